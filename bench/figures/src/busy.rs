@@ -2,7 +2,7 @@
 //! with half of it talking.
 
 use crate::own_lines::whole;
-use crate::row::Row;
+use crate::row::FigureRow;
 use seatmap_data::machine::{HomesChecked, Rate};
 use seatmap_measure::homes;
 use seatmap_measure::plan::{Effort, SurveyPlan};
@@ -28,7 +28,7 @@ const WANTED: [(u32, f64); 2] = [(0, 100.0), (50, 95.0)];
 const Z: f64 = 1.96;
 
 /// A row for each utilisation and question.
-pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
+pub fn rows() -> Result<Vec<FigureRow>, Box<dyn Error>> {
     let mut rows = Vec::new();
     for (utilisation_percent, wanted_percent) in WANTED {
         let mut all = [Rate::default(); 3];
@@ -58,7 +58,7 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
                  chip"
             );
             let target = format!(">= {wanted_percent} %");
-            rows.push(Row::held(
+            rows.push(FigureRow::held(
                 format!("{about}: {what}"),
                 got,
                 target,

@@ -1,6 +1,6 @@
 //! Seatmap's own figures, as ratios within one run: `make bench`.
 //!
-//! Each bench is a function that returns [`Row`]s. The table goes to stdout and, with `--keep
+//! Each bench is a function that returns [`FigureRow`]s. The table goes to stdout and, with `--keep
 //! FOLDER`, into a folder named after the day and the machine, beside the profile of the machine
 //! that it was run on. No bench decides a test: the machines are shared, so wall time varies by
 //! chance.
@@ -17,12 +17,12 @@ mod schedule;
 mod scotch;
 mod statistic;
 
-use row::Row;
+use row::FigureRow;
 use std::error::Error;
 use std::fmt::Write;
 use std::path::Path;
 
-type MakeRows = fn() -> Result<Vec<Row>, Box<dyn Error>>;
+type MakeRows = fn() -> Result<Vec<FigureRow>, Box<dyn Error>>;
 
 const BENCHES: &[(&str, MakeRows)] = &[
     ("pair", pair::rows),
@@ -73,7 +73,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
 }
 
-fn table(rows: &[Row]) -> String {
+fn table(rows: &[FigureRow]) -> String {
     let environment = seatmap_machines::host::environment::read();
     let mut text = String::new();
     let cpu = environment.cpu_model.unwrap_or_default();
@@ -101,7 +101,7 @@ fn table(rows: &[Row]) -> String {
 }
 
 /// Keeps the rows of a whole run.
-fn archive(folder: &Path, rows: &[Row]) -> Result<(), Box<dyn Error>> {
+fn archive(folder: &Path, rows: &[FigureRow]) -> Result<(), Box<dyn Error>> {
     let environment = seatmap_machines::host::environment::read();
     let cpus = seatmap_os::cpus::Cpus::read()?.allowed.len();
     let machine = folder_name(environment.cpu_model.as_deref().unwrap_or("unknown"));
@@ -109,7 +109,7 @@ fn archive(folder: &Path, rows: &[Row]) -> Result<(), Box<dyn Error>> {
     let folder = folder.join(format!("{today}-{machine}-{cpus}"));
     std::fs::create_dir_all(&folder)?;
     std::fs::write(folder.join("bench.txt"), table(rows))?;
-    let rows: Vec<_> = rows.iter().map(Row::json).collect();
+    let rows: Vec<_> = rows.iter().map(FigureRow::json).collect();
     let document = serde_json::json!({ "environment": environment, "rows": rows });
     std::fs::write(folder.join("bench.json"), format!("{document:#}\n"))?;
     eprintln!("bench: kept in {}", folder.display());

@@ -1,10 +1,10 @@
 //! Placements of usual patterns on published machines, beside Scotch's.
 
-use crate::row::Row;
+use crate::row::FigureRow;
 use crate::scotch;
 use seatmap_data::machine::{CoreDistance, Square, import};
 use seatmap_place::portfolio::portfolio;
-use seatmap_place::search::Limit;
+use seatmap_place::search::SearchLimit;
 use seatmap_place::{Problem, Traffic};
 use std::error::Error;
 
@@ -36,7 +36,7 @@ fn patterns(n: usize) -> [String; 6] {
 
 /// The mean and the worst excess over the best of Scotch and of Seatmap with more time, and how
 /// Scotch compares.
-pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
+pub fn rows() -> Result<Vec<FigureRow>, Box<dyn Error>> {
     let mut ours = Vec::new();
     let mut theirs = Vec::new();
     let mut worse = 0;
@@ -53,10 +53,10 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
                     |i, j| if i == j { 0.0 } else { distance.median_ns[(i, j)] as f32 },
                 ),
             )?;
-            let answer = portfolio(&problem, &Limit::seconds(SECONDS), 1).solution.cost;
+            let answer = portfolio(&problem, &SearchLimit::seconds(SECONDS), 1).solution.cost;
             // Another seed and five times as long: the best found must not depend on the
             // answer that is judged.
-            let long = portfolio(&problem, &Limit::seconds(LONG_SECONDS), 2).solution.cost;
+            let long = portfolio(&problem, &SearchLimit::seconds(LONG_SECONDS), 2).solution.cost;
             let scotch = scotch::map(&problem).map(|slot_of| problem.cost(&slot_of));
             let best = scotch.unwrap_or(f64::INFINITY).min(answer).min(long);
             ours.push(excess(best, answer));
@@ -74,8 +74,12 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
     let got = format!("mean {mean:.2} %, worst {worst:.2} % over {} instances", ours.len());
     let what =
         "mapping: 1 CPU second over the best of it, Scotch, and Seatmap in 5 with another seed";
-    let mut rows =
-        vec![Row::held(what, got, "mean <= 0.3 %, worst <= 3 %", mean <= 0.3 && worst <= 3.0)];
+    let mut rows = vec![FigureRow::held(
+        what,
+        got,
+        "mean <= 0.3 %, worst <= 3 %",
+        mean <= 0.3 && worst <= 3.0,
+    )];
     rows.extend(against_scotch(&theirs, worse));
     Ok(rows)
 }
@@ -89,14 +93,17 @@ fn mean_and_worst(percent: &[f64]) -> [f64; 2] {
     [mean, percent.iter().copied().fold(0.0, f64::max)]
 }
 
-fn against_scotch(theirs: &[f64], worse: usize) -> Vec<Row> {
+fn against_scotch(theirs: &[f64], worse: usize) -> Vec<FigureRow> {
     if theirs.is_empty() {
-        return vec![Row::info("mapping: Scotch", "not installed (Debian: scotch)")];
+        return vec![FigureRow::info("mapping: Scotch", "not installed (Debian: scotch)")];
     }
     let [mean, worst] = mean_and_worst(theirs);
     vec![
-        Row::info("mapping: Scotch gmap's excess", format!("mean {mean:.2} %, worst {worst:.2} %")),
-        Row::held(
+        FigureRow::info(
+            "mapping: Scotch gmap's excess",
+            format!("mean {mean:.2} %, worst {worst:.2} %"),
+        ),
+        FigureRow::held(
             "mapping: instances on which Scotch is better",
             format!("{worse} of {}", theirs.len()),
             "0",

@@ -1,15 +1,15 @@
 //! Homes of a program's own lines, found in the program from a profile that knows nothing of them.
 
-use crate::row::Row;
+use crate::row::FigureRow;
 use seatmap_data::machine::{HomeLines, Origin, OriginKind, Profile, Topology};
 use seatmap_data::port::{Addr, Testbed, Workload};
 use seatmap_data::statistics::words::percent;
 use seatmap_measure::plan::{Effort, Passes, SurveyPlan};
 use seatmap_measure::probe::{PairAt, Probe, Visit};
 use seatmap_measure::samples::Samples;
-use seatmap_measure::seats::line_homes::{BATCHES, Lines, Reading, find, find_by};
-use seatmap_measure::survey::{Ended, Survey, SurveyRequest, survey};
-use seatmap_measure::synthetic::{AddressHash, Mesh, MeshProbe, Noise};
+use seatmap_measure::seats::line_homes::{BATCHES, CandidateLines, DistanceReading, find, find_by};
+use seatmap_measure::survey::{Survey, SurveyOutcome, SurveyRequest, survey};
+use seatmap_measure::synthetic::{AddressHash, Mesh, MeshProbe, ProbeNoise};
 use seatmap_place::PlaceError;
 use seatmap_sim::{CoherentBed, SimError, catalog, coherent};
 use std::error::Error;
@@ -28,7 +28,7 @@ const MOST_MS: f64 = 1.0;
 
 /// The noise of a bare-metal mesh: the part that stays in the median of a visit, and the part that
 /// each batch adds.
-const NOISE: Noise = Noise { visit_ns: 1.5, batch_ns: 3.0 };
+const NOISE: ProbeNoise = ProbeNoise { visit_ns: 1.5, batch_ns: 3.0 };
 
 /// Counts of the lines that were tried, of those whose home was found, and of those found
 /// correctly.
@@ -41,7 +41,7 @@ struct HomeTally {
 }
 
 /// A row for each mesh, and one for the simulated Xeon Phi.
-pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
+pub fn rows() -> Result<Vec<FigureRow>, Box<dyn Error>> {
     let mut rows = Vec::new();
     for (name, mesh) in [("KNL_38", Mesh::knl_38()), ("SKX_28", Mesh::skx_28())] {
         let Some(hash) = hash(name)? else { continue };
@@ -59,14 +59,14 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
     Ok(rows)
 }
 
-fn row(what: String, all: HomeTally, more: String, more_met: bool) -> Row {
+fn row(what: String, all: HomeTally, more: String, more_met: bool) -> FigureRow {
     let right = percent(all.right, all.located);
     let got = format!(
         "{right:.2} % right of {:.1} % that are told, {:.1} visits a line{more}",
         percent(all.located, all.lines),
         all.visits as f64 / all.lines.max(1) as f64
     );
-    Row::held(
+    FigureRow::held(
         what,
         got,
         format!(">= {WANTED_PERCENT} % right"),
@@ -99,7 +99,10 @@ fn on_mesh(
         let pairs = open.iter().map(|line| PairAt { a, b, line: *line as u32 }).collect();
         let brought = program.visit(&Visit { pairs, batches: BATCHES, round_trips: 1 });
         let brought = brought.map_err(|error| PlaceError::Unfit(error.to_string()))?;
-        Ok(brought.iter().map(|batches| Reading::of_batches(&batches.round_trip_ns)).collect())
+        Ok(brought
+            .iter()
+            .map(|batches| DistanceReading::of_batches(&batches.round_trip_ns))
+            .collect())
     })?;
     for (line, home) in homes.into_iter().enumerate() {
         all.lines += 1;
@@ -145,7 +148,9 @@ pub fn whole<P: Probe>(
     let samples = Samples::new(request.pus.clone());
     let ended =
         survey(probe, topology, request, None, samples, &mut |_| ControlFlow::Continue(()))?;
-    let Ended::Whole(survey) = ended else { return Err("the survey was ended early".into()) };
+    let SurveyOutcome::Whole(survey) = ended else {
+        return Err("the survey was ended early".into());
+    };
     Ok(*survey)
 }
 
@@ -166,14 +171,14 @@ fn tiles(lines: &HomeLines, measured: &MeshProbe) -> Vec<Option<usize>> {
 }
 
 /// The profile is the model's own. A visit is counted for all lines; the last lines have fewer.
-fn on_the_phi() -> Result<Row, Box<dyn Error>> {
+fn on_the_phi() -> Result<FigureRow, Box<dyn Error>> {
     let model = catalog::load("xeon-phi-5110p").ok_or("no such model")??;
     let profile = coherent::profile(&model)?;
     // Beyond the lines that the profile lists.
     let lines = 1000..1000 + 16 * LINES;
     // The meeting point is line 0, which no tried line shares.
     let program_lines =
-        Lines { words: lines.clone().map(Addr::line).collect(), meeting: Addr::line(0) };
+        CandidateLines { words: lines.clone().map(Addr::line).collect(), meeting: Addr::line(0) };
     let mut timed = Timed { bed: CoherentBed::new(Arc::clone(&model)), cycles: 0, visits: 0 };
     let homes = find(&mut timed, &profile, None, &program_lines)?;
     let of = homes.len() as u64;

@@ -1,7 +1,7 @@
 //! Our ping-pong against the loop that anyone would write.
 
-use crate::plain::Plain;
-use crate::row::Row;
+use crate::plain::HandWrittenLoop;
+use crate::row::FigureRow;
 use crate::statistic::{in_turns, median, ratios, spread};
 use seatmap_data::machine::Topology;
 use seatmap_machines::host::crew::Crew;
@@ -50,12 +50,12 @@ pub fn visit([a, b]: [u32; 2]) -> Visit {
 }
 
 /// The ratio of both kinds, turn by turn, with its spread.
-pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
+pub fn rows() -> Result<Vec<FigureRow>, Box<dyn Error>> {
     let Some(cpus) = cpus()? else { return Ok(Vec::new()) };
     let mut probe = probe(cpus)?;
     let clock = HostClock::calibrated();
     let mut crew = Crew::default();
-    let plain = Plain::default();
+    let plain = HandWrittenLoop::default();
     let [ours, theirs] = in_turns(TURNS, |kind| {
         let round_trips_ns = match kind {
             0 => our_turn(&mut probe, cpus)?,
@@ -68,7 +68,7 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
     let ratio = median(&ratios);
     let got = format!("{} ({:.1} / {:.1} ns)", spread(&ratios, ""), median(&ours), median(&theirs));
     let what = format!("round trip {}-{}, ours / plain loop", cpus[0], cpus[1]);
-    Ok(vec![Row::held(what, got, "0.95-1.05", (0.95..=1.05).contains(&ratio))])
+    Ok(vec![FigureRow::held(what, got, "0.95-1.05", (0.95..=1.05).contains(&ratio))])
 }
 
 /// The round trips of one visit, in ns.
@@ -78,7 +78,7 @@ fn our_turn(probe: &mut Ours, cpus: [u32; 2]) -> Result<Vec<f64>, Box<dyn Error>
 
 fn their_turn(
     crew: &mut Crew,
-    plain: &Plain,
+    plain: &HandWrittenLoop,
     cpus: [u32; 2],
     word: &AtomicU64,
     clock: &HostClock,

@@ -12,11 +12,11 @@ pub struct PaddedWord(AtomicU64);
 
 /// Where both sides meet before they start.
 #[derive(Default)]
-pub struct Plain {
+pub struct HandWrittenLoop {
     ready: PaddedWord,
 }
 
-impl Plain {
+impl HandWrittenLoop {
     /// One side: nanoseconds a round trip, one value a batch, without the first.
     pub fn side(
         &self,

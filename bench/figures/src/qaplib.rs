@@ -1,16 +1,16 @@
 //! QAPLIB instances against the best known permutations.
 
-use crate::row::Row;
+use crate::row::FigureRow;
 use seatmap_data::machine::Square;
 use seatmap_data::pattern::qaplib::Instance;
-use seatmap_place::search::{Limit, Qap};
+use seatmap_place::search::{Qap, SearchLimit};
 use seatmap_place::solve::solve;
 use std::error::Error;
 
 const SECONDS: f64 = 5.0;
 
 /// Mean gaps of the families, five seconds an instance on one thread.
-pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
+pub fn rows() -> Result<Vec<FigureRow>, Box<dyn Error>> {
     let Some(known) = seatmap_needs::published("qaplib/best_known.tsv") else {
         return Ok(Vec::new());
     };
@@ -26,7 +26,7 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
             Square::from_fn(instance.n, |i, j| (&instance.a)[i * instance.n + j]),
             Square::from_fn(instance.n, |i, j| (&instance.b)[i * instance.n + j]),
         );
-        let cost = solve(&qap, &Limit::seconds(SECONDS), 1, 1).solution.cost;
+        let cost = solve(&qap, &SearchLimit::seconds(SECONDS), 1, 1).solution.cost;
         gaps.push((name.to_owned(), 100.0 * (cost / best.parse::<f64>()? - 1.0)));
     }
     Ok([
@@ -59,12 +59,12 @@ fn family(
     gaps: &[(String, f64)],
     belongs: impl Fn(&str) -> bool,
     limit: f64,
-) -> Option<Row> {
+) -> Option<FigureRow> {
     let of: Vec<&(String, f64)> = gaps.iter().filter(|(name, _)| belongs(name)).collect();
     let worst = of.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
     let mean = of.iter().map(|(_, gap)| gap).sum::<f64>() / of.len() as f64;
     let got = format!("mean gap {mean:.3} % over {}, worst {} {:.3} %", of.len(), worst.0, worst.1);
-    Some(Row::held(
+    Some(FigureRow::held(
         format!("QAPLIB {what}, {SECONDS} s"),
         got,
         format!("mean <= {limit} %"),

@@ -1,7 +1,7 @@
 //! One line of the table.
 
 /// A benchmark's row: the figure's name, the result and the target.
-pub struct Row {
+pub struct FigureRow {
     /// The name of the figure.
     pub what: String,
     /// The result, with its unit.
@@ -12,7 +12,7 @@ pub struct Row {
     pub met: Option<bool>,
 }
 
-impl Row {
+impl FigureRow {
     /// A figure held against its target.
     pub fn held(
         what: impl Into<String>,
@@ -20,12 +20,12 @@ impl Row {
         target: impl Into<String>,
         met: bool,
     ) -> Self {
-        Row { what: what.into(), got: got.into(), target: target.into(), met: Some(met) }
+        FigureRow { what: what.into(), got: got.into(), target: target.into(), met: Some(met) }
     }
 
     /// A figure that only informs.
     pub fn info(what: impl Into<String>, got: impl Into<String>) -> Self {
-        Row { what: what.into(), got: got.into(), target: String::new(), met: None }
+        FigureRow { what: what.into(), got: got.into(), target: String::new(), met: None }
     }
 
     /// The word in front of the line.

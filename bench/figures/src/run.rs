@@ -8,9 +8,9 @@
 mod program;
 
 use crate::pair;
-use crate::row::Row;
+use crate::row::FigureRow;
 use crate::statistic::{in_turns, median, ratios, spread};
-use program::{Figures, THREADS};
+use program::{ProgramTimes, THREADS};
 use seatmap_launch::{Beyond, Executable, LaunchOptions, SeatAllocator, SeatList};
 use seatmap_os::CpuList;
 use std::error::Error;
@@ -51,11 +51,11 @@ pub fn played(arguments: &[String]) -> Option<Result<(), Box<dyn Error>>> {
 }
 
 /// The added time of a creation, and the ratio of times after seating, for each form.
-pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
+pub fn rows() -> Result<Vec<FigureRow>, Box<dyn Error>> {
     let Some(cpus) = pair::cpus()? else { return Ok(Vec::new()) };
     let [alone, seated @ ..]: [_; 1 + FORMS.len()] =
         in_turns(TURNS, |kind| figures(kind.checked_sub(1).map(|form| FORMS[form].0), cpus))?;
-    let mut rows: Vec<Row> = FORMS
+    let mut rows: Vec<FigureRow> = FORMS
         .iter()
         .zip(&seated)
         .flat_map(|((form, _), seated)| compared(form, &alone, seated))
@@ -66,7 +66,7 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
 
 /// The time of a short-lived process under a list that cycles, divided by its time without a
 /// launcher.
-fn helpers(cpus: [u32; 2]) -> Result<Row, Box<dyn Error>> {
+fn helpers(cpus: [u32; 2]) -> Result<FigureRow, Box<dyn Error>> {
     let own = std::env::current_exe()?;
     let list = cpus.map(|cpu| cpu.to_string());
     let [plain, seated] = in_turns(TURNS, |kind| {
@@ -89,7 +89,12 @@ fn helpers(cpus: [u32; 2]) -> Result<Row, Box<dyn Error>> {
     let got =
         format!("{}; {:.2} and {:.2} ms", spread(&ratios, ""), median(&seated), median(&plain));
     let target = format!("<= {HELPERS_WANTED}");
-    Ok(Row::held("a short-lived process under run / without", got, target, ratio <= HELPERS_WANTED))
+    Ok(FigureRow::held(
+        "a short-lived process under run / without",
+        got,
+        target,
+        ratio <= HELPERS_WANTED,
+    ))
 }
 
 fn script() -> String {
@@ -106,13 +111,13 @@ fn shell(cpus: [&str; 2]) -> Result<(), Box<dyn Error>> {
 }
 
 /// One run of the program, alone or under a form of seating.
-fn figures(form: Option<&str>, cpus: [u32; 2]) -> Result<Figures, Box<dyn Error>> {
+fn figures(form: Option<&str>, cpus: [u32; 2]) -> Result<ProgramTimes, Box<dyn Error>> {
     let part = form.map_or(vec![PROGRAM], |form| vec![LAUNCHER, form]);
     let output = Command::new(std::env::current_exe()?)
         .args(part)
         .args(cpus.map(|cpu| cpu.to_string()))
         .output()?;
-    Figures::read(&String::from_utf8_lossy(&output.stdout))
+    ProgramTimes::read(&String::from_utf8_lossy(&output.stdout))
         .ok_or_else(|| String::from_utf8_lossy(&output.stderr).into_owned().into())
 }
 
@@ -134,7 +139,7 @@ fn launch(form: &str, cpus: [&str; 2]) -> Result<(), Box<dyn Error>> {
     }
 }
 
-fn compared(form: &str, alone: &[Figures], seated: &[Figures]) -> [Row; 2] {
+fn compared(form: &str, alone: &[ProgramTimes], seated: &[ProgramTimes]) -> [FigureRow; 2] {
     let [usual_us, seated_us] =
         [alone, seated].map(|of| of.iter().map(|one| one.creation_us).collect::<Vec<_>>());
     let added: Vec<f64> =
@@ -144,13 +149,13 @@ fn compared(form: &str, alone: &[Figures], seated: &[Figures]) -> [Row; 2] {
     let slowdowns = ratios(&seated_s, &usual_s);
     let creation = format!("{}; alone {:.1}", spread(&added, " us"), median(&usual_us));
     [
-        Row::held(
+        FigureRow::held(
             format!("added to a thread's creation by {form}"),
             creation,
             format!("<= {WANTED_US} us"),
             median(&added) <= WANTED_US,
         ),
-        Row::held(
+        FigureRow::held(
             format!("compute, signals, futexes under {form} / alone"),
             spread(&slowdowns, ""),
             "1.00 within noise",

@@ -2,7 +2,7 @@
 //! many PUs.
 
 use crate::pair;
-use crate::row::Row;
+use crate::row::FigureRow;
 use seatmap_data::machine::catalog;
 use seatmap_data::statistics::median;
 use seatmap_measure::plan::{Effort, Passes, SurveyPlan};
@@ -22,19 +22,19 @@ const SIZES: [(usize, &str, f64); 4] = [
 const VISITS: usize = 300;
 
 /// Seconds per matrix, for each size.
-pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
+pub fn rows() -> Result<Vec<FigureRow>, Box<dyn Error>> {
     let Some(cpus) = pair::cpus()? else { return Ok(Vec::new()) };
     let mut probe = pair::probe(cpus)?;
     let plan = SurveyPlan::new(Effort::Usual, probe.clock_step_ns());
     let overhead_s = overhead_s(&mut probe, cpus, &plan)?;
-    let mut rows = vec![Row::info(
+    let mut rows = vec![FigureRow::info(
         "cost of a visit beyond its round trips",
         format!("{:.0} us", overhead_s * 1e6),
     )];
     for (n, machine, limit_s) in SIZES {
         let seconds = matrix_s(&distances_ns(machine, n)?, &plan, overhead_s);
         let what = format!("matrix of {n} PUs, serial ({machine})");
-        rows.push(Row::held(
+        rows.push(FigureRow::held(
             what,
             format!("{seconds:.2} s"),
             format!("< {limit_s} s"),

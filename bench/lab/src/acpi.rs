@@ -1,7 +1,7 @@
 //! The ACPI table of an x86 computer whose CPUs are unequal: `_CPC` of each, as a firmware with
 //! Collaborative Processor Performance Control gives it (ACPI 6.5, 8.4.6.1).
 
-use crate::computer::{Architecture, Computer};
+use crate::computer::{Architecture, EmulatedComputer};
 use crate::error::LabError;
 use crate::tool::{find, run, write};
 use std::fmt::Write as _;
@@ -12,7 +12,7 @@ use std::process::Command;
 ///
 /// # Errors
 /// [`LabError::Missing`] without `iasl`; others, if it cannot be made.
-pub fn of(computer: &Computer, cache: &Path) -> Result<Option<PathBuf>, LabError> {
+pub fn of(computer: &EmulatedComputer, cache: &Path) -> Result<Option<PathBuf>, LabError> {
     if computer.architecture == Architecture::Arm || computer.capacities.is_empty() {
         return Ok(None);
     }

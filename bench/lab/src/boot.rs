@@ -1,11 +1,11 @@
 //! Boots a computer with an experiment, shows its console, and gives the experiment's result.
 
 use crate::acpi;
-use crate::computer::{Architecture, Computer, lab_folder};
+use crate::computer::{Architecture, EmulatedComputer, lab_folder};
 use crate::debian::Archive;
 use crate::device_tree;
 use crate::error::LabError;
-use crate::image::Image;
+use crate::image::Initramfs;
 use crate::tool::find;
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -81,7 +81,7 @@ pub struct BootReport {
 ///
 /// # Errors
 /// [`LabError::Missing`], if a tool or package is not here; others, if something cannot be read.
-pub fn boot(computer: &Computer, request: &BootRequest) -> Result<BootReport, LabError> {
+pub fn boot(computer: &EmulatedComputer, request: &BootRequest) -> Result<BootReport, LabError> {
     for tool in [computer.emulator(), "setpriv", "timeout"] {
         find(tool)?;
     }
@@ -131,7 +131,7 @@ fn version(folder: &str, architecture: &str) -> String {
 }
 
 /// QEMU starts an x86 computer by a firmware, which is a package of its own.
-fn find_firmware(computer: &Computer) -> Result<(), LabError> {
+fn find_firmware(computer: &EmulatedComputer) -> Result<(), LabError> {
     let folders = ["/usr/share/seabios", "/usr/share/qemu"];
     let has_it = folders.iter().any(|folder| Path::new(folder).join("bios-256k.bin").exists());
     if computer.architecture == Architecture::Arm || has_it {
@@ -178,12 +178,12 @@ fn image_of(package: &Path) -> Result<PathBuf, LabError> {
 }
 
 fn build(
-    computer: &Computer,
+    computer: &EmulatedComputer,
     request: &BootRequest,
     archive: &Archive,
     kernel: &Path,
-) -> Result<Image, LabError> {
-    let mut image = Image::new();
+) -> Result<Initramfs, LabError> {
+    let mut image = Initramfs::new();
     let lab = lab_folder();
     image.file("bin/busybox", &busybox(computer, archive)?)?;
     image.program("bin/seatmap", &request.seatmap)?;
@@ -212,7 +212,7 @@ fn build(
 }
 
 /// A busybox that needs no libraries.
-fn busybox(computer: &Computer, archive: &Archive) -> Result<PathBuf, LabError> {
+fn busybox(computer: &EmulatedComputer, archive: &Archive) -> Result<PathBuf, LabError> {
     if computer.architecture == Architecture::X86 && cfg!(target_arch = "x86_64") {
         let own = find("busybox")?;
         let listed = Command::new("ldd").arg(&own).output();

@@ -20,7 +20,7 @@ pub enum Architecture {
 /// The control groups that are mounted.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
-pub enum Groups {
+pub enum CgroupVersion {
     /// Version 2 alone, as systemd has it.
     #[default]
     V2,
@@ -33,7 +33,7 @@ pub enum Groups {
 /// A NUMA node.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Node {
+pub struct EmulatedNode {
     /// Its CPUs, as a list; memory alone without any.
     #[serde(default)]
     pub cpus: String,
@@ -47,7 +47,7 @@ pub struct Node {
 /// A computer.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Computer {
+pub struct EmulatedComputer {
     /// The file's name without `.toml`.
     #[serde(skip)]
     pub name: String,
@@ -75,7 +75,7 @@ pub struct Computer {
     pub kernel: String,
     /// The control groups.
     #[serde(default)]
-    pub groups: Groups,
+    pub groups: CgroupVersion,
     /// More words for the kernel.
     #[serde(default)]
     pub command_line: String,
@@ -87,7 +87,7 @@ pub struct Computer {
     pub memory_mib: u64,
     /// NUMA nodes.
     #[serde(default, rename = "node")]
-    pub nodes: Vec<Node>,
+    pub nodes: Vec<EmulatedNode>,
     /// The speed of each CPU beside the fastest, which has 1024; on Arm, in the device tree.
     #[serde(default)]
     pub capacities: Vec<u32>,
@@ -103,7 +103,7 @@ fn one() -> u32 {
     1
 }
 
-impl Computer {
+impl EmulatedComputer {
     /// Reads a computer by its name.
     ///
     /// # Errors
@@ -250,9 +250,9 @@ impl Computer {
             Architecture::Arm => ("ttyAMA0", "nokaslr mitigations=off"),
         };
         let groups = match self.groups {
-            Groups::V2 => "v2",
-            Groups::V1 => "v1",
-            Groups::None => "none",
+            CgroupVersion::V2 => "v2",
+            CgroupVersion::V1 => "v1",
+            CgroupVersion::None => "none",
         };
         // Where a program begins at the same address each time, QEMU has translated it already.
         let mut line = format!("console={console} quiet loglevel=3 panic=-1 norandmaps {own}");
@@ -289,7 +289,7 @@ mod tests {
         distances = [10, 21, 17]\n[[node]]\ncpus = '2,3'\nmemory_mib = 0\ndistances = [21, 10, 28]\n\
         [[node]]\nmemory_mib = 32\ndistances = [17, 28, 10]\n";
 
-    fn of(text: &str) -> Computer {
+    fn of(text: &str) -> EmulatedComputer {
         toml::from_str(text).unwrap()
     }
 
@@ -304,10 +304,10 @@ mod tests {
 
     #[test]
     fn every_computer_of_the_lab_can_be_read() {
-        let names = Computer::names(&folder()).unwrap();
+        let names = EmulatedComputer::names(&folder()).unwrap();
         assert!(names.len() >= 8, "{names:?}");
         for name in names {
-            let computer = Computer::read(&folder(), &name).unwrap();
+            let computer = EmulatedComputer::read(&folder(), &name).unwrap();
             assert!(computer.stands_for.len() > 40, "{name} does not say why it exists");
             let nodes: Vec<&str> = computer.nodes.iter().map(|node| node.cpus.as_str()).collect();
             let mut held = crate::list::parse(&nodes.join(",")).unwrap();

@@ -1,7 +1,7 @@
 //! The device tree of an Arm computer whose CPUs are unequal: QEMU's own, with a capacity for each
 //! CPU.
 
-use crate::computer::{Architecture, Computer};
+use crate::computer::{Architecture, EmulatedComputer};
 use crate::error::LabError;
 use crate::tool::{find, run, write};
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use std::process::Command;
 ///
 /// # Errors
 /// [`LabError::Missing`] without `dtc`; others, if it cannot be made.
-pub fn of(computer: &Computer, cache: &Path) -> Result<Option<PathBuf>, LabError> {
+pub fn of(computer: &EmulatedComputer, cache: &Path) -> Result<Option<PathBuf>, LabError> {
     if computer.architecture == Architecture::X86 || computer.capacities.is_empty() {
         return Ok(None);
     }

@@ -14,7 +14,7 @@ use std::process::ExitCode;
 
 /// An experiment of the guest, or the program that is seated in it.
 #[derive(Debug, clap::Subcommand)]
-pub enum Guest {
+pub enum GuestCommand {
     /// Ask every verb, and compare its answers with the kernel's own words.
     Verbs {
         /// Ask these verbs alone, with commas between them.
@@ -31,10 +31,10 @@ fn is_among(only: &str, name: &str) -> bool {
 }
 
 /// Runs it. The exit status is 1 where something was wrong.
-pub fn run(guest: Guest) -> ExitCode {
+pub fn run(guest: GuestCommand) -> ExitCode {
     let is_right = match guest {
-        Guest::Verbs { only } => verbs::run(&only),
-        Guest::Threads(options) => {
+        GuestCommand::Verbs { only } => verbs::run(&only),
+        GuestCommand::Threads(options) => {
             threads::run(options);
             true
         }

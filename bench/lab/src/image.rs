@@ -20,11 +20,11 @@ enum Entry {
 
 /// Files by their paths in the guest, without the leading slash.
 #[derive(Default)]
-pub struct Image {
+pub struct Initramfs {
     entries: BTreeMap<String, Entry>,
 }
 
-impl Image {
+impl Initramfs {
     /// An image with the folders that every guest needs.
     #[must_use]
     pub fn new() -> Self {
@@ -223,7 +223,7 @@ mod tests {
 
     #[test]
     fn an_archive_holds_each_folder_before_its_files() {
-        let mut image = Image::default();
+        let mut image = Initramfs::default();
         let bytes = b"hello".to_vec();
         image.put("/etc/lab/words", Entry::File { mode: 0o644, bytes });
         image.link("bin", "usr/bin");

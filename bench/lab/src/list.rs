@@ -4,7 +4,7 @@ use crate::error::LabError;
 use std::collections::BTreeSet;
 
 /// CPUs, by the kernel's numbers.
-pub type CpuSet = BTreeSet<u32>;
+pub type CpuNumbers = BTreeSet<u32>;
 
 /// The CPUs of a list such as `0-3,8`, in its order; an empty text has none.
 ///
@@ -27,14 +27,14 @@ pub fn parse(text: &str) -> Result<Vec<u32>, LabError> {
 
 /// The CPUs of all lists that stand in a sentence, such as `CPUs 3,10-11 are offline`.
 #[must_use]
-pub fn parse_words(sentence: &str) -> CpuSet {
+pub fn parse_words(sentence: &str) -> CpuNumbers {
     let words = sentence.split(|letter: char| !(letter.is_ascii_digit() || ",-".contains(letter)));
     words.filter_map(|word| parse(word.trim_matches([',', '-'])).ok()).flatten().collect()
 }
 
 /// The CPUs of a file of the kernel; none where it is absent.
 #[must_use]
-pub fn read(path: &str) -> CpuSet {
+pub fn read(path: &str) -> CpuNumbers {
     let text = std::fs::read_to_string(path).unwrap_or_default();
     parse(&text).unwrap_or_default().into_iter().collect()
 }
@@ -57,8 +57,8 @@ pub fn show<'a>(cpus: impl IntoIterator<Item = &'a u32>) -> String {
 
 /// The CPUs of a mask as hwloc writes it: `0x00000001,0x80000000`, the highest 32 first.
 #[must_use]
-pub fn mask(text: &str) -> CpuSet {
-    let mut cpus = CpuSet::new();
+pub fn mask(text: &str) -> CpuNumbers {
+    let mut cpus = CpuNumbers::new();
     for (at, word) in text.rsplit(',').enumerate() {
         let digits = word.trim().trim_start_matches("0x");
         let bits = u32::from_str_radix(digits, 16).unwrap_or_default();
@@ -76,8 +76,8 @@ mod tests {
     fn lists_and_masks_name_the_same_cpus() {
         assert_eq!(parse("0-2,8\n").unwrap(), [0, 1, 2, 8]);
         assert!(parse("0-x").is_err() && parse("").unwrap().is_empty());
-        assert_eq!(show(&CpuSet::from([0, 1, 2, 8])), "0-2,8");
-        assert_eq!(mask("0x00000001,0x80000003"), CpuSet::from([0, 1, 31, 32]));
-        assert_eq!(mask("0xf...f"), CpuSet::new());
+        assert_eq!(show(&CpuNumbers::from([0, 1, 2, 8])), "0-2,8");
+        assert_eq!(mask("0x00000001,0x80000003"), CpuNumbers::from([0, 1, 31, 32]));
+        assert_eq!(mask("0xf...f"), CpuNumbers::new());
     }
 }

@@ -31,7 +31,7 @@ mod trial;
 
 use boot::{BootRequest, GuestFile};
 use clap::Parser;
-use computer::Computer;
+use computer::EmulatedComputer;
 use error::LabError;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -53,7 +53,7 @@ enum Cli {
     Tested(tested::TestedArguments),
     /// Run an experiment in this computer, which is a guest.
     #[command(subcommand)]
-    Guest(guest::Guest),
+    Guest(guest::GuestCommand),
 }
 
 /// A computer with an experiment.
@@ -123,8 +123,8 @@ fn main() -> ExitCode {
 
 fn list_computers() -> Result<ExitCode, LabError> {
     let folder = computer::folder();
-    for name in Computer::names(&folder)? {
-        let computer = Computer::read(&folder, &name)?;
+    for name in EmulatedComputer::names(&folder)? {
+        let computer = EmulatedComputer::read(&folder, &name)?;
         say!(
             "{name:<14} {:>4} CPUs  {:<13} {}",
             computer.cpus(),
@@ -136,7 +136,7 @@ fn list_computers() -> Result<ExitCode, LabError> {
 }
 
 fn show(name: &str) -> Result<ExitCode, LabError> {
-    let computer = Computer::read(&computer::folder(), name)?;
+    let computer = EmulatedComputer::read(&computer::folder(), name)?;
     say!("{} {}", computer.emulator(), computer.hardware(false).join(" "));
     say!("-append '{}'", computer.boot_words(&[]));
     Ok(ExitCode::SUCCESS)
@@ -169,7 +169,7 @@ fn guest_files(words: &[String]) -> Result<Vec<GuestFile>, LabError> {
 }
 
 fn boot_one(arguments: &BootArguments) -> Result<ExitCode, LabError> {
-    let computer = Computer::read(&computer::folder(), &arguments.computer)?;
+    let computer = EmulatedComputer::read(&computer::folder(), &arguments.computer)?;
     let request = BootRequest {
         cache: cache()?,
         seatmap: arguments.seatmap.clone(),

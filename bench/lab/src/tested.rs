@@ -1,10 +1,10 @@
 //! The table of computers and verbs, with the day: `docs/src/tested.md`.
 
 use crate::boot::{self, BootReport, BootRequest, GuestFile};
-use crate::computer::{self, Architecture, Computer};
+use crate::computer::{self, Architecture, EmulatedComputer};
 use crate::error::LabError;
 use crate::tool::write;
-use crate::trial::{Outcome, Trial};
+use crate::trial::{VerbOutcome, VerbTrial};
 use crate::{cache, guest_file};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -52,7 +52,7 @@ struct KeptRun {
     date: String,
     seconds: f64,
     has_ended: bool,
-    trials: Vec<Trial>,
+    trials: Vec<VerbTrial>,
 }
 
 /// Asks, keeps the outcomes, and writes the page. The exit code is 1 where a verb was wrong.
@@ -64,7 +64,7 @@ pub fn run(arguments: &TestedArguments) -> Result<ExitCode, LabError> {
     let names = if arguments.on.is_empty() { table_computers()? } else { arguments.on.clone() };
     let mut is_right = true;
     for name in names {
-        let computer = Computer::read(&folder, &name)?;
+        let computer = EmulatedComputer::read(&folder, &name)?;
         is_right &= match ask(arguments, &computer) {
             Err(error) if error.is_absence() => {
                 say!("lab: skipped: {}: {error}", computer.name);
@@ -80,14 +80,14 @@ pub fn run(arguments: &TestedArguments) -> Result<ExitCode, LabError> {
 }
 
 fn table_computers() -> Result<Vec<String>, LabError> {
-    let names = Computer::names(&computer::folder())?;
+    let names = EmulatedComputer::names(&computer::folder())?;
     Ok(names.into_iter().filter(|name| !OTHERS.contains(&name.as_str())).collect())
 }
 
-fn ask(arguments: &TestedArguments, computer: &Computer) -> Result<bool, LabError> {
+fn ask(arguments: &TestedArguments, computer: &EmulatedComputer) -> Result<bool, LabError> {
     let report = boot::boot(computer, &request(arguments, computer)?)?;
     let run = keep(arguments, computer, &report)?;
-    for trial in run.trials.iter().filter(|trial| trial.outcome != Outcome::Right) {
+    for trial in run.trials.iter().filter(|trial| trial.outcome != VerbOutcome::Right) {
         say!(
             "{}: {:?}: {} ({}): {}",
             run.computer,
@@ -101,13 +101,13 @@ fn ask(arguments: &TestedArguments, computer: &Computer) -> Result<bool, LabErro
         "{}, Linux {}: {} right, {} refused, {} wrong, {:.0} s{}",
         run.computer,
         run.kernel,
-        run.count(Outcome::Right),
-        run.count(Outcome::Refused),
-        run.count(Outcome::Wrong),
+        run.count(VerbOutcome::Right),
+        run.count(VerbOutcome::Refused),
+        run.count(VerbOutcome::Wrong),
         run.seconds,
         if run.has_ended { "" } else { ", and it did not come to its end" }
     );
-    let is_well = run.count(Outcome::Wrong) == 0;
+    let is_well = run.count(VerbOutcome::Wrong) == 0;
     if is_well && !run.has_ended && arguments.skip_late {
         say!("lab: skipped: the rest on {}: no end in time", run.computer);
         return Ok(true);
@@ -115,7 +115,10 @@ fn ask(arguments: &TestedArguments, computer: &Computer) -> Result<bool, LabErro
     Ok(is_well && run.has_ended && !run.trials.is_empty())
 }
 
-fn request(arguments: &TestedArguments, computer: &Computer) -> Result<BootRequest, LabError> {
+fn request(
+    arguments: &TestedArguments,
+    computer: &EmulatedComputer,
+) -> Result<BootRequest, LabError> {
     let lab = computer::lab_folder();
     let own = std::env::current_exe().map_err(LabError::file(Path::new("seatmap-lab")))?;
     let is_arm = computer.architecture == Architecture::Arm;
@@ -163,7 +166,7 @@ fn in_place(source: PathBuf) -> GuestFile {
 
 fn keep(
     arguments: &TestedArguments,
-    computer: &Computer,
+    computer: &EmulatedComputer,
     report: &BootReport,
 ) -> Result<KeptRun, LabError> {
     let run = KeptRun {
@@ -172,7 +175,7 @@ fn keep(
         date: today(),
         seconds: report.seconds,
         has_ended: report.result.is_some(),
-        trials: Trial::among(&report.console),
+        trials: VerbTrial::among(&report.console),
     };
     // The table has whole runs only.
     if arguments.only.is_empty() {
@@ -187,7 +190,7 @@ fn read_kept(path: &Path) -> Option<KeptRun> {
 }
 
 impl KeptRun {
-    fn count(&self, outcome: Outcome) -> usize {
+    fn count(&self, outcome: VerbOutcome) -> usize {
         self.trials.iter().filter(|trial| trial.outcome == outcome).count()
     }
 }
@@ -213,7 +216,7 @@ fn page(runs: &[KeptRun]) -> Result<String, LabError> {
     let mut text = HEAD.to_owned();
     text += "\n## Computers\n\n| computer | CPUs | Linux | stands for |\n|---|---|---|---|\n";
     for run in runs {
-        let computer = Computer::read(&computer::folder(), &run.computer)?;
+        let computer = EmulatedComputer::read(&computer::folder(), &run.computer)?;
         let _ = writeln!(
             text,
             "| {} | {} | {} | {} |",
@@ -254,8 +257,11 @@ fn table(runs: &[KeptRun]) -> String {
 }
 
 fn cell(run: &KeptRun, verb: &str) -> String {
-    let words =
-        [(Outcome::Right, "right"), (Outcome::Refused, "refused"), (Outcome::Wrong, "WRONG")];
+    let words = [
+        (VerbOutcome::Right, "right"),
+        (VerbOutcome::Refused, "refused"),
+        (VerbOutcome::Wrong, "WRONG"),
+    ];
     let words: Vec<String> = words
         .into_iter()
         .map(|(outcome, word)| (of_verb(run, verb, outcome), word))
@@ -265,15 +271,15 @@ fn cell(run: &KeptRun, verb: &str) -> String {
     if words.is_empty() { "not asked".to_owned() } else { words.join(", ") }
 }
 
-fn of_verb(run: &KeptRun, verb: &str, outcome: Outcome) -> usize {
+fn of_verb(run: &KeptRun, verb: &str, outcome: VerbOutcome) -> usize {
     run.trials.iter().filter(|trial| trial.verb == verb && trial.outcome == outcome).count()
 }
 
 /// The sentences of refusals and faults, each with its computers.
 fn refusals(runs: &[KeptRun]) -> String {
-    let mut sentences = BTreeMap::<(Outcome, String), BTreeSet<&str>>::new();
+    let mut sentences = BTreeMap::<(VerbOutcome, String), BTreeSet<&str>>::new();
     for run in runs {
-        for trial in run.trials.iter().filter(|trial| trial.outcome != Outcome::Right) {
+        for trial in run.trials.iter().filter(|trial| trial.outcome != VerbOutcome::Right) {
             let sentence = format!("`{}`, {}: {}", trial.verb, trial.question, trial.detail);
             sentences.entry((trial.outcome, sentence)).or_default().insert(&run.computer);
         }
@@ -297,7 +303,7 @@ mod tests {
 
     #[test]
     fn a_wrong_answer_is_in_the_table() {
-        let trial = |verb: &str, outcome| Trial {
+        let trial = |verb: &str, outcome| VerbTrial {
             verb: verb.to_owned(),
             question: "q".to_owned(),
             outcome,
@@ -311,9 +317,9 @@ mod tests {
             seconds: 61.4,
             has_ended: true,
             trials: vec![
-                trial("run", Outcome::Right),
-                trial("run", Outcome::Wrong),
-                trial("cell", Outcome::Refused),
+                trial("run", VerbOutcome::Right),
+                trial("run", VerbOutcome::Wrong),
+                trial("cell", VerbOutcome::Refused),
             ],
         };
         let text = table(std::slice::from_ref(&run));

@@ -10,7 +10,7 @@ const MARK: &str = "lab-trial ";
 /// How a verb answered.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Outcome {
+pub enum VerbOutcome {
     /// As the kernel has it.
     Right,
     /// Refused, and this computer truly cannot.
@@ -21,13 +21,13 @@ pub enum Outcome {
 
 /// A question to a verb, and its answer.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-pub struct Trial {
+pub struct VerbTrial {
     /// The verb.
     pub verb: String,
     /// The question.
     pub question: String,
     /// How it was answered.
-    pub outcome: Outcome,
+    pub outcome: VerbOutcome,
     /// The facts that were compared, or the fault.
     pub detail: String,
     /// How long it took in the guest.
@@ -36,21 +36,25 @@ pub struct Trial {
 
 /// Why a question was not answered rightly.
 #[derive(Debug)]
-pub enum Fault {
+pub enum VerbFailure {
     /// The computer cannot.
     Refused(String),
     /// The verb is wrong.
     Wrong(String),
 }
 
-impl Trial {
+impl VerbTrial {
     /// Asks, and keeps the time.
-    pub fn of(verb: &str, question: &str, ask: impl FnOnce() -> Result<String, Fault>) -> Self {
+    pub fn of(
+        verb: &str,
+        question: &str,
+        ask: impl FnOnce() -> Result<String, VerbFailure>,
+    ) -> Self {
         let begun = Instant::now();
         let (outcome, detail) = match ask() {
-            Ok(detail) => (Outcome::Right, detail),
-            Err(Fault::Refused(detail)) => (Outcome::Refused, detail),
-            Err(Fault::Wrong(detail)) => (Outcome::Wrong, detail),
+            Ok(detail) => (VerbOutcome::Right, detail),
+            Err(VerbFailure::Refused(detail)) => (VerbOutcome::Refused, detail),
+            Err(VerbFailure::Wrong(detail)) => (VerbOutcome::Wrong, detail),
         };
         let seconds = begun.elapsed().as_secs_f64();
         Self { verb: verb.to_owned(), question: question.to_owned(), outcome, detail, seconds }
@@ -72,9 +76,9 @@ impl Trial {
 /// That this is so, or what is wrong.
 ///
 /// # Errors
-/// [`Fault::Wrong`], with these words.
-pub fn ensure(is_so: bool, otherwise: impl FnOnce() -> String) -> Result<(), Fault> {
-    if is_so { Ok(()) } else { Err(Fault::Wrong(otherwise())) }
+/// [`VerbFailure::Wrong`], with these words.
+pub fn ensure(is_so: bool, otherwise: impl FnOnce() -> String) -> Result<(), VerbFailure> {
+    if is_so { Ok(()) } else { Err(VerbFailure::Wrong(otherwise())) }
 }
 
 #[cfg(test)]
@@ -83,8 +87,10 @@ mod tests {
 
     #[test]
     fn a_trial_leaves_the_guest_by_the_console() {
-        let trial = Trial::of("run", "by list", || Err(Fault::Wrong("mask 0-3\nnot 1".to_owned())));
+        let trial = VerbTrial::of("run", "by list", || {
+            Err(VerbFailure::Wrong("mask 0-3\nnot 1".to_owned()))
+        });
         let line = format!("noise {MARK}{}", serde_json::to_string(&trial).unwrap());
-        assert_eq!(Trial::among(&["other".to_owned(), line]), [trial]);
+        assert_eq!(VerbTrial::among(&["other".to_owned(), line]), [trial]);
     }
 }

@@ -10,9 +10,9 @@
 //! element whose turn it is waits for a busy target, later elements must therefore not take that
 //! target: otherwise the far elements win each time, and the near ones starve.
 
-use crate::event::{Event, Outbox};
-use crate::parameters::Timing;
-use crate::ring::{ELEMENT_COUNT, RINGS, Ring, hops_up};
+use crate::event::{CellBeEvent, EventOutbox};
+use crate::parameters::CellBeTiming;
+use crate::ring::{DataRing, ELEMENT_COUNT, RINGS, hops_up};
 use seatmap_data::invariant;
 use seatmap_data::invariant::broken;
 use seatmap_sim::moment::at_cycle;
@@ -68,7 +68,7 @@ pub struct DataArbiter {
     bus: u64,
     transfer: u64,
     longest_hops: usize,
-    rings: [Ring; RINGS],
+    rings: [DataRing; RINGS],
     queues: [VecDeque<Waiting>; ELEMENT_COUNT],
     /// The elements whose queue is not empty, one bit each.
     pending: u16,
@@ -87,13 +87,13 @@ pub struct DataArbiter {
 
 impl DataArbiter {
     /// The arbiter of a chip whose memory controller is the element `memory`.
-    pub fn new(chip: u8, memory: usize, timing: &Timing) -> Self {
+    pub fn new(chip: u8, memory: usize, timing: &CellBeTiming) -> Self {
         DataArbiter {
             chip,
             bus: timing.bus,
             transfer: timing.transfer,
             longest_hops: timing.longest_hops as usize,
-            rings: std::array::from_fn(|number| Ring::new(chip, number as u8, timing)),
+            rings: std::array::from_fn(|number| DataRing::new(chip, number as u8, timing)),
             queues: std::array::from_fn(|_| VecDeque::with_capacity(WAITING)),
             pending: 0,
             send_free: [0; ELEMENT_COUNT],
@@ -107,7 +107,13 @@ impl DataArbiter {
     }
 
     /// Queues a transaction's data at an element for its transfer to another.
-    pub fn request(&mut self, transaction: u32, source: usize, target: usize, out: &mut Outbox) {
+    pub fn request(
+        &mut self,
+        transaction: u32,
+        source: usize,
+        target: usize,
+        out: &mut EventOutbox,
+    ) {
         let is_route = source < ELEMENT_COUNT && target < ELEMENT_COUNT && source != target;
         invariant!(
             is_route,
@@ -128,25 +134,25 @@ impl DataArbiter {
         }
     }
 
-    fn arbitrate_at(&mut self, cycle: u64, out: &mut Outbox) {
+    fn arbitrate_at(&mut self, cycle: u64, out: &mut EventOutbox) {
         if cycle < self.next {
             self.next = cycle;
-            out.send(cycle, Event::Arbitrate(self.chip));
+            out.send(cycle, CellBeEvent::Arbitrate(self.chip));
         }
     }
 
     /// Starts every transfer that can start in this bus cycle. Returns them, the last first.
-    pub fn arbitrate(&mut self, out: &mut Outbox) -> &[Grant] {
+    pub fn arbitrate(&mut self, out: &mut EventOutbox) -> &[Grant] {
         self.granted.clear();
         // An earlier request may have replaced the message that caused this call.
         if self.next == out.now() {
             self.next = self.serve_all(out.now());
             self.granted.reverse();
             for grant in &self.granted {
-                out.send(grant.arrives, Event::LeftRing(grant.transaction));
+                out.send(grant.arrives, CellBeEvent::LeftRing(grant.transaction));
             }
             if self.next != u64::MAX {
-                out.send(self.next, Event::Arbitrate(self.chip));
+                out.send(self.next, CellBeEvent::Arbitrate(self.chip));
             }
         }
         &self.granted
@@ -278,7 +284,7 @@ impl DataArbiter {
     /// The counts so far.
     pub fn counters(&self) -> RingCounters {
         RingCounters {
-            grants: self.rings.each_ref().map(Ring::grants),
+            grants: self.rings.each_ref().map(DataRing::grants),
             busy_cycles: self.rings.each_ref().map(|ring| *ring.busy_cycles()),
             wait_cycles: self.wait_cycles,
         }
@@ -286,7 +292,7 @@ impl DataArbiter {
 
     /// Empties rings, queues and counts.
     pub fn reset(&mut self) {
-        self.rings.iter_mut().for_each(Ring::reset);
+        self.rings.iter_mut().for_each(DataRing::reset);
         self.queues.iter_mut().for_each(VecDeque::clear);
         (self.send_free, self.receive_free) = ([0; ELEMENT_COUNT], [0; ELEMENT_COUNT]);
         (self.pending, self.order, self.next) = (0, FIRST_ORDER, u64::MAX);

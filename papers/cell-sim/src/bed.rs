@@ -1,13 +1,13 @@
 //! A Cell model as a machine that runs programs.
 
 use crate::CellModel;
-use crate::counters::Counters;
+use crate::counters::CellBeCounters;
 use crate::port::CellPort;
-use crate::trace::Trace;
-use crate::world::{Seat, World};
-use seatmap_data::port::channels::{Bed, Program};
+use crate::trace::EventTrace;
+use crate::world::{CellBeMachine, TaskElement};
+use seatmap_data::port::channels::{Bed, ChannelProgram};
 use seatmap_sim::SimError;
-use seatmap_sim::engine::{self, Stage};
+use seatmap_sim::engine::{self, TaskStacks};
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
@@ -15,12 +15,12 @@ use std::sync::Arc;
 /// chip; PU n is the first chip's PPE, and PU n + 1 the second's.
 pub struct CellBed {
     model: Arc<CellModel>,
-    world: RefCell<World>,
-    stage: Stage,
+    world: RefCell<CellBeMachine>,
+    stage: TaskStacks,
     /// Whether the next run is traced.
     pub traces: bool,
-    counters: Counters,
-    trace: Option<Trace>,
+    counters: CellBeCounters,
+    trace: Option<EventTrace>,
 }
 
 impl CellBed {
@@ -32,11 +32,11 @@ impl CellBed {
     #[must_use]
     pub fn new(model: Arc<CellModel>) -> Self {
         CellBed {
-            world: RefCell::new(World::new(&model)),
+            world: RefCell::new(CellBeMachine::new(&model)),
             model,
-            stage: Stage::default(),
+            stage: TaskStacks::default(),
             traces: false,
-            counters: Counters::default(),
+            counters: CellBeCounters::default(),
             trace: None,
         }
     }
@@ -54,17 +54,17 @@ impl CellBed {
 
     /// The counts of the last run.
     #[must_use]
-    pub fn counters(&self) -> &Counters {
+    pub fn counters(&self) -> &CellBeCounters {
         &self.counters
     }
 
     /// The trace of the last run, if it was traced.
     #[must_use]
-    pub fn trace(&self) -> Option<&Trace> {
+    pub fn trace(&self) -> Option<&EventTrace> {
         self.trace.as_ref()
     }
 
-    fn seats(&self, seats: &[u32], tasks: usize) -> Result<Vec<Seat>, SimError> {
+    fn seats(&self, seats: &[u32], tasks: usize) -> Result<Vec<TaskElement>, SimError> {
         let spes = self.model.ppe();
         engine::one_seat_each(seats, tasks)?;
         let mut taken = std::collections::HashSet::new();
@@ -75,8 +75,10 @@ impl CellBed {
         seats
             .iter()
             .map(|pu| match *pu {
-                pu if pu < spes => Ok(Seat::Spe(pu as u16)),
-                pu if pu < spes + self.model.chips as u32 => Ok(Seat::Ppe((pu - spes) as u8)),
+                pu if pu < spes => Ok(TaskElement::Spe(pu as u16)),
+                pu if pu < spes + self.model.chips as u32 => {
+                    Ok(TaskElement::Ppe((pu - spes) as u8))
+                }
                 pu => Err(SimError::Seat(format!(
                     "{} has SPEs 0 to {} and, as PU {spes}, its PPE; there is no PU {pu}",
                     self.model.name,
@@ -86,9 +88,9 @@ impl CellBed {
             .collect()
     }
 
-    fn drive<P: Program>(
+    fn drive<P: ChannelProgram>(
         &mut self,
-        seats: &[Seat],
+        seats: &[TaskElement],
         program: &P,
         seed: u64,
     ) -> Result<Vec<P::Output>, SimError> {
@@ -117,7 +119,7 @@ impl CellBed {
 impl Bed for CellBed {
     type Error = SimError;
 
-    fn run<P: Program>(
+    fn run<P: ChannelProgram>(
         &mut self,
         seats: &[u32],
         program: &P,
@@ -127,7 +129,7 @@ impl Bed for CellBed {
         let seats = self.seats(seats, shape.tasks)?;
         let mut world = self.world.borrow_mut();
         world.reset(&shape, self.model.chips, &seats);
-        world.set_trace(self.traces.then(|| Trace::new(1000.0 * self.model.frequency_ghz)));
+        world.set_trace(self.traces.then(|| EventTrace::new(1000.0 * self.model.frequency_ghz)));
         // Each event of the run borrows the world anew.
         drop(world);
         let outputs = self.drive(&seats, program, seed);

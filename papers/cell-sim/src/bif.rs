@@ -1,6 +1,6 @@
 //! The link between two chips, over their broadband interfaces (BIF).
 
-use crate::parameters::Timing;
+use crate::parameters::CellBeTiming;
 use seatmap_data::invariant;
 use seatmap_sim::moment::at_cycle;
 
@@ -17,14 +17,14 @@ pub struct BifCounters {
 #[derive(Clone, Debug)]
 pub struct Bif {
     chips: usize,
-    timing: Timing,
+    timing: CellBeTiming,
     /// When each direction will have sent its packets.
     free: [u64; 2],
     counters: BifCounters,
 }
 
 impl Bif {
-    pub fn new(chips: usize, timing: &Timing) -> Self {
+    pub fn new(chips: usize, timing: &CellBeTiming) -> Self {
         Bif { chips, timing: timing.clone(), free: [0; 2], counters: BifCounters::default() }
     }
 
@@ -84,7 +84,7 @@ mod tests {
     use crate::catalog;
     use proptest::prelude::*;
 
-    fn timing() -> Timing {
+    fn timing() -> CellBeTiming {
         catalog::load("cell-qs20").unwrap().unwrap().timing()
     }
 

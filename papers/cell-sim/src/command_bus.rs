@@ -7,15 +7,15 @@
 
 mod tree;
 
-use crate::event::{Event, Outbox};
+use crate::event::{CellBeEvent, EventOutbox};
 use crate::memory::LINE_BYTES;
-use crate::parameters::Timing;
+use crate::parameters::CellBeTiming;
 use crate::ring::ELEMENT_COUNT;
-use crate::transaction::{Node, Purpose, Transaction};
+use crate::transaction::{RingElement, Transaction, TransactionPurpose};
 use seatmap_data::invariant;
 use seatmap_data::port::channels::Ea;
 use seatmap_sim::moment::at_cycle;
-use tree::Tree;
+use tree::ConcentratorTree;
 
 /// Lines whose last command is remembered.
 const RECENT: usize = 1024;
@@ -50,10 +50,10 @@ pub enum Reach {
 
 /// A command on its way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Command {
+pub struct BusCommand {
     pub transaction: u32,
     /// The element that sends it.
-    pub from: Node,
+    pub from: RingElement,
     pub reach: Reach,
     /// The [line](line_of) that it names.
     pub line: u64,
@@ -73,11 +73,11 @@ pub enum CommandResponse {
 /// A chip's part of the network.
 #[derive(Clone, Debug)]
 struct Chip {
-    tree: Tree,
+    tree: ConcentratorTree,
     /// When it takes its next command.
     free: u64,
     /// A command that has won on the tree, and waits until both chips are free.
-    output: Option<Command>,
+    output: Option<BusCommand>,
 }
 
 /// The command network of all chips.
@@ -100,8 +100,8 @@ pub struct CommandBus {
 
 impl CommandBus {
     /// The network of these chips, on whose rings the PPE is the element `ppe`.
-    pub fn new(chips: usize, ppe: usize, timing: &Timing) -> Self {
-        let tree = Tree::new(ppe, timing.concentrator_levels as usize);
+    pub fn new(chips: usize, ppe: usize, timing: &CellBeTiming) -> Self {
+        let tree = ConcentratorTree::new(ppe, timing.concentrator_levels as usize);
         CommandBus {
             gap: timing.command_gap,
             snoop: timing.snoop,
@@ -116,7 +116,7 @@ impl CommandBus {
 
     /// Takes a command. Returns it if it has its slot now; otherwise it waits, and a message to the
     /// network is under way.
-    pub fn send(&mut self, command: Command, out: &mut Outbox) -> Option<Command> {
+    pub fn send(&mut self, command: BusCommand, out: &mut EventOutbox) -> Option<BusCommand> {
         let chip = command.from.chip as usize;
         // While a message is under way, earlier commands wait for their turn: this one must not
         // pass them.
@@ -138,7 +138,7 @@ impl CommandBus {
         }
     }
 
-    fn take_slot(&mut self, chip: usize, command: &Command, now: u64) {
+    fn take_slot(&mut self, chip: usize, command: &BusCommand, now: u64) {
         let until = now + self.gap;
         match command.reach {
             Reach::Chip => self.chips[chip].free = until,
@@ -153,17 +153,17 @@ impl CommandBus {
         self.counters.element_wait_cycles[command.from.element as usize] += now - command.since;
     }
 
-    fn turn_at(&mut self, time: u64, out: &mut Outbox) {
+    fn turn_at(&mut self, time: u64, out: &mut EventOutbox) {
         let time = time.max(out.now());
         if time < self.next {
             self.next = time;
-            out.send(time, Event::CommandTurn);
+            out.send(time, CellBeEvent::CommandTurn);
         }
     }
 
     /// Handles the message to itself. Returns the commands that have their slot now, one of a chip
     /// at most.
-    pub fn turn(&mut self, out: &mut Outbox) -> [Option<Command>; 2] {
+    pub fn turn(&mut self, out: &mut EventOutbox) -> [Option<BusCommand>; 2] {
         let now = out.now();
         let mut granted = [None; 2];
         // An earlier message may have replaced this one.
@@ -183,7 +183,7 @@ impl CommandBus {
     }
 
     /// The command that a chip takes now, if there is one.
-    fn grant(&mut self, chip: usize, now: u64) -> Option<Command> {
+    fn grant(&mut self, chip: usize, now: u64) -> Option<BusCommand> {
         if self.chips[chip].free > now {
             return None;
         }
@@ -251,7 +251,7 @@ pub fn line_of(transaction: &Transaction) -> u64 {
     // Memories, local stores and registers have ranges of numbers of their own.
     let store = match transaction.ea {
         // Registers of one SPE are lines of their own.
-        Ea::Local { rank, .. } if matches!(transaction.purpose, Purpose::Message(_)) => {
+        Ea::Local { rank, .. } if matches!(transaction.purpose, TransactionPurpose::Message(_)) => {
             0x2_0000 + u64::from(rank)
         }
         Ea::Local { rank, .. } => 0x1_0000 + u64::from(rank),

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 /// Counts of one run, by name, and the counts of each chip.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Counters {
+pub struct CellBeCounters {
     /// Events of the simulation.
     pub events: u64,
     /// Core cycles from the first task's start to the last one's end.
@@ -63,7 +63,7 @@ pub struct ChipCounters {
     pub memory_retries: u64,
 }
 
-impl Counters {
+impl CellBeCounters {
     /// Core cycles for which each link of the model's [fabric](crate::CellModel::fabric) was busy.
     /// The segment between two elements is the upward link of one element and the downward link of
     /// the other.
@@ -130,9 +130,12 @@ mod tests {
             (chip.link_busy_cycles[ELEMENTS[4]], chip.link_busy_cycles[ELEMENTS[11]]),
             (7, 8)
         );
-        let links =
-            Counters { chips: vec![chip], bif_busy_cycles: [16, 32], ..Counters::default() }
-                .link_cycles();
+        let links = CellBeCounters {
+            chips: vec![chip],
+            bif_busy_cycles: [16, 32],
+            ..CellBeCounters::default()
+        }
+        .link_cycles();
         let busy: Vec<(usize, f64)> =
             links.iter().copied().enumerate().filter(|(_, cycles)| *cycles > 0.0).collect();
         // Up from the fifth element, down from the first and the sixth; a single chip has no

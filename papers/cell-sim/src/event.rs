@@ -7,7 +7,7 @@ use seatmap_sim::wheel::Wheel;
 
 /// A message to a component. SPEs, tasks, chips and transactions are identified by their numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Event {
+pub enum CellBeEvent {
     /// To a task: its call has ended.
     Resume(u16),
     /// To a task: try your call again.
@@ -42,11 +42,11 @@ pub enum Event {
 
 /// The queue into which components put their messages, and the clock that they read.
 #[derive(Clone, Debug, Default)]
-pub struct Outbox {
-    wheel: Wheel<Event>,
+pub struct EventOutbox {
+    wheel: Wheel<CellBeEvent>,
 }
 
-impl Outbox {
+impl EventOutbox {
     /// The time in core cycles: that of the message delivered last.
     #[inline]
     pub fn now(&self) -> u64 {
@@ -56,7 +56,7 @@ impl Outbox {
     /// Sends a message that arrives at the given time; messages of one cycle arrive in the order in
     /// which they were sent.
     #[inline]
-    pub fn send(&mut self, time: u64, event: Event) {
+    pub fn send(&mut self, time: u64, event: CellBeEvent) {
         invariant!(
             time >= self.now(),
             at_cycle("the event queue", self.now()),
@@ -67,7 +67,7 @@ impl Outbox {
 
     /// The next message and its time.
     #[inline]
-    pub fn deliver(&mut self) -> Option<(u64, Event)> {
+    pub fn deliver(&mut self) -> Option<(u64, CellBeEvent)> {
         self.wheel.pop()
     }
 
@@ -83,16 +83,16 @@ impl Outbox {
 }
 
 #[cfg(test)]
-impl Outbox {
+impl EventOutbox {
     /// Every message that is under way, in order.
-    pub fn drain(&mut self) -> Vec<(u64, Event)> {
+    pub fn drain(&mut self) -> Vec<(u64, CellBeEvent)> {
         std::iter::from_fn(|| self.deliver()).collect()
     }
 
     /// Moves the clock to a time before which no message is under way.
     pub fn advance(&mut self, time: u64) {
-        self.send(time, Event::Resume(u16::MAX));
-        assert_eq!(self.deliver(), Some((time, Event::Resume(u16::MAX))));
+        self.send(time, CellBeEvent::Resume(u16::MAX));
+        assert_eq!(self.deliver(), Some((time, CellBeEvent::Resume(u16::MAX))));
     }
 }
 
@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn messages_are_small() {
-        assert!(size_of::<Event>() <= 8, "the event queue copies them");
+        assert!(size_of::<CellBeEvent>() <= 8, "the event queue copies them");
     }
 
     #[test]
@@ -110,8 +110,8 @@ mod tests {
         expected = "the event queue at core cycle 5: Arbitrate(0) is sent into the past, to 4"
     )]
     fn nothing_is_sent_into_the_past() {
-        let mut out = Outbox::default();
+        let mut out = EventOutbox::default();
         out.advance(5);
-        out.send(4, Event::Arbitrate(0));
+        out.send(4, CellBeEvent::Arbitrate(0));
     }
 }

@@ -6,13 +6,15 @@
 use crate::CellModel;
 use crate::arbiter::{DataArbiter, Grant};
 use crate::bif::Bif;
-use crate::command_bus::{Command, CommandBus, CommandResponse, Reach, line_of};
-use crate::counters::{ChipCounters, Counters};
-use crate::event::{Event, Outbox};
+use crate::command_bus::{BusCommand, CommandBus, CommandResponse, Reach, line_of};
+use crate::counters::{CellBeCounters, ChipCounters};
+use crate::event::{CellBeEvent, EventOutbox};
 use crate::mic::Mic;
-use crate::parameters::Timing;
+use crate::parameters::CellBeTiming;
 use crate::tokens::Tokens;
-use crate::transaction::{MappedRegister, Node, Purpose, Transaction, Transactions};
+use crate::transaction::{
+    MappedRegister, RingElement, Transaction, TransactionPurpose, Transactions,
+};
 use seatmap_data::invariant::broken;
 use seatmap_data::port::channels::Ea;
 use seatmap_sim::moment::at_cycle;
@@ -22,8 +24,8 @@ use seatmap_sim::moment::at_cycle;
 struct Chip {
     arbiter: DataArbiter,
     mic: Mic,
-    memory: Node,
-    bif: Node,
+    memory: RingElement,
+    bif: RingElement,
 }
 
 /// The command network, and each chip's rings, memory and link, with the transactions on them.
@@ -43,7 +45,7 @@ pub struct Interconnect {
 }
 
 impl Interconnect {
-    pub fn new(model: &CellModel, timing: &Timing) -> Self {
+    pub fn new(model: &CellModel, timing: &CellBeTiming) -> Self {
         Interconnect {
             transactions: Transactions::default(),
             tokens: Tokens::new(timing),
@@ -78,37 +80,41 @@ impl Interconnect {
     }
 
     /// The memory of a chip.
-    pub fn memory(&self, chip: u8) -> Node {
+    pub fn memory(&self, chip: u8) -> RingElement {
         self.chips[chip as usize].memory
     }
 
     /// The end of the link at a chip. Everything lies behind it that is not on another element.
-    pub fn bif(&self, chip: u8) -> Node {
+    pub fn bif(&self, chip: u8) -> RingElement {
         self.chips[chip as usize].bif
     }
 
     /// Sends a transaction's command now, or when there is a token for it.
-    pub fn begin(&mut self, transaction: Transaction, out: &mut Outbox) {
+    pub fn begin(&mut self, transaction: Transaction, out: &mut EventOutbox) {
         let time = self.tokens.take(&transaction, out.now());
         let id = self.transactions.add(transaction);
-        if time == out.now() { self.command(id, out) } else { out.send(time, Event::Command(id)) }
+        if time == out.now() {
+            self.command(id, out)
+        } else {
+            out.send(time, CellBeEvent::Command(id))
+        }
     }
 
     /// Sends a transaction's command later.
-    pub fn begin_at(&mut self, time: u64, transaction: Transaction, out: &mut Outbox) {
+    pub fn begin_at(&mut self, time: u64, transaction: Transaction, out: &mut EventOutbox) {
         let time = self.tokens.take(&transaction, time);
         let id = self.transactions.add(transaction);
-        out.send(time, Event::Command(id));
+        out.send(time, CellBeEvent::Command(id));
     }
 
     /// Sends a transaction's command: to both chips' networks if it addresses memory or the other
     /// chip, else to its own chip's.
-    pub fn command(&mut self, id: u32, out: &mut Outbox) {
+    pub fn command(&mut self, id: u32, out: &mut EventOutbox) {
         let now = out.now();
         let transaction = self.transactions.get(id, now);
         let own = transaction.requester.chip;
         // The end that is not the requester: only it can lie on the other chip.
-        let other = if transaction.purpose == Purpose::Get {
+        let other = if transaction.purpose == TransactionPurpose::Get {
             transaction.source
         } else {
             transaction.target
@@ -119,26 +125,30 @@ impl Interconnect {
         let reach = if is_global && self.chips.len() > 1 { Reach::Both } else { Reach::Chip };
         let from = transaction.requester;
         let line = line_of(transaction);
-        let command = Command { transaction: id, from, reach, line, since: now };
+        let command = BusCommand { transaction: id, from, reach, line, since: now };
         if let Some(command) = self.commands.send(command, out) {
             self.answer(&command, out);
         }
     }
 
     /// Handles the command network's message to itself.
-    pub fn command_turn(&mut self, out: &mut Outbox) {
+    pub fn command_turn(&mut self, out: &mut EventOutbox) {
         for command in self.commands.turn(out).into_iter().flatten() {
             self.answer(&command, out);
         }
     }
 
     /// Sends the answer to a command that has its slot now.
-    fn answer(&mut self, command: &Command, out: &mut Outbox) {
+    fn answer(&mut self, command: &BusCommand, out: &mut EventOutbox) {
         let now = out.now();
         let crossing = if command.reach == Reach::Both { self.link.carry_command(now) } else { 0 };
         match self.commands.answer(now, command.line, crossing) {
-            CommandResponse::Response(time) => out.send(time, Event::Response(command.transaction)),
-            CommandResponse::Retry(time) => out.send(time, Event::Command(command.transaction)),
+            CommandResponse::Response(time) => {
+                out.send(time, CellBeEvent::Response(command.transaction))
+            }
+            CommandResponse::Retry(time) => {
+                out.send(time, CellBeEvent::Command(command.transaction))
+            }
         }
     }
 
@@ -148,7 +158,7 @@ impl Interconnect {
     }
 
     /// Fetches a transaction's data at its source; memory may have to read it first.
-    pub fn fetch(&mut self, id: u32, out: &mut Outbox) {
+    pub fn fetch(&mut self, id: u32, out: &mut EventOutbox) {
         let now = out.now();
         let Transaction { source, ea, .. } = *self.transactions.get(id, now);
         let chip = &mut self.chips[source.chip as usize];
@@ -157,55 +167,55 @@ impl Interconnect {
         }
         // A full queue answers with a retry, and the whole command is sent and snooped again.
         if !chip.mic.read(id, ea.offset(), out) {
-            out.send(now + self.mic_retry, Event::Command(id));
+            out.send(now + self.mic_retry, CellBeEvent::Command(id));
         }
     }
 
     /// Announces a transaction's data to its target, and queues it for the rings. Memory may have
     /// no room for it; then the command is sent again.
-    pub fn announce(&mut self, id: u32, out: &mut Outbox) {
+    pub fn announce(&mut self, id: u32, out: &mut EventOutbox) {
         let Transaction { target, ea, .. } = *self.transactions.get(id, out.now());
         let chip = &mut self.chips[target.chip as usize];
         if target != chip.memory || chip.mic.expect_write(ea.offset()) {
             self.data_ready(id, out);
         } else {
-            out.send(out.now() + self.mic_retry, Event::Command(id));
+            out.send(out.now() + self.mic_retry, CellBeEvent::Command(id));
         }
     }
 
     /// Handles a memory channel's message to itself.
-    pub fn memory_turn(&mut self, channel: u16, out: &mut Outbox) {
+    pub fn memory_turn(&mut self, channel: u16, out: &mut EventOutbox) {
         let each = self.channels as u16;
         self.chips[usize::from(channel / each)].mic.turn(usize::from(channel % each), out);
     }
 
     /// Fetches a transaction's data from another element than the one that its command named.
-    pub fn fetch_from(&mut self, id: u32, source: Node, out: &mut Outbox) {
+    pub fn fetch_from(&mut self, id: u32, source: RingElement, out: &mut EventOutbox) {
         self.transactions.set_source(id, source, out.now());
         self.fetch(id, out);
     }
 
     /// Queues a transaction's data, which is at its source, for the rings.
-    pub fn data_ready(&mut self, id: u32, out: &mut Outbox) {
+    pub fn data_ready(&mut self, id: u32, out: &mut EventOutbox) {
         let Transaction { source, target, .. } = *self.transactions.get(id, out.now());
         self.enter(id, source, target, out);
     }
 
     /// Puts data on the rings of a chip: towards its target, or towards the link to the chip of its
     /// target.
-    fn enter(&mut self, id: u32, from: Node, target: Node, out: &mut Outbox) {
+    fn enter(&mut self, id: u32, from: RingElement, target: RingElement, out: &mut EventOutbox) {
         let chip = &mut self.chips[from.chip as usize];
         let to = if target.chip == from.chip { target } else { chip.bif };
         if to == from {
             // The route is empty: the target is the link's own element.
-            out.send(out.now(), Event::LeftRing(id));
+            out.send(out.now(), CellBeEvent::LeftRing(id));
         } else {
             chip.arbiter.request(id, from.element.into(), to.element.into(), out);
         }
     }
 
     /// Lets a chip's arbiter start transfers.
-    pub fn arbitrate(&mut self, chip: u8, out: &mut Outbox) {
+    pub fn arbitrate(&mut self, chip: u8, out: &mut EventOutbox) {
         self.chips[chip as usize].arbiter.arbitrate(out);
     }
 
@@ -217,24 +227,28 @@ impl Interconnect {
 
     /// Handles a transaction's data that has left the rings. Returns whether this completes the
     /// transaction.
-    pub fn left_ring(&mut self, id: u32, out: &mut Outbox) -> bool {
+    pub fn left_ring(&mut self, id: u32, out: &mut EventOutbox) -> bool {
         let now = out.now();
         let Transaction { purpose, requester, source, target, size, ea, .. } =
             *self.transactions.get(id, now);
         if source.chip != target.chip {
-            out.send(self.link.carry_data(now, source.chip, size), Event::CrossedLink(id));
+            out.send(self.link.carry_data(now, source.chip, size), CellBeEvent::CrossedLink(id));
             return false;
         }
         let chip = &mut self.chips[target.chip as usize];
         match purpose {
-            Purpose::Put if target == chip.memory => chip.mic.write(id, ea.offset(), size, out),
-            Purpose::Message(register) => {
-                let cycles = self.register_cycles(register, requester.chip != target.chip);
-                out.send(now + cycles, Event::Delivered(id));
+            TransactionPurpose::Put if target == chip.memory => {
+                chip.mic.write(id, ea.offset(), size, out)
             }
-            Purpose::Get | Purpose::Put | Purpose::Reserve => return true,
+            TransactionPurpose::Message(register) => {
+                let cycles = self.register_cycles(register, requester.chip != target.chip);
+                out.send(now + cycles, CellBeEvent::Delivered(id));
+            }
+            TransactionPurpose::Get | TransactionPurpose::Put | TransactionPurpose::Reserve => {
+                return true;
+            }
             // Plural: "moves" is a verb here.
-            Purpose::Claim => {
+            TransactionPurpose::Claim => {
                 broken(at_cycle(NAME, now), format_args!("a claim of {requester:?} moves data"))
             }
         }
@@ -242,7 +256,7 @@ impl Interconnect {
     }
 
     /// Handles a transaction's data that has crossed to its target's chip.
-    pub fn crossed_link(&mut self, id: u32, out: &mut Outbox) {
+    pub fn crossed_link(&mut self, id: u32, out: &mut EventOutbox) {
         let target = self.transactions.get(id, out.now()).target;
         let entry = self.bif(target.chip);
         // From here on the data comes from the link: `left_ring` compares the chips of source and
@@ -266,10 +280,10 @@ impl Interconnect {
     }
 
     /// The counts so far, with the elements' names.
-    pub fn count(&self, names: &[String]) -> Counters {
+    pub fn count(&self, names: &[String]) -> CellBeCounters {
         let commands = self.commands.counters();
         let link = self.link.counters();
-        Counters {
+        CellBeCounters {
             commands: commands.commands,
             command_wait_cycles: commands.wait_cycles,
             same_line_commands: commands.same_line_commands,
@@ -283,7 +297,7 @@ impl Interconnect {
                     ChipCounters::new(&chip.arbiter.counters(), &chip.mic.counters(), names)
                 })
                 .collect(),
-            ..Counters::default()
+            ..CellBeCounters::default()
         }
     }
 }
@@ -291,9 +305,9 @@ impl Interconnect {
 const NAME: &str = "the interconnect";
 
 /// The element of a chip with this name; every checked model has one.
-pub fn node(model: &CellModel, chip: u8, name: &str) -> Node {
+pub fn node(model: &CellModel, chip: u8, name: &str) -> RingElement {
     match model.ring.iter().position(|element| element == name) {
-        Some(element) => Node { chip, element: element as u8 },
+        Some(element) => RingElement { chip, element: element as u8 },
         None => broken(
             at_cycle(NAME, 0),
             format_args!("the ring of {} has no {name}; only checked models can run", model.name),

@@ -53,7 +53,7 @@ pub mod workload;
 mod world;
 
 pub use bed::CellBed;
-pub use counters::Counters;
+pub use counters::CellBeCounters;
 pub use model::CellModel;
-pub use parameters::Figures;
+pub use parameters::CellBeFigures;
 pub use profile::profile;

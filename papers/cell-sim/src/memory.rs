@@ -2,7 +2,7 @@
 
 use seatmap_data::invariant;
 use seatmap_data::invariant::broken;
-use seatmap_data::port::channels::{DmaError, Ea, Shape};
+use seatmap_data::port::channels::{DmaError, Ea, ProgramNeeds};
 use seatmap_sim::moment::at_cycle;
 
 /// Bytes of a bus transfer and of a coherence line.
@@ -12,14 +12,14 @@ const NAME: &str = "the memory";
 
 /// All bytes of a run: local stores and memories.
 #[derive(Clone, Debug, Default)]
-pub struct Memory {
+pub struct CellBeMemory {
     local: Vec<Vec<u8>>,
     modules: Vec<Vec<u8>>,
 }
 
-impl Memory {
+impl CellBeMemory {
     /// Gives every store the size that a program asks for, and fills all stores with zeros.
-    pub fn reset(&mut self, shape: &Shape, modules: usize) {
+    pub fn reset(&mut self, shape: &ProgramNeeds, modules: usize) {
         reset(&mut self.local, shape.tasks, shape.local_bytes);
         reset(&mut self.modules, modules, shape.memory_bytes);
     }
@@ -123,10 +123,12 @@ fn reset(stores: &mut Vec<Vec<u8>>, count: usize, bytes: u32) {
 mod tests {
     use super::*;
 
-    fn memory() -> Memory {
-        let mut memory = Memory::default();
-        memory
-            .reset(&Shape { tasks: 2, local_bytes: 256, memory_bytes: 256, signals_or: false }, 1);
+    fn memory() -> CellBeMemory {
+        let mut memory = CellBeMemory::default();
+        memory.reset(
+            &ProgramNeeds { tasks: 2, local_bytes: 256, memory_bytes: 256, signals_or: false },
+            1,
+        );
         memory
     }
 
@@ -140,8 +142,10 @@ mod tests {
             (memory.at(own, 8), memory.word(own.further(4), 0)),
             (&[0, 0, 0, 0, 1, 2, 3, 4][..], 0x0403_0201)
         );
-        memory
-            .reset(&Shape { tasks: 2, local_bytes: 256, memory_bytes: 256, signals_or: false }, 1);
+        memory.reset(
+            &ProgramNeeds { tasks: 2, local_bytes: 256, memory_bytes: 256, signals_or: false },
+            1,
+        );
         assert_eq!(memory.at(own, 256 - 16), [0; 240], "a run starts with zeros");
     }
 

@@ -1,12 +1,12 @@
 //! An SPE's memory flow controller (MFC): a queue of commands, which it cuts into lines.
 
-use crate::event::{Event, Outbox};
+use crate::event::{CellBeEvent, EventOutbox};
 use crate::memory::LINE_BYTES;
-use crate::parameters::Timing;
+use crate::parameters::CellBeTiming;
 use crate::transaction::MappedRegister;
 use seatmap_data::invariant;
 use seatmap_data::invariant::broken;
-use seatmap_data::port::channels::{Ea, Element, Order};
+use seatmap_data::port::channels::{Ea, Element, TransferOrder};
 use seatmap_sim::moment::at_cycle;
 
 mod programs;
@@ -20,7 +20,7 @@ const PROXY_ENTRIES: usize = 8;
 
 /// The work of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Work {
+pub enum MfcOperation {
     Get,
     Put,
     Message {
@@ -34,19 +34,19 @@ pub enum Work {
 
 /// A command as the SPU writes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Command {
-    pub work: Work,
+pub struct MfcCommand {
+    pub work: MfcOperation,
     pub local: u32,
     /// The whole of a transfer, or a list's first element.
     pub first: Element,
     pub tag: u8,
-    pub order: Order,
+    pub order: TransferOrder,
 }
 
 /// A line that a command needs from the bus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LineRequest {
-    pub work: Work,
+    pub work: MfcOperation,
     /// The entry of its command.
     pub entry: u8,
     pub local: u32,
@@ -86,9 +86,9 @@ enum Choice {
 /// A command in the queue.
 #[derive(Clone, Debug)]
 struct Entry {
-    work: Work,
+    work: MfcOperation,
     tag: u8,
-    order: Order,
+    order: TransferOrder,
     local: u32,
     ea: Ea,
     /// Bytes of the present element that have not been requested.
@@ -133,11 +133,11 @@ pub struct Mfc {
 }
 
 impl Mfc {
-    pub fn new(spe: u16, timing: &Timing) -> Self {
+    pub fn new(spe: u16, timing: &CellBeTiming) -> Self {
         let empty = Entry {
-            work: Work::Get,
+            work: MfcOperation::Get,
             tag: 0,
-            order: Order::Free,
+            order: TransferOrder::Free,
             local: 0,
             ea: Ea::Memory { module: 0, offset: 0 },
             left: 0,
@@ -232,8 +232,8 @@ impl Mfc {
 
     /// Takes a command; the caller has found [room](Self::finds_room) for it. `rest` holds a list's
     /// further elements. Returns the command's entry.
-    pub fn enqueue(&mut self, command: Command, rest: &[Element], out: &mut Outbox) -> u8 {
-        let Command { work, local, first, tag, order } = command;
+    pub fn enqueue(&mut self, command: MfcCommand, rest: &[Element], out: &mut EventOutbox) -> u8 {
+        let MfcCommand { work, local, first, tag, order } = command;
         let now = out.now();
         invariant!(
             usize::from(tag) < TAGS && first.size > 0,
@@ -258,7 +258,7 @@ impl Mfc {
         entry
     }
 
-    fn take_entry(&mut self, now: u64, command: &Command) -> u8 {
+    fn take_entry(&mut self, now: u64, command: &MfcCommand) -> u8 {
         let room = if command.tag >= PROXY_TAGS { self.proxy_room() } else { self.room() };
         match self.free.pop() {
             Some(entry) if room > 0 => entry,
@@ -270,7 +270,7 @@ impl Mfc {
 
     /// Cuts the next line off the oldest command that may continue, if there is one now. After the
     /// line's request is on the bus, the caller calls [`issue_next`](Self::issue_next).
-    pub fn issue(&mut self, out: &mut Outbox) -> Option<LineRequest> {
+    pub fn issue(&mut self, out: &mut EventOutbox) -> Option<LineRequest> {
         let now = out.now();
         // An earlier message has replaced this one.
         if self.next_issue != now {
@@ -288,19 +288,19 @@ impl Mfc {
     }
 
     /// Issues the next line as soon as the bus takes one.
-    pub fn issue_next(&mut self, out: &mut Outbox) {
+    pub fn issue_next(&mut self, out: &mut EventOutbox) {
         self.issue_at(out.now() + self.line_gap, out);
     }
 
     /// Issues a line now, if there is one to issue.
-    pub fn issue_now(&mut self, out: &mut Outbox) {
+    pub fn issue_now(&mut self, out: &mut EventOutbox) {
         self.issue_at(out.now(), out);
     }
 
-    fn issue_at(&mut self, time: u64, out: &mut Outbox) {
+    fn issue_at(&mut self, time: u64, out: &mut EventOutbox) {
         if time < self.next_issue {
             self.next_issue = time;
-            out.send(time, Event::IssueLine(self.spe));
+            out.send(time, CellBeEvent::IssueLine(self.spe));
         }
     }
 
@@ -312,7 +312,7 @@ impl Mfc {
             let command = &self.entries[*entry as usize];
             // Nothing behind a barrier begins. It is never the oldest command itself
             // (`pass_barrier`).
-            if command.work == Work::Barrier {
+            if command.work == MfcOperation::Barrier {
                 break;
             }
             if command.left == 0 || self.is_held_back(at) {
@@ -332,10 +332,11 @@ impl Mfc {
     /// fence or barrier, or because of a barrier among them.
     fn is_held_back(&self, at: usize) -> bool {
         let command = &self.entries[self.age[at] as usize];
-        let is_ordered = command.order != Order::Free;
+        let is_ordered = command.order != TransferOrder::Free;
         let mut earlier = self.age[..at].iter().map(|entry| &self.entries[*entry as usize]);
-        earlier
-            .any(|other| other.tag == command.tag && (is_ordered || other.order == Order::Barrier))
+        earlier.any(|other| {
+            other.tag == command.tag && (is_ordered || other.order == TransferOrder::Barrier)
+        })
     }
 
     fn cut(&mut self, entry: u8, now: u64) -> LineRequest {

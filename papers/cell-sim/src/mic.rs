@@ -9,11 +9,11 @@ mod bank;
 mod channel;
 mod counters;
 
-use crate::event::Outbox;
+use crate::event::EventOutbox;
 use crate::memory::LINE_BYTES;
-use crate::parameters::Timing;
-use bank::Access;
-use channel::Channel;
+use crate::parameters::CellBeTiming;
+use bank::BankAccess;
+use channel::MemoryChannel;
 pub use counters::MicCounters;
 
 /// Bytes below which a write has to read the line first (the PMU's read-modify-write events).
@@ -23,16 +23,16 @@ const QUADWORD_BYTES: u32 = 16;
 #[derive(Clone, Debug)]
 pub struct Mic {
     banks: u32,
-    channels: Vec<Channel>,
+    channels: Vec<MemoryChannel>,
 }
 
 impl Mic {
-    pub fn new(chip: u8, timing: &Timing) -> Self {
+    pub fn new(chip: u8, timing: &CellBeTiming) -> Self {
         let count = timing.mic_channels as u16;
         Mic {
             banks: timing.mic_banks as u32,
             channels: (0..count)
-                .map(|number| Channel::new(u16::from(chip) * count + number, timing))
+                .map(|number| MemoryChannel::new(u16::from(chip) * count + number, timing))
                 .collect(),
         }
     }
@@ -47,7 +47,7 @@ impl Mic {
 
     /// Takes a read, whose data will be ready. Returns false if the queue is full and the command
     /// must be sent again.
-    pub fn read(&mut self, transaction: u32, offset: u32, out: &mut Outbox) -> bool {
+    pub fn read(&mut self, transaction: u32, offset: u32, out: &mut EventOutbox) -> bool {
         let (channel, bank) = self.place(offset);
         self.channels[channel].read(transaction, bank, out)
     }
@@ -60,16 +60,16 @@ impl Mic {
     }
 
     /// Takes a write's data, which will be delivered.
-    pub fn write(&mut self, transaction: u32, offset: u32, size: u32, out: &mut Outbox) {
+    pub fn write(&mut self, transaction: u32, offset: u32, size: u32, out: &mut EventOutbox) {
         let (channel, bank) = self.place(offset);
         // The memory keeps whole quadwords: a smaller write reads one, changes it and writes it
         // back.
-        let access = if size < QUADWORD_BYTES { Access::Modify } else { Access::Write };
+        let access = if size < QUADWORD_BYTES { BankAccess::Modify } else { BankAccess::Write };
         self.channels[channel].write(transaction, bank, access, out);
     }
 
     /// Handles a channel's message to itself.
-    pub fn turn(&mut self, channel: usize, out: &mut Outbox) {
+    pub fn turn(&mut self, channel: usize, out: &mut EventOutbox) {
         self.channels[channel].turn(out);
     }
 
@@ -82,7 +82,7 @@ impl Mic {
 
     /// Empties queues, banks and counts.
     pub fn reset(&mut self) {
-        self.channels.iter_mut().for_each(Channel::reset);
+        self.channels.iter_mut().for_each(MemoryChannel::reset);
     }
 }
 

@@ -1,11 +1,11 @@
 //! The model of a Cell machine and its file format, `seatmap-model/2`.
 
-use crate::parameters::{Figures, PARAMETERS, Timing};
+use crate::parameters::{CellBeFigures, CellBeTiming, PARAMETERS};
 use crate::ring::ELEMENTS;
 use seatmap_data::machine::description::Basis;
 use seatmap_data::statistics::words::counted;
 use seatmap_sim::ModelError;
-use seatmap_sim::figure::{Figure, syntax};
+use seatmap_sim::figure::{ModelFigure, syntax};
 use serde::{Deserialize, Serialize};
 
 /// The format's name, in the `format` key.
@@ -32,7 +32,7 @@ pub struct CellModel {
     /// The elements along the ring: `PPE`, `SPE0` to `SPE7`, `MIC`, `BIF` (IOIF0) and `IOIF1`.
     pub ring: Vec<String>,
     /// The figures.
-    pub figures: Figures,
+    pub figures: CellBeFigures,
 }
 
 impl CellModel {
@@ -59,8 +59,11 @@ impl CellModel {
             let message = format!("there is no figure '{key}'; there are {}", keys.join(", "));
             return Err(ModelError::Impossible { name, message });
         };
-        *figure =
-            Figure { value, kind: Basis::Assumption, source: "chosen for this run".to_owned() };
+        *figure = ModelFigure {
+            value,
+            kind: Basis::Assumption,
+            source: "chosen for this run".to_owned(),
+        };
         match self.flaw() {
             Some(message) => Err(ModelError::Impossible { name, message }),
             None => Ok(self),
@@ -74,8 +77,8 @@ impl CellModel {
     }
 
     /// Its figures as the components compute with them.
-    pub(crate) fn timing(&self) -> Timing {
-        Timing::new(&self.figures, self.frequency_ghz)
+    pub(crate) fn timing(&self) -> CellBeTiming {
+        CellBeTiming::new(&self.figures, self.frequency_ghz)
     }
 
     /// The PU of the first chip's PPE; SPEs are the PUs below it.
@@ -138,9 +141,9 @@ impl CellModel {
 
     /// The reason why figures of the memory do not fit each other.
     fn memory_flaw(&self) -> Option<String> {
-        let Figures { mic_banks, mic_channels, refresh_banks, .. } = &self.figures;
+        let CellBeFigures { mic_banks, mic_channels, refresh_banks, .. } = &self.figures;
         let [banks, channels, refreshed] =
-            [mic_banks, mic_channels, refresh_banks].map(Figure::whole);
+            [mic_banks, mic_channels, refresh_banks].map(ModelFigure::whole);
         // Banks are dealt to the channels in turn, each as many.
         if banks % channels != 0 {
             return Some(format!(
@@ -154,7 +157,7 @@ impl CellModel {
                 "figures.refresh_banks is {refreshed}; a channel has only {each} banks"
             ));
         }
-        let Figures { refresh_interval_ns, refresh_bank_ns, refresh_channel_ns, .. } =
+        let CellBeFigures { refresh_interval_ns, refresh_bank_ns, refresh_channel_ns, .. } =
             &self.figures;
         let interval = refresh_interval_ns.value;
         // A refresh that takes half of the time would leave the other half to lines; beyond, the

@@ -4,7 +4,7 @@
 //! its unit (which says how it becomes a whole number), and the values that can run. The file gives
 //! the value and its source: a parameter has no default.
 
-use seatmap_sim::figure::Figure;
+use seatmap_sim::figure::ModelFigure;
 use std::fmt;
 use std::ops::RangeInclusive;
 
@@ -16,7 +16,7 @@ const LARGEST: f64 = 1e9;
 
 /// The unit of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unit {
+pub enum ParameterUnit {
     /// Cycles of the core clock.
     CoreCycles,
     /// Cycles of the bus clock.
@@ -31,49 +31,53 @@ pub enum Unit {
     GigabytesPerSecond,
 }
 
-impl Unit {
+impl ParameterUnit {
     /// The whole number with which components compute: core cycles for every time, 256ths of a core
     /// cycle for each byte for a rate.
     fn whole(self, value: f64, frequency_ghz: f64, bus: u64) -> u64 {
         match self {
-            Unit::CoreCycles | Unit::Count | Unit::Bytes => value.round() as u64,
-            Unit::BusCycles => value.round() as u64 * bus,
+            ParameterUnit::CoreCycles | ParameterUnit::Count | ParameterUnit::Bytes => {
+                value.round() as u64
+            }
+            ParameterUnit::BusCycles => value.round() as u64 * bus,
             // Nanoseconds belong to parts with a clock of their own (DRAM, the kernel), so that
             // their cycles grow with the core clock.
-            Unit::Nanoseconds => (value * frequency_ghz).round() as u64,
-            Unit::GigabytesPerSecond => (BYTE_PARTS as f64 * frequency_ghz / value).round() as u64,
+            ParameterUnit::Nanoseconds => (value * frequency_ghz).round() as u64,
+            ParameterUnit::GigabytesPerSecond => {
+                (BYTE_PARTS as f64 * frequency_ghz / value).round() as u64
+            }
         }
     }
 }
 
-impl fmt::Display for Unit {
+impl fmt::Display for ParameterUnit {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         f.write_str(match self {
-            Unit::CoreCycles => "core cycles",
-            Unit::BusCycles => "bus cycles",
-            Unit::Nanoseconds => "nanoseconds",
-            Unit::Count => "a number",
-            Unit::Bytes => "bytes",
-            Unit::GigabytesPerSecond => "GB/s",
+            ParameterUnit::CoreCycles => "core cycles",
+            ParameterUnit::BusCycles => "bus cycles",
+            ParameterUnit::Nanoseconds => "nanoseconds",
+            ParameterUnit::Count => "a number",
+            ParameterUnit::Bytes => "bytes",
+            ParameterUnit::GigabytesPerSecond => "GB/s",
         })
     }
 }
 
 /// One parameter of every Cell model.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Parameter {
+pub struct CellBeParameter {
     /// Its key below `[figures]`.
     pub name: &'static str,
     /// The unit of its value.
-    pub unit: Unit,
+    pub unit: ParameterUnit,
     /// The values that can run.
     pub range: RangeInclusive<f64>,
 }
 
-impl Parameter {
+impl CellBeParameter {
     /// The reason why a figure cannot be the value of this parameter; `None` if it can.
-    pub(crate) fn flaw(&self, figure: &Figure) -> Option<String> {
-        let Parameter { name, unit, range } = self;
+    pub(crate) fn flaw(&self, figure: &ModelFigure) -> Option<String> {
+        let CellBeParameter { name, unit, range } = self;
         if !range.contains(&figure.value) {
             let least = range.start();
             let most = range.end();
@@ -98,25 +102,25 @@ const FEW: RangeInclusive<f64> = 1.0..=1e4;
 /// Times and rates that need not be whole numbers.
 const FRACTION: RangeInclusive<f64> = 1e-3..=LARGEST;
 
-/// Declares [`Figures`], [`Timing`] and [`PARAMETERS`] from one list: `key => name: unit, range`
+/// Declares [`CellBeFigures`], [`CellBeTiming`] and [`PARAMETERS`] from one list: `key => name: unit, range`
 /// below the parameter's doc.
 macro_rules! parameters {
     ($($(#[doc = $doc:literal])+ $name:ident $(=> $short:ident)?: $unit:ident, $range:expr;)+) => {
         /// Every figure of a Cell model with its source, as its file states it.
         #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
         #[serde(deny_unknown_fields)]
-        pub struct Figures {
-            $($(#[doc = $doc])+ pub $name: Figure,)+
+        pub struct CellBeFigures {
+            $($(#[doc = $doc])+ pub $name: ModelFigure,)+
         }
 
-        impl Figures {
+        impl CellBeFigures {
             /// Each figure with its key.
-            pub fn all(&self) -> impl Iterator<Item = (&'static str, &Figure)> {
+            pub fn all(&self) -> impl Iterator<Item = (&'static str, &ModelFigure)> {
                 [$((stringify!($name), &self.$name),)+].into_iter()
             }
 
             /// The figure of a key; `None` if there is no such parameter.
-            pub fn get_mut(&mut self, key: &str) -> Option<&mut Figure> {
+            pub fn get_mut(&mut self, key: &str) -> Option<&mut ModelFigure> {
                 match key {
                     $(stringify!($name) => Some(&mut self.$name),)+
                     _ => None,
@@ -124,22 +128,22 @@ macro_rules! parameters {
             }
         }
 
-        /// All parameters, in the order of [`Figures::all`].
-        pub const PARAMETERS: &[Parameter] =
-            &[$(Parameter { name: stringify!($name), unit: Unit::$unit, range: $range },)+];
+        /// All parameters, in the order of [`CellBeFigures::all`].
+        pub const PARAMETERS: &[CellBeParameter] =
+            &[$(CellBeParameter { name: stringify!($name), unit: ParameterUnit::$unit, range: $range },)+];
 
         /// A model's figures as whole numbers: core cycles, counts and bytes.
         #[derive(Clone, Debug, PartialEq)]
-        pub(crate) struct Timing {
-            $($(#[doc = concat!("[`Figures::", stringify!($name), "`] as a whole number.")] pub $short: u64,)?)+
+        pub(crate) struct CellBeTiming {
+            $($(#[doc = concat!("[`CellBeFigures::", stringify!($name), "`] as a whole number.")] pub $short: u64,)?)+
         }
 
-        impl Timing {
+        impl CellBeTiming {
             /// Converts the figures of a model whose cores have this clock.
-            pub fn new(figures: &Figures, frequency_ghz: f64) -> Self {
-                let bus = Unit::CoreCycles.whole(figures.bus_cycles.value, frequency_ghz, 1);
-                Timing {
-                    $($($short: Unit::$unit.whole(figures.$name.value, frequency_ghz, bus),)?)+
+            pub fn new(figures: &CellBeFigures, frequency_ghz: f64) -> Self {
+                let bus = ParameterUnit::CoreCycles.whole(figures.bus_cycles.value, frequency_ghz, 1);
+                CellBeTiming {
+                    $($($short: ParameterUnit::$unit.whole(figures.$name.value, frequency_ghz, bus),)?)+
                 }
             }
         }
@@ -261,7 +265,7 @@ parameters! {
     start_skew_cycles => start_skew: CoreCycles, ANY;
 }
 
-impl Timing {
+impl CellBeTiming {
     /// The core cycles that one direction between the chips takes for these bytes.
     pub fn bif(&self, bytes: u64) -> u64 {
         (bytes * self.bif_byte_256ths).div_ceil(BYTE_PARTS)
@@ -275,25 +279,30 @@ mod tests {
 
     #[test]
     fn each_unit_becomes_its_whole_number() {
-        let whole = |unit: Unit, value| unit.whole(value, 3.2, 2);
-        assert_eq!(whole(Unit::CoreCycles, 81.4), 81);
-        assert_eq!(whole(Unit::BusCycles, 8.0), 16);
-        assert_eq!(whole(Unit::Nanoseconds, 12.5), 40);
-        assert_eq!((whole(Unit::Count, 16.0), whole(Unit::Bytes, 128.0)), (16, 128));
+        let whole = |unit: ParameterUnit, value| unit.whole(value, 3.2, 2);
+        assert_eq!(whole(ParameterUnit::CoreCycles, 81.4), 81);
+        assert_eq!(whole(ParameterUnit::BusCycles, 8.0), 16);
+        assert_eq!(whole(ParameterUnit::Nanoseconds, 12.5), 40);
+        assert_eq!(
+            (whole(ParameterUnit::Count, 16.0), whole(ParameterUnit::Bytes, 128.0)),
+            (16, 128)
+        );
         // 25.6 GB/s at 3.2 GHz are 8 bytes a cycle.
-        assert_eq!(whole(Unit::GigabytesPerSecond, 25.6), 32);
+        assert_eq!(whole(ParameterUnit::GigabytesPerSecond, 25.6), 32);
     }
 
     #[test]
     fn a_key_ends_with_its_unit() {
-        for Parameter { name, unit, .. } in PARAMETERS {
+        for CellBeParameter { name, unit, .. } in PARAMETERS {
             let ending = match unit {
-                Unit::CoreCycles => name.ends_with("_cycles") && !name.ends_with("_bus_cycles"),
-                Unit::BusCycles => name.ends_with("_bus_cycles") || *name == "beats",
-                Unit::Nanoseconds => name.ends_with("_ns"),
-                Unit::Bytes => name.ends_with("_bytes"),
-                Unit::GigabytesPerSecond => name.ends_with("_gbps"),
-                Unit::Count => !name.ends_with("_cycles") && !name.ends_with("_ns"),
+                ParameterUnit::CoreCycles => {
+                    name.ends_with("_cycles") && !name.ends_with("_bus_cycles")
+                }
+                ParameterUnit::BusCycles => name.ends_with("_bus_cycles") || *name == "beats",
+                ParameterUnit::Nanoseconds => name.ends_with("_ns"),
+                ParameterUnit::Bytes => name.ends_with("_bytes"),
+                ParameterUnit::GigabytesPerSecond => name.ends_with("_gbps"),
+                ParameterUnit::Count => !name.ends_with("_cycles") && !name.ends_with("_ns"),
             };
             assert!(ending, "{name} is in {unit}");
         }
@@ -311,10 +320,11 @@ mod tests {
                 parameter.range.end() * 2.0,
                 parameter.range.start() - 1e-4,
             ] {
-                let flaw = parameter.flaw(&Figure { value, ..figure.clone() }).unwrap_or_default();
+                let flaw =
+                    parameter.flaw(&ModelFigure { value, ..figure.clone() }).unwrap_or_default();
                 assert!(flaw.starts_with(&format!("figures.{name} is {value}; give ")), "{flaw}");
             }
-            let unfounded = Figure { source: String::new(), ..figure.clone() };
+            let unfounded = ModelFigure { source: String::new(), ..figure.clone() };
             assert!(parameter.flaw(&unfounded).is_some_and(|flaw| flaw.contains("no source")));
         }
     }

@@ -1,27 +1,27 @@
 //! The machine as a task on it sees it.
 
 use crate::request::ChannelCall;
-use crate::world::{Seat, World};
+use crate::world::{CellBeMachine, TaskElement};
 use seatmap_data::port::channels::{
-    Atomic, Channels, DmaError, Ea, Element, Order, Register, Service, dma,
+    Atomic, Channels, DmaError, Ea, Element, OsService, SignalNumber, TransferOrder, dma,
 };
-use seatmap_sim::engine::{Said, Yielder};
+use seatmap_sim::engine::{TaskMessage, TaskYielder};
 use std::cell::{Cell, RefCell};
 
 /// A task's view of the machine.
 pub struct CellPort<'a> {
-    pub world: &'a RefCell<World>,
+    pub world: &'a RefCell<CellBeMachine>,
     /// The time. It is kept beside the world so that reading it costs nothing.
     pub now: &'a Cell<u64>,
-    pub yielder: &'a Yielder<ChannelCall>,
+    pub yielder: &'a TaskYielder<ChannelCall>,
     pub rank: u16,
-    pub seat: Seat,
+    pub seat: TaskElement,
     pub cycles_per_tick: f64,
 }
 
 impl CellPort<'_> {
     fn call(&self, request: ChannelCall) -> u64 {
-        self.yielder.suspend(Said::Call(request))
+        self.yielder.suspend(TaskMessage::Call(request))
     }
 
     /// Ends the run with an error; the task is never resumed.
@@ -29,7 +29,7 @@ impl CellPort<'_> {
         // The engine drops a task whose call was refused and does not resume it; the loop is for
         // the compiler.
         loop {
-            self.yielder.suspend(Said::Refused(error.clone()));
+            self.yielder.suspend(TaskMessage::Refused(error.clone()));
         }
     }
 
@@ -39,8 +39,8 @@ impl CellPort<'_> {
 
     fn has_mfc(&self) -> Result<(), DmaError> {
         match self.seat {
-            Seat::Spe(_) => Ok(()),
-            Seat::Ppe(_) | Seat::Stored => Err(DmaError::NoMfc(self.rank.into())),
+            TaskElement::Spe(_) => Ok(()),
+            TaskElement::Ppe(_) | TaskElement::Stored => Err(DmaError::NoMfc(self.rank.into())),
         }
     }
 
@@ -58,12 +58,12 @@ impl CellPort<'_> {
         }
     }
 
-    fn transfer(&self, is_get: bool, local: u32, ea: Ea, size: u32, tag: u8, order: Order) {
+    fn transfer(&self, is_get: bool, local: u32, ea: Ea, size: u32, tag: u8, order: TransferOrder) {
         self.check(local, ea, size, tag);
         self.call(ChannelCall::Transfer { is_get, local, ea, size, tag, order });
     }
 
-    fn list(&self, is_get: bool, local: u32, list: &[Element], tag: u8, order: Order) {
+    fn list(&self, is_get: bool, local: u32, list: &[Element], tag: u8, order: TransferOrder) {
         if list.is_empty() || list.len() > dma::LONGEST_LIST {
             self.refuse(DmaError::List(list.len()));
         }
@@ -86,8 +86,8 @@ impl CellPort<'_> {
     fn worker(&self, rank: usize) -> u16 {
         let world = self.world.borrow();
         let error = match world.seat(rank) {
-            Some(Seat::Spe(_)) => return rank as u16,
-            Some(Seat::Ppe(_) | Seat::Stored) => DmaError::NoRegisters(rank),
+            Some(TaskElement::Spe(_)) => return rank as u16,
+            Some(TaskElement::Ppe(_) | TaskElement::Stored) => DmaError::NoRegisters(rank),
             None => DmaError::Rank { rank, tasks: world.tasks() },
         };
         drop(world);
@@ -97,8 +97,10 @@ impl CellPort<'_> {
     /// Makes a call that needs the task's own registers.
     fn call_own(&self, request: ChannelCall) -> u64 {
         match self.seat {
-            Seat::Spe(_) => self.call(request),
-            Seat::Ppe(_) | Seat::Stored => self.refuse(DmaError::NoRegisters(self.rank.into())),
+            TaskElement::Spe(_) => self.call(request),
+            TaskElement::Ppe(_) | TaskElement::Stored => {
+                self.refuse(DmaError::NoRegisters(self.rank.into()))
+            }
         }
     }
 }
@@ -128,19 +130,19 @@ impl Channels for CellPort<'_> {
         }
     }
 
-    fn get(&self, local: u32, from: Ea, size: u32, tag: u8, order: Order) {
+    fn get(&self, local: u32, from: Ea, size: u32, tag: u8, order: TransferOrder) {
         self.transfer(true, local, from, size, tag, order);
     }
 
-    fn put(&self, local: u32, to: Ea, size: u32, tag: u8, order: Order) {
+    fn put(&self, local: u32, to: Ea, size: u32, tag: u8, order: TransferOrder) {
         self.transfer(false, local, to, size, tag, order);
     }
 
-    fn get_list(&self, local: u32, from: &[Element], tag: u8, order: Order) {
+    fn get_list(&self, local: u32, from: &[Element], tag: u8, order: TransferOrder) {
         self.list(true, local, from, tag, order);
     }
 
-    fn put_list(&self, local: u32, to: &[Element], tag: u8, order: Order) {
+    fn put_list(&self, local: u32, to: &[Element], tag: u8, order: TransferOrder) {
         self.list(false, local, to, tag, order);
     }
 
@@ -167,11 +169,11 @@ impl Channels for CellPort<'_> {
         self.call(ChannelCall::OutboxRead { from: self.worker(from) }) as u32
     }
 
-    fn signal(&self, to: usize, register: Register, value: u32) {
+    fn signal(&self, to: usize, register: SignalNumber, value: u32) {
         self.call(ChannelCall::Signal { to: self.worker(to), register, value });
     }
 
-    fn signal_read(&self, register: Register) -> u32 {
+    fn signal_read(&self, register: SignalNumber) -> u32 {
         self.call_own(ChannelCall::SignalRead(register)) as u32
     }
 
@@ -205,7 +207,7 @@ impl Channels for CellPort<'_> {
         }
     }
 
-    fn service(&self, service: Service) {
+    fn service(&self, service: OsService) {
         self.call(ChannelCall::Service(service));
     }
 }

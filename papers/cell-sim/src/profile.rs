@@ -3,7 +3,7 @@
 
 use crate::{CellBed, CellModel};
 use seatmap_data::machine::{CoreDistance, Matrix, Origin, OriginKind, Profile, Pu, Topology};
-use seatmap_data::port::channels::{Bed, Channels, Program, Shape};
+use seatmap_data::port::channels::{Bed, ChannelProgram, Channels, ProgramNeeds};
 use seatmap_sim::SimError;
 use std::sync::Arc;
 
@@ -15,11 +15,11 @@ const ROUNDS: u32 = 32;
 /// lines.
 struct RoundTrips;
 
-impl Program for RoundTrips {
+impl ChannelProgram for RoundTrips {
     type Output = u64;
 
-    fn shape(&self) -> Shape {
-        Shape { tasks: 2, local_bytes: 16, memory_bytes: 16, signals_or: false }
+    fn shape(&self) -> ProgramNeeds {
+        ProgramNeeds { tasks: 2, local_bytes: 16, memory_bytes: 16, signals_or: false }
     }
 
     fn task<C: Channels>(&self, channels: &C, rank: usize) -> u64 {

@@ -1,7 +1,7 @@
 //! The calls of a task on a simulated Cell.
 
-use crate::session::Call;
-use seatmap_data::port::channels::{Atomic, Ea, Element, Order, Register, Service};
+use crate::session::SessionCall;
+use seatmap_data::port::channels::{Atomic, Ea, Element, OsService, SignalNumber, TransferOrder};
 use seatmap_data::statistics::words::counted;
 use std::fmt;
 
@@ -14,7 +14,7 @@ pub enum ChannelCall {
         ea: Ea,
         size: u32,
         tag: u8,
-        order: Order,
+        order: TransferOrder,
     },
     /// The elements stay where they are while the task is suspended.
     List {
@@ -23,7 +23,7 @@ pub enum ChannelCall {
         elements: *const Element,
         count: usize,
         tag: u8,
-        order: Order,
+        order: TransferOrder,
     },
     WaitTags(u32),
     MailboxWrite {
@@ -37,19 +37,19 @@ pub enum ChannelCall {
     },
     Signal {
         to: u16,
-        register: Register,
+        register: SignalNumber,
         value: u32,
     },
-    SignalRead(Register),
+    SignalRead(SignalNumber),
     Atomic {
         operation: Atomic,
         at: Ea,
         value: u32,
     },
     Compute(u64),
-    Service(Service),
+    Service(OsService),
     /// A call of a program in C.
-    Program(Call),
+    Program(SessionCall),
 }
 
 impl ChannelCall {
@@ -117,9 +117,9 @@ impl fmt::Display for ChannelCall {
 }
 
 /// The number by which programmers know a signal register.
-fn number(register: Register) -> u8 {
+fn number(register: SignalNumber) -> u8 {
     match register {
-        Register::One => 1,
-        Register::Two => 2,
+        SignalNumber::One => 1,
+        SignalNumber::Two => 2,
     }
 }

@@ -4,9 +4,9 @@
 //! All units snoop each other's commands, so this module keeps their caches and reservations by
 //! line.
 
-use crate::event::{Event, Outbox};
+use crate::event::{CellBeEvent, EventOutbox};
 use crate::memory::LINE_BYTES;
-use crate::parameters::Timing;
+use crate::parameters::CellBeTiming;
 use seatmap_data::invariant;
 use seatmap_data::invariant::broken;
 use seatmap_data::port::channels::{Atomic, Ea};
@@ -16,7 +16,7 @@ mod programs;
 
 /// An atomic, as the SPU requests it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Operation {
+pub struct AtomicRequest {
     pub kind: Atomic,
     pub at: Ea,
     pub value: u32,
@@ -24,7 +24,7 @@ pub struct Operation {
 
 /// The next action that an atomic unit needs from the rest of the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum AtomicAction {
     /// Nothing: its cache works, and it has sent itself a message.
     Cached,
     /// The line, with a reservation.
@@ -32,7 +32,7 @@ pub enum Step {
     /// The right to change the line.
     Claim(Ea),
     /// The operation in memory: its reservation was still valid.
-    Done(Operation),
+    Done(AtomicRequest),
     /// The line in the local store: a program's getllar is complete.
     Held(Ea),
     /// A program's putllc or putlluc is complete; whether it stores the line.
@@ -45,11 +45,11 @@ enum Phase {
     #[default]
     Idle,
     /// The unit gets the line.
-    Reserving(Operation),
+    Reserving(AtomicRequest),
     /// The unit stores the line.
-    Storing(Operation),
+    Storing(AtomicRequest),
     /// The store has failed, and the SPU waits before it begins again.
-    BackingOff(Operation),
+    BackingOff(AtomicRequest),
     /// The unit gets the line for a program.
     Getting(Ea),
     /// The unit stores the line for a program, if its reservation is valid or always.
@@ -105,7 +105,7 @@ pub struct AtomicUnits {
 }
 
 impl AtomicUnits {
-    pub fn new(spes: usize, timing: &Timing) -> Self {
+    pub fn new(spes: usize, timing: &CellBeTiming) -> Self {
         AtomicUnits {
             half: timing.atomic_half,
             backoff: timing.atomic_backoff,
@@ -128,7 +128,12 @@ impl AtomicUnits {
     }
 
     /// Begins an SPU's atomic.
-    pub fn begin(&mut self, spe: u16, operation: Operation, out: &mut Outbox) -> Step {
+    pub fn begin(
+        &mut self,
+        spe: u16,
+        operation: AtomicRequest,
+        out: &mut EventOutbox,
+    ) -> AtomicAction {
         let phase = self.phases[spe as usize];
         invariant!(
             phase == Phase::Idle,
@@ -138,21 +143,26 @@ impl AtomicUnits {
         self.reserve(spe, operation, out)
     }
 
-    fn reserve(&mut self, spe: u16, operation: Operation, out: &mut Outbox) -> Step {
+    fn reserve(
+        &mut self,
+        spe: u16,
+        operation: AtomicRequest,
+        out: &mut EventOutbox,
+    ) -> AtomicAction {
         self.phases[spe as usize] = Phase::Reserving(operation);
         let line = self.line(operation.at);
         // A line in the unit's own cache needs no command.
         if line.sharers & 1 << spe == 0 {
-            return Step::Reserve(operation.at);
+            return AtomicAction::Reserve(operation.at);
         }
         line.reserved |= 1 << spe;
         self.work(spe, out)
     }
 
     /// Has the unit's own cache do its half of an atomic.
-    fn work(&self, spe: u16, out: &mut Outbox) -> Step {
-        out.send(out.now() + self.half, Event::AtomicHalf(spe));
-        Step::Cached
+    fn work(&self, spe: u16, out: &mut EventOutbox) -> AtomicAction {
+        out.send(out.now() + self.half, CellBeEvent::AtomicHalf(spe));
+        AtomicAction::Cached
     }
 
     /// Gives a unit's command for a line its place in the order of commands: a later store breaks
@@ -175,7 +185,7 @@ impl AtomicUnits {
     }
 
     /// Takes the line that a unit asked for.
-    pub fn receive(&mut self, spe: u16, out: &mut Outbox) -> Step {
+    pub fn receive(&mut self, spe: u16, out: &mut EventOutbox) -> AtomicAction {
         match self.phases[spe as usize] {
             Phase::Reserving(operation) => self.store(spe, operation, out),
             Phase::Getting(at) => self.held(spe, at),
@@ -187,7 +197,7 @@ impl AtomicUnits {
     }
 
     /// Continues after a unit's cache has done its half.
-    pub fn half_done(&mut self, spe: u16, out: &mut Outbox) -> Step {
+    pub fn half_done(&mut self, spe: u16, out: &mut EventOutbox) -> AtomicAction {
         match self.phases[spe as usize] {
             Phase::Reserving(operation) => self.store(spe, operation, out),
             Phase::Storing(operation) => self.finish(spe, operation, out),
@@ -202,7 +212,7 @@ impl AtomicUnits {
     }
 
     /// Continues after the other units have been asked to give the line up.
-    pub fn claimed(&mut self, spe: u16, out: &mut Outbox) -> Step {
+    pub fn claimed(&mut self, spe: u16, out: &mut EventOutbox) -> AtomicAction {
         match self.phases[spe as usize] {
             Phase::Storing(operation) => self.finish(spe, operation, out),
             Phase::Putting(at, is_conditional) => self.put_done(spe, at, is_conditional, out.now()),
@@ -213,7 +223,7 @@ impl AtomicUnits {
         }
     }
 
-    fn store(&mut self, spe: u16, operation: Operation, out: &mut Outbox) -> Step {
+    fn store(&mut self, spe: u16, operation: AtomicRequest, out: &mut EventOutbox) -> AtomicAction {
         let line = self.line(operation.at);
         if line.reserved & 1 << spe == 0 {
             // The reservation was lost before the line came: the store fails at once.
@@ -222,11 +232,16 @@ impl AtomicUnits {
         // The owner is the only sharer: nobody else has to give the line up.
         let is_owner = line.owner == Some(spe);
         self.phases[spe as usize] = Phase::Storing(operation);
-        if is_owner { self.work(spe, out) } else { Step::Claim(operation.at) }
+        if is_owner { self.work(spe, out) } else { AtomicAction::Claim(operation.at) }
     }
 
     /// Stores the line if the reservation is still valid, else begins again.
-    fn finish(&mut self, spe: u16, operation: Operation, out: &mut Outbox) -> Step {
+    fn finish(
+        &mut self,
+        spe: u16,
+        operation: AtomicRequest,
+        out: &mut EventOutbox,
+    ) -> AtomicAction {
         let line = self.line(operation.at);
         if line.reserved & 1 << spe == 0 {
             return self.lose(spe, operation, out);
@@ -237,18 +252,18 @@ impl AtomicUnits {
         }
         line.check(out.now());
         self.phases[spe as usize] = Phase::Idle;
-        Step::Done(operation)
+        AtomicAction::Done(operation)
     }
 
     /// Begins again after a store that has failed, at once unless there is a back-off.
-    fn lose(&mut self, spe: u16, operation: Operation, out: &mut Outbox) -> Step {
+    fn lose(&mut self, spe: u16, operation: AtomicRequest, out: &mut EventOutbox) -> AtomicAction {
         self.lost += 1;
         if self.backoff == 0 {
             return self.reserve(spe, operation, out);
         }
         self.phases[spe as usize] = Phase::BackingOff(operation);
-        out.send(out.now() + self.backoff, Event::AtomicHalf(spe));
-        Step::Cached
+        out.send(out.now() + self.backoff, CellBeEvent::AtomicHalf(spe));
+        AtomicAction::Cached
     }
 
     /// Notes that a transfer wrote to a line: no cache has the line any more, and no reservation on

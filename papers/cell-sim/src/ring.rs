@@ -4,7 +4,7 @@
 //! start, for the eight beats of its data. A model that reserves the whole route at once is far too
 //! slow for short routes, compared with published measurements.
 
-use crate::parameters::Timing;
+use crate::parameters::CellBeTiming;
 use seatmap_data::invariant;
 use seatmap_data::statistics::words::counted;
 use seatmap_sim::moment::at_cycle;
@@ -29,7 +29,7 @@ pub fn hops_up(source: usize, target: usize) -> usize {
 
 /// A ring, and the transfers on it.
 #[derive(Clone, Debug)]
-pub struct Ring {
+pub struct DataRing {
     chip: u8,
     number: u8,
     goes_up: bool,
@@ -49,11 +49,11 @@ pub struct Ring {
     busy_cycles: [u64; ELEMENT_COUNT],
 }
 
-impl Ring {
+impl DataRing {
     /// An empty ring; `number` is below [`RINGS`].
-    pub fn new(chip: u8, number: u8, timing: &Timing) -> Self {
+    pub fn new(chip: u8, number: u8, timing: &CellBeTiming) -> Self {
         let most = timing.ring_transfers as usize;
-        let ring = Ring {
+        let ring = DataRing {
             chip,
             number,
             goes_up: usize::from(number) < RINGS / 2,
@@ -191,8 +191,8 @@ mod tests {
     use super::*;
     use crate::catalog;
 
-    fn ring(number: u8) -> Ring {
-        Ring::new(0, number, &catalog::load("cell-ps3").unwrap().unwrap().timing())
+    fn ring(number: u8) -> DataRing {
+        DataRing::new(0, number, &catalog::load("cell-ps3").unwrap().unwrap().timing())
     }
 
     #[test]

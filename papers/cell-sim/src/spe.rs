@@ -2,17 +2,17 @@
 
 use crate::mailbox::{InboundMailbox, OutboundMailbox, SignalRegister};
 use crate::mfc::Mfc;
-use crate::parameters::Timing;
-use crate::transaction::{MappedRegister, Node};
+use crate::parameters::CellBeTiming;
+use crate::transaction::{MappedRegister, RingElement};
 use seatmap_data::invariant::broken;
-use seatmap_data::port::channels::Register;
+use seatmap_data::port::channels::SignalNumber;
 use seatmap_sim::moment::at_cycle;
 
 /// An SPE, and the task that runs on it.
 #[derive(Clone, Debug)]
 pub struct Spe {
     number: u16,
-    node: Node,
+    node: RingElement,
     task: Option<u16>,
     pub mfc: Mfc,
     pub outbound: OutboundMailbox,
@@ -21,7 +21,7 @@ pub struct Spe {
 }
 
 impl Spe {
-    pub fn new(number: u16, node: Node, timing: &Timing) -> Self {
+    pub fn new(number: u16, node: RingElement, timing: &CellBeTiming) -> Self {
         Spe {
             number,
             node,
@@ -53,7 +53,7 @@ impl Spe {
     }
 
     /// Its element on the ring.
-    pub fn node(&self) -> Node {
+    pub fn node(&self) -> RingElement {
         self.node
     }
 
@@ -91,10 +91,10 @@ impl Spe {
     }
 }
 
-fn index(register: Register) -> usize {
+fn index(register: SignalNumber) -> usize {
     match register {
-        Register::One => 0,
-        Register::Two => 1,
+        SignalNumber::One => 0,
+        SignalNumber::Two => 1,
     }
 }
 
@@ -105,13 +105,13 @@ mod tests {
 
     fn spe() -> Spe {
         let timing = catalog::load("cell-ps3").unwrap().unwrap().timing();
-        Spe::new(3, Node { chip: 0, element: 2 }, &timing)
+        Spe::new(3, RingElement { chip: 0, element: 2 }, &timing)
     }
 
     #[test]
     fn registers_are_apart_from_each_other() {
         let mut spe = spe();
-        let [one, two] = [Register::One, Register::Two].map(MappedRegister::Signal);
+        let [one, two] = [SignalNumber::One, SignalNumber::Two].map(MappedRegister::Signal);
         spe.write(two, 4, true);
         spe.write(MappedRegister::Mailbox, 9, true);
         assert_eq!(

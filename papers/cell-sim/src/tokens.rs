@@ -8,9 +8,9 @@
 //! and all get the same rate; without one, nothing waits.
 
 use crate::memory::LINE_BYTES;
-use crate::parameters::Timing;
+use crate::parameters::CellBeTiming;
 use crate::ring::ELEMENT_COUNT;
-use crate::transaction::{Purpose, Transaction};
+use crate::transaction::{Transaction, TransactionPurpose};
 use seatmap_data::port::channels::Ea;
 
 /// Groups of a chip.
@@ -30,7 +30,7 @@ pub struct Tokens {
 }
 
 impl Tokens {
-    pub fn new(timing: &Timing) -> Self {
+    pub fn new(timing: &CellBeTiming) -> Self {
         Tokens { interval: timing.token_interval, due: Default::default() }
     }
 
@@ -39,7 +39,7 @@ impl Tokens {
     pub fn take(&mut self, transaction: &Transaction, ready: u64) -> u64 {
         let Ea::Memory { module, offset } = transaction.ea else { return ready };
         // A claim moves no data.
-        if self.interval == 0 || transaction.purpose == Purpose::Claim {
+        if self.interval == 0 || transaction.purpose == TransactionPurpose::Claim {
             return ready;
         }
         let chip = transaction.requester.chip as usize;
@@ -61,19 +61,19 @@ impl Tokens {
 mod tests {
     use super::*;
     use crate::catalog;
-    use crate::transaction::Node;
+    use crate::transaction::RingElement;
     use proptest::prelude::*;
 
     fn tokens(interval: u64) -> Tokens {
         let timing = catalog::load("cell-qs20").unwrap().unwrap().timing();
-        Tokens::new(&Timing { token_interval: interval, ..timing })
+        Tokens::new(&CellBeTiming { token_interval: interval, ..timing })
     }
 
     fn read(element: u8, offset: u32) -> Transaction {
-        let requester = Node { chip: 0, element };
+        let requester = RingElement { chip: 0, element };
         let ea = Ea::Memory { module: 0, offset };
-        let purpose = Purpose::Get;
-        let node = Node::default();
+        let purpose = TransactionPurpose::Get;
+        let node = RingElement::default();
         Transaction {
             purpose,
             spe: 0,

@@ -1,6 +1,6 @@
 //! The events of a run with their times, for the trace viewers of Chrome and Perfetto.
 
-use crate::transaction::Purpose;
+use crate::transaction::TransactionPurpose;
 use serde::Serialize;
 use std::io::{self, Write};
 
@@ -52,7 +52,7 @@ struct NameArgs {
 
 /// A group of tracks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Group {
+pub(crate) enum TrackGroup {
     /// The SPEs: what their programs do.
     Spes,
     /// The transfers of each SPE.
@@ -63,14 +63,14 @@ pub(crate) enum Group {
     Threads,
 }
 
-impl Group {
+impl TrackGroup {
     /// Its process in viewers; chips are 0 and 1.
     fn pid(self) -> u8 {
         match self {
-            Group::Spes => 101,
-            Group::Transfers => 102,
-            Group::Mailboxes => 103,
-            Group::Threads => 104,
+            TrackGroup::Spes => 101,
+            TrackGroup::Transfers => 102,
+            TrackGroup::Mailboxes => 103,
+            TrackGroup::Threads => 104,
         }
     }
 }
@@ -91,7 +91,7 @@ pub(crate) struct TracedTransfer {
 /// for each task's calls; of a session, one for each SPE, with its transfers and its mailboxes, and
 /// for each thread of the PPE.
 #[derive(Clone, Debug)]
-pub struct Trace {
+pub struct EventTrace {
     rows: Vec<Row>,
     names: Vec<Name>,
     cycles_per_us: f64,
@@ -100,11 +100,11 @@ pub struct Trace {
 /// The process under which viewers show the tasks of a bed.
 const TASKS: u8 = 100;
 
-impl Trace {
+impl EventTrace {
     /// An empty trace of a machine with this many core cycles in a microsecond.
     #[must_use]
     pub fn new(cycles_per_us: f64) -> Self {
-        Trace { rows: Vec::new(), names: Vec::new(), cycles_per_us }
+        EventTrace { rows: Vec::new(), names: Vec::new(), cycles_per_us }
     }
 
     /// Whether it is full, so that later events are not in it.
@@ -113,12 +113,19 @@ impl Trace {
         self.rows.len() >= MOST_EVENTS
     }
 
-    pub(crate) fn ring(&mut self, chip: u8, ring: u8, begin: u64, end: u64, purpose: Purpose) {
+    pub(crate) fn ring(
+        &mut self,
+        chip: u8,
+        ring: u8,
+        begin: u64,
+        end: u64,
+        purpose: TransactionPurpose,
+    ) {
         let name = match purpose {
-            Purpose::Get => "get",
-            Purpose::Put => "put",
-            Purpose::Message(_) => "message",
-            Purpose::Reserve | Purpose::Claim => "atomic",
+            TransactionPurpose::Get => "get",
+            TransactionPurpose::Put => "put",
+            TransactionPurpose::Message(_) => "message",
+            TransactionPurpose::Reserve | TransactionPurpose::Claim => "atomic",
         };
         self.span(name, chip, u32::from(ring), begin, end);
     }
@@ -130,7 +137,7 @@ impl Trace {
     /// A call of a program, on the track of its SPE or of its thread.
     pub(crate) fn program(
         &mut self,
-        group: Group,
+        group: TrackGroup,
         track: u32,
         name: &'static str,
         begin: u64,
@@ -145,25 +152,25 @@ impl Trace {
         let args = Some(Args::Transfer { bytes, tag, local, effective });
         // `b` and `e` are the two ends of an asynchronous event, of which several may overlap on a
         // track.
-        let row = self.row(name, "b", Group::Transfers.pid(), spe, now);
+        let row = self.row(name, "b", TrackGroup::Transfers.pid(), spe, now);
         self.add(Row { id: Some(id), cat: Some("transfer"), args, ..row });
     }
 
     /// A transfer is complete.
     pub(crate) fn transfer_ends(&mut self, spe: u32, now: u64, name: &'static str, id: u64) {
-        let row = self.row(name, "e", Group::Transfers.pid(), spe, now);
+        let row = self.row(name, "e", TrackGroup::Transfers.pid(), spe, now);
         self.add(Row { id: Some(id), cat: Some("transfer"), ..row });
     }
 
     /// The number of messages in a mailbox of an SPE.
     pub(crate) fn messages(&mut self, spe: u32, name: &'static str, now: u64, messages: u32) {
-        let row = self.row(name, "C", Group::Mailboxes.pid(), spe, now);
+        let row = self.row(name, "C", TrackGroup::Mailboxes.pid(), spe, now);
         // Viewers know a counter by its name and its id, and not by its track.
         self.add(Row { id: Some(u64::from(spe)), args: Some(Args::Messages { messages }), ..row });
     }
 
     /// Names a group of tracks, or one of its tracks.
-    pub(crate) fn name(&mut self, group: Group, track: Option<u32>, name: String) {
+    pub(crate) fn name(&mut self, group: TrackGroup, track: Option<u32>, name: String) {
         let kind = if track.is_some() { "thread_name" } else { "process_name" };
         self.names.push(Name {
             name: kind,
@@ -229,10 +236,10 @@ mod tests {
 
     #[test]
     fn names_spans_transfers_and_messages_are_written_as_viewers_read_them() {
-        let mut trace = Trace::new(1000.0);
-        trace.name(Group::Spes, None, "SPEs".to_owned());
-        trace.name(Group::Spes, Some(3), "SPE 3".to_owned());
-        trace.program(Group::Spes, 3, "work", 500, 1500);
+        let mut trace = EventTrace::new(1000.0);
+        trace.name(TrackGroup::Spes, None, "SPEs".to_owned());
+        trace.name(TrackGroup::Spes, Some(3), "SPE 3".to_owned());
+        trace.program(TrackGroup::Spes, 3, "work", 500, 1500);
         let transfer = TracedTransfer {
             name: "mfc_get",
             id: 7,

@@ -1,12 +1,12 @@
 //! One bus transaction: a command, a snoop, and up to 128 bytes.
 
 use seatmap_data::invariant::broken;
-use seatmap_data::port::channels::{Ea, Register};
+use seatmap_data::port::channels::{Ea, SignalNumber};
 use seatmap_sim::moment::at_cycle;
 
 /// An element of a chip's ring.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Node {
+pub struct RingElement {
     pub chip: u8,
     /// Its position along the ring.
     pub element: u8,
@@ -14,7 +14,7 @@ pub struct Node {
 
 /// The purpose of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Purpose {
+pub enum TransactionPurpose {
     /// Bytes into the requester's local store.
     Get,
     /// Bytes out of the requester's local store.
@@ -33,7 +33,7 @@ pub enum MappedRegister {
     /// The inbound mailbox.
     Mailbox,
     /// A signal notification register.
-    Signal(Register),
+    Signal(SignalNumber),
 }
 
 impl MappedRegister {
@@ -41,8 +41,8 @@ impl MappedRegister {
     pub fn at(offset: u32) -> Option<Self> {
         match offset {
             0x400c => Some(MappedRegister::Mailbox),
-            0x1_400c => Some(MappedRegister::Signal(Register::One)),
-            0x1_c00c => Some(MappedRegister::Signal(Register::Two)),
+            0x1_400c => Some(MappedRegister::Signal(SignalNumber::One)),
+            0x1_c00c => Some(MappedRegister::Signal(SignalNumber::Two)),
             _ => None,
         }
     }
@@ -50,8 +50,8 @@ impl MappedRegister {
     /// The line of an SPE's mapped registers that holds this register.
     pub fn line(self) -> u32 {
         match self {
-            MappedRegister::Signal(Register::One) => 0,
-            MappedRegister::Signal(Register::Two) => 1,
+            MappedRegister::Signal(SignalNumber::One) => 0,
+            MappedRegister::Signal(SignalNumber::Two) => 1,
             MappedRegister::Mailbox => 2,
         }
     }
@@ -60,17 +60,17 @@ impl MappedRegister {
 /// A transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transaction {
-    pub purpose: Purpose,
+    pub purpose: TransactionPurpose,
     /// The SPE that asked for it.
     pub spe: u16,
     /// That SPE's element.
-    pub requester: Node,
+    pub requester: RingElement,
     /// Its command's entry in the MFC's queue.
     pub entry: u8,
     /// Where the data starts.
-    pub source: Node,
+    pub source: RingElement,
     /// Where the data ends.
-    pub target: Node,
+    pub target: RingElement,
     pub size: u32,
     pub ea: Ea,
     /// The requester's local store address.
@@ -112,7 +112,7 @@ impl Transactions {
 
     /// Sets the element from which the data continues: the link of another chip, or the cache that
     /// holds the line.
-    pub fn set_source(&mut self, id: u32, source: Node, now: u64) {
+    pub fn set_source(&mut self, id: u32, source: RingElement, now: u64) {
         match &mut self.all[id as usize] {
             Some(transaction) => transaction.source = source,
             None => Self::missing(id, now),
@@ -147,8 +147,8 @@ mod tests {
     use super::*;
 
     fn transaction(value: u32) -> Transaction {
-        let node = Node::default();
-        let purpose = Purpose::Get;
+        let node = RingElement::default();
+        let purpose = TransactionPurpose::Get;
         let ea = Ea::Memory { module: 0, offset: 0 };
         Transaction {
             purpose,
@@ -171,7 +171,7 @@ mod tests {
         let first = under_way.add(transaction(1));
         let second = under_way.add(transaction(2));
         assert_eq!((under_way.remove(first, 0).value, under_way.add(transaction(3))), (1, first));
-        let moved = Node { chip: 1, element: 4 };
+        let moved = RingElement { chip: 1, element: 4 };
         under_way.set_source(second, moved, 0);
         assert_eq!((under_way.get(first, 0).value, under_way.get(second, 0).source), (3, moved));
     }

@@ -12,25 +12,25 @@ mod threads;
 mod tracing;
 
 use crate::CellModel;
-use crate::counters::Counters;
-use crate::event::{Event, Outbox};
+use crate::counters::CellBeCounters;
+use crate::event::{CellBeEvent, EventOutbox};
 use crate::interconnect::{Interconnect, node};
-use crate::memory::Memory;
-use crate::parameters::Timing;
+use crate::memory::CellBeMemory;
+use crate::parameters::CellBeTiming;
 use crate::request::ChannelCall;
 use crate::reservation::AtomicUnits;
 use crate::spe::Spe;
-use crate::trace::Trace;
-use crate::world::programs::{Programs, Progress};
+use crate::trace::EventTrace;
+use crate::world::programs::{CallProgress, ProgramContexts};
 use seatmap_data::invariant;
 use seatmap_data::invariant::broken;
-use seatmap_data::port::channels::{Service, Shape};
-use seatmap_sim::engine::Machine;
+use seatmap_data::port::channels::{OsService, ProgramNeeds};
+use seatmap_sim::engine::SimulatedMachine;
 use seatmap_sim::moment::at_cycle;
 
 /// The element on which a task runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Seat {
+pub enum TaskElement {
     /// An SPE, counted over all chips.
     Spe(u16),
     /// The PPE of a chip.
@@ -42,7 +42,7 @@ pub enum Seat {
 /// A task between its calls, or during one.
 #[derive(Clone, Debug)]
 struct Task {
-    seat: Seat,
+    seat: TaskElement,
     /// The call that it waits for.
     request: Option<ChannelCall>,
     /// The answer to its last call, which it reads when it continues.
@@ -52,46 +52,46 @@ struct Task {
     /// The name and the start of its call, if there is a trace.
     called: Option<(&'static str, u64)>,
     /// The state that a program's call needs beyond that.
-    progress: Progress,
+    progress: CallProgress,
 }
 
 /// A machine: it delivers messages to components, and runs tasks.
 #[derive(Clone, Debug)]
-pub struct World {
-    timing: Timing,
-    out: Outbox,
-    memory: Memory,
+pub struct CellBeMachine {
+    timing: CellBeTiming,
+    out: EventOutbox,
+    memory: CellBeMemory,
     spes: Vec<Spe>,
     interconnect: Interconnect,
     atomics: AtomicUnits,
     tasks: Vec<Task>,
     signals_gather: bool,
-    trace: Option<Trace>,
+    trace: Option<EventTrace>,
     /// The contexts of a session; none for a bed.
-    programs: Programs,
+    programs: ProgramContexts,
 }
 
 impl Task {
-    fn new(seat: Seat) -> Self {
+    fn new(seat: TaskElement) -> Self {
         Task {
             seat,
             request: None,
             answer: 0,
             has_polled: false,
             called: None,
-            progress: Progress::default(),
+            progress: CallProgress::default(),
         }
     }
 }
 
-impl World {
+impl CellBeMachine {
     /// The machine of a checked model.
     pub fn new(model: &CellModel) -> Self {
         let timing = model.timing();
         let each = model.spes.len();
-        World {
-            out: Outbox::default(),
-            memory: Memory::default(),
+        CellBeMachine {
+            out: EventOutbox::default(),
+            memory: CellBeMemory::default(),
             spes: (0..model.spes())
                 .map(|number| {
                     let place = node(
@@ -107,13 +107,13 @@ impl World {
             tasks: Vec::new(),
             signals_gather: false,
             trace: None,
-            programs: Programs::default(),
+            programs: ProgramContexts::default(),
             timing,
         }
     }
 
     /// Goes back to the beginning, with a task on each of these seats and zeros in all memory.
-    pub fn reset(&mut self, shape: &Shape, chips: usize, seats: &[Seat]) {
+    pub fn reset(&mut self, shape: &ProgramNeeds, chips: usize, seats: &[TaskElement]) {
         self.out.clear();
         self.memory.reset(shape, chips);
         self.signals_gather = shape.signals_or;
@@ -122,7 +122,7 @@ impl World {
             spe.reset(
                 seats
                     .iter()
-                    .position(|seat| *seat == Seat::Spe(number as u16))
+                    .position(|seat| *seat == TaskElement::Spe(number as u16))
                     .map(|task| task as u16),
             );
         }
@@ -132,7 +132,7 @@ impl World {
 
     /// Starts a task at the given time.
     pub fn start(&mut self, time: u64, task: u16) {
-        self.out.send(time, Event::Resume(task));
+        self.out.send(time, CellBeEvent::Resume(task));
     }
 
     /// The longest time between the starts of two tasks.
@@ -141,20 +141,20 @@ impl World {
     }
 
     /// Starts or stops recording a trace.
-    pub fn set_trace(&mut self, trace: Option<Trace>) {
+    pub fn set_trace(&mut self, trace: Option<EventTrace>) {
         self.trace = trace;
     }
 
     /// Takes the trace recorded until now, and stops recording.
-    pub fn take_trace(&mut self) -> Option<Trace> {
+    pub fn take_trace(&mut self) -> Option<EventTrace> {
         self.trace.take()
     }
 
-    pub fn memory(&self) -> &Memory {
+    pub fn memory(&self) -> &CellBeMemory {
         &self.memory
     }
 
-    pub fn memory_mut(&mut self) -> &mut Memory {
+    pub fn memory_mut(&mut self) -> &mut CellBeMemory {
         &mut self.memory
     }
 
@@ -164,13 +164,13 @@ impl World {
     }
 
     /// The seat of a task; `None` if there is no such task.
-    pub fn seat(&self, task: usize) -> Option<Seat> {
+    pub fn seat(&self, task: usize) -> Option<TaskElement> {
         self.tasks.get(task).map(|task| task.seat)
     }
 
     /// The counts so far.
-    pub fn count(&self, model: &CellModel) -> Counters {
-        Counters {
+    pub fn count(&self, model: &CellModel) -> CellBeCounters {
+        CellBeCounters {
             events: self.out.sent(),
             cycles: self.out.now(),
             mfc_commands: over_all(&self.spes, |spe| spe.mfc.commands()),
@@ -182,32 +182,34 @@ impl World {
 
     /// Delivers a message to its component.
     #[inline]
-    fn dispatch(&mut self, event: Event) {
+    fn dispatch(&mut self, event: CellBeEvent) {
         match event {
-            Event::Resume(task) => self.note_resumed(task),
-            Event::Retry(task) => self.try_call(task),
-            Event::IssueLine(spe) => self.issue_line(spe),
-            Event::Command(id) => self.interconnect.command(id, &mut self.out),
-            Event::CommandTurn => self.interconnect.command_turn(&mut self.out),
-            Event::Response(id) => self.respond(id),
-            Event::MemoryTurn(channel) => self.interconnect.memory_turn(channel, &mut self.out),
-            Event::DataReady(id) => self.interconnect.data_ready(id, &mut self.out),
-            Event::Arbitrate(chip) => self.arbitrate(chip),
-            Event::LeftRing(id) => {
+            CellBeEvent::Resume(task) => self.note_resumed(task),
+            CellBeEvent::Retry(task) => self.try_call(task),
+            CellBeEvent::IssueLine(spe) => self.issue_line(spe),
+            CellBeEvent::Command(id) => self.interconnect.command(id, &mut self.out),
+            CellBeEvent::CommandTurn => self.interconnect.command_turn(&mut self.out),
+            CellBeEvent::Response(id) => self.respond(id),
+            CellBeEvent::MemoryTurn(channel) => {
+                self.interconnect.memory_turn(channel, &mut self.out)
+            }
+            CellBeEvent::DataReady(id) => self.interconnect.data_ready(id, &mut self.out),
+            CellBeEvent::Arbitrate(chip) => self.arbitrate(chip),
+            CellBeEvent::LeftRing(id) => {
                 if self.interconnect.left_ring(id, &mut self.out) {
                     self.delivered(id);
                 }
             }
-            Event::CrossedLink(id) => self.interconnect.crossed_link(id, &mut self.out),
-            Event::Delivered(id) => self.delivered(id),
-            Event::RegisterWrite { to, register, value } => {
+            CellBeEvent::CrossedLink(id) => self.interconnect.crossed_link(id, &mut self.out),
+            CellBeEvent::Delivered(id) => self.delivered(id),
+            CellBeEvent::RegisterWrite { to, register, value } => {
                 self.write_register(to, register, value)
             }
-            Event::AtomicHalf(spe) => {
+            CellBeEvent::AtomicHalf(spe) => {
                 let step = self.atomics.half_done(spe, &mut self.out);
                 self.advance_atomic(spe, step);
             }
-            Event::Timer { task, number } => self.time_is_up(task, number),
+            CellBeEvent::Timer { task, number } => self.time_is_up(task, number),
         }
     }
 
@@ -228,9 +230,9 @@ impl World {
         let request = self.request_of(task);
         match (request, self.tasks[task as usize].seat) {
             (ChannelCall::Program(call), seat) => self.program_call(task, seat, call),
-            (request, Seat::Spe(spe)) => self.spu_call(task, spe, request),
-            (request, Seat::Ppe(chip)) => self.ppe_call(task, chip, request),
-            (request, Seat::Stored) => self.cannot(task, &request),
+            (request, TaskElement::Spe(spe)) => self.spu_call(task, spe, request),
+            (request, TaskElement::Ppe(chip)) => self.ppe_call(task, chip, request),
+            (request, TaskElement::Stored) => self.cannot(task, &request),
         }
     }
 
@@ -255,15 +257,15 @@ impl World {
             "a call ends twice"
         );
         state.answer = answer;
-        self.out.send(self.out.now() + cycles, Event::Resume(task));
+        self.out.send(self.out.now() + cycles, CellBeEvent::Resume(task));
     }
 
     /// Carries out a service of the operating system, which takes its time.
-    fn serve(&mut self, task: u16, service: Service) {
+    fn serve(&mut self, task: u16, service: OsService) {
         let cycles = match service {
-            Service::Thread => self.timing.thread,
-            Service::Mailbox => self.timing.mailbox_call,
-            Service::Signal => self.timing.signal_call,
+            OsService::Thread => self.timing.thread,
+            OsService::Mailbox => self.timing.mailbox_call,
+            OsService::Signal => self.timing.signal_call,
         };
         self.end_call(task, cycles, 0);
     }
@@ -271,12 +273,12 @@ impl World {
     /// The SPE on which a task runs. The caller has refused tasks on the PPE.
     fn spe_of(&self, task: u16) -> usize {
         match self.tasks[task as usize].seat {
-            Seat::Spe(spe) => spe as usize,
-            Seat::Ppe(chip) => broken(
+            TaskElement::Spe(spe) => spe as usize,
+            TaskElement::Ppe(chip) => broken(
                 at_cycle(format_args!("the PPE of chip {chip}"), self.out.now()),
                 format_args!("task {task} is asked for registers that only an SPE has"),
             ),
-            Seat::Stored => broken(
+            TaskElement::Stored => broken(
                 at_cycle(format_args!("task {task}"), self.out.now()),
                 format_args!("it is not on an SPE"),
             ),
@@ -288,7 +290,7 @@ fn over_all(spes: &[Spe], count: fn(&Spe) -> u64) -> u64 {
     spes.iter().map(count).sum()
 }
 
-impl Machine for World {
+impl SimulatedMachine for CellBeMachine {
     type Call = ChannelCall;
 
     fn next_task(&mut self) -> Option<(u64, u16)> {
@@ -296,7 +298,7 @@ impl Machine for World {
             let (time, event) = self.out.deliver()?;
             self.dispatch(event);
             // All other messages are the machine's own affair.
-            if let Event::Resume(task) = event {
+            if let CellBeEvent::Resume(task) = event {
                 return Some((time, task));
             }
         }

@@ -1,9 +1,9 @@
 //! A run of the Cell model allocates for its start and its end, and not for the events between.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
-use seatmap_cell_sim::workload::stats::{Atomics, Source, Transfers};
+use seatmap_cell_sim::workload::stats::{AtomicsWorkload, BufferLocation, Transfers};
 use seatmap_cell_sim::{CellBed, catalog};
-use seatmap_data::port::channels::{Atomic, Bed, Program};
+use seatmap_data::port::channels::{Atomic, Bed, ChannelProgram};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -31,7 +31,7 @@ unsafe impl GlobalAlloc for Counting {
 static COUNTING: Counting = Counting;
 
 /// The allocations of one run.
-fn count<P: Program>(bed: &mut CellBed, program: &P) -> u64 {
+fn count<P: ChannelProgram>(bed: &mut CellBed, program: &P) -> u64 {
     let seats: Vec<u32> = (0..program.shape().tasks as u32).collect();
     let before = ALLOCATIONS.load(Ordering::Relaxed);
     bed.run(&seats, program, 1).unwrap();
@@ -40,7 +40,7 @@ fn count<P: Program>(bed: &mut CellBed, program: &P) -> u64 {
 
 /// Asserts that a run with ten times as many events allocates as often as a short one, on a machine
 /// that has run before.
-fn assert_steady<P: Program>(what: &str, of: impl Fn(u64) -> P) {
+fn assert_steady<P: ChannelProgram>(what: &str, of: impl Fn(u64) -> P) {
     let mut bed = CellBed::new(catalog::load("cell-qs20").unwrap().unwrap());
     bed.run(&(0..16).collect::<Vec<_>>(), &of(200), 1).unwrap();
     let short = count(&mut bed, &of(20));
@@ -60,14 +60,14 @@ fn events_allocate_nothing() {
             size_bytes,
             elements,
             stride_bytes: Some(4096),
-            source: Source::Memory(0),
+            source: BufferLocation::Memory(0),
             warm_up: 0,
             iterations,
         }
     };
     assert_steady("transfers", transfers(None, 4096));
     assert_steady("lists", transfers(Some(16), 64));
-    assert_steady("atomics", |iterations| Atomics {
+    assert_steady("atomics", |iterations| AtomicsWorkload {
         operation: Atomic::Add,
         operand: 1,
         tasks: 16,

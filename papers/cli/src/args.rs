@@ -49,7 +49,7 @@ const RARELY_NEEDED: [(&str, &[&str]); 2] = [
 
 /// The command line, its rarely needed options only in `--help`.
 pub fn command() -> clap::Command {
-    let command = with_short_help(PapersArguments::command(), &RARELY_NEEDED);
+    let command = with_short_help(PapersArgs::command(), &RARELY_NEEDED);
     with_guides(command, guides::ALL)
 }
 
@@ -57,29 +57,29 @@ pub fn command() -> clap::Command {
 /// gone.
 #[derive(Debug, Parser)]
 #[command(name = "seatmap-papers", version, max_term_width = 100, arg_required_else_help = true)]
-pub struct PapersArguments {
+pub struct PapersArgs {
     #[command(subcommand)]
-    pub command: Command,
+    pub command: PapersCommand,
 }
 
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub enum PapersCommand {
     /// Time every mapping of tasks to workers (Keller & Varbanescu).
-    Rank(Box<Rank>),
+    Rank(Box<RankArgs>),
     /// Seat the tasks of a pattern on a Cell (Sudheer et al.).
-    Place(Box<Place>),
+    Place(Box<CellBePlaceArgs>),
     /// Write the distances of a Cell as a profile.
-    Measure(Measure),
+    Measure(CellBeMeasureArgs),
     /// Measure what threads, messages, copies and atomics cost (CellStats).
     Stats(Box<Stats>),
     /// Measure what seats near the homes of lines gain (Liu et al.).
-    Channels(Box<Channels>),
+    Channels(Box<ChannelsArgs>),
     /// Compare pinned workers with threads (Gupta et al.).
     Workers(Workers),
     /// Make cells for many users, in turn (Gupta et al.).
     Controller(Box<Controller>),
     /// Repeat a published experiment on the models.
-    Study(Study),
+    Study(StudyArgs),
     #[command(flatten)]
     Shell(ShellVerb),
 }

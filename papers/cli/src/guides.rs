@@ -1,6 +1,6 @@
 //! Examples, exit codes, files and variables of each verb: the tables behind help and manual pages.
 
-use seatmap_console::guide::{DONE, Entry, Guides, USAGE, VerbGuide};
+use seatmap_console::guide::{DONE, GuideEntry, Guides, USAGE, VerbGuide};
 use seatmap_console::shell;
 
 /// The tables of all verbs.
@@ -29,7 +29,8 @@ const GUIDES: &[VerbGuide] = &[
     STUDY,
 ];
 
-const SECRET: Entry = ("SEATMAP_SECRET", "the secret that the ranks share, without --secret-file");
+const SECRET: GuideEntry =
+    ("SEATMAP_SECRET", "the secret that the ranks share, without --secret-file");
 
 const PAPERS: VerbGuide = VerbGuide {
     verb: "",

@@ -2,10 +2,10 @@
 
 use crate::verbs::study;
 use clap::{Arg, Command};
-use seatmap_console::running::{KnownValue, Values};
+use seatmap_console::running::{KnownValue, KnownValues};
 
 /// The values of an argument; `None` where they are not this program's to know.
-pub fn of(command: &Command, argument: &Arg) -> Option<Values> {
+pub fn of(command: &Command, argument: &Arg) -> Option<KnownValues> {
     let name = argument.get_value_names()?.first()?.as_str();
     match (command.get_name(), name) {
         ("study", "NAME") => Some(studies),

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// Where programs run: on this computer, or in virtual time on a model.
 #[derive(Clone, Debug)]
-pub enum Runner {
+pub enum ExperimentRunner {
     /// This computer.
     Host,
     /// A Cell processor, in virtual time.
@@ -22,20 +22,20 @@ pub enum Runner {
     Coherent(Arc<CoherentModel>),
 }
 
-impl From<ProductRunner> for Runner {
+impl From<ProductRunner> for ExperimentRunner {
     fn from(runner: ProductRunner) -> Self {
         match runner {
-            ProductRunner::Host => Runner::Host,
-            ProductRunner::Coherent(model) => Runner::Coherent(model),
+            ProductRunner::Host => ExperimentRunner::Host,
+            ProductRunner::Coherent(model) => ExperimentRunner::Coherent(model),
         }
     }
 }
 
-impl Runner {
+impl ExperimentRunner {
     /// Refuses named CPUs if a model runs the work.
     pub fn check_cpus(&self, named: Option<&CpuList>) -> Result<(), CliError> {
         match (named, self) {
-            (None, _) | (_, Runner::Host) => Ok(()),
+            (None, _) | (_, ExperimentRunner::Host) => Ok(()),
             _ => {
                 Err(CliError::input("--cpus names CPUs of this computer; leave it out on a model"))
             }
@@ -46,7 +46,7 @@ impl Runner {
     /// other's threads, and those of several nodes are different computers.
     pub fn check_ranks(&self) -> Result<(), CliError> {
         match self {
-            Runner::Host => Err(CliError::input(
+            ExperimentRunner::Host => Err(CliError::input(
                 "--spread needs a model (--on cell-ps3, say): the threads of a host are timed on \
                  one host at a time",
             )),
@@ -58,11 +58,11 @@ impl Runner {
     /// other times. Empty for this computer.
     pub fn model_hash(&self) -> String {
         match self {
-            Runner::CellBe(model) => content_hash(&**model),
-            Runner::Coherent(model) => {
+            ExperimentRunner::CellBe(model) => content_hash(&**model),
+            ExperimentRunner::Coherent(model) => {
                 content_hash(&(&model.name, &model.topology, &model.figures))
             }
-            Runner::Host => String::new(),
+            ExperimentRunner::Host => String::new(),
         }
     }
 }
@@ -72,7 +72,11 @@ impl Runner {
 /// # Errors
 /// There is no such machine, it cannot do it, only a model of the Cell has such figures, or it
 /// cannot run with them.
-pub fn runner(name: &str, what: Capability, changes: &FigureChanges) -> Result<Runner, CliError> {
+pub fn runner(
+    name: &str,
+    what: Capability,
+    changes: &FigureChanges,
+) -> Result<ExperimentRunner, CliError> {
     let changes = &changes.set;
     match opened(name)? {
         Opened::CellBe(_) if what == Capability::RunsLines => Err(CliError::input(format!(
@@ -84,7 +88,7 @@ pub fn runner(name: &str, what: Capability, changes: &FigureChanges) -> Result<R
             .try_fold((*model).clone(), |model, change| {
                 model.with_figure(&change.key, change.value)
             })
-            .map(|model| Runner::CellBe(Arc::new(model)))
+            .map(|model| ExperimentRunner::CellBe(Arc::new(model)))
             .map_err(CliError::input),
         Opened::Other(_) if !changes.is_empty() => Err(CliError::input(format!(
             "--set changes figures of a Cell model, and {name} is another machine"

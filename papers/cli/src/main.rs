@@ -7,13 +7,13 @@ mod known_values;
 mod machine;
 mod verbs;
 
-use args::{Command, PapersArguments};
+use args::{PapersArgs, PapersCommand};
 use seatmap_console::error::CliError;
 use seatmap_console::program;
-use seatmap_console::running::Program;
+use seatmap_console::running::CliProgram;
 use std::process::ExitCode;
 
-const PROGRAM: Program = Program {
+const PROGRAM: CliProgram = CliProgram {
     name: "seatmap-papers",
     command: args::command,
     completion_variable: "SEATMAP_PAPERS_COMPLETE",
@@ -26,16 +26,16 @@ fn main() -> ExitCode {
     program::main(PROGRAM, run)
 }
 
-fn run(typed: PapersArguments) -> Result<(), CliError> {
+fn run(typed: PapersArgs) -> Result<(), CliError> {
     match typed.command {
-        Command::Rank(rank) => verbs::rank::run(&rank),
-        Command::Place(place) => verbs::place::run(&place),
-        Command::Measure(measure) => verbs::measure::run(&measure),
-        Command::Stats(stats) => verbs::stats::run(&stats),
-        Command::Channels(channels) => verbs::channels::run(&channels),
-        Command::Workers(workers) => verbs::workers::run(&workers),
-        Command::Controller(controller) => verbs::controller::run(controller.verb),
-        Command::Study(study) => verbs::study::run(&study),
-        Command::Shell(verb) => verb.run(&PROGRAM),
+        PapersCommand::Rank(rank) => verbs::rank::run(&rank),
+        PapersCommand::Place(place) => verbs::place::run(&place),
+        PapersCommand::Measure(measure) => verbs::measure::run(&measure),
+        PapersCommand::Stats(stats) => verbs::stats::run(&stats),
+        PapersCommand::Channels(channels) => verbs::channels::run(&channels),
+        PapersCommand::Workers(workers) => verbs::workers::run(&workers),
+        PapersCommand::Controller(controller) => verbs::controller::run(controller.verb),
+        PapersCommand::Study(study) => verbs::study::run(&study),
+        PapersCommand::Shell(verb) => verb.run(&PROGRAM),
     }
 }

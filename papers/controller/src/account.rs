@@ -6,9 +6,9 @@
 //! charged to their users. A controller that dies can lose the time of cells that end with it,
 //! since the account was last written.
 
-use crate::usage::{HALF_LIFE_MS, Usage};
+use crate::usage::{HALF_LIFE_MS, UserUsage};
 use crate::whole;
-use seatmap_cell::Host;
+use seatmap_cell::CellHost;
 use seatmap_data::document::json_problem;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -28,7 +28,7 @@ const MOST_CPU_MS: f64 = (1u64 << 20) as f64 * HALF_LIFE_MS / std::f64::consts::
 /// are whole, so that what is read is what was written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Account {
+pub struct UsageFile {
     /// Name and version of the format.
     #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: String,
@@ -43,7 +43,7 @@ pub struct Account {
 
 /// The reason why an account starts again from zero.
 #[derive(Debug, thiserror::Error)]
-pub enum Lost {
+pub enum AccountError {
     /// It cannot be read.
     #[error("{path}: what users have had of late cannot be read, and is forgotten")]
     Unreadable {
@@ -68,16 +68,16 @@ pub enum Lost {
     },
 }
 
-impl Account {
+impl UsageFile {
     /// The account at this moment, on this boot.
     #[must_use]
-    pub fn of(usage: &Usage, boot_id: &str) -> Self {
+    pub fn of(usage: &UserUsage, boot_id: &str) -> Self {
         let cpu_us = usage
             .of_all()
             .iter()
             .map(|(uid, cpu_ms)| (*uid, (cpu_ms * 1000.0).round() as u64))
             .collect();
-        Account {
+        UsageFile {
             format: FORMAT.to_owned(),
             boot_id: boot_id.to_owned(),
             at_ms: usage.at_ms(),
@@ -89,7 +89,7 @@ impl Account {
     ///
     /// # Errors
     /// The problem, in words.
-    pub fn usage(&self, now_ms: u64) -> Result<Usage, String> {
+    pub fn usage(&self, now_ms: u64) -> Result<UserUsage, String> {
         if self.format != FORMAT {
             return Err(format!("\"format\" must be \"{FORMAT}\""));
         }
@@ -104,7 +104,7 @@ impl Account {
             self.cpu_us.iter().map(|(uid, cpu_us)| (*uid, *cpu_us as f64 / 1000.0)).collect();
         match of.iter().find(|(_, cpu_ms)| **cpu_ms > MOST_CPU_MS) {
             Some((uid, _)) => Err(format!("the user {uid} has more than all CPUs can give")),
-            None => Ok(Usage::at(self.at_ms, of)),
+            None => Ok(UserUsage::at(self.at_ms, of)),
         }
     }
 }
@@ -112,18 +112,20 @@ impl Account {
 /// Reads the account on file; it is empty where there is no file.
 ///
 /// # Errors
-/// [`Lost`].
-pub fn read(host: &Host, now_ms: u64) -> Result<Usage, Lost> {
+/// [`AccountError`].
+pub fn read(host: &CellHost, now_ms: u64) -> Result<UserUsage, AccountError> {
     let path = host.run.file(FILE).display().to_string();
     let bytes = match host.run.read(FILE) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Usage::since(now_ms)),
-        Err(source) => return Err(Lost::Unreadable { path, source }),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Ok(UserUsage::since(now_ms));
+        }
+        Err(source) => return Err(AccountError::Unreadable { path, source }),
         Ok(bytes) => bytes,
     };
-    match serde_json::from_slice::<Account>(&bytes) {
-        Err(error) => Err(Lost::Foreign { path, why: json_problem(error) }),
-        Ok(account) if account.boot_id != host.boot_id => Err(Lost::OtherBoot { path }),
-        Ok(account) => account.usage(now_ms).map_err(|why| Lost::Foreign { path, why }),
+    match serde_json::from_slice::<UsageFile>(&bytes) {
+        Err(error) => Err(AccountError::Foreign { path, why: json_problem(error) }),
+        Ok(account) if account.boot_id != host.boot_id => Err(AccountError::OtherBoot { path }),
+        Ok(account) => account.usage(now_ms).map_err(|why| AccountError::Foreign { path, why }),
     }
 }
 
@@ -131,8 +133,8 @@ pub fn read(host: &Host, now_ms: u64) -> Result<Usage, Lost> {
 ///
 /// # Errors
 /// The system's error.
-pub fn write(host: &Host, usage: &Usage) -> io::Result<()> {
-    whole::write(host, FILE, &Account::of(usage, &host.boot_id))
+pub fn write(host: &CellHost, usage: &UserUsage) -> io::Result<()> {
+    whole::write(host, FILE, &UsageFile::of(usage, &host.boot_id))
 }
 
 #[cfg(test)]

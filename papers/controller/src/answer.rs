@@ -1,7 +1,7 @@
 //! The controller's answers.
 
 use seatmap_cell::undo::Left;
-use seatmap_cell::{Name, Record};
+use seatmap_cell::{CellRecord, Name};
 use serde::{Deserialize, Serialize};
 
 /// Name and version of the format of lists.
@@ -34,7 +34,7 @@ pub enum Say {
     /// The cell, made or renewed.
     Cell {
         /// The cell that was made.
-        cell: Box<Record>,
+        cell: Box<CellRecord>,
     },
     /// All cells, and the requests that wait.
     Cells {
@@ -105,7 +105,7 @@ pub struct Listed {
     /// The user who asked for it; null where the controller did not make it.
     pub uid: Option<u32>,
     /// The cell; null while it waits or is suspended.
-    pub cell: Option<Record>,
+    pub cell: Option<CellRecord>,
     /// The problem, in words.
     pub faults: Vec<String>,
 }
@@ -146,7 +146,7 @@ pub enum CellPhase {
 impl Say {
     /// The answer that shows a cell.
     #[must_use]
-    pub fn cell(record: Record) -> Self {
+    pub fn cell(record: CellRecord) -> Self {
         Say::Cell { cell: Box::new(record) }
     }
 

@@ -8,8 +8,8 @@
 use crate::door;
 use crate::error::ControlError;
 use crate::guests::Guests;
-use crate::peer::{self, Peer};
-use crate::watched::Watched;
+use crate::peer::{self, PeerCredentials};
+use crate::watched::ControllerConnection;
 use rustix::cmsg_space;
 use rustix::io::FdFlags;
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
@@ -80,7 +80,7 @@ fn admit(
     exported: &Exported,
     guests: &Guests,
 ) -> io::Result<()> {
-    let (peer, own_uid) = (Peer::of(&stream)?, peer::own_uid());
+    let (peer, own_uid) = (PeerCredentials::of(&stream)?, peer::own_uid());
     let uid = peer.uid;
     if !peer.may_enter(own_uid, group) || !can_serve(own_uid, uid) {
         return Ok(());
@@ -132,7 +132,7 @@ pub fn connect(
     console_and_input: [BorrowedFd<'_>; 2],
 ) -> Result<UnixStream, ControlError> {
     let mut stream = door::knock(socket)
-        .and_then(Watched::new)
+        .and_then(ControllerConnection::new)
         .map_err(|source| ControlError::no_files(socket, source))?;
     let mut bytes = Vec::new();
     FileRequest::Version { size_bytes: LONGEST_BYTES, version: VERSION }

@@ -4,8 +4,8 @@ use crate::answer::{ControlAnswer, Say};
 use crate::door;
 use crate::error::ControlError;
 use crate::line::{self, LineReader};
-use crate::request::{Ask, ControlRequest, FORMAT};
-use crate::watched::{Stopped, Watched};
+use crate::request::{ControlRequest, FORMAT, RequestKind};
+use crate::watched::{ControllerConnection, ControllerStopped};
 use std::io::{self, BufReader};
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -17,17 +17,17 @@ const TICK: Duration = Duration::from_millis(100);
 
 /// Something that comes from a controller, or does not.
 #[derive(Debug)]
-pub enum Heard {
+pub enum ControllerEvent {
     /// It says this.
     Said(Say),
     /// It can say nothing until it goes on; told once for each time that it is stopped.
-    Stopped(Stopped),
+    Stopped(ControllerStopped),
 }
 
 /// A connection to a controller.
 #[derive(Debug)]
 pub struct ControlClient {
-    lines: LineReader<BufReader<Watched>>,
+    lines: LineReader<BufReader<ControllerConnection>>,
     requests: u64,
 }
 
@@ -37,7 +37,7 @@ impl ControlClient {
     /// # Errors
     /// No controller listens there.
     pub fn connect(path: &Path) -> Result<Self, ControlError> {
-        let stream = door::knock(path).and_then(Watched::new).map_err(|source| {
+        let stream = door::knock(path).and_then(ControllerConnection::new).map_err(|source| {
             ControlError::Unreachable { path: path.display().to_string(), source }
         })?;
         Ok(ControlClient { lines: LineReader::new(BufReader::new(stream)), requests: 0 })
@@ -47,7 +47,11 @@ impl ControlClient {
     ///
     /// # Errors
     /// The controller refuses, goes, or is stopped.
-    pub fn ask(&mut self, ask: Ask, waiting: &mut dyn FnMut(usize)) -> Result<Say, ControlError> {
+    pub fn ask(
+        &mut self,
+        ask: RequestKind,
+        waiting: &mut dyn FnMut(usize),
+    ) -> Result<Say, ControlError> {
         self.requests += 1;
         let id = self.requests;
         let request = ControlRequest { format: FORMAT.to_owned(), id, ask };
@@ -80,7 +84,7 @@ impl ControlClient {
     pub fn hear_all(
         mut self,
         stop: &dyn Fn() -> bool,
-        each: &mut dyn FnMut(Heard) -> ControlFlow<()>,
+        each: &mut dyn FnMut(ControllerEvent) -> ControlFlow<()>,
     ) -> Result<(), ControlError> {
         let (says, answers) = mpsc::channel();
         // A thread of its own waits at the socket: this one looks whether it is to stop.
@@ -92,12 +96,12 @@ impl ControlClient {
         while !stop() {
             let Ok(answer) = answers.recv_timeout(TICK) else { continue };
             let heard = match answer {
-                Ok(answer) => Heard::Said(answer.say),
+                Ok(answer) => ControllerEvent::Said(answer.say),
                 Err(ControlError::Stopped(_)) if is_stopped => continue,
-                Err(ControlError::Stopped(stopped)) => Heard::Stopped(stopped),
+                Err(ControlError::Stopped(stopped)) => ControllerEvent::Stopped(stopped),
                 Err(error) => return Err(error),
             };
-            is_stopped = matches!(heard, Heard::Stopped(_));
+            is_stopped = matches!(heard, ControllerEvent::Stopped(_));
             if each(heard).is_break() {
                 return Ok(());
             }

@@ -1,7 +1,7 @@
 //! Why a controller could not work, or could not be reached.
 
 use crate::answer::ErrorOrigin;
-use crate::watched::Stopped;
+use crate::watched::ControllerStopped;
 use seatmap_cell::CellError;
 use seatmap_cell::undo::Left;
 use seatmap_data::document::Blame;
@@ -71,7 +71,7 @@ pub enum ControlError {
     Gone(#[source] io::Error),
     /// It was stopped, by SIGSTOP or a debugger.
     #[error(transparent)]
-    Stopped(Stopped),
+    Stopped(ControllerStopped),
     /// The controller refuses the request.
     #[error("{message}")]
     Refused {

@@ -4,11 +4,11 @@
 //! It is started by a controller as root and gives that up before it reads a byte. It outlives the
 //! controller: what a program has open stays open.
 
-use crate::input::Input;
-use crate::peer::{self, Peer};
+use crate::input::StandardInput;
+use crate::peer::{self, PeerCredentials};
 use rustix::cmsg_space;
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags};
-use seatmap_ninep::{Export, FileSession};
+use seatmap_ninep::{ExportedFolder, FileSession};
 use seatmap_os::trusted;
 use std::fs::File;
 use std::io::{self, IoSliceMut, Write};
@@ -24,9 +24,9 @@ use std::path::Path;
 /// The folder does not exist, its user's rights cannot be taken on, or the stream breaks.
 pub fn serve(folder: &Path, is_read_only: bool) -> io::Result<()> {
     let stream = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
-    let peer = Peer::of(&stream)?;
+    let peer = PeerCredentials::of(&stream)?;
     // Opened before the rights go: the user need not be able to reach the folders above.
-    let export = Export::of(trusted::reach(folder)?, is_read_only);
+    let export = ExportedFolder::of(trusted::reach(folder)?, is_read_only);
     leave_the_terminal();
     open_many();
     become_user(&peer)?;
@@ -34,7 +34,7 @@ pub fn serve(folder: &Path, is_read_only: bool) -> io::Result<()> {
     let console = handed.next().map(|file| Box::new(File::from(file)) as Box<dyn Write>);
     let session = FileSession::new(export, console);
     let session = match handed.next() {
-        Some(file) => session.with_input(Box::new(Input::new(file, &stream, &peer)?)),
+        Some(file) => session.with_input(Box::new(StandardInput::new(file, &stream, &peer)?)),
         None => session,
     };
     seatmap_ninep::serve(stream, session)
@@ -66,7 +66,7 @@ fn open_many() {
 
 /// Takes on the rights of a user, for good, and loses all others. A process that does not run as
 /// root already has these rights, or serves root with its own user's rights.
-fn become_user(peer: &Peer) -> io::Result<()> {
+fn become_user(peer: &PeerCredentials) -> io::Result<()> {
     if peer::own_uid() != 0 {
         return Ok(());
     }

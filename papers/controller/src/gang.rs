@@ -17,7 +17,7 @@ const ROUNDS: u32 = 20;
 
 /// A thread that is stopped.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Stopped {
+pub struct StoppedThread {
     /// The thread's number.
     pub tid: Tid,
     /// The number of its process.
@@ -32,7 +32,7 @@ pub struct Stopped {
 ///
 /// # Errors
 /// [`FileError`]: the threads cannot be listed.
-pub fn members(root: &Root, folder: &str) -> Result<Vec<Stopped>, FileError> {
+pub fn members(root: &Root, folder: &str) -> Result<Vec<StoppedThread>, FileError> {
     let members: BTreeSet<Tid> = group::members(root, folder)?.into_iter().collect();
     // Version 2 lists processes, version 1 threads.
     let inside = task::all(root)?
@@ -42,7 +42,12 @@ pub fn members(root: &Root, folder: &str) -> Result<Vec<Stopped>, FileError> {
         .filter(|task| !task.has_ended())
         .filter_map(|task| {
             let cpus = kept_masks::to_put_back(task.tid).ok()?.to_string();
-            Some(Stopped { tid: task.tid, pid: task.pid, started_ticks: task.started_ticks, cpus })
+            Some(StoppedThread {
+                tid: task.tid,
+                pid: task.pid,
+                started_ticks: task.started_ticks,
+                cpus,
+            })
         })
         .collect())
 }
@@ -55,9 +60,9 @@ pub fn members(root: &Root, folder: &str) -> Result<Vec<Stopped>, FileError> {
 pub fn stop<E: From<FileError>>(
     root: &Root,
     folder: &str,
-    mut note: impl FnMut(&[Stopped]) -> Result<(), E>,
-) -> Result<Vec<Stopped>, E> {
-    let mut stopped: Vec<Stopped> = Vec::new();
+    mut note: impl FnMut(&[StoppedThread]) -> Result<(), E>,
+) -> Result<Vec<StoppedThread>, E> {
+    let mut stopped: Vec<StoppedThread> = Vec::new();
     for _ in 0..ROUNDS {
         let found = members(root, folder)?;
         // Nobody is new since the last signal, so that all are stopped.
@@ -74,7 +79,7 @@ pub fn stop<E: From<FileError>>(
 /// Puts stopped threads back into a control group, each on its CPUs. Returns those that live and
 /// are not in it afterwards.
 #[must_use]
-pub fn seat(root: &Root, stopped: &[Stopped], folder: &str) -> Vec<Tid> {
+pub fn seat(root: &Root, stopped: &[StoppedThread], folder: &str) -> Vec<Tid> {
     let file = group::members_file(root, folder);
     for thread in stopped.iter().filter(|thread| is_the_same(root, thread)) {
         // Version 2 takes processes, and refuses the number of any other thread; the first has
@@ -101,16 +106,16 @@ pub fn seat(root: &Root, stopped: &[Stopped], folder: &str) -> Vec<Tid> {
 }
 
 /// Lets stopped threads go on.
-pub fn go_on(root: &Root, stopped: &[Stopped]) {
+pub fn go_on(root: &Root, stopped: &[StoppedThread]) {
     processes(root, stopped).into_iter().for_each(|pid| signal(pid, libc::SIGCONT));
 }
 
 /// The processes of those that are still there.
-fn processes(root: &Root, threads: &[Stopped]) -> BTreeSet<Tid> {
+fn processes(root: &Root, threads: &[StoppedThread]) -> BTreeSet<Tid> {
     threads.iter().filter(|thread| is_the_same(root, thread)).map(|thread| thread.pid).collect()
 }
 
-fn is_the_same(root: &Root, thread: &Stopped) -> bool {
+fn is_the_same(root: &Root, thread: &StoppedThread) -> bool {
     let own = std::process::id() as Tid;
     // No matter what a file says: neither the first process nor this one.
     thread.pid > 1
@@ -132,7 +137,7 @@ fn signal(pid: Tid, signal: libc::c_int) {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use seatmap_os::task::Task;
+    use seatmap_os::task::ThreadStat;
     use std::process::{Child, Command};
 
     /// A process that sleeps, and ends with the test.
@@ -140,7 +145,7 @@ pub(crate) mod tests {
 
     impl Sleeper {
         fn state(&self) -> char {
-            Task::of(self.0.id() as Tid).unwrap().state
+            ThreadStat::of(self.0.id() as Tid).unwrap().state
         }
 
         /// Whether it comes to be in this state; a signal is on its way for a moment.
@@ -166,13 +171,13 @@ pub(crate) mod tests {
         let root = Root::new("/");
         let group = folder.path().to_str().unwrap();
         let mut noted = Vec::new();
-        let note = |threads: &[Stopped]| {
+        let note = |threads: &[StoppedThread]| {
             noted.extend_from_slice(threads);
             Ok::<(), FileError>(())
         };
         let stopped = stop(&root, group, note).unwrap();
         assert!(stopped.len() == 1 && noted == stopped && sleeper.becomes('T'));
-        let another = Stopped { started_ticks: 1, ..stopped[0].clone() };
+        let another = StoppedThread { started_ticks: 1, ..stopped[0].clone() };
         go_on(&root, &[another]);
         assert_eq!(sleeper.state(), 'T', "the number is not who it was");
         let gone = folder.path().join("gone");
@@ -187,7 +192,7 @@ pub(crate) mod tests {
         let folder = tempfile::tempdir().unwrap();
         let sleeper = Sleeper(Command::new("sleep").arg("600").spawn().unwrap());
         std::fs::write(folder.path().join("tasks"), sleeper.0.id().to_string()).unwrap();
-        let full = |_: &[Stopped]| Err(Box::<dyn std::error::Error>::from("disk full"));
+        let full = |_: &[StoppedThread]| Err(Box::<dyn std::error::Error>::from("disk full"));
         let stopped = stop(&Root::new("/"), folder.path().to_str().unwrap(), full);
         assert!(stopped.is_err_and(|error| error.to_string() == "disk full"));
         assert!(sleeper.state() != 'T');

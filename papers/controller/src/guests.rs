@@ -14,7 +14,7 @@ pub(crate) struct Guests {
 
 /// A connected client; it counts as long as this lives.
 #[derive(Debug)]
-pub(crate) struct Guest {
+pub(crate) struct ConnectedClient {
     guests: Guests,
     uid: u32,
 }
@@ -26,7 +26,7 @@ impl Guests {
     }
 
     /// Lets one more in, where there is room.
-    pub fn enter(&self, uid: u32) -> Option<Guest> {
+    pub fn enter(&self, uid: u32) -> Option<ConnectedClient> {
         let mut inside = self.inside.lock().unwrap_or_else(PoisonError::into_inner);
         // Users who have left stay, and count 0.
         let all: usize = inside.values().sum();
@@ -35,11 +35,11 @@ impl Guests {
             return None;
         }
         *own += 1;
-        Some(Guest { guests: self.clone(), uid })
+        Some(ConnectedClient { guests: self.clone(), uid })
     }
 }
 
-impl Drop for Guest {
+impl Drop for ConnectedClient {
     fn drop(&mut self) {
         let mut inside = self.guests.inside.lock().unwrap_or_else(PoisonError::into_inner);
         inside.entry(self.uid).and_modify(|own| *own = own.saturating_sub(1));
@@ -53,7 +53,8 @@ mod tests {
     #[test]
     fn nobody_keeps_the_others_out() {
         let guests = Guests::new(64, 16);
-        let entered = |uid| (0..100).map_while(|_| guests.enter(uid)).collect::<Vec<Guest>>();
+        let entered =
+            |uid| (0..100).map_while(|_| guests.enter(uid)).collect::<Vec<ConnectedClient>>();
         let mut inside = [1, 2, 3, 4, 5].map(entered);
         assert_eq!(inside.each_ref().map(Vec::len), [16, 16, 16, 16, 0]);
         inside[1].pop();

@@ -5,9 +5,9 @@
 //! The terminal stays with the user who started the program: lines are edited, echoed and ended
 //! there, and while the program is in its background nothing is taken from it.
 
-use crate::peer::Peer;
+use crate::peer::PeerCredentials;
 use seatmap_os::ready::{self, Awaited};
-use seatmap_os::task::Task;
+use seatmap_os::task::ThreadStat;
 use std::fs::File;
 use std::io::{self, ErrorKind, IsTerminal, Read};
 use std::os::fd::OwnedFd;
@@ -20,7 +20,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 
 /// A program's standard input.
 #[derive(Debug)]
-pub(crate) struct Input {
+pub(crate) struct StandardInput {
     file: File,
     /// The program's connection; the program may go while it waits for something to read.
     client: UnixStream,
@@ -28,11 +28,11 @@ pub(crate) struct Input {
     starter: Option<i32>,
 }
 
-impl Input {
+impl StandardInput {
     /// The input of the client at the other end of this stream.
-    pub fn new(file: OwnedFd, client: &UnixStream, peer: &Peer) -> io::Result<Self> {
+    pub fn new(file: OwnedFd, client: &UnixStream, peer: &PeerCredentials) -> io::Result<Self> {
         let starter = file.is_terminal().then_some(peer.pid);
-        Ok(Input { file: file.into(), client: client.try_clone()?, starter })
+        Ok(StandardInput { file: file.into(), client: client.try_clone()?, starter })
     }
 
     /// Waits until there is something to read, or its end.
@@ -54,13 +54,13 @@ impl Input {
     }
 }
 
-impl Read for Input {
+impl Read for StandardInput {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         while !into.is_empty() {
             match self.wait() {
                 Ok(())
                     if self.starter.is_some_and(|pid| {
-                        Task::of(pid).is_some_and(|task| task.is_in_background())
+                        ThreadStat::of(pid).is_some_and(|task| task.is_in_background())
                     }) =>
                 {
                     std::thread::sleep(PAUSE)
@@ -88,11 +88,11 @@ mod tests {
     use std::net::Shutdown;
 
     /// An input, what is typed there, and the other end of the client's stream.
-    fn input() -> (Input, io::PipeWriter, UnixStream) {
+    fn input() -> (StandardInput, io::PipeWriter, UnixStream) {
         let (reads, writes) = io::pipe().unwrap();
         let (client, other) = UnixStream::pair().unwrap();
-        let peer = Peer::of(&client).unwrap();
-        (Input::new(reads.into(), &client, &peer).unwrap(), writes, other)
+        let peer = PeerCredentials::of(&client).unwrap();
+        (StandardInput::new(reads.into(), &client, &peer).unwrap(), writes, other)
     }
 
     #[test]

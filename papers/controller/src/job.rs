@@ -1,7 +1,7 @@
 //! A job: a cell that a client asked the controller for.
 
 use crate::answer::CellPhase;
-use crate::gang::Stopped;
+use crate::gang::StoppedThread;
 use crate::request::Create;
 
 /// A job: a cell that a client asked the controller for.
@@ -18,7 +18,7 @@ pub(crate) struct Job {
     /// The phase of its life.
     pub phase: CellPhase,
     /// Its threads, while it is suspended.
-    pub stopped: Vec<Stopped>,
+    pub stopped: Vec<StoppedThread>,
     /// Its faults at the last check.
     pub faults: Vec<String>,
     /// When its lease ends, in seconds after the boot.

@@ -1,10 +1,10 @@
 //! The ledger: the facts about the controller's cells that must be known when it dies. They are
 //! written down before they come true.
 
-use crate::gang::{self, Stopped};
+use crate::gang::{self, StoppedThread};
 use crate::whole;
 use seatmap_cell::undo::Left;
-use seatmap_cell::{CellError, Host, Name, destroy};
+use seatmap_cell::{CellError, CellHost, Name, destroy};
 use seatmap_data::document::{json_problem, with_causes};
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -21,7 +21,7 @@ const ASIDE: &str = "controller.ledger.damaged";
 
 /// One of the controller's cells.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Entry {
+pub struct LedgerEntry {
     /// The boot that it belongs to.
     pub boot_id: String,
     /// The cell.
@@ -33,7 +33,7 @@ pub struct Entry {
     /// Whether it takes turns.
     pub takes_turns: bool,
     /// The threads that are stopped while others have its CPUs.
-    pub stopped: Vec<Stopped>,
+    pub stopped: Vec<StoppedThread>,
 }
 
 /// The entries of the ledger, or else of its copy; empty where there is neither, or none of this
@@ -41,7 +41,7 @@ pub struct Entry {
 ///
 /// # Errors
 /// The ledger cannot be read, or is damaged, and no copy can be read.
-pub fn read(host: &Host) -> io::Result<Vec<Entry>> {
+pub fn read(host: &CellHost) -> io::Result<Vec<LedgerEntry>> {
     let written = match (read_file(host, FILE), read_file(host, COPY)) {
         (Ok(Some(written)), _) | (_, Ok(Some(written))) => written,
         (Err(error), _) => return Err(error),
@@ -50,7 +50,7 @@ pub fn read(host: &Host) -> io::Result<Vec<Entry>> {
     Ok(written.into_iter().filter(|entry| entry.boot_id == host.boot_id).collect())
 }
 
-fn read_file(host: &Host, name: &str) -> io::Result<Option<Vec<Entry>>> {
+fn read_file(host: &CellHost, name: &str) -> io::Result<Option<Vec<LedgerEntry>>> {
     match host.run.read(name) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         read => {
@@ -64,7 +64,7 @@ fn read_file(host: &Host, name: &str) -> io::Result<Option<Vec<Entry>>> {
 
 /// Puts a ledger that cannot be read aside, for a person to look at. Where its copy cannot be read
 /// either, the cells that wait for a turn are no longer known.
-pub fn set_aside(host: &Host) -> Option<Left> {
+pub fn set_aside(host: &CellHost) -> Option<Left> {
     let error = read_file(host, FILE).err()?;
     let path = host.run.file(FILE);
     let aside = host.run.file(ASIDE);
@@ -89,7 +89,7 @@ pub fn set_aside(host: &Host) -> Option<Left> {
 ///
 /// # Errors
 /// The system's error.
-pub fn write(host: &Host, entries: &[Entry]) -> io::Result<()> {
+pub fn write(host: &CellHost, entries: &[LedgerEntry]) -> io::Result<()> {
     whole::write(host, FILE, &entries)?;
     whole::write(host, COPY, &entries)
 }
@@ -101,7 +101,7 @@ pub fn write(host: &Host, entries: &[Entry]) -> io::Result<()> {
 /// # Errors
 /// A journal or the ledger cannot be read or written. A cell that cannot be undone stays in the
 /// ledger, for the next controller; all others are dealt with.
-pub fn wind_up(host: &Host) -> Result<(Vec<Entry>, Vec<Left>), CellError> {
+pub fn wind_up(host: &CellHost) -> Result<(Vec<LedgerEntry>, Vec<Left>), CellError> {
     let entries = read(host).map_err(CellError::Remembering)?;
     // First: no program stays stopped because another one's cell cannot be undone.
     for entry in &entries {
@@ -111,7 +111,7 @@ pub fn wind_up(host: &Host) -> Result<(Vec<Entry>, Vec<Left>), CellError> {
     let mut left = Vec::new();
     let mut failure = None;
     for entry in entries {
-        let entry = Entry { stopped: Vec::new(), ..entry };
+        let entry = LedgerEntry { stopped: Vec::new(), ..entry };
         match end(host, &entry) {
             Ok(Some(found)) => left.extend(found),
             Ok(None) => standing.push(entry),
@@ -126,7 +126,7 @@ pub fn wind_up(host: &Host) -> Result<(Vec<Entry>, Vec<Left>), CellError> {
 }
 
 /// Undoes a cell that ends with its client; `None` where it stands on.
-fn end(host: &Host, entry: &Entry) -> Result<Option<Vec<Left>>, CellError> {
+fn end(host: &CellHost, entry: &LedgerEntry) -> Result<Option<Vec<Left>>, CellError> {
     match host.cell(&entry.name) {
         Ok(_) if entry.is_detached => Ok(None),
         Ok(_) => destroy(host, &entry.name).map(Some),
@@ -141,17 +141,17 @@ mod tests {
     use crate::gang::tests::Sleeper;
     use crate::scheduler::tests::stand;
     use rustix::fs::{MemfdFlags, memfd_create};
-    use seatmap_cell::memory::Memory;
+    use seatmap_cell::memory::CellMemory;
     use seatmap_cell::{GuardianCommand, run_folder::RunFolder};
     use seatmap_os::Root;
-    use seatmap_os::task::Task;
+    use seatmap_os::task::ThreadStat;
     use std::os::fd::{AsRawFd, OwnedFd};
     use std::process::Command;
 
-    fn host(folder: &std::path::Path) -> Host {
+    fn host(folder: &std::path::Path) -> CellHost {
         let root = Root::new(folder);
         let keeper = GuardianCommand(Vec::new());
-        Host {
+        CellHost {
             root,
             run: RunFolder::new(&folder.join("run")).unwrap(),
             boot_id: "now".into(),
@@ -159,10 +159,17 @@ mod tests {
         }
     }
 
-    fn entry(name: &str, boot_id: &str) -> Entry {
+    fn entry(name: &str, boot_id: &str) -> LedgerEntry {
         let name = name.parse().unwrap();
         let boot_id = boot_id.to_owned();
-        Entry { boot_id, name, uid: 7, is_detached: false, takes_turns: false, stopped: Vec::new() }
+        LedgerEntry {
+            boot_id,
+            name,
+            uid: 7,
+            is_detached: false,
+            takes_turns: false,
+            stopped: Vec::new(),
+        }
     }
 
     #[test]
@@ -204,26 +211,27 @@ mod tests {
 
     /// Memory of a cell that is shorter than it should be, so that the cell cannot be undone; for
     /// as long as the descriptor is open.
-    fn too_short() -> (Memory, OwnedFd) {
+    fn too_short() -> (CellMemory, OwnedFd) {
         let file = memfd_create("seatmap-cell", MemfdFlags::CLOEXEC).unwrap();
         let path = Some(format!("/proc/self/fd/{}", file.as_raw_fd()));
-        (Memory { size_bytes: 1 << 21, is_huge: false, nodes: "0".into(), path }, file)
+        (CellMemory { size_bytes: 1 << 21, is_huge: false, nodes: "0".into(), path }, file)
     }
 
     #[test]
     fn all_threads_go_on_where_a_cell_cannot_be_undone() {
         let folder = tempfile::tempdir().unwrap();
-        let host = Host { root: Root::new("/"), ..host(folder.path()) };
+        let host = CellHost { root: Root::new("/"), ..host(folder.path()) };
         let (memory, file) = too_short();
         stand(&host, "a", Vec::new(), Some(memory));
         let sleeper = Sleeper(Command::new("sleep").arg("600").spawn().unwrap());
-        let task = Task::of(sleeper.0.id().cast_signed()).unwrap();
+        let task = ThreadStat::of(sleeper.0.id().cast_signed()).unwrap();
         // SAFETY: the number is that of a child of this process, which lives.
         unsafe { libc::kill(task.pid, libc::SIGSTOP) };
         assert!(sleeper.becomes('T'));
         let started_ticks = task.started_ticks;
-        let thread = Stopped { tid: task.tid, pid: task.pid, started_ticks, cpus: String::new() };
-        let waits = Entry { stopped: vec![thread], ..entry("b", "now") };
+        let thread =
+            StoppedThread { tid: task.tid, pid: task.pid, started_ticks, cpus: String::new() };
+        let waits = LedgerEntry { stopped: vec![thread], ..entry("b", "now") };
         write(&host, &[entry("a", "now"), waits]).unwrap();
         assert!(wind_up(&host).is_err());
         assert!(sleeper.becomes('S'));

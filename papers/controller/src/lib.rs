@@ -47,10 +47,10 @@ mod whole;
 
 pub use answer::{CellPhase, ControlAnswer, ErrorOrigin, JobList, Listed, Say};
 pub use channel::Exported;
-pub use client::{ControlClient, Heard};
+pub use client::{ControlClient, ControllerEvent};
 pub use error::ControlError;
-pub use inherited::Inherited;
+pub use inherited::InheritedState;
 pub use policy::Policy;
-pub use request::{Ask, ControlRequest, Create};
+pub use request::{ControlRequest, Create, RequestKind};
 pub use server::{ServerOptions, serve};
-pub use watched::Stopped;
+pub use watched::ControllerStopped;

@@ -1,7 +1,7 @@
 //! One controller at a time.
 
 use crate::error::ControlError;
-use seatmap_cell::Host;
+use seatmap_cell::CellHost;
 use seatmap_os::trusted::Open;
 use std::fs::File;
 use std::time::Duration;
@@ -15,7 +15,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 ///
 /// # Errors
 /// The file cannot be opened.
-pub fn take(host: &Host) -> Result<Option<File>, ControlError> {
+pub fn take(host: &CellHost) -> Result<Option<File>, ControlError> {
     let file = host.run.open("controller.lock", Open::Keep).map_err(ControlError::Lock)?;
     for _ in 0..TRIES {
         if file.try_lock().is_ok() {

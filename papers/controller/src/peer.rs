@@ -10,7 +10,7 @@ const MOST_GROUPS: usize = 65_536;
 
 /// The process at the other end, as it was when it connected.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Peer {
+pub struct PeerCredentials {
     /// Its number; 0 where it cannot be seen from here.
     pub pid: i32,
     /// The user id of the process.
@@ -21,7 +21,7 @@ pub struct Peer {
     pub groups: Vec<u32>,
 }
 
-impl Peer {
+impl PeerCredentials {
     /// Asks the kernel for the peer of a stream.
     ///
     /// # Errors
@@ -34,7 +34,7 @@ impl Peer {
         let count = option(stream, libc::SO_PEERGROUPS, &mut groups).unwrap_or(0);
         groups.truncate(count);
         groups.push(own[0].gid);
-        Ok(Peer { pid: own[0].pid, uid: own[0].uid, gid: own[0].gid, groups })
+        Ok(PeerCredentials { pid: own[0].pid, uid: own[0].uid, gid: own[0].gid, groups })
     }
 
     /// Whether it may give orders: root, the user that the controller runs as, and the members of
@@ -85,7 +85,7 @@ mod tests {
     #[test]
     fn the_kernel_knows_this_process() {
         let (one, _other) = UnixStream::pair().unwrap();
-        let peer = Peer::of(&one).unwrap();
+        let peer = PeerCredentials::of(&one).unwrap();
         // SAFETY: the calls cannot fail and touch nothing.
         let own = unsafe { (libc::geteuid(), libc::getegid()) };
         assert!(peer.uid == own.0 && peer.groups.contains(&own.1));
@@ -93,9 +93,9 @@ mod tests {
 
     #[test]
     fn strangers_stay_outside() {
-        let peer = Peer { pid: 1, uid: 1000, gid: 1000, groups: vec![1000, 7] };
+        let peer = PeerCredentials { pid: 1, uid: 1000, gid: 1000, groups: vec![1000, 7] };
         assert!(peer.may_enter(0, Some(7)) && peer.may_enter(1000, None));
         assert!(!peer.may_enter(0, None) && !peer.may_enter(0, Some(8)));
-        assert!(Peer { pid: 1, uid: 0, gid: 0, groups: vec![] }.may_enter(5, None));
+        assert!(PeerCredentials { pid: 1, uid: 0, gid: 0, groups: vec![] }.may_enter(5, None));
     }
 }

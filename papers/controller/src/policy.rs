@@ -41,16 +41,16 @@ impl Policy {
 /// A word that names no policy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("'{0}' is not a policy; write fifo, priority or fair")]
-pub struct PolicyError(String);
+pub struct QueuePolicyError(String);
 
 impl FromStr for Policy {
-    type Err = PolicyError;
+    type Err = QueuePolicyError;
 
-    fn from_str(text: &str) -> Result<Self, PolicyError> {
+    fn from_str(text: &str) -> Result<Self, QueuePolicyError> {
         Policy::ALL
             .into_iter()
             .find(|policy| policy.word() == text)
-            .ok_or_else(|| PolicyError(text.to_owned()))
+            .ok_or_else(|| QueuePolicyError(text.to_owned()))
     }
 }
 

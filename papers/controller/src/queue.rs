@@ -13,7 +13,7 @@
 
 use crate::policy::{AGEING_MS, Policy};
 use crate::ticket::Ticket;
-use crate::usage::Usage;
+use crate::usage::UserUsage;
 use crate::wants::Wants;
 use seatmap_data::invariant;
 use seatmap_os::CpuSet;
@@ -49,19 +49,19 @@ const QUEUE: &str = "queue of the controller";
 
 /// The tickets that wait, those that hold CPUs, and the account of users.
 #[derive(Clone, Debug)]
-pub struct Queue {
+pub struct TicketQueue {
     policy: Policy,
     slice_ms: u64,
     waiting: Vec<Waiting>,
     holding: Vec<Holding>,
-    usage: Usage,
+    usage: UserUsage,
 }
 
-impl Queue {
+impl TicketQueue {
     /// An empty queue. Turns last for `slice_ms`; `usage` is the users' earlier usage.
     #[must_use]
-    pub fn new(policy: Policy, slice_ms: u64, usage: Usage) -> Self {
-        Queue { policy, slice_ms, waiting: Vec::new(), holding: Vec::new(), usage }
+    pub fn new(policy: Policy, slice_ms: u64, usage: UserUsage) -> Self {
+        TicketQueue { policy, slice_ms, waiting: Vec::new(), holding: Vec::new(), usage }
     }
 
     /// Adds a ticket, which waits.
@@ -114,7 +114,7 @@ impl Queue {
 
     /// The users' recent usage, at the time of the last decision.
     #[must_use]
-    pub fn usage(&self) -> &Usage {
+    pub fn usage(&self) -> &UserUsage {
         &self.usage
     }
 

@@ -1,6 +1,6 @@
 //! The requests of clients.
 
-use seatmap_cell::{Backend, CellRequest, Name};
+use seatmap_cell::{CellBackend, CellRequest, Name};
 use seatmap_data::document::json_problem;
 use seatmap_os::CpuSet;
 use serde::{Deserialize, Serialize};
@@ -19,14 +19,14 @@ pub struct ControlRequest {
     pub id: u64,
     /// The request itself.
     #[serde(flatten)]
-    pub ask: Ask,
+    pub ask: RequestKind,
 }
 
 /// The kinds of requests.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "do", rename_all = "lowercase")]
-pub enum Ask {
+pub enum RequestKind {
     /// Make a cell, when its turn comes.
     Create(Create),
     /// Undo a cell of one's own; root undoes any.
@@ -61,7 +61,7 @@ pub struct Create {
     pub count: Option<usize>,
     /// The least level that will do.
     #[serde(default = "least")]
-    pub require: Backend,
+    pub require: CellBackend,
     /// How much time may be stolen from it, in percent.
     #[serde(default)]
     pub noise_limit: Option<f64>,
@@ -89,8 +89,8 @@ pub struct Create {
     pub waits: bool,
 }
 
-fn least() -> Backend {
-    Backend::Affinity
+fn least() -> CellBackend {
+    CellBackend::Affinity
 }
 
 impl Create {

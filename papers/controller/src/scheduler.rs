@@ -5,19 +5,19 @@ mod works;
 
 use crate::account;
 use crate::answer::{CellPhase, ControlAnswer, ErrorOrigin, Say};
-use crate::inherited::Inherited;
+use crate::inherited::InheritedState;
 use crate::job::Job;
-use crate::ledger::{self, Entry};
+use crate::ledger::{self, LedgerEntry};
 use crate::line;
-use crate::peer::Peer;
+use crate::peer::PeerCredentials;
 use crate::policy::Policy;
-use crate::queue::{Action, Queue};
+use crate::queue::{Action, TicketQueue};
 use crate::request::ControlRequest;
 use crate::ticket::Ticket;
-use crate::usage::Usage;
+use crate::usage::UserUsage;
 use crate::wants::Wants;
 use seatmap_cell::undo::Left;
-use seatmap_cell::{CellError, CpuChoice, Host, NoiseJudge, choose};
+use seatmap_cell::{CellError, CellHost, CpuChoice, NoiseJudge, choose};
 use seatmap_os::layout;
 use seatmap_os::{CpuSet, boot};
 use std::collections::BTreeMap;
@@ -37,9 +37,9 @@ const PATIENCE: Duration = Duration::from_millis(200);
 
 /// An event for the controller.
 #[derive(Debug)]
-pub enum Event {
+pub enum ClientEvent {
     /// A client that may give orders.
-    Came(u64, UnixStream, Peer),
+    Came(u64, UnixStream, PeerCredentials),
     /// A client's request, or the number of a request and the problem with it.
     Said(u64, Result<ControlRequest, (u64, String)>),
     /// The client is gone.
@@ -54,9 +54,9 @@ struct ControlClient {
 
 /// Takes requests, and sees to it that they are met.
 pub struct Scheduler<'a> {
-    host: Host,
+    host: CellHost,
     judge: Box<NoiseJudge<'a>>,
-    queue: Queue,
+    queue: TicketQueue,
     jobs: BTreeMap<u64, Job>,
     clients: BTreeMap<u64, ControlClient>,
     next: u64,
@@ -70,44 +70,45 @@ impl<'a> Scheduler<'a> {
     /// # Errors
     /// A journal or the ledger cannot be read or written.
     pub fn open(
-        host: Host,
+        host: CellHost,
         policy: Policy,
         slice: Duration,
         judge: Box<NoiseJudge<'a>>,
-    ) -> Result<(Self, Inherited), CellError> {
+    ) -> Result<(Self, InheritedState), CellError> {
         let damaged = ledger::set_aside(&host);
         let (standing, left) = ledger::wind_up(&host)?;
         let (usage, lost) = match account::read(&host, boot::milliseconds()) {
             Ok(usage) => (usage, None),
-            Err(lost) => (Usage::since(boot::milliseconds()), Some(lost)),
+            Err(lost) => (UserUsage::since(boot::milliseconds()), Some(lost)),
         };
-        let queue = Queue::new(policy, u64::try_from(slice.as_millis()).unwrap_or(u64::MAX), usage);
+        let queue =
+            TicketQueue::new(policy, u64::try_from(slice.as_millis()).unwrap_or(u64::MAX), usage);
         let jobs = BTreeMap::new();
         let clients = BTreeMap::new();
         let looked = Instant::now();
         let mut scheduler = Scheduler { host, judge, queue, jobs, clients, next: 1, looked };
         standing.into_iter().for_each(|entry| scheduler.adopt(entry));
         scheduler.leave_the_cells();
-        Ok((scheduler, Inherited { left: damaged.into_iter().chain(left).collect(), lost }))
+        Ok((scheduler, InheritedState { left: damaged.into_iter().chain(left).collect(), lost }))
     }
 
     /// Does what an event asks for.
-    pub fn take(&mut self, event: Event) {
+    pub fn take(&mut self, event: ClientEvent) {
         match event {
-            Event::Came(connection, stream, peer) => {
+            ClientEvent::Came(connection, stream, peer) => {
                 if stream.set_write_timeout(Some(PATIENCE)).is_ok() {
                     self.clients.insert(connection, ControlClient { stream, uid: peer.uid });
                 }
             }
-            Event::Said(connection, Ok(request)) => self.ask(connection, request),
-            Event::Said(connection, Err((id, why))) => {
+            ClientEvent::Said(connection, Ok(request)) => self.ask(connection, request),
+            ClientEvent::Said(connection, Err((id, why))) => {
                 self.say(
                     connection,
                     id,
                     Say::error(ErrorOrigin::Request, format!("this is not a request: {why}")),
                 );
             }
-            Event::Gone(connection) => self.hang_up(connection),
+            ClientEvent::Gone(connection) => self.hang_up(connection),
         }
         self.pump();
     }
@@ -168,7 +169,7 @@ impl<'a> Scheduler<'a> {
         let others = cells
             .iter()
             .filter(|cell| self.jobs.values().all(|job| job.create.name != cell.name))
-            .map(seatmap_cell::Record::set);
+            .map(seatmap_cell::CellRecord::set);
         let online = layout::online(&self.host.root)?;
         Ok(others.fold(online.without(&self.host.claimed()), |pool, cpus| pool.without(&cpus)))
     }
@@ -189,7 +190,7 @@ impl<'a> Scheduler<'a> {
         threads.iter().for_each(|thread| drop(mask.give(thread.tid)));
     }
 
-    fn adopt(&mut self, entry: Entry) {
+    fn adopt(&mut self, entry: LedgerEntry) {
         let Ok(record) = self.host.cell(&entry.name) else { return };
         // A ledger that was damaged may name a cell twice.
         if self.queue.held().meets(&record.set()) {
@@ -246,9 +247,9 @@ impl<'a> Scheduler<'a> {
     }
 
     /// The ledger's entries for all cells that stand, are suspended, or are just being made.
-    fn entries(&self) -> Vec<Entry> {
+    fn entries(&self) -> Vec<LedgerEntry> {
         let made = self.jobs.values().filter(|job| job.phase != CellPhase::Waiting);
-        made.map(|job| Entry {
+        made.map(|job| LedgerEntry {
             boot_id: self.host.boot_id.clone(),
             name: job.create.name.clone(),
             uid: job.uid,
@@ -272,7 +273,7 @@ impl<'a> Scheduler<'a> {
 }
 
 /// The best `count` of these CPUs, none of which is isolated.
-fn best(host: &Host, open: &CpuSet, count: usize) -> Option<CpuSet> {
+fn best(host: &CellHost, open: &CpuSet, count: usize) -> Option<CpuSet> {
     let usual = open.without(&choose::isolated(host));
     // The CPU that the queue leaves for everybody else may be an isolated one, which serves nobody.
     if usual.len() < open.len() && count >= usual.len() {
@@ -282,7 +283,7 @@ fn best(host: &Host, open: &CpuSet, count: usize) -> Option<CpuSet> {
 }
 
 /// The best `count` of these CPUs; if that is all of them there is nothing to choose.
-fn best_of(host: &Host, open: &CpuSet, count: usize) -> Option<CpuSet> {
+fn best_of(host: &CellHost, open: &CpuSet, count: usize) -> Option<CpuSet> {
     if count >= open.len() {
         return (count == open.len()).then(|| open.clone());
     }
@@ -299,14 +300,14 @@ fn best_of(host: &Host, open: &CpuSet, count: usize) -> Option<CpuSet> {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use seatmap_cell::journal::{self, Header, Journal, JournalEntry};
-    use seatmap_cell::memory::Memory;
+    use seatmap_cell::journal::{self, CellJournal, CellJournalHeader, JournalEntry};
+    use seatmap_cell::memory::CellMemory;
     use seatmap_cell::run_folder::RunFolder;
-    use seatmap_cell::{Backend, GuardianCommand, Record, State, record};
+    use seatmap_cell::{CellBackend, CellRecord, CellState, GuardianCommand, record};
     use seatmap_os::Root;
 
     /// A computer with these CPUs, some of which were isolated at its start.
-    pub(crate) fn computer(online: &str, isolated: &str) -> (tempfile::TempDir, Host) {
+    pub(crate) fn computer(online: &str, isolated: &str) -> (tempfile::TempDir, CellHost) {
         let folder = tempfile::tempdir().unwrap();
         let root = Root::new(folder.path());
         let cpus = root.path("/sys/devices/system/cpu");
@@ -315,27 +316,33 @@ pub(crate) mod tests {
         std::fs::write(cpus.join("isolated"), isolated).unwrap();
         let run = RunFolder::new(&folder.path().join("run")).unwrap();
         let keeper = GuardianCommand(Vec::new());
-        (folder, Host { root, run, boot_id: "now".into(), keeper })
+        (folder, CellHost { root, run, boot_id: "now".into(), keeper })
     }
 
     /// A cell that stands, of which nothing but its memory is to be undone.
-    pub(crate) fn stand(host: &Host, name: &str, cpus: Vec<u32>, memory: Option<Memory>) {
+    pub(crate) fn stand(host: &CellHost, name: &str, cpus: Vec<u32>, memory: Option<CellMemory>) {
         let cell: seatmap_cell::Name = name.parse().unwrap();
         let list = cpus.iter().copied().collect::<CpuSet>().to_string();
         let format = journal::FORMAT.into();
-        let header =
-            Header { format, cell: cell.clone(), cpus: list, serial: 1, began_ticks: None };
-        let mut journal = Journal::begin(&host.run.journal(&cell), &host.boot_id, header).unwrap();
+        let header = CellJournalHeader {
+            format,
+            cell: cell.clone(),
+            cpus: list,
+            serial: 1,
+            began_ticks: None,
+        };
+        let mut journal =
+            CellJournal::begin(&host.run.journal(&cell), &host.boot_id, header).unwrap();
         journal.append(&[JournalEntry::Done]).unwrap();
-        let record = Record {
+        let record = CellRecord {
             format: record::FORMAT.into(),
             name: cell,
             cpus,
-            backend: Backend::Affinity,
+            backend: CellBackend::Affinity,
             degraded: Vec::new(),
             noise_before: None,
             noise_after: None,
-            state: State::Ready,
+            state: CellState::Ready,
             group: None,
             irqs_left: Vec::new(),
             kernel_threads_left: 0,

@@ -5,15 +5,15 @@ use crate::channel::{self, Exported};
 use crate::door;
 use crate::error::ControlError;
 use crate::guests::Guests;
-use crate::inherited::Inherited;
+use crate::inherited::InheritedState;
 use crate::line::{self, LineReader};
 use crate::lock;
-use crate::peer::{self, Peer};
+use crate::peer::{self, PeerCredentials};
 use crate::policy::Policy;
 use crate::request::ControlRequest;
-use crate::scheduler::{Event, MOST_WAITING, Scheduler};
+use crate::scheduler::{ClientEvent, MOST_WAITING, Scheduler};
 use crate::warden::Warden;
-use seatmap_cell::{GuardianCommand, Host, NoiseJudge};
+use seatmap_cell::{CellHost, GuardianCommand, NoiseJudge};
 use std::fs;
 use std::io::{self, BufReader};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -61,11 +61,11 @@ pub struct ServerOptions {
 /// # Errors
 /// [`ControlError`].
 pub fn serve(
-    host: Host,
+    host: CellHost,
     options: &ServerOptions,
     judge: Box<NoiseJudge<'_>>,
     ends: &dyn Fn() -> bool,
-    ready: &mut dyn FnMut(Inherited),
+    ready: &mut dyn FnMut(InheritedState),
 ) -> Result<(), ControlError> {
     options.export.iter().try_for_each(channel::check)?;
     let _lock = lock::take(&host)?.ok_or(ControlError::AnotherRuns)?;
@@ -109,7 +109,7 @@ fn listen(path: &Path) -> Result<UnixListener, ControlError> {
         .map_err(|source| ControlError::Socket { path: path.display().to_string(), source })
 }
 
-fn admit_all(listener: &UnixListener, group: Option<u32>, events: &SyncSender<Event>) {
+fn admit_all(listener: &UnixListener, group: Option<u32>, events: &SyncSender<ClientEvent>) {
     let guests = Guests::new(MOST, MOST_OF_A_USER);
     for (connection, stream) in (1..).zip(listener.incoming()) {
         let admitted = stream.and_then(|stream| admit(connection, stream, group, events, &guests));
@@ -124,10 +124,10 @@ fn admit(
     connection: u64,
     stream: UnixStream,
     group: Option<u32>,
-    events: &SyncSender<Event>,
+    events: &SyncSender<ClientEvent>,
     guests: &Guests,
 ) -> io::Result<()> {
-    let peer = Peer::of(&stream)?;
+    let peer = PeerCredentials::of(&stream)?;
     if !peer.may_enter(peer::own_uid(), group) {
         let message = "only root and members of the controller's group may give it orders";
         return refuse(&stream, ErrorOrigin::Denied, message);
@@ -142,16 +142,16 @@ fn admit(
     let reader = stream.try_clone()?;
     let events = events.clone();
     // Before its thread reads: the first request must find its client known.
-    let _ = events.send(Event::Came(connection, stream, peer));
+    let _ = events.send(ClientEvent::Came(connection, stream, peer));
     let gone = events.clone();
     let hearing = in_thread(move || {
         let _guest = guest;
         hear(connection, &reader, &events);
-        let _ = events.send(Event::Gone(connection));
+        let _ = events.send(ClientEvent::Gone(connection));
     });
     if hearing.is_err() {
         // The client finds its connection closed.
-        let _ = gone.send(Event::Gone(connection));
+        let _ = gone.send(ClientEvent::Gone(connection));
     }
     hearing
 }
@@ -168,10 +168,10 @@ fn refuse(mut stream: &UnixStream, kind: ErrorOrigin, message: &str) -> io::Resu
     Ok(())
 }
 
-fn hear(connection: u64, stream: &UnixStream, events: &SyncSender<Event>) {
+fn hear(connection: u64, stream: &UnixStream, events: &SyncSender<ClientEvent>) {
     let mut lines = LineReader::new(BufReader::new(stream));
     while let Ok(Some(line)) = lines.read() {
-        if events.send(Event::Said(connection, ControlRequest::parse(&line))).is_err() {
+        if events.send(ClientEvent::Said(connection, ControlRequest::parse(&line))).is_err() {
             break;
         }
     }

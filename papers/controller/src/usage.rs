@@ -14,22 +14,22 @@ const NOTHING: f64 = 1e-3;
 
 /// The recent usage of each user, in CPU-ms.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Usage {
+pub struct UserUsage {
     at_ms: u64,
     of: BTreeMap<u32, f64>,
 }
 
-impl Usage {
+impl UserUsage {
     /// The account before any usage.
     #[must_use]
     pub fn since(now_ms: u64) -> Self {
-        Usage { at_ms: now_ms, of: BTreeMap::new() }
+        UserUsage { at_ms: now_ms, of: BTreeMap::new() }
     }
 
     /// An account as it was written down at some time, in CPU-ms.
     #[must_use]
     pub fn at(at_ms: u64, of: BTreeMap<u32, f64>) -> Self {
-        Usage { at_ms, of }
+        UserUsage { at_ms, of }
     }
 
     /// When time last passed, in ms.
@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn usage_grows_to_a_limit_and_halves() {
-        let mut usage = Usage::since(0);
+        let mut usage = UserUsage::since(0);
         usage.pass(1000, &[(7, 2)].into());
         assert!((usage.of(7) - 2000.0).abs() < 2.0, "{}", usage.of(7));
         usage.pass(1000 + HALF_LIFE_MS as u64, &BTreeMap::new());
@@ -83,8 +83,8 @@ mod tests {
 
     #[test]
     fn many_small_steps_are_one_large_one() {
-        let mut once = Usage::since(0);
-        let mut often = Usage::since(0);
+        let mut once = UserUsage::since(0);
+        let mut often = UserUsage::since(0);
         once.pass(100_000, &[(1, 3)].into());
         (1..=1000).for_each(|step| often.pass(step * 100, &[(1, 3)].into()));
         assert!((once.of(1) - often.of(1)).abs() < 1e-3);

@@ -7,7 +7,7 @@
 use crate::error::ControlError;
 use crate::ledger;
 use crate::lock;
-use seatmap_cell::{GuardianCommand, Host};
+use seatmap_cell::{CellHost, GuardianCommand};
 use std::io::{self, Read, Write};
 use std::process::{Child, ChildStdin, Stdio};
 
@@ -46,7 +46,7 @@ impl Warden {
 ///
 /// # Errors
 /// Some cells could not be dealt with; the next controller deals with them.
-pub fn serve(host: &Host) -> Result<(), ControlError> {
+pub fn serve(host: &CellHost) -> Result<(), ControlError> {
     // SAFETY: all act on this process alone: what is typed at the controller's terminal must not
     // reach it.
     unsafe {

@@ -3,8 +3,8 @@
 //! A controller that was stopped (SIGSTOP) keeps its socket open and says nothing, as one that
 //! makes other users wait does. Its process tells the two apart.
 
-use crate::peer::Peer;
-use seatmap_os::task::Task;
+use crate::peer::PeerCredentials;
+use seatmap_os::task::ThreadStat;
 use std::io::{self, Read};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
@@ -18,28 +18,28 @@ const LOOKS: u32 = 3;
 /// The controller is stopped.
 #[derive(Debug, thiserror::Error)]
 #[error("the controller is stopped (process {pid}); 'kill -CONT {pid}' lets it go on")]
-pub struct Stopped {
+pub struct ControllerStopped {
     /// The process.
     pub pid: i32,
 }
 
 /// A connection to a controller.
 #[derive(Debug)]
-pub(crate) struct Watched {
+pub(crate) struct ControllerConnection {
     stream: UnixStream,
     /// The process that listens; 0 where this one cannot see it.
     pid: i32,
 }
 
-impl Watched {
+impl ControllerConnection {
     /// Watches the process at the other end.
     ///
     /// # Errors
     /// The system's error.
     pub(crate) fn new(stream: UnixStream) -> io::Result<Self> {
         stream.set_read_timeout(Some(SILENCE))?;
-        let pid = Peer::of(&stream)?.pid;
-        Ok(Watched { stream, pid })
+        let pid = PeerCredentials::of(&stream)?.pid;
+        Ok(ControllerConnection { stream, pid })
     }
 
     /// The connection.
@@ -57,13 +57,13 @@ impl Watched {
     }
 
     fn is_stopped(&self) -> bool {
-        Task::of(self.pid).is_some_and(|task| ['T', 't'].contains(&task.state))
+        ThreadStat::of(self.pid).is_some_and(|task| ['T', 't'].contains(&task.state))
     }
 }
 
-impl Read for Watched {
+impl Read for ControllerConnection {
     /// # Errors
-    /// [`Stopped`] in an error of the kind `Other`, and those of the connection.
+    /// [`ControllerStopped`] in an error of the kind `Other`, and those of the connection.
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         let mut stopped = 0;
         loop {
@@ -73,7 +73,7 @@ impl Read for Watched {
             }
             stopped = if self.is_stopped() { stopped + 1 } else { 0 };
             if stopped == LOOKS {
-                return Err(io::Error::other(Stopped { pid: self.pid }));
+                return Err(io::Error::other(ControllerStopped { pid: self.pid }));
             }
         }
     }

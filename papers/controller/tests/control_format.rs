@@ -2,9 +2,10 @@
 //! directions.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
-use seatmap_cell::{Backend, Record, State};
+use seatmap_cell::{CellBackend, CellRecord, CellState};
 use seatmap_controller::{
-    Ask, CellPhase, ControlAnswer, ControlRequest, Create, ErrorOrigin, Listed, Say, request,
+    CellPhase, ControlAnswer, ControlRequest, Create, ErrorOrigin, Listed, RequestKind, Say,
+    request,
 };
 use seatmap_data::document::schema::refused;
 use serde_json::{Value, json};
@@ -23,7 +24,7 @@ fn create() -> Create {
         name: "quiet".parse().unwrap(),
         cpus: Some(vec![2, 3]),
         count: None,
-        require: Backend::V1Exclusive,
+        require: CellBackend::V1Exclusive,
         noise_limit: Some(2.5),
         is_tested: true,
         lease_s: Some(600),
@@ -35,16 +36,16 @@ fn create() -> Create {
     }
 }
 
-fn cell() -> Record {
-    Record {
+fn cell() -> CellRecord {
+    CellRecord {
         format: seatmap_cell::record::FORMAT.to_owned(),
         name: "quiet".parse().unwrap(),
         cpus: vec![2, 3],
-        backend: Backend::Affinity,
+        backend: CellBackend::Affinity,
         degraded: Vec::new(),
         noise_before: None,
         noise_after: None,
-        state: State::Ready,
+        state: CellState::Ready,
         group: None,
         irqs_left: Vec::new(),
         kernel_threads_left: 0,
@@ -55,13 +56,13 @@ fn cell() -> Record {
     }
 }
 
-fn asks() -> Vec<Ask> {
+fn asks() -> Vec<RequestKind> {
     let name = || create().name;
     vec![
-        Ask::Create(create()),
-        Ask::Destroy { name: name() },
-        Ask::Renew { name: name(), lease_s: 5 },
-        Ask::List,
+        RequestKind::Create(create()),
+        RequestKind::Destroy { name: name() },
+        RequestKind::Renew { name: name(), lease_s: 5 },
+        RequestKind::List,
     ]
 }
 

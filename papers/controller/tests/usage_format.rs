@@ -1,8 +1,8 @@
 //! The JSON Schema of accounts against what is really written, key by key in both directions.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
-use seatmap_controller::account::Account;
-use seatmap_controller::usage::Usage;
+use seatmap_controller::account::UsageFile;
+use seatmap_controller::usage::UserUsage;
 use seatmap_data::document::schema::{never_written, refused};
 use serde_json::{Value, json};
 
@@ -13,8 +13,8 @@ fn schema() -> Value {
 
 #[test]
 fn accounts_have_the_keys_of_the_schema_and_no_others() {
-    let usage = Usage::at(61_000, [(0, 0.25), (4_294_967_295, 1e11)].into());
-    let document = serde_json::to_value(Account::of(&usage, "a-boot")).unwrap();
+    let usage = UserUsage::at(61_000, [(0, 0.25), (4_294_967_295, 1e11)].into());
+    let document = serde_json::to_value(UsageFile::of(&usage, "a-boot")).unwrap();
     assert_eq!(refused(&schema(), &document), [""; 0]);
     assert_eq!(never_written(&schema(), std::slice::from_ref(&document)), [""; 0]);
     for (key, wrong) in [

@@ -2,19 +2,19 @@
 
 use crate::call::{Errno, number, pointer};
 use crate::gang::GangHandle;
-use crate::handle::{ContextHandle, Handle, Held, OneContext};
+use crate::handle::{ContextGuard, ContextHandle, Handle, OneContext};
 use crate::types::flag;
 use seatmap_spe::notify::Polls;
-use seatmap_spe::{Context, ContextOptions};
+use seatmap_spe::{ContextOptions, SpeContext};
 use std::ffi::{c_int, c_uint, c_void};
 
 /// The context behind a pointer from C; `ESRCH` without one.
 ///
 /// # Safety
 /// The pointer is NULL or leads to memory of at least the size of a handle.
-pub unsafe fn context(spe: *const ContextHandle) -> Result<Held, Errno> {
+pub unsafe fn context(spe: *const ContextHandle) -> Result<ContextGuard, Errno> {
     // SAFETY: the caller's promise.
-    unsafe { Held::of(spe) }
+    unsafe { ContextGuard::of(spe) }
 }
 
 /// Creates an SPE context.
@@ -78,7 +78,7 @@ fn create(flags: u32, seat: Option<usize>) -> Result<*mut ContextHandle, Errno> 
         seat,
         maps_registers: flags & flag::MAP_PS != 0,
     };
-    Ok(Handle::give(OneContext { spe: Context::new(options)?, flags, polls: Polls::default() }))
+    Ok(Handle::give(OneContext { spe: SpeContext::new(options)?, flags, polls: Polls::default() }))
 }
 
 /// Destroys a context; `EAGAIN` while it runs.
@@ -93,7 +93,7 @@ pub unsafe extern "C" fn spe_context_destroy(spe: *mut ContextHandle) -> c_int {
         }?;
         one.spe.finish();
         drop(one);
-        Held::forget_last();
+        ContextGuard::forget_last();
         Ok(0)
     })
 }

@@ -4,7 +4,7 @@ use crate::call::{Errno, number};
 use crate::context::context;
 use crate::handle::ContextHandle;
 use seatmap_spe::TagCondition;
-use seatmap_spe::transfer::{Direction, Transfer};
+use seatmap_spe::transfer::{LocalStoreTransfer, TransferDirection};
 use std::ffi::{c_int, c_uint, c_void};
 
 /// The PPE's tags: the kernel of the Cell kept the others.
@@ -27,9 +27,15 @@ macro_rules! command {
             rid: c_uint,
         ) -> c_int {
             let command = stringify!($name);
-            let direction = Direction::$direction;
-            let transfer =
-                Transfer { command, direction, local: ls, effective: ea as u64, bytes: size, tag };
+            let direction = TransferDirection::$direction;
+            let transfer = LocalStoreTransfer {
+                command,
+                direction,
+                local: ls,
+                effective: ea as u64,
+                bytes: size,
+                tag,
+            };
             // SAFETY: C's promise.
             unsafe { perform(spe, transfer, tid.max(rid)) }
         }
@@ -43,7 +49,7 @@ command!(spe_mfcio_get, Get);
 command!(spe_mfcio_getb, Get);
 command!(spe_mfcio_getf, Get);
 
-unsafe fn perform(spe: *mut ContextHandle, transfer: Transfer, class: u32) -> c_int {
+unsafe fn perform(spe: *mut ContextHandle, transfer: LocalStoreTransfer, class: u32) -> c_int {
     number(|| {
         // SAFETY: C's promise.
         let one = unsafe { context(spe) }?;

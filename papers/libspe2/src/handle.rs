@@ -3,7 +3,7 @@
 
 use crate::call::Errno;
 use seatmap_spe::notify::Polls;
-use seatmap_spe::{Context, EventHandler};
+use seatmap_spe::{EventHandler, SpeContext};
 use std::cell::Cell;
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
@@ -31,7 +31,7 @@ pub type EventHandle = Handle<EventHandler>;
 #[derive(Debug)]
 pub struct OneContext {
     /// The SPE.
-    pub spe: Arc<Context>,
+    pub spe: Arc<SpeContext>,
     /// The flags that it was created with.
     pub flags: u32,
     /// The program's polls of empty mailboxes.
@@ -113,14 +113,14 @@ thread_local! {
 /// nothing with those of other threads. A destroyed context that a thread has kept lives until its
 /// next call, or its end.
 #[derive(Debug)]
-pub struct Held {
+pub struct ContextGuard {
     handle: *const ContextHandle,
     one: ManuallyDrop<Arc<OneContext>>,
     /// Where the thread keeps it; null while the thread ends. A call begins and ends on one thread.
     place: *const Last,
 }
 
-impl Held {
+impl ContextGuard {
     /// The context behind a pointer from C; `ESRCH` without one.
     ///
     /// # Safety
@@ -137,12 +137,12 @@ impl Held {
         {
             // SAFETY: this address was a handle's, and such memory is never given back.
             if unsafe { &*handle }.is_alive() {
-                return Ok(Held { handle, one: ManuallyDrop::new(one), place });
+                return Ok(ContextGuard { handle, one: ManuallyDrop::new(one), place });
             }
         }
         // SAFETY: the caller's promise.
         let one = unsafe { Handle::known(handle, libc::ESRCH) }?;
-        Ok(Held { handle, one: ManuallyDrop::new(one), place })
+        Ok(ContextGuard { handle, one: ManuallyDrop::new(one), place })
     }
 
     /// Forgets the context that this thread keeps.
@@ -151,7 +151,7 @@ impl Held {
     }
 }
 
-impl Deref for Held {
+impl Deref for ContextGuard {
     type Target = Arc<OneContext>;
 
     fn deref(&self) -> &Arc<OneContext> {
@@ -159,7 +159,7 @@ impl Deref for Held {
     }
 }
 
-impl Drop for Held {
+impl Drop for ContextGuard {
     fn drop(&mut self) {
         // SAFETY: taken once, here.
         let one = unsafe { ManuallyDrop::take(&mut self.one) };

@@ -3,7 +3,7 @@
 use crate::call::{Errno, number};
 use crate::context::context;
 use crate::handle::ContextHandle;
-use seatmap_spe::Context;
+use seatmap_spe::SpeContext;
 use seatmap_spe::mailbox::Mailbox;
 use std::ffi::{c_int, c_uint};
 
@@ -16,7 +16,7 @@ const ANY_NONBLOCKING: c_uint = 3;
 
 /// How many are done: `step` does the next one at the mailbox, if it can be done now.
 fn repeat(
-    spe: &Context,
+    spe: &SpeContext,
     mailbox: Mailbox,
     count: usize,
     behavior: c_uint,
@@ -67,7 +67,7 @@ pub unsafe extern "C" fn spe_in_mbox_write(
 }
 
 fn receive(
-    spe: &Context,
+    spe: &SpeContext,
     mailbox: Mailbox,
     data: *mut c_uint,
     count: usize,
@@ -114,7 +114,7 @@ pub unsafe extern "C" fn spe_out_intr_mbox_read(
     })
 }
 
-unsafe fn amount(spe: *mut ContextHandle, count: impl FnOnce(&Context) -> usize) -> c_int {
+unsafe fn amount(spe: *mut ContextHandle, count: impl FnOnce(&SpeContext) -> usize) -> c_int {
     // SAFETY: C's promise.
     let held = unsafe { context(spe) };
     number(|| {
@@ -134,7 +134,7 @@ pub unsafe extern "C" fn spe_out_mbox_status(spe: *mut ContextHandle) -> c_int {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn spe_in_mbox_status(spe: *mut ContextHandle) -> c_int {
     // SAFETY: C's promise.
-    unsafe { amount(spe, Context::room) }
+    unsafe { amount(spe, SpeContext::room) }
 }
 
 /// Messages in the interrupting mailbox that wait.

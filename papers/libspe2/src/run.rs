@@ -5,9 +5,9 @@ use crate::callback;
 use crate::context::context;
 use crate::handle::{ContextHandle, OneContext};
 use crate::types::{StopInfo, reason};
-use seatmap_spe::run::{Arguments, RegisterWords, Stop};
+use seatmap_spe::run::{Arguments, RegisterWords, StopReason};
 use seatmap_spe::stop::FaultKind;
-use seatmap_spe::{Ended, Entry};
+use seatmap_spe::{EntryPoint, RunStop};
 use std::ffi::{c_int, c_uint, c_void};
 
 /// The entry that means the program's beginning.
@@ -49,7 +49,8 @@ pub unsafe extern "C" fn spe_context_run(
         // SAFETY: C's promise.
         let arguments = unsafe { arguments(spe, flags, argp, envp) }?;
         // SAFETY: not NULL, and C's promise.
-        let begin = if unsafe { *entry } == DEFAULT_ENTRY { Entry::Start } else { Entry::Resume };
+        let begin =
+            if unsafe { *entry } == DEFAULT_ENTRY { EntryPoint::Start } else { EntryPoint::Resume };
         let (ended, called) = run(&one, begin, arguments, flags & NO_CALLBACKS == 0)?;
         // SAFETY: as above.
         unsafe { *entry = ended.at };
@@ -90,51 +91,53 @@ unsafe fn arguments(
 /// Runs, answering calls of the program, until it stops for another reason. True: an answer failed.
 fn run(
     one: &OneContext,
-    begin: Entry,
+    begin: EntryPoint,
     arguments: Arguments,
     answers: bool,
-) -> Result<(Ended, bool), Errno> {
+) -> Result<(RunStop, bool), Errno> {
     let mut ended = one.spe.run(begin, arguments)?;
-    while let (true, Stop::Code(code @ 0x2100..0x2200)) = (answers, &ended.stop) {
+    while let (true, StopReason::Code(code @ 0x2100..0x2200)) = (answers, &ended.stop) {
         if !callback::answer(*code & 0xff, one.spe.store().effective(), ended.at) {
             return Ok((ended, true));
         }
-        ended = one.spe.run(Entry::Resume, arguments)?;
+        ended = one.spe.run(EntryPoint::Resume, arguments)?;
     }
     Ok((ended, false))
 }
 
-fn callback_failed(ended: &Ended) -> StopReport {
-    let code = if let Stop::Code(code) = ended.stop { code } else { 0 };
+fn callback_failed(ended: &RunStop) -> StopReport {
+    let code = if let StopReason::Code(code) = ended.stop { code } else { 0 };
     report(reason::CALLBACK_ERROR, number_of(code), status(code), Err(Errno(libc::EFAULT)))
 }
 
-fn tell(ended: &Ended) -> StopReport {
+fn tell(ended: &RunStop) -> StopReport {
     match &ended.stop {
-        Stop::Code(code @ 0x2000..0x2100) => {
+        StopReason::Code(code @ 0x2000..0x2100) => {
             report(reason::EXIT, number_of(code & 0xff), status(*code), Ok(0))
         }
-        Stop::Code(code) => {
+        StopReason::Code(code) => {
             report(reason::STOP_AND_SIGNAL, number_of(*code), status(*code), Ok(number_of(*code)))
         }
-        Stop::Halt => error(STATUS_HALTED),
-        Stop::InvalidChannel(channel) => {
+        StopReason::Halt => error(STATUS_HALTED),
+        StopReason::InvalidChannel(channel) => {
             eprintln!("libspe2: the program used channel {channel}, which an SPU does not have");
             error(STATUS_INVALID_CHANNEL)
         }
-        Stop::Deadlock(what) => {
+        StopReason::Deadlock(what) => {
             eprintln!("libspe2: the program would wait for ever: for {what}");
             error(STATUS_HALTED)
         }
-        Stop::Transfer(fault) => {
+        StopReason::Transfer(fault) => {
             complain(fault);
             report(reason::RUNTIME_EXCEPTION, fault.rule.exception(), 0, Err(Errno(libc::EIO)))
         }
-        Stop::Fault(fault) => {
+        StopReason::Fault(fault) => {
             eprintln!("libspe2: {fault}");
             error(fault_status(fault.kind))
         }
-        Stop::Defect => report(reason::RUNTIME_FATAL, libc::EFAULT, 0, Err(Errno(libc::EFAULT))),
+        StopReason::Defect => {
+            report(reason::RUNTIME_FATAL, libc::EFAULT, 0, Err(Errno(libc::EFAULT)))
+        }
     }
 }
 
@@ -184,21 +187,23 @@ pub unsafe extern "C" fn spe_stop_info_read(
 }
 
 /// The structure alone: the run itself has said on the standard error what there was to say.
-fn quiet(ended: &Ended) -> StopInfo {
+fn quiet(ended: &RunStop) -> StopInfo {
     match &ended.stop {
-        Stop::Code(_) => tell(ended).info,
-        Stop::InvalidChannel(_) => {
+        StopReason::Code(_) => tell(ended).info,
+        StopReason::InvalidChannel(_) => {
             structure(reason::RUNTIME_ERROR, STATUS_INVALID_CHANNEL, STATUS_INVALID_CHANNEL)
         }
-        Stop::Halt | Stop::Deadlock(_) => {
+        StopReason::Halt | StopReason::Deadlock(_) => {
             structure(reason::RUNTIME_ERROR, STATUS_HALTED, STATUS_HALTED)
         }
-        Stop::Transfer(fault) => structure(reason::RUNTIME_EXCEPTION, fault.rule.exception(), 0),
-        Stop::Fault(fault) => {
+        StopReason::Transfer(fault) => {
+            structure(reason::RUNTIME_EXCEPTION, fault.rule.exception(), 0)
+        }
+        StopReason::Fault(fault) => {
             let status = fault_status(fault.kind);
             structure(reason::RUNTIME_ERROR, status, status)
         }
-        Stop::Defect => structure(reason::RUNTIME_FATAL, libc::EFAULT, 0),
+        StopReason::Defect => structure(reason::RUNTIME_FATAL, libc::EFAULT, 0),
     }
 }
 

@@ -4,7 +4,7 @@
 //! A machine that cannot be had counts as this computer here: creating a context says what is
 //! wrong.
 
-use seatmap_spe::simulated::desk::Desk;
+use seatmap_spe::simulated::desk::DriverSlot;
 use seatmap_spe::simulated::thread;
 use seatmap_spe::stuck::{self, PeerWait};
 use std::ffi::{c_int, c_uint, c_void};
@@ -23,9 +23,9 @@ pub extern "C" fn seatmap_spe_thread_open() -> *mut c_void {
 }
 
 /// The desk behind a pointer, which is given back.
-unsafe fn desk(pointer: *mut c_void) -> Option<Arc<Desk>> {
+unsafe fn desk(pointer: *mut c_void) -> Option<Arc<DriverSlot>> {
     // SAFETY: the caller's promise: it is one of `seatmap_spe_thread_open`, and is used once.
-    (!pointer.is_null()).then(|| unsafe { Arc::from_raw(pointer.cast::<Desk>()) })
+    (!pointer.is_null()).then(|| unsafe { Arc::from_raw(pointer.cast::<DriverSlot>()) })
 }
 
 /// The thread for this desk could not be created.
@@ -42,7 +42,7 @@ pub unsafe extern "C" fn seatmap_spe_thread_close(pointer: *mut c_void) {
 pub unsafe extern "C" fn seatmap_spe_thread_born(pointer: *mut c_void, thread: u64) {
     // SAFETY: C's promise: the desk of a thread that has not had its turn, and so has not given it
     // back.
-    if let Some(desk) = unsafe { pointer.cast::<Desk>().as_ref() } {
+    if let Some(desk) = unsafe { pointer.cast::<DriverSlot>().as_ref() } {
         thread::born(desk, thread);
     }
 }

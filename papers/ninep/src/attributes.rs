@@ -10,7 +10,7 @@ pub const BASIC: u64 = 0x7ff;
 /// nanoseconds beyond them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names and meanings are those of stat(2)")]
-pub struct Attributes {
+pub struct FileAttributes {
     pub mode: u32,
     pub uid: u32,
     pub gid: u32,
@@ -32,7 +32,7 @@ pub struct Attributes {
     pub data_version: u64,
 }
 
-structure!(Attributes {
+structure!(FileAttributes {
     mode,
     uid,
     gid,
@@ -53,9 +53,9 @@ structure!(Attributes {
     data_version
 });
 
-impl From<&Statx> for Attributes {
+impl From<&Statx> for FileAttributes {
     fn from(stat: &Statx) -> Self {
-        Attributes {
+        FileAttributes {
             mode: stat.stx_mode.into(),
             uid: stat.stx_uid,
             gid: stat.stx_gid,
@@ -70,14 +70,14 @@ impl From<&Statx> for Attributes {
             modified_ns: stat.stx_mtime.tv_nsec.into(),
             changed_s: stat.stx_ctime.tv_sec.cast_unsigned(),
             changed_ns: stat.stx_ctime.tv_nsec.into(),
-            ..Attributes::default()
+            ..FileAttributes::default()
         }
     }
 }
 
 /// A change to a file's attributes: of the fields, those that `valid` names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Change {
+pub struct AttributeChange {
     /// The other fields that count: bits of this type.
     pub valid: u32,
     /// The new permissions.
@@ -98,7 +98,7 @@ pub struct Change {
     pub modified_ns: u64,
 }
 
-structure!(Change {
+structure!(AttributeChange {
     valid,
     mode,
     uid,
@@ -110,8 +110,8 @@ structure!(Change {
     modified_ns
 });
 
-/// Bits of [`Change::valid`], the `P9_SETATTR_*` of `include/net/9p/9p.h`.
-impl Change {
+/// Bits of [`AttributeChange::valid`], the `P9_SETATTR_*` of `include/net/9p/9p.h`.
+impl AttributeChange {
     /// The permissions count.
     pub const MODE: u32 = 1;
     /// The owner counts.
@@ -132,7 +132,7 @@ impl Change {
     /// A change of the length alone.
     #[must_use]
     pub fn to_size(size_bytes: u64) -> Self {
-        Change { valid: Change::SIZE, size_bytes, ..Change::default() }
+        AttributeChange { valid: AttributeChange::SIZE, size_bytes, ..AttributeChange::default() }
     }
 
     /// Whether a bit is set.

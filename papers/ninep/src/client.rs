@@ -10,7 +10,7 @@ use crate::reply::Reply;
 use crate::request::FileRequest;
 use crate::session::VERSION;
 use crate::wire::MOST_NAMES;
-use posting::Posted;
+use posting::PostedWrites;
 use std::fs;
 use std::io::{self, BufReader, ErrorKind, Read, Write};
 use std::os::fd::FromRawFd;
@@ -33,7 +33,7 @@ const AHEAD_BYTES: usize = 8 * 1024;
 
 /// The ways to open a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
+pub enum OpenMode {
     /// To read the file.
     Read,
     /// To write it, or the console.
@@ -42,12 +42,12 @@ pub enum Access {
     Both,
 }
 
-impl Access {
+impl OpenMode {
     fn flags(self) -> u32 {
         let flags = match self {
-            Access::Read => libc::O_RDONLY,
-            Access::Write => libc::O_WRONLY,
-            Access::Both => libc::O_RDWR,
+            OpenMode::Read => libc::O_RDONLY,
+            OpenMode::Write => libc::O_WRONLY,
+            OpenMode::Both => libc::O_RDWR,
         };
         flags.cast_unsigned()
     }
@@ -56,7 +56,7 @@ impl Access {
 /// An open file; [`FileClient::close`] closes it.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "the server keeps it open until it is closed"]
-pub struct File(u32);
+pub struct OpenFile(u32);
 
 /// A program's connection to files and a console.
 ///
@@ -67,16 +67,16 @@ pub struct FileClient<S> {
     agreed_bytes: u32,
     next: u32,
     unused: Vec<u32>,
-    posted: Posted,
+    posted: PostedWrites,
     body: Vec<u8>,
     out: Vec<u8>,
 }
 
 /// The connection that a program was started with. Its bytes go by read(2) and write(2), which a
 /// [fence](crate::Fence) lets through.
-pub type Inherited = FileClient<fs::File>;
+pub type InheritedClient = FileClient<fs::File>;
 
-impl Inherited {
+impl InheritedClient {
     /// The connection that this process was started with; `None` where it was not.
     ///
     /// # Safety
@@ -103,7 +103,7 @@ impl<S: Read + Write> FileClient<S> {
             agreed_bytes: LONGEST_BYTES,
             next: ROOT + 1,
             unused: Vec::new(),
-            posted: Posted::default(),
+            posted: PostedWrites::default(),
             body: Vec::new(),
             out: Vec::new(),
         };
@@ -144,7 +144,7 @@ impl<S: Read + Write> FileClient<S> {
     ///
     /// # Errors
     /// The server's error.
-    pub fn open(&mut self, path: &str, access: Access) -> io::Result<File> {
+    pub fn open(&mut self, path: &str, access: OpenMode) -> io::Result<OpenFile> {
         let fid = self.walk(path)?;
         let outcome = self.ask(&FileRequest::Open { fid, flags: access.flags() }).map(|_| ());
         self.unless(outcome, fid)
@@ -154,9 +154,9 @@ impl<S: Read + Write> FileClient<S> {
     ///
     /// # Errors
     /// The server's error.
-    pub fn create(&mut self, path: &str) -> io::Result<File> {
+    pub fn create(&mut self, path: &str) -> io::Result<OpenFile> {
         let (folder, name) = split(path);
-        let flags = Access::Both.flags();
+        let flags = OpenMode::Both.flags();
         let fid = self.walk(folder)?;
         let outcome = self.ask(&FileRequest::Create {
             fid,
@@ -183,14 +183,14 @@ impl<S: Read + Write> FileClient<S> {
     ///
     /// # Errors
     /// The server has gone.
-    pub fn close(&mut self, file: File) -> io::Result<()> {
+    pub fn close(&mut self, file: OpenFile) -> io::Result<()> {
         self.forget(file.0)
     }
 
     /// The file of a fid that was opened; one that was not is forgotten.
-    fn unless(&mut self, outcome: io::Result<()>, fid: u32) -> io::Result<File> {
+    fn unless(&mut self, outcome: io::Result<()>, fid: u32) -> io::Result<OpenFile> {
         match outcome {
-            Ok(()) => Ok(File(fid)),
+            Ok(()) => Ok(OpenFile(fid)),
             Err(error) => self.forget(fid).and(Err(error)),
         }
     }

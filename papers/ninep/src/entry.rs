@@ -1,11 +1,11 @@
 //! Entries of folders, as replies carry them.
 
 use crate::qid::Qid;
-use crate::wire::{Field, Malformed, Rest};
+use crate::wire::{Malformed, MessageField, Rest};
 
 /// One entry of a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Entry<'a> {
+pub struct FolderEntry<'a> {
     /// The file.
     pub qid: Qid,
     /// The offset to ask for to get the entries behind this one.
@@ -16,7 +16,7 @@ pub struct Entry<'a> {
     pub name: &'a [u8],
 }
 
-impl<'a> Field<'a> for Entry<'a> {
+impl<'a> MessageField<'a> for FolderEntry<'a> {
     fn put(&self, out: &mut Vec<u8>) {
         self.qid.put(out);
         self.offset.put(out);
@@ -27,11 +27,11 @@ impl<'a> Field<'a> for Entry<'a> {
     fn take(from: &mut Rest<'a>) -> Result<Self, Malformed> {
         let qid = Qid::take(from)?;
         let offset = u64::take(from)?;
-        Ok(Entry { qid, offset, kind: u8::take(from)?, name: Field::take(from)? })
+        Ok(FolderEntry { qid, offset, kind: u8::take(from)?, name: MessageField::take(from)? })
     }
 }
 
-impl Entry<'_> {
+impl FolderEntry<'_> {
     /// Its length in a reply, in bytes.
     #[must_use]
     pub fn size_bytes(&self) -> usize {
@@ -50,17 +50,17 @@ impl Entry<'_> {
 
 /// The entries of a reply, one after the other.
 #[derive(Clone, Copy, Debug)]
-pub struct Entries<'a>(pub &'a [u8]);
+pub struct FolderEntries<'a>(pub &'a [u8]);
 
-impl<'a> Iterator for Entries<'a> {
-    type Item = Result<Entry<'a>, Malformed>;
+impl<'a> Iterator for FolderEntries<'a> {
+    type Item = Result<FolderEntry<'a>, Malformed>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.0.is_empty() {
             return None;
         }
         let mut rest = Rest(self.0);
-        let entry = Entry::take(&mut rest);
+        let entry = FolderEntry::take(&mut rest);
         // Behind what cannot be read is nothing.
         self.0 = if entry.is_ok() { rest.0 } else { &[] };
         Some(entry)
@@ -73,8 +73,12 @@ mod tests {
 
     #[test]
     fn entries_follow_one_another_until_one_is_cut() {
-        let entry =
-            Entry { qid: Qid { kind: 1, version: 2, path: 3 }, offset: 4, kind: 8, name: b"name" };
+        let entry = FolderEntry {
+            qid: Qid { kind: 1, version: 2, path: 3 },
+            offset: 4,
+            kind: 8,
+            name: b"name",
+        };
         let mut bytes = Vec::new();
         assert!(
             entry.fits_into(&mut bytes, entry.size_bytes())
@@ -82,6 +86,6 @@ mod tests {
         );
         assert_eq!(bytes.len(), entry.size_bytes());
         bytes.extend_from_slice(&bytes.clone()[..10]);
-        assert_eq!(Entries(&bytes).collect::<Vec<_>>(), [Ok(entry), Err(Malformed::Short)]);
+        assert_eq!(FolderEntries(&bytes).collect::<Vec<_>>(), [Ok(entry), Err(Malformed::Short)]);
     }
 }

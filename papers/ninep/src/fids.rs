@@ -11,7 +11,7 @@ pub const MOST_FIDS: usize = 1024;
 
 /// The file that a fid stands for.
 #[derive(Debug)]
-pub(crate) enum Node {
+pub(crate) enum FidTarget {
     /// The root: `files`, `console` and `input`.
     Root,
     /// The console.
@@ -22,22 +22,22 @@ pub(crate) enum Node {
     File(OwnedFd),
 }
 
-impl Node {
+impl FidTarget {
     /// A second handle of the node.
     pub fn again(&self) -> Result<Self, Refusal> {
         Ok(match self {
-            Node::Root => Node::Root,
-            Node::Console => Node::Console,
-            Node::Input => Node::Input,
-            Node::File(file) => Node::File(file.try_clone()?),
+            FidTarget::Root => FidTarget::Root,
+            FidTarget::Console => FidTarget::Console,
+            FidTarget::Input => FidTarget::Input,
+            FidTarget::File(file) => FidTarget::File(file.try_clone()?),
         })
     }
 
     /// The file of the host.
     pub fn file(&self) -> Result<BorrowedFd<'_>, Refusal> {
         match self {
-            Node::File(file) => Ok(file.as_fd()),
-            Node::Root | Node::Console | Node::Input => Err(Refusal::ACCESS),
+            FidTarget::File(file) => Ok(file.as_fd()),
+            FidTarget::Root | FidTarget::Console | FidTarget::Input => Err(Refusal::ACCESS),
         }
     }
 }
@@ -61,18 +61,18 @@ pub(crate) enum Opened {
 
 impl Opened {
     /// Opens a node.
-    pub fn of(node: &Node, flags: u32) -> Result<Self, Refusal> {
+    pub fn of(node: &FidTarget, flags: u32) -> Result<Self, Refusal> {
         let file = match node {
-            Node::Root if host::may_change(flags) => return Err(Refusal::FOLDER),
-            Node::Root => return Ok(Opened::Root),
-            Node::Console
+            FidTarget::Root if host::may_change(flags) => return Err(Refusal::FOLDER),
+            FidTarget::Root => return Ok(Opened::Root),
+            FidTarget::Console
                 if OFlags::from_bits_retain(flags) & OFlags::ACCMODE == OFlags::WRONLY =>
             {
                 return Ok(Opened::Console);
             }
-            Node::Input if !host::may_change(flags) => return Ok(Opened::Input),
-            Node::Console | Node::Input => return Err(Refusal::ACCESS),
-            Node::File(file) => file.as_fd(),
+            FidTarget::Input if !host::may_change(flags) => return Ok(Opened::Input),
+            FidTarget::Console | FidTarget::Input => return Err(Refusal::ACCESS),
+            FidTarget::File(file) => file.as_fd(),
         };
         if !(host::kind(file)?.is_dir()) {
             host::open_file(file, flags).map(Opened::File)
@@ -97,7 +97,7 @@ impl Opened {
 /// A file that a client calls by a number.
 #[derive(Debug)]
 pub(crate) struct Fid {
-    pub node: Node,
+    pub node: FidTarget,
     pub opened: Opened,
 }
 
@@ -126,7 +126,7 @@ impl Fids {
     }
 
     /// Gives a number to a node that is not open.
-    pub fn put(&mut self, fid: u32, node: Node) {
+    pub fn put(&mut self, fid: u32, node: FidTarget) {
         self.0.insert(fid, Fid { node, opened: Opened::Not });
     }
 

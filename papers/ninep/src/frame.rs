@@ -36,7 +36,7 @@ pub(crate) fn end(out: &mut [u8]) {
 
 /// The number and tag of a frame whose body was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Head {
+pub struct FrameHeader {
     /// The number of the message's type.
     pub number: u8,
     /// The tag of the request that it belongs to.
@@ -49,7 +49,11 @@ pub struct Head {
 /// # Errors
 /// The stream breaks, or ends within a frame; or a frame is shorter than its head or longer than
 /// `most_bytes`: where the next one begins is not known then.
-pub fn read(from: &mut impl Read, most_bytes: u32, body: &mut Vec<u8>) -> io::Result<Option<Head>> {
+pub fn read(
+    from: &mut impl Read,
+    most_bytes: u32,
+    body: &mut Vec<u8>,
+) -> io::Result<Option<FrameHeader>> {
     let mut head = [0; HEAD_BYTES];
     if !begins(from, &mut head)? {
         return Ok(None);
@@ -64,7 +68,7 @@ pub fn read(from: &mut impl Read, most_bytes: u32, body: &mut Vec<u8>) -> io::Re
     }
     body.resize(length as usize - HEAD_BYTES, 0);
     read_whole(from, body)?;
-    Ok(Some(Head { number, tag: u16::from_le_bytes([low, high]) }))
+    Ok(Some(FrameHeader { number, tag: u16::from_le_bytes([low, high]) }))
 }
 
 /// The words for a stream that ended where an answer should come.
@@ -103,7 +107,7 @@ mod tests {
         let mut body = vec![7; 99];
         assert_eq!(
             read(&mut stream, 100, &mut body).unwrap(),
-            Some(Head { number: 120, tag: 0x201 })
+            Some(FrameHeader { number: 120, tag: 0x201 })
         );
         assert_eq!(
             (body.as_slice(), read(&mut stream, 100, &mut Vec::new()).unwrap()),

@@ -4,7 +4,7 @@
 //! descriptor's own entry in `/proc`. So the file that was walked to is the one that is opened,
 //! even if another process renames or replaces it meanwhile.
 
-use crate::attributes::Change;
+use crate::attributes::AttributeChange;
 use crate::name;
 use crate::refusal::Refusal;
 use rustix::fs::{
@@ -131,23 +131,23 @@ fn permissions(mode: u32) -> Mode {
 pub(crate) fn change(
     file: BorrowedFd<'_>,
     opened: Option<BorrowedFd<'_>>,
-    change: &Change,
+    change: &AttributeChange,
 ) -> Result<(), Refusal> {
-    if change.has(Change::MODE) {
+    if change.has(AttributeChange::MODE) {
         fs::chmodat(CWD, entry(file), permissions(change.mode), AtFlags::empty())?;
     }
-    if change.has(Change::UID | Change::GID) {
+    if change.has(AttributeChange::UID | AttributeChange::GID) {
         // The number that stands for no user asks for no change.
-        let uid =
-            (change.has(Change::UID) && change.uid != u32::MAX).then(|| Uid::from_raw(change.uid));
-        let gid =
-            (change.has(Change::GID) && change.gid != u32::MAX).then(|| Gid::from_raw(change.gid));
+        let uid = (change.has(AttributeChange::UID) && change.uid != u32::MAX)
+            .then(|| Uid::from_raw(change.uid));
+        let gid = (change.has(AttributeChange::GID) && change.gid != u32::MAX)
+            .then(|| Gid::from_raw(change.gid));
         fs::chownat(CWD, entry(file), uid, gid, AtFlags::empty())?;
     }
-    if change.has(Change::SIZE) {
+    if change.has(AttributeChange::SIZE) {
         resize(file, opened, change.size_bytes)?;
     }
-    if change.has(Change::ACCESSED | Change::MODIFIED) {
+    if change.has(AttributeChange::ACCESSED | AttributeChange::MODIFIED) {
         fs::utimensat(CWD, entry(file), &times(change), AtFlags::empty())?;
     }
     Ok(())
@@ -167,26 +167,32 @@ fn resize(
     Ok(fs::ftruncate(open_file(file, OFlags::WRONLY.bits())?, size_bytes)?)
 }
 
-fn times(change: &Change) -> Timestamps {
+fn times(change: &AttributeChange) -> Timestamps {
     Timestamps {
         last_access: new_time(
             change,
-            Change::ACCESSED,
-            Change::ACCESSED_GIVEN,
+            AttributeChange::ACCESSED,
+            AttributeChange::ACCESSED_GIVEN,
             change.accessed_s,
             change.accessed_ns,
         ),
         last_modification: new_time(
             change,
-            Change::MODIFIED,
-            Change::MODIFIED_GIVEN,
+            AttributeChange::MODIFIED,
+            AttributeChange::MODIFIED_GIVEN,
             change.modified_s,
             change.modified_ns,
         ),
     }
 }
 
-fn new_time(change: &Change, counts: u32, given: u32, seconds: u64, nanoseconds: u64) -> Timespec {
+fn new_time(
+    change: &AttributeChange,
+    counts: u32,
+    given: u32,
+    seconds: u64,
+    nanoseconds: u64,
+) -> Timespec {
     if !change.has(counts) {
         return Timespec { tv_sec: 0, tv_nsec: fs::UTIME_OMIT };
     }

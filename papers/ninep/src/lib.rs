@@ -39,11 +39,11 @@ pub mod session;
 pub mod space;
 pub mod wire;
 
-pub use client::{Access, FileClient};
+pub use client::{FileClient, OpenMode};
 pub use fence::Fence;
 pub use fids::MOST_FIDS;
 pub use refusal::Refusal;
 pub use reply::Reply;
 pub use request::FileRequest;
 pub use server::serve;
-pub use session::{Export, FileSession};
+pub use session::{ExportedFolder, FileSession};

@@ -1,6 +1,6 @@
 //! A server's answers: the R-messages of 9P2000.L.
 
-use crate::attributes::Attributes;
+use crate::attributes::FileAttributes;
 use crate::qid::Qid;
 use crate::space::Space;
 use crate::wire::{Data, messages};
@@ -44,7 +44,7 @@ messages! {
             /// The file.
             qid: Qid,
             /// The attributes.
-            attributes: Attributes
+            attributes: FileAttributes
         }
         /// The change is made.
         Change = 27 {}

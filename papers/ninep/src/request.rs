@@ -4,7 +4,7 @@
 //! that are missing here (locks, extended attributes, links, devices, authentication) are answered
 //! with `EOPNOTSUPP`, which Linux's client understands.
 
-use crate::attributes::Change;
+use crate::attributes::AttributeChange;
 use crate::wire::{Data, messages};
 
 messages! {
@@ -52,7 +52,7 @@ messages! {
             /// The file.
             fid: u32,
             /// The change to make.
-            change: Change
+            change: AttributeChange
         }
         /// Asks for the entries of a folder.
         List = 40 {

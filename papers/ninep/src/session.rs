@@ -6,8 +6,8 @@
 mod files;
 mod tree;
 
-use crate::fids::{Fids, Node};
-use crate::frame::{AROUND_DATA_BYTES, Head, LONGEST_BYTES, SHORTEST_BYTES};
+use crate::fids::{FidTarget, Fids};
+use crate::frame::{AROUND_DATA_BYTES, FrameHeader, LONGEST_BYTES, SHORTEST_BYTES};
 use crate::host;
 use crate::qid::{self, Qid};
 use crate::refusal::Refusal;
@@ -40,30 +40,30 @@ const INPUT_QID: Qid = Qid { kind: 0, version: 0, path: u64::MAX - 2 };
 
 /// The folder that clients see.
 #[derive(Debug)]
-pub struct Export {
+pub struct ExportedFolder {
     folder: OwnedFd,
     is_read_only: bool,
 }
 
-impl Export {
+impl ExportedFolder {
     /// An export of this folder; if it is read-only, nothing in it is changed.
     ///
     /// # Errors
     /// The folder does not exist, or may not be entered.
     pub fn new(folder: &Path, is_read_only: bool) -> io::Result<Self> {
-        Ok(Export::of(host::folder(folder)?, is_read_only))
+        Ok(ExportedFolder::of(host::folder(folder)?, is_read_only))
     }
 
     /// An export of a folder that is open already, to be read or to be walked on from.
     #[must_use]
     pub fn of(folder: OwnedFd, is_read_only: bool) -> Self {
-        Export { folder, is_read_only }
+        ExportedFolder { folder, is_read_only }
     }
 }
 
 /// The state of one client.
 pub struct FileSession {
-    export: Export,
+    export: ExportedFolder,
     console: Option<Box<dyn Write>>,
     input: Option<Box<dyn Read>>,
     fids: Fids,
@@ -75,7 +75,7 @@ pub struct FileSession {
 impl FileSession {
     /// A session with a client that sees this export, and a console if there is one.
     #[must_use]
-    pub fn new(export: Export, console: Option<Box<dyn Write>>) -> Self {
+    pub fn new(export: ExportedFolder, console: Option<Box<dyn Write>>) -> Self {
         let input = None;
         let fids = Fids::default();
         let block = Vec::new();
@@ -97,7 +97,7 @@ impl FileSession {
 
     /// Answers a request: its frame replaces the content of `out`. A request that is malformed or
     /// cannot be carried out is answered with the reason.
-    pub fn answer(&mut self, head: Head, body: &[u8], out: &mut Vec<u8>) {
+    pub fn answer(&mut self, head: FrameHeader, body: &[u8], out: &mut Vec<u8>) {
         let done = match FileRequest::parse(head.number, body) {
             Ok(request) => self.act(&request),
             Err(Malformed::Unknown(_)) => Err(Refusal::UNKNOWN),
@@ -154,7 +154,7 @@ impl FileSession {
         if !matches!(tree, b"" | b"/") {
             return Err(Refusal::ABSENT);
         }
-        self.fids.put(fid, Node::Root);
+        self.fids.put(fid, FidTarget::Root);
         Ok(Reply::Attach { qid: ROOT_QID })
     }
 
@@ -178,18 +178,18 @@ impl FileSession {
         Ok(Reply::Walk { qids })
     }
 
-    fn step(&self, node: &Node, name: &[u8]) -> Result<(Node, Qid), Refusal> {
+    fn step(&self, node: &FidTarget, name: &[u8]) -> Result<(FidTarget, Qid), Refusal> {
         let next = match node {
-            Node::Root if name == FILES => Node::File(self.export.folder.try_clone()?),
-            Node::Root if name == CONSOLE && self.console.is_some() => Node::Console,
-            Node::Root if name == INPUT && self.input.is_some() => Node::Input,
-            Node::Root => {
+            FidTarget::Root if name == FILES => FidTarget::File(self.export.folder.try_clone()?),
+            FidTarget::Root if name == CONSOLE && self.console.is_some() => FidTarget::Console,
+            FidTarget::Root if name == INPUT && self.input.is_some() => FidTarget::Input,
+            FidTarget::Root => {
                 return Err(
                     crate::name::checked(name).map_or_else(|refusal| refusal, |_| Refusal::ABSENT)
                 );
             }
-            Node::Console | Node::Input => return Err(Refusal::NO_FOLDER),
-            Node::File(folder) => Node::File(host::below(folder.as_fd(), name)?),
+            FidTarget::Console | FidTarget::Input => return Err(Refusal::NO_FOLDER),
+            FidTarget::File(folder) => FidTarget::File(host::below(folder.as_fd(), name)?),
         };
         let qid = qid_of(&next)?;
         Ok((next, qid))
@@ -209,11 +209,11 @@ impl FileSession {
     }
 }
 
-fn qid_of(node: &Node) -> Result<Qid, Refusal> {
+fn qid_of(node: &FidTarget) -> Result<Qid, Refusal> {
     match node {
-        Node::Root => Ok(ROOT_QID),
-        Node::Console => Ok(CONSOLE_QID),
-        Node::Input => Ok(INPUT_QID),
-        Node::File(_) => Ok(Qid::of(&host::stat(node.file()?)?)),
+        FidTarget::Root => Ok(ROOT_QID),
+        FidTarget::Console => Ok(CONSOLE_QID),
+        FidTarget::Input => Ok(INPUT_QID),
+        FidTarget::File(_) => Ok(Qid::of(&host::stat(node.file()?)?)),
     }
 }

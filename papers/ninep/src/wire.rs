@@ -32,7 +32,7 @@ impl<'a> Rest<'a> {
 }
 
 /// A value that can stand in a message.
-pub(crate) trait Field<'a>: Sized {
+pub(crate) trait MessageField<'a>: Sized {
     /// Writes it behind what is there.
     fn put(&self, out: &mut Vec<u8>);
 
@@ -42,7 +42,7 @@ pub(crate) trait Field<'a>: Sized {
 
 macro_rules! numbers {
     ($($kind:ty),*) => {$(
-        impl<'a> Field<'a> for $kind {
+        impl<'a> MessageField<'a> for $kind {
             fn put(&self, out: &mut Vec<u8>) {
                 out.extend_from_slice(&self.to_le_bytes());
             }
@@ -58,7 +58,7 @@ macro_rules! numbers {
 numbers!(u8, u16, u32, u64);
 
 /// A name or another text; its user decides what the bytes mean.
-impl<'a> Field<'a> for &'a [u8] {
+impl<'a> MessageField<'a> for &'a [u8] {
     fn put(&self, out: &mut Vec<u8>) {
         // Names are of 255 bytes, links of 4,095; what is longer is cut and not written askew.
         let text = &self[..self.len().min(usize::from(u16::MAX))];
@@ -76,7 +76,7 @@ impl<'a> Field<'a> for &'a [u8] {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Data<'a>(pub &'a [u8]);
 
-impl<'a> Field<'a> for Data<'a> {
+impl<'a> MessageField<'a> for Data<'a> {
     fn put(&self, out: &mut Vec<u8>) {
         (self.0.len() as u32).put(out);
         out.extend_from_slice(self.0);
@@ -88,7 +88,7 @@ impl<'a> Field<'a> for Data<'a> {
     }
 }
 
-impl<'a, T: Field<'a>> Field<'a> for Vec<T> {
+impl<'a, T: MessageField<'a>> MessageField<'a> for Vec<T> {
     fn put(&self, out: &mut Vec<u8>) {
         (self.len() as u16).put(out);
         self.iter().for_each(|entry| entry.put(out));
@@ -105,13 +105,13 @@ impl<'a, T: Field<'a>> Field<'a> for Vec<T> {
 /// A structure of fields, written in their order.
 macro_rules! structure {
     ($name:ident { $($field:ident),* }) => {
-        impl<'a> $crate::wire::Field<'a> for $name {
+        impl<'a> $crate::wire::MessageField<'a> for $name {
             fn put(&self, out: &mut Vec<u8>) {
                 $(self.$field.put(out);)*
             }
 
             fn take(from: &mut $crate::wire::Rest<'a>) -> Result<Self, $crate::wire::Malformed> {
-                Ok($name { $($field: $crate::wire::Field::take(from)?),* })
+                Ok($name { $($field: $crate::wire::MessageField::take(from)?),* })
             }
         }
     };
@@ -136,7 +136,7 @@ macro_rules! messages {
             pub fn parse(number: u8, body: &'a [u8]) -> Result<Self, $crate::wire::Malformed> {
                 let mut from = $crate::wire::Rest(body);
                 let message = match number {
-                    $($number => $name::$variant { $($field: $crate::wire::Field::take(&mut from)?),* },)*
+                    $($number => $name::$variant { $($field: $crate::wire::MessageField::take(&mut from)?),* },)*
                     other => return Err($crate::wire::Malformed::Unknown(other)),
                 };
                 if from.0.is_empty() { Ok(message) } else { Err($crate::wire::Malformed::Long) }
@@ -152,7 +152,7 @@ macro_rules! messages {
             pub fn frame(&self, tag: u16, out: &mut Vec<u8>) {
                 $crate::frame::begin(self.number(), tag, out);
                 match self {
-                    $($name::$variant { $($field),* } => { $($crate::wire::Field::put($field, out);)* })*
+                    $($name::$variant { $($field),* } => { $($crate::wire::MessageField::put($field, out);)* })*
                 }
                 $crate::frame::end(out);
             }

@@ -4,15 +4,17 @@ use seatmap_data::machine::Profile;
 use seatmap_data::pattern::{Edge, Pattern};
 use seatmap_data::plan::Plan;
 use seatmap_data::statistics::words::counted_figure;
-use seatmap_experiments::channels::slices::Spread;
-use seatmap_experiments::channels::{ChannelsResult, Figures, Run, Seated};
+use seatmap_experiments::channels::slices::RoundTripSpread;
+use seatmap_experiments::channels::{
+    ChannelRuns, ChannelSeating, ChannelsResult, ExperimentFigures,
+};
 use seatmap_report::counted;
-use seatmap_report::floor::{Comparison, DrawnPlacement, Floor};
+use seatmap_report::floor::{DrawnPlacement, FloorPlan, SeatingComparison};
 use seatmap_sim::CoherentModel;
 
 /// The channels of a comparison as a pattern, in their order and alike.
 #[must_use]
-pub fn pattern(seated: &Seated) -> Pattern {
+pub fn pattern(seated: &ChannelRuns) -> Pattern {
     // Every channel counts the same, as no messages were counted.
     let mut pattern = Pattern::gathered("channels", seated.usual.pus.len(), []);
     pattern.edges = seated
@@ -27,16 +29,16 @@ pub fn pattern(seated: &Seated) -> Pattern {
 #[must_use]
 pub fn comparison<'a>(
     found: &ChannelsResult,
-    seated: &Seated,
+    seated: &ChannelRuns,
     pattern: &'a Pattern,
     profile: &Profile,
     model: Option<&CoherentModel>,
-) -> Comparison<'a> {
+) -> SeatingComparison<'a> {
     // The usual seats of each experiment, and the seats that Liu et al. propose.
     let titles = match found.figures {
-        Figures::Curve(_) => ["to the farthest core", "to the nearest core"],
-        Figures::Slices(_) => ["at random", "in slices"],
-        Figures::Gain(_) => ["at random", "near the homes"],
+        ExperimentFigures::Curve(_) => ["to the farthest core", "to the nearest core"],
+        ExperimentFigures::Slices(_) => ["at random", "in slices"],
+        ExperimentFigures::Gain(_) => ["at random", "near the homes"],
     };
     let plan = Plan {
         pattern: Some(found.what.to_owned()),
@@ -44,10 +46,10 @@ pub fn comparison<'a>(
     };
     let seatings =
         [seating(model, titles[0], &seated.usual), seating(model, titles[1], &seated.placed)];
-    Comparison::new(Floor::of(profile, model), pattern, &plan, seatings).of_channels()
+    SeatingComparison::new(FloorPlan::of(profile, model), pattern, &plan, seatings).of_channels()
 }
 
-fn seating(model: Option<&CoherentModel>, title: &str, run: &Run) -> DrawnPlacement {
+fn seating(model: Option<&CoherentModel>, title: &str, run: &ChannelSeating) -> DrawnPlacement {
     DrawnPlacement {
         title: title.to_owned(),
         placement: run.pus.clone(),
@@ -71,7 +73,7 @@ fn seating(model: Option<&CoherentModel>, title: &str, run: &Run) -> DrawnPlacem
 #[must_use]
 pub fn text(found: &ChannelsResult) -> String {
     let mut text = match &found.figures {
-        Figures::Curve(figures) => {
+        ExperimentFigures::Curve(figures) => {
             let mut text = format!(
                 "From CPU {} over line {}, {} at once: {:.0} to {}, median {:.0}, slowest batch \
                  {:.0}.\nThe nearest CPU on another core is {}.\n",
@@ -93,7 +95,7 @@ pub fn text(found: &ChannelsResult) -> String {
             }
             text
         }
-        Figures::Slices(figures) => format!(
+        ExperimentFigures::Slices(figures) => format!(
             "{} at once, cycles of a round trip:\n{}{}{}\n",
             counted(figures.pairs, "pair"),
             spread("at random", &figures.random),
@@ -107,7 +109,7 @@ pub fn text(found: &ChannelsResult) -> String {
                     "All lines are nearest to the same core: no homes are told apart.".to_owned(),
             }
         ),
-        Figures::Gain(figures) => format!(
+        ExperimentFigures::Gain(figures) => format!(
             "{}, speed-up with the search for homes: mean {:.2}, median {:.2}, {:.2} to \
              {:.2}.\nThe search takes {:.3} ms, {:.1} % of the placed run; without it the mean is \
              {:.2}.\n",
@@ -132,7 +134,7 @@ pub fn text(found: &ChannelsResult) -> String {
     text
 }
 
-fn spread(name: &str, spread: &Spread) -> String {
+fn spread(name: &str, spread: &RoundTripSpread) -> String {
     format!(
         "{name:<10} median {:>6.0}, of a tenth above {:>6.0}, worst pair {:>6.0}, slowest batch \
          {:>6.0}\n",

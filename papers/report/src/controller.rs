@@ -33,9 +33,9 @@ pub fn news(say: &Say) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatmap_cell::Record;
+    use seatmap_cell::CellRecord;
 
-    fn cell() -> Record {
+    fn cell() -> CellRecord {
         let text = r#"{"format": "seatmap-cell/1", "name": "quiet", "cpus": [2, 3], "backend": "affinity",
             "degraded": [], "noise_before": 9.0, "noise_after": 1.5,
             "state": "damaged", "group": null, "irqs_left": ["36"], "kernel_threads_left": 2, "threads_left": 1,

@@ -3,9 +3,9 @@
 
 use seatmap_cell_sim::CellModel;
 use seatmap_measure::appraise::Ways;
-use seatmap_report::floor::parts::{Area, Label, Point, Seat, Wire, on_circle};
+use seatmap_report::floor::parts::{DrawnLink, FloorArea, FloorSeat, Label, Point, on_circle};
 use seatmap_report::floor::ring::{LANE, WIDEST, wires};
-use seatmap_report::floor::{Floor, SIDE};
+use seatmap_report::floor::{FloorPlan, SIDE};
 use seatmap_report::svg::number;
 use seatmap_sim::coherent::fabric::Link;
 
@@ -24,15 +24,15 @@ const BRIDGE: f64 = 50.0;
 
 /// The floor of a Cell.
 #[must_use]
-pub fn floor(model: &CellModel) -> Floor {
-    let Some(ways) = ways(model) else { return Floor::default() };
+pub fn floor(model: &CellModel) -> FloorPlan {
+    let Some(ways) = ways(model) else { return FloorPlan::default() };
     let side = if model.chips > 1 { SIDE / model.chips as f64 } else { ONE_CHIP };
-    let mut floor = Floor {
+    let mut floor = FloorPlan {
         width: side * model.chips as f64,
         // The link between the chips hangs below both, so that it crosses no element.
         height: side + if model.chips > 1 { BRIDGE } else { 0.0 },
         lane: WIDEST,
-        ..Floor::default()
+        ..FloorPlan::default()
     };
     for chip in 0..model.chips {
         Chip { model, number: chip, side }.onto(&mut floor, &ways);
@@ -73,7 +73,7 @@ struct Chip<'a> {
 }
 
 impl Chip<'_> {
-    fn onto(&self, floor: &mut Floor, ways: &Ways) {
+    fn onto(&self, floor: &mut FloorPlan, ways: &Ways) {
         let places = self.model.ring.len();
         let middle = self.middle();
         let radius = self.radius();
@@ -84,7 +84,7 @@ impl Chip<'_> {
             // Nodes are numbered along the ring, chip by chip.
             let node = (self.number * places + place) as u16;
             match ways.node_of_pu.iter().find(|(_, of)| **of == node) {
-                Some((os, _)) => floor.seats.push(Seat {
+                Some((os, _)) => floor.seats.push(FloorSeat {
                     os: *os,
                     at,
                     size,
@@ -118,8 +118,8 @@ impl Chip<'_> {
     }
 }
 
-fn element_without_seat(element: &str, (x, y): Point, size: f64) -> Area {
-    Area {
+fn element_without_seat(element: &str, (x, y): Point, size: f64) -> FloorArea {
+    FloorArea {
         names: vec![element.to_owned()],
         corner: (x - size / 2.0, y - size / 2.0),
         width: size,
@@ -131,7 +131,7 @@ fn element_without_seat(element: &str, (x, y): Point, size: f64) -> Area {
 }
 
 /// The wires from the first chip to the second and back, below both.
-fn bridge(model: &CellModel, side: f64) -> Vec<Wire> {
+fn bridge(model: &CellModel, side: f64) -> Vec<DrawnLink> {
     // The chips are joined at their bus interface (BIF).
     let Some(place) =
         model.ring.iter().position(|element| element == "BIF").filter(|_| model.chips > 1)
@@ -152,7 +152,7 @@ fn bridge(model: &CellModel, side: f64) -> Vec<Wire> {
         let low = number(y + deep);
         let [x, y, to_x, to_y] = [x, y, to_x, to_y].map(number);
         let path = format!("M{x} {y}C{x} {low} {to_x} {low} {to_x} {to_y}");
-        Wire { tracks: vec![path.clone()], path, name: format!("chip {from} to chip {to}") }
+        DrawnLink { tracks: vec![path.clone()], path, name: format!("chip {from} to chip {to}") }
     };
     vec![wire(0, 1, BRIDGE - LANE), wire(1, 0, BRIDGE - 2.5 * LANE)]
 }

@@ -1,6 +1,6 @@
 //! Results for the tests of this crate, built by hand.
 
-use seatmap_experiments::rank::{Choice, Ranking, Setup, Times, Variant};
+use seatmap_experiments::rank::{MappingChoice, MappingTimes, Ranking, Setup, Variant};
 
 /// A ring of four, its six mappings a tenth apart.
 pub(crate) fn ranking(runs: u32) -> Ranking {
@@ -19,9 +19,9 @@ pub(crate) fn ranking(runs: u32) -> Ranking {
         runs,
         variant: Variant::Pinned,
         seed: 1,
-        choice: Choice::default(),
+        choice: MappingChoice::default(),
     };
-    let mut times = Times::new((0..6).collect(), runs);
+    let mut times = MappingTimes::new((0..6).collect(), runs);
     for job in times.missing() {
         let noise = f64::from((job.index as u32 + job.run) % 3);
         times.set(job, 1000.0 + 100.0 * (5 - job.index) as f64 + 25.0 * f64::from(job.run) + noise);

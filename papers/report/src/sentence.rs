@@ -2,7 +2,7 @@
 
 use seatmap_data::statistics::words::counted_figure;
 use seatmap_experiments::channels::slices::Slices;
-use seatmap_experiments::channels::{ChannelsResult, Figures, Gain};
+use seatmap_experiments::channels::{ChannelsResult, ExperimentFigures, SeatGain};
 use seatmap_experiments::rank::Ranking;
 use seatmap_report::counted;
 
@@ -39,7 +39,7 @@ pub(crate) fn of_ranking(ranking: &Ranking) -> String {
 /// The gain of seats near homes.
 pub(crate) fn of_channels(found: &ChannelsResult) -> String {
     match &found.figures {
-        Figures::Curve(figures) => format!(
+        ExperimentFigures::Curve(figures) => format!(
             "Over this line CPU {} is nearest to CPU {}, {}, and the farthest takes {:.1} times as \
              long: seat the partner near the line's home.",
             figures.nearest,
@@ -47,8 +47,8 @@ pub(crate) fn of_channels(found: &ChannelsResult) -> String {
             counted_figure(figures.least_cycles, 0, "cycle"),
             figures.most_cycles / figures.least_cycles
         ),
-        Figures::Slices(figures) => of_slices(figures),
-        Figures::Gain(figures) => of_gain(figures),
+        ExperimentFigures::Slices(figures) => of_slices(figures),
+        ExperimentFigures::Gain(figures) => of_gain(figures),
     }
 }
 
@@ -67,7 +67,7 @@ fn of_slices(figures: &Slices) -> String {
     )
 }
 
-fn of_gain(figures: &Gain) -> String {
+fn of_gain(figures: &SeatGain) -> String {
     let advice = match figures.median {
         gain if gain > 1.0 + NO_GAIN => {
             "search for the homes of the lines before seating the threads"
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn gains_and_losses_have_their_own_advice() {
-        let gain = |median| Gain {
+        let gain = |median| SeatGain {
             speed_ups: vec![median; 3],
             mean: median,
             median,

@@ -2,20 +2,24 @@
 
 use seatmap_data::document::{left_aligned, visible};
 use seatmap_data::statistics::words::counted;
-use seatmap_experiments::cell_stats::{Figure, Outcome, Point, Series, Spread, Survey};
+use seatmap_experiments::cell_stats::{
+    CellStatsSurvey, LatencyPoint, LatencySpread, StatsResult, SurveyFigure, SurveySeries,
+};
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 /// One experiment.
 #[must_use]
-pub fn outcome(machine: &str, outcome: &Outcome, requested: u64) -> String {
+pub fn outcome(machine: &str, outcome: &StatsResult, requested: u64) -> String {
     let machine = visible(machine);
     let mut text = format!(
         "{} on {machine}\n  latency    {} ns\n",
         outcome.function,
         number(outcome.latency_ns)
     );
-    if let Some(Spread { batches, p10_ns, mad_ns, ci95_low_ns, ci95_high_ns }) = outcome.spread {
+    if let Some(LatencySpread { batches, p10_ns, mad_ns, ci95_low_ns, ci95_high_ns }) =
+        outcome.spread
+    {
         let [low, high, p10, mad] = [ci95_low_ns, ci95_high_ns, p10_ns, mad_ns].map(number);
         text += &format!(
             "             the median of {batches}, 95 % {low} to {high}; p10 {p10}, MAD {mad}\n",
@@ -52,7 +56,7 @@ pub fn outcome(machine: &str, outcome: &Outcome, requested: u64) -> String {
 
 /// Everything: a table of single figures, and the figures' ends.
 #[must_use]
-pub fn survey(machine: &str, survey: &Survey) -> String {
+pub fn survey(machine: &str, survey: &CellStatsSurvey) -> String {
     let width = survey.rows.iter().map(|row| row.what.chars().count()).max().unwrap_or(0);
     let mut text = visible(machine) + "\n\n";
     for row in &survey.rows {
@@ -75,7 +79,7 @@ pub fn survey(machine: &str, survey: &Survey) -> String {
 
 /// Latency and bandwidth by size, a column a curve, every second size; "-" where the figure was
 /// refused.
-fn table(figure: &Figure) -> String {
+fn table(figure: &SurveyFigure) -> String {
     let mut text = format!("\n{} (ns, GB/s)\n  {:>9}", figure.title, figure.across);
     for series in &figure.series {
         text += &format!("  {:>24}", series.name);
@@ -96,11 +100,11 @@ fn table(figure: &Figure) -> String {
 }
 
 /// The point of a curve there; `None` where its figure was refused.
-fn at_of(series: &Series, at: u64) -> Option<&Point> {
+fn at_of(series: &SurveySeries, at: u64) -> Option<&LatencyPoint> {
     series.points.iter().find(|point| point.at == at)
 }
 
-fn cell(point: &Point) -> String {
+fn cell(point: &LatencyPoint) -> String {
     match point.bandwidth_gbps {
         Some(gbps) => format!("{}  {gbps:>6.2}", number(point.latency_ns)),
         None => number(point.latency_ns),
@@ -109,7 +113,7 @@ fn cell(point: &Point) -> String {
 
 /// The paper's section 5, drawn from the figures at hand.
 #[must_use]
-pub fn recommendations(survey: &Survey) -> Vec<String> {
+pub fn recommendations(survey: &CellStatsSurvey) -> Vec<String> {
     let mut said = Vec::new();
     if let (Some(thread), Some(message)) = (row(survey, "thread"), row(survey, "mailbox")) {
         said.push(format!(
@@ -145,7 +149,7 @@ pub fn recommendations(survey: &Survey) -> Vec<String> {
     said
 }
 
-fn row(survey: &Survey, name: &str) -> Option<f64> {
+fn row(survey: &CellStatsSurvey, name: &str) -> Option<f64> {
     survey.rows.iter().find(|row| row.what.starts_with(name)).map(|row| row.latency_ns)
 }
 
@@ -153,17 +157,17 @@ fn is_between(what: &str) -> bool {
     what.starts_with("mailbox") && !what.contains("controller")
 }
 
-fn between(survey: &Survey, chip: &str) -> Option<f64> {
+fn between(survey: &CellStatsSurvey, chip: &str) -> Option<f64> {
     let row = survey.rows.iter().find(|r| is_between(&r.what) && r.what.ends_with(chip));
     row.map(|row| row.latency_ns)
 }
 
-fn figure<'a>(survey: &'a Survey, begins: &str) -> Option<&'a Figure> {
+fn figure<'a>(survey: &'a CellStatsSurvey, begins: &str) -> Option<&'a SurveyFigure> {
     survey.figures.iter().find(|figure| figure.title.starts_with(begins))
 }
 
 /// Up to where private buffers are better than shared ones, for the most workers.
-fn buffers(survey: &Survey) -> Option<String> {
+fn buffers(survey: &CellStatsSurvey) -> Option<String> {
     let shared = gets(survey, "shared")?;
     let private = gets(survey, "private")?;
     // Within a twentieth, the two are the same.
@@ -179,13 +183,13 @@ fn buffers(survey: &Survey) -> Option<String> {
     ))
 }
 
-fn gets<'a>(survey: &'a Survey, sort: &str) -> Option<&'a Series> {
+fn gets<'a>(survey: &'a CellStatsSurvey, sort: &str) -> Option<&'a SurveySeries> {
     // Curves come by the number of workers, the most last.
     figure(survey, &format!("GETs on {sort}"))?.series.last()
 }
 
 /// How many elements a list may have before it costs.
-fn lists(survey: &Survey) -> Option<String> {
+fn lists(survey: &CellStatsSurvey) -> Option<String> {
     let points = &figure(survey, "Lists of GETs")?.series.last()?.points;
     // Refused where it is missing: nothing else tells the cost of a list.
     let plain = points.iter().find(|point| point.at == 1)?.latency_ns;
@@ -201,7 +205,7 @@ fn lists(survey: &Survey) -> Option<String> {
 }
 
 /// The cost of far memory, where there is one.
-fn memories(survey: &Survey) -> Option<String> {
+fn memories(survey: &CellStatsSurvey) -> Option<String> {
     let near_memory = eight(survey, 0)?;
     let largest = near_memory.points.last()?;
     let near = largest.bandwidth_gbps?;
@@ -218,7 +222,7 @@ fn memories(survey: &Survey) -> Option<String> {
 }
 
 /// The curve of eight workers.
-fn eight(survey: &Survey, module: usize) -> Option<&Series> {
+fn eight(survey: &CellStatsSurvey, module: usize) -> Option<&SurveySeries> {
     let figure = figure(survey, &format!("GETs on private buffers of memory {module}"))?;
     figure.series.iter().find(|series| series.name.starts_with("8 "))
 }
@@ -230,17 +234,17 @@ fn number(ns: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatmap_experiments::cell_stats::{Refused, Row};
+    use seatmap_experiments::cell_stats::{Refused, SurveyLatency};
 
     #[test]
     fn a_refused_figure_is_a_dash_and_its_reason() {
         let curve = |name: &str, counts: &[u64]| {
-            let point = |at: &u64| Point { at: *at, latency_ns: 5.0, bandwidth_gbps: None };
-            Series { name: name.to_owned(), points: counts.iter().map(point).collect() }
+            let point = |at: &u64| LatencyPoint { at: *at, latency_ns: 5.0, bandwidth_gbps: None };
+            SurveySeries { name: name.to_owned(), points: counts.iter().map(point).collect() }
         };
-        let found = Survey {
-            rows: vec![Row { what: "futex".to_owned(), latency_ns: 9.0 }],
-            figures: vec![Figure {
+        let found = CellStatsSurvey {
+            rows: vec![SurveyLatency { what: "futex".to_owned(), latency_ns: 9.0 }],
+            figures: vec![SurveyFigure {
                 title: "Atomics".to_owned(),
                 across: "workers",
                 series: vec![curve("shared", &[1]), curve("private", &[1, 2])],

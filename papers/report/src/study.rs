@@ -4,12 +4,12 @@ mod claim;
 mod figure;
 mod table;
 
-pub use claim::{Kind, Limit, Verdict};
-pub use figure::{Figure, MeasuredFigure};
+pub use claim::{ClaimKind, ClaimLimit, ClaimVerdict};
+pub use figure::{MeasuredFigure, StudyFigure};
 use seatmap_data::document::{visible, visible_lines};
 use seatmap_data::statistics::words::{self, counted};
 use serde::{Deserialize, Serialize};
-pub use table::{Column, FilledTable, Table, TableRow};
+pub use table::{Column, FilledTable, StudyTable, TableRow};
 
 /// The format's name, in the `format` key.
 pub const FORMAT: &str = "seatmap-study/2";
@@ -38,10 +38,10 @@ pub struct Study {
     pub is_of_host: bool,
     /// The figures.
     #[serde(default)]
-    pub figure: Vec<Figure>,
+    pub figure: Vec<StudyFigure>,
     /// Tables of figures.
     #[serde(default)]
-    pub table: Vec<Table>,
+    pub table: Vec<StudyTable>,
     /// The last words: what the figures and tables say together.
     #[serde(default)]
     pub conclusion: Option<String>,
@@ -210,7 +210,7 @@ fn figures(found: &[MeasuredFigure]) -> String {
 /// How many figures have each verdict, and how many could not be run. They are never added up: an
 /// input proves nothing, and a direction is less than a number.
 fn summary(found: &[MeasuredFigure], not_run: usize) -> String {
-    let counts = Verdict::ALL.map(|verdict| {
+    let counts = ClaimVerdict::ALL.map(|verdict| {
         let count = found.iter().filter(|one| one.verdict == verdict).count();
         format!("{count} {}", verdict.word())
     });
@@ -287,7 +287,7 @@ fn figure_table(found: &[MeasuredFigure]) -> String {
 }
 
 /// A verdict's word, bold where the paper and Seatmap disagree.
-fn emphasised(verdict: Verdict) -> String {
+fn emphasised(verdict: ClaimVerdict) -> String {
     if verdict.is_disagreement() {
         format!("**{}**", verdict.word())
     } else {

@@ -5,7 +5,7 @@
 //! the PPE's atomic operations on other words are never lost.
 
 use crate::state::SpeState;
-use crate::transfer::{Direction, Rule, Transfer, TransferFault};
+use crate::transfer::{LocalStoreTransfer, TransferDirection, TransferFault, TransferRule};
 use seatmap_cell_sim::os::guarded;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -30,7 +30,8 @@ impl Reservation {
     /// # Errors
     /// The rule that the command breaks.
     pub fn take(spe: &SpeState, local: u32, effective: u64) -> Result<Self, TransferFault> {
-        let fault = |rule| fault(spe, "mfc_getllar", Direction::Get, local, effective, rule);
+        let fault =
+            |rule| fault(spe, "mfc_getllar", TransferDirection::Get, local, effective, rule);
         let (here, there) = places(spe, local, effective).map_err(fault)?;
         let _held = lock(effective);
         let line = read(there).map_err(fault)?;
@@ -51,7 +52,7 @@ impl Reservation {
     /// # Errors
     /// The rule that the command breaks.
     pub fn store(self, spe: &SpeState, local: u32, effective: u64) -> Result<bool, TransferFault> {
-        let fault = |rule| fault(spe, "mfc_putllc", Direction::Put, local, effective, rule);
+        let fault = |rule| fault(spe, "mfc_putllc", TransferDirection::Put, local, effective, rule);
         let (here, there) = places(spe, local, effective).map_err(fault)?;
         if effective != self.effective {
             return Ok(false);
@@ -75,38 +76,43 @@ pub fn store_always(spe: &SpeState, local: u32, effective: u64) -> Result<(), Tr
     let copied = places(spe, local, effective).and_then(|(here, there)| {
         let _held = lock(effective);
         // SAFETY: programs own what they transfer.
-        unsafe { guarded::copy(here.cast(), there.cast(), LINE_BYTES) }.map_err(|_| Rule::Address)
+        unsafe { guarded::copy(here.cast(), there.cast(), LINE_BYTES) }
+            .map_err(|_| TransferRule::Address)
     });
-    copied.map_err(|rule| fault(spe, "mfc_putlluc", Direction::Put, local, effective, rule))
+    copied.map_err(|rule| fault(spe, "mfc_putlluc", TransferDirection::Put, local, effective, rule))
 }
 
 /// Writes the words that differ. Where the first of them has changed meanwhile, nothing was
 /// written.
-fn exchange(there: *mut u64, old: &LineWords, new: &LineWords) -> Result<bool, Rule> {
+fn exchange(there: *mut u64, old: &LineWords, new: &LineWords) -> Result<bool, TransferRule> {
     for at in (0..WORDS).filter(|at| old[*at] != new[*at]) {
         // SAFETY: within the line; programs own what they transfer.
         let done = unsafe { guarded::exchange(there.add(at), old[at], new[at]) };
-        if !done.map_err(|_| Rule::Address)? {
+        if !done.map_err(|_| TransferRule::Address)? {
             return Ok(false);
         }
     }
     Ok(true)
 }
 
-fn read(there: *mut u64) -> Result<LineWords, Rule> {
+fn read(there: *mut u64) -> Result<LineWords, TransferRule> {
     let mut line = [0; WORDS];
     // SAFETY: the line is our own; the other side is guarded.
     unsafe { guarded::copy(there.cast(), line.as_mut_ptr().cast(), LINE_BYTES) }
-        .map_err(|_| Rule::Address)?;
+        .map_err(|_| TransferRule::Address)?;
     Ok(line)
 }
 
-fn places(spe: &SpeState, local: u32, effective: u64) -> Result<(*mut u64, *mut u64), Rule> {
+fn places(
+    spe: &SpeState,
+    local: u32,
+    effective: u64,
+) -> Result<(*mut u64, *mut u64), TransferRule> {
     if !local.is_multiple_of(128) || !effective.is_multiple_of(128) {
-        return Err(Rule::Alignment);
+        return Err(TransferRule::Alignment);
     }
-    let here = spe.store().at(local, LINE_BYTES).ok_or(Rule::Local)?;
-    let there = usize::try_from(effective).map_err(|_| Rule::Address)?;
+    let here = spe.store().at(local, LINE_BYTES).ok_or(TransferRule::Local)?;
+    let there = usize::try_from(effective).map_err(|_| TransferRule::Address)?;
     Ok((here.cast(), there as *mut u64))
 }
 
@@ -118,11 +124,11 @@ fn lock(effective: u64) -> MutexGuard<'static, ()> {
 fn fault(
     spe: &SpeState,
     command: &'static str,
-    direction: Direction,
+    direction: TransferDirection,
     local: u32,
     effective: u64,
-    rule: Rule,
+    rule: TransferRule,
 ) -> TransferFault {
-    let transfer = Transfer { command, direction, local, effective, bytes: 128, tag: 0 };
+    let transfer = LocalStoreTransfer { command, direction, local, effective, bytes: 128, tag: 0 };
     spe.fault(transfer, rule)
 }

@@ -4,7 +4,7 @@
 use crate::mailbox::Mailbox;
 use crate::spu::SpuState;
 use crate::state::SpeState;
-use crate::stop::Stop;
+use crate::stop::StopReason;
 use crate::stuck::WaitReason;
 use crate::{command, time_base};
 pub use seatmap_cell_sim::session::spu_event;
@@ -69,7 +69,7 @@ pub fn read(spu: &mut SpuState, channel: u32) -> u32 {
         number::DECREMENTER_READ => spu.decrementer(),
         number::MACHINE_STATUS => 0,
         number::SRR0_READ => spu.saved_return,
-        _ => spu.fail(Stop::InvalidChannel(channel)),
+        _ => spu.fail(StopReason::InvalidChannel(channel)),
     }
 }
 
@@ -100,7 +100,7 @@ pub fn write(spu: &mut SpuState, channel: u32, value: u32) {
         number::TAG_MASK => spu.tag_mask = value,
         number::TAG_UPDATE => update_tags(spu, value),
         number::STALL_ACK => command::acknowledge_stall(spu, value),
-        _ => spu.fail(Stop::InvalidChannel(channel)),
+        _ => spu.fail(StopReason::InvalidChannel(channel)),
     }
 }
 
@@ -120,7 +120,7 @@ pub fn count(spu: &mut SpuState, channel: u32) -> u32 {
         number::STALL_STATUS => u32::from(spu.stalled != 0),
         number::EVENT_STATUS => u32::from(pending(spu, spe) != 0),
         number::COMMAND => command::QUEUE_ENTRIES,
-        31.. => spu.fail(Stop::InvalidChannel(channel)),
+        31.. => spu.fail(StopReason::InvalidChannel(channel)),
         // The others never make a program wait.
         _ => 1,
     }
@@ -140,14 +140,14 @@ fn take_or_block(
 ) -> u32 {
     match take(spu) {
         Some(value) => value,
-        None => spu.fail(Stop::Deadlock(what)),
+        None => spu.fail(StopReason::Deadlock(what)),
     }
 }
 
 /// A thing that only other threads can give: the program is stopped where none of them is left.
 #[inline]
 fn or_alone<T>(spu: &mut SpuState, given: Option<T>, what: &'static str) -> T {
-    given.unwrap_or_else(|| spu.fail(Stop::Deadlock(what)))
+    given.unwrap_or_else(|| spu.fail(StopReason::Deadlock(what)))
 }
 
 #[inline]

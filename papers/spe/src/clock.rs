@@ -3,13 +3,13 @@
 use crate::simulated::desk;
 use crate::simulated::machine::simulated;
 use crate::time_base::{TICKS_PER_SECOND, host_ticks};
-use seatmap_cell_sim::session::Call;
+use seatmap_cell_sim::session::SessionCall;
 
 /// Ticks since the library was first asked; on a simulated Cell, those of its own time base.
 #[must_use]
 pub fn ticks() -> u64 {
     if let Some(driver) = simulated() {
-        return desk::call(driver, Call::TimeBase);
+        return desk::call(driver, SessionCall::TimeBase);
     }
     host_ticks()
 }

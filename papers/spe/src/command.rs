@@ -1,10 +1,10 @@
 //! The commands of an SPU for its transfer unit, on this computer.
 
 use crate::atomic::{self, Reservation};
-use crate::list::{List, Progress};
+use crate::list::{List, ListProgress};
 use crate::spu::SpuState;
-use crate::stop::Stop;
-use crate::transfer::{Direction, Rule, TAGS, Transfer, TransferFault};
+use crate::stop::StopReason;
+use crate::transfer::{LocalStoreTransfer, TAGS, TransferDirection, TransferFault, TransferRule};
 use crate::unit;
 use seatmap_cell_sim::session::spu_event;
 
@@ -42,16 +42,16 @@ pub fn command(spu: &mut SpuState, local: u32, effective: u64, bytes: u32, tag: 
         return;
     }
     if let Err(fault) = perform(spu, local, effective, bytes, tag, command) {
-        spu.fail(Stop::Transfer(fault));
+        spu.fail(StopReason::Transfer(fault));
     }
 }
 
 /// The direction of a command that is one transfer.
 #[inline]
-fn plain(command: u32) -> Option<Direction> {
+fn plain(command: u32) -> Option<TransferDirection> {
     match command {
-        0x40..=0x42 => Some(Direction::Get),
-        0x20..=0x22 => Some(Direction::Put),
+        0x40..=0x42 => Some(TransferDirection::Get),
+        0x20..=0x22 => Some(TransferDirection::Put),
         _ => None,
     }
 }
@@ -65,7 +65,7 @@ fn perform(
     command: u32,
 ) -> Result<(), TransferFault> {
     let (name, direction) = name(command);
-    let transfer = Transfer { command: name, direction, local, effective, bytes, tag };
+    let transfer = LocalStoreTransfer { command: name, direction, local, effective, bytes, tag };
     match command {
         opcode::GET_LINE => {
             spu.reservation = Some(Reservation::take(spu.spe(), local, effective)?);
@@ -91,7 +91,7 @@ fn perform(
                 list(spu, transfer)?
             }
             _ => {
-                return Err(spu.spe().fault(transfer, Rule::Command));
+                return Err(spu.spe().fault(transfer, TransferRule::Command));
             }
         },
     }
@@ -103,25 +103,25 @@ pub(crate) fn is_list(command: u32) -> bool {
 }
 
 /// The name that programs know a command by, and its direction.
-pub(crate) fn name(command: u32) -> (&'static str, Direction) {
+pub(crate) fn name(command: u32) -> (&'static str, TransferDirection) {
     match command {
-        0x40 => ("mfc_get", Direction::Get),
-        0x41 => ("mfc_getb", Direction::Get),
-        0x42 => ("mfc_getf", Direction::Get),
-        0x44..=0x46 => ("mfc_getl", Direction::Get),
-        0x20 => ("mfc_put", Direction::Put),
-        0x21 => ("mfc_putb", Direction::Put),
-        0x22 => ("mfc_putf", Direction::Put),
-        0x24..=0x26 => ("mfc_putl", Direction::Put),
-        0xa0..=0xa2 => ("mfc_sndsig", Direction::Put),
-        _ => ("an MFC command", Direction::Put),
+        0x40 => ("mfc_get", TransferDirection::Get),
+        0x41 => ("mfc_getb", TransferDirection::Get),
+        0x42 => ("mfc_getf", TransferDirection::Get),
+        0x44..=0x46 => ("mfc_getl", TransferDirection::Get),
+        0x20 => ("mfc_put", TransferDirection::Put),
+        0x21 => ("mfc_putb", TransferDirection::Put),
+        0x22 => ("mfc_putf", TransferDirection::Put),
+        0x24..=0x26 => ("mfc_putl", TransferDirection::Put),
+        0xa0..=0xa2 => ("mfc_sndsig", TransferDirection::Put),
+        _ => ("an MFC command", TransferDirection::Put),
     }
 }
 
 /// A list command: the low half of the effective address is where its elements are.
-fn list(spu: &mut SpuState, whole: Transfer) -> Result<(), TransferFault> {
+fn list(spu: &mut SpuState, whole: LocalStoreTransfer) -> Result<(), TransferFault> {
     if whole.tag >= TAGS {
-        return Err(spu.spe().fault(whole, Rule::Tag));
+        return Err(spu.spe().fault(whole, TransferRule::Tag));
     }
     let elements_at = (whole.effective & 0xffff_ffff) as u32;
     let list = List::new(whole, elements_at).map_err(|rule| spu.spe().fault(whole, rule))?;
@@ -129,7 +129,7 @@ fn list(spu: &mut SpuState, whole: Transfer) -> Result<(), TransferFault> {
 }
 
 fn advance(spu: &mut SpuState, mut list: List) -> Result<(), TransferFault> {
-    if list.advance(spu.spe())? == Progress::Stalled {
+    if list.advance(spu.spe())? == ListProgress::Stalled {
         spu.stalled |= 1 << list.tag;
         spu.lists.push(list);
         spu.own_events |= spu_event::LIST_STALL;
@@ -145,7 +145,7 @@ pub fn acknowledge_stall(spu: &mut SpuState, tag: u32) {
     let waiting: Vec<List> = waiting;
     for list in waiting {
         if let Err(fault) = advance(spu, list) {
-            spu.fail(Stop::Transfer(fault));
+            spu.fail(StopReason::Transfer(fault));
         }
     }
 }

@@ -8,19 +8,19 @@ use crate::image::Image;
 use crate::mailbox::{Mailbox, Mailboxes};
 pub use crate::options::ContextOptions;
 use crate::pool;
-use crate::problem::{self, Area, RegisterAccess};
+use crate::problem::{self, ProblemStateArea, RegisterAccess};
 use crate::proxy::{self, Proxy};
-use crate::run::Runner;
+use crate::run::SpuRun;
 use crate::simulated::channels::SIMULATED;
-use crate::simulated::ppe::Seat;
-use crate::simulated::{Machine, machine};
+use crate::simulated::ppe::SimulatedContext;
+use crate::simulated::{SpeMachine, machine};
 use crate::state::SpeState;
-use crate::stop::{Arguments, Ended, Entry, Pause, Resumable, Stop, Turned};
-use crate::store::Store;
+use crate::stop::{Arguments, EntryPoint, Pause, Resumable, RunStop, StopReason, Turned};
+use crate::store::SpeStore;
 use crate::stuck::{self, WaitReason, Waiter};
-use crate::style::Style;
-use crate::transfer::{Rule, Transfer};
-use seatmap_cell_sim::session::{Count, Outbound, Session, TagCondition, Turn};
+use crate::style::SpeStyle;
+use crate::transfer::{LocalStoreTransfer, TransferRule};
+use seatmap_cell_sim::session::{CellBeSession, MailboxCount, Outbound, ProgramTurn, TagCondition};
 use std::cell::UnsafeCell;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicUsize, Ordering};
@@ -35,56 +35,56 @@ const CLOSED: u8 = 2;
 
 /// A synergistic processing element.
 #[derive(Debug)]
-pub struct Context {
+pub struct SpeContext {
     state: SpeState,
     options: ContextOptions,
     seat: usize,
-    area: Area,
+    area: ProblemStateArea,
     /// [`FREE`], [`HELD`] or [`CLOSED`], in one word: a run cannot begin while the context is
     /// closed, nor be closed while it runs.
     hold: AtomicU8,
-    runner: UnsafeCell<Runner>,
-    ends: Mutex<VecDeque<Ended>>,
+    runner: UnsafeCell<SpuRun>,
+    ends: Mutex<VecDeque<RunStop>>,
     proxy: Proxy,
     proxy_tags: AtomicU32,
     /// Its task on the simulated Cell, if there is one under the library.
-    simulated: Option<Seat>,
+    simulated: Option<SimulatedContext>,
 }
 
 // SAFETY: all parts but `runner` are shared safely by themselves. Only the thread that set `hold`
 // to `HELD` touches `runner`.
-unsafe impl Sync for Context {}
+unsafe impl Sync for SpeContext {}
 // SAFETY: as above; the coroutine in `runner` runs C code that does not depend on its thread.
-unsafe impl Send for Context {}
+unsafe impl Send for SpeContext {}
 
-impl Context {
+impl SpeContext {
     /// Creates an SPE with an empty local store.
     ///
     /// # Errors
-    /// [`SpeError::Store`], [`SpeError::Argument`].
+    /// [`SpeError::SpeStore`], [`SpeError::Argument`].
     pub fn new(options: ContextOptions) -> Result<Arc<Self>, SpeError> {
         static NEXT: AtomicUsize = AtomicUsize::new(0);
         let machine = machine()?;
         faults::prepare();
-        let store = Store::new()?;
-        let area = Area::new().map_err(SpeError::Store)?;
-        let mailboxes = Mailboxes::new(Style::chosen()?).map_err(SpeError::Store)?;
+        let store = SpeStore::new()?;
+        let area = ProblemStateArea::new().map_err(SpeError::Store)?;
+        let mailboxes = Mailboxes::new(SpeStyle::chosen()?).map_err(SpeError::Store)?;
         let next = NEXT.fetch_add(1, Ordering::Relaxed);
         let number = u32::try_from(next % (1 << 31)).unwrap_or_default();
         let simulated = match machine {
-            Machine::Host => pool::seats().map(|_| None)?,
-            Machine::Simulated(driver) => {
-                Some(Seat::new(driver, number, options, &store, area.start()))
+            SpeMachine::Host => pool::seats().map(|_| None)?,
+            SpeMachine::Simulated(driver) => {
+                Some(SimulatedContext::new(driver, number, options, &store, area.start()))
             }
         };
-        let context = Arc::new_cyclic(|own: &Weak<Context>| Context {
+        let context = Arc::new_cyclic(|own: &Weak<SpeContext>| SpeContext {
             state: SpeState::new(number, store, mailboxes, options.signals_gather),
             options,
             seat: options.seat.unwrap_or(next),
             area,
             hold: AtomicU8::new(FREE),
             // SAFETY: a place in the allocation, which is named and not read.
-            runner: UnsafeCell::new(Runner::new(unsafe { &raw const (*own.as_ptr()).state })),
+            runner: UnsafeCell::new(SpuRun::new(unsafe { &raw const (*own.as_ptr()).state })),
             ends: Mutex::default(),
             proxy: Proxy::default(),
             proxy_tags: AtomicU32::new(0),
@@ -103,7 +103,7 @@ impl Context {
     /// Its local store.
     #[must_use]
     #[inline]
-    pub fn store(&self) -> &Store {
+    pub fn store(&self) -> &SpeStore {
         self.state.store()
     }
 
@@ -129,13 +129,13 @@ impl Context {
     /// Its side of the simulated Cell, if there is one under the library.
     #[must_use]
     #[inline]
-    pub fn simulated(&self) -> Option<&Seat> {
+    pub fn simulated(&self) -> Option<&SimulatedContext> {
         self.simulated.as_ref()
     }
 
     /// The addresses of its registers.
     #[must_use]
-    pub fn area(&self) -> &Area {
+    pub fn area(&self) -> &ProblemStateArea {
         &self.area
     }
 
@@ -144,7 +144,7 @@ impl Context {
     #[inline]
     pub fn messages(&self, mailbox: Mailbox) -> usize {
         match &self.simulated {
-            Some(seat) => seat.count(Count::Waiting(which(mailbox))),
+            Some(seat) => seat.count(MailboxCount::Waiting(which(mailbox))),
             None => self.state.mailboxes().waiting(mailbox) as usize,
         }
     }
@@ -153,7 +153,7 @@ impl Context {
     #[must_use]
     pub fn room(&self) -> usize {
         match &self.simulated {
-            Some(seat) => seat.count(Count::InboundRoom),
+            Some(seat) => seat.count(MailboxCount::InboundRoom),
             None => self.state.mailboxes().room(Mailbox::In) as usize,
         }
     }
@@ -176,11 +176,11 @@ impl Context {
             return found.is_some();
         };
         let what = match mailbox {
-            Mailbox::In => Count::InboundRoom,
-            _ => Count::Waiting(which(mailbox)),
+            Mailbox::In => MailboxCount::InboundRoom,
+            _ => MailboxCount::Waiting(which(mailbox)),
         };
         while !step() {
-            if seat.sleeps() || what == Count::Waiting(Outbound::Interrupting) {
+            if seat.sleeps() || what == MailboxCount::Waiting(Outbound::Interrupting) {
                 seat.await_count(what);
             }
         }
@@ -225,8 +225,8 @@ impl Context {
     /// Does a transfer for the PPE.
     ///
     /// # Errors
-    /// [`SpeError::Transfer`].
-    pub fn proxy(&self, transfer: Transfer) -> Result<(), SpeError> {
+    /// [`SpeError::LocalStoreTransfer`].
+    pub fn proxy(&self, transfer: LocalStoreTransfer) -> Result<(), SpeError> {
         if let Some(seat) = &self.simulated {
             self.refuse(transfer)?;
             seat.proxy(transfer);
@@ -239,11 +239,11 @@ impl Context {
     }
 
     /// Refuses a transfer that breaks a rule which needs no look at memory.
-    fn refuse(&self, transfer: Transfer) -> Result<(), SpeError> {
+    fn refuse(&self, transfer: LocalStoreTransfer) -> Result<(), SpeError> {
         let bytes = usize::try_from(transfer.bytes).unwrap_or(usize::MAX);
-        let checked = transfer
-            .check()
-            .and_then(|()| self.store().at(transfer.local, bytes).map(|_| ()).ok_or(Rule::Local));
+        let checked = transfer.check().and_then(|()| {
+            self.store().at(transfer.local, bytes).map(|_| ()).ok_or(TransferRule::Local)
+        });
         checked.map_err(|rule| self.state.fault(transfer, rule).into())
     }
 
@@ -256,7 +256,7 @@ impl Context {
     /// Takes the completion of tags: of those in the mask, or of all if it is 0.
     ///
     /// # Errors
-    /// [`SpeError::Transfer`].
+    /// [`SpeError::LocalStoreTransfer`].
     pub fn await_proxies(&self, mask: u32, condition: TagCondition) -> Result<u32, SpeError> {
         if let Some(seat) = &self.simulated {
             return seat.await_proxies(self.number(), mask, condition);
@@ -283,7 +283,7 @@ impl Context {
 
     /// The oldest end of a run that was not taken, of a context that keeps them.
     #[must_use]
-    pub fn ended(&self) -> Option<Ended> {
+    pub fn ended(&self) -> Option<RunStop> {
         let mut ends = self.ends.lock().unwrap_or_else(PoisonError::into_inner);
         let ended = ends.pop_front();
         self.tell_ends(ends.len());
@@ -303,7 +303,7 @@ impl Context {
     }
 
     /// Keeps the end of a run, where the context was created to.
-    pub fn keep_end(&self, ended: Ended) {
+    pub fn keep_end(&self, ended: RunStop) {
         if self.options.keeps_ends {
             let mut ends = self.ends.lock().unwrap_or_else(PoisonError::into_inner);
             ends.push_back(ended);
@@ -325,7 +325,7 @@ impl Context {
     /// [`SpeError::Running`], [`SpeError::Closed`], and those of the work.
     pub fn hold<T>(
         &self,
-        work: impl FnOnce(*mut Runner) -> Result<T, SpeError>,
+        work: impl FnOnce(*mut SpuRun) -> Result<T, SpeError>,
     ) -> Result<T, SpeError> {
         self.leave_free(HELD)?;
         let done = work(self.runner.get());
@@ -347,9 +347,9 @@ impl Context {
     /// [`SpeError::Running`], [`SpeError::Closed`], [`SpeError::NoProgram`], [`SpeError::Thread`].
     pub fn run(
         self: &Arc<Self>,
-        entry: Entry,
+        entry: EntryPoint,
         arguments: impl Into<Arguments>,
-    ) -> Result<Ended, SpeError> {
+    ) -> Result<RunStop, SpeError> {
         let arguments = arguments.into();
         self.state.set_caller(stuck::own_thread());
         self.hold(|runner| {
@@ -360,7 +360,7 @@ impl Context {
                 None => pool::resume(self.seat, Arc::<Self>::clone(self))?,
             };
             // SAFETY: as above: the pool's thread has let go of it.
-            Ok(Ended { stop, at: unsafe { &*runner }.stopped_at() })
+            Ok(RunStop { stop, at: unsafe { &*runner }.stopped_at() })
         })
     }
 
@@ -388,22 +388,22 @@ impl Context {
     }
 }
 
-impl Resumable for Context {
-    unsafe fn resume(&self) -> Stop {
+impl Resumable for SpeContext {
+    unsafe fn resume(&self) -> StopReason {
         // SAFETY: the caller's promise.
         match unsafe { &mut *self.runner.get() }.resume() {
             Pause::Stop(stop) => stop,
-            Pause::Call(_) => Stop::Defect,
+            Pause::Call(_) => StopReason::Defect,
         }
     }
 
-    unsafe fn resume_simulated(&self, session: *mut Session, turn: Turn) -> Turned {
+    unsafe fn resume_simulated(&self, session: *mut CellBeSession, turn: ProgramTurn) -> Turned {
         // SAFETY: the caller's promise.
         unsafe { (*self.runner.get()).resume_simulated(self.store(), session, turn) }
     }
 }
 
-impl RegisterAccess for Context {
+impl RegisterAccess for SpeContext {
     fn write_register(&self, offset: usize, value: u32) -> bool {
         match offset {
             problem::SIGNAL_1 => self.send_signal(0, value),
@@ -428,9 +428,9 @@ impl RegisterAccess for Context {
     fn read_register(&self, offset: usize) -> Option<u32> {
         match offset {
             problem::OUT_MBOX => Some(self.try_receive(Mailbox::Out).unwrap_or(0)),
-            problem::MBOX_STATUS if self.simulated.is_some() => {
-                self.simulated().and_then(|seat| u32::try_from(seat.count(Count::Status)).ok())
-            }
+            problem::MBOX_STATUS if self.simulated.is_some() => self
+                .simulated()
+                .and_then(|seat| u32::try_from(seat.count(MailboxCount::Status)).ok()),
             problem::MBOX_STATUS => {
                 let out = self.messages(Mailbox::Out);
                 let interrupting = self.messages(Mailbox::OutInterrupting);
@@ -463,7 +463,7 @@ mod tests {
 
     #[test]
     fn a_context_that_runs_is_not_closed_and_a_closed_one_does_not_run() {
-        let context = Context::new(ContextOptions::default()).unwrap();
+        let context = SpeContext::new(ContextOptions::default()).unwrap();
         let held = context.hold(|_| {
             assert!(context.is_running());
             let closed = context.close();
@@ -474,7 +474,7 @@ mod tests {
         assert!(!context.is_running() && !context.is_closed());
         context.close().unwrap();
         assert!(context.is_closed() && !context.is_running());
-        let ran = context.run(Entry::Start, [0; 3]);
+        let ran = context.run(EntryPoint::Start, [0; 3]);
         assert!(matches!(ran, Err(SpeError::Closed(_))), "{ran:?}");
         assert!(matches!(context.close(), Err(SpeError::Closed(_))));
     }

@@ -1,8 +1,8 @@
 //! How many programs and threads there are, and so how long a waiter looks before it sleeps.
 
-use crate::style::Style;
+use crate::style::SpeStyle;
 use seatmap_os::Tid;
-use seatmap_os::task::Task;
+use seatmap_os::task::ThreadStat;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 /// How often a waiter looks before it sleeps: about ten microseconds, many times the transfer of a
@@ -35,8 +35,8 @@ pub fn is_crowded() -> bool {
 /// many CPUs the programs and the thread that first asked may run on together.
 pub(crate) fn count_running(cpus: usize, change: impl FnOnce(&AtomicUsize) -> usize) {
     let running = change(&RUNNING);
-    let looks = match (cpus, Style::current()) {
-        (1, _) | (_, Style::Linux) => 1,
+    let looks = match (cpus, SpeStyle::current()) {
+        (1, _) | (_, SpeStyle::Linux) => 1,
         // The programs, and the thread that they talk to.
         _ if running + 1 > cpus => LOOKS_SHARED,
         _ => LOOKS,
@@ -59,7 +59,7 @@ pub(crate) static SERVING: AtomicUsize = AtomicUsize::new(0);
 pub fn all_wait(programs: usize, threads: usize, peers: usize) -> bool {
     let running = RUNNING.load(Ordering::Acquire);
     // In Linux's style a program has a thread of its own, which serves no other.
-    let own = if Style::current() == Style::Linux { running } else { 0 };
+    let own = if SpeStyle::current() == SpeStyle::Linux { running } else { 0 };
     let known = SERVING.load(Ordering::Acquire) + own + running + threads + peers;
     programs == running && thread_ids().is_ok_and(|all| all.len() == known && !is_busy(&all))
 }
@@ -69,7 +69,7 @@ fn is_busy(all: &[Tid]) -> bool {
     // SAFETY: asks for the number of the calling thread.
     let own = unsafe { libc::gettid() };
     let others = all.iter().filter(|thread| **thread != own);
-    others.filter_map(|thread| Task::of(*thread)).any(|task| matches!(task.state, 'R' | 'D'))
+    others.filter_map(|thread| ThreadStat::of(*thread)).any(|task| matches!(task.state, 'R' | 'D'))
 }
 
 /// The threads of this process.

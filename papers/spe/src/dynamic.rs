@@ -1,6 +1,6 @@
 //! The dynamic section of an image: what is to be linked when it is loaded.
 
-use crate::elf::{self, Bytes, Segment, Symbol};
+use crate::elf::{self, ElfBytes, Segment, Symbol};
 use crate::error::SpeError;
 use std::collections::HashMap;
 use std::ffi::{CStr, CString};
@@ -35,7 +35,7 @@ pub struct Dynamic {
 
 /// A word that a relocation sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Word {
+pub struct RelocatedWord {
     /// Where it lies in the image.
     pub at: usize,
     /// Its value, or what is added to the image's address.
@@ -54,7 +54,7 @@ impl Dynamic {
         let section =
             section.filter(|section| section.address + section.memory_bytes <= memory.len());
         let section = section.ok_or_else(|| broken("its dynamic section"))?;
-        let bytes = Bytes(memory);
+        let bytes = ElfBytes(memory);
         let entries = (0..section.memory_bytes / 16)
             .map_while(|number| pair(&bytes, section, number))
             .take_while(|pair| pair.0 != 0);
@@ -88,7 +88,7 @@ impl Dynamic {
     /// The number of symbols: as many as the table of hashes says, and as lie in memory. A damaged
     /// table says billions.
     fn symbols(&self, memory: &[u8]) -> Option<usize> {
-        let count = Bytes(memory).word(self.value(HASH)?.checked_add(4)?)? as usize;
+        let count = ElfBytes(memory).word(self.value(HASH)?.checked_add(4)?)? as usize;
         Some(count.min(memory.len().saturating_sub(self.value(SYMBOLS)?) / elf::SYMBOL_BYTES))
     }
 
@@ -100,7 +100,7 @@ impl Dynamic {
     pub fn open_libraries(&self, memory: &[u8]) -> Result<(), SpeError> {
         let names = self.value(NAMES).ok_or_else(|| broken("its table of names"))?;
         for offset in &self.needed {
-            let name = names.checked_add(*offset).and_then(|at| Bytes(memory).text(at));
+            let name = names.checked_add(*offset).and_then(|at| ElfBytes(memory).text(at));
             let name = name
                 .and_then(|name| CString::new(name).ok())
                 .ok_or_else(|| broken("a library's name"))?;
@@ -121,7 +121,7 @@ impl Dynamic {
     ///
     /// # Errors
     /// [`SpeError::Image`] for a type that is not known, and for a symbol that nothing defines.
-    pub fn words(&self, memory: &[u8]) -> Result<Vec<Word>, SpeError> {
+    pub fn words(&self, memory: &[u8]) -> Result<Vec<RelocatedWord>, SpeError> {
         let tables =
             [(RELA, RELA_SIZE), (PLT_REL, PLT_REL_SIZE)].into_iter().flat_map(|(table, bytes)| {
                 let table = self.value(table).unwrap_or(0);
@@ -138,9 +138,9 @@ impl Dynamic {
             .collect()
     }
 
-    fn word(&self, memory: &[u8], at: usize) -> Result<Word, SpeError> {
+    fn word(&self, memory: &[u8], at: usize) -> Result<RelocatedWord, SpeError> {
         let relocation =
-            elf::relocation(Bytes(memory), at).ok_or_else(|| broken("a relocation"))?;
+            elf::relocation(ElfBytes(memory), at).ok_or_else(|| broken("a relocation"))?;
         let addend = relocation.addend.cast_unsigned();
         let (value, moves) = match relocation.kind {
             RELATIVE => (addend, true),
@@ -156,7 +156,7 @@ impl Dynamic {
                 )));
             }
         };
-        Ok(Word { at: relocation.address, value, moves })
+        Ok(RelocatedWord { at: relocation.address, value, moves })
     }
 
     fn value(&self, kind: u64) -> Option<usize> {
@@ -164,11 +164,11 @@ impl Dynamic {
     }
 
     fn symbol<'a>(&self, memory: &'a [u8], number: usize) -> Option<Symbol<'a>> {
-        elf::symbol(Bytes(memory), self.value(SYMBOLS)?, self.value(NAMES)?, number)
+        elf::symbol(ElfBytes(memory), self.value(SYMBOLS)?, self.value(NAMES)?, number)
     }
 }
 
-fn pair(bytes: &Bytes, section: &Segment, number: usize) -> Option<(u64, usize)> {
+fn pair(bytes: &ElfBytes, section: &Segment, number: usize) -> Option<(u64, usize)> {
     Some((
         bytes.double(section.address + 16 * number)?,
         bytes.size(section.address + 16 * number + 8)?,

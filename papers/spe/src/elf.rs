@@ -58,9 +58,9 @@ pub struct Relocation {
 
 /// Little-endian numbers at any offset of a file; `None` beyond its end.
 #[derive(Clone, Copy, Debug)]
-pub struct Bytes<'a>(pub &'a [u8]);
+pub struct ElfBytes<'a>(pub &'a [u8]);
 
-impl<'a> Bytes<'a> {
+impl<'a> ElfBytes<'a> {
     /// Two bytes.
     #[must_use]
     pub fn half(self, at: usize) -> Option<u16> {
@@ -103,7 +103,7 @@ impl<'a> Bytes<'a> {
 /// # Errors
 /// Words that say why it is not one.
 pub fn segments(file: &[u8]) -> Result<Vec<Segment>, String> {
-    let bytes = Bytes(file);
+    let bytes = ElfBytes(file);
     if file.get(..6) != Some(&[0x7f, b'E', b'L', b'F', 2, 1]) {
         return Err("not a little-endian ELF file of 64 bits".into());
     }
@@ -113,7 +113,7 @@ pub fn segments(file: &[u8]) -> Result<Vec<Segment>, String> {
     table(bytes).ok_or_else(|| "its program headers are cut off".into())
 }
 
-fn table(bytes: Bytes) -> Option<Vec<Segment>> {
+fn table(bytes: ElfBytes) -> Option<Vec<Segment>> {
     let table = bytes.size(32)?;
     let entry = usize::from(bytes.half(54)?);
     let count = usize::from(bytes.half(56)?);
@@ -122,8 +122,8 @@ fn table(bytes: Bytes) -> Option<Vec<Segment>> {
         .collect::<Option<Vec<_>>>()
 }
 
-fn segment(file: Bytes, at: usize) -> Option<Segment> {
-    let bytes = Bytes(file.0.get(at..at.checked_add(HEADER_BYTES)?)?);
+fn segment(file: ElfBytes, at: usize) -> Option<Segment> {
+    let bytes = ElfBytes(file.0.get(at..at.checked_add(HEADER_BYTES)?)?);
     let offset = bytes.size(8)?;
     let file_bytes = bytes.size(32)?;
     let segment = Segment {
@@ -143,7 +143,7 @@ fn segment(file: Bytes, at: usize) -> Option<Segment> {
 /// A symbol of a table in loaded memory.
 #[must_use]
 pub fn symbol<'a>(
-    memory: Bytes<'a>,
+    memory: ElfBytes<'a>,
     table: usize,
     names: usize,
     number: usize,
@@ -159,7 +159,7 @@ pub fn symbol<'a>(
 
 /// A relocation of a table in loaded memory.
 #[must_use]
-pub fn relocation(memory: Bytes, at: usize) -> Option<Relocation> {
+pub fn relocation(memory: ElfBytes, at: usize) -> Option<Relocation> {
     let info = memory.double(at.checked_add(8)?)?;
     Some(Relocation {
         address: memory.size(at)?,
@@ -176,11 +176,11 @@ mod tests {
     #[test]
     fn a_text_has_an_end() {
         let mut bytes = vec![b'x'; LONGEST_NAME + 2];
-        assert_eq!(Bytes(&bytes).text(0), None);
+        assert_eq!(ElfBytes(&bytes).text(0), None);
         bytes[LONGEST_NAME + 1] = 0;
-        assert_eq!(Bytes(&bytes).text(0), None);
-        assert_eq!(Bytes(&bytes).text(1).map(<[u8]>::len), Some(LONGEST_NAME));
-        assert_eq!(Bytes(&bytes).text(LONGEST_NAME + 2), None);
+        assert_eq!(ElfBytes(&bytes).text(0), None);
+        assert_eq!(ElfBytes(&bytes).text(1).map(<[u8]>::len), Some(LONGEST_NAME));
+        assert_eq!(ElfBytes(&bytes).text(LONGEST_NAME + 2), None);
     }
 
     #[test]

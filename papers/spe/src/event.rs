@@ -1,10 +1,10 @@
 //! Events: one wait for mailboxes, ends and transfers of several contexts.
 
-use crate::context::Context;
+use crate::context::SpeContext;
 use crate::mailbox::Mailbox;
 use crate::notify::Notify;
 use crate::simulated::machine::simulated;
-use crate::simulated::ppe::Seat;
+use crate::simulated::ppe::SimulatedContext;
 use crate::simulated::request::Driver;
 use crate::stuck::{WaitReason, Waiter};
 use seatmap_cell_sim::session::WatchedEvents;
@@ -42,7 +42,7 @@ pub struct EventTag {
 /// One registration: one event of one context.
 #[derive(Clone, Debug)]
 struct Watched {
-    context: Arc<Context>,
+    context: Arc<SpeContext>,
     event: u32,
     tag: EventTag,
 }
@@ -58,7 +58,7 @@ pub struct Happened {
 
 impl EventHandler {
     /// Waits for these events of a context from now on. An event that is registered is told anew.
-    pub fn register(&self, context: &Arc<Context>, events: u32, tag: EventTag) {
+    pub fn register(&self, context: &Arc<SpeContext>, events: u32, tag: EventTag) {
         let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
         if !watched.iter().any(|one| Arc::ptr_eq(&one.context, context)) {
             context.state().watch(&self.bell);
@@ -69,7 +69,7 @@ impl EventHandler {
     }
 
     /// Waits for these events no longer.
-    pub fn deregister(&self, context: &Arc<Context>, events: u32) {
+    pub fn deregister(&self, context: &Arc<SpeContext>, events: u32) {
         let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
         watched.retain(|one| !(Arc::ptr_eq(&one.context, context) && one.event & events != 0));
     }
@@ -97,10 +97,13 @@ impl EventHandler {
         timeout: Option<Duration>,
     ) -> Vec<Happened> {
         let until = timeout.map(|timeout| {
-            Seat::cycle_in(driver, u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX))
+            SimulatedContext::cycle_in(
+                driver,
+                u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX),
+            )
         });
         loop {
-            let is_over = !Seat::await_events(driver, &self.watched_events(), until);
+            let is_over = !SimulatedContext::await_events(driver, &self.watched_events(), until);
             let found = self.happened(most);
             // Another thread may have been faster: it took the message or the room that woke this
             // one.
@@ -132,7 +135,7 @@ impl EventHandler {
     }
 }
 
-impl Context {
+impl SpeContext {
     /// Events that have happened, as the constants of [`event`](crate::event) number them.
     #[must_use]
     pub fn happened(&self) -> u32 {
@@ -157,7 +160,7 @@ mod tests {
 
     #[test]
     fn registered_events_are_found_and_others_are_not() {
-        let context = Context::new(ContextOptions::default()).unwrap();
+        let context = SpeContext::new(ContextOptions::default()).unwrap();
         let handler = EventHandler::default();
         let tag = EventTag { address: 64, data: 7 };
         handler.register(&context, OUT_INTR_MBOX, tag);
@@ -170,7 +173,7 @@ mod tests {
 
     #[test]
     fn a_closed_context_has_no_events() {
-        let context = Context::new(ContextOptions::default()).unwrap();
+        let context = SpeContext::new(ContextOptions::default()).unwrap();
         let handler = EventHandler::default();
         handler.register(&context, ALL, EventTag::default());
         assert_eq!(handler.wait(8, None).len(), 1, "there is room in its mailbox");

@@ -4,7 +4,7 @@
 //! the same images with another table.
 
 use crate::spu::SpuState;
-use crate::stop::Stop;
+use crate::stop::StopReason;
 use crate::{channel, command};
 
 /// The table, as `runtime.c` declares it.
@@ -49,7 +49,7 @@ unsafe extern "C" fn on_stop(spu: *mut SpuState, code: u32, at: u32) {
     // SAFETY: called by the program with its own state.
     let spu = unsafe { state(spu) };
     spu.stopped_at = at;
-    spu.stop(if code == HALT { Stop::Halt } else { Stop::Code(code & 0x3fff) });
+    spu.stop(if code == HALT { StopReason::Halt } else { StopReason::Code(code & 0x3fff) });
 }
 
 /// Not a code: the program halted.

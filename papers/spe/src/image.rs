@@ -1,9 +1,9 @@
 //! A program for SPUs: an ELF image, checked, relocated and copied into a local store.
 
 use crate::dynamic::{Dynamic, broken};
-use crate::elf::{self, Bytes, Segment};
+use crate::elf::{self, ElfBytes, Segment};
 use crate::error::SpeError;
-use crate::store::{MOST_KIB, Store};
+use crate::store::{MOST_KIB, SpeStore};
 use crate::symbols::Symbols;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
@@ -50,7 +50,7 @@ struct Linked {
 
 /// A program in a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Loaded {
+pub struct LoadedProgram {
     /// The address of its first instruction.
     pub start: usize,
     /// The end of its data in the store: its heap begins there.
@@ -105,7 +105,7 @@ impl Image {
     /// [`SpeError::Image`].
     pub unsafe fn embedded(start: *const u8) -> Result<Self, SpeError> {
         // SAFETY: the caller says that a file is there; each has a header of 64 bytes.
-        let header = Bytes(unsafe { std::slice::from_raw_parts(start, 64) });
+        let header = ElfBytes(unsafe { std::slice::from_raw_parts(start, 64) });
         elf::segments(&[&header.0[..54], &[0; 10]].concat()).map_err(SpeError::Image)?;
         let bytes = end_of_headers(&header)
             .ok_or_else(|| SpeError::Image("its section headers are missing".into()))?;
@@ -144,8 +144,8 @@ impl Image {
     /// the core. The rest of the store keeps its contents.
     ///
     /// # Errors
-    /// [`SpeError::TooLarge`], [`SpeError::Image`], [`SpeError::Store`].
-    pub fn load(&self, store: &Store, link: [u64; 2]) -> Result<Loaded, SpeError> {
+    /// [`SpeError::TooLarge`], [`SpeError::Image`], [`SpeError::SpeStore`].
+    pub fn load(&self, store: &SpeStore, link: [u64; 2]) -> Result<LoadedProgram, SpeError> {
         let needed_bytes = self.end().saturating_add(LEAST_STACK_BYTES);
         if needed_bytes > store.bytes() {
             return Err(SpeError::TooLarge { needed_bytes, store_bytes: store.bytes() });
@@ -158,7 +158,7 @@ impl Image {
             }
         };
         linked.place(store, link)?;
-        Ok(Loaded {
+        Ok(LoadedProgram {
             start: store.base() as usize + linked.start,
             end: linked.memory.len(),
             counts: linked.counts,
@@ -204,7 +204,7 @@ impl Image {
             SpeError::Image("it has no SPU runtime; seatmap-cellcc adds it".into())
         })?;
         let fits = block.checked_add(8 * LINK_WORDS).is_some_and(|end| end <= memory.len());
-        let start = Bytes(&self.file).size(24).filter(|start| *start < memory.len());
+        let start = ElfBytes(&self.file).size(24).filter(|start| *start < memory.len());
         Ok(Linked {
             addresses: words
                 .iter()
@@ -234,14 +234,14 @@ fn executable(name: &str) -> io::Result<Vec<u8>> {
     std::fs::read(name)
 }
 
-fn end_of_headers(header: &Bytes) -> Option<usize> {
+fn end_of_headers(header: &ElfBytes) -> Option<usize> {
     let entries = usize::from(header.half(58)?) * usize::from(header.half(60)?);
     header.size(40)?.checked_add(entries).filter(|end| (64..1 << 32).contains(end))
 }
 
 impl Linked {
     /// Copies it to a store, and sets the words that depend on the store.
-    fn place(&self, store: &Store, link: [u64; 2]) -> Result<(), SpeError> {
+    fn place(&self, store: &SpeStore, link: [u64; 2]) -> Result<(), SpeError> {
         store.open()?;
         // SAFETY: the image was checked to fit, and nobody runs it or another one there now.
         let memory =

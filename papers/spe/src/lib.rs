@@ -1,8 +1,8 @@
 //! Synergistic processing elements (SPEs) in software: the core of `libspe2`.
 //!
-//! A [`Context`] is one SPE as a program sees it: a local store, mailboxes, signal registers and a
+//! A [`SpeContext`] is one SPE as a program sees it: a local store, mailboxes, signal registers and a
 //! transfer unit. A program is an ELF image that [`Image`] checks and loads into the store, with
-//! its own copy of all variables and its stack at the store's end. [`Context::run`] hands the
+//! its own copy of all variables and its stack at the store's end. [`SpeContext::run`] hands the
 //! context to a pinned thread and waits until the program stops; the next run resumes it there. SPU
 //! code reaches the core through one table of functions ([`hooks`]), so that another machine can
 //! stand behind the same image.
@@ -79,11 +79,11 @@ pub mod time_base;
 pub mod transfer;
 pub mod unit;
 
-pub use context::Context;
+pub use context::SpeContext;
 pub use error::SpeError;
 pub use event::EventHandler;
 pub use image::Image;
 pub use options::ContextOptions;
 pub use seatmap_cell_sim::session::TagCondition;
 pub use simulated::machine::processors;
-pub use stop::{Ended, Entry};
+pub use stop::{EntryPoint, RunStop};

@@ -2,7 +2,7 @@
 //! lets it go on.
 
 use crate::state::SpeState;
-use crate::transfer::{Direction, Rule, Transfer, TransferFault};
+use crate::transfer::{LocalStoreTransfer, TransferDirection, TransferFault, TransferRule};
 
 /// Bytes of an element: flags and size, then the low half of the effective address.
 pub const ELEMENT_BYTES: u32 = 8;
@@ -32,7 +32,7 @@ pub struct List {
     /// The command, for error texts.
     pub command: &'static str,
     /// Which way the transfers go.
-    pub direction: Direction,
+    pub direction: TransferDirection,
     /// The local-store address of the next transfer.
     pub local: u32,
     /// The high half of all effective addresses.
@@ -47,16 +47,16 @@ pub struct List {
 
 /// An element of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Head {
+pub struct DecodedElement {
     /// Its transfer.
-    pub transfer: Transfer,
+    pub transfer: LocalStoreTransfer,
     /// Whether the list stalls after it.
     pub stalls: bool,
 }
 
 /// How far a list came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Progress {
+pub enum ListProgress {
     /// All elements are done.
     Done,
     /// An element stalled it.
@@ -68,14 +68,14 @@ impl List {
     ///
     /// # Errors
     /// The rule that the list's own size or address breaks.
-    pub fn new(whole: Transfer, elements_at: u32) -> Result<Self, Rule> {
-        let Transfer { command, direction, local, effective, bytes, tag } = whole;
+    pub fn new(whole: LocalStoreTransfer, elements_at: u32) -> Result<Self, TransferRule> {
+        let LocalStoreTransfer { command, direction, local, effective, bytes, tag } = whole;
         let left = bytes / ELEMENT_BYTES;
         if !bytes.is_multiple_of(ELEMENT_BYTES) || left > MOST_ELEMENTS {
-            return Err(Rule::Size);
+            return Err(TransferRule::Size);
         }
         if !elements_at.is_multiple_of(ELEMENT_BYTES) {
-            return Err(Rule::Alignment);
+            return Err(TransferRule::Alignment);
         }
         let high = u32::try_from(effective >> 32).unwrap_or(u32::MAX);
         Ok(List { command, direction, local, high, next: elements_at, left, tag })
@@ -85,19 +85,19 @@ impl List {
     ///
     /// # Errors
     /// The first transfer that breaks a rule.
-    pub fn advance(&mut self, spe: &SpeState) -> Result<Progress, TransferFault> {
+    pub fn advance(&mut self, spe: &SpeState) -> Result<ListProgress, TransferFault> {
         while self.left > 0 {
             if self.step(spe)? && self.left > 0 {
-                return Ok(Progress::Stalled);
+                return Ok(ListProgress::Stalled);
             }
         }
-        Ok(Progress::Done)
+        Ok(ListProgress::Done)
     }
 
     /// Does one transfer; says whether its element stalls the list.
     fn step(&mut self, spe: &SpeState) -> Result<bool, TransferFault> {
         let head = self.next(spe).map_err(|rule| self.fault(spe, rule))?;
-        let Some(Head { transfer, stalls }) = head else { return Ok(false) };
+        let Some(DecodedElement { transfer, stalls }) = head else { return Ok(false) };
         transfer.perform(spe)?;
         Ok(stalls)
     }
@@ -106,11 +106,11 @@ impl List {
     ///
     /// # Errors
     /// The element is not in the store.
-    pub fn next(&mut self, spe: &SpeState) -> Result<Option<Head>, Rule> {
+    pub fn next(&mut self, spe: &SpeState) -> Result<Option<DecodedElement>, TransferRule> {
         if self.left == 0 {
             return Ok(None);
         }
-        let at = spe.store().at(self.next, 8).ok_or(Rule::Local)?.cast::<u32>();
+        let at = spe.store().at(self.next, 8).ok_or(TransferRule::Local)?.cast::<u32>();
         // SAFETY: eight bytes of the store at a multiple of eight.
         let (head, low) = unsafe { (at.read_volatile(), at.add(1).read_volatile()) };
         let (bytes, stalls) = element(head);
@@ -118,15 +118,15 @@ impl List {
         self.local = behind(&transfer);
         self.next += ELEMENT_BYTES;
         self.left -= 1;
-        Ok(Some(Head { transfer, stalls }))
+        Ok(Some(DecodedElement { transfer, stalls }))
     }
 
     /// A small transfer lies in its quadword of the store as it does in its quadword of memory.
-    fn transfer(&self, bytes: u32, low: u32) -> Transfer {
+    fn transfer(&self, bytes: u32, low: u32) -> LocalStoreTransfer {
         let within = if bytes < 16 { low & 15 } else { 0 };
         let local = (self.local & !15) | within;
         let effective = u64::from(self.high) << 32 | u64::from(low);
-        Transfer {
+        LocalStoreTransfer {
             command: self.command,
             direction: self.direction,
             local,
@@ -138,14 +138,14 @@ impl List {
 
     /// The fault of a list whose own elements cannot be read.
     #[must_use]
-    pub fn fault(&self, spe: &SpeState, rule: Rule) -> TransferFault {
+    pub fn fault(&self, spe: &SpeState, rule: TransferRule) -> TransferFault {
         spe.fault(self.transfer(0, 0), rule)
     }
 }
 
 /// The quadword of the store behind a transfer. The addresses are the program's own, and behind the
 /// last one there is none: the highest address stands for it, whose transfer is refused.
-fn behind(transfer: &Transfer) -> u32 {
+fn behind(transfer: &LocalStoreTransfer) -> u32 {
     let end = transfer.local.saturating_add(transfer.bytes);
     end.checked_next_multiple_of(16).unwrap_or(u32::MAX)
 }
@@ -154,9 +154,9 @@ fn behind(transfer: &Transfer) -> u32 {
 mod tests {
     use super::*;
 
-    const WHOLE: Transfer = Transfer {
+    const WHOLE: LocalStoreTransfer = LocalStoreTransfer {
         command: "mfc_getl",
-        direction: Direction::Get,
+        direction: TransferDirection::Get,
         local: 32,
         effective: 1 << 32,
         bytes: 16,
@@ -166,9 +166,15 @@ mod tests {
     #[test]
     fn lists_have_whole_aligned_elements() {
         assert_eq!(List::new(WHOLE, 64).unwrap().left, 2);
-        assert_eq!(List::new(WHOLE, 68), Err(Rule::Alignment));
-        assert_eq!(List::new(Transfer { bytes: 12, ..WHOLE }, 64), Err(Rule::Size));
-        assert_eq!(List::new(Transfer { bytes: 8 * 2049, ..WHOLE }, 64), Err(Rule::Size));
+        assert_eq!(List::new(WHOLE, 68), Err(TransferRule::Alignment));
+        assert_eq!(
+            List::new(LocalStoreTransfer { bytes: 12, ..WHOLE }, 64),
+            Err(TransferRule::Size)
+        );
+        assert_eq!(
+            List::new(LocalStoreTransfer { bytes: 8 * 2049, ..WHOLE }, 64),
+            Err(TransferRule::Size)
+        );
     }
 
     #[test]
@@ -189,7 +195,7 @@ mod tests {
     #[test]
     fn local_addresses_end() {
         for local in [u32::MAX - 15, u32::MAX - 4, u32::MAX] {
-            assert_eq!(behind(&Transfer { local, ..WHOLE }), u32::MAX);
+            assert_eq!(behind(&LocalStoreTransfer { local, ..WHOLE }), u32::MAX);
         }
     }
 }

@@ -14,11 +14,11 @@
 //! Any number of threads may be the PPE: a lock in a line of their own keeps them apart, which
 //! waits for none of the stores before it, so that the PPE's two stores for an answer and the next
 //! question leave together. Nothing here waits for a message; that is
-//! [`Notify`](crate::notify::Notify)'s. In [`Style::Linux`] the words travel through pipes, by a
+//! [`Notify`](crate::notify::Notify)'s. In [`SpeStyle::Linux`] the words travel through pipes, by a
 //! system call each.
 
 use crate::biased::Biased;
-use crate::style::Style;
+use crate::style::SpeStyle;
 use seatmap_data::port::message::{message, numbered};
 use std::fs::File;
 use std::io::{Read, Write};
@@ -41,7 +41,7 @@ pub enum Mailbox {
 
 /// A message that the SPU took.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Taken {
+pub struct MailboxMessage {
     /// The message.
     pub value: u32,
     /// Whether the mailbox was full: somebody may wait for room.
@@ -50,7 +50,7 @@ pub struct Taken {
 
 /// How often something happened in the mailboxes that the SPU can wait for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct MailboxCounts {
     /// Messages that were sent to it.
     pub sent: u32,
     /// Messages that were taken out of its plain mailbox.
@@ -148,10 +148,10 @@ impl Mailboxes {
     ///
     /// # Errors
     /// The kernel's error: no more pipes.
-    pub fn new(style: Style) -> std::io::Result<Self> {
+    pub fn new(style: SpeStyle) -> std::io::Result<Self> {
         let pipes = match style {
-            Style::Cell => None,
-            Style::Linux => Some([Pipe::new()?, Pipe::new()?, Pipe::new()?]),
+            SpeStyle::Cell => None,
+            SpeStyle::Linux => Some([Pipe::new()?, Pipe::new()?, Pipe::new()?]),
         };
         Ok(Mailboxes { pipes, ..Mailboxes::default() })
     }
@@ -214,20 +214,20 @@ impl Mailboxes {
     /// The SPU's side: takes the oldest message.
     #[must_use]
     #[inline]
-    pub fn take(&self) -> Option<Taken> {
+    pub fn take(&self) -> Option<MailboxMessage> {
         let number = self.up.taken.load(Ordering::Relaxed).wrapping_add(1);
         let value = self.down.slots[(number % IN_CAPACITY) as usize].get(number)?;
         let last = number.wrapping_add(IN_CAPACITY - 1);
         let was_full = self.down.slots[(last % IN_CAPACITY) as usize].get(last).is_some();
         self.up.taken.store(number, Ordering::Release);
-        Some(Taken { value, was_full })
+        Some(MailboxMessage { value, was_full })
     }
 
     /// The SPU's side, where words come through the kernel: waits there for the oldest message.
     /// `None` elsewhere.
     #[must_use]
     #[inline]
-    pub fn take_from_kernel(&self) -> Option<Taken> {
+    pub fn take_from_kernel(&self) -> Option<MailboxMessage> {
         self.pipe(Mailbox::In)?.get();
         loop {
             // The word's number is there a moment after the word. It counts where a store has
@@ -260,18 +260,18 @@ impl Mailboxes {
     /// The SPU's side: how many messages to it were sent so far, as far as it can see, and how many
     /// of each of its own were taken. Their changes are events.
     #[must_use]
-    pub fn counts(&self) -> Counts {
+    pub fn counts(&self) -> MailboxCounts {
         let taken = self.up.taken.load(Ordering::Relaxed);
         let sent = taken.wrapping_add(self.waiting(Mailbox::In));
         let [out, out_interrupting] =
             [0, 1].map(|which| self.down.taken[which].load(Ordering::Acquire));
-        Counts { sent, out, out_interrupting }
+        MailboxCounts { sent, out, out_interrupting }
     }
 
     /// The counts of mailboxes whose waiting messages were all sent just now.
     #[must_use]
-    pub fn counts_before(&self) -> Counts {
-        Counts { sent: self.up.taken.load(Ordering::Relaxed), ..self.counts() }
+    pub fn counts_before(&self) -> MailboxCounts {
+        MailboxCounts { sent: self.up.taken.load(Ordering::Relaxed), ..self.counts() }
     }
 
     /// Messages that wait in a mailbox.
@@ -308,7 +308,7 @@ mod tests {
     use super::*;
 
     fn both() -> [Mailboxes; 2] {
-        [Style::Cell, Style::Linux].map(|style| Mailboxes::new(style).unwrap())
+        [SpeStyle::Cell, SpeStyle::Linux].map(|style| Mailboxes::new(style).unwrap())
     }
 
     fn taken(mailboxes: &Mailboxes) -> Option<u32> {

@@ -4,8 +4,8 @@
 use crate::crowd::{self, LOOKS, SERVING, is_crowded};
 use crate::error::SpeError;
 use crate::notify::Notify;
-use crate::stop::{Resumable, Stop};
-use crate::style::Style;
+use crate::stop::{Resumable, StopReason};
+use crate::style::SpeStyle;
 use seatmap_os::affinity;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,7 +17,7 @@ struct Seat {
     order: Mutex<Option<Arc<dyn Resumable>>>,
     has_order: AtomicBool,
     worker: Notify,
-    result: Mutex<Option<Stop>>,
+    result: Mutex<Option<StopReason>>,
     is_done: AtomicBool,
     caller: Notify,
 }
@@ -85,19 +85,19 @@ fn cpus_in_reach() -> usize {
 ///
 /// # Errors
 /// [`SpeError::Thread`].
-pub fn resume(seat: usize, program: Arc<dyn Resumable>) -> Result<Stop, SpeError> {
+pub fn resume(seat: usize, program: Arc<dyn Resumable>) -> Result<StopReason, SpeError> {
     let pool = pool()?;
     crowd::count_running(cpus_in_reach(), |running| running.fetch_add(1, Ordering::Relaxed) + 1);
     let at = seat % pool.cpus.len();
-    let stop = match Style::current() {
-        Style::Cell => by_seat(pool, at, program),
-        Style::Linux => by_thread(pool.cpus[at], program),
+    let stop = match SpeStyle::current() {
+        SpeStyle::Cell => by_seat(pool, at, program),
+        SpeStyle::Linux => by_thread(pool.cpus[at], program),
     };
     crowd::count_running(cpus_in_reach(), |running| running.fetch_sub(1, Ordering::Relaxed) - 1);
     stop
 }
 
-fn by_seat(pool: &Pool, at: usize, program: Arc<dyn Resumable>) -> Result<Stop, SpeError> {
+fn by_seat(pool: &Pool, at: usize, program: Arc<dyn Resumable>) -> Result<StopReason, SpeError> {
     let idle = pool.idle.lock().unwrap_or_else(PoisonError::into_inner)[at].pop();
     let seat = match idle {
         Some(seat) => seat,
@@ -109,13 +109,14 @@ fn by_seat(pool: &Pool, at: usize, program: Arc<dyn Resumable>) -> Result<Stop, 
 }
 
 /// Makes a thread for this run alone, and waits for its end.
-fn by_thread(cpu: u32, program: Arc<dyn Resumable>) -> Result<Stop, SpeError> {
+fn by_thread(cpu: u32, program: Arc<dyn Resumable>) -> Result<StopReason, SpeError> {
     let thread = std::thread::Builder::new().name(format!("spe-{cpu}")).spawn(move || {
         affinity::pin(&[cpu])?;
         // SAFETY: the caller waits for this thread, and `Context::hold` surrounds it.
-        Ok(catch_unwind(AssertUnwindSafe(|| unsafe { program.resume() })).unwrap_or(Stop::Defect))
+        Ok(catch_unwind(AssertUnwindSafe(|| unsafe { program.resume() }))
+            .unwrap_or(StopReason::Defect))
     });
-    let ended = thread.and_then(|thread| thread.join().unwrap_or(Ok(Stop::Defect)));
+    let ended = thread.and_then(|thread| thread.join().unwrap_or(Ok(StopReason::Defect)));
     ended.map_err(|source| SpeError::Thread { cpu, source })
 }
 
@@ -142,12 +143,16 @@ fn start(cpu: u32, looks: u32) -> Result<Arc<Seat>, SpeError> {
 
 impl Seat {
     /// Hands a program over and waits until it stops.
-    fn call(&self, program: Arc<dyn Resumable>) -> Stop {
+    fn call(&self, program: Arc<dyn Resumable>) -> StopReason {
         *self.order.lock().unwrap_or_else(PoisonError::into_inner) = Some(program);
         self.has_order.store(true, Ordering::Release);
         self.worker.ring();
         self.caller.wait(|| self.is_done.swap(false, Ordering::Acquire).then_some(()));
-        self.result.lock().unwrap_or_else(PoisonError::into_inner).take().unwrap_or(Stop::Defect)
+        self.result
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take()
+            .unwrap_or(StopReason::Defect)
     }
 
     fn serve(&self, looks: u32) {
@@ -160,7 +165,7 @@ impl Seat {
             let stop = order.map(|program| {
                 // SAFETY: the caller waits in `call`, which `Context::hold` surrounds.
                 catch_unwind(AssertUnwindSafe(|| unsafe { program.resume() }))
-                    .unwrap_or(Stop::Defect)
+                    .unwrap_or(StopReason::Defect)
             });
             *self.result.lock().unwrap_or_else(PoisonError::into_inner) = stop;
             self.is_done.store(true, Ordering::Release);

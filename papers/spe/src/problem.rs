@@ -4,7 +4,7 @@
 //! program itself.
 
 use seatmap_cell_sim::os::registers;
-use seatmap_cell_sim::os::window::Reserved;
+use seatmap_cell_sim::os::window::ReservedRange;
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -46,18 +46,18 @@ pub trait RegisterAccess: Send + Sync {
 
 /// The addresses of one SPE's registers.
 #[derive(Debug)]
-pub struct Area {
-    addresses: Reserved,
+pub struct ProblemStateArea {
+    addresses: ReservedRange,
 }
 
-impl Area {
+impl ProblemStateArea {
     /// Reserves addresses.
     ///
     /// # Errors
     /// The kernel's error.
     pub fn new() -> io::Result<Self> {
         registers::serve(access)?;
-        Ok(Area { addresses: Reserved::new(BYTES)? })
+        Ok(ProblemStateArea { addresses: ReservedRange::new(BYTES)? })
     }
 
     /// The first address.
@@ -77,7 +77,7 @@ impl Area {
     }
 }
 
-impl Drop for Area {
+impl Drop for ProblemStateArea {
     fn drop(&mut self) {
         AREAS.write().unwrap_or_else(PoisonError::into_inner).remove(&(self.start() as usize));
     }

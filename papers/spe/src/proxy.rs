@@ -1,6 +1,6 @@
 //! The registers through which the PPE gives commands to an SPE's transfer unit.
 
-use crate::transfer::{Direction, Transfer};
+use crate::transfer::{LocalStoreTransfer, TransferDirection};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The local-store address (written).
@@ -77,14 +77,14 @@ impl Proxy {
 
     /// The transfer that a command asks for; `None` for one that the PPE cannot give.
     #[must_use]
-    pub fn transfer(&self, command: u32) -> Option<Transfer> {
+    pub fn transfer(&self, command: u32) -> Option<LocalStoreTransfer> {
         let (command, direction) = match command & 0xff {
-            0x40..=0x42 => ("a get by the PPE", Direction::Get),
-            0x20..=0x22 | 0x30..=0x32 => ("a put by the PPE", Direction::Put),
+            0x40..=0x42 => ("a get by the PPE", TransferDirection::Get),
+            0x20..=0x22 | 0x30..=0x32 => ("a put by the PPE", TransferDirection::Put),
             _ => return None,
         };
         let size_and_tag = self.size_and_tag.load(Ordering::Relaxed);
-        Some(Transfer {
+        Some(LocalStoreTransfer {
             command,
             direction,
             local: self.local.load(Ordering::Relaxed),
@@ -116,7 +116,10 @@ mod tests {
         );
         let transfer = proxy.transfer(0x40).unwrap();
         assert_eq!((transfer.local, transfer.effective), (0x1000, 0x1_0000_0080));
-        assert_eq!((transfer.bytes, transfer.tag, transfer.direction), (4096, 5, Direction::Get));
+        assert_eq!(
+            (transfer.bytes, transfer.tag, transfer.direction),
+            (4096, 5, TransferDirection::Get)
+        );
         assert!(proxy.transfer(0xd0).is_none());
         proxy.note(false);
         assert_eq!((proxy.status(), proxy.query_mask()), (1, 32));

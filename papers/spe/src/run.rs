@@ -3,17 +3,17 @@
 use crate::error::SpeError;
 use crate::faults::{self, ProgramPlace};
 use crate::hooks::Hooks;
-use crate::image::{Image, Loaded};
-use crate::simulated::spu::Count;
+use crate::image::{Image, LoadedProgram};
+use crate::simulated::spu::CycleCount;
 use crate::simulated::{compute, spin};
 use crate::spu::SpuState;
 use crate::state::SpeState;
-pub use crate::stop::{Arguments, Ended, Entry, Pause, RegisterWords, Stop, Turned};
-use crate::store::Store;
+pub use crate::stop::{Arguments, EntryPoint, Pause, RegisterWords, RunStop, StopReason, Turned};
+use crate::store::SpeStore;
 use crate::symbols::Symbols;
 use corosensei::stack::{Stack, StackPointer};
 use corosensei::{Coroutine, CoroutineResult};
-use seatmap_cell_sim::session::{Session, Turn};
+use seatmap_cell_sim::session::{CellBeSession, ProgramTurn};
 use std::cell::UnsafeCell;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -39,31 +39,31 @@ unsafe impl Stack for StoreStack {
     }
 }
 
-type Program = Coroutine<(), Pause, Stop, StoreStack>;
+type Program = Coroutine<(), Pause, StopReason, StoreStack>;
 /// The start of a program in an image's runtime: three arguments as `main` takes them, and where
 /// they lie as vectors.
 type Start = unsafe extern "C" fn(u64, u64, u64, *const RegisterWords);
 
 /// A program in a store, and how far it came.
-pub struct Runner {
+pub struct SpuRun {
     spu: Box<UnsafeCell<SpuState>>,
-    loaded: Option<Loaded>,
+    loaded: Option<LoadedProgram>,
     symbols: Arc<Symbols>,
     program: Option<Program>,
 }
 
-impl std::fmt::Debug for Runner {
+impl std::fmt::Debug for SpuRun {
     fn fmt(&self, out: &mut std::fmt::Formatter) -> std::fmt::Result {
         out.debug_struct("Runner").field("loaded", &self.loaded).finish_non_exhaustive()
     }
 }
 
-impl Runner {
+impl SpuRun {
     /// The runner of a context without a program.
     #[must_use]
     pub fn new(spe: *const SpeState) -> Self {
         let spu = Box::new(UnsafeCell::new(SpuState::new(spe)));
-        Runner { spu, loaded: None, symbols: Arc::default(), program: None }
+        SpuRun { spu, loaded: None, symbols: Arc::default(), program: None }
     }
 
     /// Puts a program into the store, which reaches its machine through `hooks`.
@@ -72,7 +72,7 @@ impl Runner {
     /// The errors of [`Image::load`].
     pub fn load(
         &mut self,
-        store: &Store,
+        store: &SpeStore,
         hooks: &'static Hooks,
         image: &Image,
     ) -> Result<(), SpeError> {
@@ -98,11 +98,11 @@ impl Runner {
     pub fn prepare(
         &mut self,
         spe: &SpeState,
-        entry: Entry,
+        entry: EntryPoint,
         arguments: Arguments,
     ) -> Result<bool, SpeError> {
         let loaded = self.loaded.ok_or(SpeError::NoProgram(spe.number()))?;
-        if entry == Entry::Resume && self.program.is_some() {
+        if entry == EntryPoint::Resume && self.program.is_some() {
             return Ok(false);
         }
         self.end();
@@ -116,7 +116,7 @@ impl Runner {
         let spu = self.spu.get();
         // SAFETY: no program runs, so nobody else touches the state. The program begins to count at
         // 0.
-        unsafe { (*spu).simulated.count = Count::default() };
+        unsafe { (*spu).simulated.count = CycleCount::default() };
         let start = loaded.start;
         self.program = Some(Coroutine::with_stack(stack, move |yielder, ()| {
             // SAFETY: the state outlives the program, and only the program's thread touches it now.
@@ -126,7 +126,7 @@ impl Runner {
             let Arguments { numbers: [first, second, third], words } = arguments;
             // SAFETY: as above; the vectors lie on the program's own stack.
             unsafe { start(first, second, third, &raw const words) };
-            Stop::Code(0x2000)
+            StopReason::Code(0x2000)
         }));
         Ok(true)
     }
@@ -134,12 +134,12 @@ impl Runner {
     /// Runs the program on this thread until it stops.
     pub fn resume(&mut self) -> Pause {
         let place = self.place();
-        let Some(program) = &mut self.program else { return Pause::Stop(Stop::Defect) };
+        let Some(program) = &mut self.program else { return Pause::Stop(StopReason::Defect) };
         let mut pause = match faults::running(&place, || program.resume(())) {
             CoroutineResult::Yield(pause) => pause,
             CoroutineResult::Return(stop) => Pause::Stop(stop),
         };
-        if let Pause::Stop(Stop::Fault(fault)) = &mut pause {
+        if let Pause::Stop(StopReason::Fault(fault)) = &mut pause {
             fault.place = self.symbols.place(fault.at, place.base, place.bytes);
         }
         if matches!(&pause, Pause::Stop(stop) if !stop.goes_on()) {
@@ -167,9 +167,9 @@ impl Runner {
     /// The session is the program's alone until it returns.
     pub unsafe fn resume_simulated(
         &mut self,
-        store: &Store,
-        session: *mut Session,
-        turn: Turn,
+        store: &SpeStore,
+        session: *mut CellBeSession,
+        turn: ProgramTurn,
     ) -> Turned {
         let since_ns = compute::spent_ns();
         let spu = self.spu.get();
@@ -177,7 +177,7 @@ impl Runner {
         let simulated = unsafe { &mut (*spu).simulated };
         (simulated.session, simulated.turn) = (session, turn);
         let Some(loaded) = self.loaded else {
-            return Turned { pause: Pause::Stop(Stop::Defect), worked_ns: 0, counted: 0 };
+            return Turned { pause: Pause::Stop(StopReason::Defect), worked_ns: 0, counted: 0 };
         };
         let pause = spin::watched(store, &loaded, spu, || self.resume());
         // SAFETY: the program has given its thread back.
@@ -203,7 +203,7 @@ impl Runner {
     }
 }
 
-impl Drop for Runner {
+impl Drop for SpuRun {
     fn drop(&mut self) {
         self.end();
     }

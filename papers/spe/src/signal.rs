@@ -8,17 +8,17 @@ const WAITS: u64 = 1 << 32;
 /// A register that keeps the last value, or gathers the bits of all, until it is read; reading
 /// clears it.
 #[derive(Debug)]
-pub struct Signal {
+pub struct SpuSignal {
     gathers: bool,
     /// The value, and above it whether one waits.
     word: AtomicU64,
 }
 
-impl Signal {
+impl SpuSignal {
     /// An empty register.
     #[must_use]
     pub fn new(gathers: bool) -> Self {
-        Signal { gathers, word: AtomicU64::new(0) }
+        SpuSignal { gathers, word: AtomicU64::new(0) }
     }
 
     /// Writes a value: over the last one, or by a logical OR.
@@ -62,7 +62,7 @@ mod tests {
     #[test]
     fn values_replace_or_gather() {
         for (gathers, expected) in [(false, 4), (true, 5)] {
-            let signal = Signal::new(gathers);
+            let signal = SpuSignal::new(gathers);
             signal.write(1);
             signal.write(4);
             assert_eq!(

@@ -2,11 +2,11 @@
 
 use crate::atomic::Reservation;
 use crate::list::List;
-use crate::mailbox::Counts;
+use crate::mailbox::MailboxCounts;
 use crate::notify::Polls;
-use crate::simulated::spu::Simulated;
+use crate::simulated::spu::SimulatedSpu;
 use crate::state::SpeState;
-use crate::stop::{Pause, ProgramFault, Stop};
+use crate::stop::{Pause, ProgramFault, StopReason};
 use crate::time_base;
 use corosensei::Yielder;
 
@@ -38,7 +38,7 @@ pub struct SpuState {
     pub own_events: u32,
     /// The count of what had happened in the mailboxes when the program last acknowledged their
     /// events.
-    pub acknowledged: Counts,
+    pub acknowledged: MailboxCounts,
     /// The value that the program gave the decrementer, and the tick when it did.
     pub decrementer: (u32, u64),
     /// Whether the decrementer's event was reported since it was set.
@@ -52,7 +52,7 @@ pub struct SpuState {
     /// The fault at which its program is about to stop.
     pub fault: Option<ProgramFault>,
     /// Its side of the simulated Cell.
-    pub simulated: Simulated,
+    pub simulated: SimulatedSpu,
 }
 
 impl SpuState {
@@ -71,14 +71,14 @@ impl SpuState {
             event_mask: 0,
             polls: Polls::default(),
             own_events: 0,
-            acknowledged: Counts::default(),
+            acknowledged: MailboxCounts::default(),
             decrementer: (0, time_base::host_ticks()),
             has_decremented: true,
             command: [0; 5],
             saved_return: 0,
             stopped_at: 0,
             fault: None,
-            simulated: Simulated::default(),
+            simulated: SimulatedSpu::default(),
         }
     }
 
@@ -91,7 +91,7 @@ impl SpuState {
     }
 
     /// Stops the program, and returns if the context is run again.
-    pub fn stop(&mut self, stop: Stop) {
+    pub fn stop(&mut self, stop: StopReason) {
         // SAFETY: set while the program runs on its coroutine, and only the program comes here.
         if let Some(yielder) = unsafe { self.yielder.as_ref() } {
             yielder.suspend(Pause::Stop(stop));
@@ -99,7 +99,7 @@ impl SpuState {
     }
 
     /// Stops the program for good: nothing resumes it.
-    pub fn fail(&mut self, stop: Stop) -> ! {
+    pub fn fail(&mut self, stop: StopReason) -> ! {
         loop {
             self.stop(stop.clone());
         }

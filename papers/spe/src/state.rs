@@ -2,10 +2,10 @@
 
 use crate::mailbox::{Mailbox, Mailboxes};
 use crate::notify::Notify;
-use crate::signal::Signal;
-use crate::store::Store;
+use crate::signal::SpuSignal;
+use crate::store::SpeStore;
 use crate::stuck::{WaitReason, Waiter};
-use crate::transfer::{Rule, Transfer, TransferFault};
+use crate::transfer::{LocalStoreTransfer, TransferFault, TransferRule};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
@@ -15,9 +15,9 @@ pub struct SpeState {
     number: u32,
     /// The thread that runs the program.
     caller: AtomicU64,
-    store: Store,
+    store: SpeStore,
     mailboxes: Mailboxes,
-    signals: [Signal; 2],
+    signals: [SpuSignal; 2],
     events: AtomicU32,
     notify: Notify,
     watchers: Mutex<Vec<Weak<Notify>>>,
@@ -28,13 +28,18 @@ impl SpeState {
     /// The state of an SPE that nothing was sent to. A signal register that gathers keeps all bits
     /// that were written since it was last read.
     #[must_use]
-    pub fn new(number: u32, store: Store, mailboxes: Mailboxes, signals_gather: [bool; 2]) -> Self {
+    pub fn new(
+        number: u32,
+        store: SpeStore,
+        mailboxes: Mailboxes,
+        signals_gather: [bool; 2],
+    ) -> Self {
         SpeState {
             number,
             caller: AtomicU64::new(0),
             store,
             mailboxes,
-            signals: signals_gather.map(Signal::new),
+            signals: signals_gather.map(SpuSignal::new),
             events: AtomicU32::new(0),
             notify: Notify::default(),
             watchers: Mutex::default(),
@@ -50,14 +55,14 @@ impl SpeState {
 
     /// The fault of one of its transfers.
     #[must_use]
-    pub fn fault(&self, transfer: Transfer, rule: Rule) -> TransferFault {
+    pub fn fault(&self, transfer: LocalStoreTransfer, rule: TransferRule) -> TransferFault {
         TransferFault { context: self.number, transfer, rule }
     }
 
     /// Its local store.
     #[must_use]
     #[inline]
-    pub fn store(&self) -> &Store {
+    pub fn store(&self) -> &SpeStore {
         &self.store
     }
 
@@ -70,7 +75,7 @@ impl SpeState {
 
     /// A signal register, 0 or 1.
     #[must_use]
-    pub fn signal(&self, register: usize) -> &Signal {
+    pub fn signal(&self, register: usize) -> &SpuSignal {
         &self.signals[register & 1]
     }
 

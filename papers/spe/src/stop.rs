@@ -1,11 +1,11 @@
 //! Where a run begins, why a program gives its thread back, and how it gets one again.
 
 use crate::transfer::TransferFault;
-use seatmap_cell_sim::session::{Call, Session, Turn};
+use seatmap_cell_sim::session::{CellBeSession, ProgramTurn, SessionCall};
 
 /// Where a run begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Entry {
+pub enum EntryPoint {
     /// At the program's beginning.
     Start,
     /// Where the program stopped; at its beginning if it has ended.
@@ -36,7 +36,7 @@ impl From<[u64; 3]> for Arguments {
 
 /// Why a program gave its thread back.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Stop {
+pub enum StopReason {
     /// It stopped with a code; codes from 0x2000 to 0x20ff end it.
     Code(u32),
     /// It halted.
@@ -102,11 +102,11 @@ impl std::fmt::Display for ProgramFault {
     }
 }
 
-impl Stop {
+impl StopReason {
     /// Whether a run can resume the program.
     #[must_use]
     pub fn goes_on(&self) -> bool {
-        matches!(self, Stop::Code(code) if !(0x2000..0x2100).contains(code))
+        matches!(self, StopReason::Code(code) if !(0x2000..0x2100).contains(code))
     }
 }
 
@@ -114,9 +114,9 @@ impl Stop {
 #[derive(Debug)]
 pub enum Pause {
     /// It stopped.
-    Stop(Stop),
+    Stop(StopReason),
     /// It waits for its turn on the simulated Cell.
-    Call(Call),
+    Call(SessionCall),
 }
 
 /// A turn of a program on the simulated Cell.
@@ -132,9 +132,9 @@ pub struct Turned {
 
 /// How a run ended, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ended {
+pub struct RunStop {
     /// Why.
-    pub stop: Stop,
+    pub stop: StopReason,
     /// The local-store address that the next run is given to go on.
     pub at: u32,
 }
@@ -145,11 +145,11 @@ pub trait Resumable: std::fmt::Debug + Send + Sync {
     ///
     /// # Safety
     /// The owner of the program waits for this, and touches nothing of it meanwhile.
-    unsafe fn resume(&self) -> Stop;
+    unsafe fn resume(&self) -> StopReason;
 
     /// Gives the program its turn on the simulated Cell, until its next call or stop.
     ///
     /// # Safety
     /// As for [`Resumable::resume`], and the session is the program's alone until it returns.
-    unsafe fn resume_simulated(&self, session: *mut Session, turn: Turn) -> Turned;
+    unsafe fn resume_simulated(&self, session: *mut CellBeSession, turn: ProgramTurn) -> Turned;
 }

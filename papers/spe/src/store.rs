@@ -1,7 +1,7 @@
 //! The local store of one SPE.
 
 use crate::error::SpeError;
-use seatmap_cell_sim::os::window::Window;
+use seatmap_cell_sim::os::window::DoubleMapping;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The local store of the Cell's SPEs: 256 KiB.
@@ -20,20 +20,20 @@ pub fn at_least(bytes: usize) {
 /// Memory whose address is a multiple of 4 GiB: the low 32 bits of a pointer are its local-store
 /// address.
 #[derive(Debug)]
-pub struct Store {
-    window: Window,
+pub struct SpeStore {
+    window: DoubleMapping,
 }
 
-impl Store {
+impl SpeStore {
     /// A zeroed store of 256 KiB, or of `SEATMAP_SPE_LS_KIB` KiB, or of the bytes that [`at_least`]
     /// was told if those are more.
     ///
     /// # Errors
-    /// [`SpeError::Store`], or [`SpeError::Argument`] for a size that means nothing.
+    /// [`SpeError::SpeStore`], or [`SpeError::Argument`] for a size that means nothing.
     pub fn new() -> Result<Self, SpeError> {
         let bytes = wanted_bytes(std::env::var("SEATMAP_SPE_LS_KIB").ok().as_deref())?;
         let bytes = bytes.max(LEAST_BYTES.load(Ordering::Relaxed));
-        Ok(Store { window: Window::new(bytes).map_err(SpeError::Store)? })
+        Ok(SpeStore { window: DoubleMapping::new(bytes).map_err(SpeError::Store)? })
     }
 
     /// How long it is.
@@ -67,10 +67,10 @@ impl Store {
         (end <= self.bytes()).then(|| unsafe { self.effective().add(start) })
     }
 
-    /// Makes every page writable through [`Store::effective`].
+    /// Makes every page writable through [`SpeStore::effective`].
     ///
     /// # Errors
-    /// [`SpeError::Store`].
+    /// [`SpeError::SpeStore`].
     pub fn open(&self) -> Result<(), SpeError> {
         // Without a second address, the pages of the last program are there to be executed only.
         if self.effective() == self.base() { self.execute(0, 0) } else { Ok(()) }
@@ -79,7 +79,7 @@ impl Store {
     /// Lets the SPU execute these pages, and no others.
     ///
     /// # Errors
-    /// [`SpeError::Store`].
+    /// [`SpeError::SpeStore`].
     pub fn execute(&self, start: usize, end: usize) -> Result<(), SpeError> {
         self.window.execute(start, end).map_err(SpeError::Store)
     }
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn the_low_bits_of_a_pointer_are_its_local_address() {
-        let store = Store { window: Window::new(STORE_BYTES).unwrap() };
+        let store = SpeStore { window: DoubleMapping::new(STORE_BYTES).unwrap() };
         assert_eq!(store.base() as usize & 0xffff_ffff, 0);
         assert_eq!(store.at(16, 16).unwrap() as usize, store.effective() as usize + 16);
         assert!(

@@ -9,7 +9,7 @@ const VARIABLE: &str = "SEATMAP_SPE_STYLE";
 
 /// A way of doing the work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Style {
+pub enum SpeStyle {
     /// Pinned threads that are there before they are needed, mailboxes in shared cache lines,
     /// waiters that look first.
     #[default]
@@ -18,14 +18,14 @@ pub enum Style {
     Linux,
 }
 
-impl Style {
+impl SpeStyle {
     /// The style that the environment asks for, once a process: `SEATMAP_SPE_STYLE=cell` or
     /// `linux`.
     ///
     /// # Errors
     /// [`SpeError::Argument`] for another word.
     pub fn chosen() -> Result<Self, SpeError> {
-        static CHOSEN: OnceLock<Result<Style, String>> = OnceLock::new();
+        static CHOSEN: OnceLock<Result<SpeStyle, String>> = OnceLock::new();
         let chosen = CHOSEN.get_or_init(|| parsed(std::env::var(VARIABLE).ok().as_deref()));
         chosen.clone().map_err(SpeError::Argument)
     }
@@ -37,10 +37,10 @@ impl Style {
     }
 }
 
-fn parsed(word: Option<&str>) -> Result<Style, String> {
+fn parsed(word: Option<&str>) -> Result<SpeStyle, String> {
     match word {
-        None | Some("" | "cell") => Ok(Style::Cell),
-        Some("linux") => Ok(Style::Linux),
+        None | Some("" | "cell") => Ok(SpeStyle::Cell),
+        Some("linux") => Ok(SpeStyle::Linux),
         Some(other) => Err(format!("{VARIABLE}={other}: expected cell or linux")),
     }
 }
@@ -51,8 +51,8 @@ mod tests {
 
     #[test]
     fn two_words_are_known() {
-        assert_eq!((parsed(None), parsed(Some("cell"))), (Ok(Style::Cell), Ok(Style::Cell)));
-        assert_eq!(parsed(Some("linux")), Ok(Style::Linux));
+        assert_eq!((parsed(None), parsed(Some("cell"))), (Ok(SpeStyle::Cell), Ok(SpeStyle::Cell)));
+        assert_eq!(parsed(Some("linux")), Ok(SpeStyle::Linux));
         assert!(parsed(Some("windows")).unwrap_err().contains("expected cell or linux"));
     }
 }

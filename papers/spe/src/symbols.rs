@@ -1,6 +1,6 @@
 //! The names of a program's functions, for reports of its faults.
 
-use crate::elf::{self, Bytes};
+use crate::elf::{self, ElfBytes};
 use std::ffi::CStr;
 
 /// Bytes of a section's header, and the kind of a table of symbols (the generic ABI).
@@ -19,7 +19,7 @@ impl Symbols {
     /// Reads the table of symbols of a file.
     #[must_use]
     pub fn read(file: &[u8]) -> Self {
-        let mut functions = functions(Bytes(file)).unwrap_or_default();
+        let mut functions = functions(ElfBytes(file)).unwrap_or_default();
         functions.sort_unstable();
         Symbols { functions }
     }
@@ -40,7 +40,7 @@ impl Symbols {
     }
 }
 
-fn functions(file: Bytes) -> Option<Vec<(u64, String)>> {
+fn functions(file: ElfBytes) -> Option<Vec<(u64, String)>> {
     let sections = file.size(40)?;
     let count = usize::from(file.half(60)?);
     let table = (0..count)
@@ -60,12 +60,12 @@ fn section(sections: usize, number: usize) -> Option<usize> {
     sections.checked_add(number.checked_mul(SECTION_BYTES)?)
 }
 
-fn function(file: Bytes, first: usize, names: usize, number: usize) -> Option<(u64, String)> {
+fn function(file: ElfBytes, first: usize, names: usize, number: usize) -> Option<(u64, String)> {
     let at = first.checked_add(number * elf::SYMBOL_BYTES)?;
     let symbol = file.0.get(at..at.checked_add(elf::SYMBOL_BYTES)?)?;
     let is_function = symbol[4] & 15 == FUNCTION;
-    let name = names.checked_add(Bytes(symbol).word(0)? as usize)?;
-    let address = Bytes(symbol).double(8)?;
+    let name = names.checked_add(ElfBytes(symbol).word(0)? as usize)?;
+    let address = ElfBytes(symbol).double(8)?;
     let name = String::from_utf8_lossy(file.text(name)?).into_owned();
     (is_function && address != 0 && !name.is_empty()).then_some((address, name))
 }

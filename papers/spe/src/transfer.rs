@@ -9,7 +9,7 @@ pub const TAGS: u32 = 32;
 
 /// Which way a transfer goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Direction {
+pub enum TransferDirection {
     /// From the effective address into the local store.
     Get,
     /// From the local store to the effective address.
@@ -18,11 +18,11 @@ pub enum Direction {
 
 /// One transfer, as an SPU or the PPE asked for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Transfer {
+pub struct LocalStoreTransfer {
     /// The command, for error texts.
     pub command: &'static str,
     /// Which way it goes.
-    pub direction: Direction,
+    pub direction: TransferDirection,
     /// The local-store address.
     pub local: u32,
     /// The effective address.
@@ -35,7 +35,7 @@ pub struct Transfer {
 
 /// The rule that a transfer breaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rule {
+pub enum TransferRule {
     /// One, two, four, eight or a multiple of 16 bytes up to 16 KiB.
     Size,
     /// Both addresses have the same offset in a quadword, which is a multiple of a small size.
@@ -52,28 +52,31 @@ pub enum Rule {
     Command,
 }
 
-impl Rule {
+impl TransferRule {
     /// libspe2's constant for the exception: alignment, segmentation or storage.
     #[must_use]
     pub fn exception(self) -> i32 {
         match self {
-            Rule::Size | Rule::Alignment | Rule::Tag | Rule::Command => 0x08,
-            Rule::Address => 0x20,
-            Rule::Local | Rule::Register => 0x40,
+            TransferRule::Size
+            | TransferRule::Alignment
+            | TransferRule::Tag
+            | TransferRule::Command => 0x08,
+            TransferRule::Address => 0x20,
+            TransferRule::Local | TransferRule::Register => 0x40,
         }
     }
 
     fn words(self) -> &'static str {
         match self {
-            Rule::Size => "the size is not 1, 2, 4, 8 or a multiple of 16 up to 16384",
-            Rule::Alignment => {
+            TransferRule::Size => "the size is not 1, 2, 4, 8 or a multiple of 16 up to 16384",
+            TransferRule::Alignment => {
                 "the two addresses differ in their last four bits, or do not suit the size"
             }
-            Rule::Tag => "tags go from 0 to 31",
-            Rule::Local => "the range is not in the local store",
-            Rule::Address => "the effective address cannot be read or written",
-            Rule::Register => "not a register that this transfer can reach",
-            Rule::Command => "the transfer unit does not know this command",
+            TransferRule::Tag => "tags go from 0 to 31",
+            TransferRule::Local => "the range is not in the local store",
+            TransferRule::Address => "the effective address cannot be read or written",
+            TransferRule::Register => "not a register that this transfer can reach",
+            TransferRule::Command => "the transfer unit does not know this command",
         }
     }
 }
@@ -84,14 +87,14 @@ pub struct TransferFault {
     /// The context's number.
     pub context: u32,
     /// The transfer.
-    pub transfer: Transfer,
+    pub transfer: LocalStoreTransfer,
     /// The rule.
-    pub rule: Rule,
+    pub rule: TransferRule,
 }
 
 impl fmt::Display for TransferFault {
     fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
-        let Transfer { command, local, effective, bytes, tag, .. } = self.transfer;
+        let LocalStoreTransfer { command, local, effective, bytes, tag, .. } = self.transfer;
         write!(out, "context {}: {command} of {bytes} bytes, tag {tag}, ", self.context)?;
         write!(
             out,
@@ -101,24 +104,24 @@ impl fmt::Display for TransferFault {
     }
 }
 
-impl Transfer {
+impl LocalStoreTransfer {
     /// Checks the rules that need no look at memory.
     ///
     /// # Errors
     /// The rule that it breaks.
     #[inline]
-    pub fn check(&self) -> Result<(), Rule> {
+    pub fn check(&self) -> Result<(), TransferRule> {
         if self.tag >= TAGS {
-            return Err(Rule::Tag);
+            return Err(TransferRule::Tag);
         }
         let is_small = matches!(self.bytes, 1 | 2 | 4 | 8);
         if !(is_small || (self.bytes.is_multiple_of(16) && self.bytes <= MOST_BYTES)) {
-            return Err(Rule::Size);
+            return Err(TransferRule::Size);
         }
         let here = u64::from(self.local) & 15;
         let there = self.effective & 15;
         let unit = if is_small { u64::from(self.bytes) } else { 16 };
-        if here == there && here % unit == 0 { Ok(()) } else { Err(Rule::Alignment) }
+        if here == there && here % unit == 0 { Ok(()) } else { Err(TransferRule::Alignment) }
     }
 }
 
@@ -126,8 +129,15 @@ impl Transfer {
 mod tests {
     use super::*;
 
-    fn transfer(local: u32, effective: u64, bytes: u32, tag: u32) -> Transfer {
-        Transfer { command: "mfc_get", direction: Direction::Get, local, effective, bytes, tag }
+    fn transfer(local: u32, effective: u64, bytes: u32, tag: u32) -> LocalStoreTransfer {
+        LocalStoreTransfer {
+            command: "mfc_get",
+            direction: TransferDirection::Get,
+            local,
+            effective,
+            bytes,
+            tag,
+        }
     }
 
     #[test]
@@ -141,13 +151,13 @@ mod tests {
             assert_eq!(good.check(), Ok(()), "{good:?}");
         }
         let rules = [
-            (transfer(0, 0, 24, 0), Rule::Size),
-            (transfer(0, 0, MOST_BYTES + 16, 0), Rule::Size),
-            (transfer(0, 8, 16, 0), Rule::Alignment),
-            (transfer(8, 8, 16, 0), Rule::Alignment),
-            (transfer(2, 2, 4, 0), Rule::Alignment),
-            (transfer(4, 8, 4, 0), Rule::Alignment),
-            (transfer(0, 0, 16, 32), Rule::Tag),
+            (transfer(0, 0, 24, 0), TransferRule::Size),
+            (transfer(0, 0, MOST_BYTES + 16, 0), TransferRule::Size),
+            (transfer(0, 8, 16, 0), TransferRule::Alignment),
+            (transfer(8, 8, 16, 0), TransferRule::Alignment),
+            (transfer(2, 2, 4, 0), TransferRule::Alignment),
+            (transfer(4, 8, 4, 0), TransferRule::Alignment),
+            (transfer(0, 0, 16, 32), TransferRule::Tag),
         ];
         for (bad, rule) in rules {
             assert_eq!(bad.check(), Err(rule), "{bad:?}");
@@ -159,7 +169,7 @@ mod tests {
         let fault = TransferFault {
             context: 3,
             transfer: transfer(0, 0xdead, 16, 7),
-            rule: Rule::Alignment,
+            rule: TransferRule::Alignment,
         };
         let words = fault.to_string();
         assert!(

@@ -5,10 +5,12 @@
 
 use crate::problem::{self, RegisterAccess};
 use crate::state::SpeState;
-use crate::transfer::{Direction, MOST_BYTES, Rule, TAGS, Transfer, TransferFault};
+use crate::transfer::{
+    LocalStoreTransfer, MOST_BYTES, TAGS, TransferDirection, TransferFault, TransferRule,
+};
 use seatmap_cell_sim::os::guarded;
 
-impl Transfer {
+impl LocalStoreTransfer {
     /// Does the transfer for an SPE.
     ///
     /// # Errors
@@ -19,9 +21,9 @@ impl Transfer {
         moved.map_err(|rule| spe.fault(*self, rule))
     }
 
-    fn move_bytes(&self, spe: &SpeState) -> Result<(), Rule> {
-        let bytes = usize::try_from(self.bytes).map_err(|_| Rule::Size)?;
-        let here = spe.store().at(self.local, bytes).ok_or(Rule::Local)?;
+    fn move_bytes(&self, spe: &SpeState) -> Result<(), TransferRule> {
+        let bytes = usize::try_from(self.bytes).map_err(|_| TransferRule::Size)?;
+        let here = spe.store().at(self.local, bytes).ok_or(TransferRule::Local)?;
         if let Some((other, register)) = problem::register(self.effective) {
             return self.reach(&*other, register, here);
         }
@@ -34,18 +36,18 @@ impl Transfer {
         other: &dyn RegisterAccess,
         register: usize,
         here: *mut u8,
-    ) -> Result<(), Rule> {
+    ) -> Result<(), TransferRule> {
         if self.bytes != 4 {
-            return Err(Rule::Register);
+            return Err(TransferRule::Register);
         }
         match self.direction {
-            Direction::Put => {
+            TransferDirection::Put => {
                 // SAFETY: four bytes of the store, aligned as `check` has seen.
                 let value = unsafe { here.cast::<u32>().read_volatile() };
-                other.write_register(register, value).then_some(()).ok_or(Rule::Register)
+                other.write_register(register, value).then_some(()).ok_or(TransferRule::Register)
             }
-            Direction::Get => {
-                let value = other.read_register(register).ok_or(Rule::Register)?;
+            TransferDirection::Get => {
+                let value = other.read_register(register).ok_or(TransferRule::Register)?;
                 // SAFETY: as above.
                 unsafe { here.cast::<u32>().write_volatile(value) };
                 Ok(())
@@ -55,12 +57,12 @@ impl Transfer {
 }
 
 /// Does a transfer between a store and memory, if it breaks no rule. False: nothing was done, or a
-/// part that [`Transfer::perform`] does again before it finds the fault.
+/// part that [`LocalStoreTransfer::perform`] does again before it finds the fault.
 #[inline]
 #[must_use]
 pub fn quick(
     spe: &SpeState,
-    direction: Direction,
+    direction: TransferDirection,
     local: u32,
     effective: u64,
     bytes: u32,
@@ -76,13 +78,18 @@ pub fn quick(
 
 /// Copies bytes between a place in a store and an effective address.
 #[inline]
-fn copy(direction: Direction, here: *mut u8, effective: u64, bytes: usize) -> Result<(), Rule> {
-    let there = usize::try_from(effective).map_err(|_| Rule::Address)? as *mut u8;
+fn copy(
+    direction: TransferDirection,
+    here: *mut u8,
+    effective: u64,
+    bytes: usize,
+) -> Result<(), TransferRule> {
+    let there = usize::try_from(effective).map_err(|_| TransferRule::Address)? as *mut u8;
     let (from, to) = match direction {
-        Direction::Get => (there, here),
-        Direction::Put => (here, there),
+        TransferDirection::Get => (there, here),
+        TransferDirection::Put => (here, there),
     };
     // SAFETY: programs own what they transfer; the core keeps no reference into stores or into
     // their memory.
-    unsafe { guarded::copy(from, to, bytes) }.map_err(|_| Rule::Address)
+    unsafe { guarded::copy(from, to, bytes) }.map_err(|_| TransferRule::Address)
 }

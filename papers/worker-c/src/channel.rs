@@ -1,17 +1,17 @@
 //! Files and a console for a program that may open none.
 
-use crate::failure::Failure;
-use crate::status::Status;
+use crate::failure::WorkerCallFailure;
+use crate::status::WorkerStatus;
 use seatmap_c_abi::{Boundary, take_back};
-use seatmap_ninep::client::{Access, File, Inherited};
+use seatmap_ninep::client::{InheritedClient, OpenFile, OpenMode};
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::os::fd::FromRawFd;
 
 /// A connection to files and a console that another process, outside the cell, reads and writes.
-pub struct Channel {
-    client: Inherited,
+pub struct FileChannel {
+    client: InheritedClient,
     /// Those that are open, by their number.
-    files: Vec<Option<File>>,
+    files: Vec<Option<OpenFile>>,
 }
 
 /// How a file is opened.
@@ -31,23 +31,26 @@ pub enum Opening {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_channel_create(
     descriptor: c_int,
-    channel: *mut *mut Channel,
-) -> Status {
+    channel: *mut *mut FileChannel,
+) -> WorkerStatus {
     let make = || {
         if descriptor < 0 {
-            return Err(Failure::argument(format!("{descriptor} is not a descriptor")));
+            return Err(WorkerCallFailure::argument(format!("{descriptor} is not a descriptor")));
         }
         // SAFETY: the caller keeps the rules of the header: no other code uses it from here on.
         let stream = unsafe { std::fs::File::from_raw_fd(descriptor) };
-        Ok(Channel { client: Inherited::new(stream).map_err(Failure::Channel)?, files: Vec::new() })
+        Ok(FileChannel {
+            client: InheritedClient::new(stream).map_err(WorkerCallFailure::Channel)?,
+            files: Vec::new(),
+        })
     };
     // SAFETY: the caller keeps the rules of the header.
-    unsafe { Failure::give(channel, "channel", make) }
+    unsafe { WorkerCallFailure::give(channel, "channel", make) }
 }
 
 /// Ends the connection; NULL is fine.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn seatmap_channel_destroy(channel: *mut Channel) {
+pub unsafe extern "C" fn seatmap_channel_destroy(channel: *mut FileChannel) {
     // SAFETY: the caller keeps the rules of the header.
     unsafe { take_back(channel) }
 }
@@ -56,46 +59,53 @@ pub unsafe extern "C" fn seatmap_channel_destroy(channel: *mut Channel) {
 /// `opening` is a seatmap_opening.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_channel_open(
-    channel: *mut Channel,
+    channel: *mut FileChannel,
     path: *const c_char,
     opening: c_int,
     file: *mut u32,
-) -> Status {
-    Failure::call(|| {
+) -> WorkerStatus {
+    WorkerCallFailure::call(|| {
         // SAFETY: the caller keeps the rules of the header, for all three.
         let (channel, path, number) = unsafe {
             (
-                Failure::changed(channel, "channel")?,
-                Failure::known(path, "path")?,
-                Failure::changed(file, "file")?,
+                WorkerCallFailure::changed(channel, "channel")?,
+                WorkerCallFailure::known(path, "path")?,
+                WorkerCallFailure::changed(file, "file")?,
             )
         };
         // SAFETY: as above: the text ends in a zero byte.
         let path = unsafe { CStr::from_ptr(path) }.to_str();
-        let path = path.map_err(|_| Failure::argument("path is not UTF-8".to_owned()))?;
+        let path = path.map_err(|_| WorkerCallFailure::argument("path is not UTF-8".to_owned()))?;
         let opened = match opening {
-            0 => channel.client.open(path, Access::Read),
-            1 => channel.client.open(path, Access::Write),
+            0 => channel.client.open(path, OpenMode::Read),
+            1 => channel.client.open(path, OpenMode::Write),
             2 => channel.client.create(path),
-            other => return Err(Failure::argument(format!("{other} is not a seatmap_opening"))),
+            other => {
+                return Err(WorkerCallFailure::argument(format!(
+                    "{other} is not a seatmap_opening"
+                )));
+            }
         };
-        *number = channel.put(opened.map_err(Failure::Channel)?);
+        *number = channel.put(opened.map_err(WorkerCallFailure::Channel)?);
         Ok(())
     })
 }
 
 /// Closes a file.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn seatmap_channel_close(channel: *mut Channel, file: u32) -> Status {
-    Failure::call(|| {
+pub unsafe extern "C" fn seatmap_channel_close(
+    channel: *mut FileChannel,
+    file: u32,
+) -> WorkerStatus {
+    WorkerCallFailure::call(|| {
         // SAFETY: the caller keeps the rules of the header.
-        let channel = unsafe { Failure::changed(channel, "channel") }?;
+        let channel = unsafe { WorkerCallFailure::changed(channel, "channel") }?;
         let closed = channel
             .files
             .get_mut(file as usize)
             .and_then(Option::take)
             .ok_or_else(|| unknown(file))?;
-        channel.client.close(closed).map_err(Failure::Channel)
+        channel.client.close(closed).map_err(WorkerCallFailure::Channel)
     })
 }
 
@@ -103,18 +113,22 @@ pub unsafe extern "C" fn seatmap_channel_close(channel: *mut Channel, file: u32)
 /// of the file.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_channel_read(
-    channel: *mut Channel,
+    channel: *mut FileChannel,
     file: u32,
     offset: u64,
     to: *mut c_void,
     bytes: usize,
     done: *mut usize,
-) -> Status {
-    Failure::call(|| {
-        let count = Failure::counted(to.cast::<u8>(), bytes, "to")?;
+) -> WorkerStatus {
+    WorkerCallFailure::call(|| {
+        let count = WorkerCallFailure::counted(to.cast::<u8>(), bytes, "to")?;
         // SAFETY: the caller keeps the rules of the header.
-        let (channel, done) =
-            unsafe { (Failure::changed(channel, "channel")?, Failure::changed(done, "done")?) };
+        let (channel, done) = unsafe {
+            (
+                WorkerCallFailure::changed(channel, "channel")?,
+                WorkerCallFailure::changed(done, "done")?,
+            )
+        };
         let to = match count {
             0 => &mut [][..],
             // SAFETY: as above: it is not NULL, holds `count` bytes, and nothing else uses them
@@ -122,7 +136,7 @@ pub unsafe extern "C" fn seatmap_channel_read(
             count => unsafe { std::slice::from_raw_parts_mut(to.cast::<u8>(), count) },
         };
         let (client, file) = channel.known(file)?;
-        *done = client.read(file, offset, to).map_err(Failure::Channel)?;
+        *done = client.read(file, offset, to).map_err(WorkerCallFailure::Channel)?;
         Ok(())
     })
 }
@@ -130,39 +144,39 @@ pub unsafe extern "C" fn seatmap_channel_read(
 /// Writes all of it at an offset.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_channel_write(
-    channel: *mut Channel,
+    channel: *mut FileChannel,
     file: u32,
     offset: u64,
     from: *const c_void,
     bytes: usize,
-) -> Status {
-    Failure::call(|| {
-        let count = Failure::counted(from.cast::<u8>(), bytes, "from")?;
+) -> WorkerStatus {
+    WorkerCallFailure::call(|| {
+        let count = WorkerCallFailure::counted(from.cast::<u8>(), bytes, "from")?;
         // SAFETY: the caller keeps the rules of the header.
-        let channel = unsafe { Failure::changed(channel, "channel") }?;
+        let channel = unsafe { WorkerCallFailure::changed(channel, "channel") }?;
         let from = match count {
             0 => &[][..],
             // SAFETY: as above: it is not NULL and holds `count` bytes.
             count => unsafe { std::slice::from_raw_parts(from.cast::<u8>(), count) },
         };
         let (client, file) = channel.known(file)?;
-        client.write_all(file, offset, from).map_err(Failure::Channel)
+        client.write_all(file, offset, from).map_err(WorkerCallFailure::Channel)
     })
 }
 
 /// Gives up, for good, all rights of this process except to compute, start threads, read the clock,
 /// and read and write files that are open.
 #[unsafe(no_mangle)]
-pub extern "C" fn seatmap_fence_close() -> Status {
-    Failure::call(|| {
-        let fence = seatmap_ninep::Fence::new().map_err(Failure::Channel)?;
-        fence.close().map_err(|error| Failure::Fence(error.to_string()))
+pub extern "C" fn seatmap_fence_close() -> WorkerStatus {
+    WorkerCallFailure::call(|| {
+        let fence = seatmap_ninep::Fence::new().map_err(WorkerCallFailure::Channel)?;
+        fence.close().map_err(|error| WorkerCallFailure::Fence(error.to_string()))
     })
 }
 
-impl Channel {
+impl FileChannel {
     /// The number that a file gets.
-    fn put(&mut self, file: File) -> u32 {
+    fn put(&mut self, file: OpenFile) -> u32 {
         let free = self.files.iter().position(Option::is_none).unwrap_or(self.files.len());
         match self.files.get_mut(free) {
             Some(place) => *place = Some(file),
@@ -171,12 +185,12 @@ impl Channel {
         free as u32
     }
 
-    fn known(&mut self, file: u32) -> Result<(&mut Inherited, &File), Failure> {
+    fn known(&mut self, file: u32) -> Result<(&mut InheritedClient, &OpenFile), WorkerCallFailure> {
         let found = self.files.get(file as usize).and_then(Option::as_ref);
         found.map(|found| (&mut self.client, found)).ok_or_else(|| unknown(file))
     }
 }
 
-fn unknown(file: u32) -> Failure {
-    Failure::argument(format!("no open file has the number {file}"))
+fn unknown(file: u32) -> WorkerCallFailure {
+    WorkerCallFailure::argument(format!("no open file has the number {file}"))
 }

@@ -1,12 +1,12 @@
 //! Why a call failed.
 
-use crate::status::Status;
+use crate::status::WorkerStatus;
 use seatmap_c_abi::{Boundary, Fault};
 use seatmap_worker::WorkerError;
 
 /// Why a call failed; its text is what the last error says.
 #[derive(Debug, thiserror::Error)]
-pub enum Failure {
+pub enum WorkerCallFailure {
     /// A mistake in a call, common to all libraries.
     #[error(transparent)]
     Fault(#[from] Fault),
@@ -21,31 +21,31 @@ pub enum Failure {
     Fence(String),
 }
 
-impl Boundary for Failure {
-    type Status = Status;
+impl Boundary for WorkerCallFailure {
+    type Status = WorkerStatus;
 
-    const OK: Status = Status::Ok;
+    const OK: WorkerStatus = WorkerStatus::Ok;
     const LIBRARY: &'static str = "libseatmap_worker";
 
-    fn status(&self) -> Status {
+    fn status(&self) -> WorkerStatus {
         match self {
-            Failure::Fault(Fault::Defect { .. }) => Status::Defect,
-            Failure::Fault(_) => Status::BadArgument,
-            Failure::Channel(_) => Status::Channel,
-            Failure::Fence(_) => Status::NotPossible,
-            Failure::Worker(error) => match error {
-                WorkerError::NoCpus | WorkerError::Shared(_) => Status::BadArgument,
+            WorkerCallFailure::Fault(Fault::Defect { .. }) => WorkerStatus::Defect,
+            WorkerCallFailure::Fault(_) => WorkerStatus::BadArgument,
+            WorkerCallFailure::Channel(_) => WorkerStatus::Channel,
+            WorkerCallFailure::Fence(_) => WorkerStatus::NotPossible,
+            WorkerCallFailure::Worker(error) => match error {
+                WorkerError::NoCpus | WorkerError::Shared(_) => WorkerStatus::BadArgument,
                 WorkerError::Seat { .. } | WorkerError::Store { .. } | WorkerError::Cpus(_) => {
-                    Status::NotPossible
+                    WorkerStatus::NotPossible
                 }
-                WorkerError::Busy(_) => Status::Busy,
+                WorkerError::Busy(_) => WorkerStatus::Busy,
                 WorkerError::NoProgram
                 | WorkerError::Running
                 | WorkerError::NotStarted
                 | WorkerError::Silent { .. }
-                | WorkerError::Waiting { .. } => Status::BadState,
-                WorkerError::Lost(_) => Status::NotPossible,
-                WorkerError::Panicked(_) => Status::Defect,
+                | WorkerError::Waiting { .. } => WorkerStatus::BadState,
+                WorkerError::Lost(_) => WorkerStatus::NotPossible,
+                WorkerError::Panicked(_) => WorkerStatus::Defect,
             },
         }
     }

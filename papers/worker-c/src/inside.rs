@@ -7,15 +7,15 @@ use std::ffi::c_void;
 
 /// A worker from within: its local store, its mailboxes and signals, and transfers to and from
 /// memory.
-pub struct Inside(
+pub struct WorkerViewHandle(
     #[expect(dead_code, reason = "a name for C: it is only ever pointed to")]
-    seatmap_worker::Inside,
+    seatmap_worker::WorkerView,
 );
 
-impl Inside {
+impl WorkerViewHandle {
     /// A pointer for C to a worker's inside. It is a newtype so that the header knows it by its own
     /// name.
-    pub(crate) fn of(inside: &mut seatmap_worker::Inside) -> *mut Inside {
+    pub(crate) fn of(inside: &mut seatmap_worker::WorkerView) -> *mut WorkerViewHandle {
         std::ptr::from_mut(inside).cast()
     }
 }
@@ -25,12 +25,12 @@ impl Inside {
 /// # Safety
 /// `inside` is NULL or what a program was given, in that program.
 unsafe fn with<T>(
-    inside: *mut Inside,
+    inside: *mut WorkerViewHandle,
     none: T,
-    work: impl FnOnce(&mut seatmap_worker::Inside) -> T,
+    work: impl FnOnce(&mut seatmap_worker::WorkerView) -> T,
 ) -> T {
     // SAFETY: the caller's promise; a newtype of one field that C knows by pointer only.
-    match unsafe { inside.cast::<seatmap_worker::Inside>().as_mut() } {
+    match unsafe { inside.cast::<seatmap_worker::WorkerView>().as_mut() } {
         Some(inside) => work(inside),
         None => none,
     }
@@ -38,14 +38,14 @@ unsafe fn with<T>(
 
 /// Where the local store begins; NULL for NULL.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn seatmap_inside_store(inside: *mut Inside) -> *mut c_void {
+pub unsafe extern "C" fn seatmap_inside_store(inside: *mut WorkerViewHandle) -> *mut c_void {
     // SAFETY: the caller keeps the rules of the header.
     unsafe { with(inside, std::ptr::null_mut(), |inside| inside.store_address().cast()) }
 }
 
 /// Bytes of the local store; 0 for NULL.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn seatmap_inside_store_size(inside: *mut Inside) -> usize {
+pub unsafe extern "C" fn seatmap_inside_store_size(inside: *mut WorkerViewHandle) -> usize {
     // SAFETY: the caller keeps the rules of the header.
     unsafe { with(inside, 0, |inside| inside.store().len()) }
 }
@@ -53,7 +53,7 @@ pub unsafe extern "C" fn seatmap_inside_store_size(inside: *mut Inside) -> usize
 /// Reads the inbound mailbox, as spu_read_in_mbox; waits while it is empty. 0 for NULL, and where
 /// no message can come any more: the context is being destroyed, or the worker has lost its CPU.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn seatmap_inside_mbox_read(inside: *mut Inside) -> u32 {
+pub unsafe extern "C" fn seatmap_inside_mbox_read(inside: *mut WorkerViewHandle) -> u32 {
     // SAFETY: the caller keeps the rules of the header.
     unsafe { with(inside, 0, |inside| inside.mailbox_read_unless_alone().unwrap_or(0)) }
 }
@@ -62,7 +62,7 @@ pub unsafe extern "C" fn seatmap_inside_mbox_read(inside: *mut Inside) -> u32 {
 /// or a pointer is NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_inside_mbox_try_read(
-    inside: *mut Inside,
+    inside: *mut WorkerViewHandle,
     message: *mut u32,
 ) -> bool {
     // SAFETY: the caller keeps the rules of the header.
@@ -74,14 +74,17 @@ pub unsafe extern "C" fn seatmap_inside_mbox_try_read(
 
 /// Writes the outbound mailbox, as spu_write_out_mbox; waits while it is full.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn seatmap_inside_mbox_write(inside: *mut Inside, message: u32) {
+pub unsafe extern "C" fn seatmap_inside_mbox_write(inside: *mut WorkerViewHandle, message: u32) {
     // SAFETY: the caller keeps the rules of the header.
     unsafe { with(inside, (), |inside| _ = inside.mailbox_write_unless_alone(message)) }
 }
 
 /// The same if there is room; says whether there was.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn seatmap_inside_mbox_try_write(inside: *mut Inside, message: u32) -> bool {
+pub unsafe extern "C" fn seatmap_inside_mbox_try_write(
+    inside: *mut WorkerViewHandle,
+    message: u32,
+) -> bool {
     // SAFETY: the caller keeps the rules of the header.
     unsafe { with(inside, false, |inside| inside.mailbox_try_write(message)) }
 }
@@ -89,7 +92,10 @@ pub unsafe extern "C" fn seatmap_inside_mbox_try_write(inside: *mut Inside, mess
 /// Reads and empties a signal register, 0 or 1, as spu_read_signal1; waits until a value is
 /// written. Returns 0 for NULL and for any other register.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn seatmap_inside_signal_read(inside: *mut Inside, signal: u32) -> u32 {
+pub unsafe extern "C" fn seatmap_inside_signal_read(
+    inside: *mut WorkerViewHandle,
+    signal: u32,
+) -> u32 {
     // SAFETY: the caller keeps the rules of the header.
     unsafe {
         with(inside, 0, |inside| inside.signal_read_unless_alone(signal as usize).unwrap_or(0))
@@ -101,7 +107,7 @@ pub unsafe extern "C" fn seatmap_inside_signal_read(inside: *mut Inside, signal:
 /// is NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_inside_get(
-    inside: *mut Inside,
+    inside: *mut WorkerViewHandle,
     local: usize,
     from: *const c_void,
     bytes: usize,
@@ -118,7 +124,7 @@ pub unsafe extern "C" fn seatmap_inside_get(
 /// NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_inside_put(
-    inside: *mut Inside,
+    inside: *mut WorkerViewHandle,
     local: usize,
     to: *mut c_void,
     bytes: usize,

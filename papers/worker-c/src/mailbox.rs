@@ -1,8 +1,8 @@
 //! Messages to a worker and from it.
 
-use crate::context::{Context, with};
-use crate::failure::Failure;
-use crate::status::Status;
+use crate::context::{WorkerContext, with};
+use crate::failure::WorkerCallFailure;
+use crate::status::WorkerStatus;
 use seatmap_c_abi::Boundary;
 use std::ffi::c_int;
 
@@ -19,10 +19,12 @@ pub enum MailboxBehaviour {
 }
 
 impl MailboxBehaviour {
-    fn of(behaviour: c_int) -> Result<Self, Failure> {
+    fn of(behaviour: c_int) -> Result<Self, WorkerCallFailure> {
         let all = [Self::AllBlocking, Self::AnyBlocking, Self::AnyNonblocking];
         let found = all.into_iter().find(|one| *one as c_int == behaviour);
-        found.ok_or_else(|| Failure::argument(format!("{behaviour} is not a seatmap_mbox")))
+        found.ok_or_else(|| {
+            WorkerCallFailure::argument(format!("{behaviour} is not a seatmap_mbox"))
+        })
     }
 
     /// Whether the call waits for a message after this many.
@@ -39,15 +41,15 @@ impl MailboxBehaviour {
 /// `written`, which may be NULL, receives the number of messages written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_in_mbox_write(
-    context: *mut Context,
+    context: *mut WorkerContext,
     messages: *const u32,
     count: usize,
     behaviour: c_int,
     written: *mut usize,
-) -> Status {
-    let work = |context: &mut Context| {
+) -> WorkerStatus {
+    let work = |context: &mut WorkerContext| {
         let behaviour = MailboxBehaviour::of(behaviour)?;
-        let count = Failure::counted(messages, count, "messages")?;
+        let count = WorkerCallFailure::counted(messages, count, "messages")?;
         let mut done = 0;
         while done < count {
             // SAFETY: the caller keeps the rules of the header, and `done` is below the count.
@@ -72,15 +74,15 @@ pub unsafe extern "C" fn seatmap_in_mbox_write(
 /// message, and with SEATMAP_WORKER_STATUS_NOT_POSSIBLE where its worker has lost its CPU.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_out_mbox_read(
-    context: *mut Context,
+    context: *mut WorkerContext,
     messages: *mut u32,
     count: usize,
     behaviour: c_int,
     got: *mut usize,
-) -> Status {
-    let work = |context: &mut Context| {
+) -> WorkerStatus {
+    let work = |context: &mut WorkerContext| {
         let behaviour = MailboxBehaviour::of(behaviour)?;
-        let count = Failure::counted(messages.cast_const(), count, "messages")?;
+        let count = WorkerCallFailure::counted(messages.cast_const(), count, "messages")?;
         let mut done = 0;
         while done < count {
             let message = if behaviour.waits(done) {
@@ -102,16 +104,18 @@ pub unsafe extern "C" fn seatmap_out_mbox_read(
 
 /// How many messages the inbound mailbox has room for, as spe_in_mbox_status; 0 for NULL.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn seatmap_in_mbox_status(context: *const Context) -> u32 {
+pub unsafe extern "C" fn seatmap_in_mbox_status(context: *const WorkerContext) -> u32 {
     // SAFETY: the caller keeps the rules of the header.
-    unsafe { Failure::known(context, "context") }.map_or(0, |context| context.0.mailbox_room())
+    unsafe { WorkerCallFailure::known(context, "context") }
+        .map_or(0, |context| context.0.mailbox_room())
 }
 
 /// How many messages wait in the outbound mailbox, as spe_out_mbox_status; 0 for NULL.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn seatmap_out_mbox_status(context: *const Context) -> u32 {
+pub unsafe extern "C" fn seatmap_out_mbox_status(context: *const WorkerContext) -> u32 {
     // SAFETY: the caller keeps the rules of the header.
-    unsafe { Failure::known(context, "context") }.map_or(0, |context| context.0.mailbox_waiting())
+    unsafe { WorkerCallFailure::known(context, "context") }
+        .map_or(0, |context| context.0.mailbox_waiting())
 }
 
 /// Writes a count, unless the pointer is NULL.

@@ -1,7 +1,7 @@
 //! Workers.
 
-use crate::failure::Failure;
-use crate::status::Status;
+use crate::failure::WorkerCallFailure;
+use crate::status::WorkerStatus;
 use seatmap_c_abi::{Boundary, take_back};
 use seatmap_worker::options::STORE_BYTES;
 use std::ffi::c_int;
@@ -19,12 +19,12 @@ pub const SEATMAP_SIGNOTIFY2_OR: u32 = 0x20;
 
 /// Workers, each on its CPU, from when they are created until they and all their contexts are
 /// destroyed.
-pub struct Runtime(pub(crate) seatmap_worker::Runtime);
+pub struct RuntimeHandle(pub(crate) seatmap_worker::Runtime);
 
 /// How workers, and the threads that wait for them, wait.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Polling {
+pub enum PollingMode {
     /// They look all the time: the fastest, and the CPU is never free.
     Spin = 0,
     /// They look for spin_us, then sleep until woken.
@@ -36,7 +36,7 @@ pub enum Polling {
 /// The options that workers are created with.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub struct Options {
+pub struct RuntimeOptions {
     /// Bytes of each local store; 0 for 256 KiB, as a Cell has it.
     pub store_bytes: usize,
     /// One of seatmap_polling.
@@ -47,19 +47,23 @@ pub struct Options {
     pub flags: u32,
 }
 
-impl Options {
-    fn meant(&self) -> Result<seatmap_worker::WorkerOptions, Failure> {
+impl RuntimeOptions {
+    fn meant(&self) -> Result<seatmap_worker::WorkerOptions, WorkerCallFailure> {
         let polling = match self.polling {
-            polling if polling == Polling::Spin as c_int => seatmap_worker::Polling::Spin,
-            polling if polling == Polling::Adaptive as c_int => {
+            polling if polling == PollingMode::Spin as c_int => seatmap_worker::Polling::Spin,
+            polling if polling == PollingMode::Adaptive as c_int => {
                 seatmap_worker::Polling::Adaptive(Duration::from_micros(self.spin_us.into()))
             }
-            polling if polling == Polling::Sleep as c_int => seatmap_worker::Polling::Sleep,
-            other => return Err(Failure::argument(format!("{other} is not a seatmap_polling"))),
+            polling if polling == PollingMode::Sleep as c_int => seatmap_worker::Polling::Sleep,
+            other => {
+                return Err(WorkerCallFailure::argument(format!(
+                    "{other} is not a seatmap_polling"
+                )));
+            }
         };
         let known = SEATMAP_SIGNOTIFY1_OR | SEATMAP_SIGNOTIFY2_OR;
         if self.flags & !known != 0 {
-            return Err(Failure::argument(format!(
+            return Err(WorkerCallFailure::argument(format!(
                 "flags is {:#x}; there are {known:#x}",
                 self.flags
             )));
@@ -77,38 +81,43 @@ impl Options {
 pub unsafe extern "C" fn seatmap_runtime_create(
     cpus: *const u32,
     count: usize,
-    options: *const Options,
-    runtime: *mut *mut Runtime,
-) -> Status {
-    let usual = Options { store_bytes: 0, polling: Polling::Spin as c_int, spin_us: 0, flags: 0 };
+    options: *const RuntimeOptions,
+    runtime: *mut *mut RuntimeHandle,
+) -> WorkerStatus {
+    let usual = RuntimeOptions {
+        store_bytes: 0,
+        polling: PollingMode::Spin as c_int,
+        spin_us: 0,
+        flags: 0,
+    };
     let make = || {
-        let count = Failure::counted(cpus, count, "cpus")?;
+        let count = WorkerCallFailure::counted(cpus, count, "cpus")?;
         if !(1..=MOST_CPUS).contains(&count) {
-            return Err(Failure::argument(format!(
+            return Err(WorkerCallFailure::argument(format!(
                 "count is {count}; a runtime has 1 to {MOST_CPUS} CPUs"
             )));
         }
         // SAFETY: not NULL, as it has elements, so the caller says that they are there.
         let cpus = unsafe { std::slice::from_raw_parts(cpus, count) };
         // SAFETY: the caller keeps the rules of the header.
-        let options = unsafe { Failure::known(options, "options") }.unwrap_or(&usual);
-        Ok(Runtime(seatmap_worker::Runtime::new(cpus, options.meant()?)?))
+        let options = unsafe { WorkerCallFailure::known(options, "options") }.unwrap_or(&usual);
+        Ok(RuntimeHandle(seatmap_worker::Runtime::new(cpus, options.meant()?)?))
     };
     // SAFETY: the caller keeps the rules of the header.
-    unsafe { Failure::give(runtime, "runtime", make) }
+    unsafe { WorkerCallFailure::give(runtime, "runtime", make) }
 }
 
 /// How many workers there are; 0 for NULL.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn seatmap_runtime_workers(runtime: *const Runtime) -> usize {
+pub unsafe extern "C" fn seatmap_runtime_workers(runtime: *const RuntimeHandle) -> usize {
     // SAFETY: the caller keeps the rules of the header.
-    unsafe { Failure::known(runtime, "runtime") }.map_or(0, |runtime| runtime.0.workers())
+    unsafe { WorkerCallFailure::known(runtime, "runtime") }.map_or(0, |runtime| runtime.0.workers())
 }
 
 /// Ends the workers that are in no context, and each other one when its context is destroyed; NULL
 /// is fine.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn seatmap_runtime_destroy(runtime: *mut Runtime) {
+pub unsafe extern "C" fn seatmap_runtime_destroy(runtime: *mut RuntimeHandle) {
     // SAFETY: the caller keeps the rules of the header.
     unsafe { take_back(runtime) }
 }
@@ -120,11 +129,11 @@ pub unsafe extern "C" fn seatmap_allowed_cpus(
     cpus: *mut u32,
     room: usize,
     count: *mut usize,
-) -> Status {
-    Failure::call(|| {
+) -> WorkerStatus {
+    WorkerCallFailure::call(|| {
         // SAFETY: the caller keeps the rules of the header.
-        let count = unsafe { Failure::changed(count, "count") }?;
-        let room = Failure::counted(cpus, room, "cpus")?;
+        let count = unsafe { WorkerCallFailure::changed(count, "count") }?;
+        let room = WorkerCallFailure::counted(cpus, room, "cpus")?;
         let allowed = seatmap_worker::allowed_cpus()?;
         *count = allowed.len();
         if room > 0 {

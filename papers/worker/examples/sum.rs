@@ -1,6 +1,6 @@
 //! Sums an array: a worker fetches block after block into its local store.
 
-use seatmap_worker::{Inside, Polling, Runtime, WorkerOptions, allowed_cpus};
+use seatmap_worker::{Polling, Runtime, WorkerOptions, WorkerView, allowed_cpus};
 use std::sync::Arc;
 
 const COUNT: u32 = 65_536;
@@ -8,7 +8,7 @@ const BLOCK: usize = 4096;
 
 /// The program of a worker: it sees the worker from within, and the numbers that it was loaded
 /// with.
-fn sum(numbers: &[u32], inside: &mut Inside) -> u32 {
+fn sum(numbers: &[u32], inside: &mut WorkerView) -> u32 {
     let mut sum = 0;
     for block in numbers.chunks(BLOCK) {
         // SAFETY: the block is so long, and nobody writes to it.
@@ -29,7 +29,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let runtime = Runtime::new(&allowed_cpus()?[..1], options)?;
     let mut context = runtime.context()?;
     let numbers: Arc<Vec<u32>> = Arc::new((0..COUNT).collect());
-    context.load(Arc::new(move |inside: &mut Inside, _: u64| sum(&numbers, inside)));
+    context.load(Arc::new(move |inside: &mut WorkerView, _: u64| sum(&numbers, inside)));
     println!("the sum is {}", context.run(0)?);
     Ok(())
 }

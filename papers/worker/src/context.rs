@@ -1,36 +1,36 @@
 //! A borrowed worker, from outside.
 
-use crate::desk::{Done, Order};
-use crate::pool::{Pool, Seat};
-use crate::{Program, WorkerError};
+use crate::desk::{Done, WorkerCommand};
+use crate::pool::{WorkerHandle, WorkerPool};
+use crate::{WorkerError, WorkerProgram};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 /// A worker that belongs to the program that borrowed it until the context is dropped: its store
 /// was scrubbed before, and is scrubbed again then.
-pub struct Context {
-    pool: Arc<Pool>,
-    seat: Option<Seat>,
+pub struct BorrowedWorker {
+    pool: Arc<WorkerPool>,
+    seat: Option<WorkerHandle>,
     /// Boxed, so that the worker is handed a thin pointer to it; never changed while an order with
     /// it is open.
-    program: Option<Box<Arc<dyn Program>>>,
+    program: Option<Box<Arc<dyn WorkerProgram>>>,
     running: Option<u32>,
 }
 
-impl Context {
-    pub(crate) fn new(pool: Arc<Pool>, mut seat: Seat) -> Self {
+impl BorrowedWorker {
+    pub(crate) fn new(pool: Arc<WorkerPool>, mut seat: WorkerHandle) -> Self {
         seat.clean();
-        Context { pool, seat: Some(seat), program: None, running: None }
+        BorrowedWorker { pool, seat: Some(seat), program: None, running: None }
     }
 
-    fn seated(&self) -> &Seat {
+    fn seated(&self) -> &WorkerHandle {
         // It is taken in `drop` alone.
         self.seat
             .as_ref()
             .unwrap_or_else(|| unreachable!("a context has a seat until it is dropped"))
     }
 
-    fn seat(&mut self) -> &mut Seat {
+    fn seat(&mut self) -> &mut WorkerHandle {
         self.seat
             .as_mut()
             .unwrap_or_else(|| unreachable!("a context has a seat until it is dropped"))
@@ -43,8 +43,8 @@ impl Context {
     }
 
     /// Loads a program, in place of any other. A run that goes on keeps its own, and is waited for
-    /// as [`Context::wait`] does.
-    pub fn load(&mut self, program: Arc<dyn Program>) {
+    /// as [`BorrowedWorker::wait`] does.
+    pub fn load(&mut self, program: Arc<dyn WorkerProgram>) {
         let _ = self.wait();
         self.program = Some(Box::new(program));
     }
@@ -60,9 +60,9 @@ impl Context {
         if let Some(loss) = self.seated().desk.partners.loss() {
             return Err(loss.clone().into());
         }
-        let program: *mut Arc<dyn Program> =
+        let program: *mut Arc<dyn WorkerProgram> =
             self.program.as_deref_mut().ok_or(WorkerError::NoProgram)?;
-        self.running = Some(self.seat().order(Order::Run, program, argument));
+        self.running = Some(self.seat().order(WorkerCommand::Run, program, argument));
         Ok(())
     }
 
@@ -74,7 +74,7 @@ impl Context {
     /// Nothing was started, the program panicked or waited in vain, or its worker is gone.
     pub fn wait(&mut self) -> Result<u32, WorkerError> {
         let number = self.running.take().ok_or(WorkerError::NotStarted)?;
-        let Seat { desk, mailboxes, .. } = self.seat();
+        let WorkerHandle { desk, mailboxes, .. } = self.seat();
         let done = desk.wait_abandoning(number, || mailboxes.ring());
         if let Some(loss) = desk.partners.loss() {
             return Err(loss.clone().into());
@@ -88,7 +88,7 @@ impl Context {
     /// Starts the program and waits for it.
     ///
     /// # Errors
-    /// The errors of [`Context::start`] and [`Context::wait`].
+    /// The errors of [`BorrowedWorker::start`] and [`BorrowedWorker::wait`].
     pub fn run(&mut self, argument: u64) -> Result<u32, WorkerError> {
         self.start(argument)?;
         self.wait()
@@ -100,7 +100,7 @@ impl Context {
     /// It is full, and no program runs that could read it, or the worker is gone.
     pub fn mailbox_write(&mut self, value: u32) -> Result<(), WorkerError> {
         let running = self.running;
-        let Seat { desk, mailboxes, .. } = self.seat();
+        let WorkerHandle { desk, mailboxes, .. } = self.seat();
         if mailboxes.write(value, || desk.why_silent(running).is_some()) {
             Ok(())
         } else {
@@ -119,7 +119,7 @@ impl Context {
     /// It is empty, and no program runs that could write it, or the worker is gone.
     pub fn mailbox_read(&mut self) -> Result<u32, WorkerError> {
         let running = self.running;
-        let Seat { desk, mailboxes, .. } = self.seat();
+        let WorkerHandle { desk, mailboxes, .. } = self.seat();
         let read = mailboxes.read(|| desk.why_silent(running).is_some());
         read.ok_or_else(|| desk.why_silent(running).unwrap_or(WorkerError::NotStarted))
     }
@@ -176,7 +176,7 @@ impl Context {
         }
     }
 
-    /// Whether the program has ended; [`Context::wait`] then returns at once. False where nothing
+    /// Whether the program has ended; [`BorrowedWorker::wait`] then returns at once. False where nothing
     /// was started.
     #[must_use]
     pub fn has_ended(&self) -> bool {
@@ -191,12 +191,12 @@ impl Context {
         if self.running.is_some() {
             return Err(WorkerError::Running);
         }
-        self.seat().order(Order::Sleep, std::ptr::null_mut(), 0);
+        self.seat().order(WorkerCommand::Sleep, std::ptr::null_mut(), 0);
         Ok(())
     }
 }
 
-impl Drop for Context {
+impl Drop for BorrowedWorker {
     /// Waits for a program that still runs, scrubs the store and returns the worker. A program that
     /// waits for a message ends, since nobody will send it.
     fn drop(&mut self) {

@@ -2,8 +2,8 @@
 
 use crate::bell::Bell;
 use crate::program::ALONE;
-use crate::signal::Signal;
-use crate::{Program, WorkerError, WorkerOptions};
+use crate::signal::WorkerSignal;
+use crate::{WorkerError, WorkerOptions, WorkerProgram};
 use seatmap_os::affinity;
 use seatmap_os::partners::{Loss, Partners};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
@@ -14,7 +14,7 @@ pub const SEATED: u32 = 1;
 
 /// An order to a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
+pub enum WorkerCommand {
     /// Run the program.
     Run = 1,
     /// Scrub the local store.
@@ -41,7 +41,7 @@ pub enum Done {
 struct Slip {
     /// The order's number above, what it is below.
     order: AtomicU64,
-    program: AtomicPtr<Arc<dyn Program>>,
+    program: AtomicPtr<Arc<dyn WorkerProgram>>,
     argument: AtomicU64,
 }
 
@@ -54,12 +54,12 @@ struct WorkerAnswer {
 }
 
 /// The orders and answers of one worker.
-pub struct Desk {
+pub struct WorkerControl {
     slip: Slip,
     answer: WorkerAnswer,
     orders: Bell,
     answers: Bell,
-    pub signals: [Signal; 2],
+    pub signals: [WorkerSignal; 2],
     pub options: WorkerOptions,
     /// The address of the worker's local store.
     pub store: AtomicPtr<u8>,
@@ -72,9 +72,9 @@ pub struct Desk {
     is_abandoned: AtomicBool,
 }
 
-impl Desk {
+impl WorkerControl {
     pub fn new(cpu: u32, options: WorkerOptions, store: *mut u8) -> Self {
-        Desk {
+        WorkerControl {
             slip: Slip {
                 order: AtomicU64::new(u64::from(SEATED) << 32),
                 program: AtomicPtr::new(std::ptr::null_mut()),
@@ -84,8 +84,8 @@ impl Desk {
             orders: Bell::default(),
             answers: Bell::default(),
             signals: [
-                Signal::new(options.signals_or[0], options.polling),
-                Signal::new(options.signals_or[1], options.polling),
+                WorkerSignal::new(options.signals_or[0], options.polling),
+                WorkerSignal::new(options.signals_or[1], options.polling),
             ],
             options,
             store: AtomicPtr::new(store),
@@ -100,8 +100,8 @@ impl Desk {
     pub fn put(
         &self,
         number: u32,
-        order: Order,
-        program: *mut Arc<dyn Program>,
+        order: WorkerCommand,
+        program: *mut Arc<dyn WorkerProgram>,
         argument: u64,
         may_sleep: bool,
     ) {
@@ -120,7 +120,7 @@ impl Desk {
         &self,
         last: u32,
         asleep: bool,
-    ) -> Option<(u32, Order, *mut Arc<dyn Program>, u64)> {
+    ) -> Option<(u32, WorkerCommand, *mut Arc<dyn WorkerProgram>, u64)> {
         let polling = if asleep { crate::Polling::Sleep } else { self.options.polling };
         let word = self.orders.wait(
             polling,
@@ -131,10 +131,10 @@ impl Desk {
             || self.has_lost_its_seat(),
         )?;
         let order = match word as u32 {
-            1 => Order::Run,
-            2 => Order::Scrub,
-            3 => Order::Sleep,
-            _ => Order::Quit,
+            1 => WorkerCommand::Run,
+            2 => WorkerCommand::Scrub,
+            3 => WorkerCommand::Sleep,
+            _ => WorkerCommand::Quit,
         };
         let program = &self.slip.program;
         let argument = &self.slip.argument;
@@ -175,7 +175,7 @@ impl Desk {
             self.is_abandoned.store(is_abandoned, Ordering::Release);
         }
         if is_abandoned {
-            self.signals.iter().for_each(Signal::ring);
+            self.signals.iter().for_each(WorkerSignal::ring);
         }
     }
 

@@ -1,8 +1,8 @@
 //! A worker from within: what a program sees.
 
-use crate::Store;
-use crate::desk::Desk;
-use crate::mailbox::End;
+use crate::WorkerStore;
+use crate::desk::WorkerControl;
+use crate::mailbox::MailboxEnd;
 use seatmap_os::partners::Gone;
 use std::sync::Arc;
 
@@ -11,13 +11,13 @@ use std::sync::Arc;
 ///
 /// A worker copies for itself, where a Cell's MFC works beside it, so that a transfer is complete
 /// when its call returns and tags have nothing to say.
-pub struct Inside {
-    pub(crate) store: Store,
-    pub(crate) mailboxes: End,
-    pub(crate) desk: Arc<Desk>,
+pub struct WorkerView {
+    pub(crate) store: WorkerStore,
+    pub(crate) mailboxes: MailboxEnd,
+    pub(crate) desk: Arc<WorkerControl>,
 }
 
-impl Inside {
+impl WorkerView {
     /// The local store.
     pub fn store(&mut self) -> &mut [u8] {
         self.store.bytes()
@@ -38,7 +38,7 @@ impl Inside {
         self.mailbox_read_unless_alone().unwrap_or_else(|| alone())
     }
 
-    /// Reads the inbound mailbox, and returns `None` where [`Inside::mailbox_read`] panics: for
+    /// Reads the inbound mailbox, and returns `None` where [`WorkerView::mailbox_read`] panics: for
     /// programs that no panic may pass through.
     pub fn mailbox_read_unless_alone(&mut self) -> Option<u32> {
         self.mailboxes.read(|| self.desk.is_alone())
@@ -49,14 +49,14 @@ impl Inside {
         self.mailboxes.try_read()
     }
 
-    /// Writes the outbound mailbox; waits while it is full, as [`Inside::mailbox_read`] waits.
+    /// Writes the outbound mailbox; waits while it is full, as [`WorkerView::mailbox_read`] waits.
     pub fn mailbox_write(&mut self, value: u32) {
         if !self.mailbox_write_unless_alone(value) {
             alone();
         }
     }
 
-    /// Writes the outbound mailbox, and returns `false` where [`Inside::mailbox_write`] panics.
+    /// Writes the outbound mailbox, and returns `false` where [`WorkerView::mailbox_write`] panics.
     pub fn mailbox_write_unless_alone(&mut self, value: u32) -> bool {
         self.mailboxes.write(value, || self.desk.is_alone())
     }
@@ -69,14 +69,14 @@ impl Inside {
     /// Reads and empties a signal register, 0 or 1; waits until something was written. `None` for
     /// another register.
     ///
-    /// It waits as [`Inside::mailbox_read`] does.
+    /// It waits as [`WorkerView::mailbox_read`] does.
     #[must_use]
     pub fn signal_read(&self, register: usize) -> Option<u32> {
         let signal = self.desk.signals.get(register)?;
         Some(signal.read(|| self.desk.is_alone()).unwrap_or_else(|| alone()))
     }
 
-    /// Takes a signal register, and returns `None` where [`Inside::signal_read`] panics.
+    /// Takes a signal register, and returns `None` where [`WorkerView::signal_read`] panics.
     #[must_use]
     pub fn signal_read_unless_alone(&self, register: usize) -> Option<u32> {
         self.desk.signals.get(register)?.read(|| self.desk.is_alone())

@@ -4,8 +4,8 @@
 //! A program for accelerators creates a thread for each worker, waits until the kernel has made and
 //! placed it, and joins it at the end. Gupta et al. 2010 ("Cellule: lightweight execution
 //! environment for accelerator-based systems") answered the same calls without a thread and won up
-//! to 60 % on small work. Here a [`Runtime`] seats its workers once; a [`Context`] borrows one,
-//! loads a [`Program`] and runs it as often as it likes for two cache-line transfers each.
+//! to 60 % on small work. Here a [`Runtime`] seats its workers once; a [`BorrowedWorker`] borrows one,
+//! loads a [`WorkerProgram`] and runs it as often as it likes for two cache-line transfers each.
 //!
 //! ```
 //! use seatmap_worker::{Inside, WorkerOptions, Runtime};
@@ -52,12 +52,12 @@ pub mod signal;
 pub mod store;
 pub mod thread;
 
-pub use context::Context;
+pub use context::BorrowedWorker;
 pub use error::WorkerError;
-pub use inside::Inside;
+pub use inside::WorkerView;
 pub use options::{Polling, WorkerOptions};
 pub use poller::WeightedPoller;
-pub use program::Program;
+pub use program::WorkerProgram;
 pub use runtime::{Runtime, allowed_cpus};
-pub use store::Store;
+pub use store::WorkerStore;
 pub use thread::ThreadContext;

@@ -37,7 +37,7 @@ struct Shared {
 }
 
 /// One end of two mailboxes: it writes into one and reads the other.
-pub struct End {
+pub struct MailboxEnd {
     shared: Arc<Shared>,
     me: usize,
     /// Entries of the mailboxes that it writes into and reads.
@@ -53,7 +53,7 @@ pub struct End {
 /// Two mailboxes in opposite directions; the first end writes into the first. A mailbox has 1 to 7
 /// entries; others are brought into that range.
 #[must_use]
-pub fn mailboxes(entries: [u32; 2], polling: Polling) -> (End, End) {
+pub fn mailboxes(entries: [u32; 2], polling: Polling) -> (MailboxEnd, MailboxEnd) {
     let entries = entries.map(|entries| entries.clamp(1, MOST as u32));
     let shared = Arc::new(Shared {
         sides: [side(), side()],
@@ -67,8 +67,8 @@ fn side() -> Side {
     Side { entries: std::array::from_fn(|_| AtomicU64::new(0)), read: AtomicU32::new(0) }
 }
 
-fn end(shared: &Arc<Shared>, entries: [u32; 2], me: usize) -> End {
-    End {
+fn end(shared: &Arc<Shared>, entries: [u32; 2], me: usize) -> MailboxEnd {
+    MailboxEnd {
         shared: Arc::clone(shared),
         me,
         entries: [entries[me], entries[1 - me]],
@@ -79,7 +79,7 @@ fn end(shared: &Arc<Shared>, entries: [u32; 2], me: usize) -> End {
     }
 }
 
-impl End {
+impl MailboxEnd {
     /// Free entries of the mailbox that it writes into.
     #[must_use]
     pub fn room(&self) -> u32 {

@@ -1,9 +1,9 @@
 //! The workers that are not lent out, and the life of one.
 
-use crate::desk::{Desk, Done, Order, SEATED};
-use crate::mailbox::{End, INBOUND, OUTBOUND, mailboxes};
+use crate::desk::{Done, SEATED, WorkerCommand, WorkerControl};
+use crate::mailbox::{INBOUND, MailboxEnd, OUTBOUND, mailboxes};
 use crate::program::caught;
-use crate::{Inside, Program, Store, WorkerError, WorkerOptions};
+use crate::{WorkerError, WorkerOptions, WorkerProgram, WorkerStore, WorkerView};
 use seatmap_os::affinity;
 use seatmap_os::partners::Loss;
 use std::io;
@@ -11,10 +11,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 /// One worker's end that is not its own, in a context or waiting in the runtime.
-pub(crate) struct Seat {
+pub(crate) struct WorkerHandle {
     pub worker: usize,
-    pub desk: Arc<Desk>,
-    pub mailboxes: End,
+    pub desk: Arc<WorkerControl>,
+    pub mailboxes: MailboxEnd,
     pub thread: JoinHandle<std::io::Result<()>>,
     /// The last order's number.
     pub number: u32,
@@ -22,19 +22,24 @@ pub(crate) struct Seat {
     pub is_asleep: bool,
 }
 
-impl Seat {
+impl WorkerHandle {
     /// Gives an order and returns its number.
-    pub fn order(&mut self, order: Order, program: *mut Arc<dyn Program>, argument: u64) -> u32 {
+    pub fn order(
+        &mut self,
+        order: WorkerCommand,
+        program: *mut Arc<dyn WorkerProgram>,
+        argument: u64,
+    ) -> u32 {
         self.number = self.number.wrapping_add(1);
         self.desk.put(self.number, order, program, argument, self.is_asleep);
-        self.is_asleep = order == Order::Sleep;
+        self.is_asleep = order == WorkerCommand::Sleep;
         self.number
     }
 
     /// Scrubs the store, and empties what was left in mailboxes and signals. A worker that is gone
     /// says so to the next start.
     pub fn clean(&mut self) {
-        let number = self.order(Order::Scrub, std::ptr::null_mut(), 0);
+        let number = self.order(WorkerCommand::Scrub, std::ptr::null_mut(), 0);
         self.desk.wait(number);
         while self.mailboxes.try_read().is_some() {}
         for signal in &self.desk.signals {
@@ -44,16 +49,16 @@ impl Seat {
 }
 
 /// The workers that are not lent out.
-pub(crate) struct Pool {
-    pub free: Mutex<Vec<Seat>>,
+pub(crate) struct WorkerPool {
+    pub free: Mutex<Vec<WorkerHandle>>,
     pub workers: usize,
 }
 
-impl Pool {
+impl WorkerPool {
     pub fn hire(&self, worker: usize, cpu: u32, options: WorkerOptions) -> Result<(), WorkerError> {
-        let store = Store::new(options.store_bytes)
+        let store = WorkerStore::new(options.store_bytes)
             .map_err(|source| WorkerError::Store { bytes: options.store_bytes, source })?;
-        let desk = Arc::new(Desk::new(cpu, options, store.address()));
+        let desk = Arc::new(WorkerControl::new(cpu, options, store.address()));
         let (outside, inside) = mailboxes([INBOUND, OUTBOUND], options.polling);
         let to_worker = Arc::clone(&desk);
         let refused = |source| WorkerError::Seat { cpu, source };
@@ -65,7 +70,7 @@ impl Pool {
             let ended = thread.join().unwrap_or_else(|_| Err(io::Error::other("the thread died")));
             return ended.map_err(refused);
         }
-        self.seats().push(Seat {
+        self.seats().push(WorkerHandle {
             worker,
             desk,
             mailboxes: outside,
@@ -76,29 +81,34 @@ impl Pool {
         Ok(())
     }
 
-    pub fn seats(&self) -> std::sync::MutexGuard<'_, Vec<Seat>> {
+    pub fn seats(&self) -> std::sync::MutexGuard<'_, Vec<WorkerHandle>> {
         // A list of seats is whole between any two statements.
         self.free.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub fn back(&self, seat: Seat) {
+    pub fn back(&self, seat: WorkerHandle) {
         self.seats().push(seat);
     }
 }
 
-impl Drop for Pool {
+impl Drop for WorkerPool {
     fn drop(&mut self) {
         // Workers whose context was forgotten go on waiting: what they were lent may still be in
         // use.
         for mut seat in self.seats().drain(..) {
-            seat.order(Order::Quit, std::ptr::null_mut(), 0);
+            seat.order(WorkerCommand::Quit, std::ptr::null_mut(), 0);
             let _ = seat.thread.join();
         }
     }
 }
 
 /// A worker's life; an error where it could not be seated.
-fn work(cpu: u32, desk: Arc<Desk>, mut store: Store, mailboxes: End) -> io::Result<()> {
+fn work(
+    cpu: u32,
+    desk: Arc<WorkerControl>,
+    mut store: WorkerStore,
+    mailboxes: MailboxEnd,
+) -> io::Result<()> {
     if let Err(error) = affinity::pin(&[cpu]) {
         desk.finish(SEATED, Done::Panicked);
         return Err(error);
@@ -106,7 +116,7 @@ fn work(cpu: u32, desk: Arc<Desk>, mut store: Store, mailboxes: End) -> io::Resu
     // Its pages are placed here, near this CPU.
     store.scrub();
     desk.finish(SEATED, Done::Stop(0));
-    let mut inside = Inside { store, mailboxes, desk: Arc::clone(&desk) };
+    let mut inside = WorkerView { store, mailboxes, desk: Arc::clone(&desk) };
     let mut last = SEATED;
     let mut asleep = false;
     // Whatever ends this thread, nobody waits for it any longer.
@@ -118,9 +128,9 @@ fn work(cpu: u32, desk: Arc<Desk>, mut store: Store, mailboxes: End) -> io::Resu
             return Ok(());
         };
         last = number;
-        asleep = order == Order::Sleep;
+        asleep = order == WorkerCommand::Sleep;
         match order {
-            Order::Run => {
+            WorkerCommand::Run => {
                 // SAFETY: a context hands out a pointer to its own program, and neither changes nor
                 // drops that before the order is done; contexts that are forgotten leak it.
                 let program = unsafe { &*program };
@@ -128,19 +138,19 @@ fn work(cpu: u32, desk: Arc<Desk>, mut store: Store, mailboxes: End) -> io::Resu
                 // A reader that sleeps at the mailbox learns that no message comes.
                 inside.mailboxes.ring();
             }
-            Order::Scrub => {
+            WorkerCommand::Scrub => {
                 while inside.mailboxes.try_read().is_some() {}
                 inside.store.scrub();
                 desk.finish(number, Done::Stop(0));
             }
-            Order::Sleep => {}
-            Order::Quit => return Ok(()),
+            WorkerCommand::Sleep => {}
+            WorkerCommand::Quit => return Ok(()),
         }
     }
 }
 
 /// Says that the worker's thread has ended, however it did.
-struct Leaves<'a>(&'a Desk);
+struct Leaves<'a>(&'a WorkerControl);
 
 impl Drop for Leaves<'_> {
     fn drop(&mut self) {
@@ -149,7 +159,7 @@ impl Drop for Leaves<'_> {
 }
 
 /// The outcome of a run; the text of a panic goes to the desk.
-pub(crate) fn ended(desk: &Desk, ran: Result<u32, String>) -> Done {
+pub(crate) fn ended(desk: &WorkerControl, ran: Result<u32, String>) -> Done {
     match ran {
         Ok(code) => Done::Stop(code),
         Err(words) => {

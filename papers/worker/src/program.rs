@@ -1,18 +1,18 @@
 //! Programs that workers run.
 
-use crate::Inside;
+use crate::WorkerView;
 use seatmap_os::partners::is_gone;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// A program for a worker: code, and nothing of its own that changes. It works on data in its local
 /// store and in memory that its argument leads to.
-pub trait Program: Send + Sync + 'static {
+pub trait WorkerProgram: Send + Sync + 'static {
     /// Runs on a worker, and ends with a stop code.
-    fn run(&self, inside: &mut Inside, argument: u64) -> u32;
+    fn run(&self, inside: &mut WorkerView, argument: u64) -> u32;
 }
 
-impl<F: Fn(&mut Inside, u64) -> u32 + Send + Sync + 'static> Program for F {
-    fn run(&self, inside: &mut Inside, argument: u64) -> u32 {
+impl<F: Fn(&mut WorkerView, u64) -> u32 + Send + Sync + 'static> WorkerProgram for F {
+    fn run(&self, inside: &mut WorkerView, argument: u64) -> u32 {
         self(inside, argument)
     }
 }
@@ -23,8 +23,8 @@ pub(crate) const ALONE: &str = "it waited for a message, and nobody is there to 
 /// Runs a program to its stop code, or to the words of its panic: no program takes its worker with
 /// it.
 pub(crate) fn caught(
-    program: &dyn Program,
-    inside: &mut Inside,
+    program: &dyn WorkerProgram,
+    inside: &mut WorkerView,
     argument: u64,
 ) -> Result<u32, String> {
     // A store holds only bytes, and the next program can scrub or read those that a panic left.

@@ -1,7 +1,7 @@
 //! The runtime: a set of workers to borrow from.
 
-use crate::pool::Pool;
-use crate::{Context, WorkerError, WorkerOptions};
+use crate::pool::WorkerPool;
+use crate::{BorrowedWorker, WorkerError, WorkerOptions};
 use seatmap_os::affinity;
 use std::sync::{Arc, Mutex};
 
@@ -15,7 +15,7 @@ pub fn allowed_cpus() -> Result<Vec<u32>, WorkerError> {
 
 /// Pinned workers, one a CPU, from when it is made until it and all its contexts are dropped.
 pub struct Runtime {
-    pool: Arc<Pool>,
+    pool: Arc<WorkerPool>,
 }
 
 impl Runtime {
@@ -32,7 +32,7 @@ impl Runtime {
         {
             return Err(WorkerError::Shared(cpu));
         }
-        let pool = Pool { free: Mutex::default(), workers: cpus.len() };
+        let pool = WorkerPool { free: Mutex::default(), workers: cpus.len() };
         for (worker, cpu) in cpus.iter().enumerate() {
             pool.hire(worker, *cpu, options)?;
         }
@@ -51,8 +51,8 @@ impl Runtime {
     ///
     /// # Errors
     /// All workers are borrowed.
-    pub fn context(&self) -> Result<Context, WorkerError> {
+    pub fn context(&self) -> Result<BorrowedWorker, WorkerError> {
         let seat = self.pool.seats().pop().ok_or(WorkerError::Busy(self.workers()))?;
-        Ok(Context::new(Arc::clone(&self.pool), seat))
+        Ok(BorrowedWorker::new(Arc::clone(&self.pool), seat))
     }
 }

@@ -9,18 +9,18 @@ const PENDING: u64 = 1 << 32;
 
 /// One register. Any thread may write; the worker reads.
 #[repr(align(64))]
-pub struct Signal {
+pub struct WorkerSignal {
     word: AtomicU64,
     bell: Bell,
     gathers: bool,
     polling: Polling,
 }
 
-impl Signal {
+impl WorkerSignal {
     /// An empty register that gathers bits (OR), or keeps the last value.
     #[must_use]
     pub fn new(gathers: bool, polling: Polling) -> Self {
-        Signal { word: AtomicU64::new(0), bell: Bell::default(), gathers, polling }
+        WorkerSignal { word: AtomicU64::new(0), bell: Bell::default(), gathers, polling }
     }
 
     /// Writes a value.
@@ -62,7 +62,7 @@ mod tests {
     #[test]
     fn registers_gather_or_keep_the_last() {
         for (gathers, read) in [(true, 0b101), (false, 0b100)] {
-            let signal = Signal::new(gathers, Polling::Spin);
+            let signal = WorkerSignal::new(gathers, Polling::Spin);
             assert_eq!(signal.try_read(), None);
             signal.write(0b001);
             signal.write(0b100);
@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn zero_is_a_value() {
-        let signal = Signal::new(false, Polling::Spin);
+        let signal = WorkerSignal::new(false, Polling::Spin);
         signal.write(0);
         assert_eq!(signal.try_read(), Some(0));
     }

@@ -9,7 +9,7 @@ const LARGE_PAGE_BYTES: usize = 2 << 20;
 /// Zeroed memory of one worker: on a large page of its own where the kernel has one to give, else
 /// on usual pages; locked, so that nothing pages it out, where the limit on locked memory allows
 /// that.
-pub struct Store {
+pub struct WorkerStore {
     base: NonNull<u8>,
     bytes: usize,
     mapped_bytes: usize,
@@ -18,9 +18,9 @@ pub struct Store {
 }
 
 // SAFETY: the mapping belongs to the store alone, and is reached through it alone.
-unsafe impl Send for Store {}
+unsafe impl Send for WorkerStore {}
 
-impl Store {
+impl WorkerStore {
     /// Maps a store of `bytes` bytes. The kernel places its pages near the thread that first
     /// touches them: scrub it there.
     ///
@@ -43,7 +43,7 @@ impl Store {
         // pages that may be paged out.
         let is_locked =
             unsafe { libc::mlock2(base.as_ptr().cast(), mapped_bytes, libc::MLOCK_ONFAULT) } == 0;
-        Ok(Store { base, bytes, mapped_bytes, is_large, is_locked })
+        Ok(WorkerStore { base, bytes, mapped_bytes, is_large, is_locked })
     }
 
     /// Whether it lies on large pages.
@@ -93,7 +93,7 @@ fn map(bytes: usize, more: libc::c_int) -> io::Result<NonNull<u8>> {
     NonNull::new(at.cast()).ok_or_else(|| io::Error::other("the kernel mapped page zero"))
 }
 
-impl Drop for Store {
+impl Drop for WorkerStore {
     fn drop(&mut self) {
         // SAFETY: exactly the mapping made in `new`; no reference to it can outlive `self`. A
         // failure leaves it mapped.
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn scrubbing_leaves_nothing() {
-        let mut store = Store::new(5000).unwrap();
+        let mut store = WorkerStore::new(5000).unwrap();
         assert_eq!(store.bytes().len(), 5000);
         store.bytes().fill(0xa5);
         store.scrub();
@@ -115,7 +115,7 @@ mod tests {
     }
 
     /// Pages that are there (mincore(2)).
-    fn resident(store: &Store) -> usize {
+    fn resident(store: &WorkerStore) -> usize {
         let mut pages = [0_u8; 16];
         // SAFETY: the mapping is that long, and has no more pages than there is room for.
         let status =
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn who_touches_it_first_places_it() {
-        let mut store = Store::new(8 * 4096).unwrap();
+        let mut store = WorkerStore::new(8 * 4096).unwrap();
         assert_eq!(resident(&store), 0, "locked: {}, large: {}", store.is_locked, store.is_large);
         store.scrub();
         assert!(resident(&store) > 0);
@@ -135,9 +135,9 @@ mod tests {
     #[test]
     fn what_no_machine_has_is_refused() {
         assert!(
-            Store::new(0).is_err()
-                && Store::new(1 << 60).is_err()
-                && Store::new(usize::MAX).is_err()
+            WorkerStore::new(0).is_err()
+                && WorkerStore::new(1 << 60).is_err()
+                && WorkerStore::new(usize::MAX).is_err()
         );
     }
 }

@@ -1,10 +1,10 @@
 //! The same calls, answered by a thread that is made for each run.
 
-use crate::desk::{Desk, SEATED};
-use crate::mailbox::{End, INBOUND, OUTBOUND, mailboxes};
+use crate::desk::{SEATED, WorkerControl};
+use crate::mailbox::{INBOUND, MailboxEnd, OUTBOUND, mailboxes};
 use crate::pool::ended;
 use crate::program::caught;
-use crate::{Inside, Polling, Program, Store, WorkerError, WorkerOptions};
+use crate::{Polling, WorkerError, WorkerOptions, WorkerProgram, WorkerStore, WorkerView};
 use seatmap_os::affinity;
 use seatmap_os::partners::Loss;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,17 +16,17 @@ use std::thread::{Builder, JoinHandle};
 pub struct ThreadContext {
     cpu: u32,
     /// The program's view of the worker; it is in the thread while one runs.
-    inside: Option<Inside>,
+    inside: Option<WorkerView>,
     running: Option<JoinHandle<Ran>>,
-    desk: Arc<Desk>,
+    desk: Arc<WorkerControl>,
     /// The number of the last run.
     number: u32,
-    mailboxes: End,
-    program: Option<Arc<dyn Program>>,
+    mailboxes: MailboxEnd,
+    program: Option<Arc<dyn WorkerProgram>>,
 }
 
 /// The result of a thread: the view that it was lent, and how its program ended.
-type Ran = (Inside, Result<u32, WorkerError>);
+type Ran = (WorkerView, Result<u32, WorkerError>);
 
 impl ThreadContext {
     /// A context whose threads sit on this CPU, with a store of its own, touched and zero.
@@ -35,12 +35,12 @@ impl ThreadContext {
     /// The store cannot be mapped.
     pub fn new(cpu: u32, options: WorkerOptions) -> Result<Self, WorkerError> {
         let options = WorkerOptions { polling: Polling::Sleep, ..options };
-        let mut store = Store::new(options.store_bytes)
+        let mut store = WorkerStore::new(options.store_bytes)
             .map_err(|source| WorkerError::Store { bytes: options.store_bytes, source })?;
         store.scrub();
         let (outside, within) = mailboxes([INBOUND, OUTBOUND], options.polling);
-        let desk = Arc::new(Desk::new(cpu, options, store.address()));
-        let inside = Some(Inside { store, mailboxes: within, desk: Arc::clone(&desk) });
+        let desk = Arc::new(WorkerControl::new(cpu, options, store.address()));
+        let inside = Some(WorkerView { store, mailboxes: within, desk: Arc::clone(&desk) });
         Ok(ThreadContext {
             cpu,
             inside,
@@ -53,7 +53,7 @@ impl ThreadContext {
     }
 
     /// Loads a program, in place of any other; a run that goes on is waited for.
-    pub fn load(&mut self, program: Arc<dyn Program>) {
+    pub fn load(&mut self, program: Arc<dyn WorkerProgram>) {
         let _ = self.wait();
         self.program = Some(program);
     }
@@ -173,12 +173,12 @@ impl ThreadContext {
     }
 }
 
-fn taken(view: &Mutex<Option<Inside>>) -> Option<Inside> {
+fn taken(view: &Mutex<Option<WorkerView>>) -> Option<WorkerView> {
     view.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
 
 /// The life of a thread. However it ends, those who wait for a message of it are told.
-fn run(number: u32, mut inside: Inside, program: &dyn Program, argument: u64) -> Ran {
+fn run(number: u32, mut inside: WorkerView, program: &dyn WorkerProgram, argument: u64) -> Ran {
     let desk = Arc::clone(&inside.desk);
     let cpu = desk.cpu;
     let ran = match affinity::pin(&[cpu]) {
@@ -213,7 +213,7 @@ mod tests {
     fn a_thread_that_cannot_be_created_leaves_the_context_as_it_was() {
         let cpu = affinity::current().unwrap()[0];
         let mut context = ThreadContext::new(cpu, WorkerOptions::default()).unwrap();
-        context.load(Arc::new(|inside: &mut Inside, argument: u64| {
+        context.load(Arc::new(|inside: &mut WorkerView, argument: u64| {
             inside.mailbox_write(argument as u32 + 1);
             7
         }));

@@ -3,7 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use seatmap_worker::{
-    Inside, Polling, Program, Runtime, ThreadContext, WorkerError, WorkerOptions, allowed_cpus,
+    Polling, Runtime, ThreadContext, WorkerError, WorkerOptions, WorkerProgram, WorkerView,
+    allowed_cpus,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,7 +24,7 @@ fn programs_run_where_their_worker_sits_and_keep_its_store() {
     let cpu = allowed_cpus().unwrap()[0];
     let runtime = one(sleeping());
     let mut context = runtime.context().unwrap();
-    context.load(Arc::new(move |inside: &mut Inside, argument: u64| {
+    context.load(Arc::new(move |inside: &mut WorkerView, argument: u64| {
         let seated = seatmap_os::affinity::current().unwrap();
         assert_eq!(seated, [cpu]);
         inside.store()[0] += argument as u8;
@@ -36,7 +37,7 @@ fn programs_run_where_their_worker_sits_and_keep_its_store() {
 fn nothing_is_left_for_the_next_owner() {
     let runtime = one(sleeping());
     let mut context = runtime.context().unwrap();
-    context.load(Arc::new(|inside: &mut Inside, _: u64| {
+    context.load(Arc::new(|inside: &mut WorkerView, _: u64| {
         inside.store().fill(0xa5);
         inside.mailbox_write(1);
         0
@@ -47,7 +48,7 @@ fn nothing_is_left_for_the_next_owner() {
     drop(context);
     let mut context = runtime.context().unwrap();
     assert_eq!(context.mailbox_try_read(), None);
-    context.load(Arc::new(|inside: &mut Inside, _: u64| {
+    context.load(Arc::new(|inside: &mut WorkerView, _: u64| {
         assert_eq!(inside.mailbox_try_read(), None);
         inside.mailbox_write(4);
         assert_eq!(inside.signal_read(0), Some(5));
@@ -65,7 +66,7 @@ fn mail_goes_both_ways_under_every_policy() {
     for polling in policies {
         let runtime = one(WorkerOptions { polling, ..WorkerOptions::default() });
         let mut context = runtime.context().unwrap();
-        context.load(Arc::new(|inside: &mut Inside, rounds: u64| {
+        context.load(Arc::new(|inside: &mut WorkerView, rounds: u64| {
             for _ in 0..rounds {
                 let value = inside.mailbox_read();
                 inside.mailbox_write(value + 1);
@@ -87,7 +88,7 @@ fn transfers_keep_inside_the_store() {
     let memory: Arc<Vec<AtomicU64>> = Arc::new((0..64).map(AtomicU64::new).collect());
     let mut context = runtime.context().unwrap();
     let seen = Arc::clone(&memory);
-    context.load(Arc::new(move |inside: &mut Inside, _: u64| {
+    context.load(Arc::new(move |inside: &mut WorkerView, _: u64| {
         let at = seen.as_ptr().cast_mut().cast::<u8>();
         let end = inside.store().len();
         // SAFETY: 512 bytes behind `at` belong to `seen`, and no other thread touches them while
@@ -112,7 +113,7 @@ fn transfers_keep_inside_the_store() {
 fn a_worker_that_gave_its_core_back_comes_when_called() {
     let runtime = one(WorkerOptions::default());
     let mut context = runtime.context().unwrap();
-    context.load(Arc::new(|_: &mut Inside, argument: u64| argument as u32 + 1));
+    context.load(Arc::new(|_: &mut WorkerView, argument: u64| argument as u32 + 1));
     for round in 0..20 {
         context.give_back().unwrap();
         assert_eq!(context.run(round).unwrap(), round as u32 + 1);
@@ -124,7 +125,7 @@ fn a_worker_that_gave_its_core_back_comes_when_called() {
 fn a_panic_is_told_and_the_worker_lives_on() {
     let runtime = one(sleeping());
     let mut context = runtime.context().unwrap();
-    context.load(Arc::new(|_: &mut Inside, argument: u64| match argument {
+    context.load(Arc::new(|_: &mut WorkerView, argument: u64| match argument {
         0 => panic!("on purpose"),
         _ => 1,
     }));
@@ -149,7 +150,7 @@ fn what_cannot_be_done_is_refused() {
     assert!(matches!(runtime.context(), Err(WorkerError::Busy(1))));
     assert!(matches!(context.run(0), Err(WorkerError::NoProgram)));
     assert!(matches!(context.wait(), Err(WorkerError::NotStarted)));
-    context.load(Arc::new(|inside: &mut Inside, _: u64| inside.mailbox_read()));
+    context.load(Arc::new(|inside: &mut WorkerView, _: u64| inside.mailbox_read()));
     context.start(0).unwrap();
     assert!(matches!(context.start(0), Err(WorkerError::Running)));
     assert!(matches!(context.give_back(), Err(WorkerError::Running)));
@@ -162,7 +163,7 @@ fn a_context_outlives_its_runtime() {
     let runtime = one(sleeping());
     let mut context = runtime.context().unwrap();
     drop(runtime);
-    context.load(Arc::new(|inside: &mut Inside, _: u64| {
+    context.load(Arc::new(|inside: &mut WorkerView, _: u64| {
         inside.store()[7] = 8;
         0
     }));
@@ -180,7 +181,7 @@ fn a_thread_answers_the_same_calls() {
     let cpu = allowed_cpus().unwrap()[0];
     let mut context = ThreadContext::new(cpu, WorkerOptions::default()).unwrap();
     assert!(matches!(context.run(0), Err(WorkerError::NoProgram)));
-    context.load(Arc::new(move |inside: &mut Inside, argument: u64| {
+    context.load(Arc::new(move |inside: &mut WorkerView, argument: u64| {
         assert_eq!(seatmap_os::affinity::current().unwrap(), [cpu]);
         assert!(argument < 5, "on purpose");
         inside.store()[0] += argument as u8;
@@ -197,12 +198,12 @@ fn a_thread_answers_the_same_calls() {
     }
     assert_eq!(context.run(5).unwrap_err().to_string(), "the program panicked: on purpose");
     let mut nowhere = ThreadContext::new(500_000, WorkerOptions::default()).unwrap();
-    nowhere.load(Arc::new(|_: &mut Inside, _: u64| 0));
+    nowhere.load(Arc::new(|_: &mut WorkerView, _: u64| 0));
     assert_eq!(nowhere.run(0).unwrap_err().to_string(), "no worker could be seated on CPU 500000");
 }
 
 /// A context whose program was started.
-fn started(runtime: &Runtime, program: impl Program) -> seatmap_worker::Context {
+fn started(runtime: &Runtime, program: impl WorkerProgram) -> seatmap_worker::BorrowedWorker {
     let mut context = runtime.context().unwrap();
     context.load(Arc::new(program));
     context.start(3).unwrap();
@@ -222,11 +223,12 @@ fn a_message_that_no_program_will_send_is_an_error_that_says_why() {
         assert_eq!(context.mailbox_read().unwrap_err().to_string(), unstarted);
         assert_eq!(context.mailbox_poll().unwrap_err().to_string(), unstarted);
         drop(context);
-        let mut context = started(&runtime, |_: &mut Inside, argument: u64| argument as u32);
+        let mut context = started(&runtime, |_: &mut WorkerView, argument: u64| argument as u32);
         let told = context.mailbox_read().unwrap_err().to_string();
         assert!(told.contains("ended with stop code 3"), "{told}");
         drop(context);
-        let mut context = started(&runtime, |inside: &mut Inside, _: u64| inside.mailbox_read());
+        let mut context =
+            started(&runtime, |inside: &mut WorkerView, _: u64| inside.mailbox_read());
         // The program takes one message, four more fit, and then nobody makes room.
         let told = (0..6).find_map(|value| context.mailbox_write(value).err()).unwrap().to_string();
         assert!(told.contains("ended with stop code 0"), "{told}");
@@ -237,7 +239,7 @@ fn a_message_that_no_program_will_send_is_an_error_that_says_why() {
 fn a_thread_that_cannot_be_seated_frees_those_that_wait_for_its_message() {
     let mut context =
         seatmap_worker::ThreadContext::new(500_000, WorkerOptions::default()).unwrap();
-    context.load(Arc::new(|inside: &mut Inside, _: u64| {
+    context.load(Arc::new(|inside: &mut WorkerView, _: u64| {
         inside.mailbox_write(1);
         0
     }));
@@ -254,16 +256,16 @@ fn a_context_that_is_dropped_ends_a_program_that_waits_for_its_message() {
     for polling in [Polling::Adaptive(Duration::from_micros(5)), Polling::Sleep] {
         let options = WorkerOptions { polling, ..WorkerOptions::default() };
         let runtime = Runtime::new(&[cpu], options).unwrap();
-        drop(started(&runtime, |inside: &mut Inside, _: u64| inside.mailbox_read()));
-        drop(started(&runtime, |inside: &mut Inside, _: u64| inside.signal_read(1).unwrap()));
-        let answers = |inside: &mut Inside, _: u64| {
+        drop(started(&runtime, |inside: &mut WorkerView, _: u64| inside.mailbox_read()));
+        drop(started(&runtime, |inside: &mut WorkerView, _: u64| inside.signal_read(1).unwrap()));
+        let answers = |inside: &mut WorkerView, _: u64| {
             (0..9).for_each(|value| inside.mailbox_write(value));
             0
         };
         drop(started(&runtime, answers));
-        assert_eq!(started(&runtime, |_: &mut Inside, _: u64| 7).wait().unwrap(), 7);
+        assert_eq!(started(&runtime, |_: &mut WorkerView, _: u64| 7).wait().unwrap(), 7);
         let mut context = seatmap_worker::ThreadContext::new(cpu, options).unwrap();
-        context.load(Arc::new(|inside: &mut Inside, _: u64| inside.mailbox_read()));
+        context.load(Arc::new(|inside: &mut WorkerView, _: u64| inside.mailbox_read()));
         context.start(0).unwrap();
     }
 }
@@ -271,8 +273,8 @@ fn a_context_that_is_dropped_ends_a_program_that_waits_for_its_message() {
 #[test]
 fn a_controller_that_waits_for_the_end_ends_a_program_that_waits_for_it() {
     let cpu = seatmap_worker::allowed_cpus().unwrap()[0];
-    let reads_two = |inside: &mut Inside, _: u64| inside.mailbox_read() + inside.mailbox_read();
-    let writes_two = |inside: &mut Inside, _: u64| {
+    let reads_two = |inside: &mut WorkerView, _: u64| inside.mailbox_read() + inside.mailbox_read();
+    let writes_two = |inside: &mut WorkerView, _: u64| {
         inside.mailbox_write(1);
         inside.mailbox_write(2);
         3
@@ -290,7 +292,7 @@ fn a_controller_that_waits_for_the_end_ends_a_program_that_waits_for_it() {
         assert_eq!(context.wait().unwrap(), 7);
         context.start(0).unwrap();
         // To load another program is to wait for this one.
-        context.load(Arc::new(|inside: &mut Inside, _: u64| inside.signal_read(0).unwrap()));
+        context.load(Arc::new(|inside: &mut WorkerView, _: u64| inside.signal_read(0).unwrap()));
         assert!(context.run(0).unwrap_err().to_string().starts_with(&waited));
         context.load(Arc::new(writes_two));
         assert!(context.run(0).unwrap_err().to_string().starts_with(&waited));
@@ -310,7 +312,7 @@ fn a_worker_that_has_lost_its_cpu_says_so() {
     let cpus = seatmap_worker::allowed_cpus().unwrap();
     let [cpu, other, ..] = cpus[..] else { return seatmap_needs::skipped!("this needs two CPUs") };
     let runtime = Runtime::new(&[cpu], WorkerOptions::default()).unwrap();
-    let moves = move |inside: &mut Inside, _: u64| {
+    let moves = move |inside: &mut WorkerView, _: u64| {
         seatmap_os::affinity::pin(&[other]).unwrap();
         inside.mailbox_read()
     };

@@ -19,18 +19,18 @@ const STEPS: u64 = 100_000;
 
 /// The figures that the program measures of itself.
 #[derive(Clone, Copy, Debug)]
-pub struct Figures {
+pub struct ProgramTimes {
     /// The median time of creating a thread and waiting for its end.
     pub creation_us: f64,
     /// The time of all rounds of work.
     pub phase_s: f64,
 }
 
-impl Figures {
+impl ProgramTimes {
     /// The figures in a program's output.
     pub fn read(text: &str) -> Option<Self> {
         let mut numbers = text.split_whitespace().map(str::parse);
-        Some(Figures { creation_us: numbers.next()?.ok()?, phase_s: numbers.next()?.ok()? })
+        Some(ProgramTimes { creation_us: numbers.next()?.ok()?, phase_s: numbers.next()?.ok()? })
     }
 }
 

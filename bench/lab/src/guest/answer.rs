@@ -1,6 +1,6 @@
 //! Runs `seatmap` in the guest, with a limit, and keeps what it said.
 
-use crate::trial::{Fault, ensure};
+use crate::trial::{VerbFailure, ensure};
 use serde_json::Value;
 use std::fs::File;
 use std::process::{Child, Command, Stdio};
@@ -12,7 +12,7 @@ pub const PATIENCE: Duration = Duration::from_secs(240);
 
 /// The words of a command.
 #[derive(Debug)]
-pub struct Answer {
+pub struct CommandOutput {
     /// The command.
     pub command: String,
     /// Its exit status; `None` where it was killed for lateness or by a signal.
@@ -26,7 +26,7 @@ pub struct Answer {
 }
 
 /// A command that runs.
-pub struct Running {
+pub struct RunningCommand {
     child: Child,
     command: String,
     stem: String,
@@ -38,16 +38,16 @@ static COUNTER: AtomicU32 = AtomicU32::new(0);
 /// Starts `seatmap` with these words.
 ///
 /// # Errors
-/// [`Fault::Wrong`], if it cannot be started.
-pub fn start(words: &[&str]) -> Result<Running, Fault> {
+/// [`VerbFailure::Wrong`], if it cannot be started.
+pub fn start(words: &[&str]) -> Result<RunningCommand, VerbFailure> {
     start_program("seatmap", words)
 }
 
 /// Starts a program whose output goes to files.
 ///
 /// # Errors
-/// [`Fault::Wrong`], if it cannot be started.
-pub fn start_program(program: &str, words: &[&str]) -> Result<Running, Fault> {
+/// [`VerbFailure::Wrong`], if it cannot be started.
+pub fn start_program(program: &str, words: &[&str]) -> Result<RunningCommand, VerbFailure> {
     let stem = format!("/tmp/answer-{}", COUNTER.fetch_add(1, Ordering::Relaxed));
     let out = File::create(format!("{stem}.out")).map_err(cannot_start)?;
     let err = File::create(format!("{stem}.err")).map_err(cannot_start)?;
@@ -55,11 +55,11 @@ pub fn start_program(program: &str, words: &[&str]) -> Result<Running, Fault> {
     command.args(words).stdin(Stdio::null()).stdout(out).stderr(err).env("NO_COLOR", "1");
     let child = command.spawn().map_err(cannot_start)?;
     let command = format!("{program} {}", words.join(" "));
-    Ok(Running { child, command, stem, begun: Instant::now() })
+    Ok(RunningCommand { child, command, stem, begun: Instant::now() })
 }
 
-fn cannot_start(error: std::io::Error) -> Fault {
-    Fault::Wrong(format!("a program cannot start: {error}"))
+fn cannot_start(error: std::io::Error) -> VerbFailure {
+    VerbFailure::Wrong(format!("a program cannot start: {error}"))
 }
 
 /// The text of a file, which is removed.
@@ -69,7 +69,7 @@ fn taken(path: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-impl Running {
+impl RunningCommand {
     /// Its process.
     #[must_use]
     pub fn pid(&self) -> u32 {
@@ -90,8 +90,8 @@ impl Running {
     /// Waits until its output has so many lines that begin with this word.
     ///
     /// # Errors
-    /// [`Fault::Wrong`], if it ends before, or is late.
-    pub fn wait_for(&mut self, beginning: &str, lines: usize) -> Result<(), Fault> {
+    /// [`VerbFailure::Wrong`], if it ends before, or is late.
+    pub fn wait_for(&mut self, beginning: &str, lines: usize) -> Result<(), VerbFailure> {
         loop {
             let said = self.said();
             if said.lines().filter(|line| line.starts_with(beginning)).count() >= lines {
@@ -105,7 +105,7 @@ impl Running {
     }
 
     /// Waits for its end.
-    pub fn end(mut self) -> Answer {
+    pub fn end(mut self) -> CommandOutput {
         let mut status = None;
         while status.is_none() && self.begun.elapsed() < PATIENCE {
             status = self.child.try_wait().ok().flatten();
@@ -126,18 +126,18 @@ impl Running {
         drop(self.answer(None, false));
     }
 
-    fn answer(self, code: Option<i32>, is_late: bool) -> Answer {
+    fn answer(self, code: Option<i32>, is_late: bool) -> CommandOutput {
         let out = taken(&format!("{}.out", self.stem));
         let err = taken(&format!("{}.err", self.stem));
-        Answer { out, err, command: self.command, code, is_late }
+        CommandOutput { out, err, command: self.command, code, is_late }
     }
 }
 
 /// Runs `seatmap` with these words to its end.
 ///
 /// # Errors
-/// [`Fault::Wrong`], if it is late or panics.
-pub fn ask(words: &[&str]) -> Result<Answer, Fault> {
+/// [`VerbFailure::Wrong`], if it is late or panics.
+pub fn ask(words: &[&str]) -> Result<CommandOutput, VerbFailure> {
     let answer = start(words)?.end();
     answer.is_sane()?;
     Ok(answer)
@@ -159,16 +159,16 @@ pub fn numbers(value: &Value) -> Vec<u32> {
 ///
 /// # Errors
 /// As [`ask`]; also if it fails or prints something else.
-pub fn document(words: &[&str]) -> Result<Value, Fault> {
+pub fn document(words: &[&str]) -> Result<Value, VerbFailure> {
     ask(words)?.done()?.document()
 }
 
-impl Answer {
+impl CommandOutput {
     /// That it ended by itself and did not panic.
     ///
     /// # Errors
-    /// [`Fault::Wrong`] otherwise.
-    pub fn is_sane(&self) -> Result<(), Fault> {
+    /// [`VerbFailure::Wrong`] otherwise.
+    pub fn is_sane(&self) -> Result<(), VerbFailure> {
         self.has_no_panic()?;
         ensure(self.code.is_some(), || format!("died of a signal: {}", self.show()))
     }
@@ -176,8 +176,8 @@ impl Answer {
     /// That it ended in time, perhaps by a signal, and did not panic.
     ///
     /// # Errors
-    /// [`Fault::Wrong`] otherwise.
-    pub fn has_no_panic(&self) -> Result<(), Fault> {
+    /// [`VerbFailure::Wrong`] otherwise.
+    pub fn has_no_panic(&self) -> Result<(), VerbFailure> {
         ensure(!self.is_late, || format!("no end in time: {}", self.show()))?;
         let panicked = self.err.contains("panicked at") || self.code == Some(101);
         ensure(!panicked, || format!("died: {}", self.show()))
@@ -186,8 +186,8 @@ impl Answer {
     /// That it succeeded.
     ///
     /// # Errors
-    /// [`Fault::Wrong`] otherwise.
-    pub fn done(self) -> Result<Self, Fault> {
+    /// [`VerbFailure::Wrong`] otherwise.
+    pub fn done(self) -> Result<Self, VerbFailure> {
         ensure(self.code == Some(0), || self.show())?;
         Ok(self)
     }
@@ -195,8 +195,8 @@ impl Answer {
     /// That it refused as a usage error, with words that hold all of these.
     ///
     /// # Errors
-    /// [`Fault::Wrong`] otherwise.
-    pub fn refuses(&self, words: &[&str]) -> Result<String, Fault> {
+    /// [`VerbFailure::Wrong`] otherwise.
+    pub fn refuses(&self, words: &[&str]) -> Result<String, VerbFailure> {
         let is_said = words.iter().all(|word| self.err.contains(word));
         ensure(self.code == Some(2) && is_said, || {
             format!("should refuse with {words:?}: {}", self.show())
@@ -207,10 +207,11 @@ impl Answer {
     /// The document on its standard output.
     ///
     /// # Errors
-    /// [`Fault::Wrong`], if that is not JSON.
-    pub fn document(&self) -> Result<Value, Fault> {
-        serde_json::from_str(&self.out)
-            .map_err(|error| Fault::Wrong(format!("not one document ({error}): {}", self.show())))
+    /// [`VerbFailure::Wrong`], if that is not JSON.
+    pub fn document(&self) -> Result<Value, VerbFailure> {
+        serde_json::from_str(&self.out).map_err(|error| {
+            VerbFailure::Wrong(format!("not one document ({error}): {}", self.show()))
+        })
     }
 
     /// The command with its answer, on one line.

@@ -1,12 +1,12 @@
 //! `cell`: reserved CPUs, and everybody else's masks before, meanwhile and afterwards.
 
-use super::answer::{Running, ask, document, numbers, start, start_program};
+use super::answer::{RunningCommand, ask, document, numbers, start, start_program};
 use super::figures::cells_unchanged;
-use super::kernel::{self, Kernel};
+use super::kernel::{self, KernelFacts};
 use super::threads::told;
 use super::verbs::Question;
-use crate::list::{self, CpuSet};
-use crate::trial::{Fault, ensure};
+use crate::list::{self, CpuNumbers};
+use crate::trial::{VerbFailure, ensure};
 
 /// The questions about cells.
 pub const QUESTIONS: [Question; 4] = [
@@ -17,19 +17,19 @@ pub const QUESTIONS: [Question; 4] = [
 ];
 
 /// The CPUs of the last core that everybody may use.
-fn last_core(kernel: &Kernel) -> CpuSet {
+fn last_core(kernel: &KernelFacts) -> CpuNumbers {
     kernel.usable_parts("core").last().cloned().unwrap_or_default()
 }
 
 /// A program that may run anywhere, to see that it leaves and comes back.
-fn bystander() -> Result<Running, Fault> {
+fn bystander() -> Result<RunningCommand, VerbFailure> {
     let mut program =
         start_program("seatmap-lab", &["guest", "threads", "2", "--seconds", "9000"])?;
     program.wait_for("thread", 2)?;
     Ok(program)
 }
 
-fn cell_by_name(kernel: &Kernel) -> Result<String, Fault> {
+fn cell_by_name(kernel: &KernelFacts) -> Result<String, VerbFailure> {
     let bystander = bystander()?;
     let result = cell_life(kernel, &last_core(kernel));
     bystander.kill();
@@ -38,7 +38,7 @@ fn cell_by_name(kernel: &Kernel) -> Result<String, Fault> {
 }
 
 /// Creates, uses, verifies and destroys a cell of these CPUs.
-fn cell_life(kernel: &Kernel, cpus: &CpuSet) -> Result<String, Fault> {
+fn cell_life(kernel: &KernelFacts, cpus: &CpuNumbers) -> Result<String, VerbFailure> {
     let before = kernel::all_masks();
     let list = list::show(cpus);
     let made = document(&["cell", "create", "lab", "--cpus", &list, "--untested", "--json"])?;
@@ -63,13 +63,13 @@ fn cell_life(kernel: &Kernel, cpus: &CpuSet) -> Result<String, Fault> {
     ensure(is_inside, || format!("a program of the cell {list}: {}", answer.show()))?;
     ask(&["cell", "verify", "lab"])?.done()?;
     let shown = document(&["cell", "show", "lab", "--json"])?;
-    let named: CpuSet = numbers(&shown["cpus"]).into_iter().collect();
+    let named: CpuNumbers = numbers(&shown["cpus"]).into_iter().collect();
     ensure(named == *cpus, || format!("{list} is shown as {named:?}"))?;
     let heirs = Heirs::start(cpus)?;
     destroyed(kernel)?;
     cells_unchanged(&before)?;
     heirs.are_free(kernel)?;
-    let left: CpuSet = kernel.usable().difference(cpus).copied().collect();
+    let left: CpuNumbers = kernel.usable().difference(cpus).copied().collect();
     ensure(!left.is_empty(), || "the cell had all CPUs".to_owned())?;
     Ok(format!("{} on CPUs {list}, masks as before", made["backend"]))
 }
@@ -77,15 +77,15 @@ fn cell_life(kernel: &Kernel, cpus: &CpuSet) -> Result<String, Fault> {
 /// Programs that were started while the cell stood.
 struct Heirs {
     /// One that nobody bound.
-    free: Running,
+    free: RunningCommand,
     /// One that is bound to CPU 0 and a CPU of the cell.
-    bound: Running,
-    chosen: CpuSet,
+    bound: RunningCommand,
+    chosen: CpuNumbers,
 }
 
 impl Heirs {
-    fn start(cell: &CpuSet) -> Result<Self, Fault> {
-        let chosen: CpuSet = std::iter::once(0).chain(cell.first().copied()).collect();
+    fn start(cell: &CpuNumbers) -> Result<Self, VerbFailure> {
+        let chosen: CpuNumbers = std::iter::once(0).chain(cell.first().copied()).collect();
         let list = list::show(&chosen);
         let sleeper = ["seatmap-lab", "guest", "threads", "1", "--seconds", "900"];
         let mut free = start_program(sleeper[0], &sleeper[1..])?;
@@ -99,7 +99,7 @@ impl Heirs {
 
     /// After the cell, one may run everywhere, and the other has the mask that it was given. Linux
     /// before 6.2 forgets that.
-    fn are_free(self, kernel: &Kernel) -> Result<(), Fault> {
+    fn are_free(self, kernel: &KernelFacts) -> Result<(), VerbFailure> {
         let own = kernel::mask(std::process::id(), std::process::id()).unwrap_or_default();
         let free = kernel::mask(self.free.pid(), self.free.pid()).unwrap_or_default();
         let bound = kernel::mask(self.bound.pid(), self.bound.pid()).unwrap_or_default();
@@ -121,22 +121,22 @@ impl Heirs {
 
 /// Destroys the cell. Linux before 6.3 takes CPUs that are offline out of all masks that are set;
 /// then the remedy is to be told.
-fn destroyed(kernel: &Kernel) -> Result<(), Fault> {
+fn destroyed(kernel: &KernelFacts) -> Result<(), VerbFailure> {
     let answer = ask(&["cell", "destroy", "lab"])?;
     let forgets =
         !kernel.offline.is_empty() && answer.err.contains("out of it while that is offline");
     if forgets && answer.err.contains("taskset -pc") {
         let words = "Linux before 6.3 takes CPUs that are offline out of masks, and the cell says \
                      how to put them back";
-        return Err(Fault::Refused(words.to_owned()));
+        return Err(VerbFailure::Refused(words.to_owned()));
     }
     answer.done().map(drop)
 }
 
-fn cell_by_count(kernel: &Kernel) -> Result<String, Fault> {
+fn cell_by_count(kernel: &KernelFacts) -> Result<String, VerbFailure> {
     let before = kernel::all_masks();
     let made = document(&["cell", "create", "lab", "--count", "2", "--untested", "--json"])?;
-    let cpus: CpuSet = numbers(&made["cpus"]).into_iter().collect();
+    let cpus: CpuNumbers = numbers(&made["cpus"]).into_iter().collect();
     let verified = ask(&["cell", "verify", "lab"])?;
     destroyed(kernel)?;
     ensure(verified.code == Some(0), || verified.show())?;
@@ -145,7 +145,7 @@ fn cell_by_count(kernel: &Kernel) -> Result<String, Fault> {
     Ok(format!("CPUs {}", list::show(&cpus)))
 }
 
-fn cell_offline(kernel: &Kernel) -> Result<String, Fault> {
+fn cell_offline(kernel: &KernelFacts) -> Result<String, VerbFailure> {
     let Some(cpu) = kernel.first_offline() else { return Ok("none is offline".to_owned()) };
     let name = cpu.to_string();
     let answer = ask(&["cell", "create", "lab", "--cpus", &name, "--untested"])?;
@@ -156,7 +156,7 @@ fn cell_offline(kernel: &Kernel) -> Result<String, Fault> {
     Ok(format!("refused: {}", sentence?))
 }
 
-fn cell_of_all(kernel: &Kernel) -> Result<String, Fault> {
+fn cell_of_all(kernel: &KernelFacts) -> Result<String, VerbFailure> {
     let before = kernel::all_masks();
     let list = list::show(&kernel.online);
     let answer = start(&["cell", "create", "lab", "--cpus", &list, "--untested"])?.end();

@@ -2,11 +2,11 @@
 //! those share. Times of an emulated computer mean nothing, and nothing here looks at one.
 
 use super::answer::{ask, document, number, numbers};
-use super::kernel::{Kernel, exists, set};
+use super::kernel::{KernelFacts, exists, set};
 use super::seats::{placed, write_plan};
 use super::verbs::Question;
-use crate::list::{self, CpuSet};
-use crate::trial::{Fault, ensure};
+use crate::list::{self, CpuNumbers};
+use crate::trial::{VerbFailure, ensure};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -25,14 +25,14 @@ pub const QUESTIONS: [Question; 9] = [
 
 const PROFILE: &str = "/tmp/profile.json";
 
-fn measured(kernel: &Kernel) -> Result<String, Fault> {
+fn measured(kernel: &KernelFacts) -> Result<String, VerbFailure> {
     let cpus = kernel.spread();
     ask(&["measure", "--quick", "--cpus", &list::show(&cpus), "-o", PROFILE])?.done()?;
     let profile = profile()?;
     let pus = profile["topology"]["pus"].as_array().cloned().unwrap_or_default();
-    let timed: CpuSet = numbers(&profile["core_distance"]["pus"]).into_iter().collect();
+    let timed: CpuNumbers = numbers(&profile["core_distance"]["pus"]).into_iter().collect();
     ensure(timed == cpus.iter().copied().collect(), || format!("{timed:?} for {cpus:?}"))?;
-    let named: CpuSet = pus.iter().filter_map(|pu| number(&pu["os"])).collect();
+    let named: CpuNumbers = pus.iter().filter_map(|pu| number(&pu["os"])).collect();
     ensure(named.is_subset(&kernel.online) && timed.is_subset(&named), || format!("{named:?}"))?;
     for level in ["core", "l2", "l3", "package", "numa"] {
         for one in &pus {
@@ -54,13 +54,18 @@ fn measured(kernel: &Kernel) -> Result<String, Fault> {
     ))
 }
 
-fn profile() -> Result<Value, Fault> {
+fn profile() -> Result<Value, VerbFailure> {
     let text = std::fs::read_to_string(PROFILE).unwrap_or_default();
-    serde_json::from_str(&text).map_err(|error| Fault::Wrong(format!("the profile: {error}")))
+    serde_json::from_str(&text).map_err(|error| VerbFailure::Wrong(format!("the profile: {error}")))
 }
 
 /// That two PUs share a part of a level where the kernel says so, and only there.
-fn shares(kernel: &Kernel, level: &str, one: &Value, other: &Value) -> Result<(), Fault> {
+fn shares(
+    kernel: &KernelFacts,
+    level: &str,
+    one: &Value,
+    other: &Value,
+) -> Result<(), VerbFailure> {
     let first = number(&one["os"]).unwrap_or_default();
     let second = number(&other["os"]).unwrap_or_default();
     let Some(part) = kernel.part_of(level, first) else {
@@ -75,7 +80,7 @@ fn shares(kernel: &Kernel, level: &str, one: &Value, other: &Value) -> Result<()
 }
 
 /// That faster CPUs by the kernel's ranks are not below slower ones.
-fn ranks(kernel: &Kernel, pus: &[Value]) -> Result<(), Fault> {
+fn ranks(kernel: &KernelFacts, pus: &[Value]) -> Result<(), VerbFailure> {
     let ranks: BTreeSet<u32> = kernel.ranks.values().copied().collect();
     if ranks.len() < 2 {
         return Ok(());
@@ -92,7 +97,7 @@ fn ranks(kernel: &Kernel, pus: &[Value]) -> Result<(), Fault> {
     Ok(())
 }
 
-fn shown(kernel: &Kernel) -> Result<String, Fault> {
+fn shown(kernel: &KernelFacts) -> Result<String, VerbFailure> {
     let answer = ask(&["show", PROFILE, "--width", "100"])?.done()?;
     let profile = profile()?;
     let pus = profile["topology"]["pus"].as_array().map_or(0, Vec::len);
@@ -106,16 +111,16 @@ fn shown(kernel: &Kernel) -> Result<String, Fault> {
     Ok(named)
 }
 
-fn placed_on_measured(kernel: &Kernel) -> Result<String, Fault> {
+fn placed_on_measured(kernel: &KernelFacts) -> Result<String, VerbFailure> {
     let cpus = kernel.spread();
     let placement = placed(PROFILE, &cpus)?;
-    let found: CpuSet = placement.iter().copied().collect();
+    let found: CpuNumbers = placement.iter().copied().collect();
     let is_whole = placement.len() == cpus.len() && found == cpus.iter().copied().collect();
     ensure(is_whole, || format!("{placement:?} is not an order of {cpus:?}"))?;
     Ok(format!("an order of {}", list::show(&cpus)))
 }
 
-fn exported(kernel: &Kernel) -> Result<String, Fault> {
+fn exported(kernel: &KernelFacts) -> Result<String, VerbFailure> {
     let mut cpus = kernel.spread();
     cpus.reverse();
     write_plan("/tmp/export.json", &cpus);
@@ -127,13 +132,13 @@ fn exported(kernel: &Kernel) -> Result<String, Fault> {
     Ok("each CPU of the plan".to_owned())
 }
 
-fn noise(kernel: &Kernel) -> Result<String, Fault> {
-    let mut cpus: CpuSet = kernel.spread().into_iter().take(2).collect();
+fn noise(kernel: &KernelFacts) -> Result<String, VerbFailure> {
+    let mut cpus: CpuNumbers = kernel.spread().into_iter().take(2).collect();
     cpus.extend(kernel.isolated.intersection(&kernel.online).last());
     let list = list::show(&cpus);
     let noise = document(&["noise", "--cpus", &list, "--seconds", "1", "--json"])?;
     let named = noise["cpus"].as_array().cloned().unwrap_or_default();
-    let named: CpuSet = named.iter().filter_map(|cpu| number(&cpu["cpu"])).collect();
+    let named: CpuNumbers = named.iter().filter_map(|cpu| number(&cpu["cpu"])).collect();
     ensure(named == cpus, || format!("asked for {list}, and it has {}", list::show(&named)))?;
     Ok(format!("CPUs {list}"))
 }
@@ -148,10 +153,10 @@ fn sentence(document: &Value, subject: &str) -> String {
     found.unwrap_or("absent").to_owned()
 }
 
-fn doctor(kernel: &Kernel) -> Result<String, Fault> {
+fn doctor(kernel: &KernelFacts) -> Result<String, VerbFailure> {
     let found = document(&["doctor", "--json"])?;
     let offline = sentence(&found, "offline");
-    let absent: CpuSet = kernel.offline.iter().copied().filter(|cpu| exists(*cpu)).collect();
+    let absent: CpuNumbers = kernel.offline.iter().copied().filter(|cpu| exists(*cpu)).collect();
     let is_offline_told = if absent.is_empty() {
         offline.contains("no CPU is offline")
     } else {
@@ -167,7 +172,7 @@ fn doctor(kernel: &Kernel) -> Result<String, Fault> {
 
 /// Takes CPUs away one after the other: the last, and one that shares its core with another. The
 /// doctor's command brings each back.
-fn doctor_of_victims(kernel: &Kernel) -> Result<String, Fault> {
+fn doctor_of_victims(kernel: &KernelFacts) -> Result<String, VerbFailure> {
     let movable: Vec<u32> = kernel.usable().into_iter().filter(|cpu| *cpu != 0).collect();
     let Some(last) = movable.last().copied() else { return Ok("one CPU".to_owned()) };
     let sibling = movable.iter().copied().find(|cpu| {
@@ -189,19 +194,19 @@ fn doctor_of_victims(kernel: &Kernel) -> Result<String, Fault> {
 }
 
 /// Asks while a CPU is away, and executes the remedy.
-fn of_victim(victim: u32) -> Result<(), Fault> {
-    let now = Kernel::read();
+fn of_victim(victim: u32) -> Result<(), VerbFailure> {
+    let now = KernelFacts::read();
     ensure(now.offline.contains(&victim), || format!("CPU {victim} is not offline"))?;
     doctor(&now)?;
     let found = document(&["doctor", "--json"])?;
     let remedy = finding(&found, "offline").and_then(|one| one["remedy"].as_str());
-    let command = remedy.ok_or_else(|| Fault::Wrong(format!("no remedy: {found}")))?;
+    let command = remedy.ok_or_else(|| VerbFailure::Wrong(format!("no remedy: {found}")))?;
     let done = std::process::Command::new("sh").args(["-c", command]).output();
-    let online = Kernel::read().online;
+    let online = KernelFacts::read().online;
     ensure(online.contains(&victim), || format!("'{command}' left CPU {victim}: {done:?}"))
 }
 
-fn doctor_tries(kernel: &Kernel) -> Result<String, Fault> {
+fn doctor_tries(kernel: &KernelFacts) -> Result<String, VerbFailure> {
     let before = super::kernel::all_masks();
     let cpu = kernel.usable().last().copied().unwrap_or_default().to_string();
     let found = document(&["doctor", "--try", "--cpus", &cpu, "--json"])?;
@@ -213,10 +218,10 @@ fn doctor_tries(kernel: &Kernel) -> Result<String, Fault> {
 /// That every thread that lived before has the mask that it had.
 ///
 /// # Errors
-/// [`Fault::Wrong`], which names the first that does not.
+/// [`VerbFailure::Wrong`], which names the first that does not.
 pub fn cells_unchanged(
-    before: &std::collections::BTreeMap<(u32, u32), CpuSet>,
-) -> Result<(), Fault> {
+    before: &std::collections::BTreeMap<(u32, u32), CpuNumbers>,
+) -> Result<(), VerbFailure> {
     let now = super::kernel::all_masks();
     let changed = before.iter().find(|(task, mask)| now.get(task).is_some_and(|now| now != *mask));
     ensure(changed.is_none(), || {
@@ -225,7 +230,7 @@ pub fn cells_unchanged(
     })
 }
 
-fn measure_offline(kernel: &Kernel) -> Result<String, Fault> {
+fn measure_offline(kernel: &KernelFacts) -> Result<String, VerbFailure> {
     let Some(cpu) = kernel.first_offline() else { return Ok("none is offline".to_owned()) };
     let list = format!("0,{cpu}");
     let answer = ask(&["measure", "--quick", "--cpus", &list])?;

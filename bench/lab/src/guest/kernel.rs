@@ -1,8 +1,8 @@
 //! The kernel's own words on this computer, read from sysfs without any help of Seatmap, and
 //! hwloc's.
 
-use crate::list::{self, CpuSet};
-use crate::trial::{Fault, ensure};
+use crate::list::{self, CpuNumbers};
+use crate::trial::{VerbFailure, ensure};
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -19,30 +19,30 @@ pub struct NodeFacts {
     /// Its number.
     pub id: u32,
     /// Its CPUs that are online.
-    pub cpus: CpuSet,
+    pub cpus: CpuNumbers,
     /// Its memory.
     pub memory_kib: u64,
 }
 
 /// The kernel's words about this computer.
 #[derive(Clone, Debug)]
-pub struct Kernel {
+pub struct KernelFacts {
     /// The CPUs that run.
-    pub online: CpuSet,
+    pub online: CpuNumbers,
     /// Those that do not.
-    pub offline: CpuSet,
+    pub offline: CpuNumbers,
     /// Those that `isolcpus=` set apart.
-    pub isolated: CpuSet,
+    pub isolated: CpuNumbers,
     /// The CPUs of each part of a level (`core`, `l2`, `l3`, `die`, `package`, `numa`), by their
     /// first.
-    pub parts: BTreeMap<&'static str, BTreeSet<CpuSet>>,
+    pub parts: BTreeMap<&'static str, BTreeSet<CpuNumbers>>,
     /// The nodes.
     pub nodes: Vec<NodeFacts>,
     /// `cpu_capacity` or CPPC's highest performance of each CPU, where the kernel has one of them.
     pub ranks: BTreeMap<u32, u32>,
 }
 
-impl Kernel {
+impl KernelFacts {
     /// Reads sysfs.
     #[must_use]
     pub fn read() -> Self {
@@ -74,23 +74,23 @@ impl Kernel {
 
     /// Those of these CPUs that run.
     #[must_use]
-    pub fn running(&self, cpus: &CpuSet) -> CpuSet {
+    pub fn running(&self, cpus: &CpuNumbers) -> CpuNumbers {
         cpus.intersection(&self.online).copied().collect()
     }
 
     /// The CPUs that threads of all programs may use: those that run, without those set apart.
     #[must_use]
-    pub fn usable(&self) -> CpuSet {
+    pub fn usable(&self) -> CpuNumbers {
         self.online.difference(&self.isolated).copied().collect()
     }
 
     /// The parts of a level without CPUs that are set apart; a part without any other is left out.
     #[must_use]
-    pub fn usable_parts(&self, level: &str) -> BTreeSet<CpuSet> {
+    pub fn usable_parts(&self, level: &str) -> BTreeSet<CpuNumbers> {
         let usable = self.usable();
         let parts = self.parts.get(level).into_iter().flatten();
         let within = parts.map(|part| part.intersection(&usable).copied().collect());
-        within.filter(|part: &CpuSet| !part.is_empty()).collect()
+        within.filter(|part: &CpuNumbers| !part.is_empty()).collect()
     }
 
     /// The first CPU that exists and is offline.
@@ -101,7 +101,7 @@ impl Kernel {
 
     /// The part of a level that a CPU is in.
     #[must_use]
-    pub fn part_of(&self, level: &str, cpu: u32) -> Option<&CpuSet> {
+    pub fn part_of(&self, level: &str, cpu: u32) -> Option<&CpuNumbers> {
         self.parts.get(level)?.iter().find(|part| part.contains(&cpu))
     }
 
@@ -137,8 +137,8 @@ pub fn exists(cpu: u32) -> bool {
 /// Switches a CPU on or off. The kernel may be busy with another switch.
 ///
 /// # Errors
-/// [`Fault::Wrong`], if it stays as it is.
-pub fn set(cpu: u32, is_online: bool) -> Result<(), Fault> {
+/// [`VerbFailure::Wrong`], if it stays as it is.
+pub fn set(cpu: u32, is_online: bool) -> Result<(), VerbFailure> {
     let path = format!("{CPUS}/cpu{cpu}/online");
     let word = if is_online { "1" } else { "0" };
     let begun = Instant::now();
@@ -150,19 +150,19 @@ pub fn set(cpu: u32, is_online: bool) -> Result<(), Fault> {
     Ok(())
 }
 
-fn file_of(cpu: u32, file: &str) -> CpuSet {
+fn file_of(cpu: u32, file: &str) -> CpuNumbers {
     list::read(&format!("{CPUS}/cpu{cpu}/{file}"))
 }
 
 /// The distinct sets that CPUs name. Linux 6.1 leaves CPUs that are offline in those of a cache.
-fn parts_by(online: &CpuSet, part: impl Fn(u32) -> Option<CpuSet>) -> BTreeSet<CpuSet> {
+fn parts_by(online: &CpuNumbers, part: impl Fn(u32) -> Option<CpuNumbers>) -> BTreeSet<CpuNumbers> {
     let sets = online.iter().filter_map(|cpu| part(*cpu));
     let running = sets.map(|set| set.intersection(online).copied().collect());
-    running.filter(|set: &CpuSet| !set.is_empty()).collect()
+    running.filter(|set: &CpuNumbers| !set.is_empty()).collect()
 }
 
 /// The CPUs that share a CPU's data or unified cache of a level.
-fn cache(cpu: u32, level: &str) -> Option<CpuSet> {
+fn cache(cpu: u32, level: &str) -> Option<CpuNumbers> {
     let entries = std::fs::read_dir(format!("{CPUS}/cpu{cpu}/cache")).ok()?;
     entries.filter_map(Result::ok).map(|entry| entry.path()).find_map(|folder| {
         let own = std::fs::read_to_string(folder.join("level")).ok()?;
@@ -178,12 +178,12 @@ fn rank(cpu: u32) -> Option<u32> {
     })
 }
 
-fn nodes(online: &CpuSet) -> Vec<NodeFacts> {
+fn nodes(online: &CpuNumbers) -> Vec<NodeFacts> {
     let ids = list::read(&format!("{NODES}/online"));
     ids.into_iter().map(|id| node(id, online)).collect()
 }
 
-fn node(id: u32, online: &CpuSet) -> NodeFacts {
+fn node(id: u32, online: &CpuNumbers) -> NodeFacts {
     let text = std::fs::read_to_string(format!("{NODES}/node{id}/meminfo")).unwrap_or_default();
     let total = text.lines().find(|line| line.contains("MemTotal:"));
     let size = total.and_then(|line| line.split_whitespace().nth_back(1)?.parse().ok());
@@ -194,7 +194,7 @@ fn node(id: u32, online: &CpuSet) -> NodeFacts {
 
 /// The affinity list of a thread, in the kernel's own words.
 #[must_use]
-pub fn mask(pid: u32, tid: u32) -> Option<CpuSet> {
+pub fn mask(pid: u32, tid: u32) -> Option<CpuNumbers> {
     let text = std::fs::read_to_string(format!("/proc/{pid}/task/{tid}/status")).ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
     Some(list::parse(line).ok()?.into_iter().collect())
@@ -227,7 +227,7 @@ fn numbers(folder: &str) -> Vec<u32> {
 
 /// The masks of all threads of all programs.
 #[must_use]
-pub fn all_masks() -> BTreeMap<(u32, u32), CpuSet> {
+pub fn all_masks() -> BTreeMap<(u32, u32), CpuNumbers> {
     let own = std::process::id();
     let tasks = processes().into_iter().filter(|pid| *pid != own);
     let tasks = tasks.flat_map(|pid| threads(pid).into_iter().map(move |tid| (pid, tid)));
@@ -236,7 +236,7 @@ pub fn all_masks() -> BTreeMap<(u32, u32), CpuSet> {
 
 /// hwloc's parts of this computer, by its types; `None` where `lstopo` is not in the guest.
 #[must_use]
-pub fn hwloc() -> Option<BTreeMap<String, BTreeSet<CpuSet>>> {
+pub fn hwloc() -> Option<BTreeMap<String, BTreeSet<CpuNumbers>>> {
     let output = Command::new("lstopo-no-graphics")
         .args(["--no-io", "--filter", "all:all", "--of", "xml", "-"])
         .output()
@@ -244,8 +244,8 @@ pub fn hwloc() -> Option<BTreeMap<String, BTreeSet<CpuSet>>> {
     output.status.success().then(|| parts_of_xml(&String::from_utf8_lossy(&output.stdout)))
 }
 
-fn parts_of_xml(text: &str) -> BTreeMap<String, BTreeSet<CpuSet>> {
-    let mut parts = BTreeMap::<String, BTreeSet<CpuSet>>::new();
+fn parts_of_xml(text: &str) -> BTreeMap<String, BTreeSet<CpuNumbers>> {
+    let mut parts = BTreeMap::<String, BTreeSet<CpuNumbers>>::new();
     for object in text.split("<object ").skip(1) {
         let object = object.split('>').next().unwrap_or_default();
         let kind = attribute(object, "type").unwrap_or_default();
@@ -271,6 +271,9 @@ mod tests {
         let text = "<object type=\"Core\" os_index=\"0\" cpuset=\"0x00000003\" gp_index=\"2\">\n\
                     <object type=\"PU\" cpuset=\"0x00000001\"/>\n<object type=\"Core\" cpuset=\"0x0000000c\">";
         let parts = parts_of_xml(text);
-        assert_eq!(parts["Core"], BTreeSet::from([CpuSet::from([0, 1]), CpuSet::from([2, 3])]));
+        assert_eq!(
+            parts["Core"],
+            BTreeSet::from([CpuNumbers::from([0, 1]), CpuNumbers::from([2, 3])])
+        );
     }
 }

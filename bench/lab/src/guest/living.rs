@@ -1,14 +1,14 @@
 //! `check`, `top`, `observe`, `bench`, `tune` and `advise`: programs that live, and that are run
 //! again and again.
 
-use super::answer::{Running, ask, document, start_program};
+use super::answer::{RunningCommand, ask, document, start_program};
 use super::figures::cells_unchanged;
-use super::kernel::{self, Kernel};
+use super::kernel::{self, KernelFacts};
 use super::seats::write_plan;
 use super::threads::told;
 use super::verbs::Question;
-use crate::list::{self, CpuSet};
-use crate::trial::{Fault, ensure};
+use crate::list::{self, CpuNumbers};
+use crate::trial::{VerbFailure, ensure};
 use serde_json::Value;
 use std::process::Command;
 
@@ -26,7 +26,7 @@ pub const QUESTIONS: [Question; 9] = [
 ];
 
 /// A program of threads that stay, and their numbers.
-fn living(words: &[&str], count: usize) -> Result<(Running, Vec<u32>), Fault> {
+fn living(words: &[&str], count: usize) -> Result<(RunningCommand, Vec<u32>), VerbFailure> {
     let number = count.to_string();
     let mut all = vec!["guest", "threads", &number, "--seconds", "900"];
     all.extend(words);
@@ -38,14 +38,14 @@ fn living(words: &[&str], count: usize) -> Result<(Running, Vec<u32>), Fault> {
 
 /// Binds a thread with busybox's `taskset`, which knows masks of at most 64 CPUs on some builds: by
 /// list here.
-fn bind(tid: u32, cpus: &[u32]) -> Result<(), Fault> {
+fn bind(tid: u32, cpus: &[u32]) -> Result<(), VerbFailure> {
     let list = list::show(cpus);
     let status =
         Command::new("taskset").args(["-pc", &list, &tid.to_string()]).output().map(|o| o.status);
     ensure(status.is_ok_and(|status| status.success()), || format!("taskset -pc {list} {tid}"))
 }
 
-fn masks_of(document: &Value, pid: u32) -> Vec<(u32, CpuSet)> {
+fn masks_of(document: &Value, pid: u32) -> Vec<(u32, CpuNumbers)> {
     let threads = document["threads"].as_array().cloned().unwrap_or_default();
     let mut masks: Vec<_> = threads.iter().filter_map(|thread| mask_of(thread, pid)).collect();
     masks.sort();
@@ -53,19 +53,19 @@ fn masks_of(document: &Value, pid: u32) -> Vec<(u32, CpuSet)> {
 }
 
 /// The mask of a thread of a document, if it is of this process.
-fn mask_of(thread: &Value, pid: u32) -> Option<(u32, CpuSet)> {
+fn mask_of(thread: &Value, pid: u32) -> Option<(u32, CpuNumbers)> {
     let tid = u32::try_from(thread["tid"].as_u64()?).ok()?;
     let cpus = list::parse(thread["mask"].as_str()?).ok()?;
     (thread["pid"].as_u64() == Some(u64::from(pid))).then(|| (tid, cpus.into_iter().collect()))
 }
 
-fn kernel_masks(pid: u32) -> Vec<(u32, CpuSet)> {
+fn kernel_masks(pid: u32) -> Vec<(u32, CpuNumbers)> {
     let tids = kernel::threads(pid);
     tids.into_iter().filter_map(|tid| Some((tid, kernel::mask(pid, tid)?))).collect()
 }
 
 /// Whether a document has the masks of a program with threads on different CPUs.
-fn has_masks(kernel: &Kernel, verb: &[&str]) -> Result<String, Fault> {
+fn has_masks(kernel: &KernelFacts, verb: &[&str]) -> Result<String, VerbFailure> {
     let cpus = kernel.spread();
     let (program, tids) = living(&[], cpus.len())?;
     for (tid, cpu) in tids.iter().zip(&cpus).skip(1) {
@@ -77,24 +77,24 @@ fn has_masks(kernel: &Kernel, verb: &[&str]) -> Result<String, Fault> {
     words.extend(["--pid", &name, "--json"]);
     let answer = ask(&words)?;
     let found = masks_of(&answer.document()?, pid);
-    let expected: Vec<(u32, CpuSet)> =
+    let expected: Vec<(u32, CpuNumbers)> =
         kernel_masks(pid).iter().map(|(tid, mask)| (*tid, kernel.running(mask))).collect();
-    let found: Vec<(u32, CpuSet)> =
+    let found: Vec<(u32, CpuNumbers)> =
         found.iter().map(|(tid, mask)| (*tid, kernel.running(mask))).collect();
     program.kill();
     ensure(found == expected, || format!("the kernel has {expected:?}, and the verb {found:?}"))?;
     Ok(format!("{} threads alike", expected.len()))
 }
 
-fn check_masks(kernel: &Kernel) -> Result<String, Fault> {
+fn check_masks(kernel: &KernelFacts) -> Result<String, VerbFailure> {
     has_masks(kernel, &["check", "--seconds", "0.3"])
 }
 
-fn top_masks(kernel: &Kernel) -> Result<String, Fault> {
+fn top_masks(kernel: &KernelFacts) -> Result<String, VerbFailure> {
     has_masks(kernel, &["top"])
 }
 
-fn check_lost(kernel: &Kernel) -> Result<String, Fault> {
+fn check_lost(kernel: &KernelFacts) -> Result<String, VerbFailure> {
     let cpus: Vec<u32> = kernel.spread().into_iter().take(2).collect();
     let (program, tids) = living(&[], 2)?;
     bind(tids[0], &cpus[..1])?;
@@ -114,7 +114,7 @@ fn check_lost(kernel: &Kernel) -> Result<String, Fault> {
     Ok("seen, and the thread named".to_owned())
 }
 
-fn check_rules(kernel: &Kernel) -> Result<String, Fault> {
+fn check_rules(kernel: &KernelFacts) -> Result<String, VerbFailure> {
     let cpus = kernel.spread();
     let mut compared = Vec::new();
     let (program, tids) = living(&[], 2)?;
@@ -130,7 +130,7 @@ fn check_rules(kernel: &Kernel) -> Result<String, Fault> {
             let expected = Some(i32::from(!part.contains(other)));
             if answer.code != expected {
                 program.kill();
-                return Err(Fault::Wrong(format!(
+                return Err(VerbFailure::Wrong(format!(
                     "CPUs {} and {other}, {rule}, the kernel: exit {expected:?}; {}",
                     cpus[0],
                     answer.show()
@@ -144,7 +144,7 @@ fn check_rules(kernel: &Kernel) -> Result<String, Fault> {
 }
 
 /// A CPU of each of two nodes that have memory as well.
-fn two_nodes(kernel: &Kernel) -> Option<(u32, u32)> {
+fn two_nodes(kernel: &KernelFacts) -> Option<(u32, u32)> {
     let usable = kernel.usable();
     let with_memory = kernel.nodes.iter().filter(|node| node.memory_kib > 64 << 10);
     let mut cpus = with_memory.filter_map(|node| node.cpus.intersection(&usable).next());
@@ -152,7 +152,7 @@ fn two_nodes(kernel: &Kernel) -> Option<(u32, u32)> {
 }
 
 /// A thread touches memory on one node, and is moved to another.
-fn check_memory(kernel: &Kernel) -> Result<String, Fault> {
+fn check_memory(kernel: &KernelFacts) -> Result<String, VerbFailure> {
     let Some((from, to)) = two_nodes(kernel) else {
         return Ok("one node has both memory and CPUs".to_owned());
     };
@@ -175,7 +175,7 @@ fn check_memory(kernel: &Kernel) -> Result<String, Fault> {
     Ok(format!("touched on CPU {from}, moved to CPU {to}: seen"))
 }
 
-fn observed(kernel: &Kernel) -> Result<String, Fault> {
+fn observed(kernel: &KernelFacts) -> Result<String, VerbFailure> {
     let before = kernel::all_masks();
     let (program, tids) = living(&["--talk"], 5)?;
     let pid = program.pid().to_string();
@@ -183,7 +183,7 @@ fn observed(kernel: &Kernel) -> Result<String, Fault> {
     program.kill();
     cells_unchanged(&before)?;
     if answer.code == Some(2) {
-        return Err(Fault::Refused(answer.err.trim().to_owned()));
+        return Err(VerbFailure::Refused(answer.err.trim().to_owned()));
     }
     let pattern = answer.done()?.document()?;
     let pairs = [(1, 2), (2, 1), (3, 4), (4, 3)];
@@ -202,7 +202,7 @@ fn messages(pattern: &Value, from: u64, to: u64) -> f64 {
     edge.and_then(|edge| edge["messages"].as_f64()).unwrap_or_default()
 }
 
-fn benched(kernel: &Kernel) -> Result<String, Fault> {
+fn benched(kernel: &KernelFacts) -> Result<String, VerbFailure> {
     let before = kernel::all_masks();
     let found = document(&["bench", "--runs", "4", "--json", "--", "true"])?;
     cells_unchanged(&before)?;
@@ -219,14 +219,14 @@ fn benched(kernel: &Kernel) -> Result<String, Fault> {
     Ok(format!("runs {runs}, CPUs {text}"))
 }
 
-fn tuned(kernel: &Kernel) -> Result<String, Fault> {
+fn tuned(kernel: &KernelFacts) -> Result<String, VerbFailure> {
     let before = kernel::all_masks();
     let words = ["tune", "--budget", "90", "--json", "--record", "/tmp/race.json", "--", "true"];
     let answer = ask(&words)?;
     cells_unchanged(&before)?;
     if answer.code == Some(2) {
         return ensure(answer.err.contains("raise --budget"), || answer.show())
-            .and_then(|()| Err(Fault::Refused(answer.err.trim().to_owned())));
+            .and_then(|()| Err(VerbFailure::Refused(answer.err.trim().to_owned())));
     }
     let race = answer.done()?.document()?;
     let text = race.to_string();
@@ -234,7 +234,7 @@ fn tuned(kernel: &Kernel) -> Result<String, Fault> {
     Ok(format!("masks as before, CPUs {}", list::show(&kernel.online)))
 }
 
-fn advised(_: &Kernel) -> Result<String, Fault> {
+fn advised(_: &KernelFacts) -> Result<String, VerbFailure> {
     let (program, _) = living(&[], 3)?;
     let pid = program.pid();
     let before = kernel_masks(pid);

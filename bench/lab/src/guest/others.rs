@@ -1,11 +1,11 @@
 //! Machines that are not this computer: one of gathered files, and one that a program sees.
 
 use super::answer::{ask, document, number};
-use super::kernel::Kernel;
+use super::kernel::KernelFacts;
 use super::threads::told;
 use super::verbs::Question;
-use crate::list::{self, CpuSet};
-use crate::trial::{Fault, ensure};
+use crate::list::{self, CpuNumbers};
+use crate::trial::{VerbFailure, ensure};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The questions.
@@ -16,22 +16,22 @@ pub const QUESTIONS: [Question; 2] = [
 
 /// The root folder of the guest holds `sys` and `proc`, as gathered files do: all of its CPUs are
 /// read, by the same reader as the host's, and compared with the kernel's parts.
-fn import(kernel: &Kernel) -> Result<String, Fault> {
+fn import(kernel: &KernelFacts) -> Result<String, VerbFailure> {
     let profile = document(&["import", "/", "--json"])?;
     let pus = profile["topology"]["pus"].as_array().cloned().unwrap_or_default();
-    let cpus: CpuSet = pus.iter().filter_map(|pu| number(&pu["os"])).collect();
+    let cpus: CpuNumbers = pus.iter().filter_map(|pu| number(&pu["os"])).collect();
     ensure(cpus == kernel.online, || {
         format!("CPUs {}, the kernel has {}", list::show(&cpus), list::show(&kernel.online))
     })?;
     let mut compared = Vec::new();
     for level in ["core", "l2", "l3", "package", "numa"] {
-        let mut parts = BTreeMap::<u32, CpuSet>::new();
+        let mut parts = BTreeMap::<u32, CpuNumbers>::new();
         for pu in &pus {
             if let (Some(part), Some(cpu)) = (number(&pu[level]), number(&pu["os"])) {
                 parts.entry(part).or_default().insert(cpu);
             }
         }
-        let found: BTreeSet<CpuSet> = parts.into_values().collect();
+        let found: BTreeSet<CpuNumbers> = parts.into_values().collect();
         let expected = &kernel.parts[level];
         ensure(found == *expected, || format!("{level}: {found:?}, the kernel has {expected:?}"))?;
         compared.push(format!("{} {level}", found.len()));
@@ -39,14 +39,14 @@ fn import(kernel: &Kernel) -> Result<String, Fault> {
     Ok(format!("{} CPUs: {}", cpus.len(), compared.join(", ")))
 }
 
-fn pretend(_: &Kernel) -> Result<String, Fault> {
+fn pretend(_: &KernelFacts) -> Result<String, VerbFailure> {
     let words = ["pretend", "core-i9-12900k", "-q", "--", "seatmap-lab", "guest", "threads", "1"];
     let answer = ask(&words)?;
     if answer.code == Some(2) {
-        return Err(Fault::Refused(answer.err.trim().to_owned()));
+        return Err(VerbFailure::Refused(answer.err.trim().to_owned()));
     }
     let threads = told(&answer.done()?.out);
-    let all: CpuSet = (0..24).collect();
+    let all: CpuNumbers = (0..24).collect();
     ensure(threads.len() == 1 && threads[0].cpus == all, || format!("{threads:?}"))?;
     Ok("its 24 CPUs".to_owned())
 }

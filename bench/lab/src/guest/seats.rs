@@ -1,11 +1,11 @@
 //! `run` and `place`: where threads and their memory then are.
 
 use super::answer::{ask, document, numbers, start, start_program};
-use super::kernel::{Kernel, NodeFacts};
+use super::kernel::{KernelFacts, NodeFacts};
 use super::threads::{ToldThread, told};
 use super::verbs::Question;
-use crate::list::{self, CpuSet};
-use crate::trial::{Fault, ensure};
+use crate::list::{self, CpuNumbers};
+use crate::trial::{VerbFailure, ensure};
 use std::collections::BTreeSet;
 
 /// The questions about seats.
@@ -30,13 +30,13 @@ pub const QUESTIONS: [Question; 14] = [
     Question { verb: "run", text: "the highest CPU, among all", ask: all_cpus },
 ];
 
-fn sets(threads: &[ToldThread]) -> Vec<CpuSet> {
+fn sets(threads: &[ToldThread]) -> Vec<CpuNumbers> {
     threads.iter().map(|thread| thread.cpus.clone()).collect()
 }
 
 /// A seat of one CPU for each.
-fn singles(cpus: &[u32]) -> Vec<CpuSet> {
-    cpus.iter().map(|cpu| CpuSet::from([*cpu])).collect()
+fn singles(cpus: &[u32]) -> Vec<CpuNumbers> {
+    cpus.iter().map(|cpu| CpuNumbers::from([*cpu])).collect()
 }
 
 /// Writes a plan that seats a task on each CPU.
@@ -46,12 +46,12 @@ pub fn write_plan(path: &str, cpus: &[u32]) {
     let _ = std::fs::write(path, plan.to_string());
 }
 
-fn show_sets<'a>(sets: impl IntoIterator<Item = &'a CpuSet>) -> String {
+fn show_sets<'a>(sets: impl IntoIterator<Item = &'a CpuNumbers>) -> String {
     sets.into_iter().map(list::show).collect::<Vec<_>>().join(" ")
 }
 
 /// Runs as many threads as there are seats, and gives them as they told of themselves.
-fn seated(seats: &[&str], count: usize) -> Result<Vec<ToldThread>, Fault> {
+fn seated(seats: &[&str], count: usize) -> Result<Vec<ToldThread>, VerbFailure> {
     let count = count.to_string();
     let mut words = vec!["run", "--strict", "--quiet"];
     words.extend(seats);
@@ -64,7 +64,7 @@ fn seated(seats: &[&str], count: usize) -> Result<Vec<ToldThread>, Fault> {
     Ok(threads)
 }
 
-fn by_list(kernel: &Kernel) -> Result<String, Fault> {
+fn by_list(kernel: &KernelFacts) -> Result<String, VerbFailure> {
     let cpus = kernel.spread();
     let threads = seated(&["--cpus", &list::show(&cpus)], cpus.len())?;
     let expected = singles(&cpus);
@@ -74,7 +74,7 @@ fn by_list(kernel: &Kernel) -> Result<String, Fault> {
     Ok(format!("masks {}", show_sets(&expected)))
 }
 
-fn by_level(kernel: &Kernel, level: &str) -> Result<String, Fault> {
+fn by_level(kernel: &KernelFacts, level: &str) -> Result<String, VerbFailure> {
     let parts = kernel.usable_parts(level);
     let seat = format!("{level}:*");
     if parts.is_empty() || level == "die" && parts == kernel.usable_parts("package") {
@@ -84,20 +84,23 @@ fn by_level(kernel: &Kernel, level: &str) -> Result<String, Fault> {
         if answer.code == Some(0) {
             return Ok("a package is a die".to_owned());
         }
-        return answer.refuses(&[level]).map_err(|_| Fault::Wrong(answer.show())).and_then(
-            |sentence| Err(Fault::Refused(format!("the kernel has no {level} here: {sentence}"))),
+        return answer.refuses(&[level]).map_err(|_| VerbFailure::Wrong(answer.show())).and_then(
+            |sentence| {
+                Err(VerbFailure::Refused(format!("the kernel has no {level} here: {sentence}")))
+            },
         );
     }
     let threads = seated(&["--cpus", &seat], parts.len())?;
     // A CPU that is offline stays in a mask, and means nothing there.
-    let found: BTreeSet<CpuSet> = sets(&threads).iter().map(|set| kernel.running(set)).collect();
+    let found: BTreeSet<CpuNumbers> =
+        sets(&threads).iter().map(|set| kernel.running(set)).collect();
     ensure(found == parts, || {
         format!("{seat}: the kernel's parts are {}, masks {}", show_sets(&parts), show_sets(&found))
     })?;
     Ok(format!("{} parts, as the kernel has them", parts.len()))
 }
 
-fn by_plan(kernel: &Kernel) -> Result<String, Fault> {
+fn by_plan(kernel: &KernelFacts) -> Result<String, VerbFailure> {
     let mut cpus = kernel.spread();
     cpus.reverse();
     write_plan("/tmp/plan.json", &cpus);
@@ -109,17 +112,17 @@ fn by_plan(kernel: &Kernel) -> Result<String, Fault> {
     Ok(format!("masks {}", show_sets(&expected)))
 }
 
-fn isolated_by_name(kernel: &Kernel) -> Result<String, Fault> {
+fn isolated_by_name(kernel: &KernelFacts) -> Result<String, VerbFailure> {
     let Some(cpu) = kernel.isolated.intersection(&kernel.online).last() else {
         return Ok("none is set apart".to_owned());
     };
     let threads = seated(&["--cpus", &cpu.to_string()], 1)?;
-    let is_there = threads[0].cpus == CpuSet::from([*cpu]);
+    let is_there = threads[0].cpus == CpuNumbers::from([*cpu]);
     ensure(is_there, || format!("CPU {cpu}: the kernel has {}", show_sets(&sets(&threads))))?;
     Ok(format!("CPU {cpu} is used where it is named"))
 }
 
-fn offline_is_refused(kernel: &Kernel) -> Result<String, Fault> {
+fn offline_is_refused(kernel: &KernelFacts) -> Result<String, VerbFailure> {
     let Some(cpu) = kernel.first_offline() else { return Ok("none is offline".to_owned()) };
     let name = cpu.to_string();
     let answer = ask(&["run", "--cpus", &name, "--", "true"])?;
@@ -127,12 +130,12 @@ fn offline_is_refused(kernel: &Kernel) -> Result<String, Fault> {
     Ok(format!("refused: {sentence}"))
 }
 
-fn absent_is_refused(_: &Kernel) -> Result<String, Fault> {
+fn absent_is_refused(_: &KernelFacts) -> Result<String, VerbFailure> {
     let answer = ask(&["run", "--cpus", "4000", "--", "true"])?;
     answer.refuses(&["CPU 4000"])
 }
 
-fn memory_of_nodes(kernel: &Kernel) -> Result<String, Fault> {
+fn memory_of_nodes(kernel: &KernelFacts) -> Result<String, VerbFailure> {
     let cpu = kernel.spread()[0].to_string();
     let (with, without): (Vec<&NodeFacts>, Vec<&NodeFacts>) =
         kernel.nodes.iter().partition(|node| node.memory_kib > 64 << 10);
@@ -155,7 +158,7 @@ fn memory_of_nodes(kernel: &Kernel) -> Result<String, Fault> {
     Ok(format!("pages on {} nodes; {} without memory refused", with.len(), without.len()))
 }
 
-fn living_program(kernel: &Kernel) -> Result<String, Fault> {
+fn living_program(kernel: &KernelFacts) -> Result<String, VerbFailure> {
     let cpus = kernel.spread();
     let count = cpus.len().to_string();
     let stays = ["guest", "threads", &count, "--seconds", "600"];
@@ -183,7 +186,7 @@ fn living_program(kernel: &Kernel) -> Result<String, Fault> {
     Ok(format!("masks {}", show_sets(&expected)))
 }
 
-fn all_cpus(kernel: &Kernel) -> Result<String, Fault> {
+fn all_cpus(kernel: &KernelFacts) -> Result<String, VerbFailure> {
     let usable = kernel.usable();
     let seat = format!("cpus:{}", list::show(&usable).replace(',', "+"));
     let threads = seated(&["--cpus", &seat], 1)?;
@@ -196,7 +199,7 @@ fn all_cpus(kernel: &Kernel) -> Result<String, Fault> {
 }
 
 /// The CPUs of the first thread in the report of a run.
-fn document_of_report(seat: &str) -> Result<CpuSet, Fault> {
+fn document_of_report(seat: &str) -> Result<CpuNumbers, VerbFailure> {
     let words = ["run", "--strict", "-q", "--cpus", seat, "--report", "/tmp/report", "--", "true"];
     ask(&words)?.done()?;
     let text = std::fs::read_to_string("/tmp/report").unwrap_or_default();
@@ -207,8 +210,8 @@ fn document_of_report(seat: &str) -> Result<CpuSet, Fault> {
 /// Places a ring of as many tasks as there are CPUs on these.
 ///
 /// # Errors
-/// [`Fault::Wrong`], if that fails.
-pub fn placed(machine: &str, cpus: &[u32]) -> Result<Vec<u32>, Fault> {
+/// [`VerbFailure::Wrong`], if that fails.
+pub fn placed(machine: &str, cpus: &[u32]) -> Result<Vec<u32>, VerbFailure> {
     let list = list::show(cpus);
     let ring = format!("ring:{}", cpus.len());
     let words =

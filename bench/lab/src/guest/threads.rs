@@ -1,6 +1,6 @@
 //! The program that is seated: threads that say where the kernel lets them run, and stay.
 
-use crate::list::{self, CpuSet};
+use crate::list::{self, CpuNumbers};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Barrier};
 use std::time::{Duration, Instant};
@@ -108,7 +108,7 @@ pub struct ToldThread {
     /// Its number.
     pub tid: u32,
     /// Its mask.
-    pub cpus: CpuSet,
+    pub cpus: CpuNumbers,
     /// Pages of its memory by node.
     pub pages: Vec<(u32, u64)>,
 }
@@ -148,7 +148,7 @@ mod tests {
     #[test]
     fn threads_are_read_back_in_order() {
         let told = told("thread 1 tid 12 cpus 3 nodes N0=5\nthread 0 tid 11 cpus 0-1 nodes -\n");
-        assert_eq!(told[0].cpus, CpuSet::from([0, 1]));
+        assert_eq!(told[0].cpus, CpuNumbers::from([0, 1]));
         assert_eq!((told[1].tid, told[1].pages.as_slice()), (12, [(0, 5)].as_slice()));
     }
 }

@@ -1,9 +1,9 @@
 //! Every verb on this computer, held against the kernel's own words and hwloc's.
 
-use super::kernel::{self, Kernel};
+use super::kernel::{self, KernelFacts};
 use super::{cells, figures, is_among, living, others, seats};
 use crate::list;
-use crate::trial::{Fault, Outcome, Trial, ensure};
+use crate::trial::{VerbFailure, VerbOutcome, VerbTrial, ensure};
 
 /// A question to a verb.
 pub struct Question {
@@ -12,12 +12,12 @@ pub struct Question {
     /// The question.
     pub text: &'static str,
     /// Asks it.
-    pub ask: fn(&Kernel) -> Result<String, Fault>,
+    pub ask: fn(&KernelFacts) -> Result<String, VerbFailure>,
 }
 
 /// Asks every verb, one after the other.
 pub fn run(only: &str) -> bool {
-    let kernel = Kernel::read();
+    let kernel = KernelFacts::read();
     println!("verbs: {}", describe(&kernel));
     let judge = Question { verb: "lab", text: "the kernel and hwloc agree", ask: judges_agree };
     let mut is_right = true;
@@ -30,14 +30,14 @@ pub fn run(only: &str) -> bool {
     ];
     let questions = std::iter::once(&judge).chain(groups.into_iter().flatten());
     for question in questions.filter(|question| is_among(only, question.verb)) {
-        let trial = Trial::of(question.verb, question.text, || (question.ask)(&kernel));
+        let trial = VerbTrial::of(question.verb, question.text, || (question.ask)(&kernel));
         trial.tell();
-        is_right &= trial.outcome != Outcome::Wrong;
+        is_right &= trial.outcome != VerbOutcome::Wrong;
     }
     is_right
 }
 
-fn describe(kernel: &Kernel) -> String {
+fn describe(kernel: &KernelFacts) -> String {
     let parts = kernel.parts.iter().map(|(level, parts)| format!("{} {level}", parts.len()));
     let parts = parts.collect::<Vec<_>>().join(", ");
     let nodes = kernel
@@ -55,9 +55,11 @@ fn describe(kernel: &Kernel) -> String {
 }
 
 /// The two judges must agree before they judge.
-fn judges_agree(kernel: &Kernel) -> Result<String, Fault> {
+fn judges_agree(kernel: &KernelFacts) -> Result<String, VerbFailure> {
     let Some(hwloc) = kernel::hwloc() else {
-        return Err(Fault::Refused("lstopo is not in this guest: the kernel judges alone".into()));
+        return Err(VerbFailure::Refused(
+            "lstopo is not in this guest: the kernel judges alone".into(),
+        ));
     };
     let levels = [
         ("core", "Core"),

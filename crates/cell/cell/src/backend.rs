@@ -6,7 +6,7 @@ use std::fmt;
 /// The backends: how far a cell is closed, the least first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub enum Backend {
+pub enum CellBackend {
     /// Threads that could be moved were moved by their affinity; new ones and those of other users
     /// may come back.
     #[serde(rename = "affinity")]
@@ -21,22 +21,23 @@ pub enum Backend {
     V2Partition,
 }
 
-impl Backend {
+impl CellBackend {
     /// All of them, the best first.
-    pub const ALL: [Backend; 3] = [Backend::V2Partition, Backend::V1Exclusive, Backend::Affinity];
+    pub const ALL: [CellBackend; 3] =
+        [CellBackend::V2Partition, CellBackend::V1Exclusive, CellBackend::Affinity];
 
     /// The backend's name, as it is typed and written.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
-            Backend::Affinity => "affinity",
-            Backend::V1Exclusive => "v1-exclusive",
-            Backend::V2Partition => "v2-partition",
+            CellBackend::Affinity => "affinity",
+            CellBackend::V1Exclusive => "v1-exclusive",
+            CellBackend::V2Partition => "v2-partition",
         }
     }
 }
 
-impl fmt::Display for Backend {
+impl fmt::Display for CellBackend {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.word().fmt(out)
     }

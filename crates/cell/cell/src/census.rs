@@ -1,12 +1,12 @@
 //! The threads that are on a cell's CPUs, or may go there.
 
-use crate::record::Record;
+use crate::record::CellRecord;
 use seatmap_os::CpuSet;
 use seatmap_os::Tid;
 use seatmap_os::attribute;
 use seatmap_os::root::{FileError, Root};
 use seatmap_os::task;
-use seatmap_os::task::Task;
+use seatmap_os::task::ThreadStat;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -35,7 +35,7 @@ pub struct Stragglers {
     /// The number of threads that the kernel bound there.
     pub bound: usize,
     /// The threads that the kernel did not bind there.
-    pub free: Vec<Task>,
+    pub free: Vec<ThreadStat>,
 }
 
 impl Stragglers {
@@ -57,7 +57,7 @@ impl Stragglers {
 /// # Errors
 /// [`FileError`]: the threads cannot be listed.
 pub fn stragglers(root: &Root, cell: &CpuSet, spared: &[Tid]) -> Result<Stragglers, FileError> {
-    let (bound, free): (Vec<Task>, Vec<Task>) = task::all(root)?
+    let (bound, free): (Vec<ThreadStat>, Vec<ThreadStat>) = task::all(root)?
         .into_iter()
         .filter(|task| !spared.contains(&task.pid) && !task.has_ended())
         .filter(|task| task.cpus().is_some_and(|cpus| cpus.meets(cell)))
@@ -67,7 +67,7 @@ pub fn stragglers(root: &Root, cell: &CpuSet, spared: &[Tid]) -> Result<Straggle
 
 /// Whether a thread is one of Seatmap's own helpers, such as the guardian of any cell.
 #[must_use]
-pub fn is_helper(root: &Root, task: &Task) -> bool {
+pub fn is_helper(root: &Root, task: &ThreadStat) -> bool {
     task.name.starts_with(HELPERS) && runs_seatmap(root, task.pid)
 }
 
@@ -84,7 +84,7 @@ fn runs_seatmap(root: &Root, pid: Tid) -> bool {
 /// Whether a process was started into this cell: its environment or that of an ancestor says so, or
 /// Seatmap itself started it.
 #[must_use]
-pub fn is_resident(root: &Root, pid: Tid, record: &Record) -> bool {
+pub fn is_resident(root: &Root, pid: Tid, record: &CellRecord) -> bool {
     let variable = (VARIABLE.to_owned(), record.name.to_string());
     parent(root, pid).is_some_and(|pid| runs_seatmap(root, pid))
         || line_of(root, pid).any(|pid| task::environment(root, pid).contains(&variable))
@@ -133,16 +133,16 @@ mod tests {
     use super::*;
     use std::fs;
 
-    fn record() -> Record {
-        Record {
+    fn record() -> CellRecord {
+        CellRecord {
             format: crate::record::FORMAT.into(),
             name: "quiet".parse().unwrap(),
             cpus: vec![1],
-            backend: crate::Backend::V1Exclusive,
+            backend: crate::CellBackend::V1Exclusive,
             degraded: Vec::new(),
             noise_before: None,
             noise_after: None,
-            state: crate::State::Ready,
+            state: crate::CellState::Ready,
             group: None,
             irqs_left: Vec::new(),
             kernel_threads_left: 0,

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 /// undone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum What {
+pub enum SettingKind {
     /// A file that holds one value.
     Value,
     /// A file that holds a list of CPUs.
@@ -29,9 +29,9 @@ pub enum What {
 
 /// One change: written down before it is made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Change {
+pub struct SettingChange {
     /// The kind of setting that is changed.
-    pub what: What,
+    pub what: SettingKind,
     /// The file, folder or thread.
     pub path: String,
     /// The value before the change.
@@ -46,13 +46,18 @@ pub struct Change {
     pub started_ticks: Option<u64>,
 }
 
-impl Change {
+impl SettingChange {
     /// A change of a file from its present content.
     ///
     /// # Errors
     /// The file cannot be read.
-    pub fn of_file(root: &Root, what: What, path: &str, new: &str) -> Result<Self, FileError> {
-        Ok(Change {
+    pub fn of_file(
+        root: &Root,
+        what: SettingKind,
+        path: &str,
+        new: &str,
+    ) -> Result<Self, FileError> {
+        Ok(SettingChange {
             what,
             path: path.to_owned(),
             old: settings::value(root, path)?,
@@ -66,13 +71,19 @@ impl Change {
     pub fn folder(path: &str) -> Self {
         let old = String::new();
         let new = "made".to_owned();
-        Change { what: What::Folder, path: path.to_owned(), old, new, started_ticks: None }
+        SettingChange {
+            what: SettingKind::Folder,
+            path: path.to_owned(),
+            old,
+            new,
+            started_ticks: None,
+        }
     }
 
     /// Whether nothing is changed: a thread that was found with its mask, so that it keeps it.
     #[must_use]
     pub fn is_kept(&self) -> bool {
-        self.what == What::Affinity && self.same(&self.old, &self.new)
+        self.what == SettingKind::Affinity && self.same(&self.old, &self.new)
     }
 
     /// Makes the change.
@@ -81,9 +92,9 @@ impl Change {
     /// The kernel's error.
     pub fn make(&self, root: &Root) -> Result<(), FileError> {
         match self.what {
-            What::Folder => root.make_folder(&self.path),
-            What::Controller => root.write(&self.path, "+cpuset"),
-            What::Affinity => thread_mask::set_affinity(&self.path, &self.new),
+            SettingKind::Folder => root.make_folder(&self.path),
+            SettingKind::Controller => root.write(&self.path, "+cpuset"),
+            SettingKind::Affinity => thread_mask::set_affinity(&self.path, &self.new),
             _ if self.same(&self.old, &self.new) => Ok(()),
             _ => root.write(&self.path, &self.new),
         }
@@ -95,9 +106,9 @@ impl Change {
     /// It is not there, or cannot be read.
     pub fn current(&self, root: &Root) -> Result<String, FileError> {
         match self.what {
-            What::Folder if root.has(&self.path) => Ok(self.new.clone()),
-            What::Folder => Ok(self.old.clone()),
-            What::Affinity => thread_mask::mask(root, &self.path, self.started_ticks),
+            SettingKind::Folder if root.has(&self.path) => Ok(self.new.clone()),
+            SettingKind::Folder => Ok(self.old.clone()),
+            SettingKind::Affinity => thread_mask::mask(root, &self.path, self.started_ticks),
             _ => settings::value(root, &self.path),
         }
     }
@@ -108,7 +119,7 @@ impl Change {
     pub fn is_given(&self, current: &str) -> bool {
         let given = CpuSet::of_list(&self.new);
         let found = CpuSet::of_list(current);
-        matches!(self.what, What::Affinity | What::Cpus)
+        matches!(self.what, SettingKind::Affinity | SettingKind::Cpus)
             && given.zip(found).is_some_and(|(given, found)| affinity::is_as_given(&given, &found))
     }
 
@@ -116,10 +127,10 @@ impl Change {
     #[must_use]
     pub fn same(&self, a: &str, b: &str) -> bool {
         match self.what {
-            What::Cpus | What::Affinity => CpuSet::of_list(a) == CpuSet::of_list(b),
-            What::CpuMask => CpuSet::of_mask(a) == CpuSet::of_mask(b),
-            What::Controller => words(a) == words(b),
-            What::Value | What::Count | What::Folder => a == b,
+            SettingKind::Cpus | SettingKind::Affinity => CpuSet::of_list(a) == CpuSet::of_list(b),
+            SettingKind::CpuMask => CpuSet::of_mask(a) == CpuSet::of_mask(b),
+            SettingKind::Controller => words(a) == words(b),
+            SettingKind::Value | SettingKind::Count | SettingKind::Folder => a == b,
         }
     }
 }
@@ -141,7 +152,9 @@ mod tests {
         std::fs::create_dir_all(root.path("/sys/devices/virtual/workqueue")).unwrap();
         std::fs::write(root.path(settings::WORKQUEUES), "7\n").unwrap();
         let old = |root: &Root| {
-            Change::of_file(root, What::CpuMask, settings::WORKQUEUES, "3").unwrap().old
+            SettingChange::of_file(root, SettingKind::CpuMask, settings::WORKQUEUES, "3")
+                .unwrap()
+                .old
         };
         assert_eq!(old(&root), "7");
         std::fs::write(root.path("/sys/devices/virtual/workqueue/cpumask_requested"), "f\n")
@@ -149,17 +162,17 @@ mod tests {
         assert_eq!(old(&root), "f");
     }
 
-    fn same(what: What, a: &str, b: &str) -> bool {
-        Change { what, ..Change::folder("/x") }.same(a, b)
+    fn same(what: SettingKind, a: &str, b: &str) -> bool {
+        SettingChange { what, ..SettingChange::folder("/x") }.same(a, b)
     }
 
     #[test]
     fn values_compare_by_what_they_mean() {
-        assert!(same(What::Cpus, "0,1,2", "0-2") && !same(What::Cpus, "0", "0-1"));
+        assert!(same(SettingKind::Cpus, "0,1,2", "0-2") && !same(SettingKind::Cpus, "0", "0-1"));
         assert!(
-            same(What::CpuMask, "00000003", "3")
-                && same(What::Controller, "cpu cpuset", "cpuset cpu")
+            same(SettingKind::CpuMask, "00000003", "3")
+                && same(SettingKind::Controller, "cpu cpuset", "cpuset cpu")
         );
-        assert!(!same(What::Value, "1", "01"));
+        assert!(!same(SettingKind::Value, "1", "01"));
     }
 }

@@ -7,7 +7,7 @@
 //! distances. The load that programs put on a CPU now does not count: they will have left it.
 
 use crate::error::CellError;
-use crate::host::Host;
+use crate::host::CellHost;
 use crate::name::Name;
 use seatmap_data::machine::Profile;
 use seatmap_os::layout;
@@ -37,7 +37,7 @@ impl CpuChoice {
     ///
     /// # Errors
     /// The kernel does not say which CPUs run, or a journal cannot be read.
-    pub fn of_host(host: &Host) -> Result<Self, CellError> {
+    pub fn of_host(host: &CellHost) -> Result<Self, CellError> {
         let online = layout::online(&host.root)?;
         let taken =
             host.cells()?.iter().fold(CpuSet::default(), |taken, cell| taken.with(&cell.set()));
@@ -55,7 +55,7 @@ impl CpuChoice {
     ///
     /// # Errors
     /// [`CellError::NameTaken`], and the errors of [`CpuChoice::of_host`].
-    pub fn for_new(host: &Host, name: &Name) -> Result<Self, CellError> {
+    pub fn for_new(host: &CellHost, name: &Name) -> Result<Self, CellError> {
         if host.cell(name).is_ok() {
             return Err(CellError::NameTaken(name.clone()));
         }
@@ -66,7 +66,7 @@ impl CpuChoice {
     ///
     /// # Errors
     /// The kernel does not say which CPUs run.
-    pub fn usual_size_of(host: &Host) -> Result<usize, FileError> {
+    pub fn usual_size_of(host: &CellHost) -> Result<usize, FileError> {
         let free = layout::online(&host.root)?.without(&isolated(host));
         let cores = cores_of(&host.root, &free);
         Ok(CpuChoice { cores, free, ..CpuChoice::default() }.usual_size())
@@ -142,7 +142,7 @@ impl CpuChoice {
 /// The CPUs that somebody isolated for a program of theirs: a cell takes them only where they are
 /// named.
 #[must_use]
-pub fn isolated(host: &Host) -> CpuSet {
+pub fn isolated(host: &CellHost) -> CpuSet {
     let isolated = seatmap_os::isolated::beside_others(&host.root);
     // A kernel may count those of cells among them, which are partitions of it.
     let cells = host.cells().unwrap_or_default();

@@ -6,8 +6,8 @@
 //! is gone after a boot. Its lock is the one that all programs that make cells hold. Where nothing
 //! can be written there, as for users without privileges, a cell has no second record.
 
-use crate::change::{Change, What};
-use crate::journal::{Header, Journal, JournalEntry};
+use crate::change::{SettingChange, SettingKind};
+use crate::journal::{CellJournal, CellJournalHeader, JournalEntry};
 use crate::name::Name;
 use crate::settings_lock::FOLDER;
 use seatmap_os::CpuSet;
@@ -25,23 +25,23 @@ const PREFIX: &str = "seatmap.claim.";
 
 /// A cell's second record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Claim {
+pub struct CellClaim {
     /// The journal.
     pub journal: PathBuf,
     /// The journal's first line.
-    pub header: Header,
+    pub header: CellJournalHeader,
     /// The masks that most threads had and were given, which need not be noted of each.
     pub crowd: Option<(String, String)>,
     /// All other changes.
-    pub changes: Vec<Change>,
+    pub changes: Vec<SettingChange>,
     /// Whether these are all; if not, there was no room for interrupts and threads.
     pub is_whole: bool,
 }
 
-impl Claim {
+impl CellClaim {
     /// The short record of a journal.
     #[must_use]
-    pub fn of(journal: &Journal) -> Self {
+    pub fn of(journal: &CellJournal) -> Self {
         // In a control group's cpuset every thread looks narrowed; few threads are, and each is
         // noted.
         let crowd = if journal.has_group() { None } else { crowd(&journal.changes) };
@@ -51,7 +51,7 @@ impl Claim {
             .filter(|change| !crowd.as_ref().is_some_and(|crowd| is_in(change, crowd)))
             .cloned()
             .collect();
-        Claim {
+        CellClaim {
             journal: journal.path().to_owned(),
             header: journal.header.clone(),
             crowd,
@@ -68,11 +68,11 @@ impl Claim {
         }
         self.is_whole = false;
         self.changes.retain(|change| {
-            change.what != What::Affinity && !change.path.ends_with("/smp_affinity_list")
+            change.what != SettingKind::Affinity && !change.path.ends_with("/smp_affinity_list")
         });
         if self.write_whole(root).is_err() {
             // An older record would tell less than the truth.
-            Claim::forget(root, &self.header.cell, &self.journal);
+            CellClaim::forget(root, &self.header.cell, &self.journal);
         }
     }
 
@@ -82,7 +82,7 @@ impl Claim {
 
     /// The existing records, provided that only root and this user can have written them.
     #[must_use]
-    pub fn all(root: &Root) -> Vec<Claim> {
+    pub fn all(root: &Root) -> Vec<CellClaim> {
         let folder = root.path(FOLDER);
 
         if !is_trusted(&folder) {
@@ -91,7 +91,7 @@ impl Claim {
         let cells = attribute::names(&folder, PREFIX)
             .into_iter()
             .filter_map(|cell| cell.parse::<Name>().ok());
-        let mut found: Vec<Claim> = cells.flat_map(|cell| read(&folder, &cell)).collect();
+        let mut found: Vec<CellClaim> = cells.flat_map(|cell| read(&folder, &cell)).collect();
         found.sort_by_key(|claim| claim.header.serial);
         found
     }
@@ -104,12 +104,12 @@ impl Claim {
     }
 
     /// Writes the records of cells that have one again, whose journals have changed.
-    pub(crate) fn renew(root: &Root, journals: &[Journal]) {
-        let all = Claim::all(root);
+    pub(crate) fn renew(root: &Root, journals: &[CellJournal]) {
+        let all = CellClaim::all(root);
         journals
             .iter()
             .filter(|journal| all.iter().any(|claim| claim.journal == journal.path()))
-            .for_each(|journal| Claim::of(journal).write(root));
+            .for_each(|journal| CellClaim::of(journal).write(root));
     }
 
     /// The cell's CPUs.
@@ -150,7 +150,7 @@ impl Claim {
             .chain(self.changes.iter().cloned())
             .map(JournalEntry::Change)
             .collect();
-        let mut journal = Journal::begin(path, boot_id, self.header.clone())?;
+        let mut journal = CellJournal::begin(path, boot_id, self.header.clone())?;
         let written = journal.append(&lines).and_then(|()| journal.append(&[JournalEntry::Done]));
         if written.is_err() {
             // The error is that of the writing, on a full disk for one.
@@ -161,14 +161,18 @@ impl Claim {
 
     /// The crowd, by the mask that its threads have still: those that are older than the cell and
     /// not noted otherwise.
-    fn masks(&self, root: &Root, (old, new): &(String, String)) -> Result<Vec<Change>, FileError> {
+    fn masks(
+        &self,
+        root: &Root,
+        (old, new): &(String, String),
+    ) -> Result<Vec<SettingChange>, FileError> {
         let narrow = CpuSet::of_list(new);
         let found = task::all(root)?
             .into_iter()
             .filter(|task| self.may_have_narrowed(task) && task.cpus() == narrow);
         Ok(found
-            .map(|task| Change {
-                what: What::Affinity,
+            .map(|task| SettingChange {
+                what: SettingKind::Affinity,
                 path: task.folder(),
                 old: old.clone(),
                 new: new.clone(),
@@ -180,7 +184,7 @@ impl Claim {
     }
 
     /// Whether a thread was there, free to run everywhere, when the cell narrowed all threads.
-    fn may_have_narrowed(&self, task: &task::Task) -> bool {
+    fn may_have_narrowed(&self, task: &task::ThreadStat) -> bool {
         !task.is_bound
             && !task.is_spared(&[])
             && self.header.began_ticks.is_some_and(|began| task.started_ticks < began)
@@ -198,18 +202,19 @@ fn name(cell: &Name) -> String {
     format!("{PREFIX}{cell}")
 }
 
-fn read(folder: &Path, cell: &Name) -> Vec<Claim> {
+fn read(folder: &Path, cell: &Name) -> Vec<CellClaim> {
     attribute::get(folder, &name(cell)).filter_map(|bytes| parsed(cell, &bytes)).collect()
 }
 
-fn parsed(cell: &Name, bytes: &[u8]) -> Option<Claim> {
-    serde_json::from_slice::<Claim>(bytes).ok().filter(|claim| claim.header.cell == *cell)
+fn parsed(cell: &Name, bytes: &[u8]) -> Option<CellClaim> {
+    serde_json::from_slice::<CellClaim>(bytes).ok().filter(|claim| claim.header.cell == *cell)
 }
 
 /// The commonest change of masks.
-fn crowd(changes: &[Change]) -> Option<(String, String)> {
+fn crowd(changes: &[SettingChange]) -> Option<(String, String)> {
     let mut counts: BTreeMap<(&str, &str), usize> = BTreeMap::new();
-    for change in changes.iter().filter(|change| change.what == What::Affinity && !change.is_kept())
+    for change in
+        changes.iter().filter(|change| change.what == SettingKind::Affinity && !change.is_kept())
     {
         *counts.entry((&change.old, &change.new)).or_default() += 1;
     }
@@ -217,8 +222,8 @@ fn crowd(changes: &[Change]) -> Option<(String, String)> {
     Some((old.to_owned(), new.to_owned()))
 }
 
-fn is_in(change: &Change, (old, new): &(String, String)) -> bool {
-    change.what == What::Affinity && change.old == *old && change.new == *new
+fn is_in(change: &SettingChange, (old, new): &(String, String)) -> bool {
+    change.what == SettingKind::Affinity && change.old == *old && change.new == *new
 }
 
 #[cfg(test)]
@@ -236,25 +241,33 @@ mod tests {
         (folder, root)
     }
 
-    fn change(what: What, path: &str, old: &str, new: &str) -> Change {
-        Change { what, path: path.into(), old: old.into(), new: new.into(), started_ticks: Some(3) }
+    fn change(what: SettingKind, path: &str, old: &str, new: &str) -> SettingChange {
+        SettingChange {
+            what,
+            path: path.into(),
+            old: old.into(),
+            new: new.into(),
+            started_ticks: Some(3),
+        }
     }
 
-    fn journal(folder: &Path) -> Journal {
+    fn journal(folder: &Path) -> CellJournal {
         let cell = "quiet".parse().unwrap();
-        let header = Header {
+        let header = CellJournalHeader {
             format: FORMAT.into(),
             cell,
             cpus: "1".into(),
             serial: 1,
             began_ticks: Some(9),
         };
-        let mut journal = Journal::begin(&folder.join("quiet.journal"), "boot", header).unwrap();
-        let crowd = (10..13).map(|tid| change(What::Affinity, &format!("/proc/{tid}"), "0-1", "0"));
+        let mut journal =
+            CellJournal::begin(&folder.join("quiet.journal"), "boot", header).unwrap();
+        let crowd =
+            (10..13).map(|tid| change(SettingKind::Affinity, &format!("/proc/{tid}"), "0-1", "0"));
         let others = [
-            change(What::Affinity, "/proc/20", "1", "0"),
-            change(What::Affinity, "/proc/21", "0", "0"),
-            change(What::CpuMask, "/proc/irq/default_smp_affinity", "3", "1"),
+            change(SettingKind::Affinity, "/proc/20", "1", "0"),
+            change(SettingKind::Affinity, "/proc/21", "0", "0"),
+            change(SettingKind::CpuMask, "/proc/irq/default_smp_affinity", "3", "1"),
         ];
         journal.append(&crowd.chain(others).map(JournalEntry::Change).collect::<Vec<_>>()).unwrap();
         journal
@@ -264,12 +277,12 @@ mod tests {
     fn a_record_is_found_until_it_is_forgotten() {
         let (folder, root) = computer();
         let journal = journal(folder.path());
-        let claim = Claim::of(&journal);
+        let claim = CellClaim::of(&journal);
         assert_eq!(claim.crowd, Some(("0-1".to_owned(), "0".to_owned())));
         let paths: Vec<&str> = claim.changes.iter().map(|change| change.path.as_str()).collect();
         assert_eq!(paths, ["/proc/20", "/proc/21", "/proc/irq/default_smp_affinity"]);
         claim.clone().write(&root);
-        match Claim::all(&root)[..] {
+        match CellClaim::all(&root)[..] {
             [] => {
                 return seatmap_needs::skipped!(
                     "no extended attributes in {}",
@@ -282,11 +295,11 @@ mod tests {
         let path = journal.path().to_owned();
         let cell = claim.header.cell.clone();
         journal.remove().unwrap();
-        assert!(Claim::all(&root)[0].has_lost_its_journal());
-        Claim::forget(&root, &cell, Path::new("/another"));
-        assert_eq!(Claim::all(&root).len(), 1, "it is another cell's");
-        Claim::forget(&root, &cell, &path);
-        assert_eq!(Claim::all(&root), []);
+        assert!(CellClaim::all(&root)[0].has_lost_its_journal());
+        CellClaim::forget(&root, &cell, Path::new("/another"));
+        assert_eq!(CellClaim::all(&root).len(), 1, "it is another cell's");
+        CellClaim::forget(&root, &cell, &path);
+        assert_eq!(CellClaim::all(&root), []);
     }
 
     #[test]
@@ -294,14 +307,16 @@ mod tests {
         let (folder, root) = computer();
         let mut journal = journal(folder.path());
         journal
-            .append(&[JournalEntry::Change(Change::folder("/sys/fs/cgroup/cpuset/seatmap.quiet"))])
+            .append(&[JournalEntry::Change(SettingChange::folder(
+                "/sys/fs/cgroup/cpuset/seatmap.quiet",
+            ))])
             .unwrap();
-        let claim = Claim::of(&journal);
+        let claim = CellClaim::of(&journal);
         assert_eq!((&claim.crowd, &claim.changes), (&None, &journal.changes));
         let path = folder.path().join("again.journal");
         claim.rewrite(&root, &path, "boot").unwrap();
         assert_eq!(
-            Journal::read(&path, "boot").unwrap().unwrap().changes,
+            CellJournal::read(&path, "boot").unwrap().unwrap().changes,
             journal.changes,
             "and nobody else"
         );
@@ -310,12 +325,12 @@ mod tests {
     #[test]
     fn what_has_no_room_is_left_out_and_said_to_be() {
         let (folder, root) = computer();
-        let mut claim = Claim::of(&journal(folder.path()));
+        let mut claim = CellClaim::of(&journal(folder.path()));
         claim.changes.extend((0..2000).map(|irq| {
-            change(What::Cpus, &format!("/proc/irq/{irq}/smp_affinity_list"), "0-1", "0")
+            change(SettingKind::Cpus, &format!("/proc/irq/{irq}/smp_affinity_list"), "0-1", "0")
         }));
         claim.write(&root);
-        match Claim::all(&root)[..] {
+        match CellClaim::all(&root)[..] {
             [] => seatmap_needs::skipped!("no extended attributes in {}", folder.path().display()),
             ref found => assert_eq!((found[0].is_whole, found[0].changes.len()), (false, 1)),
         }
@@ -325,20 +340,20 @@ mod tests {
     fn nobody_is_believed_where_others_may_write() {
         use std::os::unix::fs::PermissionsExt;
         let (folder, root) = computer();
-        Claim::of(&journal(folder.path())).write(&root);
+        CellClaim::of(&journal(folder.path())).write(&root);
         std::fs::set_permissions(root.path(FOLDER), std::fs::Permissions::from_mode(0o777))
             .unwrap();
-        assert_eq!(Claim::all(&root), []);
+        assert_eq!(CellClaim::all(&root), []);
     }
 
     #[test]
     fn a_journal_is_written_again() {
         let (folder, root) = computer();
         let journal = journal(folder.path());
-        let claim = Claim::of(&journal);
+        let claim = CellClaim::of(&journal);
         let path = folder.path().join("again.journal");
         claim.rewrite(&root, &path, "boot").unwrap();
-        let again = Journal::read(&path, "boot").unwrap().unwrap();
+        let again = CellJournal::read(&path, "boot").unwrap().unwrap();
         assert_eq!((&again.header, &again.changes), (&journal.header, &claim.changes));
         assert!(claim.rewrite(&root, &path, "boot").is_err(), "another one is not written over");
         assert!(path.exists());
@@ -347,7 +362,7 @@ mod tests {
     #[test]
     fn a_journal_that_cannot_be_whole_is_not_there() {
         let (folder, root) = computer();
-        let claim = Claim::of(&journal(folder.path()));
+        let claim = CellClaim::of(&journal(folder.path()));
         // The threads of the crowd cannot be listed.
         std::fs::write(root.path("/proc"), "").unwrap();
         let path = folder.path().join("again.journal");

@@ -1,17 +1,17 @@
 //! Making a cell: choosing a backend, closing the cell, testing it.
 
-use crate::backend::Backend;
+use crate::backend::CellBackend;
 use crate::census;
-use crate::claim::Claim;
+use crate::claim::CellClaim;
 use crate::error::CellError;
-use crate::host::Host;
+use crate::host::CellHost;
 use crate::hygiene;
-use crate::journal::{self, Header, Journal, JournalEntry};
+use crate::journal::{self, CellJournal, CellJournalHeader, JournalEntry};
 use crate::memory;
 use crate::name::Name;
 use crate::partition;
-use crate::posted::{self, Posted};
-use crate::record::{self, Record, State};
+use crate::posted::{self, PostedGuardian};
+use crate::record::{self, CellRecord, CellState};
 use crate::site::Site;
 use seatmap_os::CpuList;
 use seatmap_os::CpuSet;
@@ -19,7 +19,7 @@ use seatmap_os::Tid;
 use seatmap_os::boot;
 use seatmap_os::group;
 use seatmap_os::isolated;
-use seatmap_os::layout::{self, Layout};
+use seatmap_os::layout::{self, CpusetMounts};
 use seatmap_os::rights;
 use seatmap_os::root::FileError;
 
@@ -36,7 +36,7 @@ pub struct CellRequest {
     /// The CPUs of the cell.
     pub cpus: CpuSet,
     /// The least level that will do.
-    pub require: Backend,
+    pub require: CellBackend,
     /// The most time that may be stolen from it, in percent; `None` means any.
     pub noise_limit: Option<f64>,
     /// The cell's lease, in seconds; without one it lasts until it is destroyed.
@@ -50,10 +50,10 @@ pub struct CellRequest {
 /// # Errors
 /// [`CellError`].
 pub fn create(
-    host: &Host,
+    host: &CellHost,
     request: &CellRequest,
     mut judge: Option<&mut NoiseJudge<'_>>,
-) -> Result<Record, CellError> {
+) -> Result<CellRecord, CellError> {
     let _lock = host.run.lock().map_err(CellError::remembering)?;
     host.recover()?;
     let rest = check(host, request)?;
@@ -82,7 +82,7 @@ pub fn create(
 }
 
 /// The CPUs left for the rest of the system, if the request can be met.
-pub(crate) fn check(host: &Host, request: &CellRequest) -> Result<CpuSet, CellError> {
+pub(crate) fn check(host: &CellHost, request: &CellRequest) -> Result<CpuSet, CellError> {
     let online = layout::online(&host.root)?;
     let missing = request.cpus.without(&online);
     if !missing.is_empty() {
@@ -116,15 +116,15 @@ pub(crate) fn check(host: &Host, request: &CellRequest) -> Result<CpuSet, CellEr
 }
 
 fn build(
-    host: &Host,
+    host: &CellHost,
     request: &CellRequest,
     rest: &CpuSet,
-    posted: &mut Posted,
-) -> Result<Record, CellError> {
+    posted: &mut PostedGuardian,
+) -> Result<CellRecord, CellError> {
     let spared = vec![std::process::id() as Tid, posted.pid];
-    let layout = Layout::read(&host.root);
+    let layout = CpusetMounts::read(&host.root);
     let mut degraded = Vec::new();
-    for backend in Backend::ALL.into_iter().filter(|backend| *backend >= request.require) {
+    for backend in CellBackend::ALL.into_iter().filter(|backend| *backend >= request.require) {
         if let Err(error) = partition::offers(backend, &layout) {
             degraded.push(format!("{backend}: {}", cause(&error)));
             continue;
@@ -153,15 +153,16 @@ fn build(
     Err(CellError::NotReached { level: request.require, reasons: degraded })
 }
 
-fn begin(host: &Host, request: &CellRequest) -> Result<Journal, CellError> {
+fn begin(host: &CellHost, request: &CellRequest) -> Result<CellJournal, CellError> {
     let serial = host.next_serial()?;
     let cell = request.name.clone();
     let cpus = request.cpus.to_string();
     let began_ticks = Some(boot::ticks());
-    let header = Header { format: journal::FORMAT.to_owned(), cell, cpus, serial, began_ticks };
-    let journal = Journal::begin(&host.run.journal(&request.name), &host.boot_id, header);
+    let header =
+        CellJournalHeader { format: journal::FORMAT.to_owned(), cell, cpus, serial, began_ticks };
+    let journal = CellJournal::begin(&host.run.journal(&request.name), &host.boot_id, header);
     let journal = journal.map_err(CellError::remembering)?;
-    Claim::of(&journal).write(&host.root);
+    CellClaim::of(&journal).write(&host.root);
     Ok(journal)
 }
 
@@ -175,21 +176,21 @@ fn cause(error: &partition::ClosingError) -> String {
 }
 
 fn furnish(
-    host: &Host,
+    host: &CellHost,
     request: &CellRequest,
     site: &mut Site<'_>,
-    posted: &mut Posted,
-    backend: Backend,
+    posted: &mut PostedGuardian,
+    backend: CellBackend,
     group: Option<String>,
     degraded: Vec<String>,
-) -> Result<Record, CellError> {
+) -> Result<CellRecord, CellError> {
     let irqs_left = hygiene::keep(site)?;
     let memory = match request.memory_bytes {
         0 => None,
         bytes => Some(memory::prepare(site, bytes)?),
     };
     let found = census::stragglers(&host.root, &site.cell, &site.spared)?;
-    let record = Record {
+    let record = CellRecord {
         format: record::FORMAT.to_owned(),
         name: request.name.clone(),
         cpus: request.cpus.iter().collect(),
@@ -197,7 +198,7 @@ fn furnish(
         degraded,
         noise_before: None,
         noise_after: None,
-        state: State::Ready,
+        state: CellState::Ready,
         group,
         irqs_left,
         kernel_threads_left: found.bound,
@@ -210,10 +211,14 @@ fn furnish(
 }
 
 /// Has the guardian take the memory: huge pages, else ordinary ones.
-fn with_memory(host: &Host, mut record: Record, posted: &mut Posted) -> Result<Record, CellError> {
+fn with_memory(
+    host: &CellHost,
+    mut record: CellRecord,
+    posted: &mut PostedGuardian,
+) -> Result<CellRecord, CellError> {
     let Some(memory) = record.memory.clone() else { return Ok(record) };
     for is_huge in [true, false].into_iter().filter(|is_huge| !is_huge || memory.is_huge) {
-        record.memory = Some(memory::Memory { is_huge, ..memory.clone() });
+        record.memory = Some(memory::CellMemory { is_huge, ..memory.clone() });
         host.run.remember(&record).map_err(CellError::remembering)?;
         if posted.take_memory() {
             record.memory = host.run.record(&record.name).and_then(|record| record.memory);
@@ -227,8 +232,8 @@ fn with_memory(host: &Host, mut record: Record, posted: &mut Posted) -> Result<R
 
 /// The acceptance test, run inside the cell.
 fn accept(
-    host: &Host,
-    record: &Record,
+    host: &CellHost,
+    record: &CellRecord,
     limit: Option<f64>,
     judge: &mut NoiseJudge<'_>,
 ) -> Result<f64, CellError> {
@@ -245,17 +250,17 @@ fn accept(
     }
 }
 
-fn enter(host: &Host, group: &str) -> Result<(), FileError> {
+fn enter(host: &CellHost, group: &str) -> Result<(), FileError> {
     let own = std::process::id().to_string();
     host.root.write(&group::members_file(&host.root, group), &own)
 }
 
-fn finish(host: &Host, record: &Record) -> Result<(), CellError> {
+fn finish(host: &CellHost, record: &CellRecord) -> Result<(), CellError> {
     host.run.remember(record).map_err(CellError::remembering)?;
-    let (own, others): (Vec<Journal>, Vec<Journal>) =
+    let (own, others): (Vec<CellJournal>, Vec<CellJournal>) =
         host.journals()?.into_iter().partition(|journal| journal.header.cell == record.name);
     let Some(mut journal) = own.into_iter().next() else { return Ok(()) };
-    Claim::of(&journal).write(&host.root);
+    CellClaim::of(&journal).write(&host.root);
     let older_cells = others.len() + host.foreign().len();
     journal.reserve(older_cells).map_err(CellError::remembering)?;
     journal.append(&[JournalEntry::Done]).map_err(CellError::remembering)

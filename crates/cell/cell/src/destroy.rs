@@ -1,9 +1,9 @@
 //! Undoing a cell, or all of them.
 
 use crate::census;
-use crate::claim::Claim;
+use crate::claim::CellClaim;
 use crate::error::CellError;
-use crate::host::Host;
+use crate::host::CellHost;
 use crate::memory;
 use crate::name::Name;
 use crate::orphan;
@@ -13,7 +13,7 @@ use crate::undo::Left;
 use seatmap_data::document::with_causes;
 use seatmap_os::CpuSet;
 use seatmap_os::group;
-use seatmap_os::layout::{self, Layout};
+use seatmap_os::layout::{self, CpusetMounts};
 use seatmap_os::root::FileError;
 
 /// Undoes a cell. A program that still runs in it is moved out, and not killed. Returns the
@@ -21,7 +21,7 @@ use seatmap_os::root::FileError;
 ///
 /// # Errors
 /// No cell has this name, or a journal cannot be read or written.
-pub fn destroy(host: &Host, name: &Name) -> Result<Vec<Left>, CellError> {
+pub fn destroy(host: &CellHost, name: &Name) -> Result<Vec<Left>, CellError> {
     destroy_beside(host, name, Vec::new())
 }
 
@@ -31,7 +31,7 @@ pub fn destroy(host: &Host, name: &Name) -> Result<Vec<Left>, CellError> {
 /// # Errors
 /// As [`destroy`].
 pub(crate) fn destroy_beside(
-    host: &Host,
+    host: &CellHost,
     name: &Name,
     beside: Vec<Left>,
 ) -> Result<Vec<Left>, CellError> {
@@ -62,11 +62,11 @@ pub struct Restored {
 ///
 /// # Errors
 /// A journal cannot be read or written.
-pub fn restore(host: &Host) -> Result<Restored, CellError> {
+pub fn restore(host: &CellHost) -> Result<Restored, CellError> {
     let _lock = host.run.lock().map_err(CellError::remembering)?;
     host.run.clear(&host.boot_id).map_err(CellError::remembering)?;
     let mut restored = Restored::default();
-    for claim in Claim::all(&host.root).into_iter().filter(Claim::has_lost_its_journal) {
+    for claim in CellClaim::all(&host.root).into_iter().filter(CellClaim::has_lost_its_journal) {
         recall(host, &claim, &mut restored);
     }
     let journals = host.journals()?;
@@ -79,7 +79,7 @@ pub fn restore(host: &Host) -> Result<Restored, CellError> {
 }
 
 /// Writes a journal again from a cell's second record.
-fn recall(host: &Host, claim: &Claim, restored: &mut Restored) {
+fn recall(host: &CellHost, claim: &CellClaim, restored: &mut Restored) {
     let cell = &claim.header.cell;
     let gone = claim.journal.display().to_string();
     if let Err(error) = claim.rewrite(&host.root, &host.run.journal(cell), &host.boot_id) {
@@ -88,7 +88,7 @@ fn recall(host: &Host, claim: &Claim, restored: &mut Restored) {
             format!("it is gone, and cannot be written again: {}", with_causes(&error)),
         ));
     }
-    Claim::forget(&host.root, cell, &claim.journal);
+    CellClaim::forget(&host.root, cell, &claim.journal);
     restored
         .lost
         .push(format!("the cell '{cell}' had lost its journal, {gone}; its second record is used"));
@@ -100,7 +100,7 @@ fn recall(host: &Host, claim: &Claim, restored: &mut Restored) {
 }
 
 /// Takes groups apart of which nothing is known, and puts back what only they can have changed.
-fn take_apart(host: &Host, restored: &mut Restored) {
+fn take_apart(host: &CellHost, restored: &mut Restored) {
     let root = &host.root;
     let orphans = match orphans(host) {
         Ok(orphans) => orphans,
@@ -121,7 +121,7 @@ fn take_apart(host: &Host, restored: &mut Restored) {
     }
     let is_last = host.foreign().is_empty();
     if let (false, true, Ok(online)) = (cells.is_empty(), is_last, layout::online(root)) {
-        restored.left.extend(orphan::put_back(root, &Layout::read(root), &cells, &online));
+        restored.left.extend(orphan::put_back(root, &CpusetMounts::read(root), &cells, &online));
     }
 }
 
@@ -132,7 +132,7 @@ fn is_cell(group: &str) -> bool {
 /// A new guardian is posted first: the old one would end with the cell's lease in the middle of the
 /// work. It stays for masks that lack CPUs, those `beside` the cell's as well, which are returned
 /// with the others.
-fn leave(host: &Host, name: &Name, beside: Vec<Left>) -> Result<Vec<Left>, CellError> {
+fn leave(host: &CellHost, name: &Name, beside: Vec<Left>) -> Result<Vec<Left>, CellError> {
     posted::relieve(&host.run, name);
     // Without one the journal is still there, and the next command goes on.
     let posted = posted::post(&host.keeper, name).ok();
@@ -144,8 +144,8 @@ fn leave(host: &Host, name: &Name, beside: Vec<Left>) -> Result<Vec<Left>, CellE
     })
 }
 
-fn orphans(host: &Host) -> Result<Vec<String>, FileError> {
-    let layout = Layout::read(&host.root);
+fn orphans(host: &CellHost) -> Result<Vec<String>, FileError> {
+    let layout = CpusetMounts::read(&host.root);
     let mut found = Vec::new();
     for base in [layout.v2, layout.v1].into_iter().flatten() {
         found.extend(orphans_in(host, &base)?);
@@ -154,7 +154,7 @@ fn orphans(host: &Host) -> Result<Vec<String>, FileError> {
 }
 
 /// Groups whose journal is still there belong to another run folder; so does the rest beside them.
-fn orphans_in(host: &Host, base: &str) -> Result<Vec<String>, FileError> {
+fn orphans_in(host: &CellHost, base: &str) -> Result<Vec<String>, FileError> {
     let (cells, others): (Vec<String>, Vec<String>) =
         host.root.folders(base)?.into_iter().partition(|name| is_cell(name));
     let (kept, orphans): (Vec<String>, Vec<String>) = cells

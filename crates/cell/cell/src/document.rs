@@ -1,6 +1,6 @@
 //! Cells as documents, for programs.
 
-use crate::record::Record;
+use crate::record::CellRecord;
 use serde::Serialize;
 
 /// Name and version of the format of lists.
@@ -14,13 +14,13 @@ pub struct CellList<'a> {
     #[cfg_attr(feature = "schema", schemars(extend("const" = LIST_FORMAT)))]
     format: &'static str,
     /// The cells, by age.
-    cells: &'a [Record],
+    cells: &'a [CellRecord],
 }
 
 impl<'a> CellList<'a> {
     /// A list of these cells.
     #[must_use]
-    pub fn of(cells: &'a [Record]) -> Self {
+    pub fn of(cells: &'a [CellRecord]) -> Self {
         CellList { format: LIST_FORMAT, cells }
     }
 }
@@ -31,7 +31,7 @@ impl<'a> CellList<'a> {
 pub struct CellVerdict<'a> {
     /// The cell.
     #[serde(flatten)]
-    pub record: &'a Record,
+    pub record: &'a CellRecord,
     /// The faults of the cell, each as a sentence.
     pub faults: &'a [String],
 }

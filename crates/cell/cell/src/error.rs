@@ -1,7 +1,7 @@
 //! Why a cell could not be made, found or undone.
 
-use crate::backend::Backend;
-use crate::claim::Claim;
+use crate::backend::CellBackend;
+use crate::claim::CellClaim;
 use crate::name::Name;
 use crate::run_folder::NoFolder;
 use crate::site::SiteError;
@@ -96,7 +96,7 @@ pub enum CellError {
     )]
     NotReached {
         /// The level that was required.
-        level: Backend,
+        level: CellBackend,
         /// Why each way failed.
         reasons: Vec<String>,
     },
@@ -143,7 +143,7 @@ impl CellError {
     }
 
     /// The error that a cell which this folder does not remember stands in the way.
-    pub(crate) fn of_claim(claim: &Claim) -> Self {
+    pub(crate) fn of_claim(claim: &CellClaim) -> Self {
         let cell = claim.header.cell.clone();
         let cpus = claim.cpus();
         if claim.has_lost_its_journal() {

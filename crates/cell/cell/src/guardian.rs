@@ -7,7 +7,7 @@
 //! offline when these were put back; otherwise it exits.
 
 use crate::error::CellError;
-use crate::host::Host;
+use crate::host::CellHost;
 use crate::memory::Kept;
 use crate::name::Name;
 use crate::posted::{ALL_IS_WELL, MASKS_ARE_OWED, NO, TAKE_MEMORY, YES};
@@ -35,7 +35,7 @@ pub enum Parting {
 ///
 /// # Errors
 /// Some settings could not be put back; the next command deals with them.
-pub fn serve(host: &Host, name: &Name) -> Result<(), CellError> {
+pub fn serve(host: &CellHost, name: &Name) -> Result<(), CellError> {
     leave_the_terminal();
     // Another one that holds the lock guards the cell already.
     let Some(held) = host.run.guard(name).map_err(CellError::remembering)? else { return Ok(()) };
@@ -48,7 +48,7 @@ pub fn serve(host: &Host, name: &Name) -> Result<(), CellError> {
 }
 
 /// Guards a cell until it needs that no longer. Returns the threads that lack CPUs of their masks.
-fn guard(host: &Host, name: &Name) -> Result<Vec<ThreadMask>, CellError> {
+fn guard(host: &CellHost, name: &Name) -> Result<Vec<ThreadMask>, CellError> {
     let (parting, mut kept) = attend(host, name);
     let mut owed = Vec::new();
     match parting {
@@ -79,7 +79,7 @@ fn say(answer: u8) -> io::Result<()> {
 }
 
 /// Does what the creator asks for, until all is well or the creator is dead.
-fn attend(host: &Host, name: &Name) -> (Parting, Option<Kept>) {
+fn attend(host: &CellHost, name: &Name) -> (Parting, Option<Kept>) {
     let mut kept = None;
     let mut word = [0];
     while io::stdin().read_exact(&mut word).is_ok() {
@@ -102,7 +102,7 @@ fn masks_owed() -> Vec<ThreadMask> {
     lines.filter_map(|line| line.parse().ok()).collect()
 }
 
-fn take_memory(host: &Host, name: &Name) -> io::Result<Kept> {
+fn take_memory(host: &CellHost, name: &Name) -> io::Result<Kept> {
     let mut record = host.run.record(name).ok_or_else(|| io::Error::other("there is no record"))?;
     let memory =
         record.memory.as_mut().ok_or_else(|| io::Error::other("no memory was asked for"))?;
@@ -144,7 +144,7 @@ fn leave_the_terminal() {
 
 /// Undoes the cell when its lease ends. A cell that is destroyed first ends this process; a lease
 /// that is renewed is found in the record. Returns what could not be put back.
-fn stay(host: &Host, name: &Name, kept: Option<Kept>) -> Result<Vec<Left>, CellError> {
+fn stay(host: &CellHost, name: &Name, kept: Option<Kept>) -> Result<Vec<Left>, CellError> {
     loop {
         let left = left_s(host, name);
         if left != Some(0) {
@@ -169,7 +169,7 @@ fn stay(host: &Host, name: &Name, kept: Option<Kept>) -> Result<Vec<Left>, CellE
 
 /// The seconds that a cell may stand still; `None` where it has no lease. A cell without a record
 /// has no time left: every command takes it for one whose creator died.
-fn left_s(host: &Host, name: &Name) -> Option<u64> {
+fn left_s(host: &CellHost, name: &Name) -> Option<u64> {
     host.run.record(name).map_or(Some(0), |record| record.left_s())
 }
 

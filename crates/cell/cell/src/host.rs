@@ -1,12 +1,12 @@
 //! This computer as cells see it: its files, the records of cells, and the command that guards a
 //! cell.
 
-use crate::claim::Claim;
+use crate::claim::CellClaim;
 use crate::error::CellError;
-use crate::journal::{Journal, Stage};
+use crate::journal::{CellJournal, CellStage};
 use crate::name::Name;
 use crate::posted::{self, GuardianCommand};
-use crate::record::Record;
+use crate::record::CellRecord;
 use crate::run_folder::RunFolder;
 use crate::undo::{self, Left};
 use seatmap_os::CpuSet;
@@ -15,7 +15,7 @@ use seatmap_os::root::Root;
 
 /// This computer as cells see it.
 #[derive(Clone, Debug)]
-pub struct Host {
+pub struct CellHost {
     /// The files of the host.
     pub root: Root,
     /// The folder with the records and journals of cells.
@@ -26,7 +26,7 @@ pub struct Host {
     pub keeper: GuardianCommand,
 }
 
-impl Host {
+impl CellHost {
     /// The computer that this program runs on.
     ///
     /// # Errors
@@ -34,11 +34,11 @@ impl Host {
     pub fn here(keeper: GuardianCommand) -> Result<Self, CellError> {
         let root = Root::new("/");
         let run = RunFolder::of_user().map_err(CellError::remembering)?;
-        Ok(Host { boot_id: boot::id(&root), root, run, keeper })
+        Ok(CellHost { boot_id: boot::id(&root), root, run, keeper })
     }
 
     /// The journals, the oldest first.
-    pub(crate) fn journals(&self) -> Result<Vec<Journal>, CellError> {
+    pub(crate) fn journals(&self) -> Result<Vec<CellJournal>, CellError> {
         self.run.journals(&self.boot_id).map_err(CellError::remembering)
     }
 
@@ -47,7 +47,7 @@ impl Host {
         self.journals().is_ok_and(|journals| {
             journals
                 .iter()
-                .any(|journal| journal.header.cell == *name && journal.stage == Stage::Standing)
+                .any(|journal| journal.header.cell == *name && journal.stage == CellStage::Standing)
         })
     }
 
@@ -63,8 +63,8 @@ impl Host {
         for journal in self.journals()?.into_iter().rev() {
             let name = journal.header.cell.clone();
             let record = self.run.record(&name);
-            let is_whole = journal.stage == Stage::Standing && record.is_some();
-            let has_expired = record.as_ref().and_then(Record::left_s) == Some(0);
+            let is_whole = journal.stage == CellStage::Standing && record.is_some();
+            let has_expired = record.as_ref().and_then(CellRecord::left_s) == Some(0);
             if !is_whole || has_expired {
                 left.extend(self.end(&name)?);
             } else if let Some(record) = record.filter(|_| self.run.guardian(&name).is_none())
@@ -76,7 +76,7 @@ impl Host {
         Ok(left)
     }
 
-    /// Finishes what other programs left unfinished, as [`Host::recover`] does, with the lock.
+    /// Finishes what other programs left unfinished, as [`CellHost::recover`] does, with the lock.
     ///
     /// # Errors
     /// The lock cannot be taken; a journal cannot be read or written.
@@ -103,7 +103,7 @@ impl Host {
     /// A journal cannot be read or written.
     pub(crate) fn dismantle(&self, name: &Name) -> Result<Vec<Left>, CellError> {
         self.run.forget(name).map_err(CellError::remembering)?;
-        let (own, mut others): (Vec<Journal>, Vec<Journal>) =
+        let (own, mut others): (Vec<CellJournal>, Vec<CellJournal>) =
             self.journals()?.into_iter().partition(|journal| journal.header.cell == *name);
         others.extend(self.journals_elsewhere());
         others.sort_by_key(|journal| journal.header.serial);
@@ -121,16 +121,16 @@ impl Host {
     ///
     /// # Errors
     /// A journal cannot be read.
-    pub fn cells(&self) -> Result<Vec<Record>, CellError> {
+    pub fn cells(&self) -> Result<Vec<CellRecord>, CellError> {
         let journals = self.journals()?;
-        let standing = journals.iter().filter(|journal| journal.stage == Stage::Standing);
+        let standing = journals.iter().filter(|journal| journal.stage == CellStage::Standing);
         Ok(standing.filter_map(|journal| self.run.record(&journal.header.cell)).collect())
     }
 
     /// The cells that this folder does not remember: another folder does, or none any more.
     #[must_use]
-    pub fn foreign(&self) -> Vec<Claim> {
-        Claim::all(&self.root)
+    pub fn foreign(&self) -> Vec<CellClaim> {
+        CellClaim::all(&self.root)
             .into_iter()
             .filter(|claim| !self.run.lies_at(claim.folder()) || claim.has_lost_its_journal())
             .collect()
@@ -140,10 +140,10 @@ impl Host {
     /// setting, undoing one must know of the other; all programs that make or undo a cell, in any
     /// folder, hold the same [lock](crate::settings_lock). A journal that cannot be trusted is not
     /// among them.
-    fn journals_elsewhere(&self) -> Vec<Journal> {
+    fn journals_elsewhere(&self) -> Vec<CellJournal> {
         self.foreign()
             .iter()
-            .filter_map(|claim| Journal::read(&claim.journal, &self.boot_id).ok().flatten())
+            .filter_map(|claim| CellJournal::read(&claim.journal, &self.boot_id).ok().flatten())
             .collect()
     }
 
@@ -168,7 +168,7 @@ impl Host {
     ///
     /// # Errors
     /// No cell has this name.
-    pub fn cell(&self, name: &Name) -> Result<Record, CellError> {
+    pub fn cell(&self, name: &Name) -> Result<CellRecord, CellError> {
         let found = self.cells()?.into_iter().find(|record| record.name == *name);
         found.ok_or_else(|| CellError::NoSuchCell(name.clone()))
     }
@@ -177,15 +177,15 @@ impl Host {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::change::{Change, What};
-    use crate::journal::{FORMAT, Header, JournalEntry};
+    use crate::change::{SettingChange, SettingKind};
+    use crate::journal::{CellJournalHeader, FORMAT, JournalEntry};
     use crate::settings;
     use std::os::unix::fs::PermissionsExt;
 
     const SETTING: &str = settings::DEFAULT_AFFINITY;
 
     /// A computer with two run folders.
-    pub(crate) fn computer() -> (tempfile::TempDir, [Host; 2]) {
+    pub(crate) fn computer() -> (tempfile::TempDir, [CellHost; 2]) {
         let folder = tempfile::tempdir().unwrap();
         let root = Root::new(folder.path());
         for (path, text) in [
@@ -201,7 +201,7 @@ pub(crate) mod tests {
         std::fs::set_permissions(&claims, std::fs::Permissions::from_mode(0o755)).unwrap();
         let host = |name| {
             let run = RunFolder::new(&folder.path().join(name)).unwrap();
-            Host {
+            CellHost {
                 root: root.clone(),
                 run,
                 boot_id: "boot".into(),
@@ -213,22 +213,24 @@ pub(crate) mod tests {
     }
 
     /// A cell that keeps new interrupts away from its CPUs; its serial number.
-    pub(crate) fn make(host: &Host, name: &str, cpus: &str) -> u64 {
+    pub(crate) fn make(host: &CellHost, name: &str, cpus: &str) -> u64 {
         let (name, serial): (Name, u64) = (name.parse().unwrap(), host.next_serial().unwrap());
-        let header = Header {
+        let header = CellJournalHeader {
             format: FORMAT.into(),
             cell: name.clone(),
             cpus: cpus.into(),
             serial,
             began_ticks: None,
         };
-        let mut journal = Journal::begin(&host.run.journal(&name), &host.boot_id, header).unwrap();
+        let mut journal =
+            CellJournal::begin(&host.run.journal(&name), &host.boot_id, header).unwrap();
         let old = CpuSet::of_mask(&host.root.read(SETTING).unwrap()).unwrap();
         let new = old.without(&journal.header.set()).to_mask();
-        let change = Change::of_file(&host.root, What::CpuMask, SETTING, &new).unwrap();
+        let change =
+            SettingChange::of_file(&host.root, SettingKind::CpuMask, SETTING, &new).unwrap();
         journal.append(&[JournalEntry::Change(change.clone()), JournalEntry::Done]).unwrap();
         change.make(&host.root).unwrap();
-        Claim::of(&journal).write(&host.root);
+        CellClaim::of(&journal).write(&host.root);
         serial
     }
 
@@ -243,7 +245,7 @@ pub(crate) mod tests {
             let request = crate::CellRequest {
                 name: "a".parse().unwrap(),
                 cpus: CpuSet::of_list(cpus).unwrap(),
-                require: crate::Backend::Affinity,
+                require: crate::CellBackend::Affinity,
                 noise_limit: None,
                 lease_s: None,
                 memory_bytes: 0,

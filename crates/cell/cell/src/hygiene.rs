@@ -4,7 +4,7 @@
 //! Throttling of real-time tasks is left as it is: a cell runs ordinary tasks, which it does not
 //! touch.
 
-use crate::change::{Change, What};
+use crate::change::{SettingChange, SettingKind};
 use crate::settings;
 use crate::site::{Site, SiteError};
 use seatmap_os::root::FileError;
@@ -23,7 +23,7 @@ pub(crate) const STAT_INTERVAL_S: &str = "120";
 pub fn keep(site: &mut Site<'_>) -> Result<Vec<String>, SiteError> {
     let all = irq::of_devices(site.root)?.into_iter();
     let interrupts =
-        all.filter_map(|irq| site.keep_out(What::Cpus, &irq::affinity_file(&irq))).collect();
+        all.filter_map(|irq| site.keep_out(SettingKind::Cpus, &irq::affinity_file(&irq))).collect();
     // The kernel may refuse to move an interrupt that could come here and never does. It does no
     // harm, and is not named.
     site.try_all(interrupts)?;
@@ -41,21 +41,26 @@ fn left(root: &Root, cell: &CpuSet) -> Result<Vec<String>, FileError> {
         .collect())
 }
 
-fn others(site: &Site<'_>) -> Vec<Change> {
+fn others(site: &Site<'_>) -> Vec<SettingChange> {
     let masks = [
-        site.keep_out(What::CpuMask, settings::DEFAULT_AFFINITY),
-        site.keep_out(What::CpuMask, settings::WORKQUEUES),
-        site.keep_out(What::Cpus, settings::WATCHDOG),
+        site.keep_out(SettingKind::CpuMask, settings::DEFAULT_AFFINITY),
+        site.keep_out(SettingKind::CpuMask, settings::WORKQUEUES),
+        site.keep_out(SettingKind::Cpus, settings::WATCHDOG),
     ];
-    let interval =
-        Change::of_file(site.root, What::Value, settings::STAT_INTERVAL, STAT_INTERVAL_S).ok();
+    let interval = SettingChange::of_file(
+        site.root,
+        SettingKind::Value,
+        settings::STAT_INTERVAL,
+        STAT_INTERVAL_S,
+    )
+    .ok();
     masks.into_iter().chain([interval]).flatten().collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::journal::{FORMAT, Header, Journal};
+    use crate::journal::{CellJournal, CellJournalHeader, FORMAT};
 
     fn computer(interrupts: &[(&str, &str, &str)]) -> (tempfile::TempDir, Root) {
         let folder = tempfile::tempdir().unwrap();
@@ -86,10 +91,15 @@ mod tests {
     fn interrupts_that_can_be_moved_are() {
         let (folder, root) = computer(&[("4", "0-3", "3"), ("5", "3", "3"), ("6", "0-1", "1")]);
         let cell = "quiet".parse().unwrap();
-        let header =
-            Header { format: FORMAT.into(), cell, cpus: "3".into(), serial: 1, began_ticks: None };
+        let header = CellJournalHeader {
+            format: FORMAT.into(),
+            cell,
+            cpus: "3".into(),
+            serial: 1,
+            began_ticks: None,
+        };
         let mut journal =
-            Journal::begin(&folder.path().join("quiet.journal"), "boot", header).unwrap();
+            CellJournal::begin(&folder.path().join("quiet.journal"), "boot", header).unwrap();
         let cell = set("3");
         let rest = set("0-2");
         let mut site = Site { root: &root, journal: &mut journal, cell, rest, spared: Vec::new() };

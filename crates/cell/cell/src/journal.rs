@@ -5,7 +5,7 @@
 //! writer died. A line that was torn by that death describes a change that was never made, and is
 //! skipped.
 
-use crate::change::{Change, What};
+use crate::change::{SettingChange, SettingKind};
 use crate::fault;
 use crate::name::Name;
 use rustix::fs::FallocateFlags;
@@ -25,7 +25,7 @@ pub const FORMAT: &str = "seatmap-cell-journal/1";
 
 /// The cell that a journal belongs to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Header {
+pub struct CellJournalHeader {
     /// [`FORMAT`].
     pub format: String,
     /// The cell.
@@ -40,7 +40,7 @@ pub struct Header {
     pub began_ticks: Option<u64>,
 }
 
-impl Header {
+impl CellJournalHeader {
     /// The cell's CPUs.
     #[must_use]
     pub fn set(&self) -> CpuSet {
@@ -50,7 +50,7 @@ impl Header {
 
 /// The stage of a cell's life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
+pub enum CellStage {
     /// The cell is being made.
     Building,
     /// The cell is made.
@@ -67,9 +67,9 @@ const JOURNAL: &str = "journal";
 #[serde(tag = "entry", rename_all = "kebab-case")]
 pub enum JournalEntry {
     /// The first line.
-    Begin(Header),
+    Begin(CellJournalHeader),
     /// A change is about to be made.
-    Change(Change),
+    Change(SettingChange),
     /// An older cell has gone: the change of this path now stands between these values.
     Rebase {
         /// The path of the changed setting.
@@ -94,32 +94,38 @@ struct Stamped {
 
 /// The journal of one cell.
 #[derive(Clone, Debug)]
-pub struct Journal {
+pub struct CellJournal {
     path: PathBuf,
     boot_id: String,
     /// The cell that it belongs to.
-    pub header: Header,
+    pub header: CellJournalHeader,
     /// The changes, in order.
-    pub changes: Vec<Change>,
+    pub changes: Vec<SettingChange>,
     /// The stage that the cell is in.
-    pub stage: Stage,
+    pub stage: CellStage,
     /// The number of lines that cannot be read, and were not torn by their writer's death either:
     /// the changes that they described are lost.
     pub lost: usize,
 }
 
-impl Journal {
+impl CellJournal {
     /// Begins a journal.
     ///
     /// # Errors
     /// The file cannot be written, or is there.
-    pub fn begin(path: &Path, boot_id: &str, header: Header) -> io::Result<Self> {
+    pub fn begin(path: &Path, boot_id: &str, header: CellJournalHeader) -> io::Result<Self> {
         trusted::open(path, Open::New)?;
         let path = path.to_owned();
         let boot_id = boot_id.to_owned();
         let begin = JournalEntry::Begin(header.clone());
-        let mut journal =
-            Journal { path, boot_id, header, changes: Vec::new(), stage: Stage::Building, lost: 0 };
+        let mut journal = CellJournal {
+            path,
+            boot_id,
+            header,
+            changes: Vec::new(),
+            stage: CellStage::Building,
+            lost: 0,
+        };
         if let Err(error) = journal.append(&[begin]) {
             // Nothing is changed yet, and a journal without its begin would tell of nothing.
             let _ = std::fs::remove_file(&journal.path);
@@ -148,7 +154,8 @@ impl Journal {
         let path = path.to_owned();
         let changes = Vec::new();
         let boot_id = boot_id.to_owned();
-        let mut journal = Journal { path, boot_id, header, changes, stage: Stage::Building, lost };
+        let mut journal =
+            CellJournal { path, boot_id, header, changes, stage: CellStage::Building, lost };
         lines.into_iter().for_each(|stamped| journal.take(stamped.line));
         Ok(Some(journal))
     }
@@ -168,8 +175,8 @@ impl Journal {
                     (change.old, change.new) = (old.clone(), new.clone());
                 }
             }
-            JournalEntry::Done => self.stage = Stage::Standing,
-            JournalEntry::Undo => self.stage = Stage::Leaving,
+            JournalEntry::Done => self.stage = CellStage::Standing,
+            JournalEntry::Undo => self.stage = CellStage::Leaving,
         }
     }
 
@@ -179,7 +186,7 @@ impl Journal {
         let cell = &self.header.cell;
         match line {
             JournalEntry::Begin(_) => invariant!(
-                self.changes.is_empty() && self.stage == Stage::Building,
+                self.changes.is_empty() && self.stage == CellStage::Building,
                 JOURNAL,
                 "cell {cell} begins again with {} changes, {:?}",
                 self.changes.len(),
@@ -196,7 +203,7 @@ impl Journal {
                 "cell {cell} has noted no change of {path} before its rebase"
             ),
             JournalEntry::Done => invariant!(
-                self.stage == Stage::Building,
+                self.stage == CellStage::Building,
                 JOURNAL,
                 "cell {cell} is made, and was {:?}",
                 self.stage
@@ -272,14 +279,14 @@ impl Journal {
 
     /// The last change of a path, if there is one.
     #[must_use]
-    pub fn of_path(&self, path: &str) -> Option<&Change> {
+    pub fn of_path(&self, path: &str) -> Option<&SettingChange> {
         self.changes.iter().rev().find(|change| change.path == path)
     }
 
     /// Whether its cell has a control group, or may have got one.
     #[must_use]
     pub fn has_group(&self) -> bool {
-        self.changes.iter().any(|change| change.what == What::Folder)
+        self.changes.iter().any(|change| change.what == SettingKind::Folder)
     }
 
     /// Ends the journal: nothing of it stands any more.
@@ -298,14 +305,14 @@ fn bytes(path: &Path) -> io::Result<Vec<u8>> {
 }
 
 /// The header in the first line, or the one that it must have held.
-fn header(path: &Path, lines: &[Stamped]) -> Option<Header> {
+fn header(path: &Path, lines: &[Stamped]) -> Option<CellJournalHeader> {
     match &lines.first()?.line {
         JournalEntry::Begin(header) => {
             Some(header.clone()).filter(|header| header.format == FORMAT)
         }
         _ => {
             let cell = path.file_stem()?.to_str()?.parse().ok()?;
-            Some(Header {
+            Some(CellJournalHeader {
                 format: FORMAT.to_owned(),
                 cell,
                 cpus: String::new(),

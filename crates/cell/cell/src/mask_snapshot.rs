@@ -10,7 +10,7 @@
 //! A CPU that goes and comes between two looks is seen by what it does to this process: nobody else
 //! changes its mask. On other kernels nothing is read and nothing is owed.
 
-use crate::change::{Change, What};
+use crate::change::{SettingChange, SettingKind};
 use crate::thread_mask;
 use seatmap_os::owed::ThreadMask;
 use seatmap_os::root::Root;
@@ -75,12 +75,12 @@ impl MaskSnapshot {
 
     /// The threads that lost CPUs, without those that a change of a journal concerns. `open` are
     /// the CPUs that belong to no cell now.
-    pub(crate) fn lost(&mut self, open: &CpuSet, noted: &[Change]) -> Vec<LostCpus> {
+    pub(crate) fn lost(&mut self, open: &CpuSet, noted: &[SettingChange]) -> Vec<LostCpus> {
         self.look();
         if self.away.is_empty() {
             return Vec::new();
         }
-        let noted = noted.iter().filter(|change| change.what == What::Affinity);
+        let noted = noted.iter().filter(|change| change.what == SettingKind::Affinity);
         let noted: BTreeSet<Tid> =
             noted.filter_map(|change| thread_mask::tid_of(&change.path).ok()).collect();
         let threads = self.threads.iter();
@@ -103,7 +103,7 @@ fn lost(expected: &CpuSet, now: &CpuSet, open: &CpuSet, away: &CpuSet) -> CpuSet
 }
 
 fn is_same(thread: &ThreadMask) -> bool {
-    let task = task::Task::of(thread.tid);
+    let task = task::ThreadStat::of(thread.tid);
     task.is_some_and(|task| task.started_ticks == thread.started_ticks && !task.has_ended())
 }
 
@@ -132,15 +132,15 @@ mod tests {
     fn threads_of_a_journal_and_threads_that_ended_are_not_owed() {
         let own = ThreadMask {
             tid: task::own_tid(),
-            started_ticks: task::Task::of(task::own_tid()).unwrap().started_ticks,
+            started_ticks: task::ThreadStat::of(task::own_tid()).unwrap().started_ticks,
             cpus: affinity::whole(0).unwrap(),
         };
         let gone = ThreadMask { started_ticks: own.started_ticks + 1, ..own.clone() };
         let far = set("4000");
         let open = own.cpus.with(&far);
         let owed = ThreadMask { cpus: open.clone(), ..own.clone() };
-        let change = Change {
-            what: What::Affinity,
+        let change = SettingChange {
+            what: SettingKind::Affinity,
             path: format!("/proc/{}", own.tid),
             old: open.to_string(),
             new: own.cpus.to_string(),

@@ -5,7 +5,7 @@
 //! programs and always vanishes with the guardian. A program in the cell finds it by two variables
 //! of its environment.
 
-use crate::change::{Change, What};
+use crate::change::{SettingChange, SettingKind};
 use crate::settings;
 use crate::site::{Site, SiteError};
 use seatmap_data::statistics::words::agreeing;
@@ -50,7 +50,7 @@ const PREFERRED_MANY: libc::c_int = 5;
 /// The memory of a cell.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Memory {
+pub struct CellMemory {
     /// Its size, in whole huge pages.
     pub size_bytes: u64,
     /// Whether it is huge pages; else ordinary ones, locked as well.
@@ -94,13 +94,13 @@ pub(crate) fn check(root: &Root, wanted_bytes: u64) -> io::Result<()> {
 ///
 /// # Errors
 /// The journal cannot be written.
-pub(crate) fn prepare(site: &mut Site<'_>, wanted_bytes: u64) -> Result<Memory, SiteError> {
+pub(crate) fn prepare(site: &mut Site<'_>, wanted_bytes: u64) -> Result<CellMemory, SiteError> {
     let nodes = layout::memory_nodes(site.root, &site.cell)?;
     let pages = wanted_bytes.div_ceil(HUGE_BYTES).max(1);
     // As many on each node of the cell's CPUs, since the program may run on any of them.
     let each = pages.div_ceil(nodes.len().max(1) as u64);
     let is_huge = add_pages(site, &nodes, each)?;
-    Ok(Memory {
+    Ok(CellMemory {
         size_bytes: pages.saturating_mul(HUGE_BYTES),
         is_huge,
         nodes: nodes.to_string(),
@@ -131,16 +131,20 @@ fn add_to(
     site: &mut Site<'_>,
     path: &str,
     each: u64,
-    made: &mut Vec<Change>,
+    made: &mut Vec<SettingChange>,
 ) -> Result<bool, SiteError> {
     let number = site.root.read(path).ok().and_then(|text| text.parse::<u64>().ok());
     let (Some(number), Some(set)) = (number, settings::pages(site.root, path)) else {
         return Ok(false);
     };
     // Pages beyond the number that was set are in use: they count as the first of the new ones.
-    let change =
-        Change::of_file(site.root, What::Count, path, &number.saturating_add(each).to_string())?;
-    let change = Change { old: set.to_string(), ..change };
+    let change = SettingChange::of_file(
+        site.root,
+        SettingKind::Count,
+        path,
+        &number.saturating_add(each).to_string(),
+    )?;
+    let change = SettingChange { old: set.to_string(), ..change };
     let refused = site.try_all(vec![change.clone()])?;
     // The kernel adds what it finds, and calls that success.
     let are_there =
@@ -151,7 +155,7 @@ fn add_to(
 
 impl Kept {
     /// Takes the memory: every page is there, locked and zero when this returns.
-    pub fn take(memory: &Memory) -> io::Result<Self> {
+    pub fn take(memory: &CellMemory) -> io::Result<Self> {
         if let Some(nodes) = CpuSet::of_list(&memory.nodes) {
             // Pages come from where the policy says when they are touched for the first time, by
             // scrubbing them.
@@ -183,7 +187,7 @@ impl Kept {
 ///
 /// # Errors
 /// It is there and cannot be mapped.
-pub fn scrub(memory: &Memory) -> io::Result<()> {
+pub fn scrub(memory: &CellMemory) -> io::Result<()> {
     let Some(path) = &memory.path else { return Ok(()) };
     match OpenOptions::new().read(true).write(true).open(path) {
         Ok(file) if !is_memory(format!("/proc/self/fd/{}", file.as_raw_fd()))? => Ok(()),
@@ -261,13 +265,13 @@ impl Drop for Mapping {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::journal::{self, Header, Journal};
+    use crate::journal::{self, CellJournal, CellJournalHeader};
     use std::io::{Read, Seek, Write};
 
     #[test]
     fn what_a_program_left_is_gone_after_a_scrub() {
         let mut memory =
-            Memory { size_bytes: HUGE_BYTES, is_huge: false, nodes: "0".into(), path: None };
+            CellMemory { size_bytes: HUGE_BYTES, is_huge: false, nodes: "0".into(), path: None };
         let kept = Kept::take(&memory).unwrap();
         memory.path = Some(kept.path());
         let mut file = OpenOptions::new().read(true).write(true).open(kept.path()).unwrap();
@@ -280,7 +284,7 @@ mod tests {
         let folder = File::open("/proc/self").unwrap();
         let number = Some(format!("/proc/self/fd/{}", folder.as_raw_fd()));
         assert!(
-            scrub(&Memory { path: number, ..memory.clone() }).is_ok(),
+            scrub(&CellMemory { path: number, ..memory.clone() }).is_ok(),
             "a folder is not a cell's memory"
         );
         // Another test may have opened something under the same number.
@@ -314,14 +318,15 @@ mod tests {
         };
         std::fs::create_dir_all(pool(0)).unwrap();
         std::fs::write(pool(0).join("nr_hugepages"), "3").unwrap();
-        let header = Header {
+        let header = CellJournalHeader {
             format: journal::FORMAT.into(),
             cell: "c".parse().unwrap(),
             cpus: "1".into(),
             serial: 1,
             began_ticks: None,
         };
-        let mut journal = Journal::begin(&folder.path().join("journal"), "boot", header).unwrap();
+        let mut journal =
+            CellJournal::begin(&folder.path().join("journal"), "boot", header).unwrap();
         let root = Root::new(folder.path());
         let cell = CpuSet::default();
         let rest = CpuSet::default();
@@ -341,7 +346,8 @@ mod tests {
         let mut other = tempfile::tempfile().unwrap();
         other.write_all(&vec![7; HUGE_BYTES as usize]).unwrap();
         let path = Some(format!("/proc/self/fd/{}", other.as_raw_fd()));
-        scrub(&Memory { size_bytes: HUGE_BYTES, is_huge: false, nodes: "0".into(), path }).unwrap();
+        scrub(&CellMemory { size_bytes: HUGE_BYTES, is_huge: false, nodes: "0".into(), path })
+            .unwrap();
         let mut found = Vec::new();
         other.rewind().and_then(|()| other.read_to_end(&mut found)).unwrap();
         assert!(found.len() as u64 == HUGE_BYTES && found.iter().all(|byte| *byte == 7));

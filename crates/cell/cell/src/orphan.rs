@@ -5,7 +5,7 @@
 use crate::hygiene;
 use crate::settings;
 use crate::undo::Left;
-use seatmap_os::layout::Layout;
+use seatmap_os::layout::CpusetMounts;
 use seatmap_os::root::Root;
 use seatmap_os::{CpuSet, irq};
 
@@ -17,7 +17,12 @@ pub(crate) fn cpus_of(root: &Root, group: &str) -> CpuSet {
 
 /// Puts back what can be put back once such a cell, and every other, has gone. Returns the settings
 /// that could not be.
-pub(crate) fn put_back(root: &Root, layout: &Layout, cell: &CpuSet, online: &CpuSet) -> Vec<Left> {
+pub(crate) fn put_back(
+    root: &Root,
+    layout: &CpusetMounts,
+    cell: &CpuSet,
+    online: &CpuSet,
+) -> Vec<Left> {
     let narrow = online.without(cell);
     let mut left = Vec::new();
     if let Some(base) = &layout.v1 {
@@ -106,7 +111,7 @@ mod tests {
             std::fs::create_dir_all(root.path(path).parent().unwrap()).unwrap();
             std::fs::write(root.path(path), text).unwrap();
         }
-        let layout = Layout { v1: Some("/cg".into()), v2: None };
+        let layout = CpusetMounts { v1: Some("/cg".into()), v2: None };
         let left = put_back(&root, &layout, &set("1"), &set("0-2"));
         let now = |path| root.read(path).unwrap();
         assert_eq!(
@@ -143,7 +148,7 @@ mod tests {
         std::fs::create_dir(root.path("/cg")).unwrap();
         let balance = "/cg/cpuset.sched_load_balance";
         std::os::unix::fs::symlink(fixed, root.path(balance)).unwrap();
-        let layout = Layout { v1: Some("/cg".into()), v2: None };
+        let layout = CpusetMounts { v1: Some("/cg".into()), v2: None };
         let left = put_back(&root, &layout, &set("1"), &set("0-2"));
         assert_eq!(left.len(), 1, "{left:?}");
         assert_eq!(left[0].path, balance);

@@ -8,19 +8,19 @@ pub mod v2;
 
 pub use error::ClosingError;
 
-use crate::backend::Backend;
+use crate::backend::CellBackend;
 use crate::site::Site;
-use seatmap_os::layout::Layout;
+use seatmap_os::layout::CpusetMounts;
 
 /// Whether this computer offers a way at all, before anything is written down for it.
 ///
 /// # Errors
 /// [`ClosingError::NotHere`].
-pub fn offers(backend: Backend, layout: &Layout) -> Result<(), ClosingError> {
+pub fn offers(backend: CellBackend, layout: &CpusetMounts) -> Result<(), ClosingError> {
     match backend {
-        Backend::V2Partition => v2::base(layout).map(|_| ()),
-        Backend::V1Exclusive => v1::base(layout).map(|_| ()),
-        Backend::Affinity => Ok(()),
+        CellBackend::V2Partition => v2::base(layout).map(|_| ()),
+        CellBackend::V1Exclusive => v1::base(layout).map(|_| ()),
+        CellBackend::Affinity => Ok(()),
     }
 }
 
@@ -30,12 +30,12 @@ pub fn offers(backend: Backend, layout: &Layout) -> Result<(), ClosingError> {
 /// [`ClosingError`]; what was done stands in the journal.
 pub fn close(
     site: &mut Site<'_>,
-    backend: Backend,
-    layout: &Layout,
+    backend: CellBackend,
+    layout: &CpusetMounts,
 ) -> Result<Option<String>, ClosingError> {
     match backend {
-        Backend::V2Partition => v2::close(site, layout).map(Some),
-        Backend::V1Exclusive => v1::close(site, layout).map(Some),
-        Backend::Affinity => affinity::close(site).map(|()| None),
+        CellBackend::V2Partition => v2::close(site, layout).map(Some),
+        CellBackend::V1Exclusive => v1::close(site, layout).map(Some),
+        CellBackend::Affinity => affinity::close(site).map(|()| None),
     }
 }

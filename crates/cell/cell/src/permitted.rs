@@ -5,40 +5,40 @@
 //! matter who wrote the journal. Names are compared piece by piece: there is no `..` in them, and
 //! users can make no links in the kernel's own file systems.
 
-use crate::change::{Change, What};
+use crate::change::{SettingChange, SettingKind};
 use crate::name::Name;
 use crate::settings::{DEFAULT_AFFINITY, PREFIX, REST, STAT_INTERVAL, WATCHDOG, WORKQUEUES};
 use seatmap_os::CpuSet;
-use seatmap_os::layout::Layout;
+use seatmap_os::layout::CpusetMounts;
 
 /// Whether a change that a cell's journal tells of is one that making the cell can have made.
-pub(crate) fn may_be(change: &Change, cell: &Name, layout: &Layout) -> bool {
+pub(crate) fn may_be(change: &SettingChange, cell: &Name, layout: &CpusetMounts) -> bool {
     is_place(change, cell, layout)
         && [&change.old, &change.new].into_iter().all(|value| is_value(change.what, value))
 }
 
-fn is_place(change: &Change, cell: &Name, layout: &Layout) -> bool {
+fn is_place(change: &SettingChange, cell: &Name, layout: &CpusetMounts) -> bool {
     let path = change.path.as_str();
     match change.what {
-        What::Value => {
+        SettingKind::Value => {
             path == STAT_INTERVAL || is_below(path, &layout.v1, "cpuset.sched_load_balance")
         }
-        What::Cpus => {
+        SettingKind::Cpus => {
             path == WATCHDOG
                 || has_number(path, "/proc/irq/", "/smp_affinity_list")
                 || is_below(path, &layout.v1, &format!("{REST}/cpuset.cpus"))
         }
-        What::CpuMask => [DEFAULT_AFFINITY, WORKQUEUES].contains(&path),
-        What::Count => has_number(
+        SettingKind::CpuMask => [DEFAULT_AFFINITY, WORKQUEUES].contains(&path),
+        SettingKind::Count => has_number(
             path,
             "/sys/devices/system/node/node",
             "/hugepages/hugepages-2048kB/nr_hugepages",
         ),
-        What::Controller => is_below(path, &layout.v2, "cgroup.subtree_control"),
-        What::Folder => [REST, &format!("{PREFIX}.{cell}")]
+        SettingKind::Controller => is_below(path, &layout.v2, "cgroup.subtree_control"),
+        SettingKind::Folder => [REST, &format!("{PREFIX}.{cell}")]
             .iter()
             .any(|name| is_below(path, &layout.v1, name) || is_below(path, &layout.v2, name)),
-        What::Affinity => change.started_ticks.is_some() && has_number(path, "/proc/", ""),
+        SettingKind::Affinity => change.started_ticks.is_some() && has_number(path, "/proc/", ""),
     }
 }
 
@@ -55,13 +55,13 @@ fn has_number(path: &str, before: &str, after: &str) -> bool {
     })
 }
 
-fn is_value(what: What, value: &str) -> bool {
+fn is_value(what: SettingKind, value: &str) -> bool {
     match what {
-        What::Cpus | What::Affinity => CpuSet::of_list(value).is_some(),
-        What::CpuMask => CpuSet::of_mask(value).is_some(),
-        What::Value | What::Count => value.parse::<u64>().is_ok(),
-        What::Folder => ["", "made"].contains(&value),
-        What::Controller => value
+        SettingKind::Cpus | SettingKind::Affinity => CpuSet::of_list(value).is_some(),
+        SettingKind::CpuMask => CpuSet::of_mask(value).is_some(),
+        SettingKind::Value | SettingKind::Count => value.parse::<u64>().is_ok(),
+        SettingKind::Folder => ["", "made"].contains(&value),
+        SettingKind::Controller => value
             .split_whitespace()
             .all(|word| word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')),
     }
@@ -71,12 +71,12 @@ fn is_value(what: What, value: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn layout() -> Layout {
-        Layout { v2: Some("/sys/fs/cgroup".into()), v1: Some("/sys/fs/cgroup/cpuset".into()) }
+    fn layout() -> CpusetMounts {
+        CpusetMounts { v2: Some("/sys/fs/cgroup".into()), v1: Some("/sys/fs/cgroup/cpuset".into()) }
     }
 
-    fn is_obeyed(what: What, path: &str, old: &str) -> bool {
-        let change = Change {
+    fn is_obeyed(what: SettingKind, path: &str, old: &str) -> bool {
+        let change = SettingChange {
             what,
             path: path.into(),
             old: old.into(),
@@ -89,23 +89,23 @@ mod tests {
     #[test]
     fn what_cells_change_is_obeyed() {
         for (what, path, old) in [
-            (What::Value, STAT_INTERVAL, "1"),
-            (What::Value, "/sys/fs/cgroup/cpuset/cpuset.sched_load_balance", "1"),
-            (What::Cpus, WATCHDOG, "0-3,8"),
-            (What::Cpus, "/proc/irq/36/smp_affinity_list", "0"),
-            (What::Cpus, "/sys/fs/cgroup/cpuset/seatmap+rest/cpuset.cpus", "0-1"),
-            (What::CpuMask, DEFAULT_AFFINITY, "f,00000003"),
-            (What::CpuMask, WORKQUEUES, "3"),
+            (SettingKind::Value, STAT_INTERVAL, "1"),
+            (SettingKind::Value, "/sys/fs/cgroup/cpuset/cpuset.sched_load_balance", "1"),
+            (SettingKind::Cpus, WATCHDOG, "0-3,8"),
+            (SettingKind::Cpus, "/proc/irq/36/smp_affinity_list", "0"),
+            (SettingKind::Cpus, "/sys/fs/cgroup/cpuset/seatmap+rest/cpuset.cpus", "0-1"),
+            (SettingKind::CpuMask, DEFAULT_AFFINITY, "f,00000003"),
+            (SettingKind::CpuMask, WORKQUEUES, "3"),
             (
-                What::Count,
+                SettingKind::Count,
                 "/sys/devices/system/node/node1/hugepages/hugepages-2048kB/nr_hugepages",
                 "0",
             ),
-            (What::Controller, "/sys/fs/cgroup/cgroup.subtree_control", "cpu memory"),
-            (What::Folder, "/sys/fs/cgroup/cpuset/seatmap+rest", ""),
-            (What::Folder, "/sys/fs/cgroup/cpuset/seatmap.quiet", "made"),
-            (What::Folder, "/sys/fs/cgroup/seatmap.quiet", "made"),
-            (What::Affinity, "/proc/4711", "0-1"),
+            (SettingKind::Controller, "/sys/fs/cgroup/cgroup.subtree_control", "cpu memory"),
+            (SettingKind::Folder, "/sys/fs/cgroup/cpuset/seatmap+rest", ""),
+            (SettingKind::Folder, "/sys/fs/cgroup/cpuset/seatmap.quiet", "made"),
+            (SettingKind::Folder, "/sys/fs/cgroup/seatmap.quiet", "made"),
+            (SettingKind::Affinity, "/proc/4711", "0-1"),
         ] {
             assert!(is_obeyed(what, path, old), "{path}");
         }
@@ -114,29 +114,29 @@ mod tests {
     #[test]
     fn nothing_else_is_obeyed() {
         for (what, path, old) in [
-            (What::Value, "/etc/ld.so.preload", "1"),
-            (What::Value, "/proc/sys/kernel/core_pattern", "1"),
-            (What::Value, STAT_INTERVAL, "|/tmp/evil"),
-            (What::Value, "/proc/irq/36/smp_affinity_list", "1"),
-            (What::Cpus, "/proc/irq/36/../../../etc/crontab", "1"),
-            (What::Cpus, "/proc/irq//smp_affinity_list", "1"),
-            (What::Cpus, "/proc/irq/36/smp_affinity_list/", "1"),
-            (What::Cpus, "/proc/irq/36/smp_affinity_list", "0\n* * * * * root sh"),
-            (What::Cpus, "/sys/fs/cgroup/cpuset/other/cpuset.cpus", "1"),
-            (What::CpuMask, DEFAULT_AFFINITY, "root"),
-            (What::Count, "/sys/devices/system/node/node1/../../x/nr_hugepages", "1"),
-            (What::Controller, "/sys/fs/cgroup/user.slice/cgroup.subtree_control", "cpu"),
-            (What::Controller, "/sys/fs/cgroup/cgroup.subtree_control", "+cpu\n"),
-            (What::Folder, "/sys/fs/cgroup/cpuset/seatmap.another", "made"),
-            (What::Folder, "/sys/fs/cgroup/user.slice", "made"),
-            (What::Folder, "/srv/seatmap.quiet", "made"),
-            (What::Affinity, "/proc/self", "0"),
-            (What::Affinity, "/proc/1/../2", "0"),
+            (SettingKind::Value, "/etc/ld.so.preload", "1"),
+            (SettingKind::Value, "/proc/sys/kernel/core_pattern", "1"),
+            (SettingKind::Value, STAT_INTERVAL, "|/tmp/evil"),
+            (SettingKind::Value, "/proc/irq/36/smp_affinity_list", "1"),
+            (SettingKind::Cpus, "/proc/irq/36/../../../etc/crontab", "1"),
+            (SettingKind::Cpus, "/proc/irq//smp_affinity_list", "1"),
+            (SettingKind::Cpus, "/proc/irq/36/smp_affinity_list/", "1"),
+            (SettingKind::Cpus, "/proc/irq/36/smp_affinity_list", "0\n* * * * * root sh"),
+            (SettingKind::Cpus, "/sys/fs/cgroup/cpuset/other/cpuset.cpus", "1"),
+            (SettingKind::CpuMask, DEFAULT_AFFINITY, "root"),
+            (SettingKind::Count, "/sys/devices/system/node/node1/../../x/nr_hugepages", "1"),
+            (SettingKind::Controller, "/sys/fs/cgroup/user.slice/cgroup.subtree_control", "cpu"),
+            (SettingKind::Controller, "/sys/fs/cgroup/cgroup.subtree_control", "+cpu\n"),
+            (SettingKind::Folder, "/sys/fs/cgroup/cpuset/seatmap.another", "made"),
+            (SettingKind::Folder, "/sys/fs/cgroup/user.slice", "made"),
+            (SettingKind::Folder, "/srv/seatmap.quiet", "made"),
+            (SettingKind::Affinity, "/proc/self", "0"),
+            (SettingKind::Affinity, "/proc/1/../2", "0"),
         ] {
             assert!(!is_obeyed(what, path, old), "{path} {old}");
         }
-        let nowhere = Layout::default();
-        let folder = Change::folder("/seatmap.quiet");
+        let nowhere = CpusetMounts::default();
+        let folder = SettingChange::folder("/seatmap.quiet");
         assert!(
             !may_be(&folder, &"quiet".parse().unwrap(), &nowhere),
             "no control groups are mounted"
@@ -145,7 +145,11 @@ mod tests {
 
     #[test]
     fn a_thread_is_known_by_its_start_alone() {
-        let change = Change { what: What::Affinity, path: "/proc/7".into(), ..Change::folder("") };
+        let change = SettingChange {
+            what: SettingKind::Affinity,
+            path: "/proc/7".into(),
+            ..SettingChange::folder("")
+        };
         assert!(!may_be(&change, &"quiet".parse().unwrap(), &layout()));
     }
 }

@@ -9,7 +9,7 @@
 use crate::error::CellError;
 use crate::fault;
 use crate::name::Name;
-use crate::record::Record;
+use crate::record::CellRecord;
 use crate::run_folder::RunFolder;
 use crate::undo::Left;
 use seatmap_os::Tid;
@@ -57,13 +57,13 @@ impl GuardianCommand {
 
 /// A guardian that has been posted, while its cell or its plan of services is being made or undone.
 #[derive(Debug)]
-pub struct Posted {
+pub struct PostedGuardian {
     pub(crate) pid: Tid,
     pipe: ChildStdin,
     answers: ChildStdout,
 }
 
-impl Posted {
+impl PostedGuardian {
     /// Has it take the memory that the record asks for; whether it could.
     pub(crate) fn take_memory(&mut self) -> bool {
         self.pipe.write_all(&[TAKE_MEMORY]).is_ok() && self.hear() == Some(YES)
@@ -101,10 +101,10 @@ impl Posted {
 ///
 /// # Errors
 /// [`CellError::Guardian`]: it cannot be started, or ends at once.
-pub fn post(keeper: &GuardianCommand, name: &Name) -> Result<Posted, CellError> {
+pub fn post(keeper: &GuardianCommand, name: &Name) -> Result<PostedGuardian, CellError> {
     let mut child = start(keeper, name).map_err(CellError::Guardian)?;
     let (pipe, answers) = child.stdin.take().zip(child.stdout.take()).ok_or_else(dead)?;
-    let mut posted = Posted { pid: child.id() as Tid, pipe, answers };
+    let mut posted = PostedGuardian { pid: child.id() as Tid, pipe, answers };
     // A cell without its guardian would outlive this process.
     if posted.hear() == Some(YES) { Ok(posted) } else { Err(dead()) }
 }
@@ -120,7 +120,7 @@ fn start(keeper: &GuardianCommand, name: &Name) -> io::Result<Child> {
 }
 
 /// Posts a guardian for a cell whose guardian died. If that fails, the next command tries again.
-pub(crate) fn adopt(keeper: &GuardianCommand, record: &Record) {
+pub(crate) fn adopt(keeper: &GuardianCommand, record: &CellRecord) {
     let Ok(mut posted) = post(keeper, &record.name) else { return };
     if record.memory.is_some() {
         posted.take_memory();

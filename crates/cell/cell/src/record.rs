@@ -1,7 +1,7 @@
 //! The record of a cell: the facts that are kept on file and shown.
 
-use crate::backend::Backend;
-use crate::memory::Memory;
+use crate::backend::CellBackend;
+use crate::memory::CellMemory;
 use crate::name::Name;
 use seatmap_os::CpuSet;
 use seatmap_os::boot;
@@ -14,7 +14,7 @@ pub const FORMAT: &str = "seatmap-cell/1";
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
-pub enum State {
+pub enum CellState {
     /// The cell is as it was made.
     Ready,
     /// Something is wrong with it; `verify` says what.
@@ -24,7 +24,7 @@ pub enum State {
 /// A cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Record {
+pub struct CellRecord {
     /// Name and version of the format.
     #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: String,
@@ -33,7 +33,7 @@ pub struct Record {
     /// Its CPUs by OS index, ascending.
     pub cpus: Vec<u32>,
     /// The backend: how far it is closed.
-    pub backend: Backend,
+    pub backend: CellBackend,
     /// Why it is not closed further, a sentence a way that failed.
     pub degraded: Vec<String>,
     /// Time stolen from a busy loop on its CPUs before it was made, in percent; null where it was
@@ -43,7 +43,7 @@ pub struct Record {
     /// measured.
     pub noise_after: Option<f64>,
     /// The state of the cell.
-    pub state: State,
+    pub state: CellState,
     /// The folder of its control group; null where it has none.
     pub group: Option<String>,
     /// Interrupts that go to its CPUs and could not be moved away, by number.
@@ -56,12 +56,12 @@ pub struct Record {
     #[serde(default)]
     pub processes_left: Vec<String>,
     /// Its memory; null where none was asked for.
-    pub memory: Option<Memory>,
+    pub memory: Option<CellMemory>,
     /// When its lease ends, in seconds after the boot; null where it has none.
     pub expires_s: Option<u64>,
 }
 
-impl Record {
+impl CellRecord {
     /// Its CPUs.
     #[must_use]
     pub fn set(&self) -> CpuSet {
@@ -71,7 +71,7 @@ impl Record {
     /// The same record with the state that these faults say.
     #[must_use]
     pub fn judged(mut self, faults: &[String]) -> Self {
-        self.state = if faults.is_empty() { State::Ready } else { State::Damaged };
+        self.state = if faults.is_empty() { CellState::Ready } else { CellState::Damaged };
         self
     }
 

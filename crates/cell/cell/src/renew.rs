@@ -1,17 +1,17 @@
 //! Giving a cell more time.
 
 use crate::error::CellError;
-use crate::host::Host;
+use crate::host::CellHost;
 use crate::name::Name;
 use crate::posted;
-use crate::record::Record;
+use crate::record::CellRecord;
 use seatmap_os::boot;
 
 /// Has a cell's lease end `lease_s` seconds from now, whether it had one or not.
 ///
 /// # Errors
 /// No cell has this name, or its record cannot be written.
-pub fn renew(host: &Host, name: &Name, lease_s: u64) -> Result<Record, CellError> {
+pub fn renew(host: &CellHost, name: &Name, lease_s: u64) -> Result<CellRecord, CellError> {
     let _lock = host.run.lock().map_err(CellError::remembering)?;
     host.recover()?;
     let mut record = host.cell(name)?;

@@ -1,8 +1,8 @@
 //! The folder that holds journals, records and locks while the computer runs.
 
-use crate::journal::{Journal, at};
+use crate::journal::{CellJournal, at};
 use crate::name::Name;
-use crate::record::Record;
+use crate::record::CellRecord;
 use seatmap_os::Tid;
 use seatmap_os::trusted::{Open, TrustedFolder};
 use std::fs::{File, TryLockError};
@@ -34,7 +34,7 @@ pub struct NoFolder;
 #[derive(Debug)]
 pub struct Lock {
     _file: File,
-    _still: crate::settings_lock::Held,
+    _still: crate::settings_lock::SettingsLock,
 }
 
 /// The path of the folder, as this user's environment names it.
@@ -160,7 +160,7 @@ impl RunFolder {
     ///
     /// # Errors
     /// A file cannot be read.
-    pub fn journals(&self, boot_id: &str) -> io::Result<Vec<Journal>> {
+    pub fn journals(&self, boot_id: &str) -> io::Result<Vec<CellJournal>> {
         let mut found = Vec::new();
         for name in self.names(".journal")? {
             found.extend(self.journal_of(&name, boot_id)?);
@@ -191,8 +191,8 @@ impl RunFolder {
         Ok(())
     }
 
-    fn journal_of(&self, name: &Name, boot_id: &str) -> io::Result<Option<Journal>> {
-        match Journal::read(&self.journal(name), boot_id) {
+    fn journal_of(&self, name: &Name, boot_id: &str) -> io::Result<Option<CellJournal>> {
+        match CellJournal::read(&self.journal(name), boot_id) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             read => Ok(read?.filter(|journal| journal.header.cell == *name)),
         }
@@ -202,13 +202,13 @@ impl RunFolder {
     ///
     /// # Errors
     /// The file cannot be written.
-    pub fn remember(&self, record: &Record) -> io::Result<()> {
+    pub fn remember(&self, record: &CellRecord) -> io::Result<()> {
         self.replace(&record_file(&record.name), &serde_json::to_vec(record)?)
     }
 
     /// The record of a cell.
     #[must_use]
-    pub fn record(&self, name: &Name) -> Option<Record> {
+    pub fn record(&self, name: &Name) -> Option<CellRecord> {
         serde_json::from_slice(&self.read(&record_file(name)).ok()?).ok()
     }
 
@@ -328,21 +328,21 @@ fn guardian_file(name: &Name) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::journal::{FORMAT, Header};
+    use crate::journal::{CellJournalHeader, FORMAT};
 
     #[test]
     fn journals_come_by_age_and_those_of_another_boot_go() {
         let folder = tempfile::tempdir().unwrap();
         let run = RunFolder::new(&folder.path().join("run")).unwrap();
         for (cell, boot, serial) in [("a", "now", 2), ("b", "now", 1), ("c", "then", 0)] {
-            let header = Header {
+            let header = CellJournalHeader {
                 format: FORMAT.into(),
                 cell: cell.parse().unwrap(),
                 cpus: "1".into(),
                 serial,
                 began_ticks: None,
             };
-            Journal::begin(&run.journal(&header.cell), boot, header).unwrap();
+            CellJournal::begin(&run.journal(&header.cell), boot, header).unwrap();
         }
         let old = run.journal(&"c".parse().unwrap());
         // The guardian of a creator that was killed with it, and one that guards something.

@@ -19,21 +19,23 @@ const PAUSE: Duration = Duration::from_millis(50);
 
 /// The lock; given back when dropped.
 #[derive(Debug)]
-pub struct Held(#[expect(dead_code, reason = "closing the file gives the lock back")] Option<File>);
+pub struct SettingsLock(
+    #[expect(dead_code, reason = "closing the file gives the lock back")] Option<File>,
+);
 
 /// Takes it, waiting for up to two seconds.
 ///
 /// # Errors
 /// `WouldBlock` where another process holds it all that time. Where the folder does not exist there
 /// is nothing to lock.
-pub fn take() -> io::Result<Held> {
-    let Ok(folder) = File::open(FOLDER) else { return Ok(Held(None)) };
+pub fn take() -> io::Result<SettingsLock> {
+    let Ok(folder) = File::open(FOLDER) else { return Ok(SettingsLock(None)) };
     for _ in 0..TRIES {
         match folder.try_lock() {
-            Ok(()) => return Ok(Held(Some(folder))),
+            Ok(()) => return Ok(SettingsLock(Some(folder))),
             Err(TryLockError::WouldBlock) => std::thread::sleep(PAUSE),
             // On a file system without locks no process holds one.
-            Err(TryLockError::Error(_)) => return Ok(Held(None)),
+            Err(TryLockError::Error(_)) => return Ok(SettingsLock(None)),
         }
     }
     Err(io::Error::new(

@@ -1,9 +1,9 @@
 //! The host while it is being changed for one cell: nothing is changed that is not in the journal
 //! first.
 
-use crate::change::{Change, What};
+use crate::change::{SettingChange, SettingKind};
 use crate::fault;
-use crate::journal::{Journal, JournalEntry};
+use crate::journal::{CellJournal, JournalEntry};
 use crate::settings;
 use seatmap_data::invariant;
 use seatmap_os::CpuSet;
@@ -17,7 +17,7 @@ pub struct Site<'a> {
     /// The host's files.
     pub root: &'a Root,
     /// The cell's journal.
-    pub journal: &'a mut Journal,
+    pub journal: &'a mut CellJournal,
     /// The cell's CPUs.
     pub cell: CpuSet,
     /// All CPUs that run and do not belong to a cell.
@@ -41,8 +41,8 @@ impl Site<'_> {
     /// Writes changes down. They may be made after that.
     ///
     /// # Errors
-    /// [`SiteError::Journal`]: none may be made.
-    pub fn note(&mut self, changes: &[Change]) -> Result<(), SiteError> {
+    /// [`SiteError::CellJournal`]: none may be made.
+    pub fn note(&mut self, changes: &[SettingChange]) -> Result<(), SiteError> {
         let lines: Vec<JournalEntry> = changes.iter().cloned().map(JournalEntry::Change).collect();
         if lines.is_empty() {
             return Ok(());
@@ -62,7 +62,7 @@ impl Site<'_> {
     ///
     /// # Errors
     /// The host's error.
-    pub fn make(&self, change: &Change) -> Result<(), FileError> {
+    pub fn make(&self, change: &SettingChange) -> Result<(), FileError> {
         let made = change.make(self.root);
         fault::point();
         made
@@ -72,7 +72,7 @@ impl Site<'_> {
     ///
     /// # Errors
     /// [`SiteError`].
-    pub fn change(&mut self, change: Change) -> Result<(), SiteError> {
+    pub fn change(&mut self, change: SettingChange) -> Result<(), SiteError> {
         self.note(std::slice::from_ref(&change))?;
         Ok(self.make(&change)?)
     }
@@ -80,8 +80,11 @@ impl Site<'_> {
     /// Notes and makes several changes. Returns those that the host refused.
     ///
     /// # Errors
-    /// [`SiteError::Journal`]: none was made.
-    pub fn try_all(&mut self, changes: Vec<Change>) -> Result<Vec<Change>, SiteError> {
+    /// [`SiteError::CellJournal`]: none was made.
+    pub fn try_all(
+        &mut self,
+        changes: Vec<SettingChange>,
+    ) -> Result<Vec<SettingChange>, SiteError> {
         self.note(&changes)?;
         Ok(changes
             .into_iter()
@@ -92,8 +95,8 @@ impl Site<'_> {
     /// Notes that nothing was added after all.
     ///
     /// # Errors
-    /// [`SiteError::Journal`].
-    pub fn forget_count(&mut self, change: &Change) -> Result<(), SiteError> {
+    /// [`SiteError::CellJournal`].
+    pub fn forget_count(&mut self, change: &SettingChange) -> Result<(), SiteError> {
         let path = change.path.clone();
         let old = change.old.clone();
         self.journal
@@ -114,13 +117,16 @@ impl Site<'_> {
     /// The change that keeps the cell's CPUs out of a file that holds CPUs; `None` where none is
     /// needed or possible.
     #[must_use]
-    pub fn keep_out(&self, what: What, path: &str) -> Option<Change> {
+    pub fn keep_out(&self, what: SettingKind, path: &str) -> Option<SettingChange> {
         let old = settings::value(self.root, path).ok()?;
-        let found =
-            if what == What::CpuMask { CpuSet::of_mask(&old) } else { CpuSet::of_list(&old) }?;
+        let found = if what == SettingKind::CpuMask {
+            CpuSet::of_mask(&old)
+        } else {
+            CpuSet::of_list(&old)
+        }?;
         let new = found.outside(&self.cell, &self.rest);
-        let new = if what == What::CpuMask { new.to_mask() } else { new.to_string() };
-        found.meets(&self.cell).then(|| Change {
+        let new = if what == SettingKind::CpuMask { new.to_mask() } else { new.to_string() };
+        found.meets(&self.cell).then(|| SettingChange {
             what,
             path: path.to_owned(),
             old,

@@ -1,8 +1,8 @@
 //! The cells that stand on this computer, for those who only look.
 
 use crate::GuardianCommand;
-use crate::claim::Claim;
-use crate::host::Host;
+use crate::claim::CellClaim;
+use crate::host::CellHost;
 use crate::run_folder::RunFolder;
 use seatmap_os::CpuSet;
 use seatmap_os::boot;
@@ -14,12 +14,12 @@ use std::collections::BTreeMap;
 /// changed.
 #[must_use]
 pub fn standing(root: &Root) -> BTreeMap<String, CpuSet> {
-    let claims = Claim::all(root).into_iter().filter(|claim| !claim.has_lost_its_journal());
+    let claims = CellClaim::all(root).into_iter().filter(|claim| !claim.has_lost_its_journal());
     let mut cells: BTreeMap<String, CpuSet> =
         claims.map(|claim| (claim.header.cell.to_string(), claim.cpus())).collect();
     if let Some(run) = RunFolder::existing().filter(|_| root.is_this_computer()) {
         let keeper = GuardianCommand(Vec::new());
-        let host = Host { root: root.clone(), run, boot_id: boot::id(root), keeper };
+        let host = CellHost { root: root.clone(), run, boot_id: boot::id(root), keeper };
         let own = host.cells().unwrap_or_default();
         cells.extend(own.into_iter().map(|record| (record.name.to_string(), record.set())));
     }

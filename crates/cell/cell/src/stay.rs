@@ -6,9 +6,9 @@
 
 use crate::destroy::destroy_beside;
 use crate::error::CellError;
-use crate::host::Host;
+use crate::host::CellHost;
 use crate::name::Name;
-use crate::record::Record;
+use crate::record::CellRecord;
 use crate::renew::renew;
 use crate::undo::Left;
 use seatmap_os::forgotten::{self, ForgottenCpus};
@@ -31,7 +31,7 @@ pub struct Stay(Option<Inside>);
 /// The things to put back, and the thread that keeps the lease.
 #[derive(Debug)]
 struct Inside {
-    host: Arc<Host>,
+    host: Arc<CellHost>,
     name: Name,
     home: Home,
     renewal: Renewal,
@@ -62,7 +62,7 @@ impl Stay {
     /// # Errors
     /// [`CellError::Enter`]: a thread cannot have the cell's CPUs; [`CellError::File`]: the group
     /// takes no members.
-    pub fn begin(host: Host, record: &Record) -> Result<Self, CellError> {
+    pub fn begin(host: CellHost, record: &CellRecord) -> Result<Self, CellError> {
         let home = Home::now(&host.root, record)?;
         if let Err(error) = enter(&host.root, record) {
             let left = home.give_back(&host.root, &record.set());
@@ -102,10 +102,10 @@ impl Inside {
 }
 
 impl Home {
-    fn now(root: &Root, record: &Record) -> Result<Self, CellError> {
+    fn now(root: &Root, record: &CellRecord) -> Result<Self, CellError> {
         let threads = task::of_process(root, std::process::id() as Tid)?;
         let mask =
-            |thread: &task::Task| Some((thread.tid, affinity::to_put_back(thread.tid).ok()?));
+            |thread: &task::ThreadStat| Some((thread.tid, affinity::to_put_back(thread.tid).ok()?));
         Ok(Home {
             group: record.group.as_deref().and_then(|group| group::of_self(root, group)),
             masks: threads.iter().filter_map(mask).collect(),
@@ -137,7 +137,7 @@ impl Home {
     }
 }
 
-fn enter(root: &Root, record: &Record) -> Result<(), CellError> {
+fn enter(root: &Root, record: &CellRecord) -> Result<(), CellError> {
     let threads = task::of_process(root, std::process::id() as Tid)?;
     record.group.as_deref().map_or(Ok(()), |group| join(root, group, &threads))?;
     let cpus = record.set();
@@ -157,7 +157,7 @@ fn enter(root: &Root, record: &Record) -> Result<(), CellError> {
 }
 
 /// Writes this process, or each of its threads, into the group's file of members.
-fn join(root: &Root, group: &str, threads: &[task::Task]) -> Result<(), FileError> {
+fn join(root: &Root, group: &str, threads: &[task::ThreadStat]) -> Result<(), FileError> {
     let file = group::members_file(root, group);
     if file.ends_with("cgroup.procs") {
         return root.write(&file, &std::process::id().to_string());
@@ -173,7 +173,7 @@ fn join(root: &Root, group: &str, threads: &[task::Task]) -> Result<(), FileErro
 impl Renewal {
     /// The thread sits on the CPUs of the cell, as all of this process does, and works for a
     /// millisecond each time.
-    fn begin(host: Arc<Host>, name: Name) -> io::Result<Self> {
+    fn begin(host: Arc<CellHost>, name: Name) -> io::Result<Self> {
         let (end, ended) = mpsc::channel();
         let renewing = move || {
             while ended.recv_timeout(RENEW_EVERY) == Err(RecvTimeoutError::Timeout) {

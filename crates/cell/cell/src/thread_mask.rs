@@ -45,7 +45,7 @@ mod tests {
     #[test]
     fn a_number_that_went_to_another_thread_is_noticed() {
         let own = std::process::id() as Tid;
-        let task = task::Task::of(own).unwrap();
+        let task = task::ThreadStat::of(own).unwrap();
         let folder = task.folder();
         assert!(mask(&Root::new("/"), &folder, Some(task.started_ticks)).is_ok());
         assert!(mask(&Root::new("/"), &folder, Some(1)).unwrap_err().is_absent());

@@ -11,10 +11,10 @@ mod left;
 pub use forgotten::find as forgotten_masks;
 pub use left::Left;
 
-use crate::change::{Change, What};
-use crate::claim::Claim;
+use crate::change::{SettingChange, SettingKind};
+use crate::claim::CellClaim;
 use crate::fault;
-use crate::journal::{Journal, JournalEntry, Stage};
+use crate::journal::{CellJournal, CellStage, JournalEntry};
 use crate::mask_snapshot::MaskSnapshot;
 use crate::permitted;
 use crate::settings;
@@ -24,7 +24,7 @@ use seatmap_data::statistics::words::agreeing;
 use seatmap_os::Tid;
 use seatmap_os::group;
 use seatmap_os::isolated;
-use seatmap_os::layout::{self, Layout};
+use seatmap_os::layout::{self, CpusetMounts};
 use seatmap_os::root::{FileError, Root};
 use seatmap_os::task;
 use seatmap_os::{CpuSet, affinity};
@@ -42,8 +42,12 @@ const ROUNDS: u32 = 4;
 ///
 /// # Errors
 /// Another cell's journal cannot be written, or this one not removed.
-pub fn undo(root: &Root, mut journal: Journal, others: &mut [Journal]) -> io::Result<Vec<Left>> {
-    let layout = Layout::read(root);
+pub fn undo(
+    root: &Root,
+    mut journal: CellJournal,
+    others: &mut [CellJournal],
+) -> io::Result<Vec<Left>> {
+    let layout = CpusetMounts::read(root);
     let mut left = refused(&layout, &mut journal);
     // Lines of other cells decide what is put back, so planted ones must not count there either.
     others.iter_mut().for_each(|other| drop(refused(&layout, other)));
@@ -59,8 +63,8 @@ pub fn undo(root: &Root, mut journal: Journal, others: &mut [Journal]) -> io::Re
         MaskSnapshot::default()
     };
     // Masks last: the kernel forgets them when cpusets change.
-    let (masks, rest): (Vec<&Change>, Vec<&Change>) =
-        journal.changes.iter().rev().partition(|change| change.what == What::Affinity);
+    let (masks, rest): (Vec<&SettingChange>, Vec<&SettingChange>) =
+        journal.changes.iter().rev().partition(|change| change.what == SettingKind::Affinity);
     for change in rest.into_iter().chain(masks) {
         left.extend(undo_one(root, change, &journal, others, snapshot.away())?);
         fault::point();
@@ -75,26 +79,27 @@ pub fn undo(root: &Root, mut journal: Journal, others: &mut [Journal]) -> io::Re
     let away = snapshot.away();
     others.iter().for_each(|other| narrow_again(root, other, &open, away));
     invariant!(
-        journal.stage == Stage::Leaving,
+        journal.stage == CellStage::Leaving,
         "undo",
         "the journal of cell {} is removed, and the cell is {:?}",
         journal.header.cell,
         journal.stage
     );
     // Without a journal, the cell would be taken for one that has lost it.
-    Claim::forget(root, &journal.header.cell, journal.path());
-    Claim::renew(root, others);
+    CellClaim::forget(root, &journal.header.cell, journal.path());
+    CellClaim::renew(root, others);
     journal.remove()?;
     fault::point();
     Ok(left)
 }
 
 /// Takes out of a journal the lines that no cell can have written: the file is damaged, or planted.
-fn refused(layout: &Layout, journal: &mut Journal) -> Vec<Left> {
+fn refused(layout: &CpusetMounts, journal: &mut CellJournal) -> Vec<Left> {
     let cell = journal.header.cell.clone();
-    let (changes, refused): (Vec<Change>, Vec<Change>) = std::mem::take(&mut journal.changes)
-        .into_iter()
-        .partition(|change| permitted::may_be(change, &cell, layout));
+    let (changes, refused): (Vec<SettingChange>, Vec<SettingChange>) =
+        std::mem::take(&mut journal.changes)
+            .into_iter()
+            .partition(|change| permitted::may_be(change, &cell, layout));
     journal.changes = changes;
     let why = format!(
         "no cell changes this, or not so; {} is damaged or was planted",
@@ -104,7 +109,7 @@ fn refused(layout: &Layout, journal: &mut Journal) -> Vec<Left> {
 }
 
 /// The changes that cannot be put back, because their lines are lost.
-fn lost(journal: &Journal) -> Option<Left> {
+fn lost(journal: &CellJournal) -> Option<Left> {
     let are = agreeing(journal.lost, "is", "are");
     let they = agreeing(journal.lost, "it", "they");
     let why =
@@ -113,7 +118,11 @@ fn lost(journal: &Journal) -> Option<Left> {
 }
 
 /// Notes the masks that threads have chosen while the cell stood, so that they outlive its cpuset.
-fn note_masks(root: &Root, journal: &mut Journal, others: &[Journal]) -> Result<(), FileError> {
+fn note_masks(
+    root: &Root,
+    journal: &mut CellJournal,
+    others: &[CellJournal],
+) -> Result<(), FileError> {
     // Where it is not known which cell these CPUs belonged to, every thread's mask looks chosen:
     // the cell's cpuset has narrowed them all.
     if journal.header.set().is_empty() || !journal.has_group() {
@@ -147,7 +156,8 @@ fn note_masks(root: &Root, journal: &mut Journal, others: &[Journal]) -> Result<
                 journal.of_path(&path).is_some_and(|change| change.same(&change.new, &mask));
             let started_ticks = Some(task.started_ticks);
             let old = before.map_or_else(|| mask.clone(), CpuSet::to_string);
-            let line = Change { what: What::Affinity, path, old, new: mask, started_ticks };
+            let line =
+                SettingChange { what: SettingKind::Affinity, path, old, new: mask, started_ticks };
             (!is_known).then_some(JournalEntry::Change(line))
         })
         .collect();
@@ -168,9 +178,11 @@ fn by_default(root: &Root, whole: &CpuSet, own: &CpuSet) -> CpuSet {
 /// Threads that were created since have them as well, also where a CPU that was offline then has
 /// come back, and did not choose them. The kernel itself gives these a mask of all CPUs back; one
 /// without the CPUs of `isolcpus=` it does not.
-fn narrowed_whole(journal: &Journal, by_default: &CpuSet) -> BTreeMap<CpuSet, CpuSet> {
-    let masks =
-        journal.changes.iter().filter(|change| change.what == What::Affinity && !change.is_kept());
+fn narrowed_whole(journal: &CellJournal, by_default: &CpuSet) -> BTreeMap<CpuSet, CpuSet> {
+    let masks = journal
+        .changes
+        .iter()
+        .filter(|change| change.what == SettingKind::Affinity && !change.is_kept());
     masks
         .filter_map(|change| Some((CpuSet::of_list(&change.new)?, CpuSet::of_list(&change.old)?)))
         .filter(|(_, old)| by_default.is_subset(old))
@@ -178,9 +190,9 @@ fn narrowed_whole(journal: &Journal, by_default: &CpuSet) -> BTreeMap<CpuSet, Cp
 }
 
 /// Threads, or processes, in the cell's groups.
-fn inside(root: &Root, journal: &Journal) -> Result<BTreeSet<Tid>, FileError> {
+fn inside(root: &Root, journal: &CellJournal) -> Result<BTreeSet<Tid>, FileError> {
     let mut inside = BTreeSet::new();
-    for change in journal.changes.iter().filter(|change| change.what == What::Folder) {
+    for change in journal.changes.iter().filter(|change| change.what == SettingKind::Folder) {
         inside.extend(group::members(root, &change.path)?);
     }
     Ok(inside)
@@ -188,12 +200,12 @@ fn inside(root: &Root, journal: &Journal) -> Result<BTreeSet<Tid>, FileError> {
 
 fn undo_one(
     root: &Root,
-    change: &Change,
-    journal: &Journal,
-    others: &mut [Journal],
+    change: &SettingChange,
+    journal: &CellJournal,
+    others: &mut [CellJournal],
     away: &CpuSet,
 ) -> io::Result<Option<Left>> {
-    if change.what == What::Count {
+    if change.what == SettingKind::Count {
         return Ok(take_away(root, change));
     }
     // Such a thread did not get its present mask from the cell. The kernel forgets masks for
@@ -203,7 +215,7 @@ fn undo_one(
     }
     let serial = journal.header.serial;
     let open = everywhere(root, others);
-    let heirs: Vec<&mut Journal> = others
+    let heirs: Vec<&mut CellJournal> = others
         .iter_mut()
         .filter(|other| other.header.serial > serial && other.of_path(&change.path).is_some())
         .collect();
@@ -215,13 +227,13 @@ fn undo_one(
 }
 
 /// The CPUs that do not belong to another cell.
-fn everywhere(root: &Root, others: &[Journal]) -> CpuSet {
+fn everywhere(root: &Root, others: &[CellJournal]) -> CpuSet {
     let live: CpuSet = others.iter().flat_map(|other| other.header.set()).collect();
     layout::online(root).unwrap_or_default().without(&live)
 }
 
 /// Puts one thing back, where it is as we left it.
-fn put_back(root: &Root, change: &Change, open: &CpuSet, away: &CpuSet) -> Option<Left> {
+fn put_back(root: &Root, change: &SettingChange, open: &CpuSet, away: &CpuSet) -> Option<Left> {
     let current = match change.current(root) {
         Ok(current) => current,
         Err(error) if error.is_absent() => return None,
@@ -250,9 +262,9 @@ fn put_back(root: &Root, change: &Change, open: &CpuSet, away: &CpuSet) -> Optio
         );
     }
     let put = match change.what {
-        What::Folder => group::dissolve(root, &change.path),
-        What::Controller => root.write(&change.path, "-cpuset"),
-        What::Affinity => thread_mask::set_affinity(&change.path, &change.old),
+        SettingKind::Folder => group::dissolve(root, &change.path),
+        SettingKind::Controller => root.write(&change.path, "-cpuset"),
+        SettingKind::Affinity => thread_mask::set_affinity(&change.path, &change.old),
         _ => root.write(&change.path, &change.old),
     };
     put.err()
@@ -260,15 +272,15 @@ fn put_back(root: &Root, change: &Change, open: &CpuSet, away: &CpuSet) -> Optio
         .and_then(|error| left(change, error.source.to_string()))
 }
 
-fn left(change: &Change, why: String) -> Option<Left> {
+fn left(change: &SettingChange, why: String) -> Option<Left> {
     Some(Left::new(change.path.clone(), why))
 }
 
 /// Kernels before 6.2 forget a thread's own mask when its cpuset changes, and let it run
 /// everywhere, on CPUs that are offline as well. CPUs that were `away` meanwhile may be missing.
-fn was_widened(change: &Change, current: &str, open: &CpuSet, away: &CpuSet) -> bool {
+fn was_widened(change: &SettingChange, current: &str, open: &CpuSet, away: &CpuSet) -> bool {
     let away = away.with(&affinity::offline());
-    change.what == What::Affinity
+    change.what == SettingKind::Affinity
         && CpuSet::of_list(current)
             .is_some_and(|current| current.without(&away) == open.without(&away))
 }
@@ -276,8 +288,9 @@ fn was_widened(change: &Change, current: &str, open: &CpuSet, away: &CpuSet) -> 
 /// The mask for a thread of the kernel that the kernel itself has widened while the cell stood, as
 /// it does to its `kcompactd` and others when a CPU comes back: what it had before the cell, and
 /// what it has now. A CPU that was offline when the cell was made is in the second alone.
-fn widened_by_kernel(change: &Change, current: &str) -> Option<String> {
-    let tid = thread_mask::tid_of(&change.path).ok().filter(|_| change.what == What::Affinity)?;
+fn widened_by_kernel(change: &SettingChange, current: &str) -> Option<String> {
+    let tid =
+        thread_mask::tid_of(&change.path).ok().filter(|_| change.what == SettingKind::Affinity)?;
     widened(&change.old, &change.new, current).filter(|_| task::is_of_kernel(tid))
 }
 
@@ -292,14 +305,14 @@ fn widened(old: &str, given: &str, now: &str) -> Option<String> {
 
 /// The values to leave in numbers to which something was added. They are written down before
 /// anything is taken away, so that a process that dies in between does not take it twice.
-fn counts(root: &Root, journal: &Journal) -> Vec<JournalEntry> {
-    if journal.stage == Stage::Leaving {
+fn counts(root: &Root, journal: &CellJournal) -> Vec<JournalEntry> {
+    if journal.stage == CellStage::Leaving {
         return Vec::new();
     }
     journal
         .changes
         .iter()
-        .filter(|change| change.what == What::Count)
+        .filter(|change| change.what == SettingKind::Count)
         .filter_map(|change| {
             let (old, new) = left_of(root, change, journal.stage)?;
             Some(JournalEntry::Rebase {
@@ -314,16 +327,16 @@ fn counts(root: &Root, journal: &Journal) -> Vec<JournalEntry> {
 /// The value that a number shall have, and the one that it has. A cell that was never whole may
 /// have got less than it asked for. No cell has gone since it was begun, so that the number at that
 /// time is the least that may be left.
-fn left_of(root: &Root, change: &Change, stage: Stage) -> Option<(u64, u64)> {
+fn left_of(root: &Root, change: &SettingChange, stage: CellStage) -> Option<(u64, u64)> {
     let old = number(&change.old);
     let current = settings::pages(root, &change.path)?;
     let fewer = current.saturating_sub(number(&change.new).saturating_sub(old));
-    Some((if stage == Stage::Building { fewer.max(old.min(current)) } else { fewer }, current))
+    Some((if stage == CellStage::Building { fewer.max(old.min(current)) } else { fewer }, current))
 }
 
 /// Takes away what was added, and no more; nothing where that has been done.
-fn take_away(root: &Root, change: &Change) -> Option<Left> {
-    let (fewer, current) = left_of(root, change, Stage::Leaving)?;
+fn take_away(root: &Root, change: &SettingChange) -> Option<Left> {
+    let (fewer, current) = left_of(root, change, CellStage::Leaving)?;
     if current == number(&change.old) || fewer == current {
         return None;
     }
@@ -339,8 +352,8 @@ fn number(text: &str) -> u64 {
 /// longer keeps.
 fn rebase(
     root: &Root,
-    change: &Change,
-    heirs: Vec<&mut Journal>,
+    change: &SettingChange,
+    heirs: Vec<&mut CellJournal>,
     open: &CpuSet,
     away: &CpuSet,
 ) -> io::Result<Option<Left>> {
@@ -371,7 +384,7 @@ fn rebase(
         || is_within(change.what, &current, &value)
         || was_widened(change, &current, open, away)
         || widened_by_kernel(change, &current).is_some();
-    let made = Change { old: current, new: value, ..change.clone() };
+    let made = SettingChange { old: current, new: value, ..change.clone() };
     Ok(if is_ours {
         made.make(root).err().map(|error| Left::new(change.path.clone(), error.source.to_string()))
     } else {
@@ -379,32 +392,32 @@ fn rebase(
     })
 }
 
-fn set(what: What, text: &str) -> Option<CpuSet> {
+fn set(what: SettingKind, text: &str) -> Option<CpuSet> {
     match what {
-        What::Cpus | What::Affinity => CpuSet::of_list(text),
-        What::CpuMask => CpuSet::of_mask(text),
+        SettingKind::Cpus | SettingKind::Affinity => CpuSet::of_list(text),
+        SettingKind::CpuMask => CpuSet::of_mask(text),
         _ => None,
     }
 }
 
 /// A value without a cell's CPUs, where it is one of CPUs.
-fn narrowed(what: What, value: &str, cell: &CpuSet, rest: &CpuSet) -> Option<String> {
+fn narrowed(what: SettingKind, value: &str, cell: &CpuSet, rest: &CpuSet) -> Option<String> {
     let left = set(what, value)?.outside(cell, rest);
-    Some(if what == What::CpuMask { left.to_mask() } else { left.to_string() })
+    Some(if what == SettingKind::CpuMask { left.to_mask() } else { left.to_string() })
 }
 
 /// Whether a set of CPUs lies within another: one that was narrowed by us and is about to be
 /// widened.
-fn is_within(what: What, small: &str, large: &str) -> bool {
+fn is_within(what: SettingKind, small: &str, large: &str) -> bool {
     let sets = set(what, small).zip(set(what, large));
     sets.is_some_and(|(small, large)| small.is_subset(&large))
 }
 
 /// Gives threads back the masks that another cell knows of, where the kernel forgot them when this
 /// one went.
-fn narrow_again(root: &Root, other: &Journal, open: &CpuSet, away: &CpuSet) {
+fn narrow_again(root: &Root, other: &CellJournal, open: &CpuSet, away: &CpuSet) {
     for change in other.changes.iter().filter(|change| !change.is_kept() || other.has_group()) {
-        if change.what == What::Affinity
+        if change.what == SettingKind::Affinity
             && change.current(root).is_ok_and(|now| was_widened(change, &now, open, away))
         {
             // Where this fails the thread has gone.
@@ -418,10 +431,10 @@ fn narrow_again(root: &Root, other: &Journal, open: &CpuSet, away: &CpuSet) {
 /// returned, and left as they are.
 fn widen_heirs(
     root: &Root,
-    journal: &Journal,
-    others: &mut [Journal],
+    journal: &CellJournal,
+    others: &mut [CellJournal],
     away: &CpuSet,
-    widened: &mut Vec<Change>,
+    widened: &mut Vec<SettingChange>,
 ) -> io::Result<Vec<Left>> {
     let mut left = Vec::new();
     for _ in 0..ROUNDS {

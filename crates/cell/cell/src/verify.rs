@@ -1,12 +1,12 @@
 //! Looks whether a cell is still what it was made to be.
 
-use crate::backend::Backend;
+use crate::backend::CellBackend;
 use crate::census;
 use crate::error::CellError;
-use crate::host::Host;
+use crate::host::CellHost;
 use crate::name::Name;
 use crate::partition::{v1, v2};
-use crate::record::Record;
+use crate::record::CellRecord;
 use seatmap_data::statistics::words::{agreeing, counted};
 use seatmap_os::Tid;
 use seatmap_os::group;
@@ -14,7 +14,7 @@ use seatmap_os::irq;
 use seatmap_os::layout;
 use seatmap_os::root::{FileError, Root};
 use seatmap_os::task;
-use seatmap_os::task::Task;
+use seatmap_os::task::ThreadStat;
 
 /// Threads named one by one; of more, their number says enough.
 const MOST_NAMED: usize = 4;
@@ -24,7 +24,7 @@ const MOST_NAMED: usize = 4;
 /// # Errors
 /// The kernel does not say which CPUs run, or another program has begun to undo the cell meanwhile,
 /// so that nothing can be said.
-pub fn verify(host: &Host, record: &Record) -> Result<Vec<String>, CellError> {
+pub fn verify(host: &CellHost, record: &CellRecord) -> Result<Vec<String>, CellError> {
     let offline = record.set().without(&layout::online(&host.root)?);
     let mut faults = Vec::new();
     if !offline.is_empty() {
@@ -50,7 +50,7 @@ pub fn verify(host: &Host, record: &Record) -> Result<Vec<String>, CellError> {
 ///
 /// # Errors
 /// [`CellError::NoSuchCell`], and those of [`verify`].
-pub fn examine(host: &Host, name: &Name) -> Result<(Record, Vec<String>), CellError> {
+pub fn examine(host: &CellHost, name: &Name) -> Result<(CellRecord, Vec<String>), CellError> {
     let record = host.cell(name)?;
     let faults = verify(host, &record)?;
     Ok((record.judged(&faults), faults))
@@ -60,7 +60,7 @@ pub fn examine(host: &Host, name: &Name) -> Result<(Record, Vec<String>), CellEr
 ///
 /// # Errors
 /// [`CellError`]: the cells cannot be listed, and the errors of [`verify`].
-pub fn examine_all(host: &Host) -> Result<Vec<Record>, CellError> {
+pub fn examine_all(host: &CellHost) -> Result<Vec<CellRecord>, CellError> {
     let mut cells = Vec::new();
     for record in host.cells()? {
         match verify(host, &record) {
@@ -72,17 +72,17 @@ pub fn examine_all(host: &Host) -> Result<Vec<Record>, CellError> {
     Ok(cells)
 }
 
-fn closure(host: &Host, record: &Record) -> Option<String> {
+fn closure(host: &CellHost, record: &CellRecord) -> Option<String> {
     let group = record.group.as_deref()?;
     match record.backend {
-        Backend::V2Partition => v2::fault(&host.root, group),
-        Backend::V1Exclusive => v1::fault(&host.root, group, &record.set()),
-        Backend::Affinity => None,
+        CellBackend::V2Partition => v2::fault(&host.root, group),
+        CellBackend::V1Exclusive => v1::fault(&host.root, group, &record.set()),
+        CellBackend::Affinity => None,
     }
 }
 
 /// Control groups beside the cell's that hold CPUs of it.
-fn overlaps(host: &Host, record: &Record) -> Result<Vec<String>, FileError> {
+fn overlaps(host: &CellHost, record: &CellRecord) -> Result<Vec<String>, FileError> {
     let Some((base, own)) = record.group.as_deref().and_then(|group| group.rsplit_once('/')) else {
         return Ok(Vec::new());
     };
@@ -96,24 +96,24 @@ fn overlaps(host: &Host, record: &Record) -> Result<Vec<String>, FileError> {
         .collect())
 }
 
-fn intruders(host: &Host, record: &Record) -> Result<Vec<String>, FileError> {
+fn intruders(host: &CellHost, record: &CellRecord) -> Result<Vec<String>, FileError> {
     let inside = inside(host, record)?;
     let outside = outside(host, record)?;
     // Affinity alone cannot move every thread, and does not promise to.
-    let known = if record.backend == Backend::Affinity { record.threads_left } else { 0 };
+    let known = if record.backend == CellBackend::Affinity { record.threads_left } else { 0 };
     let outside = if outside.len() > known { outside } else { Vec::new() };
     let inside = sentences(&inside, "is in the cell and was not run there");
     Ok([inside, sentences(&outside, "may run on the cell's CPUs")].concat())
 }
 
 /// When a cell was begun, in clock ticks after the boot.
-fn began_ticks(host: &Host, record: &Record) -> Option<u64> {
+fn began_ticks(host: &CellHost, record: &CellRecord) -> Option<u64> {
     let journals = host.journals().ok()?;
     journals.into_iter().find(|journal| journal.header.cell == record.name)?.header.began_ticks
 }
 
 /// Members of the cell's group that were not started there by Seatmap.
-fn inside(host: &Host, record: &Record) -> Result<Vec<Task>, FileError> {
+fn inside(host: &CellHost, record: &CellRecord) -> Result<Vec<ThreadStat>, FileError> {
     let Some(group) = &record.group else { return Ok(Vec::new()) };
     let members: Vec<Tid> = group::members(&host.root, group)?;
     let root = &host.root;
@@ -129,9 +129,9 @@ fn inside(host: &Host, record: &Record) -> Result<Vec<Task>, FileError> {
 
 /// Threads that are not in the cell and may run on its CPUs. In a partition of version 2 the kernel
 /// sees to that itself.
-fn outside(host: &Host, record: &Record) -> Result<Vec<Task>, FileError> {
+fn outside(host: &CellHost, record: &CellRecord) -> Result<Vec<ThreadStat>, FileError> {
     // The kernel itself keeps others off a partition.
-    if record.backend == Backend::V2Partition {
+    if record.backend == CellBackend::V2Partition {
         return Ok(Vec::new());
     }
     let members =
@@ -156,7 +156,7 @@ fn outside(host: &Host, record: &Record) -> Result<Vec<Task>, FileError> {
 
 /// Whether a thread lives on. This is asked last: one that ended while it was judged had neither a
 /// parent nor a mask any more, and looked like an intruder.
-fn is_still_there(root: &Root, task: &Task) -> bool {
+fn is_still_there(root: &Root, task: &ThreadStat) -> bool {
     let folder = format!("/proc/{}/task/{}", task.pid, task.tid);
     let now = task::in_folder(root, &folder, task.tid).ok().flatten();
     now.is_some_and(|now| now.started_ticks == task.started_ticks && !now.has_ended())
@@ -164,7 +164,7 @@ fn is_still_there(root: &Root, task: &Task) -> bool {
 
 /// Guardians of other cells sleep wherever they are, also those of cells that another folder
 /// remembers.
-fn is_helper(host: &Host, task: &Task) -> bool {
+fn is_helper(host: &CellHost, task: &ThreadStat) -> bool {
     census::is_helper(&host.root, task)
         || host
             .cells()
@@ -173,7 +173,7 @@ fn is_helper(host: &Host, task: &Task) -> bool {
             .any(|cell| host.run.guardian(&cell.name) == Some(task.pid))
 }
 
-fn sentences(tasks: &[Task], what: &str) -> Vec<String> {
+fn sentences(tasks: &[ThreadStat], what: &str) -> Vec<String> {
     let mut lines: Vec<String> = tasks
         .iter()
         .take(MOST_NAMED)
@@ -186,7 +186,7 @@ fn sentences(tasks: &[Task], what: &str) -> Vec<String> {
 }
 
 /// Interrupts that come to the cell's CPUs and did not when it was made.
-fn interrupts(host: &Host, record: &Record) -> Result<Vec<String>, FileError> {
+fn interrupts(host: &CellHost, record: &CellRecord) -> Result<Vec<String>, FileError> {
     let new =
         irq::of_devices(&host.root)?.into_iter().filter(|irq| !record.irqs_left.contains(irq));
     Ok(new

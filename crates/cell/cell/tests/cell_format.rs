@@ -2,9 +2,9 @@
 //! directions.
 #![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
 
-use seatmap_cell::memory::Memory;
+use seatmap_cell::memory::CellMemory;
 use seatmap_cell::record::FORMAT;
-use seatmap_cell::{Backend, Record, State};
+use seatmap_cell::{CellBackend, CellRecord, CellState};
 use seatmap_data::document::schema::{never_written, refused};
 use serde_json::{Value, json};
 
@@ -17,24 +17,24 @@ fn schema() -> Value {
 
 /// A cell of which nothing is left out. No `..Default`: a new field must be added here, and so to
 /// the schema.
-fn full() -> Record {
-    Record {
+fn full() -> CellRecord {
+    CellRecord {
         format: FORMAT.to_owned(),
         name: "quiet".parse().unwrap(),
         cpus: vec![2, 3],
-        backend: Backend::V1Exclusive,
+        backend: CellBackend::V1Exclusive,
         degraded: vec![
             "v2-partition: no cgroup version 2 hierarchy has the cpuset controller".into(),
         ],
         noise_before: Some(82.3),
         noise_after: Some(1.53),
-        state: State::Ready,
+        state: CellState::Ready,
         group: Some("/sys/fs/cgroup/cpuset/seatmap.quiet".into()),
         irqs_left: vec!["36".into()],
         kernel_threads_left: 16,
         threads_left: 1,
         processes_left: vec!["1 init".into()],
-        memory: Some(Memory {
+        memory: Some(CellMemory {
             size_bytes: 2 << 20,
             is_huge: true,
             nodes: "0".into(),
@@ -46,7 +46,7 @@ fn full() -> Record {
 
 #[test]
 fn cells_have_the_keys_of_the_schema_and_no_others() {
-    let bare = Record {
+    let bare = CellRecord {
         noise_before: None,
         noise_after: None,
         group: None,
@@ -57,7 +57,7 @@ fn cells_have_the_keys_of_the_schema_and_no_others() {
     for record in [full(), bare] {
         let mut document = serde_json::to_value(&record).unwrap();
         assert_eq!(refused(&schema(), &document), NOTHING);
-        assert_eq!(serde_json::from_value::<Record>(document.clone()).unwrap(), record);
+        assert_eq!(serde_json::from_value::<CellRecord>(document.clone()).unwrap(), record);
         document["faults"] = json!(["the partition is 'isolated invalid' now"]);
         assert_eq!(refused(&schema(), &document), NOTHING, "as verify prints it");
         document["more"] = json!(1);
@@ -75,10 +75,10 @@ fn every_key_of_the_schema_is_written() {
 #[test]
 fn every_level_is_in_the_schema() {
     let words: Vec<Value> =
-        Backend::ALL.iter().map(|backend| serde_json::to_value(backend).unwrap()).collect();
+        CellBackend::ALL.iter().map(|backend| serde_json::to_value(backend).unwrap()).collect();
     let schema = schema();
     let listed = schema["$defs"]["Backend"]["oneOf"].as_array().unwrap();
     assert!(words.iter().all(|word| listed.iter().any(|level| level["const"] == *word)));
     assert_eq!(listed.len(), words.len());
-    assert!(Backend::ALL.iter().zip(words).all(|(backend, word)| word == backend.word()));
+    assert!(CellBackend::ALL.iter().zip(words).all(|(backend, word)| word == backend.word()));
 }

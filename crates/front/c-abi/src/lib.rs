@@ -176,28 +176,29 @@ fn words(panic: &(dyn Any + Send)) -> String {
 mod tests {
     use super::*;
     use crate::message::text;
-    use crate::sample::Sample;
+    use crate::sample::SampleFailure;
 
     #[test]
     fn a_panic_becomes_a_status() {
-        assert_eq!(Sample::call(|| panic!("seat {}", 7)), 3);
+        assert_eq!(SampleFailure::call(|| panic!("seat {}", 7)), 3);
         assert_eq!(text(), "a defect in a sample: seat 7");
-        assert_eq!((Sample::call(|| Ok(())), text()), (0, String::new()));
+        assert_eq!((SampleFailure::call(|| Ok(())), text()), (0, String::new()));
     }
 
     #[test]
     fn where_nothing_was_made_there_is_null() {
         let mut out = std::ptr::dangling_mut::<u8>();
         // SAFETY: the pointer can be written.
-        let status = unsafe { Sample::give(&raw mut out, "out", || Err(Sample::null("x"))) };
+        let status =
+            unsafe { SampleFailure::give(&raw mut out, "out", || Err(SampleFailure::null("x"))) };
         assert!(status == 1 && out.is_null());
         // SAFETY: as above.
-        let status = unsafe { Sample::give(&raw mut out, "out", || Ok(3_u8)) };
+        let status = unsafe { SampleFailure::give(&raw mut out, "out", || Ok(3_u8)) };
         assert!(status == 0 && !out.is_null());
         // SAFETY: it was given away in the line above.
         unsafe { take_back(out) };
         // SAFETY: NULL is an answer too.
-        assert_eq!(unsafe { Sample::give(std::ptr::null_mut(), "out", || Ok(3_u8)) }, 1);
+        assert_eq!(unsafe { SampleFailure::give(std::ptr::null_mut(), "out", || Ok(3_u8)) }, 1);
     }
 
     #[test]
@@ -206,7 +207,7 @@ mod tests {
         let most = isize::MAX as usize / 4;
         let here = &raw const seven;
         let told = |first, count| {
-            Sample::counted::<u32>(first, count, "cpus").map_err(|failure| failure.0)
+            SampleFailure::counted::<u32>(first, count, "cpus").map_err(|failure| failure.0)
         };
         assert_eq!((told(std::ptr::null(), 0), told(here, 1)), (Ok(0), Ok(1)));
         assert_eq!(told(std::ptr::null(), 1).unwrap_err(), "cpus is NULL");
@@ -219,12 +220,19 @@ mod tests {
         let mut value = 7;
         // SAFETY: the first pointer leads to a value that nothing else uses, the second is NULL.
         let found = unsafe {
-            [Sample::changed(&raw mut value, "x"), Sample::changed(std::ptr::null_mut(), "x")]
+            [
+                SampleFailure::changed(&raw mut value, "x"),
+                SampleFailure::changed(std::ptr::null_mut(), "x"),
+            ]
         };
-        assert!(matches!(found, [Ok(7), Err(Sample(_, 1))]));
+        assert!(matches!(found, [Ok(7), Err(SampleFailure(_, 1))]));
         // SAFETY: as above.
-        let found =
-            unsafe { [Sample::known(&raw const value, "x"), Sample::known(std::ptr::null(), "x")] };
-        assert!(matches!(found, [Ok(7), Err(Sample(_, 1))]));
+        let found = unsafe {
+            [
+                SampleFailure::known(&raw const value, "x"),
+                SampleFailure::known(std::ptr::null(), "x"),
+            ]
+        };
+        assert!(matches!(found, [Ok(7), Err(SampleFailure(_, 1))]));
     }
 }

@@ -48,7 +48,7 @@ use seatmap_console::shell::{ShellVerb, with_short_help};
 use seatmap_console::values::cpus;
 use seatmap_console::view::ColourChoice;
 use seatmap_os::CpuList;
-use seatmap_report::Order;
+use seatmap_report::GridOrder;
 use std::path::PathBuf;
 
 /// The verbs: first the way that most take, then the others by what they serve.
@@ -142,7 +142,7 @@ const RARELY_NEEDED: [(&str, &[&str]); 6] = [
 
 /// The command line: its verbs listed by group, its rarely needed options only in `--help`.
 pub fn command() -> clap::Command {
-    let command = with_short_help(SeatmapArguments::command(), &RARELY_NEEDED);
+    let command = with_short_help(SeatmapArgs::command(), &RARELY_NEEDED);
     let command = with_guides(in_order(command), guides::ALL);
     // The template has no `{subcommands}`: the verbs stand by group, behind the usage.
     let template = format!(
@@ -186,7 +186,7 @@ fn about(command: &clap::Command, verb: &str) -> String {
     arg_required_else_help = true,
     override_usage = "seatmap [OPTIONS] <COMMAND>, for example: seatmap advise -- ./app"
 )]
-pub struct SeatmapArguments {
+pub struct SeatmapArgs {
     /// Colours: auto, true (24 bits), 256 or never; NO_COLOR turns them off as well.
     #[arg(
         long,
@@ -210,13 +210,13 @@ pub struct SeatmapArguments {
     )]
     pub wide: bool,
     #[command(subcommand)]
-    pub command: Command,
+    pub command: SeatmapCommand,
 }
 
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub enum SeatmapCommand {
     /// Measure how far apart the cores of a machine are.
-    Measure(Measure),
+    Measure(MeasureArgs),
     /// Read other tools' files: core-to-core-latency, MCTOP, hwloc.
     Import(Import),
     /// Write a plan or profile for another tool, or as a picture.
@@ -224,23 +224,23 @@ pub enum Command {
     /// Show a machine: heatmap, distance classes, and what is odd.
     Show(Show),
     /// Show two machines side by side: their distances, and what differs.
-    Compare(Compare),
+    Compare(CompareArgs),
     /// Find seats for the tasks of a pattern, and say how good they are.
-    Place(Box<Place>),
+    Place(Box<PlaceArgs>),
     /// Seat all services of this computer: record, plan, apply, undo.
     Services(Services),
     /// Show, convert and list communication patterns.
-    Pattern(Pattern),
+    Pattern(PatternArgs),
     /// Say what to do with one program here, or to leave it alone.
     Advise(Advise),
     /// Seat the threads of a program, and check that they sit there.
-    Run(Run),
+    Run(RunArgs),
     /// Check that living programs sit where you asked.
     Check(Check),
     /// Watch the threads of living programs on their seats.
     Top(Top),
     /// Find out who talks to whom in a program, as a pattern.
-    Observe(Observe),
+    Observe(ObserveArgs),
     /// Compare commands by runs, and claim only what these show.
     Bench(Bench),
     /// Find the best seats for a program by running it.
@@ -250,13 +250,13 @@ pub enum Command {
     /// Fit machines that the simulator runs.
     Model(Model),
     /// Reserve quiet CPUs, and run programs on them.
-    Cell(Box<Cell>),
+    Cell(Box<CellArgs>),
     /// Measure what the system takes from a program, CPU by CPU.
-    Noise(Noise),
+    Noise(NoiseArgs),
     /// Find what disturbs programs on this host, and how to mend it.
     Doctor(Doctor),
     /// Measure the distances in a cluster, and find its bad node.
-    Cluster(Cluster),
+    Cluster(ClusterArgs),
     /// List the machines that come with Seatmap.
     Machines(Machines),
     #[command(flatten)]
@@ -264,7 +264,7 @@ pub enum Command {
 }
 
 #[derive(Debug, Args)]
-pub struct Measure {
+pub struct MeasureArgs {
     /// The machine: host, the name of a bundled one, or a file; anything but the host is replayed
     /// from its figures.
     #[arg(long, value_name = "MACHINE", default_value = "host")]
@@ -389,11 +389,11 @@ pub enum OrderChoice {
     Os,
 }
 
-impl From<OrderChoice> for Order {
+impl From<OrderChoice> for GridOrder {
     fn from(choice: OrderChoice) -> Self {
         match choice {
-            OrderChoice::Group => Order::Group,
-            OrderChoice::Os => Order::Os,
+            OrderChoice::Group => GridOrder::Group,
+            OrderChoice::Os => GridOrder::Os,
         }
     }
 }
@@ -468,7 +468,7 @@ mod tests {
 
     #[test]
     fn every_verb_stands_in_one_group() {
-        let command = SeatmapArguments::command();
+        let command = SeatmapArgs::command();
         let verbs: Vec<&str> = command
             .get_subcommands()
             .map(clap::Command::get_name)

@@ -7,7 +7,7 @@ mod program;
 mod seats;
 mod services;
 
-use seatmap_console::guide::{Entry, Guides, VerbGuide};
+use seatmap_console::guide::{GuideEntry, Guides, VerbGuide};
 use seatmap_console::shell;
 
 /// The tables of all verbs.
@@ -38,31 +38,31 @@ const SEATMAP: VerbGuide = VerbGuide {
 };
 
 /// The file of the last measurement.
-const REMEMBERED: Entry = (
+const REMEMBERED: GuideEntry = (
     "~/.local/state/seatmap/HOST.json",
     "the last measurement of the computer HOST, below $XDG_STATE_HOME where that is set",
 );
 
 /// Where cells and plans of services are remembered.
-const CELLS: Entry = (
+const CELLS: GuideEntry = (
     "/run/seatmap",
     "journals of cells and of plans that stand; $XDG_RUNTIME_DIR/seatmap for other users than root",
 );
 
-const STATE: Entry = ("XDG_STATE_HOME", "the folder below which measurements are remembered");
+const STATE: GuideEntry = ("XDG_STATE_HOME", "the folder below which measurements are remembered");
 
-const RUN: Entry =
+const RUN: GuideEntry =
     ("SEATMAP_RUN", "the folder of cells and plans that stand, instead of /run/seatmap");
 
 /// The codes of a command that runs a program.
-const OF_PROGRAMS: &[Entry] = &[
+const OF_PROGRAMS: &[GuideEntry] = &[
     ("any", "the program's own; a program that ends by a signal ends this command by it as well"),
     ("1", "the program did well, and the work beside it failed"),
     ("2", "the command line or a file is wrong, and nothing was started"),
 ];
 
 /// The variables by which a launcher says which rank this process is.
-const RANKS: &[Entry] = &[
+const RANKS: &[GuideEntry] = &[
     (
         "SLURM_PROCID, OMPI_COMM_WORLD_RANK, PMI_RANK, RANK",
         "the rank of this process, as srun, mpirun or torchrun sets it",

@@ -1,8 +1,8 @@
 //! The values that arguments of this program are known to have, for completions.
 
 use clap::{Arg, Command};
-use seatmap_cell::{GuardianCommand, Host};
-use seatmap_console::running::{KnownValue, Values};
+use seatmap_cell::{CellHost, GuardianCommand};
+use seatmap_console::running::{KnownValue, KnownValues};
 use seatmap_os::CpuList;
 use seatmap_services::apply::ServicesHost;
 
@@ -13,20 +13,20 @@ const OF_CELLS: [&str; 5] = ["show", "run", "verify", "destroy", "renew"];
 const OF_PLANS: [&str; 3] = ["undo", "keep", "drift"];
 
 /// The values of an argument; `None` where they are not this program's to know.
-pub fn of(command: &Command, argument: &Arg) -> Option<Values> {
+pub fn of(command: &Command, argument: &Arg) -> Option<KnownValues> {
     let name = argument.get_value_names()?.first()?;
     // The value's name in `--help`: of other commands NAME is something else.
     let is_cell =
         name == "NAME" && argument.is_positional() && OF_CELLS.contains(&command.get_name());
     let is_plan =
         name == "NAME" && argument.is_positional() && OF_PLANS.contains(&command.get_name());
-    is_cell.then_some(cells as Values).or(is_plan.then_some(plans as Values))
+    is_cell.then_some(cells as KnownValues).or(is_plan.then_some(plans as KnownValues))
 }
 
 /// The names of the existing cells; none where they cannot be listed.
 fn cells() -> Vec<KnownValue> {
     // Listing makes no cell, so that no guardian is ever started by these words.
-    let cells = Host::here(GuardianCommand(Vec::new())).and_then(|host| host.cells());
+    let cells = CellHost::here(GuardianCommand(Vec::new())).and_then(|host| host.cells());
     let cells = cells.unwrap_or_default().into_iter();
     cells
         .map(|cell| KnownValue::told(cell.name.to_string(), CpuList(cell.cpus).to_string()))

@@ -15,15 +15,15 @@ mod progress;
 mod schema_tests;
 mod verbs;
 
-use args::{Command, SeatmapArguments};
+use args::{SeatmapArgs, SeatmapCommand};
 use seatmap_console::error::CliError;
 use seatmap_console::program;
-use seatmap_console::running::Program;
+use seatmap_console::running::CliProgram;
 use seatmap_console::view;
 use seatmap_os::scratch;
 use std::process::ExitCode;
 
-const PROGRAM: Program = Program {
+const PROGRAM: CliProgram = CliProgram {
     name: "seatmap",
     command: args::command,
     completion_variable: "SEATMAP_COMPLETE",
@@ -56,7 +56,7 @@ fn main() -> ExitCode {
     program::main(PROGRAM, run)
 }
 
-fn run(typed: SeatmapArguments) -> Result<(), CliError> {
+fn run(typed: SeatmapArgs) -> Result<(), CliError> {
     if typed.wide {
         view::stay_wide();
     }
@@ -65,28 +65,28 @@ fn run(typed: SeatmapArguments) -> Result<(), CliError> {
     // Before any verb: with a missing `/proc` a check would find no program, and so nothing wrong.
     files_needed::check(&typed.command)?;
     match typed.command {
-        Command::Measure(measure) => verbs::measure::run(measure, typed.colour),
-        Command::Import(import) => verbs::import::run(import),
-        Command::Export(export) => verbs::export::run(export),
-        Command::Show(show) => verbs::show::run(&show, typed.colour),
-        Command::Compare(compare) => verbs::compare::run(&compare),
-        Command::Place(place) => verbs::place::run(&place),
-        Command::Services(services) => verbs::services::run(&services),
-        Command::Pattern(pattern) => verbs::pattern::run(pattern),
-        Command::Model(model) => verbs::model::run(&model),
-        Command::Run(run) => verbs::run::run(&run),
-        Command::Advise(advise) => verbs::advise::run(&advise),
-        Command::Check(check) => verbs::check::run(&check, typed.colour),
-        Command::Top(top) => verbs::top::run(&top, typed.colour),
-        Command::Observe(observe) => verbs::observe::run(&observe),
-        Command::Bench(bench) => verbs::bench::run(&bench),
-        Command::Tune(tune) => verbs::tune::run(&tune),
-        Command::Pretend(pretend) => verbs::pretend::run(&pretend),
-        Command::Noise(noise) => verbs::noise::run(&noise),
-        Command::Cell(cell) => verbs::cell::run(&cell),
-        Command::Doctor(doctor) => verbs::doctor::run(&doctor, typed.colour),
-        Command::Cluster(cluster) => verbs::cluster::run(&cluster),
-        Command::Machines(machines) => verbs::machines::run(&machines),
-        Command::Shell(verb) => verb.run(&PROGRAM),
+        SeatmapCommand::Measure(measure) => verbs::measure::run(measure, typed.colour),
+        SeatmapCommand::Import(import) => verbs::import::run(import),
+        SeatmapCommand::Export(export) => verbs::export::run(export),
+        SeatmapCommand::Show(show) => verbs::show::run(&show, typed.colour),
+        SeatmapCommand::Compare(compare) => verbs::compare::run(&compare),
+        SeatmapCommand::Place(place) => verbs::place::run(&place),
+        SeatmapCommand::Services(services) => verbs::services::run(&services),
+        SeatmapCommand::Pattern(pattern) => verbs::pattern::run(pattern),
+        SeatmapCommand::Model(model) => verbs::model::run(&model),
+        SeatmapCommand::Run(run) => verbs::run::run(&run),
+        SeatmapCommand::Advise(advise) => verbs::advise::run(&advise),
+        SeatmapCommand::Check(check) => verbs::check::run(&check, typed.colour),
+        SeatmapCommand::Top(top) => verbs::top::run(&top, typed.colour),
+        SeatmapCommand::Observe(observe) => verbs::observe::run(&observe),
+        SeatmapCommand::Bench(bench) => verbs::bench::run(&bench),
+        SeatmapCommand::Tune(tune) => verbs::tune::run(&tune),
+        SeatmapCommand::Pretend(pretend) => verbs::pretend::run(&pretend),
+        SeatmapCommand::Noise(noise) => verbs::noise::run(&noise),
+        SeatmapCommand::Cell(cell) => verbs::cell::run(&cell),
+        SeatmapCommand::Doctor(doctor) => verbs::doctor::run(&doctor, typed.colour),
+        SeatmapCommand::Cluster(cluster) => verbs::cluster::run(&cluster),
+        SeatmapCommand::Machines(machines) => verbs::machines::run(&machines),
+        SeatmapCommand::Shell(verb) => verb.run(&PROGRAM),
     }
 }

@@ -5,8 +5,8 @@ use seatmap_console::bar::Bars;
 use seatmap_console::view;
 use seatmap_console::view::ColourChoice;
 use seatmap_measure::matrix;
-use seatmap_measure::survey::Step;
-use seatmap_report::live::{self, Live};
+use seatmap_measure::survey::SurveyProgress;
+use seatmap_report::live::{self, LiveMatrix};
 use seatmap_report::terminal::DrawOptions;
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
@@ -20,7 +20,7 @@ const LINES_LEFT: usize = 2;
 
 /// Draws a survey's progress on stderr; draws nothing where stderr is not a terminal.
 pub struct Display {
-    live: Option<Live>,
+    live: Option<LiveMatrix>,
     bars: Bars,
     next: Instant,
     drawn: bool,
@@ -37,22 +37,24 @@ impl Display {
                 width,
                 ..DrawOptions::default()
             };
-            Live::new(pus, options, height.saturating_sub(LINES_LEFT), resolution_ns)
+            LiveMatrix::new(pus, options, height.saturating_sub(LINES_LEFT), resolution_ns)
         });
         Display { live, bars: Bars::default(), next: Instant::now() + LEAST_PAUSE, drawn: false }
     }
 
     /// Shows a step, if it is time to.
-    pub fn show(&mut self, step: &Step) {
+    pub fn show(&mut self, step: &SurveyProgress) {
         // No picture means that stderr is not a terminal: a log must not fill with progress.
         if self.live.is_none() || Instant::now() < self.next {
             return;
         }
         let started = Instant::now();
         match step {
-            Step::Matrix(progress) => self.picture(progress),
-            Step::Homes(done, total) => self.line("homes", *done as usize, *total as usize),
-            Step::Loaded(point, left) => {
+            SurveyProgress::Matrix(progress) => self.picture(progress),
+            SurveyProgress::Homes(done, total) => {
+                self.line("homes", *done as usize, *total as usize)
+            }
+            SurveyProgress::Loaded(point, left) => {
                 let done = point.pairs as usize;
                 self.line("loaded", done, done + *left);
             }
@@ -62,7 +64,7 @@ impl Display {
         self.next = Instant::now() + LEAST_PAUSE.max(started.elapsed() * LARGEST_SHARE);
     }
 
-    fn picture(&mut self, progress: &matrix::Progress) {
+    fn picture(&mut self, progress: &matrix::MatrixProgress) {
         let Some(live) = &self.live else { return };
         let frame = live.frame(&progress.samples.medians_ns(), &live_progress(progress));
         // CSI n A moves the cursor up n lines (ECMA-48), to the first line of the earlier picture.
@@ -97,13 +99,13 @@ impl Drop for Display {
     }
 }
 
-fn live_progress(progress: &matrix::Progress) -> live::Progress {
+fn live_progress(progress: &matrix::MatrixProgress) -> live::MeasurementProgress {
     let discards = progress.samples.discards();
     let left = progress.total.saturating_sub(progress.done) as f64;
     // Visits of an earlier run that were taken over took no time now.
     let pace_s =
         (progress.visited > 0).then(|| progress.elapsed.as_secs_f64() / progress.visited as f64);
-    live::Progress {
+    live::MeasurementProgress {
         done: progress.done as usize,
         total: progress.total as usize,
         eta_s: pace_s.map(|pace_s| pace_s * left),

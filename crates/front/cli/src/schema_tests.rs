@@ -4,10 +4,10 @@
 
 #![expect(dead_code, reason = "only the types of these documents are of interest")]
 
-use crate::verbs::cell::program::Seated;
+use crate::verbs::cell::program::CellRunReport;
 use schemars::JsonSchema;
 use seatmap_advise::Advice;
-use seatmap_cell::Record;
+use seatmap_cell::CellRecord;
 use seatmap_cell::document::{CellList, CellVerdict};
 use seatmap_cluster::Cluster;
 use seatmap_console::output::OfMachine;
@@ -29,7 +29,7 @@ use seatmap_services::{ServicesFile, ServicesPlan, ServicesRecord};
 use seatmap_trial::gate::history::{self, HistoryEntry, Trends};
 use seatmap_trial::gate::{BenchmarksFile, GateReport};
 use seatmap_trial::live::log;
-use seatmap_trial::tune::document::Results;
+use seatmap_trial::tune::document::BenchResults;
 use seatmap_trial::tune::tuned::Tuned;
 use seatmap_watch::judge::judged::{Judged, LookDocument};
 use seatmap_watch::{Seating, recording};
@@ -42,7 +42,7 @@ enum Seatings {
     /// The report of a run: `seatmap run --report`.
     Run(OfMachine<'static, Report>),
     /// The report of a run in a cell: `seatmap cell run --report`.
-    CellRun(OfMachine<'static, Seated<'static>>),
+    CellRun(OfMachine<'static, CellRunReport<'static>>),
     /// A seating of living programs.
     Living(&'static Seating),
     /// A seating with its judgement: `seatmap check --json`.
@@ -57,9 +57,9 @@ enum Seatings {
 #[schemars(untagged)]
 enum AutoLine {
     /// The first line.
-    Header(log::Header),
+    Header(log::LogHeader),
     /// A line after the first.
-    Line(log::Line),
+    Line(log::LogLine),
 }
 
 /// A line of what `seatmap top --record` writes: the header, or one look at living programs.
@@ -67,9 +67,9 @@ enum AutoLine {
 #[schemars(untagged)]
 enum RecordingLine {
     /// The first line.
-    Header(recording::Header),
+    Header(recording::RecordingHeader),
     /// A further line.
-    Moment(recording::Moment),
+    Moment(recording::RecordingEntry),
 }
 
 /// A cell, as `seatmap cell create`, `show` and `verify` print it with `--json`.
@@ -77,7 +77,7 @@ enum RecordingLine {
 #[schemars(untagged)]
 enum Cells {
     /// The cell as it was made.
-    Record(&'static Record),
+    Record(&'static CellRecord),
     /// The cell with its faults: `seatmap cell verify --json`.
     Verdict(CellVerdict<'static>),
 }
@@ -94,7 +94,7 @@ fn the_schemas_are_those_of_the_types() {
         of::<Pattern>(seatmap_data::pattern::pattern::FORMAT),
         of::<Plan>(seatmap_data::plan::plan::FORMAT),
         of::<RankPlan>(seatmap_place::ranks::plan::FORMAT),
-        of::<Results>(seatmap_trial::tune::document::FORMAT),
+        of::<BenchResults>(seatmap_trial::tune::document::FORMAT),
         of::<BenchmarksFile>(seatmap_trial::gate::file::FORMAT),
         of::<GateReport>(seatmap_trial::gate::report::FORMAT),
         of::<HistoryEntry>(history::FORMAT),

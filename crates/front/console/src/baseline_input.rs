@@ -2,7 +2,7 @@
 
 use crate::error::CliError;
 use crate::input;
-use seatmap_watch::Baselines;
+use seatmap_watch::UnitBaselines;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 ///
 /// # Errors
 /// A file cannot be read or is not a seating, a folder has none, or two have the same unit.
-pub fn baselines(named: &[PathBuf]) -> Result<Option<Baselines>, CliError> {
-    let mut baselines = Baselines::default();
+pub fn baselines(named: &[PathBuf]) -> Result<Option<UnitBaselines>, CliError> {
+    let mut baselines = UnitBaselines::default();
     for path in named {
         for file in files(path)? {
             input::parsed(&file, &input::bytes(&file)?, |text| baselines.add(text))?;

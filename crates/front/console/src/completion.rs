@@ -4,7 +4,7 @@
 use crate::error::CliError;
 use crate::living;
 use crate::output;
-use crate::running::{KnownValue, Lookup, Program, Values};
+use crate::running::{CliProgram, KnownValue, KnownValues, Lookup};
 use clap::{Arg, Command};
 use clap_complete::engine::{
     ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter,
@@ -25,7 +25,7 @@ fn as_zsh_function(name: &str) -> String {
 ///
 /// # Errors
 /// A shell that is not known.
-pub fn script(program: &Program, shell: clap_complete::Shell) -> Result<String, CliError> {
+pub fn script(program: &CliProgram, shell: clap_complete::Shell) -> Result<String, CliError> {
     let shells = Shells::builtins();
     let mut script = Vec::new();
     let name = program.name;
@@ -44,7 +44,7 @@ pub fn script(program: &Program, shell: clap_complete::Shell) -> Result<String, 
 }
 
 /// Prints the completions that a shell asks for; `None` where no shell asks.
-pub fn answer(program: &Program) -> Option<Result<(), CliError>> {
+pub fn answer(program: &CliProgram) -> Option<Result<(), CliError>> {
     let name = std::env::var(program.completion_variable).ok()?;
     let shells = Shells::builtins();
     // The words of the line to be completed come after the script's own.
@@ -56,7 +56,7 @@ pub fn answer(program: &Program) -> Option<Result<(), CliError>> {
 }
 
 fn completed(
-    program: &Program,
+    program: &CliProgram,
     shell: &dyn EnvCompleter,
     words: Vec<OsString>,
 ) -> Result<(), CliError> {
@@ -125,7 +125,7 @@ fn with_common_values(argument: Arg) -> Arg {
 }
 
 /// Values that begin as typed, and files where one may be given instead.
-fn completer(values: Values, or_file: bool) -> ArgValueCompleter {
+fn completer(values: KnownValues, or_file: bool) -> ArgValueCompleter {
     ArgValueCompleter::new(move |typed: &OsStr| {
         let mut found: Vec<_> = values()
             .into_iter()

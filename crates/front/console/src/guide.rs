@@ -9,16 +9,16 @@ use clap::Command;
 use seatmap_report::terminal::fit;
 
 /// A word of a page and its meaning, without a full stop.
-pub type Entry = (&'static str, &'static str);
+pub type GuideEntry = (&'static str, &'static str);
 
 /// The work is done.
-pub const DONE: Entry = ("0", "done");
+pub const DONE: GuideEntry = ("0", "done");
 /// The work failed.
-pub const FAILED: Entry = ("1", "the work failed");
+pub const FAILED: GuideEntry = ("1", "the work failed");
 /// A mistake of the person who typed.
-pub const USAGE: Entry = ("2", "the command line or an input file is wrong");
+pub const USAGE: GuideEntry = ("2", "the command line or an input file is wrong");
 /// The codes of a command that does what it was asked, or fails.
-pub const USUAL_EXITS: &[Entry] = &[DONE, FAILED, USAGE];
+pub const USUAL_EXITS: &[GuideEntry] = &[DONE, FAILED, USAGE];
 
 /// Columns of help on the terminals that it is made for.
 const NARROW: usize = 80;
@@ -32,15 +32,15 @@ pub struct VerbGuide {
     /// The words behind the program's name, such as `cell create`; empty for the program itself.
     pub verb: &'static str,
     /// Command lines that people type, and what each does.
-    pub examples: &'static [Entry],
+    pub examples: &'static [GuideEntry],
     /// How many of the examples `-h` shows: as many as leave it on one screen.
     pub short_examples: usize,
     /// Exit codes.
-    pub exits: &'static [Entry],
+    pub exits: &'static [GuideEntry],
     /// Files that it reads or writes without being told their names.
-    pub files: &'static [Entry],
+    pub files: &'static [GuideEntry],
     /// Variables of the environment.
-    pub environment: &'static [Entry],
+    pub environment: &'static [GuideEntry],
     /// Related commands of this program; other manual pages have their section: `taskset(1)`.
     pub see_also: &'static [&'static str],
 }

@@ -3,7 +3,7 @@
 use crate::error::CliError;
 use crate::{here, output, stdio};
 use seatmap_data::document::{Position, shell_escaped};
-use seatmap_data::machine::import::{self, ImportOptions, Imported, Note};
+use seatmap_data::machine::import::{self, ImportOptions, Imported, ProfileNote};
 use seatmap_data::machine::{Profile, Topology};
 use seatmap_data::pattern::import as pattern_import;
 use seatmap_machines::catalog::machine::{Surroundings, is_archive};
@@ -129,7 +129,7 @@ fn understood(path: &Path, bytes: &[u8], options: &ImportOptions) -> Result<Impo
 }
 
 /// The error for a file that is not read as a machine: patterns are read by another verb.
-fn not_a_machine(path: &Path, bytes: &[u8], error: import::ImportError) -> Box<dyn Error> {
+fn not_a_machine(path: &Path, bytes: &[u8], error: import::MachineImportError) -> Box<dyn Error> {
     match pattern_import::read(bytes, "", None) {
         Ok(_) => {
             let file = shell_escaped(&path.to_string_lossy());
@@ -140,8 +140,8 @@ fn not_a_machine(path: &Path, bytes: &[u8], error: import::ImportError) -> Box<d
             .into()
         }
         // It knows the format by name, and the way to convert it.
-        Err(foreign @ pattern_import::ImportError::Foreign { .. })
-            if matches!(error, import::ImportError::Unknown) =>
+        Err(foreign @ pattern_import::PatternImportError::Foreign { .. })
+            if matches!(error, import::MachineImportError::Unknown) =>
         {
             foreign.into()
         }
@@ -232,7 +232,7 @@ fn explained(mut profile: Profile) -> Profile {
 }
 
 /// Tells what a reader of the file should know.
-fn warn(name: &str, notes: &[Note]) {
+fn warn(name: &str, notes: &[ProfileNote]) {
     for note in notes {
         output::tell(&format!("{name}: {note}"));
     }

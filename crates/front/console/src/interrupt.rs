@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Whether the program was asked to stop. Nothing is cut off: the work looks here between two
 /// measurements.
 #[derive(Clone, Debug)]
-pub struct Interrupt(Arc<AtomicBool>);
+pub struct StopFlag(Arc<AtomicBool>);
 
-impl Interrupt {
+impl StopFlag {
     /// Listens from now on. A second Ctrl-C ends the program at once.
     ///
     /// # Errors
@@ -24,7 +24,7 @@ impl Interrupt {
                 .map_err(CliError::work)?;
             signal_hook::flag::register(signal, Arc::clone(&stop)).map_err(CliError::work)?;
         }
-        Ok(Interrupt(stop))
+        Ok(StopFlag(stop))
     }
 
     /// Whether the program was asked to stop.

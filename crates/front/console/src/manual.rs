@@ -1,7 +1,7 @@
 //! Manual pages.
 
 use crate::error::CliError;
-use crate::guide::{self, Entry, Guides, VerbGuide};
+use crate::guide::{self, GuideEntry, Guides, VerbGuide};
 use crate::output::{self, Destination};
 use clap::Command;
 use clap_mangen::Man;
@@ -10,7 +10,7 @@ use std::io;
 use std::path::Path;
 
 /// The variables that every command obeys.
-const OF_ALL: &[Entry] = &[
+const OF_ALL: &[GuideEntry] = &[
     ("NO_COLOR", "no colours, unless an option asks for them"),
     ("COLUMNS", "the columns into which text is fitted, instead of the terminal's"),
 ];
@@ -150,7 +150,7 @@ fn of_guide(program: &str, guide: &VerbGuide) -> Roff {
     roff
 }
 
-fn list(roff: &mut Roff, title: &str, entries: &[Entry]) {
+fn list(roff: &mut Roff, title: &str, entries: &[GuideEntry]) {
     if entries.is_empty() {
         return;
     }

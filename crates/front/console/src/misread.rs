@@ -7,7 +7,7 @@
 mod habits;
 mod value;
 
-use crate::running::Program;
+use crate::running::CliProgram;
 use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use habits::{MACHINES, TIMES};
@@ -20,7 +20,7 @@ use std::ffi::OsString;
 /// parser never reports here.
 pub fn sentence(
     error: &clap::Error,
-    program: &Program,
+    program: &CliProgram,
     words: impl IntoIterator<Item = OsString>,
 ) -> Option<String> {
     let words: Vec<OsString> = words.into_iter().collect();
@@ -153,7 +153,7 @@ fn unknown(
 }
 
 /// The command or option is another program's.
-fn elsewhere(error: &clap::Error, verb: &str, program: &Program) -> Option<String> {
+fn elsewhere(error: &clap::Error, verb: &str, program: &CliProgram) -> Option<String> {
     let word = text(error, ContextKind::InvalidSubcommand).or_else(|| argument(error))?;
     let typed = format!("{verb} {word}");
     let typed = typed.strip_prefix(program.name)?.trim_start();

@@ -4,7 +4,7 @@ use crate::error::CliError;
 use crate::time::time;
 use crate::values;
 use clap::{Args, ValueEnum};
-use seatmap_cell::{Backend, CellRequest, Name, NameError};
+use seatmap_cell::{CellBackend, CellRequest, Name, NameError};
 use seatmap_os::{CpuList, CpuSet};
 use std::num::NonZeroUsize;
 
@@ -34,7 +34,7 @@ pub struct NewCell {
     pub ttl: Option<u64>,
     /// Refuse a cell that is closed less than this.
     #[arg(long, value_name = "LEVEL", default_value = "affinity")]
-    pub require: Level,
+    pub require: CellIsolation,
 }
 
 impl NewCell {
@@ -69,7 +69,7 @@ impl NewCell {
 
 /// How far a cell is closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Level {
+pub enum CellIsolation {
     /// An isolated partition of cgroup version 2.
     V2Partition,
     /// An exclusive cpuset of cgroup version 1.
@@ -78,12 +78,12 @@ pub enum Level {
     Affinity,
 }
 
-impl From<Level> for Backend {
-    fn from(level: Level) -> Self {
+impl From<CellIsolation> for CellBackend {
+    fn from(level: CellIsolation) -> Self {
         match level {
-            Level::V2Partition => Backend::V2Partition,
-            Level::V1Exclusive => Backend::V1Exclusive,
-            Level::Affinity => Backend::Affinity,
+            CellIsolation::V2Partition => CellBackend::V2Partition,
+            CellIsolation::V1Exclusive => CellBackend::V1Exclusive,
+            CellIsolation::Affinity => CellBackend::Affinity,
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::values::duration;
 use crate::{here, meet, output};
 use clap::Args;
 use seatmap_cluster::Rank;
-use seatmap_cluster::spread::{Meet, Ranks, Spread};
+use seatmap_cluster::spread::{Meet, Ranks, SpreadOutcome};
 use seatmap_data::statistics::words::counted;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -34,13 +34,13 @@ pub struct MeetingPlace {
 }
 
 /// This process among the ranks that one launcher started.
-pub struct Start {
+pub struct LaunchedRank {
     rank: Rank,
     meet: Meet,
     node: String,
 }
 
-impl Start {
+impl LaunchedRank {
     /// By the variables of the launcher.
     ///
     /// # Errors
@@ -52,7 +52,7 @@ impl Start {
             secret: meet::secret(typed.secret_file.as_deref())?,
             timeout: typed.timeout,
         };
-        Ok(Start { rank, meet, node: here::host_name() })
+        Ok(LaunchedRank { rank, meet, node: here::host_name() })
     }
 
     /// Whether this is rank 0, which leads.
@@ -67,7 +67,7 @@ impl Start {
 }
 
 /// Tells of the lost ranks, and of how many parts each node did.
-pub fn tell(spread: &Spread) {
+pub fn tell(spread: &SpreadOutcome) {
     for lost in &spread.lost {
         output::tell(&format!("{}: {}; the others do its work", lost.rank, lost.why));
     }

@@ -52,9 +52,9 @@ pub fn pattern_of(text: &str, which: Option<Which>) -> Result<Pattern, CliError>
 }
 
 /// The error for a file that is not read as a pattern: machines are read by another option.
-fn not_a_pattern(path: &Path, bytes: &[u8], error: import::ImportError) -> Box<dyn Error> {
+fn not_a_pattern(path: &Path, bytes: &[u8], error: import::PatternImportError) -> Box<dyn Error> {
     // A matrix that holds no choice is one of the patterns.
-    if matches!(error, import::ImportError::OneMatrix) {
+    if matches!(error, import::PatternImportError::OneMatrix) {
         return error.into();
     }
     let file = path.to_string_lossy();
@@ -65,8 +65,8 @@ fn not_a_pattern(path: &Path, bytes: &[u8], error: import::ImportError) -> Box<d
             format!("this is a machine, and not a pattern; {takes}").into()
         }
         // It knows the format by name, and the way to convert it.
-        Err(foreign @ machine_import::ImportError::Foreign { .. })
-            if matches!(error, import::ImportError::Unknown) =>
+        Err(foreign @ machine_import::MachineImportError::Foreign { .. })
+            if matches!(error, import::PatternImportError::Unknown) =>
         {
             foreign.into()
         }

@@ -8,7 +8,7 @@ use seatmap_data::plan::Plan;
 use seatmap_data::plan::plan::is_plan;
 use seatmap_os::Root;
 use seatmap_place::ranks::RankPlan;
-use seatmap_watch::{Expected, SeatSource};
+use seatmap_watch::{Expected, ExpectedSource};
 use std::path::Path;
 
 /// The plan in a file; `-` is stdin.
@@ -61,20 +61,20 @@ pub fn rank_plan_in(path: &Path, bytes: &[u8]) -> Result<Option<RankPlan>, CliEr
 /// # Errors
 /// The file cannot be read, holds none of the three, or a plan that was made for another machine,
 /// unless any will do; or the program of the seating has ended, or got other seats since.
-pub fn expected_seats(file: Option<&Path>, any_machine: bool) -> Result<SeatSource, CliError> {
-    let Some(path) = file else { return Ok(SeatSource::Launchers) };
+pub fn expected_seats(file: Option<&Path>, any_machine: bool) -> Result<ExpectedSource, CliError> {
+    let Some(path) = file else { return Ok(ExpectedSource::Launchers) };
     let bytes = input::bytes(path)?;
     // By what the document says of itself, as the user names a file and no kind.
     if let Some(plan) = rank_plan_in(path, &bytes)? {
         let seats = ranks_here::seats(&plan, &host_name(), any_machine);
-        return Ok(SeatSource::Ranks(seats));
+        return Ok(ExpectedSource::Ranks(seats));
     }
     if is_plan(&bytes) {
         let plan = plan_of_host(path, &bytes, any_machine)?;
-        return Ok(SeatSource::Given(Expected::of_plan(&plan)));
+        return Ok(ExpectedSource::Given(Expected::of_plan(&plan)));
     }
     input::parsed(path, &bytes, |text| Expected::of_living(text, &Root::new("/")))
-        .map(SeatSource::Given)
+        .map(ExpectedSource::Given)
 }
 
 /// Whether this is another kind of file than Seatmap's documents: it is not a JSON object, or a
@@ -91,15 +91,15 @@ mod tests {
     use super::*;
     use std::io::Write;
 
-    fn read(text: &str, any_machine: bool) -> Result<SeatSource, String> {
+    fn read(text: &str, any_machine: bool) -> Result<ExpectedSource, String> {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         file.write_all(text.as_bytes()).unwrap();
         expected_seats(Some(file.path()), any_machine).map_err(|error| error.text())
     }
 
-    fn labels(source: SeatSource) -> Vec<String> {
+    fn labels(source: ExpectedSource) -> Vec<String> {
         match source {
-            SeatSource::Given(expected) => {
+            ExpectedSource::Given(expected) => {
                 expected.seats.into_iter().map(|seat| seat.label).collect()
             }
             _ => Vec::new(),
@@ -113,7 +113,7 @@ mod tests {
         assert!(read(&plan, false).unwrap_err().contains("a machine elsewhere"));
         let seating = r#"{"format": "seatmap-seating/1", "threads": [{"tid": 9, "mask": "0-1"}]}"#;
         assert_eq!(labels(read(seating, false).unwrap()), ["thread 9"]);
-        assert!(matches!(expected_seats(None, false), Ok(SeatSource::Launchers)));
+        assert!(matches!(expected_seats(None, false), Ok(ExpectedSource::Launchers)));
     }
 
     #[test]

@@ -29,15 +29,15 @@ impl<T: Into<String>> From<T> for KnownValue {
 }
 
 /// The values that an argument may have, but for files.
-pub type Values = fn() -> Vec<KnownValue>;
+pub type KnownValues = fn() -> Vec<KnownValue>;
 
 /// The values of an argument of a command that both are known by name; `None` where they are not
 /// known.
-pub type Lookup = fn(&Command, &Arg) -> Option<Values>;
+pub type Lookup = fn(&Command, &Arg) -> Option<KnownValues>;
 
 /// A program of Seatmap's.
 #[derive(Clone, Copy, Debug)]
-pub struct Program {
+pub struct CliProgram {
     /// Its name, which stands before each of its messages.
     pub name: &'static str,
     /// Its command line.
@@ -53,17 +53,17 @@ pub struct Program {
     pub elsewhere: &'static [(&'static str, &'static str)],
 }
 
-impl Program {
+impl CliProgram {
     /// The command of another program that has what was typed here.
     pub fn successor_of(&self, typed: &str) -> Option<&'static str> {
         self.elsewhere.iter().find(|(words, _)| *words == typed).map(|(_, command)| *command)
     }
 }
 
-static RUNNING: OnceLock<Program> = OnceLock::new();
+static RUNNING: OnceLock<CliProgram> = OnceLock::new();
 
 /// Makes a program the one that runs. The first one stays it.
-pub(crate) fn begin(program: Program) -> &'static Program {
+pub(crate) fn begin(program: CliProgram) -> &'static CliProgram {
     holder::learn_cells_from(|| seatmap_cell::standing(&Root::new("/")));
     RUNNING.get_or_init(|| program)
 }

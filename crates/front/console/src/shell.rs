@@ -2,7 +2,7 @@
 
 use crate::error::CliError;
 use crate::guide::VerbGuide;
-use crate::running::Program;
+use crate::running::CliProgram;
 use crate::{completion, manual, output};
 use clap::{Command, Subcommand};
 use std::path::PathBuf;
@@ -54,7 +54,7 @@ impl ShellVerb {
     ///
     /// # Errors
     /// The shell is not known, or a file cannot be written.
-    pub fn run(&self, program: &Program) -> Result<(), CliError> {
+    pub fn run(&self, program: &CliProgram) -> Result<(), CliError> {
         match self {
             ShellVerb::Completions { shell } => {
                 output::print_exact(&completion::script(program, *shell)?)

@@ -4,7 +4,7 @@ use crate::time::time;
 use clap::ValueEnum;
 use seatmap_data::document::with_causes;
 use seatmap_data::machine::Level;
-use seatmap_launch::sets::{self, Computer};
+use seatmap_launch::sets::{self, ComputerCpus};
 use seatmap_os::{CpuList, CpuSet};
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ pub fn own_cpus(text: &str) -> Result<CpuList, String> {
     if !text.split(',').any(sets::is_set) {
         return cpus(text);
     }
-    let seats = sets::parse(text, &Computer::read).map_err(|error| with_causes(&error))?;
+    let seats = sets::parse(text, &ComputerCpus::read).map_err(|error| with_causes(&error))?;
     let cpus = CpuList(seats.iter().flat_map(CpuSet::iter).collect());
     cpus.distinct().map_err(|error| error.to_string())
 }

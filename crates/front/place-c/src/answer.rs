@@ -1,13 +1,13 @@
 //! The answer to a request.
 
-use crate::failure::Failure;
+use crate::failure::PlaceCallFailure;
 use seatmap_c_abi::{Boundary, take_back};
 use seatmap_data::plan::Plan;
 use std::ffi::{CString, c_char, c_int};
 
 /// A placement with what is known about it. It never changes, so threads may share it.
 pub struct AnswerHandle {
-    found: seatmap_place::Answer,
+    found: seatmap_place::PlacementResult,
     method: CString,
     plan: CString,
 }
@@ -30,7 +30,7 @@ pub enum Baseline {
 
 impl AnswerHandle {
     /// The search's answer, and the plan made of it.
-    pub(crate) fn new(found: seatmap_place::Answer, plan: &Plan) -> Self {
+    pub(crate) fn new(found: seatmap_place::PlacementResult, plan: &Plan) -> Self {
         AnswerHandle {
             method: c_text(&found.method),
             plan: c_text(plan.to_json().trim_end()),
@@ -63,7 +63,8 @@ fn c_text(text: &str) -> CString {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_answer_tasks(answer: *const AnswerHandle) -> usize {
     // SAFETY: the caller keeps the rules of the header.
-    unsafe { Failure::known(answer, "answer") }.map_or(0, |answer| answer.found.placement.len())
+    unsafe { PlaceCallFailure::known(answer, "answer") }
+        .map_or(0, |answer| answer.found.placement.len())
 }
 
 /// The CPU of each task, by the operating system's number. The array is the answer's and lives as
@@ -71,7 +72,7 @@ pub unsafe extern "C" fn seatmap_answer_tasks(answer: *const AnswerHandle) -> us
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_answer_placement(answer: *const AnswerHandle) -> *const u32 {
     // SAFETY: the caller keeps the rules of the header.
-    unsafe { Failure::known(answer, "answer") }
+    unsafe { PlaceCallFailure::known(answer, "answer") }
         .map_or(std::ptr::null(), |answer| answer.found.placement.as_ptr())
 }
 
@@ -79,21 +80,23 @@ pub unsafe extern "C" fn seatmap_answer_placement(answer: *const AnswerHandle) -
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_answer_cost(answer: *const AnswerHandle) -> f64 {
     // SAFETY: the caller keeps the rules of the header.
-    unsafe { Failure::known(answer, "answer") }.map_or(f64::NAN, |answer| answer.found.cost)
+    unsafe { PlaceCallFailure::known(answer, "answer") }
+        .map_or(f64::NAN, |answer| answer.found.cost)
 }
 
 /// A lower bound that no placement can undercut, in the unit of the cost; NAN for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_answer_lower_bound(answer: *const AnswerHandle) -> f64 {
     // SAFETY: the caller keeps the rules of the header.
-    unsafe { Failure::known(answer, "answer") }.map_or(f64::NAN, |answer| answer.found.lower_bound)
+    unsafe { PlaceCallFailure::known(answer, "answer") }
+        .map_or(f64::NAN, |answer| answer.found.lower_bound)
 }
 
 /// Whether it is proven that no placement costs less; false for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_answer_optimal(answer: *const AnswerHandle) -> bool {
     // SAFETY: the caller keeps the rules of the header.
-    unsafe { Failure::known(answer, "answer") }.is_ok_and(|answer| answer.found.optimal)
+    unsafe { PlaceCallFailure::known(answer, "answer") }.is_ok_and(|answer| answer.found.optimal)
 }
 
 /// The cost of a baseline, which is one of seatmap_baseline, in the unit of the cost; NAN for NULL
@@ -101,7 +104,8 @@ pub unsafe extern "C" fn seatmap_answer_optimal(answer: *const AnswerHandle) -> 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_answer_baseline(answer: *const AnswerHandle, which: c_int) -> f64 {
     // SAFETY: the caller keeps the rules of the header.
-    unsafe { Failure::known(answer, "answer") }.map_or(f64::NAN, |answer| answer.baseline(which))
+    unsafe { PlaceCallFailure::known(answer, "answer") }
+        .map_or(f64::NAN, |answer| answer.baseline(which))
 }
 
 /// How the placement was found, in words for people. The text is the answer's and lives as long;
@@ -109,7 +113,7 @@ pub unsafe extern "C" fn seatmap_answer_baseline(answer: *const AnswerHandle, wh
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_answer_method(answer: *const AnswerHandle) -> *const c_char {
     // SAFETY: the caller keeps the rules of the header.
-    unsafe { Failure::known(answer, "answer") }
+    unsafe { PlaceCallFailure::known(answer, "answer") }
         .map_or(std::ptr::null(), |answer| answer.method.as_ptr())
 }
 
@@ -118,7 +122,7 @@ pub unsafe extern "C" fn seatmap_answer_method(answer: *const AnswerHandle) -> *
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_answer_plan_json(answer: *const AnswerHandle) -> *const c_char {
     // SAFETY: the caller keeps the rules of the header.
-    unsafe { Failure::known(answer, "answer") }
+    unsafe { PlaceCallFailure::known(answer, "answer") }
         .map_or(std::ptr::null(), |answer| answer.plan.as_ptr())
 }
 
@@ -132,7 +136,7 @@ pub unsafe extern "C" fn seatmap_answer_free(answer: *mut AnswerHandle) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatmap_place::{PlaceRequest, search::Limit};
+    use seatmap_place::{PlaceRequest, search::SearchLimit};
     use std::ffi::CStr;
 
     #[test]
@@ -140,7 +144,7 @@ mod tests {
         let machine = seatmap_data::machine::catalog::load("ryzen-5950x").unwrap();
         let pattern = seatmap_data::pattern::generate("ring:6").unwrap();
         let mut request = PlaceRequest::new(&machine, &pattern);
-        request.limit = Limit::kicks(10);
+        request.limit = SearchLimit::kicks(10);
         let found = request.place().unwrap();
         let plan = request.plan(&found);
         let answer = AnswerHandle::new(found.clone(), &plan);

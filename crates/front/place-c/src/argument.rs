@@ -1,6 +1,6 @@
 //! Checks of arguments beyond those of `seatmap-c-abi`: lengths, arrays and texts.
 
-use crate::failure::Failure;
+use crate::failure::PlaceCallFailure;
 use seatmap_c_abi::Boundary;
 use std::ffi::{CStr, c_char};
 
@@ -8,9 +8,12 @@ use std::ffi::{CStr, c_char};
 ///
 /// # Safety
 /// `text` is NULL or such a text, which does not change while the reference is used.
-pub unsafe fn bytes<'a>(text: *const c_char, name: &'static str) -> Result<&'a [u8], Failure> {
+pub unsafe fn bytes<'a>(
+    text: *const c_char,
+    name: &'static str,
+) -> Result<&'a [u8], PlaceCallFailure> {
     if text.is_null() {
-        return Err(Failure::null(name));
+        return Err(PlaceCallFailure::null(name));
     }
     // SAFETY: not NULL, so it ends with a zero byte.
     Ok(unsafe { CStr::from_ptr(text) }.to_bytes())
@@ -20,10 +23,13 @@ pub unsafe fn bytes<'a>(text: *const c_char, name: &'static str) -> Result<&'a [
 ///
 /// # Safety
 /// As [`bytes`].
-pub unsafe fn text<'a>(text: *const c_char, name: &'static str) -> Result<&'a str, Failure> {
+pub unsafe fn text<'a>(
+    text: *const c_char,
+    name: &'static str,
+) -> Result<&'a str, PlaceCallFailure> {
     // SAFETY: passed on.
     let bytes = unsafe { bytes(text, name) }?;
-    std::str::from_utf8(bytes).map_err(|_| Failure::NotText(name))
+    std::str::from_utf8(bytes).map_err(|_| PlaceCallFailure::NotText(name))
 }
 
 /// An array; NULL is one without elements.
@@ -34,8 +40,8 @@ pub unsafe fn array<'a, T>(
     first: *const T,
     count: usize,
     name: &'static str,
-) -> Result<&'a [T], Failure> {
-    match Failure::counted(first, count, name)? {
+) -> Result<&'a [T], PlaceCallFailure> {
+    match PlaceCallFailure::counted(first, count, name)? {
         0 => Ok(&[]),
         // SAFETY: there are some, so not NULL, and the caller says that they are there.
         count => Ok(unsafe { std::slice::from_raw_parts(first, count) }),
@@ -43,6 +49,6 @@ pub unsafe fn array<'a, T>(
 }
 
 /// A length, if it can be meant.
-pub fn at_most(given: usize, most: usize, name: &'static str) -> Result<usize, Failure> {
-    if given <= most { Ok(given) } else { Err(Failure::TooLong { name, given, most }) }
+pub fn at_most(given: usize, most: usize, name: &'static str) -> Result<usize, PlaceCallFailure> {
+    if given <= most { Ok(given) } else { Err(PlaceCallFailure::TooLong { name, given, most }) }
 }

@@ -1,9 +1,9 @@
 //! Seats for the threads of the calling program, by its channels.
 
 use crate::argument::array;
-use crate::failure::Failure;
-use crate::machine::Machine;
-use crate::status::Status;
+use crate::failure::PlaceCallFailure;
+use crate::machine::MachineHandle;
+use crate::status::PlaceStatus;
 use seatmap_c_abi::{Boundary, take_back};
 use seatmap_measure::seats::line_homes::LINE_BYTES;
 use seatmap_measure::seats::{ProgramChannels, ThreadAttributes};
@@ -14,7 +14,7 @@ use std::sync::atomic::AtomicU64;
 /// A channel between two threads of the program, which are counted from 0.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub struct Channel {
+pub struct ThreadPair {
     /// The number of one thread.
     pub first: u32,
     /// The number of the other thread.
@@ -24,7 +24,7 @@ pub struct Channel {
 /// The attributes that a thread is created with.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Attributes {
+pub struct SeatAttributes {
     /// The CPU to pin it to, by the operating system's number.
     pub cpu: u32,
     /// Whether it matters which line the channel uses; false where the machine does not tell homes
@@ -55,24 +55,26 @@ pub struct Seats(seatmap_measure::seats::ProgramSeats);
 /// computer that was measured, or has fewer lines than channels.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_channels_seats(
-    machine: *const Machine,
-    channels: *const Channel,
+    machine: *const MachineHandle,
+    channels: *const ThreadPair,
     count: usize,
     sections: usize,
     seats: *mut *mut Seats,
-) -> Status {
+) -> PlaceStatus {
     // SAFETY: the caller keeps the rules of the header.
-    unsafe { Failure::give(seats, "seats", || found_seats(machine, channels, count, sections)) }
+    unsafe {
+        PlaceCallFailure::give(seats, "seats", || found_seats(machine, channels, count, sections))
+    }
 }
 
 /// # Safety
 /// As [`seatmap_channels_seats`].
 unsafe fn found_seats(
-    machine: *const Machine,
-    channels: *const Channel,
+    machine: *const MachineHandle,
+    channels: *const ThreadPair,
     count: usize,
     sections: usize,
-) -> Result<Seats, Failure> {
+) -> Result<Seats, PlaceCallFailure> {
     // SAFETY: the caller keeps the rules of the header.
     let (machine, declared) = unsafe { (machine.as_ref(), declared(channels, count, sections)?) };
     let found =
@@ -96,17 +98,17 @@ unsafe fn found_seats(
 /// busy, and for fewer lines whose homes could be told than channels.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_channels_seats_over(
-    machine: *const Machine,
-    channels: *const Channel,
+    machine: *const MachineHandle,
+    channels: *const ThreadPair,
     count: usize,
     sections: usize,
     memory: *mut c_void,
     size_bytes: usize,
     seats: *mut *mut Seats,
-) -> Status {
+) -> PlaceStatus {
     // SAFETY: the caller keeps the rules of the header.
     unsafe {
-        Failure::give(seats, "seats", || {
+        PlaceCallFailure::give(seats, "seats", || {
             seats_over(machine, channels, count, sections, (memory, size_bytes))
         })
     }
@@ -115,12 +117,12 @@ pub unsafe extern "C" fn seatmap_channels_seats_over(
 /// # Safety
 /// As [`seatmap_channels_seats_over`].
 unsafe fn seats_over(
-    machine: *const Machine,
-    channels: *const Channel,
+    machine: *const MachineHandle,
+    channels: *const ThreadPair,
     count: usize,
     sections: usize,
     (memory, size_bytes): (*mut c_void, usize),
-) -> Result<Seats, Failure> {
+) -> Result<Seats, PlaceCallFailure> {
     // SAFETY: the caller keeps the rules of the header.
     let (machine, declared) = unsafe { (machine.as_ref(), declared(channels, count, sections)?) };
     // SAFETY: the caller says that it can be written, and that nothing else uses it meanwhile.
@@ -138,10 +140,10 @@ unsafe fn seats_over(
 /// # Safety
 /// `channels` is NULL or leads to `count` of them that do not change meanwhile.
 unsafe fn declared(
-    channels: *const Channel,
+    channels: *const ThreadPair,
     count: usize,
     sections: usize,
-) -> Result<ProgramChannels, Failure> {
+) -> Result<ProgramChannels, PlaceCallFailure> {
     let mut declared = ProgramChannels::new();
     declared.sections = (sections > 0).then_some(sections);
     // SAFETY: passed on.
@@ -156,9 +158,12 @@ unsafe fn declared(
 /// # Safety
 /// `memory` is NULL or can be written for `size_bytes`, and nothing else uses it while the slice
 /// lives.
-unsafe fn words<'a>(memory: *mut c_void, size_bytes: usize) -> Result<&'a [AtomicU64], Failure> {
+unsafe fn words<'a>(
+    memory: *mut c_void,
+    size_bytes: usize,
+) -> Result<&'a [AtomicU64], PlaceCallFailure> {
     if !memory.addr().is_multiple_of(LINE_BYTES) {
-        return Err(Failure::argument(format!(
+        return Err(PlaceCallFailure::argument(format!(
             "memory begins inside a line: it must be at a multiple of {LINE_BYTES}"
         )));
     }
@@ -175,16 +180,16 @@ pub unsafe extern "C" fn seatmap_seats_side(
     seats: *const Seats,
     channel: usize,
     side: usize,
-    attributes: *mut Attributes,
-) -> Status {
-    Failure::call(|| {
+    attributes: *mut SeatAttributes,
+) -> PlaceStatus {
+    PlaceCallFailure::call(|| {
         // SAFETY: the caller keeps the rules of the header.
-        let seats = unsafe { Failure::known(seats, "seats") }?;
+        let seats = unsafe { PlaceCallFailure::known(seats, "seats") }?;
         let found = attributes_of(seats.0.side(channel, side).ok_or_else(|| {
-            Failure::argument(format!("there is no side {side} of a channel {channel}"))
+            PlaceCallFailure::argument(format!("there is no side {side} of a channel {channel}"))
         })?);
         if attributes.is_null() {
-            return Err(Failure::null("attributes"));
+            return Err(PlaceCallFailure::null("attributes"));
         }
         // SAFETY: not NULL, so the caller says that it can be written.
         unsafe { attributes.write(found) };
@@ -199,9 +204,9 @@ pub unsafe extern "C" fn seatmap_seats_free(seats: *mut Seats) {
     unsafe { take_back(seats) }
 }
 
-fn attributes_of(found: ThreadAttributes) -> Attributes {
+fn attributes_of(found: ThreadAttributes) -> SeatAttributes {
     let line = found.line.and_then(|line| u32::try_from(line).ok());
-    Attributes { cpu: found.cpu, has_line: line.is_some(), line: line.unwrap_or(0) }
+    SeatAttributes { cpu: found.cpu, has_line: line.is_some(), line: line.unwrap_or(0) }
 }
 
 #[cfg(test)]
@@ -211,7 +216,7 @@ mod tests {
     #[test]
     fn a_line_is_told_where_there_is_one() {
         let with = attributes_of(ThreadAttributes { cpu: 3, line: Some(7) });
-        assert_eq!(with, Attributes { cpu: 3, has_line: true, line: 7 });
+        assert_eq!(with, SeatAttributes { cpu: 3, has_line: true, line: 7 });
         assert!(!attributes_of(ThreadAttributes { cpu: 3, line: None }).has_line);
     }
 }

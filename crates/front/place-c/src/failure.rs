@@ -1,6 +1,6 @@
 //! Why a call failed.
 
-use crate::status::Status;
+use crate::status::PlaceStatus;
 use seatmap_c_abi::{Boundary, Fault};
 use seatmap_data::document::{DocumentError, with_causes};
 use seatmap_data::machine::catalog::CatalogError;
@@ -11,7 +11,7 @@ use std::error::Error;
 
 /// Why a call failed; its text is what the last error says.
 #[derive(Debug, thiserror::Error)]
-pub enum Failure {
+pub enum PlaceCallFailure {
     /// A mistake in a call, common to all libraries.
     #[error(transparent)]
     Fault(#[from] Fault),
@@ -53,18 +53,18 @@ pub enum Failure {
     Place(#[from] PlaceError),
 }
 
-impl Boundary for Failure {
-    type Status = Status;
+impl Boundary for PlaceCallFailure {
+    type Status = PlaceStatus;
 
-    const OK: Status = Status::Ok;
+    const OK: PlaceStatus = PlaceStatus::Ok;
     const LIBRARY: &'static str = "libseatmap_place";
 
-    fn status(&self) -> Status {
+    fn status(&self) -> PlaceStatus {
         match self {
-            Failure::File { .. } => Status::BadFile,
-            Failure::Place(_) => Status::NotPossible,
-            Failure::Fault(Fault::Defect { .. }) => Status::Defect,
-            _ => Status::BadArgument,
+            PlaceCallFailure::File { .. } => PlaceStatus::BadFile,
+            PlaceCallFailure::Place(_) => PlaceStatus::NotPossible,
+            PlaceCallFailure::Fault(Fault::Defect { .. }) => PlaceStatus::Defect,
+            _ => PlaceStatus::BadArgument,
         }
     }
 }

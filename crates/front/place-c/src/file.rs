@@ -1,6 +1,6 @@
 //! Files that are read whole.
 
-use crate::failure::Failure;
+use crate::failure::PlaceCallFailure;
 use seatmap_data::machine::import::MAX_FILE_BYTES;
 use seatmap_os::named_file;
 use std::error::Error;
@@ -9,18 +9,18 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// A file that a caller named.
-pub struct File {
+pub struct CallerFile {
     path: PathBuf,
 }
 
-impl File {
+impl CallerFile {
     /// The file of this path, in the system's bytes.
     pub fn new(path: &[u8]) -> Self {
-        File { path: Path::new(OsStr::from_bytes(path)).to_owned() }
+        CallerFile { path: Path::new(OsStr::from_bytes(path)).to_owned() }
     }
 
     /// The bytes of the file.
-    pub fn bytes(&self) -> Result<Vec<u8>, Failure> {
+    pub fn bytes(&self) -> Result<Vec<u8>, PlaceCallFailure> {
         named_file::read(&self.path, MAX_FILE_BYTES as u64).map_err(|error| self.refused(error))
     }
 
@@ -35,7 +35,7 @@ impl File {
     }
 
     /// The failure that reports a fault in this file.
-    pub fn refused(&self, source: impl Into<Box<dyn Error>>) -> Failure {
-        Failure::File { path: self.name(), source: source.into() }
+    pub fn refused(&self, source: impl Into<Box<dyn Error>>) -> PlaceCallFailure {
+        PlaceCallFailure::File { path: self.name(), source: source.into() }
     }
 }

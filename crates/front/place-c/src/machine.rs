@@ -1,9 +1,9 @@
 //! Machines: bundled ones, files, and plain matrices.
 
 use crate::argument::{array, at_most, bytes, text};
-use crate::failure::Failure;
-use crate::file::File;
-use crate::status::Status;
+use crate::failure::PlaceCallFailure;
+use crate::file::CallerFile;
+use crate::status::PlaceStatus;
 use seatmap_c_abi::{Boundary, take_back};
 use seatmap_data::machine::import::{self, MAX_PUS};
 use seatmap_data::machine::{CoreDistance, Matrix, Origin, OriginKind, Profile, Topology, catalog};
@@ -15,7 +15,7 @@ use std::ffi::c_char;
 const MAX_ROUND_TRIP_NS: f64 = 2e9;
 
 /// A machine: its CPUs and how far apart they are. It never changes, so threads may share it.
-pub struct Machine(pub(crate) Profile);
+pub struct MachineHandle(pub(crate) Profile);
 
 /// A machine that comes with Seatmap, by its name, such as "graviton3"; `seatmap machines` lists
 /// them.
@@ -26,11 +26,13 @@ pub struct Machine(pub(crate) Profile);
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_machine_bundled(
     name: *const c_char,
-    machine: *mut *mut Machine,
-) -> Status {
+    machine: *mut *mut MachineHandle,
+) -> PlaceStatus {
     // SAFETY: the caller keeps the rules of the header.
     unsafe {
-        Failure::give(machine, "machine", || Ok(Machine(catalog::load(text(name, "name")?)?)))
+        PlaceCallFailure::give(machine, "machine", || {
+            Ok(MachineHandle(catalog::load(text(name, "name")?)?))
+        })
     }
 }
 
@@ -44,11 +46,13 @@ pub unsafe extern "C" fn seatmap_machine_bundled(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_machine_read(
     path: *const c_char,
-    machine: *mut *mut Machine,
-) -> Status {
+    machine: *mut *mut MachineHandle,
+) -> PlaceStatus {
     // SAFETY: the caller keeps the rules of the header.
     unsafe {
-        Failure::give(machine, "machine", || Ok(Machine(read(&File::new(bytes(path, "path")?))?)))
+        PlaceCallFailure::give(machine, "machine", || {
+            Ok(MachineHandle(read(&CallerFile::new(bytes(path, "path")?))?))
+        })
     }
 }
 
@@ -67,10 +71,10 @@ pub unsafe extern "C" fn seatmap_machine_from_distances(
     cpus: usize,
     os: *const u32,
     distance_ns: *const f64,
-    machine: *mut *mut Machine,
-) -> Status {
+    machine: *mut *mut MachineHandle,
+) -> PlaceStatus {
     // SAFETY: the caller keeps the rules of the header.
-    unsafe { Failure::give(machine, "machine", || with_distances(cpus, os, distance_ns)) }
+    unsafe { PlaceCallFailure::give(machine, "machine", || with_distances(cpus, os, distance_ns)) }
 }
 
 /// # Safety
@@ -79,39 +83,40 @@ unsafe fn with_distances(
     cpus: usize,
     os: *const u32,
     distance_ns: *const f64,
-) -> Result<Machine, Failure> {
+) -> Result<MachineHandle, PlaceCallFailure> {
     let n = at_most(cpus, MAX_PUS, "cpus")?;
     let numbers = if os.is_null() { 0 } else { n };
     // SAFETY: the caller keeps the rules of the header, and n x n cannot overflow.
     let (os, cells) =
         unsafe { (array(os, numbers, "os")?, array(distance_ns, n * n, "distance_ns")?) };
     let os = if os.is_empty() { (0..n as u32).collect() } else { os.to_vec() };
-    Ok(Machine(of_distances(os, cells)?))
+    Ok(MachineHandle(of_distances(os, cells)?))
 }
 
 /// How many CPUs a machine has; 0 for NULL.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn seatmap_machine_cpus(machine: *const Machine) -> usize {
+pub unsafe extern "C" fn seatmap_machine_cpus(machine: *const MachineHandle) -> usize {
     // SAFETY: the caller keeps the rules of the header.
-    unsafe { Failure::known(machine, "machine") }.map_or(0, |machine| machine.0.topology.pus.len())
+    unsafe { PlaceCallFailure::known(machine, "machine") }
+        .map_or(0, |machine| machine.0.topology.pus.len())
 }
 
 /// Frees a machine; NULL is fine. Answers found for it stay good.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn seatmap_machine_free(machine: *mut Machine) {
+pub unsafe extern "C" fn seatmap_machine_free(machine: *mut MachineHandle) {
     // SAFETY: the caller keeps the rules of the header.
     unsafe { take_back(machine) }
 }
 
-fn read(file: &File) -> Result<Profile, Failure> {
+fn read(file: &CallerFile) -> Result<Profile, PlaceCallFailure> {
     import::read(&file.bytes()?, &file.name(), None).map_err(|error| file.refused(error))
 }
 
-fn of_distances(os: Vec<u32>, cells: &[f64]) -> Result<Profile, Failure> {
+fn of_distances(os: Vec<u32>, cells: &[f64]) -> Result<Profile, PlaceCallFailure> {
     let os = CpuList(os).distinct()?.0;
     let n = os.len();
     if n == 0 {
-        return Err(Failure::argument("cpus is 0; a machine has one or more".to_owned()));
+        return Err(PlaceCallFailure::argument("cpus is 0; a machine has one or more".to_owned()));
     }
     let matrix = Matrix::from_fn(n, |i, j| if i == j { 0.0 } else { cells[i * n + j] });
     check(&matrix)?;
@@ -127,7 +132,7 @@ fn of_distances(os: Vec<u32>, cells: &[f64]) -> Result<Profile, Failure> {
     Ok(profile)
 }
 
-fn check(matrix: &Matrix) -> Result<(), Failure> {
+fn check(matrix: &Matrix) -> Result<(), PlaceCallFailure> {
     for (i, j, there) in matrix.pairs() {
         let back = matrix[(j, i)];
         if there.is_nan() && back.is_nan() {
@@ -153,6 +158,6 @@ fn check(matrix: &Matrix) -> Result<(), Failure> {
     Ok(())
 }
 
-fn wrong(matrix: &Matrix, i: usize, j: usize, what: String) -> Result<(), Failure> {
-    Err(Failure::argument(format!("distance_ns[{i}][{j}] is {}: {what}", matrix[(i, j)])))
+fn wrong(matrix: &Matrix, i: usize, j: usize, what: String) -> Result<(), PlaceCallFailure> {
+    Err(PlaceCallFailure::argument(format!("distance_ns[{i}][{j}] is {}: {what}", matrix[(i, j)])))
 }

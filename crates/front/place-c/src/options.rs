@@ -1,13 +1,13 @@
 //! How to place, where the usual way will not do.
 
 use crate::argument::{array, at_most};
-use crate::failure::Failure;
-use crate::status::Status;
+use crate::failure::PlaceCallFailure;
+use crate::status::PlaceStatus;
 use seatmap_c_abi::{Boundary, take_back};
 use seatmap_data::machine::import::MAX_PUS;
 use seatmap_data::plan::Objective;
 use seatmap_os::CpuList;
-use seatmap_place::search::Limit;
+use seatmap_place::search::SearchLimit;
 use seatmap_place::{Level, PlaceRequest};
 use std::ffi::c_int;
 
@@ -20,7 +20,7 @@ const MAX_THREADS: u32 = 1024;
 /// How to place. One thread at a time may use it; after the call it can be used again, changed or
 /// not.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct PlacementOptions {
     objective: Objective,
     cpus: Option<Vec<u32>>,
     fixed: Vec<(usize, u32)>,
@@ -47,9 +47,9 @@ pub enum PlaceObjective {
     Congestion = 1,
 }
 
-impl Default for Options {
+impl Default for PlacementOptions {
     fn default() -> Self {
-        Options {
+        PlacementOptions {
             objective: Objective::Distance,
             cpus: None,
             fixed: Vec::new(),
@@ -61,7 +61,7 @@ impl Default for Options {
     }
 }
 
-impl Options {
+impl PlacementOptions {
     /// Makes a request one with these options.
     pub(crate) fn apply(&self, request: &mut PlaceRequest) {
         request.objective = self.objective;
@@ -71,8 +71,8 @@ impl Options {
         request.threads = self.threads as usize;
         request.seed = self.seed;
         request.limit = match self.effort {
-            Effort::Seconds(seconds) => Limit::seconds(seconds),
-            Effort::Kicks(kicks) => Limit::kicks(kicks),
+            Effort::Seconds(seconds) => SearchLimit::seconds(seconds),
+            Effort::Kicks(kicks) => SearchLimit::kicks(kicks),
         };
     }
 }
@@ -80,16 +80,16 @@ impl Options {
 /// The usual way to place, to be changed: by distance, on all CPUs, for a second, in one thread.
 /// Never NULL; it is the caller's, for seatmap_options_free.
 #[unsafe(no_mangle)]
-pub extern "C" fn seatmap_options_new() -> *mut Options {
+pub extern "C" fn seatmap_options_new() -> *mut PlacementOptions {
     Box::into_raw(Box::default())
 }
 
 /// The objective that judges placements: one of seatmap_objective.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_options_set_objective(
-    options: *mut Options,
+    options: *mut PlacementOptions,
     objective: c_int,
-) -> Status {
+) -> PlaceStatus {
     // SAFETY: the caller keeps the rules of the header.
     unsafe {
         set(
@@ -102,11 +102,11 @@ pub unsafe extern "C" fn seatmap_options_set_objective(
     }
 }
 
-fn known_objective(objective: c_int) -> Result<Objective, Failure> {
+fn known_objective(objective: c_int) -> Result<Objective, PlaceCallFailure> {
     match objective {
         _ if objective == PlaceObjective::Distance as c_int => Ok(Objective::Distance),
         _ if objective == PlaceObjective::Congestion as c_int => Ok(Objective::Congestion),
-        _ => Err(Failure::argument(format!("{objective} is not a seatmap_objective"))),
+        _ => Err(PlaceCallFailure::argument(format!("{objective} is not a seatmap_objective"))),
     }
 }
 
@@ -114,21 +114,23 @@ fn known_objective(objective: c_int) -> Result<Objective, Failure> {
 /// the machine unless set.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_options_set_cpus(
-    options: *mut Options,
+    options: *mut PlacementOptions,
     cpus: *const u32,
     count: usize,
-) -> Status {
+) -> PlaceStatus {
     // SAFETY: as above.
     unsafe { set(options, || named_cpus(cpus, count), |options, cpus| options.cpus = Some(cpus)) }
 }
 
 /// # Safety
 /// As [`seatmap_options_set_cpus`].
-unsafe fn named_cpus(cpus: *const u32, count: usize) -> Result<Vec<u32>, Failure> {
+unsafe fn named_cpus(cpus: *const u32, count: usize) -> Result<Vec<u32>, PlaceCallFailure> {
     let count = at_most(count, MAX_PUS, "count")?;
     // SAFETY: the caller keeps the rules of the header.
     match unsafe { array(cpus, count, "cpus") }? {
-        [] => Err(Failure::argument("count is 0, which leaves no CPU to sit on".to_owned())),
+        [] => {
+            Err(PlaceCallFailure::argument("count is 0, which leaves no CPU to sit on".to_owned()))
+        }
         cpus => Ok(CpuList(cpus.to_vec()).distinct()?.0),
     }
 }
@@ -137,10 +139,10 @@ unsafe fn named_cpus(cpus: *const u32, count: usize) -> Result<Vec<u32>, Failure
 /// such task; whether they exist, and leave room for each other, turns out in seatmap_place.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_options_fix(
-    options: *mut Options,
+    options: *mut PlacementOptions,
     task: usize,
     cpu: u32,
-) -> Status {
+) -> PlaceStatus {
     // SAFETY: the caller keeps the rules of the header.
     unsafe { set(options, || Ok((task, cpu)), |options, pair| options.fixed.push(pair)) }
 }
@@ -148,9 +150,9 @@ pub unsafe extern "C" fn seatmap_options_fix(
 /// Whether a core takes one task at most. Not unless set.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_options_set_avoid_smt(
-    options: *mut Options,
+    options: *mut PlacementOptions,
     avoid_smt: bool,
-) -> Status {
+) -> PlaceStatus {
     // SAFETY: the caller keeps the rules of the header.
     unsafe { set(options, || Ok(avoid_smt), |options, avoid_smt| options.avoid_smt = avoid_smt) }
 }
@@ -159,24 +161,27 @@ pub unsafe extern "C" fn seatmap_options_set_avoid_smt(
 /// unless set.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_options_set_seconds(
-    options: *mut Options,
+    options: *mut PlacementOptions,
     seconds: f64,
-) -> Status {
+) -> PlaceStatus {
     // SAFETY: the caller keeps the rules of the header.
     unsafe { set(options, || checked_seconds(seconds), |options, effort| options.effort = effort) }
 }
 
-fn checked_seconds(seconds: f64) -> Result<Effort, Failure> {
+fn checked_seconds(seconds: f64) -> Result<Effort, PlaceCallFailure> {
     if (0.0..=MAX_SECONDS).contains(&seconds) {
         return Ok(Effort::Seconds(seconds));
     }
-    Err(Failure::argument(format!("seconds is {seconds}; it is between 0 and 1e6")))
+    Err(PlaceCallFailure::argument(format!("seconds is {seconds}; it is between 0 and 1e6")))
 }
 
 /// Ends the search after this many kicks out of local optima, and not by the clock, so that every
 /// run gives the same answer. Of seconds and kicks, the one that was set last counts.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn seatmap_options_set_kicks(options: *mut Options, kicks: u64) -> Status {
+pub unsafe extern "C" fn seatmap_options_set_kicks(
+    options: *mut PlacementOptions,
+    kicks: u64,
+) -> PlaceStatus {
     // SAFETY: the caller keeps the rules of the header.
     unsafe { set(options, || Ok(Effort::Kicks(kicks)), |options, effort| options.effort = effort) }
 }
@@ -184,32 +189,37 @@ pub unsafe extern "C" fn seatmap_options_set_kicks(options: *mut Options, kicks:
 /// How many searches run side by side, each in a thread, 1 to 1024. 1 unless set.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_options_set_threads(
-    options: *mut Options,
+    options: *mut PlacementOptions,
     threads: u32,
-) -> Status {
+) -> PlaceStatus {
     // SAFETY: the caller keeps the rules of the header.
     unsafe {
         set(options, || checked_threads(threads), |options, threads| options.threads = threads)
     }
 }
 
-fn checked_threads(threads: u32) -> Result<u32, Failure> {
+fn checked_threads(threads: u32) -> Result<u32, PlaceCallFailure> {
     if (1..=MAX_THREADS).contains(&threads) {
         return Ok(threads);
     }
-    Err(Failure::argument(format!("threads is {threads}; it is between 1 and {MAX_THREADS}")))
+    Err(PlaceCallFailure::argument(format!(
+        "threads is {threads}; it is between 1 and {MAX_THREADS}"
+    )))
 }
 
 /// Where random choices start. 1 unless set.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn seatmap_options_set_seed(options: *mut Options, seed: u64) -> Status {
+pub unsafe extern "C" fn seatmap_options_set_seed(
+    options: *mut PlacementOptions,
+    seed: u64,
+) -> PlaceStatus {
     // SAFETY: the caller keeps the rules of the header.
     unsafe { set(options, || Ok(seed), |options, seed| options.seed = seed) }
 }
 
 /// Frees options; NULL is fine.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn seatmap_options_free(options: *mut Options) {
+pub unsafe extern "C" fn seatmap_options_free(options: *mut PlacementOptions) {
     // SAFETY: the caller keeps the rules of the header.
     unsafe { take_back(options) }
 }
@@ -219,13 +229,13 @@ pub unsafe extern "C" fn seatmap_options_free(options: *mut Options) {
 /// # Safety
 /// `options` is NULL or options that nothing else uses meanwhile.
 unsafe fn set<T>(
-    options: *mut Options,
-    checked: impl FnOnce() -> Result<T, Failure>,
-    put: impl FnOnce(&mut Options, T),
-) -> Status {
-    Failure::call(|| {
+    options: *mut PlacementOptions,
+    checked: impl FnOnce() -> Result<T, PlaceCallFailure>,
+    put: impl FnOnce(&mut PlacementOptions, T),
+) -> PlaceStatus {
+    PlaceCallFailure::call(|| {
         // SAFETY: the caller's promise.
-        let options = unsafe { Failure::changed(options, "options") }?;
+        let options = unsafe { PlaceCallFailure::changed(options, "options") }?;
         put(options, checked()?);
         Ok(())
     })
@@ -242,7 +252,7 @@ mod tests {
         let usual = PlaceRequest::new(&machine, &pattern);
         let mut request = usual.clone();
         request.threads = 9;
-        Options::default().apply(&mut request);
+        PlacementOptions::default().apply(&mut request);
         assert_eq!(
             (request.objective, request.threads, request.seed),
             (usual.objective, usual.threads, usual.seed)
@@ -262,7 +272,7 @@ mod tests {
         let machine = seatmap_data::machine::catalog::load("graviton3").unwrap();
         let pattern = seatmap_data::pattern::generate("ring:4").unwrap();
         let mut request = PlaceRequest::new(&machine, &pattern);
-        let mut options = Options::default();
+        let mut options = PlacementOptions::default();
         let cpus = [5, 2, 9];
         let it = &raw mut options;
         // SAFETY: the options and the CPUs outlive the calls.
@@ -278,7 +288,7 @@ mod tests {
                 seatmap_options_set_seed(it, 8),
             ]
         };
-        assert_eq!(statuses, [Status::Ok; 8]);
+        assert_eq!(statuses, [PlaceStatus::Ok; 8]);
         options.apply(&mut request);
         assert_eq!((request.objective, request.cpus), (Objective::Congestion, Some(cpus.to_vec())));
         assert_eq!((request.fixed, request.one_per), (vec![(3, 9), (1, 2)], Some(Level::Core)));
@@ -288,17 +298,17 @@ mod tests {
 
     #[test]
     fn a_refused_value_changes_nothing() {
-        let mut options = Options::default();
+        let mut options = PlacementOptions::default();
         let before = format!("{options:?}");
         // SAFETY: the options outlive the calls.
         unsafe {
             assert_eq!(
                 seatmap_options_set_threads(&raw mut options, MAX_THREADS + 1),
-                Status::BadArgument
+                PlaceStatus::BadArgument
             );
             assert_eq!(
                 seatmap_options_set_seconds(&raw mut options, f64::INFINITY),
-                Status::BadArgument
+                PlaceStatus::BadArgument
             );
         }
         assert_eq!(format!("{options:?}"), before);

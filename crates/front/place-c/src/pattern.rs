@@ -1,21 +1,21 @@
 //! Patterns: generated ones, files, and plain edges.
 
 use crate::argument::{array, at_most, bytes, text};
-use crate::failure::Failure;
-use crate::file::File;
-use crate::status::Status;
+use crate::failure::PlaceCallFailure;
+use crate::file::CallerFile;
+use crate::status::PlaceStatus;
 use seatmap_c_abi::{Boundary, take_back};
 use seatmap_data::pattern::pattern::MAX_TASKS;
 use seatmap_data::pattern::{generate, import};
 use std::ffi::c_char;
 
 /// A pattern: the traffic from each task to the others. It never changes, so threads may share it.
-pub struct Pattern(pub(crate) seatmap_data::pattern::Pattern);
+pub struct PatternHandle(pub(crate) seatmap_data::pattern::Pattern);
 
 /// The traffic from one task to another.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub struct Edge {
+pub struct TrafficEdge {
     /// The sender, counted from 0.
     pub from: u32,
     /// The receiver, another task.
@@ -33,11 +33,13 @@ pub struct Edge {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_pattern_generate(
     text: *const c_char,
-    pattern: *mut *mut Pattern,
-) -> Status {
+    pattern: *mut *mut PatternHandle,
+) -> PlaceStatus {
     // SAFETY: the caller keeps the rules of the header.
     unsafe {
-        Failure::give(pattern, "pattern", || Ok(Pattern(generate(self::text(text, "text")?)?)))
+        PlaceCallFailure::give(pattern, "pattern", || {
+            Ok(PatternHandle(generate(self::text(text, "text")?)?))
+        })
     }
 }
 
@@ -51,11 +53,13 @@ pub unsafe extern "C" fn seatmap_pattern_generate(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_pattern_read(
     path: *const c_char,
-    pattern: *mut *mut Pattern,
-) -> Status {
+    pattern: *mut *mut PatternHandle,
+) -> PlaceStatus {
     // SAFETY: the caller keeps the rules of the header.
     unsafe {
-        Failure::give(pattern, "pattern", || Ok(Pattern(read(&File::new(bytes(path, "path")?))?)))
+        PlaceCallFailure::give(pattern, "pattern", || {
+            Ok(PatternHandle(read(&CallerFile::new(bytes(path, "path")?))?))
+        })
     }
 }
 
@@ -69,40 +73,43 @@ pub unsafe extern "C" fn seatmap_pattern_read(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_pattern_from_edges(
     tasks: usize,
-    edges: *const Edge,
+    edges: *const TrafficEdge,
     count: usize,
-    pattern: *mut *mut Pattern,
-) -> Status {
+    pattern: *mut *mut PatternHandle,
+) -> PlaceStatus {
     // SAFETY: the caller keeps the rules of the header.
     unsafe {
-        Failure::give(pattern, "pattern", || {
+        PlaceCallFailure::give(pattern, "pattern", || {
             let tasks = at_most(tasks, MAX_TASKS, "tasks")?;
-            Ok(Pattern(of_edges(tasks, array(edges, count, "edges")?)?))
+            Ok(PatternHandle(of_edges(tasks, array(edges, count, "edges")?)?))
         })
     }
 }
 
 /// How many tasks a pattern has; 0 for NULL.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn seatmap_pattern_tasks(pattern: *const Pattern) -> usize {
+pub unsafe extern "C" fn seatmap_pattern_tasks(pattern: *const PatternHandle) -> usize {
     // SAFETY: the caller keeps the rules of the header.
-    unsafe { Failure::known(pattern, "pattern") }.map_or(0, |pattern| pattern.0.tasks)
+    unsafe { PlaceCallFailure::known(pattern, "pattern") }.map_or(0, |pattern| pattern.0.tasks)
 }
 
 /// Frees a pattern; NULL is fine. Answers found for it stay good.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn seatmap_pattern_free(pattern: *mut Pattern) {
+pub unsafe extern "C" fn seatmap_pattern_free(pattern: *mut PatternHandle) {
     // SAFETY: the caller keeps the rules of the header.
     unsafe { take_back(pattern) }
 }
 
-fn read(file: &File) -> Result<seatmap_data::pattern::Pattern, Failure> {
+fn read(file: &CallerFile) -> Result<seatmap_data::pattern::Pattern, PlaceCallFailure> {
     let imported = import::read(&file.bytes()?, &file.stem(), None);
     imported.map(|imported| imported.pattern).map_err(|error| file.refused(error))
 }
 
 /// Not gathered, so that messages count edges as the caller does.
-fn of_edges(tasks: usize, edges: &[Edge]) -> Result<seatmap_data::pattern::Pattern, Failure> {
+fn of_edges(
+    tasks: usize,
+    edges: &[TrafficEdge],
+) -> Result<seatmap_data::pattern::Pattern, PlaceCallFailure> {
     let pattern = seatmap_data::pattern::Pattern {
         edges: edges
             .iter()

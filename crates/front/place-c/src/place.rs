@@ -1,11 +1,11 @@
 //! The call that everything else is for.
 
 use crate::answer::AnswerHandle;
-use crate::failure::Failure;
-use crate::machine::Machine;
-use crate::options::Options;
-use crate::pattern::Pattern;
-use crate::status::Status;
+use crate::failure::PlaceCallFailure;
+use crate::machine::MachineHandle;
+use crate::options::PlacementOptions;
+use crate::pattern::PatternHandle;
+use crate::status::PlaceStatus;
 use seatmap_c_abi::Boundary;
 use seatmap_place::PlaceRequest;
 use std::time::Instant;
@@ -22,22 +22,26 @@ const TOOL: &str = concat!("libseatmap_place ", env!("CARGO_PKG_VERSION"));
 /// Fails with SEATMAP_STATUS_NOT_POSSIBLE where machine and options do not allow such a placement.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_place(
-    machine: *const Machine,
-    pattern: *const Pattern,
-    options: *const Options,
+    machine: *const MachineHandle,
+    pattern: *const PatternHandle,
+    options: *const PlacementOptions,
     answer: *mut *mut AnswerHandle,
-) -> Status {
+) -> PlaceStatus {
     // SAFETY: the caller keeps the rules of the header.
     unsafe {
-        Failure::give(answer, "answer", || {
-            let machine = Failure::known(machine, "machine")?;
-            let pattern = Failure::known(pattern, "pattern")?;
-            place(machine, pattern, options.as_ref().unwrap_or(&Options::default()))
+        PlaceCallFailure::give(answer, "answer", || {
+            let machine = PlaceCallFailure::known(machine, "machine")?;
+            let pattern = PlaceCallFailure::known(pattern, "pattern")?;
+            place(machine, pattern, options.as_ref().unwrap_or(&PlacementOptions::default()))
         })
     }
 }
 
-fn place(machine: &Machine, pattern: &Pattern, options: &Options) -> Result<AnswerHandle, Failure> {
+fn place(
+    machine: &MachineHandle,
+    pattern: &PatternHandle,
+    options: &PlacementOptions,
+) -> Result<AnswerHandle, PlaceCallFailure> {
     let began = Instant::now();
     let mut request = PlaceRequest::new(&machine.0, &pattern.0);
     options.apply(&mut request);

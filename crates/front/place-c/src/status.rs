@@ -3,7 +3,7 @@
 /// How a call ended. Zero is success, so that calls can be joined with ||.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Status {
+pub enum PlaceStatus {
     /// Done.
     Ok = 0,
     /// An argument is NULL, out of range, or not a known name or pattern.

@@ -1,6 +1,6 @@
 //! Work beside other threads of Python.
 
-use crate::failure::Failure;
+use crate::failure::PythonFailure;
 use pyo3::prelude::*;
 use seatmap_console::output;
 use std::cell::{Cell, RefCell};
@@ -15,7 +15,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// line prints on stderr, become warnings.
 pub fn beside_python<T: Send>(
     py: Python<'_>,
-    work: impl FnOnce() -> Result<T, Failure> + Send,
+    work: impl FnOnce() -> Result<T, PythonFailure> + Send,
 ) -> PyResult<T> {
     let (answer, remarks) = py.detach(|| output::collecting(work));
     if !remarks.is_empty() {
@@ -32,9 +32,9 @@ pub fn beside_python<T: Send>(
 /// Does work in a thread of its own, and calls `stop` from this one when Ctrl-C is raised: the way
 /// for work that looks at a switch and knows nothing of Python.
 pub fn unless_interrupted<T: Send>(
-    work: impl FnOnce() -> Result<T, Failure> + Send,
+    work: impl FnOnce() -> Result<T, PythonFailure> + Send,
     stop: impl FnOnce(),
-) -> Result<T, Failure> {
+) -> Result<T, PythonFailure> {
     let interruption = Interruption::listen();
     // The worker's end of the channel goes with it, also by a panic.
     let (alive, ended) = channel::<()>();
@@ -86,9 +86,9 @@ impl Interruption {
     }
 
     /// The answer of the work, unless it was interrupted.
-    pub fn unless_raised<T>(self, answer: Result<T, Failure>) -> Result<T, Failure> {
+    pub fn unless_raised<T>(self, answer: Result<T, PythonFailure>) -> Result<T, PythonFailure> {
         match self.raised.into_inner() {
-            Some(error) => Err(Failure::Raised(error)),
+            Some(error) => Err(PythonFailure::Raised(error)),
             None => answer,
         }
     }

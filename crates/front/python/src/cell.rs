@@ -1,10 +1,10 @@
 //! A quiet partition for as long as a block of Python lasts.
 
 use crate::call::beside_python;
-use crate::failure::Failure;
+use crate::failure::PythonFailure;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use seatmap_cell::{Backend, CellRequest, CpuChoice, GuardianCommand, Host, Name, Stay};
+use seatmap_cell::{CellBackend, CellHost, CellRequest, CpuChoice, GuardianCommand, Name, Stay};
 use seatmap_console::output;
 use seatmap_data::document::with_causes;
 use seatmap_health::noise::measure_briefly;
@@ -28,7 +28,7 @@ pub struct CellOptions {
 /// A cell with this process in it.
 #[pyclass(frozen, module = "seatmap._seatmap")]
 pub struct Cell {
-    record: seatmap_cell::Record,
+    record: seatmap_cell::CellRecord,
     stay: Mutex<Option<Stay>>,
 }
 
@@ -42,8 +42,9 @@ impl Cell {
             let name: Name = options
                 .name
                 .parse()
-                .map_err(|error: seatmap_cell::NameError| Failure::input(error))?;
-            let host = Host::here(GuardianCommand(options.guardian)).map_err(Failure::work)?;
+                .map_err(|error: seatmap_cell::NameError| PythonFailure::input(error))?;
+            let host =
+                CellHost::here(GuardianCommand(options.guardian)).map_err(PythonFailure::work)?;
             let is_tested = !options.untested;
             let left = host.take_over()?;
             left.iter().for_each(|left| output::tell(&left.to_string()));
@@ -85,12 +86,12 @@ impl Cell {
 }
 
 fn chosen(
-    host: &Host,
+    host: &CellHost,
     name: &Name,
     cpus: Option<Vec<u32>>,
     count: Option<usize>,
     is_tested: bool,
-) -> Result<CpuSet, Failure> {
+) -> Result<CpuSet, PythonFailure> {
     if let Some(cpus) = cpus {
         return Ok(cpus.into_iter().collect());
     }
@@ -103,11 +104,11 @@ fn chosen(
     Ok(choice.best(count, None)?)
 }
 
-fn backend(word: &str) -> Result<Backend, Failure> {
-    let known = Backend::ALL.into_iter().find(|backend| backend.word() == word);
+fn backend(word: &str) -> Result<CellBackend, PythonFailure> {
+    let known = CellBackend::ALL.into_iter().find(|backend| backend.word() == word);
     known.ok_or_else(|| {
-        let words = Backend::ALL.map(Backend::word).join(", ");
-        Failure::Input(format!("unknown level '{word}'; expected one of: {words}"))
+        let words = CellBackend::ALL.map(CellBackend::word).join(", ");
+        PythonFailure::Input(format!("unknown level '{word}'; expected one of: {words}"))
     })
 }
 
@@ -118,9 +119,9 @@ pub fn serve_guardian(py: Python<'_>, name: &str, guardian: Vec<OsString>) -> Py
     py.detach(|| {
         let name: Name = name
             .parse()
-            .map_err(|error: seatmap_cell::NameError| Failure::Input(with_causes(&error)))?;
-        let host = Host::here(GuardianCommand(guardian)).map_err(Failure::work)?;
-        seatmap_cell::guardian::serve(&host, &name).map_err(Failure::work)
+            .map_err(|error: seatmap_cell::NameError| PythonFailure::Input(with_causes(&error)))?;
+        let host = CellHost::here(GuardianCommand(guardian)).map_err(PythonFailure::work)?;
+        seatmap_cell::guardian::serve(&host, &name).map_err(PythonFailure::work)
     })?;
     Ok(())
 }

@@ -1,14 +1,14 @@
 //! Checks of living programs, as `seatmap check` makes them.
 
 use crate::call::{Interruption, beside_python};
-use crate::failure::Failure;
+use crate::failure::PythonFailure;
 use pyo3::prelude::*;
 use seatmap_console::here;
 use seatmap_data::plan::Plan;
 use seatmap_machines::host::topology;
 use seatmap_os::Tid;
 use seatmap_watch::{
-    CheckRequest, CheckStep, CheckView, Choice, Expected, Rule, SeatSource, Standard,
+    CheckRequest, CheckStep, CheckView, Expected, ExpectedSource, ProcessChoice, Rule, Standard,
 };
 use std::time::Duration;
 
@@ -44,19 +44,22 @@ pub fn check(py: Python<'_>, options: CheckOptions) -> PyResult<Judgement> {
     beside_python(py, || {
         let seconds = options.seconds;
         let window = Duration::try_from_secs_f64(seconds)
-            .map_err(|error| Failure::Input(format!("seconds={seconds}: {error}")))?;
+            .map_err(|error| PythonFailure::Input(format!("seconds={seconds}: {error}")))?;
         let rules = options.rules.iter().map(|rule| rule.parse()).collect::<Result<Vec<Rule>, _>>();
         let request = CheckRequest {
-            choice: Choice::Processes { pids: options.pids, with_children: options.children },
+            choice: ProcessChoice::Processes {
+                pids: options.pids,
+                with_children: options.children,
+            },
             window,
             trace: false,
             standard: Standard {
-                rules: rules.map_err(Failure::input)?,
+                rules: rules.map_err(PythonFailure::input)?,
                 seats: seats(options.plan.as_deref(), options.any_machine)?,
                 baselines: None,
                 strict: options.strict,
             },
-            topology: topology::of_group().map_err(Failure::work)?,
+            topology: topology::of_group().map_err(PythonFailure::work)?,
             machine: here::host_name(),
             again_every: None,
         };
@@ -66,16 +69,16 @@ pub fn check(py: Python<'_>, options: CheckOptions) -> PyResult<Judgement> {
     })
 }
 
-fn seats(plan: Option<&str>, any_machine: bool) -> Result<SeatSource, Failure> {
-    let Some(text) = plan else { return Ok(SeatSource::Launchers) };
-    let plan = Plan::from_json(text).map_err(Failure::input)?;
+fn seats(plan: Option<&str>, any_machine: bool) -> Result<ExpectedSource, PythonFailure> {
+    let Some(text) = plan else { return Ok(ExpectedSource::Launchers) };
+    let plan = Plan::from_json(text).map_err(PythonFailure::input)?;
     if !any_machine {
-        plan.check_machine(&here::host_name()).map_err(Failure::input)?;
+        plan.check_machine(&here::host_name()).map_err(PythonFailure::input)?;
     }
-    Ok(SeatSource::Given(Expected::of_plan(&plan)))
+    Ok(ExpectedSource::Given(Expected::of_plan(&plan)))
 }
 
-fn judged(request: &CheckRequest, interruption: &Interruption) -> Result<Judgement, Failure> {
+fn judged(request: &CheckRequest, interruption: &Interruption) -> Result<Judgement, PythonFailure> {
     let view = CheckView { is_coloured: false, is_document: true, is_quiet: false };
     let mut check = request.begin()?;
     let shown = check.next(&|| interruption.is_raised())?.map(|step| shown(&step, view));

@@ -19,7 +19,7 @@ create_exception!(
 );
 
 /// Why a call failed, in a form that may cross threads.
-pub enum Failure {
+pub enum PythonFailure {
     /// An argument or a file is wrong.
     Input(String),
     /// The work failed.
@@ -28,7 +28,7 @@ pub enum Failure {
     Raised(PyErr),
 }
 
-impl Failure {
+impl PythonFailure {
     /// An argument or a file is wrong.
     pub fn input(error: impl Into<Box<dyn Error>>) -> Self {
         CliError::input(error).into()
@@ -41,23 +41,23 @@ impl Failure {
 }
 
 /// `?` gives an error of a library its exception and its words.
-impl<E: Into<CliError>> From<E> for Failure {
+impl<E: Into<CliError>> From<E> for PythonFailure {
     fn from(error: E) -> Self {
         let error: CliError = error.into();
         let text = error.text();
         match error {
-            CliError::Input(_) | CliError::CommandLine(_) => Failure::Input(text),
-            _ => Failure::Work(text),
+            CliError::Input(_) | CliError::CommandLine(_) => PythonFailure::Input(text),
+            _ => PythonFailure::Work(text),
         }
     }
 }
 
-impl From<Failure> for PyErr {
-    fn from(failure: Failure) -> Self {
+impl From<PythonFailure> for PyErr {
+    fn from(failure: PythonFailure) -> Self {
         match failure {
-            Failure::Input(text) => InputError::new_err(text),
-            Failure::Work(text) => SeatmapError::new_err(text),
-            Failure::Raised(error) => error,
+            PythonFailure::Input(text) => InputError::new_err(text),
+            PythonFailure::Work(text) => SeatmapError::new_err(text),
+            PythonFailure::Raised(error) => error,
         }
     }
 }

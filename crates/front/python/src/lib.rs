@@ -41,13 +41,13 @@ mod _seatmap {
     #[pymodule_export]
     use crate::failure::{InputError, SeatmapError};
     #[pymodule_export]
-    use crate::machine::{Machine, machine_names, open_machine, read_machine};
+    use crate::machine::{PyMachine, machine_names, open_machine, read_machine};
     #[pymodule_export]
     use crate::measure::measure;
     #[pymodule_export]
     use crate::observe::observe;
     #[pymodule_export]
-    use crate::pattern::{Pattern, generators, open_pattern, pattern_of_edges, read_pattern};
+    use crate::pattern::{PyPattern, generators, open_pattern, pattern_of_edges, read_pattern};
     #[pymodule_export]
     use crate::place::{Placement, check_plan, export_plan, place, read_plan};
     #[pymodule_export]

@@ -1,7 +1,7 @@
 //! Machines: this host, the bundled ones, and files.
 
 use crate::call::beside_python;
-use crate::failure::Failure;
+use crate::failure::PythonFailure;
 use pyo3::prelude::*;
 use seatmap_console::input;
 use seatmap_data::machine::{CoreDistance, Profile};
@@ -11,14 +11,14 @@ use seatmap_report::terminal::{self, DrawOptions};
 use std::sync::Arc;
 
 /// A machine with its profile: the answer of `machine()` and of `measure()`.
-#[pyclass(frozen, module = "seatmap._seatmap")]
-pub struct Machine {
+#[pyclass(frozen, name = "Machine", module = "seatmap._seatmap")]
+pub struct PyMachine {
     pub(crate) machine: seatmap_machines::catalog::Machine,
     pub(crate) profile: Arc<Profile>,
 }
 
 #[pymethods]
-impl Machine {
+impl PyMachine {
     /// Its kind, in words: this computer, a model, a profile.
     #[getter]
     fn kind(&self) -> &'static str {
@@ -43,7 +43,7 @@ impl Machine {
             (Some(CoreDistance { ci95_low_ns, .. }), "ci95_low") => ci95_low_ns.as_ref(),
             (Some(CoreDistance { ci95_high_ns, .. }), "ci95_high") => ci95_high_ns.as_ref(),
             (Some(_), other) => {
-                return Err(Failure::Input(format!(
+                return Err(PythonFailure::Input(format!(
                     "unknown matrix '{other}'; expected one of: median, p10, mad, ci95_low, \
                      ci95_high"
                 ))
@@ -70,34 +70,36 @@ impl Machine {
     }
 }
 
-impl Machine {
+impl PyMachine {
     /// A machine with the profile that it has now.
-    pub(crate) fn of(machine: seatmap_machines::catalog::Machine) -> Result<Self, Failure> {
+    pub(crate) fn of(machine: seatmap_machines::catalog::Machine) -> Result<Self, PythonFailure> {
         let profile = Arc::new(input::profile_of(&machine)?);
-        Ok(Machine { machine, profile })
+        Ok(PyMachine { machine, profile })
     }
 }
 
 /// The machine of this name: `host`, a bundled one, or a file.
 #[pyfunction]
-pub fn open_machine(py: Python<'_>, name: &str) -> PyResult<Machine> {
+pub fn open_machine(py: Python<'_>, name: &str) -> PyResult<PyMachine> {
     beside_python(py, || {
         if name == "-" {
-            return Err(Failure::Input("stdin belongs to the program; name a file".to_owned()));
+            return Err(PythonFailure::Input(
+                "stdin belongs to the program; name a file".to_owned(),
+            ));
         }
-        Machine::of(input::machine(name)?)
+        PyMachine::of(input::machine(name)?)
     })
 }
 
 /// The machine in a text that was read from a file of this name.
 #[pyfunction]
-pub fn read_machine(py: Python<'_>, name: &str, text: &str) -> PyResult<Machine> {
-    beside_python(py, || Machine::of(input::machine_in(name, text.as_bytes())?))
+pub fn read_machine(py: Python<'_>, name: &str, text: &str) -> PyResult<PyMachine> {
+    beside_python(py, || PyMachine::of(input::machine_in(name, text.as_bytes())?))
 }
 
 /// The names of the machines that come with Seatmap.
 #[pyfunction]
 pub fn machine_names() -> PyResult<Vec<String>> {
-    let list = MachineList::bundled().map_err(Failure::work)?;
+    let list = MachineList::bundled().map_err(PythonFailure::work)?;
     Ok(list.machines.iter().map(|entry| entry.machine.to_owned()).collect())
 }

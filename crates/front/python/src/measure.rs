@@ -1,15 +1,15 @@
 //! A measurement of this host, as `seatmap measure` makes it.
 
 use crate::call::{Interruption, beside_python};
-use crate::failure::Failure;
-use crate::machine::Machine;
+use crate::failure::PythonFailure;
+use crate::machine::PyMachine;
 use pyo3::prelude::*;
 use seatmap_console::{here, input, output};
 use seatmap_data::document::with_causes;
 use seatmap_measure::measurement::{Measurement, MeasurementRequest};
 use seatmap_measure::past;
 use seatmap_measure::plan::Effort;
-use seatmap_measure::source::{MeasuredBy, Source};
+use seatmap_measure::source::{MeasuredBy, RoundTripSource};
 use seatmap_measure::wakeups::USUAL_PAIRS;
 use seatmap_os::CpuList;
 use std::ops::ControlFlow;
@@ -28,12 +28,12 @@ pub struct MeasureOptions {
     seed: u64,
 }
 
-fn effort(word: &str) -> Result<Effort, Failure> {
+fn effort(word: &str) -> Result<Effort, PythonFailure> {
     match word {
         "quick" => Ok(Effort::Quick),
         "usual" => Ok(Effort::Usual),
         "thorough" => Ok(Effort::Thorough),
-        other => Err(Failure::Input(format!(
+        other => Err(PythonFailure::Input(format!(
             "unknown effort '{other}'; expected one of: quick, usual, thorough"
         ))),
     }
@@ -43,9 +43,10 @@ fn effort(word: &str) -> Result<Effort, Failure> {
 ///
 /// A measurement of all CPUs is remembered as this host's, as the command line does it.
 #[pyfunction]
-pub fn measure(py: Python<'_>, options: MeasureOptions) -> PyResult<Machine> {
+pub fn measure(py: Python<'_>, options: MeasureOptions) -> PyResult<PyMachine> {
     beside_python(py, || {
-        let source = Source::host(here::cpus_to_measure(options.cpus.map(CpuList).as_ref())?)?;
+        let source =
+            RoundTripSource::host(here::cpus_to_measure(options.cpus.map(CpuList).as_ref())?)?;
         let journal = source.journal(None).unwrap_or_else(|error| {
             output::tell(&format!("nothing will be remembered: {}", with_causes(&error)));
             None
@@ -74,21 +75,21 @@ pub fn measure(py: Python<'_>, options: MeasureOptions) -> PyResult<Machine> {
                 ControlFlow::Continue(())
             }
         });
-        let measurement = interruption.unless_raised(measured.map_err(Failure::from))?;
+        let measurement = interruption.unless_raised(measured.map_err(PythonFailure::from))?;
         kept(measurement, &request.source)
     })
 }
 
 /// Says what a person should know of the measurement, and remembers it.
-fn kept(measurement: Measurement, source: &Source) -> Result<Machine, Failure> {
+fn kept(measurement: Measurement, source: &RoundTripSource) -> Result<PyMachine, PythonFailure> {
     measurement.warnings.iter().for_each(|warning| output::tell(&warning.to_string()));
     measurement.used_up.iter().for_each(|quotas| output::tell_of_used_up(quotas));
     let profile = Arc::new(measurement.profile.clone());
-    if let Source::Host { pus, .. } = source {
+    if let RoundTripSource::Host { pus, .. } = source {
         // Before it is remembered, or it would be compared with itself.
         past::remark_on_change(&profile).iter().for_each(|remark| output::tell(remark));
         past::remember(&profile, pus).remark().iter().for_each(|remark| output::tell(remark));
     }
-    measurement.forget_journal().map_err(Failure::work)?;
-    Ok(Machine { machine: input::machine("host")?, profile })
+    measurement.forget_journal().map_err(PythonFailure::work)?;
+    Ok(PyMachine { machine: input::machine("host")?, profile })
 }

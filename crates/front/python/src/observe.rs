@@ -1,10 +1,12 @@
 //! Observations of living programs, as `seatmap observe` makes them.
 
 use crate::call::{Interruption, beside_python};
-use crate::failure::Failure;
-use crate::pattern::Pattern;
+use crate::failure::PythonFailure;
+use crate::pattern::PyPattern;
 use pyo3::prelude::*;
-use seatmap_observe::{Means, Method, ObserveError, ObserveRequest, Subject, WatchRequest};
+use seatmap_observe::{
+    Method, ObserveError, ObserveRequest, Subject, TracingMechanism, WatchRequest,
+};
 use seatmap_os::Tid;
 use std::time::Duration;
 
@@ -16,13 +18,13 @@ pub fn observe(
     pids: Vec<Tid>,
     seconds: f64,
     method: &str,
-) -> PyResult<(Pattern, String)> {
+) -> PyResult<(PyPattern, String)> {
     beside_python(py, || {
         let time = Duration::try_from_secs_f64(seconds)
-            .map_err(|error| Failure::Input(format!("seconds={seconds}: {error}")))?;
+            .map_err(|error| PythonFailure::Input(format!("seconds={seconds}: {error}")))?;
         let request = ObserveRequest::Watch(WatchRequest {
             method: self::method(method)?,
-            means: Means::Best,
+            means: TracingMechanism::Best,
             subject: Subject::Programs(pids),
             time: Some(time),
         });
@@ -32,13 +34,13 @@ pub fn observe(
     })
 }
 
-fn method(word: &str) -> Result<Option<Method>, Failure> {
+fn method(word: &str) -> Result<Option<Method>, PythonFailure> {
     match word {
         "auto" => Ok(None),
         "wakeups" => Ok(Some(Method::Wakeups)),
         "sockets" => Ok(Some(Method::Sockets)),
         "goroutines" => Ok(Some(Method::Goroutines)),
-        other => Err(Failure::Input(format!(
+        other => Err(PythonFailure::Input(format!(
             "unknown method '{other}' for a program that runs; expected one of: auto, wakeups, \
              sockets, goroutines"
         ))),
@@ -48,12 +50,12 @@ fn method(word: &str) -> Result<Option<Method>, Failure> {
 fn seen(
     request: &ObserveRequest,
     interruption: &Interruption,
-) -> Result<(Pattern, String), Failure> {
+) -> Result<(PyPattern, String), PythonFailure> {
     let observed = request.run(&|| interruption.is_raised())?;
     let sighting = observed.sighting;
     observed.end.wait(&|| interruption.is_raised())?;
     let Some(sighting) = sighting? else { return Err(ObserveError::NothingSeen.into()) };
     let observation = sighting.observation;
     let pattern = observation.pattern(observation.name());
-    Ok((Pattern::of(pattern), observation.table()))
+    Ok((PyPattern::of(pattern), observation.table()))
 }

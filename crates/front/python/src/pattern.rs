@@ -1,7 +1,7 @@
 //! Patterns: generators, files, and edges that Python has.
 
 use crate::call::beside_python;
-use crate::failure::Failure;
+use crate::failure::PythonFailure;
 use pyo3::prelude::*;
 use seatmap_console::{pattern_input, view};
 use seatmap_data::document::with_causes;
@@ -11,11 +11,11 @@ use seatmap_report::{html, pattern};
 use std::sync::Arc;
 
 /// A pattern: the traffic from each task to the others.
-#[pyclass(frozen, module = "seatmap._seatmap")]
-pub struct Pattern(pub(crate) Arc<seatmap_data::pattern::Pattern>);
+#[pyclass(frozen, name = "Pattern", module = "seatmap._seatmap")]
+pub struct PyPattern(pub(crate) Arc<seatmap_data::pattern::Pattern>);
 
 #[pymethods]
-impl Pattern {
+impl PyPattern {
     /// Its name.
     #[getter]
     fn name(&self) -> &str {
@@ -55,30 +55,33 @@ impl Pattern {
     }
 }
 
-impl Pattern {
+impl PyPattern {
     pub(crate) fn of(pattern: seatmap_data::pattern::Pattern) -> Self {
-        Pattern(Arc::new(pattern))
+        PyPattern(Arc::new(pattern))
     }
 }
 
 /// The pattern that a text stands for: a generator such as `stencil2d:8x8`, or a file.
 #[pyfunction]
-pub fn open_pattern(py: Python<'_>, text: &str) -> PyResult<Pattern> {
+pub fn open_pattern(py: Python<'_>, text: &str) -> PyResult<PyPattern> {
     beside_python(py, || {
         if text == "-" {
-            return Err(Failure::Input("stdin belongs to the program; name a file".to_owned()));
+            return Err(PythonFailure::Input(
+                "stdin belongs to the program; name a file".to_owned(),
+            ));
         }
-        Ok(Pattern::of(pattern_input::pattern(text)?))
+        Ok(PyPattern::of(pattern_input::pattern(text)?))
     })
 }
 
 /// The pattern in a text of any format that files may have.
 #[pyfunction]
-pub fn read_pattern(py: Python<'_>, name: &str, text: &str) -> PyResult<Pattern> {
+pub fn read_pattern(py: Python<'_>, name: &str, text: &str) -> PyResult<PyPattern> {
     beside_python(py, || {
         let read = import::read(text.as_bytes(), name, None);
-        let read = read.map_err(|error| Failure::Input(format!("{name}: {}", with_causes(&error))));
-        Ok(Pattern::of(read?.pattern))
+        let read =
+            read.map_err(|error| PythonFailure::Input(format!("{name}: {}", with_causes(&error))));
+        Ok(PyPattern::of(read?.pattern))
     })
 }
 
@@ -89,12 +92,12 @@ pub fn pattern_of_edges(
     tasks: usize,
     edges: Vec<(usize, usize, f64)>,
     names: Vec<String>,
-) -> PyResult<Pattern> {
+) -> PyResult<PyPattern> {
     let edges = edges.into_iter().map(|(from, to, bytes)| Edge { from, to, bytes, messages: 1.0 });
     let mut pattern = seatmap_data::pattern::Pattern::gathered(name, tasks, edges);
     pattern.names = names;
-    pattern.check().map_err(Failure::input)?;
-    Ok(Pattern::of(pattern))
+    pattern.check().map_err(PythonFailure::input)?;
+    Ok(PyPattern::of(pattern))
 }
 
 /// The form of each generator, and what it is.

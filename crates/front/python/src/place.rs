@@ -1,9 +1,9 @@
 //! Placements, as `seatmap place` finds them.
 
 use crate::call::{beside_python, unless_interrupted};
-use crate::failure::Failure;
-use crate::machine::Machine;
-use crate::pattern::Pattern;
+use crate::failure::PythonFailure;
+use crate::machine::PyMachine;
+use crate::pattern::PyPattern;
 use pyo3::prelude::*;
 use seatmap_console::{here, output};
 use seatmap_data::plan::{Objective, Plan, export};
@@ -11,7 +11,7 @@ use seatmap_machines::catalog::usable::{self, Usable};
 use seatmap_measure::appraise::{Appraisal, AppraisalRequest, BeforePlan, rehearsal};
 use seatmap_place::search::{SearchStop, SearchTime};
 use seatmap_place::{MessageWait, PlaceRequest, SmtUse};
-use seatmap_report::floor::{Comparison, Floor};
+use seatmap_report::floor::{FloorPlan, SeatingComparison};
 use seatmap_report::{html, placement, remarks};
 use std::sync::Arc;
 
@@ -33,10 +33,10 @@ pub struct PlaceOptions {
 }
 
 impl PlaceOptions {
-    fn time(&self) -> Result<SearchTime, Failure> {
+    fn time(&self) -> Result<SearchTime, PythonFailure> {
         let seconds = self.seconds;
         if !(seconds.is_finite() && seconds > 0.0) {
-            return Err(Failure::Input(format!("seconds={seconds}: give a time above 0")));
+            return Err(PythonFailure::Input(format!("seconds={seconds}: give a time above 0")));
         }
         Ok(self.kicks.map_or(SearchTime::Seconds(seconds), SearchTime::Kicks))
     }
@@ -67,13 +67,13 @@ impl PlaceOptions {
     }
 }
 
-fn objective(word: &str) -> Result<Objective, Failure> {
+fn objective(word: &str) -> Result<Objective, PythonFailure> {
     match word {
         "distance" => Ok(Objective::Distance),
         "congestion" => Ok(Objective::Congestion),
         "simulated" => Ok(Objective::Simulated),
         "time" => Ok(Objective::Time),
-        other => Err(Failure::Input(format!(
+        other => Err(PythonFailure::Input(format!(
             "unknown objective '{other}'; expected one of: distance, congestion, simulated, time"
         ))),
     }
@@ -109,8 +109,8 @@ impl Placement {
     fn page(&self) -> String {
         let plan = &self.appraisal.plan;
         let Some(both) = self.appraisal.before_and_after.clone() else { return String::new() };
-        let floor = Floor::of(&self.profile, self.machine.model());
-        let drawn = Comparison::new(floor, &self.pattern, plan, both);
+        let floor = FloorPlan::of(&self.profile, self.machine.model());
+        let drawn = SeatingComparison::new(floor, &self.pattern, plan, both);
         html::placement(&self.profile, &self.pattern, plan, &drawn)
     }
 }
@@ -119,8 +119,8 @@ impl Placement {
 #[pyfunction]
 pub fn place(
     py: Python<'_>,
-    pattern: &Pattern,
-    machine: &Machine,
+    pattern: &PyPattern,
+    machine: &PyMachine,
     options: PlaceOptions,
 ) -> PyResult<Placement> {
     beside_python(py, || {
@@ -169,29 +169,29 @@ pub fn place(
 /// Refuses a plan that was made for another machine than this computer.
 #[pyfunction]
 pub fn check_plan(text: &str) -> PyResult<()> {
-    let plan = Plan::from_json(text).map_err(Failure::input)?;
-    Ok(plan.check_machine(&here::host_name()).map_err(Failure::input)?)
+    let plan = Plan::from_json(text).map_err(PythonFailure::input)?;
+    Ok(plan.check_machine(&here::host_name()).map_err(PythonFailure::input)?)
 }
 
 /// A plan in a text, checked, and its table.
 #[pyfunction]
 pub fn read_plan(text: &str) -> PyResult<(String, String)> {
-    let plan = Plan::from_json(text).map_err(Failure::input)?;
+    let plan = Plan::from_json(text).map_err(PythonFailure::input)?;
     Ok((plan.to_json(), placement::table(&plan)))
 }
 
 /// A plan in the format of another tool, as `seatmap export` writes it.
 #[pyfunction]
 pub fn export_plan(text: &str, format: &str) -> PyResult<String> {
-    let plan = Plan::from_json(text).map_err(Failure::input)?;
+    let plan = Plan::from_json(text).map_err(PythonFailure::input)?;
     let known = export::FORMATS.iter().find(|(word, _)| *word == format);
     let Some((_, write)) = known else {
         let words: Vec<&str> = export::FORMATS.iter().map(|(word, _)| *word).collect();
         let words = words.join(", ");
-        return Err(Failure::Input(format!(
+        return Err(PythonFailure::Input(format!(
             "a plan cannot be written as {format}; formats for it are {words}"
         ))
         .into());
     };
-    Ok(write(&plan).map_err(Failure::input)?)
+    Ok(write(&plan).map_err(PythonFailure::input)?)
 }

@@ -1,14 +1,14 @@
 //! The advice for one program, on one screen.
 
 use crate::duration::time;
-use crate::page::{Page, Section, Table, TableCell, draw};
+use crate::page::{Page, PageSection, Table, TableCell, draw};
 use crate::traffic::three_digits;
 use seatmap_advise::commands::Paste;
 use seatmap_advise::conclusion::{CLIENT_LIMIT_PERCENT, Confidence, WAITS_PERCENT};
-use seatmap_advise::evidence::{BUSY_PERCENT, BusyThread, Neighbour, NoTrial, UnseenFact};
+use seatmap_advise::evidence::{BUSY_PERCENT, BusyThread, NeighbourProgram, NoTrial, UnseenFact};
 use seatmap_advise::gain::MostGain;
-use seatmap_advise::trial::{Difference, TrialResult, TriedSeats};
-use seatmap_advise::{Advice, Evidence, Reason, Verdict};
+use seatmap_advise::trial::{RateDifference, TrialResult, TriedSeats};
+use seatmap_advise::{Advice, AdviceVerdict, Evidence, Reason};
 use seatmap_data::document::visible;
 use seatmap_data::statistics::words::{agreeing, counted, counted_figure, figure, lasting, signed};
 
@@ -70,7 +70,7 @@ pub fn html(advice: &Advice) -> String {
         [row.label.into(), words]
     }));
     draw::html(&Page {
-        sections: vec![Section::new("Looked at, in this order").with(table)],
+        sections: vec![PageSection::new("Looked at, in this order").with(table)],
         footer: "As 'seatmap advise' found the program.",
         ..Page::new(format!("Advice for {}", advice.evidence.name), headline(advice))
     })
@@ -106,9 +106,9 @@ fn headline(advice: &Advice) -> String {
         [first, rest @ ..] => format!("{name} ({first} and {} more)", rest.len()),
     };
     let verdict = match advice.conclusion.verdict {
-        Verdict::DoThis => "DO THIS",
-        Verdict::LeaveIt => "LEAVE IT",
-        Verdict::CannotTell => "CANNOT TELL HERE",
+        AdviceVerdict::DoThis => "DO THIS",
+        AdviceVerdict::LeaveIt => "LEAVE IT",
+        AdviceVerdict::CannotTell => "CANNOT TELL HERE",
     };
     format!("{who}: {verdict}")
 }
@@ -194,7 +194,7 @@ fn talks(evidence: &Evidence) -> String {
             format!("{inside}; the kernel wakes it {} times/s", three_digits(talk.outside_per_s))
         }
         None => match evidence.neighbours.partners.first() {
-            Some(Neighbour { name, pid, .. }) => {
+            Some(NeighbourProgram { name, pid, .. }) => {
                 format!("{inside}; {name} ({pid}) is connected with it, on this computer")
             }
             None => inside,
@@ -278,8 +278,8 @@ fn crowded(evidence: &Evidence) -> String {
 }
 
 /// The first of these programs, each with its CPU time.
-fn with_percents(programs: &[Neighbour]) -> String {
-    let named = programs.iter().take(MOST_NAMED).map(|Neighbour { name, pid, percent }| {
+fn with_percents(programs: &[NeighbourProgram]) -> String {
+    let named = programs.iter().take(MOST_NAMED).map(|NeighbourProgram { name, pid, percent }| {
         format!("{name} ({pid}, {} % of a CPU)", figure(*percent, 0))
     });
     named.collect::<Vec<String>>().join(", ")
@@ -382,15 +382,18 @@ fn tried(trial: &TrialResult) -> String {
     )
 }
 
-fn difference(difference: Option<Difference>) -> String {
-    difference.map_or("unread".to_owned(), |Difference { percent, low_percent, high_percent }| {
-        format!(
-            "{} % [{} to {}]",
-            signed(percent, 1),
-            signed(low_percent, 1),
-            signed(high_percent, 1)
-        )
-    })
+fn difference(difference: Option<RateDifference>) -> String {
+    difference.map_or(
+        "unread".to_owned(),
+        |RateDifference { percent, low_percent, high_percent }| {
+            format!(
+                "{} % [{} to {}]",
+                signed(percent, 1),
+                signed(low_percent, 1),
+                signed(high_percent, 1)
+            )
+        },
+    )
 }
 
 fn by_neighbours(evidence: &Evidence) -> String {
@@ -493,9 +496,9 @@ fn why(advice: &Advice) -> String {
 }
 
 /// A finding without a sentence of its own.
-fn setting(verdict: Verdict) -> &'static str {
+fn setting(verdict: AdviceVerdict) -> &'static str {
     match verdict {
-        Verdict::DoThis => "this setting is wrong, whatever the seats",
+        AdviceVerdict::DoThis => "this setting is wrong, whatever the seats",
         _ => "that decides how fast it runs, whatever the seats, and no command here mends it",
     }
 }

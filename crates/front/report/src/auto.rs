@@ -6,16 +6,16 @@ use seatmap_data::document::{right_aligned, visible};
 use seatmap_data::statistics::median;
 use seatmap_data::statistics::words::{lasting, signed};
 use seatmap_launch::halted::HaltedProcess;
-use seatmap_observe::End;
+use seatmap_observe::ObservationEnd;
 use seatmap_os::CpuSet;
 use seatmap_trial::live::conductor::Attempt;
-use seatmap_trial::live::event::{Gain, Verdict};
-use seatmap_trial::live::masks::{Held, Sweep};
-use seatmap_trial::live::{Candidate, Metric, NoSeats, Outcome};
+use seatmap_trial::live::event::{CandidateVerdict, RateGain};
+use seatmap_trial::live::masks::{SeatStatus, Sweep};
+use seatmap_trial::live::{LiveOutcome, NoSeats, SeatCandidate, WorkMetric};
 
 /// The whole of it for a terminal.
 #[must_use]
-pub fn text(outcome: &Outcome, metric: &Metric) -> String {
+pub fn text(outcome: &LiveOutcome, metric: &WorkMetric) -> String {
     let mut text = table(&outcome.attempts, metric);
     for sentence in sentences(outcome, metric) {
         text += &format!("{sentence}\n");
@@ -26,9 +26,10 @@ pub fn text(outcome: &Outcome, metric: &Metric) -> String {
 /// The sentences that are said in any case: seats that made the program worse, and threads that
 /// could not be seated.
 #[must_use]
-pub fn losses(outcome: &Outcome) -> Vec<String> {
-    let is_worse =
-        |attempt: &&Attempt| matches!(attempt.verdict, Verdict::Worse | Verdict::LeftEarly);
+pub fn losses(outcome: &LiveOutcome) -> Vec<String> {
+    let is_worse = |attempt: &&Attempt| {
+        matches!(attempt.verdict, CandidateVerdict::Worse | CandidateVerdict::LeftEarly)
+    };
     let worse: Vec<String> = outcome
         .attempts
         .iter()
@@ -53,7 +54,7 @@ fn refused(sweeps: &[Sweep]) -> Option<String> {
     Some(format!("The kernel refused the seats of {}.", counted(most, "thread")))
 }
 
-fn left_changed(outcome: &Outcome) -> impl Iterator<Item = String> {
+fn left_changed(outcome: &LiveOutcome) -> impl Iterator<Item = String> {
     outcome.left_changed.sentences().map(|mask| format!("Left changed: {}.", visible(&mask)))
 }
 
@@ -65,8 +66,8 @@ fn left_alone(threads: usize) -> Option<String> {
 }
 
 /// The seats that are kept, and the threads that were on them at the last look.
-fn on_seats(kept: &Candidate, outcome: &Outcome) -> String {
-    let is_over = outcome.end == Some(End::Program);
+fn on_seats(kept: &SeatCandidate, outcome: &LiveOutcome) -> String {
+    let is_over = outcome.end == Some(ObservationEnd::Program);
     let (has, have) =
         if is_over { ("had a seat", "had seats") } else { ("has a seat", "have seats") };
     let has = if outcome.held.on_seats == 1 { has } else { have };
@@ -83,7 +84,7 @@ fn on_seats(kept: &Candidate, outcome: &Outcome) -> String {
     format!("{kept}: {threads} {has} at the last look.")
 }
 
-fn moved(held: &Held) -> Option<String> {
+fn moved(held: &SeatStatus) -> Option<String> {
     let threads = counted(held.moved, "thread");
     let were = if held.moved == 1 { "was" } else { "were" };
     (held.moved > 0).then(|| {
@@ -94,7 +95,7 @@ fn moved(held: &Held) -> Option<String> {
     })
 }
 
-fn starved(held: &Held) -> Option<String> {
+fn starved(held: &SeatStatus) -> Option<String> {
     let first = held.starved.first()?;
     let threads = counted(held.starved.len(), "thread");
     let (was, its) =
@@ -108,12 +109,12 @@ fn starved(held: &Held) -> Option<String> {
     ))
 }
 
-fn table(attempts: &[Attempt], metric: &Metric) -> String {
+fn table(attempts: &[Attempt], metric: &WorkMetric) -> String {
     if attempts.is_empty() {
         return String::new();
     }
     let unit = match metric {
-        Metric::Command(_) => "total".to_owned(),
+        WorkMetric::Command(_) => "total".to_owned(),
         metric => metric.to_string(),
     };
     let mut text =
@@ -121,7 +122,7 @@ fn table(attempts: &[Attempt], metric: &Metric) -> String {
     // The column of free rates is as wide as its title, of which '/s free' takes seven.
     let width = unit.chars().count() + 7;
     for attempt in attempts {
-        let rate = |of: fn(&Gain) -> f64| {
+        let rate = |of: fn(&RateGain) -> f64| {
             attempt.gain.map_or("-".to_owned(), |gain| three_digits(of(&gain)))
         };
         text += &format!(
@@ -137,16 +138,18 @@ fn table(attempts: &[Attempt], metric: &Metric) -> String {
     text
 }
 
-fn judged(attempt: &Attempt, metric: &Metric) -> String {
+fn judged(attempt: &Attempt, metric: &WorkMetric) -> String {
     let word = match attempt.verdict {
-        Verdict::Better => "better",
-        Verdict::NotShown => "no gain is shown",
-        Verdict::Worse => "worse",
-        Verdict::LeftEarly => "left early: far below in its first periods",
-        Verdict::Unread if matches!(metric, Metric::Command(_)) => {
+        CandidateVerdict::Better => "better",
+        CandidateVerdict::NotShown => "no gain is shown",
+        CandidateVerdict::Worse => "worse",
+        CandidateVerdict::LeftEarly => "left early: far below in its first periods",
+        CandidateVerdict::Unread if matches!(metric, WorkMetric::Command(_)) => {
             "not judged: the command of --metric printed no number that grew"
         }
-        Verdict::Unread => "not judged: the figure stood still, as it does for threads that spin",
+        CandidateVerdict::Unread => {
+            "not judged: the figure stood still, as it does for threads that spin"
+        }
     };
     let percent = |ratio: f64| 100.0 * (ratio - 1.0);
     attempt.gain.map_or(word.to_owned(), |gain| {
@@ -156,7 +159,7 @@ fn judged(attempt: &Attempt, metric: &Metric) -> String {
     })
 }
 
-fn sentences(outcome: &Outcome, metric: &Metric) -> Vec<String> {
+fn sentences(outcome: &LiveOutcome, metric: &WorkMetric) -> Vec<String> {
     let mut sentences = vec![match &outcome.kept {
         Some(kept) => on_seats(kept, outcome),
         None if outcome.attempts.is_empty() => nothing_judged(outcome),
@@ -164,7 +167,7 @@ fn sentences(outcome: &Outcome, metric: &Metric) -> Vec<String> {
             "The threads have their own masks again, but for those that are named below.".to_owned()
         }
         None if is_undone(outcome) => "The threads have their own masks again.".to_owned(),
-        None if outcome.end == Some(End::Program) => {
+        None if outcome.end == Some(ObservationEnd::Program) => {
             "No seats were shown to be better than the kernel's choice.".to_owned()
         }
         None => "No seats are shown to be better; the kernel goes on to choose.".to_owned(),
@@ -215,7 +218,7 @@ fn torn(periods: usize) -> Option<String> {
     })
 }
 
-fn repeated(outcome: &Outcome) -> Option<String> {
+fn repeated(outcome: &LiveOutcome) -> Option<String> {
     let void = outcome.disturbed + outcome.torn;
     let left_out = void.saturating_sub(outcome.repeated);
     match (void, outcome.repeated, left_out) {
@@ -233,11 +236,12 @@ fn repeated(outcome: &Outcome) -> Option<String> {
 }
 
 /// Why no seats were judged.
-fn nothing_judged(outcome: &Outcome) -> String {
+fn nothing_judged(outcome: &LiveOutcome) -> String {
     let ended = ended(outcome);
     match (outcome.messages_per_s, outcome.no_seats) {
         (None, _) => {
-            let it = if outcome.end == Some(End::Program) { "it" } else { "the program" };
+            let it =
+                if outcome.end == Some(ObservationEnd::Program) { "it" } else { "the program" };
             format!("{ended}, before {it} was observed to the end; nothing was changed.")
         }
         (Some(_), Some(reason)) => {
@@ -254,12 +258,12 @@ fn nothing_judged(outcome: &Outcome) -> String {
 }
 
 /// How it ended, and when, as the beginning of a sentence.
-fn ended(outcome: &Outcome) -> String {
+fn ended(outcome: &LiveOutcome) -> String {
     let after = lasting(outcome.seconds);
     match outcome.end {
-        Some(End::Program) => format!("The program ended after {after}"),
-        Some(End::Time) => format!("The time was over after {after}"),
-        Some(End::Stopped) => format!("It was stopped after {after}"),
+        Some(ObservationEnd::Program) => format!("The program ended after {after}"),
+        Some(ObservationEnd::Time) => format!("The time was over after {after}"),
+        Some(ObservationEnd::Stopped) => format!("It was stopped after {after}"),
         // The error is told beside this.
         None => format!("It failed after {after}"),
     }
@@ -278,16 +282,16 @@ fn reason_in_words(reason: NoSeats) -> &'static str {
 }
 
 /// Whether seats that were better were taken away, because the program or the user ended it.
-fn is_undone(outcome: &Outcome) -> bool {
-    outcome.attempts.iter().any(|attempt| attempt.verdict == Verdict::Better)
+fn is_undone(outcome: &LiveOutcome) -> bool {
+    outcome.attempts.iter().any(|attempt| attempt.verdict == CandidateVerdict::Better)
 }
 
-fn metric_word(metric: &Metric) -> &'static str {
+fn metric_word(metric: &WorkMetric) -> &'static str {
     match metric {
-        Metric::Instructions => "instructions a second",
-        Metric::Wakeups => "wakeups a second",
-        Metric::Switches => "waits a second",
-        Metric::Command(_) => "the total of --metric",
+        WorkMetric::Instructions => "instructions a second",
+        WorkMetric::Wakeups => "wakeups a second",
+        WorkMetric::Switches => "waits a second",
+        WorkMetric::Command(_) => "the total of --metric",
     }
 }
 
@@ -310,8 +314,8 @@ mod tests {
     use seatmap_trial::live::masks::{LeftChanged, Starved};
     use std::time::Duration;
 
-    fn attempt(name: &str, verdict: Verdict, ratio: Option<f64>) -> Attempt {
-        let gain = ratio.map(|ratio| Gain {
+    fn attempt(name: &str, verdict: CandidateVerdict, ratio: Option<f64>) -> Attempt {
+        let gain = ratio.map(|ratio| RateGain {
             ratio,
             low: ratio - 0.05,
             high: ratio + 0.05,
@@ -319,7 +323,7 @@ mod tests {
             seated: 98_200.0 * ratio,
             pairs: 10,
         });
-        let candidate = Candidate {
+        let candidate = SeatCandidate {
             name: name.to_owned(),
             seats: vec![None, Some("0".to_owned()), Some("1".to_owned())],
         };
@@ -329,15 +333,15 @@ mod tests {
     #[test]
     fn attempts_are_told_with_their_intervals() {
         let attempts = vec![
-            attempt("nearest", Verdict::NotShown, Some(1.01)),
-            attempt("together", Verdict::Better, Some(1.334)),
-            attempt("together", Verdict::LeftEarly, None),
+            attempt("nearest", CandidateVerdict::NotShown, Some(1.01)),
+            attempt("together", CandidateVerdict::Better, Some(1.334)),
+            attempt("together", CandidateVerdict::LeftEarly, None),
         ];
         let kept = Some(attempts[1].candidate.clone());
         let sweep = |micros| Sweep { threads: 2, refused: 0, took: Duration::from_micros(micros) };
-        let held = Held { on_seats: 2, ..Held::default() };
+        let held = SeatStatus { on_seats: 2, ..SeatStatus::default() };
         let sweeps = vec![sweep(12), sweep(30), sweep(14)];
-        let outcome = Outcome {
+        let outcome = LiveOutcome {
             attempts,
             kept,
             sweeps,
@@ -354,7 +358,7 @@ mod tests {
             held,
             left_changed: LeftChanged::default(),
         };
-        insta::assert_snapshot!(text(&outcome, &Metric::Wakeups));
+        insta::assert_snapshot!(text(&outcome, &WorkMetric::Wakeups));
     }
 
     fn starved() -> Starved {
@@ -363,28 +367,28 @@ mod tests {
 
     #[test]
     fn seats_are_told_as_the_last_look_found_them() {
-        let kept = Some(attempt("nearest", Verdict::Better, None).candidate);
+        let kept = Some(attempt("nearest", CandidateVerdict::Better, None).candidate);
         let told = |on_seats, end| {
-            let held = Held { on_seats, ..Held::default() };
-            let outcome = Outcome { kept: kept.clone(), held, end, ..Outcome::default() };
-            text(&outcome, &Metric::Wakeups)
+            let held = SeatStatus { on_seats, ..SeatStatus::default() };
+            let outcome = LiveOutcome { kept: kept.clone(), held, end, ..LiveOutcome::default() };
+            text(&outcome, &WorkMetric::Wakeups)
         };
         insta::assert_snapshot!(told(2, None), @"'nearest' is kept: 2 threads have seats at the last look.");
         insta::assert_snapshot!(told(1, None), @"'nearest' is kept: 1 of 2 threads has a seat at the last look.");
-        insta::assert_snapshot!(told(0, Some(End::Program)), @"'nearest' was kept to the end: 0 of 2 threads had seats at the last look.");
+        insta::assert_snapshot!(told(0, Some(ObservationEnd::Program)), @"'nearest' was kept to the end: 0 of 2 threads had seats at the last look.");
     }
 
     #[test]
     fn losses_are_told_in_any_case() {
-        let lost = |own, refused| Outcome {
+        let lost = |own, refused| LiveOutcome {
             attempts: vec![
-                attempt("nearest", Verdict::Worse, Some(0.8)),
-                attempt("apart", Verdict::NotShown, None),
+                attempt("nearest", CandidateVerdict::Worse, Some(0.8)),
+                attempt("apart", CandidateVerdict::NotShown, None),
             ],
             sweeps: vec![Sweep { threads: 2, refused, took: Duration::from_micros(9) }],
             own,
-            held: Held { on_seats: own, moved: own, starved: vec![starved(); own] },
-            ..Outcome::default()
+            held: SeatStatus { on_seats: own, moved: own, starved: vec![starved(); own] },
+            ..LiveOutcome::default()
         };
         for count in [0, 1, 2] {
             let faults =
@@ -398,23 +402,25 @@ mod tests {
         1 thread was found off the seats: the program, or somebody else, changed the masks meanwhile.
         1 thread was ready and got no CPU of its seat (thread 71 'a\u{1b}[2J' on CPU 1): other work ran there.
         ");
-        assert!(losses(&Outcome::default()).is_empty());
+        assert!(losses(&LiveOutcome::default()).is_empty());
     }
 
     #[test]
     fn nothing_tried_is_told_too() {
         let metric_problem =
             Some("'command:cat' had not ended after 10 s and was ended".to_owned());
-        let late = text(&Outcome { metric_problem, ..Outcome::default() }, &Metric::Switches);
+        let late =
+            text(&LiveOutcome { metric_problem, ..LiveOutcome::default() }, &WorkMetric::Switches);
         assert!(
             late.contains("The metric 'command:cat' had not ended after 10 s and was ended."),
             "{late}"
         );
-        let void = text(&Outcome { disturbed: 2, ..Outcome::default() }, &Metric::Switches);
+        let void =
+            text(&LiveOutcome { disturbed: 2, ..LiveOutcome::default() }, &WorkMetric::Switches);
         assert!(void.contains("2 periods were void: others took more of the CPUs"), "{void}");
         let again = |disturbed, torn, repeated| {
-            let outcome = Outcome { disturbed, torn, repeated, ..Outcome::default() };
-            text(&outcome, &Metric::Switches)
+            let outcome = LiveOutcome { disturbed, torn, repeated, ..LiveOutcome::default() };
+            text(&outcome, &WorkMetric::Switches)
         };
         let one = again(0, 1, 1);
         let words = "1 period was void: CPUs were taken away or given back meanwhile.\nIt was made";
@@ -423,21 +429,22 @@ mod tests {
         assert!(again(4, 1, 3).contains("\n3 void periods were made again; 2 were left out.\n"));
         assert!(!again(0, 0, 0).contains("again"));
         assert!(late.starts_with("It failed after 0 s, before the program was observed"), "{late}");
-        let outcome = |end, messages_per_s, no_seats| Outcome {
+        let outcome = |end, messages_per_s, no_seats| LiveOutcome {
             end,
             messages_per_s,
             no_seats,
             seconds: 1.04,
-            ..Outcome::default()
+            ..LiveOutcome::default()
         };
-        let words = |outcome: Outcome| text(&outcome, &Metric::Wakeups).trim_end().to_owned();
-        let program = Some(End::Program);
+        let words =
+            |outcome: LiveOutcome| text(&outcome, &WorkMetric::Wakeups).trim_end().to_owned();
+        let program = Some(ObservationEnd::Program);
         let sentence = "The program ended after 1.0 s, before it was observed to the end; \
              nothing was changed.";
         assert_eq!(words(outcome(program, None, None)), sentence);
         let sentence = "The time was over after 1.0 s, before the program was observed to the \
              end; nothing was changed.";
-        assert_eq!(words(outcome(Some(End::Time), None, None)), sentence);
+        assert_eq!(words(outcome(Some(ObservationEnd::Time), None, None)), sentence);
         let sentence = "The program ended after 1.0 s, before the first seats were tried; \
              nothing was changed.";
         assert_eq!(words(outcome(program, Some(1e3), None)), sentence);
@@ -445,7 +452,8 @@ mod tests {
              program ended after 1.0 s.";
         assert_eq!(words(outcome(program, Some(0.0), Some(NoSeats::Silent))), sentence);
         let sweeps = vec![Sweep { threads: 2, refused: 0, took: Duration::from_micros(9) }];
-        let given = Outcome { sweeps, ..outcome(Some(End::Stopped), Some(1e3), None) };
+        let given =
+            LiveOutcome { sweeps, ..outcome(Some(ObservationEnd::Stopped), Some(1e3), None) };
         assert!(words(given).starts_with(
             "It was stopped after 1.0 s, before the first seats were judged; nothing was kept."
         ));

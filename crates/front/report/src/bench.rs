@@ -3,19 +3,19 @@
 mod neighbours;
 
 use crate::about::counted;
-use crate::axis::Unit;
+use crate::axis::AxisUnit;
 use crate::duration::duration;
-use crate::page::{Block, Page, Section, Table, TableCell, draw};
-use crate::svg::curves::Curve;
+use crate::page::{Block, Page, PageSection, Table, TableCell, draw};
+use crate::svg::curves::PlotCurve;
 use crate::svg::frame::Title;
 use crate::svg::intervals::Interval;
 use seatmap_data::document::visible;
 use seatmap_data::statistics::words::{figure, lasting, signed};
 use seatmap_data::statistics::{quantile, signed_rank};
-use seatmap_trial::tune::document::Baseline;
+use seatmap_trial::tune::document::BaselineComparison;
 use seatmap_trial::tune::metric::Better;
-use seatmap_trial::tune::verdict::{Floor, blocks_to_show, percent};
-use seatmap_trial::tune::{Comparison, Results, Verdict};
+use seatmap_trial::tune::verdict::{NoiseFloor, blocks_to_show, percent};
+use seatmap_trial::tune::{BenchResults, CommandComparison, ComparisonVerdict};
 use std::collections::BTreeSet;
 
 /// The change, in percent, for which a session that cannot detect it says how many blocks it needs.
@@ -26,18 +26,18 @@ const LONGEST_NAME: usize = 40;
 
 /// The whole result for a terminal.
 #[must_use]
-pub fn text(results: &Results) -> String {
+pub fn text(results: &BenchResults) -> String {
     draw::text(&page(results))
 }
 
 /// The whole result for the summary of a job or a comment on a change.
 #[must_use]
-pub fn markdown(results: &Results) -> String {
+pub fn markdown(results: &BenchResults) -> String {
     draw::markdown(&page(results))
 }
 
 /// The difference, the readings, and what they show.
-pub(crate) fn page(results: &Results) -> Page {
+pub(crate) fn page(results: &BenchResults) -> Page {
     let names = names(results);
     let comparisons = comparisons(results);
     let found = results.comparisons.iter().map(|found| {
@@ -62,14 +62,14 @@ pub(crate) fn page(results: &Results) -> Page {
     Page {
         lead: vec![about(results)],
         sections: vec![
-            Section::page(format!("The difference of '{}' from the others", names[0]))
+            PageSection::page(format!("The difference of '{}' from the others", names[0]))
                 .with(differences(&names, found)),
-            Section::new("Readings").unit(direction(results)).with(table(results)),
-            Section::new("In words").with(said),
-            Section::page("Every block").with(blocks(results)),
-            Section::page("CPU time that others used during each run")
+            PageSection::new("Readings").unit(direction(results)).with(table(results)),
+            PageSection::new("In words").with(said),
+            PageSection::page("Every block").with(blocks(results)),
+            PageSection::page("CPU time that others used during each run")
                 .with(neighbours::curves(results, names.clone())),
-            Section::page("Computer and settings").with(settings(results)),
+            PageSection::page("Computer and settings").with(settings(results)),
         ],
         footer: "Every block runs each command once and the first one twice, in random order.",
         ..Page::new("Commands compared", headline.unwrap_or_default())
@@ -82,7 +82,7 @@ pub(crate) fn throttled(quotas: &str) -> String {
 }
 
 /// How much was run, and where.
-fn about(results: &Results) -> String {
+fn about(results: &BenchResults) -> String {
     let metric =
         if results.metric == "time" { String::new() } else { format!(" of {}", results.metric) };
     let cut = if results.complete { "" } else { ", incomplete" };
@@ -103,7 +103,7 @@ pub(crate) fn cpus(list: &str) -> String {
     format!("{} {list}", if list.contains(['-', ',']) { "CPUs" } else { "CPU" })
 }
 
-fn table(results: &Results) -> Table {
+fn table(results: &BenchResults) -> Table {
     let table = Table::default()
         .words(["command"])
         .figures(["median", "middle half of all runs", "runs"])
@@ -122,7 +122,7 @@ fn table(results: &Results) -> Table {
 }
 
 /// The quartiles of some readings.
-fn middle_half(results: &Results, values: &[f64]) -> String {
+fn middle_half(results: &BenchResults, values: &[f64]) -> String {
     let quartiles = [0.25, 0.75].map(|share| quantile(values, share));
     let known = quartiles.iter().flatten().map(|value| reading(results, *value));
     known.collect::<Vec<_>>().join(" to ")
@@ -142,7 +142,7 @@ pub(crate) fn differences(
 }
 
 /// Each command's reading in each block.
-fn blocks(results: &Results) -> Block {
+fn blocks(results: &BenchResults) -> Block {
     let curves = names(results).into_iter().enumerate().map(|(at, name)| {
         // The second run of the first command in a block serves the comparison with itself only.
         let readings = results.runs.iter().filter(|run| run.command == at && !run.again);
@@ -162,23 +162,26 @@ pub(crate) fn readings_by_block(
     let curve = |(at, (name, readings)): (usize, (String, Vec<(usize, f64)>))| {
         // People count blocks from 1.
         let points = readings.iter().map(|(block, value)| (*block as f64 + 1.0, value * scale));
-        Curve::new(at, &name, points.collect())
+        PlotCurve::new(at, &name, points.collect())
     };
     Block::Curves {
         curves: named.enumerate().map(curve).collect(),
-        across: Title { text: "block", unit: Unit::Whole },
-        up: Title { text: "reading", unit: if is_time { Unit::Time } else { Unit::Number } },
+        across: Title { text: "block", unit: AxisUnit::Whole },
+        up: Title {
+            text: "reading",
+            unit: if is_time { AxisUnit::Time } else { AxisUnit::Number },
+        },
     }
 }
 
-fn settings(results: &Results) -> Table {
+fn settings(results: &BenchResults) -> Table {
     let longest = results.runs.iter().map(|run| run.seconds).fold(0.0, f64::max);
     let begun = [("begun", results.begun.clone()), ("longest run", duration(1e9 * longest))];
     Table::facts(results.fingerprint.words().into_iter().chain(begun))
 }
 
 /// A reading with its unit.
-fn reading(results: &Results, value: f64) -> String {
+fn reading(results: &BenchResults, value: f64) -> String {
     reading_of(&results.unit, value)
 }
 
@@ -229,12 +232,12 @@ pub(crate) fn short_names<'a>(names: impl Iterator<Item = &'a str>) -> Vec<Strin
     )
 }
 
-fn names(results: &Results) -> Vec<String> {
+fn names(results: &BenchResults) -> Vec<String> {
     short_names(results.commands.iter().map(|command| command.name.as_str()))
 }
 
 /// A sentence for each comparison.
-fn comparisons(results: &Results) -> Vec<String> {
+fn comparisons(results: &BenchResults) -> Vec<String> {
     let names = names(results);
     results
         .comparisons
@@ -244,7 +247,7 @@ fn comparisons(results: &Results) -> Vec<String> {
 }
 
 /// A comparison in words, without its full stop.
-fn compared(results: &Results, found: &Comparison, with: &str) -> String {
+fn compared(results: &BenchResults, found: &CommandComparison, with: &str) -> String {
     let own = &names(results)[0];
     let by = amount(&results.metric, percent(found.ratio));
     // Fewer blocks than the signed-rank test needs at this confidence have no interval.
@@ -257,16 +260,16 @@ fn compared(results: &Results, found: &Comparison, with: &str) -> String {
     };
     let interval = interval([low, high].map(percent), results.confidence);
     match found.verdict {
-        Verdict::NotShown if low > 1.0 || high < 1.0 => format!(
+        ComparisonVerdict::NotShown if low > 1.0 || high < 1.0 => format!(
             "No difference between '{own}' and {with} is shown: {interval} is within what '{own}' \
              may differ from itself"
         ),
-        Verdict::NotShown | Verdict::TooFew => {
+        ComparisonVerdict::NotShown | ComparisonVerdict::TooFew => {
             format!("No difference between '{own}' and {with} is shown {interval}")
         }
-        Verdict::Different => format!("'{own}' {by} than {with} {interval}"),
-        Verdict::Better => format!("'{own}' is better: it {by} than {with} {interval}"),
-        Verdict::Worse => format!("'{own}' is worse: it {by} than {with} {interval}"),
+        ComparisonVerdict::Different => format!("'{own}' {by} than {with} {interval}"),
+        ComparisonVerdict::Better => format!("'{own}' is better: it {by} than {with} {interval}"),
+        ComparisonVerdict::Worse => format!("'{own}' is worse: it {by} than {with} {interval}"),
     }
 }
 
@@ -302,7 +305,7 @@ fn decimals(percent: f64) -> usize {
 /// The least difference that would have been detected, from the first command's difference from
 /// itself and the spread of the comparisons, in percent of the other's reading as every difference
 /// here. If that is much, also the blocks that a smaller one needs.
-fn floor(results: &Results) -> Vec<String> {
+fn floor(results: &BenchResults) -> Vec<String> {
     // The first command is compared with itself block by block, and one block has no spread.
     let Some(itself) = &results.itself else {
         return vec!["One block does not say which differences this computer can show.".to_owned()];
@@ -324,7 +327,7 @@ fn floor(results: &Results) -> Vec<String> {
 }
 
 /// The changes that these blocks would have detected.
-fn detected(results: &Results, itself: &Floor) -> String {
+fn detected(results: &BenchResults, itself: &NoiseFloor) -> String {
     let count = results.blocks().len();
     let blocks = counted(count, "block");
     let fewest = signed_rank::fewest(results.confidence);
@@ -346,10 +349,11 @@ fn detected(results: &Results, itself: &Floor) -> String {
 
 /// The blocks and the time that a difference of 10 % needs, and the option that asks for them;
 /// `None` if this session has as many, or has shown all differences.
-fn blocks_needed(results: &Results) -> Option<String> {
+fn blocks_needed(results: &BenchResults) -> Option<String> {
     let blocks = results.blocks();
     let found = &results.comparisons;
-    let is_open = found.is_empty() || found.iter().any(|one| one.verdict == Verdict::NotShown);
+    let is_open =
+        found.is_empty() || found.iter().any(|one| one.verdict == ComparisonVerdict::NotShown);
     let needed = blocks_to_show(&blocks, WORTH_SHOWING_PERCENT, results.confidence)
         .filter(|needed| *needed > blocks.len())
         .filter(|_| is_open)?;
@@ -364,7 +368,7 @@ fn blocks_needed(results: &Results) -> Option<String> {
 }
 
 /// The comparison with an earlier result.
-fn of_baseline(results: &Results, then: &Baseline) -> String {
+fn of_baseline(results: &BenchResults, then: &BaselineComparison) -> String {
     let with = format!("'{}' of {}", short(&then.name), then.begun);
     match &then.comparison {
         // Comes first: under other conditions a difference would be theirs and not the command's.
@@ -380,7 +384,7 @@ fn of_baseline(results: &Results, then: &Baseline) -> String {
 }
 
 /// Whether larger readings are better, in words.
-fn direction(results: &Results) -> &'static str {
+fn direction(results: &BenchResults) -> &'static str {
     match results.better {
         None => "",
         Some(Better::Lower) => "smaller is better",

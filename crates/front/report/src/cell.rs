@@ -1,9 +1,9 @@
 //! Cells as text.
 
-use seatmap_cell::{Record, State};
+use seatmap_cell::{CellRecord, CellState};
 use seatmap_data::document::visible;
 use seatmap_data::statistics::words::{agreeing, counted};
-use seatmap_health::noise::Heard;
+use seatmap_health::noise::ProgramNoise;
 use seatmap_os::CpuList;
 
 /// The number of processes that are named.
@@ -14,7 +14,7 @@ const MOST_CPUS: usize = 4;
 
 /// One cell, in a few lines.
 #[must_use]
-pub fn text(cell: &Record) -> String {
+pub fn text(cell: &CellRecord) -> String {
     let mut text =
         format!("{}: {}, {}{}\n", cell.name, cpus(cell), cell.backend, measured_noise(cell));
     for reason in &cell.degraded {
@@ -61,11 +61,11 @@ fn owners(processes: &[String]) -> String {
     }
 }
 
-fn cpus(cell: &Record) -> String {
+fn cpus(cell: &CellRecord) -> String {
     CpuList(cell.cpus.clone()).named()
 }
 
-fn measured_noise(cell: &Record) -> String {
+fn measured_noise(cell: &CellRecord) -> String {
     match (cell.noise_before, cell.noise_after) {
         (Some(before), Some(after)) => {
             format!(", stolen time {before:.2} % before and {after:.2} % just after it was made")
@@ -82,15 +82,15 @@ pub fn faults(faults: &[String]) -> String {
 
 /// One cell on one line, as in a list.
 #[must_use]
-pub fn row(cell: &Record) -> String {
+pub fn row(cell: &CellRecord) -> String {
     let lease = cell.left_s().map_or(String::new(), |left| format!("  {left} s left"));
-    let state = if cell.state == State::Ready { "ready" } else { "damaged" };
+    let state = if cell.state == CellState::Ready { "ready" } else { "damaged" };
     format!("{}  {}  {}  {state}{lease}\n", cell.name, cpus(cell), cell.backend)
 }
 
 /// Whether a cell is what it was made to be.
 #[must_use]
-pub fn verdict(cell: &Record, faults: &[String]) -> String {
+pub fn verdict(cell: &CellRecord, faults: &[String]) -> String {
     match faults {
         [] => format!("{}: as it was made\n", cell.name),
         faults => faults.iter().map(|fault| visible(fault) + "\n").collect(),
@@ -99,7 +99,7 @@ pub fn verdict(cell: &Record, faults: &[String]) -> String {
 
 /// How many things are wrong with a cell; `None` where it is whole.
 #[must_use]
-pub fn damage(cell: &Record, faults: &[String]) -> Option<String> {
+pub fn damage(cell: &CellRecord, faults: &[String]) -> Option<String> {
     let count = faults.len();
     let things = counted(count, "thing");
     let are = agreeing(count, "is", "are");
@@ -108,7 +108,7 @@ pub fn damage(cell: &Record, faults: &[String]) -> Option<String> {
 
 /// The noise that a program had: a line a CPU, the first few, and what its threads lost.
 #[must_use]
-pub fn noise(noise: &Heard) -> Vec<String> {
+pub fn noise(noise: &ProgramNoise) -> Vec<String> {
     let (shown, more) = noise.cpus.split_at(noise.cpus.len().min(MOST_CPUS));
     let mut lines: Vec<String> = shown.iter().map(|cpu| format!("noise on {cpu}")).collect();
     if !more.is_empty() {
@@ -129,7 +129,7 @@ mod tests {
     use super::*;
     use seatmap_health::noise::OnCpu;
 
-    fn cell() -> Record {
+    fn cell() -> CellRecord {
         let text = r#"{"format": "seatmap-cell/1", "name": "quiet", "cpus": [2, 3], "backend": "affinity",
             "degraded": ["v2-partition: no\u0007 controller"], "noise_before": 9.0, "noise_after": 1.5,
             "state": "damaged", "group": null, "irqs_left": ["36"], "kernel_threads_left": 2, "threads_left": 1,
@@ -145,7 +145,7 @@ mod tests {
           left on its CPUs when it was made: 2 bound kernel threads, 1 other thread of process 1 init, interrupt 36
           its lease ends in 0 s, or by 'seatmap cell destroy quiet'
         ");
-        let endless = text(&Record { expires_s: None, ..cell() });
+        let endless = text(&CellRecord { expires_s: None, ..cell() });
         assert!(
             endless.ends_with("\n  it stays until 'seatmap cell destroy quiet'\n"),
             "{endless}"
@@ -174,7 +174,7 @@ mod tests {
             steal_percent: None,
             sources: Vec::new(),
         });
-        let heard = Heard { seconds: 1.5, preemptions: 1, cpus: cpus.collect() };
+        let heard = ProgramNoise { seconds: 1.5, preemptions: 1, cpus: cpus.collect() };
         let lines = noise(&heard);
         assert_eq!(lines.len(), MOST_CPUS + 2);
         assert_eq!(lines[0], "noise on CPU 0: 2 interrupts/s");

@@ -2,13 +2,13 @@
 
 use crate::counted;
 use crate::duration::time;
-use crate::page::{Block, Page, PairTimes, Section, Table, draw};
+use crate::page::{Block, Page, PageSection, PairTimes, Table, draw};
 use maud::{Markup, html};
 use seatmap_cluster::choice::SIZE_BYTES;
-use seatmap_cluster::fit::Metric;
-use seatmap_cluster::judge::{Fault, faults, unsettled};
-use seatmap_cluster::mpi::{Mpi, Operation};
-use seatmap_cluster::{Cluster, Exchange, Loaded, Node, Pair, Stream};
+use seatmap_cluster::fit::SymmetricMetric;
+use seatmap_cluster::judge::{ClusterFault, faults, unsettled};
+use seatmap_cluster::mpi::{CollectiveOperation, Mpi};
+use seatmap_cluster::{Cluster, LoadedStreams, Node, NodePair, Stream, StreamPattern};
 use seatmap_data::machine::Square;
 use seatmap_data::statistics::median;
 use std::time::Duration;
@@ -38,26 +38,26 @@ pub(crate) fn blocks(cluster: &Cluster) -> Page {
     let odd: Vec<String> = found.iter().map(|fault| fault.sentence.clone()).collect();
     let noisy = noisy(cluster);
     let mut sections = vec![
-        Section::page("Groups and nodes")
+        PageSection::page("Groups and nodes")
             .unit("median round trip of 64 KiB, and rate")
             .with(switches(cluster, &groups, &found)),
-        Section::page("Findings")
+        PageSection::page("Findings")
             .with(Block::List(odd.clone()))
             .with(Vec::from_iter(noisy.clone())),
-        Section::new("Groups in figures").narrow().with(table(cluster, &groups)),
+        PageSection::new("Groups in figures").narrow().with(table(cluster, &groups)),
     ];
     sections.extend(cluster.mpi.iter().flat_map(|mpi| by_mpi(cluster, mpi, &groups)));
     sections.extend(
         matrix(cluster, &groups)
-            .map(|times| Section::new("Round trips of 64 KiB").with(Block::Matrix(times))),
+            .map(|times| PageSection::new("Round trips of 64 KiB").with(Block::Matrix(times))),
     );
     let title = Vec::from_iter(odd.first().map(|_| "Odd:".to_owned()));
     sections.extend([
-        Section::new("Streams at one time").narrow().with(loaded(cluster)),
-        Section::page("Nodes")
+        PageSection::new("Streams at one time").narrow().with(loaded(cluster)),
+        PageSection::page("Nodes")
             .narrow()
             .with(Table::facts(cluster.nodes.iter().map(|node| (&node.name, facts(node))))),
-        Section::terminal().with(title).with(Block::List(odd)).with(Vec::from_iter(noisy)),
+        PageSection::terminal().with(title).with(Block::List(odd)).with(Vec::from_iter(noisy)),
     ]);
     Page {
         lead: std::iter::once(measured(cluster, groups.len()) + ".")
@@ -70,7 +70,7 @@ pub(crate) fn blocks(cluster: &Cluster) -> Page {
     }
 }
 
-fn sentence(cluster: &Cluster, found: &[Fault]) -> String {
+fn sentence(cluster: &Cluster, found: &[ClusterFault]) -> String {
     match found {
         [] if cluster.pairs.len() < 2 => nothing_to_compare(cluster) + ".",
         [] => "Nothing is wrong with this cluster, by what was measured.".to_owned(),
@@ -92,7 +92,7 @@ fn nothing_to_compare(cluster: &Cluster) -> String {
 /// The faults, each in a line, or one line that says that there is none; and one about pairs that
 /// could not be judged.
 #[must_use]
-pub fn verdict(cluster: &Cluster, found: &[Fault]) -> String {
+pub fn verdict(cluster: &Cluster, found: &[ClusterFault]) -> String {
     let cluster = &cluster.visible();
     let nodes = counted(cluster.nodes.len(), "node");
     let pairs = counted(cluster.pairs.len(), "pair");
@@ -182,12 +182,12 @@ fn predicted(cluster: &Cluster) -> Option<String> {
 }
 
 /// The pairs inside some nodes.
-fn inside<'a>(cluster: &'a Cluster, nodes: &[usize]) -> impl Iterator<Item = &'a Pair> + Clone {
+fn inside<'a>(cluster: &'a Cluster, nodes: &[usize]) -> impl Iterator<Item = &'a NodePair> + Clone {
     cluster.pairs.iter().filter(move |pair| pair.nodes.iter().all(|node| nodes.contains(node)))
 }
 
 /// The pairs of nodes in different groups.
-fn between(cluster: &Cluster) -> impl Iterator<Item = &Pair> + Clone {
+fn between(cluster: &Cluster) -> impl Iterator<Item = &NodePair> + Clone {
     let group = cluster.group_of();
     cluster.pairs.iter().filter(move |pair| group[pair.nodes[0]] != group[pair.nodes[1]])
 }
@@ -212,7 +212,7 @@ fn row<const N: usize>((name, figures): (String, [String; N])) -> impl Iterator<
 
 /// The median round trips of some pairs, of small messages and of large ones, and the rate of their
 /// streams.
-fn medians<'a>(pairs: impl Iterator<Item = &'a Pair> + Clone) -> [String; 3] {
+fn medians<'a>(pairs: impl Iterator<Item = &'a NodePair> + Clone) -> [String; 3] {
     let rates: Vec<f64> = pairs.clone().flat_map(|pair| pair.rate_mbps).collect();
     let [small, large] = [SMALL_BYTES, SIZE_BYTES].map(|size| {
         let trips: Vec<f64> =
@@ -223,25 +223,25 @@ fn medians<'a>(pairs: impl Iterator<Item = &'a Pair> + Clone) -> [String; 3] {
 }
 
 /// The same through MPI, where that was measured, and the operations of all nodes together.
-fn by_mpi(cluster: &Cluster, mpi: &Mpi, groups: &[Vec<usize>]) -> Vec<Section> {
+fn by_mpi(cluster: &Cluster, mpi: &Mpi, groups: &[Vec<usize>]) -> Vec<PageSection> {
     let columns =
         Table::default().words(["all nodes together"]).figures(["8 B", "1 KiB", "64 KiB"]);
     let together = columns.least([28, 10, 10, 10]).rows(collectives(mpi).into_iter().map(row));
     let pairs =
-        Section::new("Through MPI").narrow().with(vec![format!("Through {}:", mpi.library)]);
+        PageSection::new("Through MPI").narrow().with(vec![format!("Through {}:", mpi.library)]);
     // Without round trips through MPI only the operations are shown.
     let Some(cluster) = cluster.by_mpi() else { return vec![pairs.with(together)] };
-    let together = Section::new("Through MPI, all together").narrow().with(together);
+    let together = PageSection::new("Through MPI, all together").narrow().with(together);
     vec![pairs.with(table(&cluster, groups)), together]
 }
 
 /// The times of each operation by size: 8 B, 1 KiB and 64 KiB; a barrier has none but the first.
 fn collectives(mpi: &Mpi) -> [(String, [String; 3]); 4] {
     let names = [
-        (Operation::Barrier, "barrier"),
-        (Operation::Broadcast, "broadcast"),
-        (Operation::Allreduce, "allreduce"),
-        (Operation::Alltoall, "alltoall"),
+        (CollectiveOperation::Barrier, "barrier"),
+        (CollectiveOperation::Broadcast, "broadcast"),
+        (CollectiveOperation::Allreduce, "allreduce"),
+        (CollectiveOperation::Alltoall, "alltoall"),
     ];
     names.map(|(operation, name)| {
         // A barrier sends nothing and is on file with 0 bytes; it stands in the first column.
@@ -257,7 +257,7 @@ fn collectives(mpi: &Mpi) -> [(String, [String; 3]); 4] {
 /// The round trips of each pair; `None` where none were measured.
 fn matrix(cluster: &Cluster, groups: &[Vec<usize>]) -> Option<PairTimes> {
     let order: Vec<usize> = groups.concat();
-    let fit = cluster.fit(Metric::Trip(SIZE_BYTES))?;
+    let fit = cluster.fit(SymmetricMetric::Trip(SIZE_BYTES))?;
     // All names at once, because a name is short as long as it differs from the others.
     let short = apart(cluster, MATRIX_WIDTH);
     let n = order.len();
@@ -293,11 +293,11 @@ fn loaded(cluster: &Cluster) -> Table {
     }))
 }
 
-fn name_of(loaded: &Loaded) -> &'static str {
+fn name_of(loaded: &LoadedStreams) -> &'static str {
     match loaded.exchange {
-        Exchange::Bisection => "halves, both ways",
-        Exchange::Neighbours => "each to the next",
-        Exchange::Incast => "all to one",
+        StreamPattern::Bisection => "halves, both ways",
+        StreamPattern::Neighbours => "each to the next",
+        StreamPattern::Incast => "all to one",
     }
 }
 
@@ -317,7 +317,7 @@ fn facts(node: &Node) -> String {
 }
 
 /// The groups as boxes with their nodes, hung on what connects them. Nodes with faults are marked.
-fn switches(cluster: &Cluster, groups: &[Vec<usize>], found: &[Fault]) -> Markup {
+fn switches(cluster: &Cluster, groups: &[Vec<usize>], found: &[ClusterFault]) -> Markup {
     let [_, trip, rate] = medians(between(cluster));
     let short = apart(cluster, MATRIX_WIDTH);
     html! {
@@ -333,7 +333,7 @@ fn switches(cluster: &Cluster, groups: &[Vec<usize>], found: &[Fault]) -> Markup
 }
 
 /// A node's short name, with its name and faults as a tip.
-fn node_box(name: &str, short: &str, found: &[Fault]) -> Markup {
+fn node_box(name: &str, short: &str, found: &[ClusterFault]) -> Markup {
     let faults: Vec<&str> = found
         .iter()
         .filter(|fault| fault.nodes.iter().any(|node| node == name))
@@ -349,7 +349,7 @@ fn alone(cluster: &Cluster, stream: &Stream) -> Option<f64> {
     match cluster.pairs.iter().find(|pair| pair.nodes == nodes) {
         // The rates of a pair are from its first node to its second, and back.
         Some(pair) => Some(pair.rate_mbps[usize::from(stream.from > stream.to)]),
-        None => Some(cluster.fit(Metric::Rate)?.predicted(nodes[0], nodes[1])),
+        None => Some(cluster.fit(SymmetricMetric::Rate)?.predicted(nodes[0], nodes[1])),
     }
 }
 

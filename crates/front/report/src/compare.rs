@@ -1,7 +1,7 @@
 //! Two machines side by side.
 
 use crate::page::draw;
-use crate::page::{Page, Section, Table};
+use crate::page::{Page, PageSection, Table};
 use seatmap_data::document::visible;
 use seatmap_data::statistics::words::figure;
 use seatmap_measure::comparison::{ClassComparison, FactDifference, ProfileComparison};
@@ -28,9 +28,9 @@ pub(crate) fn page(comparison: &ProfileComparison) -> Page {
     };
     Page {
         sections: vec![
-            Section::terminal().with(vec![headline.clone()]),
-            Section::new("Distance classes").unit("round trip in ns").with(classes(comparison)),
-            Section::new("What differs").with(facts).with(differences(&comparison.differences)),
+            PageSection::terminal().with(vec![headline.clone()]),
+            PageSection::new("Distance classes").unit("round trip in ns").with(classes(comparison)),
+            PageSection::new("What differs").with(facts).with(differences(&comparison.differences)),
         ],
         footer: "Ratio: how many times as far apart the second machine's pairs are, with the 95 % \
                  interval of the rank sum test over pairs.",

@@ -61,7 +61,7 @@ fn sgr(level: Severity) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatmap_health::doctor::{Remedy, RemedyKind};
+    use seatmap_health::doctor::{DoctorRemedyKind, Remedy};
 
     #[test]
     fn a_remedy_stands_below_its_finding() {
@@ -69,7 +69,10 @@ mod tests {
             subject: "clock",
             level: Severity::Fix,
             found: "it is slow".to_owned(),
-            remedy: Some(Remedy { kind: RemedyKind::Advice, text: "choose\x07 another".into() }),
+            remedy: Some(Remedy {
+                kind: DoctorRemedyKind::Advice,
+                text: "choose\x07 another".into(),
+            }),
         }];
         let plain = "Begin with this one:\n  1. clock: it is slow\n     -> choose\\u{7} another\n\n\
                      FIX   clock           it is slow\n                      -> choose\\u{7} another\n";

@@ -10,7 +10,7 @@ mod tests;
 mod thumbnail;
 
 use crate::html;
-use crate::page::{Section, Table, TableCell};
+use crate::page::{PageSection, Table, TableCell};
 use maud::{Markup, html};
 use seatmap_data::document::shell_file;
 use seatmap_data::machine::OriginKind;
@@ -95,13 +95,13 @@ fn machine_page(gallery: &Gallery, place: usize, pairs: &[LikePair]) -> String {
             }
         }
     };
-    let mut section = Section::new("In the gallery").with(links);
+    let mut section = PageSection::new("In the gallery").with(links);
     if let Some(summary) = &machine.summary {
         section = section.with(vec![format!("{summary}.")]);
     }
     let sources = crate::page::Block::List(machine.sources.clone());
     let sections =
-        [section.with(commands(machine)), Section::new("Sources of the figures").with(sources)];
+        [section.with(commands(machine)), PageSection::new("Sources of the figures").with(sources)];
     html::page_with(&machine.profile, machine.machine.model(), &[], &back(), sections)
 }
 

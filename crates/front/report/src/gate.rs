@@ -1,12 +1,12 @@
 //! Base and head of several benchmarks: what their runs show, in words.
 
 use crate::bench::{cpus, digits, interval, reading_of, short_names, throttled};
-use crate::page::{Block, Page, Section, Table, TableCell, draw};
+use crate::page::{Block, Page, PageSection, Table, TableCell, draw};
 use crate::svg::intervals::Interval;
 use seatmap_data::statistics::words::counted;
 use seatmap_trial::gate::{BenchmarkResult, GateReport};
 use seatmap_trial::tune::verdict::percent;
-use seatmap_trial::tune::{LimitOutcome, Verdict};
+use seatmap_trial::tune::{ComparisonVerdict, LimitOutcome};
 
 /// The whole result for a terminal.
 #[must_use]
@@ -39,10 +39,10 @@ pub(crate) fn page(report: &GateReport) -> Page {
     Page {
         lead: vec![about(report)],
         sections: vec![
-            Section::page("Head's difference from base").with(differences(report)),
-            Section::new("Benchmarks").with(table(report)),
-            Section::new("In words").with(said),
-            Section::page("Computer and settings").with(settings(report)),
+            PageSection::page("Head's difference from base").with(differences(report)),
+            PageSection::new("Benchmarks").with(table(report)),
+            PageSection::new("In words").with(said),
+            PageSection::page("Computer and settings").with(settings(report)),
         ],
         footer: "In every block each benchmark runs base once and head twice, in random order.",
         ..Page::new("Base and head compared", format!("{}.", report.verdict()))
@@ -143,11 +143,11 @@ fn of_interval(result: &BenchmarkResult) -> String {
 fn verdict(result: &BenchmarkResult) -> String {
     let limit = result.fail_above_percent.unwrap_or_default();
     let difference = match result.comparison.as_ref().map(|found| found.verdict) {
-        Some(Verdict::Better) => "better",
-        Some(Verdict::Worse) => "worse",
-        Some(Verdict::Different) => "different",
-        Some(Verdict::NotShown) => "no difference shown",
-        Some(Verdict::TooFew) | None => "too few blocks",
+        Some(ComparisonVerdict::Better) => "better",
+        Some(ComparisonVerdict::Worse) => "worse",
+        Some(ComparisonVerdict::Different) => "different",
+        Some(ComparisonVerdict::NotShown) => "no difference shown",
+        Some(ComparisonVerdict::TooFew) | None => "too few blocks",
     };
     match result.outcome {
         None => difference.to_owned(),

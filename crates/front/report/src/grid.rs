@@ -6,7 +6,7 @@ use seatmap_measure::classes::grouped_order;
 
 /// The order of rows and columns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Order {
+pub enum GridOrder {
     /// Group by group, SMT siblings side by side.
     #[default]
     Group,
@@ -32,7 +32,7 @@ impl Grid {
     /// predicts for lines of that home. `None` where the profile holds no distances or no such
     /// home.
     #[must_use]
-    pub fn of(profile: &Profile, order: Order, home: Option<usize>) -> Option<Self> {
+    pub fn of(profile: &Profile, order: GridOrder, home: Option<usize>) -> Option<Self> {
         let distance = profile.core_distance.as_ref()?;
         let order_of_rows = positions(profile, order);
         let unsorted = match home {
@@ -50,7 +50,7 @@ impl Grid {
                 .iter()
                 // By OS index neighbours belong to groups in turn, and a line after each would
                 // divide nothing.
-                .map(|at| if order == Order::Group { groups[*at] } else { 0 })
+                .map(|at| if order == GridOrder::Group { groups[*at] } else { 0 })
                 .collect(),
             cells_ns: Square::from_fn(n, |i, j| unsorted[(order_of_rows[i], order_of_rows[j])]),
             status: Square::from_fn(n, status),
@@ -77,13 +77,13 @@ impl Grid {
 }
 
 /// Rows of `core_distance.pus` in the order in which they are shown.
-pub(crate) fn positions(profile: &Profile, order: Order) -> Vec<usize> {
+pub(crate) fn positions(profile: &Profile, order: GridOrder) -> Vec<usize> {
     let pus = profile.core_distance.as_ref().map_or(&[][..], |distance| &distance.pus);
     let mut by_os: Vec<usize> = (0..pus.len()).collect();
     by_os.sort_by_key(|at| pus[*at]);
     match order {
-        Order::Group => grouped_order(profile),
-        Order::Os => by_os,
+        GridOrder::Group => grouped_order(profile),
+        GridOrder::Os => by_os,
     }
 }
 
@@ -119,7 +119,7 @@ mod tests {
         if let Some(distance) = &mut profile.core_distance {
             distance.pus.reverse();
         }
-        let grid = Grid::of(&profile, Order::Os, None).unwrap();
+        let grid = Grid::of(&profile, GridOrder::Os, None).unwrap();
         assert_eq!(grid.os, [0, 1, 2, 3, 4, 5, 6, 7]);
         assert!((0..8).all(|row| !grid.ends_group(row)));
         let stored = profile.core_distance.as_ref().unwrap();
@@ -128,14 +128,14 @@ mod tests {
 
     #[test]
     fn by_group_ends_a_group_in_the_middle() {
-        let grid = Grid::of(&two_groups(), Order::Group, None).unwrap();
+        let grid = Grid::of(&two_groups(), GridOrder::Group, None).unwrap();
         let ends: Vec<usize> = (0..8).filter(|row| grid.ends_group(*row)).collect();
         assert_eq!(ends, [3]);
     }
 
     #[test]
     fn a_home_that_is_not_there_is_no_grid() {
-        assert!(Grid::of(&two_groups(), Order::Group, Some(1)).is_some());
-        assert!(Grid::of(&two_groups(), Order::Group, Some(9)).is_none());
+        assert!(Grid::of(&two_groups(), GridOrder::Group, Some(1)).is_some());
+        assert!(Grid::of(&two_groups(), GridOrder::Group, Some(9)).is_none());
     }
 }

@@ -1,9 +1,9 @@
 //! Benchmarks over time, in words and curves.
 
-use crate::axis::Unit;
+use crate::axis::AxisUnit;
 use crate::bench::{digits, reading_of};
-use crate::page::{Block, Page, Section, Table, TableCell, draw};
-use crate::svg::curves::Curve;
+use crate::page::{Block, Page, PageSection, Table, TableCell, draw};
+use crate::svg::curves::PlotCurve;
 use crate::svg::frame::Title;
 use seatmap_data::document::visible;
 use seatmap_data::statistics::median;
@@ -36,13 +36,13 @@ pub(crate) fn page(trends: &Trends) -> Page {
     Page {
         lead: Vec::new(),
         sections: vec![
-            Section::new("Benchmarks").with(table(trends)),
-            Section::new("In words").with(said),
-            Section::page("Every session, beside the median of its benchmark").with(
+            PageSection::new("Benchmarks").with(table(trends)),
+            PageSection::new("In words").with(said),
+            PageSection::page("Every session, beside the median of its benchmark").with(
                 Block::Curves {
                     curves: curves.collect(),
-                    across: Title { text: "session", unit: Unit::Whole },
-                    up: Title { text: "difference, %", unit: Unit::Number },
+                    across: Title { text: "session", unit: AxisUnit::Whole },
+                    up: Title { text: "difference, %", unit: AxisUnit::Number },
                 },
             ),
         ],
@@ -135,7 +135,7 @@ fn computers(trends: &Trends) -> Vec<String> {
     others.collect()
 }
 
-fn curve(trends: &Trends, at: usize, trend: &Trend) -> Curve {
+fn curve(trends: &Trends, at: usize, trend: &Trend) -> PlotCurve {
     let values: Vec<f64> = trend.points.iter().map(|point| point.median).collect();
     let level = median(&values).unwrap_or(1.0);
     let points = values.iter().enumerate();
@@ -146,5 +146,5 @@ fn curve(trends: &Trends, at: usize, trend: &Trend) -> Curve {
     } else {
         name
     };
-    Curve::new(at, &name, points.collect())
+    PlotCurve::new(at, &name, points.collect())
 }

@@ -83,7 +83,7 @@ pub mod under_way;
 mod samples;
 
 pub use about::counted;
-pub use axis::Unit;
+pub use axis::AxisUnit;
 pub use digits::Digits;
-pub use grid::{Grid, Order};
+pub use grid::{Grid, GridOrder};
 pub use scale::Scale;

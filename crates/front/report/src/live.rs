@@ -1,7 +1,7 @@
 //! A matrix that is still being measured.
 //!
 //! The command line redraws the picture in place on stderr: it prints a frame, moves the cursor up
-//! by [`Live::lines`] and prints the next. So every frame of one matrix has the same number of
+//! by [`LiveMatrix::lines`] and prints the next. So every frame of one matrix has the same number of
 //! lines, none longer than the terminal is wide.
 
 use crate::terminal::{DrawOptions, draw};
@@ -10,7 +10,7 @@ use seatmap_data::machine::Matrix;
 
 /// How far a measurement is.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Progress {
+pub struct MeasurementProgress {
     /// Pair visits done.
     pub done: usize,
     /// Pair visits in all.
@@ -25,7 +25,7 @@ pub struct Progress {
 
 /// Draws frames of a matrix as it fills in.
 #[derive(Clone, Debug)]
-pub struct Live {
+pub struct LiveMatrix {
     pus: Vec<u32>,
     options: DrawOptions,
     most_lines: usize,
@@ -33,7 +33,7 @@ pub struct Live {
     lines: usize,
 }
 
-impl Live {
+impl LiveMatrix {
     /// Frames for these PUs (OS indices in matrix order) of at most `most_lines` lines: the
     /// terminal's, less one for the cursor. `resolution_ns` limits the digits shown.
     #[must_use]
@@ -41,11 +41,14 @@ impl Live {
         let digits = Digits::for_resolution(resolution_ns);
         // Medians are drawn while they are measured; a model of homes comes after them.
         let options = DrawOptions { home: None, ..options };
-        let mut live = Live { pus: pus.to_vec(), options, most_lines, digits, lines: 0 };
+        let mut live = LiveMatrix { pus: pus.to_vec(), options, most_lines, digits, lines: 0 };
         // Small matrices show numbers while these fit into the width, points otherwise; both must
         // find room.
-        let lines_with =
-            |ns| live.frame(&Matrix::filled(pus.len(), ns), &Progress::default()).lines().count();
+        let lines_with = |ns| {
+            live.frame(&Matrix::filled(pus.len(), ns), &MeasurementProgress::default())
+                .lines()
+                .count()
+        };
         live.lines = [f64::NAN, 0.0, f64::MAX].map(lines_with).into_iter().max().unwrap_or(0);
         live
     }
@@ -59,7 +62,7 @@ impl Live {
     /// The medians known so far (NaN for the others), in the order of the PUs, and the progress
     /// below them.
     #[must_use]
-    pub fn frame(&self, median_ns: &Matrix, progress: &Progress) -> String {
+    pub fn frame(&self, median_ns: &Matrix, progress: &MeasurementProgress) -> String {
         let grid = Grid::plain(&self.pus, median_ns);
         let picture = draw(&grid, self.digits, &self.options, self.most_lines.saturating_sub(1));
         // The cursor moves up by the same number of lines after each frame, so a short one is
@@ -69,7 +72,7 @@ impl Live {
     }
 }
 
-impl Progress {
+impl MeasurementProgress {
     /// One line of at most `width` characters, without its end.
     #[must_use]
     pub fn line(&self, width: usize) -> String {
@@ -104,8 +107,13 @@ mod tests {
     use crate::terminal::Colour;
     use proptest::prelude::*;
 
-    const HALF_WAY: Progress =
-        Progress { done: 3, total: 6, eta_s: Some(4.2), current: Some((0, 8)), discarded: 7 };
+    const HALF_WAY: MeasurementProgress = MeasurementProgress {
+        done: 3,
+        total: 6,
+        eta_s: Some(4.2),
+        current: Some((0, 8)),
+        discarded: 7,
+    };
 
     #[test]
     fn a_frame_half_way() {
@@ -113,7 +121,7 @@ mod tests {
         median_ns.set_both(0, 1, 40.12);
         median_ns.set_both(0, 2, 101.0);
         median_ns.set_both(1, 3, 99.5);
-        let live = Live::new(&[0, 1, 8, 9], DrawOptions::default(), 40, 0.04);
+        let live = LiveMatrix::new(&[0, 1, 8, 9], DrawOptions::default(), 40, 0.04);
         insta::assert_snapshot!(live.frame(&median_ns, &HALF_WAY), @"
                0      1      8      9
         0      -   40.1  101.0      ?
@@ -139,7 +147,7 @@ mod tests {
         ) {
             let colour = if colour { Colour::Ansi256 } else { Colour::None };
             let pus: Vec<u32> = (0..n as u32).collect();
-            let live = Live::new(&pus, DrawOptions { colour, width, ..DrawOptions::default() }, lines, 0.1);
+            let live = LiveMatrix::new(&pus, DrawOptions { colour, width, ..DrawOptions::default() }, lines, 0.1);
             let cell = |i: usize, j: usize| if (i + j).is_multiple_of(3) { f64::NAN } else { high + (i * j) as f64 };
             let frame = live.frame(&Matrix::from_fn(n, cell), &HALF_WAY);
             prop_assert_eq!(frame.lines().count(), live.lines());

@@ -4,7 +4,7 @@ use seatmap_data::machine::{PairStatus, Profile};
 
 /// Another PU and how far away it is.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Neighbour {
+pub(crate) struct NearbyPu {
     /// Its OS index.
     pub os: u32,
     /// Round trip.
@@ -15,16 +15,16 @@ pub(crate) struct Neighbour {
 
 /// The nearest PUs, nearest first, those at equal distance by OS index; `None` where the profile
 /// does not know the PU.
-pub(crate) fn nearest(profile: &Profile, os: u32, most: usize) -> Option<Vec<Neighbour>> {
+pub(crate) fn nearest(profile: &Profile, os: u32, most: usize) -> Option<Vec<NearbyPu>> {
     let distance = profile.core_distance.as_ref()?;
     let row = distance.index_of(os)?;
-    let neighbour = |at: usize| Neighbour {
+    let neighbour = |at: usize| NearbyPu {
         os: distance.pus[at],
         median_ns: distance.median_ns[(row, at)],
         status: distance.status[(row, at)],
     };
     let others = (0..distance.pus.len()).filter(|at| *at != row).map(neighbour);
-    let mut known: Vec<Neighbour> = others.filter(|other| other.median_ns.is_finite()).collect();
+    let mut known: Vec<NearbyPu> = others.filter(|other| other.median_ns.is_finite()).collect();
     known.sort_by(|a, b| a.median_ns.total_cmp(&b.median_ns).then(a.os.cmp(&b.os)));
     known.truncate(most);
     Some(known)

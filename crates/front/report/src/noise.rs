@@ -5,7 +5,7 @@ pub(crate) mod trace;
 use crate::counted;
 use crate::duration::duration;
 use crate::page::draw::text_table;
-use crate::page::{Block, Page, Section, Table};
+use crate::page::{Block, Page, PageSection, Table};
 use crate::{sentence, svg};
 use seatmap_health::noise::{Bin, CpuNoise, NoiseReport, Traced};
 use trace::NOBODY;
@@ -44,23 +44,25 @@ pub(crate) fn page(report: &NoiseReport) -> Page {
         ("Detour loop", table(report).pick([0, 1, 2, 3, 4]).into()),
         ("FWQ: fixed work quanta", table(report).pick([0, 5, 8, 9, 6, 7]).into()),
     ]);
-    let mut sections =
-        vec![Section::new("Gaps on each CPU").with(pictures), Section::new("").with(of_meters)];
+    let mut sections = vec![
+        PageSection::new("Gaps on each CPU").with(pictures),
+        PageSection::new("").with(of_meters),
+    ];
     for noise in &report.cpus {
         sections.push(
-            Section::new(format!("What came to CPU {}", noise.cpu))
+            PageSection::new(format!("What came to CPU {}", noise.cpu))
                 .with(events(noise))
                 .with(Vec::from_iter(unexplained(noise).map(|share| format!("At {share}.")))),
         );
         sections.extend(noise.trace.as_ref().map(|trace| {
             let left_out = trace::left_out(noise, trace).map(|what| format!("These are {what}."));
             let gaps = trace.longest.iter().map(trace::gap).chain(left_out);
-            Section::new(format!("Who had CPU {} in its gaps", noise.cpu))
+            PageSection::new(format!("Who had CPU {} in its gaps", noise.cpu))
                 .with(takers(trace))
                 .with(gaps.collect::<Vec<_>>())
         }));
     }
-    sections.push(Section::new("The meters").with(of_the_meters(report)));
+    sections.push(PageSection::new("The meters").with(of_the_meters(report)));
     Page {
         lead: vec![format!("{cpus} for {:.2} s{interrupted}", report.seconds)],
         sections,
@@ -195,7 +197,7 @@ fn sources(report: &NoiseReport) -> String {
     text
 }
 
-fn source(source: &seatmap_health::noise::Source) -> String {
+fn source(source: &seatmap_health::noise::NoiseSource) -> String {
     format!("{} {:.1}", source.name, source.per_second)
 }
 

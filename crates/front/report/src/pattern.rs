@@ -1,7 +1,7 @@
 //! Patterns: their kind, and the traffic between tasks.
 
-use crate::page::{Page, Section, Table, TableCell};
-use crate::traffic::{Traffic, counted, degrees, name, short, size};
+use crate::page::{Page, PageSection, Table, TableCell};
+use crate::traffic::{TrafficMatrix, counted, degrees, name, short, size};
 use crate::{sentence, svg};
 use seatmap_data::pattern::{Edge, Pattern};
 
@@ -27,11 +27,11 @@ pub fn drawn(pattern: &Pattern, width: usize) -> String {
 pub(crate) fn page(pattern: &Pattern) -> Page {
     let rest = pattern.edges.len().saturating_sub(LISTED);
     let more = (rest > 0).then(|| format!("and {rest} more"));
-    let heaviest = Section::new("The heaviest edges").with(heaviest(pattern));
+    let heaviest = PageSection::new("The heaviest edges").with(heaviest(pattern));
     Page {
         lead: vec![size(pattern), degrees(pattern)],
         sections: std::iter::once(
-            Section::new("Who sends how much to whom").with(svg::traffic::picture(pattern)),
+            PageSection::new("Who sends how much to whom").with(svg::traffic::picture(pattern)),
         )
         .chain(stand_out(pattern).then(|| heaviest.with(Vec::from_iter(more))))
         .collect(),
@@ -98,7 +98,7 @@ fn range(values: &[f64]) -> Option<(f64, f64)> {
 fn matrix(pattern: &Pattern, width: usize) -> String {
     // Two columns a cell make it square.
     let room = (width.saturating_sub(MARGIN) / 2).clamp(1, MOST_CELLS);
-    let traffic = Traffic::of(pattern, room);
+    let traffic = TrafficMatrix::of(pattern, room);
     // Rounded up, and at least a dot: only a cell in which nothing flows is blank.
     let shade = |row, column| {
         SHADES[traffic
@@ -113,7 +113,7 @@ fn matrix(pattern: &Pattern, width: usize) -> String {
     rows + &caption(&traffic)
 }
 
-fn caption(traffic: &Traffic) -> String {
+fn caption(traffic: &TrafficMatrix) -> String {
     let block = traffic.block;
     let shared =
         // Plural: a square of several pairs.

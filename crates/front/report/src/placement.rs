@@ -3,12 +3,12 @@
 use crate::counted;
 use crate::duration::duration;
 use crate::effect;
-use crate::floor::{self, Comparison, Floor};
+use crate::floor::{self, FloorPlan, SeatingComparison};
 use crate::page::draw::text_table;
-use crate::page::{Page, Section, Table, TableCell};
+use crate::page::{Page, PageSection, Table, TableCell};
 use crate::svg::traffic::Labelled;
 use crate::traffic::three_digits;
-use crate::{Grid, Order, sentence, svg};
+use crate::{Grid, GridOrder, sentence, svg};
 use maud::{Markup, html};
 use seatmap_data::document::visible;
 use seatmap_data::machine::Profile;
@@ -32,12 +32,12 @@ pub(crate) fn page(
     profile: &Profile,
     pattern: &Pattern,
     plan: &Plan,
-    comparison: &Comparison,
+    comparison: &SeatingComparison,
 ) -> Page {
     let tasks = counted(plan.placement.len(), "task");
     let edges = counted(pattern.edges.len(), "edge");
     let method = plan.method.as_deref().unwrap_or("placed by hand");
-    let grid = Grid::of(profile, Order::Group, None);
+    let grid = Grid::of(profile, GridOrder::Group, None);
     let mut lead = vec![format!("{tasks}, {edges}, {method}")];
     let headline = match &plan.effect {
         // A share of the program's time comes before a ratio of costs.
@@ -50,15 +50,15 @@ pub(crate) fn page(
     Page {
         lead,
         sections: vec![
-            Section::new("Costs of the model").with(gains(plan)),
-            Section::new("Threads, lines and traffic").with(floor::section(comparison)),
-            Section::new("Seats").with(seat_boxes(grid.as_ref(), plan)),
-            Section::new("Traffic, tasks in the order of their seats").with(traffic(
+            PageSection::new("Costs of the model").with(gains(plan)),
+            PageSection::new("Threads, lines and traffic").with(floor::section(comparison)),
+            PageSection::new("Seats").with(seat_boxes(grid.as_ref(), plan)),
+            PageSection::new("Traffic, tasks in the order of their seats").with(traffic(
                 grid.as_ref(),
                 pattern,
                 plan,
             )),
-            Section::new("Core distances").with(svg::picture(profile, grid.as_ref())),
+            PageSection::new("Core distances").with(svg::picture(profile, grid.as_ref())),
         ],
         footer: footer(plan),
         ..Page::new(title(plan), headline)
@@ -66,17 +66,17 @@ pub(crate) fn page(
 }
 
 /// A plan that was saved: the gain and the seats. It does not hold its pattern's messages.
-pub(crate) fn saved_page(profile: &Profile, floor: &Floor, plan: &Plan) -> Page {
-    let grid = Grid::of(profile, Order::Group, None);
+pub(crate) fn saved_page(profile: &Profile, floor: &FloorPlan, plan: &Plan) -> Page {
+    let grid = Grid::of(profile, GridOrder::Group, None);
     let mut lead = vec![counted(plan.placement.len(), "task")];
     lead.extend(plan.method.clone());
     Page {
         lead,
         sections: vec![
-            Section::new("Costs of the model").with(gains(plan)),
-            Section::new("Tasks on the machine").with(floor::tasks(floor, plan)),
-            Section::new("Seats").with(seat_boxes(grid.as_ref(), plan)),
-            Section::new("Core distances").with(svg::picture(profile, grid.as_ref())),
+            PageSection::new("Costs of the model").with(gains(plan)),
+            PageSection::new("Tasks on the machine").with(floor::tasks(floor, plan)),
+            PageSection::new("Seats").with(seat_boxes(grid.as_ref(), plan)),
+            PageSection::new("Core distances").with(svg::picture(profile, grid.as_ref())),
         ],
         footer: footer(plan),
         ..Page::new(title(plan), sentence::of_plan(plan))
@@ -523,7 +523,8 @@ mod tests {
             DrawnPlacement::in_order(&profile, &pattern, &plan, vec![0, 1]),
             DrawnPlacement::planned(&pattern, &plan),
         ];
-        let comparison = Comparison::new(Floor::of(&profile, None), &pattern, &plan, seatings);
+        let comparison =
+            SeatingComparison::new(FloorPlan::of(&profile, None), &pattern, &plan, seatings);
         let page = placement(&profile, &pattern, &plan, &comparison);
         assert!(page.contains("&lt;script&gt;alert") && !page.contains("<script>alert"));
         assert!(page.contains("CPU 0") && page.contains("<svg"));
@@ -549,7 +550,7 @@ mod tests {
             &profile,
             &pattern,
             &plan,
-            &Comparison::new(Floor::of(&profile, None), &pattern, &plan, seatings),
+            &SeatingComparison::new(FloorPlan::of(&profile, None), &pattern, &plan, seatings),
         )
     }
 

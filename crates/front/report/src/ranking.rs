@@ -2,7 +2,7 @@
 
 use crate::duration::duration;
 use crate::page::draw;
-use crate::page::{Page, Section, Table, TableCell};
+use crate::page::{Page, PageSection, Table, TableCell};
 use seatmap_data::document::visible;
 use seatmap_data::machine::OriginKind;
 use seatmap_data::plan::Objective;
@@ -27,11 +27,12 @@ fn page(ranking: &MachineRanking) -> Page {
     let headline = headline(ranking, &pattern);
     Page {
         sections: vec![
-            Section::terminal().with(vec![headline.clone()]),
-            Section::new("Machines").unit(unit(ranking)).with(ranked(&ranking.ranked)),
-            Section::new("Not ranked, since figures are missing").with(incomplete(ranking)),
-            Section::new("Left out").with(left_out(ranking)),
-            Section::new("How to read the times").with(crate::page::Block::List(remarks(ranking))),
+            PageSection::terminal().with(vec![headline.clone()]),
+            PageSection::new("Machines").unit(unit(ranking)).with(ranked(&ranking.ranked)),
+            PageSection::new("Not ranked, since figures are missing").with(incomplete(ranking)),
+            PageSection::new("Left out").with(left_out(ranking)),
+            PageSection::new("How to read the times")
+                .with(crate::page::Block::List(remarks(ranking))),
         ],
         footer: "Best seats: those that a search found on each machine. At least: no seats are \
                  faster. In order: the tasks in order on the CPUs in order.",

@@ -5,7 +5,7 @@ use crate::duration::time;
 use seatmap_data::document::{left_aligned, visible};
 use seatmap_data::statistics::words::signed;
 use seatmap_os::CpuList;
-use seatmap_place::ranks::{Costs, RankPlan};
+use seatmap_place::ranks::{OrderCosts, RankPlan};
 
 /// The most nodes that are listed.
 const MOST_NODES: usize = 32;
@@ -32,7 +32,7 @@ fn orders(plan: &RankPlan) -> String {
     let names: Vec<String> = plan.orders.iter().map(|order| visible(&order.name)).collect();
     let width =
         names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max("lower bound".len());
-    let line = |name: &str, costs: &Costs| {
+    let line = |name: &str, costs: &OrderCosts| {
         let share = |share: f64| format!("{:.0} %", 100.0 * share);
         let [node, group, between] =
             [costs.in_node, costs.in_group, costs.between_groups].map(share);

@@ -7,7 +7,7 @@ use crate::traffic::counted as amount;
 use seatmap_data::machine::{CoreKind, Nearness};
 use seatmap_data::plan::Agreement;
 use seatmap_data::statistics::words::counted_figure;
-use seatmap_place::{LinkObjective, PlacementRemark, Plain, Slowest, Weight};
+use seatmap_place::{LinkObjective, PlacementRemark, PlainSettings, Slowest, Weight};
 
 /// Tasks of a seat that are named.
 const MOST_NAMED: usize = 8;
@@ -213,7 +213,7 @@ fn named(word: &str, numbers: &[u32]) -> Option<String> {
 }
 
 /// The usual order that is as good, and the settings that carry it out.
-fn as_good_as(plain: &Plain) -> String {
+fn as_good_as(plain: &PlainSettings) -> String {
     let costs = match plain.name {
         "compact" => "Compact costs no more",
         "scatter" => "Scatter costs no more",
@@ -294,7 +294,7 @@ mod tests {
             PlacementRemark::Empty { packages: vec![1], nodes: vec![], have_memory: true },
             PlacementRemark::Empty { packages: vec![1, 2], nodes: vec![0], have_memory: false },
             PlacementRemark::Stacked { cpus: [0, 1], pairs: 2 },
-            PlacementRemark::AsGoodAs(Plain {
+            PlacementRemark::AsGoodAs(PlainSettings {
                 name: "compact",
                 settings: vec!["OMP_PROC_BIND=close"],
             }),

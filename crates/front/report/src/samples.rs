@@ -1,8 +1,8 @@
 //! Profiles for the tests of this crate, built by hand.
 
 use seatmap_data::machine::{
-    CoreDistance, HomeModel, Loaded, Matrix, Origin, OriginKind, PairRegimes, PairStatus, Profile,
-    Protocol, Pu, Regime, Square, Topology,
+    CoreDistance, HomeModel, LoadedPoint, Matrix, Origin, OriginKind, PairRegimes, PairStatus,
+    Profile, Protocol, Pu, Regime, Square, Topology,
 };
 
 fn origin() -> Origin {
@@ -90,9 +90,9 @@ fn two_homes() -> HomeModel {
     }
 }
 
-fn loaded(pairs: u32) -> Loaded {
+fn loaded(pairs: u32) -> LoadedPoint {
     let median_ns = 80.0 + 7.0 * f64::from(pairs);
-    Loaded {
+    LoadedPoint {
         pairs,
         median_ns,
         p10_ns: median_ns - 20.0,
@@ -130,8 +130,8 @@ fn spread(distance: &mut CoreDistance) {
 
 /// A trace of the CPU that was stopped, in which no task of the kernel explains the gap.
 fn traced() -> seatmap_health::noise::Traced {
-    use seatmap_health::noise::{GapShare, Taker, Traced, TracedGap};
-    let taker = |who: &str, gaps, total_us, longest_us| Taker {
+    use seatmap_health::noise::{GapCause, GapShare, Traced, TracedGap};
+    let taker = |who: &str, gaps, total_us, longest_us| GapCause {
         who: who.into(),
         gaps,
         total_us,
@@ -156,8 +156,10 @@ fn traced() -> seatmap_health::noise::Traced {
 
 /// Two CPUs: one that ticks and was stopped once, one that is nearly quiet.
 pub(crate) fn noise() -> seatmap_health::noise::NoiseReport {
-    use seatmap_health::noise::{Bin, CpuNoise, FORMAT, Gap, Meter, NoiseReport, Source};
-    let source = |name: &str, count: u64, explains_at_most_percent| Source {
+    use seatmap_health::noise::{
+        Bin, CpuNoise, FORMAT, Gap, MeterCalibration, NoiseReport, NoiseSource,
+    };
+    let source = |name: &str, count: u64, explains_at_most_percent| NoiseSource {
         name: name.into(),
         count,
         per_second: count as f64 / 2.0,
@@ -191,7 +193,7 @@ pub(crate) fn noise() -> seatmap_health::noise::NoiseReport {
         ],
         unexplained_at_least_percent: Some(27.8),
         trace: Some(traced()),
-        meter: Meter {
+        meter: MeterCalibration {
             resolution_ns: 17.6,
             threshold_ns: 141.0,
             record_ns: 864.3,

@@ -9,7 +9,7 @@ use seatmap_data::statistics::quantile_sorted;
 use seatmap_data::statistics::words::counted;
 use seatmap_health::noise::{CpuNoise, NoiseReport};
 use seatmap_measure::classes::{PairInterval, are_apart, classes_with_pairs};
-use seatmap_measure::findings::{Finding, findings};
+use seatmap_measure::findings::{ProfileFinding, findings};
 
 /// Classes nearer to each other than this ratio give no advice on seats.
 const ALIKE: f64 = 1.15;
@@ -29,7 +29,7 @@ const MOST_BYTES: f64 = 0.9;
 /// A machine's distances.
 pub(crate) fn of_profile(profile: &Profile, digits: Digits) -> String {
     let far_home_ns = findings(profile).iter().find_map(|finding| match finding {
-        Finding::FarHome { far_ns, .. } => Some(*far_ns),
+        ProfileFinding::FarHome { far_ns, .. } => Some(*far_ns),
         _ => None,
     });
     // No class is near to infinity, so that without the finding none is left out.

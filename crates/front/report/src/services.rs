@@ -1,14 +1,14 @@
 //! The services of a computer: their load, their sets, and what has moved since.
 
-use crate::floor::{Floor, coloured};
-use crate::page::{Page, Section, Table, TableCell, draw};
+use crate::floor::{FloorPlan, coloured};
+use crate::page::{Page, PageSection, Table, TableCell, draw};
 use crate::traffic::three_digits;
 use seatmap_data::document::visible;
 use seatmap_data::machine::Profile;
 use seatmap_data::statistics::words::{agreeing, counted, counted_figure, figure, lasting, signed};
 use seatmap_os::CpuSet;
 use seatmap_os::cpu_list::named;
-use seatmap_services::apply::{AppliedPlan, Seated};
+use seatmap_services::apply::{AppliedPlan, ApplyResult};
 use seatmap_services::drift::{DriftReport, ServiceDrift};
 use seatmap_services::import::{ImportRemark, ImportedSeats};
 use seatmap_services::plan::baselines::PackingPolicy;
@@ -55,11 +55,11 @@ fn record_page(record: &ServicesRecord) -> Page {
         counted_figure(record.joint_peak_cpus(), 2, "CPU")
     );
     let mut page = Page::new(format!("Services on {}", record.machine), headline);
-    page.sections.push(Section::new("Load").unit("CPUs").with(loads(record)));
-    page.sections.push(Section::new("Sets").with(places(record, &cpus)));
-    page.sections.push(Section::new("Talk").with(talk(record)).with(silence(record)));
-    page.sections.push(Section::new("Interrupts of devices").with(interrupts(record)));
-    page.sections.push(Section::new("Notes").with(restarts(record)));
+    page.sections.push(PageSection::new("Load").unit("CPUs").with(loads(record)));
+    page.sections.push(PageSection::new("Sets").with(places(record, &cpus)));
+    page.sections.push(PageSection::new("Talk").with(talk(record)).with(silence(record)));
+    page.sections.push(PageSection::new("Interrupts of devices").with(interrupts(record)));
+    page.sections.push(PageSection::new("Notes").with(restarts(record)));
     page.footer = "As 'seatmap services' saw them; nothing was changed.";
     page
 }
@@ -197,16 +197,16 @@ pub fn plan_html(shown: &ShownServicesPlan) -> String {
 fn plan_page(shown: &ShownServicesPlan) -> Page {
     let plan = shown.plan;
     let mut page = Page::new(format!("Services on {}", plan.machine), headline(plan));
-    page.sections.push(Section::new("Sets").with(sets(plan)));
+    page.sections.push(PageSection::new("Sets").with(sets(plan)));
     if plan.cost.is_some() {
         page.sections.push(
-            Section::new("Beside other ways")
+            PageSection::new("Beside other ways")
                 .unit("lost ms per CPU second that a service needs")
                 .with(ways(plan)),
         );
     }
-    page.sections.push(Section::page("The machine").with(picture(shown)));
-    page.sections.push(Section::new("Notes").with(notes(plan)));
+    page.sections.push(PageSection::page("The machine").with(picture(shown)));
+    page.sections.push(PageSection::new("Notes").with(notes(plan)));
     page.footer = "As 'seatmap services plan' computed it from a record.";
     page
 }
@@ -358,7 +358,7 @@ fn picture(shown: &ShownServicesPlan) -> maud::Markup {
         names[one.pool] += &one.service.name;
     }
     owners.sort_unstable();
-    coloured(&Floor::of(shown.profile, None), &names, &owners)
+    coloured(&FloorPlan::of(shown.profile, None), &names, &owners)
 }
 
 fn notes(plan: &ServicesPlan) -> Vec<String> {
@@ -440,8 +440,8 @@ fn import_page(shown: &ShownImport) -> Page {
     }));
     let rows = rows.where_filled(3);
     let mut page = Page::new(format!("Services of {}", shown.profile.name), headline);
-    page.sections.push(Section::new("Sets").with(rows));
-    page.sections.push(Section::new("Notes").with(import_notes(shown.seats)));
+    page.sections.push(PageSection::new("Sets").with(rows));
+    page.sections.push(PageSection::new("Notes").with(import_notes(shown.seats)));
     page.footer = "As 'seatmap services import' read it; nothing was changed.";
     page
 }
@@ -517,7 +517,7 @@ fn import_remark(remark: &ImportRemark) -> String {
 
 /// A plan that was applied, in words.
 #[must_use]
-pub fn seated(seated: &Seated) -> String {
+pub fn seated(seated: &ApplyResult) -> String {
     let applied = &seated.applied;
     let mut text = format!(
         "plan '{}' stands: {} on their CPUs, by {} ({}); {}\n",
@@ -585,7 +585,7 @@ pub fn race_text(report: &RaceReport) -> String {
         [one.name.clone(), centre, low, high, limit, one.counted.to_string(), by]
     }));
     let page = Page {
-        sections: vec![Section::new("Services").with(rows)],
+        sections: vec![PageSection::new("Services").with(rows)],
         ..Page::new("Race", raced(report))
     };
     format!("{}\n\n{}", visible(&page.headline), draw::text(&page))

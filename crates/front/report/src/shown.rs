@@ -3,8 +3,8 @@
 use seatmap_data::machine::{HomeModel, Origin, Profile, SeatSpeed};
 use seatmap_data::statistics::words::counted;
 use seatmap_measure::classes::{self, DistanceClass};
-use seatmap_measure::findings::{self, Finding};
-use seatmap_os::kernel::Scheduler;
+use seatmap_measure::findings::{self, ProfileFinding};
+use seatmap_os::kernel::SchedulerSettings;
 use seatmap_os::{CpuList, CpuSet};
 use serde::Serialize;
 
@@ -25,7 +25,7 @@ pub struct SetApart {
 impl SetApart {
     /// The CPUs that a kernel has set apart.
     #[must_use]
-    pub fn of(kernel: &Scheduler) -> Self {
+    pub fn of(kernel: &SchedulerSettings) -> Self {
         SetApart { isolated: listed(&kernel.isolated), nohz_full: listed(&kernel.no_hz_full) }
     }
 
@@ -112,7 +112,7 @@ struct SpeedOfPus<'a> {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct WordedFinding {
     /// Its kind, with its figures.
-    finding: Finding,
+    finding: ProfileFinding,
     /// The finding as sentences: the observation, the reason, and the remedy.
     text: String,
 }
@@ -206,7 +206,8 @@ mod tests {
 
     #[test]
     fn cpus_that_are_set_apart_have_a_paragraph() {
-        let kernel = Scheduler { isolated: "2-3".to_owned(), ..Scheduler::default() };
+        let kernel =
+            SchedulerSettings { isolated: "2-3".to_owned(), ..SchedulerSettings::default() };
         let set_apart = SetApart::of(&kernel);
         assert_eq!(
             set_apart.text(),

@@ -4,7 +4,7 @@ use crate::about::{counted, cpus};
 use seatmap_data::machine::{CoreKind, Profile, SeatSpeed};
 
 /// PUs that are alike: one kind, one size of cache, speeds within 3 %.
-pub(crate) struct Class {
+pub(crate) struct SpeedClass {
     /// The kind, and the size of its L3 where the sizes differ.
     pub(crate) what: String,
     /// Its PUs.
@@ -27,7 +27,7 @@ pub(crate) fn sentence(speed: &SeatSpeed) -> String {
 }
 
 /// The classes of PUs, the fastest first; none where all are alike.
-pub(crate) fn classes(profile: &Profile) -> Vec<Class> {
+pub(crate) fn classes(profile: &Profile) -> Vec<SpeedClass> {
     let Some(speed) = profile.speed.as_ref().filter(|speed| speed.differs()) else {
         return Vec::new();
     };
@@ -73,12 +73,17 @@ pub(crate) fn classes(profile: &Profile) -> Vec<Class> {
             ))
         };
         let alone = range(&|os| speed.alone_of(os)).unwrap_or((0.0, 0.0));
-        Class { what: what.join(", "), alone, together: range(&|os| speed.together_of(os)), pus }
+        SpeedClass {
+            what: what.join(", "),
+            alone,
+            together: range(&|os| speed.together_of(os)),
+            pus,
+        }
     };
     groups.into_iter().map(|(_, pus)| class(pus)).collect()
 }
 
-impl Class {
+impl SpeedClass {
     /// The cells of its row: what, CPUs, alone, together.
     pub(crate) fn row(&self) -> [String; 4] {
         let range = |(least, most): (f64, f64)| {

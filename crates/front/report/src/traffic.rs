@@ -7,7 +7,7 @@ use seatmap_data::pattern::{Edge, Pattern};
 /// Bytes sent: rows send, columns receive. Where there are more tasks than room, neighbours share
 /// cells.
 #[derive(Clone, Debug)]
-pub(crate) struct Traffic {
+pub(crate) struct TrafficMatrix {
     /// Tasks a row and column of a cell stand for.
     pub block: usize,
     /// Bytes, added up in each cell.
@@ -18,7 +18,7 @@ pub(crate) struct Traffic {
     pub n: usize,
 }
 
-impl Traffic {
+impl TrafficMatrix {
     /// The matrix of a pattern in at most `room` rows and columns.
     pub fn of(pattern: &Pattern, room: usize) -> Self {
         // Neither an empty pattern nor a picture without room may divide by zero.
@@ -29,7 +29,7 @@ impl Traffic {
             cells[(edge.from / block, edge.to / block)] += edge.bytes;
         }
         let most = (0..n).flat_map(|row| cells.row(row)).copied().fold(0.0, f64::max);
-        Traffic { block, cells, most, n }
+        TrafficMatrix { block, cells, most, n }
     }
 
     /// How strongly a cell is drawn, 0 to 1: by the root of its share of the most, so that little
@@ -174,11 +174,11 @@ mod tests {
     #[test]
     fn neighbours_share_cells_and_nothing_is_lost() {
         let pattern = seatmap_data::pattern::generate("all-to-all:10").unwrap();
-        let traffic = Traffic::of(&pattern, 4);
+        let traffic = TrafficMatrix::of(&pattern, 4);
         assert_eq!((traffic.block, traffic.n, traffic.most), (3, 4, 9.0));
         let sum: f64 = (0..4).flat_map(|row| traffic.cells.row(row)).sum();
         assert_eq!(sum, 90.0);
         assert_eq!((traffic.strength(3, 3), traffic.strength(0, 1)), (None, Some(1.0)));
-        assert!(!traffic.is_even() && Traffic::of(&pattern, 10).is_even());
+        assert!(!traffic.is_even() && TrafficMatrix::of(&pattern, 10).is_even());
     }
 }

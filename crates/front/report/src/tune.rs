@@ -2,15 +2,15 @@
 
 use crate::about::counted;
 use crate::bench::{amount, differences, digits, interval, reading_of, readings_by_block, short};
-use crate::page::{Block, Page, Section, Table, TableCell, draw};
+use crate::page::{Block, Page, PageSection, Table, TableCell, draw};
 use crate::traffic;
 use seatmap_data::statistics::median;
 use seatmap_data::statistics::words::signed;
 use seatmap_trial::tune::Tuned;
 use seatmap_trial::tune::candidate_result::{CandidateEnd, CandidateResult, JudgedBy};
 use seatmap_trial::tune::metric::Better;
-use seatmap_trial::tune::race::{DEFAULT, Phase};
-use seatmap_trial::tune::tuned::{Difference, Run, Seats, Verdict};
+use seatmap_trial::tune::race::{DEFAULT, RacePhase};
+use seatmap_trial::tune::tuned::{CandidateSeats, ConfirmedDifference, RaceRun, TuneVerdict};
 
 /// Candidates whose readings are drawn: more curves than these are not distinguished.
 const DRAWN: usize = 6;
@@ -37,12 +37,12 @@ pub(crate) fn page(tuned: &Tuned) -> Page {
     Page {
         lead: vec![about(tuned, verdict)],
         sections: vec![
-            Section::page("The winner against others, by fresh runs")
+            PageSection::page("The winner against others, by fresh runs")
                 .with(differences(&names(tuned), found)),
-            Section::new("Candidates").with(table(tuned, verdict)),
-            Section::new("In words").with(said.clone()),
-            Section::page("Every block").with(blocks(tuned, verdict)),
-            Section::page("Computer and settings").with(settings(tuned)),
+            PageSection::new("Candidates").with(table(tuned, verdict)),
+            PageSection::new("In words").with(said.clone()),
+            PageSection::page("Every block").with(blocks(tuned, verdict)),
+            PageSection::page("Computer and settings").with(settings(tuned)),
         ],
         footer: match &tuned.simulated {
             Some(_) => "Each block runs every candidate once, all with the same skew at the start.",
@@ -62,7 +62,7 @@ fn settings(tuned: &Tuned) -> Table {
 }
 
 /// How much was run.
-fn about(tuned: &Tuned, verdict: &Verdict) -> String {
+fn about(tuned: &Tuned, verdict: &TuneVerdict) -> String {
     if let Some(simulated) = &tuned.simulated {
         return format!(
             "{} of {} on {}, by the time of {}'s messages: {} of each choose the winner, and {} \
@@ -91,7 +91,7 @@ fn names(tuned: &Tuned) -> Vec<String> {
 }
 
 /// The candidates with their results: the winner, and then the best first.
-fn in_order(tuned: &Tuned, verdict: &Verdict) -> Vec<(usize, CandidateResult)> {
+fn in_order(tuned: &Tuned, verdict: &TuneVerdict) -> Vec<(usize, CandidateResult)> {
     // Where larger readings are better, the best candidate has the largest share above the others.
     let sign = if tuned.better == Better::Lower { 1.0 } else { -1.0 };
     let mut order: Vec<(usize, CandidateResult)> =
@@ -105,7 +105,7 @@ fn in_order(tuned: &Tuned, verdict: &Verdict) -> Vec<(usize, CandidateResult)> {
     order
 }
 
-fn table(tuned: &Tuned, verdict: &Verdict) -> Table {
+fn table(tuned: &Tuned, verdict: &TuneVerdict) -> Table {
     let names = names(tuned);
     let table = Table::default()
         .words(["candidate"])
@@ -129,7 +129,7 @@ fn table(tuned: &Tuned, verdict: &Verdict) -> Table {
 }
 
 /// The readings of the best candidates in the race, block by block.
-fn blocks(tuned: &Tuned, verdict: &Verdict) -> Block {
+fn blocks(tuned: &Tuned, verdict: &TuneVerdict) -> Block {
     let names = names(tuned);
     let best = in_order(tuned, verdict).into_iter().take(DRAWN);
     let curves = best.map(|(at, _)| {
@@ -140,11 +140,11 @@ fn blocks(tuned: &Tuned, verdict: &Verdict) -> Block {
 }
 
 /// A candidate's runs before the winner was confirmed.
-fn raced(tuned: &Tuned, candidate: usize) -> impl Iterator<Item = &Run> {
+fn raced(tuned: &Tuned, candidate: usize) -> impl Iterator<Item = &RaceRun> {
     tuned
         .runs
         .iter()
-        .filter(move |run| run.turn.candidate == candidate && run.turn.phase == Phase::Race)
+        .filter(move |run| run.turn.candidate == candidate && run.turn.phase == RacePhase::Race)
 }
 
 fn judged_by(runs: JudgedBy) -> &'static str {
@@ -168,7 +168,7 @@ fn end(end: CandidateEnd) -> &'static str {
 }
 
 /// The result, sentence by sentence, the most important first.
-fn sentences(tuned: &Tuned, verdict: &Verdict) -> Vec<String> {
+fn sentences(tuned: &Tuned, verdict: &TuneVerdict) -> Vec<String> {
     let mut said = vec![against_default(tuned, verdict)];
     let runner_up = verdict.confirmed.iter().find(|found| found.with != DEFAULT);
     said.extend(runner_up.map(|found| format!("{}.", difference(tuned, verdict, found))));
@@ -196,7 +196,7 @@ fn agreement(correlation: f64) -> String {
     format!("The model's order {word}: rank correlation {correlation:.2}.")
 }
 
-fn against_default(tuned: &Tuned, verdict: &Verdict) -> String {
+fn against_default(tuned: &Tuned, verdict: &TuneVerdict) -> String {
     match verdict.confirmed.iter().find(|found| found.with == DEFAULT) {
         None => "No candidate was better than the default.".to_owned(),
         Some(found) => format!("{}.", difference(tuned, verdict, found)),
@@ -204,7 +204,7 @@ fn against_default(tuned: &Tuned, verdict: &Verdict) -> String {
 }
 
 /// A difference by fresh runs: with its interval, or as the largest that there may be.
-fn difference(tuned: &Tuned, verdict: &Verdict, found: &Difference) -> String {
+fn difference(tuned: &Tuned, verdict: &TuneVerdict, found: &ConfirmedDifference) -> String {
     let names = names(tuned);
     let own = &names[verdict.winner];
     let other = &names[found.with];
@@ -241,26 +241,26 @@ fn difference(tuned: &Tuned, verdict: &Verdict, found: &Difference) -> String {
 }
 
 /// The next step.
-fn advice(tuned: &Tuned, verdict: &Verdict) -> Option<String> {
+fn advice(tuned: &Tuned, verdict: &TuneVerdict) -> Option<String> {
     // There is nothing to get where fresh runs show no gain.
     if !tuned.shows_gain(verdict) {
         return Some("Leave the program free: nothing is shown to be better.".to_owned());
     }
     match &tuned.candidates[verdict.winner].seats {
-        Seats::Free => None,
-        Seats::Within(list) => Some(format!("To get this: taskset -c {list} COMMAND")),
-        Seats::Order(list) => Some(format!("To get this: seatmap run --cpus {list} -- COMMAND")),
-        Seats::Placement(_) => {
+        CandidateSeats::Free => None,
+        CandidateSeats::Within(list) => Some(format!("To get this: taskset -c {list} COMMAND")),
+        CandidateSeats::Order(list) => Some(format!("To get this: seatmap run --cpus {list} -- COMMAND")),
+        CandidateSeats::Placement(_) => {
             Some("To get this: seatmap run --plan PLAN -- COMMAND, with the plan of -o PLAN".to_owned())
         }
-        Seats::Kernel(setting) => {
+        CandidateSeats::Kernel(setting) => {
             let state = if setting.on { "on" } else { "off" };
             Some(format!(
                 "To get this: turn {} {state} for the whole computer, and leave the program free",
                 setting.switch
             ))
         }
-        Seats::Ranks(_) => Some(
+        CandidateSeats::Ranks(_) => Some(
             "To get this: keep the plan with -o PLAN, and start the job in the order that 'seatmap \
              export PLAN' writes"
                 .to_owned(),
@@ -272,22 +272,26 @@ fn advice(tuned: &Tuned, verdict: &Verdict) -> Option<String> {
 mod tests {
     use super::*;
     use seatmap_trial::tune::Fingerprint;
-    use seatmap_trial::tune::race::Turn;
+    use seatmap_trial::tune::race::RaceTurn;
     use seatmap_trial::tune::tuned::{Entrant, FORMAT};
 
-    fn entrant(name: &str, seats: Seats) -> Entrant {
+    fn entrant(name: &str, seats: CandidateSeats) -> Entrant {
         Entrant { name: name.to_owned(), seats, predicted: None }
     }
 
-    fn run(phase: Phase, candidate: usize, value: f64) -> Run {
-        let turn = Turn { phase, block: 0, candidate };
-        Run { turn, value, seconds: value, disturbance: None }
+    fn run(phase: RacePhase, candidate: usize, value: f64) -> RaceRun {
+        let turn = RaceTurn { phase, block: 0, candidate };
+        RaceRun { turn, value, seconds: value, disturbance: None }
     }
 
     /// A race that one CPU wins from the default, whatever its fresh runs say.
     fn raced_with(percent: f64, interval: [f64; 2]) -> Tuned {
-        let confirmed =
-            Difference { with: DEFAULT, percent, interval_percent: Some(interval), groups: 1 };
+        let confirmed = ConfirmedDifference {
+            with: DEFAULT,
+            percent,
+            interval_percent: Some(interval),
+            groups: 1,
+        };
         Tuned {
             format: FORMAT.to_owned(),
             tool_version: "0.1.0".to_owned(),
@@ -305,16 +309,16 @@ mod tests {
             budget_runs: None,
             budget_seconds: None,
             candidates: vec![
-                entrant("default", Seats::Free),
-                entrant("one CPU", Seats::Within("1".to_owned())),
+                entrant("default", CandidateSeats::Free),
+                entrant("one CPU", CandidateSeats::Within("1".to_owned())),
             ],
             runs: vec![
-                run(Phase::Race, 0, 0.014),
-                run(Phase::Race, 1, 0.012),
-                run(Phase::Confirm, 0, 0.01207),
-                run(Phase::Confirm, 1, 0.0121),
+                run(RacePhase::Race, 0, 0.014),
+                run(RacePhase::Race, 1, 0.012),
+                run(RacePhase::Confirm, 0, 0.01207),
+                run(RacePhase::Confirm, 1, 0.0121),
             ],
-            verdict: Some(Verdict {
+            verdict: Some(TuneVerdict {
                 winner: 1,
                 above_winner_percent: vec![17.4, 0.0],
                 rejected: vec![DEFAULT],

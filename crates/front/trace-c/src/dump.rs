@@ -4,11 +4,11 @@
 //! The file has one JSON value on each line. The first says what it is, the last one is
 //! `{"end":true}`; a file without it was cut off.
 
-use crate::elf::Elf;
+use crate::elf::ElfImage;
 use crate::hot::{self, HotLine};
 use crate::maps;
 use crate::output::{self, FORMAT};
-use crate::tasks::{self, Task};
+use crate::tasks::{self, TracedThread};
 use crate::text::Text;
 use crate::{process, shadow, threads};
 use std::fmt::{self, Write};
@@ -65,7 +65,7 @@ fn head(text: &mut Text, pid: i32) -> fmt::Result {
     )
 }
 
-fn describe(text: &mut Text, task: &Task) -> fmt::Result {
+fn describe(text: &mut Text, task: &TracedThread) -> fmt::Result {
     let slot = task.slot.load(Relaxed);
     let parent = task.parent.load(Relaxed);
     let tid = task.tid.load(Relaxed);
@@ -85,7 +85,7 @@ fn describe(text: &mut Text, task: &Task) -> fmt::Result {
 }
 
 /// The CPU time of a thread, which may still run.
-fn cpu_ns(task: &Task, tid: i32) -> i64 {
+fn cpu_ns(task: &TracedThread, tid: i32) -> i64 {
     let kept = task.cpu_ns.load(Relaxed);
     if kept >= 0 || tid == 0 {
         return kept.max(0);
@@ -110,7 +110,7 @@ fn living_name(tid: i32, name: &mut [u8; 16]) {
     }
 }
 
-fn edges(text: &mut Text, task: &Task, known: usize) -> fmt::Result {
+fn edges(text: &mut Text, task: &TracedThread, known: usize) -> fmt::Result {
     let to = task.slot.load(Relaxed);
     for (from, received) in task.received.iter().enumerate().take(known) {
         let truly = received.truly.load(Relaxed);
@@ -162,7 +162,7 @@ fn place(text: &mut Text, address: usize) -> fmt::Result {
     let region = maps::region(address);
     let module = region.as_ref().and_then(|region| Some((region.file()?, region.base)));
     let Some((path, base)) = module else { return text.write_str("\"heap\"") };
-    let elf = Elf::open(path);
+    let elf = ElfImage::open(path);
     match elf.as_ref().and_then(|elf| elf.variable(address, base)) {
         Some(symbol) => {
             text.write_char('"')?;
@@ -174,6 +174,6 @@ fn place(text: &mut Text, address: usize) -> fmt::Result {
     }
 }
 
-fn is_on_stack(task: &Task, address: usize) -> bool {
+fn is_on_stack(task: &TracedThread, address: usize) -> bool {
     (task.stack[0].load(Relaxed)..task.stack[1].load(Relaxed)).contains(&address)
 }

@@ -17,19 +17,19 @@ const SYMBOL_BYTES: usize = 24;
 const OBJECT: u8 = 1;
 
 /// A file in memory.
-pub struct Elf {
+pub struct ElfImage {
     bytes: &'static [u8],
 }
 
 /// A variable, and the offset of an address in it.
-pub struct Symbol<'a> {
+pub struct VariableOffset<'a> {
     /// Its name.
     pub name: &'a [u8],
     /// The offset in bytes.
     pub offset: usize,
 }
 
-impl Elf {
+impl ElfImage {
     /// Maps the file at this path.
     pub fn open(path: &CStr) -> Option<Self> {
         // SAFETY: the path is a C string; the mapping is private, read-only and as long as the
@@ -43,19 +43,20 @@ impl Elf {
             let address =
                 libc::mmap(null_mut(), length, libc::PROT_READ, libc::MAP_PRIVATE, file, 0);
             libc::close(file);
-            (address != libc::MAP_FAILED)
-                .then(|| Elf { bytes: std::slice::from_raw_parts(address.cast::<u8>(), length) })
+            (address != libc::MAP_FAILED).then(|| ElfImage {
+                bytes: std::slice::from_raw_parts(address.cast::<u8>(), length),
+            })
         }
     }
 
     /// The variable at an address of a module that was loaded at `base`.
-    pub fn variable(&self, address: usize, base: usize) -> Option<Symbol<'_>> {
+    pub fn variable(&self, address: usize, base: usize) -> Option<VariableOffset<'_>> {
         let at =
             if self.u16(TYPE_AT)? == EXECUTABLE { address } else { address.wrapping_sub(base) };
         self.in_section(SYMBOLS, at).or_else(|| self.in_section(EXPORTED_SYMBOLS, at))
     }
 
-    fn in_section(&self, kind: u32, at: usize) -> Option<Symbol<'_>> {
+    fn in_section(&self, kind: u32, at: usize) -> Option<VariableOffset<'_>> {
         let count = self.u16(SECTION_SIZE_AT + 2)?;
         let header = (0..count).find_map(|section| {
             let header = self.section(usize::from(section))?;
@@ -77,7 +78,7 @@ impl Elf {
         (at < self.bytes.len()).then_some(at)
     }
 
-    fn symbol(&self, entry: usize, names: usize, at: usize) -> Option<Symbol<'_>> {
+    fn symbol(&self, entry: usize, names: usize, at: usize) -> Option<VariableOffset<'_>> {
         let offset = at.checked_sub(self.u64(entry.checked_add(8)?)?)?;
         let is_variable = self.bytes.get(entry + 4)? & 0xf == OBJECT;
         if !is_variable || offset >= self.u64(entry + 16)? {
@@ -85,7 +86,7 @@ impl Elf {
         }
         let name = self.bytes.get(names.checked_add(self.u32(entry)? as usize)?..)?;
         let end = name.iter().position(|byte| *byte == 0)?;
-        Some(Symbol { name: &name[..end], offset })
+        Some(VariableOffset { name: &name[..end], offset })
     }
 
     fn part<const N: usize>(&self, at: usize) -> Option<[u8; N]> {
@@ -105,7 +106,7 @@ impl Elf {
     }
 }
 
-impl Drop for Elf {
+impl Drop for ElfImage {
     fn drop(&mut self) {
         // SAFETY: `open` mapped these bytes, and symbols borrow the value.
         unsafe { libc::munmap(self.bytes.as_ptr().cast_mut().cast(), self.bytes.len()) };
@@ -124,15 +125,15 @@ mod tests {
     fn a_static_variable_has_its_name() {
         let address = SEATMAP_TRACE_TEST_VARIABLE.as_ptr() as usize + 5;
         let region = crate::maps::region(address).unwrap();
-        let elf = Elf::open(region.file().unwrap()).unwrap();
+        let elf = ElfImage::open(region.file().unwrap()).unwrap();
         let symbol = elf.variable(address, region.base).unwrap();
         assert_eq!((symbol.name, symbol.offset), (b"SEATMAP_TRACE_TEST_VARIABLE".as_slice(), 5));
     }
 
     #[test]
     fn other_files_have_no_variables() {
-        assert!(Elf::open(c"/proc/self/status").is_none());
-        let garbage = Elf { bytes: [].as_slice() };
+        assert!(ElfImage::open(c"/proc/self/status").is_none());
+        let garbage = ElfImage { bytes: [].as_slice() };
         assert!(garbage.variable(1, 0).is_none());
         std::mem::forget(garbage);
     }
@@ -149,7 +150,7 @@ mod tests {
         let mut long = bytes.clone();
         long[64 + 0x20..][..8].fill(0xff);
         for damaged in [bytes, far, long] {
-            let elf = Elf { bytes: damaged.leak() };
+            let elf = ElfImage { bytes: damaged.leak() };
             assert!(elf.variable(1, 0).is_none());
             std::mem::forget(elf);
         }

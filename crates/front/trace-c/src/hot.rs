@@ -12,7 +12,7 @@ const PROBES: usize = 16;
 
 /// How a line was shared this time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sharing {
+pub enum LineSharing {
     /// The receiver accessed bytes that the owner had written.
     True,
     /// It accessed other bytes.
@@ -71,15 +71,15 @@ pub fn at(index: usize) -> Option<&'static HotLine> {
 
 /// Counts a transfer of the line with these two addresses: one that the owner wrote, one that the
 /// receiver accessed.
-pub fn count(owner: u16, receiver: u16, places: (usize, usize), sharing: Sharing) {
+pub fn count(owner: u16, receiver: u16, places: (usize, usize), sharing: LineSharing) {
     let Some(line) = find(places.0 >> 6) else {
         // A corrected transfer was lost before.
-        LOST.fetch_add(u64::from(sharing != Sharing::Corrected), Relaxed);
+        LOST.fetch_add(u64::from(sharing != LineSharing::Corrected), Relaxed);
         return;
     };
     line.add(sharing);
     // A corrected transfer had its vote before.
-    if sharing != Sharing::Corrected && line.vote(owner, receiver) {
+    if sharing != LineSharing::Corrected && line.vote(owner, receiver) {
         line.written.store(places.0, Relaxed);
         line.accessed.store(places.1, Relaxed);
     }
@@ -98,13 +98,13 @@ fn find(number: usize) -> Option<&'static HotLine> {
 }
 
 impl HotLine {
-    fn add(&self, sharing: Sharing) {
-        if sharing == Sharing::False {
+    fn add(&self, sharing: LineSharing) {
+        if sharing == LineSharing::False {
             self.falsely.fetch_add(1, Relaxed);
         } else {
             self.truly.fetch_add(1, Relaxed);
         }
-        if sharing == Sharing::Corrected {
+        if sharing == LineSharing::Corrected {
             let _ = self.falsely.fetch_update(Relaxed, Relaxed, |count| count.checked_sub(1));
         }
     }
@@ -154,10 +154,10 @@ mod tests {
         assert!(begin());
         let mut addresses = (1..).map(|number: usize| (number << 6, number << 6));
         let full = addresses.find(|places| {
-            count(1, 2, *places, Sharing::False);
+            count(1, 2, *places, LineSharing::False);
             lost() > 0
         });
-        count(1, 2, full.unwrap(), Sharing::Corrected);
+        count(1, 2, full.unwrap(), LineSharing::Corrected);
         assert_eq!(lost(), 1);
     }
 }

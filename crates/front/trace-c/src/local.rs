@@ -5,7 +5,7 @@
 //! known. Its offset from the thread pointer is constant once the library is loaded (the "initial
 //! exec" model), and a read takes two loads.
 
-use crate::tasks::Task;
+use crate::tasks::TracedThread;
 
 #[cfg(target_arch = "x86_64")]
 std::arch::global_asm!(
@@ -23,8 +23,8 @@ std::arch::global_asm!(
 /// This thread's counts; NULL before its first access.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-pub fn get() -> *mut Task {
-    let task: *mut Task;
+pub fn get() -> *mut TracedThread {
+    let task: *mut TracedThread;
     // SAFETY: the variable above is 8 bytes in every thread; the code only reads it.
     unsafe {
         std::arch::asm!(
@@ -39,7 +39,7 @@ pub fn get() -> *mut Task {
 
 /// Sets this thread's counts.
 #[cfg(target_arch = "x86_64")]
-pub fn set(task: *mut Task) {
+pub fn set(task: *mut TracedThread) {
     // SAFETY: the variable above is 8 bytes in every thread; the code writes only it.
     unsafe {
         std::arch::asm!(
@@ -60,13 +60,13 @@ std::thread_local! {
 /// This thread's counts; NULL before its first access.
 #[cfg(not(target_arch = "x86_64"))]
 #[inline(always)]
-pub fn get() -> *mut Task {
+pub fn get() -> *mut TracedThread {
     TASK.get()
 }
 
 /// Sets this thread's counts.
 #[cfg(not(target_arch = "x86_64"))]
-pub fn set(task: *mut Task) {
+pub fn set(task: *mut TracedThread) {
     TASK.set(task);
 }
 
@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn each_thread_has_its_own() {
-        let task = crate::memory::zeros(size_of::<Task>()).cast::<Task>();
+        let task = crate::memory::zeros(size_of::<TracedThread>()).cast::<TracedThread>();
         let before = get();
         set(task);
         assert!(std::thread::spawn(|| get().is_null()).join().unwrap());

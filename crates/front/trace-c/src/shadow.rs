@@ -9,7 +9,7 @@
 //! loss is counted. Threads do not wait for each other here; where two access a line at the same
 //! instant a transfer may be missed.
 
-use crate::tasks::Task;
+use crate::tasks::TracedThread;
 use crate::{hot, local, memory, threads};
 use std::ptr::null_mut;
 use std::sync::atomic::Ordering::Relaxed;
@@ -138,7 +138,7 @@ impl Entry {
         self.sharers.load(Relaxed) == 1 << (slot & 63) && self.written.load(Relaxed) & mask == mask
     }
 
-    fn change(&self, task: &Task, line: u64, mask: u64, is_write: bool) {
+    fn change(&self, task: &TracedThread, line: u64, mask: u64, is_write: bool) {
         let own = own(line, task.slot.load(Relaxed));
         let key = self.key.load(Relaxed);
         if key >> OWNER_BITS != line {
@@ -177,7 +177,7 @@ impl Entry {
 
     /// Counts a transfer if the thread has no copy; turns a false one into a true one if its bytes
     /// are accessed now.
-    fn receive(&self, task: &Task, owner: usize, line: u64, written: u64, mask: u64) {
+    fn receive(&self, task: &TracedThread, owner: usize, line: u64, written: u64, mask: u64) {
         let is_true = written & mask != 0;
         let has_copy = self.sharers.load(Relaxed) & task.bit() != 0;
         let was_false = self.settled.load(Relaxed) & task.bit() == 0;
@@ -185,12 +185,12 @@ impl Entry {
             return;
         }
         let sharing = match (has_copy, is_true) {
-            (true, _) => hot::Sharing::Corrected,
-            (false, true) => hot::Sharing::True,
-            (false, false) => hot::Sharing::False,
+            (true, _) => hot::LineSharing::Corrected,
+            (false, true) => hot::LineSharing::True,
+            (false, false) => hot::LineSharing::False,
         };
         match sharing {
-            hot::Sharing::Corrected => task.correct(owner),
+            hot::LineSharing::Corrected => task.correct(owner),
             _ => task.receive(owner, is_true),
         }
         let base = (line as usize) << LINE_BITS;

@@ -23,7 +23,7 @@ pub struct Received {
 
 /// A thread of this process.
 #[repr(C)]
-pub struct Task {
+pub struct TracedThread {
     /// Its place among all threads, in the order of creation.
     pub slot: AtomicU32,
     /// The thread that created it.
@@ -42,7 +42,7 @@ pub struct Task {
     pub received: [Received; MOST],
 }
 
-impl Task {
+impl TracedThread {
     /// The thread's bit in a set of sharers. Threads whose slots are 64 apart have the same bit.
     pub fn bit(&self) -> u64 {
         1 << (self.slot.load(Relaxed) & 63)
@@ -64,19 +64,19 @@ impl Task {
     }
 }
 
-static TABLE: AtomicPtr<Task> = AtomicPtr::new(null_mut());
+static TABLE: AtomicPtr<TracedThread> = AtomicPtr::new(null_mut());
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 
 /// Makes the table; false if there is no memory.
 pub fn begin() -> bool {
-    let table = memory::zeros(MOST * size_of::<Task>());
+    let table = memory::zeros(MOST * size_of::<TracedThread>());
     TABLE.store(table.cast(), Relaxed);
     !table.is_null()
 }
 
 /// Forgets all threads, as in the child of a fork.
 pub fn clear() {
-    memory::clear(TABLE.load(Relaxed).cast(), MOST * size_of::<Task>());
+    memory::clear(TABLE.load(Relaxed).cast(), MOST * size_of::<TracedThread>());
     COUNT.store(0, Relaxed);
 }
 
@@ -86,7 +86,7 @@ pub fn count() -> usize {
 }
 
 /// The thread at this place, if the table has it.
-pub fn at(slot: usize) -> Option<&'static Task> {
+pub fn at(slot: usize) -> Option<&'static TracedThread> {
     let table = TABLE.load(Relaxed);
     if table.is_null() || slot >= MOST {
         return None;
@@ -96,7 +96,7 @@ pub fn at(slot: usize) -> Option<&'static Task> {
 }
 
 /// A place for a thread that `parent` creates. Threads beyond the last place share it.
-pub fn claim(parent: u32) -> Option<&'static Task> {
+pub fn claim(parent: u32) -> Option<&'static TracedThread> {
     let slot = COUNT.fetch_add(1, Relaxed).min(MOST - 1);
     let task = at(slot)?;
     task.slot.store(slot as u32, Relaxed);
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn false_sharing_is_corrected_once_the_bytes_are_read() {
-        let task = memory::zeros(size_of::<Task>()).cast::<Task>();
+        let task = memory::zeros(size_of::<TracedThread>()).cast::<TracedThread>();
         // SAFETY: zeros are a valid task.
         let task = unsafe { &*task };
         task.receive(3, false);

@@ -4,7 +4,7 @@
 //! the thread runs, so that places follow the order of creation, and knows the parent. OpenMP, C++
 //! and Rust create threads through it.
 
-use crate::tasks::Task;
+use crate::tasks::TracedThread;
 use crate::{local, process, tasks};
 use libc::{pthread_attr_t, pthread_t};
 use std::ffi::{c_int, c_void};
@@ -22,7 +22,7 @@ type Create =
 struct Begin {
     start: Start,
     argument: *mut c_void,
-    task: &'static Task,
+    task: &'static TracedThread,
 }
 
 static CREATE: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
@@ -40,7 +40,7 @@ pub fn begin() {
 }
 
 /// A place for this thread, which runs already and has none.
-pub fn adopt() -> Option<&'static Task> {
+pub fn adopt() -> Option<&'static TracedThread> {
     if !process::is_active() {
         return None;
     }
@@ -50,7 +50,7 @@ pub fn adopt() -> Option<&'static Task> {
 }
 
 /// Takes this place for this thread.
-fn enter(task: &'static Task) {
+fn enter(task: &'static TracedThread) {
     // SAFETY: the call has no preconditions.
     task.tid.store(unsafe { libc::gettid() }, Relaxed);
     let [low, high] = stack();
@@ -85,7 +85,7 @@ fn stack() -> [usize; 2] {
 /// same place.
 extern "C" fn end(task: *mut c_void) {
     // SAFETY: `enter` set the value to a task of the table, which is never unmapped.
-    let task = unsafe { &*task.cast::<Task>() };
+    let task = unsafe { &*task.cast::<TracedThread>() };
     task.cpu_ns.store(cpu_ns(libc::CLOCK_THREAD_CPUTIME_ID), Relaxed);
     let mut name = [0_u8; 16];
     // SAFETY: the kernel writes at most 16 bytes with a final zero.
@@ -149,5 +149,5 @@ unsafe extern "C" fn pthread_create(
 
 /// Forgets this thread's place, so that its next access takes a new one.
 pub fn leave() {
-    local::set(null::<Task>().cast_mut());
+    local::set(null::<TracedThread>().cast_mut());
 }

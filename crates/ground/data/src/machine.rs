@@ -52,7 +52,7 @@ pub use environment::{Environment, smt_word};
 pub use home_model::{HomeLines, HomeModel};
 pub use homes_checked::{HomesChecked, Rate};
 pub use level::Level;
-pub use loaded::Loaded;
+pub use loaded::LoadedPoint;
 pub use origin::{Origin, OriginKind};
 pub use profile::Profile;
 pub use pu::{CoreKind, Pu};

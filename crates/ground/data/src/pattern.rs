@@ -21,4 +21,4 @@ mod words;
 
 pub use edge::Edge;
 pub use generate::{SpecError, generate};
-pub use pattern::{Observed, Outsider, Pattern};
+pub use pattern::{Outsider, Pattern, PatternObservation};

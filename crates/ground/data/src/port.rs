@@ -30,8 +30,8 @@ mod workload;
 
 pub use addr::{Addr, LINE_BYTES, WORDS_PER_LINE};
 pub use barrier::Barrier;
-pub use overlap::{ENOUGH_OVERLAP, Run, overlap};
-pub use port::{Change, Port};
+pub use overlap::{ENOUGH_OVERLAP, TaskBeats, overlap};
+pub use port::{Port, ValueChange};
 pub use stamp::Stamp;
 pub use testbed::Testbed;
 pub use workload::Workload;

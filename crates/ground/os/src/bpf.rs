@@ -22,4 +22,4 @@ pub mod program;
 pub use assembler::{Assembler, AssemblyError};
 pub use btf::{Btf, BtfError};
 pub use map::{Map, room_for_threads};
-pub use program::{Attached, Link, LoadError, Program, RunTime, Statistics};
+pub use program::{AttachedProgram, EbpfLink, EbpfProgram, LoadError, RunTime, Statistics};

@@ -19,12 +19,12 @@ const PAUSE: Duration = Duration::from_millis(50);
 
 /// This computer, claimed until it is dropped.
 #[derive(Debug)]
-pub struct Claim {
+pub struct ComputerClaim {
     /// `None` where the kernel knows no such lock: no other program can be noticed there.
     _folder: Option<File>,
 }
 
-impl Claim {
+impl ComputerClaim {
     /// Waits until no other process has a claim. Meanwhile `observe` hears, again and again, which
     /// process has it, where the kernel tells, and ends the wait by breaking; the result is then
     /// `None`.
@@ -33,11 +33,11 @@ impl Claim {
     }
 
     fn on(folder: &Path, observe: &mut dyn FnMut(Option<u32>) -> ControlFlow<()>) -> Option<Self> {
-        let Ok(file) = File::open(folder) else { return Some(Claim { _folder: None }) };
+        let Ok(file) = File::open(folder) else { return Some(ComputerClaim { _folder: None }) };
         loop {
             match file.try_lock() {
-                Ok(()) => return Some(Claim { _folder: Some(file) }),
-                Err(TryLockError::Error(_)) => return Some(Claim { _folder: None }),
+                Ok(()) => return Some(ComputerClaim { _folder: Some(file) }),
+                Err(TryLockError::Error(_)) => return Some(ComputerClaim { _folder: None }),
                 Err(TryLockError::WouldBlock) if observe(holder(&file)).is_break() => return None,
                 Err(TryLockError::WouldBlock) => std::thread::sleep(PAUSE),
             }
@@ -69,16 +69,16 @@ mod tests {
     #[test]
     fn the_second_waits_for_the_first_and_hears_who_it_is() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let first = Claim::on(folder, &mut |_| ControlFlow::Break(())).unwrap();
+        let first = ComputerClaim::on(folder, &mut |_| ControlFlow::Break(())).unwrap();
         let mut heard = None;
-        let second = Claim::on(folder, &mut |process| {
+        let second = ComputerClaim::on(folder, &mut |process| {
             heard = Some(process);
             ControlFlow::Break(())
         });
         assert!(second.is_none());
         assert!(heard.unwrap().is_none_or(|process| process == std::process::id()), "{heard:?}");
         let mut first = Some(first);
-        let second = Claim::on(folder, &mut |_| {
+        let second = ComputerClaim::on(folder, &mut |_| {
             first = None;
             ControlFlow::Continue(())
         });
@@ -99,6 +99,9 @@ mod tests {
 
     #[test]
     fn where_nothing_can_be_locked_nobody_waits() {
-        assert!(Claim::on(Path::new("/nowhere/at/all"), &mut |_| ControlFlow::Break(())).is_some());
+        assert!(
+            ComputerClaim::on(Path::new("/nowhere/at/all"), &mut |_| ControlFlow::Break(()))
+                .is_some()
+        );
     }
 }

@@ -40,16 +40,16 @@ const NAMED: [(&str, u32, u64); 17] = [
     ("major-faults", SOFTWARE, 6),
 ];
 
-/// An event that can be counted: one of [`Event::names`], or `r` and a hexadecimal number for the
+/// An event that can be counted: one of [`CounterEvent::names`], or `r` and a hexadecimal number for the
 /// processor's own.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Event {
+pub struct CounterEvent {
     name: String,
     kind: u32,
     number: u64,
 }
 
-impl Event {
+impl CounterEvent {
     /// The event of this name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
@@ -59,10 +59,10 @@ impl Event {
             .map(|(_, kind, number)| (*kind, *number));
         let (kind, number) = known
             .or_else(|| Some((RAW, u64::from_str_radix(name.strip_prefix('r')?, 16).ok()?)))?;
-        Some(Event { name: name.to_owned(), kind, number })
+        Some(CounterEvent { name: name.to_owned(), kind, number })
     }
 
-    /// The names that [`Event::named`] knows.
+    /// The names that [`CounterEvent::named`] knows.
     pub fn names() -> impl Iterator<Item = &'static str> {
         NAMED.iter().map(|(name, ..)| *name)
     }
@@ -74,7 +74,7 @@ impl Event {
     }
 }
 
-impl fmt::Display for Event {
+impl fmt::Display for CounterEvent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name)
     }
@@ -107,7 +107,7 @@ impl Counter {
     /// # Errors
     /// The kernel's: ENOENT where the processor has no such counter (virtual machines mostly have
     /// none), EACCES where `/proc/sys/kernel/perf_event_paranoid` forbids it to this user.
-    pub fn of_children(event: &Event) -> io::Result<Self> {
+    pub fn of_children(event: &CounterEvent) -> io::Result<Self> {
         let attributes = Attributes {
             kind: event.kind,
             size: FIRST_SIZE,
@@ -138,13 +138,13 @@ mod tests {
 
     #[test]
     fn events_have_names() {
-        assert!(Event::named("task-clock").is_some_and(|event| event.is_software()));
+        assert!(CounterEvent::named("task-clock").is_some_and(|event| event.is_software()));
         assert!(
-            Event::named("r01c2")
+            CounterEvent::named("r01c2")
                 .is_some_and(|event| event.number == 0x1c2 && !event.is_software())
         );
         assert_eq!(
-            [Event::named("tasks"), Event::named("r"), Event::named("rxyz")],
+            [CounterEvent::named("tasks"), CounterEvent::named("r"), CounterEvent::named("rxyz")],
             [None, None, None]
         );
         assert_eq!(size_of::<Attributes>(), FIRST_SIZE as usize);
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn a_childs_page_faults_are_counted_and_the_own_ones_are_not() {
-        let mut counter = match Counter::of_children(&Event::named("page-faults").unwrap()) {
+        let mut counter = match Counter::of_children(&CounterEvent::named("page-faults").unwrap()) {
             Ok(counter) => counter,
             Err(error) => return seatmap_needs::skipped!("{error}"),
         };

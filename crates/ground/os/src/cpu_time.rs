@@ -16,7 +16,7 @@ pub struct CpuTimes(BTreeMap<u32, [u64; COLUMNS]>);
 
 /// The shares of a CPU's time between two readings.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Shares {
+pub struct CpuTimeShares {
     /// The time in which programs or the kernel ran, in percent.
     pub busy_percent: f64,
     /// The time that a hypervisor gave to others.
@@ -85,7 +85,7 @@ impl CpuTimes {
 
     /// The shares of a CPU's time since an earlier reading; `None` where no tick has passed.
     #[must_use]
-    pub fn since(&self, earlier: &CpuTimes, cpu: u32) -> Option<Shares> {
+    pub fn since(&self, earlier: &CpuTimes, cpu: u32) -> Option<CpuTimeShares> {
         let now = self.0.get(&cpu)?;
         let then = earlier.0.get(&cpu)?;
         // The kernel's count of idle time may go backwards by a tick.
@@ -94,7 +94,7 @@ impl CpuTimes {
         let total = passed.into_iter().fold(0, u64::saturating_add);
         let idle = passed[IDLE].saturating_add(passed[WAITS_FOR_DISK]);
         let busy = total.saturating_sub(idle).saturating_sub(passed[STOLEN]);
-        (total > 0).then(|| Shares {
+        (total > 0).then(|| CpuTimeShares {
             busy_percent: percent(total, busy),
             steal_percent: percent(total, passed[STOLEN]),
         })
@@ -118,7 +118,7 @@ mod tests {
         let after = CpuTimes::parse(b"cpu  9 9\ncpu0 20 5 20 130 5 3 2 15 0 0\ncpu12 0 0 0 5\n");
         assert_eq!(
             after.since(&before, 0),
-            Some(Shares { busy_percent: 30.0, steal_percent: 15.0 })
+            Some(CpuTimeShares { busy_percent: 30.0, steal_percent: 15.0 })
         );
         assert_eq!((after.since(&before, 12), after.since(&before, 3)), (None, None));
         assert_eq!([0, 12, 7].map(|cpu| after.stolen_ticks(cpu)), [Some(15), Some(0), None]);

@@ -30,7 +30,7 @@ const MOST_BYTES: u64 = 1 << 30;
 
 /// A section.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Section {
+pub struct ElfSection {
     /// Its name: `.text`.
     pub name: String,
     /// The address of its first byte, where it is loaded; relative to the program's in a file that
@@ -56,7 +56,7 @@ struct Code {
 #[derive(Debug)]
 pub struct Elf {
     file: File,
-    sections: Vec<Section>,
+    sections: Vec<ElfSection>,
     code: Vec<Code>,
 }
 
@@ -82,20 +82,20 @@ impl Elf {
         let sections = table(&file, word(&header, 40), half(&header, 60), SECTION_BYTES)?;
         let code = segments.chunks_exact(SEGMENT_BYTES).filter_map(code_of).collect();
         let mut elf = Elf { file, sections: Vec::new(), code };
-        let headers: Vec<(u32, Section)> =
+        let headers: Vec<(u32, ElfSection)> =
             sections.chunks_exact(SECTION_BYTES).map(section_of).collect();
         let names = headers.get(usize::from(half(&header, 62)));
         let names = names.map_or(Ok(Vec::new()), |(_, section)| elf.bytes(section))?;
         elf.sections = headers
             .into_iter()
-            .map(|(name, section)| Section { name: text(&names, name as usize), ..section })
+            .map(|(name, section)| ElfSection { name: text(&names, name as usize), ..section })
             .collect();
         Ok(elf)
     }
 
     /// The first section of this name.
     #[must_use]
-    pub fn section(&self, name: &str) -> Option<&Section> {
+    pub fn section(&self, name: &str) -> Option<&ElfSection> {
         self.sections.iter().find(|section| section.name == name)
     }
 
@@ -104,7 +104,7 @@ impl Elf {
     /// # Errors
     /// The file cannot be read, or ends before the section does; `InvalidData` for one of over
     /// 1 GiB.
-    pub fn bytes(&self, section: &Section) -> io::Result<Vec<u8>> {
+    pub fn bytes(&self, section: &ElfSection) -> io::Result<Vec<u8>> {
         let Some(place) = section.place else { return Ok(Vec::new()) };
         let end = place.saturating_add(section.size_bytes);
         // A broken header may promise more than the file has: no memory is taken for that.
@@ -180,9 +180,9 @@ fn code_of(header: &[u8]) -> Option<Code> {
 }
 
 /// A section's header, sh_type, sh_addr, sh_offset, sh_size and sh_link, and where its name begins.
-fn section_of(header: &[u8]) -> (u32, Section) {
+fn section_of(header: &[u8]) -> (u32, ElfSection) {
     let has_bytes = number(header, 4) != WITHOUT_BYTES;
-    let section = Section {
+    let section = ElfSection {
         name: String::new(),
         address: word(header, 16),
         size_bytes: word(header, 32),

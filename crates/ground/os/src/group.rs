@@ -1,7 +1,7 @@
 //! Control groups: their members, moving threads in and out, and removing the groups.
 
 use crate::Tid;
-use crate::layout::Layout;
+use crate::layout::CpusetMounts;
 use crate::root::{FileError, Root};
 use std::time::Duration;
 
@@ -44,7 +44,7 @@ pub fn parent(group: &str) -> &str {
 /// `/proc/PID/cgroup`).
 #[must_use]
 pub fn of_self(root: &Root, group: &str) -> Option<String> {
-    let layout = Layout::read(root);
+    let layout = CpusetMounts::read(root);
     let text = root.read("/proc/self/cgroup").ok()?;
     let is_v2 = layout.v2.as_deref().is_some_and(|base| group.starts_with(base));
     let base = if is_v2 { layout.v2? } else { layout.v1? };

@@ -7,7 +7,7 @@ const SYSTEMD: &str = "/run/systemd/system";
 
 /// The quota of one control group.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Quota {
+pub struct GroupQuota {
     /// The group's path below the mounted hierarchy; `/` for the group that is mounted.
     pub group: String,
     /// The group's folder.
@@ -33,13 +33,14 @@ pub struct Quota {
     pub is_read_only: bool,
 }
 
-impl Quota {
+impl GroupQuota {
     /// The quota of the group in this folder, of either version; `None` where it has none.
     #[must_use]
     pub fn of_folder(root: &Root, folder: &str) -> Option<Self> {
         let group = folder.to_owned();
-        let quota = Quota::read(root, folder, true).or_else(|| Quota::read(root, folder, false))?;
-        Some(Quota { group, ..quota })
+        let quota = GroupQuota::read(root, folder, true)
+            .or_else(|| GroupQuota::read(root, folder, false))?;
+        Some(GroupQuota { group, ..quota })
     }
 
     /// The quota of the group in this folder; `None` where it has none.
@@ -66,7 +67,7 @@ impl Quota {
         let stopped_ns = stopped_us
             .map(|us| us.saturating_mul(1000))
             .or_else(|| counted(&stat, "throttled_time"));
-        (period_us > 0).then(|| Quota {
+        (period_us > 0).then(|| GroupQuota {
             group: String::new(),
             folder: folder.to_owned(),
             file: format!("{folder}/{name}"),

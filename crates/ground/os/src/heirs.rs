@@ -29,7 +29,7 @@
 use crate::owed::ThreadMask;
 use crate::proc_folder::has_gone;
 use crate::root::{FileError, Root};
-use crate::task::{self, Task};
+use crate::task::{self, ThreadStat};
 use crate::{CpuSet, Tid, affinity, boot};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -103,11 +103,11 @@ struct Kin {
 }
 
 impl Kin {
-    fn of(task: &Task) -> Self {
+    fn of(task: &ThreadStat) -> Self {
         Kin { started_ticks: task.started_ticks, group: task.group, session: task.session }
     }
 
-    fn is(&self, task: &Task) -> bool {
+    fn is(&self, task: &ThreadStat) -> bool {
         self.started_ticks == task.started_ticks
     }
 
@@ -165,14 +165,15 @@ impl SeatLedger {
 
     /// Takes in a process of the program.
     pub fn take_in(&mut self, pid: Tid) {
-        let Some(process) = Task::of(pid) else { return };
+        let Some(process) = ThreadStat::of(pid) else { return };
         if self.roots.get(&pid).is_some_and(|known| known.is(&process)) {
             return;
         }
         self.enter(Line::Root(pid, Kin::of(&process), control_groups(pid)));
         let mut parent = process.parent;
         for _ in 0..LONGEST_LINE {
-            let Some(process) = Task::of(parent).filter(|_| !self.above.contains_key(&parent))
+            let Some(process) =
+                ThreadStat::of(parent).filter(|_| !self.above.contains_key(&parent))
             else {
                 return;
             };
@@ -255,7 +256,7 @@ impl SeatLedger {
         let mut terms =
             self.terms.iter().filter(|(seat, ..)| affinity::is_as_given(seat, &mask)).peekable();
         let (seat, _, of_another) = *terms.peek()?;
-        let task = Task::of(tid).filter(|task| !task.has_ended())?;
+        let task = ThreadStat::of(tid).filter(|task| !task.has_ended())?;
         let own = match self.threads.get(&(tid, task.started_ticks)) {
             Some(lent) if lent.is_on_seat => return None,
             Some(lent) => lent.own.clone(),
@@ -270,7 +271,7 @@ impl SeatLedger {
         Some(StillSeated { thread, name: task.name, seat, is_unclear: false })
     }
 
-    fn is_older(&self, task: &Task) -> bool {
+    fn is_older(&self, task: &ThreadStat) -> bool {
         self.began_ticks.is_none_or(|began| task.started_ticks < began)
     }
 
@@ -367,7 +368,7 @@ impl SeatLedger {
     }
 
     fn find(&mut self, pid: Tid) {
-        if let Some(process) = Task::of(pid) {
+        if let Some(process) = ThreadStat::of(pid) {
             self.found.insert(pid, Kin::of(&process));
         }
     }
@@ -375,7 +376,7 @@ impl SeatLedger {
     /// The ancestors that have an orphan of the program.
     fn adopters(&self) -> BTreeSet<Tid> {
         let orphans = self.found.keys().filter(|pid| !self.roots.contains_key(pid));
-        let parents = orphans.filter_map(|pid| Task::of(*pid).map(|process| process.parent));
+        let parents = orphans.filter_map(|pid| ThreadStat::of(*pid).map(|process| process.parent));
         parents.filter(|parent| self.above.contains_key(parent)).collect()
     }
 
@@ -383,7 +384,7 @@ impl SeatLedger {
         let mut pid = pid;
         for _ in 0..LONGEST_LINE {
             // It ended meanwhile, and its children have another parent by the next look.
-            let Some(process) = Task::of(pid) else { return Origin::Unclear };
+            let Some(process) = ThreadStat::of(pid) else { return Origin::Unclear };
             let known = self.roots.get(&pid).into_iter().chain(self.found.get(&pid));
             if known.into_iter().any(|kin| kin.is(&process)) {
                 return Origin::Program;
@@ -402,7 +403,7 @@ impl SeatLedger {
     /// The origin of a process whose parent is an ancestor of the program.
     fn origin_of_orphan(
         &self,
-        process: &Task,
+        process: &ThreadStat,
         adopters: &BTreeSet<Tid>,
         control_groups: impl Fn(Tid) -> String,
         exists: impl Fn(Tid) -> bool,

@@ -9,7 +9,7 @@ mod located;
 
 use crate::Tid;
 use crate::brake::{Brake, BrakeKind};
-use crate::group_quota::Quota;
+use crate::group_quota::GroupQuota;
 use crate::kernel::{limits_real_time, obeys_clamps};
 use crate::mounts::{self, Mount};
 use crate::root::{FileError, Root};
@@ -44,7 +44,7 @@ pub struct Hierarchies {
 
 /// The groups of a process that limit its CPUs, as folders.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Groups {
+pub struct ControlGroups {
     /// The group that says which CPUs and nodes; `None` where that hierarchy is not mounted.
     cpuset: Option<Located>,
     /// The group that says how much CPU time.
@@ -60,7 +60,7 @@ pub struct Groups {
 
 /// The setting that decides which part of a contested CPU a group gets, among its siblings.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Share {
+pub struct GroupWeight {
     /// The group's path below the mounted hierarchy.
     pub group: String,
     /// The file of the setting: `cpu.weight`, `cpu.shares`, or `cpu.idle` of an idle group.
@@ -71,7 +71,7 @@ pub struct Share {
     pub weight: f64,
 }
 
-impl Groups {
+impl ControlGroups {
     /// Why there may be limits on the CPU time that cannot be seen from here; `None` where all can
     /// be seen.
     #[must_use]
@@ -121,7 +121,7 @@ pub struct Limits {
     /// The NUMA nodes that their memory may come from, as a list.
     pub nodes: Option<String>,
     /// The quotas of CPU time of the group and those above it, its own first.
-    pub quotas: Vec<Quota>,
+    pub quotas: Vec<GroupQuota>,
     /// The other settings of these groups that hold their members back.
     pub brakes: Vec<Brake>,
     /// The tightest limit on the time of members with a real-time policy, of a group of version 1
@@ -179,7 +179,7 @@ impl Hierarchies {
 
     /// The groups that limit a thread, from the text of its `cgroup` file.
     #[must_use]
-    pub fn groups(&self, root: &Root, tid: Tid, membership: &str) -> Groups {
+    pub fn groups(&self, root: &Root, tid: Tid, membership: &str) -> ControlGroups {
         let cpuset = self.located(root, tid, membership, "cpuset").unwrap_or_default();
         let memory = self
             .located(root, tid, membership, "memory")
@@ -195,9 +195,11 @@ impl Hierarchies {
         match self.located(root, tid, membership, "cpu") {
             Ok(time) => {
                 let unseen = time.as_ref().and_then(Located::unseen);
-                Groups { cpuset, time, memory, freezers, unseen }
+                ControlGroups { cpuset, time, memory, freezers, unseen }
             }
-            Err(unseen) => Groups { cpuset, time: None, memory, freezers, unseen: Some(unseen) },
+            Err(unseen) => {
+                ControlGroups { cpuset, time: None, memory, freezers, unseen: Some(unseen) }
+            }
         }
     }
 
@@ -262,7 +264,7 @@ impl Hierarchies {
 
     /// The limits of these groups.
     #[must_use]
-    pub fn limits(root: &Root, groups: &Groups) -> Limits {
+    pub fn limits(root: &Root, groups: &ControlGroups) -> Limits {
         let paths = [&groups.cpuset, &groups.time].into_iter().flatten().map(Located::path);
         Limits {
             path: paths
@@ -292,7 +294,7 @@ impl Hierarchies {
     /// The shares of a contested CPU of these groups and those above, their own first, without the
     /// root of all groups.
     #[must_use]
-    pub fn shares(root: &Root, groups: &Groups) -> Vec<Share> {
+    pub fn shares(root: &Root, groups: &ControlGroups) -> Vec<GroupWeight> {
         groups.time.as_ref().map(|found| found.shares(root)).unwrap_or_default()
     }
 
@@ -350,12 +352,12 @@ impl Hierarchies {
     }
 }
 
-fn inherited(root: &Root, groups: &Groups, names: &[&str]) -> Option<String> {
+fn inherited(root: &Root, groups: &ControlGroups, names: &[&str]) -> Option<String> {
     groups.cpuset.as_ref()?.inherited(root, names)
 }
 
 /// The settings that hold the members of these groups back, beside quotas.
-fn brakes(root: &Root, groups: &Groups) -> Vec<Brake> {
+fn brakes(root: &Root, groups: &ControlGroups) -> Vec<Brake> {
     let time = groups
         .time
         .iter()
@@ -372,7 +374,7 @@ fn brakes(root: &Root, groups: &Groups) -> Vec<Brake> {
 
 /// The tightest limit on real-time threads, if this kernel obeys any. Groups count only while it
 /// limits the whole computer.
-fn real_time(root: &Root, groups: &Groups) -> Option<Brake> {
+fn real_time(root: &Root, groups: &ControlGroups) -> Option<Brake> {
     let of_all = Brake::on_real_time_of_all(root).filter(|_| limits_real_time(root))?;
     let of_groups = groups.time.iter().flat_map(|found| {
         found.brakes(root, |folder| Brake::on_real_time(root, folder).into_iter().collect())

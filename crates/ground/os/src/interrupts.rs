@@ -26,7 +26,7 @@ struct Row {
 
 /// Interrupts of one source that came to one CPU.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Came {
+pub struct InterruptCount {
     /// The number of the interrupt, or the kernel's letters for it: `24`, `LOC`, `RES`.
     pub irq: String,
     /// The driver or device that it is for, or its meaning.
@@ -78,16 +78,16 @@ impl Interrupts {
 
     /// The interrupts that came to a CPU since an earlier reading, most frequent first.
     #[must_use]
-    pub fn since(&self, earlier: &Interrupts, cpu: u32) -> Vec<Came> {
+    pub fn since(&self, earlier: &Interrupts, cpu: u32) -> Vec<InterruptCount> {
         let (Some(now), Some(then)) = (column(cpu, self), column(cpu, earlier)) else {
             return Vec::new();
         };
-        let mut found: Vec<Came> = (0..self.rows.len())
+        let mut found: Vec<InterruptCount> = (0..self.rows.len())
             .filter_map(|at| {
                 let row = &self.rows[at];
                 let before = earlier.place(row, at).map_or(0, |at| earlier.count(at, then));
                 let count = self.count(at, now).saturating_sub(before);
-                (count > 0).then(|| Came {
+                (count > 0).then(|| InterruptCount {
                     irq: bytes::text(&row.label),
                     name: row.name(),
                     is_per_cpu: row.is_per_cpu(),
@@ -147,12 +147,12 @@ impl Row {
 
     /// The controller of a numbered interrupt, whose name may be several words, and the number
     /// there.
-    fn source(&self) -> Option<irq::Source> {
+    fn source(&self) -> Option<irq::InterruptSource> {
         let about: Vec<&[u8]> = words(&self.about).collect();
         let at = self.number_at(&about)?;
         let digits = about[at].iter().take_while(|byte| byte.is_ascii_digit()).count();
         let hwirq = unsigned(&about[at][..digits]);
-        Some(irq::Source {
+        Some(irq::InterruptSource {
             chip: bytes::text(&about[..at].join(&b' ')),
             hwirq,
             handlers: self.name(),
@@ -203,10 +203,10 @@ LOC:        100        200   Local timer interrupts
 ERR:          0
 ";
 
-    fn came(irq: &str, name: &str, count: u64) -> Came {
+    fn came(irq: &str, name: &str, count: u64) -> InterruptCount {
         let is_per_cpu =
             irq.parse::<u32>().is_err() || name.contains("arch_timer") || name.starts_with("GICv3");
-        Came { irq: irq.to_owned(), name: name.to_owned(), is_per_cpu, count }
+        InterruptCount { irq: irq.to_owned(), name: name.to_owned(), is_per_cpu, count }
     }
 
     #[test]

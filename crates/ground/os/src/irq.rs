@@ -9,7 +9,7 @@ const FOLDER: &str = "/proc/irq";
 /// Where an interrupt comes from: its controller, and its number there (`/sys/kernel/irq`,
 /// Documentation/ABI/testing/sysfs-kernel-irq).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Source {
+pub struct InterruptSource {
     /// The controller, by its driver's name: `GICv3`, `IO-APIC`.
     pub chip: String,
     /// The number at the controller.
@@ -42,11 +42,11 @@ const OF_GIC_CPU: [std::ops::Range<u64>; 2] = [0..32, 1056..1120];
 /// own.
 const MIPS: &str = "MIPS";
 
-impl Source {
+impl InterruptSource {
     /// The source of an interrupt; `None` where the kernel does not say.
     #[must_use]
     pub fn of(root: &Root, irq: &str) -> Option<Self> {
-        Some(Source {
+        Some(InterruptSource {
             chip: attribute(root, irq, "chip_name")?,
             hwirq: attribute(root, irq, "hwirq").and_then(|text| text.parse().ok()),
             handlers: attribute(root, irq, "actions").unwrap_or_default(),
@@ -79,7 +79,7 @@ fn attribute(root: &Root, irq: &str, name: &str) -> Option<String> {
 /// devices, unless the kernel neither lets the interrupt be moved nor has chosen a CPU for it.
 #[must_use]
 pub fn is_per_cpu(root: &Root, irq: &str) -> bool {
-    let is_known = Source::of(root, irq).is_some_and(|source| source.is_per_cpu());
+    let is_known = InterruptSource::of(root, irq).is_some_and(|source| source.is_per_cpu());
     let chosen = root.read(&format!("{FOLDER}/{irq}/effective_affinity_list"));
     let is_nowhere = chosen.is_ok_and(|chosen| chosen.is_empty());
     is_known || is_nowhere && is_movable(root, irq) == Some(false)
@@ -190,8 +190,12 @@ mod tests {
     #[test]
     fn a_cpus_own_interrupts_are_known_on_every_architecture() {
         let is_own = |chip: &str, hwirq: u64, handlers: &str| {
-            Source { chip: chip.to_owned(), hwirq: Some(hwirq), handlers: handlers.to_owned() }
-                .is_per_cpu()
+            InterruptSource {
+                chip: chip.to_owned(),
+                hwirq: Some(hwirq),
+                handlers: handlers.to_owned(),
+            }
+            .is_per_cpu()
         };
         let own = [
             ("GICv3", 27, "arch_timer"),

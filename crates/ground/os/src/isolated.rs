@@ -11,13 +11,13 @@
 //! | cpusets of version 1 without balancing | `cpuset.sched_load_balance`, of the root group and of all below |
 //! | any of these, seen from a container | `/proc/schedstat`, which lists the domains of each CPU |
 
-use crate::layout::{self, Layout};
+use crate::layout::{self, CpusetMounts};
 use crate::{CpuSet, Root};
 
 /// The CPUs that the kernel leaves out when it divides load, by every source that can be read.
 #[must_use]
 pub fn cpus(root: &Root) -> CpuSet {
-    let layout = Layout::read(root);
+    let layout = CpusetMounts::read(root);
     let partitions = layout.v2.map(|base| partitions(root, &base)).unwrap_or_default();
     let unbalanced = layout.v1.map(|base| unbalanced(root, &base)).unwrap_or_default();
     at_boot(root).with(&partitions).with(&unbalanced).with(&without_domain(root))

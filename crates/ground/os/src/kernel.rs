@@ -21,7 +21,7 @@ const LOADED: &str = "/sys/kernel/sched_ext/root";
 
 /// The kernel's scheduler and its settings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Scheduler {
+pub struct SchedulerSettings {
     /// The kernel's release.
     pub release: String,
     /// The scheduler that a program has loaded (sched_ext); `None` means the kernel's own.
@@ -38,13 +38,13 @@ pub struct Scheduler {
     pub no_hz_full: String,
 }
 
-impl Scheduler {
+impl SchedulerSettings {
     /// Reads the settings.
     #[must_use]
     pub fn read(root: &Root) -> Self {
         let is_loaded =
             root.read("/sys/kernel/sched_ext/state").is_ok_and(|state| state == "enabled");
-        Scheduler {
+        SchedulerSettings {
             release: root.read("/proc/sys/kernel/osrelease").unwrap_or_default(),
             sched_ext: is_loaded.then(|| {
                 root.read(&format!("{LOADED}/ops"))
@@ -134,20 +134,20 @@ pub(crate) fn feature(text: &str, name: &str) -> Option<bool> {
 mod tests {
     use super::*;
 
-    fn computer(files: &[(&str, &str)]) -> Scheduler {
+    fn computer(files: &[(&str, &str)]) -> SchedulerSettings {
         let folder = tempfile::tempdir().unwrap();
         let root = Root::new(folder.path());
         for (path, text) in files {
             std::fs::create_dir_all(root.path(path).parent().unwrap()).unwrap();
             std::fs::write(root.path(path), text).unwrap();
         }
-        Scheduler::read(&root)
+        SchedulerSettings::read(&root)
     }
 
     #[test]
     fn a_kernel_that_says_nothing_has_its_own_scheduler() {
-        assert_eq!(computer(&[]), Scheduler::default());
-        assert!(!Scheduler::read(&Root::new("/")).release.is_empty());
+        assert_eq!(computer(&[]), SchedulerSettings::default());
+        assert!(!SchedulerSettings::read(&Root::new("/")).release.is_empty());
     }
 
     #[test]
@@ -161,7 +161,7 @@ mod tests {
             ("/sys/devices/system/cpu/isolated", "2-3\n"),
             ("/sys/devices/system/cpu/nohz_full", "  (null)\n".trim_start()),
         ]);
-        let wanted = Scheduler {
+        let wanted = SchedulerSettings {
             release: "7.2.1".into(),
             sched_ext: Some("lavd_1.0.9".into()),
             cache_aware: Some(false),

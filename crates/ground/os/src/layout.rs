@@ -5,14 +5,14 @@ use crate::root::{FileError, Root};
 
 /// The folders where control groups are mounted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Layout {
+pub struct CpusetMounts {
     /// The hierarchy of version 2, where it has the cpuset controller.
     pub v2: Option<String>,
     /// The cpuset hierarchy of version 1.
     pub v1: Option<String>,
 }
 
-impl Layout {
+impl CpusetMounts {
     /// Reads it from the list of mounts (proc_mounts(5)).
     #[must_use]
     pub fn read(root: &Root) -> Self {
@@ -23,7 +23,7 @@ impl Layout {
         let v1 = mounts_of_kind(&mounts, "cgroup")
             .filter(|fields| fields.len() > 3)
             .find(|fields| fields[3].split(',').any(|option| option == "cpuset"));
-        Layout { v2, v1: v1.map(|fields| fields[1].to_owned()) }
+        CpusetMounts { v2, v1: v1.map(|fields| fields[1].to_owned()) }
     }
 }
 
@@ -113,9 +113,9 @@ mod tests {
         let mounts = "none /cg cgroup2 rw 0 0\nnone /one cgroup rw,memory 0 0\nnone /two cgroup rw,cpuset 0 0\ncut\n";
         std::fs::write(folder.path().join("proc/self/mounts"), mounts).unwrap();
         std::fs::write(folder.path().join("cg/cgroup.controllers"), "cpu memory\n").unwrap();
-        assert_eq!(Layout::read(&root), Layout { v2: None, v1: Some("/two".into()) });
+        assert_eq!(CpusetMounts::read(&root), CpusetMounts { v2: None, v1: Some("/two".into()) });
         std::fs::write(folder.path().join("cg/cgroup.controllers"), "cpuset memory\n").unwrap();
-        assert_eq!(Layout::read(&root).v2.as_deref(), Some("/cg"));
+        assert_eq!(CpusetMounts::read(&root).v2.as_deref(), Some("/cg"));
         assert!(online(&root).is_err());
         assert_eq!(memory_nodes(&root, &CpuSet::default()).unwrap().to_string(), "0");
     }

@@ -1,11 +1,11 @@
 //! System calls of a program that another process answers (seccomp_unotify(2)).
 //!
 //! The program's process puts up a [`CallFilter`] before it becomes the program, and hands the
-//! [`Listener`] to the process that answers. The kernel holds each trapped call until the answer
+//! [`CallListener`] to the process that answers. The kernel holds each trapped call until the answer
 //! comes, and all other calls go on at the cost of the filter alone.
 //!
 //! A thread may end while it waits, and another may get its number. So its memory is opened first,
-//! and [`Listener::holds`] is asked afterwards: an open file of memory stays that of its process.
+//! and [`CallListener::holds`] is asked afterwards: an open file of memory stays that of its process.
 
 use crate::Tid;
 use std::fs::{File, OpenOptions};
@@ -185,13 +185,13 @@ pub enum CallAnswer {
 
 /// The end at which trapped calls arrive.
 #[derive(Debug)]
-pub struct Listener(OwnedFd);
+pub struct CallListener(OwnedFd);
 
-impl Listener {
+impl CallListener {
     /// The listener with a descriptor that [`CallFilter::put_up`] made in another process.
     #[must_use]
     pub fn new(descriptor: OwnedFd) -> Self {
-        Listener(descriptor)
+        CallListener(descriptor)
     }
 
     /// The next call, which was readable before; `None` where its thread has ended.
@@ -291,7 +291,7 @@ impl Listener {
     }
 }
 
-impl AsRawFd for Listener {
+impl AsRawFd for CallListener {
     fn as_raw_fd(&self) -> RawFd {
         self.0.as_raw_fd()
     }

@@ -46,7 +46,7 @@ pub struct PolicyCall {
 
 /// Why a policy cannot be set.
 #[derive(Debug, thiserror::Error)]
-pub enum PolicyError {
+pub enum MemoryPolicyError {
     /// The kernel was built without NUMA.
     #[error(
         "this kernel knows no NUMA nodes (CONFIG_NUMA is off), so that all memory is in one place"
@@ -214,8 +214,8 @@ impl MemoryPolicy {
     /// stays.
     ///
     /// # Errors
-    /// [`PolicyError`].
-    pub fn check(&self) -> Result<(), PolicyError> {
+    /// [`MemoryPolicyError`].
+    pub fn check(&self) -> Result<(), MemoryPolicyError> {
         let call = self.call();
         let tried = std::thread::scope(|scope| {
             let thread = std::thread::Builder::new().spawn_scoped(scope, || call.make())?;
@@ -226,15 +226,15 @@ impl MemoryPolicy {
 
     /// The meaning of a kernel's error for this policy.
     #[must_use]
-    pub fn refusal(&self, source: io::Error) -> PolicyError {
+    pub fn refusal(&self, source: io::Error) -> MemoryPolicyError {
         match source.raw_os_error() {
-            Some(libc::ENOSYS) => PolicyError::NoNuma,
-            Some(libc::EPERM) => PolicyError::Forbidden,
+            Some(libc::ENOSYS) => MemoryPolicyError::NoNuma,
+            Some(libc::EPERM) => MemoryPolicyError::Forbidden,
             Some(libc::EINVAL) if self.mode == WEIGHTED_INTERLEAVE => {
                 let release = Root::new("/").read("/proc/sys/kernel/osrelease").unwrap_or_default();
-                PolicyError::TooOld(release)
+                MemoryPolicyError::TooOld(release)
             }
-            _ => PolicyError::Refused { policy: self.to_string(), source },
+            _ => MemoryPolicyError::Refused { policy: self.to_string(), source },
         }
     }
 }

@@ -9,7 +9,7 @@ pub type OnNodes = BTreeMap<u32, u64>;
 
 /// One mapping of a process's memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Mapping {
+pub struct NumaMapping {
     /// The first address, in hexadecimal.
     pub address: String,
     /// The memory policy as the kernel writes it: `default`, `bind:0`, `interleave:0-1`, `prefer
@@ -28,7 +28,7 @@ pub struct Mapping {
     pub is_huge: bool,
 }
 
-impl Mapping {
+impl NumaMapping {
     /// The bytes on all nodes.
     #[must_use]
     pub fn bytes(&self) -> u64 {
@@ -44,7 +44,8 @@ impl Mapping {
         if let Some(more) = words.next_if(|word| word.starts_with(b"(") || policy == "weighted") {
             policy = format!("{policy} {}", bytes::text(more));
         }
-        let mut mapping = Mapping { address: bytes::text(address), policy, ..Mapping::default() };
+        let mut mapping =
+            NumaMapping { address: bytes::text(address), policy, ..NumaMapping::default() };
         let mut counts = Counts::default();
         for word in words {
             mapping.take(word, &mut counts);
@@ -60,7 +61,7 @@ impl Mapping {
         if mapping.name.is_empty() {
             "anonymous".clone_into(&mut mapping.name);
         }
-        Some(Mapping { page_bytes, ..mapping })
+        Some(NumaMapping { page_bytes, ..mapping })
     }
 
     fn take(&mut self, word: &[u8], counts: &mut Counts) {
@@ -117,13 +118,13 @@ impl Counts {
 /// The memory policy in a line, as the kernel writes it; `None` where it is not one.
 #[must_use]
 pub fn policy(line: &[u8]) -> Option<String> {
-    Mapping::parse(line).map(|mapping| mapping.policy)
+    NumaMapping::parse(line).map(|mapping| mapping.policy)
 }
 
 /// The mappings that have memory, in the order of their addresses.
 #[must_use]
-pub fn parse(text: &[u8]) -> Vec<Mapping> {
-    lines(text).filter_map(Mapping::parse).filter(|mapping| !mapping.nodes.is_empty()).collect()
+pub fn parse(text: &[u8]) -> Vec<NumaMapping> {
+    lines(text).filter_map(NumaMapping::parse).filter(|mapping| !mapping.nodes.is_empty()).collect()
 }
 
 /// The sums of a process's memory, from `smaps_rollup` (Documentation/filesystems/proc.rst).

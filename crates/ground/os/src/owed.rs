@@ -11,7 +11,7 @@
 //! | a launcher, while its program runs | itself ([`OwedMasks::note`], [`OwedMasks::look`]) |
 //! | a process that lives on and has other work | a thread of it ([`crate::kept_masks`]) |
 
-use crate::task::Task;
+use crate::task::ThreadStat;
 use crate::{CpuList, CpuSet, Tid, affinity};
 use std::fmt;
 use std::io;
@@ -87,11 +87,11 @@ impl MaskKernel for RunningKernel {
     }
 
     fn started_ticks(&self, tid: Tid) -> Option<u64> {
-        Task::of(tid).map(|task| task.started_ticks)
+        ThreadStat::of(tid).map(|task| task.started_ticks)
     }
 
     fn mask(&self, tid: Tid, started_ticks: u64) -> Option<CpuSet> {
-        let task = Task::of(tid).filter(|task| task.started_ticks == started_ticks)?;
+        let task = ThreadStat::of(tid).filter(|task| task.started_ticks == started_ticks)?;
         affinity::whole(tid).ok().filter(|_| !task.has_ended())
     }
 
@@ -338,7 +338,7 @@ mod tests {
         let mut sleeper = std::process::Command::new("sleep").arg("1000").spawn().unwrap();
         let tid = sleeper.id() as Tid;
         let whole = affinity::to_put_back(tid).unwrap();
-        let started_ticks = Task::of(tid).unwrap().started_ticks;
+        let started_ticks = ThreadStat::of(tid).unwrap().started_ticks;
         CpuSet::single(CpuSet::of_thread(tid).unwrap().first().unwrap()).give(tid).unwrap();
         let mut other = ThreadMask { tid, started_ticks: started_ticks + 1, cpus: whole.clone() };
         OwedMasks::give(&mut RunningKernel, [other.clone()]).wait();

@@ -1,7 +1,7 @@
 //! The NUMA nodes on which a process's pages are, and the policies of its mappings
 //! (proc_pid_numa_maps(5)).
 
-use crate::numa_maps::{self, Mapping};
+use crate::numa_maps::{self, NumaMapping};
 use crate::root::{FileError, Root};
 use crate::{CpuSet, Tid};
 use std::collections::BTreeMap;
@@ -32,13 +32,13 @@ impl Pages {
         Ok(Pages::of_mappings(&numa_maps::parse(&text)))
     }
 
-    fn of_mappings(mappings: &[Mapping]) -> Self {
+    fn of_mappings(mappings: &[NumaMapping]) -> Self {
         let mut found = Pages::default();
         mappings.iter().for_each(|mapping| found.add(mapping));
         found
     }
 
-    fn add(&mut self, mapping: &Mapping) {
+    fn add(&mut self, mapping: &NumaMapping) {
         let to = if mapping.is_shared { &mut self.shared_bytes } else { &mut self.own_bytes };
         for (node, bytes) in &mapping.nodes {
             let on_node = to.entry(*node).or_default();

@@ -4,7 +4,7 @@
 //! if both have come to share a CPU: the kernel then gives each of them milliseconds in turn, where
 //! a wait takes nanoseconds. That happens when a CPU is taken away (a cpuset shrinks, the CPU goes
 //! offline): the kernel moves the threads that were pinned to it. So all threads of a run share a
-//! [`Partners`]. Each one takes a [`Seat`] there, and calls [`Seat::check`] about every thousand
+//! [`Partners`]. Each one takes a [`PartnerThread`] there, and calls [`PartnerThread::check`] about every thousand
 //! looks of a wait, which costs nothing that can be measured. The first thread that is lost says
 //! why, and the waits of all others end with [`Gone`].
 //!
@@ -89,7 +89,7 @@ pub struct Gone;
 
 /// A thread of a run, pinned to a CPU.
 #[derive(Clone, Copy, Debug)]
-pub struct Seat<'a> {
+pub struct PartnerThread<'a> {
     rank: usize,
     cpu: u32,
     partners: &'a Partners,
@@ -143,12 +143,17 @@ impl Partners {
     /// Does the work of a thread that is pinned to this CPU. It begins there and ends there, or the
     /// thread counts as lost; so it does where the work panics. `None` where a thread was lost,
     /// this one or another.
-    pub fn work<T>(&self, rank: usize, cpu: u32, work: impl FnOnce(&Seat) -> T) -> Option<T> {
+    pub fn work<T>(
+        &self,
+        rank: usize,
+        cpu: u32,
+        work: impl FnOnce(&PartnerThread) -> T,
+    ) -> Option<T> {
         if let Err(error) = sit_again(cpu) {
             self.lose(Loss::unseated(cpu, &error));
             return None;
         }
-        let seat = Seat { rank, cpu, partners: self };
+        let seat = PartnerThread { rank, cpu, partners: self };
         let done = catch_unwind(AssertUnwindSafe(|| work(&seat)));
         if let Err(payload) = &done
             && !is_gone(&**payload)
@@ -175,7 +180,7 @@ fn sit_again(cpu: u32) -> std::io::Result<()> {
     }
 }
 
-impl Seat<'_> {
+impl PartnerThread<'_> {
     /// The number of this thread among its partners.
     #[must_use]
     pub fn rank(&self) -> usize {

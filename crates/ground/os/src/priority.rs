@@ -6,7 +6,7 @@
 //! both are in the root of all groups.
 
 use crate::Tid;
-use crate::hierarchy::{Hierarchies, Share};
+use crate::hierarchy::{GroupWeight, Hierarchies};
 use crate::root::Root;
 use crate::sched::{Stat, policy_name};
 use crate::shell::shell_escaped;
@@ -60,7 +60,7 @@ pub struct GivesWay {
 /// Something that competes for a CPU with its siblings.
 #[derive(Clone, Debug, PartialEq)]
 enum Competitor {
-    Group(Share),
+    Group(GroupWeight),
     Autogroup { tid: Tid, name: String, nice: i32 },
     Thread { tid: Tid, policy: String, nice: i32 },
 }
@@ -155,7 +155,7 @@ impl Competitor {
 
     fn words(&self) -> String {
         match self {
-            Competitor::Group(Share { group, file, value, .. }) => {
+            Competitor::Group(GroupWeight { group, file, value, .. }) => {
                 let name = file.rsplit('/').next().unwrap_or_default();
                 format!("{name} {value} of the control group {group}")
             }
@@ -172,7 +172,7 @@ impl Competitor {
             Competitor::Autogroup { nice, .. } | Competitor::Thread { nice, .. } => *nice,
         };
         match self {
-            Competitor::Group(Share { file, .. }) => {
+            Competitor::Group(GroupWeight { file, .. }) => {
                 let value = match file.rsplit('/').next() {
                     Some("cpu.idle") => 0.0,
                     Some("cpu.weight") => 100.0 * other.weight(),

@@ -227,7 +227,7 @@ pub fn is_refused(error: &io::Error) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sched::Times;
+    use crate::sched::ThreadTimes;
 
     fn made() -> (tempfile::TempDir, ProcFolder) {
         let folder = tempfile::tempdir().unwrap();
@@ -279,8 +279,9 @@ mod tests {
         let mut held = ProcFolder::open(&Root::new("/")).unwrap();
         held.keep_open();
         let own = std::process::id() as Tid;
-        let run_ns =
-            |held: &mut ProcFolder| Times::parse(held.schedstat(own, own).unwrap()).unwrap().run_ns;
+        let run_ns = |held: &mut ProcFolder| {
+            ThreadTimes::parse(held.schedstat(own, own).unwrap()).unwrap().run_ns
+        };
         let first = run_ns(&mut held);
         let kept = held.kept.len();
         assert_eq!(kept, 1);
@@ -297,7 +298,7 @@ mod tests {
         });
         let tid = named.recv().unwrap();
         let ran_ns = |held: &mut ProcFolder| {
-            held.schedstat(own, tid).ok().and_then(Times::parse).map(|it| it.run_ns)
+            held.schedstat(own, tid).ok().and_then(ThreadTimes::parse).map(|it| it.run_ns)
         };
         let before = ran_ns(&mut held).unwrap();
         while ran_ns(&mut held).unwrap() == before {}

@@ -5,7 +5,7 @@
 
 use crate::Tid;
 use crate::root::{FileError, Root};
-use crate::task::Task;
+use crate::task::ThreadStat;
 use rustix::fs::{MemfdFlags, memfd_create};
 use std::collections::HashSet;
 use std::fs::{self, File};
@@ -95,14 +95,14 @@ pub fn read(root: &Root, pid: Tid, name: &str) -> Result<Option<Vec<u8>>, FileEr
 
 /// A text, and the process that shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shown {
+pub struct PublishedText {
     /// The process.
     pub pid: Tid,
     /// Its text.
     pub text: Vec<u8>,
 }
 
-impl Shown {
+impl PublishedText {
     /// Whether this process has a say about another one: it is root's, or one of the same user. Any
     /// process can show anything, and root reads what all of them show.
     #[must_use]
@@ -130,17 +130,17 @@ pub fn read_above(
     root: &Root,
     pids: impl IntoIterator<Item = Tid>,
     name: &str,
-) -> Result<Vec<Shown>, FileError> {
+) -> Result<Vec<PublishedText>, FileError> {
     let mut known = HashSet::new();
     let mut texts = Vec::new();
     for pid in pids {
         let line = std::iter::successors(Some(pid), |pid| {
-            Task::of(*pid).map(|task| task.parent).filter(|parent| *parent > 0)
+            ThreadStat::of(*pid).map(|task| task.parent).filter(|parent| *parent > 0)
         })
         .take(MOST_ANCESTORS)
         .take_while(|pid| known.insert(*pid));
         for pid in line {
-            texts.extend(read(root, pid, name)?.map(|text| Shown { pid, text }));
+            texts.extend(read(root, pid, name)?.map(|text| PublishedText { pid, text }));
         }
     }
     Ok(texts)
@@ -159,8 +159,9 @@ mod tests {
             fs::create_dir_all(&own).unwrap();
             fs::write(own.join("status"), format!("Name:\tx\nUid:\t1\t{uid}\t1\t1\n")).unwrap();
         }
-        let speaks =
-            |of: Tid, about: Tid| Shown { pid: of, text: Vec::new() }.may_speak_of(&root, about);
+        let speaks = |of: Tid, about: Tid| {
+            PublishedText { pid: of, text: Vec::new() }.may_speak_of(&root, about)
+        };
         assert!(speaks(7, 8) && speaks(1, 9) && speaks(7, 99));
         assert!(!speaks(7, 9) && !speaks(7, 1) && !speaks(99, 7));
     }
@@ -179,7 +180,7 @@ mod tests {
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
         let above = read_above(&root, [child.id() as Tid, own], "seatmap-test-published");
         child.kill().and_then(|()| child.wait()).unwrap();
-        let once = [Shown { pid: own, text: b"another".to_vec() }];
+        let once = [PublishedText { pid: own, text: b"another".to_vec() }];
         assert_eq!(above.unwrap(), once, "both are below it");
         drop(shown);
         assert_eq!(text("seatmap-test-published"), None);

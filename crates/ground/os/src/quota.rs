@@ -5,11 +5,11 @@
 //! stops ("throttles") them until the next period begins. Every group from a thread's own up to the
 //! root may have such a quota, and any of them may be the one that stops the thread.
 
-pub use crate::group_quota::Quota;
+pub use crate::group_quota::GroupQuota;
 
 use crate::Tid;
 use crate::brake::Brake;
-use crate::hierarchy::{Groups, Hierarchies};
+use crate::hierarchy::{ControlGroups, Hierarchies};
 use crate::root::Root;
 use crate::shell::shell_escaped;
 
@@ -30,7 +30,7 @@ pub fn raise(file: &str, period_us: u64, unit: Option<&str>, cpus: usize) -> Str
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Quotas {
     /// The quotas, that of its own group first.
-    pub all: Vec<Quota>,
+    pub all: Vec<GroupQuota>,
     /// The other settings of these groups that hold their members back.
     pub brakes: Vec<Brake>,
     /// Why there may be others; `None` where every group up to the root could be seen.
@@ -54,7 +54,7 @@ impl Quotas {
 
     /// The smallest of them.
     #[must_use]
-    pub fn tightest(&self) -> Option<&Quota> {
+    pub fn tightest(&self) -> Option<&GroupQuota> {
         self.all.iter().min_by(|a, b| a.cpus.total_cmp(&b.cpus))
     }
 
@@ -74,7 +74,7 @@ impl Quotas {
     /// all groups and CPUs add up. The quotas are looked at again, and no others are sought.
     #[must_use]
     pub fn stopped_ns(&self, root: &Root) -> u64 {
-        let again = self.all.iter().filter_map(|quota| Quota::of_folder(root, &quota.folder));
+        let again = self.all.iter().filter_map(|quota| GroupQuota::of_folder(root, &quota.folder));
         again.filter_map(|quota| quota.stopped_ns).sum()
     }
 
@@ -89,7 +89,7 @@ impl Quotas {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct UsedUp<'a> {
     /// The quota as it is now.
-    pub quota: &'a Quota,
+    pub quota: &'a GroupQuota,
     /// The periods in which it was used up.
     pub throttled: u64,
     /// The periods in which a member ran, those among them.
@@ -103,7 +103,7 @@ pub struct UsedUp<'a> {
 const LEAST_STOPPED: f64 = 0.01;
 
 impl<'a> UsedUp<'a> {
-    fn since(quota: &'a Quota, earlier: &Quotas) -> Option<Self> {
+    fn since(quota: &'a GroupQuota, earlier: &Quotas) -> Option<Self> {
         let before = earlier.all.iter().find(|other| other.file == quota.file)?;
         let throttled = since(quota.throttled, before.throttled).filter(|periods| *periods > 0)?;
         let periods = since(quota.periods, before.periods).unwrap_or(0).max(throttled);
@@ -133,7 +133,7 @@ impl UsedUp<'_> {
 }
 
 /// The quotas of these groups.
-fn of_groups(root: &Root, groups: &Groups) -> Quotas {
+fn of_groups(root: &Root, groups: &ControlGroups) -> Quotas {
     let limits = Hierarchies::limits(root, groups);
     let unseen = groups.unseen().map(str::to_owned);
     Quotas { all: limits.quotas, brakes: limits.brakes, unseen }
@@ -148,7 +148,7 @@ fn since(now: Option<u64>, before: Option<u64>) -> Option<u64> {
 pub struct QuotaWatch {
     root: Root,
     /// The groups of another process, as they were at the beginning: it may have ended at the end.
-    groups: Option<Groups>,
+    groups: Option<ControlGroups>,
     before: Quotas,
 }
 
@@ -220,10 +220,10 @@ mod tests {
     use super::*;
     use crate::brake::BrakeKind;
 
-    fn quota(file: &str, cpus: f64, throttled: Option<u64>) -> Quota {
+    fn quota(file: &str, cpus: f64, throttled: Option<u64>) -> GroupQuota {
         let group = "/a".to_owned();
         let file = file.to_owned();
-        Quota { group, file, cpus, period_us: 100_000, throttled, ..Quota::default() }
+        GroupQuota { group, file, cpus, period_us: 100_000, throttled, ..GroupQuota::default() }
     }
 
     #[test]
@@ -287,8 +287,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let write =
             |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
-        let read =
-            || Quota::of_folder(&Root::new("/"), &folder.path().display().to_string()).unwrap();
+        let read = || {
+            GroupQuota::of_folder(&Root::new("/"), &folder.path().display().to_string()).unwrap()
+        };
         write("cpu.cfs_quota_us", "15000\n");
         write("cpu.cfs_period_us", "100000\n");
         write("cpu.stat", "nr_periods 75\nnr_throttled 14\nthrottled_time 680000000\n");

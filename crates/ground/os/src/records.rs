@@ -2,7 +2,7 @@
 //! (perf_event_open(2)).
 
 use crate::perf_event::{self, ANY_THREAD};
-use crate::ring::Ring;
+use crate::ring::PerfRing;
 use crate::tracefs::Tracepoint;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -25,7 +25,7 @@ const RING_BYTES: usize = 4 << 20;
 
 /// A record.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Record {
+pub enum TracepointRecord {
     /// The tracepoint was passed.
     Passed {
         /// When, in nanoseconds of the monotonic clock.
@@ -68,35 +68,37 @@ pub enum Record {
     Lost(u64),
 }
 
-impl Record {
+impl TracepointRecord {
     /// When it was made; 0 for lost ones.
     #[must_use]
     pub fn time_ns(&self) -> u64 {
         match self {
-            Record::Passed { time_ns, .. }
-            | Record::Created { time_ns, .. }
-            | Record::Named { time_ns, .. }
-            | Record::Ended { time_ns, .. } => *time_ns,
-            Record::Lost(_) => 0,
+            TracepointRecord::Passed { time_ns, .. }
+            | TracepointRecord::Created { time_ns, .. }
+            | TracepointRecord::Named { time_ns, .. }
+            | TracepointRecord::Ended { time_ns, .. } => *time_ns,
+            TracepointRecord::Lost(_) => 0,
         }
     }
 
     /// Reads a record without its header.
     fn parse(kind: u32, body: &[u8]) -> Option<Self> {
         match kind {
-            2 => Some(Record::Lost(u64_at(body, 8)?)),
+            2 => Some(TracepointRecord::Lost(u64_at(body, 8)?)),
             3 => {
                 // Behind the name stand the thread's numbers and the time.
                 let name = body.get(8..)?.split(|byte| *byte == 0).next()?;
                 let name = String::from_utf8_lossy(name).into_owned();
-                Some(Record::Named {
+                Some(TracepointRecord::Named {
                     time_ns: u64_at(body, body.len().checked_sub(8)?)?,
                     tid: i32_at(body, 4)?,
                     name,
                 })
             }
-            4 => Some(Record::Ended { time_ns: u64_at(body, 16)?, tid: i32_at(body, 8)? }),
-            7 => Some(Record::Created {
+            4 => {
+                Some(TracepointRecord::Ended { time_ns: u64_at(body, 16)?, tid: i32_at(body, 8)? })
+            }
+            7 => Some(TracepointRecord::Created {
                 time_ns: u64_at(body, 16)?,
                 tid: i32_at(body, 8)?,
                 pid: i32_at(body, 0)?,
@@ -106,7 +108,11 @@ impl Record {
             9 => {
                 let bytes = usize::try_from(i32_at(body, 16)?).ok()?;
                 let data = body.get(20..20usize.checked_add(bytes)?)?.to_vec();
-                Some(Record::Passed { time_ns: u64_at(body, 8)?, tid: i32_at(body, 4)?, data })
+                Some(TracepointRecord::Passed {
+                    time_ns: u64_at(body, 8)?,
+                    tid: i32_at(body, 4)?,
+                    data,
+                })
             }
             _ => None,
         }
@@ -123,7 +129,7 @@ fn u64_at(body: &[u8], at: usize) -> Option<u64> {
 
 /// The records of one CPU, from its making on.
 #[derive(Debug)]
-pub struct Records(Ring);
+pub struct Records(PerfRing);
 
 impl Records {
     /// Begins to record on a CPU.
@@ -132,13 +138,13 @@ impl Records {
     /// The kernel's: EACCES or EPERM without CAP_PERFMON, EPERM where rings take too much locked
     /// memory, ENODEV for a CPU that is offline.
     pub fn begin(tracepoint: &Tracepoint, cpu: u32) -> io::Result<Self> {
-        Ok(Records(Ring::new(open(tracepoint, cpu)?, RING_BYTES)?))
+        Ok(Records(PerfRing::new(open(tracepoint, cpu)?, RING_BYTES)?))
     }
 
     /// Gives each record since the last call, in the order of the CPU.
-    pub fn take(&mut self, mut each: impl FnMut(Record)) {
+    pub fn take(&mut self, mut each: impl FnMut(TracepointRecord)) {
         self.0.take(|kind, body| {
-            if let Some(record) = Record::parse(kind, body) {
+            if let Some(record) = TracepointRecord::parse(kind, body) {
                 each(record);
             }
         });
@@ -188,11 +194,13 @@ mod tests {
         let mut ended = 0;
         all.iter_mut().for_each(|records| {
             records.take(|record| match record {
-                Record::Created { pid, creator_pid, .. } if [pid, creator_pid] == [own, own] => {
+                TracepointRecord::Created { pid, creator_pid, .. }
+                    if [pid, creator_pid] == [own, own] =>
+                {
                     created += 1
                 }
-                Record::Passed { data, .. } => passed += usize::from(data.len() >= 28),
-                Record::Ended { .. } => ended += 1,
+                TracepointRecord::Passed { data, .. } => passed += usize::from(data.len() >= 28),
+                TracepointRecord::Ended { .. } => ended += 1,
                 _ => {}
             });
         });
@@ -202,7 +210,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_bytes_will_do(kind in 0..12u32, bytes: Vec<u8>) {
-            let _ = Record::parse(kind, &bytes);
+            let _ = TracepointRecord::parse(kind, &bytes);
         }
     }
 }

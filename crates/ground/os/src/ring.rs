@@ -15,7 +15,7 @@ const HEADER_BYTES: usize = 8;
 
 /// An event and its records.
 #[derive(Debug)]
-pub(crate) struct Ring {
+pub(crate) struct PerfRing {
     /// The event, which counts until this is closed.
     _event: OwnedFd,
     memory: NonNull<u8>,
@@ -24,9 +24,9 @@ pub(crate) struct Ring {
 }
 
 // SAFETY: the ring belongs to this value alone, and the kernel does not care which thread reads it.
-unsafe impl Send for Ring {}
+unsafe impl Send for PerfRing {}
 
-impl Ring {
+impl PerfRing {
     /// Maps the ring of an event: so many bytes, a power of two, or a page where that is larger.
     pub(crate) fn new(fd: OwnedFd, least_bytes: usize) -> io::Result<Self> {
         let page_bytes = crate::numa_maps::page_bytes() as usize;
@@ -42,7 +42,7 @@ impl Ring {
             return Err(io::Error::last_os_error());
         }
         let memory = NonNull::new(memory.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
-        Ok(Ring { _event: fd, memory, page_bytes, ring_bytes })
+        Ok(PerfRing { _event: fd, memory, page_bytes, ring_bytes })
     }
 
     /// Gives the kind and the body of each record since the last call, in their order.
@@ -97,7 +97,7 @@ fn whole_pages(ring_bytes: usize, page_bytes: usize) -> usize {
     ring_bytes.max(page_bytes)
 }
 
-impl Drop for Ring {
+impl Drop for PerfRing {
     fn drop(&mut self) {
         // SAFETY: the mapping is this value's own, and nothing refers to it any longer.
         unsafe { libc::munmap(self.memory.as_ptr().cast(), self.page_bytes + self.ring_bytes) };

@@ -108,7 +108,7 @@ pub fn mask_refusal(tid: Tid, error: &std::io::Error) -> String {
 
 /// The times of a thread since it began (`schedstat`, sched-stats.rst).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Times {
+pub struct ThreadTimes {
     /// The time on a CPU, in nanoseconds. A thread that runs is counted up to its last tick.
     pub run_ns: u64,
     /// The time in which it was ready and another thread had the CPU; `None` where the kernel does
@@ -116,25 +116,28 @@ pub struct Times {
     pub wait_ns: Option<u64>,
 }
 
-impl Times {
+impl ThreadTimes {
     /// Reads a `schedstat` file.
     #[must_use]
     pub fn parse(counts: &[u8]) -> Option<Self> {
         let mut counts = words(counts);
-        Some(Times { run_ns: unsigned(counts.next()?)?, wait_ns: Some(unsigned(counts.next()?)?) })
+        Some(ThreadTimes {
+            run_ns: unsigned(counts.next()?)?,
+            wait_ns: Some(unsigned(counts.next()?)?),
+        })
     }
 }
 
 /// The times of the thread that calls; `None` where the kernel does not count them, or `/proc` is
 /// not there.
 #[must_use]
-pub fn own_times() -> Option<Times> {
-    Times::parse(&std::fs::read("/proc/thread-self/schedstat").ok()?)
+pub fn own_times() -> Option<ThreadTimes> {
+    ThreadTimes::parse(&std::fs::read("/proc/thread-self/schedstat").ok()?)
 }
 
 /// A thread's `status` file (proc_pid_status(5)), as far as it concerns seats.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Status<'a> {
+pub struct ThreadStatus<'a> {
     /// The user that the process acts for.
     pub user: Option<u32>,
     /// The process of the thread.
@@ -147,11 +150,11 @@ pub struct Status<'a> {
     pub forced_switches: u64,
 }
 
-impl<'a> Status<'a> {
+impl<'a> ThreadStatus<'a> {
     /// Reads a `status` file; a line that is missing counts as nothing.
     #[must_use]
     pub fn parse(text: &'a [u8]) -> Self {
-        let mut status = Status::default();
+        let mut status = ThreadStatus::default();
         for line in lines(text) {
             let Some(colon) = line.iter().position(|byte| *byte == b':') else { continue };
             let value = line[colon + 1..].trim_ascii();
@@ -259,17 +262,17 @@ mod tests {
     #[test]
     fn the_kernel_counts_times_and_switches() {
         assert_eq!(
-            Times::parse(b"901049 753629 2\n"),
-            Some(Times { run_ns: 901_049, wait_ns: Some(753_629) })
+            ThreadTimes::parse(b"901049 753629 2\n"),
+            Some(ThreadTimes { run_ns: 901_049, wait_ns: Some(753_629) })
         );
-        assert_eq!((Times::parse(b"901049"), Times::parse(b"")), (None, None));
+        assert_eq!((ThreadTimes::parse(b"901049"), ThreadTimes::parse(b"")), (None, None));
         let text = b"Name:\tx\nTgid:\t12\nUid:\t0\t65534\t0\t0\nCpus_allowed_list:\t0-1,7\n\
             voluntary_ctxt_switches:\t5\nnonvoluntary_ctxt_switches:\t6\n";
-        let status = Status::parse(text);
+        let status = ThreadStatus::parse(text);
         assert_eq!((status.user, status.pid), (Some(65534), Some(12)));
         assert_eq!((status.voluntary_switches, status.forced_switches), (5, 6));
         assert_eq!(status.mask(), CpuSet::of_list("0-1,7"));
-        assert_eq!(Status::parse(b"Cpus_allowed_list: x").mask(), None);
+        assert_eq!(ThreadStatus::parse(b"Cpus_allowed_list: x").mask(), None);
         assert_eq!(
             migrations(b"x (1, #threads: 1)\nse.nr_migrations      :        17\n"),
             Some(17)
@@ -282,7 +285,7 @@ mod tests {
         let pid = std::process::id();
         let line = std::fs::read(format!("/proc/{pid}/task/{pid}/stat")).unwrap();
         let stat = Stat::parse(&line).unwrap();
-        let task = crate::task::Task::of(pid as Tid).unwrap();
+        let task = crate::task::ThreadStat::of(pid as Tid).unwrap();
         assert_eq!(
             (stat.name(), stat.parent, stat.started_ticks),
             (task.name, task.parent, task.started_ticks)
@@ -293,7 +296,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_bytes_will_do(bytes: Vec<u8>) {
-            let _ = (Stat::parse(&bytes), Times::parse(&bytes), Status::parse(&bytes).mask());
+            let _ = (Stat::parse(&bytes), ThreadTimes::parse(&bytes), ThreadStatus::parse(&bytes).mask());
             let _ = (migrations(&bytes), threads_of_all(&bytes));
         }
 

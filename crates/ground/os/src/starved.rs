@@ -4,8 +4,8 @@
 //! at every look, as a sleeping one does; its state tells the two apart.
 
 use crate::isolated;
-use crate::sched::Times;
-use crate::task::Task;
+use crate::sched::ThreadTimes;
+use crate::task::ThreadStat;
 use crate::{CpuSet, Root, Tid};
 
 /// The state of a thread that runs or waits for a CPU (proc_pid_stat(5)).
@@ -35,7 +35,7 @@ pub fn has_tick(without_tick: &CpuSet, cpu: Option<u32>) -> bool {
 /// kernel counts a wait at its end only, so that neither of its times has moved then. That of a
 /// thread that runs moves at each tick.
 #[must_use]
-pub fn has_starved(before: Times, now: Times, watched_ns: u64, has_tick: bool) -> bool {
+pub fn has_starved(before: ThreadTimes, now: ThreadTimes, watched_ns: u64, has_tick: bool) -> bool {
     let enough_ns = if has_tick { SEVERAL_TICKS_NS } else { REMOTE_TICKS_NS };
     now == before && watched_ns >= enough_ns
 }
@@ -43,7 +43,7 @@ pub fn has_starved(before: Times, now: Times, watched_ns: u64, has_tick: bool) -
 /// A thread that was ready at a look, and has been since.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ready {
-    times: Times,
+    times: ThreadTimes,
     since_ns: u64,
 }
 
@@ -54,7 +54,7 @@ impl Ready {
     #[must_use]
     pub fn look(
         before: Option<Self>,
-        task: &Task,
+        task: &ThreadStat,
         now_ns: u64,
         without_tick: &CpuSet,
     ) -> (Option<Self>, bool) {
@@ -73,8 +73,8 @@ impl Ready {
 }
 
 /// The times of a thread; `None` where it has gone, or the kernel does not count them.
-fn times(tid: Tid) -> Option<Times> {
-    Times::parse(&std::fs::read(format!("/proc/{tid}/task/{tid}/schedstat")).ok()?)
+fn times(tid: Tid) -> Option<ThreadTimes> {
+    ThreadTimes::parse(&std::fs::read(format!("/proc/{tid}/task/{tid}/schedstat")).ok()?)
 }
 
 #[cfg(test)]
@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn a_thread_that_never_got_its_cpu_has_waited() {
-        let first = Times { run_ns: 7, wait_ns: Some(9) };
+        let first = ThreadTimes { run_ns: 7, wait_ns: Some(9) };
         assert!(has_starved(first, first, SEVERAL_TICKS_NS, true));
         assert!(
             !has_starved(first, first, SEVERAL_TICKS_NS - 1, true),
@@ -94,23 +94,23 @@ mod tests {
                 && has_starved(first, first, REMOTE_TICKS_NS, false)
         );
         assert!(
-            !has_starved(first, Times { run_ns: 8, ..first }, REMOTE_TICKS_NS, true),
+            !has_starved(first, ThreadTimes { run_ns: 8, ..first }, REMOTE_TICKS_NS, true),
             "it has run"
         );
         assert!(
-            !has_starved(first, Times { wait_ns: Some(10), ..first }, REMOTE_TICKS_NS, true),
+            !has_starved(first, ThreadTimes { wait_ns: Some(10), ..first }, REMOTE_TICKS_NS, true),
             "it got its turn"
         );
     }
 
     #[test]
     fn only_a_thread_that_stays_ready_is_starved() {
-        let own = Task::of(crate::task::own_tid()).unwrap();
-        let sleeps = Task { state: 'S', ..own.clone() };
+        let own = ThreadStat::of(crate::task::own_tid()).unwrap();
+        let sleeps = ThreadStat { state: 'S', ..own.clone() };
         let none = CpuSet::default();
         assert_eq!(Ready::look(None, &sleeps, 0, &none), (None, false));
         let Some(times) = times(own.tid) else { return no_times() };
-        let other = Ready { times: Times { run_ns: u64::MAX, ..times }, since_ns: 0 };
+        let other = Ready { times: ThreadTimes { run_ns: u64::MAX, ..times }, since_ns: 0 };
         let (ready, is_starved) = Ready::look(Some(other), &own, REMOTE_TICKS_NS, &none);
         assert!(
             ready.is_some_and(|ready| ready.since_ns == REMOTE_TICKS_NS) && !is_starved,

@@ -36,15 +36,15 @@ impl Switch {
     /// The switch of this computer as it stands; `None` where its kernel has none, or does not show
     /// it to this user.
     #[must_use]
-    pub fn find(self, root: &Root) -> Option<Position> {
+    pub fn find(self, root: &Root) -> Option<SwitchState> {
         let numbers = ["0", "1"].map(str::to_owned);
         match self {
-            Switch::NumaBalancing => Position::of_file(root, NUMA_BALANCING, numbers),
-            Switch::CacheAware => Position::of_file(root, CACHE_AWARE, numbers).or_else(|| {
+            Switch::NumaBalancing => SwitchState::of_file(root, NUMA_BALANCING, numbers),
+            Switch::CacheAware => SwitchState::of_file(root, CACHE_AWARE, numbers).or_else(|| {
                 let was_on = feature(&root.read(FEATURES).ok()?, "SCHED_CACHE")?;
                 let texts = ["NO_SCHED_CACHE", "SCHED_CACHE"].map(str::to_owned);
                 let original = texts[usize::from(was_on)].clone();
-                Some(Position { file: FEATURES, texts, original, was_on })
+                Some(SwitchState { file: FEATURES, texts, original, was_on })
             }),
         }
     }
@@ -61,7 +61,7 @@ impl fmt::Display for Switch {
 
 /// A switch as it was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Position {
+pub struct SwitchState {
     /// The file that holds it.
     pub file: &'static str,
     /// The text for off, and the text for on.
@@ -72,14 +72,14 @@ pub struct Position {
     pub was_on: bool,
 }
 
-impl Position {
+impl SwitchState {
     fn of_file(root: &Root, file: &'static str, texts: [String; 2]) -> Option<Self> {
         let original = root.read(file).ok()?;
         let was_on = is_on(&original)?;
-        Some(Position { file, texts, original, was_on })
+        Some(SwitchState { file, texts, original, was_on })
     }
 
-    /// Turns the switch on or off. It is found again afterwards only by [`Position::put_back`].
+    /// Turns the switch on or off. It is found again afterwards only by [`SwitchState::put_back`].
     ///
     /// # Errors
     /// [`FileError`]: EACCES and EPERM for users without root's rights.

@@ -17,7 +17,7 @@ const BOUND: u64 = 0x0400_0000;
 
 /// A thread, from its line in `/proc/PID/task/TID/stat` (proc_pid_stat(5)).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Task {
+pub struct ThreadStat {
     /// The thread's number.
     pub tid: Tid,
     /// The number of its process.
@@ -45,13 +45,13 @@ pub struct Task {
     pub cpu: Option<u32>,
 }
 
-impl Task {
+impl ThreadStat {
     /// A thread of this computer, if it is there.
     #[must_use]
     pub fn of(tid: Tid) -> Option<Self> {
         // Through its own task folder: /proc/TID/stat adds up the times of the whole process.
         let stat = fs::read(format!("/proc/{tid}/task/{tid}/stat")).ok()?;
-        Task::parse(tid, tid, &String::from_utf8_lossy(&stat))
+        ThreadStat::parse(tid, tid, &String::from_utf8_lossy(&stat))
     }
 
     /// Reads a line of a `stat` file. The name stands in parentheses and may hold some itself.
@@ -62,7 +62,7 @@ impl Task {
         // Fields are counted from 1 in the manual, and the first of these is the third.
         let fields: Vec<&str> = back.split_ascii_whitespace().collect();
         let flags = field(&fields, 9)?.parse::<u64>().ok()?;
-        Some(Task {
+        Some(ThreadStat {
             tid,
             pid,
             parent: field(&fields, 4)?.parse::<Tid>().ok()?,
@@ -127,7 +127,7 @@ pub fn processes(root: &Root) -> Result<impl Iterator<Item = Tid> + use<>, FileE
 ///
 /// # Errors
 /// [`FileError`]: threads cannot be listed for another reason than that they are hidden.
-pub fn all(root: &Root) -> Result<Vec<Task>, FileError> {
+pub fn all(root: &Root) -> Result<Vec<ThreadStat>, FileError> {
     let mut tasks = Vec::new();
     for pid in processes(root)? {
         match of_process(root, pid) {
@@ -143,12 +143,12 @@ pub fn all(root: &Root) -> Result<Vec<Task>, FileError> {
 ///
 /// # Errors
 /// [`FileError`]: they cannot be listed.
-pub fn of_process(root: &Root, pid: Tid) -> Result<Vec<Task>, FileError> {
+pub fn of_process(root: &Root, pid: Tid) -> Result<Vec<ThreadStat>, FileError> {
     let tids =
         root.names(&format!("/proc/{pid}/task"))?.into_iter().filter_map(|name| name.parse().ok());
     Ok(tids
         .filter_map(|tid| {
-            Task::parse(tid, pid, &root.read(&format!("/proc/{pid}/task/{tid}/stat")).ok()?)
+            ThreadStat::parse(tid, pid, &root.read(&format!("/proc/{pid}/task/{tid}/stat")).ok()?)
         })
         .collect())
 }
@@ -157,8 +157,8 @@ pub fn of_process(root: &Root, pid: Tid) -> Result<Vec<Task>, FileError> {
 ///
 /// # Errors
 /// [`FileError`]: the thread has gone.
-pub fn in_folder(root: &Root, folder: &str, tid: Tid) -> Result<Option<Task>, FileError> {
-    Ok(Task::parse(tid, tid, &root.read(&format!("{folder}/stat"))?))
+pub fn in_folder(root: &Root, folder: &str, tid: Tid) -> Result<Option<ThreadStat>, FileError> {
+    Ok(ThreadStat::parse(tid, tid, &root.read(&format!("{folder}/stat"))?))
 }
 
 /// The name that a process has given itself, at most 15 bytes (`/proc/PID/comm`).
@@ -331,8 +331,8 @@ pub fn waited_ns(tid: Tid) -> Option<u64> {
 /// The time that a thread ran, and waited for a CPU, since it began (`/proc/PID/schedstat`,
 /// sched-stats.rst); `None` where the kernel does not count it, or the thread has gone.
 #[must_use]
-pub fn times(tid: Tid) -> Option<crate::sched::Times> {
-    crate::sched::Times::parse(&fs::read(format!("/proc/{tid}/task/{tid}/schedstat")).ok()?)
+pub fn times(tid: Tid) -> Option<crate::sched::ThreadTimes> {
+    crate::sched::ThreadTimes::parse(&fs::read(format!("/proc/{tid}/task/{tid}/schedstat")).ok()?)
 }
 
 /// The CPU time of the children that a process has waited for, in seconds (proc_pid_stat(5),
@@ -358,7 +358,7 @@ pub fn real_time_policy(tid: Tid) -> Option<(String, u32)> {
 #[must_use]
 pub fn lives(pid: Tid) -> bool {
     threads(pid).map_or(true, |tids| {
-        tids.into_iter().any(|tid| Task::of(tid).is_some_and(|task| !task.has_ended()))
+        tids.into_iter().any(|tid| ThreadStat::of(tid).is_some_and(|task| !task.has_ended()))
     })
 }
 
@@ -376,7 +376,7 @@ pub fn vital(pid: Tid) -> Option<&'static str> {
 /// arguments.
 #[must_use]
 pub fn is_of_kernel(pid: Tid) -> bool {
-    Task::of(pid).is_some_and(|task| task.is_kernel)
+    ThreadStat::of(pid).is_some_and(|task| task.is_kernel)
 }
 
 /// Whether this is a thread of this process.
@@ -428,32 +428,32 @@ mod tests {
 
     #[test]
     fn the_kernels_own_are_told_apart() {
-        let task = |flags| Task::parse(17, 17, &stat("ksoft) (irqd/1", flags)).unwrap();
+        let task = |flags| ThreadStat::parse(17, 17, &stat("ksoft) (irqd/1", flags)).unwrap();
         let bound = task(69_238_848);
         assert_eq!((bound.name.as_str(), bound.started_ticks), ("ksoft) (irqd/1", 4711));
         assert_eq!((bound.parent, bound.group, bound.session, bound.cpu), (2, 3, 4, None));
         assert!(bound.is_kernel && bound.is_bound && !task(4_194_304).is_kernel);
-        assert_eq!(Task::parse(1, 1, "17 (cut"), None);
+        assert_eq!(ThreadStat::parse(1, 1, "17 (cut"), None);
     }
 
     #[test]
     fn a_name_may_hold_anything() {
         let fields = (4..=52).map(|field| field.to_string()).collect::<Vec<_>>().join(" ");
-        let task = Task::parse(17, 17, &format!("17 (a) R (b) S {fields}\n")).unwrap();
+        let task = ThreadStat::parse(17, 17, &format!("17 (a) R (b) S {fields}\n")).unwrap();
         assert_eq!(
             (task.name.as_str(), task.state, task.started_ticks, task.cpu),
             ("a) R (b", 'S', 22, Some(39))
         );
         for cut in ["", "17", "17 (a", "17 (a)", "17 (a) R 1 2"] {
-            assert_eq!(Task::parse(17, 17, cut), None, "{cut}");
+            assert_eq!(ThreadStat::parse(17, 17, cut), None, "{cut}");
         }
     }
 
     #[test]
     fn a_terminal_listens_to_one_group() {
         let task = |group, terminal| {
-            let task = Task::parse(17, 17, &stat("x", 0)).unwrap();
-            Task { group, terminal_group: terminal, ..task }.is_in_background()
+            let task = ThreadStat::parse(17, 17, &stat("x", 0)).unwrap();
+            ThreadStat { group, terminal_group: terminal, ..task }.is_in_background()
         };
         assert_eq!([task(3, 9), task(9, 9), task(3, -1)], [true, false, false]);
     }
@@ -464,18 +464,18 @@ mod tests {
         let found = all(&Root::new("/")).unwrap();
         let task = found.iter().find(|task| task.tid == own).unwrap();
         assert!(!task.is_kernel && task.is_spared(&[own]) && !task.is_spared(&[]));
-        assert_eq!(Task::of(own).map(|task| task.started_ticks), Some(task.started_ticks));
+        assert_eq!(ThreadStat::of(own).map(|task| task.started_ticks), Some(task.started_ticks));
     }
 
     #[test]
     fn this_thread_is_there() {
         let pid = std::process::id() as Tid;
-        assert!(Task::of(pid).is_some_and(|task| task.cpu.is_some()));
+        assert!(ThreadStat::of(pid).is_some_and(|task| task.cpu.is_some()));
         assert_eq!(Family::of(pid).map(|family| family.pid), Some(pid));
         assert!(waited_ns(pid).is_some() || !fs::exists("/proc/self/schedstat").unwrap());
         assert_eq!(program_file(pid), std::env::current_exe().ok());
         assert!(threads(pid).unwrap().contains(&pid));
-        assert_eq!((Task::of(Tid::MAX), threads(Tid::MAX).unwrap().len()), (None, 0));
+        assert_eq!((ThreadStat::of(Tid::MAX), threads(Tid::MAX).unwrap().len()), (None, 0));
     }
 
     #[test]

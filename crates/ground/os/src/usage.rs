@@ -37,7 +37,7 @@ fn clock_ns(clock: libc::clockid_t) -> Option<u64> {
 /// Most kernels look at each tick whether a CPU is in the kernel or not and share out the exact sum
 /// accordingly: the two times mean something over many ticks only.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Usage {
+pub struct ResourceUsage {
     /// Waits: the thread gave its CPU back.
     pub voluntary_switches: u64,
     /// Preemptions: the CPU was taken from it.
@@ -50,24 +50,24 @@ pub struct Usage {
     pub kernel: Duration,
 }
 
-impl Usage {
+impl ResourceUsage {
     /// The usage of the calling thread. Needs no memory.
     #[must_use]
     pub fn of_thread() -> Self {
-        Usage::of(libc::RUSAGE_THREAD)
+        ResourceUsage::of(libc::RUSAGE_THREAD)
     }
 
     /// The usage of all threads of this process, including those that have ended.
     #[must_use]
     pub fn of_process() -> Self {
-        Usage::of(libc::RUSAGE_SELF)
+        ResourceUsage::of(libc::RUSAGE_SELF)
     }
 
     /// The usage of all children of this process that have ended and been waited for, and of their
     /// children.
     #[must_use]
     pub fn of_children() -> Self {
-        Usage::of(libc::RUSAGE_CHILDREN)
+        ResourceUsage::of(libc::RUSAGE_CHILDREN)
     }
 
     fn of(whom: libc::c_int) -> Self {
@@ -75,7 +75,7 @@ impl Usage {
         let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
         // SAFETY: the kernel writes one `rusage` to a place that holds one.
         unsafe { libc::getrusage(whom, &raw mut usage) };
-        Usage {
+        ResourceUsage {
             voluntary_switches: usage.ru_nvcsw as u64,
             involuntary_switches: usage.ru_nivcsw as u64,
             page_faults: (usage.ru_minflt + usage.ru_majflt) as u64,
@@ -86,8 +86,8 @@ impl Usage {
 
     /// The difference between this count and an earlier one.
     #[must_use]
-    pub fn since(self, earlier: Usage) -> Self {
-        Usage {
+    pub fn since(self, earlier: ResourceUsage) -> Self {
+        ResourceUsage {
             voluntary_switches: self.voluntary_switches.saturating_sub(earlier.voluntary_switches),
             involuntary_switches: self
                 .involuntary_switches
@@ -106,8 +106,8 @@ impl Usage {
     }
 }
 
-impl AddAssign for Usage {
-    fn add_assign(&mut self, other: Usage) {
+impl AddAssign for ResourceUsage {
+    fn add_assign(&mut self, other: ResourceUsage) {
         self.voluntary_switches += other.voluntary_switches;
         self.involuntary_switches += other.involuntary_switches;
         self.page_faults += other.page_faults;
@@ -138,27 +138,31 @@ mod tests {
 
     #[test]
     fn sleeping_is_a_switch_and_fresh_memory_a_fault() {
-        let before = Usage::of_thread();
+        let before = ResourceUsage::of_thread();
         std::thread::sleep(Duration::from_millis(1));
         // Beyond 32 MiB the C library always takes fresh memory (mallopt(3), M_MMAP_THRESHOLD).
         std::hint::black_box(vec![1u8; 40 << 20]);
-        let found = Usage::of_thread().since(before);
+        let found = ResourceUsage::of_thread().since(before);
         assert!(found.voluntary_switches > 0 && found.page_faults > 0, "{found:?}");
     }
 
     #[test]
     fn threads_that_have_ended_count_for_the_process() {
-        let before = Usage::of_process();
+        let before = ResourceUsage::of_process();
         std::thread::spawn(|| std::thread::sleep(Duration::from_millis(1))).join().unwrap();
-        assert!(Usage::of_process().since(before).voluntary_switches > 0);
+        assert!(ResourceUsage::of_process().since(before).voluntary_switches > 0);
     }
 
     #[test]
     fn shares_are_of_both_times() {
-        let mut all = Usage { user: Duration::from_millis(3), ..Usage::default() };
-        assert_eq!(Usage::default().kernel_share(), None);
+        let mut all = ResourceUsage { user: Duration::from_millis(3), ..ResourceUsage::default() };
+        assert_eq!(ResourceUsage::default().kernel_share(), None);
         assert_eq!(all.kernel_share(), Some(0.0));
-        all += Usage { kernel: Duration::from_millis(1), page_faults: 2, ..Usage::default() };
+        all += ResourceUsage {
+            kernel: Duration::from_millis(1),
+            page_faults: 2,
+            ..ResourceUsage::default()
+        };
         assert_eq!((all.kernel_share(), all.page_faults), (Some(0.25), 2));
     }
 }

@@ -22,4 +22,4 @@ pub mod usable;
 pub use capability::{Capability, Lacks};
 pub use listing::{MachineEntry, MachineList};
 pub use machine::{Machine, MachineKind, OpenError, ProfileError, Surroundings};
-pub use runner::{Answers, Runner};
+pub use runner::{DistanceSource, Runner};

@@ -23,7 +23,7 @@ mod touch;
 pub use handoffs::{Exchanged, Handoff, Handoffs, MOST_MESSAGES};
 pub use line_by_line::LineByLine;
 pub use mandelbrot::Mandelbrot;
-pub use ping_pong::{PingPong, Trace};
+pub use ping_pong::{PingPong, PingPongTimes};
 pub use producer_consumer::{Handed, ProducerConsumer};
 pub use spin_channel::{MOST_WORDS, SpinChannel};
 pub use timing::{elapsed_ticks, handoffs_ns};

@@ -1,7 +1,7 @@
 //! The engine of all models: tasks as fibers, and the loop in which machine and tasks take turns.
 
 use crate::error::SimError;
-use crate::fiber::{self, Stack, Step};
+use crate::fiber::{self, FiberStep, Stack};
 use seatmap_data::port::channels::DmaError;
 use seatmap_data::statistics::words::counted;
 use std::any::Any;
@@ -15,7 +15,7 @@ const MOST_NAMED: usize = 16;
 
 /// A task's message to the engine: a call, or the reason why it cannot continue.
 #[derive(Debug)]
-pub enum Said<C> {
+pub enum TaskMessage<C> {
     /// A call.
     Call(C),
     /// A transfer that the hardware refuses, which ends the run.
@@ -24,7 +24,7 @@ pub enum Said<C> {
 
 /// A task's connection to the engine: the task suspends with a message, and the engine resumes it
 /// with the answer.
-pub type Yielder<C> = fiber::Yielder<Said<C>>;
+pub type TaskYielder<C> = fiber::Yielder<TaskMessage<C>>;
 
 /// Whether this is a build in which `SEATMAP_TASKS=threads` makes tasks threads.
 #[must_use]
@@ -33,7 +33,7 @@ pub const fn has_threads() -> bool {
 }
 
 /// A machine in virtual time, as the engine sees it.
-pub trait Machine {
+pub trait SimulatedMachine {
     /// A call of a task.
     type Call;
 
@@ -58,13 +58,13 @@ pub trait Machine {
 }
 
 /// The stacks on which tasks run, kept from run to run.
-pub struct Stage {
+pub struct TaskStacks {
     stacks: Vec<Stack>,
     /// Events after which a run is given up.
     pub most_events: u64,
 }
 
-type Fiber<C> = fiber::Fiber<Said<C>>;
+type Fiber<C> = fiber::Fiber<TaskMessage<C>>;
 
 /// The reason why a run stopped early.
 enum Ending {
@@ -74,25 +74,25 @@ enum Ending {
     Endless,
 }
 
-impl Default for Stage {
+impl Default for TaskStacks {
     fn default() -> Self {
-        Stage { stacks: Vec::new(), most_events: MOST_EVENTS }
+        TaskStacks { stacks: Vec::new(), most_events: MOST_EVENTS }
     }
 }
 
-impl Stage {
+impl TaskStacks {
     /// Runs this many tasks to their ends. `clock` shows the time to tasks; it is kept beside the
     /// machine so that reading it costs nothing.
     ///
     /// # Errors
     /// [`SimError`]: a task failed, or the tasks wait for ever.
-    pub fn play<M: Machine, T>(
+    pub fn play<M: SimulatedMachine, T>(
         &mut self,
         machine: &RefCell<M>,
         clock: &Cell<u64>,
         cycles_per_ns: f64,
         tasks: usize,
-        body: impl Fn(usize, &Yielder<M::Call>) -> T,
+        body: impl Fn(usize, &TaskYielder<M::Call>) -> T,
     ) -> Result<Vec<T>, SimError> {
         let outputs: Vec<Cell<Option<T>>> = (0..tasks).map(|_| Cell::new(None)).collect();
         let mut fibers: Vec<Fiber<M::Call>> = Vec::with_capacity(tasks);
@@ -120,14 +120,14 @@ impl Stage {
     }
 }
 
-struct Turns<'a, M: Machine> {
+struct Turns<'a, M: SimulatedMachine> {
     machine: &'a RefCell<M>,
     clock: &'a Cell<u64>,
     fibers: &'a mut [Fiber<M::Call>],
     most_events: u64,
 }
 
-impl<M: Machine> Turns<'_, M> {
+impl<M: SimulatedMachine> Turns<'_, M> {
     /// Takes turns until every task is done.
     fn take(&mut self) -> Result<(), Ending> {
         let mut left = self.fibers.len();
@@ -156,12 +156,12 @@ impl<M: Machine> Turns<'_, M> {
         // A task's panic is a result of the run, and ends no other run beside it.
         let said = catch_unwind(AssertUnwindSafe(|| fiber.resume(answer)));
         match said {
-            Ok(Step::Ended) => Ok(true),
-            Ok(Step::Said(Said::Call(call))) => {
+            Ok(FiberStep::Ended) => Ok(true),
+            Ok(FiberStep::Said(TaskMessage::Call(call))) => {
                 self.machine.borrow_mut().call(task, call);
                 Ok(false)
             }
-            Ok(Step::Said(Said::Refused(error))) => Err(Ending::Refused(task, error)),
+            Ok(FiberStep::Said(TaskMessage::Refused(error))) => Err(Ending::Refused(task, error)),
             Err(panic) => Err(ending_of(task, panic)),
         }
     }
@@ -182,7 +182,12 @@ fn message(panic: &(dyn Any + Send)) -> String {
         .unwrap_or_else(|| "no message".to_owned())
 }
 
-fn explain(ending: Ending, machine: &impl Machine, tasks: usize, cycles_per_ns: f64) -> SimError {
+fn explain(
+    ending: Ending,
+    machine: &impl SimulatedMachine,
+    tasks: usize,
+    cycles_per_ns: f64,
+) -> SimError {
     let at_ns = machine.now() as f64 / cycles_per_ns;
     match ending {
         Ending::Refused(task, error) => SimError::Refused { task: task.into(), error },
@@ -194,7 +199,7 @@ fn explain(ending: Ending, machine: &impl Machine, tasks: usize, cycles_per_ns: 
     }
 }
 
-fn doing(machine: &impl Machine, tasks: usize) -> Vec<String> {
+fn doing(machine: &impl SimulatedMachine, tasks: usize) -> Vec<String> {
     (0..tasks as u16)
         .filter_map(|task| machine.doing(task).map(|what| format!("task {task} {what}")))
         .take(MOST_NAMED)

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// One figure, its basis, and the source of that.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Figure {
+pub struct ModelFigure {
     /// The figure, in the unit at the end of its key.
     pub value: f64,
     /// The basis of the figure: stated, fitted, or assumed.
@@ -16,7 +16,7 @@ pub struct Figure {
     pub source: String,
 }
 
-impl Figure {
+impl ModelFigure {
     /// The figure as a whole number.
     #[must_use]
     pub fn whole(&self) -> u64 {
@@ -35,13 +35,13 @@ macro_rules! figures {
         #[doc = $about]
         #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
         #[serde(deny_unknown_fields)]
-        pub struct Figures {
-            $($(#[doc = $doc])+ pub $name: $crate::figure::Figure,)+
+        pub struct CoherentFigures {
+            $($(#[doc = $doc])+ pub $name: $crate::figure::ModelFigure,)+
         }
 
-        impl Figures {
+        impl CoherentFigures {
             /// Each figure with its key.
-            pub fn all(&self) -> impl Iterator<Item = (&'static str, &$crate::figure::Figure)> {
+            pub fn all(&self) -> impl Iterator<Item = (&'static str, &$crate::figure::ModelFigure)> {
                 [$((stringify!($name), &self.$name),)+].into_iter()
             }
         }

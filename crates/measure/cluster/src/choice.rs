@@ -14,7 +14,7 @@
 //! not reach, the error says so.
 
 use crate::cluster::HeldBack;
-use crate::fit::Fit;
+use crate::fit::PairModel;
 use seatmap_data::statistics::{median, sorted};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -30,14 +30,14 @@ pub const PAIRS_A_NODE: usize = 4;
 const APART: f64 = 1.4;
 
 /// Pairs with their values; `None` for one that could not be measured.
-pub type Values = BTreeMap<[usize; 2], f64>;
+pub type PairValues = BTreeMap<[usize; 2], f64>;
 
 /// Measures a list of pairs, and returns a value for each that it could.
-pub type Probe<'a> = dyn FnMut(&[[usize; 2]]) -> Vec<Option<f64>> + 'a;
+pub type PairProbe<'a> = dyn FnMut(&[[usize; 2]]) -> Vec<Option<f64>> + 'a;
 
 /// The outcome: all values, the groups, and the test on pairs held back.
 #[derive(Clone, Debug)]
-pub struct Chosen {
+pub struct ChosenGroups {
     /// The groups, as indices of nodes, each ascending.
     pub groups: Vec<Vec<usize>>,
     /// The errors of predictions.
@@ -46,7 +46,12 @@ pub struct Chosen {
 
 /// Chooses pairs and has them measured. `known` are values that need no measuring, and gets those
 /// that are measured.
-pub fn choose(names: &[String], all: bool, known: &mut Values, probe: &mut Probe<'_>) -> Chosen {
+pub fn choose(
+    names: &[String],
+    all: bool,
+    known: &mut PairValues,
+    probe: &mut PairProbe<'_>,
+) -> ChosenGroups {
     let mut chooser =
         Chooser { nodes: names.len(), budget: PAIRS_A_NODE * names.len(), known, probe };
     let every: Vec<[usize; 2]> = pairs(names.len()).collect();
@@ -54,14 +59,14 @@ pub fn choose(names: &[String], all: bool, known: &mut Values, probe: &mut Probe
     if all || every.len() <= chooser.budget {
         chooser.measure(&every);
         let groups = chooser.divided_components();
-        return Chosen { groups, held_back: None };
+        return ChosenGroups { groups, held_back: None };
     }
     chooser.begin(&natural_order(names));
     chooser.join_runs();
     chooser.fill_blocks();
     // The random pairs come last: they test a model that has all the others.
     let held_back = chooser.hold_back();
-    Chosen { groups: chooser.components(), held_back }
+    ChosenGroups { groups: chooser.components(), held_back }
 }
 
 /// All pairs of nodes.
@@ -74,7 +79,7 @@ fn pair(a: usize, b: usize) -> [usize; 2] {
 }
 
 /// The groups by the values of all pairs; `None` where some pair has none.
-pub(crate) fn groups(nodes: usize, known: &mut Values) -> Option<Vec<Vec<usize>>> {
+pub(crate) fn groups(nodes: usize, known: &mut PairValues) -> Option<Vec<Vec<usize>>> {
     let is_whole = pairs(nodes).all(|pair| known.contains_key(&pair));
     let chooser = Chooser { nodes, budget: 0, known, probe: &mut |_| Vec::new() };
     is_whole.then(|| chooser.divided_components())
@@ -83,8 +88,8 @@ pub(crate) fn groups(nodes: usize, known: &mut Values) -> Option<Vec<Vec<usize>>
 struct Chooser<'a> {
     nodes: usize,
     budget: usize,
-    known: &'a mut Values,
-    probe: &'a mut Probe<'a>,
+    known: &'a mut PairValues,
+    probe: &'a mut PairProbe<'a>,
 }
 
 impl Chooser<'_> {
@@ -245,7 +250,7 @@ impl Chooser<'_> {
     /// Predicts pairs drawn at random, measures them, and compares.
     fn hold_back(&mut self) -> Option<HeldBack> {
         let group = numbered(&self.components(), self.nodes);
-        let fit = Fit::of(group, self.known.clone())?;
+        let fit = PairModel::of(group, self.known.clone())?;
         let mut rest: Vec<[usize; 2]> =
             pairs(self.nodes).filter(|pair| !self.known.contains_key(pair)).collect();
         // Any fixed seed does: the same cluster is measured in the same way twice.
@@ -348,8 +353,8 @@ mod tests {
         }
     }
 
-    fn chosen(names: &[String], value: impl Fn([usize; 2]) -> f64) -> (Chosen, usize) {
-        let mut known = Values::new();
+    fn chosen(names: &[String], value: impl Fn([usize; 2]) -> f64) -> (ChosenGroups, usize) {
+        let mut known = PairValues::new();
         let mut count = 0;
         let chosen = choose(names, false, &mut known, &mut |pairs| {
             count += pairs.len();
@@ -430,7 +435,7 @@ mod tests {
         #[test]
         fn any_values_give_groups_within_the_budget(nodes in 1..40usize, seed: u64) {
             let mut rng = fastrand::Rng::with_seed(seed);
-            let mut known = Values::new();
+            let mut known = PairValues::new();
             let mut count = 0;
             let chosen = choose(&names(nodes), false, &mut known, &mut |pairs| {
                 count += pairs.len();

@@ -1,6 +1,6 @@
 //! A cluster on file: its nodes, the pairs that were measured, and the groups found.
 
-use crate::facts::Facts;
+use crate::facts::NodeConfiguration;
 use crate::mpi::Mpi;
 use seatmap_data::document::{DocumentError, visible};
 use seatmap_data::machine::Profile;
@@ -35,7 +35,7 @@ pub struct Cluster {
     /// The nodes, in the order of their ranks.
     pub nodes: Vec<Node>,
     /// The pairs measured, in the order of their nodes.
-    pub pairs: Vec<Pair>,
+    pub pairs: Vec<NodePair>,
     /// The groups of nodes that stand near each other, such as those of one switch: indices into
     /// `nodes`.
     #[serde(default)]
@@ -45,7 +45,7 @@ pub struct Cluster {
     pub held_back: Option<HeldBack>,
     /// Rates while many nodes send at once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub loaded: Vec<Loaded>,
+    pub loaded: Vec<LoadedStreams>,
     /// The costs of messages by MPI, where that was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mpi: Option<Mpi>,
@@ -66,7 +66,7 @@ pub struct Node {
     pub address: String,
     /// Its CPUs, memory and system.
     #[serde(default)]
-    pub facts: Facts,
+    pub facts: NodeConfiguration,
     /// Its core distances, where the ranks measured their nodes as well.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<Profile>,
@@ -75,7 +75,7 @@ pub struct Node {
 /// The way between two nodes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Pair {
+pub struct NodePair {
     /// The nodes, the smaller index first.
     pub nodes: [usize; 2],
     /// Round trips by the size of the message, ascending.
@@ -100,7 +100,7 @@ pub struct Pair {
     pub mtu_bytes: Option<u32>,
     /// The figures that each end has of itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ends: Option<[End; 2]>,
+    pub ends: Option<[ConnectionEnd; 2]>,
     /// How it compares with like pairs, where it looked bad and was looked at again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beside: Option<Beside>,
@@ -109,7 +109,7 @@ pub struct Pair {
 /// The figures that one end of a connection has of itself.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct End {
+pub struct ConnectionEnd {
     /// The largest packet that it sends on this way, in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mtu_bytes: Option<u32>,
@@ -120,13 +120,13 @@ pub struct End {
     /// The quotas of CPU time that stopped it meanwhile: none, or not told where the key is not
     /// there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stops: Option<Vec<Stop>>,
+    pub stops: Option<Vec<QuotaStop>>,
 }
 
 /// A quota of CPU time that stopped one end of a connection while it was measured.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Stop {
+pub struct QuotaStop {
     /// The control group whose quota it is.
     pub group: String,
     /// The file that holds the quota, on that node.
@@ -146,16 +146,16 @@ pub struct Stop {
     pub stopped_ms: f64,
 }
 
-impl Stop {
+impl QuotaStop {
     /// Takes over the counts of another time.
-    pub(crate) fn add(&mut self, other: &Stop) {
+    pub(crate) fn add(&mut self, other: &QuotaStop) {
         self.stopped_periods = self.stopped_periods.saturating_add(other.stopped_periods);
         self.periods = self.periods.saturating_add(other.periods);
         self.stopped_ms += other.stopped_ms;
     }
 
     /// Adds a quota to a list that has each one once.
-    pub(crate) fn add_to(&self, all: &mut Vec<Stop>) {
+    pub(crate) fn add_to(&self, all: &mut Vec<QuotaStop>) {
         match all.iter_mut().find(|known| known.file == self.file) {
             Some(known) => known.add(self),
             None => all.push(self.clone()),
@@ -178,17 +178,17 @@ pub struct Beside {
     /// The number of looks.
     pub looks: usize,
     /// The time for a bit of a stream from the first node to the second, and back.
-    pub slowness: [Shown; 2],
+    pub slowness: [ExcessFactor; 2],
     /// The time of small messages: the tenth percentile, over the median of the others.
-    pub time: Shown,
+    pub time: ExcessFactor,
     /// The scatter of small messages, from the tenth to the ninetieth percentile.
-    pub scatter: Shown,
+    pub scatter: ExcessFactor,
 }
 
 /// A factor over like pairs: 2 is twice as bad.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Shown {
+pub struct ExcessFactor {
     /// The geometric mean of the looks.
     pub factor: f64,
     /// The looks show that it is at least this, with 99.9 % confidence.
@@ -230,9 +230,9 @@ pub struct HeldBack {
 /// Streams at one time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Loaded {
+pub struct LoadedStreams {
     /// The nodes that send, and their receivers.
-    pub exchange: Exchange,
+    pub exchange: StreamPattern,
     /// The streams.
     pub streams: Vec<Stream>,
 }
@@ -241,7 +241,7 @@ pub struct Loaded {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum Exchange {
+pub enum StreamPattern {
     /// Each node with one of the other half, both ways; the halves are whole groups as far as that
     /// goes.
     Bisection,
@@ -273,7 +273,7 @@ pub struct Missing {
     pub why: String,
 }
 
-impl Pair {
+impl NodePair {
     /// The trips with messages of this size.
     #[must_use]
     pub fn trip(&self, size_bytes: u32) -> Option<&Trip> {
@@ -281,15 +281,15 @@ impl Pair {
     }
 
     /// The figures that a node of this pair has of itself.
-    pub(crate) fn end_of(&self, node: usize) -> Option<&End> {
+    pub(crate) fn end_of(&self, node: usize) -> Option<&ConnectionEnd> {
         let at = self.nodes.iter().position(|own| *own == node)?;
         self.ends.as_ref().map(|ends| &ends[at])
     }
 }
 
-impl Pair {
+impl NodePair {
     /// Takes over the figures of another measurement of this pair that are better.
-    pub(crate) fn keep_better(&mut self, other: Pair) {
+    pub(crate) fn keep_better(&mut self, other: NodePair) {
         self.beside = self.beside.or(other.beside);
         for (own, other) in self.trips.iter_mut().zip(other.trips) {
             // The ninetieth percentile shows late and scattered trips both.
@@ -312,8 +312,8 @@ impl Pair {
     }
 }
 
-impl End {
-    fn keep_better(&mut self, other: &End) {
+impl ConnectionEnd {
+    fn keep_better(&mut self, other: &ConnectionEnd) {
         self.wait_share =
             [self.wait_share, other.wait_share].into_iter().flatten().reduce(f64::min);
         // No busy moment uses up a quota that is not there: all stops count.
@@ -439,7 +439,7 @@ impl Cluster {
     }
 }
 
-impl Pair {
+impl NodePair {
     fn check(&self, nodes: usize) -> Result<(), String> {
         let [a, b] = self.nodes;
         if a >= b || b >= nodes {
@@ -448,7 +448,7 @@ impl Pair {
                  {nodes}"
             ));
         }
-        Pair::check_figures(self.nodes, &self.trips, self.rate_mbps)?;
+        NodePair::check_figures(self.nodes, &self.trips, self.rate_mbps)?;
         let shown = self.beside.iter().flat_map(|beside| {
             let [there, back] = beside.slowness;
             [there, back, beside.time, beside.scatter]
@@ -466,7 +466,7 @@ impl Pair {
             return Err(format!("a share of waiting of nodes {a} and {b} is not between 0 and 1"));
         }
         let mut stops = self.ends.iter().flatten().flat_map(|end| end.stops.iter().flatten());
-        if !stops.all(Stop::is_possible) {
+        if !stops.all(QuotaStop::is_possible) {
             return Err(format!("a quota on nodes {a} and {b} has impossible figures"));
         }
         if self.gap_ns.into_iter().all(is_positive) {

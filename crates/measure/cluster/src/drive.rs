@@ -1,11 +1,11 @@
 //! The node that measures a pair: round trips, gaps and rates to a node that answers.
 
-use crate::cluster::{End, Trip};
-use crate::echo::{Account, Ends, LARGEST, SILENCE, clock_ns};
-use crate::handshake::{HandshakeError, Purpose, call_within};
-use crate::seat::Seat;
+use crate::cluster::{ConnectionEnd, Trip};
+use crate::echo::{EndCounters, LARGEST, PairEnds, SILENCE, clock_ns};
+use crate::handshake::{ConnectionPurpose, HandshakeError, call_within};
+use crate::seat::TripPinning;
 use crate::secret::Secret;
-use crate::wire::{Channel, receive};
+use crate::wire::{RankConnection, receive};
 use seatmap_data::statistics::{median, quantile_sorted, sorted, summarise};
 use serde::{Deserialize, Serialize};
 use std::io;
@@ -54,13 +54,13 @@ pub(crate) struct PairFigures {
     pub retransmits: [u64; 2],
     pub segments: [u64; 2],
     pub clock_offset_ns: f64,
-    pub ends: [End; 2],
+    pub ends: [ConnectionEnd; 2],
 }
 
 /// A rank that answers, and the one that measures the way to it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Way<'a> {
-    pub ends: Ends,
+pub(crate) struct RankRoute<'a> {
+    pub ends: PairEnds,
     pub address: SocketAddr,
     pub secret: &'a Secret,
 }
@@ -71,9 +71,13 @@ pub(crate) struct Way<'a> {
 ///
 /// # Errors
 /// The step that failed, and why.
-pub(crate) fn drive(way: Way<'_>, time: Duration, limit: Duration) -> Result<PairFigures, String> {
+pub(crate) fn drive(
+    way: RankRoute<'_>,
+    time: Duration,
+    limit: Duration,
+) -> Result<PairFigures, String> {
     let mut line = Line::open(way, limit).map_err(|error| tried("a connection", &error, limit))?;
-    let mut seat = Seat::new();
+    let mut seat = TripPinning::new();
     let before = line.accounts().map_err(|error| tried("its counts", &error, limit))?;
     seat.for_trips(true);
     let mut trips = Vec::new();
@@ -138,7 +142,7 @@ fn silence(limit: Duration) -> Duration {
 
 /// A connection to the other node.
 struct Line {
-    channel: Channel,
+    channel: RankConnection,
     buffer: Vec<u8>,
     time: PairTime,
 }
@@ -169,7 +173,7 @@ impl PairTime {
 }
 
 /// Sends to a node for this time. The rate, in Mbit/s.
-pub(crate) fn stream(way: Way<'_>, time: Duration, limit: Duration) -> Result<f64, String> {
+pub(crate) fn stream(way: RankRoute<'_>, time: Duration, limit: Duration) -> Result<f64, String> {
     let mut line = Line::open(way, limit).map_err(|error| tried("a connection", &error, limit))?;
     let begun = Instant::now();
     let mut sent = 0_u64;
@@ -186,11 +190,11 @@ pub(crate) fn stream(way: Way<'_>, time: Duration, limit: Duration) -> Result<f6
 const BURST: u32 = 16;
 
 impl Line {
-    fn open(way: Way<'_>, limit: Duration) -> io::Result<Self> {
+    fn open(way: RankRoute<'_>, limit: Duration) -> io::Result<Self> {
         let time = PairTime::begin(limit);
         let silence = silence(limit).max(Duration::from_millis(1));
         let stream = TcpStream::connect_timeout(&way.address, silence)?;
-        let called = call_within(silence, stream, way.secret, Purpose::Pair, &way.ends);
+        let called = call_within(silence, stream, way.secret, ConnectionPurpose::Pair, &way.ends);
         let mut channel = called.map_err(|error| match error {
             HandshakeError::Connection(error) => error,
             HandshakeError::Slow => io::ErrorKind::TimedOut.into(),
@@ -343,10 +347,10 @@ impl Line {
     }
 
     /// The accounts of this end and of the other one.
-    fn accounts(&mut self) -> io::Result<[Account; 2]> {
+    fn accounts(&mut self) -> io::Result<[EndCounters; 2]> {
         self.order(b'S', 0, 0)?;
         let theirs = receive(&mut self.channel)?;
-        Ok([Account::of(self.channel.stream()), theirs])
+        Ok([EndCounters::of(self.channel.stream()), theirs])
     }
 
     fn number(&mut self) -> io::Result<u64> {
@@ -373,8 +377,8 @@ mod tests {
         address
     }
 
-    fn way(to: usize, address: SocketAddr, secret: &Secret) -> Way<'_> {
-        Way { ends: Ends { from: 0, to }, address, secret }
+    fn way(to: usize, address: SocketAddr, secret: &Secret) -> RankRoute<'_> {
+        RankRoute { ends: PairEnds { from: 0, to }, address, secret }
     }
 
     #[test]

@@ -12,12 +12,12 @@
 //! | `T` | | the answer is the clock, in nanoseconds since 1970, as eight bytes |
 //! | `S` | | the answer is this end's account of itself, as a message |
 
-use crate::cluster::{End, Stop};
+use crate::cluster::{ConnectionEnd, QuotaStop};
 use crate::gate::Gate;
-use crate::handshake::{Called, Purpose};
-use crate::seat::Seat;
+use crate::handshake::{Called, ConnectionPurpose};
+use crate::seat::TripPinning;
 use crate::secret::Secret;
-use crate::wire::{Channel, send};
+use crate::wire::{RankConnection, send};
 use seatmap_os::Root;
 use seatmap_os::quota::Quotas;
 use seatmap_os::tcp;
@@ -35,7 +35,7 @@ pub(crate) const SILENCE: Duration = Duration::from_secs(30);
 /// The ends of a measured pair, as the one that measures names them. A connection that somebody led
 /// to another rank is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Ends {
+pub(crate) struct PairEnds {
     pub from: usize,
     pub to: usize,
 }
@@ -49,7 +49,7 @@ const PAUSE: Duration = Duration::from_secs(3600);
 /// # Errors
 /// There is no thread for the port.
 pub(crate) fn serve(listener: TcpListener, secret: &Secret, rank: usize) -> io::Result<()> {
-    let mut gate = Gate::<Ends>::new(vec![listener], secret, Purpose::Pair)?;
+    let mut gate = Gate::<PairEnds>::new(vec![listener], secret, ConnectionPurpose::Pair)?;
     std::thread::Builder::new()
         .spawn(move || {
             loop {
@@ -60,7 +60,7 @@ pub(crate) fn serve(listener: TcpListener, secret: &Secret, rank: usize) -> io::
 }
 
 /// Answers one that measures. It sees that the connection broke; here that is of no interest.
-fn begin(called: Called<Ends>, rank: usize) {
+fn begin(called: Called<PairEnds>, rank: usize) {
     if called.said.to != rank {
         let why = format!(
             "this is rank {rank}, and the connection was meant for rank {}",
@@ -72,21 +72,21 @@ fn begin(called: Called<Ends>, rank: usize) {
     let _ = std::thread::Builder::new().spawn(move || drop(answer(called)));
 }
 
-fn answer(called: Called<Ends>) -> io::Result<()> {
+fn answer(called: Called<PairEnds>) -> io::Result<()> {
     let (_, mut channel) = called.welcome()?;
     channel.set_read_timeout(Some(SILENCE))?;
     channel.stream().set_write_timeout(Some(SILENCE))?;
     let mut buffer = Vec::new();
-    let mut seat = Seat::new();
+    let mut seat = TripPinning::new();
     while obey_next(&mut channel, &mut buffer, &mut seat)?.is_some() {}
     Ok(())
 }
 
 /// Does what the next order says, and returns its letter; `None` at the end of the connection.
 fn obey_next(
-    channel: &mut Channel,
+    channel: &mut RankConnection,
     buffer: &mut Vec<u8>,
-    seat: &mut Seat,
+    seat: &mut TripPinning,
 ) -> io::Result<Option<u8>> {
     let Some(order) = channel.receive_frame::<9>()? else { return Ok(None) };
     let [letter, numbers @ ..] = order;
@@ -104,7 +104,7 @@ fn obey_next(
     Ok(Some(letter))
 }
 
-fn obey(channel: &mut Channel, order: u8, buffer: &mut [u8], count: u32) -> io::Result<()> {
+fn obey(channel: &mut RankConnection, order: u8, buffer: &mut [u8], count: u32) -> io::Result<()> {
     match order {
         b'E' => (0..count).try_for_each(|_| {
             channel.read_payload(buffer)?;
@@ -117,7 +117,7 @@ fn obey(channel: &mut Channel, order: u8, buffer: &mut [u8], count: u32) -> io::
         b'D' => (0..count).try_for_each(|_| channel.write_payload(buffer)),
         b'T' => channel.send_frame(&clock_ns().to_be_bytes()),
         b'S' => {
-            let account = Account::of(channel.stream());
+            let account = EndCounters::of(channel.stream());
             send(channel, &account)
         }
         _ => Err(io::ErrorKind::InvalidData.into()),
@@ -134,7 +134,7 @@ pub(crate) fn clock_ns() -> u64 {
 /// One end's figures of itself: counts of its connection, the times of its thread, and the quotas
 /// on it. Zeros stand for what the kernel does not say.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Account {
+pub(crate) struct EndCounters {
     /// Segments that it sent again.
     pub resent: u64,
     /// Segments that it sent, those among them.
@@ -144,15 +144,15 @@ pub(crate) struct Account {
     wait_ns: u64,
     /// The quotas on its thread with their counts since they were made; `None` where they cannot be
     /// seen.
-    quotas: Option<Vec<Stop>>,
+    quotas: Option<Vec<QuotaStop>>,
 }
 
-impl Account {
+impl EndCounters {
     /// That of the thread that calls, for this connection.
     pub(crate) fn of(stream: &TcpStream) -> Self {
         let times = seatmap_os::sched::own_times().unwrap_or_default();
         let info = tcp::info(stream);
-        Account {
+        EndCounters {
             resent: info.map_or(0, |info| u64::from(info.resent)),
             sent: info.map_or(0, |info| u64::from(info.sent)),
             mtu_bytes: info.map_or(0, |info| u64::from(info.mtu_bytes)),
@@ -163,11 +163,11 @@ impl Account {
     }
 
     /// The figures of the time since an earlier account.
-    pub(crate) fn end(&self, before: &Account) -> End {
+    pub(crate) fn end(&self, before: &EndCounters) -> ConnectionEnd {
         let ran_ns = self.run_ns.saturating_sub(before.run_ns);
         let waited_ns = self.wait_ns.saturating_sub(before.wait_ns);
         let all_ns = ran_ns.saturating_add(waited_ns);
-        End {
+        ConnectionEnd {
             mtu_bytes: u32::try_from(self.mtu_bytes).ok().filter(|bytes| *bytes > 0),
             // A thread that has measured has run: 0 comes from a kernel that does not count.
             wait_share: (ran_ns > 0).then(|| waited_ns as f64 / all_ns as f64),
@@ -177,7 +177,7 @@ impl Account {
 
     /// The quotas that stopped it since an earlier account. A group that it was moved to meanwhile
     /// counts from the next account on.
-    fn stops(&self, before: &Account) -> Option<Vec<Stop>> {
+    fn stops(&self, before: &EndCounters) -> Option<Vec<QuotaStop>> {
         let earlier = before.quotas.as_ref()?;
         Some(
             self.quotas
@@ -192,7 +192,7 @@ impl Account {
                     // the group.
                     let periods = now.periods.saturating_sub(before.periods).max(stopped_periods);
                     let stopped_ms = (now.stopped_ms - before.stopped_ms).max(0.0);
-                    (stopped_periods > 0).then(|| Stop {
+                    (stopped_periods > 0).then(|| QuotaStop {
                         stopped_periods,
                         periods,
                         stopped_ms,
@@ -206,12 +206,12 @@ impl Account {
 
 /// Quotas as the ends tell them. Those whose periods the kernel does not count are left out; `None`
 /// where all are, or where there may be some that cannot be seen.
-fn counted(quotas: &Quotas) -> Option<Vec<Stop>> {
-    let all: Vec<Stop> = quotas
+fn counted(quotas: &Quotas) -> Option<Vec<QuotaStop>> {
+    let all: Vec<QuotaStop> = quotas
         .all
         .iter()
         .filter_map(|quota| {
-            Some(Stop {
+            Some(QuotaStop {
                 group: quota.group.clone(),
                 file: quota.file.clone(),
                 cpus: quota.cpus,
@@ -230,20 +230,20 @@ fn counted(quotas: &Quotas) -> Option<Vec<Stop>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::drive::{Way, drive};
+    use crate::drive::{RankRoute, drive};
 
-    fn stop(file: &str, stopped_periods: u64, periods: u64) -> Stop {
-        Stop {
+    fn stop(file: &str, stopped_periods: u64, periods: u64) -> QuotaStop {
+        QuotaStop {
             file: file.to_owned(),
             stopped_periods,
             periods,
             stopped_ms: 50.0 * stopped_periods as f64,
-            ..Stop::default()
+            ..QuotaStop::default()
         }
     }
 
-    fn account(quotas: Option<Vec<Stop>>) -> Account {
-        Account { quotas, run_ns: 5, ..Account::default() }
+    fn account(quotas: Option<Vec<QuotaStop>>) -> EndCounters {
+        EndCounters { quotas, run_ns: 5, ..EndCounters::default() }
     }
 
     #[test]
@@ -253,7 +253,7 @@ mod tests {
         let stops = after.end(&before).stops.unwrap();
         assert_eq!(
             stops,
-            [Stop { periods: 4, stopped_periods: 2, stopped_ms: 100.0, ..stop("a", 0, 0) }]
+            [QuotaStop { periods: 4, stopped_periods: 2, stopped_ms: 100.0, ..stop("a", 0, 0) }]
         );
         assert_eq!(
             after.end(&account(None)).stops,
@@ -269,18 +269,19 @@ mod tests {
         let secret = Secret::new().unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        let mut gate = Gate::<Ends>::new(vec![listener], &secret, Purpose::Pair).unwrap();
+        let mut gate =
+            Gate::<PairEnds>::new(vec![listener], &secret, ConnectionPurpose::Pair).unwrap();
         let answering = std::thread::spawn(move || {
             let called = std::iter::repeat_with(|| gate.look(PAUSE)).flatten().flatten().next();
             let (_, mut channel) = called.unwrap().welcome().unwrap();
             let mut buffer = Vec::new();
-            let mut seat = Seat::new();
+            let mut seat = TripPinning::new();
             let letters = std::iter::from_fn(|| {
                 obey_next(&mut channel, &mut buffer, &mut seat).ok().flatten()
             });
             letters.collect::<Vec<u8>>()
         });
-        let way = Way { ends: Ends { from: 0, to: 1 }, address, secret: &secret };
+        let way = RankRoute { ends: PairEnds { from: 0, to: 1 }, address, secret: &secret };
         drive(way, Duration::from_millis(1), SILENCE).unwrap();
         let letters = answering.join().unwrap();
         let first_stream = letters.iter().position(|letter| b"UD".contains(letter)).unwrap();

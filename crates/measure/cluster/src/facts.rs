@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
-pub struct Facts {
+pub struct NodeConfiguration {
     /// CPUs online.
     pub cpus: usize,
     /// Memory, in bytes.
@@ -18,7 +18,7 @@ pub struct Facts {
     pub environment: Environment,
 }
 
-impl Facts {
+impl NodeConfiguration {
     /// Those of this computer.
     #[must_use]
     pub fn read() -> Self {
@@ -26,7 +26,7 @@ impl Facts {
         let memory =
             small::read("/proc/meminfo").and_then(|text| small::value_of(&text, "MemTotal"));
         let kilobytes = memory.and_then(|text| text.split_whitespace().next()?.parse::<u64>().ok());
-        Facts {
+        NodeConfiguration {
             cpus: Cpus::read().map_or(0, |cpus| cpus.online.len()),
             memory_bytes: kilobytes.unwrap_or(0).saturating_mul(1024),
             environment: seatmap_machines::host::environment::read(),
@@ -67,10 +67,10 @@ mod tests {
 
     #[test]
     fn this_computer_has_cpus_and_memory() {
-        let facts = Facts::read();
+        let facts = NodeConfiguration::read();
         assert!(facts.cpus >= 1 && facts.memory_bytes > 1 << 20, "{facts:?}");
         assert_eq!(facts.kind()[0], ("CPUs", facts.cpus.to_string()));
         let text = serde_json::to_string(&facts).unwrap();
-        assert_eq!(serde_json::from_str::<Facts>(&text).unwrap(), facts);
+        assert_eq!(serde_json::from_str::<NodeConfiguration>(&text).unwrap(), facts);
     }
 }

@@ -5,26 +5,26 @@
 //! so that one bad pair moves nothing. The same picture holds inside a machine: pairs of groups,
 //! and an offset for each PU.
 
-use crate::cluster::{Cluster, Pair};
+use crate::cluster::{Cluster, NodePair};
 use seatmap_data::statistics::median;
 use std::collections::BTreeMap;
 
 /// A figure of pairs that is the same in both directions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Metric {
+pub enum SymmetricMetric {
     /// The median round trip of messages of so many bytes, in nanoseconds.
     Trip(u32),
     /// The slower of the two rates, in Mbit/s.
     Rate,
 }
 
-impl Metric {
+impl SymmetricMetric {
     /// The figure of one measured pair.
     #[must_use]
-    pub fn of(self, pair: &Pair) -> Option<f64> {
+    pub fn of(self, pair: &NodePair) -> Option<f64> {
         match self {
-            Metric::Trip(size_bytes) => pair.trip(size_bytes).map(|trip| trip.median_ns),
-            Metric::Rate => Some(pair.rate_mbps[0].min(pair.rate_mbps[1])),
+            SymmetricMetric::Trip(size_bytes) => pair.trip(size_bytes).map(|trip| trip.median_ns),
+            SymmetricMetric::Rate => Some(pair.rate_mbps[0].min(pair.rate_mbps[1])),
         }
     }
 }
@@ -37,7 +37,7 @@ const FEWEST_PAIRS: usize = 3;
 
 /// The model of all pairs.
 #[derive(Clone, Debug)]
-pub struct Fit {
+pub struct PairModel {
     group: Vec<usize>,
     known: BTreeMap<[usize; 2], f64>,
     /// Logarithms of the blocks' values.
@@ -51,18 +51,18 @@ pub struct Fit {
 impl Cluster {
     /// The model of all pairs by those that were measured; `None` where none was.
     #[must_use]
-    pub fn fit(&self, metric: Metric) -> Option<Fit> {
+    pub fn fit(&self, metric: SymmetricMetric) -> Option<PairModel> {
         let values = self.pairs.iter().filter_map(|pair| Some((pair.nodes, metric.of(pair)?)));
-        Fit::of(self.group_of(), values.collect())
+        PairModel::of(self.group_of(), values.collect())
     }
 }
 
-impl Fit {
+impl PairModel {
     /// The model of positive values, with the group of each node; `None` without any value.
     pub(crate) fn of(group: Vec<usize>, known: BTreeMap<[usize; 2], f64>) -> Option<Self> {
         let logarithms: Vec<([usize; 2], f64)> =
             known.iter().map(|(pair, value)| (*pair, value.ln())).collect();
-        let mut fit = Fit {
+        let mut fit = PairModel {
             nodes: vec![0.0; group.len()],
             group,
             blocks: BTreeMap::new(),
@@ -172,7 +172,7 @@ mod tests {
         let known = pairs(12)
             .filter(|[a, b]| (a + b) % 2 == 1 || a + 1 == *b)
             .map(|pair| (pair, value(pair)));
-        let fit = Fit::of(group.clone(), known.collect()).unwrap();
+        let fit = PairModel::of(group.clone(), known.collect()).unwrap();
         assert!((fit.factor(7) - 3.0).abs() < 1e-9, "{}", fit.factor(7));
         for pair in pairs(12) {
             let [a, b] = pair;
@@ -187,10 +187,11 @@ mod tests {
     #[test]
     fn one_bad_pair_moves_nothing_else() {
         let value = |pair: [usize; 2]| if pair == [1, 2] { 900.0 } else { 100.0 };
-        let fit = Fit::of(vec![0; 6], pairs(6).map(|pair| (pair, value(pair))).collect()).unwrap();
+        let fit =
+            PairModel::of(vec![0; 6], pairs(6).map(|pair| (pair, value(pair))).collect()).unwrap();
         assert!(
             (fit.predicted(1, 2) - 100.0).abs() < 1e-9 && (fit.value(2, 1) - 900.0).abs() < 1e-9
         );
-        assert!(Fit::of(vec![0; 3], BTreeMap::new()).is_none());
+        assert!(PairModel::of(vec![0; 3], BTreeMap::new()).is_none());
     }
 }

@@ -4,7 +4,7 @@
 //! them at a time, each for at most [`PATIENCE`]. There is no thread for it, and nothing waits for
 //! it. If more come, the oldest one has to go: a rank proves itself with its first message.
 
-use crate::handshake::{Called, HandshakeError, Hearing, PATIENCE, Purpose};
+use crate::handshake::{Called, ConnectionPurpose, HandshakeError, Hearing, PATIENCE};
 use crate::secret::Secret;
 use seatmap_os::net::wait_readable;
 use serde::de::DeserializeOwned;
@@ -23,7 +23,7 @@ const MOST: usize = 256;
 const BREATH: Duration = Duration::from_millis(20);
 
 /// A caller that knows the secret, or words for why it was none.
-pub(crate) type Heard<T> = Result<Called<T>, String>;
+pub(crate) type CallerCheck<T> = Result<Called<T>, String>;
 
 /// A caller that has proved nothing yet.
 struct Stranger {
@@ -37,7 +37,7 @@ struct Stranger {
 pub(crate) struct Gate<T> {
     listeners: Vec<TcpListener>,
     secret: Secret,
-    purpose: Purpose,
+    purpose: ConnectionPurpose,
     /// The oldest one first.
     strangers: VecDeque<Stranger>,
     said: PhantomData<fn() -> T>,
@@ -48,7 +48,7 @@ impl<T: DeserializeOwned> Gate<T> {
     pub(crate) fn new(
         listeners: Vec<TcpListener>,
         secret: &Secret,
-        purpose: Purpose,
+        purpose: ConnectionPurpose,
     ) -> io::Result<Self> {
         // A caller may go between the wait and accept(2), which would then wait for the next one.
         listeners.iter().try_for_each(|listener| listener.set_nonblocking(true))?;
@@ -62,7 +62,7 @@ impl<T: DeserializeOwned> Gate<T> {
     }
 
     /// Waits for something to come, at most so long, and takes in all that has come.
-    pub(crate) fn look(&mut self, limit: Duration) -> Vec<Heard<T>> {
+    pub(crate) fn look(&mut self, limit: Duration) -> Vec<CallerCheck<T>> {
         // Strangers stand in the order in which they came, so that the first one's time ends first.
         let next = self
             .strangers
@@ -114,7 +114,7 @@ impl<T: DeserializeOwned> Gate<T> {
         });
     }
 
-    fn hear(&mut self) -> Vec<Heard<T>> {
+    fn hear(&mut self) -> Vec<CallerCheck<T>> {
         let mut heard = Vec::new();
         for mut stranger in std::mem::take(&mut self.strangers) {
             match stranger.hearing.judge::<T>(&stranger.stream, &self.secret) {
@@ -177,7 +177,8 @@ mod tests {
         let secret = Secret::new().unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        let mut gate = Gate::<usize>::new(vec![listener], &secret, Purpose::Measurement).unwrap();
+        let mut gate =
+            Gate::<usize>::new(vec![listener], &secret, ConnectionPurpose::Measurement).unwrap();
         let mut idle = Vec::new();
         for _ in 0..3 {
             for _ in 0..100 {
@@ -188,7 +189,8 @@ mod tests {
             assert!(gate.look(Duration::from_secs(10)).is_empty());
         }
         let rank = std::thread::spawn(move || {
-            call(TcpStream::connect(address).unwrap(), &secret, Purpose::Measurement, &7).map(drop)
+            call(TcpStream::connect(address).unwrap(), &secret, ConnectionPurpose::Measurement, &7)
+                .map(drop)
         });
         let called = loop {
             match gate.look(Duration::from_secs(60)).pop() {

@@ -8,7 +8,8 @@
 
 use crate::secret::{Secret, nonce};
 use crate::wire::{
-    self, Channel, PROTOCOL, Seal, Seals, Timed, parse_plain, receive_plain, send_plain,
+    self, PROTOCOL, RankConnection, Seal, Seals, TimedStream, parse_plain, receive_plain,
+    send_plain,
 };
 use seatmap_data::document::json_problem;
 use seatmap_data::document::visible;
@@ -34,7 +35,7 @@ const CALLED: &str = "called";
 /// The purpose of a connection. A connection of one purpose is refused where another one is
 /// expected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Purpose {
+pub(crate) enum ConnectionPurpose {
     /// A rank comes to rank 0 of a measurement.
     Measurement,
     /// A rank comes to rank 0 of spread work.
@@ -43,12 +44,12 @@ pub(crate) enum Purpose {
     Pair,
 }
 
-impl Purpose {
+impl ConnectionPurpose {
     fn name(self) -> &'static str {
         match self {
-            Purpose::Measurement => "measurement",
-            Purpose::Spread => "spread work",
-            Purpose::Pair => "pair",
+            ConnectionPurpose::Measurement => "measurement",
+            ConnectionPurpose::Spread => "spread work",
+            ConnectionPurpose::Pair => "pair",
         }
     }
 }
@@ -126,7 +127,7 @@ struct Transcript {
 }
 
 impl Transcript {
-    fn new(secret: &Secret, purpose: Purpose, called: &str, claim: &Claim) -> Self {
+    fn new(secret: &Secret, purpose: ConnectionPurpose, called: &str, claim: &Claim) -> Self {
         let texts =
             [PROTOCOL, purpose.name(), called, &claim.nonce, &claim.said].map(str::to_owned);
         Transcript { secret: secret.clone(), texts }
@@ -168,10 +169,10 @@ pub(crate) struct Called<T> {
 
 impl<T> Called<T> {
     /// Lets the caller in, on a connection that waits.
-    pub(crate) fn welcome(self) -> io::Result<(T, Channel)> {
+    pub(crate) fn welcome(self) -> io::Result<(T, RankConnection)> {
         let proof = self.transcript.proof(CALLED);
         send_plain(&mut &self.stream, &Reply::Welcome { proof })?;
-        Ok((self.said, Channel::new(self.stream, self.transcript.seals_of(CALLED, CALLER))))
+        Ok((self.said, RankConnection::new(self.stream, self.transcript.seals_of(CALLED, CALLER))))
     }
 
     /// Sends the caller away. If it cannot be told, it has gone.
@@ -184,14 +185,14 @@ impl<T> Called<T> {
 /// The called side of a handshake, while the caller has proved nothing. It never waits.
 pub(crate) struct Hearing {
     nonce: String,
-    purpose: Purpose,
+    purpose: ConnectionPurpose,
     /// The bytes of the claim that have come.
     bytes: Vec<u8>,
 }
 
 impl Hearing {
     /// Greets a caller.
-    pub(crate) fn begin(mut stream: &TcpStream, purpose: Purpose) -> io::Result<Self> {
+    pub(crate) fn begin(mut stream: &TcpStream, purpose: ConnectionPurpose) -> io::Result<Self> {
         let nonce = nonce()?;
         send_plain(
             &mut stream,
@@ -266,9 +267,9 @@ impl<T> Proved<T> {
 pub(crate) fn call(
     stream: TcpStream,
     secret: &Secret,
-    purpose: Purpose,
+    purpose: ConnectionPurpose,
     said: &impl Serialize,
-) -> Result<Channel, HandshakeError> {
+) -> Result<RankConnection, HandshakeError> {
     call_within(PATIENCE, stream, secret, purpose, said)
 }
 
@@ -280,21 +281,21 @@ pub(crate) fn call_within(
     patience: Duration,
     stream: TcpStream,
     secret: &Secret,
-    purpose: Purpose,
+    purpose: ConnectionPurpose,
     said: &impl Serialize,
-) -> Result<Channel, HandshakeError> {
+) -> Result<RankConnection, HandshakeError> {
     stream.set_nodelay(true)?;
     let transcript =
-        prove(&mut Timed::new(&stream, patience.min(PATIENCE)), secret, purpose, said)?;
+        prove(&mut TimedStream::new(&stream, patience.min(PATIENCE)), secret, purpose, said)?;
     stream.set_read_timeout(None)?;
     stream.set_write_timeout(None)?;
-    Ok(Channel::new(stream, transcript.seals_of(CALLER, CALLED)))
+    Ok(RankConnection::new(stream, transcript.seals_of(CALLER, CALLED)))
 }
 
 fn prove(
     stream: &mut (impl Read + Write),
     secret: &Secret,
-    purpose: Purpose,
+    purpose: ConnectionPurpose,
     said: &impl Serialize,
 ) -> Result<Transcript, HandshakeError> {
     let challenge: Challenge = receive_plain(stream, LONGEST)?;

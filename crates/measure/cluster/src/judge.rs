@@ -34,9 +34,9 @@ mod sentences;
 mod stopped;
 pub(crate) mod unreachable;
 
-use crate::cluster::{Cluster, Pair, Stop};
-use network::Network;
-use part::Place;
+use crate::cluster::{Cluster, NodePair, QuotaStop};
+use network::HealthyNetwork;
+use part::FaultLocation;
 use seatmap_data::document::visible;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -57,7 +57,7 @@ pub(crate) const SMALL_BYTES: u32 = 8;
 /// The kinds of faults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub enum ClusterFaultKind {
     /// It could not be measured.
     Unreachable,
     /// Its process gets too little of its CPUs.
@@ -78,9 +78,9 @@ pub enum Kind {
 
 /// One thing that is wrong.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Fault {
+pub struct ClusterFault {
     /// Its kind.
-    pub kind: Kind,
+    pub kind: ClusterFaultKind,
     /// The node, or the two nodes of a way; for one direction the sender first. For the way between
     /// a switch and the others, all nodes on that switch.
     pub nodes: Vec<String>,
@@ -93,7 +93,7 @@ pub struct Fault {
     pub sentence: String,
     /// The part that is bad, where the figures of pairs show it.
     #[serde(skip)]
-    pub(crate) place: Option<Place>,
+    pub(crate) place: Option<FaultLocation>,
 }
 
 /// All faults, the gravest first.
@@ -105,29 +105,29 @@ pub struct Fault {
 /// assert!(seatmap_cluster::judge::faults(&cluster).is_empty());
 /// ```
 #[must_use]
-pub fn faults(cluster: &Cluster) -> Vec<Fault> {
-    Judgement::of(cluster).faults
+pub fn faults(cluster: &Cluster) -> Vec<ClusterFault> {
+    ClusterJudgement::of(cluster).faults
 }
 
 /// The faults of a cluster as they are written: `seatmap-cluster-faults/1`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Diagnosis<'a> {
+pub struct ClusterFaults<'a> {
     format: &'static str,
     /// Nodes of the cluster.
     pub nodes: usize,
     /// Pairs of nodes that were measured.
     pub pairs: usize,
     /// The faults, the gravest first.
-    pub faults: Vec<Fault>,
+    pub faults: Vec<ClusterFault>,
     /// Pairs of nodes that were too noisy to judge.
     pub unsettled: Vec<[&'a str; 2]>,
 }
 
-impl<'a> Diagnosis<'a> {
+impl<'a> ClusterFaults<'a> {
     /// Judges a cluster.
     #[must_use]
     pub fn of(cluster: &'a Cluster) -> Self {
-        Diagnosis {
+        ClusterFaults {
             format: "seatmap-cluster-faults/1",
             nodes: cluster.nodes.len(),
             pairs: cluster.pairs.len(),
@@ -141,21 +141,21 @@ impl<'a> Diagnosis<'a> {
 }
 
 /// The faults of a cluster, and the groups by which they were found.
-pub(crate) struct Judgement {
-    pub faults: Vec<Fault>,
+pub(crate) struct ClusterJudgement {
+    pub faults: Vec<ClusterFault>,
     /// The group that each node is held against.
     group: Vec<usize>,
 }
 
-impl Judgement {
+impl ClusterJudgement {
     pub(crate) fn of(cluster: &Cluster) -> Self {
         let items = figures::items(cluster);
-        let court = Court::new(cluster, Network::new(&items, groups::groups(cluster)));
+        let court = Court::new(cluster, HealthyNetwork::new(&items, groups::groups(cluster)));
         let faults = court.faults();
-        Judgement { faults, group: court.network.group }
+        ClusterJudgement { faults, group: court.network.group }
     }
 
-    fn is_concerned(&self, fault: &Fault, pair: [usize; 2]) -> bool {
+    fn is_concerned(&self, fault: &ClusterFault, pair: [usize; 2]) -> bool {
         fault.place.is_some_and(|place| place.part.covers(&self.group, pair))
     }
 
@@ -177,13 +177,19 @@ impl Judgement {
             .collect()
     }
 
-    fn moody(&self) -> impl Iterator<Item = &Fault> {
+    fn moody(&self) -> impl Iterator<Item = &ClusterFault> {
         self.faults.iter().filter(|fault| {
-            matches!(fault.kind, Kind::Starved | Kind::Slow | Kind::Lossy | Kind::Jittery)
+            matches!(
+                fault.kind,
+                ClusterFaultKind::Starved
+                    | ClusterFaultKind::Slow
+                    | ClusterFaultKind::Lossy
+                    | ClusterFaultKind::Jittery
+            )
         })
     }
 
-    fn pairs_of(&self, cluster: &Cluster, fault: &Fault) -> Vec<[usize; 2]> {
+    fn pairs_of(&self, cluster: &Cluster, fault: &ClusterFault) -> Vec<[usize; 2]> {
         cluster
             .pairs
             .iter()
@@ -241,7 +247,7 @@ fn is_inside(block: [usize; 2]) -> bool {
 /// are as busy.
 #[must_use]
 pub fn unsettled(cluster: &Cluster) -> Vec<[usize; 2]> {
-    let judgement = Judgement::of(cluster);
+    let judgement = ClusterJudgement::of(cluster);
     cluster
         .pairs
         .iter()
@@ -256,20 +262,20 @@ pub fn unsettled(cluster: &Cluster) -> Vec<[usize; 2]> {
 /// A cluster, and the usual figures of its network.
 pub(crate) struct Court<'a> {
     cluster: &'a Cluster,
-    pairs: BTreeMap<[usize; 2], &'a Pair>,
-    network: Network<'a>,
+    pairs: BTreeMap<[usize; 2], &'a NodePair>,
+    network: HealthyNetwork<'a>,
     /// The quota that stopped each node.
-    stops: BTreeMap<usize, Stop>,
+    stops: BTreeMap<usize, QuotaStop>,
 }
 
 impl<'a> Court<'a> {
-    fn new(cluster: &'a Cluster, network: Network<'a>) -> Self {
+    fn new(cluster: &'a Cluster, network: HealthyNetwork<'a>) -> Self {
         let pairs = cluster.pairs.iter().map(|pair| (pair.nodes, pair)).collect();
         Court { cluster, pairs, network, stops: stopped::stops(cluster) }
     }
 
     /// All faults, the gravest first.
-    fn faults(&self) -> Vec<Fault> {
+    fn faults(&self) -> Vec<ClusterFault> {
         let mut faults = self.unreachable();
         faults.extend(self.stopped());
         let causes = self.causes();
@@ -290,9 +296,15 @@ impl<'a> Court<'a> {
         &self.cluster.nodes[node].name
     }
 
-    fn fault(&self, kind: Kind, nodes: &[usize], factor: Option<f64>, sentence: String) -> Fault {
+    fn fault(
+        &self,
+        kind: ClusterFaultKind,
+        nodes: &[usize],
+        factor: Option<f64>,
+        sentence: String,
+    ) -> ClusterFault {
         let nodes = nodes.iter().map(|node| self.name(*node).to_owned()).collect();
-        Fault { kind, nodes, one_way: false, factor, sentence, place: None }
+        ClusterFault { kind, nodes, one_way: false, factor, sentence, place: None }
     }
 }
 

@@ -7,19 +7,19 @@ mod arrangements;
 mod by_mpi;
 mod looking;
 
-use crate::choice::{self, SIZE_BYTES, Values};
-use crate::cluster::{Cluster, FORMAT, Loaded, Missing, Node, Pair, Stream};
+use crate::choice::{self, PairValues, SIZE_BYTES};
+use crate::cluster::{Cluster, FORMAT, LoadedStreams, Missing, Node, NodePair, Stream};
 use crate::drive::PairFigures;
 use crate::gate::{Gate, Refusals};
-use crate::handshake::{Called, Purpose};
+use crate::handshake::{Called, ConnectionPurpose};
 use crate::judge::unreachable;
 use crate::launcher::Rank;
-use crate::measure::{MeasureError, Options, Own, Progress};
-use crate::meeting::Host;
+use crate::measure::{ClusterMeasureError, ClusterOptions, ClusterProgress, Own};
+use crate::meeting::MeetingHost;
 use crate::mpi::MpiError;
 use crate::rank_error::RankError;
-use crate::wire::{self, Channel, receive, send};
-use crate::worker::{Answer, Duties, Introduction, Order, Worker, built};
+use crate::wire::{self, RankConnection, receive, send};
+use crate::worker::{Duties, Introduction, RankInstruction, RankReply, Worker, built};
 use arrangements::arrangements;
 use looking::Looking;
 use seatmap_data::statistics::words::counted;
@@ -45,7 +45,7 @@ const CLOSING: Duration = Duration::from_millis(500);
 /// A rank that has come.
 struct Member {
     said: Introduction,
-    stream: Channel,
+    stream: RankConnection,
     /// Why it is of no use any more.
     lost: Option<String>,
 }
@@ -54,10 +54,10 @@ struct Member {
 pub(crate) fn run(
     rank: &Rank,
     own: Own,
-    options: &Options,
-    progress: &mut dyn FnMut(Progress),
+    options: &ClusterOptions,
+    progress: &mut dyn FnMut(ClusterProgress),
     keep: &mut dyn FnMut(&Cluster),
-) -> Result<Cluster, MeasureError> {
+) -> Result<Cluster, ClusterMeasureError> {
     // The port opens before the program for MPI is built: the other ranks look for it as soon as
     // theirs is.
     let host = options.meeting.open(rank, options.secret.clone()).map_err(RankError::from)?;
@@ -93,7 +93,10 @@ pub(crate) fn run(
 }
 
 /// Lets this node come to its own meeting, in a thread.
-fn join(mut worker: Worker, host: &Host) -> Result<std::thread::JoinHandle<()>, MeasureError> {
+fn join(
+    mut worker: Worker,
+    host: &MeetingHost,
+) -> Result<std::thread::JoinHandle<()>, ClusterMeasureError> {
     let secret = host.secret.clone();
     let stream = host.address().and_then(TcpStream::connect).map_err(RankError::Own)?;
     Ok(std::thread::Builder::new()
@@ -108,14 +111,15 @@ fn join(mut worker: Worker, host: &Host) -> Result<std::thread::JoinHandle<()>, 
 
 /// Waits for all ranks.
 fn gather(
-    host: &Host,
+    host: &MeetingHost,
     rank: &Rank,
     duties: Duties,
     timeout: Duration,
-    progress: &mut dyn FnMut(Progress),
-) -> Result<Vec<Member>, MeasureError> {
+    progress: &mut dyn FnMut(ClusterProgress),
+) -> Result<Vec<Member>, ClusterMeasureError> {
     let ports = host.ports().map_err(RankError::Own)?;
-    let mut gate = Gate::new(ports, &host.secret, Purpose::Measurement).map_err(RankError::Own)?;
+    let mut gate =
+        Gate::new(ports, &host.secret, ConnectionPurpose::Measurement).map_err(RankError::Own)?;
     let mut members = BTreeMap::new();
     let mut refused = Refusals::default();
     let begun = Instant::now();
@@ -129,7 +133,7 @@ fn gather(
                 Err(why) => refused.push(why),
             }
         }
-        progress(Progress::Done("ranks", members.len(), rank.size));
+        progress(ClusterProgress::Done("ranks", members.len(), rank.size));
     }
     Ok(members.into_values().collect())
 }
@@ -139,7 +143,7 @@ fn admit(
     duties: Duties,
     called: Called<Introduction>,
     members: &mut BTreeMap<usize, Member>,
-) -> Result<(), MeasureError> {
+) -> Result<(), ClusterMeasureError> {
     let said = called.said.clone();
     if said.size != rank.size || said.rank >= rank.size {
         let why = format!(
@@ -173,12 +177,12 @@ fn absent(
     timeout: Duration,
     members: &BTreeMap<usize, Member>,
     refused: Refusals,
-) -> MeasureError {
+) -> ClusterMeasureError {
     let missing: Vec<u32> =
         (0..rank.size).filter(|each| !members.contains_key(each)).map(|each| each as u32).collect();
     let refused = refused.into_words().iter().map(|why| format!("; {why}")).collect();
     let absent = CpuList(missing).to_string();
-    MeasureError::Absent { size: rank.size, seconds: timeout.as_secs_f64(), absent, refused }
+    ClusterMeasureError::Absent { size: rank.size, seconds: timeout.as_secs_f64(), absent, refused }
 }
 
 /// The nodes, and what is known of them.
@@ -187,11 +191,15 @@ struct Lead<'a> {
     /// Further ranks of the nodes, which a job of MPI has, too.
     others: Vec<Member>,
     cluster: Cluster,
-    options: &'a Options,
+    options: &'a ClusterOptions,
 }
 
 impl<'a> Lead<'a> {
-    fn new(members: Vec<Member>, rank: &Rank, options: &'a Options) -> Result<Self, MeasureError> {
+    fn new(
+        members: Vec<Member>,
+        rank: &Rank,
+        options: &'a ClusterOptions,
+    ) -> Result<Self, ClusterMeasureError> {
         let mut names = BTreeSet::new();
         let mut kept = Vec::new();
         let mut others = Vec::new();
@@ -205,11 +213,11 @@ impl<'a> Lead<'a> {
                 others.push(member);
             } else {
                 // Another rank of its node has come: it is not needed.
-                let _ = send(&mut member.stream, &Order::End);
+                let _ = send(&mut member.stream, &RankInstruction::End);
             }
         }
         if let ([only], true) = (kept.as_slice(), rank.size > 1) {
-            return Err(MeasureError::OneNode(rank.size, only.said.node.clone()));
+            return Err(ClusterMeasureError::OneNode(rank.size, only.said.node.clone()));
         }
         let mut cluster = Cluster {
             format: FORMAT.to_owned(),
@@ -239,32 +247,36 @@ impl<'a> Lead<'a> {
     }
 
     /// Each node measures itself, all at a time.
-    fn measure_nodes(&mut self, progress: &mut dyn FnMut(Progress)) {
+    fn measure_nodes(&mut self, progress: &mut dyn FnMut(ClusterProgress)) {
         let all = self.members.len();
         // All orders go out before the first answer is waited for, so that the nodes measure at one
         // time.
         for member in &mut self.members {
-            if let Err(error) = send(&mut member.stream, &Order::Profile) {
+            if let Err(error) = send(&mut member.stream, &RankInstruction::Profile) {
                 member.lost = Some(error.to_string());
             }
         }
         for at in 0..all {
             match self.answer(at) {
-                Some(Answer::Profile(profile)) => {
+                Some(RankReply::Profile(profile)) => {
                     self.cluster.nodes[at].profile = profile.map(|profile| *profile)
                 }
                 Some(_) => self.lose(at, "it answered something else".to_owned()),
                 None => {}
             }
-            progress(Progress::Done("nodes", at + 1, all));
+            progress(ClusterProgress::Done("nodes", at + 1, all));
         }
     }
 
-    fn measure(&mut self, progress: &mut dyn FnMut(Progress), keep: &mut dyn FnMut(&Cluster)) {
+    fn measure(
+        &mut self,
+        progress: &mut dyn FnMut(ClusterProgress),
+        keep: &mut dyn FnMut(&Cluster),
+    ) {
         let begun = Instant::now();
         let mut kept = None::<Instant>;
         let names: Vec<String> = self.cluster.nodes.iter().map(|node| node.name.clone()).collect();
-        let mut known: Values = self
+        let mut known: PairValues = self
             .cluster
             .pairs
             .iter()
@@ -277,7 +289,7 @@ impl<'a> Lead<'a> {
             let mut found = Vec::new();
             for round in rounds(pairs, self.options.at_once) {
                 self.measure_round(&round, self.options.trips);
-                progress(Progress::Done("pairs", self.cluster.pairs.len(), most));
+                progress(ClusterProgress::Done("pairs", self.cluster.pairs.len(), most));
                 if kept.is_none_or(|kept| kept.elapsed() >= KEPT) {
                     keep(&self.cluster);
                     kept = Some(Instant::now());
@@ -306,12 +318,12 @@ impl<'a> Lead<'a> {
     }
 
     /// Lets many nodes send at a time, in each arrangement.
-    fn measure_loaded(&mut self, progress: &mut dyn FnMut(Progress)) {
+    fn measure_loaded(&mut self, progress: &mut dyn FnMut(ClusterProgress)) {
         let arrangements = arrangements(&self.cluster.groups, self.members.len());
         for (at, (exchange, ways)) in arrangements.iter().enumerate() {
             let streams = self.streams(ways);
-            self.cluster.loaded.push(Loaded { exchange: *exchange, streams });
-            progress(Progress::Done("exchanges", at + 1, arrangements.len()));
+            self.cluster.loaded.push(LoadedStreams { exchange: *exchange, streams });
+            progress(ClusterProgress::Done("exchanges", at + 1, arrangements.len()));
         }
     }
 
@@ -322,8 +334,11 @@ impl<'a> Lead<'a> {
                 continue;
             }
             let limit_ms = self.limit_ms();
-            let order =
-                Order::Stream { to: self.members[*to].said.peer(), ms: LOADED_MS, limit_ms };
+            let order = RankInstruction::Stream {
+                to: self.members[*to].said.peer(),
+                ms: LOADED_MS,
+                limit_ms,
+            };
             match send(&mut self.members[*from].stream, &order) {
                 Ok(()) => asked.push([*from, *to]),
                 Err(error) => self.lose(*from, error.to_string()),
@@ -332,8 +347,8 @@ impl<'a> Lead<'a> {
         let mut streams = Vec::new();
         for [from, to] in asked {
             match self.answer(from) {
-                Some(Answer::Rate(rate_mbps)) => streams.push(Stream { from, to, rate_mbps }),
-                Some(Answer::Failed(why)) => self.failed([from, to], why),
+                Some(RankReply::Rate(rate_mbps)) => streams.push(Stream { from, to, rate_mbps }),
+                Some(RankReply::Failed(why)) => self.failed([from, to], why),
                 Some(_) => self.lose(from, "it answered something else".to_owned()),
                 None => {}
             }
@@ -351,7 +366,8 @@ impl<'a> Lead<'a> {
             }
             let trips_ms = u64::try_from(trips.as_millis()).unwrap_or(u64::MAX);
             let limit_ms = self.limit_ms();
-            let order = Order::Pair { to: self.members[*b].said.peer(), trips_ms, limit_ms };
+            let order =
+                RankInstruction::Pair { to: self.members[*b].said.peer(), trips_ms, limit_ms };
             match send(&mut self.members[*a].stream, &order) {
                 Ok(()) => asked.push([*a, *b]),
                 Err(error) => self.lose(*a, error.to_string()),
@@ -359,9 +375,9 @@ impl<'a> Lead<'a> {
         }
         for [a, b] in asked {
             match self.answer(a) {
-                Some(Answer::Pair(found)) => self.cluster.pairs.push(pair([a, b], *found)),
-                Some(Answer::Failed(why)) => self.failed([a, b], why),
-                Some(Answer::Profile(_) | Answer::Rate(_) | Answer::Mpi(_)) => {
+                Some(RankReply::Pair(found)) => self.cluster.pairs.push(pair([a, b], *found)),
+                Some(RankReply::Failed(why)) => self.failed([a, b], why),
+                Some(RankReply::Profile(_) | RankReply::Rate(_) | RankReply::Mpi(_)) => {
                     self.lose(a, "it answered something else".to_owned())
                 }
                 None => {}
@@ -376,7 +392,7 @@ impl<'a> Lead<'a> {
     }
 
     /// The answer of a node; `None` where it went away.
-    fn answer(&mut self, at: usize) -> Option<Answer> {
+    fn answer(&mut self, at: usize) -> Option<RankReply> {
         let member = &mut self.members[at];
         if member.lost.is_some() {
             return None;
@@ -447,13 +463,13 @@ impl<'a> Lead<'a> {
     fn end(&mut self) {
         for member in self.members.iter_mut().chain(&mut self.others) {
             // One that has gone needs no word.
-            let _ = send(&mut member.stream, &Order::End);
+            let _ = send(&mut member.stream, &RankInstruction::End);
         }
     }
 }
 
-fn pair(nodes: [usize; 2], found: PairFigures) -> Pair {
-    Pair {
+fn pair(nodes: [usize; 2], found: PairFigures) -> NodePair {
+    NodePair {
         nodes,
         trips: found.trips,
         rate_mbps: found.rate_mbps,
@@ -502,32 +518,35 @@ fn rounds(pairs: &[[usize; 2]], at_once: usize) -> Vec<Vec<[usize; 2]>> {
 }
 
 /// The pairs of an earlier result, by the names of their nodes.
-fn carried(earlier: &Cluster, now: &Cluster) -> Result<Vec<Pair>, MeasureError> {
+fn carried(earlier: &Cluster, now: &Cluster) -> Result<Vec<NodePair>, ClusterMeasureError> {
     let names: Vec<&str> = now.nodes.iter().map(|node| node.name.as_str()).collect();
     let index = earlier.nodes.iter().map(|node| {
         let at = host_names::node_of(&node.name, &names);
         at.ok_or_else(|| {
-            MeasureError::Earlier(format!("{} is not among those of this start", node.name))
+            ClusterMeasureError::Earlier(format!("{} is not among those of this start", node.name))
         })
     });
     let index: Vec<usize> = index.collect::<Result<_, _>>()?;
     let mut met = BTreeSet::new();
     if let Some(twice) = index.iter().find(|at| !met.insert(**at)) {
-        return Err(MeasureError::Earlier(format!("two of its nodes are {}", names[*twice])));
+        return Err(ClusterMeasureError::Earlier(format!(
+            "two of its nodes are {}",
+            names[*twice]
+        )));
     }
     Ok(earlier
         .pairs
         .iter()
         .map(|pair| {
             let [a, b] = pair.nodes.map(|node| index[node]);
-            if a < b { Pair { nodes: [a, b], ..pair.clone() } } else { turned(pair, [b, a]) }
+            if a < b { NodePair { nodes: [a, b], ..pair.clone() } } else { turned(pair, [b, a]) }
         })
         .collect())
 }
 
 /// The same pair seen from its other node.
-fn turned(pair: &Pair, nodes: [usize; 2]) -> Pair {
-    let mut turned = Pair { nodes, ..pair.clone() };
+fn turned(pair: &NodePair, nodes: [usize; 2]) -> NodePair {
+    let mut turned = NodePair { nodes, ..pair.clone() };
     turned.rate_mbps.reverse();
     turned.gap_ns.reverse();
     turned.retransmits.reverse();

@@ -60,9 +60,10 @@ mod wire;
 mod worker;
 
 pub use cluster::{
-    Beside, Cluster, End, Exchange, Loaded, Missing, Node, Pair, Shown, Stop, Stream, Trip,
+    Beside, Cluster, ConnectionEnd, ExcessFactor, LoadedStreams, Missing, Node, NodePair,
+    QuotaStop, Stream, StreamPattern, Trip,
 };
-pub use facts::Facts;
+pub use facts::NodeConfiguration;
 pub use launcher::Rank;
-pub use measure::{MeasureError, Options, Progress};
+pub use measure::{ClusterMeasureError, ClusterOptions, ClusterProgress};
 pub use rank_error::RankError;

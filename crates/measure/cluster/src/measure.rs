@@ -1,7 +1,7 @@
 //! The parallel program: rank 0 chooses pairs and gathers figures, the others do as it says.
 
 use crate::cluster::Cluster;
-use crate::facts::Facts;
+use crate::facts::NodeConfiguration;
 use crate::handshake::HandshakeError;
 use crate::launcher::Rank;
 use crate::meeting::Meeting;
@@ -16,7 +16,7 @@ use std::time::Duration;
 
 /// The choices of the user.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct ClusterOptions {
     /// Where the ranks meet.
     pub meeting: Meeting,
     /// Their secret; a meeting by file needs none.
@@ -47,7 +47,7 @@ pub struct Own {
     /// Its host name.
     pub name: String,
     /// Its facts.
-    pub facts: Facts,
+    pub facts: NodeConfiguration,
     /// Measures its core distances, where that is asked for.
     pub profile: Option<Box<dyn Fn() -> Option<Profile> + Send>>,
 }
@@ -60,7 +60,7 @@ impl std::fmt::Debug for Own {
 
 /// How far rank 0 is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Progress {
+pub enum ClusterProgress {
     /// So many of at most so many are done, of the things that are measured now: `pairs`.
     Done(&'static str, usize, usize),
     /// Pairs look bad, and are measured again beside like pairs. Said once, before the first.
@@ -74,7 +74,7 @@ pub enum Progress {
 
 /// Why there is no result, or only a part of one.
 #[derive(Debug, thiserror::Error)]
-pub enum MeasureError {
+pub enum ClusterMeasureError {
     /// A rank cannot take part.
     #[error(transparent)]
     Rank(#[from] RankError),
@@ -111,33 +111,33 @@ pub enum MeasureError {
     Mpi(#[from] MpiError),
 }
 
-impl Blame for MeasureError {
+impl Blame for ClusterMeasureError {
     fn is_input(&self) -> bool {
         match self {
-            MeasureError::Rank(error) => error.is_input(),
-            MeasureError::Mpi(error) => {
+            ClusterMeasureError::Rank(error) => error.is_input(),
+            ClusterMeasureError::Mpi(error) => {
                 matches!(error, MpiError::NoCompiler { .. } | MpiError::Compiler { .. })
             }
-            MeasureError::Earlier(_) | MeasureError::OneNode(..) => true,
-            MeasureError::Absent { .. } | MeasureError::Handshake(_) => false,
+            ClusterMeasureError::Earlier(_) | ClusterMeasureError::OneNode(..) => true,
+            ClusterMeasureError::Absent { .. } | ClusterMeasureError::Handshake(_) => false,
         }
     }
 }
 
 /// Runs this rank. Rank 0 returns the result, the others nothing. Every second, and before anything
-/// is done through MPI, `keep` gets the result so far, so that [`Options::earlier`] can go on with
+/// is done through MPI, `keep` gets the result so far, so that [`ClusterOptions::earlier`] can go on with
 /// it: a launcher may end the whole job.
 ///
 /// # Errors
-/// [`MeasureError`]. Nodes that went away while pairs were measured are not among them: they stand
+/// [`ClusterMeasureError`]. Nodes that went away while pairs were measured are not among them: they stand
 /// in [`Cluster::missing`].
 pub fn run(
     rank: &Rank,
     own: Own,
-    options: &Options,
-    progress: &mut dyn FnMut(Progress),
+    options: &ClusterOptions,
+    progress: &mut dyn FnMut(ClusterProgress),
     keep: &mut dyn FnMut(&Cluster),
-) -> Result<Option<Cluster>, MeasureError> {
+) -> Result<Option<Cluster>, ClusterMeasureError> {
     if rank.rank > 0 {
         worker::run(rank, own, options)?;
         return Ok(None);

@@ -94,14 +94,14 @@ impl Drop for Removed {
 
 /// Rank 0, waiting for the others.
 #[derive(Debug)]
-pub(crate) struct Host {
+pub(crate) struct MeetingHost {
     /// A port on each address of the meeting place.
     pub listeners: Vec<TcpListener>,
     pub secret: Secret,
     _file: Option<Removed>,
 }
 
-impl Host {
+impl MeetingHost {
     /// An address at which rank 0 itself comes to its own meeting. Other ranks reach it at the same
     /// interface.
     pub(crate) fn address(&self) -> io::Result<SocketAddr> {
@@ -156,13 +156,17 @@ impl Meeting {
     }
 
     /// Opens the meeting place, as rank 0.
-    pub(crate) fn open(&self, rank: &Rank, secret: Option<Secret>) -> Result<Host, MeetingError> {
+    pub(crate) fn open(
+        &self,
+        rank: &Rank,
+        secret: Option<Secret>,
+    ) -> Result<MeetingHost, MeetingError> {
         match self {
             Meeting::Address(text) => {
                 let secret = secret.ok_or(MeetingError::Secret)?;
                 let listeners =
                     listen_at(text).map_err(|error| MeetingError::Listen(text.clone(), error))?;
-                Ok(Host { listeners, secret, _file: None })
+                Ok(MeetingHost { listeners, secret, _file: None })
             }
             Meeting::File(path) => {
                 let failed = |error| MeetingError::File(path.clone(), error);
@@ -183,7 +187,7 @@ impl Meeting {
                 let note = Note { job: rank.job.clone(), addresses, secret: secret.text() };
                 let file = Removed(path.clone());
                 write_note(path, &note).map_err(failed)?;
-                Ok(Host { listeners: vec![listener], secret, _file: Some(file) })
+                Ok(MeetingHost { listeners: vec![listener], secret, _file: Some(file) })
             }
         }
     }

@@ -9,11 +9,11 @@ mod build;
 mod output;
 mod run;
 
-pub use build::{Program, build, compiler};
+pub use build::{MpiProgram, build, compiler};
 pub(crate) use output::read;
-pub(crate) use run::{Task, plan, run};
+pub(crate) use run::{MpiTask, plan, run};
 
-use crate::cluster::{Cluster, Pair, Trip};
+use crate::cluster::{Cluster, NodePair, Trip};
 use seatmap_data::statistics::words::counted;
 use seatmap_os::limited::LimitedError;
 use serde::{Deserialize, Serialize};
@@ -33,7 +33,7 @@ pub struct Mpi {
     pub pairs: Vec<MpiPair>,
     /// Operations of all nodes together.
     #[serde(default)]
-    pub collectives: Vec<Collective>,
+    pub collectives: Vec<CollectiveTime>,
 }
 
 /// The way between two nodes by MPI.
@@ -52,10 +52,10 @@ pub struct MpiPair {
 /// An operation of all nodes together; its time is that of the slowest, in nanoseconds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Collective {
+pub struct CollectiveTime {
     /// The operation.
     #[serde(rename = "collective")]
-    pub operation: Operation,
+    pub operation: CollectiveOperation,
     /// The bytes of each node, or of each to each other.
     pub size_bytes: u32,
     /// The median.
@@ -72,7 +72,7 @@ pub struct Collective {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
-pub enum Operation {
+pub enum CollectiveOperation {
     /// `MPI_Barrier`.
     Barrier,
     /// `MPI_Bcast`.
@@ -154,7 +154,7 @@ impl Mpi {
                     nodes = counted(nodes, "node")
                 ));
             }
-            Pair::check_figures(pair.nodes, &pair.trips, pair.rate_mbps)?;
+            NodePair::check_figures(pair.nodes, &pair.trips, pair.rate_mbps)?;
         }
         if self.collectives.iter().all(|one| {
             [one.median_ns, one.p10_ns, one.p90_ns]
@@ -176,9 +176,13 @@ impl Cluster {
         let mpi = self.mpi.as_ref()?;
         let pairs = self.pairs.iter().map(|pair| {
             let found = mpi.pairs.iter().find(|found| found.nodes == pair.nodes)?;
-            Some(Pair { trips: found.trips.clone(), rate_mbps: found.rate_mbps, ..pair.clone() })
+            Some(NodePair {
+                trips: found.trips.clone(),
+                rate_mbps: found.rate_mbps,
+                ..pair.clone()
+            })
         });
-        let pairs = pairs.collect::<Option<Vec<Pair>>>()?;
+        let pairs = pairs.collect::<Option<Vec<NodePair>>>()?;
         (!pairs.is_empty()).then(|| Cluster { pairs, ..self.clone() })
     }
 }

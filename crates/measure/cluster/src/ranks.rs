@@ -2,11 +2,11 @@
 
 use crate::choice::SIZE_BYTES;
 use crate::cluster::{Cluster, Node};
-use crate::fit::Metric;
+use crate::fit::SymmetricMetric;
 use seatmap_data::machine::Square;
 use seatmap_data::pattern::Pattern;
 use seatmap_data::statistics::median;
-use seatmap_place::ranks::Nodes;
+use seatmap_place::ranks::ClusterNodes;
 
 /// Two ranks of a node whose core distances nobody measured are taken to be so far apart, in
 /// nanoseconds: about what two cores of one package are.
@@ -43,22 +43,24 @@ impl Cluster {
     ///
     /// # Errors
     /// [`NoPlaces`].
-    pub fn places(&self, message_bytes: f64) -> Result<Nodes, NoPlaces> {
+    pub fn places(&self, message_bytes: f64) -> Result<ClusterNodes, NoPlaces> {
         match self.by_mpi() {
-            Some(by_mpi) => Ok(Nodes { by_mpi: true, ..by_mpi.places_by_trips(message_bytes)? }),
+            Some(by_mpi) => {
+                Ok(ClusterNodes { by_mpi: true, ..by_mpi.places_by_trips(message_bytes)? })
+            }
             None => self.places_by_trips(message_bytes),
         }
     }
 
-    fn places_by_trips(&self, message_bytes: f64) -> Result<Nodes, NoPlaces> {
+    fn places_by_trips(&self, message_bytes: f64) -> Result<ClusterNodes, NoPlaces> {
         self.check_nodes()?;
         let size_bytes = self.measured_size(message_bytes);
         let fit = match self.nodes.len() {
             // A single node has no pairs, and its ranks talk inside it.
             1 => None,
-            _ => Some(self.fit(Metric::Trip(size_bytes)).ok_or(NoPlaces::NoPairs)?),
+            _ => Some(self.fit(SymmetricMetric::Trip(size_bytes)).ok_or(NoPlaces::NoPairs)?),
         };
-        Ok(Nodes {
+        Ok(ClusterNodes {
             nodes: self.nodes.iter().map(place).collect(),
             distance_ns: Square::from_fn(self.nodes.len(), |a, b| match &fit {
                 Some(fit) if a != b => fit.value(a, b) as f32,
@@ -95,8 +97,8 @@ impl Cluster {
     }
 }
 
-fn place(node: &Node) -> seatmap_place::ranks::Node {
-    seatmap_place::ranks::Node {
+fn place(node: &Node) -> seatmap_place::ranks::RankNode {
+    seatmap_place::ranks::RankNode {
         name: node.name.clone(),
         cpus: node.facts.cpus,
         profile: node.profile.clone(),

@@ -102,12 +102,12 @@ mod tests {
     use super::*;
     use seatmap_data::machine::Square;
     use seatmap_data::pattern::generate;
-    use seatmap_place::ranks::{Node, Nodes, RankRequest};
+    use seatmap_place::ranks::{ClusterNodes, RankNode, RankRequest};
 
     /// Two ranks on each of two nodes.
     fn plan() -> RankPlan {
-        let node = |name: &str| Node { name: name.to_owned(), cpus: 2, profile: None };
-        let nodes = Nodes {
+        let node = |name: &str| RankNode { name: name.to_owned(), cpus: 2, profile: None };
+        let nodes = ClusterNodes {
             nodes: vec![node("n0"), node("n1")],
             distance_ns: Square::from_fn(2, |i, j| if i == j { 100.0 } else { 9000.0 }),
             message_bytes: 8,
@@ -116,7 +116,7 @@ mod tests {
         };
         let pattern = generate("ring:4").unwrap();
         let mut request = RankRequest::new(&nodes, &pattern);
-        request.limit = seatmap_place::search::Limit::kicks(10);
+        request.limit = seatmap_place::search::SearchLimit::kicks(10);
         request.place().unwrap()
     }
 

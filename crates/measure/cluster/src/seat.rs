@@ -7,7 +7,7 @@ use seatmap_os::{CpuSet, kept_masks};
 /// woken each time 110 us. So each node does its trips on one CPU, the last that it may use, as the
 /// first one has the most interrupts. Streams take all.
 #[derive(Debug)]
-pub(crate) struct Seat {
+pub(crate) struct TripPinning {
     /// The mask that this thread had; `None` where it cannot be seated.
     usual: Option<CpuSet>,
     /// The CPU for trips: the last one that is online.
@@ -15,11 +15,11 @@ pub(crate) struct Seat {
     is_seated: bool,
 }
 
-impl Seat {
+impl TripPinning {
     /// The thread that calls, with its CPUs as they are.
     pub(crate) fn new() -> Self {
         let trips = CpuSet::of_thread(0).ok().and_then(|now| now.last());
-        Seat { usual: kept_masks::to_put_back(0).ok(), trips, is_seated: false }
+        TripPinning { usual: kept_masks::to_put_back(0).ok(), trips, is_seated: false }
     }
 
     /// Seats the thread that calls for trips, or gives it all its CPUs back.
@@ -34,7 +34,7 @@ impl Seat {
     }
 }
 
-impl Drop for Seat {
+impl Drop for TripPinning {
     fn drop(&mut self) {
         self.for_trips(false);
     }
@@ -47,7 +47,7 @@ mod tests {
     #[test]
     fn a_thread_is_seated_for_trips_and_has_all_its_cpus_afterwards() {
         let before = CpuSet::of_thread(0).unwrap();
-        let mut seat = Seat::new();
+        let mut seat = TripPinning::new();
         seat.for_trips(true);
         assert_eq!(CpuSet::of_thread(0).unwrap().only(), before.last());
         seat.for_trips(false);

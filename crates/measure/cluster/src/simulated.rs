@@ -2,9 +2,9 @@
 //! and pairs as they would be measured through them, with the noise of a computer that is idle or
 //! busy. No test on it depends on real time.
 
-use crate::choice::{SIZE_BYTES, Values, choose};
-use crate::cluster::{Cluster, End, FORMAT, Node, Pair, Stop, Trip};
-use crate::facts::Facts;
+use crate::choice::{PairValues, SIZE_BYTES, choose};
+use crate::cluster::{Cluster, ConnectionEnd, FORMAT, Node, NodePair, QuotaStop, Trip};
+use crate::facts::NodeConfiguration;
 use crate::lead::again::{Again, look_again};
 
 /// One node with its link.
@@ -35,7 +35,7 @@ pub(crate) struct WayModel {
 }
 
 /// A cluster that is measured again and again, each time with new noise.
-pub(crate) struct Simulated {
+pub(crate) struct SimulatedCluster {
     pub nodes: Vec<NodeModel>,
     /// The rate out of each switch, and into it, in Mbit/s.
     pub uplinks: Vec<[f64; 2]>,
@@ -52,10 +52,10 @@ const HEADER_BYTES: u32 = 66;
 /// The rate of a healthy link, in Mbit/s.
 pub(crate) const LINK_MBPS: f64 = 1000.0;
 
-impl Simulated {
+impl SimulatedCluster {
     /// So many nodes on each switch.
     pub(crate) fn new(switches: &[usize], uplink_mbps: f64, busy: f64, seed: u64) -> Self {
-        Simulated {
+        SimulatedCluster {
             nodes: switches
                 .iter()
                 .enumerate()
@@ -83,7 +83,7 @@ impl Simulated {
     pub(crate) fn measured(mut self) -> Cluster {
         let names: Vec<String> = (0..self.nodes.len()).map(|node| format!("n{node}")).collect();
         let mut pairs = Vec::new();
-        let mut known = Values::new();
+        let mut known = PairValues::new();
         let chosen = choose(&names, false, &mut known, &mut |wanted| {
             wanted
                 .iter()
@@ -107,7 +107,7 @@ impl Simulated {
                     name,
                     rank,
                     address: format!("10.0.0.{rank}"),
-                    facts: Facts { cpus: 8, ..Facts::default() },
+                    facts: NodeConfiguration { cpus: 8, ..NodeConfiguration::default() },
                     profile: None,
                 })
                 .collect(),
@@ -181,22 +181,22 @@ impl Simulated {
         Trip { size_bytes, median_ns, p10_ns: least_ns, p90_ns, ci95_ns, count: 200 }
     }
 
-    fn end(&mut self, node: usize) -> End {
+    fn end(&mut self, node: usize) -> ConnectionEnd {
         let idle = 0.02 + 0.08 * self.rng.f64();
         let busy = self.busy * (0.2 + 0.5 * self.rng.f64());
         let share = self.nodes[node].cpu_share;
         let starved = if share < 0.5 { 0.45 + 0.4 * self.rng.f64() } else { 0.0 };
         let wait = (idle + busy + starved).min(0.95);
         let stops = Some(self.stops(node));
-        End { mtu_bytes: Some(self.nodes[node].mtu_bytes), wait_share: Some(wait), stops }
+        ConnectionEnd { mtu_bytes: Some(self.nodes[node].mtu_bytes), wait_share: Some(wait), stops }
     }
 
     /// The quota of a node, if it was used up in the five periods that a pair takes.
-    fn stops(&mut self, node: usize) -> Vec<Stop> {
+    fn stops(&mut self, node: usize) -> Vec<QuotaStop> {
         let share = self.nodes[node].stopped_share;
         let stopped_periods =
             [(); 5].into_iter().filter(|()| self.rng.f64() < share).count() as u64;
-        let stop = Stop {
+        let stop = QuotaStop {
             group: "/box".to_owned(),
             file: "/sys/fs/cgroup/box/cpu.max".to_owned(),
             cpus: 0.15,
@@ -217,11 +217,11 @@ impl Simulated {
         usual + (share * sent as f64 * (0.6 + 0.8 * self.rng.f64())).round() as u64
     }
 
-    fn pair(&mut self, nodes: [usize; 2]) -> Pair {
+    fn pair(&mut self, nodes: [usize; 2]) -> NodePair {
         let [a, b] = nodes;
         let rate_mbps = [self.rate(a, b), self.rate(b, a)];
         let segments = [1500; 2];
-        Pair {
+        NodePair {
             nodes,
             trips: vec![self.trip(nodes, 8, rate_mbps), self.trip(nodes, SIZE_BYTES, rate_mbps)],
             rate_mbps,
@@ -236,7 +236,7 @@ impl Simulated {
     }
 }
 
-impl Again for Simulated {
+impl Again for SimulatedCluster {
     fn cluster(&mut self) -> &mut Cluster {
         self.cluster.as_mut().unwrap()
     }

@@ -10,15 +10,15 @@ mod board;
 mod jobs;
 mod lead;
 
-pub use jobs::{Keep, Numbers, Ranks};
-pub use lead::{Lost, Spread, lead};
+pub use jobs::{JobEvaluator, Keep, Ranks};
+pub use lead::{LostRank, SpreadOutcome, lead};
 
-use crate::handshake::{Purpose, call};
+use crate::handshake::{ConnectionPurpose, call};
 use crate::launcher::Rank;
 use crate::meeting::{Greeting, Meeting};
 use crate::rank_error::RankError;
 use crate::secret::Secret;
-use crate::wire::{Channel, GONE, receive, send};
+use crate::wire::{GONE, RankConnection, receive, send};
 use seatmap_data::document::Blame;
 use seatmap_os::tcp;
 use serde::{Deserialize, Serialize};
@@ -41,7 +41,7 @@ pub struct Meet {
 
 /// Work that a rank can do.
 #[derive(Clone, Copy)]
-pub struct Work<'a> {
+pub struct SpreadWork<'a> {
     /// All that the results depend on besides the part, as a text. Ranks that differ in it would
     /// bring other results.
     pub name: &'a str,
@@ -52,7 +52,7 @@ pub struct Work<'a> {
     pub part: &'a (dyn Fn(&str, &AtomicBool) -> Result<String, String> + Sync),
 }
 
-impl std::fmt::Debug for Work<'_> {
+impl std::fmt::Debug for SpreadWork<'_> {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         out.debug_struct("Work")
             .field("name", &self.name)
@@ -130,7 +130,7 @@ enum Answer {
 ///
 /// # Errors
 /// [`SpreadError`].
-pub fn follow(rank: &Rank, meet: &Meet, work: Work<'_>) -> Result<usize, SpreadError> {
+pub fn follow(rank: &Rank, meet: &Meet, work: SpreadWork<'_>) -> Result<usize, SpreadError> {
     let coming = Coming {
         rank: rank.rank,
         size: rank.size,
@@ -139,7 +139,7 @@ pub fn follow(rank: &Rank, meet: &Meet, work: Work<'_>) -> Result<usize, SpreadE
     };
     let found =
         meet.meeting.find_host(rank, meet.secret.as_ref(), meet.timeout, |stream, secret| {
-            let channel = call(stream, secret, Purpose::Spread, &coming)?;
+            let channel = call(stream, secret, ConnectionPurpose::Spread, &coming)?;
             tcp::end_if_gone(channel.stream(), GONE).map_err(Greeting::again)?;
             Ok(channel)
         });
@@ -161,7 +161,11 @@ pub fn follow(rank: &Rank, meet: &Meet, work: Work<'_>) -> Result<usize, SpreadE
 }
 
 /// Reads orders beside the work, so that the end of all stops it.
-fn read_orders(mut channel: Channel, is_over: &AtomicBool, orders: &Sender<io::Result<Order>>) {
+fn read_orders(
+    mut channel: RankConnection,
+    is_over: &AtomicBool,
+    orders: &Sender<io::Result<Order>>,
+) {
     loop {
         let order = receive(&mut channel);
         let is_last = !matches!(order, Ok(Order::Part(_)));
@@ -176,9 +180,9 @@ fn read_orders(mut channel: Channel, is_over: &AtomicBool, orders: &Sender<io::R
 }
 
 fn obey(
-    channel: &mut Channel,
+    channel: &mut RankConnection,
     orders: &Receiver<io::Result<Order>>,
-    work: Work<'_>,
+    work: SpreadWork<'_>,
     is_over: &AtomicBool,
 ) -> Result<usize, SpreadError> {
     let mut done = 0;

@@ -2,7 +2,7 @@
 
 use crate::choice::SIZE_BYTES;
 use crate::cluster::Cluster;
-use crate::fit::Metric;
+use crate::fit::SymmetricMetric;
 use seatmap_data::document::visible;
 
 /// The round trips of 64 KiB in nanoseconds as CSV: a first line with the names of the nodes, and a
@@ -17,7 +17,7 @@ use seatmap_data::document::visible;
 /// ```
 #[must_use]
 pub fn csv(cluster: &Cluster) -> Option<String> {
-    let fit = cluster.fit(Metric::Trip(SIZE_BYTES))?;
+    let fit = cluster.fit(SymmetricMetric::Trip(SIZE_BYTES))?;
     let nodes = 0..cluster.nodes.len();
     let names: Vec<String> = cluster.nodes.iter().map(|node| cell(&node.name)).collect();
     let rows = nodes.clone().map(|a| {

@@ -137,7 +137,7 @@ mod tests {
                     name: (*name).to_owned(),
                     rank,
                     address: format!("10.0.0.{rank}"),
-                    facts: crate::Facts::default(),
+                    facts: crate::NodeConfiguration::default(),
                     profile: None,
                 })
                 .collect(),

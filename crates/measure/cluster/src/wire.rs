@@ -12,7 +12,7 @@
 //! elliptic curve into the binary.
 //!
 //! The payload of a measurement carries no tag: nobody reads it, and its time is what is measured.
-//! The orders that frame it have one ([`Channel::send_frame`]).
+//! The orders that frame it have one ([`RankConnection::send_frame`]).
 
 use hmac_sha256::HMAC;
 use seatmap_data::document::visible;
@@ -94,16 +94,16 @@ pub(crate) struct Seals {
 }
 
 /// A connection to a rank that has proved to know the secret.
-pub(crate) struct Channel {
+pub(crate) struct RankConnection {
     stream: TcpStream,
     seals: Seals,
     /// How long a whole message may take to come.
     limit: Option<Duration>,
 }
 
-impl Channel {
+impl RankConnection {
     pub(crate) fn new(stream: TcpStream, seals: Seals) -> Self {
-        Channel { stream, seals, limit: None }
+        RankConnection { stream, seals, limit: None }
     }
 
     /// The connection itself, for payload and for questions to the kernel.
@@ -120,7 +120,7 @@ impl Channel {
 
     /// A second handle of the connection that takes the messages, while this one goes on sending.
     pub(crate) fn for_reading(&self) -> io::Result<Self> {
-        Ok(Channel {
+        Ok(RankConnection {
             stream: self.stream.try_clone()?,
             // Each handle uses one direction of its copy, so that no number is used twice.
             seals: self.seals.clone(),
@@ -134,7 +134,7 @@ impl Channel {
         self.write_payload(&frame)
     }
 
-    /// The bytes that [`Channel::send_frame`] would send, so that their tag is made before a clock
+    /// The bytes that [`RankConnection::send_frame`] would send, so that their tag is made before a clock
     /// is read. They are the next that has to be sent.
     pub(crate) fn sealed_frame(&mut self, bytes: &[u8]) -> Vec<u8> {
         let tag = self.seals.sending.next_tag(&[bytes]);
@@ -174,7 +174,7 @@ impl Channel {
 }
 
 /// Sends a message.
-pub(crate) fn send(channel: &mut Channel, message: &impl Serialize) -> io::Result<()> {
+pub(crate) fn send(channel: &mut RankConnection, message: &impl Serialize) -> io::Result<()> {
     let text = encoded(message)?;
     let tag = channel.seals.sending.next_tag(&[&text]);
     // One write: two would be two packets.
@@ -182,10 +182,10 @@ pub(crate) fn send(channel: &mut Channel, message: &impl Serialize) -> io::Resul
 }
 
 /// Takes a message.
-pub(crate) fn receive<T: DeserializeOwned>(channel: &mut Channel) -> io::Result<T> {
-    let Channel { stream, seals, limit } = channel;
+pub(crate) fn receive<T: DeserializeOwned>(channel: &mut RankConnection) -> io::Result<T> {
+    let RankConnection { stream, seals, limit } = channel;
     let Some(limit) = *limit else { return receive_sealed(&mut &*stream, &mut seals.receiving) };
-    let message = receive_sealed(&mut Timed::new(stream, limit), &mut seals.receiving);
+    let message = receive_sealed(&mut TimedStream::new(stream, limit), &mut seals.receiving);
     // The clock of a message leaves what is left of its time behind.
     stream.set_read_timeout(Some(limit))?;
     message
@@ -290,17 +290,17 @@ pub(crate) fn has_ended(error: &io::Error) -> bool {
 
 /// A connection on which all that is read and written together has to come about within a time: a
 /// peer that sends a byte now and then takes no longer than one that is silent.
-pub(crate) struct Timed<'a> {
+pub(crate) struct TimedStream<'a> {
     stream: &'a TcpStream,
     until: Instant,
 }
 
-impl<'a> Timed<'a> {
+impl<'a> TimedStream<'a> {
     pub(crate) fn new(stream: &'a TcpStream, limit: Duration) -> Self {
         let now = Instant::now();
         // A time that no clock reaches is an hour from now: a message takes less.
         let until = now.checked_add(limit).unwrap_or(now + Duration::from_secs(3600));
-        Timed { stream, until }
+        TimedStream { stream, until }
     }
 
     fn left(&self) -> io::Result<Duration> {
@@ -309,14 +309,14 @@ impl<'a> Timed<'a> {
     }
 }
 
-impl Read for Timed<'_> {
+impl Read for TimedStream<'_> {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         self.stream.set_read_timeout(Some(self.left()?))?;
         (&mut &*self.stream).read(bytes)
     }
 }
 
-impl Write for Timed<'_> {
+impl Write for TimedStream<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.stream.set_write_timeout(Some(self.left()?))?;
         (&mut &*self.stream).write(bytes)

@@ -1,16 +1,16 @@
 //! A rank that does as rank 0 says: it answers other nodes, and measures those that it is told to.
 
-use crate::drive::{PairFigures, Way, drive, stream as send_for};
-use crate::echo::{Ends, serve};
-use crate::facts::Facts;
-use crate::handshake::{Purpose, call};
+use crate::drive::{PairFigures, RankRoute, drive, stream as send_for};
+use crate::echo::{PairEnds, serve};
+use crate::facts::NodeConfiguration;
+use crate::handshake::{ConnectionPurpose, call};
 use crate::launcher::Rank;
-use crate::measure::{MeasureError, Options, Own};
+use crate::measure::{ClusterMeasureError, ClusterOptions, Own};
 use crate::meeting::{Greeting, plain};
-use crate::mpi::{self, MpiError, Program};
+use crate::mpi::{self, MpiError, MpiProgram};
 use crate::rank_error::RankError;
 use crate::secret::Secret;
-use crate::wire::{Channel, GONE, receive, send};
+use crate::wire::{GONE, RankConnection, receive, send};
 use seatmap_data::document::with_causes;
 use seatmap_data::machine::Profile;
 use seatmap_os::tcp;
@@ -26,7 +26,7 @@ pub(crate) struct Introduction {
     pub node: String,
     /// Where other ranks reach it.
     pub address: SocketAddr,
-    pub facts: Facts,
+    pub facts: NodeConfiguration,
     pub duties: Duties,
     /// Why it has no program for MPI, where it should.
     pub unbuilt: Option<String>,
@@ -34,8 +34,8 @@ pub(crate) struct Introduction {
 
 impl Introduction {
     /// Where others reach it.
-    pub(crate) fn peer(&self) -> Peer {
-        Peer { rank: self.rank, address: self.address }
+    pub(crate) fn peer(&self) -> PeerRank {
+        PeerRank { rank: self.rank, address: self.address }
     }
 }
 
@@ -51,7 +51,7 @@ pub(crate) struct Duties {
 }
 
 impl Duties {
-    pub(crate) fn new(own: &Own, options: &Options) -> Self {
+    pub(crate) fn new(own: &Own, options: &ClusterOptions) -> Self {
         Duties {
             nodes: own.profile.is_some(),
             loaded: options.loaded,
@@ -60,13 +60,17 @@ impl Duties {
     }
 
     /// Whether an order is one of these.
-    fn check(self, order: &Order) -> Result<(), RankError> {
+    fn check(self, order: &RankInstruction) -> Result<(), RankError> {
         match order {
-            Order::Profile if !self.nodes => Err(RankError::Order("its core distances (--nodes)")),
-            Order::Stream { .. } if !self.loaded => {
+            RankInstruction::Profile if !self.nodes => {
+                Err(RankError::Order("its core distances (--nodes)"))
+            }
+            RankInstruction::Stream { .. } if !self.loaded => {
                 Err(RankError::Order("a stream among others (--loaded)"))
             }
-            Order::Mpi(_) if !self.mpi => Err(RankError::Order("a program for MPI (--mpi)")),
+            RankInstruction::Mpi(_) if !self.mpi => {
+                Err(RankError::Order("a program for MPI (--mpi)"))
+            }
             _ => Ok(()),
         }
     }
@@ -74,30 +78,30 @@ impl Duties {
 
 /// A rank to which another one measures its way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Peer {
+pub(crate) struct PeerRank {
     pub rank: usize,
     pub address: SocketAddr,
 }
 
 /// The orders of rank 0. None of them brings a program or a command: each rank has its own.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) enum Order {
+pub(crate) enum RankInstruction {
     /// Measure this node's core distances.
     Profile,
     /// Measure the way to this rank; trips of each size take so many ms. Rank 0 waits for longer
     /// than `limit_ms`.
-    Pair { to: Peer, trips_ms: u64, limit_ms: u64 },
+    Pair { to: PeerRank, trips_ms: u64, limit_ms: u64 },
     /// Send to this rank for so many ms, with the same limit.
-    Stream { to: Peer, ms: u64, limit_ms: u64 },
+    Stream { to: PeerRank, ms: u64, limit_ms: u64 },
     /// Run this rank's own program for MPI in its place.
-    Mpi(mpi::Task),
+    Mpi(mpi::MpiTask),
     /// It is done.
     End,
 }
 
 /// The answers of a rank.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) enum Answer {
+pub(crate) enum RankReply {
     Profile(Option<Box<Profile>>),
     Pair(Box<PairFigures>),
     /// The rate of a stream, in Mbit/s.
@@ -108,7 +112,11 @@ pub(crate) enum Answer {
 }
 
 /// Runs a rank other than 0 until rank 0 says that it is done.
-pub(crate) fn run(rank: &Rank, own: Own, options: &Options) -> Result<(), MeasureError> {
+pub(crate) fn run(
+    rank: &Rank,
+    own: Own,
+    options: &ClusterOptions,
+) -> Result<(), ClusterMeasureError> {
     let duties = Duties::new(&own, options);
     let (program, unbuilt) = built(options);
     let mut worker = Worker { rank: rank.rank, size: rank.size, own, duties, program };
@@ -128,7 +136,7 @@ pub(crate) fn run(rank: &Rank, own: Own, options: &Options) -> Result<(), Measur
 }
 
 /// The program for MPI, where this rank needs one, or why it cannot be built.
-pub(crate) fn built(options: &Options) -> (Option<Program>, Option<MpiError>) {
+pub(crate) fn built(options: &ClusterOptions) -> (Option<MpiProgram>, Option<MpiError>) {
     match options.mpicc.as_deref().map(mpi::build).transpose() {
         Ok(program) => (program, None),
         Err(error) => (None, Some(error)),
@@ -141,7 +149,7 @@ pub(crate) struct Worker {
     pub size: usize,
     pub own: Own,
     pub duties: Duties,
-    pub program: Option<Program>,
+    pub program: Option<MpiProgram>,
 }
 
 impl Worker {
@@ -151,7 +159,7 @@ impl Worker {
         stream: TcpStream,
         secret: &Secret,
         unbuilt: Option<String>,
-    ) -> Result<Channel, Greeting> {
+    ) -> Result<RankConnection, Greeting> {
         // The interface that leads to rank 0 is the one that others use.
         let ip = plain(stream.local_addr().map_err(Greeting::again)?.ip());
         let listener = TcpListener::bind((ip, 0)).map_err(Greeting::again)?;
@@ -164,7 +172,7 @@ impl Worker {
             duties: self.duties,
             unbuilt,
         };
-        let channel = call(stream, secret, Purpose::Measurement, &introduction)?;
+        let channel = call(stream, secret, ConnectionPurpose::Measurement, &introduction)?;
         tcp::end_if_gone(channel.stream(), GONE).map_err(Greeting::again)?;
         // Peers that call earlier wait in the kernel, as the port is open already.
         serve(listener, secret, self.rank).map_err(Greeting::again)?;
@@ -174,41 +182,40 @@ impl Worker {
     /// Does what rank 0 asks for.
     pub(crate) fn obey(
         &mut self,
-        channel: &mut Channel,
+        channel: &mut RankConnection,
         secret: &Secret,
-    ) -> Result<(), MeasureError> {
+    ) -> Result<(), ClusterMeasureError> {
         loop {
-            let order: Order = receive(channel).map_err(RankError::Lead)?;
+            let order: RankInstruction = receive(channel).map_err(RankError::Lead)?;
             self.duties.check(&order)?;
             let answer = match order {
-                Order::End => return Ok(()),
-                Order::Profile => {
+                RankInstruction::End => return Ok(()),
+                RankInstruction::Profile => {
                     let measure = self.own.profile.as_ref();
-                    Answer::Profile(measure.and_then(|measure| measure()).map(Box::new))
+                    RankReply::Profile(measure.and_then(|measure| measure()).map(Box::new))
                 }
-                Order::Pair { to, trips_ms, limit_ms } => {
+                RankInstruction::Pair { to, trips_ms, limit_ms } => {
                     let [trips, limit] = [trips_ms, limit_ms].map(Duration::from_millis);
                     drive(self.way_to(to, secret), trips, limit)
-                        .map_or_else(Answer::Failed, |found| Answer::Pair(Box::new(found)))
+                        .map_or_else(RankReply::Failed, |found| RankReply::Pair(Box::new(found)))
                 }
-                Order::Mpi(task) => match &self.program {
-                    Some(program) => {
-                        mpi::run(program, &task, self.rank).map_or_else(Answer::Failed, Answer::Mpi)
-                    }
-                    None => Answer::Failed("it has no program for MPI".to_owned()),
+                RankInstruction::Mpi(task) => match &self.program {
+                    Some(program) => mpi::run(program, &task, self.rank)
+                        .map_or_else(RankReply::Failed, RankReply::Mpi),
+                    None => RankReply::Failed("it has no program for MPI".to_owned()),
                 },
-                Order::Stream { to, ms, limit_ms } => {
+                RankInstruction::Stream { to, ms, limit_ms } => {
                     let [time, limit] = [ms, limit_ms].map(Duration::from_millis);
                     send_for(self.way_to(to, secret), time, limit)
-                        .map_or_else(Answer::Failed, Answer::Rate)
+                        .map_or_else(RankReply::Failed, RankReply::Rate)
                 }
             };
             send(channel, &answer).map_err(RankError::Lead)?;
         }
     }
 
-    fn way_to<'s>(&self, to: Peer, secret: &'s Secret) -> Way<'s> {
-        Way { ends: Ends { from: self.rank, to: to.rank }, address: to.address, secret }
+    fn way_to<'s>(&self, to: PeerRank, secret: &'s Secret) -> RankRoute<'s> {
+        RankRoute { ends: PairEnds { from: self.rank, to: to.rank }, address: to.address, secret }
     }
 }
 
@@ -218,16 +225,18 @@ mod tests {
 
     #[test]
     fn a_rank_obeys_only_what_it_was_started_for() {
-        let to = Peer { rank: 1, address: "127.0.0.1:9".parse().unwrap() };
-        let mpi = || Order::Mpi(mpi::Task { plan: String::new(), limit_ms: 0 });
-        let orders = [Order::Profile, Order::Stream { to, ms: 0, limit_ms: 0 }, mpi()];
+        let to = PeerRank { rank: 1, address: "127.0.0.1:9".parse().unwrap() };
+        let mpi = || RankInstruction::Mpi(mpi::MpiTask { plan: String::new(), limit_ms: 0 });
+        let orders =
+            [RankInstruction::Profile, RankInstruction::Stream { to, ms: 0, limit_ms: 0 }, mpi()];
         let none = Duties::default();
         let all = Duties { nodes: true, loaded: true, mpi: true };
         for order in &orders {
             assert!(matches!(none.check(order), Err(RankError::Order(_))), "{order:?}");
             assert!(all.check(order).is_ok());
         }
-        for order in [Order::Pair { to, trips_ms: 1, limit_ms: 1 }, Order::End] {
+        for order in [RankInstruction::Pair { to, trips_ms: 1, limit_ms: 1 }, RankInstruction::End]
+        {
             assert!(none.check(&order).is_ok());
         }
     }

@@ -3,9 +3,10 @@
 
 use proptest::prelude::*;
 use seatmap_cluster::cluster::{FORMAT, HeldBack};
-use seatmap_cluster::mpi::{Collective, Mpi, MpiPair, Operation};
+use seatmap_cluster::mpi::{CollectiveOperation, CollectiveTime, Mpi, MpiPair};
 use seatmap_cluster::{
-    Beside, Cluster, End, Exchange, Facts, Loaded, Missing, Node, Pair, Shown, Stop, Stream, Trip,
+    Beside, Cluster, ConnectionEnd, ExcessFactor, LoadedStreams, Missing, Node, NodeConfiguration,
+    NodePair, QuotaStop, Stream, StreamPattern, Trip,
 };
 use seatmap_data::document::schema::{add_later_keys, refused};
 use seatmap_data::machine::{Origin, OriginKind, Profile, Topology};
@@ -25,7 +26,7 @@ fn full() -> Cluster {
         name: format!("n{rank}"),
         rank,
         address: "10.77.0.1".to_owned(),
-        facts: Facts::read(),
+        facts: NodeConfiguration::read(),
         profile: Some(profile()),
     };
     Cluster {
@@ -37,8 +38,8 @@ fn full() -> Cluster {
         groups: vec![vec![0], vec![1]],
         held_back: Some(HeldBack { pairs: 3, error_percent: 1.5 }),
         mpi: Some(mpi()),
-        loaded: vec![Loaded {
-            exchange: Exchange::Incast,
+        loaded: vec![LoadedStreams {
+            exchange: StreamPattern::Incast,
             streams: vec![Stream { from: 1, to: 0, rate_mbps: 93.0 }],
         }],
         missing: vec![Missing {
@@ -54,7 +55,7 @@ fn profile() -> Profile {
     Profile::new("n0", origin, Topology::unknown(0..2))
 }
 
-fn pair() -> Pair {
+fn pair() -> NodePair {
     let trip = Trip {
         size_bytes: 8,
         median_ns: 110e3,
@@ -63,8 +64,8 @@ fn pair() -> Pair {
         ci95_ns: [105e3, 115e3],
         count: 100,
     };
-    let shown = Shown { factor: 1.2, at_least: 1.1, like: Some(0.001) };
-    Pair {
+    let shown = ExcessFactor { factor: 1.2, at_least: 1.1, like: Some(0.001) };
+    NodePair {
         nodes: [0, 1],
         trips: vec![trip],
         rate_mbps: [190.0, 191.0],
@@ -73,7 +74,7 @@ fn pair() -> Pair {
         segments: [3000, 3100],
         clock_offset_ns: Some(-120.0),
         mtu_bytes: Some(1500),
-        ends: Some([0.15, 0.5].map(|cpus| End {
+        ends: Some([0.15, 0.5].map(|cpus| ConnectionEnd {
             mtu_bytes: Some(1500),
             wait_share: Some(0.1),
             stops: Some(vec![stop(cpus)]),
@@ -82,8 +83,8 @@ fn pair() -> Pair {
     }
 }
 
-fn stop(cpus: f64) -> Stop {
-    Stop {
+fn stop(cpus: f64) -> QuotaStop {
+    QuotaStop {
         group: "/box".to_owned(),
         file: "/sys/fs/cgroup/box/cpu.max".to_owned(),
         cpus,
@@ -211,8 +212,8 @@ fn mpi() -> Mpi {
         count: 300,
     };
     let pair = MpiPair { nodes: [0, 1], trips: vec![trip], rate_mbps: [9e4, 9.1e4] };
-    let barrier = Collective {
-        operation: Operation::Barrier,
+    let barrier = CollectiveTime {
+        operation: CollectiveOperation::Barrier,
         size_bytes: 0,
         median_ns: 4e3,
         p10_ns: 3e3,

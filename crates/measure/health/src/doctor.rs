@@ -19,5 +19,5 @@ pub mod report;
 pub mod seats;
 
 pub use diagnosis::{Diagnosis, Severity, gravest};
-pub use remedy::{Remedy, RemedyKind};
+pub use remedy::{DoctorRemedyKind, Remedy};
 pub use report::{DoctorReport, ExamineError, examine};

@@ -51,11 +51,11 @@ mod synthetic;
 
 pub use error::Error;
 pub use gaps::Gap;
-pub use heard::{Heard, Listener, OnCpu};
+pub use heard::{NoiseListener, OnCpu, ProgramNoise};
 pub use histogram::{Bin, Histogram};
 pub use measure::{measure, measure_briefly};
 pub use options::NoiseOptions;
-pub use report::{CpuNoise, FORMAT, Meter, NoiseReport};
+pub use report::{CpuNoise, FORMAT, MeterCalibration, NoiseReport};
 pub use seat::reachable;
-pub use sources::Source;
-pub use trace::{GapShare, Taker, Traced, TracedGap};
+pub use sources::NoiseSource;
+pub use trace::{GapCause, GapShare, Traced, TracedGap};

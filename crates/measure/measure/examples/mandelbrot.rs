@@ -9,7 +9,7 @@ use seatmap_data::port::{Addr, Workload};
 use seatmap_machines::host::HostClock;
 use seatmap_machines::host::arena::Arena;
 use seatmap_machines::workload::Mandelbrot;
-use seatmap_machines::workload::mandelbrot::{Rendered, View};
+use seatmap_machines::workload::mandelbrot::{MandelbrotView, Rendered};
 use seatmap_measure::seats::{ProgramChannels, ProgramSeats};
 use seatmap_os::affinity;
 use seatmap_place::PlaceError;
@@ -66,7 +66,7 @@ fn renderer(frames: u32, side: u32) -> Mandelbrot {
         size: (side, side),
         frames,
         most_iterations: MOST_ITERATIONS,
-        view: View { centre: (-0.743_643_887, 0.131_825_904), width: 3.0, zoom: 0.9 },
+        view: MandelbrotView { centre: (-0.743_643_887, 0.131_825_904), width: 3.0, zoom: 0.9 },
         // Whole messages: with fewer CPUs than threads each hand-over is a switch of threads.
         points: seatmap_machines::workload::mandelbrot::MOST_POINTS,
         cycles_per_iteration: 0,

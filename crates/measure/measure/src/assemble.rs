@@ -1,6 +1,6 @@
 //! Turns batches into the matrices of a profile.
 
-use crate::matrix::Outcome;
+use crate::matrix::MatrixOutcome;
 use crate::plan::SurveyPlan;
 use crate::samples::Samples;
 use crate::{regimes, schedule};
@@ -25,7 +25,7 @@ struct PairResult {
 /// The core distances that a finished run measured. Digits below the resolution are dropped.
 #[must_use]
 pub fn core_distance(
-    outcome: &Outcome,
+    outcome: &MatrixOutcome,
     plan: &SurveyPlan,
     clock_step_ns: f64,
     parallel: bool,
@@ -120,7 +120,12 @@ fn kept(deciles: &Deciles, resolution_ns: f64) -> Deciles {
     deciles.map(|decile| rounded(decile, resolution_ns))
 }
 
-fn protocol(outcome: &Outcome, plan: &SurveyPlan, resolution_ns: f64, parallel: bool) -> Protocol {
+fn protocol(
+    outcome: &MatrixOutcome,
+    plan: &SurveyPlan,
+    resolution_ns: f64,
+    parallel: bool,
+) -> Protocol {
     let discards = outcome.samples.discards();
     Protocol {
         passes: outcome.passes,
@@ -150,7 +155,7 @@ pub fn rounded(value: f64, resolution_ns: f64) -> f64 {
 mod tests {
     use super::*;
     use crate::plan::Effort;
-    use crate::probe::Batches;
+    use crate::probe::VisitBatches;
     use std::time::Duration;
 
     #[test]
@@ -172,9 +177,9 @@ mod tests {
             let centre = if pass % 2 == 0 { 400.0 } else { 70.0 };
             let round_trip_ns =
                 (0..16).map(|_| centre * (0.9 * (rng.f64() + rng.f64() - 1.0)).exp()).collect();
-            samples.add(0, 1, pass, Batches { round_trip_ns, ..Batches::default() });
+            samples.add(0, 1, pass, VisitBatches { round_trip_ns, ..VisitBatches::default() });
         }
-        let outcome = Outcome {
+        let outcome = MatrixOutcome {
             samples,
             passes: 17,
             further_passes: 0,
@@ -193,9 +198,9 @@ mod tests {
         let mut samples = Samples::new(vec![0, 1, 2]);
         for pass in 0..3 {
             let round_trip_ns = (0..16).map(|at| 80.0 + f64::from(at % 3)).collect();
-            samples.add(0, 2, pass, Batches { round_trip_ns, ..Batches::default() });
+            samples.add(0, 2, pass, VisitBatches { round_trip_ns, ..VisitBatches::default() });
         }
-        let outcome = Outcome {
+        let outcome = MatrixOutcome {
             samples,
             passes: 3,
             further_passes: 0,

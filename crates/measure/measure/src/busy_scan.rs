@@ -8,7 +8,7 @@
 use crate::error::MeasureError;
 use crate::fit::siblings;
 use crate::floor::refuse_impossible;
-use crate::homes::crowd::Talk;
+use crate::homes::crowd::CrowdRoundTrip;
 use crate::plan::SurveyPlan;
 use crate::probe::{PairAt, Probe, Visit};
 use fastrand::Rng;
@@ -56,7 +56,7 @@ impl BusyScan<'_> {
         &self,
         probe: &mut P,
         observe: &mut dyn FnMut(u64, u64) -> ControlFlow<()>,
-    ) -> Result<Option<Vec<Talk>>, MeasureError<P::Error>> {
+    ) -> Result<Option<Vec<CrowdRoundTrip>>, MeasureError<P::Error>> {
         if self.lines > probe.lines() {
             return Err(MeasureError::TooFewLines { wanted: self.lines, offered: probe.lines() });
         }
@@ -96,7 +96,7 @@ impl BusyScan<'_> {
         lines: &Lines,
         core: &[usize],
         rng: &mut Rng,
-    ) -> Result<Vec<Talk>, MeasureError<P::Error>> {
+    ) -> Result<Vec<CrowdRoundTrip>, MeasureError<P::Error>> {
         let rows = self.rows(core, rng);
         let measured = rows.len().min(self.at_once());
         let about: Vec<usize> = rng.choose_multiple(0..self.lines as usize, measured);
@@ -117,7 +117,7 @@ impl BusyScan<'_> {
             refuse_impossible([pair.a, pair.b], &batches, probe.clock_step_ns())?;
             // Other load only lengthens a round trip.
             let shortest = batches.round_trip_ns.into_iter().min_by(f64::total_cmp);
-            talks.extend(shortest.map(|ns| Talk { line, rows: *rows, ns }));
+            talks.extend(shortest.map(|ns| CrowdRoundTrip { line, rows: *rows, ns }));
         }
         Ok(talks)
     }

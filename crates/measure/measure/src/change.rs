@@ -7,7 +7,7 @@ use std::fmt;
 
 /// Pairs whose distance has changed. `Display` says it in one sentence without a full stop.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Change {
+pub struct DistanceChange {
     /// Pairs that changed.
     pub pairs: usize,
     /// Pairs that both measurements know.
@@ -24,13 +24,19 @@ pub struct Change {
 /// as much as two levels of one pair do, and whose 95 % intervals, where known, do not overlap.
 /// `None` where no pair did.
 #[must_use]
-pub fn change(before: &CoreDistance, now: &CoreDistance) -> Option<Change> {
+pub fn change(before: &CoreDistance, now: &CoreDistance) -> Option<DistanceChange> {
     let both: Vec<Both> =
         now.median_ns.pairs().filter_map(|(i, j, _)| Both::of(before, now, (i, j))).collect();
     let changed: Vec<&Both> = both.iter().filter(|pair| pair.is_large()).collect();
     let widest = changed.iter().max_by(|a, b| a.ratio().total_cmp(&b.ratio()))?;
     let [(before_ns, _), (now_ns, _)] = widest.medians;
-    Some(Change { pairs: changed.len(), of: both.len(), widest: widest.pus, before_ns, now_ns })
+    Some(DistanceChange {
+        pairs: changed.len(),
+        of: both.len(),
+        widest: widest.pus,
+        before_ns,
+        now_ns,
+    })
 }
 
 /// A pair that both know: each time its median, and the 95 % interval or the median again.
@@ -65,7 +71,7 @@ fn figures(distance: &CoreDistance, [i, j]: [usize; 2]) -> (f64, [f64; 2]) {
     (median_ns, ends.map(|end| end.as_ref().map_or(median_ns, |matrix| matrix[(i, j)])))
 }
 
-impl fmt::Display for Change {
+impl fmt::Display for DistanceChange {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [a, b] = self.widest;
         let percent = 100.0 * (WIDEST_STABLE - 1.0);

@@ -1,7 +1,7 @@
 //! The lower limit on the round trip of any machine.
 
 use crate::error::MeasureError;
-use crate::probe::Batches;
+use crate::probe::VisitBatches;
 use seatmap_data::statistics::median;
 
 /// Two first-level cache hits, one each way: 4 cycles each (Intel and AMD optimisation manuals) at
@@ -20,7 +20,7 @@ pub fn impossible_ns(round_trip_ns: &[f64], resolution_ns: f64) -> Option<f64> {
 /// An error for such a visit to these two PUs.
 pub fn refuse_impossible<E: std::error::Error>(
     [a, b]: [u32; 2],
-    batches: &Batches,
+    batches: &VisitBatches,
     resolution_ns: f64,
 ) -> Result<(), MeasureError<E>> {
     match impossible_ns(&batches.round_trip_ns, resolution_ns) {

@@ -3,7 +3,7 @@
 use crate::error::MeasureError;
 use crate::matrix::LINE_SPACING;
 use crate::plan::SurveyPlan;
-use crate::probe::{Batches, PairAt, Probe, Visit};
+use crate::probe::{PairAt, Probe, Visit, VisitBatches};
 use crate::schedule;
 use seatmap_data::statistics::median;
 
@@ -91,7 +91,7 @@ fn visited<P: Probe>(
     probe: &mut P,
     pairs: &[PairAt],
     plan: &SurveyPlan,
-) -> Result<Vec<Batches>, MeasureError<P::Error>> {
+) -> Result<Vec<VisitBatches>, MeasureError<P::Error>> {
     let visit =
         Visit { pairs: pairs.to_vec(), batches: plan.batches, round_trips: plan.round_trips };
     probe.visit(&visit).map_err(MeasureError::Machine)

@@ -12,10 +12,10 @@ mod lines;
 mod read;
 
 pub use error::JournalError;
-pub use header::{Header, JournalOptions, Machine};
-pub use lines::Lines;
+pub use header::{JournalHeader, JournalOptions, MachineIdentity};
+pub use lines::JsonLines;
 
-use crate::probe::{Batches, Discards};
+use crate::probe::{Discards, VisitBatches};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::path::Path;
@@ -25,7 +25,7 @@ const FORMAT: &str = "seatmap-journal/2";
 
 /// One visit, as it stands on its line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Record {
+pub struct PairVisit {
     /// The pass, from 0.
     pub pass: usize,
     /// One row of the matrix.
@@ -42,13 +42,13 @@ pub struct Record {
 /// A journal open for appending: one JSON line a visit, so that a SIGKILL loses at most the visit
 /// under way.
 #[derive(Debug)]
-pub struct Journal(Lines);
+pub struct Journal(JsonLines);
 
 #[derive(Serialize)]
 struct Head<'a> {
     format: &'static str,
     #[serde(flatten)]
-    header: &'a Header,
+    header: &'a JournalHeader,
 }
 
 impl Journal {
@@ -56,8 +56,8 @@ impl Journal {
     ///
     /// # Errors
     /// [`JournalError::Io`], [`JournalError::Busy`].
-    pub fn create(path: &Path, file: File, header: &Header) -> Result<Self, JournalError> {
-        Ok(Journal(Lines::create(path, file, &Head { format: FORMAT, header })?))
+    pub fn create(path: &Path, file: File, header: &JournalHeader) -> Result<Self, JournalError> {
+        Ok(Journal(JsonLines::create(path, file, &Head { format: FORMAT, header })?))
     }
 
     /// Goes on with the journal in a file open for reading and writing, and returns what it holds,
@@ -69,16 +69,16 @@ impl Journal {
     pub fn resume(
         path: &Path,
         file: File,
-        header: &Header,
+        header: &JournalHeader,
         resolution_ns: f64,
-    ) -> Result<(Self, Vec<Record>), JournalError> {
-        let (mut lines, text) = Lines::resume(path, file)?;
+    ) -> Result<(Self, Vec<PairVisit>), JournalError> {
+        let (mut lines, text) = JsonLines::resume(path, file)?;
         if text.is_empty() {
             lines.cut(&text)?;
             lines.write(&Head { format: FORMAT, header })?;
             return Ok((Journal(lines), Vec::new()));
         }
-        let records = read::Reader { path, header, resolution_ns }.records(&text)?;
+        let records = read::JournalReader { path, header, resolution_ns }.records(&text)?;
         lines.cut(&text)?;
         Ok((Journal(lines), records))
     }
@@ -91,10 +91,10 @@ impl Journal {
         &mut self,
         pass: usize,
         (i, j): (usize, usize),
-        batches: &Batches,
+        batches: &VisitBatches,
     ) -> Result<(), JournalError> {
         let Discards { gap, switched, moved } = batches.discards;
-        self.0.write(&Record {
+        self.0.write(&PairVisit {
             pass,
             i,
             j,
@@ -112,12 +112,12 @@ impl Journal {
     }
 }
 
-impl Record {
+impl PairVisit {
     /// The batches of the visit.
     #[must_use]
-    pub fn batches(&self) -> Batches {
+    pub fn batches(&self) -> VisitBatches {
         let [gap, switched, moved] = self.discarded;
-        Batches { round_trip_ns: self.ns.clone(), discards: Discards { gap, switched, moved } }
+        VisitBatches { round_trip_ns: self.ns.clone(), discards: Discards { gap, switched, moved } }
     }
 }
 

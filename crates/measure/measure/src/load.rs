@@ -7,7 +7,7 @@ use crate::matrix::LINE_SPACING;
 use crate::plan::SurveyPlan;
 use crate::probe::{PairAt, Probe, Visit};
 use crate::schedule::random_pairing;
-use seatmap_data::machine::Loaded;
+use seatmap_data::machine::LoadedPoint;
 use seatmap_data::statistics::quantile;
 use std::ops::ControlFlow;
 
@@ -35,8 +35,8 @@ pub fn curve<P: Probe>(
     probe: &mut P,
     pus: &[u32],
     plan: &SurveyPlan,
-    observe: &mut dyn FnMut(&Loaded, usize) -> ControlFlow<()>,
-) -> Result<Vec<Loaded>, MeasureError<P::Error>> {
+    observe: &mut dyn FnMut(&LoadedPoint, usize) -> ControlFlow<()>,
+) -> Result<Vec<LoadedPoint>, MeasureError<P::Error>> {
     if pus.len() < 2 {
         return Err(MeasureError::TooFew(pus.len()));
     }
@@ -56,8 +56,8 @@ pub fn curve_at<P: Probe>(
     pus: &[u32],
     points: &[usize],
     plan: &SurveyPlan,
-    observe: &mut dyn FnMut(&Loaded, usize) -> ControlFlow<()>,
-) -> Result<Vec<Loaded>, MeasureError<P::Error>> {
+    observe: &mut dyn FnMut(&LoadedPoint, usize) -> ControlFlow<()>,
+) -> Result<Vec<LoadedPoint>, MeasureError<P::Error>> {
     let mut curve = Vec::new();
     for (at, pairs) in points.iter().enumerate() {
         let point = point(probe, pus, *pairs, plan)?;
@@ -88,7 +88,7 @@ fn point<P: Probe>(
     pus: &[u32],
     pairs: usize,
     plan: &SurveyPlan,
-) -> Result<Loaded, MeasureError<P::Error>> {
+) -> Result<LoadedPoint, MeasureError<P::Error>> {
     let mut seen = Vec::new();
     let mut rng = draws_of(plan.seed, pairs);
     let resolution_ns = plan.resolution_ns(probe.clock_step_ns());
@@ -106,7 +106,7 @@ fn point<P: Probe>(
     }
     let [p10_ns, median_ns, p90_ns] = [0.1, 0.5, 0.9]
         .map(|share| rounded(quantile(&seen, share).unwrap_or(f64::NAN), resolution_ns));
-    Ok(Loaded {
+    Ok(LoadedPoint {
         pairs: pairs as u32,
         median_ns,
         p10_ns,

@@ -8,7 +8,7 @@ use crate::error::MeasureError;
 use crate::floor::refuse_impossible;
 use crate::journal::Journal;
 use crate::plan::SurveyPlan;
-use crate::probe::{Batches, PairAt, Probe, Visit};
+use crate::probe::{PairAt, Probe, Visit, VisitBatches};
 use crate::samples::Samples;
 use crate::schedule;
 use std::ops::ControlFlow;
@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 pub(crate) const MOST_VISITS: u32 = 20;
 
 /// The progress of a matrix.
-pub struct Progress<'a> {
+pub struct MatrixProgress<'a> {
     /// Visits made, those of an earlier run included.
     pub done: u64,
     /// Visits planned, as far as known now.
@@ -35,7 +35,7 @@ pub struct Progress<'a> {
 
 /// The result of a measurement.
 #[derive(Debug)]
-pub struct Outcome {
+pub struct MatrixOutcome {
     /// Every batch.
     pub samples: Samples,
     /// Passes made, the last one perhaps in part.
@@ -48,7 +48,7 @@ pub struct Outcome {
     pub elapsed: Duration,
 }
 
-impl Outcome {
+impl MatrixOutcome {
     /// Visits to pairs that brought batches, in all passes.
     #[must_use]
     pub fn visits(&self) -> u64 {
@@ -79,7 +79,7 @@ pub struct MatrixRun<'a, P> {
 struct Course<'a> {
     samples: Samples,
     pace: Pace,
-    observe: &'a mut dyn FnMut(&Progress) -> ControlFlow<()>,
+    observe: &'a mut dyn FnMut(&MatrixProgress) -> ControlFlow<()>,
 }
 
 impl<P: Probe> MatrixRun<'_, P> {
@@ -91,8 +91,8 @@ impl<P: Probe> MatrixRun<'_, P> {
     pub fn measure(
         mut self,
         samples: Samples,
-        observe: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
-    ) -> Result<Outcome, MeasureError<P::Error>> {
+        observe: &mut dyn FnMut(&MatrixProgress) -> ControlFlow<()>,
+    ) -> Result<MatrixOutcome, MeasureError<P::Error>> {
         let n = samples.pus().len();
         if n < 2 {
             return Err(MeasureError::TooFew(n));
@@ -199,7 +199,7 @@ impl<P: Probe> MatrixRun<'_, P> {
         &mut self,
         round: &[(usize, usize)],
         pus: &[u32],
-    ) -> Result<Vec<Batches>, MeasureError<P::Error>> {
+    ) -> Result<Vec<VisitBatches>, MeasureError<P::Error>> {
         let pairs = round.iter().map(|pair| self.at(*pair, pus)).collect();
         let visit = Visit { pairs, batches: self.plan.batches, round_trips: self.plan.round_trips };
         self.probe.visit(&visit).map_err(MeasureError::Machine)
@@ -249,8 +249,8 @@ impl Pace {
         plan: &SurveyPlan,
         (i, j): (usize, usize),
         samples: &'a Samples,
-    ) -> Progress<'a> {
-        Progress {
+    ) -> MatrixProgress<'a> {
+        MatrixProgress {
             done: self.done,
             // A journal may hold more passes than there is time for now.
             total: (self.pairs * u64::from(self.passes(plan))).max(self.done),
@@ -264,8 +264,8 @@ impl Pace {
 
 impl Course<'_> {
     /// The result of the run; `further` is `None` where the observer ended the run.
-    fn ended(self, passes: usize, further: Option<u32>) -> Outcome {
-        Outcome {
+    fn ended(self, passes: usize, further: Option<u32>) -> MatrixOutcome {
+        MatrixOutcome {
             passes: passes as u32,
             further_passes: further.unwrap_or(0),
             finished: further.is_some(),

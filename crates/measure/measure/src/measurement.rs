@@ -6,14 +6,14 @@ use crate::plan::{Effort, SurveyPlan};
 use crate::probe::Probe;
 use crate::replay::ReplayError;
 use crate::samples::Samples;
-use crate::source::{self, MeasuredBy, Source};
-use crate::survey::{self, Ended, Step, Survey, SurveyRequest, Warning};
+use crate::source::{self, MeasuredBy, RoundTripSource};
+use crate::survey::{self, Survey, SurveyOutcome, SurveyProgress, SurveyRequest, Warning};
 use crate::{speed, wakeups};
 use seatmap_data::document::Blame;
 use seatmap_data::machine::{Profile, SeatSpeed, Topology, Wakeups};
 use seatmap_data::statistics::words::counted;
 use seatmap_machines::host::{HostWakeups, HostWork};
-use seatmap_os::claim::Claim;
+use seatmap_os::claim::ComputerClaim;
 use seatmap_os::quota::QuotaWatch;
 use seatmap_os::steal::CpuTime;
 use seatmap_os::trusted::{self, Open, TrustError};
@@ -34,7 +34,7 @@ const WAKEUP_PASSES: [u32; 3] = [3, 9, 31];
 #[derive(Clone, Debug)]
 pub struct MeasurementRequest {
     /// The machine and its CPUs.
-    pub source: Source,
+    pub source: RoundTripSource,
     /// The thoroughness.
     pub effort: Effort,
     /// The number of visits to each pair, where it was given.
@@ -76,7 +76,7 @@ pub enum MeasureNews<'a> {
         resolution_ns: f64,
     },
     /// The survey has come this far.
-    Step(&'a Step<'a>),
+    Step(&'a SurveyProgress<'a>),
     /// The survey has ended.
     Ends,
     /// The wait, or the measurement of speeds and wakeups, goes on.
@@ -207,9 +207,9 @@ impl MeasurementRequest {
     /// [`MeasurementError`].
     pub fn run(&self, hear: &mut Listener<'_>) -> Result<Measurement, MeasurementError> {
         match &self.source {
-            Source::Host { topology, pus, .. } => self.on_host(topology, pus, hear),
-            Source::Simulated { model, pus } => self.on_model(model, pus, hear),
-            Source::Replayed { profile, .. } => {
+            RoundTripSource::Host { topology, pus, .. } => self.on_host(topology, pus, hear),
+            RoundTripSource::Simulated { model, pus } => self.on_model(model, pus, hear),
+            RoundTripSource::Replayed { profile, .. } => {
                 let probe = source::replay(profile, self.seed)?;
                 let surveyed = self.survey(probe, hear)?;
                 Ok(Measurement::of(surveyed, self.by.replayed_profile(profile)))
@@ -226,7 +226,7 @@ impl MeasurementRequest {
         // Two measurements at once would disturb each other: it is held to the end, speeds and
         // wakeups included.
         let mut has_said = false;
-        let claim = Claim::wait(&mut |process| {
+        let claim = ComputerClaim::wait(&mut |process| {
             let is_known = std::mem::replace(&mut has_said, true);
             hear(if is_known { MeasureNews::GoesOn } else { MeasureNews::Waits(process) })
         });
@@ -290,8 +290,8 @@ impl MeasurementRequest {
         );
         let _ = hear(MeasureNews::Ends);
         match ended.map_err(MeasurementError::failed)? {
-            Ended::Whole(survey) => Ok((*survey, journal)),
-            Ended::Early(visits) => {
+            SurveyOutcome::Whole(survey) => Ok((*survey, journal)),
+            SurveyOutcome::Early(visits) => {
                 Err(MeasurementError::Early { visits, journal: self.journal.clone() })
             }
         }
@@ -325,9 +325,9 @@ impl MeasurementRequest {
     fn request(&self, clock_step_ns: f64) -> SurveyRequest {
         let plan = SurveyPlan { seed: self.seed, ..SurveyPlan::new(self.effort, clock_step_ns) };
         let plan = match &self.source {
-            Source::Host { .. } => plan,
-            Source::Simulated { .. } => plan.without_noise(),
-            Source::Replayed { .. } => plan.without_clock(),
+            RoundTripSource::Host { .. } => plan,
+            RoundTripSource::Simulated { .. } => plan.without_noise(),
+            RoundTripSource::Replayed { .. } => plan.without_clock(),
         };
         let plan = match self.passes {
             Some(passes) => plan.with_passes(passes),
@@ -397,7 +397,7 @@ mod tests {
         let distances = Matrix::filled(cpus as usize, 80.0);
         profile.core_distance = Some(CoreDistance::imported((0..cpus).collect(), distances));
         MeasurementRequest {
-            source: Source::replayed(profile, None).unwrap(),
+            source: RoundTripSource::replayed(profile, None).unwrap(),
             effort: Effort::Quick,
             passes: Some(1),
             seed: 1,
@@ -479,8 +479,8 @@ mod tests {
     }
 
     /// The claim of this computer, if nobody has it.
-    fn claim_now() -> Option<Claim> {
-        Claim::wait(&mut |_| ControlFlow::Break(()))
+    fn claim_now() -> Option<ComputerClaim> {
+        ComputerClaim::wait(&mut |_| ControlFlow::Break(()))
     }
 
     #[test]
@@ -489,7 +489,7 @@ mod tests {
         if cpus.len() < 2 {
             return seatmap_needs::skipped!("one CPU");
         }
-        let source = Source::host(cpus[..2].to_vec()).unwrap();
+        let source = RoundTripSource::host(cpus[..2].to_vec()).unwrap();
         let request = MeasurementRequest { source, speed: true, wakeup_pairs: 1, ..request(4) };
         let mut further = 0;
         let measurement = request.run(&mut |news| {
@@ -505,10 +505,12 @@ mod tests {
 
     #[test]
     fn a_distance_needs_two_cpus_that_are_there() {
-        let Source::Replayed { profile, .. } = request(4).source else { return };
+        let RoundTripSource::Replayed { profile, .. } = request(4).source else { return };
         let refused = |cpus: &[u32]| {
-            let error =
-                Source::replayed((*profile).clone(), Some(&seatmap_os::CpuList(cpus.to_vec())));
+            let error = RoundTripSource::replayed(
+                (*profile).clone(),
+                Some(&seatmap_os::CpuList(cpus.to_vec())),
+            );
             let error = error.unwrap_err();
             assert!(error.is_input());
             error.to_string()

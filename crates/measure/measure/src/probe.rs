@@ -24,7 +24,7 @@ pub struct PairAt {
 
 /// The result of one visit to one pair: nanoseconds a round trip, one value a batch, in time order.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Batches {
+pub struct VisitBatches {
     /// Batches kept.
     pub round_trip_ns: Vec<f64>,
     /// Batches thrown away, by reason.
@@ -60,7 +60,7 @@ pub trait Probe {
     ///
     /// # Errors
     /// The machine's own.
-    fn visit(&mut self, visit: &Visit) -> Result<Vec<Batches>, Self::Error>;
+    fn visit(&mut self, visit: &Visit) -> Result<Vec<VisitBatches>, Self::Error>;
 
     /// Learns of a visit that an earlier run made in its place. Sources that draw noise draw that
     /// of later visits as if they had made this one.

@@ -2,7 +2,7 @@
 
 use crate::fit::predict;
 use crate::fit::siblings;
-use crate::probe::{Batches, Discards, PairAt, Probe, Visit};
+use crate::probe::{Discards, PairAt, Probe, Visit, VisitBatches};
 use seatmap_data::machine::{CoreDistance, HomeModel, Profile};
 use seatmap_data::statistics::normal;
 use std::collections::HashMap;
@@ -55,7 +55,7 @@ impl Replay {
         Ok(Replay { distance, model, core, clock_step_ns, seed, visits: HashMap::new() })
     }
 
-    fn batches(&mut self, pair: PairAt, visit: &Visit) -> Result<Batches, ReplayError> {
+    fn batches(&mut self, pair: PairAt, visit: &Visit) -> Result<VisitBatches, ReplayError> {
         let unknown = ReplayError::UnknownPair(pair.a, pair.b);
         let i = self.distance.index_of(pair.a).ok_or(unknown.clone())?;
         let j = self.distance.index_of(pair.b).ok_or(unknown.clone())?;
@@ -80,7 +80,7 @@ impl Replay {
                 (read_ns / step_ns).round() * step_ns
             })
             .collect();
-        Ok(Batches { round_trip_ns, discards: Discards::default() })
+        Ok(VisitBatches { round_trip_ns, discards: Discards::default() })
     }
 
     /// The noise of the pair's next visit.
@@ -110,7 +110,7 @@ impl Replay {
 impl Probe for Replay {
     type Error = ReplayError;
 
-    fn visit(&mut self, visit: &Visit) -> Result<Vec<Batches>, ReplayError> {
+    fn visit(&mut self, visit: &Visit) -> Result<Vec<VisitBatches>, ReplayError> {
         visit.pairs.iter().map(|pair| self.batches(*pair, visit)).collect()
     }
 

@@ -1,6 +1,6 @@
 //! Every batch of every pair, as it came.
 
-use crate::probe::{Batches, Discards};
+use crate::probe::{Discards, VisitBatches};
 use seatmap_data::machine::Matrix;
 use seatmap_data::statistics::median;
 
@@ -49,7 +49,7 @@ impl Samples {
     }
 
     /// Adds the batches of a visit.
-    pub fn add(&mut self, i: usize, j: usize, pass: usize, batches: Batches) {
+    pub fn add(&mut self, i: usize, j: usize, pass: usize, batches: VisitBatches) {
         let at = self.at(i, j);
         let pair = &mut self.pairs[at];
         pair.passes.resize(pair.passes.len().max(pass + 1), Vec::new());
@@ -106,8 +106,11 @@ impl Samples {
 mod tests {
     use super::*;
 
-    fn batches(ns: &[f64]) -> Batches {
-        Batches { round_trip_ns: ns.to_vec(), discards: Discards { gap: 1, ..Discards::default() } }
+    fn batches(ns: &[f64]) -> VisitBatches {
+        VisitBatches {
+            round_trip_ns: ns.to_vec(),
+            discards: Discards { gap: 1, ..Discards::default() },
+        }
     }
 
     #[test]

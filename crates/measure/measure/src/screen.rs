@@ -1,10 +1,10 @@
 //! From the traces of a pair to batches that can be trusted.
 
-use crate::probe::{Batches, Discards};
+use crate::probe::{Discards, VisitBatches};
 use crate::regimes::STACKED_NS;
 use seatmap_data::port::Stamp;
 use seatmap_data::statistics::median;
-use seatmap_machines::workload::Trace;
+use seatmap_machines::workload::PingPongTimes;
 
 /// A batch this many times longer than the visit's median was interrupted: no cache line changes
 /// its distance that much between two batches, while the regimes of a moved vCPU (a factor of four
@@ -27,7 +27,7 @@ pub struct Screen {
 impl Screen {
     /// Turns traces into batches. The clock of the later starter counts (Liu et al. 2015, section
     /// III.A); its first batch warms up and is not used.
-    pub fn pass(&self, traces: &[Trace; 2]) -> Batches {
+    pub fn pass(&self, traces: &[PingPongTimes; 2]) -> VisitBatches {
         let later = usize::from(started(&traces[1]) > started(&traces[0]));
         let mut batches = Vec::new();
         let mut discards = Discards::default();
@@ -44,11 +44,11 @@ impl Screen {
         }
         let interruptions = traces.iter().map(|trace| trace.interruptions).sum();
         drop_interrupted(&mut batches, interruptions, &mut discards);
-        Batches { round_trip_ns: batches, discards }
+        VisitBatches { round_trip_ns: batches, discards }
     }
 
     /// Whether both tasks sat on their seats before and after batch `at`.
-    fn stayed(&self, traces: &[Trace; 2], at: usize) -> bool {
+    fn stayed(&self, traces: &[PingPongTimes; 2], at: usize) -> bool {
         traces
             .iter()
             .zip(self.seats)
@@ -60,7 +60,7 @@ impl Screen {
     }
 }
 
-fn started(trace: &Trace) -> u64 {
+fn started(trace: &PingPongTimes) -> u64 {
     trace.stamps.first().map_or(0, |stamp| stamp.ticks)
 }
 
@@ -88,8 +88,8 @@ fn drop_interrupted(batches: &mut Vec<f64>, interruptions: u64, discards: &mut D
 mod tests {
     use super::*;
 
-    fn trace(ticks: &[u64], pu: u32, interruptions: u64) -> Trace {
-        Trace {
+    fn trace(ticks: &[u64], pu: u32, interruptions: u64) -> PingPongTimes {
+        PingPongTimes {
             stamps: ticks.iter().map(|ticks| Stamp { ticks: *ticks, pu }).collect(),
             interruptions,
         }
@@ -153,6 +153,9 @@ mod tests {
 
     #[test]
     fn empty_traces_bring_nothing() {
-        assert_eq!(screen().pass(&[Trace::default(), Trace::default()]), Batches::default());
+        assert_eq!(
+            screen().pass(&[PingPongTimes::default(), PingPongTimes::default()]),
+            VisitBatches::default()
+        );
     }
 }

@@ -1,6 +1,6 @@
 //! The sources of round trips: this host, a model in virtual time, or the figures of a profile.
 
-use crate::journal::Machine;
+use crate::journal::MachineIdentity;
 use crate::replay::{Replay, ReplayError};
 use crate::survey::{self, SurveyRequest};
 use crate::testbed_probe::TestbedProbe;
@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 /// A source of measurements.
 #[derive(Clone, Debug)]
-pub enum Source {
+pub enum RoundTripSource {
     /// This computer.
     Host {
         /// All PUs that this process may use.
@@ -76,13 +76,13 @@ impl Blame for SourceError {
     }
 }
 
-impl Source {
+impl RoundTripSource {
     /// These CPUs of this host, which this process may use.
     ///
     /// # Errors
     /// [`SourceError`].
     pub fn host(pus: Vec<u32>) -> Result<Self, SourceError> {
-        Source::Host { topology: topology::reachable()?, pus }.of_pairs()
+        RoundTripSource::Host { topology: topology::reachable()?, pus }.of_pairs()
     }
 
     /// These CPUs of a model, or all.
@@ -101,7 +101,7 @@ impl Source {
                 cpu: *cpu,
                 present: CpuList(all),
             }),
-            None => Source::Simulated { model, pus }.of_pairs(),
+            None => RoundTripSource::Simulated { model, pus }.of_pairs(),
         }
     }
 
@@ -114,7 +114,7 @@ impl Source {
         let pus = cpus.map_or_else(|| measured.to_vec(), |list| list.0.clone());
         match pus.iter().find(|os| !measured.contains(os)) {
             Some(cpu) => Err(SourceError::Unmeasured { machine: profile.name.clone(), cpu: *cpu }),
-            None => Source::Replayed { profile: Box::new(profile), pus }.of_pairs(),
+            None => RoundTripSource::Replayed { profile: Box::new(profile), pus }.of_pairs(),
         }
     }
 
@@ -128,7 +128,7 @@ impl Source {
     /// Whether it is this computer.
     #[must_use]
     pub fn is_host(&self) -> bool {
-        matches!(self, Source::Host { .. })
+        matches!(self, RoundTripSource::Host { .. })
     }
 
     /// The file that keeps finished pairs until the profile is safe: beside the profile's own file;
@@ -151,8 +151,8 @@ impl Source {
     #[must_use]
     pub fn model(&self) -> Option<&Arc<CoherentModel>> {
         match self {
-            Source::Simulated { model, .. } => Some(model),
-            Source::Host { .. } | Source::Replayed { .. } => None,
+            RoundTripSource::Simulated { model, .. } => Some(model),
+            RoundTripSource::Host { .. } | RoundTripSource::Replayed { .. } => None,
         }
     }
 
@@ -160,9 +160,9 @@ impl Source {
     #[must_use]
     pub fn pus(&self) -> &[u32] {
         match self {
-            Source::Host { pus, .. }
-            | Source::Simulated { pus, .. }
-            | Source::Replayed { pus, .. } => pus,
+            RoundTripSource::Host { pus, .. }
+            | RoundTripSource::Simulated { pus, .. }
+            | RoundTripSource::Replayed { pus, .. } => pus,
         }
     }
 
@@ -170,30 +170,30 @@ impl Source {
     #[must_use]
     pub fn topology(&self) -> &Topology {
         match self {
-            Source::Host { topology, .. } => topology,
-            Source::Simulated { model, .. } => &model.topology,
-            Source::Replayed { profile, .. } => &profile.topology,
+            RoundTripSource::Host { topology, .. } => topology,
+            RoundTripSource::Simulated { model, .. } => &model.topology,
+            RoundTripSource::Replayed { profile, .. } => &profile.topology,
         }
     }
 
     /// The machine, with everything that distinguishes it from others of its name.
     #[must_use]
-    pub fn machine(&self) -> Machine {
-        let named = Machine { name: self.name(), ..Machine::default() };
+    pub fn machine(&self) -> MachineIdentity {
+        let named = MachineIdentity { name: self.name(), ..MachineIdentity::default() };
         match self {
-            Source::Host { .. } => Machine {
+            RoundTripSource::Host { .. } => MachineIdentity {
                 cpu_model: environment::cpu_model(),
                 boot_id: environment::boot_id(),
                 ..named
             },
-            Source::Simulated { model, .. } => {
+            RoundTripSource::Simulated { model, .. } => {
                 let figures = content_hash(&(&model.name, &model.topology, &model.figures));
-                Machine { figures: Some(figures), ..named }
+                MachineIdentity { figures: Some(figures), ..named }
             }
-            Source::Replayed { profile, .. } => {
+            RoundTripSource::Replayed { profile, .. } => {
                 let figures =
                     content_hash(&(&profile.core_distance, &profile.home_model, &profile.clock));
-                Machine { figures: Some(figures), ..named }
+                MachineIdentity { figures: Some(figures), ..named }
             }
         }
     }
@@ -202,9 +202,9 @@ impl Source {
     #[must_use]
     pub fn name(&self) -> String {
         match self {
-            Source::Host { .. } => host_name(),
-            Source::Simulated { model, .. } => model.name.clone(),
-            Source::Replayed { profile, .. } => profile.name.clone(),
+            RoundTripSource::Host { .. } => host_name(),
+            RoundTripSource::Simulated { model, .. } => model.name.clone(),
+            RoundTripSource::Replayed { profile, .. } => profile.name.clone(),
         }
     }
 }

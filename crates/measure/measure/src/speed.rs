@@ -8,7 +8,7 @@ use seatmap_machines::host::crew::CrewError;
 use std::ops::ControlFlow;
 
 /// A source of times for one fixed piece of work.
-pub trait Timed {
+pub trait WorkTimer {
     /// Why no time could be taken.
     type Error;
 
@@ -20,7 +20,7 @@ pub trait Timed {
     fn time_ns(&mut self, pus: &[u32]) -> Result<Vec<f64>, Self::Error>;
 }
 
-impl Timed for HostWork {
+impl WorkTimer for HostWork {
     type Error = CrewError;
 
     fn time_ns(&mut self, pus: &[u32]) -> Result<Vec<f64>, CrewError> {
@@ -49,7 +49,7 @@ pub fn rounds(pus: usize) -> u32 {
 ///
 /// # Errors
 /// The source's.
-pub fn speeds<T: Timed>(
+pub fn speeds<T: WorkTimer>(
     timed: &mut T,
     pus: &[u32],
     rounds: u32,
@@ -98,7 +98,7 @@ mod tests {
         rng: Xoshiro,
     }
 
-    impl Timed for MadeUp {
+    impl WorkTimer for MadeUp {
         type Error = String;
 
         fn time_ns(&mut self, pus: &[u32]) -> Result<Vec<f64>, String> {

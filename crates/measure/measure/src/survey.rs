@@ -7,13 +7,13 @@ use crate::fit::siblings;
 use crate::home_scan::HomeScan;
 use crate::homes::crowd::Crowd;
 use crate::interference::{self, Interference};
-use crate::journal::{Header, Journal, JournalOptions, Machine};
-use crate::matrix::{self, MatrixRun, Progress};
+use crate::journal::{Journal, JournalHeader, JournalOptions, MachineIdentity};
+use crate::matrix::{self, MatrixProgress, MatrixRun};
 use crate::plan::SurveyPlan;
 use crate::probe::Probe;
 use crate::samples::Samples;
 use crate::{assemble, fit, homes, load};
-use seatmap_data::machine::{CoreDistance, HomeModel, Loaded, Topology};
+use seatmap_data::machine::{CoreDistance, HomeModel, LoadedPoint, Topology};
 use std::ops::ControlFlow;
 
 /// The measurements to make.
@@ -36,7 +36,7 @@ pub struct SurveyRequest {
 impl SurveyRequest {
     /// The header that the journal of such a run has.
     #[must_use]
-    pub fn header(&self, machine: Machine) -> Header {
+    pub fn header(&self, machine: MachineIdentity) -> JournalHeader {
         let options = JournalOptions {
             least_passes: self.plan.passes.least(),
             most_passes: self.plan.most_passes(),
@@ -47,7 +47,7 @@ impl SurveyRequest {
             utilisation_percent: self.utilisation_percent,
             loaded: self.loaded,
         };
-        Header { machine, pus: self.pus.clone(), options, seed: self.plan.seed }
+        JournalHeader { machine, pus: self.pus.clone(), options, seed: self.plan.seed }
     }
 }
 
@@ -59,7 +59,7 @@ pub struct Survey {
     /// The distances explained; `None` where they could not be.
     pub home_model: Option<HomeModel>,
     /// The loaded curve, if asked for.
-    pub loaded: Vec<Loaded>,
+    pub loaded: Vec<LoadedPoint>,
     /// Where its random pairs start.
     pub loaded_seed: Option<u64>,
     /// The warnings for the reader.
@@ -105,18 +105,18 @@ impl std::fmt::Display for Warning {
 }
 
 /// The progress of a survey.
-pub enum Step<'a> {
+pub enum SurveyProgress<'a> {
     /// The matrix.
-    Matrix(&'a Progress<'a>),
+    Matrix(&'a MatrixProgress<'a>),
     /// The homes: visits made, and visits in all.
     Homes(u64, u64),
     /// The loaded curve: the latest point, and how many are left.
-    Loaded(&'a Loaded, usize),
+    Loaded(&'a LoadedPoint, usize),
 }
 
 /// The end of a survey.
 #[derive(Debug)]
-pub enum Ended {
+pub enum SurveyOutcome {
     /// All that was asked for.
     Whole(Box<Survey>),
     /// The observer ended it; this many visits to pairs are in the journal.
@@ -154,16 +154,17 @@ pub fn survey<P: Probe>(
     request: &SurveyRequest,
     journal: Option<&mut Journal>,
     samples: Samples,
-    observe: &mut dyn FnMut(&Step) -> ControlFlow<()>,
-) -> Result<Ended, MeasureError<P::Error>> {
+    observe: &mut dyn FnMut(&SurveyProgress) -> ControlFlow<()>,
+) -> Result<SurveyOutcome, MeasureError<P::Error>> {
     let group_of = traffic_groups(topology, &request.pus);
     let mut warnings = Vec::new();
     let together = permitted(probe, request, &group_of, &mut warnings)?;
     let run = MatrixRun { probe, plan: &request.plan, group_of: &group_of, together, journal };
-    let outcome = run.measure(samples, &mut |progress| observe(&Step::Matrix(progress)))?;
+    let outcome =
+        run.measure(samples, &mut |progress| observe(&SurveyProgress::Matrix(progress)))?;
     let visits = outcome.visits();
     if !outcome.finished {
-        return Ok(Ended::Early(visits));
+        return Ok(SurveyOutcome::Early(visits));
     }
     let core_distance =
         assemble::core_distance(&outcome, &request.plan, probe.clock_step_ns(), together > 1);
@@ -171,12 +172,20 @@ pub fn survey<P: Probe>(
     if let Some(model) = home_model.as_mut().filter(|_| request.homes > 1) {
         let sorted = sort_homes(probe, topology, request, (&core_distance, model), observe)?;
         if sorted.is_none() {
-            return Ok(Ended::Early(visits));
+            return Ok(SurveyOutcome::Early(visits));
         }
     }
-    let Some(loaded) = loaded(probe, request, observe)? else { return Ok(Ended::Early(visits)) };
+    let Some(loaded) = loaded(probe, request, observe)? else {
+        return Ok(SurveyOutcome::Early(visits));
+    };
     let loaded_seed = request.loaded.then_some(request.plan.seed);
-    Ok(Ended::Whole(Box::new(Survey { core_distance, home_model, loaded, loaded_seed, warnings })))
+    Ok(SurveyOutcome::Whole(Box::new(Survey {
+        core_distance,
+        home_model,
+        loaded,
+        loaded_seed,
+        warnings,
+    })))
 }
 
 /// Sorts candidate lines by home; `None` where the observer ended it.
@@ -185,11 +194,11 @@ fn sort_homes<P: Probe>(
     topology: &Topology,
     request: &SurveyRequest,
     (distance, model): (&CoreDistance, &mut HomeModel),
-    observe: &mut dyn FnMut(&Step) -> ControlFlow<()>,
+    observe: &mut dyn FnMut(&SurveyProgress) -> ControlFlow<()>,
 ) -> Result<Option<()>, MeasureError<P::Error>> {
     let lines = request.homes;
     let plan = &request.plan;
-    let mut progress = |done, all| observe(&Step::Homes(done, all));
+    let mut progress = |done, all| observe(&SurveyProgress::Homes(done, all));
     match pairs_at_once(request, topology) {
         0 => {
             let scanned = HomeScan { distance, model, topology, lines, plan }
@@ -212,14 +221,14 @@ fn sort_homes<P: Probe>(
 fn loaded<P: Probe>(
     probe: &mut P,
     request: &SurveyRequest,
-    observe: &mut dyn FnMut(&Step) -> ControlFlow<()>,
-) -> Result<Option<Vec<Loaded>>, MeasureError<P::Error>> {
+    observe: &mut dyn FnMut(&SurveyProgress) -> ControlFlow<()>,
+) -> Result<Option<Vec<LoadedPoint>>, MeasureError<P::Error>> {
     if !request.loaded {
         return Ok(Some(Vec::new()));
     }
     let mut stopped = false;
     let curve = load::curve(probe, &request.pus, &request.plan, &mut |point, left| {
-        let flow = observe(&Step::Loaded(point, left));
+        let flow = observe(&SurveyProgress::Loaded(point, left));
         stopped = flow.is_break();
         flow
     })?;

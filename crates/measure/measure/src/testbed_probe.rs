@@ -1,10 +1,10 @@
 //! A testbed as a source of round trips.
 
-use crate::probe::{Batches, Probe, Visit};
+use crate::probe::{Probe, Visit, VisitBatches};
 use crate::screen::Screen;
 use seatmap_data::machine::Topology;
 use seatmap_data::port::{Addr, Testbed};
-use seatmap_machines::workload::{PingPong, Touch, Trace};
+use seatmap_machines::workload::{PingPong, PingPongTimes, Touch};
 use std::collections::BTreeMap;
 
 /// The page size that candidate lines are counted in: first touch places 4 KiB pages everywhere
@@ -50,7 +50,7 @@ impl<T: Testbed> TestbedProbe<T> {
         &self.testbed
     }
 
-    fn batches(&self, visit: &Visit, traces: &[Trace]) -> Vec<Batches> {
+    fn batches(&self, visit: &Visit, traces: &[PingPongTimes]) -> Vec<VisitBatches> {
         // A pair alone counts to its own end; of several, all count until the first ends.
         let until_ticks = match visit.pairs.len() {
             1 => u64::MAX,
@@ -73,7 +73,7 @@ impl<T: Testbed> TestbedProbe<T> {
                     until_ticks,
                 }
                 .pass(&[first.clone(), second.clone()]),
-                _ => Batches::default(),
+                _ => VisitBatches::default(),
             })
             .collect()
     }
@@ -103,7 +103,7 @@ pub const fn candidate(line: u32) -> Addr {
 impl<T: Testbed> Probe for TestbedProbe<T> {
     type Error = T::Error;
 
-    fn visit(&mut self, visit: &Visit) -> Result<Vec<Batches>, T::Error> {
+    fn visit(&mut self, visit: &Visit) -> Result<Vec<VisitBatches>, T::Error> {
         let workload = PingPong {
             lines: visit.pairs.iter().map(|pair| candidate(pair.line)).collect(),
             gate: GATE,

@@ -1,7 +1,7 @@
 //! `seatmap-advice/1`: the advice for a program, with the evidence that it rests on.
 
 use crate::commands::Paste;
-use crate::conclusion::{Conclusion, Reason, Verdict, conclude};
+use crate::conclusion::{AdviceVerdict, Conclusion, Reason, conclude};
 use crate::evidence::Evidence;
 use serde::{Deserialize, Serialize};
 
@@ -39,7 +39,7 @@ impl Advice {
             Reason::Better { seats } => {
                 Some(Paste::of_seats(seats, &evidence.pids, &evidence.cpus))
             }
-            Reason::Setting { finding } if conclusion.verdict == Verdict::DoThis => {
+            Reason::Setting { finding } if conclusion.verdict == AdviceVerdict::DoThis => {
                 let command = finding.remedy.clone();
                 command.map(|command| Paste { command, undo: evidence.undo.clone() })
             }

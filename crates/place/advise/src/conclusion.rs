@@ -55,7 +55,7 @@ pub const SHOWABLE_PERCENT: f64 = 1.0;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum Verdict {
+pub enum AdviceVerdict {
     /// A command makes the program better.
     DoThis,
     /// Nothing is to be gained by seats.
@@ -142,7 +142,7 @@ pub enum Reason {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Conclusion {
     /// The verdict.
-    pub verdict: Verdict,
+    pub verdict: AdviceVerdict,
     /// Its reason.
     pub reason: Reason,
     /// How certain it is.
@@ -150,12 +150,12 @@ pub struct Conclusion {
 }
 
 impl Conclusion {
-    fn new(verdict: Verdict, reason: Reason, confidence: Confidence) -> Self {
+    fn new(verdict: AdviceVerdict, reason: Reason, confidence: Confidence) -> Self {
         Conclusion { verdict, reason, confidence }
     }
 
     fn leave(reason: Reason, confidence: Confidence) -> Self {
-        Conclusion::new(Verdict::LeaveIt, reason, confidence)
+        Conclusion::new(AdviceVerdict::LeaveIt, reason, confidence)
     }
 
     /// The same conclusion, with less confidence if facts that decide were not seen. Seats that a
@@ -173,7 +173,7 @@ impl Conclusion {
     }
 
     fn cannot(reason: Reason, confidence: Confidence) -> Self {
-        Conclusion::new(Verdict::CannotTell, reason, confidence)
+        Conclusion::new(AdviceVerdict::CannotTell, reason, confidence)
     }
 }
 
@@ -214,7 +214,8 @@ fn by_settings(evidence: &Evidence) -> Option<Conclusion> {
     let candidates = candidates.filter(|one| one.rule == "quota" || one.remedy.is_some());
     // Of two that are alike, the first.
     let finding = candidates.min_by_key(|one| (one.rule != "quota", one.remedy.is_none()))?.clone();
-    let verdict = if finding.remedy.is_some() { Verdict::DoThis } else { Verdict::CannotTell };
+    let verdict =
+        if finding.remedy.is_some() { AdviceVerdict::DoThis } else { AdviceVerdict::CannotTell };
     Some(Conclusion::new(verdict, Reason::Setting { finding }, Confidence::High))
 }
 
@@ -352,7 +353,7 @@ fn by_seats(evidence: &Evidence) -> Conclusion {
     }
     match trial.best() {
         Some(seats) => Conclusion::new(
-            Verdict::DoThis,
+            AdviceVerdict::DoThis,
             Reason::Better { seats: seats.clone() },
             Confidence::High,
         ),

@@ -173,18 +173,18 @@ pub struct Neighbours {
     /// CPUs' time.
     pub steal_percent: f64,
     /// The busiest programs, the busiest first.
-    pub programs: Vec<Neighbour>,
+    pub programs: Vec<NeighbourProgram>,
     /// Programs that are connected with this one by pipes or sockets, directly or one through
     /// another, the busiest first. They do not count as neighbours: without them it
     /// would do other work.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub partners: Vec<Neighbour>,
+    pub partners: Vec<NeighbourProgram>,
 }
 
 /// Another program on the same CPUs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Neighbour {
+pub struct NeighbourProgram {
     /// Its process.
     pub pid: Tid,
     /// Its name.

@@ -35,8 +35,8 @@ pub mod trial;
 pub mod work;
 
 pub use advice::Advice;
-pub use conclusion::{Conclusion, Reason, Verdict};
+pub use conclusion::{AdviceVerdict, Conclusion, Reason};
 pub use error::AdviseError;
 pub use evidence::Evidence;
-pub use request::{AdviceRequest, AdviceRun, Step};
+pub use request::{AdviceProgress, AdviceRequest, AdviceRun};
 pub use scope::Scope;

@@ -16,15 +16,17 @@ use seatmap_data::document::shell_escaped;
 use seatmap_data::machine::Topology;
 use seatmap_data::statistics::words::counted_number;
 use seatmap_launch::runtime::is_of_go;
-use seatmap_observe::{End, Means, Observation, ObserveError, Session};
+use seatmap_observe::{
+    Observation, ObservationEnd, ObservationSession, ObserveError, TracingMechanism,
+};
 use seatmap_os::usage::{own_cpu_ns, process_cpu_ns};
 use seatmap_os::{CpuSet, Ending, Root, Tid, task};
-use seatmap_watch::seating::{Cpu, Thread};
-use seatmap_watch::{Choice, Seating, WatchOptions, Watcher};
+use seatmap_watch::seating::{CpuActivity, WatchedThread};
+use seatmap_watch::{ProcessChoice, Seating, WatchOptions, Watcher};
 use std::path::Path;
 use std::process::Child;
 use std::time::{Duration, Instant};
-use waits::{Demand, Waits};
+use waits::{CpuDemand, Waits};
 
 /// The time between two glances at the threads that run.
 const GLANCE: Duration = Duration::from_millis(25);
@@ -54,7 +56,7 @@ const OPENMP: [&str; 3] = ["libgomp.so", "libomp.so", "libiomp5.so"];
 
 /// A look that is over.
 #[derive(Debug)]
-pub struct Look {
+pub struct ProgramEvidence {
     /// The figures.
     pub evidence: Evidence,
     /// The threads and their talk, where that could be seen.
@@ -72,7 +74,7 @@ pub fn look(
     time: Duration,
     topology: &Topology,
     stop: &dyn Fn() -> bool,
-) -> Result<Look, AdviseError> {
+) -> Result<ProgramEvidence, AdviseError> {
     let mut running = Running::begin(scope)?;
     running.pass(time, stop)?;
     running.end(scope, topology)
@@ -81,7 +83,7 @@ pub fn look(
 /// A look under way.
 struct Running {
     watcher: Option<Watcher>,
-    session: Option<Session>,
+    session: Option<ObservationSession>,
     /// Why there is no session.
     unseen: Option<String>,
     /// The command, where nobody observes it.
@@ -119,15 +121,16 @@ impl Running {
         let mut pids = watcher.as_ref().map(Watcher::pids).unwrap_or_default();
         // A choice such as the children of a shell may hold this process, which is not meant.
         pids.retain(|pid| *pid != own_pid());
-        let (session, unseen) = match Session::begin(None, Means::Best, &scope.subject(&pids)) {
-            Ok(session) => (Some(session), None),
-            // The rest of the look needs no observation, in a container as without rights.
-            Err(
-                ObserveError::Forbidden { reasons: why }
-                | ObserveError::Unavailable { reason: why, .. },
-            ) => (None, Some(why)),
-            Err(error) => return Err(error.into()),
-        };
+        let (session, unseen) =
+            match ObservationSession::begin(None, TracingMechanism::Best, &scope.subject(&pids)) {
+                Ok(session) => (Some(session), None),
+                // The rest of the look needs no observation, in a container as without rights.
+                Err(
+                    ObserveError::Forbidden { reasons: why }
+                    | ObserveError::Unavailable { reason: why, .. },
+                ) => (None, Some(why)),
+                Err(error) => return Err(error.into()),
+            };
         let unobserved = match scope {
             Scope::Command(command) if session.is_none() => Some(command.start()?),
             _ => None,
@@ -164,7 +167,7 @@ impl Running {
             match &mut self.session {
                 Some(session) => {
                     let until = session.elapsed() + self.pause;
-                    self.has_ended = session.wait(Some(until), stop)? == End::Program;
+                    self.has_ended = session.wait(Some(until), stop)? == ObservationEnd::Program;
                 }
                 None => {
                     std::thread::sleep(self.pause);
@@ -183,7 +186,7 @@ impl Running {
     fn glance(&mut self) {
         if self.watcher.is_none() && self.begun.elapsed() >= SETTLED {
             let pids: Vec<Tid> = self.command_pid().into_iter().collect();
-            let choice = Choice::Processes { pids, with_children: true };
+            let choice = ProcessChoice::Processes { pids, with_children: true };
             // A command that has ended already is not watched, and what it did was observed.
             self.watcher = Watcher::begin(&choice, &options()).ok();
         }
@@ -242,7 +245,7 @@ impl Running {
         Tid::try_from(observed.or(self.unobserved.as_ref())?.id()).ok()
     }
 
-    fn end(mut self, scope: &Scope, topology: &Topology) -> Result<Look, AdviseError> {
+    fn end(mut self, scope: &Scope, topology: &Topology) -> Result<ProgramEvidence, AdviseError> {
         let threads = self.threads();
         self.waits.read(threads.iter().map(|(_, tid)| *tid));
         let mut seating = self.watcher.as_mut().map(Watcher::seating).unwrap_or_default();
@@ -310,7 +313,7 @@ impl Running {
         evidence.talk = observation.as_ref().map(|seen| talk(seen, &seating));
         neighbours::fill(&mut evidence, &seating, own_percent);
         faults::fill(&mut evidence, &seating, topology);
-        Ok(Look { evidence, observation, child })
+        Ok(ProgramEvidence { evidence, observation, child })
     }
 
     /// The program's name: that of its process, in full where the command's file has a longer one.
@@ -377,7 +380,7 @@ fn quotas_unseen(seating: &Seating, has_ended: bool) -> Option<String> {
     unseen.map(|unseen| unseen.why.clone()).or_else(|| is_gone.then(|| "it ended".to_owned()))
 }
 
-fn quota(quota: &seatmap_watch::seating::Quota) -> String {
+fn quota(quota: &seatmap_watch::seating::WatchedQuota) -> String {
     format!("{} ({})", counted_number(quota.cpus, "CPU"), quota.file)
 }
 
@@ -468,8 +471,8 @@ fn fill_loads(
 
 /// The CPU time that busy threads needed, if only the watcher counts it; `None` if the kernel does
 /// not count the waits of one, or no thread was seen.
-fn demand_of(threads: &[Thread]) -> Option<Demand> {
-    let mut sum = Demand::default();
+fn demand_of(threads: &[WatchedThread]) -> Option<CpuDemand> {
+    let mut sum = CpuDemand::default();
     for thread in threads {
         sum.add(thread.run_percent, thread.wait_percent?);
     }
@@ -478,7 +481,7 @@ fn demand_of(threads: &[Thread]) -> Option<Demand> {
 
 fn talk(seen: &Observation, seating: &Seating) -> ProgramTalk {
     let seconds = seen.seconds().max(1e-3);
-    let cpus: Vec<&Cpu> = seating.cpus.iter().collect();
+    let cpus: Vec<&CpuActivity> = seating.cpus.iter().collect();
     let clients = seen.outsiders.iter().filter(|one| !one.is_kernel).take(MOST_LISTED);
     ProgramTalk {
         methods: seen.method_words(),
@@ -499,7 +502,7 @@ fn talk(seen: &Observation, seating: &Seating) -> ProgramTalk {
 }
 
 /// The CPU time of each thread of a process.
-fn threads_of(pid: Tid, cpus: &[&Cpu]) -> impl Iterator<Item = f64> {
+fn threads_of(pid: Tid, cpus: &[&CpuActivity]) -> impl Iterator<Item = f64> {
     let strangers = cpus.iter().flat_map(|cpu| &cpu.strangers);
     strangers.filter(move |stranger| stranger.pid == pid).map(|stranger| stranger.run_percent)
 }

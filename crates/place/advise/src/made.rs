@@ -2,9 +2,9 @@
 
 use crate::evidence::{BusyThread, Evidence, Neighbours, ProgramTalk};
 use crate::gain::MostGain;
-use crate::trial::{Difference, TrialResult, TriedSeats};
+use crate::trial::{RateDifference, TrialResult, TriedSeats};
 use seatmap_data::plan::Effect;
-use seatmap_trial::live::Candidate;
+use seatmap_trial::live::SeatCandidate;
 
 /// Two threads on four quiet CPUs that talk so much that seats could save a fifth of their time.
 pub fn talkers() -> Evidence {
@@ -48,7 +48,7 @@ pub fn talkers() -> Evidence {
 /// A trial of one candidate with these differences, in percent with their intervals.
 pub fn trial(control: [f64; 3], seats: [f64; 3]) -> TrialResult {
     let difference = |[low_percent, percent, high_percent]: [f64; 3]| {
-        Some(Difference { percent, low_percent, high_percent })
+        Some(RateDifference { percent, low_percent, high_percent })
     };
     TrialResult {
         work: "bytes".to_owned(),
@@ -57,7 +57,7 @@ pub fn trial(control: [f64; 3], seats: [f64; 3]) -> TrialResult {
         counted: 18,
         control: difference(control),
         candidates: vec![TriedSeats {
-            candidate: Candidate {
+            candidate: SeatCandidate {
                 name: "together".to_owned(),
                 seats: vec![None, Some("1".to_owned()), Some("1".to_owned())],
             },

@@ -3,18 +3,18 @@
 use crate::conclusion::{Reason, at_first_sight};
 use crate::evidence::{Evidence, NoTrial};
 use crate::gain::MostGain;
-use crate::look::{Look, fill_failure, look};
+use crate::look::{ProgramEvidence, fill_failure, look};
 use crate::scope::Scope;
-use crate::trial::{Trial, TrialEnd};
-use crate::work::Work;
+use crate::trial::{SeatTrial, TrialEnd};
+use crate::work::WorkMeter;
 use crate::{Advice, AdviseError};
 use seatmap_data::machine::{Profile, Topology};
 use seatmap_data::pattern::Pattern;
 use seatmap_observe::{Observation, ObserveError, command};
 use seatmap_os::{CpuSet, Tid};
-use seatmap_trial::live::Metric;
-use seatmap_trial::live::candidates::{Candidate, Ground};
-use seatmap_trial::live::guard::Guard;
+use seatmap_trial::live::WorkMetric;
+use seatmap_trial::live::candidates::{Ground, SeatCandidate};
+use seatmap_trial::live::guard::GuardProcess;
 use std::process::{Child, Command, ExitStatus};
 use std::time::Duration;
 
@@ -33,7 +33,7 @@ const CLIENT_SHARE: f64 = 0.1;
 
 /// The distances that messages are weighed by.
 #[derive(Clone, Debug)]
-pub enum Distances {
+pub enum AdviceDistances {
     /// Those of another machine, where nothing can be tried.
     Elsewhere(Box<Profile>),
     /// Those of this computer, as this function knows or measures them; `None` where it cannot.
@@ -53,11 +53,11 @@ pub struct AdviceRequest {
     /// Whether seats are tried though the look shows that they cannot matter.
     pub proves: bool,
     /// The work by which seats are judged; the bytes that the program passes where nothing is said.
-    pub metric: Option<Metric>,
+    pub metric: Option<WorkMetric>,
     /// The CPUs of this computer.
     pub topology: Topology,
     /// The distances of the machine in question.
-    pub distances: Distances,
+    pub distances: AdviceDistances,
     /// The command that becomes the guard, which gives masks back if this process is killed.
     pub guard: Command,
     /// This computer's name.
@@ -68,7 +68,7 @@ pub struct AdviceRequest {
 
 /// The next thing that is done, for people who wait.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Step<'a> {
+pub enum AdviceProgress<'a> {
     /// The program is looked at.
     Looking,
     /// Seats are tried; the percentage of the trial that is done.
@@ -108,12 +108,12 @@ impl AdviceRequest {
     pub fn run(
         mut self,
         stop: &dyn Fn() -> bool,
-        tell: &dyn Fn(Step),
+        tell: &dyn Fn(AdviceProgress),
     ) -> Result<AdviceRun, AdviseError> {
-        tell(Step::Looking);
-        let Look { mut evidence, observation, mut child } =
+        tell(AdviceProgress::Looking);
+        let ProgramEvidence { mut evidence, observation, mut child } =
             look(&self.scope, self.look, &self.topology, stop)?;
-        evidence.is_elsewhere = matches!(self.distances, Distances::Elsewhere(_));
+        evidence.is_elsewhere = matches!(self.distances, AdviceDistances::Elsewhere(_));
         let profile = self.profile_for(&evidence);
         if let Some((profile, seen)) = profile.as_ref().zip(observation.as_ref()) {
             self.weigh(&mut evidence, profile, seen)?;
@@ -136,8 +136,8 @@ impl AdviceRequest {
     /// The distances, where the look alone does not decide.
     fn profile_for(&self, evidence: &Evidence) -> Option<Profile> {
         match &self.distances {
-            Distances::Elsewhere(profile) => Some(Profile::clone(profile)),
-            Distances::Here(known) => {
+            AdviceDistances::Elsewhere(profile) => Some(Profile::clone(profile)),
+            AdviceDistances::Here(known) => {
                 let conclusion = at_first_sight(evidence).map(|conclusion| conclusion.reason);
                 let is_open = matches!(conclusion, None | Some(Reason::NotMeasured));
                 (is_open || self.proves).then(|| known(&self.topology)).flatten()
@@ -166,7 +166,7 @@ impl AdviceRequest {
         profile: Option<&Profile>,
         seen: &Observation,
         stop: &dyn Fn() -> bool,
-        tell: &dyn Fn(Step),
+        tell: &dyn Fn(AdviceProgress),
     ) -> Result<(), AdviseError> {
         evidence.no_trial = no_trial(evidence);
         if evidence.no_trial.is_some() {
@@ -181,7 +181,7 @@ impl AdviceRequest {
         }
         let mut pids = evidence.pids.clone();
         pids.extend(partners(evidence));
-        let work = match Work::begin(&pids, self.metric.take()) {
+        let work = match WorkMeter::begin(&pids, self.metric.take()) {
             // Bytes cannot be counted here.
             Err(AdviseError::Observe(
                 ObserveError::Forbidden { .. } | ObserveError::Unavailable { .. },
@@ -191,7 +191,7 @@ impl AdviceRequest {
             }
             work => work?,
         };
-        let trial = Trial {
+        let trial = SeatTrial {
             candidates: &candidates,
             tids: &seen.tasks.iter().map(|task| task.tid).collect::<Vec<Tid>>(),
             pids: &evidence.pids,
@@ -199,15 +199,15 @@ impl AdviceRequest {
             time: self.trial,
             seed: 0,
             stop,
-            tell: &|share| tell(Step::Trying((100.0 * share) as usize)),
+            tell: &|share| tell(AdviceProgress::Trying((100.0 * share) as usize)),
         };
         // The guard stands by before the first mask is changed.
-        let guard = Guard::begin(&mut self.guard)?;
+        let guard = GuardProcess::begin(&mut self.guard)?;
         let (end, left) = trial.run(work, guard);
         evidence.left_changed = left.sentences().collect();
         if end.is_err() {
             // No advice says it then.
-            evidence.left_changed.iter().for_each(|mask| tell(Step::LeftChanged(mask)));
+            evidence.left_changed.iter().for_each(|mask| tell(AdviceProgress::LeftChanged(mask)));
         }
         match end? {
             TrialEnd::Judged(result) => evidence.trial = Some(result),
@@ -224,7 +224,7 @@ impl AdviceRequest {
         profile: Option<&Profile>,
         pattern: &Pattern,
         allowed: &CpuSet,
-    ) -> Result<Vec<Candidate>, AdviseError> {
+    ) -> Result<Vec<SeatCandidate>, AdviseError> {
         let ground = Ground { topology: &self.topology, profile, allowed, soft: None };
         Ok(ground.candidates(pattern)?)
     }

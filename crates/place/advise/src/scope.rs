@@ -3,7 +3,7 @@
 use seatmap_data::document::shell_escaped;
 use seatmap_observe::{Subject, SubjectCommand};
 use seatmap_os::Tid;
-use seatmap_watch::Choice;
+use seatmap_watch::ProcessChoice;
 
 /// The program that the advice is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,7 +11,7 @@ pub enum Scope {
     /// A command, which is started for the advice and runs on after it.
     Command(SubjectCommand),
     /// Processes that run, with those that they have started.
-    Running(Choice),
+    Running(ProcessChoice),
 }
 
 impl Scope {
@@ -19,7 +19,7 @@ impl Scope {
     #[must_use]
     pub fn words(&self) -> String {
         match self {
-            Scope::Running(Choice::Processes { pids, .. }) if !pids.is_empty() => {
+            Scope::Running(ProcessChoice::Processes { pids, .. }) if !pids.is_empty() => {
                 format!("process {}", pids[0])
             }
             _ => "the program".to_owned(),
@@ -32,13 +32,13 @@ impl Scope {
     pub fn options(&self) -> Option<String> {
         let Scope::Running(choice) = self else { return None };
         match choice {
-            Choice::Processes { pids, .. } => {
+            ProcessChoice::Processes { pids, .. } => {
                 let pids: Vec<String> = pids.iter().map(|pid| format!("--pid {pid}")).collect();
                 Some(pids.join(" "))
             }
-            Choice::Group(group) => Some(format!("--cgroup {}", shell_escaped(group))),
-            Choice::Unit(unit) => Some(format!("--unit {}", shell_escaped(unit))),
-            Choice::Name(name) => Some(format!("--name {}", shell_escaped(name))),
+            ProcessChoice::Group(group) => Some(format!("--cgroup {}", shell_escaped(group))),
+            ProcessChoice::Unit(unit) => Some(format!("--unit {}", shell_escaped(unit))),
+            ProcessChoice::Name(name) => Some(format!("--name {}", shell_escaped(name))),
             _ => None,
         }
     }
@@ -57,16 +57,16 @@ impl Scope {
 mod tests {
     use super::*;
 
-    fn options(choice: Choice) -> Option<String> {
+    fn options(choice: ProcessChoice) -> Option<String> {
         Scope::Running(choice).options()
     }
 
     #[test]
     fn a_choice_can_be_typed_again() {
-        let pids = Choice::Processes { pids: vec![7, 8], with_children: true };
+        let pids = ProcessChoice::Processes { pids: vec![7, 8], with_children: true };
         assert_eq!(options(pids).as_deref(), Some("--pid 7 --pid 8"));
-        assert_eq!(options(Choice::Name("ng*".into())).as_deref(), Some(r"--name ng\*"));
-        assert_eq!(options(Choice::Unit("redis".into())).as_deref(), Some("--unit redis"));
-        assert_eq!(options(Choice::All), None);
+        assert_eq!(options(ProcessChoice::Name("ng*".into())).as_deref(), Some(r"--name ng\*"));
+        assert_eq!(options(ProcessChoice::Unit("redis".into())).as_deref(), Some("--unit redis"));
+        assert_eq!(options(ProcessChoice::All), None);
     }
 }

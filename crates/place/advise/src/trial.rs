@@ -6,16 +6,16 @@
 //! this computer shows where nothing was changed.
 
 use crate::AdviseError;
-use crate::work::Work;
+use crate::work::WorkMeter;
 use seatmap_data::invariant;
 use seatmap_data::statistics::{Xoshiro, signed_rank};
-use seatmap_observe::End;
+use seatmap_observe::ObservationEnd;
 use seatmap_os::busy::BusyCount;
 use seatmap_os::cpus::Cpus;
 use seatmap_os::{CpuSet, Tid, task};
-use seatmap_trial::live::Candidate;
-use seatmap_trial::live::event::Verdict as Judgement;
-use seatmap_trial::live::guard::Guard;
+use seatmap_trial::live::SeatCandidate;
+use seatmap_trial::live::event::CandidateVerdict as Judgement;
+use seatmap_trial::live::guard::GuardProcess;
 use seatmap_trial::live::masks::{LeftChanged, Masks};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -55,9 +55,9 @@ const MOST_OF_TIME: f64 = 1.3;
 const LEAST_COUNTED: f64 = 0.5;
 
 /// Seats to be tried on a program.
-pub struct Trial<'a> {
+pub struct SeatTrial<'a> {
     /// The seats.
-    pub candidates: &'a [Candidate],
+    pub candidates: &'a [SeatCandidate],
     /// The threads that they are for, in the same order.
     pub tids: &'a [Tid],
     /// The program's own processes: threads of its clients keep their masks.
@@ -87,7 +87,7 @@ pub struct TrialResult {
     /// Those of them that count.
     pub counted: usize,
     /// The control: the default against itself; null where too few rounds count.
-    pub control: Option<Difference>,
+    pub control: Option<RateDifference>,
     /// The candidates.
     pub candidates: Vec<TriedSeats>,
     /// Threads whose masks the kernel did not change.
@@ -107,17 +107,17 @@ pub struct TrialResult {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TriedSeats {
     /// The seats.
-    pub candidate: Candidate,
+    pub candidate: SeatCandidate,
     /// The threads of the seats, in the same order.
     pub tids: Vec<Tid>,
     /// The work with these seats against the default; null where too few rounds count.
-    pub difference: Option<Difference>,
+    pub difference: Option<RateDifference>,
 }
 
 /// A ratio of work a second, with an interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Difference {
+pub struct RateDifference {
     /// More work than the default, in percent; below 0 it is less.
     pub percent: f64,
     /// The lower end of the interval.
@@ -175,11 +175,11 @@ impl TriedSeats {
     }
 }
 
-impl Difference {
+impl RateDifference {
     /// The difference of logarithms of ratios, one of each round; null where there are too few.
     fn of(logs: &[f64], confidence: f64) -> Option<Self> {
         let shift = signed_rank::shift(logs, confidence)?;
-        Some(Difference {
+        Some(RateDifference {
             percent: percent(shift.centre),
             low_percent: percent(shift.low),
             high_percent: percent(shift.high),
@@ -218,7 +218,7 @@ struct Others {
     host: f64,
 }
 
-impl Trial<'_> {
+impl SeatTrial<'_> {
     /// Tries the seats. All threads have their own masks when it returns, whatever it returns, but
     /// for those that come with it. So have the threads and processes that were born meanwhile.
     ///
@@ -226,15 +226,15 @@ impl Trial<'_> {
     /// [`AdviseError`]: the program could not be followed, the guard is gone, or the user ended it.
     pub fn run(
         &self,
-        mut work: Work,
-        guard: Guard,
+        mut work: WorkMeter,
+        guard: GuardProcess,
     ) -> (Result<TrialEnd, AdviseError>, LeftChanged) {
         let mut masks = Masks::guarded_by(guard);
         let played = self.play(&mut work, &mut masks);
         (played, masks.end())
     }
 
-    fn play(&self, work: &mut Work, masks: &mut Masks) -> Result<TrialEnd, AdviseError> {
+    fn play(&self, work: &mut WorkMeter, masks: &mut Masks) -> Result<TrialEnd, AdviseError> {
         let arms = DEFAULTS + self.candidates.len();
         let rounds = (self.time.as_secs_f64() / (PERIOD.as_secs_f64() * arms as f64)) as usize;
         let mut random = Xoshiro::new(self.seed);
@@ -258,7 +258,7 @@ impl Trial<'_> {
                 result.refused = result.refused.max(self.seat(masks, arm)?);
                 match self.period(work, masks)? {
                     Ok(period) => periods[arm] = period,
-                    Err(End::Stopped) => return Err(AdviseError::Interrupted),
+                    Err(ObservationEnd::Stopped) => return Err(AdviseError::Interrupted),
                     Err(_) => {
                         result.has_ended = true;
                         break 'rounds;
@@ -301,7 +301,7 @@ impl Trial<'_> {
     }
 
     /// The threads that a candidate has seats for.
-    fn seated(&self, candidate: &Candidate) -> impl Iterator<Item = Tid> {
+    fn seated(&self, candidate: &SeatCandidate) -> impl Iterator<Item = Tid> {
         let seats = self.tids.iter().zip(&candidate.seats);
         seats.filter(|(tid, seat)| seat.is_some() && self.is_own(**tid)).map(|(tid, _)| *tid)
     }
@@ -314,9 +314,9 @@ impl Trial<'_> {
     /// One period; the end, if it came meanwhile.
     fn period(
         &self,
-        work: &mut Work,
+        work: &mut WorkMeter,
         masks: &mut Masks,
-    ) -> Result<Result<Option<Period>, End>, AdviseError> {
+    ) -> Result<Result<Option<Period>, ObservationEnd>, AdviseError> {
         if let Some(end) = self.pass(PERIOD.mul_f64(SETTLING), work, masks)? {
             return Ok(Err(end));
         }
@@ -336,15 +336,15 @@ impl Trial<'_> {
     fn pass(
         &self,
         time: Duration,
-        work: &mut Work,
+        work: &mut WorkMeter,
         masks: &mut Masks,
-    ) -> Result<Option<End>, AdviseError> {
+    ) -> Result<Option<ObservationEnd>, AdviseError> {
         let until = work.session().elapsed() + time;
         while work.session().elapsed() < until {
             let slice = until.min(work.session().elapsed() + SLICE);
             let end = work.session().watch(Some(slice), self.stop)?;
             self.adopt(work, masks);
-            if end != End::Time {
+            if end != ObservationEnd::Time {
                 return Ok(Some(end));
             }
         }
@@ -352,7 +352,7 @@ impl Trial<'_> {
     }
 
     /// Takes in the threads that are new, and frees those that inherited a seat.
-    fn adopt(&self, work: &mut Work, masks: &mut Masks) {
+    fn adopt(&self, work: &mut WorkMeter, masks: &mut Masks) {
         let threads = work.session().threads();
         let own: Vec<(Tid, Tid)> =
             threads.into_iter().filter(|(pid, _)| self.pids.contains(pid)).collect();
@@ -382,7 +382,7 @@ impl Trial<'_> {
         result.counted = whole.len();
         let control: Vec<f64> =
             whole.iter().map(|all| log_rate(all, 1) - log_rate(all, 0)).collect();
-        result.control = Difference::of(&control, CONFIDENCE);
+        result.control = RateDifference::of(&control, CONFIDENCE);
         // Several candidates share the error that one is allowed (Bonferroni).
         let confidence = 1.0 - (1.0 - CONFIDENCE) / self.candidates.len().max(1) as f64;
         for (at, candidate) in self.candidates.iter().enumerate() {
@@ -395,7 +395,7 @@ impl Trial<'_> {
             result.candidates.push(TriedSeats {
                 candidate: candidate.clone(),
                 tids: self.tids.to_vec(),
-                difference: Difference::of(&logs, confidence),
+                difference: RateDifference::of(&logs, confidence),
             });
         }
     }
@@ -455,8 +455,8 @@ mod tests {
                     .collect()
             })
             .collect();
-        let candidate = Candidate { name: "together".to_owned(), seats: Vec::new() };
-        let trial = Trial {
+        let candidate = SeatCandidate { name: "together".to_owned(), seats: Vec::new() };
+        let trial = SeatTrial {
             candidates: &[candidate],
             tids: &[],
             pids: &[],

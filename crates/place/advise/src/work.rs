@@ -5,18 +5,18 @@
 //! that pass between its threads and its clients, or a number that the user names.
 
 use crate::AdviseError;
-use seatmap_observe::{Means, Method, ObserveError, Session, Subject};
+use seatmap_observe::{Method, ObservationSession, ObserveError, Subject, TracingMechanism};
 use seatmap_os::Tid;
-use seatmap_trial::live::Metric;
-use seatmap_trial::live::meter::Meter;
+use seatmap_trial::live::WorkMetric;
+use seatmap_trial::live::meter::MetricReader;
 
 /// Bytes a second below which they say nothing of the work: a hundred lines of a log.
 const LEAST_BYTES_PER_S: f64 = 10_000.0;
 
 /// The work of a program, read at both ends of a period.
-pub struct Work {
-    session: Session,
-    meter: Option<Meter>,
+pub struct WorkMeter {
+    session: ObservationSession,
+    meter: Option<MetricReader>,
     begun: Total,
 }
 
@@ -37,31 +37,35 @@ pub struct PeriodWork {
     pub cpus: f64,
 }
 
-impl Work {
+impl WorkMeter {
     /// Work by the bytes that these processes pass to each other, or by the user's metric.
     ///
     /// # Errors
     /// [`AdviseError`]: the metric cannot be read here, or the program cannot be observed.
-    pub fn begin(pids: &[Tid], metric: Option<Metric>) -> Result<Self, AdviseError> {
+    pub fn begin(pids: &[Tid], metric: Option<WorkMetric>) -> Result<Self, AdviseError> {
         let meter = metric
-            .map(|metric| Meter::new(Some(metric), false))
+            .map(|metric| MetricReader::new(Some(metric), false))
             .transpose()
             .map_err(AdviseError::Metric)?;
         let subject = Subject::Survivors(pids.to_vec());
         // Without bytes, new threads must still be seen as they come.
-        let session = match Session::begin(Some(Method::Sockets), Means::Best, &subject) {
+        let session = match ObservationSession::begin(
+            Some(Method::Sockets),
+            TracingMechanism::Best,
+            &subject,
+        ) {
             Err(ObserveError::Forbidden { .. } | ObserveError::Unavailable { .. })
                 if meter.is_some() =>
             {
-                Session::begin(None, Means::Best, &subject)?
+                ObservationSession::begin(None, TracingMechanism::Best, &subject)?
             }
             session => session?,
         };
-        Ok(Work { session, meter, begun: Total::default() })
+        Ok(WorkMeter { session, meter, begun: Total::default() })
     }
 
     /// The observation that follows the program's threads.
-    pub fn session(&mut self) -> &mut Session {
+    pub fn session(&mut self) -> &mut ObservationSession {
         &mut self.session
     }
 

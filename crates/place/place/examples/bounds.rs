@@ -8,7 +8,7 @@ use seatmap_data::statistics::Xoshiro;
 use seatmap_place::bound::{gilmore_lawler, lower_bound};
 use seatmap_place::machine::Square;
 use seatmap_place::portfolio::portfolio;
-use seatmap_place::search::Limit;
+use seatmap_place::search::SearchLimit;
 use seatmap_place::{Problem, Traffic, seed};
 use std::time::Instant;
 
@@ -41,9 +41,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let problem =
                 Problem::new(Traffic::new(tasks, relabelled(tasks, edges)), distance.clone());
             let cost = best_known(&problem);
-            let before = gilmore_lawler(&problem, &Limit::seconds(1.0));
+            let before = gilmore_lawler(&problem, &SearchLimit::seconds(1.0));
             let began = Instant::now();
-            let now = lower_bound(&problem, &Limit::seconds(SECONDS));
+            let now = lower_bound(&problem, &SearchLimit::seconds(SECONDS));
             let seconds = began.elapsed().as_secs_f64();
             let percent = [before, now].map(|bound| 100.0 * (1.0 - bound / cost));
             gaps[0].push(percent[0]);
@@ -64,16 +64,16 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 /// The best of a search on all PUs, and of one on as many near ones as there are tasks.
 fn best_known(problem: &Problem) -> f64 {
-    let whole = portfolio(problem, &Limit::seconds(SECONDS), 1).solution.cost;
+    let whole = portfolio(problem, &SearchLimit::seconds(SECONDS), 1).solution.cost;
     let tasks = problem.tasks();
     if tasks == problem.slots() {
         return whole;
     }
-    let order = seed::nested(problem, &Limit::seconds(SECONDS));
+    let order = seed::nested(problem, &SearchLimit::seconds(SECONDS));
     let distance =
         Square::from_fn(tasks, |i, j| problem.distance[(order[i] as usize, order[j] as usize)]);
     let near = Problem::new(problem.traffic.clone(), distance);
-    let near = portfolio(&near, &Limit::seconds(SECONDS), 1).solution.cost;
+    let near = portfolio(&near, &SearchLimit::seconds(SECONDS), 1).solution.cost;
     whole.min(near)
 }
 

@@ -6,7 +6,7 @@
 
 use seatmap_place::anneal::in_groups;
 use seatmap_place::machine::Square;
-use seatmap_place::search::Limit;
+use seatmap_place::search::SearchLimit;
 use seatmap_place::solve::cheapest;
 use seatmap_place::{Problem, SlotGroups, Traffic};
 use std::io::Read;
@@ -30,7 +30,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         edges.push((a as usize, b as usize, weight));
     }
     let traffic = Traffic::new(groups.slots(), edges);
-    let limit = if seconds > 0.0 { Limit::seconds(seconds) } else { Limit::kicks(-seconds as u64) };
+    let limit = if seconds > 0.0 {
+        SearchLimit::seconds(seconds)
+    } else {
+        SearchLimit::kicks(-seconds as u64)
+    };
     let solution = if groups.slots() <= MOST_IN_TABLE {
         let distance = Square::from_fn(groups.slots(), |a, b| groups.between(a, b) as f32);
         cheapest(&Problem::new(traffic, distance), 0.0, &limit, 1, seed as u64).solution

@@ -8,8 +8,8 @@ mod metric;
 mod swaps;
 
 use crate::multilevel::{SMALLEST, multilevel};
-use crate::portfolio::{Started, portfolio, refine};
-use crate::search::{Limit, Solution};
+use crate::portfolio::{StartSolution, portfolio, refine};
+use crate::search::{SearchLimit, Solution};
 use crate::seed::{CutCare, multisection, put_fixed};
 use crate::slot_groups::SlotGroups;
 use crate::{Problem, Traffic};
@@ -99,7 +99,12 @@ pub(crate) fn way(problem: &Problem) -> Option<AnnealWay> {
 
 impl AnnealWay {
     /// Searches until the limit.
-    pub(crate) fn search(&self, problem: &Problem, limit: &Limit, seed: u64) -> Started {
+    pub(crate) fn search(
+        &self,
+        problem: &Problem,
+        limit: &SearchLimit,
+        seed: u64,
+    ) -> StartSolution {
         match self {
             AnnealWay::Groups(groups) => {
                 in_groups(&problem.traffic, &problem.fixed, groups, limit, seed)
@@ -123,15 +128,15 @@ pub fn in_groups(
     traffic: &Traffic,
     fixed: &[Option<u32>],
     groups: &SlotGroups,
-    limit: &Limit,
+    limit: &SearchLimit,
     seed: u64,
-) -> Started {
+) -> StartSolution {
     let mut rng = Xoshiro::new(seed);
     let most = ROUND_KICKS * groups.slots() as u64;
     let mut left = limit.kicks;
     let mut best = Solution { cost: f64::INFINITY, slot_of: Vec::new() };
     loop {
-        let round = Limit { kicks: left.min(most), ..limit.clone() };
+        let round = SearchLimit { kicks: left.min(most), ..limit.clone() };
         left -= round.kicks;
         let slot_of = cut_start(traffic, fixed, groups, &round, &mut rng);
         let mut walk = SwapWalk::new(traffic, fixed, groups, slot_of);
@@ -140,7 +145,7 @@ pub fn in_groups(
             best = found;
         }
         if left == 0 || limit.ends_at(best.cost) {
-            return Started { name: "multisection", solution: best };
+            return StartSolution { name: "multisection", solution: best };
         }
     }
 }
@@ -150,7 +155,7 @@ fn cut_start(
     traffic: &Traffic,
     fixed: &[Option<u32>],
     groups: &SlotGroups,
-    limit: &Limit,
+    limit: &SearchLimit,
     rng: &mut Xoshiro,
 ) -> Vec<u32> {
     let began = Instant::now();
@@ -174,7 +179,7 @@ fn cut_placement(
     fixed: &[Option<u32>],
     groups: &SlotGroups,
     care: CutCare,
-    limit: &Limit,
+    limit: &SearchLimit,
     rng: &mut Xoshiro,
 ) -> Solution {
     let mut slot_of = multisection(traffic, groups, care, limit, rng);
@@ -184,7 +189,12 @@ fn cut_placement(
 
 /// The cheapest placement on a measured machine whose slots lie in groups: as near as these come to
 /// it, beside the portfolio's where there are not too many, and then by the true distances.
-fn near_groups(problem: &Problem, groups: &SlotGroups, limit: &Limit, seed: u64) -> Started {
+fn near_groups(
+    problem: &Problem,
+    groups: &SlotGroups,
+    limit: &SearchLimit,
+    seed: u64,
+) -> StartSolution {
     let mut rng = Xoshiro::new(seed);
     // A cost by the groups' distances is none to be content with.
     let by_groups = nth_part(limit, 0, NEAR_PARTS).until(f64::NEG_INFINITY);
@@ -205,23 +215,32 @@ fn near_groups(problem: &Problem, groups: &SlotGroups, limit: &Limit, seed: u64)
 
 /// One of several equal parts of a limit, the first being 0. By the clock it takes its part of what
 /// is left, so that time that one part does not use goes to the others.
-fn nth_part(limit: &Limit, nth: u32, parts: u32) -> Limit {
-    Limit { kicks: limit.part(parts).kicks, ..limit.part(parts - nth) }
+fn nth_part(limit: &SearchLimit, nth: u32, parts: u32) -> SearchLimit {
+    SearchLimit { kicks: limit.part(parts).kicks, ..limit.part(parts - nth) }
 }
 
 /// Goes on from a start by the true distances.
-fn by_distance(problem: &Problem, start: Started, limit: &Limit, seed: u64) -> Started {
+fn by_distance(
+    problem: &Problem,
+    start: StartSolution,
+    limit: &SearchLimit,
+    seed: u64,
+) -> StartSolution {
     let mut rng = Xoshiro::new(seed);
     let metric = MeasuredSlots::new(problem, limit);
     let slot_of = start.solution.slot_of;
     let mut walk = SwapWalk::new(&problem.traffic, &problem.fixed, &metric, slot_of);
     let solution = cooled(&mut walk, limit, &mut rng);
-    Started { solution, ..start }
+    StartSolution { solution, ..start }
 }
 
 /// Short walks at several temperatures, and then a long one from the best placement at the
 /// temperature that looks best for it.
-fn cooled<M: SlotMetric>(walk: &mut SwapWalk<M>, limit: &Limit, rng: &mut Xoshiro) -> Solution {
+fn cooled<M: SlotMetric>(
+    walk: &mut SwapWalk<M>,
+    limit: &SearchLimit,
+    rng: &mut Xoshiro,
+) -> Solution {
     let start = walk.solution();
     let Some(uphill) = walk.uphill(rng) else { return start };
     let mut best = start.clone();
@@ -242,7 +261,7 @@ fn cooled<M: SlotMetric>(walk: &mut SwapWalk<M>, limit: &Limit, rng: &mut Xoshir
     }
     walk.put(&best);
     let short = limit.part(WALKS).kicks;
-    let long = Limit {
+    let long = SearchLimit {
         kicks: short.saturating_mul(u64::from(WALKS) - HEATS.len() as u64),
         ..limit.clone()
     };
@@ -289,14 +308,14 @@ mod tests {
     #[test]
     fn the_answer_of_a_seed_stays_what_it_is() {
         let traffic = random(80, 160, &mut Xoshiro::new(7));
-        let answer = |seed| in_groups(&traffic, &[], &groups(), &Limit::kicks(200), seed);
+        let answer = |seed| in_groups(&traffic, &[], &groups(), &SearchLimit::kicks(200), seed);
         let first = answer(1);
         assert_eq!(answer(1), first);
         assert_eq!((first.solution.cost, &first.solution.slot_of[..8]), GOLDEN_GROUPS);
         let problem = measured(&groups(), traffic.clone(), 0.1);
         let way = AnnealWay::Near(SlotGroups::near(&problem).unwrap());
-        let near = way.search(&problem, &Limit::kicks(60), 1);
-        assert_eq!(way.search(&problem, &Limit::kicks(60), 1), near);
+        let near = way.search(&problem, &SearchLimit::kicks(60), 1);
+        assert_eq!(way.search(&problem, &SearchLimit::kicks(60), 1), near);
         assert!((problem.cost(&near.solution.slot_of) - near.solution.cost).abs() < 1e-6);
     }
 
@@ -319,7 +338,7 @@ mod tests {
     fn without_time_there_is_an_answer_at_once() {
         let groups = SlotGroups::uniform(&[16, 16, 64], &[1.0, 6.0, 30.0]).unwrap();
         let traffic = random(16_000, 32_000, &mut Xoshiro::new(1));
-        let found = in_groups(&traffic, &[], &groups, &Limit::seconds(0.0), 1);
+        let found = in_groups(&traffic, &[], &groups, &SearchLimit::seconds(0.0), 1);
         let mut slots = found.solution.slot_of;
         slots.sort_unstable();
         assert_eq!(slots, (0..16_384).collect::<Vec<u32>>());
@@ -328,8 +347,8 @@ mod tests {
     #[test]
     fn a_random_graph_comes_out_cheaper_than_from_kicks() {
         let problem = measured(&groups(), random(80, 160, &mut Xoshiro::new(9)), 0.0);
-        let kicked = portfolio(&problem, &Limit::kicks(300), 1).solution.cost;
-        let found = in_groups(&problem.traffic, &[], &groups(), &Limit::kicks(3000), 1);
+        let kicked = portfolio(&problem, &SearchLimit::kicks(300), 1).solution.cost;
+        let found = in_groups(&problem.traffic, &[], &groups(), &SearchLimit::kicks(3000), 1);
         assert!(found.solution.cost <= kicked, "{} {kicked}", found.solution.cost);
     }
 
@@ -342,13 +361,13 @@ mod tests {
             let traffic = random(tasks, edges, &mut Xoshiro::new(seed));
             let groups = groups();
             let fixed = [Some(at)];
-            let found = in_groups(&traffic, &fixed, &groups, &Limit::kicks(30), seed);
+            let found = in_groups(&traffic, &fixed, &groups, &SearchLimit::kicks(30), seed);
             let mut slots = found.solution.slot_of.clone();
             slots.sort_unstable();
             prop_assert_eq!(slots, (0..80).collect::<Vec<u32>>());
             prop_assert_eq!(found.solution.slot_of[0], at);
             let mut rng = Xoshiro::new(seed);
-            let start = cut_start(&traffic, &fixed, &groups, &Limit::kicks(30), &mut rng);
+            let start = cut_start(&traffic, &fixed, &groups, &SearchLimit::kicks(30), &mut rng);
             let start = SwapWalk::new(&traffic, &fixed, &groups, start).solution().cost;
             prop_assert!(found.solution.cost <= start);
             let problem = measured(&groups, traffic, 0.0);

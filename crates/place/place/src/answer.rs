@@ -5,7 +5,7 @@ use seatmap_data::plan::{Agreement, Baselines, Channel, Plan};
 
 /// A placement with the facts known about it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Answer {
+pub struct PlacementResult {
     /// The OS index of the PU of each task.
     pub placement: Vec<u32>,
     /// The cost: weight x ns for distance, weight for congestion, nanoseconds where runs judged.
@@ -34,7 +34,7 @@ pub struct Answer {
 impl PlaceRequest<'_> {
     /// An answer on file. Date, duration and tool are the caller's to add.
     #[must_use]
-    pub fn plan(&self, answer: &Answer) -> Plan {
+    pub fn plan(&self, answer: &PlacementResult) -> Plan {
         let used: std::collections::BTreeSet<u32> = answer.placement.iter().copied().collect();
         Plan {
             pattern: Some(self.pattern.name.clone()),

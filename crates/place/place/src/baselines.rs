@@ -1,7 +1,7 @@
 //! The costs of the usual placements, made without a plan.
 
 use crate::orders::{compact, scatter};
-use crate::search::{Limit, Solution};
+use crate::search::{SearchLimit, Solution};
 use crate::{Level, PlaceRequest, Problem, Pus, seed};
 use seatmap_data::plan::{Baselines, Objective, Random};
 use seatmap_data::statistics::Xoshiro;
@@ -41,7 +41,7 @@ pub(crate) fn baselines(
     problem: &Problem,
     pus: &Pus,
     drawn: usize,
-    limit: &Limit,
+    limit: &SearchLimit,
     cost: impl Fn(&[usize]) -> f64,
 ) -> Baselines {
     let [os, compact, scatter] = usual(request, problem.tasks(), pus).map(|pu_of| cost(&pu_of));

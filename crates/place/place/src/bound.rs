@@ -7,7 +7,7 @@ mod spread;
 
 use crate::Problem;
 use crate::assignment::assign;
-use crate::search::{Limit, Qap, Watch};
+use crate::search::{DeadlineWatch, Qap, SearchLimit};
 use seatmap_data::machine::Square;
 
 /// The part of a search's time that its bound may take.
@@ -22,7 +22,7 @@ const LARGEST_ASSIGNED: usize = 512;
 ///
 /// In the problem's unit. It is the same on every computer where the limit has no deadline.
 #[must_use]
-pub fn lower_bound(problem: &Problem, limit: &Limit) -> f64 {
+pub fn lower_bound(problem: &Problem, limit: &SearchLimit) -> f64 {
     let simple = gilmore_lawler(problem, limit);
     levels::by_levels(problem, limit).map_or(simple, |bound| simple.max(bound))
 }
@@ -34,7 +34,7 @@ pub fn lower_bound(problem: &Problem, limit: &Limit) -> f64 {
 /// which is cheaper to compute and weaker. Terms for which the limit's deadline leaves no time
 /// count as zero, which is weaker still.
 #[must_use]
-pub fn gilmore_lawler(problem: &Problem, limit: &Limit) -> f64 {
+pub fn gilmore_lawler(problem: &Problem, limit: &SearchLimit) -> f64 {
     // Sorting the weights takes time only where there are very many.
     if limit.is_late() {
         return 0.0;
@@ -68,10 +68,10 @@ impl Nearest {
         slots: usize,
         weights: &[Vec<f64>],
         apart: impl Fn(usize, usize) -> f64,
-        limit: &Limit,
+        limit: &SearchLimit,
     ) -> Option<Self> {
         let wanted = weights.iter().map(Vec::len).max().unwrap_or(0);
-        let mut watch = Watch::new(limit, slots + wanted);
+        let mut watch = DeadlineWatch::new(limit, slots + wanted);
         let mut others = Vec::with_capacity(slots);
         for slot in 0..slots {
             if watch.is_late() {
@@ -90,27 +90,30 @@ impl Nearest {
         &self,
         problem: &Problem,
         weights: &[Vec<f64>],
-        limit: &Limit,
+        limit: &SearchLimit,
     ) -> Result<(f64, Vec<usize>), f64> {
         let slots = problem.slots();
         let longest = weights.iter().map(Vec::len).max().unwrap_or(0);
         // A fixed task's other slots are forbidden by a cost that is finite even if many are added
         // up.
-        best_sum(problem.tasks(), slots, &mut Watch::new(limit, slots * longest), |task, slot| {
-            match problem.fixed[task] {
+        best_sum(
+            problem.tasks(),
+            slots,
+            &mut DeadlineWatch::new(limit, slots * longest),
+            |task, slot| match problem.fixed[task] {
                 Some(fixed) if fixed as usize != slot => f64::MAX / 1e30,
                 _ => weights[task].iter().zip(&self.others[slot]).map(|(w, (ns, _))| w * ns).sum(),
-            }
-        })
+            },
+        )
     }
 }
 
 /// The same bound for dense matrices, which may hold negative numbers. Where the limit's deadline
 /// comes first, it is a crude bound from the largest numbers of both matrices.
 #[must_use]
-pub fn gilmore_lawler_dense(qap: &Qap, limit: &Limit) -> f64 {
+pub fn gilmore_lawler_dense(qap: &Qap, limit: &SearchLimit) -> f64 {
     let n = qap.n();
-    let mut watch = Watch::new(limit, n * n);
+    let mut watch = DeadlineWatch::new(limit, n * n);
     if watch.is_late() {
         return crude(qap);
     }
@@ -150,7 +153,7 @@ fn crude(qap: &Qap) -> f64 {
 fn best_sum(
     tasks: usize,
     slots: usize,
-    watch: &mut Watch,
+    watch: &mut DeadlineWatch,
     pays: impl Fn(usize, usize) -> f64,
 ) -> Result<(f64, Vec<usize>), f64> {
     let is_assigned = slots <= LARGEST_ASSIGNED;

@@ -3,7 +3,7 @@
 
 use crate::baselines::{at_random, usual};
 use crate::build::problem;
-use crate::search::Limit;
+use crate::search::SearchLimit;
 use crate::{Links, PlaceError, PlaceRequest, Problem, Pus};
 use seatmap_data::plan::Objective;
 use seatmap_data::statistics::Xoshiro;
@@ -20,7 +20,7 @@ const SEARCHES_EACH: u64 = 2;
 
 /// A placement with its cost by the request's objective.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Candidate {
+pub struct PlacementCandidate {
     /// Its origin: `best`, `least congested`, `optimum 2`, `compact`, `scatter`, `OS order`, `bad`.
     pub name: String,
     /// The OS index of the PU of each task.
@@ -36,7 +36,7 @@ impl PlaceRequest<'_> {
     ///
     /// # Errors
     /// [`PlaceError`]: the request cannot be met on this machine.
-    pub fn candidates(&self, most: usize) -> Result<Vec<Candidate>, PlaceError> {
+    pub fn candidates(&self, most: usize) -> Result<Vec<PlacementCandidate>, PlaceError> {
         let pus = self.pus()?;
         let problem = problem(self, &pus)?;
         let field = Field {
@@ -116,13 +116,13 @@ impl Field<'_> {
     }
 
     /// The limit of a further search: the first one has spent the request's time.
-    fn further(&self) -> Limit {
+    fn further(&self) -> SearchLimit {
         // A search by count finds the same everywhere, and so shall these.
         let first = &self.request.limit;
         if first.deadline.is_none() {
             return first.clone();
         }
-        Limit::seconds(FURTHER_SECONDS).unless(first.stop.clone())
+        SearchLimit::seconds(FURTHER_SECONDS).unless(first.stop.clone())
     }
 
     /// The answers of other searches.
@@ -154,7 +154,7 @@ impl Field<'_> {
 /// The candidates so far.
 struct Chosen {
     most: usize,
-    candidates: Vec<Candidate>,
+    candidates: Vec<PlacementCandidate>,
 }
 
 impl Chosen {
@@ -166,7 +166,7 @@ impl Chosen {
     fn add(&mut self, name: &str, placement: Vec<u32>, cost: f64) {
         let is_new = self.candidates.iter().all(|other| is_far(&other.placement, &placement));
         if is_new && !self.is_full() {
-            self.candidates.push(Candidate { name: name.to_owned(), placement, cost });
+            self.candidates.push(PlacementCandidate { name: name.to_owned(), placement, cost });
         }
     }
 }
@@ -184,11 +184,11 @@ mod tests {
     use seatmap_data::machine::catalog;
     use seatmap_data::pattern::generate;
 
-    fn candidates(machine: &str, pattern: &str, most: usize) -> Vec<Candidate> {
+    fn candidates(machine: &str, pattern: &str, most: usize) -> Vec<PlacementCandidate> {
         let machine = catalog::load(machine).unwrap();
         let pattern = generate(pattern).unwrap();
         let mut request = PlaceRequest::new(&machine, &pattern);
-        request.limit = Limit::kicks(20);
+        request.limit = SearchLimit::kicks(20);
         request.candidates(most).unwrap()
     }
 

@@ -1,6 +1,6 @@
 //! Placements by the most loaded link.
 
-use crate::search::{Limit, Solution};
+use crate::search::{SearchLimit, Solution};
 use crate::{Links, Problem};
 use seatmap_data::statistics::Xoshiro;
 
@@ -19,7 +19,7 @@ pub fn anneal(
     problem: &Problem,
     links: &Links,
     start: &[u32],
-    limit: &Limit,
+    limit: &SearchLimit,
     seed: u64,
 ) -> Solution {
     let mut rng = Xoshiro::new(seed);

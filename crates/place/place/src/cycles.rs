@@ -7,9 +7,9 @@
 //! joins others (iterated V-cycles: Walshaw 2004; Sanders & Schulz 2011, "Engineering multilevel
 //! graph partitioning algorithms").
 
-use crate::multilevel::{Pairs, joined};
-use crate::portfolio::Started;
-use crate::search::{Limit, Solution, Sparse, iterate};
+use crate::multilevel::{MatchedPairs, joined};
+use crate::portfolio::StartSolution;
+use crate::search::{SearchLimit, Solution, Sparse, iterate};
 use crate::{Problem, Traffic};
 use seatmap_data::statistics::Xoshiro;
 
@@ -26,7 +26,12 @@ pub(crate) fn can_join(problem: &Problem) -> bool {
 }
 
 /// Cycles from a placement until the limit. Never worse than it.
-pub(crate) fn cycles(problem: &Problem, start: &Started, limit: &Limit, seed: u64) -> Started {
+pub(crate) fn cycles(
+    problem: &Problem,
+    start: &StartSolution,
+    limit: &SearchLimit,
+    seed: u64,
+) -> StartSolution {
     let mut rng = Xoshiro::new(seed);
     let mut best = start.clone();
     let mut left = limit.kicks;
@@ -48,7 +53,7 @@ fn cycle(
     slot_of: Vec<u32>,
     finest: usize,
     rng: &mut Xoshiro,
-    limit: &Limit,
+    limit: &SearchLimit,
 ) -> Vec<u32> {
     let mut slot_of = slot_of;
     if can_join(problem) && !limit.is_late() {
@@ -73,7 +78,7 @@ fn cycle(
     // there whole tiles move.
     let larger = (finest / problem.slots().max(1)) as u64;
     let kicks = (larger * larger).clamp(1, MOST_KICKS);
-    let level = Limit { kicks, ..limit.clone() };
+    let level = SearchLimit { kicks, ..limit.clone() };
     match Sparse::new(problem, slot_of.clone(), limit) {
         Some(mut engine) => iterate(&mut engine, rng, &level).slot_of,
         None => slot_of,
@@ -82,13 +87,13 @@ fn cycle(
 
 /// Items that sit on one PU, in pairs, those that talk most first, and their slots. Pairs with a
 /// task come before pairs of holes.
-fn pairs(problem: &Problem, slot_of: &[u32], rng: &mut Xoshiro) -> (Pairs, Pairs) {
+fn pairs(problem: &Problem, slot_of: &[u32], rng: &mut Xoshiro) -> (MatchedPairs, MatchedPairs) {
     let pu_of: Vec<usize> = slot_of.iter().map(|slot| problem.pu(*slot)).collect();
     let tasks = problem.tasks() as u32;
     let mut free = vec![true; slot_of.len()];
     let mut order: Vec<u32> = (0..tasks).collect();
     rng.shuffle(&mut order);
-    let mut pairs = Pairs::new();
+    let mut pairs = MatchedPairs::new();
     for task in order {
         if free[task as usize]
             && let Some(with) = heaviest(
@@ -172,9 +177,11 @@ mod tests {
         let node_of_square = [0, 2, 1, 3];
         let slot_of: Vec<u32> =
             (0..16).map(|task| node_of_square[task / 4] * 4 + task as u32 % 4).collect();
-        let start =
-            Started { name: "", solution: Solution { cost: problem.cost(&slot_of), slot_of } };
-        let found = cycles(&problem, &start, &Limit::kicks(1), 1);
+        let start = StartSolution {
+            name: "",
+            solution: Solution { cost: problem.cost(&slot_of), slot_of },
+        };
+        let found = cycles(&problem, &start, &SearchLimit::kicks(1), 1);
         assert_eq!(
             (start.solution.cost, found.solution.cost),
             (16.0 * 9.0 + 80.0, 16.0 * 9.0 + 20.0)
@@ -191,8 +198,8 @@ mod tests {
             let mut problem = nodes(count, Traffic::new(tasks, edges));
             problem.fixed[0] = Some(1);
             let slot_of = crate::seed::random(&problem, &mut Xoshiro::new(seed));
-            let start = Started { name: "", solution: Solution { cost: problem.cost(&slot_of), slot_of } };
-            let found = cycles(&problem, &start, &Limit::kicks(3), seed);
+            let start = StartSolution { name: "", solution: Solution { cost: problem.cost(&slot_of), slot_of } };
+            let found = cycles(&problem, &start, &SearchLimit::kicks(3), seed);
             prop_assert!(found.solution.cost <= start.solution.cost);
             prop_assert_eq!(found.solution.slot_of[0], 1);
             let distinct: std::collections::HashSet<_> = found.solution.slot_of.iter().collect();

@@ -119,7 +119,7 @@ mod tests {
     use super::*;
     use crate::place::tests::{sleeping_pairs, two_cpus};
     use seatmap_data::machine::catalog;
-    use seatmap_data::pattern::{Observed, generate};
+    use seatmap_data::pattern::{PatternObservation, generate};
 
     #[test]
     fn messages_that_take_little_of_the_time_save_little() {
@@ -128,7 +128,8 @@ mod tests {
         pattern.edges.iter_mut().for_each(|edge| edge.messages = 1000.0);
         let silent = PlaceRequest::new(&machine, &pattern).effect(&[0, 1]);
         assert_eq!(silent, Ok(None), "nobody observed it");
-        pattern.observation = Some(Observed { seconds: Some(1.0), ..Observed::default() });
+        pattern.observation =
+            Some(PatternObservation { seconds: Some(1.0), ..PatternObservation::default() });
         let request = PlaceRequest::new(&machine, &pattern);
         let effect = request.effect(&[0, 1]).unwrap().unwrap();
         assert_eq!((effect.observed_s, effect.messages), (1.0, 2000.0));

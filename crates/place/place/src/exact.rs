@@ -2,7 +2,7 @@
 
 use crate::Problem;
 use crate::assignment::assign;
-use crate::search::{Limit, Solution};
+use crate::search::{SearchLimit, Solution};
 
 /// Tasks up to which it is worth trying.
 pub const MOST_TASKS: usize = 14;
@@ -14,7 +14,7 @@ pub const MOST_TASKS: usize = 14;
 /// of the remaining tasks cuts branches off; of slots that an exchange maps onto each other only
 /// one is tried.
 #[must_use]
-pub fn exact(problem: &Problem, known: &Solution, limit: &Limit) -> Option<Solution> {
+pub fn exact(problem: &Problem, known: &Solution, limit: &SearchLimit) -> Option<Solution> {
     let mut order: Vec<usize> = (0..problem.tasks()).collect();
     order.sort_by(|a, b| {
         let fixed = problem.fixed[*b].is_some().cmp(&problem.fixed[*a].is_some());
@@ -50,7 +50,7 @@ struct Tree<'a> {
     slot_of: Vec<u32>,
     free: Vec<bool>,
     in_zone: Vec<u32>,
-    limit: Limit,
+    limit: SearchLimit,
     is_over: bool,
 }
 
@@ -206,7 +206,7 @@ mod tests {
             let problem = Problem::new(traffic, distance);
             let start = crate::seed::random(&problem, &mut rng);
             let known = Solution { cost: problem.cost(&start), slot_of: start };
-            let found = exact(&problem, &known, &Limit::kicks(u64::MAX)).unwrap();
+            let found = exact(&problem, &known, &SearchLimit::kicks(u64::MAX)).unwrap();
             prop_assert!((found.cost - exhaustive(&problem, &mut Vec::new())).abs() < 1e-6);
             prop_assert!((found.cost - problem.cost(&found.slot_of)).abs() < 1e-6);
         }
@@ -217,6 +217,6 @@ mod tests {
         let traffic = Traffic::new(6, (0..6).map(|task| (task, (task + 1) % 6, 1.0)));
         let problem = Problem::new(traffic, Square::from_fn(8, |i, j| i.abs_diff(j) as f32));
         let known = Solution { cost: 1e9, slot_of: (0..8).collect() };
-        assert_eq!(exact(&problem, &known, &Limit::kicks(3)), None);
+        assert_eq!(exact(&problem, &known, &SearchLimit::kicks(3)), None);
     }
 }

@@ -1,6 +1,6 @@
 //! Where threads should sit: objectives, bounds and searches.
 //!
-//! A [`PlaceRequest`] brings a machine's profile and a pattern together. Its [`Answer`] is a
+//! A [`PlaceRequest`] brings a machine's profile and a pattern together. Its [`PlacementResult`] is a
 //! placement, always together with the costs of the usual placements and with a lower bound on the
 //! cost of any placement. The core is a quadratic assignment problem on measured distances: trees
 //! of caches lose on them, and searches from random starts lose on rings and stencils, so a
@@ -32,7 +32,7 @@
 //! | [`typical`] | a random placement to stand beside |
 //! | [`remark`], `smt` | things about an answer that its cost does not show; whether tasks share cores |
 //! | `effect` | how much seats could change the program itself |
-//! | `plain`, `sharing` | settings that would do without a plan ([`Plain`]); the caches and cores that tasks share ([`Sharing`]) |
+//! | `plain`, `sharing` | settings that would do without a plan ([`PlainSettings`]); the caches and cores that tasks share ([`CoreSharing`]) |
 //! | [`trial`] | a search whose objective is a run of the program |
 //! | [`bound`], [`link_bound`], [`assignment`] | lower bounds on the cost of any placement |
 //! | [`orders`], [`links`] | compact and scatter; links that tasks share |
@@ -84,19 +84,19 @@ pub mod zones;
 pub use seatmap_data::machine;
 pub use seatmap_data::pattern;
 
-pub use answer::Answer;
+pub use answer::PlacementResult;
 pub use error::PlaceError;
 pub use links::Links;
-pub use plain::Plain;
+pub use plain::PlainSettings;
 pub use problem::Problem;
 pub use pus::Pus;
 pub use remark::{LinkObjective, PlacementRemark};
 pub use request::{MessageWait, PlaceMethod, PlaceRequest, SmtUse, Weight, knows_wakeups};
 pub use seatmap_data::machine::Level;
-pub use sharing::Sharing;
+pub use sharing::CoreSharing;
 pub use slot_groups::SlotGroups;
 pub use smt::OTHER_WAY_PART;
 pub use time::Slowest;
 pub use traffic::Traffic;
-pub use trial::Judge;
+pub use trial::TrialJudge;
 pub use zones::Zones;

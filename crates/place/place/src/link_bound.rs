@@ -1,6 +1,6 @@
 //! A lower bound on the load of the most loaded link, for any placement.
 
-use crate::search::{Limit, Watch};
+use crate::search::{DeadlineWatch, SearchLimit};
 use crate::{Links, Problem, Traffic};
 
 /// Above this number of tasks the eigenvalue is left out: its proof takes time in the cube of that
@@ -20,7 +20,7 @@ const HALVINGS: usize = 24;
 /// (Fiedler 1973; Donath & Hoffman 1973). 0 where all tasks fit in one group; what the limit's
 /// deadline leaves no time for counts nothing.
 #[must_use]
-pub fn link_bound(problem: &Problem, links: &Links, limit: &Limit) -> f64 {
+pub fn link_bound(problem: &Problem, links: &Links, limit: &SearchLimit) -> f64 {
     let n = problem.tasks();
     let slots = links.slots(&problem.pu_of_slot);
     let minority = slots.iter().map(|groups| least_minority(n, groups)).max().unwrap_or(0);
@@ -98,9 +98,9 @@ fn is_positive(traffic: &Traffic, most: f64, shift: f64) -> bool {
 
 /// The least traffic between two parts of the tasks (Stoer & Wagner 1997); 0 where the traffic
 /// falls apart. `None` where the deadline comes first.
-fn smallest_cut(traffic: &Traffic, limit: &Limit) -> Option<f64> {
+fn smallest_cut(traffic: &Traffic, limit: &SearchLimit) -> Option<f64> {
     let n = traffic.tasks();
-    let mut watch = Watch::new(limit, n * n);
+    let mut watch = DeadlineWatch::new(limit, n * n);
     let mut weight = vec![0.0; n * n];
     (0..n).for_each(|task| traffic.of(task).for_each(|(with, w)| weight[task * n + with] = w));
     let mut alive: Vec<usize> = (0..n).collect();
@@ -142,7 +142,7 @@ mod tests {
     use super::*;
     use seatmap_data::statistics::Xoshiro;
 
-    const ENDLESS: Limit = Limit { deadline: None, kicks: 0, enough: 0.0, stop: None };
+    const ENDLESS: SearchLimit = SearchLimit { deadline: None, kicks: 0, enough: 0.0, stop: None };
 
     fn ring(n: usize) -> Traffic {
         Traffic::new(n, (0..n).map(|i| (i, (i + 1) % n, 1.0)))

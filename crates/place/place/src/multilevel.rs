@@ -1,7 +1,7 @@
 //! Placements of thousands of tasks, by joining them in pairs, and pairs of pairs.
 
-use crate::portfolio::{Started, downhill, portfolio};
-use crate::search::{Limit, Sparse, iterate};
+use crate::portfolio::{StartSolution, downhill, portfolio};
+use crate::search::{SearchLimit, Sparse, iterate};
 use crate::seed::lawful;
 use crate::{Problem, Traffic, Zones};
 use seatmap_data::machine::Square;
@@ -16,7 +16,7 @@ const SMALL: usize = 600;
 /// left; places those; and takes the pairs apart again, level by level, with a descent on each (the
 /// V-cycle of Walshaw 2004, "Multilevel refinement for combinatorial optimisation problems").
 #[must_use]
-pub fn multilevel(problem: &Problem, limit: &Limit, seed: u64) -> Started {
+pub fn multilevel(problem: &Problem, limit: &SearchLimit, seed: u64) -> StartSolution {
     let mut rng = Xoshiro::new(seed);
     // A third for the cycle; the rest of the time goes to kicks on the whole problem.
     let mut best = cycle(problem, &limit.part(3), seed);
@@ -28,7 +28,7 @@ pub fn multilevel(problem: &Problem, limit: &Limit, seed: u64) -> Started {
     best
 }
 
-fn cycle(problem: &Problem, limit: &Limit, seed: u64) -> Started {
+fn cycle(problem: &Problem, limit: &SearchLimit, seed: u64) -> StartSolution {
     // An odd number leaves a slot without a partner.
     if problem.slots() < SMALL || !problem.slots().is_multiple_of(2) || limit.is_late() {
         return portfolio(problem, limit, seed);
@@ -44,14 +44,14 @@ fn cycle(problem: &Problem, limit: &Limit, seed: u64) -> Started {
         slot_of[item.0 as usize] = seat.0;
         slot_of[item.1 as usize] = seat.1;
     }
-    Started { name: above.name, solution: downhill(problem, lawful(problem, slot_of), limit) }
+    StartSolution { name: above.name, solution: downhill(problem, lawful(problem, slot_of), limit) }
 }
 
 /// Two items each, or two slots.
-pub(crate) type Pairs = Vec<(u32, u32)>;
+pub(crate) type MatchedPairs = Vec<(u32, u32)>;
 
 /// Heavy-edge matching; the remaining items are paired as they come, tasks with tasks first.
-fn pairs_of_items(problem: &Problem) -> Pairs {
+fn pairs_of_items(problem: &Problem) -> MatchedPairs {
     let n = problem.slots();
     let mut partner = vec![u32::MAX; n];
     let mut order: Vec<usize> = (0..problem.tasks()).collect();
@@ -66,14 +66,14 @@ fn pairs_of_items(problem: &Problem) -> Pairs {
     }
     let matched = (0..n as u32)
         .filter(|item| partner[*item as usize] != u32::MAX && *item < partner[*item as usize]);
-    let mut pairs: Pairs = matched.map(|item| (item, partner[item as usize])).collect();
+    let mut pairs: MatchedPairs = matched.map(|item| (item, partner[item as usize])).collect();
     let left: Vec<u32> = (0..n as u32).filter(|item| partner[*item as usize] == u32::MAX).collect();
     pairs.extend(left.chunks_exact(2).map(|two| (two[0], two[1])));
     pairs
 }
 
 /// Each slot, in turn, with the nearest that is free.
-fn pairs_of_slots(problem: &Problem) -> Pairs {
+fn pairs_of_slots(problem: &Problem) -> MatchedPairs {
     let n = problem.slots();
     let mut free = vec![true; n];
     let mut pairs = Vec::with_capacity(n / 2);
@@ -93,7 +93,7 @@ fn pairs_of_slots(problem: &Problem) -> Pairs {
 }
 
 /// The problem of the pairs.
-pub(crate) fn joined(problem: &Problem, items: &Pairs, slots: &Pairs) -> Problem {
+pub(crate) fn joined(problem: &Problem, items: &MatchedPairs, slots: &MatchedPairs) -> Problem {
     let tasks = problem.tasks();
     // A pair with a task is a task; pairs of holes come last, as holes do.
     let coarse_tasks = items.iter().filter(|(a, b)| (*a.min(b) as usize) < tasks).count();
@@ -124,7 +124,7 @@ pub(crate) fn joined(problem: &Problem, items: &Pairs, slots: &Pairs) -> Problem
 }
 
 /// The distances between the pairs' PUs on average.
-fn of_pairs(problem: &Problem, slots: &Pairs) -> Square<f32> {
+fn of_pairs(problem: &Problem, slots: &MatchedPairs) -> Square<f32> {
     Square::from_fn(slots.len(), |i, j| {
         let (a, b) = slots[i];
         let (c, d) = slots[j];

@@ -5,15 +5,16 @@ use crate::build::problem;
 use crate::congestion::{anneal, least_loaded};
 use crate::get_core::get_core;
 use crate::link_bound::link_bound;
-use crate::portfolio::{Started, portfolio};
+use crate::portfolio::{StartSolution, portfolio};
 use crate::search::Solution;
 use crate::sections::{crossing, divided, sections};
 use crate::seed::lawful;
 use crate::solve::{Cheapest, ROUNDED, cheapest, cheapest_by, side_by_side};
 use crate::time::TimeModel;
-use crate::trial::{Judge, Trials};
+use crate::trial::{TrialJudge, Trials};
 use crate::{
-    Answer, Links, PlaceError, PlaceMethod, PlaceRequest, Problem, Pus, baselines, channels,
+    Links, PlaceError, PlaceMethod, PlaceRequest, PlacementResult, Problem, Pus, baselines,
+    channels,
 };
 use seatmap_data::plan::{Agreement, Baselines, Objective};
 use seatmap_data::statistics::correlation::spearman;
@@ -23,7 +24,7 @@ impl PlaceRequest<'_> {
     ///
     /// # Errors
     /// [`PlaceError`]: the request cannot be met on this machine.
-    pub fn place(&self) -> Result<Answer, PlaceError> {
+    pub fn place(&self) -> Result<PlacementResult, PlaceError> {
         // A maximum over seats has a search of its own; all below are sums over pairs, or links.
         if self.objective == Objective::Time {
             return self.place_by_time();
@@ -90,7 +91,7 @@ impl PlaceRequest<'_> {
     ///
     /// # Errors
     /// [`PlaceError`]: the request cannot be met, or a run failed.
-    pub fn place_by(&self, judge: Judge) -> Result<Answer, PlaceError> {
+    pub fn place_by(&self, judge: TrialJudge) -> Result<PlacementResult, PlaceError> {
         if self.method == PlaceMethod::GetCore {
             return Err(PlaceError::GetCoreByRuns);
         }
@@ -161,12 +162,12 @@ impl PlaceRequest<'_> {
         solution: Solution,
         proof: Proof,
         baselines: Baselines,
-    ) -> Result<Answer, PlaceError> {
+    ) -> Result<PlacementResult, PlaceError> {
         let Judged { problem, pus, links, sections } = judged;
         let pu_of = rows_of(&problem, &solution);
         let optimal = proof.optimal || solution.cost <= proof.lower_bound * ROUNDED;
         let placement: Vec<u32> = pu_of.iter().map(|pu| pus.os[*pu]).collect();
-        Ok(Answer {
+        Ok(PlacementResult {
             cost: solution.cost,
             // Bounds in single precision may come out a rounding above the cost.
             lower_bound: if optimal { solution.cost } else { proof.lower_bound.min(solution.cost) },
@@ -273,7 +274,7 @@ impl PlaceRequest<'_> {
                 .chain(baselines::starts(self, searched, pus).into_iter().flatten())
                 .collect();
             let start = least_loaded(searched, links, starts);
-            let found = side_by_side(self.threads, self.seed, |seed| Started {
+            let found = side_by_side(self.threads, self.seed, |seed| StartSolution {
                 solution: anneal(searched, links, &start, &self.limit, seed),
                 name: "annealing",
             });

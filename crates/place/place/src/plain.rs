@@ -2,13 +2,13 @@
 
 use crate::baselines::usual;
 use crate::build::problem;
-use crate::{Answer, Level, Links, PlaceError, PlaceRequest, Problem, Pus};
+use crate::{Level, Links, PlaceError, PlaceRequest, PlacementResult, Problem, Pus};
 use seatmap_data::plan::Objective;
 
 /// A usual order whose cost is an answer's, and the settings that seat tasks as well as a plan
 /// would.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Plain {
+pub struct PlainSettings {
     /// The name of the setting: `compact`, `scatter`, or the order of the OS's numbers.
     pub name: &'static str,
     /// Settings of OpenMP and of Open MPI that cost as much.
@@ -28,7 +28,7 @@ impl PlaceRequest<'_> {
     ///
     /// # Errors
     /// [`PlaceError`], as [`PlaceRequest::place`].
-    pub fn plain(&self, answer: &Answer) -> Result<Option<Plain>, PlaceError> {
+    pub fn plain(&self, answer: &PlacementResult) -> Result<Option<PlainSettings>, PlaceError> {
         let usual_costs = [
             ("compact", answer.baselines.compact),
             ("scatter", answer.baselines.scatter),
@@ -41,7 +41,7 @@ impl PlaceRequest<'_> {
         };
         if !matches!(self.objective, Objective::Distance | Objective::Congestion) || !self.is_free()
         {
-            return Ok(Some(Plain { name, settings: Vec::new() }));
+            return Ok(Some(PlainSettings { name, settings: Vec::new() }));
         }
         let pus = self.pus()?;
         let problem = problem(self, &pus)?;
@@ -51,7 +51,7 @@ impl PlaceRequest<'_> {
                 self.cost(&problem, &pus, &links, rows) <= answer.cost * ROUNDED
             })
         });
-        Ok(Some(Plain { name, settings: settings.map(|(setting, _)| setting).collect() }))
+        Ok(Some(PlainSettings { name, settings: settings.map(|(setting, _)| setting).collect() }))
     }
 
     /// Whether the request has no constraint that a program's own settings do not know.
@@ -155,7 +155,7 @@ impl PlaceRequest<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::search::Limit;
+    use crate::search::SearchLimit;
     use seatmap_data::machine::{Profile, catalog};
     use seatmap_data::pattern::{Edge, Pattern, generate};
 
@@ -163,9 +163,9 @@ mod tests {
         machine: &Profile,
         pattern: &Pattern,
         change: impl Fn(&mut PlaceRequest),
-    ) -> Option<Plain> {
+    ) -> Option<PlainSettings> {
         let mut request = PlaceRequest::new(machine, pattern);
-        (request.limit, request.one_per) = (Limit::kicks(2000), Some(Level::Core));
+        (request.limit, request.one_per) = (SearchLimit::kicks(2000), Some(Level::Core));
         change(&mut request);
         request.plain(&request.place().unwrap()).unwrap()
     }

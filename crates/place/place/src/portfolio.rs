@@ -1,13 +1,13 @@
 //! Several starts, each refined, the best kept.
 
-use crate::search::{Engine, Limit, Solution, Sparse, Tour, iterate};
+use crate::search::{SearchEngine, SearchLimit, Solution, Sparse, Tour, iterate};
 use crate::{Problem, seed};
 use seatmap_data::statistics::Xoshiro;
 use std::cell::OnceCell;
 
 /// Where a placement came from.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Started {
+pub struct StartSolution {
     /// The start's name.
     pub name: &'static str,
     /// The result of the search.
@@ -27,7 +27,7 @@ const STARTS_PART: u32 = 2;
 /// `seed` decides random choices, so that a limit by count gives the same answer everywhere. Starts
 /// that are not ready by half of the time are left out, but for the first, which always is.
 #[must_use]
-pub fn portfolio(problem: &Problem, limit: &Limit, seed: u64) -> Started {
+pub fn portfolio(problem: &Problem, limit: &SearchLimit, seed: u64) -> StartSolution {
     let mut rng = Xoshiro::new(seed);
     let nested = OnceCell::new();
     let until = limit.part(STARTS_PART);
@@ -54,7 +54,7 @@ pub fn portfolio(problem: &Problem, limit: &Limit, seed: u64) -> Started {
             // left: equal parts, and time that one does not use goes to the others.
             let by_clock = part.part((alive.len() - at) as u32);
             // A count is not used up by those before, and so has equal parts of the whole.
-            let slice = Limit { kicks: part.part(alive.len() as u32).kicks, ..by_clock };
+            let slice = SearchLimit { kicks: part.part(alive.len() as u32).kicks, ..by_clock };
             refine(problem, &mut alive[at], &mut rng, &slice);
         }
         alive.sort_by(|a, b| a.solution.cost.total_cmp(&b.solution.cost));
@@ -64,7 +64,7 @@ pub fn portfolio(problem: &Problem, limit: &Limit, seed: u64) -> Started {
     best
 }
 
-fn has_enough(found: &[Started], limit: &Limit) -> bool {
+fn has_enough(found: &[StartSolution], limit: &SearchLimit) -> bool {
     found.iter().any(|one| one.solution.cost <= limit.enough)
 }
 
@@ -75,16 +75,16 @@ fn started(
     name: &'static str,
     rng: &mut Xoshiro,
     nested: &OnceCell<Vec<u32>>,
-    [until, limit]: [&Limit; 2],
-) -> Option<Started> {
+    [until, limit]: [&SearchLimit; 2],
+) -> Option<StartSolution> {
     let order: Vec<u32> = match name {
         "recursive bisection" => {
             let slot_of = seed::recursive(problem, rng, until);
-            return Some(Started { name, solution: downhill(problem, slot_of, limit) });
+            return Some(StartSolution { name, solution: downhill(problem, slot_of, limit) });
         }
         "greedy growth" => {
             let slot_of = seed::greedy(problem, until)?;
-            return Some(Started { name, solution: downhill(problem, slot_of, limit) });
+            return Some(StartSolution { name, solution: downhill(problem, slot_of, limit) });
         }
         "spectral order" => seed::spectral(problem, rng, until)?,
         "RCM order" => seed::rcm(problem, until)?,
@@ -92,11 +92,11 @@ fn started(
     };
     let nested = nested.get_or_init(|| seed::nested(problem, until));
     let slot_of = seed::lawful(problem, seed::in_order(&order, nested));
-    Some(Started { name, solution: downhill(problem, slot_of, limit) })
+    Some(StartSolution { name, solution: downhill(problem, slot_of, limit) })
 }
 
 /// The next local optimum, or the nearest state to it that the deadline allows.
-pub(crate) fn downhill(problem: &Problem, slot_of: Vec<u32>, limit: &Limit) -> Solution {
+pub(crate) fn downhill(problem: &Problem, slot_of: Vec<u32>, limit: &SearchLimit) -> Solution {
     let Some(mut engine) = Sparse::new(problem, slot_of.clone(), limit) else {
         return Solution { cost: problem.cost(&slot_of), slot_of };
     };
@@ -105,7 +105,12 @@ pub(crate) fn downhill(problem: &Problem, slot_of: Vec<u32>, limit: &Limit) -> S
 }
 
 /// Kicks until the limit, of a tour where the traffic is one.
-pub(crate) fn refine(problem: &Problem, started: &mut Started, rng: &mut Xoshiro, limit: &Limit) {
+pub(crate) fn refine(
+    problem: &Problem,
+    started: &mut StartSolution,
+    rng: &mut Xoshiro,
+    limit: &SearchLimit,
+) {
     let slot_of = started.solution.slot_of.clone();
     let found = match Tour::new(problem, slot_of.clone(), limit) {
         Some(mut tour) => iterate(&mut tour, rng, limit),

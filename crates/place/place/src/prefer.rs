@@ -123,7 +123,7 @@ fn changes(pu_of: &[usize], dies: &[Vec<usize>], pus: usize) -> Vec<Change> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::search::Limit;
+    use crate::search::SearchLimit;
     use seatmap_data::machine::catalog;
     use seatmap_data::pattern::generate;
 
@@ -144,7 +144,7 @@ mod tests {
             .iter_mut()
             .for_each(|pu| pu.l3_bytes = Some(if pu.die == Some(1) { 96 << 20 } else { 32 << 20 }));
         let mut request = PlaceRequest::new(&machine, &pattern);
-        (request.limit, request.one_per) = (Limit::kicks(200), Some(Level::Core));
+        (request.limit, request.one_per) = (SearchLimit::kicks(200), Some(Level::Core));
         assert_eq!(dies_of(&request), [0; 6]);
         request.prefers_cache = true;
         assert_eq!(dies_of(&request), [1; 6]);
@@ -157,7 +157,7 @@ mod tests {
         pattern.cache_bytes = (0..16).map(|task| if task < 8 { 0 } else { 64 << 20 }).collect();
         let mut request = PlaceRequest::new(&machine, &pattern);
         (request.limit, request.one_per, request.prefers_cache) =
-            (Limit::kicks(20), Some(Level::Core), true);
+            (SearchLimit::kicks(20), Some(Level::Core), true);
         let dies = dies_of(&request);
         assert!(dies[8..].iter().all(|die| *die == 0), "{dies:?}");
     }
@@ -168,7 +168,7 @@ mod tests {
         machine.topology.pus.iter_mut().for_each(|pu| pu.l3_bytes = None);
         let pattern = generate("ring:4").unwrap();
         let mut request = PlaceRequest::new(&machine, &pattern);
-        (request.limit, request.prefers_cache) = (Limit::kicks(2), true);
+        (request.limit, request.prefers_cache) = (SearchLimit::kicks(2), true);
         let error = request.place().unwrap_err().to_string();
         assert!(error.starts_with("graviton3 does not say how large its L3 caches are"), "{error}");
     }

@@ -26,8 +26,8 @@ pub mod over_nodes;
 pub mod plan;
 pub mod request;
 
-pub use candidates::Candidate;
+pub use candidates::RankCandidate;
 pub use error::RanksError;
-pub use nodes::{Node, Nodes};
-pub use plan::{Costs, Order, RankPlan};
+pub use nodes::{ClusterNodes, RankNode};
+pub use plan::{NamedOrder, OrderCosts, RankPlan};
 pub use request::{RankRequest, RankWishes};

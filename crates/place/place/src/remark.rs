@@ -3,7 +3,8 @@
 use crate::search::SearchTime;
 use crate::smt::OTHER_WAY_PART;
 use crate::{
-    Answer, Links, MessageWait, PlaceError, PlaceRequest, Plain, Pus, Sharing, Slowest, Weight,
+    CoreSharing, Links, MessageWait, PlaceError, PlaceRequest, PlacementResult, PlainSettings, Pus,
+    Slowest, Weight,
 };
 use seatmap_data::machine::{CoreKind, Nearness, PairStatus};
 use seatmap_data::plan::{Agreement, Objective, Plan};
@@ -93,7 +94,7 @@ pub enum PlacementRemark {
         pairs: usize,
     },
     /// A usual order costs no more.
-    AsGoodAs(Plain),
+    AsGoodAs(PlainSettings),
     /// How well cheaper objectives would have ranked the placements that were run.
     Agreement(Agreement),
     /// The most loaded of the links that groups of CPUs share.
@@ -178,7 +179,7 @@ impl PlaceRequest<'_> {
     /// [`PlaceError`], as for the request itself.
     pub fn remarks(
         &self,
-        answer: &Answer,
+        answer: &PlacementResult,
         plan: &Plan,
         time: SearchTime,
     ) -> Result<Vec<PlacementRemark>, PlaceError> {
@@ -241,7 +242,7 @@ impl PlaceRequest<'_> {
         })
     }
 
-    fn slowest_seat(&self, answer: &Answer) -> Result<PlacementRemark, PlaceError> {
+    fn slowest_seat(&self, answer: &PlacementResult) -> Result<PlacementRemark, PlaceError> {
         let seat = self.slowest(&answer.placement)?;
         Ok(PlacementRemark::SlowestSeat {
             kind: self.profile.topology.pu(seat.os).and_then(|pu| pu.kind),
@@ -253,8 +254,8 @@ impl PlaceRequest<'_> {
     /// How many cores carry several tasks, and what the other way would cost.
     fn cores(
         &self,
-        answer: &Answer,
-        sharing: &Sharing,
+        answer: &PlacementResult,
+        sharing: &CoreSharing,
         time: SearchTime,
     ) -> Result<Option<PlacementRemark>, PlaceError> {
         let tasks = self.pattern.tasks;
@@ -345,7 +346,7 @@ fn least_sharing(threads: &[usize], tasks: usize) -> usize {
     threads.len()
 }
 
-fn without_line(answer: &Answer) -> Option<PlacementRemark> {
+fn without_line(answer: &PlacementResult) -> Option<PlacementRemark> {
     let without = answer.channels.iter().filter(|channel| channel.line.is_none()).count();
     // No line at all is a machine without candidate lines, and not a shortage of them.
     let is_some = without > 0 && without < answer.channels.len();
@@ -355,7 +356,7 @@ fn without_line(answer: &Answer) -> Option<PlacementRemark> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::search::Limit;
+    use crate::search::SearchLimit;
     use crate::{Level, SmtUse};
     use seatmap_data::machine::{Profile, catalog};
     use seatmap_data::pattern::{Pattern, generate};
@@ -370,7 +371,7 @@ mod tests {
         let mut request = PlaceRequest::new(machine, pattern);
         change(&mut request);
         let mut request = request.settled().unwrap();
-        request.limit = Limit::kicks(50);
+        request.limit = SearchLimit::kicks(50);
         let answer = request.place().unwrap();
         request.remarks(&answer, &request.plan(&answer), BRIEFLY).unwrap()
     }

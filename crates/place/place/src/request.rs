@@ -1,6 +1,6 @@
 //! The request: a pattern to be placed on a machine.
 
-use crate::search::Limit;
+use crate::search::SearchLimit;
 use crate::{Level, PlaceError, Pus};
 use seatmap_data::machine::{CoreKind, Profile, Wakeups};
 use seatmap_data::pattern::Pattern;
@@ -40,7 +40,7 @@ pub struct PlaceRequest<'a> {
     /// Choose for each communicating pair the home of its line too.
     pub homes: bool,
     /// When to stop.
-    pub limit: Limit,
+    pub limit: SearchLimit,
     /// Searches side by side.
     pub threads: usize,
     /// Where random choices start.
@@ -118,7 +118,7 @@ impl<'a> PlaceRequest<'a> {
             method: PlaceMethod::Auto,
             prefers_cache: false,
             homes: false,
-            limit: Limit::seconds(1.0),
+            limit: SearchLimit::seconds(1.0),
             threads: 1,
             seed: 1,
         }

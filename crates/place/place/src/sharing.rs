@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The cores that a placement uses, of those that a request allows.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sharing {
+pub struct CoreSharing {
     /// Cores with two tasks or more, on any of their hardware threads.
     pub shared_cores: usize,
     /// Cores with a task.
@@ -41,7 +41,7 @@ impl PlaceRequest<'_> {
 
     /// The sharing of the tasks of a placement; `None` where the topology does not tell cores.
     #[must_use]
-    pub fn sharing(&self, placement: &[u32]) -> Option<Sharing> {
+    pub fn sharing(&self, placement: &[u32]) -> Option<CoreSharing> {
         let topology = &self.profile.topology;
         let allowed = self.allowed()?;
         let cores: BTreeSet<u32> =
@@ -52,7 +52,7 @@ impl PlaceRequest<'_> {
             .filter_map(|os| topology.pu(*os)?.core)
             .for_each(|core| *tasks_on.entry(core).or_default() += 1);
         let empty_packages = empty(topology, &allowed, placement, Level::Package);
-        Some(Sharing {
+        Some(CoreSharing {
             shared_cores: tasks_on.values().filter(|tasks| **tasks > 1).count(),
             used_cores: tasks_on.len(),
             cores: cores.len(),
@@ -130,7 +130,7 @@ mod tests {
         let mut request = PlaceRequest::new(&machine, &pattern);
         assert_eq!(request.smt_cores(), Some(16));
         let sharing = request.sharing(&[0, 16, 1, 2]).unwrap();
-        let expected = Sharing {
+        let expected = CoreSharing {
             shared_cores: 1,
             used_cores: 3,
             cores: 16,

@@ -4,7 +4,7 @@
 //! other; no distance shows how much they slow each other down.
 
 use crate::request::{MessageWait, SmtUse};
-use crate::{Answer, Level, PlaceError, PlaceMethod, PlaceRequest, knows_wakeups, search};
+use crate::{Level, PlaceError, PlaceMethod, PlaceRequest, PlacementResult, knows_wakeups, search};
 use seatmap_data::plan::Objective;
 
 /// The part of the time, or of the kicks, that looking at the other use of SMT may take.
@@ -68,7 +68,7 @@ impl PlaceRequest<'_> {
     ///
     /// # Errors
     /// [`PlaceError`], as for the request itself.
-    pub fn other_way(&self, limit: search::Limit) -> Result<Answer, PlaceError> {
+    pub fn other_way(&self, limit: search::SearchLimit) -> Result<PlacementResult, PlaceError> {
         let one_per = if self.one_per.is_some() { None } else { Some(Level::Core) };
         let limit = limit.unless(self.limit.stop.clone());
         PlaceRequest { one_per, limit, ..self.clone() }.place()

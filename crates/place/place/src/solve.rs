@@ -9,8 +9,8 @@ use crate::bound::{self, BOUND_PART, gilmore_lawler_dense};
 use crate::cycles::{can_join, cycles};
 use crate::exact::{MOST_TASKS, exact};
 use crate::multilevel::{SMALLEST, multilevel};
-use crate::portfolio::{Started, portfolio, refine};
-use crate::search::{Dense, Engine, Limit, Qap, Solution, iterate, tabu};
+use crate::portfolio::{StartSolution, portfolio, refine};
+use crate::search::{Dense, Qap, SearchEngine, SearchLimit, Solution, iterate, tabu};
 use seatmap_data::statistics::Xoshiro;
 
 /// The factor by which a bound may be below a cost that meets it: the bound's distances are of
@@ -48,7 +48,7 @@ pub struct Solved {
 pub fn cheapest(
     problem: &Problem,
     lower_bound: f64,
-    limit: &Limit,
+    limit: &SearchLimit,
     threads: usize,
     seed: u64,
 ) -> Cheapest {
@@ -91,7 +91,7 @@ pub fn cheapest(
 fn joined(
     problem: &Problem,
     lower_bound: f64,
-    limit: &Limit,
+    limit: &SearchLimit,
     threads: usize,
     seed: u64,
 ) -> Cheapest {
@@ -126,12 +126,16 @@ pub(crate) fn cheapest_by(solution: Solution, is_optimal: bool, method: &str) ->
 pub(crate) fn side_by_side(
     threads: usize,
     seed: u64,
-    search: impl Fn(u64) -> Started + Sync,
-) -> Started {
+    search: impl Fn(u64) -> StartSolution + Sync,
+) -> StartSolution {
     beside(threads, |at: usize| search(seed.wrapping_add(at as u64)))
         .into_iter()
         .flatten()
-        .reduce(|a: Started, b: Started| if b.solution.cost < a.solution.cost { b } else { a })
+        .reduce(
+            |a: StartSolution, b: StartSolution| {
+                if b.solution.cost < a.solution.cost { b } else { a }
+            },
+        )
         .expect("this thread searches whatever others do")
 }
 
@@ -143,7 +147,7 @@ const TURNS: u32 = 8;
 /// [`crate::exact`]). For the rest of the time, kicks, which win where matrices have structure, and
 /// tabu search, which wins where they have none, continue from the best in turns.
 #[must_use]
-pub fn solve(qap: &Qap, limit: &Limit, threads: usize, seed: u64) -> Solved {
+pub fn solve(qap: &Qap, limit: &SearchLimit, threads: usize, seed: u64) -> Solved {
     let form = AsProblem::new(qap);
     let part = limit.part(BOUND_PART);
     let mut lower_bound = gilmore_lawler_dense(qap, &part);
@@ -187,11 +191,11 @@ fn in_turns(
     qap: &Qap,
     form: Option<&AsProblem>,
     start: &Solution,
-    limit: &Limit,
+    limit: &SearchLimit,
     seed: u64,
-) -> Started {
+) -> StartSolution {
     let mut rng = Xoshiro::new(seed);
-    let mut best = Started { solution: start.clone(), name: "" };
+    let mut best = StartSolution { solution: start.clone(), name: "" };
     let mut is_tabu = false;
     let mut has_helped = false;
     for turn in 0..TURNS {
@@ -208,7 +212,7 @@ fn in_turns(
         };
         has_helped = solution.as_ref().is_some_and(|solution| solution.cost < best.solution.cost);
         if let Some(solution) = solution.filter(|_| has_helped) {
-            best = Started { solution, name };
+            best = StartSolution { solution, name };
         }
         if limit.ends_at(best.solution.cost) {
             break;
@@ -218,13 +222,13 @@ fn in_turns(
 }
 
 /// Kicks on the matrices; `None` where there is no time for a table.
-fn kicked(qap: &Qap, from: &Solution, limit: &Limit, rng: &mut Xoshiro) -> Option<Solution> {
+fn kicked(qap: &Qap, from: &Solution, limit: &SearchLimit, rng: &mut Xoshiro) -> Option<Solution> {
     let mut engine = Dense::new(qap, from.slot_of.clone(), limit)?;
     Some(iterate(&mut engine, rng, limit))
 }
 
 /// Tabu search from the next local optimum; `None` where there is no time for a table.
-fn walked(qap: &Qap, from: &Solution, limit: &Limit, rng: &mut Xoshiro) -> Option<Solution> {
+fn walked(qap: &Qap, from: &Solution, limit: &SearchLimit, rng: &mut Xoshiro) -> Option<Solution> {
     let mut engine = Dense::new(qap, from.slot_of.clone(), limit)?;
     engine.descend(limit);
     Some(tabu(&mut engine, rng, limit))
@@ -232,14 +236,20 @@ fn walked(qap: &Qap, from: &Solution, limit: &Limit, rng: &mut Xoshiro) -> Optio
 
 impl AsProblem {
     /// A bound on the cost of any permutation.
-    fn lower_bound(&self, limit: &Limit) -> f64 {
+    fn lower_bound(&self, limit: &SearchLimit) -> f64 {
         // The problem's distances are of single precision, and may have been rounded up.
         bound::lower_bound(&self.problem, limit) * (1.0 - f64::from(f32::EPSILON))
     }
 
     /// The result for a pattern on a machine, in a part of the time where matrices without zeros
     /// are better searched as such.
-    fn cheapest(&self, lower_bound: f64, limit: &Limit, threads: usize, seed: u64) -> Cheapest {
+    fn cheapest(
+        &self,
+        lower_bound: f64,
+        limit: &SearchLimit,
+        threads: usize,
+        seed: u64,
+    ) -> Cheapest {
         let part = match (self.problem.tasks() <= MOST_TASKS, self.is_sparse()) {
             // Few tasks end in a proof, which leaves no time over only where it fails.
             (true, _) => limit.clone(),
@@ -257,9 +267,10 @@ impl AsProblem {
     }
 
     /// Kicks of a tour or of a table of few partners.
-    fn kicked(&self, from: &Solution, limit: &Limit, rng: &mut Xoshiro) -> Option<Solution> {
+    fn kicked(&self, from: &Solution, limit: &SearchLimit, rng: &mut Xoshiro) -> Option<Solution> {
         let slot_of = self.assignment(&from.slot_of);
-        let mut started = Started { name: "", solution: Solution { cost: from.cost, slot_of } };
+        let mut started =
+            StartSolution { name: "", solution: Solution { cost: from.cost, slot_of } };
         refine(&self.problem, &mut started, rng, limit);
         Some(Solution { slot_of: self.permutation(&started.solution.slot_of), ..started.solution })
     }

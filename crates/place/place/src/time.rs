@@ -34,7 +34,8 @@ pub use placement::{Score, TimedPlacement};
 
 use crate::build::problem;
 use crate::{
-    Answer, Level, Links, PlaceError, PlaceMethod, PlaceRequest, Problem, Pus, Traffic, baselines,
+    Level, Links, PlaceError, PlaceMethod, PlaceRequest, PlacementResult, Problem, Pus, Traffic,
+    baselines,
 };
 use seatmap_data::machine::{Matrix, Profile};
 use std::borrow::Cow;
@@ -288,7 +289,7 @@ impl PlaceRequest<'_> {
     }
 
     /// The placement whose slowest seat is fastest.
-    pub(crate) fn place_by_time(&self) -> Result<Answer, PlaceError> {
+    pub(crate) fn place_by_time(&self) -> Result<PlacementResult, PlaceError> {
         if self.method != PlaceMethod::Auto {
             return Err(PlaceError::TimeByDistance);
         }
@@ -325,7 +326,7 @@ impl PlaceRequest<'_> {
         }
         let placement: Vec<u32> = found.pu_of.iter().map(|pu| pus.os[*pu]).collect();
         let is_optimal = found.cost <= lower_bound * baselines::AS_GOOD;
-        Ok(Answer {
+        Ok(PlacementResult {
             cost: found.cost,
             lower_bound: if is_optimal { found.cost } else { lower_bound },
             optimal: is_optimal,

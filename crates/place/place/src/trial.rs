@@ -2,7 +2,7 @@
 //! of it.
 
 use crate::beside::beside;
-use crate::search::{Limit, Solution};
+use crate::search::{SearchLimit, Solution};
 use crate::{PlaceError, Problem, seed};
 use seatmap_data::statistics::Xoshiro;
 use seatmap_data::statistics::words::counted;
@@ -18,7 +18,7 @@ const KICK: usize = 3;
 
 /// A machine that runs the program.
 #[derive(Clone, Copy)]
-pub struct Judge<'a> {
+pub struct TrialJudge<'a> {
     /// Nanoseconds under a placement (the PU of each task), or why it cannot be run. It must say
     /// the same each time.
     pub time_ns: &'a (dyn Fn(&[u32]) -> Result<f64, String> + Sync),
@@ -31,9 +31,9 @@ pub struct Judge<'a> {
 pub(crate) struct Trials<'a> {
     problem: &'a Problem,
     os: &'a [u32],
-    judge: Judge<'a>,
+    judge: TrialJudge<'a>,
     threads: usize,
-    limit: Limit,
+    limit: SearchLimit,
     known: HashMap<Vec<u32>, f64>,
     /// Whether a placement was left out because time was up.
     is_cut: bool,
@@ -44,9 +44,9 @@ impl<'a> Trials<'a> {
     pub(crate) fn new(
         problem: &'a Problem,
         os: &'a [u32],
-        judge: Judge<'a>,
+        judge: TrialJudge<'a>,
         threads: usize,
-        limit: Limit,
+        limit: SearchLimit,
     ) -> Self {
         Trials {
             problem,
@@ -180,7 +180,7 @@ impl<'a> Trials<'a> {
         let unknown: Vec<&Vec<u32>> =
             placements.iter().filter(|placement| !self.known.contains_key(*placement)).collect();
         // Kicks are not time: this one is never late, and the first run of all is made.
-        let limit = if self.known.is_empty() { Limit::kicks(0) } else { self.limit.clone() };
+        let limit = if self.known.is_empty() { SearchLimit::kicks(0) } else { self.limit.clone() };
         let times = run(&unknown, self.judge, self.threads, &limit)?;
         self.is_cut |= times.iter().any(Option::is_none);
         let new: Vec<_> = unknown
@@ -225,9 +225,9 @@ fn extend(all: &mut Vec<Vec<u32>>, taken: &mut Vec<u32>, tasks: usize, slots: u3
 /// deadline.
 fn run(
     placements: &[&Vec<u32>],
-    judge: Judge,
+    judge: TrialJudge,
     threads: usize,
-    limit: &Limit,
+    limit: &SearchLimit,
 ) -> Result<Vec<Option<f64>>, PlaceError> {
     let share = placements.len().div_ceil(threads).max(1);
     let parts: Vec<&[&Vec<u32>]> = placements.chunks(share).collect();
@@ -244,9 +244,9 @@ fn run(
 
 /// The times of placements, one after the other.
 fn times(
-    judge: Judge,
+    judge: TrialJudge,
     placements: &[&Vec<u32>],
-    limit: &Limit,
+    limit: &SearchLimit,
 ) -> Result<Vec<Option<f64>>, String> {
     placements
         .iter()

@@ -2,7 +2,7 @@
 
 use crate::baselines::{at_random, cores};
 use crate::build::problem;
-use crate::{Judge, Links, PlaceError, PlaceRequest};
+use crate::{Links, PlaceError, PlaceRequest, TrialJudge};
 use seatmap_data::statistics::Xoshiro;
 
 /// Random placements of which the one in the middle is taken; odd, so that there is one.
@@ -15,7 +15,7 @@ impl PlaceRequest<'_> {
     ///
     /// # Errors
     /// [`PlaceError`]: the request cannot be met on this machine, or a run failed.
-    pub fn typical(&self, judge: Option<Judge>) -> Result<(Vec<u32>, f64), PlaceError> {
+    pub fn typical(&self, judge: Option<TrialJudge>) -> Result<(Vec<u32>, f64), PlaceError> {
         let pus = self.pus()?;
         let problem = problem(self, &pus)?;
         let links = Links::new(self.profile, &pus);
@@ -60,7 +60,7 @@ mod tests {
         );
         assert_eq!(request.typical(None).unwrap().0, placement, "the same seed");
         assert_eq!(
-            request.typical(Some(Judge { time_ns: &time_ns, floor_ns: 0.0 })).unwrap().1,
+            request.typical(Some(TrialJudge { time_ns: &time_ns, floor_ns: 0.0 })).unwrap().1,
             50.0
         );
     }

@@ -6,7 +6,7 @@ use crate::file::Service;
 use crate::find::FoundService;
 use crate::living;
 use crate::plan::{PlannedService, ServicesPlan};
-use seatmap_os::task::Task;
+use seatmap_os::task::ThreadStat;
 use seatmap_os::{CpuSet, Root, Tid, affinity, boot, layout, task};
 use serde::Serialize;
 
@@ -82,7 +82,7 @@ fn started_anew(root: &Root, applied: &AppliedPlan, faults: &[ServiceDrift]) -> 
 
 /// Whether a process began after a plan was applied, whose time may not be known.
 fn began_since(pid: Tid, applied_ticks: Option<u64>) -> bool {
-    let started = Task::of(pid).map_or(0, |task| task.started_ticks);
+    let started = ThreadStat::of(pid).map_or(0, |task| task.started_ticks);
     applied_ticks.is_some_and(|applied| started > applied)
 }
 

@@ -8,9 +8,9 @@ use crate::living;
 use seatmap_data::document::visible;
 use seatmap_data::statistics::words::counted;
 use seatmap_os::hierarchy::Hierarchies;
-use seatmap_os::layout::Layout;
+use seatmap_os::layout::CpusetMounts;
 use seatmap_os::root::FileError;
-use seatmap_os::task::Task;
+use seatmap_os::task::ThreadStat;
 use seatmap_os::{Root, Tid, task, usage};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -57,11 +57,11 @@ pub fn find(
     let seconds = begun.elapsed().as_secs_f64().max(1e-3);
     let after = times(root)?;
     let mut groups: BTreeMap<ServiceTarget, FoundService> = BTreeMap::new();
-    let finder = Finder { layout: Layout::read(root), hierarchies: Hierarchies::read(root) };
+    let finder = Finder { layout: CpusetMounts::read(root), hierarchies: Hierarchies::read(root) };
     for (pid, cpu_ns) in &after {
         let Some(target) = finder.target(root, *pid) else { continue };
         let used_ns = cpu_ns.saturating_sub(*before.get(pid).unwrap_or(&0));
-        let began_ticks = Task::of(*pid).map_or(u64::MAX, |task| task.started_ticks);
+        let began_ticks = ThreadStat::of(*pid).map_or(u64::MAX, |task| task.started_ticks);
         let found = groups.entry(target.clone()).or_insert_with(|| FoundService {
             service: entry(target),
             processes: 0,
@@ -86,7 +86,7 @@ fn times(root: &Root) -> Result<BTreeMap<Tid, u64>, FileError> {
 }
 
 struct Finder {
-    layout: Layout,
+    layout: CpusetMounts,
     hierarchies: Hierarchies,
 }
 

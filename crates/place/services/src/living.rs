@@ -3,7 +3,7 @@
 use crate::error::{ContainerProblem, ServicesError};
 use crate::file::{Service, ServiceTarget};
 use seatmap_os::{CpuSet, Root, Tid, cpus, layout, limited};
-use seatmap_watch::Choice;
+use seatmap_watch::ProcessChoice;
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 use std::time::Duration;
@@ -41,12 +41,12 @@ pub fn all(root: &Root, services: &[Service]) -> Result<Vec<BTreeSet<Tid>>, Serv
 /// [`ServicesError`]: it is not there.
 pub fn processes(root: &Root, service: &Service) -> Result<BTreeSet<Tid>, ServicesError> {
     let choice = match service.target() {
-        Some(ServiceTarget::Unit(name)) => Choice::Unit(name),
-        Some(ServiceTarget::Cgroup(path)) => Choice::Group(path),
-        Some(ServiceTarget::Domain(name)) => Choice::Domain(name),
-        Some(ServiceTarget::Step(step)) => Choice::Step(step),
+        Some(ServiceTarget::Unit(name)) => ProcessChoice::Unit(name),
+        Some(ServiceTarget::Cgroup(path)) => ProcessChoice::Group(path),
+        Some(ServiceTarget::Domain(name)) => ProcessChoice::Domain(name),
+        Some(ServiceTarget::Step(step)) => ProcessChoice::Step(step),
         Some(ServiceTarget::Pid(pid)) => with_children(pid),
-        Some(ServiceTarget::Command(name)) => Choice::Name(name),
+        Some(ServiceTarget::Command(name)) => ProcessChoice::Name(name),
         Some(ServiceTarget::Container(container)) => {
             let pid = of_container(&container).map_err(|problem| ServicesError::Container {
                 name: service.name.clone(),
@@ -69,8 +69,8 @@ pub fn usable_cpus(root: &Root) -> CpuSet {
     without_cells.without(&cpus::set_apart(root))
 }
 
-fn with_children(pid: Tid) -> Choice {
-    Choice::Processes { pids: vec![pid], with_children: true }
+fn with_children(pid: Tid) -> ProcessChoice {
+    ProcessChoice::Processes { pids: vec![pid], with_children: true }
 }
 
 /// The engine that runs a container, and the container's first process.

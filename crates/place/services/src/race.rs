@@ -36,7 +36,7 @@ pub const USUAL_LIMIT_PERCENT: f64 = 2.0;
 
 /// A race as it is meant.
 #[derive(Clone, Debug, PartialEq)]
-pub struct RaceRequest {
+pub struct ServicesRaceRequest {
     /// The plan.
     pub plan: ServicesPlan,
     /// The name by which it is undone.
@@ -108,7 +108,7 @@ pub enum RaceVerdict {
 
 /// Why there was no race.
 #[derive(Debug, thiserror::Error)]
-pub enum RaceError {
+pub enum ServicesRaceError {
     /// The plan could not be applied or undone.
     #[error(transparent)]
     Apply(#[from] ApplyError),
@@ -149,12 +149,14 @@ pub enum RaceError {
     Left(String),
 }
 
-impl Blame for RaceError {
+impl Blame for ServicesRaceError {
     fn is_input(&self) -> bool {
         match self {
-            RaceError::Apply(error) => error.is_input(),
-            RaceError::NoMetric | RaceError::TooFewRounds { .. } | RaceError::Metric { .. } => true,
-            RaceError::Interrupted | RaceError::Left(_) => false,
+            ServicesRaceError::Apply(error) => error.is_input(),
+            ServicesRaceError::NoMetric
+            | ServicesRaceError::TooFewRounds { .. }
+            | ServicesRaceError::Metric { .. } => true,
+            ServicesRaceError::Interrupted | ServicesRaceError::Left(_) => false,
         }
     }
 }
@@ -165,7 +167,7 @@ type Reading = (f64, Instant);
 /// A race under way.
 struct Race<'a> {
     host: &'a ServicesHost,
-    request: &'a RaceRequest,
+    request: &'a ServicesRaceRequest,
     judged: Vec<&'a PlannedService>,
     stands: bool,
     /// Logarithms of the plan's rate over the present one, by service.
@@ -177,23 +179,27 @@ impl ServicesHost {
     /// taken back in all other cases, also after a kill.
     ///
     /// # Errors
-    /// [`RaceError`].
+    /// [`ServicesRaceError`].
     pub fn race(
         &self,
-        request: &RaceRequest,
+        request: &ServicesRaceRequest,
         stop: &dyn Fn() -> bool,
         tell: &dyn Fn(usize, usize),
-    ) -> Result<RaceReport, RaceError> {
+    ) -> Result<RaceReport, ServicesRaceError> {
         let services = request.plan.services.iter();
         let judged: Vec<&PlannedService> =
             services.filter(|one| one.service.metric.is_some()).collect();
         if judged.is_empty() {
-            return Err(RaceError::NoMetric);
+            return Err(ServicesRaceError::NoMetric);
         }
         let fewest = signed_rank::fewest(confidence(judged.len()));
         if request.rounds < fewest {
             let services = judged.len();
-            return Err(RaceError::TooFewRounds { rounds: request.rounds, services, fewest });
+            return Err(ServicesRaceError::TooFewRounds {
+                rounds: request.rounds,
+                services,
+                fewest,
+            });
         }
         for planned in &judged {
             read(planned)?;
@@ -223,7 +229,7 @@ impl Race<'_> {
         &mut self,
         stop: &dyn Fn() -> bool,
         tell: &dyn Fn(usize, usize),
-    ) -> Result<(), RaceError> {
+    ) -> Result<(), ServicesRaceError> {
         let mut random = Xoshiro::new(1);
         let rounds = self.request.rounds;
         for round in 0..rounds {
@@ -243,7 +249,11 @@ impl Race<'_> {
     }
 
     /// The rates of all services in one period.
-    fn period(&mut self, planned: bool, stop: &dyn Fn() -> bool) -> Result<Vec<f64>, RaceError> {
+    fn period(
+        &mut self,
+        planned: bool,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Vec<f64>, ServicesRaceError> {
         self.stand(planned)?;
         rest(self.request.period.mul_f64(SETTLING), stop)?;
         let begun = self.readings()?;
@@ -255,12 +265,12 @@ impl Race<'_> {
         Ok(rates.collect())
     }
 
-    fn readings(&self) -> Result<Vec<Reading>, RaceError> {
+    fn readings(&self) -> Result<Vec<Reading>, ServicesRaceError> {
         self.judged.iter().map(|planned| read(planned)).collect()
     }
 
     /// Applies the plan, or takes it back.
-    fn stand(&mut self, planned: bool) -> Result<(), RaceError> {
+    fn stand(&mut self, planned: bool) -> Result<(), ServicesRaceError> {
         if planned == self.stands {
             return Ok(());
         }
@@ -274,7 +284,7 @@ impl Race<'_> {
         // halves would run with other masks than the first.
         let (_, left) = self.host.undo(Some(&self.request.name))?;
         match left.first() {
-            Some(left) => Err(RaceError::Left(left.to_string())),
+            Some(left) => Err(ServicesRaceError::Left(left.to_string())),
             None => Ok(()),
         }
     }
@@ -345,7 +355,7 @@ pub fn verdict(services: &[RacedService]) -> RaceVerdict {
 }
 
 /// The total that a service's metric prints now.
-fn read(planned: &PlannedService) -> Result<Reading, RaceError> {
+fn read(planned: &PlannedService) -> Result<Reading, ServicesRaceError> {
     let line = planned.service.metric.as_deref().unwrap_or_default();
     let mut command = Command::new("sh");
     command.args(["-c", line]);
@@ -359,15 +369,15 @@ fn read(planned: &PlannedService) -> Result<Reading, RaceError> {
         },
         Err(error) => with_causes(&error),
     };
-    Err(RaceError::Metric { service: planned.service.name.clone(), problem })
+    Err(ServicesRaceError::Metric { service: planned.service.name.clone(), problem })
 }
 
 /// Lets time pass, unless somebody asks to stop.
-fn rest(time: Duration, stop: &dyn Fn() -> bool) -> Result<(), RaceError> {
+fn rest(time: Duration, stop: &dyn Fn() -> bool) -> Result<(), ServicesRaceError> {
     let end = Instant::now() + time;
     loop {
         if stop() {
-            return Err(RaceError::Interrupted);
+            return Err(ServicesRaceError::Interrupted);
         }
         let left = end.saturating_duration_since(Instant::now());
         if left.is_zero() {

@@ -10,11 +10,11 @@ use crate::living;
 use crate::record::{CpuInterrupts, FORMAT, RecordedService, ServiceTalk, ServicesRecord};
 use seatmap_data::document::with_causes;
 use seatmap_observe::subject::Subject;
-use seatmap_observe::{End, Means, Observation, Session};
+use seatmap_observe::{Observation, ObservationEnd, ObservationSession, TracingMechanism};
 use seatmap_os::cpu_time::CpuTimes;
 use seatmap_os::interrupts::Interrupts;
 use seatmap_os::pages::Pages;
-use seatmap_os::sched::Times;
+use seatmap_os::sched::ThreadTimes;
 use seatmap_os::{CpuSet, Root, Tid, devices, layout, task};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
@@ -112,7 +112,7 @@ struct ServiceMeter {
     pids: BTreeSet<Tid>,
     first_pids: BTreeSet<Tid>,
     /// The time of each thread at the latest sample.
-    times: BTreeMap<Tid, Times>,
+    times: BTreeMap<Tid, ThreadTimes>,
     used_cpus: Vec<f64>,
     waited_cpus: Vec<f64>,
     restarted: bool,
@@ -126,7 +126,7 @@ struct Recording {
     cpu_times: CpuTimes,
     interrupts: Interrupts,
     others_cpus: Vec<f64>,
-    session: Option<Session>,
+    session: Option<ObservationSession>,
     talk_unseen: Option<String>,
     /// Whether samples were left out, so that those that there are took longer.
     has_gaps: bool,
@@ -162,8 +162,8 @@ impl Recording {
         let Some(session) = &mut self.session else { return std::thread::sleep(left) };
         let end = session.elapsed() + left;
         match session.watch(Some(end), stop) {
-            Ok(End::Time | End::Stopped) => {}
-            Ok(End::Program) => {
+            Ok(ObservationEnd::Time | ObservationEnd::Stopped) => {}
+            Ok(ObservationEnd::Program) => {
                 self.talk_unseen.get_or_insert_with(|| "all services have ended".to_owned());
                 self.session = None;
             }
@@ -253,7 +253,7 @@ impl ServiceMeter {
     }
 
     /// The times of its threads now.
-    fn now(&self) -> BTreeMap<Tid, Times> {
+    fn now(&self) -> BTreeMap<Tid, ThreadTimes> {
         let tids = self.pids.iter().flat_map(|pid| task::threads(*pid).unwrap_or_default());
         tids.filter_map(|tid| Some((tid, task::times(tid)?))).collect()
     }
@@ -319,11 +319,11 @@ fn memory(root: &Root, pids: &BTreeSet<Tid>) -> BTreeMap<u32, u64> {
     bytes
 }
 
-fn observation_of(pids: Vec<Tid>, sees_talk: bool) -> (Option<Session>, Option<String>) {
+fn observation_of(pids: Vec<Tid>, sees_talk: bool) -> (Option<ObservationSession>, Option<String>) {
     if !sees_talk {
         return (None, Some(NOT_ASKED.to_owned()));
     }
-    match Session::begin(None, Means::Best, &Subject::Survivors(pids)) {
+    match ObservationSession::begin(None, TracingMechanism::Best, &Subject::Survivors(pids)) {
         Ok(session) => (Some(session), None),
         Err(error) => (None, Some(with_causes(&error))),
     }

@@ -23,7 +23,7 @@ pub mod report;
 pub mod session;
 
 pub use adapter::{Adapter, AdapterError};
-pub use file::{BenchmarksFile, BenchmarksFileError, Binaries, PlannedBenchmark, Side};
+pub use file::{BenchmarksFile, BenchmarksFileError, Binaries, PlannedBenchmark, ProgramVersion};
 pub use history::{HistoryEntry, HistoryError, Trend};
 pub use report::{BenchmarkResult, GateReport, LimitsNotMet};
 pub use session::{GateEnd, GateError, GateRequest};

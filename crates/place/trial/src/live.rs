@@ -1,6 +1,6 @@
 //! Seats for a program that runs: observed, tried and kept only where they are shown to be better.
 //!
-//! The decisions are apart from the doing. An [`Engine`] takes [`Event`]s (what was observed, what
+//! The decisions are apart from the doing. An [`LiveEngine`] takes [`ProgramEvent`]s (what was observed, what
 //! a period read) and answers with [`Decision`]s; it knows neither a clock nor a thread, so that
 //! the log of a run can be played again and gives the same decisions. A [`Conductor`] does as it
 //! says to a living program.
@@ -33,8 +33,8 @@ pub mod masks;
 pub mod meter;
 
 pub use auto::{AutoError, AutoRequest, AutoRun};
-pub use candidates::{Candidate, NoSeats, Soft};
-pub use conductor::{Conductor, LiveError, Outcome};
-pub use engine::{Engine, Rules};
-pub use event::{Decision, Event, Gain, Verdict};
-pub use meter::Metric;
+pub use candidates::{NoSeats, SeatCandidate, Soft};
+pub use conductor::{Conductor, LiveError, LiveOutcome};
+pub use engine::{DecisionRules, LiveEngine};
+pub use event::{CandidateVerdict, Decision, ProgramEvent, RateGain};
+pub use meter::WorkMetric;

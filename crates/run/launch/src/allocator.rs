@@ -30,7 +30,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// A thread that sits down, or that gets no seat.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct SeatAssignment {
     /// Which thread.
     pub tid: Tid,
     /// Its seat; `None` for one that is skipped, or beyond the last seat.
@@ -43,7 +43,7 @@ pub struct Step {
 
 /// The change that a name brings.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Move {
+pub enum SeatChange {
     /// The thread stays where it is.
     Stay,
     /// The thread sits down here.
@@ -262,7 +262,7 @@ impl SeatAllocator {
     }
 
     /// Handles the begin of a process. Returns its seat, or `None` where it waits.
-    pub fn process(&mut self, tid: Tid) -> Option<Step> {
+    pub fn process(&mut self, tid: Tid) -> Option<SeatAssignment> {
         if self.strict || !self.order_is_open() {
             return Some(self.in_order(tid));
         }
@@ -273,7 +273,7 @@ impl SeatAllocator {
 
     /// Handles the creation of a thread in this process. Returns the threads that sit down now, in
     /// this order.
-    pub fn thread(&mut self, tid: Tid, pid: Tid) -> Vec<Step> {
+    pub fn thread(&mut self, tid: Tid, pid: Tid) -> Vec<SeatAssignment> {
         let mut steps = self.settle(pid);
         steps.push(self.in_order(tid));
         steps
@@ -281,18 +281,20 @@ impl SeatAllocator {
 
     /// Ends the waiting of a process. Returns the threads that sit down now: the program's first
     /// process before all others.
-    pub fn settle(&mut self, tid: Tid) -> Vec<Step> {
+    pub fn settle(&mut self, tid: Tid) -> Vec<SeatAssignment> {
         let first = self.first.filter(|first| *first != tid && self.waits(tid));
         first.into_iter().chain([tid]).filter_map(|tid| self.sit_down(tid)).collect()
     }
 
     /// Seats a thread that exists already, with its name known: a rule's seat, or the next in
     /// order.
-    pub fn seat_existing(&mut self, tid: Tid, pid: Tid, name: &str) -> Step {
+    pub fn seat_existing(&mut self, tid: Tid, pid: Tid, name: &str) -> SeatAssignment {
         self.guests.insert(tid, Guest::default());
         match self.named(tid, pid, name) {
-            Move::Sit(seat) => Step { tid, seat: Some(seat), skipped: false, shares: false },
-            Move::Stay | Move::Leave => match self.seat_called(tid, name) {
+            SeatChange::Sit(seat) => {
+                SeatAssignment { tid, seat: Some(seat), skipped: false, shares: false }
+            }
+            SeatChange::Stay | SeatChange::Leave => match self.seat_called(tid, name) {
                 Some(seat) => self.seated(tid, seat),
                 None => self.in_order(tid),
             },
@@ -300,12 +302,12 @@ impl SeatAllocator {
     }
 
     /// Handles a thread's name. Returns whether the name moves the thread.
-    pub fn named(&mut self, tid: Tid, pid: Tid, name: &str) -> Move {
-        let Some(guest) = self.guests.get(&tid).cloned() else { return Move::Stay };
+    pub fn named(&mut self, tid: Tid, pid: Tid, name: &str) -> SeatChange {
+        let Some(guest) = self.guests.get(&tid).cloned() else { return SeatChange::Stay };
         let rules = self.rules.iter().enumerate();
         self.met.extend(rules.filter(|(_, rule)| rule.who.is(tid, pid, name)).map(|(at, _)| at));
         if guest.rule.is_some_and(|rule| self.rules[rule].who.is(tid, pid, name)) {
-            return Move::Stay;
+            return SeatChange::Stay;
         }
         let fitting = self.rules.iter().enumerate().filter(|(_, rule)| rule.who.is(tid, pid, name));
         let found = fitting.filter_map(|(at, rule)| Some((at, self.open_seat(at, rule)?))).next();
@@ -315,9 +317,9 @@ impl SeatAllocator {
                 self.leases.end(tid);
                 self.give_up(&guest);
                 self.guests.insert(tid, Guest::default());
-                Move::Leave
+                SeatChange::Leave
             }
-            None => Move::Stay,
+            None => SeatChange::Stay,
         }
     }
 
@@ -362,16 +364,18 @@ impl SeatAllocator {
     }
 
     /// Ends the waiting of a process, on the seat that it has kept or the next in order.
-    fn sit_down(&mut self, tid: Tid) -> Option<Step> {
+    fn sit_down(&mut self, tid: Tid) -> Option<SeatAssignment> {
         let guest = self.guests.get_mut(&tid).filter(|guest| guest.waits)?;
         guest.waits = false;
         match guest.seat.clone() {
-            Some(seat) => Some(Step { tid, seat: Some(seat), skipped: false, shares: false }),
+            Some(seat) => {
+                Some(SeatAssignment { tid, seat: Some(seat), skipped: false, shares: false })
+            }
             None => Some(self.in_order(tid)),
         }
     }
 
-    fn in_order(&mut self, tid: Tid) -> Step {
+    fn in_order(&mut self, tid: Tid) -> SeatAssignment {
         let skipped = self.skip > 0;
         // The list has gone round: another thread has this seat as well. A list that ends gives a
         // seat again only where a thread has left it for a rule's.
@@ -384,7 +388,7 @@ impl SeatAllocator {
         };
         self.skip = self.skip.saturating_sub(1);
         self.guests.insert(tid, Guest { seat: seat.clone(), rule: None, waits: false });
-        Step { tid, seat, skipped, shares }
+        SeatAssignment { tid, seat, skipped, shares }
     }
 
     /// The seat of the task that came to be as this thread did, if nobody has it.
@@ -415,10 +419,10 @@ impl SeatAllocator {
         Some(seat)
     }
 
-    fn seated(&mut self, tid: Tid, seat: Seat) -> Step {
+    fn seated(&mut self, tid: Tid, seat: Seat) -> SeatAssignment {
         let seat = Some(seat);
         self.guests.insert(tid, Guest { seat: seat.clone(), rule: None, waits: false });
-        Step { tid, seat, skipped: false, shares: false }
+        SeatAssignment { tid, seat, skipped: false, shares: false }
     }
 
     /// The next seat in order for a thread that the plan does not know.
@@ -469,7 +473,7 @@ impl SeatAllocator {
             .cloned()
     }
 
-    fn moved(&mut self, tid: Tid, guest: &Guest, rule: usize, seat: Seat) -> Move {
+    fn moved(&mut self, tid: Tid, guest: &Guest, rule: usize, seat: Seat) -> SeatChange {
         self.give_up(guest);
         if let Some(task) = seat.task {
             let is_free = self.taken.insert((rule, task));
@@ -481,7 +485,7 @@ impl SeatAllocator {
         }
         self.leases.choose(tid, [&seat.cpus].into_iter());
         self.guests.insert(tid, Guest { seat: Some(seat.clone()), rule: Some(rule), waits: false });
-        Move::Sit(seat)
+        SeatChange::Sit(seat)
     }
 
     fn give_up(&mut self, guest: &Guest) {

@@ -6,8 +6,8 @@
 
 use crate::allocator::SeatAllocator;
 use crate::executable::Executable;
-use crate::runtime::{JAVA_OPTION, JAVA_VARIABLES, Runtime};
-use crate::runtimes::{Fit, fit};
+use crate::runtime::{JAVA_OPTION, JAVA_VARIABLES, LanguageRuntime};
+use crate::runtimes::{SeatFit, fit};
 use seatmap_data::document::visible;
 use seatmap_data::statistics::words::counted;
 use std::collections::BTreeMap;
@@ -111,8 +111,8 @@ pub fn disagreements(
     let variable =
         |name: &str| Some(variables.get(OsStr::new(name))?.to_string_lossy().trim().to_owned());
     let own = arguments.get(1..).unwrap_or_default();
-    let runtime = Runtime::of(path);
-    let is_narrow = fit(seating, widens, runtime) == Fit::Narrow;
+    let runtime = LanguageRuntime::of(path);
+    let is_narrow = fit(seating, widens, runtime) == SeatFit::Narrow;
     let narrowed = is_narrow && runtime.asks_again() && !runtime.is_sized(own, &variable);
     let narrowed = narrowed
         .then(|| Disagreement { what: runtime.narrowed(&visible(&name), cpus), is_grave: true });

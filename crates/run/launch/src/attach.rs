@@ -5,13 +5,13 @@ use crate::error::LaunchError;
 use crate::halted;
 use crate::hampered::Hampered;
 use crate::neighbours::{self, SeatNeighbours};
-use crate::pages::{self, Moved};
+use crate::pages::{self, MovedPages};
 use crate::pinner::Pinner;
 use crate::report::Report;
 use seatmap_data::document::visible;
 use seatmap_data::statistics::words::{agreeing, counted};
 use seatmap_os::lease::CpuLeases;
-use seatmap_os::task::{self, Family, Task};
+use seatmap_os::task::{self, Family, ThreadStat};
 use seatmap_os::{CpuSet, Root, Tid, affinity, proc_mount, visibility};
 use std::collections::BTreeMap;
 
@@ -46,7 +46,7 @@ pub enum PageMove {
 
 /// The outcome of an [`AttachRequest`].
 #[derive(Debug)]
-pub struct Attached {
+pub struct AttachOutcome {
     /// The seating, where there are seats.
     pub report: Option<Report>,
     /// The command that gives the threads the masks back that they had before; `None` where no mask
@@ -58,7 +58,7 @@ pub struct Attached {
     /// each that has some.
     pub children: Vec<String>,
     /// The processes whose pages moved, each with its nodes.
-    pub moved: Vec<(Moved, CpuSet)>,
+    pub moved: Vec<(MovedPages, CpuSet)>,
     /// Why the pages of the next process could not be moved.
     pub failure: Option<LaunchError>,
 }
@@ -68,7 +68,7 @@ impl AttachRequest {
     ///
     /// # Errors
     /// [`LaunchError`]: nothing was changed.
-    pub fn run(self) -> Result<Attached, LaunchError> {
+    pub fn run(self) -> Result<AttachOutcome, LaunchError> {
         check_processes(&self.pids)?;
         if !self.force {
             check(&self.pids)?;
@@ -85,7 +85,8 @@ impl AttachRequest {
         let children = if report.is_some() { left_children(&self.pids) } else { Vec::new() };
         let neighbours = report.as_ref().map(neighbours).unwrap_or_default();
         let moved = Vec::new();
-        let mut attached = Attached { report, undo, neighbours, children, moved, failure: None };
+        let mut attached =
+            AttachOutcome { report, undo, neighbours, children, moved, failure: None };
         let Some(pages) = self.pages else { return Ok(attached) };
         // The user is told of each process whose pages moved, also where those of the next cannot.
         for pid in self.pids {
@@ -102,7 +103,7 @@ impl AttachRequest {
 }
 
 impl PageMove {
-    fn move_of(&self, pid: Tid) -> Result<(Moved, CpuSet), LaunchError> {
+    fn move_of(&self, pid: Tid) -> Result<(MovedPages, CpuSet), LaunchError> {
         let nodes = match self {
             PageMove::ToNodes(nodes) => nodes.clone(),
             PageMove::ToThreads => pages::nodes_of_threads(pid)?,
@@ -250,13 +251,13 @@ fn give_back(pid: Tid, threads: &[(Tid, CpuSet)]) -> Vec<String> {
 /// asked how, is listed still.
 fn living_threads(pid: Tid) -> Result<Vec<Tid>, LaunchError> {
     let mut tids = threads(pid)?;
-    tids.retain(|tid| Task::of(*tid).is_some_and(|task| !task.has_ended()));
+    tids.retain(|tid| ThreadStat::of(*tid).is_some_and(|task| !task.has_ended()));
     Ok(tids)
 }
 
 /// Why no thread of a process can be seated.
 fn none_lives(pid: Tid) -> LaunchError {
-    match Task::of(pid) {
+    match ThreadStat::of(pid) {
         Some(task) if task.has_ended() => LaunchError::HasEnded(pid),
         _ => LaunchError::NoSuchProcess(pid),
     }

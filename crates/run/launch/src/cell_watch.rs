@@ -1,7 +1,7 @@
 //! Whether a cell stands for as long as a program runs in it: a lease may end, and somebody may
 //! destroy it.
 
-use seatmap_cell::{CellError, Host, Name, Record};
+use seatmap_cell::{CellError, CellHost, CellRecord, Name};
 use seatmap_os::boot;
 use serde::Serialize;
 use std::time::{Duration, Instant};
@@ -37,7 +37,7 @@ impl CellEnd {
 /// Looks after the cell of a program.
 #[derive(Debug)]
 pub struct CellWatch {
-    host: Host,
+    host: CellHost,
     name: Name,
     /// When the lease ends, in seconds after the boot, as the last look found it.
     expires_s: Option<u64>,
@@ -47,7 +47,7 @@ pub struct CellWatch {
 }
 
 impl CellWatch {
-    pub(crate) fn begin(host: &Host, cell: &Record) -> Self {
+    pub(crate) fn begin(host: &CellHost, cell: &CellRecord) -> Self {
         CellWatch {
             host: host.clone(),
             name: cell.name.clone(),

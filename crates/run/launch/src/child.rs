@@ -28,7 +28,7 @@ pub(crate) struct Child {
 
 /// The stage that the child has reached.
 #[derive(Debug)]
-pub(crate) enum Start {
+pub(crate) enum ChildStage {
     /// The child has not executed the program yet.
     Pending,
     /// It runs the program.
@@ -90,17 +90,17 @@ impl Child {
     }
 
     /// The stage that the child has reached.
-    pub fn start(&mut self) -> Start {
+    pub fn start(&mut self) -> ChildStage {
         let mut code = [0; size_of::<i32>()];
         match self.refusal.read(&mut code) {
             Ok(length) if length == code.len() => {
                 // The kernel's numbers are positive; a negative one is of the step before.
                 let code = i32::from_ne_bytes(code);
                 let error = io::Error::from_raw_os_error(code.abs());
-                if code < 0 { Start::Unprepared(error) } else { Start::Refused(error) }
+                if code < 0 { ChildStage::Unprepared(error) } else { ChildStage::Refused(error) }
             }
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Start::Pending,
-            _ => Start::Running,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => ChildStage::Pending,
+            _ => ChildStage::Running,
         }
     }
 }

@@ -6,14 +6,14 @@ use std::time::{Duration, Instant};
 /// mask to the last one that does: looks may be a second apart, and a short detour that one of them
 /// happens upon is not a second.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Elsewhere {
+pub struct TimeAway {
     /// The first look and the last one of a time that goes on.
     now: Option<(Instant, Instant)>,
     ended: Duration,
     cpus: Vec<u32>,
 }
 
-impl Elsewhere {
+impl TimeAway {
     /// The thread is away at this instant, and ran on this CPU last.
     pub(crate) fn begin(&mut self, now: Instant, ran_on: Option<u32>) {
         let first = self.now.map_or(now, |(first, _)| first);

@@ -13,22 +13,22 @@
 //! stop.
 
 use crate::Ending;
-use crate::signals::{self, Came, Signals};
+use crate::signals::{self, ReceivedSignal, Signals};
 use seatmap_os::Tid;
 use seatmap_os::owed::OwedMasks;
 use seatmap_os::ready::{self, Awaited};
-use seatmap_os::task::Task;
+use seatmap_os::task::ThreadStat;
 use std::io::{self, IsTerminal, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 /// The side of the split that a process is on.
 #[derive(Debug)]
-pub enum Side {
+pub enum ForkSide {
     /// The caller's own process.
     Front(Front),
     /// Its child, which is to run the program.
-    Supervisor(Link),
+    Supervisor(FrontLink),
 }
 
 /// The process that the caller waits for.
@@ -46,7 +46,7 @@ pub struct Front {
 
 /// The supervisor's line to the front.
 #[derive(Debug)]
-pub struct Link {
+pub struct FrontLink {
     front: Tid,
     pipe: Option<PipeWriter>,
     /// Held back since before the split.
@@ -79,7 +79,7 @@ enum News {
 ///
 /// # Errors
 /// The kernel refused a pipe or a process.
-pub fn split() -> io::Result<Side> {
+pub fn split() -> io::Result<ForkSide> {
     let signals = Signals::hold()?;
     let pending = signals.descriptor()?;
     let (messages, pipe) = io::pipe()?;
@@ -91,7 +91,7 @@ pub fn split() -> io::Result<Side> {
         0 => {
             drop((messages, pending));
             adopt_orphans();
-            Ok(Side::Supervisor(Link {
+            Ok(ForkSide::Supervisor(FrontLink {
                 front,
                 pipe: Some(pipe),
                 signals: Some(signals),
@@ -99,9 +99,13 @@ pub fn split() -> io::Result<Side> {
                 front_is_awake: false,
             }))
         }
-        supervisor => {
-            Ok(Side::Front(Front { supervisor, messages, signals, pending, awaits_answer: false }))
-        }
+        supervisor => Ok(ForkSide::Front(Front {
+            supervisor,
+            messages,
+            signals,
+            pending,
+            awaits_answer: false,
+        })),
     }
 }
 
@@ -152,7 +156,7 @@ impl Front {
         }
     }
 
-    fn send_on(&mut self, came: Came) {
+    fn send_on(&mut self, came: ReceivedSignal) {
         if came.asks_to_stop() && std::mem::replace(&mut self.awaits_answer, true) {
             return;
         }
@@ -178,7 +182,7 @@ impl Front {
     }
 }
 
-impl Link {
+impl FrontLink {
     /// The program was stopped by this signal: the front stops too, and the shell has its prompt
     /// back.
     pub fn stopped(&mut self, signal: i32) {
@@ -188,7 +192,7 @@ impl Link {
     }
 
     /// Tells the front that a signal was passed on, if it is one of those that the front waits for.
-    pub(crate) fn passed_on(&mut self, came: Came) {
+    pub(crate) fn passed_on(&mut self, came: ReceivedSignal) {
         if came.asks_to_stop() && came.sender == self.front {
             self.tell(News::PassedOn);
         }
@@ -211,7 +215,7 @@ impl Link {
 
     /// Whether the front is in a stop.
     pub fn front_has_stopped(&self) -> bool {
-        Task::of(self.front).is_some_and(|front| front.state == 'T')
+        ThreadStat::of(self.front).is_some_and(|front| front.state == 'T')
     }
 
     /// The signals that have been held back since the split.
@@ -371,12 +375,12 @@ mod tests {
         let mut stranger = std::process::Command::new("sleep").arg("60").spawn().unwrap();
         let pid = stranger.id() as Tid;
         signals::send(pid, libc::SIGSTOP);
-        while Task::of(pid).is_some_and(|task| task.state != 'T') {
+        while ThreadStat::of(pid).is_some_and(|task| task.state != 'T') {
             std::thread::yield_now();
         }
         let (messages, pipe) = io::pipe().unwrap();
         drop(messages);
-        let mut link = Link {
+        let mut link = FrontLink {
             front: pid,
             pipe: Some(pipe),
             signals: None,
@@ -384,7 +388,7 @@ mod tests {
             front_is_awake: false,
         };
         link.continued();
-        let state = Task::of(pid).map(|task| task.state);
+        let state = ThreadStat::of(pid).map(|task| task.state);
         stranger.kill().unwrap();
         stranger.wait().unwrap();
         assert_eq!(state, Some('T'));

@@ -8,20 +8,20 @@ use crate::executable::Executable;
 use crate::launch::{self, LaunchOptions};
 use crate::report::Report;
 use seatmap_cell::aside::step_aside;
-use seatmap_cell::memory::{self, Memory};
-use seatmap_cell::{Host, Record, census};
+use seatmap_cell::memory::{self, CellMemory};
+use seatmap_cell::{CellHost, CellRecord, census};
 use seatmap_os::{Root, group};
 
 impl Executable {
     /// In the group of a cell, if it has one, and told of the cell's name and memory.
     #[must_use]
-    pub fn in_cell(self, root: &Root, cell: &Record) -> Self {
+    pub fn in_cell(self, root: &Root, cell: &CellRecord) -> Self {
         let mut program = self.with_variable(census::VARIABLE, cell.name.to_string());
         if let Some(group) = &cell.group {
             program = program.in_group(root.path(&group::members_file(root, group)));
         }
         match &cell.memory {
-            Some(Memory { path: Some(path), size_bytes, .. }) => program
+            Some(CellMemory { path: Some(path), size_bytes, .. }) => program
                 .with_variable(memory::VARIABLE, path)
                 .with_variable(memory::BYTES_VARIABLE, size_bytes.to_string()),
             _ => program,
@@ -36,8 +36,8 @@ impl Executable {
 /// # Errors
 /// [`LaunchError`]; [`LaunchError::CellMemory`] before the program has begun, or after its end.
 pub fn run_in_cell<N, L: FnOnce() -> N>(
-    host: &Host,
-    cell: &Record,
+    host: &CellHost,
+    cell: &CellRecord,
     program: &Executable,
     seats: SeatAllocator,
     listen: impl FnOnce() -> L,
@@ -61,7 +61,7 @@ pub fn run_in_cell<N, L: FnOnce() -> N>(
     Ok((ending, report, noise))
 }
 
-fn scrub(cell: &Record) -> Result<(), LaunchError> {
+fn scrub(cell: &CellRecord) -> Result<(), LaunchError> {
     cell.memory.as_ref().map_or(Ok(()), memory::scrub).map_err(LaunchError::CellMemory)
 }
 
@@ -71,7 +71,7 @@ pub(crate) mod tests {
     use std::ffi::OsString;
 
     /// A cell of CPUs 2 and 3, with memory.
-    pub(crate) fn cell() -> Record {
+    pub(crate) fn cell() -> CellRecord {
         let text = r#"{"format": "seatmap-cell/1", "name": "quiet", "cpus": [2, 3], "backend": "affinity",
             "degraded": [], "noise_before": null, "noise_after": null, "state": "ready", "group": null,
             "irqs_left": [], "kernel_threads_left": 0, "threads_left": 0, "expires_s": null,
@@ -91,7 +91,7 @@ pub(crate) mod tests {
             .with_variable("SEATMAP_CELL_MEMORY", "/proc/1/fd/9")
             .with_variable("SEATMAP_CELL_MEMORY_BYTES", "2097152");
         assert_eq!(program, own);
-        let grouped = Record { group: Some("/sys/fs/cgroup/quiet".to_owned()), ..cell() };
+        let grouped = CellRecord { group: Some("/sys/fs/cgroup/quiet".to_owned()), ..cell() };
         assert!(shell().in_cell(&Root::new("/"), &grouped).group().is_some());
     }
 }

@@ -9,7 +9,7 @@
 //! The thread is left alone, and the report says why, if it runs 32-bit code, ignores `SIGTRAP`, or
 //! has a seccomp filter that the launcher does not have: that might end the program for the call.
 
-use crate::tracee::{self, Status, Stop};
+use crate::tracee::{self, TraceeStop, WaitStatus};
 use seatmap_os::Tid;
 use seatmap_os::mempolicy::PolicyCall;
 use seatmap_os::traced::{self, SeccompFilters};
@@ -77,27 +77,27 @@ pub(crate) struct Injected {
     /// again.
     pub outcome: Option<Result<(), String>>,
     /// The state of the thread.
-    pub thread: State,
+    pub thread: InjectionOutcome,
 }
 
 /// The state of a thread after an injection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum State {
+pub(crate) enum InjectionOutcome {
     /// It is stopped as it was found.
     AsFound,
     /// Another report came, which is still to be handled.
-    Reported(Status),
+    Reported(WaitStatus),
     /// It has died; its end is reported like every other.
     Gone,
 }
 
 impl Injected {
     fn refused(why: &str) -> Self {
-        Injected { outcome: Some(Err(why.to_owned())), thread: State::AsFound }
+        Injected { outcome: Some(Err(why.to_owned())), thread: InjectionOutcome::AsFound }
     }
 
     fn gone() -> Self {
-        Injected { outcome: None, thread: State::Gone }
+        Injected { outcome: None, thread: InjectionOutcome::Gone }
     }
 }
 
@@ -201,15 +201,17 @@ impl Injection {
     fn execute(&self) -> Injected {
         tracee::step(self.tid);
         match tracee::wait_for(self.tid, self.is_first) {
-            Some(Status::Stopped(Stop::Signal(libc::SIGTRAP))) => {}
-            Some(other) => return Injected { outcome: None, thread: State::Reported(other) },
+            Some(WaitStatus::Stopped(TraceeStop::Signal(libc::SIGTRAP))) => {}
+            Some(other) => {
+                return Injected { outcome: None, thread: InjectionOutcome::Reported(other) };
+            }
             None => return Injected::gone(),
         }
         let Some(after) = read_registers(self.tid) else { return Injected::gone() };
         if after[arch::NEXT] == self.at {
             // The program's own signal, which came before the call.
-            let own = Status::Stopped(Stop::Signal(libc::SIGTRAP));
-            return Injected { outcome: None, thread: State::Reported(own) };
+            let own = WaitStatus::Stopped(TraceeStop::Signal(libc::SIGTRAP));
+            return Injected { outcome: None, thread: InjectionOutcome::Reported(own) };
         }
         let outcome = match after[arch::RESULT] as i64 {
             0 => Ok(()),
@@ -218,7 +220,7 @@ impl Injection {
                 io::Error::from_raw_os_error(-code as i32)
             )),
         };
-        Injected { outcome: Some(outcome), thread: State::AsFound }
+        Injected { outcome: Some(outcome), thread: InjectionOutcome::AsFound }
     }
 }
 
@@ -231,11 +233,12 @@ fn below_stack(stack: u64, bytes: u64) -> u64 {
 
 /// Whether the thread is the one that was found, and stopped: one that died, or was replaced by
 /// another that executed a program, has nothing to be put back.
-fn is_itself(thread: State) -> bool {
+fn is_itself(thread: InjectionOutcome) -> bool {
     match thread {
-        State::AsFound => true,
-        State::Gone | State::Reported(Status::Ended(_) | Status::Continued) => false,
-        State::Reported(Status::Stopped(stop)) => stop != Stop::Executed,
+        InjectionOutcome::AsFound => true,
+        InjectionOutcome::Gone
+        | InjectionOutcome::Reported(WaitStatus::Ended(_) | WaitStatus::Continued) => false,
+        InjectionOutcome::Reported(WaitStatus::Stopped(stop)) => stop != TraceeStop::Executed,
     }
 }
 
@@ -252,10 +255,19 @@ mod tests {
 
     #[test]
     fn what_died_or_was_replaced_is_not_put_back() {
-        let reported = |status| is_itself(State::Reported(status));
-        assert!(is_itself(State::AsFound) && reported(Status::Stopped(Stop::Signal(10))));
-        assert!(reported(Status::Stopped(Stop::Group(19))) && !is_itself(State::Gone));
-        assert!(!reported(Status::Stopped(Stop::Executed)) && !reported(Status::Continued));
+        let reported = |status| is_itself(InjectionOutcome::Reported(status));
+        assert!(
+            is_itself(InjectionOutcome::AsFound)
+                && reported(WaitStatus::Stopped(TraceeStop::Signal(10)))
+        );
+        assert!(
+            reported(WaitStatus::Stopped(TraceeStop::Group(19)))
+                && !is_itself(InjectionOutcome::Gone)
+        );
+        assert!(
+            !reported(WaitStatus::Stopped(TraceeStop::Executed))
+                && !reported(WaitStatus::Continued)
+        );
     }
 
     #[test]

@@ -3,19 +3,19 @@
 use crate::Ending;
 use crate::allocator::SeatAllocator;
 use crate::cell_watch::CellWatch;
-use crate::child::{Child, Start};
+use crate::child::{Child, ChildStage};
 use crate::error::LaunchError;
 use crate::executable::Executable;
-use crate::front::{self, Link};
+use crate::front::{self, FrontLink};
 use crate::living::LivingReport;
 use crate::memory::ProgramMemory;
 use crate::pinner::{Birth, Pinner};
 use crate::policies::Policies;
 use crate::report::{Behind, Report};
-use crate::signals::{self, Came, Signals};
+use crate::signals::{self, ReceivedSignal, Signals};
 use crate::tracer::Tracer;
 use crate::verifier::{MemoryReport, Verifier};
-use crate::watch::Watch;
+use crate::watch::ProcessWatch;
 use seatmap_os::quota::QuotaWatch;
 use seatmap_os::{CpuSet, Root, affinity, interpreter, proc_mount};
 use std::ffi::OsStr;
@@ -46,7 +46,7 @@ pub struct LaunchOptions<'a> {
     /// A watch over the cell in which the program runs, whose end the report tells.
     pub cell: Option<CellWatch>,
     /// The line to the process that the caller waits for, where it is not this one.
-    pub link: Option<&'a mut Link>,
+    pub link: Option<&'a mut FrontLink>,
 }
 
 /// Runs a program to its end, seats its threads, and reports. Standard streams, terminal and
@@ -82,10 +82,10 @@ pub struct Launch<'a> {
     child: Child,
     tracer: Tracer,
     pinner: Pinner,
-    watch: Watch,
+    watch: ProcessWatch,
     memory: Option<ProgramMemory>,
     cell: Option<CellWatch>,
-    link: Option<&'a mut Link>,
+    link: Option<&'a mut FrontLink>,
     shown: LivingReport,
     /// The quotas of CPU time on the program, from its beginning.
     quotas: QuotaWatch,
@@ -143,7 +143,7 @@ impl<'a> Launch<'a> {
         let mut pinner = Pinner::new(seating, home, start_at).widening(widens);
         pinner.policies = policies;
         pinner.arrive(child.pid, Birth { pid: child.pid, creator: child.pid, is_late: false });
-        let watch = Watch::new(child.pid);
+        let watch = ProcessWatch::new(child.pid);
         let stopped = None;
         let asked_to_stop = false;
         let shown = LivingReport::new();
@@ -251,7 +251,7 @@ impl<'a> Launch<'a> {
     }
 
     /// The line to the process that the caller waits for.
-    pub fn link(&mut self) -> Option<&mut Link> {
+    pub fn link(&mut self) -> Option<&mut FrontLink> {
         self.link.as_deref_mut()
     }
 
@@ -266,22 +266,22 @@ impl<'a> Launch<'a> {
         loop {
             self.tracer.hear(&mut self.pinner);
             match self.child.start() {
-                Start::Running => return Ok(()),
-                Start::Refused(source) => {
+                ChildStage::Running => return Ok(()),
+                ChildStage::Refused(source) => {
                     self.attend();
                     let file = Path::new(OsStr::from_bytes(program.path().to_bytes()));
                     let source = interpreter::explained(file, source);
                     let path = program.path().to_string_lossy().into_owned();
                     return Err(LaunchError::Execute { path, source });
                 }
-                Start::Unprepared(source) => {
+                ChildStage::Unprepared(source) => {
                     self.attend();
                     return Err(LaunchError::System {
                         what: "set the program's memory policy",
                         source,
                     });
                 }
-                Start::Pending => {
+                ChildStage::Pending => {
                     if let Some(came) = self.signals.next(STARTING) {
                         self.pass_on(came);
                     }
@@ -300,7 +300,7 @@ impl<'a> Launch<'a> {
     }
 
     /// Looks at the program if it is time to, and waits for a signal until it is time again.
-    fn wait(&mut self, is_busy: bool) -> Option<Came> {
+    fn wait(&mut self, is_busy: bool) -> Option<ReceivedSignal> {
         if self.watch.wait().is_zero() {
             let has_news = self.watch.look(&mut self.pinner, &mut self.tracer);
             if let Some(verifier) = &mut self.tracer.verifier {
@@ -315,7 +315,7 @@ impl<'a> Launch<'a> {
     }
 
     /// Passes a signal on where the program has not got it already.
-    fn pass_on(&mut self, came: Came) {
+    fn pass_on(&mut self, came: ReceivedSignal) {
         let wakes = came.signal == libc::SIGCONT;
         self.asked_to_stop = !wakes && (self.asked_to_stop || came.asks_to_stop());
         if !came.to_group && !wakes || wakes && self.tracer.stopped.is_some() {

@@ -79,7 +79,7 @@ mod tracer;
 mod watch;
 
 pub use allocator::SeatAllocator;
-pub use attach::{AttachRequest, Attached, PageMove};
+pub use attach::{AttachOutcome, AttachRequest, PageMove};
 pub use error::LaunchError;
 pub use executable::{Executable, ProgramError};
 pub use hampered::Hampered;
@@ -91,5 +91,5 @@ pub use request::{GrantedSeats, SeatSource, SeatingError, SeatingRemark, Seating
 pub use rule::{RuleError, SeatRule};
 pub use seatmap_os::Ending;
 pub use seats::{Beyond, Seat, SeatList};
-pub use signals::{Came, Signals};
+pub use signals::{ReceivedSignal, Signals};
 pub use supervise::{ReturnsAt, RunListener, RunRequest};

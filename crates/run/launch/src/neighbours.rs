@@ -12,7 +12,7 @@
 use crate::report::{FORMAT, Report};
 use seatmap_data::document::visible;
 use seatmap_data::statistics::words::agreeing;
-use seatmap_os::published::{self, SEATING, Shown};
+use seatmap_os::published::{self, PublishedText, SEATING};
 use seatmap_os::root::FileError;
 use seatmap_os::{CpuSet, Root, Tid, task, visibility};
 use serde::Deserialize;
@@ -237,7 +237,7 @@ fn hidden_sentence(cpus: &CpuSet) -> String {
 
 fn shared(root: &Root, supervisor: Tid, own: &HashSet<Tid>, seats: &Seats) -> Option<SharedSeats> {
     let text = published::read(root, supervisor, SEATING).ok()??;
-    let shown = Shown { pid: supervisor, text };
+    let shown = PublishedText { pid: supervisor, text };
     let other: OthersSeating =
         seatmap_data::document::read(&String::from_utf8_lossy(&shown.text), FORMAT).ok()?;
     let program = other.pid?;

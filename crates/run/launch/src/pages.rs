@@ -10,7 +10,7 @@ use seatmap_os::{CpuSet, Root, Tid, layout};
 
 /// The outcome of a move, in bytes that the process allocated itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Moved {
+pub struct MovedPages {
     /// The process.
     pub pid: Tid,
     /// Bytes that moved to the nodes asked for.
@@ -41,7 +41,7 @@ pub fn nodes_of_threads(pid: Tid) -> Result<CpuSet, LaunchError> {
 ///
 /// # Errors
 /// The process does not exist or is another user's, or the kernel knows no NUMA.
-pub fn move_to(pid: Tid, nodes: &CpuSet) -> Result<Moved, LaunchError> {
+pub fn move_to(pid: Tid, nodes: &CpuSet) -> Result<MovedPages, LaunchError> {
     let root = Root::new("/");
     let before = look(&root, pid)?;
     let elsewhere = MemoryNodes::read(&root).with_memory.without(nodes);
@@ -55,14 +55,14 @@ pub fn move_to(pid: Tid, nodes: &CpuSet) -> Result<Moved, LaunchError> {
     let stayed_bytes = after.own_outside(nodes);
     let moved_bytes = before.own_outside(nodes).saturating_sub(stayed_bytes);
     let there_bytes = before.own().saturating_sub(before.own_outside(nodes));
-    Ok(Moved { pid, moved_bytes, there_bytes, stayed_bytes, refused_pages })
+    Ok(MovedPages { pid, moved_bytes, there_bytes, stayed_bytes, refused_pages })
 }
 
 fn look(root: &Root, pid: Tid) -> Result<Pages, LaunchError> {
     Pages::of_process(root, pid).map_err(LaunchError::system("read where the process's pages are"))
 }
 
-impl Moved {
+impl MovedPages {
     /// Whether nothing stayed elsewhere than asked.
     #[must_use]
     pub fn is_complete(&self) -> bool {
@@ -72,7 +72,7 @@ impl Moved {
     /// A line for people.
     #[must_use]
     pub fn sentence(&self, nodes: &CpuSet) -> String {
-        let Moved { pid, moved_bytes, there_bytes, stayed_bytes, refused_pages } = *self;
+        let MovedPages { pid, moved_bytes, there_bytes, stayed_bytes, refused_pages } = *self;
         let moved = size(moved_bytes);
         let there = size(there_bytes);
         let stayed = size(stayed_bytes);
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn people_are_told_what_moved() {
-        let moved = Moved {
+        let moved = MovedPages {
             pid: 7,
             moved_bytes: 3 << 20,
             there_bytes: 1 << 20,
@@ -102,7 +102,7 @@ mod tests {
             refused_pages: 1,
         };
         insta::assert_snapshot!(moved.sentence(&CpuSet::single(1)), @"process 7: 3.0 MiB of its memory moved to node 1, where 1.0 MiB was; 4 KiB stayed elsewhere (the kernel refused 1 page)");
-        let none = Moved { moved_bytes: 0, stayed_bytes: 0, refused_pages: 0, ..moved };
+        let none = MovedPages { moved_bytes: 0, stayed_bytes: 0, refused_pages: 0, ..moved };
         insta::assert_snapshot!(none.sentence(&[0, 1].into_iter().collect()), @"process 7: 0 KiB of its memory moved to nodes 0,1, where 1.0 MiB was; 0 KiB stayed elsewhere");
     }
 

@@ -8,18 +8,18 @@
 //! seats [`ASKED_LATE_AFTER`]. Others ask at any time, in any thread: all their threads may run on
 //! all seats, unless each thread is to have its own ([`fit`]).
 
-use crate::allocator::{Move, SeatAllocator, Step};
+use crate::allocator::{SeatAllocator, SeatAssignment, SeatChange};
 use crate::allowance::Allowance;
 use crate::policies::Policies;
 use crate::record::Trouble;
 use crate::rule;
-use crate::runtimes::{Fit, Narrowed, Runtimes, fit};
+use crate::runtimes::{Narrowed, Runtimes, SeatFit, fit};
 use crate::seats::Seat;
-use crate::threads::{Threads, Waited};
+use crate::threads::{ThreadTable, Waited};
 use seatmap_os::holder::Holder;
 use seatmap_os::owed::{OwedMasks, RunningKernel};
 use seatmap_os::task;
-use seatmap_os::task::{Family, Task};
+use seatmap_os::task::{Family, ThreadStat};
 use seatmap_os::{CpuSet, Tid, affinity};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -68,7 +68,7 @@ pub(crate) struct Birth {
 #[derive(Debug)]
 pub(crate) struct Pinner {
     pub seating: SeatAllocator,
-    pub threads: Threads,
+    pub threads: ThreadTable,
     pub policies: Policies,
     /// The mask of a thread without a seat: the one that the program would have had.
     home: CpuSet,
@@ -90,7 +90,7 @@ impl Pinner {
         let allowance = Allowance::new(LAST_LOOKS, LAST_LOOKS_PACE);
         Pinner {
             seating,
-            threads: Threads::default(),
+            threads: ThreadTable::default(),
             policies: Policies::none(),
             home,
             start_at,
@@ -143,7 +143,7 @@ impl Pinner {
 
     /// A thread of a process that runs already.
     pub fn meet(&mut self, tid: Tid, pid: Tid) {
-        let Some(task) = Task::of(tid) else { return };
+        let Some(task) = ThreadStat::of(tid) else { return };
         if tid == pid {
             self.runtimes.meet(pid, |runtime| fit(&self.seating, self.widens, runtime));
         }
@@ -159,7 +159,7 @@ impl Pinner {
     /// Looks at a thread: its name, its mask, where it ran. Returns whether anything about it is
     /// new. If it `is_traced`, the tracer reports its end: it may have another number now.
     pub fn look(&mut self, tid: Tid, is_traced: bool) -> bool {
-        let Some(task) = Task::of(tid) else {
+        let Some(task) = ThreadStat::of(tid) else {
             if !is_traced {
                 self.gone(tid);
             }
@@ -217,7 +217,7 @@ impl Pinner {
         if self.threads.record(tid).is_none() || !self.allowance.take() {
             return;
         }
-        let Some(task) = Task::of(tid) else { return };
+        let Some(task) = ThreadStat::of(tid) else { return };
         self.note_name(tid, &task);
         self.check(tid, &task);
     }
@@ -276,7 +276,7 @@ impl Pinner {
     /// Starts the seating, if this is the program that it starts at. A script may be given by its
     /// own name, and by that of the program that runs it.
     fn start(&mut self, tid: Tid, file: &Path) {
-        let script = Task::of(tid).map(|task| task.name);
+        let script = ThreadStat::of(tid).map(|task| task.name);
         let file = file.file_name().map(|name| name.to_string_lossy().into_owned());
         let start_at = self.start_at.clone().unwrap_or_default();
         if script
@@ -333,11 +333,12 @@ impl Pinner {
     }
 
     /// Gives a thread its seat, or notes that it has none.
-    fn apply(&mut self, step: &Step) {
-        let Step { tid, seat, skipped, shares } = step;
+    fn apply(&mut self, step: &SeatAssignment) {
+        let SeatAssignment { tid, seat, skipped, shares } = step;
         let Some(living) = self.threads.living(*tid) else { return };
         let runtime = self.runtimes.of(living.pid);
-        let roams = runtime.asks_again() && fit(&self.seating, self.widens, runtime) == Fit::Roams;
+        let roams =
+            runtime.asks_again() && fit(&self.seating, self.widens, runtime) == SeatFit::Roams;
         let mut seat = seat.clone();
         if let Some(seat) = seat.as_mut().filter(|_| roams) {
             seat.cpus = self.seating.whole().clone();
@@ -368,9 +369,9 @@ impl Pinner {
     }
 
     /// Lets a thread keep the whole set for now, and its place in the order.
-    fn sit_later(&mut self, step: &Step, seat: Seat, after: Duration) {
+    fn sit_later(&mut self, step: &SeatAssignment, seat: Seat, after: Duration) {
         let wide = Seat { cpus: self.seating.whole().clone(), ..seat };
-        self.apply(&Step { seat: Some(wide), ..step.clone() });
+        self.apply(&SeatAssignment { seat: Some(wide), ..step.clone() });
         if let Some(living) = self.threads.living(step.tid) {
             living.waits_since = Some(Instant::now());
             living.later = Some((seat, Instant::now() + after));
@@ -393,7 +394,7 @@ impl Pinner {
         let now = Instant::now();
         let Some(living) = self.threads.living(tid) else { return false };
         if let Some((seat, _)) = living.later.take_if(|(_, due)| *due <= now) {
-            self.apply(&Step { tid, seat: Some(seat), skipped: false, shares: false });
+            self.apply(&SeatAssignment { tid, seat: Some(seat), skipped: false, shares: false });
             return true;
         }
         let has_lived = living.waits_since.is_some_and(|since| now - since >= SETTLES_AFTER);
@@ -493,12 +494,12 @@ impl Pinner {
         affinity::has_mask(tid, cpus).unwrap_or(false)
     }
 
-    fn replaced(&mut self, tid: Tid, task: &Task) -> bool {
+    fn replaced(&mut self, tid: Tid, task: &ThreadStat) -> bool {
         let Some(living) = self.threads.living(tid) else { return true };
         *living.started_ticks.get_or_insert(task.started_ticks) != task.started_ticks
     }
 
-    fn note_name(&mut self, tid: Tid, task: &Task) -> bool {
+    fn note_name(&mut self, tid: Tid, task: &ThreadStat) -> bool {
         let Some(record) = self.threads.record(tid).filter(|record| record.name != task.name)
         else {
             return false;
@@ -513,13 +514,13 @@ impl Pinner {
         }
         let Some(pid) = self.threads.living(tid).map(|living| living.pid) else { return false };
         match self.seating.named(tid, pid, name) {
-            Move::Stay => false,
-            Move::Sit(seat) => {
+            SeatChange::Stay => false,
+            SeatChange::Sit(seat) => {
                 self.move_to(tid, Some(&seat));
                 self.sit(tid, &seat);
                 true
             }
-            Move::Leave => {
+            SeatChange::Leave => {
                 self.move_to(tid, None);
                 self.free(tid);
                 true
@@ -539,7 +540,7 @@ impl Pinner {
         self.choose_policy(tid, seat);
     }
 
-    fn check(&mut self, tid: Tid, task: &Task) {
+    fn check(&mut self, tid: Tid, task: &ThreadStat) {
         if self.check_mask(tid, task.cpu)
             && let Some(record) = self.threads.record(tid)
         {

@@ -1,10 +1,10 @@
 //! The record of one thread.
 
-use crate::elsewhere::Elsewhere;
+use crate::elsewhere::TimeAway;
 use crate::policies::ThreadMemory;
 use crate::seats::Seat;
 use seatmap_os::holder::Holder;
-use seatmap_os::task::Task;
+use seatmap_os::task::ThreadStat;
 use seatmap_os::{CpuList, CpuSet, Tid, sched};
 use std::io;
 use std::time::{Duration, Instant};
@@ -15,7 +15,7 @@ const LONGEST_DETOUR: Duration = Duration::from_millis(500);
 
 /// A thread, its seat, and the outcome.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Record {
+pub struct ThreadRecord {
     /// The thread's place in the order of seating over all processes, counted from 0.
     pub order: usize,
     /// The thread's process; `None` where it ended too soon.
@@ -35,7 +35,7 @@ pub struct Record {
     /// Whether it still waits for its seat, on the whole set of CPUs.
     pub waiting: bool,
     /// Its time under another mask than its seat's.
-    pub elsewhere: Elsewhere,
+    pub elsewhere: TimeAway,
     /// The problem, where there was one.
     pub trouble: Option<Trouble>,
     /// Its memory policy, where a plan has one for it.
@@ -127,12 +127,12 @@ impl Trouble {
     }
 }
 
-impl Record {
+impl ThreadRecord {
     /// The record of a thread before anything else is known.
     pub(crate) fn new(order: usize, tid: Tid, seat: Option<Seat>, late: bool) -> Self {
         let name = String::new();
         let seen_on = Vec::new();
-        Record {
+        ThreadRecord {
             order,
             pid: None,
             tid,
@@ -142,7 +142,7 @@ impl Record {
             confirmed: false,
             seen_on,
             waiting: false,
-            elsewhere: Elsewhere::default(),
+            elsewhere: TimeAway::default(),
             trouble: None,
             memory: None,
         }
@@ -165,7 +165,7 @@ impl Record {
         self.seat = seat;
         self.confirmed = false;
         self.waiting = false;
-        self.elsewhere = Elsewhere::default();
+        self.elsewhere = TimeAway::default();
         self.seen_on.clear();
         self.trouble = None;
     }
@@ -220,16 +220,16 @@ impl Record {
             .trouble
             .take_if(|trouble| matches!(trouble, Trouble::Changed { to, .. } if to == others));
         if taken.is_some() {
-            self.elsewhere = Elsewhere::default();
+            self.elsewhere = TimeAway::default();
         }
     }
 
     /// Notes the CPU that the thread ran on. One that has slept since it was seated, or is just
     /// waking, still shows the CPU that it fell asleep on.
-    pub(crate) fn note_cpu(&mut self, task: &Task) {
+    pub(crate) fn note_cpu(&mut self, task: &ThreadStat) {
         let (Some(seat), Some(cpu)) = (&self.seat, task.cpu) else { return };
         let strays = runs_elsewhere(task, seat)
-            && Task::of(task.tid).is_some_and(|again| runs_elsewhere(&again, seat));
+            && ThreadStat::of(task.tid).is_some_and(|again| runs_elsewhere(&again, seat));
         // A thread that sleeps still shows the CPU that it last ran on, from before it sat down.
         if (strays || seat.cpus.contains(cpu)) && !self.seen_on.contains(&cpu) {
             self.seen_on.push(cpu);
@@ -247,7 +247,7 @@ impl Record {
     }
 }
 
-fn runs_elsewhere(task: &Task, seat: &Seat) -> bool {
+fn runs_elsewhere(task: &ThreadStat, seat: &Seat) -> bool {
     task.state == 'R' && task.cpu.is_some_and(|cpu| !seat.cpus.contains(cpu))
 }
 
@@ -261,9 +261,9 @@ fn spelled(time: Duration) -> String {
 mod tests {
     use super::*;
 
-    fn seated() -> Record {
+    fn seated() -> ThreadRecord {
         let seat = Seat { task: Some(0), cpus: CpuSet::single(0) };
-        let mut record = Record::new(0, 7, Some(seat), false);
+        let mut record = ThreadRecord::new(0, 7, Some(seat), false);
         record.seen_on.push(0);
         record.is_on_seat();
         record
@@ -313,6 +313,6 @@ mod tests {
             "later looks keep the history"
         );
         record.sits(record.seat.clone());
-        assert!(record.trouble.is_none() && record.elsewhere == Elsewhere::default());
+        assert!(record.trouble.is_none() && record.elsewhere == TimeAway::default());
     }
 }

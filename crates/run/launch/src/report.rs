@@ -4,7 +4,7 @@ use crate::cell_watch::CellEnd;
 use crate::hampered::Hampered;
 use crate::pinner::Pinner;
 use crate::policies::ThreadMemory;
-use crate::record::{Record, Trouble};
+use crate::record::{ThreadRecord, Trouble};
 use crate::seats::Beyond;
 use crate::verifier::MemoryReport;
 use seatmap_os::{CpuList, Tid};
@@ -262,7 +262,7 @@ impl SeatedThread {
     }
 }
 
-fn thread(record: &Record, names: &[String]) -> SeatedThread {
+fn thread(record: &ThreadRecord, names: &[String]) -> SeatedThread {
     let task = record.seat.as_ref().and_then(|seat| seat.task);
     SeatedThread {
         order: record.order,

@@ -4,15 +4,15 @@ use crate::allocator::SeatAllocator;
 use crate::memory::{MemoryWish, MemoryWishError, ProgramMemory};
 use crate::rule::{RuleError, SeatRule, Who};
 use crate::seats::{Beyond, SeatList};
-use crate::sets::{self, Computer, SetError};
+use crate::sets::{self, ComputerCpus, SetError};
 use crate::share::{self, ShareError, SoleWork};
-use seatmap_cell::{Name, Record};
+use seatmap_cell::{CellRecord, Name};
 use seatmap_data::document::Blame;
 use seatmap_data::plan::Plan;
-use seatmap_data::plan::local_rank::Start;
+use seatmap_data::plan::local_rank::LaunchInstance;
 use seatmap_machines::host::topology::TopologyError;
 use seatmap_os::cpus::{CpuError, Cpus};
-use seatmap_os::mempolicy::{MemoryNodes, PolicyError};
+use seatmap_os::mempolicy::{MemoryNodes, MemoryPolicyError};
 use seatmap_os::root::FileError;
 use seatmap_os::{CpuSet, Root, affinity, layout};
 
@@ -29,7 +29,7 @@ pub enum SeatSource {
     #[default]
     Rules,
     /// In a cell, whose CPUs this process need not have: a plan's, or one CPU after the other.
-    Cell(Box<Record>, Option<Box<Plan>>),
+    Cell(Box<CellRecord>, Option<Box<Plan>>),
 }
 
 /// Seats and memory that a person wants for a program.
@@ -106,7 +106,7 @@ pub enum SeatingError {
     Wish(#[from] MemoryWishError),
     /// The kernel does not have the memory policy, or refused it.
     #[error(transparent)]
-    Policy(#[from] PolicyError),
+    Policy(#[from] MemoryPolicyError),
     /// The CPUs of this process could not be read.
     #[error(transparent)]
     Affinity(std::io::Error),
@@ -121,7 +121,7 @@ pub enum SeatingError {
 impl Blame for SeatingError {
     fn is_input(&self) -> bool {
         match self {
-            SeatingError::Policy(error) => matches!(error, PolicyError::TooOld(_)),
+            SeatingError::Policy(error) => matches!(error, MemoryPolicyError::TooOld(_)),
             SeatingError::Affinity(_) | SeatingError::Topology(_) | SeatingError::Nodes(_) => false,
             _ => true,
         }
@@ -132,7 +132,7 @@ impl Blame for SeatingError {
 ///
 /// # Errors
 /// [`SeatingError`]: a variable of a launcher is damaged, or workers cannot be told apart.
-pub fn this_start() -> Result<Start, SeatingError> {
+pub fn this_start() -> Result<LaunchInstance, SeatingError> {
     let cpus = Cpus::read().map_err(SeatingError::Affinity)?;
     Ok(share::this_start(&Root::new("/"), cpus.allowed.len())?)
 }
@@ -162,7 +162,7 @@ impl SeatingRequest {
     }
 
     fn allocator(&self, remarks: &mut Vec<SeatingRemark>) -> Result<SeatAllocator, SeatingError> {
-        let start = if self.is_running { Start::Alone } else { this_start()? };
+        let start = if self.is_running { LaunchInstance::Alone } else { this_start()? };
         // The plan of a job has divided the CPUs of the node among its ranks.
         let is_divided = matches!(self.seats, SeatSource::Rank(_));
         let seats = self.list()?;
@@ -173,7 +173,7 @@ impl SeatingRequest {
         };
         let mut rules = Vec::new();
         for text in &self.rules {
-            rules.push(SeatRule::parse(text, &seats, &Computer::read)?);
+            rules.push(SeatRule::parse(text, &seats, &ComputerCpus::read)?);
         }
         if !self.is_running && rules.iter().any(|rule| !matches!(rule.who, Who::Named(_))) {
             return Err(SeatingError::Numbers);
@@ -210,7 +210,7 @@ impl SeatingRequest {
             SeatSource::Plan(plan) => SeatList::of_plan(plan),
             SeatSource::Rank(cpus) => SeatList::of_sets(vec![cpus.clone()], Beyond::Cycle),
             SeatSource::List(list) => {
-                SeatList::of_members(sets::members(list, &Computer::read)?, beyond)
+                SeatList::of_members(sets::members(list, &ComputerCpus::read)?, beyond)
             }
             SeatSource::Rules => SeatList::of_sets(Vec::new(), beyond),
             SeatSource::Cell(cell, plan) => in_cell(cell, plan.as_deref())?,
@@ -229,7 +229,7 @@ impl SeatingRequest {
         let memory = wish.memory(&MemoryNodes::read(&root), &near, self.plan())?;
         match memory.policies().into_iter().try_for_each(|policy| policy.check()) {
             Ok(()) => Ok(Some(memory)),
-            Err(PolicyError::NoNuma) => {
+            Err(MemoryPolicyError::NoNuma) => {
                 remarks.push(SeatingRemark::OneMemory(wish.clone()));
                 Ok(None)
             }
@@ -240,7 +240,7 @@ impl SeatingRequest {
 
 /// A seat a thread. Nothing balances in a cell, so the list starts again where there are more
 /// threads than seats.
-fn in_cell(cell: &Record, plan: Option<&Plan>) -> Result<SeatList, SeatingError> {
+fn in_cell(cell: &CellRecord, plan: Option<&Plan>) -> Result<SeatList, SeatingError> {
     let cpus = cell.set();
     let beyond = Beyond::Cycle;
     let seats = match plan {

@@ -1,7 +1,7 @@
 //! Rules that seat threads by their name, process or number: `NAME=TASKS`, `NAME=CPUS`.
 
 use crate::seats::{Seat, SeatList};
-use crate::sets::{self, Computer, SetError};
+use crate::sets::{self, ComputerCpus, SetError};
 use seatmap_data::document::visible;
 use seatmap_os::CpuList;
 use seatmap_os::Tid;
@@ -81,7 +81,7 @@ impl SeatRule {
     pub fn parse(
         text: &str,
         seats: &SeatList,
-        computer: &dyn Fn() -> Result<Computer, String>,
+        computer: &dyn Fn() -> Result<ComputerCpus, String>,
     ) -> Result<Self, RuleError> {
         let (who, places) = text
             .rsplit_once('=')
@@ -115,7 +115,7 @@ fn tasks(member: &str, seats: &SeatList) -> Option<Vec<Seat>> {
 
 fn shared(
     member: &str,
-    computer: &dyn Fn() -> Result<Computer, String>,
+    computer: &dyn Fn() -> Result<ComputerCpus, String>,
 ) -> Result<Vec<Seat>, SetError> {
     Ok(sets::parse(member, computer)?.into_iter().map(Seat::shared).collect())
 }

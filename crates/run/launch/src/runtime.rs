@@ -17,7 +17,7 @@ const GO_VARIABLE: &str = "GOMAXPROCS";
 
 /// The runtime of a program, as far as seats depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Runtime {
+pub(crate) enum LanguageRuntime {
     /// A thread is a unit of work, and the program reads the number of CPUs once, at its start.
     /// OpenMP, Tokio, Rayon, Julia and Erlang are like that; Python has no setting for its threads.
     Ordinary,
@@ -35,41 +35,41 @@ pub(crate) enum Runtime {
     Go,
 }
 
-impl Runtime {
+impl LanguageRuntime {
     /// The runtime of a program's file. One that cannot be read is taken for ordinary.
     pub(crate) fn of(file: &Path) -> Self {
         match file.file_name().and_then(|name| name.to_str()) {
-            Some("java") => return Runtime::Java,
-            Some("node" | "nodejs" | "deno" | "bun") => return Runtime::Node,
-            Some("dotnet") => return Runtime::DotNet,
+            Some("java") => return LanguageRuntime::Java,
+            Some("node" | "nodejs" | "deno" | "bun") => return LanguageRuntime::Node,
+            Some("dotnet") => return LanguageRuntime::DotNet,
             _ => {}
         }
         match Elf::open(file) {
-            Ok(elf) if elf.section(OF_GO).is_some() => Runtime::Go,
-            _ => Runtime::Ordinary,
+            Ok(elf) if elf.section(OF_GO).is_some() => LanguageRuntime::Go,
+            _ => LanguageRuntime::Ordinary,
         }
     }
 
     /// Whether the first two threads of a process ask for the number of CPUs some time after its
     /// start.
     pub fn asks_late(self) -> bool {
-        matches!(self, Runtime::DotNet | Runtime::Java | Runtime::Node)
+        matches!(self, LanguageRuntime::DotNet | LanguageRuntime::Java | LanguageRuntime::Node)
     }
 
     /// Whether any thread may ask for the number of CPUs at any time, and the program does less
     /// work where it is told of one.
     pub fn asks_again(self) -> bool {
-        matches!(self, Runtime::Java | Runtime::Node | Runtime::Go)
+        matches!(self, LanguageRuntime::Java | LanguageRuntime::Node | LanguageRuntime::Go)
     }
 
     /// Whether its user has told it the number of CPUs, so that it does not ask.
     pub fn is_sized(self, arguments: &[String], variable: &dyn Fn(&str) -> Option<String>) -> bool {
         match self {
-            Runtime::Java => {
+            LanguageRuntime::Java => {
                 let elsewhere = JAVA_VARIABLES.iter().filter_map(|name| variable(name));
                 elsewhere.chain(arguments.iter().cloned()).any(|text| text.contains(JAVA_OPTION))
             }
-            Runtime::Go => variable(GO_VARIABLE).is_some(),
+            LanguageRuntime::Go => variable(GO_VARIABLE).is_some(),
             _ => false,
         }
     }
@@ -77,8 +77,8 @@ impl Runtime {
     /// The sentence about a program that asks for the number of CPUs in a thread which has one.
     pub fn narrowed(self, program: &str, cpus: usize) -> String {
         let remedy = match self {
-            Runtime::Java => format!("set {JAVA_OPTION}{cpus}"),
-            Runtime::Go => format!("set {GO_VARIABLE}={cpus}"),
+            LanguageRuntime::Java => format!("set {JAVA_OPTION}{cpus}"),
+            LanguageRuntime::Go => format!("set {GO_VARIABLE}={cpus}"),
             _ => format!("tell it to start {cpus}", cpus = counted(cpus, "worker")),
         };
         format!(
@@ -92,7 +92,7 @@ impl Runtime {
 /// A file that cannot be read counts as another one.
 #[must_use]
 pub fn is_of_go(file: &Path) -> bool {
-    Runtime::of(file) == Runtime::Go
+    LanguageRuntime::of(file) == LanguageRuntime::Go
 }
 
 #[cfg(test)]
@@ -128,36 +128,41 @@ mod tests {
     fn programs_of_go_are_known_by_a_section() {
         assert!(is_of_go_with(&program(b"\0.go.buildinfo\0")));
         assert!(!is_of_go_with(&program(b"\0.data\0")) && !is_of_go_with(b"#!/bin/sh\n"));
-        assert_eq!(Runtime::of(&std::env::current_exe().unwrap()), Runtime::Ordinary);
-        assert_eq!(Runtime::of(Path::new("/opt/jdk/bin/java")), Runtime::Java);
-        assert_eq!(Runtime::of(Path::new("/no/such")), Runtime::Ordinary);
+        assert_eq!(
+            LanguageRuntime::of(&std::env::current_exe().unwrap()),
+            LanguageRuntime::Ordinary
+        );
+        assert_eq!(LanguageRuntime::of(Path::new("/opt/jdk/bin/java")), LanguageRuntime::Java);
+        assert_eq!(LanguageRuntime::of(Path::new("/no/such")), LanguageRuntime::Ordinary);
     }
 
     #[test]
     fn users_may_tell_a_runtime_the_number_of_cpus() {
         let none = |_: &str| None;
         let word = |text: &str| vec![text.to_owned()];
-        assert!(Runtime::Java.is_sized(&word("-XX:ActiveProcessorCount=2"), &none));
+        assert!(LanguageRuntime::Java.is_sized(&word("-XX:ActiveProcessorCount=2"), &none));
         assert!(
-            !Runtime::Java.is_sized(&word("-Xmx1g"), &none) && !Runtime::Node.is_sized(&[], &none)
+            !LanguageRuntime::Java.is_sized(&word("-Xmx1g"), &none)
+                && !LanguageRuntime::Node.is_sized(&[], &none)
         );
         let has = |wanted: &'static str, text: &'static str| {
             move |name: &str| (name == wanted).then(|| text.to_owned())
         };
         assert!(
-            Runtime::Java
+            LanguageRuntime::Java
                 .is_sized(&[], &has("JDK_JAVA_OPTIONS", "-Xmx1g -XX:ActiveProcessorCount=2"))
         );
         assert!(
-            Runtime::Go.is_sized(&[], &has("GOMAXPROCS", "2")) && !Runtime::Go.is_sized(&[], &none)
+            LanguageRuntime::Go.is_sized(&[], &has("GOMAXPROCS", "2"))
+                && !LanguageRuntime::Go.is_sized(&[], &none)
         );
     }
 
     #[test]
     fn sentences_name_the_setting_of_the_runtime() {
-        insta::assert_snapshot!(Runtime::Java.narrowed("java", 4), @"java sizes itself by the CPUs of the thread that asks, and a seated thread has one; set -XX:ActiveProcessorCount=4");
-        insta::assert_snapshot!(Runtime::Go.narrowed("hugo", 4), @"hugo sizes itself by the CPUs of the thread that asks, and a seated thread has one; set GOMAXPROCS=4");
-        insta::assert_snapshot!(Runtime::Node.narrowed("node", 4), @"node sizes itself by the CPUs of the thread that asks, and a seated thread has one; tell it to start 4 workers");
+        insta::assert_snapshot!(LanguageRuntime::Java.narrowed("java", 4), @"java sizes itself by the CPUs of the thread that asks, and a seated thread has one; set -XX:ActiveProcessorCount=4");
+        insta::assert_snapshot!(LanguageRuntime::Go.narrowed("hugo", 4), @"hugo sizes itself by the CPUs of the thread that asks, and a seated thread has one; set GOMAXPROCS=4");
+        insta::assert_snapshot!(LanguageRuntime::Node.narrowed("node", 4), @"node sizes itself by the CPUs of the thread that asks, and a seated thread has one; tell it to start 4 workers");
     }
 
     proptest! {

@@ -2,7 +2,7 @@
 //! one.
 
 use crate::allocator::SeatAllocator;
-use crate::runtime::Runtime;
+use crate::runtime::LanguageRuntime;
 use seatmap_data::document::visible;
 use seatmap_os::task;
 use seatmap_os::{Root, Tid};
@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Default)]
 pub(crate) struct Runtimes {
     /// The runtimes of processes that have one.
-    of: HashMap<Tid, Runtime>,
-    files: HashMap<PathBuf, Runtime>,
+    of: HashMap<Tid, LanguageRuntime>,
+    files: HashMap<PathBuf, LanguageRuntime>,
     roaming: Vec<PathBuf>,
     narrowed: Vec<Narrowed>,
 }
@@ -23,7 +23,7 @@ pub(crate) struct Runtimes {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Narrowed {
     pub file: PathBuf,
-    pub runtime: Runtime,
+    pub runtime: LanguageRuntime,
     /// Whether it is the program that was started: the launcher knows that before it starts it.
     pub is_first: bool,
 }
@@ -37,7 +37,7 @@ impl Narrowed {
 
 /// The meaning of seats to a program that asks for the number of CPUs again and again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fit {
+pub(crate) enum SeatFit {
     /// Its threads may run on all seats.
     Roams,
     /// Each thread has its seat, which is smaller than all seats together.
@@ -48,39 +48,39 @@ pub(crate) enum Fit {
 
 impl Runtimes {
     /// Notes the program that a process executes. `fit` says what seats mean to a runtime.
-    pub fn note(&mut self, pid: Tid, file: &Path, fit: impl Fn(Runtime) -> Fit) {
+    pub fn note(&mut self, pid: Tid, file: &Path, fit: impl Fn(LanguageRuntime) -> SeatFit) {
         let is_first = self.files.is_empty();
         let known = self.files.get(file).copied();
-        let runtime = known.unwrap_or_else(|| Runtime::of(file));
+        let runtime = known.unwrap_or_else(|| LanguageRuntime::of(file));
         if known.is_none() {
             self.files.insert(file.to_owned(), runtime);
         }
         match runtime {
-            Runtime::Ordinary => self.of.remove(&pid),
+            LanguageRuntime::Ordinary => self.of.remove(&pid),
             other => self.of.insert(pid, other),
         };
         if !runtime.asks_again() || known.is_some() {
             return;
         }
         match fit(runtime) {
-            Fit::Roams => self.roaming.push(file.to_owned()),
-            Fit::Narrow if !is_sized(runtime, pid) => {
+            SeatFit::Roams => self.roaming.push(file.to_owned()),
+            SeatFit::Narrow if !is_sized(runtime, pid) => {
                 self.narrowed.push(Narrowed { file: file.to_owned(), runtime, is_first });
             }
-            Fit::Narrow | Fit::Whole => {}
+            SeatFit::Narrow | SeatFit::Whole => {}
         }
     }
 
     /// Notes the program of a process that runs already.
-    pub fn meet(&mut self, pid: Tid, fit: impl Fn(Runtime) -> Fit) {
+    pub fn meet(&mut self, pid: Tid, fit: impl Fn(LanguageRuntime) -> SeatFit) {
         let Some(file) = task::program_file(pid) else { return };
         self.note(pid, &file, fit);
         self.narrowed.iter_mut().for_each(|narrowed| narrowed.is_first = false);
     }
 
     /// The runtime of a process.
-    pub fn of(&self, pid: Tid) -> Runtime {
-        self.of.get(&pid).copied().unwrap_or(Runtime::Ordinary)
+    pub fn of(&self, pid: Tid) -> LanguageRuntime {
+        self.of.get(&pid).copied().unwrap_or(LanguageRuntime::Ordinary)
     }
 
     /// A process is gone.
@@ -103,16 +103,16 @@ impl Runtimes {
 /// knows how each thread came to be, a thread of Java or Node has a seat of its own: the plan was
 /// made from a look at that very program. A strict seating keeps each thread in its seat, and so
 /// does a cell, where the kernel moves nothing.
-pub(crate) fn fit(seating: &SeatAllocator, widens: bool, runtime: Runtime) -> Fit {
+pub(crate) fn fit(seating: &SeatAllocator, widens: bool, runtime: LanguageRuntime) -> SeatFit {
     let has_narrow_seats = seating.seats().cpus.iter().any(|seat| seat != seating.whole());
     if seating.ordered_tasks() == 0 || !has_narrow_seats {
-        return Fit::Whole;
+        return SeatFit::Whole;
     }
-    let is_known = seating.has_paths() && runtime != Runtime::Go;
-    if widens && !is_known { Fit::Roams } else { Fit::Narrow }
+    let is_known = seating.has_paths() && runtime != LanguageRuntime::Go;
+    if widens && !is_known { SeatFit::Roams } else { SeatFit::Narrow }
 }
 
-fn is_sized(runtime: Runtime, pid: Tid) -> bool {
+fn is_sized(runtime: LanguageRuntime, pid: Tid) -> bool {
     let root = Root::new("/");
     let variables = task::environment(&root, pid);
     runtime.is_sized(&task::arguments(&root, pid), &|name| {
@@ -130,21 +130,25 @@ mod tests {
         let own = Tid::try_from(std::process::id()).unwrap();
         let [java, node] = ["/opt/jdk/bin/java", "/usr/bin/node"].map(Path::new);
         let mut runtimes = Runtimes::default();
-        runtimes.note(own, node, |_| Fit::Narrow);
-        runtimes.note(own, java, |_| Fit::Roams);
-        runtimes.note(own, java, |_| Fit::Narrow);
-        assert_eq!((runtimes.roaming(), runtimes.of(own)), (&[java.to_owned()][..], Runtime::Java));
-        let narrowed = Narrowed { file: node.to_owned(), runtime: Runtime::Node, is_first: true };
+        runtimes.note(own, node, |_| SeatFit::Narrow);
+        runtimes.note(own, java, |_| SeatFit::Roams);
+        runtimes.note(own, java, |_| SeatFit::Narrow);
+        assert_eq!(
+            (runtimes.roaming(), runtimes.of(own)),
+            (&[java.to_owned()][..], LanguageRuntime::Java)
+        );
+        let narrowed =
+            Narrowed { file: node.to_owned(), runtime: LanguageRuntime::Node, is_first: true };
         assert_eq!(runtimes.narrowed(), [narrowed]);
-        runtimes.note(own, Path::new("/bin/true"), |_| Fit::Narrow);
-        assert_eq!(runtimes.of(own), Runtime::Ordinary);
+        runtimes.note(own, Path::new("/bin/true"), |_| SeatFit::Narrow);
+        assert_eq!(runtimes.of(own), LanguageRuntime::Ordinary);
     }
 
     #[test]
     fn where_all_threads_have_all_seats_nothing_is_told() {
         let own = Tid::try_from(std::process::id()).unwrap();
         let mut runtimes = Runtimes::default();
-        runtimes.note(own, Path::new("/opt/jdk/bin/java"), |_| Fit::Whole);
+        runtimes.note(own, Path::new("/opt/jdk/bin/java"), |_| SeatFit::Whole);
         assert!(runtimes.roaming().is_empty() && runtimes.narrowed().is_empty());
     }
 }

@@ -28,7 +28,7 @@ use std::collections::BTreeMap;
 
 /// This computer, as far as seats name parts of it.
 #[derive(Clone, Debug, Default)]
-pub struct Computer {
+pub struct ComputerCpus {
     /// The CPUs that run, as far as the kernel shows them.
     pub topology: Topology,
     /// The CPUs that this process may use, those set apart included.
@@ -39,7 +39,7 @@ pub struct Computer {
     pub unseen: CpuSet,
 }
 
-impl Computer {
+impl ComputerCpus {
     /// This computer.
     ///
     /// # Errors
@@ -52,7 +52,7 @@ impl Computer {
         let present: CpuSet = cpus.present.into_iter().collect();
         let unseen = present.without(&topology.os_indices().collect());
         let set_apart = cpus::set_apart(&Root::new("/"));
-        Ok(Computer { topology, usable, set_apart, unseen })
+        Ok(ComputerCpus { topology, usable, set_apart, unseen })
     }
 }
 
@@ -228,7 +228,7 @@ pub fn is_set(member: &str) -> bool {
 /// [`SetError`] for the first member that is wrong.
 pub fn parse(
     text: &str,
-    computer: &dyn Fn() -> Result<Computer, String>,
+    computer: &dyn Fn() -> Result<ComputerCpus, String>,
 ) -> Result<Vec<CpuSet>, SetError> {
     members(text, computer).map(|members| members.concat())
 }
@@ -239,7 +239,7 @@ pub fn parse(
 /// [`SetError`] for the first member that is wrong.
 pub fn members(
     text: &str,
-    computer: &dyn Fn() -> Result<Computer, String>,
+    computer: &dyn Fn() -> Result<ComputerCpus, String>,
 ) -> Result<Vec<Vec<CpuSet>>, SetError> {
     let mut all = Vec::new();
     let mut count = 0;
@@ -258,7 +258,7 @@ pub fn members(
 /// The seats of one member.
 fn seats(
     member: &str,
-    computer: &dyn Fn() -> Result<Computer, String>,
+    computer: &dyn Fn() -> Result<ComputerCpus, String>,
 ) -> Result<Vec<CpuSet>, SetError> {
     if foreign(member).is_some() {
         return Err(SetError::Shape(member.to_owned()));
@@ -308,7 +308,7 @@ struct Part {
 }
 
 /// The parts of a level, by their numbers.
-fn parts(level: Level, computer: &Computer) -> BTreeMap<u32, Part> {
+fn parts(level: Level, computer: &ComputerCpus) -> BTreeMap<u32, Part> {
     let mut parts: BTreeMap<u32, Part> = BTreeMap::new();
     for pu in &computer.topology.pus {
         if let Some(number) = level.of(pu) {
@@ -331,7 +331,7 @@ fn of_level(
     member: &str,
     level: Level,
     which: &str,
-    computer: &Computer,
+    computer: &ComputerCpus,
 ) -> Result<Vec<CpuSet>, SetError> {
     let level = NumberedParts { level, parts: parts(level, computer), computer };
     if which == "*" {
@@ -347,7 +347,7 @@ fn of_level(
 struct NumberedParts<'a> {
     level: Level,
     parts: BTreeMap<u32, Part>,
-    computer: &'a Computer,
+    computer: &'a ComputerCpus,
 }
 
 impl NumberedParts<'_> {
@@ -417,7 +417,7 @@ mod tests {
     use seatmap_data::machine::Pu;
 
     /// Two packages of two L3 caches of two cores.
-    fn computer() -> Result<Computer, String> {
+    fn computer() -> Result<ComputerCpus, String> {
         let topology = Topology {
             pus: (0..8)
                 .map(|os| Pu {
@@ -431,13 +431,13 @@ mod tests {
                 .collect(),
         };
         let usable = topology.os_indices().collect();
-        Ok(Computer { topology, usable, ..Computer::default() })
+        Ok(ComputerCpus { topology, usable, ..ComputerCpus::default() })
     }
 
     #[test]
     fn numbers_are_the_machines_own_whatever_this_process_may_use() {
         let usable: CpuSet = [5, 6, 7].into_iter().collect();
-        let narrow = || Ok(Computer { usable: usable.clone(), ..computer()? });
+        let narrow = || Ok(ComputerCpus { usable: usable.clone(), ..computer()? });
         let seats = |text: &str| parse(text, &narrow).map(|seats| seats[0].to_string());
         assert_eq!(seats("core:5"), Ok("5".to_owned()));
         assert_eq!(seats("l3:2,l3:3"), Ok("5".to_owned()), "as far as it may use it");
@@ -468,7 +468,7 @@ mod tests {
 
     #[test]
     fn numbers_of_a_part_of_the_machine_are_told_as_such() {
-        let hidden = || Ok(Computer { unseen: CpuSet::single(8), ..computer()? });
+        let hidden = || Ok(ComputerCpus { unseen: CpuSet::single(8), ..computer()? });
         let refusal = parse("core:8", &hidden).unwrap_err().to_string();
         let sentence = "'core:8': this machine has core 0-7 (counted among the CPUs that the \
              kernel shows here, 0-7); 'seatmap show host' lists them";
@@ -478,7 +478,7 @@ mod tests {
     #[test]
     fn cpus_that_are_set_apart_are_named() {
         let set_apart: CpuSet = [3, 6, 7].into_iter().collect();
-        let computer = || Ok(Computer { set_apart: set_apart.clone(), ..computer()? });
+        let computer = || Ok(ComputerCpus { set_apart: set_apart.clone(), ..computer()? });
         let read = |text: &str| {
             let seats = parse(text, &computer).unwrap();
             seats.iter().map(ToString::to_string).collect::<Vec<_>>()

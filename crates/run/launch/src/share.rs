@@ -13,7 +13,7 @@
 mod xargs;
 
 use crate::seats::SeatList;
-use seatmap_data::plan::local_rank::{ALL, LocalRank, LocalRankError, OWN, Start};
+use seatmap_data::plan::local_rank::{ALL, LaunchInstance, LocalRank, LocalRankError, OWN};
 use seatmap_data::statistics::words::agreeing;
 use seatmap_os::Root;
 use std::ops::Range;
@@ -145,11 +145,11 @@ impl SoleWork {
         self.check_start(this_start(root, here_cpus))
     }
 
-    fn check_start(self, start: Result<Start, ShareError>) -> Result<(), ShareError> {
+    fn check_start(self, start: Result<LaunchInstance, ShareError>) -> Result<(), ShareError> {
         match start {
-            Ok(Start::Alone) => Ok(()),
-            Ok(Start::Task(task)) => Err(ShareError::NoTasks { task }),
-            Ok(Start::OneOf(rank)) => Err(ShareError::Together {
+            Ok(LaunchInstance::Alone) => Ok(()),
+            Ok(LaunchInstance::Task(task)) => Err(ShareError::NoTasks { task }),
+            Ok(LaunchInstance::OneOf(rank)) => Err(ShareError::Together {
                 starts: counted(&rank),
                 source_of: rank.source,
                 work: self,
@@ -176,13 +176,13 @@ fn counted_seats(count: usize) -> String {
 ///
 /// # Errors
 /// [`ShareError`]: a variable is damaged, or workers of `xargs` cannot be told apart.
-pub fn this_start(root: &Root, here_cpus: usize) -> Result<Start, ShareError> {
-    let start = Start::find(&variable, here_cpus)?;
-    if start != Start::Alone || variable(OWN).is_some_and(|own| !own.is_empty()) {
+pub fn this_start(root: &Root, here_cpus: usize) -> Result<LaunchInstance, ShareError> {
+    let start = LaunchInstance::find(&variable, here_cpus)?;
+    if start != LaunchInstance::Alone || variable(OWN).is_some_and(|own| !own.is_empty()) {
         return Ok(start);
     }
     let worker = xargs::worker(root, seatmap_os::task::own_tid(), &variable)?;
-    Ok(worker.map_or(Start::Alone, Start::OneOf))
+    Ok(worker.map_or(LaunchInstance::Alone, LaunchInstance::OneOf))
 }
 
 fn variable(name: &str) -> Option<String> {
@@ -195,13 +195,15 @@ impl SeatList {
     ///
     /// # Errors
     /// [`ShareError`].
-    pub fn shared_with(self, start: &Start, is_plan: bool) -> Result<Self, ShareError> {
+    pub fn shared_with(self, start: &LaunchInstance, is_plan: bool) -> Result<Self, ShareError> {
         let seats = self.cpus.len();
         let own = match start {
-            Start::Alone => self.own.clone(),
-            Start::Task(task) if *task < seats => *task..task + 1,
-            Start::Task(task) => return Err(ShareError::NoSuchTask { task: *task, seats }),
-            Start::OneOf(rank) => part(rank, seats, is_plan)?,
+            LaunchInstance::Alone => self.own.clone(),
+            LaunchInstance::Task(task) if *task < seats => *task..task + 1,
+            LaunchInstance::Task(task) => {
+                return Err(ShareError::NoSuchTask { task: *task, seats });
+            }
+            LaunchInstance::OneOf(rank) => part(rank, seats, is_plan)?,
         };
         Ok(SeatList { own, ..self })
     }
@@ -231,9 +233,9 @@ fn counted(rank: &LocalRank) -> String {
 ///
 /// # Errors
 /// [`ShareError::Rule`].
-pub fn check_rules(start: &Start, have_sets: bool) -> Result<(), ShareError> {
+pub fn check_rules(start: &LaunchInstance, have_sets: bool) -> Result<(), ShareError> {
     match start {
-        Start::OneOf(rank) if have_sets => {
+        LaunchInstance::OneOf(rank) if have_sets => {
             Err(ShareError::Rule { starts: counted(rank), source_of: rank.source.clone() })
         }
         _ => Ok(()),
@@ -242,7 +244,7 @@ pub fn check_rules(start: &Start, have_sets: bool) -> Result<(), ShareError> {
 
 /// A line that says what a start takes; `None` where it takes all.
 #[must_use]
-pub fn sentence(start: &Start, seats: &SeatList) -> Option<String> {
+pub fn sentence(start: &LaunchInstance, seats: &SeatList) -> Option<String> {
     let of = seats.cpus.len();
     let takes = match seats.own.len() {
         1 => format!("takes task {} of {of}", seats.own.start),
@@ -253,9 +255,9 @@ pub fn sentence(start: &Start, seats: &SeatList) -> Option<String> {
         ),
     };
     match start {
-        Start::Alone => None,
-        Start::Task(_) => Some(format!("this start {takes} ({OWN})")),
-        Start::OneOf(LocalRank { rank, size, kind, source }) => {
+        LaunchInstance::Alone => None,
+        LaunchInstance::Task(_) => Some(format!("this start {takes} ({OWN})")),
+        LaunchInstance::OneOf(LocalRank { rank, size, kind, source }) => {
             let of_starts = size.map(|size| format!(" of {size}")).unwrap_or_default();
             Some(format!("{kind} {rank}{of_starts} on this node {takes} ({source})"))
         }
@@ -268,11 +270,16 @@ mod tests {
     use crate::seats::Beyond;
     use seatmap_os::CpuSet;
 
-    fn rank(rank: usize, size: Option<usize>) -> Start {
-        Start::OneOf(LocalRank { rank, size, kind: "rank", source: format!("RANK={rank}") })
+    fn rank(rank: usize, size: Option<usize>) -> LaunchInstance {
+        LaunchInstance::OneOf(LocalRank {
+            rank,
+            size,
+            kind: "rank",
+            source: format!("RANK={rank}"),
+        })
     }
 
-    fn taken(start: &Start, seats: u32, is_plan: bool) -> Result<Range<usize>, String> {
+    fn taken(start: &LaunchInstance, seats: u32, is_plan: bool) -> Result<Range<usize>, String> {
         let list = SeatList::of_sets((0..seats).map(CpuSet::single).collect(), Beyond::Leave);
         list.shared_with(start, is_plan).map(|list| list.own).map_err(|error| error.to_string())
     }
@@ -282,22 +289,23 @@ mod tests {
         assert_eq!(taken(&rank(1, Some(2)), 2, true), Ok(1..2));
         assert_eq!(taken(&rank(1, Some(2)), 8, true), Ok(4..8));
         assert_eq!(taken(&rank(3, None), 8, true), Ok(3..4));
-        assert_eq!(taken(&Start::Task(5), 8, true), Ok(5..6));
-        assert_eq!(taken(&Start::Alone, 8, true), Ok(0..8));
+        assert_eq!(taken(&LaunchInstance::Task(5), 8, true), Ok(5..6));
+        assert_eq!(taken(&LaunchInstance::Alone, 8, true), Ok(0..8));
         let parts: Vec<_> = (0..3).map(|it| taken(&rank(it, Some(3)), 8, false).unwrap()).collect();
         assert_eq!(parts, [0..2, 2..5, 5..8], "a list is divided as well as it can be");
     }
 
     #[test]
     fn starts_that_would_share_a_seat_are_refused() {
-        let refused = |start: Start, seats, is_plan| taken(&start, seats, is_plan).unwrap_err();
+        let refused =
+            |start: LaunchInstance, seats, is_plan| taken(&start, seats, is_plan).unwrap_err();
         insta::assert_snapshot!(refused(rank(0, Some(2)), 1, false), @"2 ranks start on this node (RANK=0), and there is 1 seat, which they would share: give each its own, or set SEATMAP_TASK=all if only one of them runs at a time");
         insta::assert_snapshot!(refused(rank(2, None), 2, false), @"3 or more ranks start on this node (RANK=2), and there are 2 seats, which they would share: give each its own, or set SEATMAP_TASK=all if only one of them runs at a time");
         insta::assert_snapshot!(refused(rank(0, Some(2)), 3, true), @"2 ranks start on this node (RANK=0), and the plan has 3 tasks, which is not a multiple: make a plan with as many tasks as ranks, or set SEATMAP_TASK to the number of a task");
-        insta::assert_snapshot!(refused(Start::Task(3), 2, true), @"there is no task 3 (SEATMAP_TASK=3): there are 2 seats");
+        insta::assert_snapshot!(refused(LaunchInstance::Task(3), 2, true), @"there is no task 3 (SEATMAP_TASK=3): there are 2 seats");
         assert!(
             check_rules(&rank(0, Some(2)), true).is_err()
-                && check_rules(&Start::Alone, true).is_ok()
+                && check_rules(&LaunchInstance::Alone, true).is_ok()
         );
         assert!(check_rules(&rank(0, Some(2)), false).is_ok());
     }
@@ -308,15 +316,15 @@ mod tests {
         insta::assert_snapshot!(refused(SoleWork::Auto, Ok(rank(0, Some(2)))), @"2 ranks start on this node (RANK=0), and each would try seats on the CPUs of the others: seat the ranks of a job together ('seatmap run --auto --pid PID,PID'), or each by a plan ('seatmap run --plan'), or set SEATMAP_TASK=all if only one of them runs at a time or each has CPUs of its own");
         insta::assert_snapshot!(refused(SoleWork::Bench, Ok(rank(1, None))), @"2 or more ranks start on this node (RANK=1), and each would time its runs beside those of the others: start the whole job in each run ('seatmap bench -- mpirun ...'), or set SEATMAP_TASK=all if only one of them runs at a time or each has CPUs of its own");
         insta::assert_snapshot!(refused(SoleWork::Tune, Err(ShareError::Workers { workers: "4 commands".to_owned() })), @"4 commands start on this node (xargs), and each would race beside the others on the same CPUs: start the whole job in each run ('seatmap tune -- mpirun ...'), or set SEATMAP_TASK=all if only one of them runs at a time or each has CPUs of its own");
-        insta::assert_snapshot!(refused(SoleWork::Tune, Ok(Start::Task(3))), @"there is no task 3 here (SEATMAP_TASK=3): SEATMAP_TASK chooses among the tasks of a plan or the CPUs of a list; unset it, or set SEATMAP_TASK=all");
+        insta::assert_snapshot!(refused(SoleWork::Tune, Ok(LaunchInstance::Task(3))), @"there is no task 3 here (SEATMAP_TASK=3): SEATMAP_TASK chooses among the tasks of a plan or the CPUs of a list; unset it, or set SEATMAP_TASK=all");
         insta::assert_snapshot!(refused(SoleWork::Noise, Ok(rank(0, Some(2)))), @"2 ranks start on this node (RANK=0), and each would take the others for noise of its CPUs: start one on each node ('mpirun --map-by ppr:1:node', 'srun --ntasks-per-node=1'), or set SEATMAP_TASK=all if only one of them runs at a time or each has CPUs of its own");
-        assert_eq!(SoleWork::Bench.check_start(Ok(Start::Alone)), Ok(()));
+        assert_eq!(SoleWork::Bench.check_start(Ok(LaunchInstance::Alone)), Ok(()));
     }
 
     #[test]
     fn a_start_is_told_what_it_takes() {
         let list = SeatList::of_sets((0..4).map(CpuSet::single).collect(), Beyond::Leave);
-        let told = |start: Start| {
+        let told = |start: LaunchInstance| {
             super::sentence(&start, &list.clone().shared_with(&start, true).unwrap())
         };
         assert_eq!(
@@ -324,6 +332,6 @@ mod tests {
             "rank 1 of 2 on this node takes tasks 2 to 3 of 4 (RANK=1)"
         );
         assert_eq!(told(rank(1, None)).unwrap(), "rank 1 on this node takes task 1 of 4 (RANK=1)");
-        assert_eq!(told(Start::Alone), None);
+        assert_eq!(told(LaunchInstance::Alone), None);
     }
 }

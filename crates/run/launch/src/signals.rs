@@ -46,7 +46,7 @@ pub struct Signals {
 
 /// A signal that came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Came {
+pub struct ReceivedSignal {
     /// The signal's number.
     pub signal: i32,
     /// Whether the program has received the signal too, from the terminal.
@@ -55,7 +55,7 @@ pub struct Came {
     pub sender: Tid,
 }
 
-impl Came {
+impl ReceivedSignal {
     /// Whether it asks the job to stop.
     #[must_use]
     pub fn asks_to_stop(&self) -> bool {
@@ -93,13 +93,13 @@ impl Signals {
 
     /// The next signal, waiting no longer than this; `None` for `SIGCHLD`, and after this time.
     #[must_use]
-    pub fn next(&self, wait: Duration) -> Option<Came> {
+    pub fn next(&self, wait: Duration) -> Option<ReceivedSignal> {
         self.take(wait).filter(|came| came.signal != libc::SIGCHLD)
     }
 
     /// `SIGCONT` comes first: the kernel gives pending signals by number, and one that was sent
     /// later must not overtake it. A `SIGCONT` that is passed on too late would end the next stop.
-    fn take(&self, wait: Duration) -> Option<Came> {
+    fn take(&self, wait: Duration) -> Option<ReceivedSignal> {
         take_of(&set([libc::SIGCONT]), Duration::ZERO).or_else(|| take_of(&self.held, wait))
     }
 
@@ -182,7 +182,7 @@ impl Drop for Signals {
 }
 
 /// The next of these signals, waiting no longer than this.
-fn take_of(signals: &libc::sigset_t, wait: Duration) -> Option<Came> {
+fn take_of(signals: &libc::sigset_t, wait: Duration) -> Option<ReceivedSignal> {
     let wait = libc::timespec {
         tv_sec: wait.as_secs() as libc::time_t,
         tv_nsec: wait.subsec_nanos() as _,
@@ -196,10 +196,10 @@ fn take_of(signals: &libc::sigset_t, wait: Duration) -> Option<Came> {
     // SAFETY: where the kernel sent it the field is zero, or a child's number, and no sender has
     // that number.
     let sender = unsafe { found.si_pid() };
-    (signal > 0).then_some(Came { signal, to_group, sender })
+    (signal > 0).then_some(ReceivedSignal { signal, to_group, sender })
 }
 
-impl Came {
+impl ReceivedSignal {
     /// Passes it on to a process that has not received it. Where that fails the process is gone.
     pub fn pass_on(self, pid: Tid) {
         if !self.to_group {

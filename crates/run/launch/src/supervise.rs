@@ -4,7 +4,7 @@ use crate::Ending;
 use crate::allocator::SeatAllocator;
 use crate::error::LaunchError;
 use crate::executable::Executable;
-use crate::front::{self, Link, Side};
+use crate::front::{self, ForkSide, FrontLink};
 use crate::launch::{Launch, LaunchOptions};
 use crate::neighbours::SeatNeighbours;
 use crate::report::{Behind, Report};
@@ -68,8 +68,8 @@ impl RunRequest {
     /// [`LaunchError::NoSupervisor`]: nothing was started. [`LaunchError::SupervisorKilled`].
     pub fn run(self, listener: &mut dyn RunListener) -> Result<Ending, LaunchError> {
         match front::split().map_err(LaunchError::NoSupervisor)? {
-            Side::Front(front) => front.wait().ok_or(LaunchError::SupervisorKilled),
-            Side::Supervisor(mut link) => {
+            ForkSide::Front(front) => front.wait().ok_or(LaunchError::SupervisorKilled),
+            ForkSide::Supervisor(mut link) => {
                 let ending = self.supervise(&mut link, listener);
                 link.end(ending);
                 std::process::exit(0)
@@ -79,7 +79,7 @@ impl RunRequest {
 
     /// Starts the program and seats its threads, in the process behind the one that the caller
     /// waits for.
-    fn supervise(self, link: &mut Link, listener: &mut dyn RunListener) -> Ending {
+    fn supervise(self, link: &mut FrontLink, listener: &mut dyn RunListener) -> Ending {
         if self.returns_at == ReturnsAt::Start {
             front::leave_session();
             front::leave_terminal_input();

@@ -323,7 +323,9 @@ mod tests {
                     strangers: count,
                     empty_tasks: (0..count).collect(),
                     behind: (count > 0).then_some(behind),
-                    narrowed_lines: vec![crate::runtime::Runtime::Java.narrowed("java", count)],
+                    narrowed_lines: vec![
+                        crate::runtime::LanguageRuntime::Java.narrowed("java", count),
+                    ],
                     ..report(Vec::new())
                 };
                 for line in report.troubles().iter().chain(&report.notes()) {

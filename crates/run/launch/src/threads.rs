@@ -1,6 +1,6 @@
 //! The threads of a program: the living by number, and the records of those that were to be seated.
 
-use crate::record::Record;
+use crate::record::ThreadRecord;
 use crate::seats::Seat;
 use seatmap_data::invariant;
 use seatmap_os::Tid;
@@ -53,8 +53,8 @@ pub(crate) struct Living {
 
 /// Living threads, records, and counts.
 #[derive(Clone, Debug, Default)]
-pub struct Threads {
-    records: Vec<Record>,
+pub struct ThreadTable {
+    records: Vec<ThreadRecord>,
     living: HashMap<Tid, Living>,
     /// The number of threads to be seated.
     created: usize,
@@ -66,7 +66,7 @@ pub struct Threads {
     helpers: usize,
 }
 
-impl Threads {
+impl ThreadTable {
     /// Adds a thread. It has no record yet.
     pub(crate) fn begin(&mut self, tid: Tid, pid: Tid, is_outside: bool, is_late: bool) {
         let started_ticks = None;
@@ -103,8 +103,8 @@ impl Threads {
         self.unseated += usize::from(living.is_unseated);
         if self.records.len() < MOST_RECORDS {
             living.record = Some(self.records.len());
-            let record = Record::new(self.created, tid, seat.clone(), living.is_late);
-            self.records.push(Record { pid: Some(living.pid), ..record });
+            let record = ThreadRecord::new(self.created, tid, seat.clone(), living.is_late);
+            self.records.push(ThreadRecord { pid: Some(living.pid), ..record });
         }
         self.created += 1;
         self.skipped += usize::from(is_skipped);
@@ -146,7 +146,7 @@ impl Threads {
     }
 
     /// The record of a thread that lives, where one is kept.
-    pub(crate) fn record(&mut self, tid: Tid) -> Option<&mut Record> {
+    pub(crate) fn record(&mut self, tid: Tid) -> Option<&mut ThreadRecord> {
         let record = self.living.get(&tid)?.record?;
         self.records.get_mut(record)
     }
@@ -209,7 +209,7 @@ impl Threads {
 
     /// The records, in order of seating.
     #[must_use]
-    pub fn records(&self) -> &[Record] {
+    pub fn records(&self) -> &[ThreadRecord] {
         &self.records
     }
 
@@ -245,7 +245,7 @@ mod tests {
     #[test]
     #[should_panic(expected = "broke an invariant: thread table: thread 7 enters the order twice")]
     fn a_thread_that_enters_twice_stops_the_launch() {
-        let mut threads = Threads::default();
+        let mut threads = ThreadTable::default();
         threads.begin(7, 7, false, false);
         threads.enter(7, None, false);
         threads.enter(7, None, false);
@@ -253,7 +253,7 @@ mod tests {
 
     #[test]
     fn a_seat_counts_for_the_thread_that_gets_it() {
-        let mut threads = Threads::default();
+        let mut threads = ThreadTable::default();
         let seat = Some(Seat::shared(seatmap_os::CpuSet::single(0)));
         for (tid, seat) in [(7, None), (8, None), (9, seat.clone())] {
             threads.begin(tid, tid, false, false);
@@ -270,7 +270,7 @@ mod tests {
     #[test]
     #[should_panic(expected = "thread 8 becomes 7, and that one lives")]
     fn a_number_that_two_threads_have_stops_the_launch() {
-        let mut threads = Threads::default();
+        let mut threads = ThreadTable::default();
         threads.begin(7, 7, false, false);
         threads.begin(8, 7, false, false);
         threads.renumber(8, 7);

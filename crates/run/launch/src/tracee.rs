@@ -2,7 +2,7 @@
 
 use crate::Ending;
 use seatmap_os::Tid;
-use seatmap_os::task::Task;
+use seatmap_os::task::ThreadStat;
 use std::io;
 use std::ptr;
 
@@ -26,18 +26,18 @@ const PAUSE: std::time::Duration = std::time::Duration::from_micros(50);
 
 /// The report of a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Status {
+pub(crate) enum WaitStatus {
     /// The thread or process ended.
     Ended(Ending),
     /// It stopped.
-    Stopped(Stop),
+    Stopped(TraceeStop),
     /// The thread continues after a stop.
     Continued,
 }
 
 /// Why a thread stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stop {
+pub(crate) enum TraceeStop {
     /// The thread created a thread, or a process that shares more than a fork's.
     Cloned,
     /// It created a process.
@@ -54,32 +54,34 @@ pub(crate) enum Stop {
     Signal(i32),
 }
 
-impl Status {
+impl WaitStatus {
     /// Decodes the status that waitpid(2) wrote.
     pub fn of(status: libc::c_int) -> Self {
         match status {
             _ if libc::WIFEXITED(status) => {
-                Status::Ended(Ending::Exited(libc::WEXITSTATUS(status)))
+                WaitStatus::Ended(Ending::Exited(libc::WEXITSTATUS(status)))
             }
-            _ if libc::WIFSIGNALED(status) => Status::Ended(Ending::Killed(libc::WTERMSIG(status))),
-            _ if libc::WIFCONTINUED(status) => Status::Continued,
-            _ => Status::Stopped(stop(status >> 16, libc::WSTOPSIG(status))),
+            _ if libc::WIFSIGNALED(status) => {
+                WaitStatus::Ended(Ending::Killed(libc::WTERMSIG(status)))
+            }
+            _ if libc::WIFCONTINUED(status) => WaitStatus::Continued,
+            _ => WaitStatus::Stopped(stop(status >> 16, libc::WSTOPSIG(status))),
         }
     }
 }
 
-fn stop(event: libc::c_int, signal: libc::c_int) -> Stop {
+fn stop(event: libc::c_int, signal: libc::c_int) -> TraceeStop {
     match (event, signal) {
-        (libc::PTRACE_EVENT_CLONE, _) => Stop::Cloned,
-        (libc::PTRACE_EVENT_FORK | libc::PTRACE_EVENT_VFORK, _) => Stop::Forked,
-        (libc::PTRACE_EVENT_EXEC, _) => Stop::Executed,
-        (libc::PTRACE_EVENT_EXIT, _) => Stop::Exiting,
+        (libc::PTRACE_EVENT_CLONE, _) => TraceeStop::Cloned,
+        (libc::PTRACE_EVENT_FORK | libc::PTRACE_EVENT_VFORK, _) => TraceeStop::Forked,
+        (libc::PTRACE_EVENT_EXEC, _) => TraceeStop::Executed,
+        (libc::PTRACE_EVENT_EXIT, _) => TraceeStop::Exiting,
         (
             libc::PTRACE_EVENT_STOP,
             libc::SIGSTOP | libc::SIGTSTP | libc::SIGTTIN | libc::SIGTTOU,
-        ) => Stop::Group(signal),
-        (0, _) => Stop::Signal(signal),
-        _ => Stop::Trap,
+        ) => TraceeStop::Group(signal),
+        (0, _) => TraceeStop::Signal(signal),
+        _ => TraceeStop::Trap,
     }
 }
 
@@ -103,22 +105,22 @@ pub(crate) fn next_report() -> Option<(Tid, bool)> {
 }
 
 /// Takes the report of a thread; for a dead one, this frees its number.
-pub(crate) fn take_report(tid: Tid) -> Option<Status> {
+pub(crate) fn take_report(tid: Tid) -> Option<WaitStatus> {
     let mut status = 0;
     let which = libc::WNOHANG | libc::__WALL | libc::WUNTRACED | libc::WCONTINUED;
     // SAFETY: `status` is writable.
     let found = unsafe { libc::waitpid(tid, &raw mut status, which) };
-    (found == tid).then(|| Status::of(status))
+    (found == tid).then(|| WaitStatus::of(status))
 }
 
 /// The next report of one thread, which is taken. `None` where it has died and the report has to
 /// wait for others: that of a process's first thread comes after those of all its other threads.
-pub(crate) fn wait_for(tid: Tid, is_first: bool) -> Option<Status> {
+pub(crate) fn wait_for(tid: Tid, is_first: bool) -> Option<WaitStatus> {
     if !is_first {
         let mut status = 0;
         // SAFETY: `status` is writable.
         let found = unsafe { libc::waitpid(tid, &raw mut status, libc::__WALL) };
-        return (found == tid).then(|| Status::of(status));
+        return (found == tid).then(|| WaitStatus::of(status));
     }
     for looks in 0_u32.. {
         if let Some(status) = take_report(tid) {
@@ -126,7 +128,7 @@ pub(crate) fn wait_for(tid: Tid, is_first: bool) -> Option<Status> {
         }
         match looks {
             ..SPINS => std::thread::yield_now(),
-            _ if Task::of(tid).is_none_or(|task| task.has_ended()) => return None,
+            _ if ThreadStat::of(tid).is_none_or(|task| task.has_ended()) => return None,
             _ => std::thread::sleep(PAUSE),
         }
     }
@@ -275,22 +277,37 @@ mod tests {
 
     #[test]
     fn stops_are_told_apart() {
-        let stopped = |event: i32, signal: i32| Status::of(event << 16 | signal << 8 | 0x7f);
-        assert_eq!(stopped(libc::PTRACE_EVENT_CLONE, libc::SIGTRAP), Status::Stopped(Stop::Cloned));
-        assert_eq!(stopped(libc::PTRACE_EVENT_VFORK, libc::SIGTRAP), Status::Stopped(Stop::Forked));
+        let stopped = |event: i32, signal: i32| WaitStatus::of(event << 16 | signal << 8 | 0x7f);
+        assert_eq!(
+            stopped(libc::PTRACE_EVENT_CLONE, libc::SIGTRAP),
+            WaitStatus::Stopped(TraceeStop::Cloned)
+        );
+        assert_eq!(
+            stopped(libc::PTRACE_EVENT_VFORK, libc::SIGTRAP),
+            WaitStatus::Stopped(TraceeStop::Forked)
+        );
         assert_eq!(
             stopped(libc::PTRACE_EVENT_EXEC, libc::SIGTRAP),
-            Status::Stopped(Stop::Executed)
+            WaitStatus::Stopped(TraceeStop::Executed)
         );
-        assert_eq!(stopped(libc::PTRACE_EVENT_STOP, libc::SIGTRAP), Status::Stopped(Stop::Trap));
+        assert_eq!(
+            stopped(libc::PTRACE_EVENT_STOP, libc::SIGTRAP),
+            WaitStatus::Stopped(TraceeStop::Trap)
+        );
         assert_eq!(
             stopped(libc::PTRACE_EVENT_STOP, libc::SIGTSTP),
-            Status::Stopped(Stop::Group(libc::SIGTSTP))
+            WaitStatus::Stopped(TraceeStop::Group(libc::SIGTSTP))
         );
-        assert_eq!(stopped(libc::PTRACE_EVENT_EXIT, libc::SIGTRAP), Status::Stopped(Stop::Exiting));
-        assert_eq!(stopped(0, libc::SIGTRAP), Status::Stopped(Stop::Signal(libc::SIGTRAP)));
-        assert_eq!(Status::of(3 << 8), Status::Ended(Ending::Exited(3)));
-        assert_eq!(Status::of(libc::SIGSEGV), Status::Ended(Ending::Killed(libc::SIGSEGV)));
-        assert_eq!(Status::of(0xffff), Status::Continued);
+        assert_eq!(
+            stopped(libc::PTRACE_EVENT_EXIT, libc::SIGTRAP),
+            WaitStatus::Stopped(TraceeStop::Exiting)
+        );
+        assert_eq!(
+            stopped(0, libc::SIGTRAP),
+            WaitStatus::Stopped(TraceeStop::Signal(libc::SIGTRAP))
+        );
+        assert_eq!(WaitStatus::of(3 << 8), WaitStatus::Ended(Ending::Exited(3)));
+        assert_eq!(WaitStatus::of(libc::SIGSEGV), WaitStatus::Ended(Ending::Killed(libc::SIGSEGV)));
+        assert_eq!(WaitStatus::of(0xffff), WaitStatus::Continued);
     }
 }

@@ -18,9 +18,9 @@
 use crate::Ending;
 use crate::allowance::Allowance;
 use crate::hampered::Hampered;
-use crate::inject::{self, State};
+use crate::inject::{self, InjectionOutcome};
 use crate::pinner::{Birth, Pinner};
-use crate::tracee::{self, Status, Stop};
+use crate::tracee::{self, TraceeStop, WaitStatus};
 use crate::verifier::Verifier;
 use seatmap_data::invariant;
 use seatmap_os::Tid;
@@ -185,9 +185,9 @@ impl Tracer {
         }
     }
 
-    fn act(&mut self, tid: Tid, status: Status, pinner: &mut Pinner) {
+    fn act(&mut self, tid: Tid, status: WaitStatus, pinner: &mut Pinner) {
         match status {
-            Status::Ended(ending) => {
+            WaitStatus::Ended(ending) => {
                 self.traced.remove(&tid);
                 pinner.gone(tid);
                 invariant!(
@@ -199,22 +199,24 @@ impl Tracer {
                     self.ending = Some(ending);
                 }
             }
-            Status::Continued => self.note_stop(tid, None),
+            WaitStatus::Continued => self.note_stop(tid, None),
             // A child that is not traced only reports its stop; the tracer has nothing to do about
             // it.
-            Status::Stopped(Stop::Signal(signal)) if tid == self.leader && !self.expects(tid) => {
+            WaitStatus::Stopped(TraceeStop::Signal(signal))
+                if tid == self.leader && !self.expects(tid) =>
+            {
                 self.note_stop(tid, Some(signal));
             }
-            Status::Stopped(stop) => self.pass(tid, stop, pinner),
+            WaitStatus::Stopped(stop) => self.pass(tid, stop, pinner),
         }
     }
 
     /// Handles the stop of a traced thread, and resumes it.
-    fn pass(&mut self, tid: Tid, stop: Stop, pinner: &mut Pinner) {
+    fn pass(&mut self, tid: Tid, stop: TraceeStop, pinner: &mut Pinner) {
         if !self.expects(tid) {
             // An orphan that became a child of this process: its stops are reported, but it is not
             // traced.
-            if matches!(stop, Stop::Signal(_)) {
+            if matches!(stop, TraceeStop::Signal(_)) {
                 return;
             }
             self.traced.insert(tid, Traced::new());
@@ -230,26 +232,26 @@ impl Tracer {
             }
         }
         match stop {
-            Stop::Cloned | Stop::Forked => self.created(tid, stop, pinner),
-            Stop::Executed => self.executed(tid, pinner),
-            Stop::Group(signal) => self.note_stop(tid, Some(signal)),
-            Stop::Trap => self.note_stop(tid, None),
-            Stop::Exiting => self.look_at_end(tid, pinner),
-            Stop::Signal(_) => {}
+            TraceeStop::Cloned | TraceeStop::Forked => self.created(tid, stop, pinner),
+            TraceeStop::Executed => self.executed(tid, pinner),
+            TraceeStop::Group(signal) => self.note_stop(tid, Some(signal)),
+            TraceeStop::Trap => self.note_stop(tid, None),
+            TraceeStop::Exiting => self.look_at_end(tid, pinner),
+            TraceeStop::Signal(_) => {}
         }
         match self.give_policy(tid, stop, pinner) {
-            State::AsFound => self.go_on(tid, stop, pinner),
-            State::Reported(status) => self.act(tid, status, pinner),
-            State::Gone => {}
+            InjectionOutcome::AsFound => self.go_on(tid, stop, pinner),
+            InjectionOutcome::Reported(status) => self.act(tid, status, pinner),
+            InjectionOutcome::Gone => {}
         }
     }
 
     /// Makes a thread set the memory policy that is due, where this stop allows that; in the middle
     /// of a system call it is stopped again at the end.
-    fn give_policy(&mut self, tid: Tid, stop: Stop, pinner: &mut Pinner) -> State {
-        let Some(policy) = pinner.policies.due(tid) else { return State::AsFound };
+    fn give_policy(&mut self, tid: Tid, stop: TraceeStop, pinner: &mut Pinner) -> InjectionOutcome {
+        let Some(policy) = pinner.policies.due(tid) else { return InjectionOutcome::AsFound };
         match stop {
-            Stop::Trap => {
+            TraceeStop::Trap => {
                 let is_first = pinner.threads.living(tid).is_none_or(|living| living.pid == tid);
                 let done = inject::set_policy(tid, is_first, &policy.call(), self.filters);
                 if let Some(outcome) = done.outcome {
@@ -257,11 +259,13 @@ impl Tracer {
                 }
                 done.thread
             }
-            Stop::Cloned | Stop::Forked | Stop::Executed => {
+            TraceeStop::Cloned | TraceeStop::Forked | TraceeStop::Executed => {
                 tracee::interrupt(tid);
-                State::AsFound
+                InjectionOutcome::AsFound
             }
-            Stop::Group(_) | Stop::Exiting | Stop::Signal(_) => State::AsFound,
+            TraceeStop::Group(_) | TraceeStop::Exiting | TraceeStop::Signal(_) => {
+                InjectionOutcome::AsFound
+            }
         }
     }
 
@@ -275,7 +279,7 @@ impl Tracer {
 
     /// The new thread is stopped, or about to stop: it is handled now, in the order in which its
     /// creator made it.
-    fn created(&mut self, creator: Tid, stop: Stop, pinner: &mut Pinner) {
+    fn created(&mut self, creator: Tid, stop: TraceeStop, pinner: &mut Pinner) {
         invariant!(
             self.expects(creator),
             TRACER,
@@ -283,7 +287,7 @@ impl Tracer {
         );
         if let Some(new) = tracee::message(creator).filter(|new| !self.early.remove(new)) {
             let process = pinner.threads.living(creator).map_or(creator, |living| living.pid);
-            let is_thread = stop == Stop::Cloned && task::is_thread_of(new, process);
+            let is_thread = stop == TraceeStop::Cloned && task::is_thread_of(new, process);
             let pid = if is_thread { process } else { new };
             // One that stopped first may have been let go since, or have ended. Its end would never
             // be reported then, and waited for without an end.
@@ -297,12 +301,12 @@ impl Tracer {
         }
     }
 
-    fn go_on(&mut self, tid: Tid, stop: Stop, pinner: &mut Pinner) {
-        let signal = if let Stop::Signal(signal) = stop { signal } else { 0 };
+    fn go_on(&mut self, tid: Tid, stop: TraceeStop, pinner: &mut Pinner) {
+        let signal = if let TraceeStop::Signal(signal) = stop { signal } else { 0 };
         if self.may_go(tid, stop, pinner) {
             tracee::detach(tid, signal);
             self.traced.remove(&tid);
-        } else if let Stop::Group(_) = stop {
+        } else if let TraceeStop::Group(_) = stop {
             tracee::listen(tid);
         } else {
             invariant!(
@@ -315,8 +319,8 @@ impl Tracer {
     }
 
     /// Whether this thread no longer needs to be traced.
-    fn may_go(&mut self, tid: Tid, stop: Stop, pinner: &mut Pinner) -> bool {
-        let signal = matches!(stop, Stop::Signal(_));
+    fn may_go(&mut self, tid: Tid, stop: TraceeStop, pinner: &mut Pinner) -> bool {
+        let signal = matches!(stop, TraceeStop::Signal(_));
         let seated = pinner.threads.living(tid).is_some_and(|living| living.seat.is_some());
         let Some(traced) = self.traced.get_mut(&tid) else { return true };
         if pinner.seating.order_is_open() {
@@ -377,8 +381,8 @@ mod tests {
     use super::*;
     use crate::allocator::SeatAllocator;
     use crate::seats::{Beyond, SeatList};
-    use crate::watch::Watch;
-    use seatmap_os::task::Task;
+    use crate::watch::ProcessWatch;
+    use seatmap_os::task::ThreadStat;
     use seatmap_os::{CpuList, CpuSet};
     use std::io::{BufRead, BufReader, Write};
     use std::process::{Child, Command, Stdio};
@@ -444,7 +448,7 @@ mod tests {
             pinner.arrive(creator, Birth { pid: creator, creator, is_late: false });
             shell.stdin.take().unwrap().write_all(b"\n").unwrap();
             wait_until("the shell creates a process", || {
-                Task::of(creator).is_some_and(|task| task.state == 't')
+                ThreadStat::of(creator).is_some_and(|task| task.state == 't')
             });
             let created = tracee::message(creator).unwrap();
             Some(Creation { creator, created, tracer, pinner, _shell: shell })
@@ -468,15 +472,17 @@ mod tests {
             // SAFETY: the shell is this process's child, and not waited for yet.
             unsafe { libc::kill(made.creator, libc::SIGKILL) };
             let creator = made.creator;
-            wait_until("the shell ends", || Task::of(creator).is_none_or(|task| task.has_ended()));
+            wait_until("the shell ends", || {
+                ThreadStat::of(creator).is_none_or(|task| task.has_ended())
+            });
             made.hear_until("the tracer hears of both", |tracer| {
                 tracer.ending.is_some() && tracer.expects(created)
             });
-            let mut watch = Watch::new(creator);
+            let mut watch = ProcessWatch::new(creator);
             watch.look(&mut made.pinner, &mut made.tracer);
             let is_seated = made.pinner.threads.knows(created);
             made.hear_until("it goes on", |_| {
-                Task::of(created).is_some_and(|task| task.state == 'S')
+                ThreadStat::of(created).is_some_and(|task| task.state == 'S')
             });
             // SAFETY: this process traces it, so that no other can have its number.
             unsafe { libc::kill(created, libc::SIGKILL) };
@@ -494,14 +500,14 @@ mod tests {
             let created = made.created;
             wait_until("its end", || {
                 let status = tracee::take_report(created);
-                let is_over = matches!(status, Some(Status::Ended(_)));
+                let is_over = matches!(status, Some(WaitStatus::Ended(_)));
                 if let Some(status) = status {
                     made.tracer.act(created, status, &mut made.pinner);
                 }
                 is_over
             });
             made.hear_until("the shell's end", |tracer| tracer.ending.is_some());
-            let mut watch = Watch::new(made.creator);
+            let mut watch = ProcessWatch::new(made.creator);
             watch.look(&mut made.pinner, &mut made.tracer);
             assert!(made.pinner.threads.is_empty() && !made.tracer.is_tracing());
         });

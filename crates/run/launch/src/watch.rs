@@ -8,7 +8,7 @@
 use crate::pinner::{Birth, Pinner};
 use crate::tracer::Tracer;
 use seatmap_os::task;
-use seatmap_os::task::{Family, Task};
+use seatmap_os::task::{Family, ThreadStat};
 use seatmap_os::{Root, Tid};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -26,7 +26,7 @@ const SHARE: u32 = 50;
 
 /// When to look next, and at which processes.
 #[derive(Debug)]
-pub(crate) struct Watch {
+pub(crate) struct ProcessWatch {
     /// The processes, with the clock ticks after the boot at which each started: between two looks
     /// one may end, and its number go to a process that is not of the program. `None` where this
     /// could not be read, and then the number alone counts.
@@ -36,9 +36,9 @@ pub(crate) struct Watch {
     due: Instant,
 }
 
-impl Watch {
+impl ProcessWatch {
     pub fn new(leader: Tid) -> Self {
-        Watch {
+        ProcessWatch {
             processes: BTreeMap::from([(leader, started_ticks(leader))]),
             interval: SHORTEST,
             longest: LONGEST,
@@ -138,7 +138,7 @@ impl Watch {
 }
 
 fn started_ticks(pid: Tid) -> Option<u64> {
-    Task::of(pid).map(|task| task.started_ticks)
+    ThreadStat::of(pid).map(|task| task.started_ticks)
 }
 
 /// Whether a number is still that of the process which started then, or nobody's.
@@ -157,7 +157,7 @@ fn adopt(tid: Tid, pinner: &mut Pinner, tracer: &Tracer) -> bool {
     }
     let me = std::process::id() as Tid;
     // A thread that this process traces comes through the tracer, at its place in the order.
-    let lives = Task::of(tid).is_some_and(|task| !task.has_ended());
+    let lives = ThreadStat::of(tid).is_some_and(|task| !task.has_ended());
     let may_be_traced =
         tracer.is_tracing() && Family::of(tid).is_none_or(|family| family.tracer == me);
     if !lives || may_be_traced && !is_lost {
@@ -191,7 +191,7 @@ mod tests {
         let pid = stranger.id() as Tid;
         let mut tracer = Tracer::new(pid, None);
         let mut pinner = Pinner::new(SeatAllocator::new(seats, Vec::new(), 0), cpus, None);
-        let mut watch = Watch::new(pid);
+        let mut watch = ProcessWatch::new(pid);
         assert_eq!(watch.processes().collect::<Vec<Tid>>(), [pid]);
         // The one that was known had begun earlier.
         watch.processes.insert(pid, Some(1));

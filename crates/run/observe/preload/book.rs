@@ -1,9 +1,9 @@
 //! The messages and bytes that this rank sent, by communicator, call and rank.
 
-use super::call::Call;
-use super::library::{Function, library};
-use super::system::{Guard, Locked};
-use super::words::{Handle, Word};
+use super::call::MpiCall;
+use super::library::{MpiFunction, library};
+use super::system::{Locked, LockedGuard};
+use super::words::{ArgumentWord, MpiHandle};
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -11,7 +11,7 @@ use core::ffi::{CStr, c_int};
 
 /// Messages and bytes to or from one rank.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sum {
+pub struct RankTraffic {
     /// Messages.
     pub messages: u64,
     /// Bytes.
@@ -20,7 +20,7 @@ pub struct Sum {
 
 /// A communicator, and what was sent in it.
 pub struct Communicator {
-    handle: Option<Handle>,
+    handle: Option<MpiHandle>,
     /// Its name, if the program or MPI gave it one.
     pub name: String,
     /// This rank in it.
@@ -30,7 +30,7 @@ pub struct Communicator {
     /// The ranks in `MPI_COMM_WORLD` of its ranks; negative for processes that are not in it.
     pub world: Vec<c_int>,
     /// Sums by call and rank; empty for calls that were not made.
-    pub sums: Vec<Vec<Sum>>,
+    pub sums: Vec<Vec<RankTraffic>>,
 }
 
 /// Everything that this rank counted.
@@ -46,30 +46,34 @@ static BOOK: Locked<Book> =
     Locked::new(Book { communicators: Vec::new(), unseen: Vec::new(), last: 0 });
 
 /// The book, for one thread at a time.
-pub fn book() -> Guard<'static, Book> {
+pub fn book() -> LockedGuard<'static, Book> {
     BOOK.lock()
 }
 
 impl Book {
     /// The communicator with this handle.
-    pub fn communicator(&mut self, word: Word) -> &mut Communicator {
+    pub fn communicator(&mut self, word: ArgumentWord) -> &mut Communicator {
         self.find(word, Communicator::ask)
     }
 
     /// The place of the communicator with this handle in the list. It stays when the program frees
     /// the handle, as it may while requests still use the communicator.
-    pub fn place(&mut self, word: Word) -> usize {
+    pub fn place(&mut self, word: ArgumentWord) -> usize {
         self.communicator(word);
         self.last
     }
 
     /// The ranks that share the window with this handle. No window has the handle of a
     /// communicator.
-    pub fn window(&mut self, word: Word) -> &mut Communicator {
+    pub fn window(&mut self, word: ArgumentWord) -> &mut Communicator {
         self.find(word, Communicator::ask_window)
     }
 
-    fn find(&mut self, word: Word, ask: fn(Word) -> Communicator) -> &mut Communicator {
+    fn find(
+        &mut self,
+        word: ArgumentWord,
+        ask: fn(ArgumentWord) -> Communicator,
+    ) -> &mut Communicator {
         let handle = Some(library().handle(word));
         if self.communicators.get(self.last).is_none_or(|known| known.handle != handle) {
             let found = self.communicators.iter().position(|known| known.handle == handle);
@@ -82,7 +86,7 @@ impl Book {
     }
 
     /// Forgets a handle, which the MPI library may give to another communicator; the sums stay.
-    pub fn forget(&mut self, word: Word) {
+    pub fn forget(&mut self, word: ArgumentWord) {
         let handle = Some(library().handle(word));
         self.communicators
             .iter_mut()
@@ -100,7 +104,7 @@ impl Book {
 }
 
 impl Communicator {
-    fn ask(word: Word) -> Self {
+    fn ask(word: ArgumentWord) -> Self {
         let is_inter = ask(real!(PMPI_Comm_test_inter), word) != 0;
         let of_size = if is_inter { real!(PMPI_Comm_remote_size) } else { real!(PMPI_Comm_size) };
         let size = ask(of_size, word);
@@ -111,15 +115,15 @@ impl Communicator {
             own: usize::try_from(ask(real!(PMPI_Comm_rank), word)).unwrap_or(0),
             is_inter,
             world: world_ranks(group(word, is_inter), size),
-            sums: vec![Vec::new(); Call::ALL.len()],
+            sums: vec![Vec::new(); MpiCall::ALL.len()],
         }
     }
 
-    fn ask_window(word: Word) -> Self {
-        let mut group: Word = 0;
+    fn ask_window(word: ArgumentWord) -> Self {
+        let mut group: ArgumentWord = 0;
         // SAFETY: the arguments are a window and the address of a handle, which has at most 8
         // bytes.
-        unsafe { real!(PMPI_Win_get_group).call([word, &raw mut group as Word]) };
+        unsafe { real!(PMPI_Win_get_group).call([word, &raw mut group as ArgumentWord]) };
         let size = ask(real!(PMPI_Group_size), group);
         let own = ask(real!(PMPI_Group_rank), group);
         Communicator {
@@ -128,7 +132,7 @@ impl Communicator {
             own: usize::try_from(own).unwrap_or(0),
             is_inter: false,
             world: world_ranks(group, usize::try_from(size).unwrap_or(0)),
-            sums: vec![Vec::new(); Call::ALL.len()],
+            sums: vec![Vec::new(); MpiCall::ALL.len()],
         }
     }
 
@@ -138,21 +142,21 @@ impl Communicator {
     }
 
     /// Counts one message to, or for `MPI_Get` from, a rank.
-    pub fn add(&mut self, call: Call, rank: c_int, bytes: u64) {
+    pub fn add(&mut self, call: MpiCall, rank: c_int, bytes: u64) {
         let Some(rank) = usize::try_from(rank).ok().filter(|rank| *rank < self.size()) else {
             return;
         };
         let size = self.size();
         let sums = &mut self.sums[call as usize];
         if sums.is_empty() {
-            sums.resize(size, Sum::default());
+            sums.resize(size, RankTraffic::default());
         }
         sums[rank].messages += 1;
         sums[rank].bytes += bytes;
     }
 
     /// Counts a message to each other rank.
-    pub fn add_all(&mut self, call: Call, bytes: impl Fn(usize) -> u64) {
+    pub fn add_all(&mut self, call: MpiCall, bytes: impl Fn(usize) -> u64) {
         for rank in (0..self.size()).filter(|rank| *rank != self.own).collect::<Vec<_>>() {
             self.add(call, rank as c_int, bytes(rank));
         }
@@ -160,45 +164,47 @@ impl Communicator {
 }
 
 /// Asks the MPI library for an integer.
-pub fn ask(function: &Function, word: Word) -> c_int {
+pub fn ask(function: &MpiFunction, word: ArgumentWord) -> c_int {
     let mut answer: c_int = 0;
     // SAFETY: these functions take a handle and the address of an integer.
-    let status = unsafe { function.call([word, &raw mut answer as Word]) };
+    let status = unsafe { function.call([word, &raw mut answer as ArgumentWord]) };
     if status == 0 { answer } else { 0 }
 }
 
 /// A name that MPI or the program gave.
-fn name(function: &Function, word: Word) -> String {
+fn name(function: &MpiFunction, word: ArgumentWord) -> String {
     // MPI_MAX_OBJECT_NAME is 64 in Open MPI and 128 in MPICH; the last byte stays zero.
     let mut bytes = [0_u8; 256];
     let mut length: c_int = 0;
     // SAFETY: the name is shorter than the buffer.
-    unsafe { function.call([word, bytes.as_mut_ptr() as Word, &raw mut length as Word]) };
+    unsafe {
+        function.call([word, bytes.as_mut_ptr() as ArgumentWord, &raw mut length as ArgumentWord])
+    };
     let name = CStr::from_bytes_until_nul(&bytes).unwrap_or_default();
     String::from_utf8_lossy(name.to_bytes()).into_owned()
 }
 
 /// The group of the ranks to which a communicator sends.
-fn group(word: Word, is_inter: bool) -> Word {
-    let mut group: Word = 0;
+fn group(word: ArgumentWord, is_inter: bool) -> ArgumentWord {
+    let mut group: ArgumentWord = 0;
     let function = if is_inter { real!(PMPI_Comm_remote_group) } else { real!(PMPI_Comm_group) };
     // SAFETY: the arguments are a communicator and the address of a handle, which has at most 8
     // bytes.
-    unsafe { function.call([word, &raw mut group as Word]) };
+    unsafe { function.call([word, &raw mut group as ArgumentWord]) };
     group
 }
 
 /// The ranks in `MPI_COMM_WORLD` of a group's ranks; frees the group.
-pub fn world_ranks(mut from: Word, size: usize) -> Vec<c_int> {
+pub fn world_ranks(mut from: ArgumentWord, size: usize) -> Vec<c_int> {
     let mut world = group(library().world().0, false);
     let ranks: Vec<c_int> = (0..size as c_int).collect();
     let mut found: Vec<c_int> = vec![-1; size];
-    let lists = [ranks.as_ptr() as Word, found.as_mut_ptr() as Word];
+    let lists = [ranks.as_ptr() as ArgumentWord, found.as_mut_ptr() as ArgumentWord];
     // SAFETY: both lists have `size` integers, and both groups were returned by the library.
     unsafe {
         real!(PMPI_Group_translate_ranks).call([from, size, lists[0], world, lists[1]]);
-        real!(PMPI_Group_free).call([&raw mut from as Word]);
-        real!(PMPI_Group_free).call([&raw mut world as Word]);
+        real!(PMPI_Group_free).call([&raw mut from as ArgumentWord]);
+        real!(PMPI_Group_free).call([&raw mut world as ArgumentWord]);
     }
     found
 }

@@ -4,18 +4,18 @@ macro_rules! calls {
     ($($call:ident)*) => {
         /// A call of MPI. Blocking and other variants of one operation are one call.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum Call {
+        pub enum MpiCall {
             $(#[doc = concat!("`MPI_", stringify!($call), "`.")] $call,)*
         }
 
-        impl Call {
+        impl MpiCall {
             /// All calls, in the order of their numbers.
-            pub const ALL: &[Call] = &[$(Call::$call,)*];
+            pub const ALL: &[MpiCall] = &[$(MpiCall::$call,)*];
 
             /// The name without `MPI_`.
             pub fn name(self) -> &'static str {
                 match self {
-                    $(Call::$call => stringify!($call),)*
+                    $(MpiCall::$call => stringify!($call),)*
                 }
             }
         }

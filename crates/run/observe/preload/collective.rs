@@ -12,13 +12,13 @@
 //! | scan, exscan | the vector to the next rank |
 
 use super::book::{Communicator, book};
-use super::call::Call;
+use super::call::MpiCall;
 use super::library::{library, second_is_fortran};
-use super::words::{Word, count, count_at, handle_at, int, type_bytes};
+use super::words::{ArgumentWord, count, count_at, handle_at, int, type_bytes};
 use core::ffi::c_int;
 
 /// Counts in a communicator, unless it connects two groups.
-fn within(comm: Word, note: impl FnOnce(&mut Communicator)) {
+fn within(comm: ArgumentWord, note: impl FnOnce(&mut Communicator)) {
     let mut book = book();
     let communicator = book.communicator(comm);
     if communicator.is_inter {
@@ -29,7 +29,7 @@ fn within(comm: Word, note: impl FnOnce(&mut Communicator)) {
 }
 
 /// Each rank sends so many bytes to the root.
-fn to_root(call: Call, root: Word, comm: Word, bytes: u64) {
+fn to_root(call: MpiCall, root: ArgumentWord, comm: ArgumentWord, bytes: u64) {
     within(comm, |communicator| {
         if communicator.own as c_int != int(root) {
             communicator.add(call, int(root), bytes);
@@ -38,7 +38,7 @@ fn to_root(call: Call, root: Word, comm: Word, bytes: u64) {
 }
 
 /// The root sends each other rank its part.
-fn from_root(call: Call, root: Word, comm: Word, bytes: impl Fn(usize) -> u64) {
+fn from_root(call: MpiCall, root: ArgumentWord, comm: ArgumentWord, bytes: impl Fn(usize) -> u64) {
     within(comm, |communicator| {
         if communicator.own as c_int == int(root) {
             communicator.add_all(call, bytes);
@@ -47,57 +47,67 @@ fn from_root(call: Call, root: Word, comm: Word, bytes: impl Fn(usize) -> u64) {
 }
 
 /// Each rank sends each other rank its part.
-fn to_all(call: Call, comm: Word, bytes: impl Fn(usize) -> u64) {
+fn to_all(call: MpiCall, comm: ArgumentWord, bytes: impl Fn(usize) -> u64) {
     within(comm, |communicator| communicator.add_all(call, bytes));
 }
 
 /// Each rank sends each other one the part of a vector that an allreduce moves at least.
-fn reduce_to_all(comm: Word, bytes: u64) {
+fn reduce_to_all(comm: ArgumentWord, bytes: u64) {
     within(comm, |communicator| {
         let share = (2 * bytes).div_ceil(communicator.size().max(1) as u64);
-        communicator.add_all(Call::Allreduce, |_| share);
+        communicator.add_all(MpiCall::Allreduce, |_| share);
     });
 }
 
 /// Each rank sends the vector to the next one.
-fn to_next(call: Call, comm: Word, bytes: u64) {
+fn to_next(call: MpiCall, comm: ArgumentWord, bytes: u64) {
     within(comm, |communicator| communicator.add(call, communicator.own as c_int + 1, bytes));
 }
 
 /// Bytes of so many elements.
-fn bytes(elements: Word, kind: Word) -> u64 {
+fn bytes(elements: ArgumentWord, kind: ArgumentWord) -> u64 {
     count(elements) * type_bytes(kind)
 }
 
 /// Bytes of the elements for one rank, of a list with a count for each rank.
-fn part(counts: Word, kind: Word) -> impl Fn(usize) -> u64 {
+fn part(counts: ArgumentWord, kind: ArgumentWord) -> impl Fn(usize) -> u64 {
     let size = type_bytes(kind);
     // SAFETY: the program's list has a count for each rank of the communicator.
     move |rank| size * unsafe { count_at(counts, rank) }
 }
 
 /// Bytes for one rank, of lists with a count and a datatype for each rank.
-fn typed_part(counts: Word, kinds: Word) -> impl Fn(usize) -> u64 {
+fn typed_part(counts: ArgumentWord, kinds: ArgumentWord) -> impl Fn(usize) -> u64 {
     // SAFETY: the program's lists have a count and a datatype for each rank of the communicator.
     move |rank| unsafe { count_at(counts, rank) * type_bytes(handle_at(library(), kinds, rank)) }
 }
 
-fn is_in_place(buffer: Word) -> bool {
+fn is_in_place(buffer: ArgumentWord) -> bool {
     buffer == library().in_place()
 }
 
 /// The first pair of arguments, or the second one where the data are in the receive buffer already.
-fn sent(buffer: Word, given: (Word, Word), in_place: (Word, Word)) -> (Word, Word) {
+fn sent(
+    buffer: ArgumentWord,
+    given: (ArgumentWord, ArgumentWord),
+    in_place: (ArgumentWord, ArgumentWord),
+) -> (ArgumentWord, ArgumentWord) {
     if is_in_place(buffer) { in_place } else { given }
 }
 
 /// A rank's own part of an allgather of parts that differ.
-fn gathered(buffer: Word, given: (Word, Word), counts: Word, kind: Word, comm: Word) {
+fn gathered(
+    buffer: ArgumentWord,
+    given: (ArgumentWord, ArgumentWord),
+    counts: ArgumentWord,
+    kind: ArgumentWord,
+    comm: ArgumentWord,
+) {
     within(comm, |communicator| {
         let own = communicator.own;
         let bytes =
             if is_in_place(buffer) { part(counts, kind)(own) } else { bytes(given.0, given.1) };
-        communicator.add_all(Call::Allgather, |_| bytes);
+        communicator.add_all(MpiCall::Allgather, |_| bytes);
     });
 }
 
@@ -117,29 +127,29 @@ macro_rules! collectives {
 collectives! {
     MPI_Bcast PMPI_Bcast, MPI_Ibcast PMPI_Ibcast (buffer elements kind root comm) {
         let bytes = bytes(elements, kind);
-        from_root(Call::Bcast, root, comm, |_| bytes)
+        from_root(MpiCall::Bcast, root, comm, |_| bytes)
     };
     MPI_Reduce PMPI_Reduce, MPI_Ireduce PMPI_Ireduce (from to elements kind op root comm)
-        to_root(Call::Reduce, root, comm, bytes(elements, kind));
+        to_root(MpiCall::Reduce, root, comm, bytes(elements, kind));
     MPI_Allreduce PMPI_Allreduce, MPI_Iallreduce PMPI_Iallreduce (from to elements kind op comm)
         reduce_to_all(comm, bytes(elements, kind));
     MPI_Gather PMPI_Gather, MPI_Igather PMPI_Igather
         (from elements kind to to_elements to_kind root comm)
-        to_root(Call::Gather, root, comm, if is_in_place(from) { 0 } else { bytes(elements, kind) });
+        to_root(MpiCall::Gather, root, comm, if is_in_place(from) { 0 } else { bytes(elements, kind) });
     MPI_Gatherv PMPI_Gatherv, MPI_Igatherv PMPI_Igatherv
         (from elements kind to to_counts to_starts to_kind root comm)
-        to_root(Call::Gather, root, comm, if is_in_place(from) { 0 } else { bytes(elements, kind) });
+        to_root(MpiCall::Gather, root, comm, if is_in_place(from) { 0 } else { bytes(elements, kind) });
     MPI_Scatter PMPI_Scatter, MPI_Iscatter PMPI_Iscatter
         (from elements kind to to_elements to_kind root comm)
-        from_root(Call::Scatter, root, comm, |_| bytes(elements, kind));
+        from_root(MpiCall::Scatter, root, comm, |_| bytes(elements, kind));
     MPI_Scatterv PMPI_Scatterv, MPI_Iscatterv PMPI_Iscatterv
         (from counts starts kind to to_elements to_kind root comm)
-        from_root(Call::Scatter, root, comm, |rank| part(counts, kind)(rank));
+        from_root(MpiCall::Scatter, root, comm, |rank| part(counts, kind)(rank));
     MPI_Allgather PMPI_Allgather, MPI_Iallgather PMPI_Iallgather
         (from elements kind to to_elements to_kind comm) {
         let (elements, kind) = sent(from, (elements, kind), (to_elements, to_kind));
         let bytes = bytes(elements, kind);
-        to_all(Call::Allgather, comm, |_| bytes)
+        to_all(MpiCall::Allgather, comm, |_| bytes)
     };
     MPI_Allgatherv PMPI_Allgatherv, MPI_Iallgatherv PMPI_Iallgatherv
         (from elements kind to counts starts to_kind comm)
@@ -148,30 +158,30 @@ collectives! {
         (from elements kind to to_elements to_kind comm) {
         let (elements, kind) = sent(from, (elements, kind), (to_elements, to_kind));
         let bytes = bytes(elements, kind);
-        to_all(Call::Alltoall, comm, |_| bytes)
+        to_all(MpiCall::Alltoall, comm, |_| bytes)
     };
     MPI_Alltoallv PMPI_Alltoallv, MPI_Ialltoallv PMPI_Ialltoallv
         (from counts starts kind to to_counts to_starts to_kind comm) {
         let (counts, kind) = sent(from, (counts, kind), (to_counts, to_kind));
-        to_all(Call::Alltoall, comm, part(counts, kind))
+        to_all(MpiCall::Alltoall, comm, part(counts, kind))
     };
     MPI_Alltoallw PMPI_Alltoallw, MPI_Ialltoallw PMPI_Ialltoallw
         (from counts starts kinds to to_counts to_starts to_kinds comm) {
         let (counts, kinds) = sent(from, (counts, kinds), (to_counts, to_kinds));
-        to_all(Call::Alltoall, comm, typed_part(counts, kinds))
+        to_all(MpiCall::Alltoall, comm, typed_part(counts, kinds))
     };
     MPI_Reduce_scatter PMPI_Reduce_scatter, MPI_Ireduce_scatter PMPI_Ireduce_scatter
         (from to counts kind op comm)
-        to_all(Call::ReduceScatter, comm, part(counts, kind));
+        to_all(MpiCall::ReduceScatter, comm, part(counts, kind));
     MPI_Reduce_scatter_block PMPI_Reduce_scatter_block,
     MPI_Ireduce_scatter_block PMPI_Ireduce_scatter_block (from to elements kind op comm) {
         let bytes = bytes(elements, kind);
-        to_all(Call::ReduceScatter, comm, |_| bytes)
+        to_all(MpiCall::ReduceScatter, comm, |_| bytes)
     };
     MPI_Scan PMPI_Scan, MPI_Iscan PMPI_Iscan (from to elements kind op comm)
-        to_next(Call::Scan, comm, bytes(elements, kind));
+        to_next(MpiCall::Scan, comm, bytes(elements, kind));
     MPI_Exscan PMPI_Exscan, MPI_Iexscan PMPI_Iexscan (from to elements kind op comm)
-        to_next(Call::Exscan, comm, bytes(elements, kind));
+        to_next(MpiCall::Exscan, comm, bytes(elements, kind));
     MPI_Neighbor_allgather PMPI_Neighbor_allgather,
     MPI_Ineighbor_allgather PMPI_Ineighbor_allgather (from elements kind to to_elements to_kind comm)
         book().miss("MPI_Neighbor_allgather");

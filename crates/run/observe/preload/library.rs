@@ -2,7 +2,7 @@
 //! bits.
 
 use super::system::{DEFAULT, LOADED, NEXT, dlopen, dlsym};
-use super::words::{Handle, Word};
+use super::words::{ArgumentWord, MpiHandle};
 use core::ffi::{CStr, c_int};
 use core::mem::transmute;
 use core::ptr::null_mut;
@@ -55,18 +55,18 @@ pub fn second_is_fortran() -> bool {
 
 impl Library {
     /// `MPI_COMM_WORLD`.
-    pub fn world(self) -> Handle {
+    pub fn world(self) -> MpiHandle {
         match self {
-            Library::Open(world) => Handle(world),
-            Library::Mpich => Handle(MPICH_WORLD),
+            Library::Open(world) => MpiHandle(world),
+            Library::Mpich => MpiHandle(MPICH_WORLD),
         }
     }
 
     /// A handle as it came in a register; the upper half of MPICH's is undefined.
-    pub fn handle(self, word: Word) -> Handle {
+    pub fn handle(self, word: ArgumentWord) -> MpiHandle {
         match self {
-            Library::Open(_) => Handle(word),
-            Library::Mpich => Handle(word & 0xffff_ffff),
+            Library::Open(_) => MpiHandle(word),
+            Library::Mpich => MpiHandle(word & 0xffff_ffff),
         }
     }
 
@@ -79,7 +79,7 @@ impl Library {
     }
 
     /// `MPI_IN_PLACE`, as an address: `(void *) 1` in Open MPI, `(void *) -1` in MPICH.
-    pub fn in_place(self) -> Word {
+    pub fn in_place(self) -> ArgumentWord {
         match self {
             Library::Open(_) => 1,
             Library::Mpich => usize::MAX,
@@ -104,19 +104,19 @@ fn symbol(from: *mut u8, name: &CStr) -> *mut u8 {
 /// A function of MPI, with as many words as the longest has.
 #[rustfmt::skip]
 type AnyFunction =
-    extern "C" fn(Word, Word, Word, Word, Word, Word, Word, Word, Word, Word, Word, Word) -> c_int;
+    extern "C" fn(ArgumentWord, ArgumentWord, ArgumentWord, ArgumentWord, ArgumentWord, ArgumentWord, ArgumentWord, ArgumentWord, ArgumentWord, ArgumentWord, ArgumentWord, ArgumentWord) -> c_int;
 
 /// A function of the MPI library, looked up at its first use.
-pub struct Function {
+pub struct MpiFunction {
     /// With its final zero.
     name: &'static str,
     found: AtomicPtr<u8>,
 }
 
-impl Function {
+impl MpiFunction {
     /// The function of this name, which begins with `PMPI_` and ends with a zero byte.
     pub const fn new(name: &'static str) -> Self {
-        Function { name, found: AtomicPtr::new(null_mut()) }
+        MpiFunction { name, found: AtomicPtr::new(null_mut()) }
     }
 
     fn address(&self) -> *mut u8 {
@@ -137,7 +137,7 @@ impl Function {
     ///
     /// # Safety
     /// The words are arguments of this function.
-    pub unsafe fn call<const COUNT: usize>(&self, words: [Word; COUNT]) -> c_int {
+    pub unsafe fn call<const COUNT: usize>(&self, words: [ArgumentWord; COUNT]) -> c_int {
         const { assert!(COUNT <= MOST_WORDS) };
         let mut all = [0; MOST_WORDS];
         all[..COUNT].copy_from_slice(&words);
@@ -147,7 +147,7 @@ impl Function {
 
     // One copy, for all functions.
     #[inline(never)]
-    unsafe fn call_with(&self, words: [Word; MOST_WORDS]) -> c_int {
+    unsafe fn call_with(&self, words: [ArgumentWord; MOST_WORDS]) -> c_int {
         let address = self.address();
         if address.is_null() {
             return MISSING;
@@ -162,8 +162,8 @@ impl Function {
 /// The function of the MPI library with this name.
 macro_rules! real {
     ($name:ident) => {{
-        static REAL: super::library::Function =
-            super::library::Function::new(concat!(stringify!($name), "\0"));
+        static REAL: super::library::MpiFunction =
+            super::library::MpiFunction::new(concat!(stringify!($name), "\0"));
         &REAL
     }};
 }
@@ -174,14 +174,14 @@ macro_rules! functions {
     (second $is_fortran:expr; $($name:ident $real:ident ($($argument:ident)*) $note:expr;)*) => {
         $(
             #[unsafe(no_mangle)]
-            unsafe extern "C" fn $name($($argument: Word),*) -> c_int {
+            unsafe extern "C" fn $name($($argument: ArgumentWord),*) -> c_int {
                 $note;
                 // SAFETY: the arguments are the caller's.
                 unsafe { real!($real).call([$($argument),*]) }
             }
 
             #[unsafe(no_mangle)]
-            unsafe extern "C" fn $real($($argument: Word),*) -> c_int {
+            unsafe extern "C" fn $real($($argument: ArgumentWord),*) -> c_int {
                 // SAFETY: the arguments are the caller's.
                 unsafe {
                     if $is_fortran {
@@ -200,7 +200,7 @@ macro_rules! functions_then {
     ($($name:ident $real:ident ($($argument:ident)*) $status:ident $note:expr;)*) => {
         $(
             #[unsafe(no_mangle)]
-            unsafe extern "C" fn $name($($argument: Word),*) -> c_int {
+            unsafe extern "C" fn $name($($argument: ArgumentWord),*) -> c_int {
                 // SAFETY: the arguments are the caller's.
                 let $status = unsafe { real!($real).call([$($argument),*]) };
                 $note;
@@ -208,7 +208,7 @@ macro_rules! functions_then {
             }
 
             #[unsafe(no_mangle)]
-            unsafe extern "C" fn $real($($argument: Word),*) -> c_int {
+            unsafe extern "C" fn $real($($argument: ArgumentWord),*) -> c_int {
                 // SAFETY: the arguments are the caller's.
                 unsafe { $name($($argument),*) }
             }

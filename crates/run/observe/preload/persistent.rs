@@ -1,16 +1,16 @@
 //! Requests that send each time they are started.
 
 use super::book::book;
-use super::call::Call;
+use super::call::MpiCall;
 use super::library::library;
 use super::system::Locked;
-use super::words::{Handle, Word, count, handle_at, int, type_bytes};
+use super::words::{ArgumentWord, MpiHandle, count, handle_at, int, type_bytes};
 use alloc::vec::Vec;
 use core::ffi::c_int;
 
 /// A message that a request sends at each start.
 struct Prepared {
-    request: Handle,
+    request: MpiHandle,
     /// The place of its communicator in the book.
     communicator: usize,
     to: c_int,
@@ -20,7 +20,11 @@ struct Prepared {
 static PREPARED: Locked<Vec<Prepared>> = Locked::new(Vec::new());
 
 /// Keeps the message of a new request. A handle that was used before is replaced.
-fn prepare(status: c_int, request: Word, [elements, kind, to, communicator]: [Word; 4]) {
+fn prepare(
+    status: c_int,
+    request: ArgumentWord,
+    [elements, kind, to, communicator]: [ArgumentWord; 4],
+) {
     if status != 0 {
         return;
     }
@@ -32,7 +36,7 @@ fn prepare(status: c_int, request: Word, [elements, kind, to, communicator]: [Wo
 }
 
 /// The handle of a new request, whose earlier message is forgotten.
-fn fresh(request: Word) -> Handle {
+fn fresh(request: ArgumentWord) -> MpiHandle {
     // SAFETY: the MPI library has just written a handle there.
     let request = library().handle(unsafe { handle_at(library(), request, 0) });
     let mut prepared = PREPARED.lock();
@@ -41,13 +45,13 @@ fn fresh(request: Word) -> Handle {
 }
 
 /// Counts the messages of requests that are started.
-fn started(requests: Word, times: usize) {
+fn started(requests: ArgumentWord, times: usize) {
     let prepared = PREPARED.lock();
     for at in 0..times {
         // SAFETY: the caller's list has so many handles.
         let request = library().handle(unsafe { handle_at(library(), requests, at) });
         if let Some(known) = prepared.iter().find(|known| known.request == request) {
-            book().communicators[known.communicator].add(Call::Start, known.to, known.bytes);
+            book().communicators[known.communicator].add(MpiCall::Start, known.to, known.bytes);
         }
     }
 }

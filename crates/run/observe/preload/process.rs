@@ -3,7 +3,7 @@
 use super::book::{ask, book};
 use super::library::library;
 use super::system::{PROCESS_CPU_TIME, REALTIME, clock_ns};
-use super::words::{Word, handle_at};
+use super::words::{ArgumentWord, handle_at};
 use super::write;
 use core::ffi::c_int;
 use core::sync::atomic::AtomicI64;
@@ -39,7 +39,7 @@ fn began() {
 }
 
 /// Forgets the communicator or window whose handle is at this address.
-pub fn forget(address: Word) {
+pub fn forget(address: ArgumentWord) {
     // SAFETY: the caller's address is that of a handle.
     let handle = unsafe { handle_at(library(), address, 0) };
     book().forget(handle);

@@ -103,7 +103,7 @@ pub struct Locked<T> {
 unsafe impl<T: Send> Sync for Locked<T> {}
 
 /// The value, until this is dropped.
-pub struct Guard<'a, T>(&'a Locked<T>);
+pub struct LockedGuard<'a, T>(&'a Locked<T>);
 
 impl<T> Locked<T> {
     /// A value that no thread has.
@@ -112,14 +112,14 @@ impl<T> Locked<T> {
     }
 
     /// Waits for the value.
-    pub fn lock(&self) -> Guard<'_, T> {
+    pub fn lock(&self) -> LockedGuard<'_, T> {
         // SAFETY: the mutex stays where it is.
         unsafe { pthread_mutex_lock((&raw const self.mutex).cast_mut()) };
-        Guard(self)
+        LockedGuard(self)
     }
 }
 
-impl<T> Deref for Guard<'_, T> {
+impl<T> Deref for LockedGuard<'_, T> {
     type Target = T;
 
     fn deref(&self) -> &T {
@@ -128,14 +128,14 @@ impl<T> Deref for Guard<'_, T> {
     }
 }
 
-impl<T> DerefMut for Guard<'_, T> {
+impl<T> DerefMut for LockedGuard<'_, T> {
     fn deref_mut(&mut self) -> &mut T {
         // SAFETY: this thread has the lock.
         unsafe { &mut *self.0.value.get() }
     }
 }
 
-impl<T> Drop for Guard<'_, T> {
+impl<T> Drop for LockedGuard<'_, T> {
     fn drop(&mut self) {
         // SAFETY: this thread has the lock.
         unsafe { pthread_mutex_unlock((&raw const self.0.mutex).cast_mut()) };

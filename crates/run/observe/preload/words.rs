@@ -4,27 +4,27 @@ use super::library::Library;
 use core::ffi::c_int;
 
 /// An argument: a pointer, a handle, or an integer in the lower half.
-pub type Word = usize;
+pub type ArgumentWord = usize;
 
 /// A handle of the MPI library, without the undefined half of a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Handle(pub usize);
+pub struct MpiHandle(pub usize);
 
 /// An integer argument.
-pub fn int(word: Word) -> c_int {
+pub fn int(word: ArgumentWord) -> c_int {
     word as c_int
 }
 
 /// A count; a negative one, which MPI refuses, is none.
-pub fn count(word: Word) -> u64 {
+pub fn count(word: ArgumentWord) -> u64 {
     u64::try_from(int(word)).unwrap_or(0)
 }
 
 /// The bytes of one element of a datatype; 0 if the library does not know it.
-pub fn type_bytes(kind: Word) -> u64 {
+pub fn type_bytes(kind: ArgumentWord) -> u64 {
     let mut bytes: c_int = 0;
     // SAFETY: the arguments are a datatype and the address of an integer.
-    let status = unsafe { real!(PMPI_Type_size).call([kind, &raw mut bytes as Word]) };
+    let status = unsafe { real!(PMPI_Type_size).call([kind, &raw mut bytes as ArgumentWord]) };
     if status == 0 { u64::try_from(bytes).unwrap_or(0) } else { 0 }
 }
 
@@ -32,7 +32,7 @@ pub fn type_bytes(kind: Word) -> u64 {
 ///
 /// # Safety
 /// The list has more than `at` integers.
-pub unsafe fn count_at(list: Word, at: usize) -> u64 {
+pub unsafe fn count_at(list: ArgumentWord, at: usize) -> u64 {
     // SAFETY: as above.
     let count = unsafe { (list as *const c_int).add(at).read() };
     u64::try_from(count).unwrap_or(0)
@@ -42,7 +42,7 @@ pub unsafe fn count_at(list: Word, at: usize) -> u64 {
 ///
 /// # Safety
 /// The list has more than `at` handles.
-pub unsafe fn handle_at(library: Library, list: Word, at: usize) -> Word {
+pub unsafe fn handle_at(library: Library, list: ArgumentWord, at: usize) -> ArgumentWord {
     let address = list + at * library.handle_bytes();
     match library {
         // SAFETY: Open MPI's handles are pointers.

@@ -1,7 +1,7 @@
 //! The file of a rank: a line of JSON about the rank, one for each sum, and `{"end":true}`.
 
 use super::book::{Book, Communicator, book};
-use super::call::Call;
+use super::call::MpiCall;
 use super::process::{began_ns, rank_and_size, used_ns};
 use super::system::{self, REALTIME, clock_ns};
 use alloc::ffi::CString;
@@ -39,7 +39,7 @@ pub fn write() {
 fn all(text: &mut String, book: &Book) -> fmt::Result {
     head(text)?;
     for communicator in &book.communicators {
-        for call in Call::ALL {
+        for call in MpiCall::ALL {
             sums(text, communicator, *call)?;
         }
     }
@@ -63,7 +63,7 @@ fn head(text: &mut String) -> fmt::Result {
     writeln!(text, "\"tid\":{tid},\"from_ns\":{from},\"to_ns\":{to},\"cpu_ns\":{cpu}}}")
 }
 
-fn sums(text: &mut String, communicator: &Communicator, call: Call) -> fmt::Result {
+fn sums(text: &mut String, communicator: &Communicator, call: MpiCall) -> fmt::Result {
     for (sum, peer) in communicator.sums[call as usize].iter().zip(&communicator.world) {
         if sum.messages > 0 {
             let name = call.name();

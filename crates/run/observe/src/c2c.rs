@@ -12,9 +12,9 @@ mod sample;
 
 use crate::talk::line_edges;
 use crate::tsan::{SharedLine, number_names};
-use crate::{Kind, Method, Observation, Share, Task, Window};
-use lines::{LINE_BYTES, Lines, Thread, Transfer};
-use recording::{Record, Recording};
+use crate::{Method, Observation, ObservedTask, PairMessages, TalkKind, Window};
+use lines::{LINE_BYTES, LineTransfer, SampledLines, ThreadKey};
+use recording::{PerfDataRecord, PerfRecording};
 use seatmap_data::document::visible;
 use seatmap_data::pattern::pattern::MAX_TASKS;
 use seatmap_data::statistics::words::{counted, counted_figure};
@@ -30,7 +30,7 @@ const MOST_LINES: usize = 256;
 
 /// Why a recording could not be read.
 #[derive(Debug, thiserror::Error)]
-pub enum RecordingError {
+pub enum PerfDataError {
     /// The file could not be opened.
     #[error(transparent)]
     Open(io::Error),
@@ -73,12 +73,12 @@ pub struct Sampled {
 /// Everything that a recording says.
 #[derive(Default)]
 struct Seen {
-    lines: Lines,
+    lines: SampledLines,
     /// Creations and names with their times: each CPU's stand in the file on their own.
     changes: Vec<(u64, Change)>,
     names: HashMap<i32, String>,
     /// Each thread's process, creator and time of creation, as far as they are known.
-    threads: BTreeMap<Thread, (i32, u64)>,
+    threads: BTreeMap<ThreadKey, (i32, u64)>,
     lost: u64,
     span_ns: Option<(u64, u64)>,
 }
@@ -94,11 +94,11 @@ enum Change {
 /// Reads a recording.
 ///
 /// # Errors
-/// [`RecordingError`].
-pub fn read(file: impl Read + Seek) -> Result<Sampled, RecordingError> {
-    let mut recording = Recording::open(file)?;
+/// [`PerfDataError`].
+pub fn read(file: impl Read + Seek) -> Result<Sampled, PerfDataError> {
+    let mut recording = PerfRecording::open(file)?;
     if !recording.tells_addresses() {
-        return Err(RecordingError::NoAddresses);
+        return Err(PerfDataError::NoAddresses);
     }
     let mut seen = Seen::default();
     recording.records(|record| seen.take(record))?;
@@ -106,20 +106,20 @@ pub fn read(file: impl Read + Seek) -> Result<Sampled, RecordingError> {
 }
 
 impl Seen {
-    fn take(&mut self, record: Record) {
+    fn take(&mut self, record: PerfDataRecord) {
         match record {
-            Record::Created { pid, tid, creator, time_ns } => {
+            PerfDataRecord::Created { pid, tid, creator, time_ns } => {
                 self.threads.insert((pid, tid), (creator, time_ns));
                 self.changes.push((time_ns, Change::Created { tid, creator }));
             }
-            Record::Named { pid, tid, name, time_ns } => {
+            PerfDataRecord::Named { pid, tid, name, time_ns } => {
                 self.threads.entry((pid, tid)).or_default();
                 // Where no time is told, the order of the file is all that is known.
                 let latest = self.changes.last().map_or(0, |(time_ns, _)| *time_ns);
                 self.changes.push((time_ns.unwrap_or(latest), Change::Named { tid, name }));
             }
-            Record::Lost(count) => self.lost = self.lost.saturating_add(count),
-            Record::Sampled(sample) => {
+            PerfDataRecord::Lost(count) => self.lost = self.lost.saturating_add(count),
+            PerfDataRecord::Sampled(sample) => {
                 self.threads.entry((sample.pid, sample.tid)).or_default();
                 let (from, to) = self.span_ns.unwrap_or((sample.time_ns, sample.time_ns));
                 self.span_ns = Some((from.min(sample.time_ns), to.max(sample.time_ns)));
@@ -141,20 +141,20 @@ impl Seen {
         }
     }
 
-    fn sampled(mut self) -> Result<Sampled, RecordingError> {
+    fn sampled(mut self) -> Result<Sampled, PerfDataError> {
         self.name();
         // perf uses the numbers -1 and 0 for itself.
-        let known: BTreeMap<Thread, (i32, u64)> = self
+        let known: BTreeMap<ThreadKey, (i32, u64)> = self
             .threads
             .iter()
             .filter(|((pid, tid), _)| *pid > 0 && *tid > 0)
             .map(|(key, value)| (*key, *value))
             .collect();
         if known.len() > MAX_TASKS {
-            return Err(RecordingError::TooLarge(known.len()));
+            return Err(PerfDataError::TooLarge(known.len()));
         }
         let paths = paths(&known);
-        let places: HashMap<Thread, usize> =
+        let places: HashMap<ThreadKey, usize> =
             paths.iter().enumerate().map(|(at, (_, thread))| (*thread, at)).collect();
         let transfers = self.lines.transfers();
         let window = self.window(&transfers, &places);
@@ -162,7 +162,7 @@ impl Seen {
             methods: vec![Method::C2c],
             means: "perf's samples".to_owned(),
             tasks: self.tasks(&paths),
-            shares: Share::of_edges(&window.edges, Kind::Line),
+            shares: PairMessages::of_edges(&window.edges, TalkKind::Line),
             windows: vec![window],
             overhead: None,
             outsiders: Vec::new(),
@@ -172,18 +172,24 @@ impl Seen {
         Ok(Sampled { observation, lines: shared_lines(&transfers, &places) })
     }
 
-    fn tasks(&self, paths: &[(TaskPath, Thread)]) -> Vec<Task> {
+    fn tasks(&self, paths: &[(TaskPath, ThreadKey)]) -> Vec<ObservedTask> {
         let mut tasks = Vec::new();
         for (path, (pid, tid)) in paths {
             let name =
                 self.names.get(tid).map(|name| visible(name).to_string()).unwrap_or_default();
-            tasks.push(Task { name, path: path.to_string(), pid: *pid, tid: *tid, cpu_s: 0.0 });
+            tasks.push(ObservedTask {
+                name,
+                path: path.to_string(),
+                pid: *pid,
+                tid: *tid,
+                cpu_s: 0.0,
+            });
         }
         number_names(&mut tasks);
         tasks
     }
 
-    fn window(&self, transfers: &[Transfer], places: &HashMap<Thread, usize>) -> Window {
+    fn window(&self, transfers: &[LineTransfer], places: &HashMap<ThreadKey, usize>) -> Window {
         let mut messages: HashMap<(usize, usize), f64> = HashMap::new();
         for transfer in transfers {
             if let Some((from, to)) = places.get(&transfer.from).zip(places.get(&transfer.to)) {
@@ -200,7 +206,7 @@ impl Seen {
 
     /// Sentences about talk that was lost.
     fn unseen(&self) -> Vec<String> {
-        let Lines { samples, transfers, kernel, .. } = self.lines;
+        let SampledLines { samples, transfers, kernel, .. } = self.lines;
         let orphans = self.lines.orphans();
         let mut told = vec![format!(
             "accesses without a sample: {samples} were sampled, of which {transfers} took a line \
@@ -226,9 +232,10 @@ impl Seen {
 
 /// Each thread's path, in the order of paths. A process of which no creation was recorded begins
 /// one.
-fn paths(threads: &BTreeMap<Thread, (i32, u64)>) -> Vec<(TaskPath, Thread)> {
-    let by_tid: HashMap<i32, Thread> = threads.keys().map(|thread| (thread.1, *thread)).collect();
-    let mut order: Vec<Thread> = threads.keys().copied().collect();
+fn paths(threads: &BTreeMap<ThreadKey, (i32, u64)>) -> Vec<(TaskPath, ThreadKey)> {
+    let by_tid: HashMap<i32, ThreadKey> =
+        threads.keys().map(|thread| (thread.1, *thread)).collect();
+    let mut order: Vec<ThreadKey> = threads.keys().copied().collect();
     order.sort_by_key(|thread| (threads[thread].1, *thread));
     let paths = lineage::paths(&order, |thread| {
         // A thread of which no creation was recorded has the creator 0.
@@ -240,14 +247,14 @@ fn paths(threads: &BTreeMap<Thread, (i32, u64)>) -> Vec<(TaskPath, Thread)> {
             .or_else(|| threads.contains_key(&first).then_some(first))
             .filter(|creator| *creator != thread)
     });
-    let mut found: Vec<(TaskPath, Thread)> =
+    let mut found: Vec<(TaskPath, ThreadKey)> =
         paths.into_iter().map(|(thread, path)| (path, thread)).collect();
     found.sort();
     found
 }
 
 /// The lines that passed most, each with its most frequent pair.
-fn shared_lines(transfers: &[Transfer], places: &HashMap<Thread, usize>) -> Vec<SharedLine> {
+fn shared_lines(transfers: &[LineTransfer], places: &HashMap<ThreadKey, usize>) -> Vec<SharedLine> {
     let mut lines: BTreeMap<(i32, u64), SharedLine> = BTreeMap::new();
     let mut most: HashMap<(i32, u64), f64> = HashMap::new();
     for transfer in transfers {

@@ -8,17 +8,17 @@ use std::path::Path;
 
 /// A pattern, and how it was observed. Readers of patterns know two keys of `observation`.
 #[derive(Clone, Debug, Serialize)]
-pub struct Document {
+pub struct ObservationDocument {
     /// The pattern.
     #[serde(flatten)]
     pub pattern: Pattern,
     /// How it was observed.
-    pub observation: Note,
+    pub observation: ObservationNote,
 }
 
 /// How a pattern was observed.
 #[derive(Clone, Debug, Serialize)]
-pub struct Note {
+pub struct ObservationNote {
     /// The methods.
     pub methods: Vec<Method>,
     /// How the method did it.
@@ -70,7 +70,7 @@ pub struct PhaseNote {
     pub messages: f64,
 }
 
-impl Document {
+impl ObservationDocument {
     /// A line with the command that uses the pattern, where it has edges: of the file that it was
     /// written to, or else with a name for one.
     #[must_use]
@@ -93,15 +93,15 @@ impl Document {
 impl Observation {
     /// The document.
     #[must_use]
-    pub fn document(&self, name: &str) -> Document {
+    pub fn document(&self, name: &str) -> ObservationDocument {
         // The note has the key `observation`, with all that the pattern knows of it.
         let pattern = Pattern { observation: None, ..self.pattern(name) };
-        Document { pattern, observation: self.note() }
+        ObservationDocument { pattern, observation: self.note() }
     }
 
-    fn note(&self) -> Note {
+    fn note(&self) -> ObservationNote {
         let cannot = std::iter::once(self.misses().to_owned());
-        Note {
+        ObservationNote {
             methods: self.methods.clone(),
             means: self.means.clone(),
             seconds: self.seconds(),

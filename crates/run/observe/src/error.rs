@@ -1,7 +1,7 @@
 //! Why a program could not be observed.
 
 use crate::Method;
-use crate::c2c::RecordingError;
+use crate::c2c::PerfDataError;
 use crate::trace::TraceError;
 use seatmap_data::document::Blame;
 use seatmap_os::rights;
@@ -73,7 +73,7 @@ pub enum ObserveError {
         /// The file, as it was named.
         path: String,
         /// The problem.
-        source: RecordingError,
+        source: PerfDataError,
     },
     /// No thread was seen.
     #[error("the program ended before anything of it was seen")]

@@ -10,7 +10,7 @@ mod functions;
 mod handoffs;
 mod programs;
 
-pub(crate) use handoffs::{Handoffs, HandoffsError};
+pub(crate) use handoffs::{GoroutineHandoffs, HandoffsError};
 
 use seatmap_data::document::visible;
 use seatmap_launch::runtime::is_of_go;

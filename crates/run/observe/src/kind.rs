@@ -6,7 +6,7 @@ use std::fmt;
 /// A way in which one thread talks to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum TalkKind {
     /// Mutexes, condition variables, semaphores, joins: futex(2).
     Futex,
     /// Pipes and FIFOs.
@@ -25,36 +25,36 @@ pub enum Kind {
     Other,
 }
 
-impl Kind {
+impl TalkKind {
     /// Every kind.
-    pub const ALL: [Kind; 8] = [
-        Kind::Futex,
-        Kind::Pipe,
-        Kind::Socket,
-        Kind::Eventfd,
-        Kind::Goroutine,
-        Kind::Line,
-        Kind::Message,
-        Kind::Other,
+    pub const ALL: [TalkKind; 8] = [
+        TalkKind::Futex,
+        TalkKind::Pipe,
+        TalkKind::Socket,
+        TalkKind::Eventfd,
+        TalkKind::Goroutine,
+        TalkKind::Line,
+        TalkKind::Message,
+        TalkKind::Other,
     ];
 
     /// The kind's word.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
-            Kind::Futex => "futex",
-            Kind::Pipe => "pipe",
-            Kind::Socket => "socket",
-            Kind::Eventfd => "eventfd",
-            Kind::Goroutine => "goroutine",
-            Kind::Line => "line",
-            Kind::Message => "message",
-            Kind::Other => "other",
+            TalkKind::Futex => "futex",
+            TalkKind::Pipe => "pipe",
+            TalkKind::Socket => "socket",
+            TalkKind::Eventfd => "eventfd",
+            TalkKind::Goroutine => "goroutine",
+            TalkKind::Line => "line",
+            TalkKind::Message => "message",
+            TalkKind::Other => "other",
         }
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for TalkKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.word())
     }

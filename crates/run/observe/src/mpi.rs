@@ -2,8 +2,8 @@
 
 pub(crate) mod job;
 
-use crate::trace::{Trace, TraceError, traces};
-use crate::{Kind, Method, Observation, Share, Task, Window};
+use crate::trace::{TraceError, TraceText, traces};
+use crate::{Method, Observation, ObservedTask, PairMessages, TalkKind, Window};
 use seatmap_data::document::visible;
 use seatmap_data::pattern::Edge;
 use seatmap_data::pattern::pattern::MAX_TASKS;
@@ -14,7 +14,7 @@ use std::path::Path;
 
 /// Messages of one call between two ranks in one communicator.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Sum {
+pub struct MpiTraffic {
     /// The rank that sent.
     pub from: usize,
     /// The rank that received.
@@ -35,7 +35,7 @@ pub struct Messages {
     /// The ranks, and who sent how much to whom.
     pub observation: Observation,
     /// The messages by call and communicator.
-    pub sums: Vec<Sum>,
+    pub sums: Vec<MpiTraffic>,
 }
 
 #[derive(Deserialize)]
@@ -92,7 +92,7 @@ pub fn read(folder: &Path) -> Result<Messages, TraceError> {
 ///
 /// # Errors
 /// [`TraceError`] for a file that is not a trace of a rank.
-pub fn messages(traces: &[Trace]) -> Result<Messages, TraceError> {
+pub fn messages(traces: &[TraceText]) -> Result<Messages, TraceError> {
     let mut ranks: BTreeMap<usize, Rank> = BTreeMap::new();
     let mut size = 0;
     for trace in traces {
@@ -111,7 +111,7 @@ pub fn messages(traces: &[Trace]) -> Result<Messages, TraceError> {
     Ok(joined(&ranks, size))
 }
 
-fn rank(trace: &Trace) -> Result<Rank, TraceError> {
+fn rank(trace: &TraceText) -> Result<Rank, TraceError> {
     let mut rank = Rank {
         head: trace.head()?,
         called: Vec::new(),
@@ -130,7 +130,7 @@ fn rank(trace: &Trace) -> Result<Rank, TraceError> {
 }
 
 fn joined(ranks: &BTreeMap<usize, Rank>, size: usize) -> Messages {
-    let sums: Vec<Sum> = ranks.values().flat_map(|rank| rank.sums(size)).collect();
+    let sums: Vec<MpiTraffic> = ranks.values().flat_map(|rank| rank.sums(size)).collect();
     let from = ranks.values().map(|rank| rank.head.from_ns).min().unwrap_or(0);
     let to = ranks.values().map(|rank| rank.head.to_ns).max().unwrap_or(0);
     let to_s = to.saturating_sub(from).max(0) as f64 / 1e9;
@@ -138,7 +138,7 @@ fn joined(ranks: &BTreeMap<usize, Rank>, size: usize) -> Messages {
     let observation = Observation {
         methods: vec![Method::Mpi],
         means: "libseatmap_mpi".to_owned(),
-        shares: Share::of_edges(&edges, Kind::Message),
+        shares: PairMessages::of_edges(&edges, TalkKind::Message),
         // A rank without a trace is a task as well, so that tasks have the numbers of their ranks.
         tasks: (0..size).map(|rank| task(rank, ranks.get(&rank))).collect(),
         windows: vec![Window { from_s: 0.0, to_s, edges }],
@@ -150,13 +150,13 @@ fn joined(ranks: &BTreeMap<usize, Rank>, size: usize) -> Messages {
     Messages { observation, sums }
 }
 
-fn task(number: usize, rank: Option<&Rank>) -> Task {
+fn task(number: usize, rank: Option<&Rank>) -> ObservedTask {
     let (pid, tid) = rank.map_or((0, 0), |rank| (rank.head.pid, rank.head.tid));
     let cpu_s = rank.map_or(0.0, |rank| rank.head.cpu_ns as f64 / 1e9);
-    Task { name: format!("rank {number}"), path: number.to_string(), pid, tid, cpu_s }
+    ObservedTask { name: format!("rank {number}"), path: number.to_string(), pid, tid, cpu_s }
 }
 
-fn edges(sums: &[Sum]) -> Vec<Edge> {
+fn edges(sums: &[MpiTraffic]) -> Vec<Edge> {
     let mut all: HashMap<(usize, usize), (f64, f64)> = HashMap::new();
     for sum in sums {
         let (bytes, messages) = all.entry((sum.from, sum.to)).or_default();
@@ -194,7 +194,7 @@ fn unseen(ranks: &BTreeMap<usize, Rank>, size: usize) -> Vec<String> {
 
 impl Rank {
     /// The sums with a rank of the same job.
-    fn sums(&self, size: usize) -> Vec<Sum> {
+    fn sums(&self, size: usize) -> Vec<MpiTraffic> {
         let own = self.head.rank;
         self.called
             .iter()
@@ -209,11 +209,11 @@ impl Rank {
 
 impl Called {
     /// The rank fetches with `MPI_Get`, and sends with every other call.
-    fn sum(&self, own: usize, peer: usize) -> Sum {
+    fn sum(&self, own: usize, peer: usize) -> MpiTraffic {
         let (from, to) = if self.call == "Get" { (peer, own) } else { (own, peer) };
         let call = visible(&self.call).to_string();
         let communicator = visible(&self.communicator).to_string();
-        Sum { from, to, call, communicator, messages: self.messages, bytes: self.bytes }
+        MpiTraffic { from, to, call, communicator, messages: self.messages, bytes: self.bytes }
     }
 }
 

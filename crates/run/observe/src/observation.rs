@@ -1,8 +1,8 @@
 //! A program as one method saw it: its tasks, and who talked to whom in each stretch of time.
 
 use crate::phases::{Phase, phases};
-use crate::{Kind, Method};
-use seatmap_data::pattern::{Edge, Observed, Outsider, Pattern};
+use crate::{Method, TalkKind};
+use seatmap_data::pattern::{Edge, Outsider, Pattern, PatternObservation};
 use seatmap_data::statistics::words::{counted, counted_figure};
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ const FEW_PER_S: f64 = 10.0;
 
 /// A thread or rank of the observed program.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Task {
+pub struct ObservedTask {
     /// The name that a second run gives to the same task: the thread's name, and a number where
     /// several have it.
     pub name: String,
@@ -47,23 +47,28 @@ pub struct Window {
 
 /// Messages of one ordered pair of tasks by one kind of wait.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Share {
+pub struct PairMessages {
     /// The task that sent.
     pub from: usize,
     /// The task that received.
     pub to: usize,
     /// The kind.
-    pub kind: Kind,
+    pub kind: TalkKind,
     /// The messages.
     pub messages: f64,
 }
 
-impl Share {
+impl PairMessages {
     /// The shares of edges that are all of one kind, the largest first.
-    pub(crate) fn of_edges(edges: &[Edge], kind: Kind) -> Vec<Share> {
-        let mut shares: Vec<Share> = edges
+    pub(crate) fn of_edges(edges: &[Edge], kind: TalkKind) -> Vec<PairMessages> {
+        let mut shares: Vec<PairMessages> = edges
             .iter()
-            .map(|edge| Share { from: edge.from, to: edge.to, kind, messages: edge.messages })
+            .map(|edge| PairMessages {
+                from: edge.from,
+                to: edge.to,
+                kind,
+                messages: edge.messages,
+            })
             .collect();
         shares.sort_by(|a, b| {
             b.messages.total_cmp(&a.messages).then((a.from, a.to).cmp(&(b.from, b.to)))
@@ -80,12 +85,12 @@ pub struct Observation {
     /// How the method did it, and why not otherwise, for people: `eBPF`.
     pub means: String,
     /// The tasks, in the order of creation.
-    pub tasks: Vec<Task>,
+    pub tasks: Vec<ObservedTask>,
     /// The stretches of time in their order, each with who talked to whom.
     pub windows: Vec<Window>,
     /// How the tasks talked, over the whole time: at most one for each ordered pair and kind, the
     /// largest first.
-    pub shares: Vec<Share>,
+    pub shares: Vec<PairMessages>,
     /// The CPU time that the observation took, as a share of the program's own, measured during the
     /// observation.
     pub overhead: Option<f64>,
@@ -216,7 +221,7 @@ impl Observation {
                 self.tasks.iter().map(|task| task.cpu_s / self.seconds().max(1e-9)).collect();
         }
         pattern.load_ns = Some(self.seconds().max(0.0) * 1e9);
-        pattern.observation = Some(Observed {
+        pattern.observation = Some(PatternObservation {
             methods: self.methods.iter().map(|method| method.word().to_owned()).collect(),
             paths: self.tasks.iter().map(|task| task.path.clone()).collect(),
             from_start: self.from_start,

@@ -25,7 +25,7 @@ pub struct Sighting {
 
 /// The outcome of an observation.
 #[derive(Debug)]
-pub struct Observed {
+pub struct ObservationOutcome {
     /// The sighting, or why there is none. `Ok(None)` where another rank of the job has it, and
     /// where the command failed, which is reason enough.
     pub sighting: Result<Option<Sighting>, ObserveError>,
@@ -56,7 +56,7 @@ pub(crate) enum CommandState {
 impl Sighting {
     /// A recording of perf(1).
     pub(crate) fn of_recording(path: &Path) -> Result<Self, ObserveError> {
-        let file = named_file::open(path).map_err(c2c::RecordingError::Open);
+        let file = named_file::open(path).map_err(c2c::PerfDataError::Open);
         let sampled = file.and_then(|file| c2c::read(BufReader::new(file)));
         let sampled = sampled.map_err(|source| ObserveError::Recording {
             path: path.display().to_string(),
@@ -84,7 +84,7 @@ impl Sighting {
     }
 }
 
-impl Observed {
+impl ObservationOutcome {
     /// A command that has ended with this sighting. One that failed has seen little of itself: its
     /// failure is the reason why there are no reports.
     pub(crate) fn of_ended(ending: Ending, sighting: Result<Sighting, ObserveError>) -> Self {
@@ -92,13 +92,13 @@ impl Observed {
             Err(_) if ending != Ending::Exited(0) => Ok(None),
             sighting => sighting.map(Some),
         };
-        Observed { sighting, ..Observed::elsewhere(ending) }
+        ObservationOutcome { sighting, ..ObservationOutcome::elsewhere(ending) }
     }
 
     /// A command that has ended, and whose sighting another process has.
     pub(crate) fn elsewhere(ending: Ending) -> Self {
         let state = CommandState::Ended(ending);
-        Observed { sighting: Ok(None), end: CommandEnd { state, broken: None } }
+        ObservationOutcome { sighting: Ok(None), end: CommandEnd { state, broken: None } }
     }
 }
 

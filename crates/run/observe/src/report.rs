@@ -2,7 +2,7 @@
 //! `mpi` through a library that they load.
 
 use crate::command::{self, SubjectCommand};
-use crate::observed::{Observed, Sighting};
+use crate::observed::{ObservationOutcome, Sighting};
 use crate::{ObserveError, mpi, preload, tsan};
 use seatmap_launch::Ending;
 use seatmap_os::scratch::Scratch;
@@ -48,10 +48,10 @@ pub struct ReportRequest {
 
 impl ReportRequest {
     /// Runs the command to its end, and reads its reports.
-    pub(crate) fn run(&self, stop: &dyn Fn() -> bool) -> Result<Observed, ObserveError> {
+    pub(crate) fn run(&self, stop: &dyn Fn() -> bool) -> Result<ObservationOutcome, ObserveError> {
         let folder = Scratch::new("observe").map_err(ObserveError::System)?;
         let ending = self.end_of(folder.path(), stop)?;
-        Ok(Observed::of_ended(ending, self.read(folder.path())))
+        Ok(ObservationOutcome::of_ended(ending, self.read(folder.path())))
     }
 
     /// Runs the command, whose traces go into a folder.

@@ -3,9 +3,12 @@
 use crate::c2c::perf;
 use crate::command::{self, SubjectCommand};
 use crate::mpi::job;
-use crate::observed::{CommandEnd, CommandState, Observed, Sighting};
+use crate::observed::{CommandEnd, CommandState, ObservationOutcome, Sighting};
 use crate::report::{ReportMethod, ReportRequest};
-use crate::{End, Means, Method, Observation, ObserveError, Session, Subject};
+use crate::{
+    Method, Observation, ObservationEnd, ObservationSession, ObserveError, Subject,
+    TracingMechanism,
+};
 use seatmap_os::Ending;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -32,7 +35,7 @@ pub struct WatchRequest {
     /// The method; `None` for the best that is allowed here.
     pub method: Option<Method>,
     /// How the kernel tells of wakeups.
-    pub means: Means,
+    pub means: TracingMechanism,
     /// The program.
     pub subject: Subject,
     /// How long; `None` for a command to its end, and for processes that run 10 s.
@@ -44,7 +47,7 @@ impl ObserveRequest {
     ///
     /// # Errors
     /// [`ObserveError`]: the observation could not begin.
-    pub fn run(&self, stop: &dyn Fn() -> bool) -> Result<Observed, ObserveError> {
+    pub fn run(&self, stop: &dyn Fn() -> bool) -> Result<ObservationOutcome, ObserveError> {
         match self {
             ObserveRequest::Watch(watch) => watch.run(stop),
             ObserveRequest::Report(report) => match &report.method {
@@ -52,7 +55,7 @@ impl ObserveRequest {
                 _ => report.run(stop),
             },
             ObserveRequest::Record(command) => perf::run(command, stop),
-            ObserveRequest::Recording(path) => Ok(Observed {
+            ObserveRequest::Recording(path) => Ok(ObservationOutcome {
                 sighting: Sighting::of_recording(path).map(Some),
                 end: CommandEnd { state: CommandState::None, broken: None },
             }),
@@ -61,8 +64,8 @@ impl ObserveRequest {
 }
 
 impl WatchRequest {
-    fn run(&self, stop: &dyn Fn() -> bool) -> Result<Observed, ObserveError> {
-        let mut session = Session::begin(self.method, self.means, &self.subject)?;
+    fn run(&self, stop: &dyn Fn() -> bool) -> Result<ObservationOutcome, ObserveError> {
+        let mut session = ObservationSession::begin(self.method, self.means, &self.subject)?;
         let usual = session.child.is_none().then_some(USUAL_TIME);
         let watched = session.watch(self.time.or(usual), stop);
         let (observation, child) = session.finish();
@@ -73,10 +76,10 @@ impl WatchRequest {
             Ok(Some(Sighting { observation, lines: Vec::new() }))
         };
         // The user's Ctrl-C has asked the command to end as well.
-        let is_to_end = matches!(watched, Ok(End::Stopped));
+        let is_to_end = matches!(watched, Ok(ObservationEnd::Stopped));
         let state =
             child.map_or(CommandState::None, |child| CommandState::Runs { child, is_to_end });
-        Ok(Observed { sighting, end: CommandEnd { state, broken: watched.err() } })
+        Ok(ObservationOutcome { sighting, end: CommandEnd { state, broken: watched.err() } })
     }
 }
 
@@ -90,10 +93,10 @@ pub fn one_run(
     stop: &dyn Fn() -> bool,
 ) -> Result<Observation, ObserveError> {
     let subject = Subject::Command(command.clone());
-    let mut session = Session::begin(None, Means::Best, &subject)?;
+    let mut session = ObservationSession::begin(None, TracingMechanism::Best, &subject)?;
     let watched = session.watch(None, stop);
     let (observation, child) = session.finish();
-    let is_to_end = matches!(watched, Ok(End::Stopped));
+    let is_to_end = matches!(watched, Ok(ObservationEnd::Stopped));
     let ending = child
         .map(|child| command::attend(child, is_to_end, stop))
         .transpose()
@@ -119,7 +122,7 @@ mod tests {
         SubjectCommand { words, leaves_stdout: true }
     }
 
-    fn reports(words: &[&str]) -> Observed {
+    fn reports(words: &[&str]) -> ObservationOutcome {
         let method = ReportMethod::Accesses;
         let request = ReportRequest { method, command: command(words) };
         ObserveRequest::Report(request).run(&|| false).unwrap()
@@ -127,7 +130,7 @@ mod tests {
 
     #[test]
     fn a_program_that_did_well_without_reports_is_an_error() {
-        let Observed { sighting, end } = reports(&["true"]);
+        let ObservationOutcome { sighting, end } = reports(&["true"]);
         let error = sighting.unwrap_err();
         assert!(matches!(error, ObserveError::NoAccesses) && !error.is_input(), "{error}");
         assert_eq!(end.wait(&|| false).unwrap(), Ending::Exited(0));
@@ -135,7 +138,7 @@ mod tests {
 
     #[test]
     fn a_program_that_failed_is_reason_enough_for_missing_reports() {
-        let Observed { sighting, end } = reports(&["sh", "-c", "exit 3"]);
+        let ObservationOutcome { sighting, end } = reports(&["sh", "-c", "exit 3"]);
         assert_eq!(sighting.unwrap(), None);
         assert_eq!(end.wait(&|| false).unwrap(), Ending::Exited(3));
     }
@@ -147,7 +150,7 @@ mod tests {
         let script = format!(
             "printf '%s\n' '{head}' '{thread}' '{{\"end\":true}}' > $SEATMAP_TRACE/threads-7.jsonl"
         );
-        let Observed { sighting, .. } = reports(&["sh", "-c", &script]);
+        let ObservationOutcome { sighting, .. } = reports(&["sh", "-c", &script]);
         let sighting = sighting.unwrap().unwrap();
         assert_eq!(sighting.observation.tasks[0].path, "0");
         assert_eq!(sighting.false_sharing().count(), 0);

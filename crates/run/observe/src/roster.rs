@@ -1,12 +1,12 @@
 //! The threads of an observed program: their names, their creators and their CPU time.
 
-use crate::Task;
+use crate::ObservedTask;
 use crate::names::numbered;
 use crate::talk::Born;
 use seatmap_data::invariant;
 use seatmap_launch::lineage::{self, TaskPath};
-use seatmap_os::sched::Times;
-use seatmap_os::task::Task as Process;
+use seatmap_os::sched::ThreadTimes;
+use seatmap_os::task::ThreadStat as Process;
 use seatmap_os::{Root, Tid};
 use std::collections::HashMap;
 
@@ -126,7 +126,7 @@ impl Roster {
     /// plan's are when `seatmap run` seats them. Names are numbered in the order of paths, which a
     /// second run repeats though its threads race to be created. A thread that is left out has a
     /// place that no task has.
-    pub(crate) fn tasks(&self) -> (Vec<Task>, Vec<usize>) {
+    pub(crate) fn tasks(&self) -> (Vec<ObservedTask>, Vec<usize>) {
         let mut order: Vec<usize> = self.program().collect();
         order.sort_by_key(|place| self.members[*place].age());
         let paths = lineage::paths(&order, |place| self.members[place].creator);
@@ -145,9 +145,9 @@ impl Roster {
         (0..self.members.len()).filter(|place| !self.members[*place].is_left_out)
     }
 
-    fn task(&self, place: usize, path: &TaskPath, name: &str) -> Task {
+    fn task(&self, place: usize, path: &TaskPath, name: &str) -> ObservedTask {
         let member = &self.members[place];
-        Task {
+        ObservedTask {
             name: name.to_owned(),
             path: path.to_string(),
             pid: member.born.pid,
@@ -179,7 +179,7 @@ impl Member {
         let times = root
             .read(&format!("{folder}/schedstat"))
             .ok()
-            .and_then(|text| Times::parse(text.as_bytes()));
+            .and_then(|text| ThreadTimes::parse(text.as_bytes()));
         self.run_ns = times.map_or(self.run_ns, |times| times.run_ns.max(self.run_ns));
     }
 }

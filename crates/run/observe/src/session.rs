@@ -2,16 +2,16 @@
 
 use crate::goroutines::GoPrograms;
 use crate::roster::Roster;
-use crate::source::{Source, count_of};
+use crate::source::{MessageSource, count_of};
 use crate::subject::Subject;
-use crate::talk::Talk;
-use crate::wakeups::{Ebpf, Parts, Perf};
+use crate::talk::ThreadMessages;
+use crate::wakeups::{Ebpf, EbpfMethods, Perf};
 use crate::windows::Stretches;
-use crate::{Kind, Method, Observation, ObserveError, Window, observation::Share};
+use crate::{Method, Observation, ObserveError, TalkKind, Window, observation::PairMessages};
 use seatmap_data::document::with_causes;
 use seatmap_data::pattern::{Edge, Outsider};
 use seatmap_launch::halted::{self, HaltedProcess};
-use seatmap_os::sched::Times;
+use seatmap_os::sched::ThreadTimes;
 use seatmap_os::{Root, Tid, proc_mount, visibility};
 use std::collections::BTreeSet;
 use std::process::Child;
@@ -34,7 +34,7 @@ const NAMES_EVERY: u32 = 10;
 
 /// The mechanism of a method.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Means {
+pub enum TracingMechanism {
     /// The best that is allowed.
     #[default]
     Best,
@@ -46,7 +46,7 @@ pub enum Means {
 
 /// Why a session ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
+pub enum ObservationEnd {
     /// The program and everything that it started have ended.
     Program,
     /// The time is over.
@@ -56,8 +56,8 @@ pub enum End {
 }
 
 /// An observation under way. Dropping it removes everything from the kernel.
-pub struct Session {
-    source: Box<dyn Source>,
+pub struct ObservationSession {
+    source: Box<dyn MessageSource>,
     /// The reason against a better source.
     better: Option<String>,
     /// The command, where one was started. It outlives the session if nobody ends it.
@@ -74,33 +74,33 @@ pub struct Session {
     /// When the observation began anew.
     since: Duration,
     /// Talk that was seen before the first window.
-    early: Vec<Talk>,
+    early: Vec<ThreadMessages>,
     go_programs: GoPrograms,
 }
 
-impl Session {
+impl ObservationSession {
     /// Begins to observe a program. A command starts.
     ///
     /// # Errors
     /// [`ObserveError`]: nothing is left in the kernel then, and no command runs.
     pub fn begin(
         method: Option<Method>,
-        means: Means,
+        means: TracingMechanism,
         subject: &Subject,
     ) -> Result<Self, ObserveError> {
         let (source, better) = source(method, means)?;
-        Session::begin_by(source, better, subject)
+        ObservationSession::begin_by(source, better, subject)
     }
 
     fn begin_by(
-        mut source: Box<dyn Source>,
+        mut source: Box<dyn MessageSource>,
         better: Option<String>,
         subject: &Subject,
     ) -> Result<Self, ObserveError> {
         let own_before_ns = own_ns();
         let begun = Instant::now();
         let child = subject.follow(source.as_mut())?;
-        let mut session = Session {
+        let mut session = ObservationSession {
             source,
             better,
             child_lived: child.is_some(),
@@ -131,20 +131,20 @@ impl Session {
         &mut self,
         time: Option<Duration>,
         stop: &dyn Fn() -> bool,
-    ) -> Result<End, ObserveError> {
+    ) -> Result<ObservationEnd, ObserveError> {
         self.pass(time, stop, true)
     }
 
-    /// As [`Session::watch`], for a caller that does something of its own at short intervals: what
+    /// As [`ObservationSession::watch`], for a caller that does something of its own at short intervals: what
     /// was seen may be older than this time.
     ///
     /// # Errors
-    /// As [`Session::watch`].
+    /// As [`ObservationSession::watch`].
     pub fn wait(
         &mut self,
         time: Option<Duration>,
         stop: &dyn Fn() -> bool,
-    ) -> Result<End, ObserveError> {
+    ) -> Result<ObservationEnd, ObserveError> {
         self.pass(time, stop, false)
     }
 
@@ -153,11 +153,11 @@ impl Session {
         time: Option<Duration>,
         stop: &dyn Fn() -> bool,
         looks_last: bool,
-    ) -> Result<End, ObserveError> {
+    ) -> Result<ObservationEnd, ObserveError> {
         loop {
             let end = self.end(time, stop)?;
             // A last look comes after the end was seen, so that nothing before it is missed.
-            let is_last = end.is_some_and(|end| looks_last || end != End::Time);
+            let is_last = end.is_some_and(|end| looks_last || end != ObservationEnd::Time);
             if is_last || self.begun.elapsed() >= self.looked + WINDOW {
                 self.look()?;
             }
@@ -174,16 +174,16 @@ impl Session {
         &mut self,
         time: Option<Duration>,
         stop: &dyn Fn() -> bool,
-    ) -> Result<Option<End>, ObserveError> {
+    ) -> Result<Option<ObservationEnd>, ObserveError> {
         // A child that has ended is a zombie until it is waited for.
         let child_lives =
             self.child.as_mut().is_some_and(|child| matches!(child.try_wait(), Ok(None)));
         let is_late = time.is_some_and(|time| self.begun.elapsed() >= time);
         Ok(match () {
-            () if stop() => Some(End::Stopped),
+            () if stop() => Some(ObservationEnd::Stopped),
             // Before the time: a caller that waits in short slices hears of the end as well.
-            () if self.is_over(child_lives, is_late)? => Some(End::Program),
-            () if is_late => Some(End::Time),
+            () if self.is_over(child_lives, is_late)? => Some(ObservationEnd::Program),
+            () if is_late => Some(ObservationEnd::Time),
             () => None,
         })
     }
@@ -333,17 +333,19 @@ impl Session {
         format!("{}{reason}", self.source.name())
     }
 
-    fn shares(&self, task_of: &[usize]) -> Vec<Share> {
-        let mut shares: Vec<Share> = self
+    fn shares(&self, task_of: &[usize]) -> Vec<PairMessages> {
+        let mut shares: Vec<PairMessages> = self
             .stretches
             .kinds
             .iter()
             .flat_map(|((from, to), messages)| {
                 let Some([from, to]) = program_ends(task_of, *from, *to) else { return Vec::new() };
-                let by_kind =
-                    Kind::ALL.into_iter().zip(*messages).filter(|(_, messages)| *messages > 0.0);
+                let by_kind = TalkKind::ALL
+                    .into_iter()
+                    .zip(*messages)
+                    .filter(|(_, messages)| *messages > 0.0);
                 by_kind
-                    .map(|(kind, messages)| Share { from, to, kind, messages })
+                    .map(|(kind, messages)| PairMessages { from, to, kind, messages })
                     .collect::<Vec<_>>()
             })
             .collect();
@@ -381,8 +383,8 @@ fn program_ends(task_of: &[usize], from: usize, to: usize) -> Option<[usize; 2]>
 /// The best source for a method that this user may have, and the reasons against better ones.
 fn source(
     method: Option<Method>,
-    means: Means,
-) -> Result<(Box<dyn Source>, Option<String>), ObserveError> {
+    means: TracingMechanism,
+) -> Result<(Box<dyn MessageSource>, Option<String>), ObserveError> {
     check(method, means)?;
     let mut reasons = Vec::new();
     for parts in parts(method, means) {
@@ -391,7 +393,7 @@ fn source(
             Err(error) => reasons.push(format!("eBPF: {}", with_causes(&error))),
         }
     }
-    if means != Means::Ebpf && !needs_ebpf(method) {
+    if means != TracingMechanism::Ebpf && !needs_ebpf(method) {
         match Perf::begin() {
             Ok(perf) => return Ok((Box::new(perf), joined(reasons))),
             Err(error) => reasons.push(format!("perf: {}", with_causes(&error))),
@@ -401,13 +403,13 @@ fn source(
 }
 
 /// The parts to be tried, the best first.
-fn parts(method: Option<Method>, means: Means) -> &'static [Parts] {
+fn parts(method: Option<Method>, means: TracingMechanism) -> &'static [EbpfMethods] {
     match method {
-        _ if means == Means::Perf => &[],
-        None => &[Parts::Both, Parts::Wakeups],
-        Some(Method::Sockets) => &[Parts::Sockets],
-        Some(Method::Goroutines) => &[Parts::Goroutines],
-        Some(_) => &[Parts::Wakeups],
+        _ if means == TracingMechanism::Perf => &[],
+        None => &[EbpfMethods::Both, EbpfMethods::Wakeups],
+        Some(Method::Sockets) => &[EbpfMethods::Sockets],
+        Some(Method::Goroutines) => &[EbpfMethods::Goroutines],
+        Some(_) => &[EbpfMethods::Wakeups],
     }
 }
 
@@ -417,10 +419,10 @@ fn needs_ebpf(method: Option<Method>) -> bool {
 }
 
 /// Whether there can be a source at all.
-fn check(method: Option<Method>, means: Means) -> Result<(), ObserveError> {
+fn check(method: Option<Method>, means: TracingMechanism) -> Result<(), ObserveError> {
     match method {
         Some(method) if needs_ebpf(Some(method)) => match means {
-            Means::Perf => unavailable(method, "it has no other means than ebpf"),
+            TracingMechanism::Perf => unavailable(method, "it has no other means than ebpf"),
             _ => Ok(()),
         },
         None | Some(Method::Wakeups) => Ok(()),
@@ -450,8 +452,9 @@ fn joined(mut reasons: Vec<String>) -> Option<String> {
 
 /// The CPU time of this thread, in nanoseconds.
 pub(crate) fn own_ns() -> u64 {
-    let times =
-        std::fs::read("/proc/thread-self/schedstat").ok().and_then(|text| Times::parse(&text));
+    let times = std::fs::read("/proc/thread-self/schedstat")
+        .ok()
+        .and_then(|text| ThreadTimes::parse(&text));
     times.map_or(0, |times| times.run_ns)
 }
 
@@ -462,11 +465,12 @@ mod tests {
     #[test]
     fn a_pause_sees_no_talk() {
         let own = Subject::Processes(vec![std::process::id() as Tid]);
-        let mut session = match Session::begin(Some(Method::Wakeups), Means::Ebpf, &own) {
-            Ok(session) => session,
-            Err(error) => return seatmap_needs::skipped!("{error}"),
-        };
-        let watch = |session: &mut Session, ms: u64| {
+        let mut session =
+            match ObservationSession::begin(Some(Method::Wakeups), TracingMechanism::Ebpf, &own) {
+                Ok(session) => session,
+                Err(error) => return seatmap_needs::skipped!("{error}"),
+            };
+        let watch = |session: &mut ObservationSession, ms: u64| {
             let until = session.elapsed() + Duration::from_millis(ms);
             session.watch(Some(until), &|| false).unwrap();
             session.messages()

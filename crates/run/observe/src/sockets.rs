@@ -11,13 +11,13 @@ mod flows;
 mod pipes;
 mod programs;
 
-use crate::Kind;
-use crate::talk::Talk;
-use crate::wakeups::{Layout, Tables};
+use crate::TalkKind;
+use crate::talk::ThreadMessages;
+use crate::wakeups::{FieldOffsets, Tables};
 use flows::Flows;
 use pipes::Pipes;
 use seatmap_data::statistics::words::counted_figure;
-use seatmap_os::bpf::{Attached, Btf, LoadError, Map, Program, room_for_threads};
+use seatmap_os::bpf::{AttachedProgram, Btf, EbpfProgram, LoadError, Map, room_for_threads};
 use std::io;
 use std::time::Duration;
 
@@ -38,7 +38,7 @@ const AT_CALL: Duration = Duration::from_nanos(170);
 pub(crate) struct Sockets {
     table: Map,
     /// At the kernel's tracepoints of sockets (Linux 6.3), where it has them.
-    of_sockets: Vec<Attached>,
+    of_sockets: Vec<AttachedProgram>,
     /// At the end of all system calls.
     of_calls: Pipes,
     flows: Flows,
@@ -46,7 +46,11 @@ pub(crate) struct Sockets {
 
 impl Sockets {
     /// Loads and attaches the programs. They count for the processes in `tables`.
-    pub(crate) fn begin(btf: &Btf, layout: &Layout, tables: &Tables) -> Result<Self, SocketsError> {
+    pub(crate) fn begin(
+        btf: &Btf,
+        layout: &FieldOffsets,
+        tables: &Tables,
+    ) -> Result<Self, SocketsError> {
         let table = Map::hash(
             "flows",
             programs::KEY_BYTES,
@@ -67,11 +71,11 @@ impl Sockets {
 
     /// The talk since the call before. `is_pipe_seen` says that a thread was woken by a pipe
     /// meanwhile.
-    pub(crate) fn talk(&mut self, is_pipe_seen: bool) -> io::Result<Vec<Talk>> {
+    pub(crate) fn talk(&mut self, is_pipe_seen: bool) -> io::Result<Vec<ThreadMessages>> {
         let flows = &mut self.flows;
         self.table.take(|key, value| flows.count(key, value))?;
         let talk = flows.talk();
-        let has_pipes = talk.iter().any(|talk| talk.kind == Kind::Pipe);
+        let has_pipes = talk.iter().any(|talk| talk.kind == TalkKind::Pipe);
         self.of_calls.look(has_pipes, is_pipe_seen);
         Ok(talk)
     }
@@ -110,14 +114,14 @@ impl Sockets {
 /// Everything that the programs refer to.
 struct Ground<'a> {
     btf: &'a Btf,
-    layout: &'a Layout,
+    layout: &'a FieldOffsets,
     tables: &'a Tables,
     table: &'a Map,
 }
 
 impl Ground<'_> {
     /// Programs at the kernel's tracepoints of sockets: no other call costs anything.
-    fn of_sockets(&self, cast: bool) -> Result<Vec<Attached>, SocketsError> {
+    fn of_sockets(&self, cast: bool) -> Result<Vec<AttachedProgram>, SocketsError> {
         let places = [
             ("seatmap_sent", "sock_send_length", 0),
             ("seatmap_got", "sock_recv_length", programs::READS),
@@ -128,17 +132,17 @@ impl Ground<'_> {
                 let place = self.btf.tracepoint(place)?;
                 let code =
                     programs::passed(self.btf, self.layout, self.tables, self.table, reads, cast)?;
-                Ok(Program::load(name, place, &code)?.attach()?)
+                Ok(EbpfProgram::load(name, place, &code)?.attach()?)
             })
             .collect()
     }
 
     /// One program at the end of all system calls.
-    fn of_calls(&self, has_sockets: bool, cast: bool) -> Result<Program, SocketsError> {
+    fn of_calls(&self, has_sockets: bool, cast: bool) -> Result<EbpfProgram, SocketsError> {
         let place = self.btf.tracepoint("sys_exit")?;
         let code =
             programs::transfer(self.btf, self.layout, self.tables, self.table, has_sockets, cast)?;
-        Ok(Program::load("seatmap_bytes", place, &code)?)
+        Ok(EbpfProgram::load("seatmap_bytes", place, &code)?)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Something that sees talk: programs in the kernel, or records of it.
 
 use crate::Method;
-use crate::talk::Look;
+use crate::talk::TalkBatch;
 use seatmap_data::pattern::Outsider;
 use seatmap_data::statistics::words::counted;
 use seatmap_os::Tid;
@@ -17,7 +17,7 @@ pub(crate) fn count_of(count: u64, name: &str, [one, several]: [&str; 2]) -> Opt
 
 /// Something that sees talk between the threads of the processes that it follows, and their
 /// creation.
-pub(crate) trait Source {
+pub(crate) trait MessageSource {
     /// The mechanism, for people: `eBPF`.
     fn name(&self) -> String;
 
@@ -40,7 +40,7 @@ pub(crate) trait Source {
     fn tells_cpu_times(&self) -> bool;
 
     /// Everything since the look before.
-    fn look(&mut self) -> io::Result<Look>;
+    fn look(&mut self) -> io::Result<TalkBatch>;
 
     /// Whether a followed process lives.
     fn has_processes(&self) -> io::Result<bool>;

@@ -2,7 +2,7 @@
 
 use crate::ObserveError;
 use crate::command::SubjectCommand;
-use crate::source::Source;
+use crate::source::MessageSource;
 use seatmap_os::hierarchy::{Hierarchies, members_below};
 use seatmap_os::{Root, Tid, interpreter, task, visibility};
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,7 +30,10 @@ pub enum Subject {
 
 impl Subject {
     /// Begins to follow the program. A command is started.
-    pub(crate) fn follow(&self, source: &mut dyn Source) -> Result<Option<Child>, ObserveError> {
+    pub(crate) fn follow(
+        &self,
+        source: &mut dyn MessageSource,
+    ) -> Result<Option<Child>, ObserveError> {
         match self {
             Subject::Command(command) => start(command, source).map(Some),
             Subject::Processes(pids) => {
@@ -70,7 +73,7 @@ fn check(pid: Tid) -> Result<(), ObserveError> {
 
 fn follow_all(
     pids: impl IntoIterator<Item = Tid>,
-    source: &mut dyn Source,
+    source: &mut dyn MessageSource,
 ) -> Result<Option<Child>, ObserveError> {
     for pid in pids {
         source.follow(pid)?;
@@ -81,14 +84,14 @@ fn follow_all(
 /// The process of a thread, as users also give threads' numbers.
 fn process_of(tid: Tid) -> Tid {
     let status = std::fs::read(format!("/proc/{tid}/status")).unwrap_or_default();
-    seatmap_os::sched::Status::parse(&status).pid.unwrap_or(tid)
+    seatmap_os::sched::ThreadStatus::parse(&status).pid.unwrap_or(tid)
 }
 
 /// Follows these processes and all that descend from them. One that was started between the look
 /// and the following is found by the look after it.
 fn follow_with_descendants(
     first: BTreeSet<Tid>,
-    source: &mut dyn Source,
+    source: &mut dyn MessageSource,
 ) -> Result<Option<Child>, ObserveError> {
     let mut followed = BTreeSet::new();
     let mut program = first;
@@ -146,7 +149,7 @@ fn of_group(path: &str) -> io::Result<BTreeSet<Tid>> {
 }
 
 /// Starts the command. Its process is followed from its creation.
-fn start(command: &SubjectCommand, source: &mut dyn Source) -> Result<Child, ObserveError> {
+fn start(command: &SubjectCommand, source: &mut dyn MessageSource) -> Result<Child, ObserveError> {
     let mut prepared = command.prepared();
     // Everything that this process starts meanwhile is followed, so that this is on for the start
     // only.
@@ -162,7 +165,7 @@ fn start(command: &SubjectCommand, source: &mut dyn Source) -> Result<Child, Obs
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Means, Method, Session};
+    use crate::{Method, ObservationSession, TracingMechanism};
     use std::io::{BufRead, BufReader};
     use std::os::unix::process::CommandExt;
     use std::process::{Command, Stdio};
@@ -194,7 +197,8 @@ mod tests {
         let gone = Tid::try_from(child.id()).unwrap();
         child.wait().unwrap();
         let begin = |subject: Subject| {
-            Session::begin(Some(Method::Wakeups), Means::Best, &subject).map(|_| ())
+            ObservationSession::begin(Some(Method::Wakeups), TracingMechanism::Best, &subject)
+                .map(|_| ())
         };
         let own = Tid::try_from(std::process::id()).unwrap();
         let found = begin(Subject::Survivors(vec![gone, own]));

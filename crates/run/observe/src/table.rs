@@ -1,7 +1,7 @@
 //! The observation as a table for people.
 
 use crate::session::LEAST_S;
-use crate::{Method, Observation, Task};
+use crate::{Method, Observation, ObservedTask};
 use seatmap_data::document::{left_aligned, right_aligned, visible};
 use seatmap_data::statistics::words::{counted, counted_figure};
 use std::collections::BTreeSet;
@@ -54,7 +54,7 @@ impl Observation {
         let rows = order
             .iter()
             .map(|task| {
-                let Task { name, path, cpu_s, .. } = &self.tasks[*task];
+                let ObservedTask { name, path, cpu_s, .. } = &self.tasks[*task];
                 let percent = format!("{:.1} %", cpu_s / self.seconds().max(1e-9) * 100.0);
                 let load = if knows_loads { percent } else { "-".to_owned() };
                 [task.to_string(), visible(name), visible(path), load, self.rate(sent[*task])]
@@ -275,12 +275,12 @@ fn aligned<const N: usize>(title: [&str; N], rows: Vec<[String; N]>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Kind, Method, Share, Window};
+    use crate::{Method, PairMessages, TalkKind, Window};
     use seatmap_data::pattern::{Edge, Outsider};
 
     #[test]
     fn the_table_has_tasks_pairs_and_remarks() {
-        let task = |name: &str, path: &str| Task {
+        let task = |name: &str, path: &str| ObservedTask {
             name: name.to_owned(),
             path: path.to_owned(),
             pid: 1,
@@ -293,7 +293,7 @@ mod tests {
             means: "eBPF".to_owned(),
             tasks: vec![task("app", "0"), task("worker", "0.0")],
             windows: vec![Window { from_s: 0.0, to_s: 2.0, edges: vec![edge] }],
-            shares: vec![Share { from: 0, to: 1, kind: Kind::Futex, messages: 4000.0 }],
+            shares: vec![PairMessages { from: 0, to: 1, kind: TalkKind::Futex, messages: 4000.0 }],
             overhead: Some(0.0123),
             from_start: false,
             outsiders: Vec::new(),
@@ -327,7 +327,7 @@ mod tests {
         assert!(driven.document("app").next_step(None).starts_with("next: "));
         driven.outsiders[0].wakeups = 1e6;
         assert_eq!(driven.document("app").next_step(None), "", "noise has no next step");
-        driven.tasks.push(Task { cpu_s: 0.0, ..task("helper", "0.1") });
+        driven.tasks.push(ObservedTask { cpu_s: 0.0, ..task("helper", "0.1") });
         let folded = driven.table();
         assert!(folded.starts_with("3 tasks, 1 pair") && !folded.contains("helper"));
         assert!(folded.contains("\n... and 1 task that did nothing\n"), "{folded}");

@@ -1,6 +1,6 @@
 //! Talk between threads as a source reports it, before the threads are tasks.
 
-use crate::Kind;
+use crate::TalkKind;
 use seatmap_data::pattern::Edge;
 use seatmap_os::Tid;
 
@@ -20,13 +20,13 @@ pub(crate) fn line_edges(messages: impl IntoIterator<Item = ((usize, usize), f64
 
 /// Messages from one thread to another.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Talk {
+pub struct ThreadMessages {
     /// The thread that sent.
     pub from: Tid,
     /// The thread that received.
     pub to: Tid,
     /// How.
-    pub kind: Kind,
+    pub kind: TalkKind,
     /// The messages.
     pub messages: f64,
     /// The bytes; as many as messages where the source sees no sizes.
@@ -51,9 +51,9 @@ pub struct Born {
 
 /// All that a source has to tell since the look before.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Look {
+pub struct TalkBatch {
     /// The talk.
-    pub talk: Vec<Talk>,
+    pub talk: Vec<ThreadMessages>,
     /// The threads that were created or ended.
     pub threads: Vec<Born>,
 }

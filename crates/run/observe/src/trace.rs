@@ -78,7 +78,7 @@ pub enum TraceError {
 }
 
 /// A trace as text.
-pub struct Trace {
+pub struct TraceText {
     /// The file.
     pub path: PathBuf,
     /// Its text.
@@ -94,7 +94,7 @@ struct Format {
 ///
 /// # Errors
 /// [`TraceError`] if there are none, or too many or too long ones, or the kernel refuses.
-pub fn traces(folder: &Path, kind: &'static str) -> Result<Vec<Trace>, TraceError> {
+pub fn traces(folder: &Path, kind: &'static str) -> Result<Vec<TraceText>, TraceError> {
     let refused = |source| TraceError::Read { path: folder.to_owned(), source };
     let mut paths = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(refused)? {
@@ -119,13 +119,13 @@ fn is_named(path: &Path, kind: &str) -> bool {
     name.starts_with(&format!("{kind}-")) && name.ends_with(".jsonl")
 }
 
-fn read(path: PathBuf) -> Result<Trace, TraceError> {
+fn read(path: PathBuf) -> Result<TraceText, TraceError> {
     let refused = |source| TraceError::Read { path: path.clone(), source };
     let text = named_file::read(&path, MAX_BYTES).map_err(refused)?;
-    Ok(Trace { path, text: String::from_utf8_lossy(&text).into_owned() })
+    Ok(TraceText { path, text: String::from_utf8_lossy(&text).into_owned() })
 }
 
-impl Trace {
+impl TraceText {
     /// The first line, if the format is known.
     pub(crate) fn head<T: DeserializeOwned>(&self) -> Result<T, TraceError> {
         let line = self.text.lines().next().unwrap_or_default();

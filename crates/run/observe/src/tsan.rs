@@ -6,8 +6,8 @@
 
 use crate::names::numbered;
 use crate::talk::line_edges;
-use crate::trace::{Trace, TraceError, traces};
-use crate::{Kind, Method, Observation, Share, Task, Window};
+use crate::trace::{TraceError, TraceText, traces};
+use crate::{Method, Observation, ObservedTask, PairMessages, TalkKind, Window};
 use seatmap_data::document::visible;
 use seatmap_data::pattern::pattern::MAX_TASKS;
 use seatmap_data::statistics::words::{agreeing, counted};
@@ -47,7 +47,7 @@ impl SharedLine {
 
 /// A program's threads, and the lines that they shared most.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Sharing {
+pub struct SharingReport {
     /// The threads, and who sent lines to whom.
     pub observation: Observation,
     /// The lines that passed most often, the most frequent of each process first.
@@ -114,7 +114,7 @@ struct Process {
 ///
 /// # Errors
 /// [`TraceError`] if there are none, or one is not such a file.
-pub fn read(folder: &Path) -> Result<Sharing, TraceError> {
+pub fn read(folder: &Path) -> Result<SharingReport, TraceError> {
     sharing(&traces(folder, "threads")?)
 }
 
@@ -122,7 +122,7 @@ pub fn read(folder: &Path) -> Result<Sharing, TraceError> {
 ///
 /// # Errors
 /// [`TraceError`] for a file that is not a trace of threads.
-pub fn sharing(traces: &[Trace]) -> Result<Sharing, TraceError> {
+pub fn sharing(traces: &[TraceText]) -> Result<SharingReport, TraceError> {
     let mut processes = traces.iter().map(process).collect::<Result<Vec<_>, _>>()?;
     // Paths number the processes in the order in which they began.
     processes.sort_by_key(|process| (process.head.from_ns, process.head.pid));
@@ -137,7 +137,7 @@ pub fn sharing(traces: &[Trace]) -> Result<Sharing, TraceError> {
     Ok(joined(&processes))
 }
 
-fn process(trace: &Trace) -> Result<Process, TraceError> {
+fn process(trace: &TraceText) -> Result<Process, TraceError> {
     let head = trace.head()?;
     let mut threads = Vec::new();
     let mut pairs = Vec::new();
@@ -160,7 +160,7 @@ fn process(trace: &Trace) -> Result<Process, TraceError> {
 /// A thread's place: its process and its number there.
 type Key = (usize, usize);
 
-fn joined(processes: &[Process]) -> Sharing {
+fn joined(processes: &[Process]) -> SharingReport {
     let paths = paths(processes);
     let places: HashMap<Key, usize> =
         paths.iter().enumerate().map(|(place, (_, key))| (*key, place)).collect();
@@ -168,7 +168,7 @@ fn joined(processes: &[Process]) -> Sharing {
     let observation = Observation {
         methods: vec![Method::Tsan],
         means: "libseatmap_trace".to_owned(),
-        shares: Share::of_edges(&window.edges, Kind::Line),
+        shares: PairMessages::of_edges(&window.edges, TalkKind::Line),
         tasks: tasks(processes, &paths),
         windows: vec![window],
         overhead: None,
@@ -176,7 +176,7 @@ fn joined(processes: &[Process]) -> Sharing {
         from_start: false,
         unseen: processes.iter().flat_map(Process::unseen).collect(),
     };
-    Sharing { observation, lines: lines(processes, &places) }
+    SharingReport { observation, lines: lines(processes, &places) }
 }
 
 /// Each thread's path, in the order of paths. A process is a path of its own, as the traces do not
@@ -202,7 +202,7 @@ fn paths(processes: &[Process]) -> Vec<(TaskPath, Key)> {
     found
 }
 
-fn tasks(processes: &[Process], paths: &[(TaskPath, Key)]) -> Vec<Task> {
+fn tasks(processes: &[Process], paths: &[(TaskPath, Key)]) -> Vec<ObservedTask> {
     let threads: HashMap<Key, &Thread> = processes
         .iter()
         .enumerate()
@@ -213,20 +213,26 @@ fn tasks(processes: &[Process], paths: &[(TaskPath, Key)]) -> Vec<Task> {
     let known = paths
         .iter()
         .filter_map(|(path, key)| Some((path, processes.get(key.0)?, *threads.get(key)?)));
-    let mut tasks: Vec<Task> =
+    let mut tasks: Vec<ObservedTask> =
         known.map(|(path, process, thread)| task(path, process, thread)).collect();
     number_names(&mut tasks);
     tasks
 }
 
-fn task(path: &TaskPath, process: &Process, thread: &Thread) -> Task {
+fn task(path: &TaskPath, process: &Process, thread: &Thread) -> ObservedTask {
     let path = path.to_string();
     let name = visible(&thread.name).to_string();
-    Task { name, path, pid: process.head.pid, tid: thread.tid, cpu_s: thread.cpu_ns as f64 / 1e9 }
+    ObservedTask {
+        name,
+        path,
+        pid: process.head.pid,
+        tid: thread.tid,
+        cpu_s: thread.cpu_ns as f64 / 1e9,
+    }
 }
 
 /// Gives tasks that share a name a number in their order.
-pub(crate) fn number_names(tasks: &mut [Task]) {
+pub(crate) fn number_names(tasks: &mut [ObservedTask]) {
     let names = numbered(tasks.iter().map(|task| task.name.as_str()));
     tasks.iter_mut().zip(names).for_each(|(task, name)| task.name = name);
 }

@@ -1,6 +1,6 @@
 //! Wakeups of threads by each other, as the kernel counts them while a program is looked at.
 
-use crate::{Means, Method, ObserveError, Session, Subject};
+use crate::{Method, ObservationSession, ObserveError, Subject, TracingMechanism};
 use seatmap_os::Tid;
 use seatmap_watch::live::Wakes;
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 const LEAST_S: f64 = 1e-3;
 
 /// A count that goes on until this is dropped. Nothing stays in the kernel then.
-pub struct WakeCounter(Session);
+pub struct WakeCounter(ObservationSession);
 
 impl WakeCounter {
     /// Counts for these processes, and for those that they start.
@@ -19,7 +19,8 @@ impl WakeCounter {
     pub fn begin(pids: Vec<Tid>) -> Result<Self, ObserveError> {
         // Any of them may end before the kernel counts.
         let subject = Subject::Survivors(pids);
-        Session::begin(Some(Method::Wakeups), Means::Ebpf, &subject).map(WakeCounter)
+        ObservationSession::begin(Some(Method::Wakeups), TracingMechanism::Ebpf, &subject)
+            .map(WakeCounter)
     }
 
     /// The wakeups since the call before, the most frequent first; `None` where the kernel refuses

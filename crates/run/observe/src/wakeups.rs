@@ -14,7 +14,7 @@ mod layout;
 mod perf;
 mod programs;
 
-pub(crate) use ebpf::{Ebpf, Parts};
-pub(crate) use layout::Layout;
+pub(crate) use ebpf::{Ebpf, EbpfMethods};
+pub(crate) use layout::FieldOffsets;
 pub(crate) use perf::Perf;
 pub(crate) use programs::{LOST_PAIRS, Tables, insert, look_up_process};

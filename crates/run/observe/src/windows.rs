@@ -1,7 +1,7 @@
 //! Talk by stretches of time, with a limit on how many are kept.
 
-use crate::Kind;
-use crate::talk::Talk;
+use crate::TalkKind;
+use crate::talk::ThreadMessages;
 use seatmap_data::invariant;
 use std::collections::HashMap;
 use std::time::Duration;
@@ -14,26 +14,26 @@ const STRETCHES: &str = "stretches of time";
 
 /// The sums of one ordered pair.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Sum {
+pub(crate) struct PairSum {
     pub(crate) messages: f64,
     pub(crate) bytes: f64,
 }
 
-impl Sum {
-    fn add(&mut self, other: Sum) {
+impl PairSum {
+    fn add(&mut self, other: PairSum) {
         self.messages += other.messages;
         self.bytes += other.bytes;
     }
 }
 
 /// Sums by places in the roster.
-pub(crate) type Pairs = HashMap<(usize, usize), Sum>;
+pub(crate) type PairSums = HashMap<(usize, usize), PairSum>;
 
 /// One stretch.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Stretch {
     pub(crate) to: Duration,
-    pub(crate) pairs: Pairs,
+    pub(crate) pairs: PairSums,
 }
 
 /// All stretches so far, the first from the beginning.
@@ -45,7 +45,7 @@ pub(crate) struct Stretches {
     /// Looks that the last one has taken in.
     taken: usize,
     /// Messages by pair and kind, over the whole time.
-    pub(crate) kinds: HashMap<(usize, usize), [f64; Kind::ALL.len()]>,
+    pub(crate) kinds: HashMap<(usize, usize), [f64; TalkKind::ALL.len()]>,
 }
 
 impl Stretches {
@@ -53,7 +53,7 @@ impl Stretches {
     pub(crate) fn take(
         &mut self,
         to: Duration,
-        talk: impl IntoIterator<Item = (usize, usize, Talk)>,
+        talk: impl IntoIterator<Item = (usize, usize, ThreadMessages)>,
     ) {
         let before = self.all.last().map_or(Duration::ZERO, |last| last.to);
         invariant!(
@@ -78,7 +78,7 @@ impl Stretches {
             last.pairs
                 .entry((from, to))
                 .or_default()
-                .add(Sum { messages: talk.messages, bytes: talk.bytes });
+                .add(PairSum { messages: talk.messages, bytes: talk.bytes });
             self.kinds.entry((from, to)).or_default()[talk.kind as usize] += talk.messages;
         }
     }
@@ -108,7 +108,7 @@ impl Stretches {
 }
 
 /// Checks that talk can be added: a sum with anything else is not a number any more.
-fn check(talk: &Talk) {
+fn check(talk: &ThreadMessages) {
     let is_counted =
         [talk.messages, talk.bytes].iter().all(|figure| figure.is_finite() && *figure >= 0.0);
     invariant!(is_counted, STRETCHES, "{talk:?} is added");
@@ -130,14 +130,16 @@ mod tests {
     #[test]
     #[should_panic(expected = "messages: NaN")]
     fn talk_that_cannot_be_counted_stops_the_observation() {
-        let talk = Talk { from: 1, to: 2, kind: Kind::Pipe, messages: f64::NAN, bytes: 1.0 };
+        let talk =
+            ThreadMessages { from: 1, to: 2, kind: TalkKind::Pipe, messages: f64::NAN, bytes: 1.0 };
         Stretches::default().take(Duration::ZERO, [(0, 1, talk)]);
     }
 
     #[test]
     fn nothing_is_lost_when_stretches_grow() {
         let mut stretches = Stretches::default();
-        let talk = Talk { from: 1, to: 2, kind: Kind::Pipe, messages: 1.0, bytes: 1.0 };
+        let talk =
+            ThreadMessages { from: 1, to: 2, kind: TalkKind::Pipe, messages: 1.0, bytes: 1.0 };
         for at in 1..=5_000 {
             stretches.take(Duration::from_millis(at), [(0, 1, talk), (1, 1, talk)]);
         }
@@ -146,7 +148,7 @@ mod tests {
         assert!(
             stretches.all().len() <= MOST && stretches.all().is_sorted_by_key(|stretch| stretch.to)
         );
-        assert_eq!((total, stretches.kinds[&(0, 1)][Kind::Pipe as usize]), (5_000.0, 5_000.0));
+        assert_eq!((total, stretches.kinds[&(0, 1)][TalkKind::Pipe as usize]), (5_000.0, 5_000.0));
         assert_eq!(stretches.all().last().unwrap().to, Duration::from_millis(5_000));
         assert!(stretches.all().iter().all(|stretch| stretch.pairs.len() == 1));
     }

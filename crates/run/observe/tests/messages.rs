@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use seatmap_needs::tool;
-use seatmap_observe::mpi::{self, Sum};
+use seatmap_observe::mpi::{self, MpiTraffic};
 use seatmap_observe::preload;
 use std::path::Path;
 use std::process::Command;
@@ -14,12 +14,26 @@ const RANKS: usize = 4;
 const HALO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/programs/halo.c");
 
 /// A message that `halo.c` sends, in words of the test.
-fn sum(from: usize, to: usize, call: &str, communicator: &str, messages: u64, bytes: u64) -> Sum {
-    Sum { from, to, call: call.to_owned(), communicator: communicator.to_owned(), messages, bytes }
+fn sum(
+    from: usize,
+    to: usize,
+    call: &str,
+    communicator: &str,
+    messages: u64,
+    bytes: u64,
+) -> MpiTraffic {
+    MpiTraffic {
+        from,
+        to,
+        call: call.to_owned(),
+        communicator: communicator.to_owned(),
+        messages,
+        bytes,
+    }
 }
 
 /// Everything that `halo.c` sends, by its source.
-fn expected() -> Vec<Sum> {
+fn expected() -> Vec<MpiTraffic> {
     let world = "MPI_COMM_WORLD";
     let mut sums = Vec::new();
     for own in 0..RANKS {
@@ -38,7 +52,7 @@ fn expected() -> Vec<Sum> {
     sums
 }
 
-fn sorted(mut sums: Vec<Sum>) -> Vec<Sum> {
+fn sorted(mut sums: Vec<MpiTraffic>) -> Vec<MpiTraffic> {
     // MPI gives windows names of its own.
     sums.iter_mut()
         .filter(|sum| ["Put", "Get"].contains(&&*sum.call))

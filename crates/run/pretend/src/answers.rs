@@ -4,10 +4,10 @@
 //! calls about the program's own threads are answered by the machine: other processes are strangers
 //! on the computer, which may use all its CPUs and cannot be moved.
 
-use crate::cpu_times::CpuTimes;
+use crate::cpu_times::PretendedCpuTimes;
 use crate::machine::PretendedMachine;
-use crate::policy::MemoryPolicy;
-use crate::record::Record;
+use crate::policy::PretendedPolicy;
+use crate::record::ProgramRecord;
 use crate::thread_file::{self, ThreadFile};
 use seatmap_os::listener::{CallAnswer, CallerMemory, TrappedCall};
 use seatmap_os::numa_maps::page_bytes;
@@ -50,7 +50,7 @@ const MOST_MOVED: usize = 1 << 20;
 const MOST_RANGES: usize = 1 << 14;
 
 /// Memory of the program.
-pub trait ProgramMemory {
+pub trait TraceeMemory {
     /// Reads at an address.
     ///
     /// # Errors
@@ -64,7 +64,7 @@ pub trait ProgramMemory {
     fn write(&self, address: u64, bytes: &[u8]) -> io::Result<()>;
 }
 
-impl ProgramMemory for CallerMemory {
+impl TraceeMemory for CallerMemory {
     fn read(&self, address: u64, into: &mut [u8]) -> io::Result<()> {
         CallerMemory::read(self, address, into)
     }
@@ -83,7 +83,7 @@ pub struct ProgramCall<'a> {
     /// Its arguments.
     pub arguments: [u64; 6],
     /// The memory of the thread.
-    pub memory: &'a dyn ProgramMemory,
+    pub memory: &'a dyn TraceeMemory,
     /// When, in seconds since the program began.
     pub at_s: f64,
 }
@@ -100,20 +100,20 @@ pub struct BoundRange {
     /// The length, in bytes.
     pub bytes: u64,
     /// The policy.
-    pub policy: MemoryPolicy,
+    pub policy: PretendedPolicy,
 }
 
 /// The kernel of the machine, as far as programs see it.
-pub struct Answers {
+pub struct PretendedKernel {
     machine: PretendedMachine,
     /// The threads of the program.
-    pub record: Record,
+    pub record: ProgramRecord,
     /// The ranges of memory with policies of their own, in order.
     pub ranges: Vec<BoundRange>,
     /// The number of calls that were answered, by name.
     pub calls: BTreeMap<&'static str, u64>,
     moved: HashMap<(Tid, u64), u32>,
-    cpu_times: CpuTimes,
+    cpu_times: PretendedCpuTimes,
 }
 
 /// An error number of the kernel.
@@ -178,19 +178,19 @@ fn words(set: &CpuSet, bytes: u64) -> Vec<u8> {
     words
 }
 
-impl Answers {
+impl PretendedKernel {
     /// The kernel of a machine, with the program's first process.
     #[must_use]
     pub fn new(machine: PretendedMachine, pid: Tid) -> Self {
-        let record = Record::new(pid, machine.allowed.clone());
+        let record = ProgramRecord::new(pid, machine.allowed.clone());
         let calls = BTreeMap::new();
-        Answers {
+        PretendedKernel {
             machine,
             record,
             ranges: Vec::new(),
             calls,
             moved: HashMap::new(),
-            cpu_times: CpuTimes::default(),
+            cpu_times: PretendedCpuTimes::default(),
         }
     }
 
@@ -355,9 +355,9 @@ impl Answers {
         Ok(set.iter().filter(|node| u64::from(*node) < bits).collect())
     }
 
-    fn policy(&self, mode: u64, nodes: &CpuSet) -> Result<MemoryPolicy, Refusal> {
+    fn policy(&self, mode: u64, nodes: &CpuSet) -> Result<PretendedPolicy, Refusal> {
         let mode = u32::try_from(mode & u64::from(u32::MAX)).unwrap_or(u32::MAX);
-        MemoryPolicy::of(mode, nodes, &self.machine.memory_nodes()).ok_or(libc::EINVAL)
+        PretendedPolicy::of(mode, nodes, &self.machine.memory_nodes()).ok_or(libc::EINVAL)
     }
 
     fn set_policy(&mut self, call: &ProgramCall, at: usize) -> Result<i64, Refusal> {

@@ -5,7 +5,7 @@
 //! several of this computer, that CPU is busy for more than the time that passes, and never idle.
 
 use crate::machine::PretendedMachine;
-use crate::record::Record;
+use crate::record::ProgramRecord;
 use std::collections::HashMap;
 
 /// Clock ticks in a second, for programs (`USER_HZ`, include/asm-generic/param.h).
@@ -23,19 +23,19 @@ struct Times {
 
 /// The times of all CPUs at the last look.
 #[derive(Debug, Default)]
-pub(crate) struct CpuTimes {
+pub(crate) struct PretendedCpuTimes {
     at_s: f64,
     /// The time that each thread had run then, in the order of the record.
     run_ns: Vec<u64>,
     of: HashMap<u32, Times>,
 }
 
-impl CpuTimes {
+impl PretendedCpuTimes {
     /// The file now. The lines that are not about CPUs are those of this computer's file.
     pub(crate) fn stat(
         &mut self,
         machine: &PretendedMachine,
-        record: &Record,
+        record: &ProgramRecord,
         at_s: f64,
         host: &str,
     ) -> String {
@@ -61,7 +61,7 @@ impl CpuTimes {
         text
     }
 
-    fn look(&mut self, machine: &PretendedMachine, record: &Record, at_s: f64) {
+    fn look(&mut self, machine: &PretendedMachine, record: &ProgramRecord, at_s: f64) {
         let passed_ns = ((at_s - self.at_s).max(0.0) * 1e9) as u64;
         self.at_s = at_s;
         self.run_ns.resize(record.threads.len(), 0);
@@ -101,9 +101,9 @@ mod tests {
     #[test]
     fn times_go_on_where_threads_are() {
         let machine = small();
-        let mut record = Record::new(7, machine.allowed.clone());
+        let mut record = ProgramRecord::new(7, machine.allowed.clone());
         record.seat(0, CpuSet::single(3), 0.0);
-        let mut cpu_times = CpuTimes::default();
+        let mut cpu_times = PretendedCpuTimes::default();
         record.threads[0].run_ns = 250_000_000;
         let first = cpu_times.stat(&machine, &record, 1.0, "cpu 9 9\nbtime 77\n");
         assert_eq!(first.lines().count(), 10, "{first}");

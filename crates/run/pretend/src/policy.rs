@@ -15,13 +15,13 @@ const LOCAL: u32 = 4;
 
 /// A memory policy: the kernel's default unless it was set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct MemoryPolicy {
+pub struct PretendedPolicy {
     mode: u32,
     flags: u32,
     nodes: CpuSet,
 }
 
-impl MemoryPolicy {
+impl PretendedPolicy {
     /// The policy that a program asks for, if the kernel would take it: `nodes` are those that it
     /// names, and `usable` those that have memory.
     #[must_use]
@@ -35,7 +35,7 @@ impl MemoryPolicy {
             PREFERRED => nodes.is_empty() || !kept.is_empty(),
             _ => (mode as usize) < NAMES.len() && !kept.is_empty(),
         };
-        is_valid.then_some(MemoryPolicy { mode, flags, nodes: kept })
+        is_valid.then_some(PretendedPolicy { mode, flags, nodes: kept })
     }
 
     /// The number that `get_mempolicy` gives.
@@ -71,7 +71,7 @@ impl MemoryPolicy {
     }
 }
 
-impl std::fmt::Display for MemoryPolicy {
+impl std::fmt::Display for PretendedPolicy {
     /// As the kernel writes it in `numa_maps`: `bind:0-1`.
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         out.write_str(NAMES[self.mode as usize])?;
@@ -83,9 +83,9 @@ impl std::fmt::Display for MemoryPolicy {
 mod tests {
     use super::*;
 
-    fn policy(mode: u32, nodes: &str) -> Option<MemoryPolicy> {
+    fn policy(mode: u32, nodes: &str) -> Option<PretendedPolicy> {
         let set = |list: &str| CpuSet::of_list(list).unwrap();
-        MemoryPolicy::of(mode, &set(nodes), &set("0-1"))
+        PretendedPolicy::of(mode, &set(nodes), &set("0-1"))
     }
 
     #[test]
@@ -93,7 +93,7 @@ mod tests {
         assert_eq!(policy(2, "0-5").unwrap().to_string(), "bind:0,1");
         assert_eq!(policy(2, "5"), None, "no node with memory");
         assert_eq!([policy(2, ""), policy(0, "1"), policy(9, "0")], [None, None, None]);
-        assert_eq!(policy(0, "").unwrap(), MemoryPolicy::default());
+        assert_eq!(policy(0, "").unwrap(), PretendedPolicy::default());
         let flagged = policy(3 | 1 << 15, "0-1").unwrap();
         assert_eq!((flagged.number(), flagged.interleaves()), (3 | 1 << 15, true));
     }
@@ -103,7 +103,7 @@ mod tests {
         let interleaved = policy(3, "0-1").unwrap();
         assert_eq!([interleaved.node(6, 0), interleaved.node(7, 0)], [0, 1]);
         assert_eq!(
-            [policy(2, "1").unwrap().node(6, 0), MemoryPolicy::default().node(6, 3)],
+            [policy(2, "1").unwrap().node(6, 0), PretendedPolicy::default().node(6, 3)],
             [1, 3]
         );
     }

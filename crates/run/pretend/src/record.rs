@@ -5,8 +5,8 @@
 //! creation is noted before the kernel carries it out, and the new thread is matched with it at the
 //! next look at its process.
 
-use crate::policy::MemoryPolicy;
-use seatmap_os::task::{self, Family, Task};
+use crate::policy::PretendedPolicy;
+use seatmap_os::task::{self, Family, ThreadStat};
 use seatmap_os::{CpuSet, Root, Tid};
 use std::collections::HashMap;
 
@@ -49,7 +49,7 @@ pub struct RecordedThread {
     /// The masks that it was refused, in order: none of their CPUs could be used.
     pub refused: Vec<MaskChange>,
     /// Its memory policy.
-    pub policy: MemoryPolicy,
+    pub policy: PretendedPolicy,
     /// The time that it ran, in nanoseconds.
     pub run_ns: u64,
     /// The time that it waited for a CPU of this computer, in nanoseconds.
@@ -100,13 +100,13 @@ struct Creation {
     pid: Tid,
     is_thread: bool,
     mask: CpuSet,
-    policy: MemoryPolicy,
+    policy: PretendedPolicy,
     at_s: f64,
 }
 
 /// All threads of the program.
 #[derive(Debug, Default)]
-pub struct Record {
+pub struct ProgramRecord {
     /// The threads, in order of their arrival.
     pub threads: Vec<RecordedThread>,
     /// The processes, in order of their arrival.
@@ -119,22 +119,22 @@ pub struct Record {
     creations: Vec<Creation>,
 }
 
-impl Record {
+impl ProgramRecord {
     /// A record that begins with the program's first thread.
     #[must_use]
     pub fn new(pid: Tid, mask: CpuSet) -> Self {
-        let mut record = Record::default();
+        let mut record = ProgramRecord::default();
         record.processes.push(RecordedProcess { pid, parent: 0 });
-        record.arrive(pid, pid, mask, MemoryPolicy::default(), 0.0);
+        record.arrive(pid, pid, mask, PretendedPolicy::default(), 0.0);
         record
     }
 
-    fn arrive(&mut self, pid: Tid, tid: Tid, mask: CpuSet, policy: MemoryPolicy, born_s: f64) {
+    fn arrive(&mut self, pid: Tid, tid: Tid, mask: CpuSet, policy: PretendedPolicy, born_s: f64) {
         self.living.insert(tid, self.threads.len());
         self.threads.push(RecordedThread {
             pid,
             tid,
-            name: Task::of(tid).map_or_else(String::new, |task| task.name),
+            name: ThreadStat::of(tid).map_or_else(String::new, |task| task.name),
             born_s,
             ended_s: None,
             inherited: mask,
@@ -222,7 +222,7 @@ impl Record {
     }
 
     /// The state of a process's first thread; of the program's, where that has ended.
-    fn of_first_thread(&self, pid: Tid, at_s: f64) -> (CpuSet, MemoryPolicy, f64) {
+    fn of_first_thread(&self, pid: Tid, at_s: f64) -> (CpuSet, PretendedPolicy, f64) {
         let of_process = self.threads.iter().find(|thread| thread.pid == pid);
         let thread = of_process.unwrap_or(&self.threads[0]);
         (thread.mask().clone(), thread.policy.clone(), at_s)
@@ -324,7 +324,7 @@ impl Record {
     /// Reads the name and times of a thread; false where it has gone.
     fn refresh(&mut self, at: usize) -> bool {
         let tid = self.threads[at].tid;
-        let Some(task) = Task::of(tid).filter(|task| !task.has_ended()) else { return false };
+        let Some(task) = ThreadStat::of(tid).filter(|task| !task.has_ended()) else { return false };
         let times = task::times(tid);
         let thread = &mut self.threads[at];
         thread.name = task.name;
@@ -456,7 +456,7 @@ mod tests {
 
     #[test]
     fn masks_are_known_at_every_time() {
-        let mut record = Record::new(7, set("0-3"));
+        let mut record = ProgramRecord::new(7, set("0-3"));
         record.seat(0, set("1"), 2.0);
         record.seat(0, set("2"), 3.0);
         let masks = [0.0, 2.5, 9.0].map(|at_s| record.threads[0].mask_at(at_s).to_string());
@@ -466,7 +466,7 @@ mod tests {
 
     #[test]
     fn a_thread_is_refused_until_it_gets_a_mask() {
-        let mut record = Record::new(7, set("0-3"));
+        let mut record = ProgramRecord::new(7, set("0-3"));
         record.refuse(0, set("9"), 1.0);
         assert!(record.threads[0].is_refused());
         record.seat(0, set("1"), 2.0);
@@ -483,7 +483,7 @@ mod tests {
 
     #[test]
     fn a_slow_start_is_not_what_is_judged() {
-        let mut record = Record::new(7, set("0-3"));
+        let mut record = ProgramRecord::new(7, set("0-3"));
         record.seat(0, set("1"), 6.0);
         assert_eq!(record.fullest_s(9.0), 7.5, "with its mask, though six seconds were without");
         record.seat(0, set("2"), 6.5);
@@ -493,9 +493,9 @@ mod tests {
 
     #[test]
     fn the_fullest_moment_is_one_that_lasts() {
-        let mut record = Record::new(7, set("0-3"));
-        record.arrive(7, 8, set("0"), MemoryPolicy::default(), 1.0);
-        record.arrive(7, 9, set("0"), MemoryPolicy::default(), 5.0);
+        let mut record = ProgramRecord::new(7, set("0-3"));
+        record.arrive(7, 8, set("0"), PretendedPolicy::default(), 1.0);
+        record.arrive(7, 9, set("0"), PretendedPolicy::default(), 5.0);
         record.threads[1].ended_s = Some(4.0);
         record.threads[2].ended_s = Some(6.0);
         assert_eq!(record.fullest_s(9.0), 2.5, "the longer of two");

@@ -8,7 +8,9 @@ use seatmap_data::statistics::words::counted;
 use seatmap_launch::Ending;
 use seatmap_os::{CpuSet, Tid};
 use seatmap_watch::judge::judged::Judged;
-use seatmap_watch::{Criteria, Finding, Process, Seating, Thread, Unseen, Verdict, variables};
+use seatmap_watch::{
+    Criteria, Finding, Process, Seating, Unseen, Verdict, WatchedThread, variables,
+};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt;
@@ -304,9 +306,9 @@ impl PretendedRun {
     }
 }
 
-fn seated(thread: &RecordedThread, at_s: f64, lasted_s: f64) -> Thread {
+fn seated(thread: &RecordedThread, at_s: f64, lasted_s: f64) -> WatchedThread {
     let life_s = (thread.ended_s.unwrap_or(lasted_s) - thread.born_s).max(1e-3);
-    Thread {
+    WatchedThread {
         pid: thread.pid,
         tid: thread.tid,
         name: thread.name.clone(),
@@ -319,7 +321,7 @@ fn seated(thread: &RecordedThread, at_s: f64, lasted_s: f64) -> Thread {
         wait_s: Some(seconds(thread.wait_ns)),
         // This computer's crowd says nothing of the machine's.
         wait_percent: None,
-        ..Thread::default()
+        ..WatchedThread::default()
     }
 }
 

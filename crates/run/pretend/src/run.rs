@@ -1,13 +1,13 @@
 //! Runs the program, and answers its calls until it ends.
 
-use crate::answers::{Answers, ProgramCall};
+use crate::answers::{PretendedKernel, ProgramCall};
 use crate::cpuinfo::HostFacts;
 use crate::error::PretendError;
 use crate::machine::PretendedMachine;
-use crate::stage::{Stage, StageFailure};
+use crate::stage::{StageFailure, ViewSetup};
 use crate::tree::MachineTree;
 use seatmap_launch::{Ending, Executable, Signals};
-use seatmap_os::listener::{self, CallAnswer, CallFilter, Listener, TrappedCall, WaitingCall};
+use seatmap_os::listener::{self, CallAnswer, CallFilter, CallListener, TrappedCall, WaitingCall};
 use seatmap_os::ready::{self, Awaited};
 use seatmap_os::{Root, Tid, rights};
 use std::ffi::{OsStr, OsString};
@@ -48,7 +48,7 @@ pub struct PretendRequest {
 /// A program that has ended, and all that it did.
 pub struct PretendedRun {
     /// Its threads and its calls.
-    pub answers: Answers,
+    pub answers: PretendedKernel,
     /// How it ended.
     pub ending: Ending,
     /// How long it ran, in seconds.
@@ -65,7 +65,7 @@ impl PretendRequest {
         let filter = CallFilter::new().ok_or(PretendError::Processor)?;
         let root = Root::new("/");
         let tree = MachineTree::of(&self.machine, &HostFacts::read(&root));
-        let stage = Stage::new(&tree, &root);
+        let stage = ViewSetup::new(&tree, &root);
         let signals = Arc::new(Signals::hold()?);
         let mut command = Command::new(OsStr::from_bytes(program.path().to_bytes()));
         command.arg0(&self.command[0]).args(&self.command[1..]);
@@ -75,7 +75,7 @@ impl PretendRequest {
         let start = start(command, stage, filter, &signals)?;
         let pid = start.child.id() as Tid;
         let mut session = Session {
-            answers: Answers::new(self.machine.clone(), pid),
+            answers: PretendedKernel::new(self.machine.clone(), pid),
             listener: start.listener,
             begun: start.begun,
         };
@@ -93,7 +93,7 @@ impl PretendRequest {
 /// A program that has been executed.
 struct Start {
     child: Child,
-    listener: Listener,
+    listener: CallListener,
     /// Calls that came before it was known to run.
     early: Vec<WaitingCall>,
     begun: Instant,
@@ -103,7 +103,7 @@ struct Start {
 /// cannot be executed ends by a call that must be answered meanwhile.
 fn start(
     mut command: Command,
-    stage: Stage,
+    stage: ViewSetup,
     filter: CallFilter,
     signals: &Arc<Signals>,
 ) -> Result<Start, PretendError> {
@@ -130,7 +130,7 @@ fn start(
         drop((there, reporter));
         spawned
     });
-    let listener = listener::receive_descriptor(here.as_raw_fd())?.map(Listener::new);
+    let listener = listener::receive_descriptor(here.as_raw_fd())?.map(CallListener::new);
     let mut early = Vec::new();
     while let Some(listener) = listener.as_ref().filter(|_| !spawner.is_finished()) {
         if !readable([listener.as_raw_fd()], START_EVERY)?[0] {
@@ -159,7 +159,7 @@ fn start(
 
 /// Prepares a new process: its view of the computer, and the filter of its calls.
 fn prepare(
-    stage: &Stage,
+    stage: &ViewSetup,
     filter: &CallFilter,
     socket: RawFd,
 ) -> Result<(), (StageFailure, io::Error)> {
@@ -204,8 +204,8 @@ fn namespace_remedy(root: &Root) -> String {
 
 /// A program that runs.
 struct Session {
-    answers: Answers,
-    listener: Listener,
+    answers: PretendedKernel,
+    listener: CallListener,
     begun: Instant,
 }
 
@@ -311,7 +311,7 @@ fn ending(pid: Tid, signals: &Signals) -> io::Result<Option<Ending>> {
 
 /// Waits no longer than this for a call, and returns whether no process is left that could make
 /// one.
-fn is_over(listener: &Listener, wait: Duration) -> io::Result<bool> {
+fn is_over(listener: &CallListener, wait: Duration) -> io::Result<bool> {
     let [calls] = ready::wait([Awaited::data(listener)], Some(wait))?;
     Ok(calls.has_ended)
 }

@@ -34,7 +34,7 @@ enum Step {
 
 /// The way to the program's view, ready to be taken.
 #[derive(Clone, Debug)]
-pub(crate) struct Stage {
+pub(crate) struct ViewSetup {
     steps: Vec<Step>,
     user_map: [u8; MAP_BYTES],
     group_map: [u8; MAP_BYTES],
@@ -70,7 +70,7 @@ impl StageFailure {
     }
 }
 
-impl Stage {
+impl ViewSetup {
     /// The steps for a tree on this computer.
     pub fn new(tree: &MachineTree, root: &Root) -> Self {
         let has_nodes = root.has(NODES);
@@ -105,7 +105,7 @@ impl Stage {
         steps.extend(covered.iter().map(|folder| Step::Seal(whole(folder))));
         // SAFETY: these calls only return a number of this process.
         let [user, group] = unsafe { [libc::geteuid(), libc::getegid()] };
-        Stage { steps, user_map: same(user), group_map: same(group), is_root: user == 0 }
+        ViewSetup { steps, user_map: same(user), group_map: same(group), is_root: user == 0 }
     }
 
     /// Takes it, in a new process. Allocates nothing.
@@ -239,7 +239,7 @@ mod tests {
     #[test]
     fn every_folder_is_made_before_its_files() {
         let tree = MachineTree::of(&small(), &HostFacts::default());
-        let stage = Stage::new(&tree, &Root::new("/"));
+        let stage = ViewSetup::new(&tree, &Root::new("/"));
         let mut known: BTreeSet<String> = BTreeSet::new();
         for step in &stage.steps {
             let (path, is_folder) = match step {

@@ -5,10 +5,10 @@
 //! where their values are known, so that no reader takes a guess for a fact. A cache without a
 //! size has no file `size`, for one.
 
-use crate::cpu_times::CpuTimes;
+use crate::cpu_times::PretendedCpuTimes;
 use crate::cpuinfo::{self, HostFacts};
 use crate::machine::{PretendedMachine, PretendedNode};
-use crate::record::Record;
+use crate::record::ProgramRecord;
 use seatmap_data::machine::{CoreKind, Pu};
 use seatmap_os::CpuSet;
 use std::collections::BTreeMap;
@@ -68,7 +68,8 @@ impl MachineTree {
         tree.groups(machine);
         tree.text(CPUINFO.to_owned(), cpuinfo::cpuinfo(machine, &host.cpuinfo));
         // For those who open it by another way than the one that is answered.
-        let begun = CpuTimes::default().stat(machine, &Record::default(), 0.0, &host.stat);
+        let begun =
+            PretendedCpuTimes::default().stat(machine, &ProgramRecord::default(), 0.0, &host.stat);
         tree.text(STAT.to_owned(), begun);
         tree
     }

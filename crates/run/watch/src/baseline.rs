@@ -6,7 +6,7 @@
 
 use crate::finding::Finding;
 use crate::metrics::unit;
-use crate::seating::{FORMAT, Seating, Thread};
+use crate::seating::{FORMAT, Seating, WatchedThread};
 use seatmap_data::document::{DocumentError, shell_word};
 use seatmap_data::statistics::words::counted;
 use seatmap_os::cpu_list::named;
@@ -18,7 +18,7 @@ const RULE: &str = "baseline";
 
 /// The good states of units, from one file or several.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Baselines {
+pub struct UnitBaselines {
     units: BTreeMap<String, UnitSeating>,
 }
 
@@ -34,7 +34,7 @@ struct UnitSeating {
 
 /// Why good states cannot be read.
 #[derive(Debug, thiserror::Error)]
-pub enum BaselineError {
+pub enum UnitBaselineError {
     /// The text is not a seating.
     #[error(transparent)]
     Document(#[from] DocumentError),
@@ -86,20 +86,20 @@ pub struct JudgedUnit {
     pub finding: Option<Finding>,
 }
 
-impl Baselines {
+impl UnitBaselines {
     /// Adds the units of a seating on file.
     ///
     /// # Errors
-    /// [`BaselineError`].
-    pub fn add(&mut self, text: &str) -> Result<(), BaselineError> {
+    /// [`UnitBaselineError`].
+    pub fn add(&mut self, text: &str) -> Result<(), UnitBaselineError> {
         let seating: Seating = seatmap_data::document::read(text, FORMAT)?;
         let units = units(&seating);
         if units.is_empty() {
-            return Err(BaselineError::NoUnit);
+            return Err(UnitBaselineError::NoUnit);
         }
         for (name, state) in units {
             if self.units.contains_key(&name) {
-                return Err(BaselineError::Twice(name));
+                return Err(UnitBaselineError::Twice(name));
             }
             self.units.insert(name, state);
         }
@@ -138,7 +138,7 @@ fn units(seating: &Seating) -> BTreeMap<String, UnitSeating> {
         own.nodes.extend(process.group.as_ref().and_then(|group| group.nodes.clone()));
         of.insert(process.pid, name);
     }
-    for Thread { pid, tid, mask, .. } in &seating.threads {
+    for WatchedThread { pid, tid, mask, .. } in &seating.threads {
         let own = of.get(pid).and_then(|name| units.get_mut(name));
         if let Some(own) = own.filter(|_| !mask.is_empty()) {
             own.masks.entry(mask.clone()).or_default().push(*tid);
@@ -239,20 +239,21 @@ fn list<'a>(lists: impl IntoIterator<Item = &'a String>) -> String {
 mod tests {
     use super::*;
     use crate::judge::made::Made;
-    use crate::seating::Group;
+    use crate::seating::ControlGroup;
 
     /// Two threads of a unit, and one of another.
     fn seating(redis: [&str; 2], web: &str) -> Seating {
         let mut made = Made::new(8).thread(7, 7, redis[0]).thread(7, 8, redis[1]).thread(9, 9, web);
         for (process, unit) in made.seating.processes.iter_mut().zip(["redis", "web"]) {
             let path = format!("/system.slice/{unit}.service");
-            process.group = Some(Group { path, nodes: Some("0".into()), ..Group::default() });
+            process.group =
+                Some(ControlGroup { path, nodes: Some("0".into()), ..ControlGroup::default() });
         }
         made.seating
     }
 
-    fn good(seating: &Seating) -> Baselines {
-        let mut good = Baselines::default();
+    fn good(seating: &Seating) -> UnitBaselines {
+        let mut good = UnitBaselines::default();
         good.add(&seatmap_data::document::written(seating)).unwrap();
         good
     }

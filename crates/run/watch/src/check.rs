@@ -7,8 +7,8 @@ use crate::files;
 use crate::judge::judged::{Judged, changes};
 use crate::metrics;
 use crate::seating::FORMAT;
-use crate::standard::{SeatSource, Standard};
-use crate::{Choice, ChoiceError, Finding, Seating, Verdict, WatchOptions, Watcher};
+use crate::standard::{ExpectedSource, Standard};
+use crate::{ChoiceError, Finding, ProcessChoice, Seating, Verdict, WatchOptions, Watcher};
 use seatmap_data::document::Blame;
 use seatmap_data::machine::Topology;
 use seatmap_data::statistics::words::{agreeing, counted};
@@ -22,7 +22,7 @@ pub use step::{CheckStep, CheckView};
 #[derive(Clone, Debug)]
 pub struct CheckRequest {
     /// The programs.
-    pub choice: Choice,
+    pub choice: ProcessChoice,
     /// How long they are watched.
     pub window: Duration,
     /// Whether the kernel's scheduler counts where the threads run.
@@ -144,15 +144,15 @@ impl CheckRequest {
         };
         let choice = match (&self.choice, &self.standard.seats) {
             // Of a job, its ranks on this computer, bound or not.
-            (Choice::Bound, SeatSource::Ranks(ranks)) => match ranks.living()? {
+            (ProcessChoice::Bound, ExpectedSource::Ranks(ranks)) => match ranks.living()? {
                 pids if pids.is_empty() => return Ok(None),
-                pids => Choice::Processes { pids, with_children: false },
+                pids => ProcessChoice::Processes { pids, with_children: false },
             },
             (choice, _) => match (choice, self.standard.reported()) {
                 // The program of the file, bound or not.
-                (Choice::Bound, Some(program)) => {
+                (ProcessChoice::Bound, Some(program)) => {
                     let pids = program.processes.iter().copied().collect();
-                    Choice::Processes { pids, with_children: false }
+                    ProcessChoice::Processes { pids, with_children: false }
                 }
                 (choice, _) => choice.clone(),
             },
@@ -160,7 +160,7 @@ impl CheckRequest {
         match Watcher::begin(&choice, &options) {
             Ok(watcher) => Ok(Some(watcher)),
             // That nobody has bound a program is a good state, and not an error.
-            Err(ChoiceError::Empty(_)) if choice == Choice::Bound => Ok(None),
+            Err(ChoiceError::Empty(_)) if choice == ProcessChoice::Bound => Ok(None),
             Err(error) => Err(error.into()),
         }
     }
@@ -168,7 +168,7 @@ impl CheckRequest {
     fn judged<'s>(&self, seating: &'s Seating) -> Result<Judged<'s>, FileError> {
         let judged = Judged::new(seating, &self.topology, &self.standard.of(seating)?);
         let Some(baselines) = &self.standard.baselines else { return Ok(judged) };
-        let units = baselines.judge(seating, self.choice == Choice::All);
+        let units = baselines.judge(seating, self.choice == ProcessChoice::All);
         Ok(judged.beside(units, self.standard.strict))
     }
 }
@@ -203,7 +203,7 @@ impl RunningCheck<'_> {
         // A check that repeats ends by itself where the programs have ended.
         let is_once = request.again_every.is_none();
         // A `/proc` that hides other users may show no program at all.
-        if is_once && self.seating.processes.is_empty() && request.choice != Choice::All {
+        if is_once && self.seating.processes.is_empty() && request.choice != ProcessChoice::All {
             return Err(CheckError::Nothing(self.seating.why_empty()));
         }
         let reported = request.standard.reported();
@@ -283,7 +283,7 @@ mod tests {
     use crate::standard::RankSeats;
     use std::cell::Cell;
 
-    fn request(choice: Choice) -> CheckRequest {
+    fn request(choice: ProcessChoice) -> CheckRequest {
         CheckRequest {
             choice,
             window: Duration::ZERO,
@@ -295,9 +295,9 @@ mod tests {
         }
     }
 
-    fn own() -> Choice {
+    fn own() -> ProcessChoice {
         let own = std::process::id() as i32;
-        Choice::Processes { pids: vec![own], with_children: false }
+        ProcessChoice::Processes { pids: vec![own], with_children: false }
     }
 
     #[test]
@@ -334,8 +334,8 @@ mod tests {
             seats: vec![crate::RankPlace::Here(seatmap_os::CpuSet::single(0))],
             rank_of: |_| None,
         };
-        let standard = Standard { seats: SeatSource::Ranks(ranks), ..Standard::default() };
-        let request = CheckRequest { standard, ..request(Choice::Bound) };
+        let standard = Standard { seats: ExpectedSource::Ranks(ranks), ..Standard::default() };
+        let request = CheckRequest { standard, ..request(ProcessChoice::Bound) };
         let mut check = request.begin().unwrap();
         let step = check.next(&|| false).unwrap();
         assert!(
@@ -346,7 +346,7 @@ mod tests {
 
     #[test]
     fn a_process_that_is_not_there_is_a_fault_of_the_request() {
-        let gone = Choice::Processes { pids: vec![i32::MAX], with_children: false };
+        let gone = ProcessChoice::Processes { pids: vec![i32::MAX], with_children: false };
         let request = request(gone);
         let error = request.begin().err().unwrap();
         assert!(error.is_input(), "{error}");

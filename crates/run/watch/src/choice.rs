@@ -4,12 +4,12 @@ mod bound;
 mod owned_group;
 mod slurm;
 
-use crate::files::{Files, is_short};
+use crate::files::{SystemFiles, is_short};
 use crate::glob;
 use seatmap_data::document::Blame;
 use seatmap_os::hierarchy::{Hierarchies, members_below};
 use seatmap_os::root::FileError;
-use seatmap_os::sched::Status;
+use seatmap_os::sched::ThreadStatus;
 use seatmap_os::{Root, Tid, published, task, visibility};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -19,7 +19,7 @@ pub use owned_group::{of_domain, of_step};
 
 /// A choice of processes, as a user makes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Choice {
+pub enum ProcessChoice {
     /// These, by number; the number of a thread means its process.
     Processes {
         /// The numbers.
@@ -47,7 +47,7 @@ pub enum Choice {
     /// All programs that this user can see.
     All,
     /// Several choices together.
-    Any(Vec<Choice>),
+    Any(Vec<ProcessChoice>),
 }
 
 /// Why there is nothing to look at.
@@ -125,7 +125,7 @@ fn hint(nearest: &[String]) -> String {
     }
 }
 
-impl Choice {
+impl ProcessChoice {
     /// The processes of these numbers, or else the control group, or else the programs of this
     /// name; `None` where none of the three is given.
     #[must_use]
@@ -136,9 +136,9 @@ impl Choice {
         name: Option<String>,
     ) -> Option<Self> {
         match (pids, group) {
-            ([], None) => name.map(Choice::Name),
-            ([], group) => group.map(Choice::Group),
-            (pids, _) => Some(Choice::Processes { pids: pids.to_vec(), with_children }),
+            ([], None) => name.map(ProcessChoice::Name),
+            ([], group) => group.map(ProcessChoice::Group),
+            (pids, _) => Some(ProcessChoice::Processes { pids: pids.to_vec(), with_children }),
         }
     }
 
@@ -147,11 +147,11 @@ impl Choice {
     /// # Errors
     /// [`ChoiceError`]: there are none, or they cannot be listed.
     pub fn pids(&self, root: &Root) -> Result<BTreeSet<Tid>, ChoiceError> {
-        self.processes(&mut Files::open(root)?)
+        self.processes(&mut SystemFiles::open(root)?)
     }
 
     /// The processes that it means now.
-    pub(crate) fn processes(&self, files: &mut Files) -> Result<BTreeSet<Tid>, ChoiceError> {
+    pub(crate) fn processes(&self, files: &mut SystemFiles) -> Result<BTreeSet<Tid>, ChoiceError> {
         self.beside(files, &BTreeSet::new())
     }
 
@@ -159,24 +159,24 @@ impl Choice {
     /// be among them.
     pub(crate) fn beside(
         &self,
-        files: &mut Files,
+        files: &mut SystemFiles,
         known: &BTreeSet<Tid>,
     ) -> Result<BTreeSet<Tid>, ChoiceError> {
         match self {
-            Choice::Processes { pids, with_children } => {
+            ProcessChoice::Processes { pids, with_children } => {
                 by_number(files, known, pids, *with_children)
             }
-            Choice::Group(path) => of_group(files, known, path),
-            Choice::Unit(name) => of_unit(files, known, name),
-            Choice::SlurmStep => slurm::processes(files, known),
-            Choice::Step(step) => owned_group::step_processes(files, known, step),
-            Choice::Domain(name) => owned_group::domain_processes(files, known, name),
-            Choice::Name(pattern) => by_name(files, known, pattern),
-            Choice::Bound => bound::processes(files, known),
-            Choice::All => {
+            ProcessChoice::Group(path) => of_group(files, known, path),
+            ProcessChoice::Unit(name) => of_unit(files, known, name),
+            ProcessChoice::SlurmStep => slurm::processes(files, known),
+            ProcessChoice::Step(step) => owned_group::step_processes(files, known, step),
+            ProcessChoice::Domain(name) => owned_group::domain_processes(files, known, name),
+            ProcessChoice::Name(pattern) => by_name(files, known, pattern),
+            ProcessChoice::Bound => bound::processes(files, known),
+            ProcessChoice::All => {
                 Ok(programs(files, known)?.into_iter().map(|program| program.pid).collect())
             }
-            Choice::Any(choices) => {
+            ProcessChoice::Any(choices) => {
                 let mut all = BTreeSet::new();
                 for choice in choices {
                     all.append(&mut choice.beside(files, known)?);
@@ -195,7 +195,7 @@ struct Program {
 }
 
 /// All that can be seen, without those that are known.
-fn programs(files: &mut Files, known: &BTreeSet<Tid>) -> io::Result<Vec<Program>> {
+fn programs(files: &mut SystemFiles, known: &BTreeSet<Tid>) -> io::Result<Vec<Program>> {
     let own = Tid::try_from(std::process::id()).unwrap_or(0);
     let pids = files.processes()?.into_iter().filter(|pid| !known.contains(pid));
     Ok(pids
@@ -208,7 +208,7 @@ fn programs(files: &mut Files, known: &BTreeSet<Tid>) -> io::Result<Vec<Program>
 }
 
 fn by_number(
-    files: &mut Files,
+    files: &mut SystemFiles,
     known: &BTreeSet<Tid>,
     pids: &[Tid],
     with_children: bool,
@@ -233,7 +233,7 @@ fn by_number(
 }
 
 /// Why a process is not found: it is hidden, or it is not there.
-fn unseen(files: &Files, pid: Tid) -> ChoiceError {
+fn unseen(files: &SystemFiles, pid: Tid) -> ChoiceError {
     if files.root.has(&format!("/proc/{pid}/task")) {
         ChoiceError::HasEnded { pid }
     } else if files.root.is_this_computer() && task::exists(pid) {
@@ -245,13 +245,13 @@ fn unseen(files: &Files, pid: Tid) -> ChoiceError {
 
 /// The process of a thread that has not ended; an error where that cannot be told, as no file more
 /// can be opened.
-fn process_of(files: &mut Files, tid: Tid) -> io::Result<Option<Tid>> {
+fn process_of(files: &mut SystemFiles, tid: Tid) -> io::Result<Option<Tid>> {
     let status = match files.proc.read_once(format_args!("{tid}/status")) {
         Err(error) if is_short(&error) => return Err(error),
         status => status,
     };
     // A number may be that of any thread, as `top -H` shows it.
-    let Some(pid) = status.ok().and_then(|status| Status::parse(status).pid) else {
+    let Some(pid) = status.ok().and_then(|status| ThreadStatus::parse(status).pid) else {
         return Ok(None);
     };
     let tids = match files.proc.numbers(format_args!("{pid}/task")) {
@@ -264,7 +264,7 @@ fn process_of(files: &mut Files, tid: Tid) -> io::Result<Option<Tid>> {
 }
 
 fn of_group(
-    files: &mut Files,
+    files: &mut SystemFiles,
     known: &BTreeSet<Tid>,
     path: &str,
 ) -> Result<BTreeSet<Tid>, ChoiceError> {
@@ -292,7 +292,7 @@ fn last_part(path: &str) -> String {
 
 /// The processes of these groups and of all below them.
 fn members(
-    files: &mut Files,
+    files: &mut SystemFiles,
     known: &BTreeSet<Tid>,
     folders: &[PathBuf],
     looked_for: String,
@@ -327,7 +327,7 @@ fn members(
 }
 
 /// The members of a group that `/proc` does not show, by the reason.
-fn hidden(files: &Files, members: impl Iterator<Item = Tid>) -> BTreeMap<String, Vec<Tid>> {
+fn hidden(files: &SystemFiles, members: impl Iterator<Item = Tid>) -> BTreeMap<String, Vec<Tid>> {
     let mut hidden: BTreeMap<String, Vec<Tid>> = BTreeMap::new();
     if !files.root.is_this_computer() {
         return hidden;
@@ -350,7 +350,7 @@ fn hidden(files: &Files, members: impl Iterator<Item = Tid>) -> BTreeMap<String,
 /// that it seats, where its threads have no seat and need none. A group with nothing else keeps
 /// them.
 fn without_launchers(
-    files: &mut Files,
+    files: &mut SystemFiles,
     known: &BTreeSet<Tid>,
     programs: BTreeSet<Tid>,
 ) -> Result<BTreeSet<Tid>, ChoiceError> {
@@ -372,7 +372,7 @@ fn without_launchers(
 }
 
 fn of_unit(
-    files: &mut Files,
+    files: &mut SystemFiles,
     known: &BTreeSet<Tid>,
     name: &str,
 ) -> Result<BTreeSet<Tid>, ChoiceError> {
@@ -404,7 +404,7 @@ fn unit_of(folder: &Path) -> String {
 }
 
 fn by_name(
-    files: &mut Files,
+    files: &mut SystemFiles,
     known: &BTreeSet<Tid>,
     pattern: &str,
 ) -> Result<BTreeSet<Tid>, ChoiceError> {
@@ -432,14 +432,14 @@ fn by_name(
 }
 
 /// The file of a process's program, without the kernel's note that it has been replaced since.
-pub(crate) fn program_file(files: &mut Files, pid: Tid) -> Option<String> {
+pub(crate) fn program_file(files: &mut SystemFiles, pid: Tid) -> Option<String> {
     let file = files.proc.link(format_args!("{pid}/exe")).ok()?;
     // After an update, programs run on from files that are no more.
     Some(file.strip_suffix(" (deleted)").unwrap_or(&file).to_owned())
 }
 
 /// A variable of a process's environment.
-fn variable(files: &Files, pid: Tid, name: &str) -> Option<String> {
+fn variable(files: &SystemFiles, pid: Tid, name: &str) -> Option<String> {
     task::environment(&files.root, pid)
         .into_iter()
         .find_map(|(key, value)| (key == name).then_some(value))

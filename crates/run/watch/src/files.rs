@@ -3,26 +3,26 @@
 use crate::seating::Unseen;
 use seatmap_data::document::with_causes;
 use seatmap_os::proc_folder::{ProcFolder, is_refused};
-use seatmap_os::sched::{Stat, Times};
+use seatmap_os::sched::{Stat, ThreadTimes};
 use seatmap_os::{CpuSet, Root, Tid, boot, proc_mount, rights, visibility};
 use std::collections::BTreeMap;
 use std::io;
 
 /// The computer's files, with `/proc` held open.
 #[derive(Debug)]
-pub(crate) struct Files {
+pub(crate) struct SystemFiles {
     pub root: Root,
     pub proc: ProcFolder,
     ticks_per_s: u64,
     unseen: BTreeMap<(String, String), Vec<Tid>>,
 }
 
-impl Files {
+impl SystemFiles {
     pub fn open(root: &Root) -> io::Result<Self> {
         proc_mount::check(root).map_err(io::Error::other)?;
         let proc = ProcFolder::open(root)?;
         let ticks_per_s = boot::ticks_per_s().max(1);
-        Ok(Files { root: root.clone(), proc, ticks_per_s, unseen: BTreeMap::new() })
+        Ok(SystemFiles { root: root.clone(), proc, ticks_per_s, unseen: BTreeMap::new() })
     }
 
     /// The processes, ascending.
@@ -63,13 +63,13 @@ impl Files {
 
     /// The times of a thread; those of its `stat` file, in clock ticks, where the kernel keeps no
     /// finer ones. `None` where the thread has ended.
-    pub fn times(&mut self, pid: Tid, tid: Tid) -> Option<Times> {
+    pub fn times(&mut self, pid: Tid, tid: Tid) -> Option<ThreadTimes> {
         let counts = self.proc.schedstat(pid, tid);
-        match counts.ok().and_then(Times::parse) {
+        match counts.ok().and_then(ThreadTimes::parse) {
             Some(times) => Some(times),
             None => {
                 let ticks = self.stat(pid, tid, |stat| stat.run_ticks)?;
-                Some(Times { run_ns: self.nanoseconds(ticks), wait_ns: None })
+                Some(ThreadTimes { run_ns: self.nanoseconds(ticks), wait_ns: None })
             }
         }
     }
@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     fn files_that_could_not_be_opened_are_not_seen() {
-        let mut files = Files::open(&Root::new("/")).unwrap();
+        let mut files = SystemFiles::open(&Root::new("/")).unwrap();
         files.note_refusal("threads", 7, &io::Error::from_raw_os_error(libc::ESRCH));
         assert!(files.take_notes().is_empty(), "it has ended");
         files.note_refusal("threads", 7, &io::Error::from_raw_os_error(libc::EMFILE));

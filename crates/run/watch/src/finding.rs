@@ -1,6 +1,6 @@
 //! One thing that is wrong with a seating, or worth knowing.
 
-use crate::remedy::{Remedy, RemedyKind};
+use crate::remedy::{SeatingRemedy, SeatingRemedyKind};
 use seatmap_os::{CpuSet, Root, Tid, rights};
 use serde::{Deserialize, Serialize};
 
@@ -41,12 +41,12 @@ pub struct Finding {
     #[serde(default)]
     pub at_most_s: Option<f64>,
     /// How bad it is: a share of time, of memory or of interrupts, in percent or a second.
-    pub measure: Option<Measure>,
+    pub measure: Option<Quantity>,
     /// The command that mends it, as it can be typed.
     pub remedy: Option<String>,
     /// The kind of command; older documents do not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub remedy_kind: Option<RemedyKind>,
+    pub remedy_kind: Option<SeatingRemedyKind>,
     /// Where no command mends it, what somebody can do, as a sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub advice: Option<String>,
@@ -55,7 +55,7 @@ pub struct Finding {
 /// A figure with its unit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Measure {
+pub struct Quantity {
     /// The figure.
     pub value: f64,
     /// Its unit: `percent of one CPU`, `percent of the pages`, `a second`.
@@ -124,16 +124,16 @@ impl Finding {
     }
 
     pub(crate) fn measured(self, value: f64, unit: &str) -> Self {
-        Finding { measure: Some(Measure { value, unit: unit.to_owned() }), ..self }
+        Finding { measure: Some(Quantity { value, unit: unit.to_owned() }), ..self }
     }
 
-    pub(crate) fn mended_by(self, remedy: Remedy) -> Self {
+    pub(crate) fn mended_by(self, remedy: SeatingRemedy) -> Self {
         Finding { remedy: Some(remedy.command), remedy_kind: Some(remedy.kind), ..self }
     }
 
     /// The same finding, mended by all of these one after the other.
-    pub(crate) fn mended_by_all(self, remedies: impl IntoIterator<Item = Remedy>) -> Self {
-        match Remedy::joined(remedies) {
+    pub(crate) fn mended_by_all(self, remedies: impl IntoIterator<Item = SeatingRemedy>) -> Self {
+        match SeatingRemedy::joined(remedies) {
             Some(remedy) => self.mended_by(remedy),
             None => self,
         }

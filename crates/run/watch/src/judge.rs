@@ -31,8 +31,8 @@ mod variables;
 use crate::expected::Expected;
 use crate::finding::{Finding, Gravity};
 use crate::rule::Rule;
-use crate::seating::{Process, Seating, Thread, Unseen};
-pub(crate) use facts::Facts;
+use crate::seating::{Process, Seating, Unseen, WatchedThread};
+pub(crate) use facts::SeatingFacts;
 pub(crate) use real_time::is_real_time;
 use seatmap_data::machine::Topology;
 use seatmap_os::root::FileError;
@@ -94,7 +94,7 @@ pub struct ThreadSeat {
 #[must_use]
 pub fn seats(seating: &Seating, topology: &Topology, criteria: &Criteria) -> Vec<ThreadSeat> {
     let Some(expected) = &criteria.expected else { return Vec::new() };
-    let facts = Facts::new(seating, topology, Some(expected));
+    let facts = SeatingFacts::new(seating, topology, Some(expected));
     let mut seats: Vec<ThreadSeat> = facts
         .seated(expected)
         .into_iter()
@@ -111,19 +111,19 @@ pub fn seats(seating: &Seating, topology: &Topology, criteria: &Criteria) -> Vec
 
 /// Whether a thread of another program may keep this one waiting: it has a single CPU, and waits
 /// for it, as far as the kernel says.
-pub(crate) fn may_be_kept_waiting(thread: &Thread) -> bool {
+pub(crate) fn may_be_kept_waiting(thread: &WatchedThread) -> bool {
     let is_confined = CpuSet::of_list(&thread.mask).is_some_and(|mask| mask.only().is_some());
     is_confined && thread.wait_percent.is_none_or(|percent| percent >= strangers::WAITS_PERCENT)
 }
 
 /// A rule as a function.
-type Judge = fn(&Facts) -> Vec<Finding>;
+type Judge = fn(&SeatingFacts) -> Vec<Finding>;
 
 /// The CPUs that a process of a seating could use if nobody had bound it: those of its cell, or
 /// the usual ones that its control group allows.
 #[must_use]
 pub fn unbound_cpus(seating: &Seating, topology: &Topology, pid: Tid) -> CpuSet {
-    Facts::new(seating, topology, None).seats_of(pid)
+    SeatingFacts::new(seating, topology, None).seats_of(pid)
 }
 
 /// The rules that hold where none is named, in the order of their findings.
@@ -155,7 +155,7 @@ pub fn default_rules() -> impl Iterator<Item = &'static str> {
 /// Everything that is wrong with a seating, the gravest first.
 #[must_use]
 pub fn judge(seating: &Seating, topology: &Topology, criteria: &Criteria) -> Vec<Finding> {
-    let facts = Facts::new(seating, topology, criteria.expected.as_ref());
+    let facts = SeatingFacts::new(seating, topology, criteria.expected.as_ref());
     let mut found = expect::judge(&facts);
     if criteria.rules.is_empty() || criteria.rules.contains(&Rule::Default) {
         found.extend(DEFAULT.iter().flat_map(|(_, rule)| rule(&facts)));
@@ -186,7 +186,7 @@ pub fn judge(seating: &Seating, topology: &Topology, criteria: &Criteria) -> Vec
     distinct
 }
 
-fn named(facts: &Facts, rule: Rule) -> Vec<Finding> {
+fn named(facts: &SeatingFacts, rule: Rule) -> Vec<Finding> {
     match rule {
         Rule::Default => Vec::new(),
         Rule::OnePerCpu => one_per::cpu(facts),

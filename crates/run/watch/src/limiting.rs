@@ -1,11 +1,11 @@
 //! The limits of control groups on processes and single threads, from the first look to the last.
 
-use crate::files::Files;
+use crate::files::SystemFiles;
 use crate::looks::seconds;
-use crate::seating::{CpusetLevel, Group, GroupBrake, Quota, Thread};
+use crate::seating::{ControlGroup, CpusetLevel, GroupBrake, WatchedQuota, WatchedThread};
 use seatmap_os::Tid;
 use seatmap_os::brake::{Brake, BrakeKind};
-use seatmap_os::hierarchy::{Groups, Hierarchies, Limits, members_below};
+use seatmap_os::hierarchy::{ControlGroups, Hierarchies, Limits, members_below};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
@@ -14,15 +14,15 @@ use std::path::Path;
 pub(crate) struct Limiting {
     hierarchies: Hierarchies,
     /// The groups by the text of a `cgroup` file, which many threads have in common.
-    by_membership: HashMap<Vec<u8>, Groups>,
+    by_membership: HashMap<Vec<u8>, ControlGroups>,
     /// The counts of the first look, by the file of the quota or other setting.
     at_first: HashMap<String, Counts>,
-    now: HashMap<Groups, Limits>,
-    members: HashMap<Groups, BTreeSet<Tid>>,
+    now: HashMap<ControlGroups, Limits>,
+    members: HashMap<ControlGroups, BTreeSet<Tid>>,
     /// The groups of threads that allow other CPUs than the groups of their processes.
-    apart: HashMap<Tid, Group>,
+    apart: HashMap<Tid, ControlGroup>,
     /// The threads that each group lists.
-    listed: HashMap<Groups, Option<HashSet<Tid>>>,
+    listed: HashMap<ControlGroups, Option<HashSet<Tid>>>,
 }
 
 /// The kernel's counts of a quota, or of another setting that counts its stops.
@@ -34,8 +34,8 @@ struct Counts {
 }
 
 impl Counts {
-    fn of(quota: &seatmap_os::quota::Quota) -> Self {
-        let seatmap_os::quota::Quota { throttled, periods, stopped_ns, .. } = *quota;
+    fn of(quota: &seatmap_os::quota::GroupQuota) -> Self {
+        let seatmap_os::quota::GroupQuota { throttled, periods, stopped_ns, .. } = *quota;
         Counts { stops: throttled, periods, stopped_ns }
     }
 
@@ -58,7 +58,7 @@ fn grown(now: Option<u64>, before: Option<u64>) -> Option<u64> {
 impl Limiting {
     /// Finds the hierarchies, and counts the throttling of the groups that these processes and
     /// their threads are in.
-    pub fn begin(files: &mut Files, pids: impl Iterator<Item = Tid>) -> Self {
+    pub fn begin(files: &mut SystemFiles, pids: impl Iterator<Item = Tid>) -> Self {
         let mut limiting = Limiting {
             hierarchies: Hierarchies::read(&files.root),
             by_membership: HashMap::new(),
@@ -98,7 +98,12 @@ impl Limiting {
 
     /// The limits of a process: those of its first thread. Threads in other groups are looked for
     /// as well.
-    pub fn process(&mut self, files: &mut Files, pid: Tid, tids: &[Tid]) -> Option<Group> {
+    pub fn process(
+        &mut self,
+        files: &mut SystemFiles,
+        pid: Tid,
+        tids: &[Tid],
+    ) -> Option<ControlGroup> {
         let groups = self.groups(files, pid, pid)?;
         let listed = self
             .listed
@@ -127,7 +132,7 @@ impl Limiting {
     }
 
     /// Keeps the group of a thread that may use other CPUs than its process.
-    fn note_apart(&mut self, tid: Tid, own: &Groups, of_process: &Groups) {
+    fn note_apart(&mut self, tid: Tid, own: &ControlGroups, of_process: &ControlGroups) {
         // Most threads are in their process's group, and are not worth a group of their own in the
         // file.
         let [own_cpus, process_cpus] = [own, of_process]
@@ -140,12 +145,12 @@ impl Limiting {
     }
 
     /// The group of a thread, where it allows other CPUs than the group of its process.
-    pub fn apart(&self, tid: Tid) -> Option<Group> {
+    pub fn apart(&self, tid: Tid) -> Option<ControlGroup> {
         self.apart.get(&tid).cloned()
     }
 
     /// The groups of a thread, whose limits are read once.
-    fn groups(&mut self, files: &mut Files, pid: Tid, tid: Tid) -> Option<Groups> {
+    fn groups(&mut self, files: &mut SystemFiles, pid: Tid, tid: Tid) -> Option<ControlGroups> {
         let file =
             if pid == tid { format!("{pid}/cgroup") } else { format!("{pid}/task/{tid}/cgroup") };
         let membership = match files.proc.read(format_args!("{file}")) {
@@ -170,8 +175,8 @@ impl Limiting {
     }
 
     /// The quotas on the threads that were looked at since the last turn, by file.
-    pub fn quotas(&self, files: &Files) -> Vec<Quota> {
-        let mut by_file: HashMap<&str, Quota> = HashMap::new();
+    pub fn quotas(&self, files: &SystemFiles) -> Vec<WatchedQuota> {
+        let mut by_file: HashMap<&str, WatchedQuota> = HashMap::new();
         for (groups, limits) in &self.now {
             let tids = self.members.get(groups);
             for quota in &limits.quotas {
@@ -179,7 +184,7 @@ impl Limiting {
                 all.tids.extend(tids.into_iter().flatten());
             }
         }
-        let mut quotas: Vec<Quota> = by_file.into_values().collect();
+        let mut quotas: Vec<WatchedQuota> = by_file.into_values().collect();
         quotas.sort_by(|a, b| a.file.cmp(&b.file));
         let is_used_up =
             quotas.iter().any(|quota| quota.throttled_watched.is_some_and(|periods| periods > 0));
@@ -193,7 +198,7 @@ impl Limiting {
     }
 
     /// The other settings that hold back threads that were looked at since the last turn, by file.
-    pub fn brakes<'a>(&self, threads: impl Iterator<Item = &'a Thread>) -> Vec<GroupBrake> {
+    pub fn brakes<'a>(&self, threads: impl Iterator<Item = &'a WatchedThread>) -> Vec<GroupBrake> {
         let mut by_file: HashMap<&str, GroupBrake> = HashMap::new();
         for (groups, limits) in &self.now {
             let tids = self.members.get(groups);
@@ -234,9 +239,9 @@ impl Limiting {
         }
     }
 
-    fn quota(&self, quota: &seatmap_os::quota::Quota) -> Quota {
+    fn quota(&self, quota: &seatmap_os::quota::GroupQuota) -> WatchedQuota {
         let watched = since(&self.at_first, quota);
-        Quota {
+        WatchedQuota {
             group: quota.group.clone(),
             file: quota.file.clone(),
             cpus: quota.cpus,
@@ -254,7 +259,7 @@ impl Limiting {
 
     /// Whether a group has members that were not looked at. One whose members cannot be listed may
     /// have some.
-    fn has_others(&self, files: &Files, folder: &str) -> bool {
+    fn has_others(&self, files: &SystemFiles, folder: &str) -> bool {
         let known: HashSet<&Tid> = self.members.values().flatten().collect();
         members_below(&files.root, Path::new(folder))
             .map_or(true, |all| all.iter().any(|member| !known.contains(member)))
@@ -262,13 +267,13 @@ impl Limiting {
 }
 
 /// The counts of a quota since the first look.
-fn since(at_first: &HashMap<String, Counts>, quota: &seatmap_os::quota::Quota) -> Counts {
+fn since(at_first: &HashMap<String, Counts>, quota: &seatmap_os::quota::GroupQuota) -> Counts {
     Counts::of(quota).since(at_first.get(&quota.file))
 }
 
-fn group(limits: &Limits, at_first: &HashMap<String, Counts>) -> Group {
+fn group(limits: &Limits, at_first: &HashMap<String, Counts>) -> ControlGroup {
     let watched = limits.quotas.iter().filter_map(|quota| since(at_first, quota).stops);
-    Group {
+    ControlGroup {
         path: limits.path.clone(),
         cpusets: limits
             .cpusets

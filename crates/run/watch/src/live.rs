@@ -6,8 +6,8 @@
 //! is the exception, as others may change that: one system call asks for it. Threads of other
 //! programs are read while a chosen one waits for the only CPU that it has.
 
-use crate::choice::{Choice, ChoiceError};
-use crate::files::Files;
+use crate::choice::{ChoiceError, ProcessChoice};
+use crate::files::SystemFiles;
 use crate::judge::may_be_kept_waiting;
 use crate::limiting::Limiting;
 use crate::looks::{Leader, percent, seconds};
@@ -15,13 +15,14 @@ use crate::options::STRANGER_THREADS;
 use crate::others::Others;
 use crate::process;
 use crate::seating::{
-    CellCpus, Cpu, FORMAT, GroupBrake, Kernel, Process, Quota, Seating, Stranger, Thread,
+    CellCpus, CpuActivity, FORMAT, GroupBrake, KernelSettings, Process, Seating, Stranger,
+    WatchedQuota, WatchedThread,
 };
 use crate::snapshot::ALONE;
 use seatmap_data::invariant;
 use seatmap_os::cpu_time::CpuTimes;
-use seatmap_os::kernel::Scheduler;
-use seatmap_os::sched::{Status, Times, migrations, policy_name};
+use seatmap_os::kernel::SchedulerSettings;
+use seatmap_os::sched::{ThreadStatus, ThreadTimes, migrations, policy_name};
 use seatmap_os::{CpuSet, Root, Tid, boot, devices, starved};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -46,7 +47,7 @@ const STRANGERS_FOR: u64 = 4;
 
 /// The threads, processes and CPUs that one look found.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Frame {
+pub struct SeatingFrame {
     /// The threads and processes, with shares of the time since the look before. Memory, devices
     /// and interrupts are left out, as reading them costs more than all else, and so are other
     /// programs while no thread waits for them.
@@ -85,11 +86,11 @@ pub struct Rates {
 /// A thread, and the counts of the latest look.
 #[derive(Debug)]
 struct Seen {
-    thread: Thread,
+    thread: WatchedThread,
     rates: Rates,
     mask: CpuSet,
     started_ticks: u64,
-    times: Times,
+    times: ThreadTimes,
     at_ns: u64,
     /// When its other files were read, and whether it has run since.
     whole_ns: u64,
@@ -105,14 +106,14 @@ struct Seen {
 const OBSERVER: &str = "observer";
 
 /// Looks at programs again and again.
-pub struct Live {
-    files: Files,
-    choice: Choice,
+pub struct LiveWatch {
+    files: SystemFiles,
+    choice: ProcessChoice,
     seen: BTreeMap<(Tid, Tid), Seen>,
     leaders: BTreeMap<Tid, Leader>,
     processes: BTreeMap<Tid, Process>,
     limiting: Limiting,
-    quotas: Vec<Quota>,
+    quotas: Vec<WatchedQuota>,
     brakes: Vec<GroupBrake>,
     has_devices: bool,
     cpu_times: CpuTimes,
@@ -120,7 +121,7 @@ pub struct Live {
     /// The look at which the other programs were read, and the last at which they are read again.
     others_at: u64,
     others_until: u64,
-    kernel: Kernel,
+    kernel: KernelSettings,
     /// CPUs on which the tick stops while one thread runs alone.
     without_tick: CpuSet,
     machine: String,
@@ -132,7 +133,7 @@ pub struct Live {
     clock: Box<dyn Fn() -> u64 + Send>,
 }
 
-impl std::fmt::Debug for Live {
+impl std::fmt::Debug for LiveWatch {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         out.debug_struct("Live")
             .field("choice", &self.choice)
@@ -141,29 +142,29 @@ impl std::fmt::Debug for Live {
     }
 }
 
-impl Live {
+impl LiveWatch {
     /// The first look. It finds the threads; their shares come with the next.
     ///
     /// # Errors
     /// [`ChoiceError`]: there is nothing to look at.
-    pub fn begin(choice: &Choice) -> Result<Self, ChoiceError> {
-        Live::begin_at(&Root::new("/"), choice, Box::new(boot::nanoseconds))
+    pub fn begin(choice: &ProcessChoice) -> Result<Self, ChoiceError> {
+        LiveWatch::begin_at(&Root::new("/"), choice, Box::new(boot::nanoseconds))
     }
 
     pub(crate) fn begin_at(
         root: &Root,
-        choice: &Choice,
+        choice: &ProcessChoice,
         clock: Box<dyn Fn() -> u64 + Send>,
     ) -> Result<Self, ChoiceError> {
-        let mut files = Files::open(root)?;
+        let mut files = SystemFiles::open(root)?;
         if root.is_this_computer() {
             files.proc.keep_open();
         }
         let pids = choice.processes(&mut files)?;
         let limiting = Limiting::begin(&mut files, pids.iter().copied());
         let machine = root.read("/proc/sys/kernel/hostname").unwrap_or_else(|_| "host".to_owned());
-        let mut live = Live {
-            kernel: Kernel::of(Scheduler::read(root), root),
+        let mut live = LiveWatch {
+            kernel: KernelSettings::of(SchedulerSettings::read(root), root),
             without_tick: starved::without_tick(root),
             cpu_times: cpu_times(&mut files),
             others: Others::default(),
@@ -192,7 +193,7 @@ impl Live {
     }
 
     /// Looks. Without threads, all chosen programs have ended.
-    pub fn look(&mut self) -> Frame {
+    pub fn look(&mut self) -> SeatingFrame {
         let began_ns = self.at_ns;
         self.before_ns = began_ns;
         self.looks += 1;
@@ -203,7 +204,7 @@ impl Live {
             .processes(&mut self.files)
             .unwrap_or_else(|_| self.leaders.keys().copied().collect());
         // Of all programs none: one that has ended was chosen by something else.
-        let is_alone = self.choice == Choice::All && pids.is_empty();
+        let is_alone = self.choice == ProcessChoice::All && pids.is_empty();
         self.read_threads(&pids);
         self.read_moves();
         self.read_processes();
@@ -231,7 +232,11 @@ impl Live {
             cells: CellCpus::all(&self.files.root),
             unseen: self.files.take_notes(),
         };
-        Frame { seating, rates: self.seen.values().map(|seen| seen.rates).collect(), wakes: None }
+        SeatingFrame {
+            seating,
+            rates: self.seen.values().map(|seen| seen.rates).collect(),
+            wakes: None,
+        }
     }
 
     fn read_threads(&mut self, pids: &BTreeSet<Tid>) {
@@ -273,9 +278,9 @@ impl Live {
     }
 
     /// Reads all small files of a thread that is new or has run. False: it has ended.
-    fn read_whole(&mut self, (pid, tid): (Tid, Tid), times: Times, now_ns: u64) -> bool {
+    fn read_whole(&mut self, (pid, tid): (Tid, Tid), times: ThreadTimes, now_ns: u64) -> bool {
         let read = self.files.stat(pid, tid, |stat| {
-            let thread = Thread {
+            let thread = WatchedThread {
                 pid,
                 tid,
                 name: stat.name(),
@@ -286,7 +291,7 @@ impl Live {
                 cpu: stat.cpu,
                 run_s: seconds(times.run_ns),
                 wait_s: times.wait_ns.map(seconds),
-                ..Thread::default()
+                ..WatchedThread::default()
             };
             (thread, stat.started_ticks, stat.parent, stat.has_ended())
         });
@@ -319,13 +324,13 @@ impl Live {
     }
 
     /// Adds the switches, and the mask where the kernel is not asked for it; the user is returned.
-    fn read_status(&mut self, thread: &mut Thread) -> Option<u32> {
+    fn read_status(&mut self, thread: &mut WatchedThread) -> Option<u32> {
         let text = self
             .files
             .proc
             .read_once(format_args!("{}/task/{}/status", thread.pid, thread.tid))
             .ok()?;
-        let status = Status::parse(text);
+        let status = ThreadStatus::parse(text);
         (thread.voluntary_switches, thread.forced_switches) =
             (status.voluntary_switches, status.forced_switches);
         thread.mask = status.mask().map(|mask| mask.to_string()).unwrap_or_default();
@@ -434,7 +439,7 @@ impl Live {
 
     /// Reads the threads of other programs. Returns the reading before.
     fn read_others(&mut self, pids: &BTreeSet<Tid>) -> Others {
-        if self.choice == Choice::All {
+        if self.choice == ProcessChoice::All {
             return Others::default();
         }
         let others = Others::read(&mut self.files, pids, STRANGER_THREADS, &*self.clock);
@@ -443,7 +448,7 @@ impl Live {
         std::mem::replace(&mut self.others, others)
     }
 
-    fn cpus(&mut self, pids: &BTreeSet<Tid>) -> Vec<Cpu> {
+    fn cpus(&mut self, pids: &BTreeSet<Tid>) -> Vec<CpuActivity> {
         let mut strangers = self.strangers(pids);
         let now = cpu_times(&mut self.files);
         let cpus = now
@@ -453,7 +458,13 @@ impl Live {
                 let busy_percent = shares.map(|shares| shares.busy_percent);
                 let steal_percent = shares.map(|shares| shares.steal_percent);
                 let strangers = strangers.remove(&cpu).unwrap_or_default();
-                Cpu { cpu, busy_percent, steal_percent, strangers, ..Cpu::default() }
+                CpuActivity {
+                    cpu,
+                    busy_percent,
+                    steal_percent,
+                    strangers,
+                    ..CpuActivity::default()
+                }
             })
             .collect();
         self.cpu_times = now;
@@ -461,7 +472,7 @@ impl Live {
     }
 }
 
-fn cpu_times(files: &mut Files) -> CpuTimes {
+fn cpu_times(files: &mut SystemFiles) -> CpuTimes {
     files
         .proc
         .read(format_args!("stat"))
@@ -473,9 +484,9 @@ impl Seen {
     /// A thread as it is now, with its shares and rates since the look before.
     fn next(
         before: Option<Seen>,
-        mut thread: Thread,
+        mut thread: WatchedThread,
         started_ticks: u64,
-        times: Times,
+        times: ThreadTimes,
         [at_ns, look]: [u64; 2],
     ) -> Self {
         let switches = [thread.voluntary_switches, thread.forced_switches];
@@ -519,7 +530,7 @@ impl Seen {
 
     /// Whether the thread has not run since the look before, or so little that its other files need
     /// not be read.
-    fn rests(&self, times: Times, at_ns: u64, is_due: bool) -> bool {
+    fn rests(&self, times: ThreadTimes, at_ns: u64, is_due: bool) -> bool {
         // A thread that is still ready waits; its other files say so.
         if self.is_ready() && times == self.times {
             return false;
@@ -535,14 +546,14 @@ impl Seen {
     }
 
     /// Whether the thread has waited for a CPU since this look.
-    fn starves(&self, now: &Thread, times: Times, at_ns: u64, has_tick: bool) -> bool {
+    fn starves(&self, now: &WatchedThread, times: ThreadTimes, at_ns: u64, has_tick: bool) -> bool {
         let is_ready = self.is_ready() && now.state == self.thread.state;
         is_ready
             && starved::has_starved(self.times, times, at_ns.saturating_sub(self.at_ns), has_tick)
     }
 
     /// Goes on to a look at the times alone.
-    fn pass(&mut self, look: u64, times: Times, at_ns: u64) {
+    fn pass(&mut self, look: u64, times: ThreadTimes, at_ns: u64) {
         let watched_ns = at_ns.saturating_sub(self.at_ns);
         self.thread.run_percent =
             percent(times.run_ns.saturating_sub(self.times.run_ns), watched_ns);
@@ -568,7 +579,7 @@ impl Seen {
     }
 }
 
-fn waited(before: Times, now: Times, watched_ns: u64) -> Option<f64> {
+fn waited(before: ThreadTimes, now: ThreadTimes, watched_ns: u64) -> Option<f64> {
     let (now, before) = now.wait_ns.zip(before.wait_ns)?;
     Some(percent(now.saturating_sub(before), watched_ns))
 }

@@ -1,10 +1,10 @@
 //! Looks at the chosen threads: their times at the first, the CPUs of the busy ones in between,
 //! everything at the last.
 
-use crate::files::Files;
-use crate::seating::{RanOn, Thread};
+use crate::files::SystemFiles;
+use crate::seating::{RanOn, WatchedThread};
 use seatmap_data::invariant;
-use seatmap_os::sched::{Stat, Status, Times, migrations, policy_name};
+use seatmap_os::sched::{Stat, ThreadStatus, ThreadTimes, migrations, policy_name};
 use seatmap_os::starved::{RUNNABLE, has_starved, has_tick, without_tick};
 use seatmap_os::{CpuSet, Tid};
 use std::collections::{BTreeMap, BTreeSet};
@@ -32,7 +32,7 @@ pub(crate) struct Looks {
 struct Seen {
     started_ticks: u64,
     /// Its times at the beginning, and when that was.
-    first: Times,
+    first: ThreadTimes,
     first_ns: u64,
     /// The CPUs that it could run on at the beginning, where the kernel said so.
     first_mask: Option<CpuSet>,
@@ -83,13 +83,13 @@ impl Last {
 #[derive(Debug, Default)]
 pub(crate) struct LastLook {
     /// By process, then by number.
-    pub threads: Vec<Thread>,
+    pub threads: Vec<WatchedThread>,
     pub leaders: BTreeMap<Tid, Leader>,
 }
 
 impl Looks {
     /// The first look: the times of all threads of these processes.
-    pub fn begin(files: &mut Files, pids: &BTreeSet<Tid>, clock: &dyn Fn() -> u64) -> Self {
+    pub fn begin(files: &mut SystemFiles, pids: &BTreeSet<Tid>, clock: &dyn Fn() -> u64) -> Self {
         let without_tick = without_tick(&files.root);
         let mut looks = Looks { begun_ns: clock(), without_tick, ..Looks::default() };
         for pid in pids {
@@ -100,7 +100,7 @@ impl Looks {
         looks
     }
 
-    fn meet(&mut self, files: &mut Files, pid: Tid, tid: Tid, clock: &dyn Fn() -> u64) {
+    fn meet(&mut self, files: &mut SystemFiles, pid: Tid, tid: Tid, clock: &dyn Fn() -> u64) {
         let begun = files
             .stat(pid, tid, |stat| (!stat.has_ended()).then_some((stat.started_ticks, stat.state)));
         if let (Some((started_ticks, state)), Some(first)) =
@@ -117,7 +117,7 @@ impl Looks {
     }
 
     /// A short look, at the busy threads alone.
-    pub fn glance(&mut self, files: &mut Files) {
+    pub fn glance(&mut self, files: &mut SystemFiles) {
         let searches =
             self.seen.len() <= MOST_SEARCHED && self.glances.is_multiple_of(SEARCH_EVERY);
         // Reading the times of thousands of threads takes longer than the time between two glances.
@@ -138,7 +138,7 @@ impl Looks {
     }
 
     /// Looks for threads that have run since the latest look, or have stopped doing so.
-    fn search(&mut self, files: &mut Files) {
+    fn search(&mut self, files: &mut SystemFiles) {
         for (&(pid, tid), seen) in &mut self.seen {
             let run_ns = files.times(pid, tid).map_or(0, |times| times.run_ns);
             // Found by the glance that follows, which sees that the time has moved.
@@ -149,7 +149,7 @@ impl Looks {
     /// The last look at the threads of these processes, which is the first one of the next time.
     pub fn end(
         &mut self,
-        files: &mut Files,
+        files: &mut SystemFiles,
         pids: &BTreeSet<Tid>,
         most_sched: usize,
         clock: &dyn Fn() -> u64,
@@ -167,7 +167,7 @@ impl Looks {
                 continue;
             };
             let migrations = if with_sched { moves(files, pid, tid) } else { None };
-            found.threads.push(Thread { migrations, ..thread });
+            found.threads.push(WatchedThread { migrations, ..thread });
             next.insert((pid, tid), seen);
         }
         let living: BTreeSet<Tid> = found.threads.iter().map(|thread| thread.pid).collect();
@@ -188,12 +188,12 @@ impl Looks {
     /// One thread at the last look, and what the next first look is to know of it.
     fn last(
         &mut self,
-        files: &mut Files,
+        files: &mut SystemFiles,
         pid: Tid,
         tid: Tid,
         leaders: &mut BTreeMap<Tid, Leader>,
         clock: &dyn Fn() -> u64,
-    ) -> Option<(Thread, Seen)> {
+    ) -> Option<(WatchedThread, Seen)> {
         let (last, has_ended, parent) =
             files.stat(pid, tid, |stat| (Last::of(stat), stat.has_ended(), stat.parent))?;
         if pid == tid {
@@ -247,10 +247,13 @@ impl Looks {
 
     /// A thread that the first look has not seen: one that began meanwhile has run since then,
     /// another one came to the choice and is taken from now on.
-    fn newcomer(&self, files: &Files, last: &Last, times: Times, now_ns: u64) -> Seen {
+    fn newcomer(&self, files: &SystemFiles, last: &Last, times: ThreadTimes, now_ns: u64) -> Seen {
         let is_new = files.nanoseconds(last.started_ticks) >= self.begun_ns;
-        let first =
-            if is_new { Times { run_ns: 0, wait_ns: times.wait_ns.map(|_| 0) } } else { times };
+        let first = if is_new {
+            ThreadTimes { run_ns: 0, wait_ns: times.wait_ns.map(|_| 0) }
+        } else {
+            times
+        };
         Seen::new(last.started_ticks, first, if is_new { self.begun_ns } else { now_ns })
     }
 
@@ -261,7 +264,7 @@ impl Looks {
 }
 
 impl Seen {
-    fn new(started_ticks: u64, first: Times, first_ns: u64) -> Self {
+    fn new(started_ticks: u64, first: ThreadTimes, first_ns: u64) -> Self {
         let found_on = BTreeMap::new();
         let is_busy = false;
         let was_runnable = false;
@@ -306,9 +309,16 @@ pub(crate) fn percent(part: u64, whole: u64) -> f64 {
 }
 
 /// The facts of a thread that need no earlier look.
-fn thread(files: &Files, pid: Tid, tid: Tid, last: Last, times: Times, now_ns: u64) -> Thread {
+fn thread(
+    files: &SystemFiles,
+    pid: Tid,
+    tid: Tid,
+    last: Last,
+    times: ThreadTimes,
+    now_ns: u64,
+) -> WatchedThread {
     let age_ns = now_ns.saturating_sub(files.nanoseconds(last.started_ticks));
-    Thread {
+    WatchedThread {
         pid,
         tid,
         name: last.name,
@@ -321,14 +331,14 @@ fn thread(files: &Files, pid: Tid, tid: Tid, last: Last, times: Times, now_ns: u
         cpu: last.cpu,
         run_s: seconds(times.run_ns),
         wait_s: times.wait_ns.map(seconds),
-        ..Thread::default()
+        ..WatchedThread::default()
     }
 }
 
 /// Adds the switches, and the mask where the kernel did not answer for it; the user is returned.
-fn read_status(files: &mut Files, thread: &mut Thread) -> Option<u32> {
+fn read_status(files: &mut SystemFiles, thread: &mut WatchedThread) -> Option<u32> {
     let text = files.proc.status(thread.pid, thread.tid).ok()?;
-    let status = Status::parse(text);
+    let status = ThreadStatus::parse(text);
     (thread.voluntary_switches, thread.forced_switches) =
         (status.voluntary_switches, status.forced_switches);
     if thread.mask.is_empty() {
@@ -337,7 +347,7 @@ fn read_status(files: &mut Files, thread: &mut Thread) -> Option<u32> {
     status.user
 }
 
-fn moves(files: &mut Files, pid: Tid, tid: Tid) -> Option<u64> {
+fn moves(files: &mut SystemFiles, pid: Tid, tid: Tid) -> Option<u64> {
     migrations(files.proc.read(format_args!("{pid}/task/{tid}/sched")).ok()?)
 }
 

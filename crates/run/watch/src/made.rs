@@ -132,13 +132,13 @@ impl Made {
     }
 
     /// The first look at a choice.
-    pub fn begin(&self, choice: &crate::Choice) -> Result<Watcher, crate::ChoiceError> {
+    pub fn begin(&self, choice: &crate::ProcessChoice) -> Result<Watcher, crate::ChoiceError> {
         let now_ns = Arc::clone(&self.now_ns);
         Watcher::begin_at(choice, &self.options(), Box::new(move || now_ns.load(Ordering::Relaxed)))
     }
 }
 
 /// A choice by number.
-pub(crate) fn pids(pids: &[Tid]) -> crate::Choice {
-    crate::Choice::Processes { pids: pids.to_vec(), with_children: false }
+pub(crate) fn pids(pids: &[Tid]) -> crate::ProcessChoice {
+    crate::ProcessChoice::Processes { pids: pids.to_vec(), with_children: false }
 }

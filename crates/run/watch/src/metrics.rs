@@ -208,7 +208,7 @@ mod tests {
     use super::*;
     use crate::judge::Criteria;
     use crate::judge::made::Made;
-    use crate::seating::Group;
+    use crate::seating::ControlGroup;
 
     fn lines(made: &Made) -> Vec<String> {
         let judged = Judged::new(&made.seating, &made.topology, &Criteria::default());
@@ -221,7 +221,8 @@ mod tests {
         let process = &mut made.seating.processes[0];
         process.name = "a \"b\" \\ c\nd\u{1b}[2J".to_owned();
         let path = "/system.slice/redis.service/inner".to_owned();
-        process.group = Some(Group { path, throttled_watched: Some(3), ..Group::default() });
+        process.group =
+            Some(ControlGroup { path, throttled_watched: Some(3), ..ControlGroup::default() });
         let lines = lines(&made);
         let owner = r#"unit="redis.service",program="a \"b\" \\ c\\nd\\u{1b}[2J""#;
         for expected in [
@@ -239,16 +240,16 @@ mod tests {
     fn each_unit_has_its_state() {
         let mut made = Made::new(4).thread(7, 7, "1");
         let path = "/system.slice/redis.service".to_owned();
-        made.seating.processes[0].group = Some(Group { path, ..Group::default() });
+        made.seating.processes[0].group = Some(ControlGroup { path, ..ControlGroup::default() });
         let judged = Judged::new(&made.seating, &made.topology, &Criteria::default());
-        let mut good = crate::Baselines::default();
+        let mut good = crate::UnitBaselines::default();
         good.add(&seatmap_data::document::written(&made.seating)).unwrap();
         let well = text(&judged.beside(good.judge(&made.seating, true), false));
         let line = "seatmap_check_baseline{unit=\"redis.service\",state=\"as-it-was\"} 1";
         assert!(well.contains(line), "{well}");
         let judged = Judged::new(&made.seating, &made.topology, &Criteria::default());
         let none =
-            text(&judged.beside(crate::Baselines::default().judge(&made.seating, true), true));
+            text(&judged.beside(crate::UnitBaselines::default().judge(&made.seating, true), true));
         for line in [
             "seatmap_check_baseline{unit=\"redis.service\",state=\"unknown\"} 1",
             "rule=\"baseline\",gravity=\"unseen\"} 1",

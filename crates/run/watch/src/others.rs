@@ -1,12 +1,12 @@
 //! The threads of other programs that run on the same CPUs.
 
-use crate::files::Files;
+use crate::files::SystemFiles;
 use crate::judge::is_real_time;
 use crate::looks::percent;
 use crate::seating::Stranger;
 use seatmap_data::statistics::words::counted;
 use seatmap_os::Tid;
-use seatmap_os::sched::{Status, policy_name, threads_of_all};
+use seatmap_os::sched::{ThreadStatus, policy_name, threads_of_all};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The least share of the time, in percent, with which a thread counts as one that ran: 50 us of
@@ -27,7 +27,7 @@ pub(crate) struct Others {
 impl Others {
     /// Reads the times, unless the computer has more threads than this.
     pub fn read(
-        files: &mut Files,
+        files: &mut SystemFiles,
         chosen: &BTreeSet<Tid>,
         most: u64,
         clock: &dyn Fn() -> u64,
@@ -61,7 +61,7 @@ impl Others {
 
     /// Notes that no other programs were looked for, as the computer has more threads than `most`;
     /// 0 leaves them out on purpose.
-    pub fn note_left_out(&self, files: &mut Files, most: u64) {
+    pub fn note_left_out(&self, files: &mut SystemFiles, most: u64) {
         if self.is_left_out && most > 0 {
             let why = format!("the computer has more than {}", counted(most, "thread"));
             files.note("strangers", None, why);
@@ -69,7 +69,7 @@ impl Others {
     }
 
     /// The threads that ran since an earlier look, by the CPU that they last ran on, busiest first.
-    pub fn since(&self, earlier: &Others, files: &mut Files) -> BTreeMap<u32, Vec<Stranger>> {
+    pub fn since(&self, earlier: &Others, files: &mut SystemFiles) -> BTreeMap<u32, Vec<Stranger>> {
         let mut found: BTreeMap<u32, Vec<Stranger>> = BTreeMap::new();
         let watched_ns = self.at_ns.saturating_sub(earlier.at_ns);
         let ran = self.run_ns.iter().filter_map(|(ids, now)| {
@@ -94,13 +94,18 @@ impl Others {
     }
 }
 
-fn stranger(files: &mut Files, pid: Tid, tid: Tid, run_percent: f64) -> Option<(u32, Stranger)> {
+fn stranger(
+    files: &mut SystemFiles,
+    pid: Tid,
+    tid: Tid,
+    run_percent: f64,
+) -> Option<(u32, Stranger)> {
     let (cpu, name, policy, priority) = files.stat(pid, tid, |stat| {
         (stat.cpu, stat.name(), policy_name(stat.policy), stat.real_time_priority)
     })?;
     let mask = files.asked_mask(tid).or_else(|| {
         let text = files.proc.status(pid, tid).ok()?;
-        Status::parse(text).mask()
+        ThreadStatus::parse(text).mask()
     });
     Some((
         cpu?,

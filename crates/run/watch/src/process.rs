@@ -1,9 +1,9 @@
 //! A process as a whole: its program, its environment, memory and devices.
 
 use crate::choice::program_file;
-use crate::files::Files;
+use crate::files::SystemFiles;
 use crate::looks::{Leader, seconds};
-use crate::seating::{Device, Mapping, Memory, OnNode, Process};
+use crate::seating::{MemoryMapping, MemoryUsage, OnNode, OpenDevice, Process};
 use crate::variables;
 use seatmap_os::numa_maps::{self, OnNodes, Resident};
 use seatmap_os::proc_folder::has_gone;
@@ -15,7 +15,7 @@ const MOST_MAPPINGS: usize = 16;
 /// A process with all that is known of it, its memory aside. Devices are looked for where there are
 /// any.
 pub(crate) fn process(
-    files: &mut Files,
+    files: &mut SystemFiles,
     pid: Tid,
     leader: Leader,
     now_ns: u64,
@@ -34,7 +34,7 @@ pub(crate) fn process(
     }
 }
 
-fn program(files: &mut Files, pid: Tid) -> Option<String> {
+fn program(files: &mut SystemFiles, pid: Tid) -> Option<String> {
     let file = program_file(files, pid);
     if file.is_none()
         && let Err(error) = files.proc.link(format_args!("{pid}/exe"))
@@ -44,7 +44,7 @@ fn program(files: &mut Files, pid: Tid) -> Option<String> {
     file
 }
 
-fn variables(files: &mut Files, pid: Tid) -> Vec<crate::seating::Variable> {
+fn variables(files: &mut SystemFiles, pid: Tid) -> Vec<crate::seating::Variable> {
     match files.proc.read(format_args!("{pid}/environ")) {
         Ok(environment) => variables::binding(environment),
         Err(error) => {
@@ -55,7 +55,7 @@ fn variables(files: &mut Files, pid: Tid) -> Vec<crate::seating::Variable> {
 }
 
 /// The devices among the files that a process has open, each once.
-fn open_devices(files: &mut Files, pid: Tid) -> Vec<Device> {
+fn open_devices(files: &mut SystemFiles, pid: Tid) -> Vec<OpenDevice> {
     let open = match files.proc.numbers(format_args!("{pid}/fd")) {
         Ok(open) => open,
         Err(error) => {
@@ -77,13 +77,13 @@ fn open_devices(files: &mut Files, pid: Tid) -> Vec<Device> {
         .map(|device| {
             let name = device.name;
             let kind = device.kind.to_owned();
-            Device { name, kind, node: device.node, cpus: device.cpus }
+            OpenDevice { name, kind, node: device.node, cpus: device.cpus }
         })
         .collect()
 }
 
 /// The memory of a process, by node; `None` where it cannot be read.
-pub(crate) fn memory(files: &mut Files, pid: Tid) -> Option<Memory> {
+pub(crate) fn memory(files: &mut SystemFiles, pid: Tid) -> Option<MemoryUsage> {
     let maps = files.proc.read(format_args!("{pid}/numa_maps")).map(numa_maps::parse);
     let resident =
         files.proc.read(format_args!("{pid}/smaps_rollup")).ok().and_then(Resident::parse);
@@ -101,7 +101,7 @@ pub(crate) fn memory(files: &mut Files, pid: Tid) -> Option<Memory> {
                 "this kernel does not tell nodes apart; all memory counts as node 0's",
             );
             let nodes = vec![OnNode { node: 0, bytes: resident.bytes }];
-            Some(Memory { nodes, huge_bytes: resident.huge_bytes, ..Memory::default() })
+            Some(MemoryUsage { nodes, huge_bytes: resident.huge_bytes, ..MemoryUsage::default() })
         }
         Err(error) => {
             files.note_refusal("memory", pid, &error);
@@ -110,22 +110,22 @@ pub(crate) fn memory(files: &mut Files, pid: Tid) -> Option<Memory> {
     }
 }
 
-fn by_node(mut mappings: Vec<numa_maps::Mapping>, resident: Option<Resident>) -> Memory {
+fn by_node(mut mappings: Vec<numa_maps::NumaMapping>, resident: Option<Resident>) -> MemoryUsage {
     let nodes = sums(mappings.iter());
     // Files of the page cache lie where another program has read them first: this one is not at
     // fault.
     let own = sums(mappings.iter().filter(|mapping| !mapping.is_shared));
-    let pool = mappings.iter().filter(|mapping| mapping.is_huge).map(numa_maps::Mapping::bytes);
+    let pool = mappings.iter().filter(|mapping| mapping.is_huge).map(numa_maps::NumaMapping::bytes);
     let pool = pool.fold(0, u64::saturating_add);
     // The largest tell where the memory is; a JVM has thousands of small ones.
     mappings.sort_by_key(|mapping| std::cmp::Reverse(mapping.bytes()));
     mappings.truncate(MOST_MAPPINGS);
-    Memory {
+    MemoryUsage {
         nodes,
         own,
         mappings: mappings
             .into_iter()
-            .map(|mapping| Mapping {
+            .map(|mapping| MemoryMapping {
                 name: mapping.name,
                 address: mapping.address,
                 policy: mapping.policy,
@@ -137,7 +137,7 @@ fn by_node(mut mappings: Vec<numa_maps::Mapping>, resident: Option<Resident>) ->
     }
 }
 
-fn sums<'m>(mappings: impl Iterator<Item = &'m numa_maps::Mapping>) -> Vec<OnNode> {
+fn sums<'m>(mappings: impl Iterator<Item = &'m numa_maps::NumaMapping>) -> Vec<OnNode> {
     let mut nodes = OnNodes::new();
     for (node, bytes) in mappings.flat_map(|mapping| &mapping.nodes) {
         let sum = nodes.entry(*node).or_default();

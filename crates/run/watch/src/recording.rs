@@ -4,7 +4,7 @@
 //! threads that are new or have changed their name or mask, the threads that have ended, and those
 //! that ran.
 
-use crate::live::Frame;
+use crate::live::SeatingFrame;
 use seatmap_data::document::written;
 use seatmap_data::machine::Topology;
 use seatmap_os::Tid;
@@ -20,7 +20,7 @@ const MOST_WAKES: usize = 64;
 /// The first line.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Header {
+pub struct RecordingHeader {
     /// Name and version of the format.
     #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: String,
@@ -34,7 +34,7 @@ pub struct Header {
     pub groups: Option<Vec<Vec<u32>>>,
 }
 
-impl Header {
+impl RecordingHeader {
     /// The first line of a recording that begins now.
     #[must_use]
     pub fn new(
@@ -45,7 +45,7 @@ impl Header {
     ) -> Self {
         let machine = machine.to_owned();
         let groups = groups.map(<[Vec<u32>]>::to_vec);
-        Header {
+        RecordingHeader {
             format: FORMAT.to_owned(),
             machine,
             began_at_s,
@@ -58,7 +58,7 @@ impl Header {
 /// A further line: one look.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Moment {
+pub struct RecordingEntry {
     /// The time since the beginning, in seconds. It never becomes smaller from line to line.
     pub at_s: f64,
     /// Each CPU by its OS index, with the share of the time in which it was not idle, in percent;
@@ -115,7 +115,7 @@ pub struct Ran {
 /// The text of a recording, look by look.
 #[derive(Clone, Debug, Default)]
 pub struct Transcript {
-    taker: Option<Taker>,
+    taker: Option<RecordingWriter>,
 }
 
 impl Transcript {
@@ -123,7 +123,7 @@ impl Transcript {
     /// near CPUs that a measurement of this computer found.
     pub fn add(
         &mut self,
-        frame: &Frame,
+        frame: &SeatingFrame,
         topology: &Topology,
         groups: Option<&[Vec<u32>]>,
     ) -> String {
@@ -131,7 +131,7 @@ impl Transcript {
         let header = match self.taker {
             None => {
                 let began_at_s = seating.taken_at_s - seating.watched_s;
-                written(&Header::new(&seating.machine, began_at_s, topology, groups))
+                written(&RecordingHeader::new(&seating.machine, began_at_s, topology, groups))
             }
             Some(_) => String::new(),
         };
@@ -142,16 +142,16 @@ impl Transcript {
 
 /// Makes lines of looks, each of which watches from the one before it.
 #[derive(Clone, Debug, Default)]
-pub struct Taker {
+pub struct RecordingWriter {
     /// The time since the beginning.
     at_s: f64,
     known: BTreeMap<Tid, KnownThread>,
     cpus: BTreeMap<Tid, Option<u32>>,
 }
 
-impl Taker {
+impl RecordingWriter {
     /// The line of the next look.
-    pub fn take(&mut self, frame: &Frame) -> Moment {
+    pub fn take(&mut self, frame: &SeatingFrame) -> RecordingEntry {
         let seating = &frame.seating;
         let programs: BTreeMap<Tid, &str> =
             seating.processes.iter().map(|process| (process.pid, process.name.as_str())).collect();
@@ -203,7 +203,7 @@ impl Taker {
                 .map(|wakes| (wakes.from, wakes.to, tenths(wakes.per_s)))
                 .collect()
         });
-        Moment { at_s, cpus, known, ended, ran, wakes }
+        RecordingEntry { at_s, cpus, known, ended, ran, wakes }
     }
 }
 
@@ -219,9 +219,9 @@ fn thousandths(figure: f64) -> f64 {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Recording {
     /// Its first line.
-    pub header: Header,
+    pub header: RecordingHeader,
     /// Its looks, in order.
-    pub moments: Vec<Moment>,
+    pub moments: Vec<RecordingEntry>,
     /// Whether its last line was cut off, as the recording program was killed.
     pub is_cut_off: bool,
 }
@@ -260,12 +260,12 @@ impl Recording {
     /// out.
     pub fn read(text: &str) -> Result<Self, RecordingError> {
         let mut lines = text.split_inclusive('\n');
-        let header: Header =
+        let header: RecordingHeader =
             seatmap_data::document::read(lines.next().unwrap_or_default(), FORMAT)?;
         let mut recording = Recording { header, ..Recording::default() };
         let mut known = BTreeSet::new();
         for (at, text) in lines.enumerate() {
-            match seatmap_data::document::from_json::<Moment>(text) {
+            match seatmap_data::document::from_json::<RecordingEntry>(text) {
                 Ok(moment) => {
                     let before_s = recording.moments.last().map_or(0.0, |moment| moment.at_s);
                     check(&moment, before_s, &mut known)
@@ -286,7 +286,7 @@ impl Recording {
 }
 
 /// Whether a look can follow those before it.
-fn check(moment: &Moment, before_s: f64, known: &mut BTreeSet<Tid>) -> Result<(), String> {
+fn check(moment: &RecordingEntry, before_s: f64, known: &mut BTreeSet<Tid>) -> Result<(), String> {
     if !(moment.at_s.is_finite() && moment.at_s >= before_s) {
         return Err(format!("it is of {} s, and the line before it of {before_s} s", moment.at_s));
     }
@@ -313,7 +313,7 @@ mod tests {
     use crate::judge::made::Made;
     use crate::live::{Rates, Wakes};
 
-    fn frame(taken_at_s: f64, made: Made) -> Frame {
+    fn frame(taken_at_s: f64, made: Made) -> SeatingFrame {
         let mut seating = made.seating;
         seating.taken_at_s = taken_at_s;
         seating.watched_s = 1.5;
@@ -321,7 +321,7 @@ mod tests {
         let rates =
             vec![Rates { migrations: Some(0.25), ..Rates::default() }; seating.threads.len()];
         let wakes = Some(vec![Wakes { from: 7, to: 8, per_s: 12.34 }]);
-        Frame { seating, rates, wakes }
+        SeatingFrame { seating, rates, wakes }
     }
 
     fn two() -> Made {
@@ -330,13 +330,13 @@ mod tests {
 
     /// A recording of four looks: one thread sleeps, is bound anew, and ends.
     fn text() -> String {
-        let mut taker = Taker::default();
+        let mut taker = RecordingWriter::default();
         let mut bound = two();
         bound.seating.threads[1].mask = "0".to_owned();
         let one = Made::new(2).busy(7, 7, "0-1", 50.0, 0.0);
         let frames =
             [frame(101.5, two()), frame(103.0, two()), frame(104.5, bound), frame(106.0, one)];
-        let header = Header::new("made", 100.0, &two().topology, Some(&[vec![0, 1]]));
+        let header = RecordingHeader::new("made", 100.0, &two().topology, Some(&[vec![0, 1]]));
         let lines = frames.iter().map(|frame| seatmap_data::document::written(&taker.take(frame)));
         std::iter::once(seatmap_data::document::written(&header)).chain(lines).collect()
     }
@@ -344,7 +344,7 @@ mod tests {
     #[test]
     fn only_changes_are_written() {
         let recording = Recording::read(&text()).unwrap();
-        let of = |count: &dyn Fn(&Moment) -> usize| {
+        let of = |count: &dyn Fn(&RecordingEntry) -> usize| {
             recording.moments.iter().map(count).collect::<Vec<_>>()
         };
         assert_eq!(of(&|moment| moment.known.len()), [2, 0, 1, 0]);

@@ -16,7 +16,7 @@ pub use undo::undo_of;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum RemedyKind {
+pub enum SeatingRemedyKind {
     /// Binds threads, or all threads of a process (`taskset`).
     Bind,
     /// Seats the threads of processes, each on a CPU of its own (`seatmap run --pid`).
@@ -45,49 +45,49 @@ pub enum RemedyKind {
     LiftThrottling,
 }
 
-impl RemedyKind {
+impl SeatingRemedyKind {
     /// Every kind.
-    pub const ALL: [RemedyKind; 13] = [
-        RemedyKind::Bind,
-        RemedyKind::Seat,
-        RemedyKind::MoveMemory,
-        RemedyKind::RaiseQuotaV1,
-        RemedyKind::RaiseQuotaV2,
-        RemedyKind::RaiseQuotaOfUnit,
-        RemedyKind::ReleaseGroup,
-        RemedyKind::WidenGroup,
-        RemedyKind::WidenUnit,
-        RemedyKind::Continue,
-        RemedyKind::OrdinaryPolicy,
-        RemedyKind::MoveInterrupt,
-        RemedyKind::LiftThrottling,
+    pub const ALL: [SeatingRemedyKind; 13] = [
+        SeatingRemedyKind::Bind,
+        SeatingRemedyKind::Seat,
+        SeatingRemedyKind::MoveMemory,
+        SeatingRemedyKind::RaiseQuotaV1,
+        SeatingRemedyKind::RaiseQuotaV2,
+        SeatingRemedyKind::RaiseQuotaOfUnit,
+        SeatingRemedyKind::ReleaseGroup,
+        SeatingRemedyKind::WidenGroup,
+        SeatingRemedyKind::WidenUnit,
+        SeatingRemedyKind::Continue,
+        SeatingRemedyKind::OrdinaryPolicy,
+        SeatingRemedyKind::MoveInterrupt,
+        SeatingRemedyKind::LiftThrottling,
     ];
 }
 
 /// A command, with its kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Remedy {
-    pub kind: RemedyKind,
+pub(crate) struct SeatingRemedy {
+    pub kind: SeatingRemedyKind,
     pub command: String,
 }
 
-impl Remedy {
-    fn new(kind: RemedyKind, command: impl Into<String>) -> Self {
-        Remedy { kind, command: command.into() }
+impl SeatingRemedy {
+    fn new(kind: SeatingRemedyKind, command: impl Into<String>) -> Self {
+        SeatingRemedy { kind, command: command.into() }
     }
 
     /// Several commands of one kind, one after the other; `None` for none.
-    pub fn joined(remedies: impl IntoIterator<Item = Remedy>) -> Option<Self> {
+    pub fn joined(remedies: impl IntoIterator<Item = SeatingRemedy>) -> Option<Self> {
         let mut remedies = remedies.into_iter();
         let first = remedies.next()?;
         let command = remedies.fold(first.command, |all, next| format!("{all}; {}", next.command));
-        Some(Remedy { kind: first.kind, command })
+        Some(SeatingRemedy { kind: first.kind, command })
     }
 
     /// Binds each of these threads.
     pub fn bind(cpus: &CpuSet, tids: impl IntoIterator<Item = Tid>) -> Self {
-        Remedy::new(
-            RemedyKind::Bind,
+        SeatingRemedy::new(
+            SeatingRemedyKind::Bind,
             tids.into_iter()
                 .map(|tid| format!("taskset -cp {cpus} {tid}"))
                 .collect::<Vec<_>>()
@@ -97,61 +97,67 @@ impl Remedy {
 
     /// Binds all threads of a process.
     pub fn bind_all(cpus: &CpuSet, pid: Tid) -> Self {
-        Remedy::new(RemedyKind::Bind, format!("taskset -acp {cpus} {pid}"))
+        SeatingRemedy::new(SeatingRemedyKind::Bind, format!("taskset -acp {cpus} {pid}"))
     }
 
     /// Seats the threads of processes on a list of CPUs, in this order.
     pub fn seat(cpus: &str, pids: impl IntoIterator<Item = Tid>) -> Self {
         let pids: Vec<String> = pids.into_iter().map(|pid| format!("--pid {pid}")).collect();
-        Remedy::new(RemedyKind::Seat, format!("seatmap run --cpus {cpus} {}", pids.join(" ")))
+        SeatingRemedy::new(
+            SeatingRemedyKind::Seat,
+            format!("seatmap run --cpus {cpus} {}", pids.join(" ")),
+        )
     }
 
     /// Moves the memory of a process from nodes to nodes, both as lists.
     pub fn move_memory(pid: Tid, from: &str, to: &str) -> Self {
-        Remedy::new(RemedyKind::MoveMemory, format!("migratepages {pid} {from} {to}"))
+        SeatingRemedy::new(SeatingRemedyKind::MoveMemory, format!("migratepages {pid} {from} {to}"))
     }
 
     /// Raises one quota to this many CPUs.
     pub fn raise_quota(file: &str, period_us: u64, unit: Option<&str>, cpus: usize) -> Self {
         let kind = match unit {
-            Some(_) => RemedyKind::RaiseQuotaOfUnit,
-            None if file.ends_with("/cpu.max") => RemedyKind::RaiseQuotaV2,
-            None => RemedyKind::RaiseQuotaV1,
+            Some(_) => SeatingRemedyKind::RaiseQuotaOfUnit,
+            None if file.ends_with("/cpu.max") => SeatingRemedyKind::RaiseQuotaV2,
+            None => SeatingRemedyKind::RaiseQuotaV1,
         };
-        Remedy::new(kind, quota::raise(file, period_us, unit, cpus))
+        SeatingRemedy::new(kind, quota::raise(file, period_us, unit, cpus))
     }
 
     /// Takes away the setting in a file of a control group.
     pub fn release_group(file: &str, unit: Option<&str>) -> Self {
-        Remedy::new(RemedyKind::ReleaseGroup, brake::release(file, unit))
+        SeatingRemedy::new(SeatingRemedyKind::ReleaseGroup, brake::release(file, unit))
     }
 
     /// Takes the limit on real-time threads away, which a file of a control group or of the
     /// computer holds.
     pub fn lift_throttling(file: &str) -> Self {
-        Remedy::new(RemedyKind::LiftThrottling, brake::release(file, None))
+        SeatingRemedy::new(SeatingRemedyKind::LiftThrottling, brake::release(file, None))
     }
 
     /// Writes the CPUs of a control group.
     pub fn widen_group(file: &str, cpus: &CpuSet) -> Self {
-        Remedy::new(RemedyKind::WidenGroup, format!("echo {cpus} > {}", shell_escaped(file)))
+        SeatingRemedy::new(
+            SeatingRemedyKind::WidenGroup,
+            format!("echo {cpus} > {}", shell_escaped(file)),
+        )
     }
 
     /// Gives a unit these CPUs.
     pub fn widen_unit(unit: &str, cpus: &CpuSet) -> Self {
         let unit = shell_escaped(unit);
         let command = format!("systemctl set-property --runtime {unit} AllowedCPUs={cpus}");
-        Remedy::new(RemedyKind::WidenUnit, command)
+        SeatingRemedy::new(SeatingRemedyKind::WidenUnit, command)
     }
 
     /// Lets a process go on.
     pub fn go_on(pid: Tid) -> Self {
-        Remedy::new(RemedyKind::Continue, format!("kill -CONT {pid}"))
+        SeatingRemedy::new(SeatingRemedyKind::Continue, format!("kill -CONT {pid}"))
     }
 
     /// Takes the real-time policy from a thread.
     pub fn ordinary_policy(tid: Tid) -> Self {
-        Remedy::new(RemedyKind::OrdinaryPolicy, format!("chrt --other -p 0 {tid}"))
+        SeatingRemedy::new(SeatingRemedyKind::OrdinaryPolicy, format!("chrt --other -p 0 {tid}"))
     }
 
     /// Sends interrupts to other CPUs.
@@ -159,9 +165,9 @@ impl Remedy {
         irqs: impl IntoIterator<Item = &'a str>,
         cpus: &CpuSet,
     ) -> Option<Self> {
-        Remedy::joined(irqs.into_iter().map(|irq| {
-            Remedy::new(
-                RemedyKind::MoveInterrupt,
+        SeatingRemedy::joined(irqs.into_iter().map(|irq| {
+            SeatingRemedy::new(
+                SeatingRemedyKind::MoveInterrupt,
                 format!("echo {cpus} > /proc/irq/{irq}/smp_affinity_list"),
             )
         }))
@@ -183,9 +189,9 @@ mod tests {
         let file = folder.path().join(r#"it's "my" a\x2db $HOME;"#);
         std::fs::write(&file, "").unwrap();
         let cpus = CpuSet::of_list("0-3").unwrap();
-        assert!(run(&Remedy::widen_group(&file.display().to_string(), &cpus).command));
+        assert!(run(&SeatingRemedy::widen_group(&file.display().to_string(), &cpus).command));
         assert_eq!(std::fs::read(&file).unwrap(), b"0-3\n");
-        let unit = Remedy::widen_unit(r"a\x2db.slice", &cpus).command;
+        let unit = SeatingRemedy::widen_unit(r"a\x2db.slice", &cpus).command;
         assert_eq!(unit, r"systemctl set-property --runtime a\\x2db.slice AllowedCPUs=0-3");
     }
 
@@ -205,7 +211,7 @@ mod tests {
             std::thread::yield_now();
         }
         if policy() == Some((1, false)) {
-            assert!(run(&Remedy::ordinary_policy(tid).command));
+            assert!(run(&SeatingRemedy::ordinary_policy(tid).command));
             assert_eq!(policy(), Some((0, false)));
         } else {
             seatmap_needs::skipped!("this user may not have a real-time policy");
@@ -225,7 +231,7 @@ mod tests {
             std::fs::write(file, "0-3\n").unwrap();
         }
         let remedy =
-            Remedy::move_interrupts(["24", "25"], &CpuSet::of_list("0,2").unwrap()).unwrap();
+            SeatingRemedy::move_interrupts(["24", "25"], &CpuSet::of_list("0,2").unwrap()).unwrap();
         assert!(run(&remedy
             .command
             .replace("/proc/", &format!("{}/proc/", folder.path().display()))));

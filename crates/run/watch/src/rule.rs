@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 /// A part of the machine that several CPUs share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Level {
+pub enum RuleLevel {
     /// A core.
     Core,
     /// A level-3 cache.
@@ -18,18 +18,19 @@ pub enum Level {
     Package,
 }
 
-impl Level {
+impl RuleLevel {
     /// Every level, from the smallest.
-    pub const ALL: [Level; 4] = [Level::Core, Level::L3, Level::Numa, Level::Package];
+    pub const ALL: [RuleLevel; 4] =
+        [RuleLevel::Core, RuleLevel::L3, RuleLevel::Numa, RuleLevel::Package];
 
     /// The word that is typed.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
-            Level::Core => "core",
-            Level::L3 => "l3",
-            Level::Numa => "numa",
-            Level::Package => "package",
+            RuleLevel::Core => "core",
+            RuleLevel::L3 => "l3",
+            RuleLevel::Numa => "numa",
+            RuleLevel::Package => "package",
         }
     }
 
@@ -37,10 +38,10 @@ impl Level {
     #[must_use]
     pub fn of(self, pu: &Pu) -> Option<u32> {
         match self {
-            Level::Core => pu.core,
-            Level::L3 => pu.l3,
-            Level::Numa => pu.numa,
-            Level::Package => pu.package,
+            RuleLevel::Core => pu.core,
+            RuleLevel::L3 => pu.l3,
+            RuleLevel::Numa => pu.numa,
+            RuleLevel::Package => pu.package,
         }
     }
 
@@ -48,10 +49,10 @@ impl Level {
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Level::Core => "core",
-            Level::L3 => "L3 cache",
-            Level::Numa => "NUMA node",
-            Level::Package => "package",
+            RuleLevel::Core => "core",
+            RuleLevel::L3 => "L3 cache",
+            RuleLevel::Numa => "NUMA node",
+            RuleLevel::Package => "package",
         }
     }
 }
@@ -76,9 +77,9 @@ pub enum Rule {
     /// The threads sit on cores of this kind.
     Kind(CoreKind),
     /// The threads of a process sit in one part.
-    Same(Level),
+    Same(RuleLevel),
     /// The threads of a process are divided evenly over the parts.
-    Spread(Level),
+    Spread(RuleLevel),
 }
 
 /// Why a rule was refused.
@@ -110,8 +111,8 @@ impl Rule {
         plain
             .into_iter()
             .chain(kinds)
-            .chain(Level::ALL.map(Same))
-            .chain(Level::ALL.map(Spread))
+            .chain(RuleLevel::ALL.map(Same))
+            .chain(RuleLevel::ALL.map(Spread))
             .collect()
     }
 
@@ -197,8 +198,8 @@ mod tests {
             refusal("kind=perf"),
             "there is no rule 'kind=perf'; did you mean 'kind=performance'?"
         );
-        assert_eq!("spread=node".parse(), Ok(Rule::Spread(Level::Numa)));
-        assert_eq!("same-socket".parse(), Ok(Rule::Same(Level::Package)));
+        assert_eq!("spread=node".parse(), Ok(Rule::Spread(RuleLevel::Numa)));
+        assert_eq!("same-socket".parse(), Ok(Rule::Same(RuleLevel::Package)));
         assert!(
             refusal("quiet")
                 .starts_with("there is no rule 'quiet'; there are default, one-per-cpu, ")

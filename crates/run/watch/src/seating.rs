@@ -27,19 +27,19 @@ pub struct Seating {
     /// The processes of the chosen programs, by ascending number.
     pub processes: Vec<Process>,
     /// Their threads, by process, then by ascending number.
-    pub threads: Vec<Thread>,
+    pub threads: Vec<WatchedThread>,
     /// The CPUs where these threads may run, by ascending OS index.
-    pub cpus: Vec<Cpu>,
+    pub cpus: Vec<CpuActivity>,
     /// The quotas of CPU time that control groups set on these threads, at every level; older
     /// documents do not say.
     #[serde(default)]
-    pub quotas: Vec<Quota>,
+    pub quotas: Vec<WatchedQuota>,
     /// The other settings of control groups that hold these threads back, at every level; older
     /// documents do not say.
     #[serde(default)]
     pub brakes: Vec<GroupBrake>,
     /// The scheduler that decides, and its settings.
-    pub kernel: Kernel,
+    pub kernel: KernelSettings,
     /// The cells that stand, whose CPUs other programs leave alone; older documents do not say.
     #[serde(default)]
     pub cells: Vec<CellCpus>,
@@ -74,7 +74,7 @@ impl CellCpus {
 /// A thread.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Thread {
+pub struct WatchedThread {
     /// Its process.
     pub pid: Tid,
     /// Its number.
@@ -125,7 +125,7 @@ pub struct Thread {
     pub migrations: Option<u64>,
     /// Its own control group, where that allows other CPUs than the group of its process.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub group: Option<Group>,
+    pub group: Option<ControlGroup>,
 }
 
 /// A CPU that a thread was found on.
@@ -157,19 +157,19 @@ pub struct Process {
     /// The number of its threads.
     pub threads: usize,
     /// Its control group with the limits that hold there; null where none is mounted.
-    pub group: Option<Group>,
+    pub group: Option<ControlGroup>,
     /// The variables of its environment that bind threads or memory.
     pub variables: Vec<Variable>,
     /// Its memory; null where it was not asked for or cannot be seen.
-    pub memory: Option<Memory>,
+    pub memory: Option<MemoryUsage>,
     /// The accelerators and network cards that it has open.
-    pub devices: Vec<Device>,
+    pub devices: Vec<OpenDevice>,
 }
 
 /// A control group, with what it and the groups above it allow.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Group {
+pub struct ControlGroup {
     /// Its path below the root of the hierarchy that limits CPUs.
     pub path: String,
     /// The groups from its own up to the root that list CPUs; none where they cannot be written
@@ -205,7 +205,7 @@ pub struct CpusetLevel {
 /// A quota of CPU time that a control group sets on threads of the chosen programs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Quota {
+pub struct WatchedQuota {
     /// The group's path below the hierarchy that limits CPU time; `/` for the group that is
     /// mounted.
     pub group: String,
@@ -287,14 +287,14 @@ pub struct Variable {
 /// The memory of a process.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Memory {
+pub struct MemoryUsage {
     /// The bytes on each NUMA node.
     pub nodes: Vec<OnNode>,
     /// The part of them that no file is behind: heap, stacks, anonymous mappings. Pages of files
     /// may be where another process brought them.
     pub own: Vec<OnNode>,
     /// The mappings with most memory, largest first.
-    pub mappings: Vec<Mapping>,
+    pub mappings: Vec<MemoryMapping>,
     /// The bytes in huge pages.
     pub huge_bytes: u64,
 }
@@ -312,7 +312,7 @@ pub struct OnNode {
 /// A mapping of memory.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Mapping {
+pub struct MemoryMapping {
     /// Its file, or `heap`, `stack`, `anonymous`.
     pub name: String,
     /// Its first address, in hexadecimal.
@@ -328,7 +328,7 @@ pub struct Mapping {
 /// A device that a process has open.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Device {
+pub struct OpenDevice {
     /// Its file: `/dev/nvidia0`, `/dev/infiniband/uverbs0`.
     pub name: String,
     /// The kind of device: `gpu`, `nic`, or `device` where the bus does not say.
@@ -342,7 +342,7 @@ pub struct Device {
 /// A CPU, with all that comes to it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Cpu {
+pub struct CpuActivity {
     /// Its OS index.
     pub cpu: u32,
     /// The share of the watched time in which it was not idle; null where the kernel does not say.
@@ -350,7 +350,7 @@ pub struct Cpu {
     /// The share of the watched time in which a hypervisor gave it to others.
     pub steal_percent: Option<f64>,
     /// The interrupts that came to it while it was watched, by source, most frequent first.
-    pub interrupts: Vec<Interrupt>,
+    pub interrupts: Vec<InterruptRate>,
     /// The threads of other programs that ran there, busiest first.
     pub strangers: Vec<Stranger>,
 }
@@ -358,7 +358,7 @@ pub struct Cpu {
 /// Interrupts of one source on one CPU.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Interrupt {
+pub struct InterruptRate {
     /// Its number, or the kernel's letters for it: `24`, `LOC`, `RES`.
     pub irq: String,
     /// Its device or meaning.
@@ -404,7 +404,7 @@ fn is_zero(priority: &u32) -> bool {
 /// The scheduler and its settings.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Kernel {
+pub struct KernelSettings {
     /// The kernel's release.
     pub release: String,
     /// The scheduler that a program has loaded (sched_ext); null means the kernel's own.

@@ -1,18 +1,20 @@
 //! Takes a seating: two looks at all threads, short ones in between, and the rest at the end.
 
-use crate::choice::{Choice, ChoiceError};
-use crate::files::Files;
+use crate::choice::{ChoiceError, ProcessChoice};
+use crate::files::SystemFiles;
 use crate::limiting::Limiting;
 use crate::looks::{LastLook, Looks, seconds};
 use crate::options::WatchOptions;
 use crate::others::Others;
 use crate::process;
-use crate::seating::{CellCpus, Cpu, FORMAT, Interrupt, Kernel, Process, Seating, Thread};
-use crate::trace::Trace;
+use crate::seating::{
+    CellCpus, CpuActivity, FORMAT, InterruptRate, KernelSettings, Process, Seating, WatchedThread,
+};
+use crate::trace::SchedulerTrace;
 use seatmap_data::statistics::words::counted;
 use seatmap_os::cpu_time::CpuTimes;
-use seatmap_os::interrupts::{Came, Interrupts};
-use seatmap_os::kernel::Scheduler;
+use seatmap_os::interrupts::{InterruptCount, Interrupts};
+use seatmap_os::kernel::SchedulerSettings;
 use seatmap_os::{CpuSet, Root, Tid, boot, devices, irq};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant, SystemTime};
@@ -45,7 +47,7 @@ impl Seating {
     /// assert!(!seating.threads[0].mask.is_empty());
     /// # Ok::<(), seatmap_watch::ChoiceError>(())
     /// ```
-    pub fn take(choice: &Choice, options: &WatchOptions) -> Result<Self, ChoiceError> {
+    pub fn take(choice: &ProcessChoice, options: &WatchOptions) -> Result<Self, ChoiceError> {
         let mut watcher = Watcher::begin(choice, options)?;
         watcher.watch(options.window, &|| false);
         Ok(watcher.seating())
@@ -54,8 +56,8 @@ impl Seating {
 
 /// Watches processes: each seating that it returns is of the time since the one before.
 pub struct Watcher {
-    files: Files,
-    choice: Choice,
+    files: SystemFiles,
+    choice: ProcessChoice,
     options: WatchOptions,
     pids: BTreeSet<Tid>,
     looks: Looks,
@@ -67,7 +69,7 @@ pub struct Watcher {
     has_devices: bool,
     /// Whether there was no other program to choose from when it began.
     is_alone: bool,
-    trace: Option<Trace>,
+    trace: Option<SchedulerTrace>,
     /// Nanoseconds since the boot; tests set their own time.
     clock: Box<dyn Fn() -> u64 + Send>,
 }
@@ -86,22 +88,22 @@ impl Watcher {
     ///
     /// # Errors
     /// [`ChoiceError`]: there is nothing to look at.
-    pub fn begin(choice: &Choice, options: &WatchOptions) -> Result<Self, ChoiceError> {
+    pub fn begin(choice: &ProcessChoice, options: &WatchOptions) -> Result<Self, ChoiceError> {
         Watcher::begin_at(choice, options, Box::new(boot::nanoseconds))
     }
 
     pub(crate) fn begin_at(
-        choice: &Choice,
+        choice: &ProcessChoice,
         options: &WatchOptions,
         clock: Box<dyn Fn() -> u64 + Send>,
     ) -> Result<Self, ChoiceError> {
-        let mut files = Files::open(&options.root)?;
+        let mut files = SystemFiles::open(&options.root)?;
         let pids = choice.processes(&mut files)?;
         let limiting = Limiting::begin(&mut files, pids.iter().copied());
         let has_devices = devices::is_any(&files.root);
         let others = Others::read(&mut files, &pids, options.stranger_threads, &*clock);
         let (cpu_times, interrupts) = counts(&mut files);
-        let trace = options.trace.then(|| Trace::begin(&options.root, &pids));
+        let trace = options.trace.then(|| SchedulerTrace::begin(&options.root, &pids));
         // Last, as these times are to be the most exact.
         let looks = Looks::begin(&mut files, &pids, &*clock);
         let is_alone = pids.is_empty();
@@ -200,7 +202,7 @@ impl Watcher {
             cpus,
             quotas,
             brakes,
-            kernel: Kernel::of(Scheduler::read(&self.files.root), &self.files.root),
+            kernel: KernelSettings::of(SchedulerSettings::read(&self.files.root), &self.files.root),
             cells: CellCpus::all(&self.files.root),
             unseen: self.files.take_notes(),
         }
@@ -257,7 +259,7 @@ impl Watcher {
     }
 
     /// The CPUs where these threads may run, with all that came to them.
-    fn cpus(&mut self, threads: &[Thread], watched_s: f64) -> Vec<Cpu> {
+    fn cpus(&mut self, threads: &[WatchedThread], watched_s: f64) -> Vec<CpuActivity> {
         let (cpu_times, interrupts) = counts(&mut self.files);
         let others =
             Others::read(&mut self.files, &self.pids, self.options.stranger_threads, &*self.clock);
@@ -279,7 +281,7 @@ impl Watcher {
             .map(|cpu| {
                 let shares = cpu_times.since(&self.cpu_times, cpu);
                 let came = interrupts.since(&self.interrupts, cpu).into_iter();
-                Cpu {
+                CpuActivity {
                     cpu,
                     busy_percent: shares.map(|shares| shares.busy_percent),
                     steal_percent: shares.map(|shares| shares.steal_percent),
@@ -294,7 +296,7 @@ impl Watcher {
 }
 
 /// The counts of CPU time and interrupts so far.
-fn counts(files: &mut Files) -> (CpuTimes, Interrupts) {
+fn counts(files: &mut SystemFiles) -> (CpuTimes, Interrupts) {
     let times = files
         .proc
         .read(format_args!("stat"))
@@ -315,18 +317,18 @@ fn counts(files: &mut Files) -> (CpuTimes, Interrupts) {
     (times, came)
 }
 
-fn interrupt(root: &Root, came: Came, watched_s: f64) -> Interrupt {
+fn interrupt(root: &Root, came: InterruptCount, watched_s: f64) -> InterruptRate {
     let per_second = if watched_s > 0.0 { came.count as f64 / watched_s } else { 0.0 };
     let is_numbered = came.irq.bytes().all(|byte| byte.is_ascii_digit());
     // Timers and the like have letters for numbers on most processors, and numbers on Arm.
     let is_per_cpu = came.is_per_cpu || is_numbered && irq::is_per_cpu(root, &came.irq);
     let is_movable = if is_numbered { irq::is_movable(root, &came.irq) } else { None };
-    Interrupt { irq: came.irq, name: came.name, per_second, is_per_cpu, is_movable }
+    InterruptRate { irq: came.irq, name: came.name, per_second, is_per_cpu, is_movable }
 }
 
-impl Kernel {
-    pub(crate) fn of(scheduler: Scheduler, root: &Root) -> Self {
-        Kernel {
+impl KernelSettings {
+    pub(crate) fn of(scheduler: SchedulerSettings, root: &Root) -> Self {
+        KernelSettings {
             release: scheduler.release,
             sched_ext: scheduler.sched_ext,
             cache_aware: scheduler.cache_aware,

@@ -2,7 +2,7 @@
 
 use crate::expected::ReportedProgram;
 use crate::judge::Criteria;
-use crate::{Baselines, Expected, Rule, Seating};
+use crate::{Expected, Rule, Seating, UnitBaselines};
 use seatmap_os::root::{FileError, Root};
 use seatmap_os::{CpuSet, Tid, task};
 
@@ -12,16 +12,16 @@ pub struct Standard {
     /// The rules that were named; without any, the default ones hold.
     pub rules: Vec<Rule>,
     /// The seats that the threads should have.
-    pub seats: SeatSource,
+    pub seats: ExpectedSource,
     /// Units as they were when they were good.
-    pub baselines: Option<Baselines>,
+    pub baselines: Option<UnitBaselines>,
     /// Whether things that could not be seen fail the check.
     pub strict: bool,
 }
 
 /// Where the seats come from that threads should have.
 #[derive(Clone, Debug, Default)]
-pub enum SeatSource {
+pub enum ExpectedSource {
     /// The launchers of the programs show them, where these run under `seatmap run`.
     #[default]
     Launchers,
@@ -87,7 +87,7 @@ impl Standard {
     #[must_use]
     pub fn reported(&self) -> Option<&ReportedProgram> {
         match &self.seats {
-            SeatSource::Given(expected) => expected.program.as_ref(),
+            ExpectedSource::Given(expected) => expected.program.as_ref(),
             _ => None,
         }
     }
@@ -95,7 +95,7 @@ impl Standard {
     /// Whether seats were given.
     #[must_use]
     pub fn has_seats(&self) -> bool {
-        !matches!(self.seats, SeatSource::Launchers)
+        !matches!(self.seats, ExpectedSource::Launchers)
     }
 
     /// The rules and seats that a seating on this computer is held against.
@@ -105,9 +105,9 @@ impl Standard {
     pub fn of(&self, seating: &Seating) -> Result<Criteria, FileError> {
         let criteria = Criteria { rules: self.rules.clone(), expected: None, strict: self.strict };
         let expected = match &self.seats {
-            SeatSource::Launchers => return criteria.of(&Root::new("/"), seating),
-            SeatSource::Given(expected) => expected.clone(),
-            SeatSource::Ranks(ranks) => ranks.expected(seating),
+            ExpectedSource::Launchers => return criteria.of(&Root::new("/"), seating),
+            ExpectedSource::Given(expected) => expected.clone(),
+            ExpectedSource::Ranks(ranks) => ranks.expected(seating),
         };
         Ok(Criteria { expected: Some(expected), ..criteria })
     }
@@ -129,7 +129,7 @@ mod tests {
             ],
             rank_of: |pid| usize::try_from(pid - 7).ok(),
         };
-        let standard = Standard { seats: SeatSource::Ranks(ranks), ..Standard::default() };
+        let standard = Standard { seats: ExpectedSource::Ranks(ranks), ..Standard::default() };
         assert!(standard.has_seats() && !Standard::default().has_seats());
         let expected = standard.of(&made.seating).unwrap().expected.unwrap();
         let seats: Vec<(&str, String)> = expected

@@ -2,12 +2,14 @@
 //! switches adds the time that a thread had on a CPU. Looks now and then find a thread that moves
 //! for a millisecond only by chance.
 
-use crate::files::Files;
-use crate::seating::{RanOn, Thread};
+use crate::files::SystemFiles;
+use crate::seating::{RanOn, WatchedThread};
 use seatmap_data::document::with_causes;
 use seatmap_os::bpf::assembler::registers::{R0, R1, R2, R3, R4, R6, R7, R8, R9, STACK};
-use seatmap_os::bpf::assembler::{Assembler, Compare, Helper, Operation, Width};
-use seatmap_os::bpf::{Attached, Btf, BtfError, LoadError, Map, Program, room_for_threads};
+use seatmap_os::bpf::assembler::{Assembler, EbpfOperation, Helper, JumpCondition, Width};
+use seatmap_os::bpf::{
+    AttachedProgram, Btf, BtfError, EbpfProgram, LoadError, Map, room_for_threads,
+};
 use seatmap_os::{Root, Tid, boot, rights, visibility};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io;
@@ -45,13 +47,13 @@ enum TraceError {
 
 /// A count by the scheduler, or the reason why there is none.
 #[derive(Debug)]
-pub(crate) struct Trace(Result<Counting, String>);
+pub(crate) struct SchedulerTrace(Result<Counting, String>);
 
 /// A count that goes on until this is dropped.
 #[derive(Debug)]
 struct Counting {
     tables: Tables,
-    _program: Attached,
+    _program: AttachedProgram,
     followed: BTreeSet<Tid>,
     /// The time of each thread on each CPU up to the last seating.
     before: HashMap<Tid, Times>,
@@ -77,16 +79,16 @@ struct Tables {
     lost: Map,
 }
 
-impl Trace {
+impl SchedulerTrace {
     /// Lets the scheduler count the threads of these processes. Where it may not, that is told with
     /// each seating.
     pub fn begin(root: &Root, pids: &BTreeSet<Tid>) -> Self {
-        Trace(Counting::begin(root, pids).map_err(|error| error.to_string()))
+        SchedulerTrace(Counting::begin(root, pids).map_err(|error| error.to_string()))
     }
 
     /// Writes into the threads where they ran since the call before. A process that is not counted
     /// yet is from now on.
-    pub fn tell(&mut self, threads: &mut [Thread], files: &mut Files) {
+    pub fn tell(&mut self, threads: &mut [WatchedThread], files: &mut SystemFiles) {
         let result = match &mut self.0 {
             Ok(counting) => counting
                 .tell(threads)
@@ -116,7 +118,8 @@ impl Counting {
         let btf = Btf::of_kernel()?;
         let fields = [btf.field("task_struct", "pid")?, btf.field("task_struct", "tgid")?];
         let place = btf.tracepoint("sched_switch")?;
-        let program = Program::load("seatmap_switch", place, &switch(&tables, fields))?.attach()?;
+        let program =
+            EbpfProgram::load("seatmap_switch", place, &switch(&tables, fields))?.attach()?;
         let followed = BTreeSet::new();
         let before = HashMap::new();
         let before_ns = boot::awake_nanoseconds();
@@ -141,7 +144,7 @@ impl Counting {
         Ok(())
     }
 
-    fn tell(&mut self, threads: &mut [Thread]) -> io::Result<()> {
+    fn tell(&mut self, threads: &mut [WatchedThread]) -> io::Result<()> {
         let (now, now_ns) = self.times()?;
         let is_whole = self.has_kept_all()?;
         // A count with gaps would show a thread on fewer CPUs than it ran on.
@@ -164,7 +167,7 @@ impl Counting {
         Ok(std::mem::replace(&mut self.lost, lost) == lost)
     }
 
-    fn mark(&self, threads: &mut [Thread], now: &HashMap<Tid, Times>, passed_ns: u64) {
+    fn mark(&self, threads: &mut [WatchedThread], now: &HashMap<Tid, Times>, passed_ns: u64) {
         for thread in threads.iter_mut().filter(|thread| self.followed.contains(&thread.pid)) {
             let times = since(self.before.get(&thread.tid), now.get(&thread.tid), passed_ns);
             thread.is_traced = true;
@@ -279,11 +282,11 @@ fn shares(times: &Times) -> Vec<RanOn> {
 fn switch(tables: &Tables, fields: [usize; 2]) -> Assembler {
     let mut code = Assembler::new();
     code.load(Width::Double, R6, R1, 8).load(Width::Double, R7, R1, 16);
-    code.call(Helper::Clock).calculate(Operation::Move, R9, R0);
-    code.call(Helper::Cpu).calculate(Operation::Move, R8, R0);
+    code.call(Helper::Clock).calculate(EbpfOperation::Move, R9, R0);
+    code.call(Helper::Cpu).calculate(EbpfOperation::Move, R8, R0);
     leave(&mut code, tables, fields);
     begin(code.label("next"), tables, fields);
-    code.label("end").end().label("lost").calculate_number(Operation::Move, R1, 1);
+    code.label("end").end().label("lost").calculate_number(EbpfOperation::Move, R1, 1);
     code.counter(R2, &tables.lost, 0).count(R2, 0, R1).end();
     code
 }
@@ -293,7 +296,7 @@ fn switch(tables: &Tables, fields: [usize; 2]) -> Assembler {
 fn leave(code: &mut Assembler, tables: &Tables, [pid, tgid]: [usize; 2]) {
     code.load(Width::Word, R1, R6, tgid).store(Width::Word, STACK, -4, R1);
     code.map(R1, &tables.processes).stack(R2, -4).call(Helper::Lookup).jump_if(
-        Compare::Equal,
+        JumpCondition::Equal,
         R0,
         0,
         "next",
@@ -305,40 +308,40 @@ fn leave(code: &mut Assembler, tables: &Tables, [pid, tgid]: [usize; 2]) {
         R1,
     );
     code.store(Width::Word, STACK, -16, R1).store(Width::Word, STACK, -12, R8);
-    code.calculate(Operation::Move, R6, R9).calculate(Operation::Subtract, R6, R3);
+    code.calculate(EbpfOperation::Move, R6, R9).calculate(EbpfOperation::Subtract, R6, R3);
     code.map(R1, &tables.running).stack(R2, -8).call(Helper::Lookup).jump_if(
-        Compare::Equal,
+        JumpCondition::Equal,
         R0,
         0,
         "begun",
     );
-    code.load(Width::Double, R1, R0, 0).calculate(Operation::Move, R6, R9).calculate(
-        Operation::Subtract,
+    code.load(Width::Double, R1, R0, 0).calculate(EbpfOperation::Move, R6, R9).calculate(
+        EbpfOperation::Subtract,
         R6,
         R1,
     );
     code.label("begun").store(Width::Double, STACK, -40, R6);
     code.map(R1, &tables.running).stack(R2, -8).call(Helper::Delete);
     code.map(R1, &tables.times).stack(R2, -16).call(Helper::Lookup).jump_if(
-        Compare::Equal,
+        JumpCondition::Equal,
         R0,
         0,
         "first",
     );
     code.count(R0, 0, R6).jump("next").label("first");
     code.map(R1, &tables.times).stack(R2, -16).stack(R3, -40).calculate_number(
-        Operation::Move,
+        EbpfOperation::Move,
         R4,
         ANY,
     );
-    code.call(Helper::Update).jump_if(Compare::Different, R0, 0, "lost");
+    code.call(Helper::Update).jump_if(JumpCondition::Different, R0, 0, "lost");
 }
 
 /// Notes the beginning of the thread that gets the CPU.
 fn begin(code: &mut Assembler, tables: &Tables, [pid, tgid]: [usize; 2]) {
     code.load(Width::Word, R1, R7, tgid).store(Width::Word, STACK, -4, R1);
     code.map(R1, &tables.processes).stack(R2, -4).call(Helper::Lookup).jump_if(
-        Compare::Equal,
+        JumpCondition::Equal,
         R0,
         0,
         "end",
@@ -346,11 +349,11 @@ fn begin(code: &mut Assembler, tables: &Tables, [pid, tgid]: [usize; 2]) {
     code.load(Width::Word, R1, R7, pid).store(Width::Word, STACK, -8, R1);
     code.store(Width::Double, STACK, -32, R9).store(Width::Double, STACK, -24, R8);
     code.map(R1, &tables.running).stack(R2, -8).stack(R3, -32).calculate_number(
-        Operation::Move,
+        EbpfOperation::Move,
         R4,
         ANY,
     );
-    code.call(Helper::Update).jump_if(Compare::Different, R0, 0, "lost");
+    code.call(Helper::Update).jump_if(JumpCondition::Different, R0, 0, "lost");
 }
 
 #[cfg(test)]
@@ -393,7 +396,8 @@ mod tests {
     #[test]
     fn another_computer_is_not_asked() {
         let folder = tempfile::tempdir().unwrap();
-        let result = Trace::begin(&Root::new(folder.path()), &BTreeSet::new()).0.unwrap_err();
+        let result =
+            SchedulerTrace::begin(&Root::new(folder.path()), &BTreeSet::new()).0.unwrap_err();
         assert!(result.contains("another computer"), "{result}");
     }
 }

@@ -2,9 +2,9 @@
 
 use crate::judge::judged::LookDocument;
 use crate::judge::{judge, seats};
-use crate::live::{Frame, Wakes};
+use crate::live::{SeatingFrame, Wakes};
 use crate::recording::Transcript;
-use crate::{Choice, ChoiceError, Finding, Live, Standard, ThreadSeat};
+use crate::{ChoiceError, Finding, LiveWatch, ProcessChoice, Standard, ThreadSeat};
 use seatmap_data::machine::Topology;
 use seatmap_os::Tid;
 use seatmap_os::root::FileError;
@@ -14,7 +14,7 @@ pub type CountWakes = Box<dyn FnMut() -> Option<Vec<Wakes>>>;
 
 /// The programs that are looked at.
 pub struct WatchedPrograms {
-    live: Live,
+    live: LiveWatch,
     standard: Standard,
     topology: Topology,
     groups: Option<Vec<Vec<u32>>>,
@@ -37,12 +37,12 @@ impl WatchedPrograms {
     /// # Errors
     /// [`ChoiceError`]: there is nothing to look at.
     pub fn begin(
-        choice: &Choice,
+        choice: &ProcessChoice,
         standard: Standard,
         topology: Topology,
         groups: Option<Vec<Vec<u32>>>,
     ) -> Result<Self, ChoiceError> {
-        let live = Live::begin(choice)?;
+        let live = LiveWatch::begin(choice)?;
         Ok(WatchedPrograms { live, standard, topology, groups, counter: None })
     }
 
@@ -57,17 +57,17 @@ impl WatchedPrograms {
     }
 
     /// Looks, without a judgement.
-    pub fn frame(&mut self) -> Frame {
+    pub fn frame(&mut self) -> SeatingFrame {
         let frame = self.live.look();
         let wakes = self.counter.as_mut().and_then(|count| count());
-        Frame { wakes, ..frame }
+        SeatingFrame { wakes, ..frame }
     }
 
     /// Looks, and judges as `seatmap check` does.
     ///
     /// # Errors
     /// [`FileError`]: the seats that a launcher shows cannot be read.
-    pub fn look(&mut self) -> Result<(Frame, LookJudgement), FileError> {
+    pub fn look(&mut self) -> Result<(SeatingFrame, LookJudgement), FileError> {
         let frame = self.frame();
         let standard = self.standard.of(&frame.seating)?;
         let findings = judge(&frame.seating, &self.topology, &standard);
@@ -79,13 +79,13 @@ impl WatchedPrograms {
     ///
     /// # Errors
     /// [`FileError`]: the seats that a launcher shows cannot be read.
-    pub fn document<'a>(&self, frame: &'a Frame) -> Result<LookDocument<'a>, FileError> {
+    pub fn document<'a>(&self, frame: &'a SeatingFrame) -> Result<LookDocument<'a>, FileError> {
         let standard = self.standard.of(&frame.seating)?;
         Ok(frame.document(&self.topology, &standard))
     }
 
     /// The lines that a look adds to a recording.
-    pub fn recorded(&self, frame: &Frame, transcript: &mut Transcript) -> String {
+    pub fn recorded(&self, frame: &SeatingFrame, transcript: &mut Transcript) -> String {
         transcript.add(frame, &self.topology, self.groups.as_deref())
     }
 }
@@ -96,7 +96,7 @@ mod tests {
 
     fn own() -> WatchedPrograms {
         let pids = vec![std::process::id() as Tid];
-        let choice = Choice::Processes { pids, with_children: false };
+        let choice = ProcessChoice::Processes { pids, with_children: false };
         let topology = Topology::unknown(0..1);
         let groups = Some(vec![vec![0]]);
         WatchedPrograms::begin(&choice, Standard::default(), topology, groups).unwrap()

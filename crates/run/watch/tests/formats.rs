@@ -5,10 +5,11 @@
 use seatmap_data::document::schema::refused;
 use seatmap_os::Tid;
 use seatmap_watch::seating::{
-    Cpu, CpusetLevel, Device, FORMAT, Group, GroupBrake, Interrupt, Kernel, Mapping, Memory,
-    OnNode, Process, Quota, RanOn, Stranger, Thread, Unseen, Variable,
+    ControlGroup, CpuActivity, CpusetLevel, FORMAT, GroupBrake, InterruptRate, KernelSettings,
+    MemoryMapping, MemoryUsage, OnNode, OpenDevice, Process, RanOn, Stranger, Unseen, Variable,
+    WatchedQuota, WatchedThread,
 };
-use seatmap_watch::{Choice, Seating, WatchOptions};
+use seatmap_watch::{ProcessChoice, Seating, WatchOptions};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -42,8 +43,8 @@ fn full() -> Seating {
     }
 }
 
-fn thread() -> Thread {
-    Thread {
+fn thread() -> WatchedThread {
+    WatchedThread {
         pid: 7,
         tid: 8,
         name: "worker".into(),
@@ -68,8 +69,8 @@ fn thread() -> Thread {
     }
 }
 
-fn group() -> Group {
-    Group {
+fn group() -> ControlGroup {
+    ControlGroup {
         path: "/a".into(),
         cpusets: vec![CpusetLevel {
             file: "/c/a/cpuset.cpus".into(),
@@ -86,7 +87,7 @@ fn group() -> Group {
 
 fn process() -> Process {
     let on_node = || vec![OnNode { node: 1, bytes: 4096 }];
-    let mapping = Mapping {
+    let mapping = MemoryMapping {
         name: "heap".into(),
         address: "7f00".into(),
         policy: "bind:1".into(),
@@ -110,13 +111,13 @@ fn process() -> Process {
         threads: 1,
         group: Some(group()),
         variables: vec![variable],
-        memory: Some(Memory {
+        memory: Some(MemoryUsage {
             nodes: on_node(),
             own: on_node(),
             mappings: vec![mapping],
             huge_bytes: 0,
         }),
-        devices: vec![Device {
+        devices: vec![OpenDevice {
             name: "/dev/nvidia0".into(),
             kind: "gpu".into(),
             node: Some(1),
@@ -125,8 +126,8 @@ fn process() -> Process {
     }
 }
 
-fn quota() -> Quota {
-    Quota {
+fn quota() -> WatchedQuota {
+    WatchedQuota {
         group: "/a".into(),
         file: "/c/a/cpu.max".into(),
         cpus: 1.5,
@@ -155,12 +156,12 @@ fn brake() -> GroupBrake {
     }
 }
 
-fn cpu() -> Cpu {
-    Cpu {
+fn cpu() -> CpuActivity {
+    CpuActivity {
         cpu: 3,
         busy_percent: Some(50.0),
         steal_percent: Some(0.0),
-        interrupts: vec![Interrupt {
+        interrupts: vec![InterruptRate {
             irq: "24".into(),
             name: "disk".into(),
             per_second: 2.5,
@@ -179,8 +180,8 @@ fn cpu() -> Cpu {
     }
 }
 
-fn kernel() -> Kernel {
-    Kernel {
+fn kernel() -> KernelSettings {
+    KernelSettings {
         release: "7.2.1".into(),
         sched_ext: Some("lavd".into()),
         cache_aware: Some(true),
@@ -241,16 +242,16 @@ fn unknown_things_are_null() {
     let thread = &mut seating.threads[0];
     (thread.cpu, thread.wait_s, thread.wait_percent, thread.migrations) = (None, None, None, None);
     (seating.cpus[0].busy_percent, seating.cpus[0].steal_percent) = (None, None);
-    seating.kernel = Kernel::default();
+    seating.kernel = KernelSettings::default();
     assert_eq!(refused(&schema(), &serde_json::to_value(&seating).unwrap()), NOTHING);
 }
 
 #[test]
 fn a_real_seating_is_valid_and_is_read_back() {
     let own = Tid::try_from(std::process::id()).unwrap();
-    let choice = Choice::Processes { pids: vec![own], with_children: true };
+    let choice = ProcessChoice::Processes { pids: vec![own], with_children: true };
     let options = WatchOptions { window: Duration::from_millis(40), ..WatchOptions::default() };
-    for choice in [choice, Choice::All] {
+    for choice in [choice, ProcessChoice::All] {
         let seating = Seating::take(&choice, &options).unwrap();
         let written = serde_json::to_value(&seating).unwrap();
         assert_eq!(refused(&schema(), &written), NOTHING);

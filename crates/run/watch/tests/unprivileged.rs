@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
 
 use seatmap_os::{Root, Tid};
-use seatmap_watch::{Choice, ChoiceError, Seating, WatchOptions};
+use seatmap_watch::{ChoiceError, ProcessChoice, Seating, WatchOptions};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Output};
 use std::time::Duration;
@@ -48,7 +48,7 @@ fn failure(output: std::io::Result<Output>) -> Option<String> {
 
 fn take(pid: Tid) -> Result<Seating, ChoiceError> {
     let options = WatchOptions { window: Duration::ZERO, ..WatchOptions::default() };
-    Seating::take(&Choice::Processes { pids: vec![pid], with_children: false }, &options)
+    Seating::take(&ProcessChoice::Processes { pids: vec![pid], with_children: false }, &options)
 }
 
 fn watched() -> Option<Tid> {

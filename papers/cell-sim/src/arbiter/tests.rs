@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 const MEMORY: usize = 11;
 
-fn timing() -> Timing {
+fn timing() -> CellBeTiming {
     catalog::load("cell-ps3").unwrap().unwrap().timing()
 }
 
@@ -46,20 +46,20 @@ impl Moved {
 /// Runs all transfers to their ends, in the order of their starts.
 fn run(asked: &[TransferRequest]) -> Vec<Moved> {
     let mut arbiter = DataArbiter::new(0, MEMORY, &timing());
-    let mut out = Outbox::default();
+    let mut out = EventOutbox::default();
     let mut moved = Vec::new();
     let mut left = Vec::new();
     for (id, transfer) in asked.iter().enumerate() {
         // No other component sends commands here: each command requests its transfer.
-        out.send(transfer.time, Event::Command(id as u32));
+        out.send(transfer.time, CellBeEvent::Command(id as u32));
     }
     while let Some((now, event)) = out.deliver() {
         match event {
-            Event::Command(id) => {
+            CellBeEvent::Command(id) => {
                 let TransferRequest { source, target, .. } = asked[id as usize];
                 arbiter.request(id, source, target, &mut out);
             }
-            Event::Arbitrate(0) => {
+            CellBeEvent::Arbitrate(0) => {
                 moved.extend(arbiter.arbitrate(&mut out).iter().map(|grant| Moved {
                     asked: asked[grant.transaction as usize],
                     ring: grant.ring as usize,
@@ -67,7 +67,7 @@ fn run(asked: &[TransferRequest]) -> Vec<Moved> {
                     arrives: grant.arrives,
                 }))
             }
-            Event::LeftRing(id) => left.push((id, now)),
+            CellBeEvent::LeftRing(id) => left.push((id, now)),
             other => panic!("{other:?}"),
         }
     }
@@ -224,13 +224,13 @@ fn near_and_far_elements_have_equal_shares_of_a_busy_target() {
     expected = "the data arbiter of chip 0 at core cycle 0: transaction 7 goes from 3 to 3"
 )]
 fn data_for_its_own_element_needs_no_ring() {
-    DataArbiter::new(0, MEMORY, &timing()).request(7, 3, 3, &mut Outbox::default());
+    DataArbiter::new(0, MEMORY, &timing()).request(7, 3, 3, &mut EventOutbox::default());
 }
 
 #[test]
 fn an_arbiter_that_is_reset_has_forgotten_everything() {
     let mut arbiter = DataArbiter::new(0, MEMORY, &timing());
-    let mut out = Outbox::default();
+    let mut out = EventOutbox::default();
     for target in 1..5 {
         arbiter.request(target as u32, 0, target, &mut out);
     }
@@ -239,5 +239,5 @@ fn an_arbiter_that_is_reset_has_forgotten_everything() {
     assert_eq!(arbiter.counters(), RingCounters::default());
     out.clear();
     arbiter.request(9, 0, 1, &mut out);
-    assert_eq!(out.drain(), [(0, Event::Arbitrate(0))]);
+    assert_eq!(out.drain(), [(0, CellBeEvent::Arbitrate(0))]);
 }

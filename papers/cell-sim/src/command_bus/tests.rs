@@ -4,14 +4,14 @@ use super::*;
 use crate::catalog;
 use proptest::prelude::*;
 
-fn timing() -> Timing {
+fn timing() -> CellBeTiming {
     catalog::load("cell-qs20").unwrap().unwrap().timing()
 }
 
 /// The network of two chips, its clock, and the commands that have had their slot, with the time.
 struct BusHarness {
     bus: CommandBus,
-    out: Outbox,
+    out: EventOutbox,
     granted: Vec<(u32, u64)>,
 }
 
@@ -19,27 +19,27 @@ impl BusHarness {
     fn new() -> Self {
         BusHarness {
             bus: CommandBus::new(2, 0, &timing()),
-            out: Outbox::default(),
+            out: EventOutbox::default(),
             granted: Vec::new(),
         }
     }
 
-    fn send(&mut self, transaction: u32, from: Node, reach: Reach) {
-        let command = Command { transaction, from, reach, line: 0, since: self.out.now() };
+    fn send(&mut self, transaction: u32, from: RingElement, reach: Reach) {
+        let command = BusCommand { transaction, from, reach, line: 0, since: self.out.now() };
         let at_once = self.bus.send(command, &mut self.out);
         self.note(at_once);
     }
 
-    fn note(&mut self, granted: impl IntoIterator<Item = Command>) {
+    fn note(&mut self, granted: impl IntoIterator<Item = BusCommand>) {
         let now = self.out.now();
         self.granted.extend(granted.into_iter().map(|command| (command.transaction, now)));
     }
 
     fn advance(&mut self, time: u64) {
-        self.out.send(time, Event::Resume(0));
+        self.out.send(time, CellBeEvent::Resume(0));
         while let Some((_, event)) = self.out.deliver() {
             match event {
-                Event::Resume(_) => return,
+                CellBeEvent::Resume(_) => return,
                 _ => {
                     let granted = self.bus.turn(&mut self.out);
                     self.note(granted.into_iter().flatten());
@@ -49,8 +49,8 @@ impl BusHarness {
     }
 }
 
-fn spe(chip: u8, element: u8) -> Node {
-    Node { chip, element }
+fn spe(chip: u8, element: u8) -> RingElement {
+    RingElement { chip, element }
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn commands_to_one_line_follow_each_other() {
 
 #[test]
 fn a_network_that_refuses_has_commands_sent_again() {
-    let mut bus = CommandBus::new(1, 0, &Timing { command_retry: 30, ..timing() });
+    let mut bus = CommandBus::new(1, 0, &CellBeTiming { command_retry: 30, ..timing() });
     let snoop = bus.snoop;
     assert_eq!(bus.answer(0, 7, 0), CommandResponse::Response(snoop));
     assert_eq!(bus.answer(10, 7, 0), CommandResponse::Retry(10 + snoop + 30));

@@ -1,6 +1,6 @@
 //! The tree of address concentrators of one chip.
 
-use super::Command;
+use super::BusCommand;
 use crate::ring::ELEMENT_COUNT;
 use std::collections::VecDeque;
 
@@ -28,15 +28,15 @@ struct Concentrator {
 /// A chip's concentrators, and the commands that wait at their elements. A command waits until it
 /// has won at each level, so that the concentrators themselves hold none.
 #[derive(Clone, Debug)]
-pub struct Tree {
+pub struct ConcentratorTree {
     /// The first one is the root.
     concentrators: Vec<Concentrator>,
-    queues: [VecDeque<Command>; ELEMENT_COUNT],
+    queues: [VecDeque<BusCommand>; ELEMENT_COUNT],
     /// The elements whose queue is not empty, one bit each.
     pending: u16,
 }
 
-impl Tree {
+impl ConcentratorTree {
     /// The tree of a chip whose PPE is the element `ppe`, with this many levels. With one, all
     /// elements are inputs of the root. With two, each side of the PPE has a concentrator. With
     /// three, the farther half of each side has one of its own, which is one input of the nearer
@@ -66,7 +66,7 @@ impl Tree {
             concentrators[number].inputs = elements.chain(below).collect();
         }
         let queues = std::array::from_fn(|_| VecDeque::with_capacity(WAITING));
-        Tree { concentrators, queues, pending: 0 }
+        ConcentratorTree { concentrators, queues, pending: 0 }
     }
 
     pub fn is_empty(&self) -> bool {
@@ -74,14 +74,14 @@ impl Tree {
     }
 
     /// Adds a command behind the others of its element.
-    pub fn push(&mut self, command: Command) {
+    pub fn push(&mut self, command: BusCommand) {
         let element = command.from.element as usize;
         self.queues[element].push_back(command);
         self.pending |= 1 << element;
     }
 
     /// Takes the command that wins at every level.
-    pub fn pop(&mut self) -> Option<Command> {
+    pub fn pop(&mut self) -> Option<BusCommand> {
         let mut number = 0;
         loop {
             match self.concentrators[number].serve(self.pending)? {
@@ -91,7 +91,7 @@ impl Tree {
         }
     }
 
-    fn take(&mut self, element: usize) -> Option<Command> {
+    fn take(&mut self, element: usize) -> Option<BusCommand> {
         let command = self.queues[element].pop_front();
         if self.queues[element].is_empty() {
             self.pending &= !(1 << element);
@@ -127,13 +127,13 @@ impl Concentrator {
 mod tests {
     use super::super::Reach;
     use super::*;
-    use crate::transaction::Node;
+    use crate::transaction::RingElement;
     use proptest::prelude::*;
 
-    fn command(element: u8, transaction: u32) -> Command {
-        Command {
+    fn command(element: u8, transaction: u32) -> BusCommand {
+        BusCommand {
             transaction,
-            from: Node { chip: 0, element },
+            from: RingElement { chip: 0, element },
             reach: Reach::Chip,
             line: 0,
             since: 0,
@@ -142,7 +142,7 @@ mod tests {
 
     /// The elements in the order in which they are served, when each always has a command.
     fn served(levels: usize, elements: &[u8], count: usize) -> Vec<u8> {
-        let mut tree = Tree::new(0, levels);
+        let mut tree = ConcentratorTree::new(0, levels);
         for element in elements {
             (0..count as u32).for_each(|number| tree.push(command(*element, number)));
         }
@@ -179,7 +179,7 @@ mod tests {
         /// Each command leaves once, those of one element in their order.
         #[test]
         fn nothing_is_lost(levels in 1_usize..=3, sent in proptest::collection::vec((0_u8..12, 0_u8..4), 1..200)) {
-            let mut tree = Tree::new(3, levels);
+            let mut tree = ConcentratorTree::new(3, levels);
             let mut waiting: Vec<Vec<u32>> = vec![Vec::new(); ELEMENT_COUNT];
             for (number, (element, pops)) in sent.into_iter().enumerate() {
                 tree.push(command(element, number as u32));

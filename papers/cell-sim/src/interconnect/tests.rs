@@ -4,13 +4,13 @@
 use super::*;
 use crate::catalog;
 use proptest::prelude::*;
-use seatmap_data::port::channels::Register;
+use seatmap_data::port::channels::SignalNumber;
 
 /// An interconnect, its clock, and the transactions that have been delivered.
 struct InterconnectHarness {
     interconnect: Interconnect,
-    out: Outbox,
-    timing: Timing,
+    out: EventOutbox,
+    timing: CellBeTiming,
     model: std::sync::Arc<CellModel>,
     delivered: Vec<(u64, Transaction)>,
 }
@@ -22,26 +22,27 @@ impl InterconnectHarness {
         let interconnect = Interconnect::new(&model, &timing);
         InterconnectHarness {
             interconnect,
-            out: Outbox::default(),
+            out: EventOutbox::default(),
             timing,
             model,
             delivered: Vec::new(),
         }
     }
 
-    fn spe(&self, spe: u16) -> Node {
+    fn spe(&self, spe: u16) -> RingElement {
         node(&self.model, (spe / 8) as u8, &format!("SPE{}", spe % 8))
     }
 
     /// A transaction of an SPE with memory or with another SPE; each SPE runs the task of its own
     /// number.
-    fn transaction(&self, purpose: Purpose, spe: u16, ea: Ea) -> Transaction {
+    fn transaction(&self, purpose: TransactionPurpose, spe: u16, ea: Ea) -> Transaction {
         let own = self.spe(spe);
         let other = match ea {
             Ea::Memory { module, .. } => self.interconnect.memory(module),
             Ea::Local { rank, .. } => self.spe(rank),
         };
-        let (source, target) = if purpose == Purpose::Get { (other, own) } else { (own, other) };
+        let (source, target) =
+            if purpose == TransactionPurpose::Get { (other, own) } else { (own, other) };
         Transaction {
             purpose,
             spe,
@@ -57,23 +58,25 @@ impl InterconnectHarness {
         }
     }
 
-    fn handle(&mut self, event: Event) {
+    fn handle(&mut self, event: CellBeEvent) {
         let interconnect = &mut self.interconnect;
         let out = &mut self.out;
         let complete = match event {
-            Event::Command(id) => return interconnect.command(id, out),
-            Event::CommandTurn => return interconnect.command_turn(out),
-            Event::Response(id) => match interconnect.transaction(id, out.now()).purpose {
-                Purpose::Get | Purpose::Reserve => return interconnect.fetch(id, out),
-                Purpose::Put => return interconnect.announce(id, out),
+            CellBeEvent::Command(id) => return interconnect.command(id, out),
+            CellBeEvent::CommandTurn => return interconnect.command_turn(out),
+            CellBeEvent::Response(id) => match interconnect.transaction(id, out.now()).purpose {
+                TransactionPurpose::Get | TransactionPurpose::Reserve => {
+                    return interconnect.fetch(id, out);
+                }
+                TransactionPurpose::Put => return interconnect.announce(id, out),
                 _ => return interconnect.data_ready(id, out),
             },
-            Event::MemoryTurn(channel) => return interconnect.memory_turn(channel, out),
-            Event::DataReady(id) => return interconnect.data_ready(id, out),
-            Event::Arbitrate(chip) => return interconnect.arbitrate(chip, out),
-            Event::CrossedLink(id) => return interconnect.crossed_link(id, out),
-            Event::LeftRing(id) => interconnect.left_ring(id, out).then_some(id),
-            Event::Delivered(id) => Some(id),
+            CellBeEvent::MemoryTurn(channel) => return interconnect.memory_turn(channel, out),
+            CellBeEvent::DataReady(id) => return interconnect.data_ready(id, out),
+            CellBeEvent::Arbitrate(chip) => return interconnect.arbitrate(chip, out),
+            CellBeEvent::CrossedLink(id) => return interconnect.crossed_link(id, out),
+            CellBeEvent::LeftRing(id) => interconnect.left_ring(id, out).then_some(id),
+            CellBeEvent::Delivered(id) => Some(id),
             other => panic!("{other:?}"),
         };
         if let Some(id) = complete {
@@ -89,7 +92,7 @@ impl InterconnectHarness {
     }
 
     /// The time of one transaction that has the machine to itself.
-    fn time(purpose: Purpose, spe: u16, ea: Ea) -> u64 {
+    fn time(purpose: TransactionPurpose, spe: u16, ea: Ea) -> u64 {
         let mut bench = InterconnectHarness::new();
         let transaction = bench.transaction(purpose, spe, ea);
         bench.interconnect.begin(transaction, &mut bench.out);
@@ -110,22 +113,23 @@ fn a_transaction_alone_takes_the_sum_of_its_stages() {
     let timing = InterconnectHarness::new().timing;
     // SPE0 and SPE2 are neighbours on the ring, and SPE0 is beside the MIC.
     let hop = timing.bus + timing.transfer;
-    assert_eq!(InterconnectHarness::time(Purpose::Get, 0, local(2)), timing.snoop + hop);
-    assert_eq!(InterconnectHarness::time(Purpose::Put, 0, local(2)), timing.snoop + hop);
+    assert_eq!(InterconnectHarness::time(TransactionPurpose::Get, 0, local(2)), timing.snoop + hop);
+    assert_eq!(InterconnectHarness::time(TransactionPurpose::Put, 0, local(2)), timing.snoop + hop);
     let crossing = 2 * timing.bif_latency;
     let read = timing.mic_line + timing.mic_latency;
     assert_eq!(
-        InterconnectHarness::time(Purpose::Get, 0, NEAR),
+        InterconnectHarness::time(TransactionPurpose::Get, 0, NEAR),
         timing.snoop + crossing + read + hop
     );
     assert_eq!(
-        InterconnectHarness::time(Purpose::Put, 0, NEAR),
+        InterconnectHarness::time(TransactionPurpose::Put, 0, NEAR),
         timing.snoop + crossing + hop + timing.mic_line
     );
-    let message = |register| InterconnectHarness::time(Purpose::Message(register), 0, local(2));
+    let message =
+        |register| InterconnectHarness::time(TransactionPurpose::Message(register), 0, local(2));
     let mailbox = timing.snoop + hop + timing.register;
     assert_eq!(message(MappedRegister::Mailbox), mailbox);
-    assert_eq!(message(MappedRegister::Signal(Register::Two)), mailbox + timing.signal);
+    assert_eq!(message(MappedRegister::Signal(SignalNumber::Two)), mailbox + timing.signal);
 }
 
 #[test]
@@ -137,7 +141,7 @@ fn the_other_chip_is_further_by_the_link_and_its_rings() {
     // Both directions carry the command and the reflected command, then the responses.
     let commands = timing.bif(2 * timing.bif_packet);
     let link = timing.bif(128 + timing.bif_packet) + timing.bif_latency;
-    let time = InterconnectHarness::time(Purpose::Get, 6, local(8 + 6));
+    let time = InterconnectHarness::time(TransactionPurpose::Get, 6, local(8 + 6));
     assert!(commands < timing.snoop, "the link is free again when the data gets there");
     assert_eq!(time, (timing.snoop + crossing + 2 * hop + link).next_multiple_of(timing.bus));
 }
@@ -147,7 +151,7 @@ fn a_full_memory_has_commands_sent_again() {
     let mut bench = InterconnectHarness::new();
     for line in 0..200 {
         let ea = Ea::Memory { module: 0, offset: 128 * line };
-        let transaction = bench.transaction(Purpose::Get, (line % 8) as u16, ea);
+        let transaction = bench.transaction(TransactionPurpose::Get, (line % 8) as u16, ea);
         bench.interconnect.begin(transaction, &mut bench.out);
     }
     bench.run();
@@ -159,18 +163,18 @@ fn a_full_memory_has_commands_sent_again() {
     );
 }
 
-fn purpose() -> impl Strategy<Value = Purpose> {
+fn purpose() -> impl Strategy<Value = TransactionPurpose> {
     prop_oneof![
-        Just(Purpose::Get),
-        Just(Purpose::Put),
-        Just(Purpose::Message(MappedRegister::Mailbox)),
-        Just(Purpose::Message(MappedRegister::Signal(Register::One))),
+        Just(TransactionPurpose::Get),
+        Just(TransactionPurpose::Put),
+        Just(TransactionPurpose::Message(MappedRegister::Mailbox)),
+        Just(TransactionPurpose::Message(MappedRegister::Signal(SignalNumber::One))),
     ]
 }
 
 /// A purpose, the SPE that asks, the SPE or memory module that it addresses, its line, and the time
 /// since the one before.
-fn traffic() -> impl Strategy<Value = Vec<(Purpose, u16, u16, u32, u64)>> {
+fn traffic() -> impl Strategy<Value = Vec<(TransactionPurpose, u16, u16, u32, u64)>> {
     proptest::collection::vec((purpose(), 0_u16..16, 0_u16..18, 0_u32..20, 0_u64..40), 1..200)
 }
 
@@ -186,7 +190,7 @@ proptest! {
             let spe_there = (spe + 1 + other % 15) % 16;
             let offset = 128 * line;
             let ea = match (purpose, other) {
-                (Purpose::Get | Purpose::Put, 16..) => Ea::Memory { module: (other - 16) as u8, offset },
+                (TransactionPurpose::Get | TransactionPurpose::Put, 16..) => Ea::Memory { module: (other - 16) as u8, offset },
                 _ => Ea::Local { rank: spe_there, offset },
             };
             time += gap;

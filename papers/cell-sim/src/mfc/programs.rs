@@ -1,9 +1,9 @@
 //! The parts of an MFC that only programs in C use: lists that stall, barriers over all tags,
 //! giving up.
 
-use super::{Command, Entry, Mfc, PROXY_TAGS, SpuWait, Work};
-use crate::event::Outbox;
-use seatmap_data::port::channels::{Ea, Element, Order};
+use super::{Entry, Mfc, MfcCommand, MfcOperation, PROXY_TAGS, SpuWait};
+use crate::event::EventOutbox;
+use seatmap_data::port::channels::{Ea, Element, TransferOrder};
 
 /// Bytes of a quadword.
 const QUADWORD: u32 = 16;
@@ -34,7 +34,7 @@ impl Mfc {
         entry: u8,
         elements: &[Element],
         is_open: bool,
-        out: &mut Outbox,
+        out: &mut EventOutbox,
     ) -> bool {
         let list = &mut self.entries[entry as usize];
         list.is_open = is_open;
@@ -53,25 +53,41 @@ impl Mfc {
 
     /// Has later commands of all tags wait until the earlier ones are complete. Takes an entry only
     /// if there are any; the caller has found [room](Self::finds_room) for it.
-    pub fn enqueue_barrier(&mut self, tag: u8, out: &mut Outbox) {
+    pub fn enqueue_barrier(&mut self, tag: u8, out: &mut EventOutbox) {
         // With nothing before it, a barrier is over at once.
         if !self.age.is_empty() {
-            self.enqueue_empty(Work::Barrier, 0, tag, out);
+            self.enqueue_empty(MfcOperation::Barrier, 0, tag, out);
         }
     }
 
     /// Takes a list that stalls before its first byte.
-    pub fn enqueue_stalled(&mut self, work: Work, local: u32, tag: u8, out: &mut Outbox) -> u8 {
+    pub fn enqueue_stalled(
+        &mut self,
+        work: MfcOperation,
+        local: u32,
+        tag: u8,
+        out: &mut EventOutbox,
+    ) -> u8 {
         let entry = self.enqueue_empty(work, local, tag, out);
         self.align_list(entry, true);
         entry
     }
 
-    fn enqueue_empty(&mut self, work: Work, local: u32, tag: u8, out: &mut Outbox) -> u8 {
+    fn enqueue_empty(
+        &mut self,
+        work: MfcOperation,
+        local: u32,
+        tag: u8,
+        out: &mut EventOutbox,
+    ) -> u8 {
         // `enqueue` takes no empty command; the byte is taken away again below, before it could be
         // issued.
         let first = Element { ea: Ea::Memory { module: 0, offset: 0 }, size: 1 };
-        let entry = self.enqueue(Command { work, local, first, tag, order: Order::Free }, &[], out);
+        let entry = self.enqueue(
+            MfcCommand { work, local, first, tag, order: TransferOrder::Free },
+            &[],
+            out,
+        );
         self.entries[entry as usize].left = 0;
         entry
     }
@@ -80,7 +96,7 @@ impl Mfc {
     pub(super) fn pass_barrier(&mut self, now: u64) {
         let oldest = self.age.first().copied();
         if let Some(entry) =
-            oldest.filter(|entry| self.entries[*entry as usize].work == Work::Barrier)
+            oldest.filter(|entry| self.entries[*entry as usize].work == MfcOperation::Barrier)
         {
             self.complete_command(now, entry);
         }

@@ -4,9 +4,9 @@
 use super::*;
 use crate::catalog;
 use proptest::prelude::*;
-use seatmap_data::port::channels::Register;
+use seatmap_data::port::channels::SignalNumber;
 
-fn timing() -> Timing {
+fn timing() -> CellBeTiming {
     catalog::load("cell-ps3").unwrap().unwrap().timing()
 }
 
@@ -14,7 +14,7 @@ fn timing() -> Timing {
 #[derive(Clone, Debug)]
 struct BusRequest {
     tag: u8,
-    order: Order,
+    order: TransferOrder,
     elements: Vec<Element>,
 }
 
@@ -35,13 +35,13 @@ impl BusRequest {
     }
 
     /// The command; in a message, its number takes the receiver's place.
-    fn command(&self, number: usize) -> Command {
-        let work = Work::Message {
-            register: MappedRegister::Signal(Register::One),
+    fn command(&self, number: usize) -> MfcCommand {
+        let work = MfcOperation::Message {
+            register: MappedRegister::Signal(SignalNumber::One),
             to: number as u16,
             value: 0,
         };
-        Command { work, local: 0, first: self.elements[0], tag: self.tag, order: self.order }
+        MfcCommand { work, local: 0, first: self.elements[0], tag: self.tag, order: self.order }
     }
 }
 
@@ -53,8 +53,7 @@ fn element() -> impl Strategy<Value = Element> {
 }
 
 fn asked() -> impl Strategy<Value = BusRequest> {
-    let order =
-        prop_oneof![3 => Just(Order::Free), 1 => Just(Order::Fence), 1 => Just(Order::Barrier)];
+    let order = prop_oneof![3 => Just(TransferOrder::Free), 1 => Just(TransferOrder::Fence), 1 => Just(TransferOrder::Barrier)];
     (0_u8..3, order, proptest::collection::vec(element(), 1..4))
         .prop_map(|(tag, order, elements)| BusRequest { tag, order, elements })
 }
@@ -62,7 +61,7 @@ fn asked() -> impl Strategy<Value = BusRequest> {
 /// An SPU that enqueues all commands as soon as it can, and a bus whose lines take their time.
 struct MfcHarness {
     mfc: Mfc,
-    out: Outbox,
+    out: EventOutbox,
     asked: Vec<BusRequest>,
     /// The lines of each command.
     lines: Vec<Vec<(Ea, u32)>>,
@@ -81,7 +80,7 @@ impl MfcHarness {
         let count = asked.len();
         MfcHarness {
             mfc: Mfc::new(0, &timing()),
-            out: Outbox::default(),
+            out: EventOutbox::default(),
             lines: asked.iter().map(BusRequest::lines).collect(),
             asked,
             latencies: fastrand::Rng::with_seed(seed),
@@ -111,12 +110,12 @@ impl MfcHarness {
 
     fn issue(&mut self) {
         let Some(request) = self.mfc.issue(&mut self.out) else { return };
-        let Work::Message { to, .. } = request.work else { panic!("{request:?}") };
+        let MfcOperation::Message { to, .. } = request.work else { panic!("{request:?}") };
         self.check_order(to as usize);
         self.issued[to as usize].push((request.ea, request.size));
         self.under_way.push((to as usize, request.entry));
         let there = self.out.now() + self.latencies.u64(1..400);
-        self.out.send(there, Event::Delivered(self.under_way.len() as u32 - 1));
+        self.out.send(there, CellBeEvent::Delivered(self.under_way.len() as u32 - 1));
         self.mfc.issue_next(&mut self.out);
     }
 
@@ -125,7 +124,8 @@ impl MfcHarness {
         for earlier in self.queued().into_iter().filter(|earlier| *earlier < command) {
             let first = &self.asked[earlier];
             let second = &self.asked[command];
-            let holds_back = second.order != Order::Free || first.order == Order::Barrier;
+            let holds_back =
+                second.order != TransferOrder::Free || first.order == TransferOrder::Barrier;
             assert!(
                 first.tag != second.tag || !holds_back,
                 "command {command} begins before {earlier} is complete"
@@ -136,8 +136,8 @@ impl MfcHarness {
     /// Delivers the next message. Returns whether there was one.
     fn step(&mut self) -> bool {
         match self.out.deliver() {
-            Some((_, Event::IssueLine(0))) => self.issue(),
-            Some((now, Event::Delivered(line))) => {
+            Some((_, CellBeEvent::IssueLine(0))) => self.issue(),
+            Some((now, CellBeEvent::Delivered(line))) => {
                 let (command, entry) = self.under_way[line as usize];
                 self.complete[command] += 1;
                 match self.mfc.complete_line(now, entry) {
@@ -220,8 +220,8 @@ proptest! {
         let mut waits = !bench.mfc.finds_complete(tags);
         while let Some((now, event)) = bench.out.deliver() {
             match event {
-                Event::IssueLine(_) => bench.issue(),
-                Event::Delivered(line) => {
+                CellBeEvent::IssueLine(_) => bench.issue(),
+                CellBeEvent::Delivered(line) => {
                     let (command, entry) = bench.under_way[line as usize];
                     bench.complete[command] += 1;
                     let is_pending = bench.queued().iter().any(|command| tags >> bench.asked[*command].tag & 1 == 1);
@@ -240,7 +240,7 @@ proptest! {
 fn one(size: u32) -> BusRequest {
     BusRequest {
         tag: 5,
-        order: Order::Free,
+        order: TransferOrder::Free,
         elements: vec![Element { ea: Ea::Memory { module: 0, offset: 0 }, size }],
     }
 }
@@ -249,11 +249,11 @@ fn one(size: u32) -> BusRequest {
 fn lines_leave_at_the_rate_of_the_bus() {
     let timing = timing();
     let mut mfc = Mfc::new(3, &timing);
-    let mut out = Outbox::default();
+    let mut out = EventOutbox::default();
     mfc.enqueue(one(512).command(0), &[], &mut out);
     let mut times = Vec::new();
     while let Some((now, event)) = out.deliver() {
-        assert_eq!(event, Event::IssueLine(3));
+        assert_eq!(event, CellBeEvent::IssueLine(3));
         if mfc.issue(&mut out).is_some() {
             times.push(now);
             mfc.issue_next(&mut out);
@@ -268,7 +268,7 @@ fn lines_leave_at_the_rate_of_the_bus() {
 fn the_next_element_of_a_list_has_to_be_fetched() {
     let timing = timing();
     let mut mfc = Mfc::new(0, &timing);
-    let mut out = Outbox::default();
+    let mut out = EventOutbox::default();
     let list = one(16);
     mfc.enqueue(list.command(0), &list.elements, &mut out);
     let mut times = Vec::new();
@@ -285,7 +285,7 @@ fn the_next_element_of_a_list_has_to_be_fetched() {
 #[should_panic(expected = "the MFC of SPE 2 at core cycle 0: no entry is free for Command")]
 fn a_full_queue_takes_no_command() {
     let mut mfc = Mfc::new(2, &timing());
-    let mut out = Outbox::default();
+    let mut out = EventOutbox::default();
     for number in 0..=16 {
         assert_eq!(mfc.clone().finds_room(), number < 16);
         mfc.enqueue(one(16).command(number), &[], &mut out);
@@ -298,7 +298,7 @@ fn a_full_queue_takes_no_command() {
 )]
 fn a_line_ends_once() {
     let mut mfc = Mfc::new(0, &timing());
-    let mut out = Outbox::default();
+    let mut out = EventOutbox::default();
     mfc.enqueue(one(16).command(0), &[], &mut out);
     mfc.complete_line(70, 0);
 }

@@ -1,12 +1,12 @@
 //! A bank of a memory: an array with one row open at a time.
 
-use crate::parameters::Timing;
+use crate::parameters::CellBeTiming;
 use seatmap_data::invariant;
 use seatmap_sim::moment::at_cycle;
 
 /// The use of a bank for one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
+pub enum BankAccess {
     /// A row is opened, a line read, and the row closed.
     Read,
     /// A row is opened, a line written, and the row closed.
@@ -15,10 +15,10 @@ pub enum Access {
     Modify,
 }
 
-impl Access {
+impl BankAccess {
     /// Whether the data pins carry data to the memory at the end.
     pub fn writes(self) -> bool {
-        self != Access::Read
+        self != BankAccess::Read
     }
 }
 
@@ -30,15 +30,15 @@ pub struct BankTiming {
 }
 
 impl BankTiming {
-    pub fn new(timing: &Timing) -> Self {
+    pub fn new(timing: &CellBeTiming) -> Self {
         BankTiming { read: timing.bank_read, write: timing.bank_write }
     }
 
-    fn of(self, access: Access) -> u64 {
+    fn of(self, access: BankAccess) -> u64 {
         match access {
-            Access::Read => self.read,
-            Access::Write => self.write,
-            Access::Modify => self.read + self.write,
+            BankAccess::Read => self.read,
+            BankAccess::Write => self.write,
+            BankAccess::Modify => self.read + self.write,
         }
     }
 }
@@ -62,7 +62,7 @@ impl Bank {
     }
 
     /// Opens a row for a line, and closes it again.
-    pub fn open(&mut self, time: u64, access: Access) {
+    pub fn open(&mut self, time: u64, access: BankAccess) {
         let free = self.free;
         invariant!(
             free <= time,
@@ -104,7 +104,7 @@ mod tests {
             bank.free()
         };
         assert_eq!(
-            [next(Access::Read), next(Access::Write), next(Access::Modify)],
+            [next(BankAccess::Read), next(BankAccess::Write), next(BankAccess::Modify)],
             [128, 288, 576]
         );
     }
@@ -115,8 +115,8 @@ mod tests {
     )]
     fn one_row_is_open_at_a_time() {
         let mut bank = Bank::new(TIMING);
-        bank.open(0, Access::Read);
-        bank.open(127, Access::Write);
+        bank.open(0, BankAccess::Read);
+        bank.open(127, BankAccess::Write);
     }
 
     proptest! {
@@ -131,7 +131,7 @@ mod tests {
                 let begins = now.max(bank.free());
                 match what {
                     0 => bank.refresh(begins, 128),
-                    _ => bank.open(begins, [Access::Read, Access::Write, Access::Modify][what as usize - 1]),
+                    _ => bank.open(begins, [BankAccess::Read, BankAccess::Write, BankAccess::Modify][what as usize - 1]),
                 }
                 prop_assert!(begins >= closed && bank.free() >= begins + 128);
                 closed = bank.free();

@@ -1,10 +1,10 @@
 //! One channel of a memory controller: queues of reads and writes, the data pins, and the banks
 //! behind them.
 
-use super::bank::{Access, Bank, BankTiming};
+use super::bank::{Bank, BankAccess, BankTiming};
 use super::counters::MicCounters;
-use crate::event::{Event, Outbox};
-use crate::parameters::Timing;
+use crate::event::{CellBeEvent, EventOutbox};
+use crate::parameters::CellBeTiming;
 use seatmap_data::invariant;
 use seatmap_sim::moment::at_cycle;
 use std::collections::VecDeque;
@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 struct Waiting {
     transaction: u32,
     bank: u8,
-    access: Access,
+    access: BankAccess,
 }
 
 /// The direction of data on the pins.
@@ -34,7 +34,7 @@ impl Side {
 /// the direction in which data went last; it turns round when nothing in that direction can be
 /// served, or after a batch while the other direction waits.
 #[derive(Clone, Debug)]
-pub struct Channel {
+pub struct MemoryChannel {
     /// Its number, over all chips.
     number: u16,
     line: u64,
@@ -80,10 +80,10 @@ struct Refresh {
     first: usize,
 }
 
-impl Channel {
-    pub fn new(number: u16, timing: &Timing) -> Self {
+impl MemoryChannel {
+    pub fn new(number: u16, timing: &CellBeTiming) -> Self {
         let banks = (timing.mic_banks / timing.mic_channels) as usize;
-        Channel {
+        MemoryChannel {
             number,
             line: timing.mic_line,
             latency: timing.mic_latency,
@@ -120,12 +120,12 @@ impl Channel {
     }
 
     /// Takes a read. Returns whether it found a place in the queue.
-    pub fn read(&mut self, transaction: u32, bank: u8, out: &mut Outbox) -> bool {
+    pub fn read(&mut self, transaction: u32, bank: u8, out: &mut EventOutbox) -> bool {
         if self.reads.len() >= self.read_places {
             self.counters.retries += 1;
             return false;
         }
-        self.reads.push_back(Waiting { transaction, bank, access: Access::Read });
+        self.reads.push_back(Waiting { transaction, bank, access: BankAccess::Read });
         self.serve_soon(out);
         true
     }
@@ -140,7 +140,7 @@ impl Channel {
     }
 
     /// Takes a write, whose data has come, into the place kept for it.
-    pub fn write(&mut self, transaction: u32, bank: u8, access: Access, out: &mut Outbox) {
+    pub fn write(&mut self, transaction: u32, bank: u8, access: BankAccess, out: &mut EventOutbox) {
         let was_expected = self.expected > 0 && access.writes();
         invariant!(
             was_expected,
@@ -153,7 +153,7 @@ impl Channel {
     }
 
     /// Serves now if the pins are free; otherwise a message to itself is under way.
-    fn serve_soon(&mut self, out: &mut Outbox) {
+    fn serve_soon(&mut self, out: &mut EventOutbox) {
         if self.wake == u64::MAX {
             self.serve(out);
         } else if self.wake > self.free.max(out.now()) {
@@ -163,7 +163,7 @@ impl Channel {
     }
 
     /// Handles the message to itself: serves the next line.
-    pub fn turn(&mut self, out: &mut Outbox) {
+    pub fn turn(&mut self, out: &mut EventOutbox) {
         // An earlier message may have replaced this one.
         if self.wake == out.now() {
             self.wake = u64::MAX;
@@ -171,7 +171,7 @@ impl Channel {
         }
     }
 
-    fn serve(&mut self, out: &mut Outbox) {
+    fn serve(&mut self, out: &mut EventOutbox) {
         let now = out.now();
         self.refresh_due(now);
         if self.free <= now {
@@ -186,10 +186,10 @@ impl Channel {
     }
 
     /// Sends the message for the next line; at `u64::MAX` none.
-    fn wake_at(&mut self, time: u64, out: &mut Outbox) {
+    fn wake_at(&mut self, time: u64, out: &mut EventOutbox) {
         if time != u64::MAX && time != self.wake {
             self.wake = time;
-            out.send(time, Event::MemoryTurn(self.number));
+            out.send(time, CellBeEvent::MemoryTurn(self.number));
         }
     }
 
@@ -224,7 +224,7 @@ impl Channel {
         (0..count).find(|place| self.banks[queue[*place].bank as usize].free() <= now)
     }
 
-    fn start(&mut self, side: Side, place: usize, now: u64, out: &mut Outbox) {
+    fn start(&mut self, side: Side, place: usize, now: u64, out: &mut EventOutbox) {
         let queue = if side == Side::Reads { &mut self.reads } else { &mut self.writes };
         let Some(Waiting { transaction, bank, access }) = queue.remove(place) else { return };
         let begins = now.max(self.free + self.bubble(side, bank));
@@ -232,14 +232,18 @@ impl Channel {
         self.banks[bank as usize].open(begins, access);
         self.last_bank = bank;
         // The line is read over the pins first, and they turn for the write.
-        let modifies = if access == Access::Modify { self.line + self.to_write } else { 0 };
+        let modifies = if access == BankAccess::Modify { self.line + self.to_write } else { 0 };
         self.free = begins + modifies + self.line;
         self.count(access, self.free - begins);
         match access {
             // The pins are free before the data is at its source: the latency overlaps with the
             // next line.
-            Access::Read => out.send(self.free + self.latency, Event::DataReady(transaction)),
-            Access::Write | Access::Modify => out.send(self.free, Event::Delivered(transaction)),
+            BankAccess::Read => {
+                out.send(self.free + self.latency, CellBeEvent::DataReady(transaction))
+            }
+            BankAccess::Write | BankAccess::Modify => {
+                out.send(self.free, CellBeEvent::Delivered(transaction))
+            }
         }
     }
 
@@ -264,12 +268,12 @@ impl Channel {
         }
     }
 
-    fn count(&mut self, access: Access, cycles: u64) {
+    fn count(&mut self, access: BankAccess, cycles: u64) {
         self.counters.busy_cycles += cycles;
         match access {
-            Access::Read => self.counters.reads += 1,
-            Access::Write => self.counters.writes += 1,
-            Access::Modify => {
+            BankAccess::Read => self.counters.reads += 1,
+            BankAccess::Write => self.counters.writes += 1,
+            BankAccess::Modify => {
                 self.counters.writes += 1;
                 self.counters.modifies += 1;
             }
@@ -308,7 +312,7 @@ impl Channel {
 }
 
 impl Refresh {
-    fn new(timing: &Timing) -> Self {
+    fn new(timing: &CellBeTiming) -> Self {
         Refresh {
             interval: timing.refresh_interval,
             bank: timing.refresh_bank,

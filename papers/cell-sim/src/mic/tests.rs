@@ -2,37 +2,44 @@
 
 use super::*;
 use crate::catalog;
-use crate::event::Event;
+use crate::event::CellBeEvent;
 use proptest::prelude::*;
 
 const LINE: u32 = LINE_BYTES;
 
-fn timing(name: &str) -> Timing {
+fn timing(name: &str) -> CellBeTiming {
     catalog::load(name).unwrap().unwrap().timing()
 }
 
 /// A memory, its clock, and the ends of what it was asked for.
 struct MicHarness {
     mic: Mic,
-    out: Outbox,
-    timing: Timing,
+    out: EventOutbox,
+    timing: CellBeTiming,
     /// Transactions with the times at which their data was ready or delivered.
     ended: Vec<(u32, u64)>,
 }
 
 impl MicHarness {
-    fn new(timing: Timing) -> Self {
-        MicHarness { mic: Mic::new(0, &timing), out: Outbox::default(), timing, ended: Vec::new() }
+    fn new(timing: CellBeTiming) -> Self {
+        MicHarness {
+            mic: Mic::new(0, &timing),
+            out: EventOutbox::default(),
+            timing,
+            ended: Vec::new(),
+        }
     }
 
     /// Handles everything that happens until a time.
     fn advance(&mut self, time: u64) {
-        self.out.send(time, Event::Resume(0));
+        self.out.send(time, CellBeEvent::Resume(0));
         while let Some((now, event)) = self.out.deliver() {
             match event {
-                Event::Resume(_) => return,
-                Event::MemoryTurn(channel) => self.mic.turn(channel.into(), &mut self.out),
-                Event::DataReady(id) | Event::Delivered(id) => self.ended.push((id, now)),
+                CellBeEvent::Resume(_) => return,
+                CellBeEvent::MemoryTurn(channel) => self.mic.turn(channel.into(), &mut self.out),
+                CellBeEvent::DataReady(id) | CellBeEvent::Delivered(id) => {
+                    self.ended.push((id, now))
+                }
                 other => panic!("{other:?}"),
             }
         }
@@ -77,7 +84,7 @@ fn gbps(cycles: f64) -> f64 {
 fn a_line_alone_takes_its_time_on_the_pins_and_the_latency() {
     for name in ["cell-qs20", "cell-qs22"] {
         let mut bench = MicHarness::new(timing(name));
-        let Timing { mic_line: line, mic_latency: latency, mic_to_write: to_write, .. } =
+        let CellBeTiming { mic_line: line, mic_latency: latency, mic_to_write: to_write, .. } =
             bench.timing;
         // A channel that has not served a line lately turns in no time.
         bench.advance(100);
@@ -94,7 +101,7 @@ fn a_line_alone_takes_its_time_on_the_pins_and_the_latency() {
 #[test]
 fn a_bank_serves_a_line_a_row_cycle_and_another_bank_meanwhile() {
     let mut bench = MicHarness::new(timing("cell-qs20"));
-    let Timing { mic_line: line, mic_latency: latency, bank_read, .. } = bench.timing;
+    let CellBeTiming { mic_line: line, mic_latency: latency, bank_read, .. } = bench.timing;
     // Twice bank 0, then bank 2 of the same channel.
     for (id, offset) in [(0, 0), (1, 16 * LINE), (2, 2 * LINE)] {
         assert!(bench.ask(id, offset, None));
@@ -109,10 +116,11 @@ fn a_bank_serves_a_line_a_row_cycle_and_another_bank_meanwhile() {
 #[test]
 fn the_pins_turn_round_after_a_batch_and_sooner_between_sets() {
     let timing = timing("cell-qs20");
-    let Timing { mic_line: line, mic_to_write, mic_to_read, mic_to_read_other_set, .. } = timing;
+    let CellBeTiming { mic_line: line, mic_to_write, mic_to_read, mic_to_read_other_set, .. } =
+        timing;
     // Banks 0, 4 and 8 are of one set of the first channel, bank 2 is of the other.
     let ends = |bank: u32| {
-        let mut bench = MicHarness::new(Timing { mic_batch: 1, ..timing.clone() });
+        let mut bench = MicHarness::new(CellBeTiming { mic_batch: 1, ..timing.clone() });
         for (id, bank, written) in [(0, 0, None), (1, 4, Some(128)), (2, bank, None)] {
             assert!(bench.ask(id, bank * LINE, written));
         }
@@ -140,7 +148,7 @@ fn full_queues_refuse_until_a_line_has_been_served() {
 #[test]
 #[should_panic(expected = "memory channel 0 at core cycle 0: Write of transaction 4 has no place")]
 fn a_write_is_announced() {
-    MicHarness::new(timing("cell-qs20")).mic.write(4, 0, 128, &mut Outbox::default());
+    MicHarness::new(timing("cell-qs20")).mic.write(4, 0, 128, &mut EventOutbox::default());
 }
 
 /// Lines that follow each other, all read or all written.
@@ -154,7 +162,7 @@ fn refresh_and_turns_are_all_that_a_stream_loses() {
     // A refresh takes the place of a line: 10 of 488 ns.
     let reads = gbps(xdr().sustained(stream(None)));
     assert!((25.0..25.2).contains(&reads), "{reads}");
-    let still = Timing { refresh_interval: 0, ..timing("cell-qs20") };
+    let still = CellBeTiming { refresh_interval: 0, ..timing("cell-qs20") };
     let unrefreshed = gbps(MicHarness::new(still).sustained(stream(None)));
     assert!((25.5..=25.6).contains(&unrefreshed), "{unrefreshed}");
     let writes = gbps(xdr().sustained(stream(Some(128))));
@@ -204,7 +212,7 @@ proptest! {
         let mut ended = bench.ended.clone();
         ended.sort_unstable();
         prop_assert!(ended.iter().map(|(id, _)| *id).eq(accepted.iter().map(|(id, ..)| *id)));
-        let Timing { mic_line, mic_latency, mic_to_write, bank_read, bank_write, .. } = bench.timing;
+        let CellBeTiming { mic_line, mic_latency, mic_to_write, bank_read, bank_write, .. } = bench.timing;
         // The time on the pins of each line, and on its bank.
         let spans = ended.iter().zip(&accepted).map(|((_, end), (_, line, written))| match written {
             None => (*line, end - mic_latency - mic_line, mic_line, bank_read),

@@ -10,29 +10,29 @@ use std::sync::OnceLock;
 
 /// A device: answers a load of the word at an address, or takes a store of one. `None` where it has
 /// no such register.
-pub type Device = fn(address: usize, store: Option<u32>) -> Option<u32>;
+pub type RegisterDevice = fn(address: usize, store: Option<u32>) -> Option<u32>;
 
-static DEVICE: OnceLock<Device> = OnceLock::new();
+static DEVICE: OnceLock<RegisterDevice> = OnceLock::new();
 
 /// Registers the device of this process. The first one stays.
 ///
 /// # Errors
 /// The kernel's error where the handler of faults cannot be set.
-pub fn serve(device: Device) -> std::io::Result<()> {
+pub fn serve(device: RegisterDevice) -> std::io::Result<()> {
     DEVICE.get_or_init(|| device);
     crate::os::guarded::prepare()
 }
 
 /// An instruction that moves one word between memory and a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Move {
+pub struct MoveInstruction {
     /// How long the instruction is.
     pub bytes: usize,
     /// Its direction and its other operand.
     pub kind: MoveKind,
 }
 
-/// Where the word of a [`Move`] goes or comes from. Registers have the processor's numbers.
+/// Where the word of a [`MoveInstruction`] goes or comes from. Registers have the processor's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MoveKind {
     /// From memory into a register.
@@ -46,7 +46,7 @@ pub enum MoveKind {
 /// The move that some bytes of code begin with: `mov` of 32 bits with a memory operand; `None` for
 /// all others.
 #[must_use]
-pub fn decode(code: &[u8]) -> Option<Move> {
+pub fn decode(code: &[u8]) -> Option<MoveInstruction> {
     // A prefix with the fourth bits of the register numbers; one that makes the operand 64 bits
     // wide is not ours.
     let (rex, at) = match *code.first()? {
@@ -67,7 +67,7 @@ pub fn decode(code: &[u8]) -> Option<Move> {
         _ => return None,
     };
     let bytes = if opcode == 0xc7 { end + 4 } else { end };
-    (bytes <= code.len()).then_some(Move { bytes, kind })
+    (bytes <= code.len()).then_some(MoveInstruction { bytes, kind })
 }
 
 /// The length of an operand in memory: its form, a byte with base and index, and a displacement.
@@ -159,7 +159,7 @@ mod tests {
         ];
         for (code, bytes, kind) in known {
             let padded: Vec<u8> = code.iter().copied().chain([0x90; 8]).collect();
-            assert_eq!(decode(&padded), Some(Move { bytes, kind }), "{code:x?}");
+            assert_eq!(decode(&padded), Some(MoveInstruction { bytes, kind }), "{code:x?}");
         }
     }
 
@@ -184,7 +184,7 @@ mod tests {
     fn a_word_at_a_register_is_the_devices() {
         use std::sync::atomic::{AtomicU32, Ordering};
         static KEPT: AtomicU32 = AtomicU32::new(0);
-        let area = crate::os::window::Reserved::new(4096).unwrap();
+        let area = crate::os::window::ReservedRange::new(4096).unwrap();
         let start = area.start() as usize;
         static START: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
         START.store(start, Ordering::Relaxed);

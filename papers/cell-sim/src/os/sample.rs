@@ -10,7 +10,7 @@ use std::time::Duration;
 
 /// A thread at an instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Sample {
+pub struct ThreadSample {
     /// Where it executes.
     pub at: u64,
     /// Its stack pointer.
@@ -29,7 +29,7 @@ pub struct Sample {
 /// A thread that waits for a CPU is in the same state in two samples, so callers see to it that it
 /// works between them ([`cpu_ns`](seatmap_os::usage::cpu_ns)).
 #[must_use]
-pub fn of(tid: Tid, within: Duration) -> Option<Sample> {
+pub fn of(tid: Tid, within: Duration) -> Option<ThreadSample> {
     machine::of(tid, within)
 }
 
@@ -37,11 +37,11 @@ pub fn of(tid: Tid, within: Duration) -> Option<Sample> {
 /// own: it may read and write memory, and nothing else. True says that the thread does the same for
 /// ever, its counter aside: it goes once more through all that it does, and is then
 /// [interrupted](Interrupt) at a place that does not depend on chance.
-pub type Look = fn(Sample) -> bool;
+pub type SampleCheck = fn(ThreadSample) -> bool;
 
 /// Called on the thread's own stack, where it was interrupted; the thread goes on there when it
 /// returns.
-pub type Interrupt = fn(Sample);
+pub type SampleHandler = fn(ThreadSample);
 
 /// The calling thread looks at itself for each time that it has used its CPU so long. It must not
 /// end while this lives.
@@ -55,7 +55,11 @@ impl Ticks {
     ///
     /// # Errors
     /// The kernel's error.
-    pub fn begin(every: Duration, look: Look, interrupt: Interrupt) -> std::io::Result<Self> {
+    pub fn begin(
+        every: Duration,
+        look: SampleCheck,
+        interrupt: SampleHandler,
+    ) -> std::io::Result<Self> {
         Ok(Ticks { _machine: machine::Ticks::begin(every, look, interrupt)? })
     }
 }
@@ -65,11 +69,11 @@ mod machine;
 
 #[cfg(not(target_arch = "x86_64"))]
 mod machine {
-    use super::{Interrupt, Look, Sample};
+    use super::{SampleCheck, SampleHandler, ThreadSample};
     use seatmap_os::Tid;
     use std::time::Duration;
 
-    pub fn of(_: Tid, _: Duration) -> Option<Sample> {
+    pub fn of(_: Tid, _: Duration) -> Option<ThreadSample> {
         None
     }
 
@@ -77,7 +81,7 @@ mod machine {
     pub struct Ticks;
 
     impl Ticks {
-        pub fn begin(_: Duration, _: Look, _: Interrupt) -> std::io::Result<Self> {
+        pub fn begin(_: Duration, _: SampleCheck, _: SampleHandler) -> std::io::Result<Self> {
             Err(std::io::Error::from(std::io::ErrorKind::Unsupported))
         }
     }

@@ -21,7 +21,7 @@ const TRIES: usize = 4096;
 
 /// Memory that is mapped twice: at a multiple of 4 GiB, and below 4 GiB where there is room.
 #[derive(Debug)]
-pub struct Window {
+pub struct DoubleMapping {
     high: *mut u8,
     low: *mut u8,
     bytes: usize,
@@ -30,11 +30,11 @@ pub struct Window {
 }
 
 // SAFETY: the mappings belong to the window alone; callers that use its addresses see to races.
-unsafe impl Send for Window {}
+unsafe impl Send for DoubleMapping {}
 // SAFETY: as above: a shared window gives out addresses only.
-unsafe impl Sync for Window {}
+unsafe impl Sync for DoubleMapping {}
 
-impl Window {
+impl DoubleMapping {
     /// Maps zeroed memory of `bytes` bytes.
     ///
     /// # Errors
@@ -50,7 +50,7 @@ impl Window {
         let high = aligned(bytes, &file)?;
         // Without room below 4 GiB, programs that need none go on.
         let low = map(std::ptr::null_mut(), bytes, LOW, file.as_raw_fd()).unwrap_or(high);
-        Ok(Window { high, low, bytes, executes: Mutex::new((0, 0)) })
+        Ok(DoubleMapping { high, low, bytes, executes: Mutex::new((0, 0)) })
     }
 
     /// Its address at a multiple of 4 GiB.
@@ -109,7 +109,7 @@ impl Window {
     }
 }
 
-impl Drop for Window {
+impl Drop for DoubleMapping {
     fn drop(&mut self) {
         // SAFETY: exactly the mappings made in `new`. A failure leaves them mapped.
         unsafe { libc::munmap(self.high.cast(), self.bytes) };
@@ -122,17 +122,17 @@ impl Drop for Window {
 
 /// Addresses that nobody can read or write, as names for things that are not memory.
 #[derive(Debug)]
-pub struct Reserved {
+pub struct ReservedRange {
     start: *mut u8,
     bytes: usize,
 }
 
 // SAFETY: nothing can be read or written through it.
-unsafe impl Send for Reserved {}
+unsafe impl Send for ReservedRange {}
 // SAFETY: as above.
-unsafe impl Sync for Reserved {}
+unsafe impl Sync for ReservedRange {}
 
-impl Reserved {
+impl ReservedRange {
     /// Reserves `bytes` addresses, below 4 GiB where there is room.
     ///
     /// # Errors
@@ -146,7 +146,7 @@ impl Reserved {
         });
         let start = starts.find(|start| *start != libc::MAP_FAILED);
         let start = start.ok_or_else(io::Error::last_os_error)?.cast();
-        Ok(Reserved { start, bytes })
+        Ok(ReservedRange { start, bytes })
     }
 
     /// The first address.
@@ -156,7 +156,7 @@ impl Reserved {
     }
 }
 
-impl Drop for Reserved {
+impl Drop for ReservedRange {
     fn drop(&mut self) {
         // SAFETY: exactly the mapping made in `new`.
         unsafe { libc::munmap(self.start.cast(), self.bytes) };
@@ -225,7 +225,7 @@ mod tests {
 
     #[test]
     fn both_addresses_lead_to_the_same_memory() {
-        let window = Window::new(256 << 10).unwrap();
+        let window = DoubleMapping::new(256 << 10).unwrap();
         assert_eq!(window.high() as usize % ALIGNMENT_BYTES, 0);
         // SAFETY: both addresses are mapped, and nobody else knows them.
         unsafe {
@@ -239,10 +239,10 @@ mod tests {
 
     #[test]
     fn windows_do_not_overlap_and_impossible_ones_are_refused() {
-        let a = Window::new(4096).unwrap();
-        let b = Window::new(4096).unwrap();
+        let a = DoubleMapping::new(4096).unwrap();
+        let b = DoubleMapping::new(4096).unwrap();
         assert_ne!(a.high(), b.high());
-        assert!(Window::new(0).is_err() && Window::new(ALIGNMENT_BYTES).is_err());
+        assert!(DoubleMapping::new(0).is_err() && DoubleMapping::new(ALIGNMENT_BYTES).is_err());
         assert!(a.execute(0, 4096).is_ok() && a.execute(0, 8192).is_err());
     }
 }

@@ -1,7 +1,7 @@
 //! The halves of an atomic as programs in C write them: getllar, and then putllc or putlluc.
 
-use super::{AtomicUnits, Phase, Step, name};
-use crate::event::Outbox;
+use super::{AtomicAction, AtomicUnits, Phase, name};
+use crate::event::EventOutbox;
 use seatmap_data::invariant;
 use seatmap_data::port::channels::Ea;
 use seatmap_sim::moment::at_cycle;
@@ -13,7 +13,7 @@ impl AtomicUnits {
     }
 
     /// Begins a getllar: the line, with a reservation.
-    pub fn get(&mut self, spe: u16, at: Ea, out: &mut Outbox) -> Step {
+    pub fn get(&mut self, spe: u16, at: Ea, out: &mut EventOutbox) -> AtomicAction {
         invariant!(
             self.is_idle(spe),
             at_cycle(name(spe), out.now()),
@@ -24,14 +24,20 @@ impl AtomicUnits {
         self.forget(spe);
         let line = self.line(at);
         if line.sharers & 1 << spe == 0 {
-            return Step::Reserve(at);
+            return AtomicAction::Reserve(at);
         }
         line.reserved |= 1 << spe;
         self.work(spe, out)
     }
 
     /// Begins a putllc (`is_conditional`) or a putlluc.
-    pub fn put(&mut self, spe: u16, at: Ea, is_conditional: bool, out: &mut Outbox) -> Step {
+    pub fn put(
+        &mut self,
+        spe: u16,
+        at: Ea,
+        is_conditional: bool,
+        out: &mut EventOutbox,
+    ) -> AtomicAction {
         invariant!(
             self.is_idle(spe),
             at_cycle(name(spe), out.now()),
@@ -42,27 +48,33 @@ impl AtomicUnits {
         let is_owner = line.owner == Some(spe);
         if is_conditional && line.reserved & 1 << spe == 0 {
             self.lost += 1;
-            return Step::Put(at, false);
+            return AtomicAction::Put(at, false);
         }
         self.phases[spe as usize] = Phase::Putting(at, is_conditional);
-        if is_owner { self.work(spe, out) } else { Step::Claim(at) }
+        if is_owner { self.work(spe, out) } else { AtomicAction::Claim(at) }
     }
 
-    pub(super) fn held(&mut self, spe: u16, at: Ea) -> Step {
+    pub(super) fn held(&mut self, spe: u16, at: Ea) -> AtomicAction {
         self.phases[spe as usize] = Phase::Idle;
-        Step::Held(at)
+        AtomicAction::Held(at)
     }
 
-    pub(super) fn put_done(&mut self, spe: u16, at: Ea, is_conditional: bool, now: u64) -> Step {
+    pub(super) fn put_done(
+        &mut self,
+        spe: u16,
+        at: Ea,
+        is_conditional: bool,
+        now: u64,
+    ) -> AtomicAction {
         self.phases[spe as usize] = Phase::Idle;
         let line = self.line(at);
         if is_conditional && line.reserved & 1 << spe == 0 {
             self.lost += 1;
-            return Step::Put(at, false);
+            return AtomicAction::Put(at, false);
         }
         line.change(spe);
         line.check(now);
-        Step::Put(at, true)
+        AtomicAction::Put(at, true)
     }
 
     /// Whether a unit's reservation on a line is valid.

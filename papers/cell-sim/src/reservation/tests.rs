@@ -6,17 +6,17 @@ use proptest::prelude::*;
 
 const UNITS: u16 = 4;
 
-fn units() -> (AtomicUnits, Outbox) {
+fn units() -> (AtomicUnits, EventOutbox) {
     let timing = catalog::load("cell-qs20").unwrap().unwrap().timing();
-    (AtomicUnits::new(UNITS.into(), &timing), Outbox::default())
+    (AtomicUnits::new(UNITS.into(), &timing), EventOutbox::default())
 }
 
 fn word(offset: u32) -> Ea {
     Ea::Memory { module: 0, offset }
 }
 
-fn add(offset: u32) -> Operation {
-    Operation { kind: Atomic::Add, at: word(offset), value: 1 }
+fn add(offset: u32) -> AtomicRequest {
+    AtomicRequest { kind: Atomic::Add, at: word(offset), value: 1 }
 }
 
 /// The event for which a unit waits.
@@ -36,9 +36,9 @@ enum Waits {
 /// The units, and a version of each line beside them, which every store raises.
 struct AtomicsHarness {
     units: AtomicUnits,
-    out: Outbox,
+    out: EventOutbox,
     waits: [Waits; UNITS as usize],
-    operations: [Operation; UNITS as usize],
+    operations: [AtomicRequest; UNITS as usize],
     versions: [u64; 2],
     /// The version that each unit reserved.
     reserved: [u64; UNITS as usize],
@@ -66,7 +66,7 @@ impl AtomicsHarness {
     }
 
     /// Gives a unit the event for which it waits, or a new operation.
-    fn go_on(&mut self, unit: u16, fresh: Operation) {
+    fn go_on(&mut self, unit: u16, fresh: AtomicRequest) {
         let at = unit as usize;
         let lost = self.units.lost();
         let line = index(self.operations[at].at);
@@ -92,19 +92,19 @@ impl AtomicsHarness {
         self.waits_for(unit, step, is_lost);
     }
 
-    fn waits_for(&mut self, unit: u16, step: Step, begins: bool) {
+    fn waits_for(&mut self, unit: u16, step: AtomicAction, begins: bool) {
         let at = unit as usize;
         let line = index(self.operations[at].at);
         self.waits[at] = match step {
-            Step::Reserve(ea) => Waits::Order(ea),
-            Step::Claim(_) => Waits::Claim,
-            Step::Cached => {
+            AtomicAction::Reserve(ea) => Waits::Order(ea),
+            AtomicAction::Claim(_) => Waits::Claim,
+            AtomicAction::Cached => {
                 if begins {
                     self.reserved[at] = self.versions[line];
                 }
                 Waits::Half
             }
-            Step::Done(operation) => {
+            AtomicAction::Done(operation) => {
                 self.done += 1;
                 if operation.kind != Atomic::Read {
                     self.versions[line] += 1;
@@ -112,7 +112,9 @@ impl AtomicsHarness {
                 }
                 Waits::Nothing
             }
-            Step::Held(_) | Step::Put(..) => unreachable!("no half of an atomic was asked for"),
+            AtomicAction::Held(_) | AtomicAction::Put(..) => {
+                unreachable!("no half of an atomic was asked for")
+            }
         };
     }
 }
@@ -130,7 +132,7 @@ proptest! {
                 bench.versions[line as usize] += 1;
             } else {
                 let kind = if chance == 1 { Atomic::Read } else { Atomic::Add };
-                bench.go_on(unit, Operation { kind, ..add(line * LINE_BYTES) });
+                bench.go_on(unit, AtomicRequest { kind, ..add(line * LINE_BYTES) });
             }
         }
         // Without further transfers, each unit ends.
@@ -150,11 +152,11 @@ proptest! {
 #[test]
 fn a_line_that_a_unit_has_changed_comes_from_its_cache() {
     let (mut units, mut out) = units();
-    assert_eq!(units.begin(1, add(4), &mut out), Step::Reserve(word(4)));
+    assert_eq!(units.begin(1, add(4), &mut out), AtomicAction::Reserve(word(4)));
     assert_eq!(units.order(1, word(4), 0), None, "memory has it");
-    assert_eq!(units.receive(1, &mut out), Step::Claim(word(4)));
-    assert_eq!(units.claimed(1, &mut out), Step::Done(add(4)));
-    assert_eq!(units.begin(2, add(8), &mut out), Step::Reserve(word(8)));
+    assert_eq!(units.receive(1, &mut out), AtomicAction::Claim(word(4)));
+    assert_eq!(units.claimed(1, &mut out), AtomicAction::Done(add(4)));
+    assert_eq!(units.begin(2, add(8), &mut out), AtomicAction::Reserve(word(8)));
     assert_eq!(units.order(2, word(8), 0), Some(1), "both words are in one line, and SPE 1 has it");
     assert_eq!(units.order(3, word(8), 0), Some(1), "it has the line still");
 }
@@ -175,12 +177,12 @@ fn an_owner_asks_nobody() {
     units.order(0, word(0), 0);
     units.receive(0, &mut out);
     units.claimed(0, &mut out);
-    assert_eq!(units.begin(0, add(0), &mut out), Step::Cached);
+    assert_eq!(units.begin(0, add(0), &mut out), AtomicAction::Cached);
     let half = units.half;
-    assert_eq!(out.deliver(), Some((half, Event::AtomicHalf(0))));
-    assert_eq!(units.half_done(0, &mut out), Step::Cached);
-    assert_eq!(out.deliver(), Some((2 * half, Event::AtomicHalf(0))));
-    assert_eq!(units.half_done(0, &mut out), Step::Done(add(0)));
+    assert_eq!(out.deliver(), Some((half, CellBeEvent::AtomicHalf(0))));
+    assert_eq!(units.half_done(0, &mut out), AtomicAction::Cached);
+    assert_eq!(out.deliver(), Some((2 * half, CellBeEvent::AtomicHalf(0))));
+    assert_eq!(units.half_done(0, &mut out), AtomicAction::Done(add(0)));
     assert_eq!(units.lost(), 0);
 }
 
@@ -191,9 +193,13 @@ fn a_store_that_fails_begins_again_after_its_back_off() {
     units.begin(0, add(0), &mut out);
     units.order(0, word(0), 0);
     units.written(word(0));
-    assert_eq!(units.receive(0, &mut out), Step::Cached);
-    assert_eq!((out.deliver(), units.lost()), (Some((50, Event::AtomicHalf(0))), 1));
-    assert_eq!(units.half_done(0, &mut out), Step::Reserve(word(0)), "the line is gone as well");
+    assert_eq!(units.receive(0, &mut out), AtomicAction::Cached);
+    assert_eq!((out.deliver(), units.lost()), (Some((50, CellBeEvent::AtomicHalf(0))), 1));
+    assert_eq!(
+        units.half_done(0, &mut out),
+        AtomicAction::Reserve(word(0)),
+        "the line is gone as well"
+    );
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! An account of what each SPE spent its time on, and how much it moved.
 
-use super::{Call, Reading};
+use super::{ReadChannel, SessionCall};
 use serde::Serialize;
 
 /// A sort of time of an SPE's program.
@@ -19,7 +19,7 @@ pub enum Spent {
 }
 
 impl Spent {
-    /// All sorts, in the order of [`Account::cycles`].
+    /// All sorts, in the order of [`SpeAccount::cycles`].
     pub const ALL: [Spent; 5] =
         [Spent::Work, Spent::Channels, Spent::Transfers, Spent::Messages, Spent::Atomics];
 
@@ -36,15 +36,14 @@ impl Spent {
     }
 
     /// The sort of a call.
-    pub(crate) fn of(call: &Call) -> Self {
+    pub(crate) fn of(call: &SessionCall) -> Self {
         match call {
-            Call::Work(_) => Spent::Work,
-            Call::Command(command) if command.kind.is_atomic() => Spent::Atomics,
-            Call::Read(Reading::TagStatus | Reading::StallStatus) | Call::AwaitStore => {
-                Spent::Transfers
-            }
-            Call::Read(Reading::AtomicStatus) => Spent::Atomics,
-            Call::Read(_) | Call::Write(..) => Spent::Messages,
+            SessionCall::Work(_) => Spent::Work,
+            SessionCall::Command(command) if command.kind.is_atomic() => Spent::Atomics,
+            SessionCall::Read(ReadChannel::TagStatus | ReadChannel::StallStatus)
+            | SessionCall::AwaitStore => Spent::Transfers,
+            SessionCall::Read(ReadChannel::AtomicStatus) => Spent::Atomics,
+            SessionCall::Read(_) | SessionCall::Write(..) => Spent::Messages,
             _ => Spent::Channels,
         }
     }
@@ -52,7 +51,7 @@ impl Spent {
 
 /// The account of one SPE.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Account {
+pub struct SpeAccount {
     /// Runs of programs, and their resumptions.
     pub runs: u64,
     /// Core cycles of each sort, in the order of [`Spent::ALL`].
@@ -65,7 +64,7 @@ pub struct Account {
     pub put_bytes: u64,
 }
 
-impl Account {
+impl SpeAccount {
     /// Notes time.
     pub(crate) fn spend(&mut self, sort: Spent, cycles: u64) {
         self.cycles[sort as usize] += cycles;

@@ -1,12 +1,12 @@
 //! The calls of a program in C: those of an SPU's channels, and those of threads on the PPE.
 
-use seatmap_data::port::channels::{Order, Register};
+use seatmap_data::port::channels::{SignalNumber, TransferOrder};
 use seatmap_data::statistics::words::counted;
 use std::fmt;
 
 /// A command for an MFC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Command {
+pub struct ProgramCommand {
     /// The name that programs know it by, for error texts.
     pub name: &'static str,
     /// The sort.
@@ -26,9 +26,9 @@ pub struct Command {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CommandKind {
     /// Bytes from the effective address into the local store.
-    Get(Order),
+    Get(TransferOrder),
     /// Bytes from the local store to the effective address; a signal is four bytes to a register.
-    Put(Order),
+    Put(TransferOrder),
     /// A line with a reservation (getllar).
     Reserve,
     /// The line back, if the reservation is valid (putllc).
@@ -60,11 +60,11 @@ pub struct ListElement {
 
 /// A channel that an SPU reads and at which it waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reading {
+pub enum ReadChannel {
     /// The inbound mailbox.
     Mailbox,
     /// A signal register.
-    Signal(Register),
+    Signal(SignalNumber),
     /// The answer to the last tag-status update.
     TagStatus,
     /// Tags with stalled lists.
@@ -86,7 +86,7 @@ pub enum Outbound {
 
 /// A count that a thread on the PPE looks at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Count {
+pub enum MailboxCount {
     /// Free entries of the inbound mailbox.
     InboundRoom,
     /// Messages in a mailbox of the SPU.
@@ -117,14 +117,14 @@ pub enum TagCondition {
 
 /// A call that takes time.
 #[derive(Clone, Copy, Debug)]
-pub enum Call {
+pub enum SessionCall {
     /// SPU: hands its MFC a command. The answer is the number of the command's entry in the queue.
-    Command(Command),
+    Command(ProgramCommand),
     /// SPU: hands its MFC a list, whose elements stay where they are until the call ends. If it is
     /// open, further elements follow after an acknowledgement.
     List {
         /// The list's command; its size and effective address do not count.
-        command: Command,
+        command: ProgramCommand,
         /// The first element.
         elements: *const ListElement,
         /// The number of elements.
@@ -133,7 +133,7 @@ pub enum Call {
         is_open: bool,
     },
     /// SPU: reads a channel; the answer is its value.
-    Read(Reading),
+    Read(ReadChannel),
     /// SPU: writes a mailbox; waits while it is full.
     Write(Outbound, u32),
     /// Any: works for this many core cycles.
@@ -170,7 +170,7 @@ pub enum Call {
         /// The context.
         of: u16,
         /// The count.
-        what: Count,
+        what: MailboxCount,
         /// Looks before it gives up.
         looks: u32,
     },
@@ -179,7 +179,7 @@ pub enum Call {
         /// The context.
         to: u16,
         /// The register.
-        register: Register,
+        register: SignalNumber,
         /// The value.
         value: u32,
         /// Whether the operating system writes it.
@@ -190,7 +190,7 @@ pub enum Call {
         /// The context.
         of: u16,
         /// The count.
-        what: Count,
+        what: MailboxCount,
     },
     /// PPE: waits for events until a time in core cycles. The answer is 1, or 0 if the time came
     /// first. The sets stay where they are until the call ends.
@@ -203,7 +203,7 @@ pub enum Call {
         until: Option<u64>,
     },
     /// PPE: hands a context's MFC a proxy command.
-    Proxy(u16, Command),
+    Proxy(u16, ProgramCommand),
     /// PPE: waits for proxy commands. The answer has the bits of the tags that are complete.
     AwaitProxies {
         /// The context.
@@ -232,20 +232,20 @@ pub enum Call {
     },
 }
 
-impl Call {
+impl SessionCall {
     /// Whether it waits for changes that others make, and is then tried again.
     pub(crate) fn waits(&self) -> bool {
         match self {
-            Call::Read(_)
-            | Call::Write(..)
-            | Call::AwaitStore
-            | Call::Await { .. }
-            | Call::AwaitEvents { .. }
-            | Call::Proxy(..)
-            | Call::AwaitProxies { .. }
-            | Call::Run { .. }
-            | Call::Destroy(_) => true,
-            Call::Command(command) => command.kind.is_atomic(),
+            SessionCall::Read(_)
+            | SessionCall::Write(..)
+            | SessionCall::AwaitStore
+            | SessionCall::Await { .. }
+            | SessionCall::AwaitEvents { .. }
+            | SessionCall::Proxy(..)
+            | SessionCall::AwaitProxies { .. }
+            | SessionCall::Run { .. }
+            | SessionCall::Destroy(_) => true,
+            SessionCall::Command(command) => command.kind.is_atomic(),
             _ => false,
         }
     }
@@ -253,44 +253,44 @@ impl Call {
     /// The name of the call in traces.
     pub(crate) fn name(&self) -> &'static str {
         match self {
-            Call::Command(command) | Call::List { command, .. } => command.name,
-            Call::Read(Reading::Mailbox) => "read mailbox",
-            Call::Read(Reading::Signal(_)) => "read signal",
-            Call::Read(Reading::TagStatus) => "wait for tags",
-            Call::Read(Reading::StallStatus) => "wait for a list to stall",
-            Call::Read(Reading::AtomicStatus) => "wait for an atomic",
-            Call::Read(Reading::Events) => "wait for events",
-            Call::Write(..) => "write mailbox",
-            Call::Work(_) => "work",
-            Call::AwaitStore => "spin",
-            Call::Look | Call::TimeBase | Call::Clock => "look",
-            Call::Send { .. } => "write SPE mailbox",
-            Call::Receive { .. } | Call::Count { .. } => "look at SPE mailbox",
-            Call::Signal { .. } => "signal",
-            Call::Await { .. } => "wait for a mailbox",
-            Call::AwaitEvents { .. } => "wait for events",
-            Call::Proxy(_, command) => command.name,
-            Call::AwaitProxies { .. } => "wait for tags",
-            Call::Run { .. } => "run",
-            Call::Destroy(_) => "destroy",
-            Call::Park { .. } => "wait for a thread",
+            SessionCall::Command(command) | SessionCall::List { command, .. } => command.name,
+            SessionCall::Read(ReadChannel::Mailbox) => "read mailbox",
+            SessionCall::Read(ReadChannel::Signal(_)) => "read signal",
+            SessionCall::Read(ReadChannel::TagStatus) => "wait for tags",
+            SessionCall::Read(ReadChannel::StallStatus) => "wait for a list to stall",
+            SessionCall::Read(ReadChannel::AtomicStatus) => "wait for an atomic",
+            SessionCall::Read(ReadChannel::Events) => "wait for events",
+            SessionCall::Write(..) => "write mailbox",
+            SessionCall::Work(_) => "work",
+            SessionCall::AwaitStore => "spin",
+            SessionCall::Look | SessionCall::TimeBase | SessionCall::Clock => "look",
+            SessionCall::Send { .. } => "write SPE mailbox",
+            SessionCall::Receive { .. } | SessionCall::Count { .. } => "look at SPE mailbox",
+            SessionCall::Signal { .. } => "signal",
+            SessionCall::Await { .. } => "wait for a mailbox",
+            SessionCall::AwaitEvents { .. } => "wait for events",
+            SessionCall::Proxy(_, command) => command.name,
+            SessionCall::AwaitProxies { .. } => "wait for tags",
+            SessionCall::Run { .. } => "run",
+            SessionCall::Destroy(_) => "destroy",
+            SessionCall::Park { .. } => "wait for a thread",
         }
     }
 }
 
 /// Says what a task does in this call, for the report of a deadlock. Contexts have the numbers of
 /// their tasks here; [`Session::waiting`](super::Session::waiting) replaces them.
-impl fmt::Display for Call {
+impl fmt::Display for SessionCall {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
-            Call::Command(Command { name, tag, bytes, .. }) => {
+            SessionCall::Command(ProgramCommand { name, tag, bytes, .. }) => {
                 write!(
                     f,
                     "hands its MFC {name} of {bytes}, tag {tag}",
                     bytes = counted(bytes, "byte")
                 )
             }
-            Call::List { command, count, .. } => {
+            SessionCall::List { command, count, .. } => {
                 write!(
                     f,
                     "hands its MFC {} of {count}, tag {}",
@@ -299,59 +299,63 @@ impl fmt::Display for Call {
                     count = counted(count, "element")
                 )
             }
-            Call::Read(Reading::Mailbox) => f.write_str("waits for a message in its mailbox"),
-            Call::Read(Reading::Signal(Register::One)) => {
+            SessionCall::Read(ReadChannel::Mailbox) => {
+                f.write_str("waits for a message in its mailbox")
+            }
+            SessionCall::Read(ReadChannel::Signal(SignalNumber::One)) => {
                 f.write_str("waits for a signal in its register 1")
             }
-            Call::Read(Reading::Signal(Register::Two)) => {
+            SessionCall::Read(ReadChannel::Signal(SignalNumber::Two)) => {
                 f.write_str("waits for a signal in its register 2")
             }
-            Call::Read(Reading::TagStatus) => f.write_str("waits for its transfers"),
-            Call::Read(Reading::StallStatus) => f.write_str("waits for a list to stall"),
-            Call::Read(Reading::AtomicStatus) => f.write_str("waits for its atomic unit"),
-            Call::Read(Reading::Events) => f.write_str("waits for an event"),
-            Call::Write(Outbound::Plain, _) => {
+            SessionCall::Read(ReadChannel::TagStatus) => f.write_str("waits for its transfers"),
+            SessionCall::Read(ReadChannel::StallStatus) => f.write_str("waits for a list to stall"),
+            SessionCall::Read(ReadChannel::AtomicStatus) => {
+                f.write_str("waits for its atomic unit")
+            }
+            SessionCall::Read(ReadChannel::Events) => f.write_str("waits for an event"),
+            SessionCall::Write(Outbound::Plain, _) => {
                 f.write_str("waits for its outbound mailbox to be read")
             }
-            Call::Write(Outbound::Interrupting, _) => {
+            SessionCall::Write(Outbound::Interrupting, _) => {
                 f.write_str("waits for its interrupting mailbox to be read")
             }
-            Call::Work(cycles) => {
+            SessionCall::Work(cycles) => {
                 write!(f, "works for {cycles}", cycles = counted(cycles, "cycle"))
             }
-            Call::Look => f.write_str("reads a channel"),
-            Call::AwaitStore => f.write_str("spins until its local store changes"),
-            Call::TimeBase | Call::Clock => f.write_str("reads the time"),
-            Call::Send { .. } => f.write_str("writes the mailbox of an SPE"),
-            Call::Receive { .. } | Call::Count { .. } => {
+            SessionCall::Look => f.write_str("reads a channel"),
+            SessionCall::AwaitStore => f.write_str("spins until its local store changes"),
+            SessionCall::TimeBase | SessionCall::Clock => f.write_str("reads the time"),
+            SessionCall::Send { .. } => f.write_str("writes the mailbox of an SPE"),
+            SessionCall::Receive { .. } | SessionCall::Count { .. } => {
                 f.write_str("looks at the mailbox of an SPE")
             }
-            Call::Signal { .. } => f.write_str("signals an SPE"),
-            Call::Await { what: Count::InboundRoom, .. } => {
+            SessionCall::Signal { .. } => f.write_str("signals an SPE"),
+            SessionCall::Await { what: MailboxCount::InboundRoom, .. } => {
                 f.write_str("waits for room in the mailbox of")
             }
-            Call::Await { .. } => f.write_str("waits for a message of"),
-            Call::AwaitEvents { .. } => f.write_str("waits for events of contexts"),
-            Call::Proxy(..) => f.write_str("waits for the transfer unit of"),
-            Call::AwaitProxies { mask, .. } => {
+            SessionCall::Await { .. } => f.write_str("waits for a message of"),
+            SessionCall::AwaitEvents { .. } => f.write_str("waits for events of contexts"),
+            SessionCall::Proxy(..) => f.write_str("waits for the transfer unit of"),
+            SessionCall::AwaitProxies { mask, .. } => {
                 write!(f, "waits for its transfers of tags {mask:#x} by")
             }
-            Call::Run { .. } => f.write_str("waits for the end of"),
-            Call::Destroy(_) => f.write_str("waits for the transfers of"),
-            Call::Park { .. } => f.write_str("waits for another thread"),
+            SessionCall::Run { .. } => f.write_str("waits for the end of"),
+            SessionCall::Destroy(_) => f.write_str("waits for the transfers of"),
+            SessionCall::Park { .. } => f.write_str("waits for another thread"),
         }
     }
 }
 
-impl Call {
+impl SessionCall {
     /// The context that a thread's call is about.
     pub(crate) fn context(&self) -> Option<u16> {
         match *self {
-            Call::Await { of, .. }
-            | Call::Proxy(of, _)
-            | Call::AwaitProxies { of, .. }
-            | Call::Run { context: of, .. }
-            | Call::Destroy(of) => Some(of),
+            SessionCall::Await { of, .. }
+            | SessionCall::Proxy(of, _)
+            | SessionCall::AwaitProxies { of, .. }
+            | SessionCall::Run { context: of, .. }
+            | SessionCall::Destroy(of) => Some(of),
             _ => None,
         }
     }

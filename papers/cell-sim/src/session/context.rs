@@ -1,10 +1,10 @@
 //! The state of an SPE's channels that belongs to its program, and goes with it to whichever SPE
 //! runs it.
 
-use super::call::{Command, Outbound, TagCondition};
+use super::call::{Outbound, ProgramCommand, TagCondition};
 use crate::mailbox::{INBOUND_ENTRIES, InboundMailbox, OutboundMailbox};
 use crate::memory::LINE_BYTES;
-use seatmap_data::port::channels::{Ea, Register};
+use seatmap_data::port::channels::{Ea, SignalNumber};
 
 /// Entries of an MFC with its proxy commands.
 const ENTRIES: usize = 64;
@@ -39,14 +39,14 @@ pub const REGISTER_OFFSETS: [u32; 2] = [0x4004, 0x4014];
 
 /// A line that a program has reserved: where it is, and what it held.
 #[derive(Clone, Copy, Debug)]
-pub struct Reserved {
+pub struct ReservedLine {
     pub at: Ea,
     pub line: [u64; LINE_BYTES as usize / 8],
 }
 
 /// A program that spins until its local store changes.
 #[derive(Clone, Copy, Debug)]
-pub struct Spinning {
+pub struct SpinningProgram {
     /// Arrivals in the store when it was found to.
     pub seen: u64,
     /// Arrivals at which it looks again.
@@ -57,7 +57,7 @@ pub struct Spinning {
 
 /// A context of an SPE.
 #[derive(Clone, Debug)]
-pub struct Context {
+pub struct ChannelState {
     /// The number by which errors and traces name it.
     pub number: u32,
     pub inbound: InboundMailbox,
@@ -76,8 +76,8 @@ pub struct Context {
     pub tag_status: Option<u32>,
     pub atomic_status: Option<u32>,
     /// The command that the atomic unit works on.
-    pub atomic: Option<Command>,
-    pub reserved: Option<Reserved>,
+    pub atomic: Option<ProgramCommand>,
+    pub reserved: Option<ReservedLine>,
     /// Tags of lists that have stalled and were not reported.
     pub stalled: u32,
     /// Entries of lists that have stalled and were not acknowledged.
@@ -91,13 +91,13 @@ pub struct Context {
     /// Tags of proxy commands that were given and not taken.
     pub proxy_tags: u32,
     /// The command in each entry of the MFC.
-    pub commands: [Option<Command>; ENTRIES],
+    pub commands: [Option<ProgramCommand>; ENTRIES],
     /// Whether a trace shows the command in each entry, and by which number.
     pub traced: [Option<u64>; ENTRIES],
     /// The first command that could not read or write an address.
-    pub fault: Option<Command>,
+    pub fault: Option<ProgramCommand>,
     /// The first proxy command that could not.
-    pub proxy_fault: Option<Command>,
+    pub proxy_fault: Option<ProgramCommand>,
     /// The SPE that it takes if that can be had, and the chip whose SPEs it takes otherwise.
     pub wish: (Option<u16>, Option<u8>),
     /// The SPE that it is on.
@@ -107,14 +107,14 @@ pub struct Context {
     /// Arrivals of bytes in its local store.
     pub arrivals: u64,
     /// How its program spins, if it does.
-    pub spinning: Option<Spinning>,
+    pub spinning: Option<SpinningProgram>,
     /// Arrivals after which a program that spins looked again the last time.
     pub patience: u64,
     /// Ends of its program that were not taken.
     pub ends: u32,
 }
 
-impl Context {
+impl ChannelState {
     /// A context in which nothing has happened.
     pub fn new(
         number: u32,
@@ -122,7 +122,7 @@ impl Context {
         wish: (Option<u16>, Option<u8>),
         tick: u64,
     ) -> Self {
-        Context {
+        ChannelState {
             number,
             inbound: InboundMailbox::default(),
             outbound: OutboundMailbox::default(),
@@ -180,7 +180,7 @@ impl Context {
     }
 
     /// Takes a value that arrives at a signal register.
-    pub fn signal(&mut self, register: Register, value: u32) {
+    pub fn signal(&mut self, register: SignalNumber, value: u32) {
         let at = index(register);
         // A register that does not gather keeps the last signal only.
         let before = self.signals[at].filter(|_| self.gathers[at]).unwrap_or(0);
@@ -188,7 +188,7 @@ impl Context {
     }
 
     /// Takes the value of a signal register, if there is one.
-    pub fn take_signal(&mut self, register: Register) -> Option<u32> {
+    pub fn take_signal(&mut self, register: SignalNumber) -> Option<u32> {
         self.signals[index(register)].take()
     }
 
@@ -241,10 +241,10 @@ fn waiting(mailbox: &OutboundMailbox) -> u32 {
     u32::from(!mailbox.has_room())
 }
 
-pub fn index(register: Register) -> usize {
+pub fn index(register: SignalNumber) -> usize {
     match register {
-        Register::One => 0,
-        Register::Two => 1,
+        SignalNumber::One => 0,
+        SignalNumber::Two => 1,
     }
 }
 
@@ -252,24 +252,24 @@ pub fn index(register: Register) -> usize {
 mod tests {
     use super::*;
 
-    fn context() -> Context {
-        Context::new(0, [false, true], (None, None), 100)
+    fn context() -> ChannelState {
+        ChannelState::new(0, [false, true], (None, None), 100)
     }
 
     #[test]
     fn signals_replace_or_gather_and_zero_is_one() {
         let mut context = context();
-        for register in [Register::One, Register::Two] {
+        for register in [SignalNumber::One, SignalNumber::Two] {
             context.signal(register, 1);
             context.signal(register, 4);
         }
         assert_eq!(
-            (context.take_signal(Register::One), context.take_signal(Register::Two)),
+            (context.take_signal(SignalNumber::One), context.take_signal(SignalNumber::Two)),
             (Some(4), Some(5))
         );
-        context.signal(Register::One, 0);
+        context.signal(SignalNumber::One, 0);
         assert_eq!(
-            (context.take_signal(Register::One), context.take_signal(Register::One)),
+            (context.take_signal(SignalNumber::One), context.take_signal(SignalNumber::One)),
             (Some(0), None)
         );
     }

@@ -15,21 +15,22 @@ mod call;
 pub(crate) mod context;
 pub(crate) mod process;
 
-pub use account::{Account, Spent};
+pub use account::{SpeAccount, Spent};
 pub use call::{
-    Call, Command, CommandKind, Count, ListElement, Outbound, Reading, TagCondition, WatchedEvents,
+    CommandKind, ListElement, MailboxCount, Outbound, ProgramCommand, ReadChannel, SessionCall,
+    TagCondition, WatchedEvents,
 };
 pub use context::{ppe_event, spu_event};
 pub use process::{LocalStore, REGISTER_BYTES};
 
-pub(crate) use context::Context;
-pub(crate) use process::Process;
+pub(crate) use context::ChannelState;
+pub(crate) use process::AddressSpace;
 
-use crate::counters::Counters;
+use crate::counters::CellBeCounters;
 use crate::model::CellModel;
-use crate::trace::{Group, Trace};
-use crate::world::World;
-use seatmap_sim::engine::Machine;
+use crate::trace::{EventTrace, TrackGroup};
+use crate::world::CellBeMachine;
+use seatmap_sim::engine::SimulatedMachine;
 use std::sync::Arc;
 
 /// The ring's elements from one SPE to the next, along which a chain of contexts lies: the kernel's
@@ -38,7 +39,7 @@ const CHAIN: [u8; 8] = [0, 2, 4, 6, 7, 5, 3, 1];
 
 /// A program's turn: it goes on with the answer to its call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Turn {
+pub struct ProgramTurn {
     /// The task.
     pub task: u16,
     /// The answer to its last call.
@@ -49,7 +50,7 @@ pub struct Turn {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
     /// It is a task's turn.
-    Turn(Turn),
+    Turn(ProgramTurn),
     /// Bytes have arrived in memory or in a local store.
     Store,
 }
@@ -73,9 +74,9 @@ pub struct NewContext {
 
 /// A Cell at work for the programs of one process.
 #[derive(Clone, Debug)]
-pub struct Session {
+pub struct CellBeSession {
     model: Arc<CellModel>,
-    world: World,
+    world: CellBeMachine,
     threads: Vec<Thread>,
 }
 
@@ -89,7 +90,7 @@ struct Thread {
     key: u64,
 }
 
-impl Session {
+impl CellBeSession {
     /// A machine without programs. Contexts that ask for no SPE take those of `seats`, in its
     /// order, or all in theirs if it is empty; a number beyond the machine's SPEs does not count.
     #[must_use]
@@ -99,9 +100,9 @@ impl Session {
         // The other SPEs after the seats, so that a context finds one even where all seats are
         // taken.
         order.extend(all.filter(|seat| !seats.contains(seat)));
-        let mut world = World::new(model);
+        let mut world = CellBeMachine::new(model);
         world.begin_programs(order, model.figures.decrementer_ns.value * model.frequency_ghz);
-        Session { model: Arc::clone(model), world, threads: Vec::new() }
+        CellBeSession { model: Arc::clone(model), world, threads: Vec::new() }
     }
 
     /// The model.
@@ -126,7 +127,7 @@ impl Session {
     /// Adds a context. It has no SPE until it runs.
     pub fn add_context(&mut self, new: NewContext) -> u16 {
         let tick = self.world.tick();
-        let task = self.world.add_task(Some(Context::new(
+        let task = self.world.add_task(Some(ChannelState::new(
             new.number,
             new.gathers,
             (new.seat, new.chip),
@@ -170,25 +171,23 @@ impl Session {
     }
 
     /// Takes the call of a task whose turn it was, which begins after `work` core cycles.
-    pub fn call(&mut self, task: u16, call: Call, work: u64) {
+    pub fn call(&mut self, task: u16, call: SessionCall, work: u64) {
         self.world.call_after(task, call, work);
     }
 
     /// Lets time pass until it is a task's turn. `None`: all tasks wait, and nothing is under way.
-    pub fn advance(&mut self) -> Option<Turn> {
+    pub fn advance(&mut self) -> Option<ProgramTurn> {
         let (_, task) = self.world.next_task()?;
-        Some(Turn { task, answer: self.world.answer(task) })
+        Some(ProgramTurn { task, answer: self.world.answer(task) })
     }
 
     /// Lets time pass until it is a task's turn, or bytes have arrived somewhere. `None`: all tasks
     /// wait, and nothing is under way.
     pub fn advance_to_store(&mut self) -> Option<Next> {
         let next = self.world.next_task_or_store()?;
-        Some(
-            next.map_or(Next::Store, |task| {
-                Next::Turn(Turn { task, answer: self.world.answer(task) })
-            }),
-        )
+        Some(next.map_or(Next::Store, |task| {
+            Next::Turn(ProgramTurn { task, answer: self.world.answer(task) })
+        }))
     }
 
     /// Nothing is under way: programs that spin look at what has arrived in their local stores.
@@ -219,12 +218,12 @@ impl Session {
 
     /// Takes the fault that stops a context's program: a command with an address that cannot be
     /// read or written.
-    pub fn take_fault(&mut self, context: u16) -> Option<Command> {
+    pub fn take_fault(&mut self, context: u16) -> Option<ProgramCommand> {
         self.world.programs_mut().context_mut(context)?.fault.take()
     }
 
     /// Takes the fault of a context's proxy commands.
-    pub fn take_proxy_fault(&mut self, context: u16) -> Option<Command> {
+    pub fn take_proxy_fault(&mut self, context: u16) -> Option<ProgramCommand> {
         self.world.programs_mut().context_mut(context)?.proxy_fault.take()
     }
 
@@ -266,30 +265,30 @@ impl Session {
 
     /// The counts until now.
     #[must_use]
-    pub fn counters(&self) -> Counters {
+    pub fn counters(&self) -> CellBeCounters {
         self.world.count(&self.model)
     }
 
     /// An account of what each SPE spent its time on until now.
     #[must_use]
-    pub fn accounts(&self) -> &[Account] {
+    pub fn accounts(&self) -> &[SpeAccount] {
         &self.world.programs().accounts
     }
 
     /// Begins to keep a trace.
     pub fn begin_trace(&mut self) {
-        let mut trace = Trace::new(1000.0 * self.model.frequency_ghz);
+        let mut trace = EventTrace::new(1000.0 * self.model.frequency_ghz);
         let groups = [
-            (Group::Spes, "SPEs"),
-            (Group::Transfers, "transfers by SPE"),
-            (Group::Mailboxes, "messages that wait by SPE"),
-            (Group::Threads, "PPE threads"),
+            (TrackGroup::Spes, "SPEs"),
+            (TrackGroup::Transfers, "transfers by SPE"),
+            (TrackGroup::Mailboxes, "messages that wait by SPE"),
+            (TrackGroup::Threads, "PPE threads"),
         ];
         for (group, name) in groups {
             trace.name(group, None, name.to_owned());
         }
         for spe in 0..self.model.spes() as u32 {
-            for group in [Group::Spes, Group::Transfers, Group::Mailboxes] {
+            for group in [TrackGroup::Spes, TrackGroup::Transfers, TrackGroup::Mailboxes] {
                 trace.name(group, Some(spe), format!("SPE {spe}"));
             }
         }
@@ -297,7 +296,7 @@ impl Session {
     }
 
     /// Takes the trace that was kept.
-    pub fn take_trace(&mut self) -> Option<Trace> {
+    pub fn take_trace(&mut self) -> Option<EventTrace> {
         self.world.take_trace()
     }
 
@@ -332,14 +331,14 @@ impl Session {
     }
 
     /// A call in words, with the number of the context that it is about.
-    fn wait(&self, call: Call) -> String {
+    fn wait(&self, call: SessionCall) -> String {
         let about = call.context().map(|task| {
             format!(
                 " SPE context {}",
                 self.world.programs().context(task).map_or(0, |context| context.number)
             )
         });
-        if let Call::Park { key, .. } = call
+        if let SessionCall::Park { key, .. } = call
             && let Some(thread) = self.threads.iter().find(|thread| thread.key == key && key != 0)
         {
             return format!("waits for the end of PPE thread {}", thread.number);
@@ -353,7 +352,7 @@ impl Session {
 }
 
 /// The channels of an SPU that take no time beside the instruction itself.
-impl Session {
+impl CellBeSession {
     /// Sets the tags that updates look at.
     pub fn set_tag_mask(&mut self, context: u16, mask: u32) {
         self.world.context_for(context, |context| context.tag_mask = mask);
@@ -407,18 +406,18 @@ impl Session {
     }
 
     /// Whether a channel holds something, so that a read of it does not wait.
-    pub fn has(&mut self, context: u16, reading: Reading) -> bool {
-        if reading == Reading::Events {
+    pub fn has(&mut self, context: u16, reading: ReadChannel) -> bool {
+        if reading == ReadChannel::Events {
             return self.world.pending_events(context) != 0;
         }
         let Some(context) = self.world.programs().context(context) else { return false };
         match reading {
-            Reading::Signal(register) => context.signals[context::index(register)].is_some(),
-            Reading::TagStatus => context.tag_status.is_some(),
-            Reading::StallStatus => context.stalled != 0,
-            Reading::AtomicStatus => context.atomic_status.is_some(),
+            ReadChannel::Signal(register) => context.signals[context::index(register)].is_some(),
+            ReadChannel::TagStatus => context.tag_status.is_some(),
+            ReadChannel::StallStatus => context.stalled != 0,
+            ReadChannel::AtomicStatus => context.atomic_status.is_some(),
             // Events are answered above.
-            Reading::Mailbox | Reading::Events => context.inbound.filled() > 0,
+            ReadChannel::Mailbox | ReadChannel::Events => context.inbound.filled() > 0,
         }
     }
 
@@ -444,11 +443,13 @@ impl Session {
 
     /// Whether a read of a channel could never end, because only the program itself could fill it.
     #[must_use]
-    pub fn is_hopeless(&self, context: u16, reading: Reading) -> bool {
+    pub fn is_hopeless(&self, context: u16, reading: ReadChannel) -> bool {
         let Some(context) = self.world.programs().context(context) else { return true };
         match reading {
-            Reading::TagStatus => context.tag_status.is_none() && context.tag_update.is_none(),
-            Reading::AtomicStatus => context.atomic_status.is_none() && context.atomic.is_none(),
+            ReadChannel::TagStatus => context.tag_status.is_none() && context.tag_update.is_none(),
+            ReadChannel::AtomicStatus => {
+                context.atomic_status.is_none() && context.atomic.is_none()
+            }
             // Something outside of the program can fill all other channels.
             _ => false,
         }

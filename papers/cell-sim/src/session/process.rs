@@ -28,7 +28,7 @@ pub struct LocalStore {
 
 /// The place that an effective address names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum AddressTarget {
     /// Memory or a local store.
     Bytes(Ea),
     /// A register of a context.
@@ -43,7 +43,7 @@ pub enum Place {
 /// The addresses of a process. A module of main memory is a region of 4 GiB in one chip's memory:
 /// its lowest bit is the chip.
 #[derive(Clone, Debug, Default)]
-pub struct Process {
+pub struct AddressSpace {
     stores: BTreeMap<u16, LocalStore>,
     by_address: BTreeMap<u64, u16>,
     registers: BTreeMap<u64, u16>,
@@ -52,7 +52,7 @@ pub struct Process {
     placed: BTreeMap<u64, (u64, u8)>,
 }
 
-impl Process {
+impl AddressSpace {
     /// The chip of a module.
     pub fn chip(module: u8) -> u8 {
         module & 1
@@ -81,19 +81,19 @@ impl Process {
     }
 
     /// The place of `bytes` bytes at an address; `None` if they cannot be one transfer.
-    pub fn find(&mut self, effective: u64, bytes: u32) -> Option<Place> {
+    pub fn find(&mut self, effective: u64, bytes: u32) -> Option<AddressTarget> {
         if let Some((start, of)) = self.registers.range(..=effective).next_back()
             && effective - start < REGISTER_BYTES
         {
-            return Some(Place::Register { of: *of, offset: (effective - start) as u32 });
+            return Some(AddressTarget::Register { of: *of, offset: (effective - start) as u32 });
         }
         if let Some(ea) = self.in_store(effective, bytes) {
-            return Some(Place::Bytes(ea));
+            return Some(AddressTarget::Bytes(ea));
         }
         let module = self.module(effective)?;
         let offset = (effective & 0xffff_ffff) as u32;
         offset.checked_add(bytes)?;
-        Some(Place::Bytes(Ea::Memory { module, offset }))
+        Some(AddressTarget::Bytes(Ea::Memory { module, offset }))
     }
 
     fn in_store(&self, effective: u64, bytes: u32) -> Option<Ea> {
@@ -205,8 +205,8 @@ mod tests {
     use super::*;
 
     /// A process with one context, whose store and registers have these addresses.
-    fn process(store: &mut [u64]) -> (Process, u64) {
-        let mut process = Process::default();
+    fn process(store: &mut [u64]) -> (AddressSpace, u64) {
+        let mut process = AddressSpace::default();
         let base = store.as_mut_ptr().cast::<u8>();
         process.add(
             3,
@@ -222,20 +222,30 @@ mod tests {
         let (mut process, base) = process(&mut store);
         assert_eq!(
             process.find(base + 16, 496),
-            Some(Place::Bytes(Ea::Local { rank: 3, offset: 16 }))
+            Some(AddressTarget::Bytes(Ea::Local { rank: 3, offset: 16 }))
         );
         assert_ne!(
             process.find(base + 16, 512),
-            Some(Place::Bytes(Ea::Local { rank: 3, offset: 16 }))
+            Some(AddressTarget::Bytes(Ea::Local { rank: 3, offset: 16 }))
         );
-        assert_eq!(process.find(0x7001_400c, 4), Some(Place::Register { of: 3, offset: 0x1_400c }));
+        assert_eq!(
+            process.find(0x7001_400c, 4),
+            Some(AddressTarget::Register { of: 3, offset: 0x1_400c })
+        );
         process.place(0x9_0000_0000, 4096, 1);
         let module = |place| {
-            if let Some(Place::Bytes(Ea::Memory { module, .. })) = place { module } else { u8::MAX }
+            if let Some(AddressTarget::Bytes(Ea::Memory { module, .. })) = place {
+                module
+            } else {
+                u8::MAX
+            }
         };
         let low = module(process.find(0x5000_0000, 16));
         let high = module(process.find(0x9_0000_0000, 16));
-        assert_eq!((Process::chip(low), Process::chip(high), low >> 1 == high >> 1), (0, 1, false));
+        assert_eq!(
+            (AddressSpace::chip(low), AddressSpace::chip(high), low >> 1 == high >> 1),
+            (0, 1, false)
+        );
         assert_eq!(process.find(0xffff_fff0, 32), None, "a transfer does not cross 4 GiB");
         process.remove(3);
         assert!(process.pointer(Ea::Local { rank: 3, offset: 0 }).is_none());
@@ -247,7 +257,7 @@ mod tests {
         let mut memory = vec![7_u64; 16];
         let (mut process, base) = process(&mut store);
         let there = process.find(memory.as_mut_ptr() as u64, 128);
-        let (Some(Place::Bytes(there)), Some(Place::Bytes(here))) =
+        let (Some(AddressTarget::Bytes(there)), Some(AddressTarget::Bytes(here))) =
             (there, process.find(base, 128))
         else {
             unreachable!("both are bytes");
@@ -259,13 +269,13 @@ mod tests {
         new[3] = 9;
         assert_eq!(process.exchange(there, &[7; 16], &new), Some(true));
         assert_eq!((memory[3], process.exchange(there, &[7; 16], &[8; 16])), (9, Some(false)));
-        let Some(Place::Bytes(nowhere)) = process.find(64, 16) else {
+        let Some(AddressTarget::Bytes(nowhere)) = process.find(64, 16) else {
             unreachable!("it is an address")
         };
         assert!(!process.copy(here, nowhere, 16) && !process.copy(nowhere, here, 16));
         assert!(!process.is_there(nowhere, 4, false) && process.is_there(there, 128, true));
         let text = b"text that nobody may write".as_ptr() as u64;
-        let Some(Place::Bytes(text)) = process.find(text, 8) else {
+        let Some(AddressTarget::Bytes(text)) = process.find(text, 8) else {
             unreachable!("it is an address")
         };
         assert!(process.is_there(text, 8, false) && !process.is_there(text, 8, true));

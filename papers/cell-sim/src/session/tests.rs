@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::catalog;
-use seatmap_data::port::channels::{Order, Register};
+use seatmap_data::port::channels::{SignalNumber, TransferOrder};
 
 /// Where the registers of context `n` are.
 fn registers(n: u32) -> u64 {
@@ -11,7 +11,7 @@ fn registers(n: u32) -> u64 {
 
 /// A machine with a thread, and contexts whose local stores are 4 KiB each.
 struct SessionHarness {
-    session: Session,
+    session: CellBeSession,
     thread: u16,
     contexts: Vec<u16>,
     stores: Vec<Box<Lines>>,
@@ -25,7 +25,7 @@ impl SessionHarness {
     fn new(name: &str, contexts: u32) -> Self {
         let model = catalog::load(name).unwrap().unwrap();
         let mut bench = SessionHarness {
-            session: Session::new(&model, &[]),
+            session: CellBeSession::new(&model, &[]),
             thread: 0,
             contexts: Vec::new(),
             stores: Vec::new(),
@@ -54,7 +54,11 @@ impl SessionHarness {
     /// Runs a context, each by a thread of its own.
     fn run(&mut self, at: usize) {
         let thread = if at == 0 { self.thread } else { self.session.add_thread(at as u32) };
-        self.session.call(thread, Call::Run { context: self.contexts[at], is_fresh: true }, 0);
+        self.session.call(
+            thread,
+            SessionCall::Run { context: self.contexts[at], is_fresh: true },
+            0,
+        );
     }
 
     /// Waits for the turn of a context, or of the thread.
@@ -65,13 +69,20 @@ impl SessionHarness {
     }
 
     /// Makes a call of a context and waits for its end.
-    fn does(&mut self, at: usize, call: Call) -> u64 {
+    fn does(&mut self, at: usize, call: SessionCall) -> u64 {
         self.session.call(self.contexts[at], call, 0);
         self.await_turn(self.contexts[at])
     }
 
-    fn transfer(kind: CommandKind, local: u32, effective: u64, bytes: u32, tag: u8) -> Call {
-        Call::Command(Command { name: "a transfer", kind, local, effective, bytes, tag })
+    fn transfer(kind: CommandKind, local: u32, effective: u64, bytes: u32, tag: u8) -> SessionCall {
+        SessionCall::Command(ProgramCommand {
+            name: "a transfer",
+            kind,
+            local,
+            effective,
+            bytes,
+            tag,
+        })
     }
 
     /// Waits for tags, and says which are complete and how long that took.
@@ -79,7 +90,7 @@ impl SessionHarness {
         let began = self.session.now();
         self.session.set_tag_mask(self.contexts[at], tags);
         self.session.update_tags(self.contexts[at], condition);
-        let status = self.does(at, Call::Read(Reading::TagStatus));
+        let status = self.does(at, SessionCall::Read(ReadChannel::TagStatus));
         (status as u32, self.session.now() - began)
     }
 }
@@ -91,9 +102,12 @@ fn bytes_arrive_when_their_time_has_come_and_not_before() {
     let there = memory.0.as_mut_ptr() as u64;
     bench.run(0);
     bench.await_turn(bench.contexts[0]);
-    bench.does(0, SessionHarness::transfer(CommandKind::Get(Order::Free), 0, there, 4096, 3));
+    bench.does(
+        0,
+        SessionHarness::transfer(CommandKind::Get(TransferOrder::Free), 0, there, 4096, 3),
+    );
     assert_eq!(bench.stores[0].0[0], 0, "the command is only in the queue");
-    bench.session.call(bench.contexts[0], Call::Work(500), 0);
+    bench.session.call(bench.contexts[0], SessionCall::Work(500), 0);
     bench.await_turn(bench.contexts[0]);
     let arrived = bench.stores[0].0.iter().filter(|word| **word == 7).count();
     assert!(arrived > 0 && arrived < 512 && arrived.is_multiple_of(16), "{arrived} of 512 words");
@@ -102,8 +116,10 @@ fn bytes_arrive_when_their_time_has_come_and_not_before() {
     assert_eq!((status, bench.stores[0].0), (1 << 3, [7; 512]));
     assert!(cycles > 0);
     bench.stores[0].0 = [9; 512];
-    bench
-        .does(0, SessionHarness::transfer(CommandKind::Put(Order::Free), 128, there + 128, 128, 4));
+    bench.does(
+        0,
+        SessionHarness::transfer(CommandKind::Put(TransferOrder::Free), 128, there + 128, 128, 4),
+    );
     assert_eq!(
         bench.await_tags(0, 1 << 4 | 1 << 3, TagCondition::Any).0,
         1 << 3,
@@ -120,7 +136,7 @@ fn messages_and_signals_come_by_the_thread_and_by_transfers() {
     let first = bench.contexts[0];
     let second = bench.contexts[1];
     for value in 0..5 {
-        bench.session.call(thread, Call::Send { to: first, value, by_kernel: false }, 0);
+        bench.session.call(thread, SessionCall::Send { to: first, value, by_kernel: false }, 0);
         assert_eq!(
             bench.await_turn(thread),
             u64::from(value < 4),
@@ -131,19 +147,31 @@ fn messages_and_signals_come_by_the_thread_and_by_transfers() {
     bench.run(1);
     bench.await_turn(first);
     bench.await_turn(second);
-    let read: Vec<u64> = (0..4).map(|_| bench.does(0, Call::Read(Reading::Mailbox))).collect();
+    let read: Vec<u64> =
+        (0..4).map(|_| bench.does(0, SessionCall::Read(ReadChannel::Mailbox))).collect();
     assert_eq!(read, [0, 1, 2, 3]);
-    bench.session.call(first, Call::Read(Reading::Signal(Register::Two)), 0);
+    bench.session.call(first, SessionCall::Read(ReadChannel::Signal(SignalNumber::Two)), 0);
     bench.stores[1].0[0] = 5 << 32;
     bench.does(
         1,
-        SessionHarness::transfer(CommandKind::Put(Order::Free), 4, registers(0) + 0x1_c00c, 4, 0),
+        SessionHarness::transfer(
+            CommandKind::Put(TransferOrder::Free),
+            4,
+            registers(0) + 0x1_c00c,
+            4,
+            0,
+        ),
     );
     assert_eq!(bench.await_turn(first), 5);
-    let far =
-        SessionHarness::transfer(CommandKind::Put(Order::Free), 4, registers(0) + 0x400c, 4, 0);
+    let far = SessionHarness::transfer(
+        CommandKind::Put(TransferOrder::Free),
+        4,
+        registers(0) + 0x400c,
+        4,
+        0,
+    );
     bench.does(1, far);
-    assert_eq!(bench.does(0, Call::Read(Reading::Mailbox)), 5);
+    assert_eq!(bench.does(0, SessionCall::Read(ReadChannel::Mailbox)), 5);
 }
 
 #[test]
@@ -158,26 +186,26 @@ fn a_line_is_stored_only_if_nobody_else_has() {
     let line = |kind| SessionHarness::transfer(kind, 0, there, 128, 0);
     for at in [0, 1] {
         bench.does(at, line(CommandKind::Reserve));
-        assert_eq!(bench.does(at, Call::Read(Reading::AtomicStatus)), 4);
+        assert_eq!(bench.does(at, SessionCall::Read(ReadChannel::AtomicStatus)), 4);
         bench.stores[at].0[0] += 1;
     }
     bench.does(0, line(CommandKind::StoreConditional));
-    assert_eq!((bench.does(0, Call::Read(Reading::AtomicStatus)), memory.0[0]), (0, 2));
+    assert_eq!((bench.does(0, SessionCall::Read(ReadChannel::AtomicStatus)), memory.0[0]), (0, 2));
     bench.does(1, line(CommandKind::StoreConditional));
-    assert_eq!((bench.does(1, Call::Read(Reading::AtomicStatus)), memory.0[0]), (1, 2));
+    assert_eq!((bench.does(1, SessionCall::Read(ReadChannel::AtomicStatus)), memory.0[0]), (1, 2));
     bench.does(1, line(CommandKind::Reserve));
-    bench.does(1, Call::Read(Reading::AtomicStatus));
+    bench.does(1, SessionCall::Read(ReadChannel::AtomicStatus));
     // A thread stores to the line, which the machine does not see.
     memory.0[5] = 8;
     bench.stores[1].0[0] += 1;
     bench.does(1, line(CommandKind::StoreConditional));
     assert_eq!(
-        (bench.does(1, Call::Read(Reading::AtomicStatus)), memory.0[0], memory.0[5]),
+        (bench.does(1, SessionCall::Read(ReadChannel::AtomicStatus)), memory.0[0], memory.0[5]),
         (1, 2, 8)
     );
     bench.does(1, line(CommandKind::Store));
     assert_eq!(
-        (bench.does(1, Call::Read(Reading::AtomicStatus)), memory.0[0], memory.0[5]),
+        (bench.does(1, SessionCall::Read(ReadChannel::AtomicStatus)), memory.0[0], memory.0[5]),
         (2, 3, 1)
     );
 }
@@ -190,18 +218,18 @@ fn a_list_stalls_until_it_is_acknowledged() {
     bench.run(0);
     bench.await_turn(bench.contexts[0]);
     let element = |at: u64, bytes| ListElement { effective: there + at, bytes };
-    let command = Command {
+    let command = ProgramCommand {
         name: "mfc_getl",
-        kind: CommandKind::Get(Order::Free),
+        kind: CommandKind::Get(TransferOrder::Free),
         local: 8,
         effective: 0,
         bytes: 24,
         tag: 5,
     };
     let parts = [element(8, 8), element(256, 32)];
-    let entry =
-        bench.does(0, Call::List { command, elements: parts.as_ptr(), count: 2, is_open: true });
-    assert_eq!(bench.does(0, Call::Read(Reading::StallStatus)), 1 << 5);
+    let entry = bench
+        .does(0, SessionCall::List { command, elements: parts.as_ptr(), count: 2, is_open: true });
+    assert_eq!(bench.does(0, SessionCall::Read(ReadChannel::StallStatus)), 1 << 5);
     // The small element lies in its quadword, and the next begins behind that quadword.
     assert_eq!(bench.stores[0].0[..8], [0, 7, 7, 7, 7, 7, 0, 0]);
     assert_eq!(bench.await_tags(0, 1 << 5, TagCondition::Immediate).0, 0);
@@ -219,11 +247,17 @@ fn commands_behind_a_barrier_wait_for_all_tags() {
     bench.run(0);
     bench.await_turn(bench.contexts[0]);
     let mut order = |has_barrier: bool| {
-        bench.does(0, SessionHarness::transfer(CommandKind::Get(Order::Free), 0, there, 4096, 1));
+        bench.does(
+            0,
+            SessionHarness::transfer(CommandKind::Get(TransferOrder::Free), 0, there, 4096, 1),
+        );
         if has_barrier {
             bench.does(0, SessionHarness::transfer(CommandKind::Barrier, 0, 0, 0, 2));
         }
-        bench.does(0, SessionHarness::transfer(CommandKind::Get(Order::Free), 0, there, 16, 3));
+        bench.does(
+            0,
+            SessionHarness::transfer(CommandKind::Get(TransferOrder::Free), 0, there, 16, 3),
+        );
         let first = bench.await_tags(0, 1 << 1 | 1 << 3, TagCondition::Any).0;
         bench.await_tags(0, 0xf, TagCondition::All);
         first
@@ -237,11 +271,17 @@ fn commands_behind_a_barrier_wait_for_all_tags() {
     // then.
     let mut cycles = |has_barrier: bool| {
         let began = bench.session.now();
-        bench.does(0, SessionHarness::transfer(CommandKind::Get(Order::Free), 0, there, 4096, 1));
+        bench.does(
+            0,
+            SessionHarness::transfer(CommandKind::Get(TransferOrder::Free), 0, there, 4096, 1),
+        );
         if has_barrier {
             bench.does(0, SessionHarness::transfer(CommandKind::Barrier, 0, 0, 0, 2));
         }
-        bench.does(0, SessionHarness::transfer(CommandKind::Get(Order::Free), 0, there, 4096, 3));
+        bench.does(
+            0,
+            SessionHarness::transfer(CommandKind::Get(TransferOrder::Free), 0, there, 4096, 3),
+        );
         bench.await_tags(0, 0xf, TagCondition::All);
         bench.session.now() - began
     };
@@ -258,7 +298,7 @@ fn contexts_take_turns_on_the_spes_and_stay_where_they_were() {
     }
     for at in 0..6 {
         bench.await_turn(bench.contexts[at]);
-        bench.session.call(bench.contexts[at], Call::Read(Reading::Mailbox), 0);
+        bench.session.call(bench.contexts[at], SessionCall::Read(ReadChannel::Mailbox), 0);
     }
     assert_eq!(bench.session.advance(), None);
     let waiting = bench.session.waiting().join("; ");
@@ -276,19 +316,19 @@ fn a_bad_address_stops_the_context_that_used_it() {
     bench.run(0);
     bench.await_turn(bench.contexts[0]);
     assert_eq!(bench.session.take_fault(bench.contexts[0]), None);
-    let bad = Command {
+    let bad = ProgramCommand {
         name: "mfc_get",
-        kind: CommandKind::Get(Order::Free),
+        kind: CommandKind::Get(TransferOrder::Free),
         local: 0,
         effective: 64,
         bytes: 16,
         tag: 9,
     };
-    bench.does(0, Call::Command(bad));
+    bench.does(0, SessionCall::Command(bad));
     assert_eq!(bench.session.take_fault(bench.contexts[0]), Some(bad));
     bench.session.stopped(bench.contexts[0], true);
     assert_eq!(bench.await_turn(bench.thread), 0);
-    bench.session.call(bench.thread, Call::Destroy(bench.contexts[0]), 0);
+    bench.session.call(bench.thread, SessionCall::Destroy(bench.contexts[0]), 0);
     bench.await_turn(bench.thread);
 }
 
@@ -300,11 +340,14 @@ fn a_context_is_destroyed_when_its_transfers_are_complete() {
     bench.run(0);
     bench.await_turn(bench.contexts[0]);
     let there = memory.0.as_mut_ptr() as u64;
-    bench.does(0, SessionHarness::transfer(CommandKind::Put(Order::Free), 0, there, 4096, 0));
+    bench.does(
+        0,
+        SessionHarness::transfer(CommandKind::Put(TransferOrder::Free), 0, there, 4096, 0),
+    );
     bench.session.stopped(bench.contexts[0], true);
     bench.await_turn(bench.thread);
     assert_ne!(memory.0, [5; 512], "the program has ended before its transfer");
-    bench.session.call(bench.thread, Call::Destroy(bench.contexts[0]), 0);
+    bench.session.call(bench.thread, SessionCall::Destroy(bench.contexts[0]), 0);
     bench.await_turn(bench.thread);
     assert_eq!(memory.0, [5; 512]);
 }
@@ -314,19 +357,19 @@ fn threads_wait_for_keys_and_times() {
     let mut bench = SessionHarness::new("cell-ps3", 0);
     let first = bench.thread;
     let second = bench.session.add_thread(1);
-    bench.session.call(first, Call::Park { key: 8, until: Some(1000) }, 0);
-    bench.session.call(second, Call::Work(10), 0);
+    bench.session.call(first, SessionCall::Park { key: 8, until: Some(1000) }, 0);
+    bench.session.call(second, SessionCall::Work(10), 0);
     bench.await_turn(second);
     assert_eq!((bench.session.wake(9, 1), bench.session.wake(8, 5)), (0, 1));
     assert_eq!((bench.await_turn(first), bench.session.now()), (1, 10));
-    bench.session.call(first, Call::Park { key: 8, until: Some(2000) }, 0);
+    bench.session.call(first, SessionCall::Park { key: 8, until: Some(2000) }, 0);
     assert_eq!(
         (bench.await_turn(first), bench.session.now()),
         (0, 2000),
         "the timer of the first wait means nothing"
     );
     // It has looked before its work, and is woken before it parks.
-    bench.session.call(first, Call::Park { key: 8, until: None }, 100);
+    bench.session.call(first, SessionCall::Park { key: 8, until: None }, 100);
     assert_eq!(bench.session.wake(8, 1), 1);
     assert_eq!((bench.await_turn(first), bench.session.now()), (1, 2100));
 }
@@ -341,7 +384,7 @@ fn events_are_told_to_spus_and_threads() {
         [WatchedEvents { context, events: ppe_event::OUT_INTR_MBOX | ppe_event::STOPPED }];
     bench.session.call(
         waiter,
-        Call::AwaitEvents { watched_events: watched_events.as_ptr(), count: 1, until: None },
+        SessionCall::AwaitEvents { watched_events: watched_events.as_ptr(), count: 1, until: None },
         0,
     );
     bench.run(0);
@@ -349,16 +392,19 @@ fn events_are_told_to_spus_and_threads() {
     bench.session.set_event_mask(context, spu_event::DECREMENTER | spu_event::IN_MBOX);
     bench.session.set_decrementer(context, 10);
     let began = bench.session.ticks();
-    assert_eq!(bench.does(0, Call::Read(Reading::Events)), u64::from(spu_event::DECREMENTER));
+    assert_eq!(
+        bench.does(0, SessionCall::Read(ReadChannel::Events)),
+        u64::from(spu_event::DECREMENTER)
+    );
     assert_eq!(bench.session.ticks() - began, 11, "one tick below zero");
     bench.session.acknowledge(context, u32::MAX);
-    bench.does(0, Call::Write(Outbound::Interrupting, 3));
-    bench.session.call(context, Call::Read(Reading::Events), 0);
+    bench.does(0, SessionCall::Write(Outbound::Interrupting, 3));
+    bench.session.call(context, SessionCall::Read(ReadChannel::Events), 0);
     assert_eq!(
         (bench.await_turn(waiter), bench.session.happened(context) & ppe_event::OUT_INTR_MBOX),
         (1, 1)
     );
-    bench.session.call(waiter, Call::Send { to: context, value: 1, by_kernel: true }, 0);
+    bench.session.call(waiter, SessionCall::Send { to: context, value: 1, by_kernel: true }, 0);
     assert_eq!(bench.await_turn(waiter), 1);
     assert_eq!(bench.await_turn(context), u64::from(spu_event::IN_MBOX));
     bench.session.stopped(context, true);
@@ -368,7 +414,7 @@ fn events_are_told_to_spus_and_threads() {
     let stopped = [WatchedEvents { context, events: ppe_event::TAG_GROUP }];
     bench.session.call(
         waiter,
-        Call::AwaitEvents { watched_events: stopped.as_ptr(), count: 1, until },
+        SessionCall::AwaitEvents { watched_events: stopped.as_ptr(), count: 1, until },
         0,
     );
     assert_eq!((bench.await_turn(waiter), Some(bench.session.now())), (0, until));
@@ -382,20 +428,20 @@ fn proxy_commands_have_tags_and_a_queue_of_their_own() {
     let context = bench.contexts[0];
     let thread = bench.thread;
     let there = memory.0.as_mut_ptr() as u64;
-    let command = |tag| Command {
+    let command = |tag| ProgramCommand {
         name: "spe_mfcio_get",
-        kind: CommandKind::Get(Order::Free),
+        kind: CommandKind::Get(TransferOrder::Free),
         local: 0,
         effective: there,
         bytes: 4096,
         tag,
     };
     for tag in [2, 3] {
-        bench.session.call(thread, Call::Proxy(context, command(tag)), 0);
+        bench.session.call(thread, SessionCall::Proxy(context, command(tag)), 0);
         bench.await_turn(thread);
     }
     let status = |bench: &mut SessionHarness, mask, condition| {
-        bench.session.call(thread, Call::AwaitProxies { of: context, mask, condition }, 0);
+        bench.session.call(thread, SessionCall::AwaitProxies { of: context, mask, condition }, 0);
         bench.await_turn(thread)
     };
     assert_eq!(status(&mut bench, 1 << 2 | 1 << 3, TagCondition::All), 1 << 2 | 1 << 3);

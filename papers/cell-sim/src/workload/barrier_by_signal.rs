@@ -1,11 +1,13 @@
 //! Barriers made of signals.
 
-use super::stats::Timed;
-use seatmap_data::port::channels::{Channels, MESSAGE_TAG, Program, Register, Shape};
+use super::stats::LoopTimes;
+use seatmap_data::port::channels::{
+    ChannelProgram, Channels, MESSAGE_TAG, ProgramNeeds, SignalNumber,
+};
 
 /// The way in which the tasks of a barrier meet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum BarrierMethod {
     /// All tasks signal task 0, which signals all of them.
     Naive,
     /// Each task signals its parent in a binary tree over all tasks, and the answer goes back down
@@ -21,7 +23,7 @@ pub enum Way {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BarrierBySignal {
     /// The way in which tasks meet.
-    pub way: Way,
+    pub way: BarrierMethod,
     /// Number of tasks, 30 at most: one bit for each, and two more.
     pub tasks: usize,
     /// Tasks of the first chip; the others are on the second.
@@ -37,14 +39,14 @@ pub struct BarrierBySignal {
 /// may hear of the next round before it has read of this one.
 const GO: u32 = 1 << 31;
 
-impl Program for BarrierBySignal {
-    type Output = Timed;
+impl ChannelProgram for BarrierBySignal {
+    type Output = LoopTimes;
 
-    fn shape(&self) -> Shape {
-        Shape { tasks: self.tasks, local_bytes: 128, memory_bytes: 128, signals_or: true }
+    fn shape(&self) -> ProgramNeeds {
+        ProgramNeeds { tasks: self.tasks, local_bytes: 128, memory_bytes: 128, signals_or: true }
     }
 
-    fn task<C: Channels>(&self, channels: &C, rank: usize) -> Timed {
+    fn task<C: Channels>(&self, channels: &C, rank: usize) -> LoopTimes {
         let mut member = Member { barrier: self, channels, rank, go: GO, heard: [0; 2] };
         channels.begin_together(self.tasks);
         let began = channels.cycles();
@@ -53,13 +55,19 @@ impl Program for BarrierBySignal {
             // one's.
             member.go = if member.go == GO { GO >> 1 } else { GO };
             match self.way {
-                Way::Naive => member.under_root(0, 0..self.tasks, None),
-                Way::Tree => member.in_tree(),
-                Way::TwoRoots => member.under_two_roots(),
+                BarrierMethod::Naive => member.under_root(0, 0..self.tasks, None),
+                BarrierMethod::Tree => member.in_tree(),
+                BarrierMethod::TwoRoots => member.under_two_roots(),
             }
         }
         let ended = channels.cycles();
-        Timed { began, ended, until: ended, operations: self.iterations, ..Timed::default() }
+        LoopTimes {
+            began,
+            ended,
+            until: ended,
+            operations: self.iterations,
+            ..LoopTimes::default()
+        }
     }
 }
 
@@ -76,8 +84,8 @@ struct Member<'a, C> {
 impl<C: Channels> Member<'_, C> {
     /// Waits for bits. Children's signals arrive in the first register, and the signal to continue
     /// in the second.
-    fn hear(&mut self, register: Register, bits: u32) {
-        let at = usize::from(register == Register::Two);
+    fn hear(&mut self, register: SignalNumber, bits: u32) {
+        let at = usize::from(register == SignalNumber::Two);
         // A signal register gathers bits and is read whole, so that bits for later are kept.
         while self.heard[at] & bits != bits {
             self.heard[at] |= self.channels.signal_read(register);
@@ -86,12 +94,12 @@ impl<C: Channels> Member<'_, C> {
     }
 
     fn arrive_at(&mut self, root: usize) {
-        self.channels.signal(root, Register::One, 1 << self.rank);
-        self.hear(Register::Two, self.go);
+        self.channels.signal(root, SignalNumber::One, 1 << self.rank);
+        self.hear(SignalNumber::Two, self.go);
     }
 
     fn release(&self, member: usize) {
-        self.channels.signal(member, Register::Two, self.go);
+        self.channels.signal(member, SignalNumber::Two, self.go);
         if self.barrier.is_blocking {
             self.channels.wait_tags(1 << MESSAGE_TAG);
         }
@@ -106,11 +114,11 @@ impl<C: Channels> Member<'_, C> {
             .clone()
             .filter(|member| *member != root)
             .fold(0, |bits, member| bits | 1 << member);
-        self.hear(Register::One, bits);
+        self.hear(SignalNumber::One, bits);
         // Both roots tell each other, and each waits: no third task decides.
         if let Some(other) = other {
-            self.channels.signal(other, Register::Two, self.go);
-            self.hear(Register::Two, self.go);
+            self.channels.signal(other, SignalNumber::Two, self.go);
+            self.hear(SignalNumber::Two, self.go);
         }
         members.filter(|member| *member != root).for_each(|member| self.release(member));
     }
@@ -130,7 +138,7 @@ impl<C: Channels> Member<'_, C> {
             .into_iter()
             .filter(|child| *child < self.barrier.tasks);
         let bits = children.clone().fold(0, |bits, child| bits | 1 << child);
-        self.hear(Register::One, bits);
+        self.hear(SignalNumber::One, bits);
         if self.rank > 0 {
             self.arrive_at((self.rank - 1) / 2);
         }

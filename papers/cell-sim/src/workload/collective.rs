@@ -1,7 +1,9 @@
 //! Collective operations: from one task to all, and from all to one.
 
-use super::stats::Timed;
-use seatmap_data::port::channels::{Channels, Ea, Order, Program, Register, Shape};
+use super::stats::LoopTimes;
+use seatmap_data::port::channels::{
+    ChannelProgram, Channels, Ea, ProgramNeeds, SignalNumber, TransferOrder,
+};
 
 /// The collective operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,7 +18,7 @@ pub enum CollectiveKind {
 /// signal that the data is there, the children get their parent's data, or the parent gets the
 /// children's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Collective {
+pub struct CollectiveWorkload {
     /// The operation.
     pub kind: CollectiveKind,
     /// Tasks, 32 at most.
@@ -27,12 +29,12 @@ pub struct Collective {
     pub iterations: u64,
 }
 
-impl Program for Collective {
-    type Output = Timed;
+impl ChannelProgram for CollectiveWorkload {
+    type Output = LoopTimes;
 
-    fn shape(&self) -> Shape {
+    fn shape(&self) -> ProgramNeeds {
         // The task's own buffer, and one arriving buffer for each of two children.
-        Shape {
+        ProgramNeeds {
             tasks: self.tasks,
             local_bytes: 3 * self.size_bytes + 128,
             memory_bytes: 128,
@@ -40,7 +42,7 @@ impl Program for Collective {
         }
     }
 
-    fn task<C: Channels>(&self, channels: &C, rank: usize) -> Timed {
+    fn task<C: Channels>(&self, channels: &C, rank: usize) -> LoopTimes {
         let member = Member { of: self, channels, rank };
         channels.begin_together(self.tasks);
         let began = channels.cycles();
@@ -52,7 +54,7 @@ impl Program for Collective {
             };
         }
         let ended = channels.cycles();
-        Timed {
+        LoopTimes {
             began,
             ended,
             until: ended,
@@ -67,7 +69,7 @@ impl Program for Collective {
 const THERE: u32 = 1 << 31;
 
 struct Member<'a, C> {
-    of: &'a Collective,
+    of: &'a CollectiveWorkload,
     channels: &'a C,
     rank: usize,
 }
@@ -85,7 +87,7 @@ impl<C: Channels> Member<'_, C> {
     /// Waits until the tasks of these bits have signalled.
     fn hear(&self, mut missing: u32) {
         while missing != 0 {
-            missing &= !self.channels.signal_read(Register::One);
+            missing &= !self.channels.signal_read(SignalNumber::One);
         }
     }
 
@@ -95,7 +97,7 @@ impl<C: Channels> Member<'_, C> {
 
     fn fetch(&self, from: usize, into: u32) {
         let there = Ea::Local { rank: from as u16, offset: 0 };
-        self.channels.get(into, there, self.of.size_bytes, 0, Order::Free);
+        self.channels.get(into, there, self.of.size_bytes, 0, TransferOrder::Free);
         self.channels.wait_tags(1);
     }
 
@@ -109,15 +111,15 @@ impl<C: Channels> Member<'_, C> {
         if self.rank == 0 {
             self.channels.poke(0, &(round + 7).to_le_bytes());
         } else {
-            self.channels.signal_read(Register::Two);
+            self.channels.signal_read(SignalNumber::Two);
             self.fetch(self.parent(), 0);
         }
-        self.children().for_each(|child| self.channels.signal(child, Register::Two, THERE));
+        self.children().for_each(|child| self.channels.signal(child, SignalNumber::Two, THERE));
         // No task overwrites data that others still get: the signal that they have it comes up the
         // tree.
         self.hear(self.bits());
         if self.rank > 0 {
-            self.channels.signal(self.parent(), Register::One, 1 << self.rank);
+            self.channels.signal(self.parent(), SignalNumber::One, 1 << self.rank);
         }
         self.word(0)
     }
@@ -136,11 +138,11 @@ impl<C: Channels> Member<'_, C> {
         }
         self.channels.poke(0, &sum.to_le_bytes());
         if self.rank > 0 {
-            self.channels.signal(self.parent(), Register::One, 1 << self.rank);
+            self.channels.signal(self.parent(), SignalNumber::One, 1 << self.rank);
             // Waits until the parent has the data.
-            self.channels.signal_read(Register::Two);
+            self.channels.signal_read(SignalNumber::Two);
         }
-        self.children().for_each(|child| self.channels.signal(child, Register::Two, THERE));
+        self.children().for_each(|child| self.channels.signal(child, SignalNumber::Two, THERE));
         sum
     }
 }

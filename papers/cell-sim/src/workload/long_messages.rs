@@ -1,7 +1,9 @@
 //! Long messages between local stores, along a pattern.
 
 use seatmap_data::pattern::{Edge, Pattern};
-use seatmap_data::port::channels::{Bed, Channels, Ea, Order, Program, Register, Shape, dma};
+use seatmap_data::port::channels::{
+    Bed, ChannelProgram, Channels, Ea, ProgramNeeds, SignalNumber, TransferOrder, dma,
+};
 use seatmap_machines::workload::elapsed_ticks;
 
 /// The most tasks: a task hears of a message by a bit of a signal register.
@@ -11,7 +13,7 @@ const ROOM_BYTES: u32 = 192 << 10;
 
 /// A message of one task to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Message {
+pub struct LongMessage {
     /// The task that sends.
     pub from: usize,
     /// The task that receives.
@@ -33,14 +35,14 @@ pub struct LongMessages {
     /// Number of tasks, 31 at most.
     pub tasks: usize,
     /// All messages with their steps.
-    pub messages: Vec<Message>,
+    pub messages: Vec<LongMessage>,
     /// How often the tasks repeat all steps.
     pub rounds: u32,
 }
 
 /// The result of one task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Moved {
+pub struct LongMessageResult {
     /// When it began, in cycles.
     pub began: u64,
     /// When it ended.
@@ -65,7 +67,7 @@ impl LongMessages {
         let messages = pattern
             .edges
             .iter()
-            .map(|edge| Message {
+            .map(|edge| LongMessage {
                 from: edge.from,
                 to: edge.to,
                 step: step(pattern, edge),
@@ -104,7 +106,7 @@ impl LongMessages {
         largest.min(room).min(dma::LARGEST_BYTES)
     }
 
-    fn of_step(&self, step: usize) -> impl Iterator<Item = &Message> {
+    fn of_step(&self, step: usize) -> impl Iterator<Item = &LongMessage> {
         self.messages.iter().filter(move |message| message.step == step)
     }
 
@@ -138,16 +140,17 @@ fn step(pattern: &Pattern, edge: &Edge) -> usize {
     if is_by_bits { (edge.from ^ edge.to).trailing_zeros() as usize } else { 0 }
 }
 
-impl Program for LongMessages {
-    type Output = Moved;
+impl ChannelProgram for LongMessages {
+    type Output = LongMessageResult;
 
-    fn shape(&self) -> Shape {
+    fn shape(&self) -> ProgramNeeds {
         let local_bytes = (1 + self.most_at_once()) * self.piece_bytes() + 128;
-        Shape { tasks: self.tasks, local_bytes, memory_bytes: 128, signals_or: true }
+        ProgramNeeds { tasks: self.tasks, local_bytes, memory_bytes: 128, signals_or: true }
     }
 
-    fn task<C: Channels>(&self, channels: &C, rank: usize) -> Moved {
-        let mut moved = Moved { began: channels.cycles(), ..Moved::default() };
+    fn task<C: Channels>(&self, channels: &C, rank: usize) -> LongMessageResult {
+        let mut moved =
+            LongMessageResult { began: channels.cycles(), ..LongMessageResult::default() };
         // Senders of a later step may be ahead of this task.
         let mut heard = 0;
         for round in 0..self.rounds {
@@ -167,7 +170,7 @@ impl LongMessages {
         rank: usize,
         step: usize,
         round: u32,
-        moved: &mut Moved,
+        moved: &mut LongMessageResult,
         heard: &mut u32,
     ) {
         channels.poke(0, &(rank as u32 + round).to_le_bytes());
@@ -184,12 +187,12 @@ impl LongMessages {
         }
         channels.wait_tags(waits);
         for message in self.of_step(step).filter(|message| message.from == rank) {
-            channels.signal(message.to, Register::One, 1 << rank);
+            channels.signal(message.to, SignalNumber::One, 1 << rank);
         }
         let senders =
             self.of_step(step).filter(|m| m.to == rank).fold(0_u32, |bits, m| bits | 1 << m.from);
         while *heard & senders != senders {
-            *heard |= channels.signal_read(Register::One);
+            *heard |= channels.signal_read(SignalNumber::One);
         }
         *heard &= !senders;
         for place in 0..self.of_step(step).filter(|m| m.to == rank).count() as u32 {
@@ -199,20 +202,26 @@ impl LongMessages {
         }
         // Senders of the next step must not overwrite data that this task has not read yet.
         for message in self.of_step(step).filter(|message| message.to == rank) {
-            channels.signal(message.from, Register::Two, 1 << rank);
+            channels.signal(message.from, SignalNumber::Two, 1 << rank);
         }
         let mut missing =
             self.of_step(step).filter(|m| m.from == rank).fold(0_u32, |bits, m| bits | 1 << m.to);
         while missing != 0 {
-            missing &= !channels.signal_read(Register::Two);
+            missing &= !channels.signal_read(SignalNumber::Two);
         }
     }
 
-    fn send<C: Channels>(&self, channels: &C, message: &Message, offset: u32) {
+    fn send<C: Channels>(&self, channels: &C, message: &LongMessage, offset: u32) {
         let mut left = message.size_bytes;
         while left > 0 {
             let size = left.min(self.piece_bytes());
-            channels.put(0, Ea::Local { rank: message.to as u16, offset }, size, 0, Order::Free);
+            channels.put(
+                0,
+                Ea::Local { rank: message.to as u16, offset },
+                size,
+                0,
+                TransferOrder::Free,
+            );
             left -= size;
         }
     }

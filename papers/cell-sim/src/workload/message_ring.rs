@@ -1,6 +1,6 @@
 //! Packets around a ring, by a message library for machines without shared lines.
 
-use seatmap_data::port::channels::{Channels, Ea, Order, Program, Shape};
+use seatmap_data::port::channels::{ChannelProgram, Channels, Ea, ProgramNeeds, TransferOrder};
 
 /// The smallest transfer that may be of any number of such pieces.
 const QUADWORD: u32 = 16;
@@ -63,7 +63,7 @@ pub struct MessageRingOver {
 
 /// The result of one task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Taken {
+pub struct MessageRingResult {
     /// When it began, in cycles of the machine's clock.
     pub began: u64,
     /// When it ended.
@@ -74,14 +74,14 @@ pub struct Taken {
     pub sum: u64,
 }
 
-impl Program for MessageRing {
-    type Output = Taken;
+impl ChannelProgram for MessageRing {
+    type Output = MessageRingResult;
 
-    fn shape(&self) -> Shape {
+    fn shape(&self) -> ProgramNeeds {
         self.over(MessageLibrary::default()).shape()
     }
 
-    fn task<C: Channels>(&self, channels: &C, rank: usize) -> Taken {
+    fn task<C: Channels>(&self, channels: &C, rank: usize) -> MessageRingResult {
         self.over(MessageLibrary::default()).task(channels, rank)
     }
 }
@@ -101,13 +101,13 @@ impl MessageRingOver {
     }
 }
 
-impl Program for MessageRingOver {
-    type Output = Taken;
+impl ChannelProgram for MessageRingOver {
+    type Output = MessageRingResult;
 
-    fn shape(&self) -> Shape {
+    fn shape(&self) -> ProgramNeeds {
         let tasks = self.ring.tasks as u32;
         let row = self.row_bytes();
-        Shape {
+        ProgramNeeds {
             tasks: self.ring.tasks,
             // The row as it was got, the entry to put, and for both sides a send buffer and a
             // receive buffer.
@@ -120,7 +120,7 @@ impl Program for MessageRingOver {
         }
     }
 
-    fn task<C: Channels>(&self, channels: &C, rank: usize) -> Taken {
+    fn task<C: Channels>(&self, channels: &C, rank: usize) -> MessageRingResult {
         let mut member = Member::new(self, channels, rank);
         member.taken.began = channels.cycles();
         member.work();
@@ -151,7 +151,7 @@ struct Member<'a, C> {
     rank: usize,
     /// The left and the right neighbour.
     sides: [Side; 2],
-    taken: Taken,
+    taken: MessageRingResult,
 }
 
 impl<'a, C: Channels> Member<'a, C> {
@@ -169,7 +169,7 @@ impl<'a, C: Channels> Member<'a, C> {
                 Side { rank: (rank + n - 1) % n, ..Side::default() },
                 Side { rank: (rank + 1) % n, ..Side::default() },
             ],
-            taken: Taken::default(),
+            taken: MessageRingResult::default(),
         }
     }
 
@@ -195,7 +195,7 @@ impl<'a, C: Channels> Member<'a, C> {
     fn poll(&mut self) {
         self.channels.compute(self.library.poll_cycles.into());
         let row = Ea::Memory { module: 0, offset: self.rank as u32 * self.row_bytes };
-        self.channels.get(0, row, self.row_bytes, 0, Order::Free);
+        self.channels.get(0, row, self.row_bytes, 0, TransferOrder::Free);
         self.channels.wait_tags(1);
         for from in 0..2 {
             let (sent, taken) = self.entry(from);
@@ -248,7 +248,7 @@ impl<'a, C: Channels> Member<'a, C> {
         let buffer = self.receive_buffer(from);
         // The sender's buffer for its other side.
         let there = Ea::Local { rank: side.rank as u16, offset: self.send_buffer(1 - from) };
-        self.channels.get(buffer, there, self.ring.packet_bytes, 1, Order::Free);
+        self.channels.get(buffer, there, self.ring.packet_bytes, 1, TransferOrder::Free);
         self.channels.wait_tags(2);
         let mut word = [0; 4];
         self.channels.peek(buffer, &mut word);
@@ -285,7 +285,7 @@ impl<'a, C: Channels> Member<'a, C> {
         bytes[..count].copy_from_slice(&side.sent.to_le_bytes()[..count]);
         bytes[count..2 * count].copy_from_slice(&side.received.to_le_bytes()[..count]);
         self.channels.poke(own, &bytes[..entry.min(QUADWORD) as usize]);
-        self.channels.put(own, Ea::Memory { module: 0, offset }, entry, 2, Order::Free);
+        self.channels.put(own, Ea::Memory { module: 0, offset }, entry, 2, TransferOrder::Free);
     }
 
     fn send_buffer(&self, to: usize) -> u32 {

@@ -4,7 +4,7 @@
 //! | workload | is |
 //! |---|---|
 //! | [`stats`] | CellStats: one primitive at a time |
-//! | [`BarrierBySignal`], [`Collective`] | barriers, broadcast, reduction: what messages are good for |
+//! | [`BarrierBySignal`], [`CollectiveWorkload`] | barriers, broadcast, reduction: what messages are good for |
 //! | [`mod@long_messages`] | long messages along a pattern: affinities on the Cell |
 //! | [`MessageRing`] | packets around a ring by a message library: task mapping on the Cell |
 
@@ -14,7 +14,7 @@ pub mod long_messages;
 mod message_ring;
 pub mod stats;
 
-pub use barrier_by_signal::{BarrierBySignal, Way};
-pub use collective::{Collective, CollectiveKind};
-pub use long_messages::{LongMessages, Message, Moved, messages_ns};
-pub use message_ring::{MessageLibrary, MessageRing, MessageRingOver, Taken};
+pub use barrier_by_signal::{BarrierBySignal, BarrierMethod};
+pub use collective::{CollectiveKind, CollectiveWorkload};
+pub use long_messages::{LongMessage, LongMessageResult, LongMessages, messages_ns};
+pub use message_ring::{MessageLibrary, MessageRing, MessageRingOver, MessageRingResult};

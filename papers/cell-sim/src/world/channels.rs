@@ -1,45 +1,47 @@
 //! The channels of an SPU that runs a program in C.
 
-use super::World;
-use crate::event::Event;
+use super::CellBeMachine;
+use crate::event::CellBeEvent;
 use crate::mfc;
 use crate::session::context::{REGISTER_OFFSETS, spu_event};
-use crate::session::process::{Place, REGISTERS};
-use crate::session::{Call, Command, CommandKind, ListElement, Outbound, Reading};
+use crate::session::process::{AddressTarget, REGISTERS};
+use crate::session::{
+    CommandKind, ListElement, Outbound, ProgramCommand, ReadChannel, SessionCall,
+};
 use crate::transaction::{MappedRegister, Transaction};
-use crate::{memory::LINE_BYTES, transaction::Purpose};
-use seatmap_data::port::channels::{Ea, Element, Order, Register};
+use crate::{memory::LINE_BYTES, transaction::TransactionPurpose};
+use seatmap_data::port::channels::{Ea, Element, SignalNumber, TransferOrder};
 
 /// Bits of an entry's number in the answer to a command.
 const NO_ENTRY: u64 = u64::MAX;
 
-impl World {
+impl CellBeMachine {
     /// Does the call of an SPU, or leaves it waiting.
-    pub(super) fn channel_call(&mut self, task: u16, spe: u16, call: Call) {
+    pub(super) fn channel_call(&mut self, task: u16, spe: u16, call: SessionCall) {
         // A program with a fault stops at its next call.
         if self.context_of(task).fault.is_some() {
             return self.end_call(task, 0, NO_ENTRY);
         }
         // Any other call shows that the program does not spin.
-        if !matches!(call, Call::AwaitStore) {
+        if !matches!(call, SessionCall::AwaitStore) {
             self.context_of(task).patience = 0;
         }
         match call {
-            Call::AwaitStore => self.await_store(task),
-            Call::Command(command) => self.command(task, spe, command),
-            Call::List { command, elements, count, is_open } => {
+            SessionCall::AwaitStore => self.await_store(task),
+            SessionCall::Command(command) => self.command(task, spe, command),
+            SessionCall::List { command, elements, count, is_open } => {
                 // SAFETY: the program that owns the elements is suspended until this call is done.
                 let elements = unsafe { std::slice::from_raw_parts(elements, count) };
                 self.list(task, spe, command, elements, is_open);
             }
-            Call::Read(reading) => self.read_channel(task, reading),
-            Call::Write(which, value) => self.write_mailbox_out(task, which, value),
-            Call::Look => self.end_call(task, self.timing.channel, 0),
+            SessionCall::Read(reading) => self.read_channel(task, reading),
+            SessionCall::Write(which, value) => self.write_mailbox_out(task, which, value),
+            SessionCall::Look => self.end_call(task, self.timing.channel, 0),
             _ => self.cannot(task, &crate::request::ChannelCall::Program(call)),
         }
     }
 
-    fn command(&mut self, task: u16, spe: u16, command: Command) {
+    fn command(&mut self, task: u16, spe: u16, command: ProgramCommand) {
         match command.kind {
             kind if kind.is_atomic() => self.atomic_command(task, spe, command),
             CommandKind::Barrier => {
@@ -69,40 +71,50 @@ impl World {
         &mut self,
         task: u16,
         spe: u16,
-        command: Command,
+        command: ProgramCommand,
         tag: u8,
     ) -> Option<u8> {
         let found = self.programs.process.find(command.effective, command.bytes);
         let (work, ea) = self.planned(task, command, found?)?;
         let first = Element { ea, size: command.bytes };
         let order = order_of(command.kind);
-        let queued = mfc::Command { work, local: command.local, first, tag, order };
+        let queued = mfc::MfcCommand { work, local: command.local, first, tag, order };
         let entry = self.spes[spe as usize].mfc.enqueue(queued, &[], &mut self.out);
         self.note_command(task, spe, entry, command, command.bytes);
         Some(entry)
     }
 
     /// The work of a command at a place; `None` if there is a register that it cannot reach.
-    fn planned(&self, task: u16, command: Command, place: Place) -> Option<(mfc::Work, Ea)> {
+    fn planned(
+        &self,
+        task: u16,
+        command: ProgramCommand,
+        place: AddressTarget,
+    ) -> Option<(mfc::MfcOperation, Ea)> {
         let is_get = matches!(command.kind, CommandKind::Get(_));
         match place {
-            Place::Bytes(ea) => {
+            AddressTarget::Bytes(ea) => {
                 let is_there = self.programs.process.is_there(ea, command.bytes, !is_get);
-                is_there.then_some((if is_get { mfc::Work::Get } else { mfc::Work::Put }, ea))
+                is_there.then_some((
+                    if is_get { mfc::MfcOperation::Get } else { mfc::MfcOperation::Put },
+                    ea,
+                ))
             }
-            Place::Register { of, offset } if is_get => {
+            AddressTarget::Register { of, offset } if is_get => {
                 let is_there = command.bytes == 4 && REGISTER_OFFSETS.contains(&offset);
-                is_there
-                    .then_some((mfc::Work::Get, Ea::Local { rank: of, offset: REGISTERS | offset }))
+                is_there.then_some((
+                    mfc::MfcOperation::Get,
+                    Ea::Local { rank: of, offset: REGISTERS | offset },
+                ))
             }
-            Place::Register { of, offset } => {
+            AddressTarget::Register { of, offset } => {
                 let register = MappedRegister::at(offset).filter(|_| command.bytes == 4)?;
                 let own = Ea::Local { rank: task, offset: command.local };
                 // SAFETY: four aligned bytes of the store, as the command's rules say.
                 let value =
                     unsafe { self.programs.process.pointer(own)?.cast::<u32>().read_volatile() };
                 let ea = Ea::Local { rank: of, offset: LINE_BYTES * register.line() };
-                Some((mfc::Work::Message { register, to: of, value }, ea))
+                Some((mfc::MfcOperation::Message { register, to: of, value }, ea))
             }
         }
     }
@@ -111,7 +123,7 @@ impl World {
         &mut self,
         task: u16,
         spe: u16,
-        command: Command,
+        command: ProgramCommand,
         elements: &[ListElement],
         is_open: bool,
     ) {
@@ -123,13 +135,13 @@ impl World {
             self.fault(task, command);
             return self.end_call(task, self.timing.channel, NO_ENTRY);
         };
-        let work = if is_get { mfc::Work::Get } else { mfc::Work::Put };
+        let work = if is_get { mfc::MfcOperation::Get } else { mfc::MfcOperation::Put };
         let Some((first, rest)) = found.split_first() else {
             return self.empty_list(task, spe, command, work, is_open);
         };
         let order = order_of(command.kind);
         let queued =
-            mfc::Command { work, local: command.local, first: *first, tag: command.tag, order };
+            mfc::MfcCommand { work, local: command.local, first: *first, tag: command.tag, order };
         let mfc = &mut self.spes[spe as usize].mfc;
         let entry = mfc.enqueue(queued, rest, &mut self.out);
         mfc.align_list(entry, is_open);
@@ -143,8 +155,8 @@ impl World {
         &mut self,
         task: u16,
         spe: u16,
-        command: Command,
-        work: mfc::Work,
+        command: ProgramCommand,
+        work: mfc::MfcOperation,
         is_open: bool,
     ) {
         if !is_open {
@@ -163,7 +175,7 @@ impl World {
         elements
             .iter()
             .map(|element| match process.find(element.effective, element.bytes)? {
-                Place::Bytes(ea) if process.is_there(ea, element.bytes, writes) => {
+                AddressTarget::Bytes(ea) if process.is_there(ea, element.bytes, writes) => {
                     Some(Element { ea, size: element.bytes })
                 }
                 _ => None,
@@ -209,32 +221,36 @@ impl World {
     }
 
     /// Reads a channel; if it is empty, the SPU waits until it is not.
-    fn read_channel(&mut self, task: u16, reading: Reading) {
+    fn read_channel(&mut self, task: u16, reading: ReadChannel) {
         let has_waited = std::mem::replace(&mut self.tasks[task as usize].has_polled, true);
         let channel = self.timing.channel;
         let found = match reading {
-            Reading::Mailbox => self.context_of(task).inbound.read().map(|value| (value, channel)),
-            Reading::Signal(register) => {
+            ReadChannel::Mailbox => {
+                self.context_of(task).inbound.read().map(|value| (value, channel))
+            }
+            ReadChannel::Signal(register) => {
                 self.context_of(task).take_signal(register).map(|value| (value, channel))
             }
-            Reading::TagStatus => {
+            ReadChannel::TagStatus => {
                 // A read that has waited has paid for its access to the channel already.
                 let cycles = if has_waited { self.timing.tag } else { channel + self.timing.tag };
                 self.context_of(task).tag_status.take().map(|status| (status, cycles))
             }
-            Reading::StallStatus => {
+            ReadChannel::StallStatus => {
                 let tags = std::mem::take(&mut self.context_of(task).stalled);
                 (tags != 0).then_some((tags, channel))
             }
             // The halves of an atomic are calibrated with the reads of their status.
-            Reading::AtomicStatus => {
+            ReadChannel::AtomicStatus => {
                 self.context_of(task).atomic_status.take().map(|status| (status, 0))
             }
-            Reading::Events => self.read_events(task, has_waited).map(|events| (events, channel)),
+            ReadChannel::Events => {
+                self.read_events(task, has_waited).map(|events| (events, channel))
+            }
         };
         if let Some((value, cycles)) = found {
             self.end_call(task, cycles, u64::from(value));
-            if reading == Reading::Mailbox {
+            if reading == ReadChannel::Mailbox {
                 self.note_messages(task, None);
                 self.nudge_threads();
             }
@@ -270,7 +286,7 @@ impl World {
         let number = context.timer;
         let tick = context.negative_at();
         let at = self.cycle_of(tick).max(self.out.now() + 1);
-        self.out.send(at, Event::Timer { task, number });
+        self.out.send(at, CellBeEvent::Timer { task, number });
     }
 
     /// Events of the mask that have happened and were not acknowledged.
@@ -293,7 +309,7 @@ impl World {
     /// Lets an event of an SPU happen.
     pub fn raise(&mut self, task: u16, event: u32) {
         self.context_of(task).events |= event;
-        if matches!(self.waiting_call(task), Some(Call::Read(Reading::Events))) {
+        if matches!(self.waiting_call(task), Some(SessionCall::Read(ReadChannel::Events))) {
             self.try_call(task);
         }
     }
@@ -320,7 +336,11 @@ impl World {
             }
             MappedRegister::Signal(register) => {
                 context.signal(register, value);
-                if register == Register::One { spu_event::SIGNAL_1 } else { spu_event::SIGNAL_2 }
+                if register == SignalNumber::One {
+                    spu_event::SIGNAL_1
+                } else {
+                    spu_event::SIGNAL_2
+                }
             }
         };
         self.note_messages(to, None);
@@ -330,7 +350,7 @@ impl World {
 
     /// Moves the bytes of a line; an address that cannot be read or written is the context's fault.
     pub(super) fn move_bytes(&mut self, done: &Transaction, own: Ea) {
-        let is_get = done.purpose == Purpose::Get;
+        let is_get = done.purpose == TransactionPurpose::Get;
         let are_moved = match done.ea {
             Ea::Local { rank, offset } if is_get && offset >= REGISTERS => {
                 self.load_register(rank, offset, own)
@@ -374,7 +394,7 @@ impl World {
     }
 
     /// Notes the first fault of a context, and ends its call: its program stops there.
-    pub(super) fn fault(&mut self, task: u16, command: Command) {
+    pub(super) fn fault(&mut self, task: u16, command: ProgramCommand) {
         let context = self.context_of(task);
         let is_first = context.fault.is_none();
         context.fault.get_or_insert(command);
@@ -414,9 +434,9 @@ impl World {
     }
 }
 
-fn order_of(kind: CommandKind) -> Order {
+fn order_of(kind: CommandKind) -> TransferOrder {
     match kind {
         CommandKind::Get(order) | CommandKind::Put(order) => order,
-        _ => Order::Free,
+        _ => TransferOrder::Free,
     }
 }

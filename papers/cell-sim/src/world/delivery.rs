@@ -1,17 +1,17 @@
 //! Transactions between the SPEs and the interconnect.
 
-use super::{Seat, World};
-use crate::event::Event;
+use super::{CellBeMachine, TaskElement};
+use crate::event::CellBeEvent;
 use crate::memory::LINE_BYTES;
-use crate::mfc::{LineRequest, Wake, Work};
+use crate::mfc::{LineRequest, MfcOperation, Wake};
 use crate::request::ChannelCall;
-use crate::reservation::{Operation, Step};
-use crate::transaction::{MappedRegister, Node, Purpose, Transaction};
+use crate::reservation::{AtomicAction, AtomicRequest};
+use crate::transaction::{MappedRegister, RingElement, Transaction, TransactionPurpose};
 use seatmap_data::invariant::broken;
 use seatmap_data::port::channels::{Atomic, Ea};
 use seatmap_sim::moment::at_cycle;
 
-impl World {
+impl CellBeMachine {
     /// Has an MFC issue its next line, if it has one.
     pub(super) fn issue_line(&mut self, spe: u16) {
         if let Some(request) = self.spes[spe as usize].mfc.issue(&mut self.out) {
@@ -24,18 +24,19 @@ impl World {
     fn transaction(&self, spe: u16, line: &LineRequest) -> Transaction {
         let own = self.spes[spe as usize].node();
         let (purpose, other, to, value) = match line.work {
-            Work::Get => (Purpose::Get, self.node_of(line.ea), 0, 0),
-            Work::Put => (Purpose::Put, self.node_of(line.ea), 0, 0),
-            Work::Message { register, to, value } => {
-                (Purpose::Message(register), self.node_of_task(to), to, value)
+            MfcOperation::Get => (TransactionPurpose::Get, self.node_of(line.ea), 0, 0),
+            MfcOperation::Put => (TransactionPurpose::Put, self.node_of(line.ea), 0, 0),
+            MfcOperation::Message { register, to, value } => {
+                (TransactionPurpose::Message(register), self.node_of_task(to), to, value)
             }
-            Work::Barrier => broken(
+            MfcOperation::Barrier => broken(
                 at_cycle(format_args!("the MFC of SPE {spe}"), self.out.now()),
                 format_args!("a barrier has no lines"),
             ),
         };
         // Data comes to a GET's requester, and leaves that of all others.
-        let (source, target) = if purpose == Purpose::Get { (other, own) } else { (own, other) };
+        let (source, target) =
+            if purpose == TransactionPurpose::Get { (other, own) } else { (own, other) };
         let LineRequest { entry, local, ea, size, .. } = *line;
         Transaction {
             purpose,
@@ -53,7 +54,7 @@ impl World {
     }
 
     /// The element at which an address lies.
-    fn node_of(&self, ea: Ea) -> Node {
+    fn node_of(&self, ea: Ea) -> RingElement {
         match ea {
             Ea::Memory { module, .. } => self.interconnect.memory(self.programs.chip(module)),
             Ea::Local { rank, .. } => self.node_of_task(rank),
@@ -62,12 +63,12 @@ impl World {
 
     /// The element at which a task's local store lies; the local store of a task on the PPE lies
     /// behind the end of the link.
-    fn node_of_task(&self, task: u16) -> Node {
+    fn node_of_task(&self, task: u16) -> RingElement {
         match self.tasks[task as usize].seat {
-            Seat::Spe(spe) => self.spes[spe as usize].node(),
-            Seat::Ppe(chip) => self.interconnect.bif(chip),
+            TaskElement::Spe(spe) => self.spes[spe as usize].node(),
+            TaskElement::Ppe(chip) => self.interconnect.bif(chip),
             // The local store of a context that no SPE runs lies in the first chip's memory.
-            Seat::Stored => self.interconnect.memory(0),
+            TaskElement::Stored => self.interconnect.memory(0),
         }
     }
 
@@ -76,16 +77,16 @@ impl World {
         let now = self.out.now();
         let Transaction { purpose, spe, ea, .. } = *self.interconnect.transaction(id, now);
         match purpose {
-            Purpose::Get => self.interconnect.fetch(id, &mut self.out),
-            Purpose::Put => self.interconnect.announce(id, &mut self.out),
-            Purpose::Message(_) => self.interconnect.data_ready(id, &mut self.out),
-            Purpose::Reserve => {
+            TransactionPurpose::Get => self.interconnect.fetch(id, &mut self.out),
+            TransactionPurpose::Put => self.interconnect.announce(id, &mut self.out),
+            TransactionPurpose::Message(_) => self.interconnect.data_ready(id, &mut self.out),
+            TransactionPurpose::Reserve => {
                 let owner = self.atomics.order(spe, ea, now);
                 let source =
                     owner.map_or(self.node_of(ea), |owner| self.spes[owner as usize].node());
                 self.interconnect.fetch_from(id, source, &mut self.out);
             }
-            Purpose::Claim => {
+            TransactionPurpose::Claim => {
                 self.interconnect.finish(id, now);
                 let step = self.atomics.claimed(spe, &mut self.out);
                 self.advance_atomic(spe, step);
@@ -110,19 +111,23 @@ impl World {
         let done = self.interconnect.finish(id, now);
         let own = Ea::Local { rank: self.spes[done.spe as usize].task(now), offset: done.local };
         match done.purpose {
-            Purpose::Get | Purpose::Put if self.programs.is_active() => self.move_bytes(&done, own),
-            Purpose::Get => self.memory.copy(done.ea, own, done.size, now),
-            Purpose::Put => {
+            TransactionPurpose::Get | TransactionPurpose::Put if self.programs.is_active() => {
+                self.move_bytes(&done, own)
+            }
+            TransactionPurpose::Get => self.memory.copy(done.ea, own, done.size, now),
+            TransactionPurpose::Put => {
                 self.memory.copy(own, done.ea, done.size, now);
                 // A store by a transfer breaks reservations on its line.
                 self.atomics.written(done.ea);
             }
-            Purpose::Message(register) => self.write_register(done.to, register, done.value),
-            Purpose::Reserve => {
+            TransactionPurpose::Message(register) => {
+                self.write_register(done.to, register, done.value)
+            }
+            TransactionPurpose::Reserve => {
                 let step = self.atomics.receive(done.spe, &mut self.out);
                 return self.advance_atomic(done.spe, step);
             }
-            Purpose::Claim => broken(
+            TransactionPurpose::Claim => broken(
                 at_cycle("the machine", now),
                 format_args!("a claim delivers data: {done:?}"),
             ),
@@ -138,7 +143,7 @@ impl World {
         let task = one.task(now);
         let wake = one.mfc.complete_line(now, entry);
         match wake {
-            Some(Wake::Room) => self.out.send(now, Event::Retry(task)),
+            Some(Wake::Room) => self.out.send(now, CellBeEvent::Retry(task)),
             Some(Wake::Tags) => self.end_call(task, self.timing.tag, 0),
             Some(Wake::Stalled(entry)) => self.list_stalled(task, entry),
             None => {}
@@ -182,19 +187,30 @@ impl World {
     }
 
     /// Carries out the action that an atomic unit needs.
-    pub(super) fn advance_atomic(&mut self, spe: u16, step: Step) {
+    pub(super) fn advance_atomic(&mut self, spe: u16, step: AtomicAction) {
         let own = self.spes[spe as usize].node();
         match step {
-            Step::Cached => {}
-            Step::Reserve(at) => self.send_atomic(spe, at, Purpose::Reserve, self.node_of(at), own),
-            Step::Claim(at) => self.send_atomic(spe, at, Purpose::Claim, own, self.node_of(at)),
-            Step::Done(operation) => self.finish_atomic(spe, operation),
-            Step::Held(at) => self.line_held(spe, at),
-            Step::Put(at, is_valid) => self.line_put(spe, at, is_valid),
+            AtomicAction::Cached => {}
+            AtomicAction::Reserve(at) => {
+                self.send_atomic(spe, at, TransactionPurpose::Reserve, self.node_of(at), own)
+            }
+            AtomicAction::Claim(at) => {
+                self.send_atomic(spe, at, TransactionPurpose::Claim, own, self.node_of(at))
+            }
+            AtomicAction::Done(operation) => self.finish_atomic(spe, operation),
+            AtomicAction::Held(at) => self.line_held(spe, at),
+            AtomicAction::Put(at, is_valid) => self.line_put(spe, at, is_valid),
         }
     }
 
-    fn send_atomic(&mut self, spe: u16, ea: Ea, purpose: Purpose, source: Node, target: Node) {
+    fn send_atomic(
+        &mut self,
+        spe: u16,
+        ea: Ea,
+        purpose: TransactionPurpose,
+        source: RingElement,
+        target: RingElement,
+    ) {
         let requester = self.spes[spe as usize].node();
         let size = LINE_BYTES;
         let transaction = Transaction {
@@ -217,7 +233,7 @@ impl World {
         );
     }
 
-    fn finish_atomic(&mut self, spe: u16, Operation { kind, at, value }: Operation) {
+    fn finish_atomic(&mut self, spe: u16, AtomicRequest { kind, at, value }: AtomicRequest) {
         let now = self.out.now();
         let before = self.memory.word(at, now);
         match kind {

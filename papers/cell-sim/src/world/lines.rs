@@ -1,9 +1,9 @@
 //! Lines that programs in C reserve and store.
 
-use super::World;
-use crate::session::context::Reserved;
-use crate::session::process::Place;
-use crate::session::{Call, Command, CommandKind, Reading};
+use super::CellBeMachine;
+use crate::session::context::ReservedLine;
+use crate::session::process::AddressTarget;
+use crate::session::{CommandKind, ProgramCommand, ReadChannel, SessionCall};
 use seatmap_data::port::channels::Ea;
 
 /// The status of atomic commands (Cell Broadband Engine Architecture): the store failed, a store
@@ -14,15 +14,17 @@ mod status {
     pub const HELD: u32 = 4;
 }
 
-impl World {
+impl CellBeMachine {
     /// Hands the atomic unit a command, as soon as it has done the one before.
-    pub(super) fn atomic_command(&mut self, task: u16, spe: u16, command: Command) {
+    pub(super) fn atomic_command(&mut self, task: u16, spe: u16, command: ProgramCommand) {
         if !self.atomics.is_idle(spe) {
             return;
         }
         let writes = command.kind != CommandKind::Reserve;
         let at = match self.programs.process.find(command.effective, command.bytes) {
-            Some(Place::Bytes(at)) if self.programs.process.is_there(at, command.bytes, writes) => {
+            Some(AddressTarget::Bytes(at))
+                if self.programs.process.is_there(at, command.bytes, writes) =>
+            {
                 at
             }
             _ => return self.fault(task, command),
@@ -47,7 +49,7 @@ impl World {
             return self.fault(task, command);
         }
         let context = self.context_of(task);
-        context.reserved = line.map(|line| Reserved { at, line });
+        context.reserved = line.map(|line| ReservedLine { at, line });
         context.atomic_status = Some(status::HELD);
         self.nudge(task);
     }
@@ -67,7 +69,7 @@ impl World {
             _ if !is_valid => Some(false),
             // The PPE stores past the atomic units: its stores show in the bytes of the line.
             _ => match (reserved.filter(|reserved| reserved.at == at), process.line(own)) {
-                (Some(Reserved { line, .. }), Some(new)) => match process.line(at) {
+                (Some(ReservedLine { line, .. }), Some(new)) => match process.line(at) {
                     Some(now) if now != line => Some(false),
                     Some(_) => process.exchange(at, &line, &new),
                     None => None,
@@ -94,7 +96,7 @@ impl World {
     /// PPE.
     pub(super) fn has_lost_line(&mut self, task: u16) -> bool {
         let context = self.context_of(task);
-        let (Some(Reserved { at, line }), Some(spe)) = (context.reserved, context.seat) else {
+        let (Some(ReservedLine { at, line }), Some(spe)) = (context.reserved, context.seat) else {
             return false;
         };
         !self.atomics.has_reserved(spe, at) || self.programs.process.line(at) != Some(line)
@@ -106,7 +108,9 @@ impl World {
             return;
         }
         let waiting: Vec<u16> = (0..self.tasks.len() as u16)
-            .filter(|task| matches!(self.waiting_call(*task), Some(Call::Read(Reading::Events))))
+            .filter(|task| {
+                matches!(self.waiting_call(*task), Some(SessionCall::Read(ReadChannel::Events)))
+            })
             .collect();
         for task in waiting {
             self.nudge(task);

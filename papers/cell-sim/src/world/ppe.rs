@@ -1,13 +1,13 @@
 //! The calls of a task on the PPE, which loads and stores the SPEs' mapped registers.
 
-use super::World;
-use crate::event::Event;
+use super::CellBeMachine;
+use crate::event::CellBeEvent;
 use crate::request::ChannelCall;
 use crate::transaction::MappedRegister;
 use seatmap_data::invariant::broken;
 use seatmap_sim::moment::at_cycle;
 
-impl World {
+impl CellBeMachine {
     /// Does the call of a task on a PPE, or its next step.
     pub(super) fn ppe_call(&mut self, task: u16, chip: u8, request: ChannelCall) {
         match request {
@@ -44,13 +44,14 @@ impl World {
         self.tasks[task as usize].has_polled = true;
         let looked =
             if self.is_far(chip, spe) { self.timing.ppe_room_far } else { self.timing.ppe_room };
-        self.out.send(self.out.now() + looked, Event::Retry(task));
+        self.out.send(self.out.now() + looked, CellBeEvent::Retry(task));
     }
 
     /// Sends a posted store, which arrives half a load later.
     pub(super) fn store(&mut self, chip: u8, to: u16, register: MappedRegister, value: u32) {
         let load = self.load_cycles(chip, self.spe_of(to));
-        self.out.send(self.out.now() + load / 2, Event::RegisterWrite { to, register, value });
+        self.out
+            .send(self.out.now() + load / 2, CellBeEvent::RegisterWrite { to, register, value });
     }
 
     /// Loads the status of an outbound mailbox until it is full, and then the mailbox. A load sees
@@ -61,21 +62,21 @@ impl World {
         let load = self.load_cycles(chip, spe);
         if !self.tasks[task as usize].has_polled {
             self.tasks[task as usize].has_polled = true;
-            return self.out.send(now + load / 2, Event::Retry(task));
+            return self.out.send(now + load / 2, CellBeEvent::Retry(task));
         }
         match self.spes[spe].outbound.read() {
             Some(value) => {
                 self.end_call(task, load - load / 2 + load, u64::from(value));
                 self.wake_outbound_writer(from);
             }
-            None => self.out.send(now + load, Event::Retry(task)),
+            None => self.out.send(now + load, CellBeEvent::Retry(task)),
         }
     }
 
     /// Wakes the task that waits for room in its outbound mailbox.
     fn wake_outbound_writer(&mut self, task: u16) {
         if let Some(ChannelCall::OutboxWrite(_)) = self.tasks[task as usize].request {
-            self.out.send(self.out.now(), Event::Retry(task));
+            self.out.send(self.out.now(), CellBeEvent::Retry(task));
         }
     }
 

@@ -1,24 +1,24 @@
 //! Programs in C at work: their contexts and threads, which come and go while the machine runs.
 
-use super::{Seat, Task, World};
-use crate::event::Event;
+use super::{CellBeMachine, Task, TaskElement};
+use crate::event::CellBeEvent;
 use crate::request::ChannelCall;
-use crate::session::{Account, Call, Context, Process, Spent};
+use crate::session::{AddressSpace, ChannelState, SessionCall, SpeAccount, Spent};
 use seatmap_data::invariant::broken;
-use seatmap_sim::engine::Machine;
+use seatmap_sim::engine::SimulatedMachine;
 use seatmap_sim::moment::at_cycle;
 
 /// The contexts and addresses of the process whose programs run. A bed has none.
 #[derive(Clone, Debug, Default)]
-pub struct Programs {
+pub struct ProgramContexts {
     is_active: bool,
     /// By task; none for threads.
-    contexts: Vec<Option<Context>>,
+    contexts: Vec<Option<ChannelState>>,
     /// Tasks that have ended, whose numbers are given to others.
     free: Vec<u16>,
-    pub process: Process,
+    pub process: AddressSpace,
     /// An account of what each SPE has done.
-    pub accounts: Vec<Account>,
+    pub accounts: Vec<SpeAccount>,
     /// SPEs in the order in which contexts take them.
     pub(super) seats: Vec<u16>,
     /// Whether bytes have arrived since this was set to false.
@@ -33,7 +33,7 @@ pub struct Programs {
 
 /// How far a program's call has come.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Progress {
+pub struct CallProgress {
     /// Whether the work before the call is done, so that the call itself has begun.
     pub has_begun: bool,
     /// Looks that a poll has made.
@@ -46,51 +46,56 @@ pub struct Progress {
     pub spends: Option<(Spent, u64)>,
 }
 
-impl Programs {
+impl ProgramContexts {
     pub fn is_active(&self) -> bool {
         self.is_active
     }
 
     /// The chip whose memory holds a module.
     pub fn chip(&self, module: u8) -> u8 {
-        if self.is_active { Process::chip(module) } else { module }
+        if self.is_active { AddressSpace::chip(module) } else { module }
     }
 
-    pub fn context(&self, task: u16) -> Option<&Context> {
+    pub fn context(&self, task: u16) -> Option<&ChannelState> {
         self.contexts.get(task as usize)?.as_ref()
     }
 
-    pub fn context_mut(&mut self, task: u16) -> Option<&mut Context> {
+    pub fn context_mut(&mut self, task: u16) -> Option<&mut ChannelState> {
         self.contexts.get_mut(task as usize)?.as_mut()
     }
 
     /// The contexts, by task.
-    pub fn contexts(&self) -> impl Iterator<Item = (u16, &Context)> {
+    pub fn contexts(&self) -> impl Iterator<Item = (u16, &ChannelState)> {
         (0..).zip(&self.contexts).filter_map(|(task, context)| Some((task, context.as_ref()?)))
     }
 }
 
-impl World {
+impl CellBeMachine {
     /// Makes the machine one for programs, without any yet. Contexts take the SPEs in the order of
     /// `seats`.
     pub fn begin_programs(&mut self, seats: Vec<u16>, cycles_per_tick: f64) {
-        self.reset(&seatmap_data::port::channels::Shape::default(), 0, &[]);
-        let accounts = vec![Account::default(); self.spes.len()];
-        self.programs =
-            Programs { is_active: true, seats, cycles_per_tick, accounts, ..Programs::default() };
+        self.reset(&seatmap_data::port::channels::ProgramNeeds::default(), 0, &[]);
+        let accounts = vec![SpeAccount::default(); self.spes.len()];
+        self.programs = ProgramContexts {
+            is_active: true,
+            seats,
+            cycles_per_tick,
+            accounts,
+            ..ProgramContexts::default()
+        };
     }
 
-    pub fn programs(&self) -> &Programs {
+    pub fn programs(&self) -> &ProgramContexts {
         &self.programs
     }
 
-    pub fn programs_mut(&mut self) -> &mut Programs {
+    pub fn programs_mut(&mut self) -> &mut ProgramContexts {
         &mut self.programs
     }
 
     /// Adds a task: a context, or a thread on the PPE.
-    pub fn add_task(&mut self, context: Option<Context>) -> u16 {
-        let seat = if context.is_some() { Seat::Stored } else { Seat::Ppe(0) };
+    pub fn add_task(&mut self, context: Option<ChannelState>) -> u16 {
+        let seat = if context.is_some() { TaskElement::Stored } else { TaskElement::Ppe(0) };
         let task = match self.programs.free.pop() {
             Some(task) => {
                 self.tasks[task as usize] = Task::new(seat);
@@ -123,9 +128,9 @@ impl World {
     }
 
     /// Takes a program's call, which begins after this many core cycles of work.
-    pub fn call_after(&mut self, task: u16, call: Call, work: u64) {
+    pub fn call_after(&mut self, task: u16, call: SessionCall, work: u64) {
         self.programs.calls += 1;
-        let progress = Progress { number: self.programs.calls, ..Progress::default() };
+        let progress = CallProgress { number: self.programs.calls, ..CallProgress::default() };
         self.tasks[task as usize].progress = progress;
         self.note_call(task, &call, work);
         if work == 0 {
@@ -136,7 +141,7 @@ impl World {
         let state = &mut self.tasks[task as usize];
         (state.request, state.has_polled, state.called) =
             (Some(ChannelCall::Program(call)), false, called);
-        self.out.send(now + work, Event::Retry(task));
+        self.out.send(now + work, CellBeEvent::Retry(task));
     }
 
     /// Lets time pass until it is a task's turn or bytes have arrived somewhere. `None`: nothing is
@@ -146,7 +151,7 @@ impl World {
         while !self.programs.has_stored {
             let (_, event) = self.out.deliver()?;
             self.dispatch(event);
-            if let Event::Resume(task) = event {
+            if let CellBeEvent::Resume(task) = event {
                 return Some(Some(task));
             }
         }
@@ -154,13 +159,13 @@ impl World {
     }
 
     /// Does a program's call, or its next step.
-    pub(super) fn program_call(&mut self, task: u16, seat: Seat, call: Call) {
+    pub(super) fn program_call(&mut self, task: u16, seat: TaskElement, call: SessionCall) {
         self.tasks[task as usize].progress.has_begun = true;
         match (call, seat) {
-            (Call::Work(cycles), _) => self.end_call(task, cycles, 0),
-            (call, Seat::Ppe(chip)) => self.thread_call(task, chip, call),
-            (call, Seat::Spe(spe)) => self.channel_call(task, spe, call),
-            (call, Seat::Stored) => self.cannot(task, &ChannelCall::Program(call)),
+            (SessionCall::Work(cycles), _) => self.end_call(task, cycles, 0),
+            (call, TaskElement::Ppe(chip)) => self.thread_call(task, chip, call),
+            (call, TaskElement::Spe(spe)) => self.channel_call(task, spe, call),
+            (call, TaskElement::Stored) => self.cannot(task, &ChannelCall::Program(call)),
         }
     }
 
@@ -173,7 +178,7 @@ impl World {
     }
 
     /// The context of a task whose presence the caller has seen to.
-    pub(super) fn context_of(&mut self, task: u16) -> &mut Context {
+    pub(super) fn context_of(&mut self, task: u16) -> &mut ChannelState {
         let now = self.out.now();
         match self.programs.context_mut(task) {
             Some(context) => context,
@@ -185,7 +190,7 @@ impl World {
     }
 
     /// Does something with a context, if the task is one.
-    pub fn context_for(&mut self, task: u16, does: impl FnOnce(&mut Context)) {
+    pub fn context_for(&mut self, task: u16, does: impl FnOnce(&mut ChannelState)) {
         if let Some(context) = self.programs.context_mut(task) {
             does(context);
         }
@@ -207,7 +212,7 @@ impl World {
     pub(super) fn nudge_threads(&mut self) {
         let mut waiting: Vec<u16> = (0..self.tasks.len() as u16)
             .filter(|task| {
-                matches!(self.tasks[*task as usize].seat, Seat::Ppe(_))
+                matches!(self.tasks[*task as usize].seat, TaskElement::Ppe(_))
                     && self.waiting_call(*task).is_some()
             })
             .collect();
@@ -218,7 +223,7 @@ impl World {
     }
 
     /// The call of a task that has begun and waits for a change.
-    pub(super) fn waiting_call(&self, task: u16) -> Option<Call> {
+    pub(super) fn waiting_call(&self, task: u16) -> Option<SessionCall> {
         let state = &self.tasks[task as usize];
         match state.request {
             Some(ChannelCall::Program(call)) if call.waits() && state.progress.has_begun => {
@@ -229,7 +234,7 @@ impl World {
     }
 
     /// The call of a task that has one.
-    pub fn calls(&self, task: u16) -> Option<Call> {
+    pub fn calls(&self, task: u16) -> Option<SessionCall> {
         match self.tasks.get(task as usize)?.request {
             Some(ChannelCall::Program(call)) => Some(call),
             _ => None,

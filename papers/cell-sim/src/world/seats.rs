@@ -4,11 +4,11 @@
 //! kernel of the Cell saves a context only then. An SPE is given away when its program has stopped
 //! and its transfers are complete.
 
-use super::{Seat, World};
-use crate::event::Event;
-use crate::session::Call;
+use super::{CellBeMachine, TaskElement};
+use crate::event::CellBeEvent;
+use crate::session::SessionCall;
 
-impl World {
+impl CellBeMachine {
     /// Runs a context as soon as it has an SPE; the thread waits until its program stops.
     pub(super) fn run(&mut self, task: u16, context: u16, is_fresh: bool) {
         if self.context_of(context).runner.is_some() || !self.take_seat(context) {
@@ -19,7 +19,7 @@ impl World {
             self.programs.accounts[spe as usize].runs += 1;
         }
         let cycles = if is_fresh { self.timing.thread } else { self.timing.mailbox_call };
-        self.out.send(self.out.now() + cycles, Event::Resume(context));
+        self.out.send(self.out.now() + cycles, CellBeEvent::Resume(context));
     }
 
     /// The program of a context has stopped. The thread that ran it goes on.
@@ -54,7 +54,7 @@ impl World {
             self.leave_seat(other);
         }
         self.spes[spe as usize].seat(Some(context));
-        self.tasks[context as usize].seat = Seat::Spe(spe);
+        self.tasks[context as usize].seat = TaskElement::Spe(spe);
         self.context_of(context).seat = Some(spe);
         true
     }
@@ -80,7 +80,7 @@ impl World {
     }
 
     fn leave_seat(&mut self, context: u16) {
-        self.tasks[context as usize].seat = Seat::Stored;
+        self.tasks[context as usize].seat = TaskElement::Stored;
         if let Some(spe) = self.context_of(context).seat.take() {
             self.atomics.forget(spe);
             self.spes[spe as usize].seat(None);
@@ -98,9 +98,11 @@ impl World {
     }
 
     /// Whether a thread waits for an SPE.
-    pub fn waits_for_seat(&self, call: Call) -> bool {
+    pub fn waits_for_seat(&self, call: SessionCall) -> bool {
         let context = match call {
-            Call::Run { context, .. } | Call::Proxy(context, _) => self.programs.context(context),
+            SessionCall::Run { context, .. } | SessionCall::Proxy(context, _) => {
+                self.programs.context(context)
+            }
             _ => None,
         };
         context.is_some_and(|context| context.seat.is_none())

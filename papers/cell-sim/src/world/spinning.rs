@@ -4,15 +4,15 @@
 //! arrival, then after two more, four, and so on, because one transfer arrives in many lines. It
 //! looks at once when nothing else can happen.
 
-use super::World;
-use crate::session::Call;
-use crate::session::context::Spinning;
+use super::CellBeMachine;
+use crate::session::SessionCall;
+use crate::session::context::SpinningProgram;
 use seatmap_data::port::channels::Ea;
 
 /// The most arrivals after which a program looks again.
 const MOST_PATIENCE: u64 = 256;
 
-impl World {
+impl CellBeMachine {
     /// Has an SPU wait for bytes to arrive in its local store.
     pub(super) fn await_store(&mut self, task: u16) {
         if self.context_of(task).spinning.is_some() {
@@ -23,7 +23,7 @@ impl World {
         context.patience = (2 * context.patience).clamp(1, MOST_PATIENCE);
         let seen = context.arrivals;
         let until = context.arrivals + context.patience;
-        context.spinning = Some(Spinning { seen, until, number });
+        context.spinning = Some(SpinningProgram { seen, until, number });
     }
 
     /// Notes that bytes have arrived somewhere.
@@ -44,11 +44,14 @@ impl World {
 
     /// Has the SPUs look again whose stores have changed since, as far as `changed` sees. Returns
     /// whether there are any.
-    fn wake_spinning(&mut self, changed: impl Fn(&World, u16, Spinning) -> bool) -> bool {
+    fn wake_spinning(
+        &mut self,
+        changed: impl Fn(&CellBeMachine, u16, SpinningProgram) -> bool,
+    ) -> bool {
         let woken: Vec<u16> = (0..self.tasks.len() as u16)
             .filter(|task| {
                 let spinning = self.programs.context(*task).and_then(|context| context.spinning);
-                matches!(self.waiting_call(*task), Some(Call::AwaitStore))
+                matches!(self.waiting_call(*task), Some(SessionCall::AwaitStore))
                     && spinning.is_some_and(|spinning| changed(self, *task, spinning))
             })
             .collect();

@@ -1,19 +1,19 @@
 //! The calls of a task on an SPE.
 
-use super::World;
+use super::CellBeMachine;
 use crate::memory::LINE_BYTES;
-use crate::mfc::{Command, Work};
+use crate::mfc::{MfcCommand, MfcOperation};
 use crate::request::ChannelCall;
-use crate::reservation::Operation;
+use crate::reservation::AtomicRequest;
 use crate::transaction::MappedRegister;
 use seatmap_data::invariant::broken;
-use seatmap_data::port::channels::{Ea, Element, MESSAGE_TAG, Order};
+use seatmap_data::port::channels::{Ea, Element, MESSAGE_TAG, TransferOrder};
 use seatmap_sim::moment::at_cycle;
 
 /// Bytes of a message.
 const MESSAGE_BYTES: u32 = 4;
 
-impl World {
+impl CellBeMachine {
     /// Does the call of a task on an SPE, or leaves it waiting.
     pub(super) fn spu_call(&mut self, task: u16, spe: u16, request: ChannelCall) {
         match request {
@@ -22,7 +22,7 @@ impl World {
                 self.enqueue(
                     task,
                     spe,
-                    Command { work: work(is_get), local, first, tag, order },
+                    MfcCommand { work: work(is_get), local, first, tag, order },
                     &[],
                 );
             }
@@ -38,7 +38,7 @@ impl World {
                 self.enqueue(
                     task,
                     spe,
-                    Command { work: work(is_get), local, first: *first, tag, order },
+                    MfcCommand { work: work(is_get), local, first: *first, tag, order },
                     rest,
                 );
             }
@@ -61,7 +61,7 @@ impl World {
             ChannelCall::Atomic { operation, at, value } => {
                 let step = self.atomics.begin(
                     spe,
-                    Operation { kind: operation, at, value },
+                    AtomicRequest { kind: operation, at, value },
                     &mut self.out,
                 );
                 self.advance_atomic(spe, step);
@@ -79,17 +79,17 @@ impl World {
     fn send_message(&mut self, task: u16, spe: u16, register: MappedRegister, to: u16, value: u32) {
         let ea = Ea::Local { rank: to, offset: LINE_BYTES * register.line() };
         let first = Element { ea, size: MESSAGE_BYTES };
-        let work = Work::Message { register, to, value };
+        let work = MfcOperation::Message { register, to, value };
         self.enqueue(
             task,
             spe,
-            Command { work, local: 0, first, tag: MESSAGE_TAG, order: Order::Free },
+            MfcCommand { work, local: 0, first, tag: MESSAGE_TAG, order: TransferOrder::Free },
             &[],
         );
     }
 
     /// Hands the MFC a command; while its queue is full, the SPU waits and is woken to try again.
-    fn enqueue(&mut self, task: u16, spe: u16, command: Command, rest: &[Element]) {
+    fn enqueue(&mut self, task: u16, spe: u16, command: MfcCommand, rest: &[Element]) {
         let mfc = &mut self.spes[spe as usize].mfc;
         if mfc.finds_room() {
             mfc.enqueue(command, rest, &mut self.out);
@@ -107,6 +107,6 @@ impl World {
     }
 }
 
-fn work(is_get: bool) -> Work {
-    if is_get { Work::Get } else { Work::Put }
+fn work(is_get: bool) -> MfcOperation {
+    if is_get { MfcOperation::Get } else { MfcOperation::Put }
 }

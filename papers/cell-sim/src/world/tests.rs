@@ -2,26 +2,30 @@
 
 use super::*;
 use crate::catalog;
-use seatmap_data::port::channels::{Ea, Order, Register};
+use seatmap_data::port::channels::{Ea, SignalNumber, TransferOrder};
 
 /// A machine with tasks on these seats, none of which has started.
-fn world(seats: &[Seat]) -> World {
+fn world(seats: &[TaskElement]) -> CellBeMachine {
     let model = catalog::load("cell-qs20").unwrap().unwrap();
-    let mut world = World::new(&model);
-    let shape =
-        Shape { tasks: seats.len(), local_bytes: 4096, memory_bytes: 4096, signals_or: true };
+    let mut world = CellBeMachine::new(&model);
+    let shape = ProgramNeeds {
+        tasks: seats.len(),
+        local_bytes: 4096,
+        memory_bytes: 4096,
+        signals_or: true,
+    };
     world.reset(&shape, 2, seats);
     world
 }
 
 fn get(tag: u8) -> ChannelCall {
     let ea = Ea::Memory { module: 0, offset: 0 };
-    ChannelCall::Transfer { is_get: true, local: 0, ea, size: 128, tag, order: Order::Free }
+    ChannelCall::Transfer { is_get: true, local: 0, ea, size: 128, tag, order: TransferOrder::Free }
 }
 
 #[test]
 fn a_full_mfc_makes_its_task_wait_and_wakes_it_once() {
-    let mut world = world(&[Seat::Spe(0)]);
+    let mut world = world(&[TaskElement::Spe(0)]);
     // No line moves in between, so the queue fills up.
     for entry in 0..16 {
         assert!(world.doing(0).is_none(), "command {entry} was taken");
@@ -39,7 +43,7 @@ fn a_full_mfc_makes_its_task_wait_and_wakes_it_once() {
 
 #[test]
 fn a_fifth_message_waits_and_arrives() {
-    let mut world = world(&[Seat::Spe(0), Seat::Spe(1)]);
+    let mut world = world(&[TaskElement::Spe(0), TaskElement::Spe(1)]);
     for value in 0..5 {
         world.call(0, ChannelCall::MailboxWrite { to: 1, value });
         while world.doing(0).is_some() {
@@ -64,7 +68,7 @@ fn a_fifth_message_waits_and_arrives() {
 
 #[test]
 fn the_ppe_waits_for_room() {
-    let mut world = world(&[Seat::Ppe(0), Seat::Spe(0)]);
+    let mut world = world(&[TaskElement::Ppe(0), TaskElement::Spe(0)]);
     for value in 0..4 {
         world.call(0, ChannelCall::MailboxWrite { to: 1, value });
         world.next_task();
@@ -86,19 +90,19 @@ fn the_ppe_waits_for_room() {
 #[test]
 #[should_panic(expected = "task 0 at core cycle 0: a call is tried that has ended")]
 fn a_retry_without_a_call_is_a_fault() {
-    world(&[Seat::Spe(0)]).dispatch(Event::Retry(0));
+    world(&[TaskElement::Spe(0)]).dispatch(CellBeEvent::Retry(0));
 }
 
 #[test]
 #[should_panic(expected = "the PPE of chip 1 at core cycle 0: it cannot do SignalRead(One)")]
 fn what_the_ppe_cannot_do_is_refused_before() {
-    world(&[Seat::Ppe(1)]).call(0, ChannelCall::SignalRead(Register::One));
+    world(&[TaskElement::Ppe(1)]).call(0, ChannelCall::SignalRead(SignalNumber::One));
 }
 
 #[test]
 #[should_panic(expected = "task 0 at core cycle 0: it calls Compute(2) during Some(Compute(1))")]
 fn a_task_makes_one_call_at_a_time() {
-    let mut world = world(&[Seat::Spe(0)]);
+    let mut world = world(&[TaskElement::Spe(0)]);
     world.tasks[0].request = Some(ChannelCall::Compute(1));
     world.call(0, ChannelCall::Compute(2));
 }

@@ -1,62 +1,66 @@
 //! The calls of threads on the PPE, of a program in C.
 
-use super::World;
-use crate::event::Event;
+use super::CellBeMachine;
+use crate::event::CellBeEvent;
 use crate::mailbox::INBOUND_ENTRIES;
 use crate::mfc::PROXY_TAGS;
 use crate::request::ChannelCall;
 use crate::session::context::{ppe_event, spu_event};
-use crate::session::{Call, Command, Count, Outbound, TagCondition, WatchedEvents};
+use crate::session::{
+    MailboxCount, Outbound, ProgramCommand, SessionCall, TagCondition, WatchedEvents,
+};
 use crate::transaction::MappedRegister;
 
 /// The bit of an answer that says that a message was there.
 const FOUND: u64 = 1 << 32;
 
-impl World {
+impl CellBeMachine {
     /// Does the call of a thread, or its next step.
-    pub(super) fn thread_call(&mut self, task: u16, chip: u8, call: Call) {
+    pub(super) fn thread_call(&mut self, task: u16, chip: u8, call: SessionCall) {
         match call {
-            Call::Send { to, value, by_kernel } => self.send(task, chip, to, value, by_kernel),
-            Call::Receive { from, mailbox: Outbound::Plain, looks } => {
+            SessionCall::Send { to, value, by_kernel } => {
+                self.send(task, chip, to, value, by_kernel)
+            }
+            SessionCall::Receive { from, mailbox: Outbound::Plain, looks } => {
                 self.receive(task, chip, from, looks)
             }
-            Call::Receive { from, .. } => self.receive_interrupting(task, from),
-            Call::Count { of, what, looks } => self.look_at(task, chip, of, what, looks),
-            Call::Signal { to, register, value, by_kernel } => {
+            SessionCall::Receive { from, .. } => self.receive_interrupting(task, from),
+            SessionCall::Count { of, what, looks } => self.look_at(task, chip, of, what, looks),
+            SessionCall::Signal { to, register, value, by_kernel } => {
                 let kernel = if by_kernel { self.timing.signal_call } else { 0 };
                 if !self.first_after(task, kernel) {
                     self.post(chip, to, MappedRegister::Signal(register), value);
                     self.end_call(task, self.timing.channel, 0);
                 }
             }
-            Call::Await { of, what } => {
+            SessionCall::Await { of, what } => {
                 if self.count_of(of, what) != 0 {
                     self.end_call(task, 0, 0);
                 }
             }
-            Call::AwaitEvents { watched_events, count, until } => {
+            SessionCall::AwaitEvents { watched_events, count, until } => {
                 // SAFETY: the thread that owns the sets waits until this call is done.
                 let watched_events = unsafe { std::slice::from_raw_parts(watched_events, count) };
                 self.await_events(task, watched_events, until);
             }
-            Call::TimeBase => self.end_call(task, self.timing.channel, self.tick()),
-            Call::Clock => self.end_call(task, self.timing.channel, self.out.now()),
-            Call::Proxy(context, command) => self.proxy(task, context, command),
-            Call::AwaitProxies { of, mask, condition } => {
+            SessionCall::TimeBase => self.end_call(task, self.timing.channel, self.tick()),
+            SessionCall::Clock => self.end_call(task, self.timing.channel, self.out.now()),
+            SessionCall::Proxy(context, command) => self.proxy(task, context, command),
+            SessionCall::AwaitProxies { of, mask, condition } => {
                 self.await_proxies(task, of, mask, condition)
             }
-            Call::Run { context, is_fresh } => self.run(task, context, is_fresh),
-            Call::Destroy(context) => {
+            SessionCall::Run { context, is_fresh } => self.run(task, context, is_fresh),
+            SessionCall::Destroy(context) => {
                 if self.is_quiet(context) {
                     self.end_call(task, 0, 0);
                     self.remove_context(context);
                 }
             }
             // It was woken while it was still at work before it parked.
-            Call::Park { .. } if self.tasks[task as usize].progress.is_woken => {
+            SessionCall::Park { .. } if self.tasks[task as usize].progress.is_woken => {
                 self.end_call(task, 0, 1)
             }
-            Call::Park { until, .. } => {
+            SessionCall::Park { until, .. } => {
                 if let Some(until) = until {
                     self.set_timer(task, until);
                 }
@@ -71,7 +75,7 @@ impl World {
         let is_first =
             !std::mem::replace(&mut self.tasks[task as usize].has_polled, true) && cycles > 0;
         if is_first {
-            self.out.send(self.out.now() + cycles, Event::Retry(task));
+            self.out.send(self.out.now() + cycles, CellBeEvent::Retry(task));
         }
         is_first
     }
@@ -89,7 +93,8 @@ impl World {
     /// Sends a posted store, which arrives half a load later.
     fn post(&mut self, chip: u8, to: u16, register: MappedRegister, value: u32) {
         let load = self.ways(chip, to).0;
-        self.out.send(self.out.now() + load / 2, Event::RegisterWrite { to, register, value });
+        self.out
+            .send(self.out.now() + load / 2, CellBeEvent::RegisterWrite { to, register, value });
     }
 
     fn send(&mut self, task: u16, chip: u8, to: u16, value: u32, by_kernel: bool) {
@@ -134,7 +139,7 @@ impl World {
         let progress = &mut self.tasks[task as usize].progress;
         progress.looks += 1;
         if progress.looks < looks {
-            self.out.send(self.out.now() + load, Event::Retry(task))
+            self.out.send(self.out.now() + load, CellBeEvent::Retry(task))
         } else {
             self.end_call(task, load - load / 2, 0)
         }
@@ -150,7 +155,7 @@ impl World {
         self.end_call(task, 0, found.map_or(0, |value| FOUND | u64::from(value)));
     }
 
-    fn look_at(&mut self, task: u16, chip: u8, of: u16, what: Count, looks: u32) {
+    fn look_at(&mut self, task: u16, chip: u8, of: u16, what: MailboxCount, looks: u32) {
         let load = self.ways(chip, of).0;
         if self.first_after(task, load / 2) {
             return;
@@ -161,13 +166,13 @@ impl World {
         }
     }
 
-    fn count_of(&self, of: u16, what: Count) -> u64 {
+    fn count_of(&self, of: u16, what: MailboxCount) -> u64 {
         let Some(context) = self.programs.context(of) else { return 0 };
         match what {
-            Count::InboundRoom => (INBOUND_ENTRIES - context.inbound.filled()) as u64,
-            Count::Status => u64::from(context.mailbox_status()),
+            MailboxCount::InboundRoom => (INBOUND_ENTRIES - context.inbound.filled()) as u64,
+            MailboxCount::Status => u64::from(context.mailbox_status()),
             // Outbound mailboxes have one entry: no room is a message.
-            Count::Waiting(mailbox) => u64::from(!context.mailbox(mailbox).has_room()),
+            MailboxCount::Waiting(mailbox) => u64::from(!context.mailbox(mailbox).has_room()),
         }
     }
 
@@ -205,7 +210,7 @@ impl World {
 
     /// Hands a context's MFC a proxy command, as soon as the context is on an SPE and the queue has
     /// room. The load of the command's status enqueues it.
-    fn proxy(&mut self, task: u16, context: u16, command: Command) {
+    fn proxy(&mut self, task: u16, context: u16, command: ProgramCommand) {
         if !self.take_seat(context) {
             return;
         }
@@ -246,7 +251,7 @@ impl World {
         let number = self.tasks[task as usize].progress.number as u32;
         // A time that has passed already is now.
         let at = until.max(self.out.now());
-        self.out.send(at, Event::Timer { task, number });
+        self.out.send(at, CellBeEvent::Timer { task, number });
     }
 
     /// The time has come until which a task waits; a timer of an earlier wait means nothing.
@@ -261,7 +266,8 @@ impl World {
         let waits = matches!(
             state.request,
             Some(ChannelCall::Program(
-                Call::Park { until: Some(_), .. } | Call::AwaitEvents { until: Some(_), .. }
+                SessionCall::Park { until: Some(_), .. }
+                    | SessionCall::AwaitEvents { until: Some(_), .. }
             ))
         );
         if waits && state.progress.number as u32 == number {
@@ -275,7 +281,7 @@ impl World {
     pub fn wake(&mut self, key: u64, most: usize) -> usize {
         let mut parked: Vec<u16> = (0..self.tasks.len() as u16).filter(|task| {
             let state = &self.tasks[*task as usize];
-            let parks = matches!(state.request, Some(ChannelCall::Program(Call::Park { key: at, .. })) if at == key);
+            let parks = matches!(state.request, Some(ChannelCall::Program(SessionCall::Park { key: at, .. })) if at == key);
             parks && !state.progress.is_woken
         }).collect();
         parked.sort_by_key(|task| self.tasks[*task as usize].progress.number);

@@ -1,15 +1,15 @@
 //! The notes that a session takes of its programs: for accounts, and for a trace if there is one.
 
-use super::{Seat, World};
-use crate::session::{Call, Command, CommandKind, Outbound, Spent};
-use crate::trace::{Group, TracedTransfer};
+use super::{CellBeMachine, TaskElement};
+use crate::session::{CommandKind, Outbound, ProgramCommand, SessionCall, Spent};
+use crate::trace::{TracedTransfer, TrackGroup};
 
-impl World {
+impl CellBeMachine {
     /// Notes that a task has its turn: the call before it has ended.
     pub(super) fn note_call_ended(&mut self, task: u16, called: Option<(&'static str, u64)>) {
         let now = self.out.now();
         let seat = self.tasks[task as usize].seat;
-        if let (Seat::Spe(spe), Some((sort, since))) =
+        if let (TaskElement::Spe(spe), Some((sort, since))) =
             (seat, self.tasks[task as usize].progress.spends.take())
         {
             self.programs.accounts[spe as usize].spend(sort, now - since);
@@ -23,10 +23,10 @@ impl World {
     }
 
     /// Notes that a task works before its call, and what the call itself spends its time on.
-    pub(super) fn note_call(&mut self, task: u16, call: &Call, work: u64) {
+    pub(super) fn note_call(&mut self, task: u16, call: &SessionCall, work: u64) {
         let now = self.out.now();
         self.tasks[task as usize].progress.spends = Some((Spent::of(call), now + work));
-        let Seat::Spe(spe) = self.tasks[task as usize].seat else {
+        let TaskElement::Spe(spe) = self.tasks[task as usize].seat else {
             return self.trace_work(task, work);
         };
         self.programs.accounts[spe as usize].spend(Spent::Work, work);
@@ -43,11 +43,11 @@ impl World {
     }
 
     /// Where a trace shows a task.
-    fn track(&self, task: u16) -> Option<(Group, u32)> {
+    fn track(&self, task: u16) -> Option<(TrackGroup, u32)> {
         match self.tasks[task as usize].seat {
-            Seat::Spe(spe) => Some((Group::Spes, spe.into())),
-            Seat::Ppe(_) => Some((Group::Threads, task.into())),
-            Seat::Stored => None,
+            TaskElement::Spe(spe) => Some((TrackGroup::Spes, spe.into())),
+            TaskElement::Ppe(_) => Some((TrackGroup::Threads, task.into())),
+            TaskElement::Stored => None,
         }
     }
 
@@ -57,7 +57,7 @@ impl World {
         task: u16,
         spe: u16,
         entry: u8,
-        command: Command,
+        command: ProgramCommand,
         bytes: u32,
     ) {
         let account = &mut self.programs.accounts[spe as usize];
@@ -68,7 +68,7 @@ impl World {
         }
         let now = self.out.now();
         let number = account.commands;
-        let Command { name, local, effective, tag, .. } = command;
+        let ProgramCommand { name, local, effective, tag, .. } = command;
         let id = self.trace.is_some().then_some(u64::from(spe) << 40 | number);
         if let (Some(trace), Some(id)) = (&mut self.trace, id) {
             trace.transfer_begins(
@@ -118,7 +118,7 @@ impl World {
     /// Names the track of a thread.
     pub fn name_thread(&mut self, task: u16, number: u32) {
         if let Some(trace) = &mut self.trace {
-            trace.name(Group::Threads, Some(task.into()), format!("PPE thread {number}"));
+            trace.name(TrackGroup::Threads, Some(task.into()), format!("PPE thread {number}"));
         }
     }
 }

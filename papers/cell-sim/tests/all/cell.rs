@@ -6,7 +6,9 @@
 )]
 
 use seatmap_cell_sim::{CellBed, catalog};
-use seatmap_data::port::channels::{Atomic, Bed, Channels, Ea, Order, Program, Register, Shape};
+use seatmap_data::port::channels::{
+    Atomic, Bed, ChannelProgram, Channels, Ea, ProgramNeeds, SignalNumber, TransferOrder,
+};
 
 const BOTH: u32 = 1;
 
@@ -16,21 +18,21 @@ fn bed(name: &str) -> CellBed {
 
 /// A program from a closure that chooses each task's work by number.
 struct Task {
-    shape: Shape,
+    shape: ProgramNeeds,
     which: u8,
     rounds: u32,
     size: u32,
     module: u8,
 }
 
-fn shape(tasks: usize) -> Shape {
-    Shape { tasks, local_bytes: 64 * 1024, memory_bytes: 1 << 20, signals_or: true }
+fn shape(tasks: usize) -> ProgramNeeds {
+    ProgramNeeds { tasks, local_bytes: 64 * 1024, memory_bytes: 1 << 20, signals_or: true }
 }
 
-impl Program for Task {
+impl ChannelProgram for Task {
     type Output = f64;
 
-    fn shape(&self) -> Shape {
+    fn shape(&self) -> ProgramNeeds {
         self.shape
     }
 
@@ -57,12 +59,12 @@ impl Task {
             }
             (0, _) => c.mailbox_write(0, c.mailbox_read() + 1),
             (1, 0) => {
-                c.signal(1, Register::One, BOTH);
-                c.signal_read(Register::One);
+                c.signal(1, SignalNumber::One, BOTH);
+                c.signal_read(SignalNumber::One);
             }
             (1, _) => {
-                c.signal_read(Register::One);
-                c.signal(0, Register::One, BOTH);
+                c.signal_read(SignalNumber::One);
+                c.signal(0, SignalNumber::One, BOTH);
             }
             (5, 0) => {
                 c.mailbox_write(1, round);
@@ -70,10 +72,10 @@ impl Task {
             }
             (5, _) => c.outbox_write(c.mailbox_read()),
             (6, 0) => {
-                c.signal(1, Register::One, 1);
+                c.signal(1, SignalNumber::One, 1);
                 assert_eq!(c.outbox_read(1), 1);
             }
-            _ => c.outbox_write(c.signal_read(Register::One)),
+            _ => c.outbox_write(c.signal_read(SignalNumber::One)),
         }
     }
 
@@ -81,19 +83,19 @@ impl Task {
     fn transfer<C: Channels>(&self, c: &C, rank: usize) {
         let own = Ea::Memory { module: self.module, offset: rank as u32 * 32768 };
         match self.which {
-            2 => c.get(0, own, self.size, 0, Order::Free),
+            2 => c.get(0, own, self.size, 0, TransferOrder::Free),
             3 => {
                 c.atomic(Atomic::Add, Ea::Memory { module: 0, offset: 128 * rank as u32 }, 1);
             }
             4 => drop(c.atomic(Atomic::Add, Ea::Memory { module: 0, offset: 0 }, 1)),
-            7 => c.put(0, own, self.size, 0, Order::Free),
+            7 => c.put(0, own, self.size, 0, TransferOrder::Free),
             // Each SPE transfers with its neighbour.
             _ => c.get(
                 0,
                 Ea::Local { rank: (rank ^ 1) as u16, offset: 32768 },
                 self.size,
                 0,
-                Order::Free,
+                TransferOrder::Free,
             ),
         }
         if ![3, 4].contains(&self.which) {
@@ -157,10 +159,10 @@ fn the_same_run_gives_the_same_counts() {
 /// A program with one mistake.
 struct Wrong(u8);
 
-impl Program for Wrong {
+impl ChannelProgram for Wrong {
     type Output = ();
 
-    fn shape(&self) -> Shape {
+    fn shape(&self) -> ProgramNeeds {
         shape(2)
     }
 
@@ -168,20 +170,20 @@ impl Program for Wrong {
         let memory = Ea::Memory { module: 0, offset: 0 };
         match (self.0, rank) {
             (0, 0) => drop(c.mailbox_read()),
-            (0, _) => drop(c.signal_read(Register::Two)),
-            (1, 1) => c.get(0, memory, 24, 0, Order::Free),
-            (2, 1) => c.get(0, memory.further(1 << 20), 16, 0, Order::Free),
-            (3, 1) => c.get(0, memory, 16, 32, Order::Free),
-            (4, 1) => c.get(0, Ea::Local { rank: 7, offset: 0 }, 16, 0, Order::Free),
-            (5, 1) => c.get(0, Ea::Memory { module: 3, offset: 0 }, 16, 0, Order::Free),
+            (0, _) => drop(c.signal_read(SignalNumber::Two)),
+            (1, 1) => c.get(0, memory, 24, 0, TransferOrder::Free),
+            (2, 1) => c.get(0, memory.further(1 << 20), 16, 0, TransferOrder::Free),
+            (3, 1) => c.get(0, memory, 16, 32, TransferOrder::Free),
+            (4, 1) => c.get(0, Ea::Local { rank: 7, offset: 0 }, 16, 0, TransferOrder::Free),
+            (5, 1) => c.get(0, Ea::Memory { module: 3, offset: 0 }, 16, 0, TransferOrder::Free),
             (6, _) => loop {
-                c.get(0, memory, 16, 0, Order::Free);
+                c.get(0, memory, 16, 0, TransferOrder::Free);
                 c.wait_tags(BOTH);
             },
             (7, 1) => std::panic::panic_any("a workload of ours is wrong".to_owned()),
             (8, 1) => drop(c.atomic(Atomic::Add, memory.further(2), 1)),
-            (9, 1) => c.get_list(0, &[], 0, Order::Free),
-            (10, 1) => c.put(0, memory, 32768, 0, Order::Free),
+            (9, 1) => c.get_list(0, &[], 0, TransferOrder::Free),
+            (10, 1) => c.put(0, memory, 32768, 0, TransferOrder::Free),
             _ => {}
         }
     }
@@ -205,22 +207,22 @@ fn programs_that_fail_end_with_an_error_that_says_who_and_what() {
 /// PPE does not have.
 struct WithoutRegisters(u8);
 
-impl Program for WithoutRegisters {
+impl ChannelProgram for WithoutRegisters {
     type Output = ();
 
-    fn shape(&self) -> Shape {
+    fn shape(&self) -> ProgramNeeds {
         shape(2)
     }
 
     fn task<C: Channels>(&self, c: &C, rank: usize) {
         match (self.0, rank) {
             (0, 0) => drop(c.mailbox_read()),
-            (1, 0) => drop(c.signal_read(Register::One)),
+            (1, 0) => drop(c.signal_read(SignalNumber::One)),
             (2, 0) => c.outbox_write(1),
             (3, 0) => c.wait_tags(1),
             (4, 0) => drop(c.outbox_read(0)),
             (5, 1) => c.mailbox_write(0, 1),
-            (6, 1) => c.signal(0, Register::Two, 1),
+            (6, 1) => c.signal(0, SignalNumber::Two, 1),
             _ => {}
         }
     }

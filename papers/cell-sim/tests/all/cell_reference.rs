@@ -6,13 +6,16 @@
 //! counters.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
-use seatmap_cell_sim::workload::stats::{Atomics, Exchange, Means, Source, Threads, Transfers};
+use seatmap_cell_sim::workload::stats::{
+    AtomicsWorkload, BufferLocation, EmptyThreads, MessageCarrier, MessageExchange, Transfers,
+};
 use seatmap_cell_sim::workload::{
-    BarrierBySignal, Collective, CollectiveKind, LongMessages, Message, MessageRing, Way,
+    BarrierBySignal, BarrierMethod, CollectiveKind, CollectiveWorkload, LongMessage, LongMessages,
+    MessageRing,
 };
 use seatmap_cell_sim::{CellBed, catalog};
 use seatmap_data::port::channels::{
-    Atomic, Bed, Channels, Ea, Element, Order, Program, Register, Shape,
+    Atomic, Bed, ChannelProgram, Channels, Ea, Element, ProgramNeeds, SignalNumber, TransferOrder,
 };
 use std::fmt::Debug;
 
@@ -33,7 +36,11 @@ struct Sum {
 }
 
 /// Runs a program on every placement with two seeds.
-fn sum<P: Program<Output: Debug>>(bed: &mut CellBed, placements: &[Vec<u32>], program: &P) -> Sum {
+fn sum<P: ChannelProgram<Output: Debug>>(
+    bed: &mut CellBed,
+    placements: &[Vec<u32>],
+    program: &P,
+) -> Sum {
     let mut sum = Sum { runs: 0, cycles: 0, events: 0, outputs: START, counters: START };
     for seats in placements {
         for seed in [0, 7] {
@@ -57,7 +64,12 @@ struct Lines {
 }
 
 impl Lines {
-    fn add<P: Program<Output: Debug>>(&mut self, what: &str, placements: &[Vec<u32>], program: &P) {
+    fn add<P: ChannelProgram<Output: Debug>>(
+        &mut self,
+        what: &str,
+        placements: &[Vec<u32>],
+        program: &P,
+    ) {
         let Sum { runs, cycles, events, outputs, counters } =
             sum(&mut self.bed, placements, program);
         let name = &self.bed.model().name;
@@ -83,16 +95,16 @@ impl Lines {
             size_bytes: 2048,
             elements: None,
             stride_bytes: Some(2048),
-            source: Source::Memory(0),
+            source: BufferLocation::Memory(0),
             warm_up: 1,
             iterations: 8,
         };
         let placements = self.placements(tasks);
         for is_get in [true, false] {
             for source in [
-                Source::Memory(0),
-                Source::Memory(self.bed.modules() as u8 - 1),
-                Source::FirstLocal,
+                BufferLocation::Memory(0),
+                BufferLocation::Memory(self.bed.modules() as u8 - 1),
+                BufferLocation::FirstLocal,
             ] {
                 let one = Transfers { is_get, source, ..base };
                 self.add(&format!("transfers {is_get} {source:?}"), &placements, &one);
@@ -112,16 +124,16 @@ impl Lines {
 
     fn messages(&mut self, tasks: usize) {
         let placements = self.placements(tasks);
-        for way in [Way::Naive, Way::Tree, Way::TwoRoots] {
+        for way in [BarrierMethod::Naive, BarrierMethod::Tree, BarrierMethod::TwoRoots] {
             for is_blocking in [false, true] {
-                let first_chip = tasks.min(8) / if way == Way::TwoRoots { 2 } else { 1 };
+                let first_chip = tasks.min(8) / if way == BarrierMethod::TwoRoots { 2 } else { 1 };
                 let barrier =
                     BarrierBySignal { way, tasks, first_chip, is_blocking, iterations: 6 };
                 self.add(&format!("barrier {way:?} {is_blocking}"), &placements, &barrier);
             }
         }
         for kind in [CollectiveKind::Broadcast, CollectiveKind::Reduce] {
-            let together = Collective { kind, tasks, size_bytes: 1024, iterations: 4 };
+            let together = CollectiveWorkload { kind, tasks, size_bytes: 1024, iterations: 4 };
             self.add(&format!("{kind:?}"), &placements, &together);
         }
         for (is_unidirectional, packet_bytes) in [(false, 512), (false, 2048), (true, 1024)] {
@@ -129,7 +141,7 @@ impl Lines {
             self.add(&format!("ring {is_unidirectional} {packet_bytes}"), &placements, &ring);
         }
         let to =
-            |from: usize| Message { from, to: (from + 1) % tasks, step: 0, size_bytes: 40_000 };
+            |from: usize| LongMessage { from, to: (from + 1) % tasks, step: 0, size_bytes: 40_000 };
         let long = LongMessages { tasks, messages: (0..tasks).map(to).collect(), rounds: 2 };
         self.add("long messages", &placements, &long);
     }
@@ -138,11 +150,11 @@ impl Lines {
         let spes = self.bed.model().spes() as u32;
         let last = spes - 1;
         let ppe = self.bed.model().ppe();
-        for means in [Means::Mailbox, Means::Signal] {
+        for means in [MessageCarrier::Mailbox, MessageCarrier::Signal] {
             for has_controller in [false, true] {
                 for by_system_call in [false, true] {
                     let first = if has_controller { ppe } else { 0 };
-                    let exchange = Exchange {
+                    let exchange = MessageExchange {
                         means,
                         has_controller,
                         by_system_call,
@@ -154,14 +166,14 @@ impl Lines {
                 }
             }
         }
-        self.add("threads", &[vec![ppe]], &Threads { warm_up: 0, iterations: 2 });
+        self.add("threads", &[vec![ppe]], &EmptyThreads { warm_up: 0, iterations: 2 });
     }
 
     fn atomics(&mut self, tasks: usize) {
         let placements = self.placements(tasks);
         for operation in [Atomic::Add, Atomic::Set, Atomic::Read] {
             for stride_bytes in [None, Some(32), Some(128)] {
-                let base = Atomics {
+                let base = AtomicsWorkload {
                     operation,
                     operand: 3,
                     tasks,
@@ -200,11 +212,11 @@ struct Traffic {
 const LOCAL_BYTES: u32 = 64 * 1024;
 const MEMORY_BYTES: u32 = 128 * 1024;
 
-impl Program for Traffic {
+impl ChannelProgram for Traffic {
     type Output = (Vec<u64>, u64);
 
-    fn shape(&self) -> Shape {
-        Shape {
+    fn shape(&self) -> ProgramNeeds {
+        ProgramNeeds {
             tasks: self.workers + 1,
             local_bytes: LOCAL_BYTES,
             memory_bytes: MEMORY_BYTES,
@@ -240,7 +252,7 @@ impl Traffic {
     fn control<C: Channels>(&self, c: &C, step: u32) {
         if step.is_multiple_of(5) {
             (0..self.workers).for_each(|worker| c.mailbox_write(worker, step));
-            c.signal(step as usize % self.workers, Register::Two, 1 << 20);
+            c.signal(step as usize % self.workers, SignalNumber::Two, 1 << 20);
             (0..self.workers).for_each(|worker| _ = c.outbox_read(worker));
         }
     }
@@ -268,10 +280,10 @@ impl Traffic {
             c.mailbox_read();
         }
         if step % 3 == 1 {
-            c.signal(next, Register::One, 1 << step);
+            c.signal(next, SignalNumber::One, 1 << step);
             // Signals gather, so one read may also find the signals of later steps.
             while *heard & 1 << step == 0 {
-                *heard |= c.signal_read(Register::One);
+                *heard |= c.signal_read(SignalNumber::One);
             }
         }
         if step.is_multiple_of(5) {
@@ -292,7 +304,12 @@ impl Traffic {
     }
 
     fn transfer<C: Channels>(&self, c: &C, rank: usize, random: &mut fastrand::Rng) {
-        let order = [Order::Free, Order::Free, Order::Fence, Order::Barrier][random.usize(0..4)];
+        let order = [
+            TransferOrder::Free,
+            TransferOrder::Free,
+            TransferOrder::Fence,
+            TransferOrder::Barrier,
+        ][random.usize(0..4)];
         let tag = random.u8(0..6);
         let size = [1, 2, 4, 8, 16, 32, 48, 128, 144, 512, 1024, 4096][random.usize(0..12)];
         let at = random.u32(0..100) * 16 + if size < 16 { size } else { 0 };

@@ -3,9 +3,11 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use seatmap_cell_sim::workload::MessageRing;
-use seatmap_cell_sim::workload::stats::{Atomics, Exchange, Means, Source, Transfers};
+use seatmap_cell_sim::workload::stats::{
+    AtomicsWorkload, BufferLocation, MessageCarrier, MessageExchange, Transfers,
+};
 use seatmap_data::port::Testbed;
-use seatmap_data::port::channels::{Atomic, Bed, Program};
+use seatmap_data::port::channels::{Atomic, Bed, ChannelProgram};
 use seatmap_sim::{CoherentBed, catalog};
 use std::fmt::Debug;
 
@@ -20,7 +22,12 @@ struct Runs {
 }
 
 impl Runs {
-    fn program<P: Program<Output: Debug>>(&mut self, what: &str, seats: &[u32], program: &P) {
+    fn program<P: ChannelProgram<Output: Debug>>(
+        &mut self,
+        what: &str,
+        seats: &[u32],
+        program: &P,
+    ) {
         Bed::run(&mut self.bed, seats, program, SEED).unwrap();
         let counters = self.bed.counters();
         let refused: u64 = counters.directories.iter().map(|at| at.nacks).sum();
@@ -41,8 +48,8 @@ impl Runs {
     }
 
     fn programs(&mut self, where_to: &str, seats: &[u32]) {
-        let exchange = Exchange {
-            means: Means::Mailbox,
+        let exchange = MessageExchange {
+            means: MessageCarrier::Mailbox,
             has_controller: false,
             by_system_call: false,
             warm_up: WARM_UP,
@@ -55,12 +62,12 @@ impl Runs {
             size_bytes: 256,
             elements: Some(5),
             stride_bytes: Some(1024),
-            source: Source::Memory(0),
+            source: BufferLocation::Memory(0),
             warm_up: WARM_UP,
             iterations: ITERATIONS,
         };
         self.program(&format!("transfers {where_to}"), seats, &transfers);
-        let atomics = Atomics {
+        let atomics = AtomicsWorkload {
             operation: Atomic::Add,
             operand: 3,
             tasks: 2,

@@ -3,9 +3,12 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
-use seatmap_cell_sim::workload::stats::{Atomics, Exchange, Means, Source, Transfers};
+use seatmap_cell_sim::workload::stats::{
+    AtomicsWorkload, BufferLocation, MessageCarrier, MessageExchange, Transfers,
+};
 use seatmap_cell_sim::workload::{
-    BarrierBySignal, Collective, CollectiveKind, LongMessages, Message, MessageRing, Way,
+    BarrierBySignal, BarrierMethod, CollectiveKind, CollectiveWorkload, LongMessage, LongMessages,
+    MessageRing,
 };
 use seatmap_cell_sim::{CellBed, catalog};
 use seatmap_data::port::channels::{Atomic, Bed};
@@ -28,12 +31,12 @@ fn computed<B: Bed>(bed: &mut B, seats: [u32; 2]) -> Vec<String> {
         lines.push(format!("ring {is_unidirectional}: {sums:?}"));
     }
     for kind in [CollectiveKind::Broadcast, CollectiveKind::Reduce] {
-        let together = Collective { kind, tasks: 2, size_bytes: 64, iterations: 9 };
+        let together = CollectiveWorkload { kind, tasks: 2, size_bytes: 64, iterations: 9 };
         let sums: Vec<u64> =
             bed.run(&seats, &together, 3).unwrap().iter().map(|task| task.sum).collect();
         lines.push(format!("{kind:?}: {sums:?}"));
     }
-    for way in [Way::Naive, Way::Tree, Way::TwoRoots] {
+    for way in [BarrierMethod::Naive, BarrierMethod::Tree, BarrierMethod::TwoRoots] {
         let barrier =
             BarrierBySignal { way, tasks: 2, first_chip: 1, is_blocking: true, iterations: 50 };
         let done: Vec<u64> =
@@ -41,8 +44,8 @@ fn computed<B: Bed>(bed: &mut B, seats: [u32; 2]) -> Vec<String> {
         lines.push(format!("{way:?}: {done:?}"));
     }
     let messages = vec![
-        Message { from: 0, to: 1, step: 0, size_bytes: 40_000 },
-        Message { from: 1, to: 0, step: 1, size_bytes: 20_000 },
+        LongMessage { from: 0, to: 1, step: 0, size_bytes: 40_000 },
+        LongMessage { from: 1, to: 0, step: 1, size_bytes: 20_000 },
     ];
     let long = LongMessages { tasks: 2, messages, rounds: 5 };
     let moved: Vec<_> =
@@ -56,16 +59,21 @@ fn messages<B: Bed>(bed: &mut B, seats: [u32; 2]) -> Vec<String> {
     let warm_up = 3;
     let iterations = 60;
     let mut lines = Vec::new();
-    for means in [Means::Mailbox, Means::Signal] {
-        let exchange =
-            Exchange { means, has_controller: false, by_system_call: false, warm_up, iterations };
+    for means in [MessageCarrier::Mailbox, MessageCarrier::Signal] {
+        let exchange = MessageExchange {
+            means,
+            has_controller: false,
+            by_system_call: false,
+            warm_up,
+            iterations,
+        };
         let sums: Vec<u64> =
             bed.run(&seats, &exchange, 3).unwrap().iter().map(|task| task.sum).collect();
         lines.push(format!("{means:?}: {sums:?}"));
     }
     for is_get in BOTH {
         for elements in [None, Some(5)] {
-            for source in [Source::Memory(0), Source::FirstLocal] {
+            for source in [BufferLocation::Memory(0), BufferLocation::FirstLocal] {
                 let stride_bytes = Some(1024);
                 let transfers = Transfers {
                     is_get,
@@ -83,7 +91,7 @@ fn messages<B: Bed>(bed: &mut B, seats: [u32; 2]) -> Vec<String> {
             }
         }
     }
-    let atomics = Atomics {
+    let atomics = AtomicsWorkload {
         operation: Atomic::Add,
         operand: 3,
         tasks: 2,

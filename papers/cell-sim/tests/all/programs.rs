@@ -2,19 +2,20 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use seatmap_cell_sim::workload::stats::{
-    Atomics, Exchange, Means, Source, Threads, Timed, Transfers,
+    AtomicsWorkload, BufferLocation, EmptyThreads, LoopTimes, MessageCarrier, MessageExchange,
+    Transfers,
 };
 use seatmap_cell_sim::workload::{
-    BarrierBySignal, Collective, CollectiveKind, LongMessages, Message, Way,
+    BarrierBySignal, BarrierMethod, CollectiveKind, CollectiveWorkload, LongMessage, LongMessages,
 };
 use seatmap_cell_sim::{CellBed, catalog};
-use seatmap_data::port::channels::{Atomic, Bed, Program};
+use seatmap_data::port::channels::{Atomic, Bed, ChannelProgram};
 
-fn run<P: Program>(seats: &[u32], program: &P) -> Vec<P::Output> {
+fn run<P: ChannelProgram>(seats: &[u32], program: &P) -> Vec<P::Output> {
     CellBed::new(catalog::load("cell-qs20").unwrap().unwrap()).run(seats, program, 5).unwrap()
 }
 
-fn ns(timed: &[Timed]) -> f64 {
+fn ns(timed: &[LoopTimes]) -> f64 {
     let longest = timed.iter().map(|task| task.ended - task.began).max().unwrap();
     longest as f64 / 3.2 / timed.iter().map(|task| task.operations).max().unwrap() as f64
 }
@@ -28,7 +29,8 @@ fn two_roots_are_faster_than_one_across_chips() {
     };
     for is_blocking in [false, true] {
         let [naive, tree, two] =
-            [Way::Naive, Way::Tree, Way::TwoRoots].map(|way| barrier(way, is_blocking));
+            [BarrierMethod::Naive, BarrierMethod::Tree, BarrierMethod::TwoRoots]
+                .map(|way| barrier(way, is_blocking));
         println!("naive {naive:.0} ns, tree {tree:.0} ns, two roots {two:.0} ns");
         assert!(two < tree && two < naive);
     }
@@ -39,7 +41,7 @@ fn collectives_compute_what_they_say() {
     for tasks in [1, 2, 7, 16] {
         let seats: Vec<u32> = (0..tasks as u32).collect();
         let sums = |kind| {
-            let program = Collective { kind, tasks, size_bytes: 1024, iterations: 9 };
+            let program = CollectiveWorkload { kind, tasks, size_bytes: 1024, iterations: 9 };
             run(&seats, &program).iter().map(|task| task.sum).collect::<Vec<_>>()
         };
         assert_eq!(sums(CollectiveKind::Broadcast), vec![8 + 7; tasks]);
@@ -53,7 +55,7 @@ fn collectives_compute_what_they_say() {
 #[test]
 fn long_messages_arrive() {
     let messages = (0..8)
-        .map(|from| Message { from, to: (from + 1) % 8, step: 0, size_bytes: 65536 })
+        .map(|from| LongMessage { from, to: (from + 1) % 8, step: 0, size_bytes: 65536 })
         .collect();
     let program = LongMessages { tasks: 8, messages, rounds: 5 };
     let moved = run(&[0, 1, 2, 3, 4, 5, 6, 7], &program);
@@ -65,16 +67,19 @@ fn long_messages_arrive() {
 
 #[test]
 fn cell_stats_loops() {
-    let exchange = |means, has_controller| Exchange {
+    let exchange = |means, has_controller| MessageExchange {
         means,
         has_controller,
         by_system_call: false,
         warm_up: 5,
         iterations: 50,
     };
-    let told = run(&[16, 0], &exchange(Means::Mailbox, true));
+    let told = run(&[16, 0], &exchange(MessageCarrier::Mailbox, true));
     assert_eq!(told[0].sum, (1..=55).sum::<u64>());
-    assert_eq!(run(&[0, 8], &exchange(Means::Signal, false))[1].sum, (1..=55).sum::<u64>());
+    assert_eq!(
+        run(&[0, 8], &exchange(MessageCarrier::Signal, false))[1].sum,
+        (1..=55).sum::<u64>()
+    );
     let warm_up = 2;
     let iterations = 20;
     let list = Transfers {
@@ -83,7 +88,7 @@ fn cell_stats_loops() {
         size_bytes: 16,
         elements: Some(1024),
         stride_bytes: None,
-        source: Source::Memory(0),
+        source: BufferLocation::Memory(0),
         warm_up,
         iterations,
     };
@@ -92,7 +97,7 @@ fn cell_stats_loops() {
     let plain_ns = ns(&run(&seats, &Transfers { size_bytes: 16384, elements: None, ..list }));
     println!("list {list_ns:.0} ns, plain {plain_ns:.0} ns");
     assert!(list_ns > 4.0 * plain_ns);
-    let atomics = Atomics {
+    let atomics = AtomicsWorkload {
         operation: Atomic::Add,
         operand: 1,
         tasks: 8,
@@ -102,8 +107,8 @@ fn cell_stats_loops() {
         iterations,
     };
     let shared = ns(&run(&seats, &atomics));
-    let private = ns(&run(&seats, &Atomics { stride_bytes: Some(128), ..atomics }));
+    let private = ns(&run(&seats, &AtomicsWorkload { stride_bytes: Some(128), ..atomics }));
     println!("atomic shared {shared:.0} ns, private {private:.0} ns");
     assert!(shared > 4.0 * private);
-    assert!((ns(&run(&[16], &Threads { warm_up: 0, iterations: 3 })) - 1.68e6).abs() < 1.0);
+    assert!((ns(&run(&[16], &EmptyThreads { warm_up: 0, iterations: 3 })) - 1.68e6).abs() < 1.0);
 }

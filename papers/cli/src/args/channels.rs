@@ -2,12 +2,12 @@
 
 use clap::{Args, Subcommand, ValueEnum};
 use seatmap_console::values::cpus;
-use seatmap_experiments::channels::pair_gain::Seats;
+use seatmap_experiments::channels::pair_gain::PairSeats;
 use seatmap_os::CpuList;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
-pub struct Channels {
+pub struct ChannelsArgs {
     #[command(subcommand)]
     pub what: ChannelsWhat,
     /// The machine: host, or a model such as xeon-phi-5110p, or a file of one.
@@ -169,11 +169,11 @@ pub enum SeatsChoice {
     CloseCores,
 }
 
-impl From<SeatsChoice> for Seats {
+impl From<SeatsChoice> for PairSeats {
     fn from(choice: SeatsChoice) -> Self {
         match choice {
-            SeatsChoice::SameCore => Seats::SameCore,
-            SeatsChoice::CloseCores => Seats::CloseCores,
+            SeatsChoice::SameCore => PairSeats::SameCore,
+            SeatsChoice::CloseCores => PairSeats::CloseCores,
         }
     }
 }

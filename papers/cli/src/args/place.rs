@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 #[derive(Debug, Args)]
-pub struct Place {
+pub struct CellBePlaceArgs {
     /// The model of the Cell, such as cell-qs20, or a file of one.
     #[arg(long, value_name = "MACHINE", default_value = "cell-qs20")]
     pub on: String,
@@ -22,7 +22,7 @@ pub struct Place {
     pub cpus: Option<CpuList>,
     /// The method of the search.
     #[arg(long, default_value = "auto")]
-    pub method: MethodChoice,
+    pub method: CellBeMethodChoice,
     /// Bytes of the heaviest edge's message; k stands for 1024.
     #[arg(long, value_name = "SIZE", default_value = "64k", value_parser = size)]
     pub packet: u32,
@@ -52,7 +52,7 @@ pub struct Place {
     pub json: bool,
 }
 
-impl Place {
+impl CellBePlaceArgs {
     /// How long to search.
     pub fn time(&self) -> SearchTime {
         self.kicks.map_or(SearchTime::Seconds(self.seconds.as_secs_f64()), SearchTime::Kicks)
@@ -61,7 +61,7 @@ impl Place {
 
 /// The method of the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum MethodChoice {
+pub enum CellBeMethodChoice {
     /// A portfolio of starts, each refined.
     Auto,
     /// First over the chips, evenly and with little crossing, then inside them (Sudheer et al.
@@ -69,17 +69,17 @@ pub enum MethodChoice {
     Partition,
 }
 
-impl From<MethodChoice> for PlaceMethod {
-    fn from(choice: MethodChoice) -> Self {
+impl From<CellBeMethodChoice> for PlaceMethod {
+    fn from(choice: CellBeMethodChoice) -> Self {
         match choice {
-            MethodChoice::Auto => PlaceMethod::Auto,
-            MethodChoice::Partition => PlaceMethod::Partition,
+            CellBeMethodChoice::Auto => PlaceMethod::Auto,
+            CellBeMethodChoice::Partition => PlaceMethod::Partition,
         }
     }
 }
 
 #[derive(Debug, Args)]
-pub struct Measure {
+pub struct CellBeMeasureArgs {
     /// The model of the Cell, such as cell-qs20, or a file of one.
     #[arg(long, value_name = "MACHINE", default_value = "cell-qs20")]
     pub on: String,

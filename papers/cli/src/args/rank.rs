@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
-pub struct Rank {
+pub struct RankArgs {
     #[command(subcommand)]
     pub command: Option<RankCommand>,
     #[command(flatten)]

@@ -3,7 +3,7 @@
 use crate::figures::FigureChanges;
 use clap::{Args, ValueEnum};
 use seatmap_console::values::{LevelChoice, count, cpus, size};
-use seatmap_experiments::cell_stats::Function;
+use seatmap_experiments::cell_stats::CellStatsPrimitive;
 use seatmap_os::CpuList;
 use std::path::PathBuf;
 
@@ -72,7 +72,7 @@ pub struct Stats {
 
 /// A primitive, by CellStats' name.
 #[derive(Clone, Copy, Debug)]
-pub struct FunctionChoice(pub Function);
+pub struct FunctionChoice(pub CellStatsPrimitive);
 
 impl ValueEnum for FunctionChoice {
     fn value_variants<'a>() -> &'a [Self] {
@@ -82,16 +82,16 @@ impl ValueEnum for FunctionChoice {
     fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
         let value = clap::builder::PossibleValue::new(self.0.name());
         // The paper's own command lines say dmaout.
-        Some(if self.0 == Function::DmaPut { value.alias("dmaout") } else { value })
+        Some(if self.0 == CellStatsPrimitive::DmaPut { value.alias("dmaout") } else { value })
     }
 }
 
-const fn all() -> [FunctionChoice; Function::ALL.len()] {
-    let mut all = [FunctionChoice(Function::MkThread); Function::ALL.len()];
+const fn all() -> [FunctionChoice; CellStatsPrimitive::ALL.len()] {
+    let mut all = [FunctionChoice(CellStatsPrimitive::MkThread); CellStatsPrimitive::ALL.len()];
     // A constant function can neither iterate nor map.
     let mut at = 0;
     while at < all.len() {
-        all[at] = FunctionChoice(Function::ALL[at].1);
+        all[at] = FunctionChoice(CellStatsPrimitive::ALL[at].1);
         at += 1;
     }
     all

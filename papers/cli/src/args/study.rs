@@ -4,7 +4,7 @@ use clap::Args;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
-pub struct Study {
+pub struct StudyArgs {
     /// cellstats, cellule-2010, cellule-libspe2, keller, keller-why, liu-2015, sudheer, all of
     /// them, or a file like theirs; its commands are run.
     #[arg(value_name = "NAME")]

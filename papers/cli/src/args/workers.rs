@@ -4,7 +4,7 @@ use crate::figures::FigureChanges;
 use clap::Args;
 use seatmap_console::time::time_within;
 use seatmap_console::values::cpus;
-use seatmap_experiments::cellule::{CelluleError, Workload};
+use seatmap_experiments::cellule::{CelluleError, CelluleWorkload};
 use seatmap_os::CpuList;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -16,7 +16,7 @@ pub struct Workers {
     /// the Cell), or a program: matrix:SIZE:ITERATIONS, black-scholes:BLOCKS:CYCLES; what is
     /// repeated may be left out.
     #[arg(value_name = "WHAT", default_value = "calls")]
-    pub what: What,
+    pub what: WorkersMeasurement,
     /// The model of the Cell for cellule, such as cell-qs20.
     #[arg(long, value_name = "MODEL")]
     pub on: Option<String>,
@@ -58,7 +58,7 @@ pub struct Workers {
 
 /// The measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum What {
+pub enum WorkersMeasurement {
     /// The cost of each call.
     Calls,
     /// The program whose gain by size is measured.
@@ -70,20 +70,20 @@ pub enum What {
     /// Both styles on a model of the Cell.
     Cellule,
     /// A program.
-    Program(Workload),
+    Program(CelluleWorkload),
 }
 
-impl FromStr for What {
+impl FromStr for WorkersMeasurement {
     type Err = CelluleError;
 
     fn from_str(text: &str) -> Result<Self, CelluleError> {
         match text {
-            "calls" => Ok(What::Calls),
-            "gains" => Ok(What::Gains),
-            "streams" => Ok(What::Streams),
-            "libspe2" => Ok(What::Libspe2),
-            "cellule" => Ok(What::Cellule),
-            program => program.parse().map(What::Program),
+            "calls" => Ok(WorkersMeasurement::Calls),
+            "gains" => Ok(WorkersMeasurement::Gains),
+            "streams" => Ok(WorkersMeasurement::Streams),
+            "libspe2" => Ok(WorkersMeasurement::Libspe2),
+            "cellule" => Ok(WorkersMeasurement::Cellule),
+            program => program.parse().map(WorkersMeasurement::Program),
         }
     }
 }

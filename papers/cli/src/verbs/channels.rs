@@ -1,19 +1,19 @@
 //! `seatmap-papers channels`.
 
-use crate::args::{Channels, ChannelsWhat};
+use crate::args::{ChannelsArgs, ChannelsWhat};
 use crate::figures::FigureChanges;
-use crate::machine::{self, Runner};
+use crate::machine::{self, ExperimentRunner};
 use seatmap_console::error::CliError;
 use seatmap_console::here;
 use seatmap_console::output::{self, Destination, OfMachine};
 use seatmap_data::machine::{Origin, OriginKind, Profile, Topology};
 use seatmap_data::port::Testbed;
 use seatmap_experiments::channels;
-use seatmap_experiments::channels::{ChannelsResult, Chip, ExperimentOptions, Load};
+use seatmap_experiments::channels::{ChannelsResult, Chip, ExperimentOptions, MachineLoad};
 use seatmap_machines::catalog::Capability;
 use seatmap_machines::host::HostTestbed;
 use seatmap_papers_report::{channels as report, html};
-use seatmap_sim::coherent::Counters;
+use seatmap_sim::coherent::CoherentCounters;
 use seatmap_sim::{CoherentBed, CoherentModel};
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ impl Outcome {
 }
 
 /// Runs programs of channels.
-pub fn run(typed: &Channels) -> Result<(), CliError> {
+pub fn run(typed: &ChannelsArgs) -> Result<(), CliError> {
     let picture = output::beside(typed.svg.as_deref(), None, "--svg")?;
     let page = output::beside(typed.html.as_deref(), None, "--html")?;
     let wanting_stdout =
@@ -44,10 +44,10 @@ pub fn run(typed: &Channels) -> Result<(), CliError> {
     let runner = machine::runner(&typed.on, Capability::RunsLines, &FigureChanges::default())?;
     runner.check_cpus(typed.cpus.as_ref())?;
     let outcome = match runner {
-        Runner::Host => on_host(&here::cpus_to_measure(typed.cpus.as_ref())?, &options)?,
-        Runner::Coherent(model) => on_model(model, &options)?,
+        ExperimentRunner::Host => on_host(&here::cpus_to_measure(typed.cpus.as_ref())?, &options)?,
+        ExperimentRunner::Coherent(model) => on_model(model, &options)?,
         // SPEs share no lines, so that the capability above has refused these models.
-        Runner::CellBe(model) => {
+        ExperimentRunner::CellBe(model) => {
             unreachable!("{} does not run programs that share lines", model.name)
         }
     };
@@ -78,7 +78,7 @@ fn page_of(outcome: &Outcome) -> String {
     html::channels(found, &name, Some(&comparison))
 }
 
-fn options(typed: &Channels) -> ExperimentOptions {
+fn options(typed: &ChannelsArgs) -> ExperimentOptions {
     let seed = typed.seed;
     match typed.what.clone() {
         ChannelsWhat::Curve { from, line, pairs, runs } => {
@@ -121,9 +121,9 @@ fn on_model(model: Arc<CoherentModel>, options: &ExperimentOptions) -> Result<Ou
     Ok(Outcome { found, topology: model.topology.clone(), model: Some(model) })
 }
 
-fn load(counters: &Counters) -> Load {
+fn load(counters: &CoherentCounters) -> MachineLoad {
     let lanes: Vec<u64> = counters.lanes.iter().map(|lane| lane.busy_cycles).collect();
     let directories: Vec<u64> =
         counters.directories.iter().map(|directory| directory.busy_cycles).collect();
-    Load::of(counters.cycles, counters.links.len(), &lanes, &directories)
+    MachineLoad::of(counters.cycles, counters.links.len(), &lanes, &directories)
 }

@@ -6,7 +6,7 @@ mod serve;
 mod start;
 
 use crate::args::{ControllerSocket, ControllerVerb};
-use seatmap_cell::{GuardianCommand, Host, guardian};
+use seatmap_cell::{CellHost, GuardianCommand, guardian};
 use seatmap_console::error::CliError;
 use seatmap_controller::{file_proxy, server, warden};
 use std::ffi::OsString;
@@ -33,8 +33,8 @@ pub fn run(verb: ControllerVerb) -> Result<(), CliError> {
 }
 
 /// This computer's cells.
-fn host() -> Result<Host, CliError> {
-    Host::here(itself("guardian")).map_err(CliError::work)
+fn host() -> Result<CellHost, CliError> {
+    CellHost::here(itself("guardian")).map_err(CliError::work)
 }
 
 /// A part of this program that stays when the one that starts it has gone.

@@ -1,7 +1,7 @@
 //! `seatmap-papers place`: where the tasks of a pattern sit best on a Cell, by the time that its
 //! messages take there.
 
-use crate::args::Place;
+use crate::args::CellBePlaceArgs;
 use crate::machine;
 use seatmap_cell_sim::workload::long_messages::{LongMessages, MOST_TASKS, messages_ns};
 use seatmap_cell_sim::{CellBed, CellModel, profile};
@@ -13,14 +13,14 @@ use seatmap_data::pattern::Pattern;
 use seatmap_data::plan::{Objective, Plan};
 use seatmap_measure::appraise::DrawnPlacement;
 use seatmap_papers_report::eib;
-use seatmap_place::{Judge, PlaceRequest};
-use seatmap_report::floor::{self, Comparison};
+use seatmap_place::{PlaceRequest, TrialJudge};
+use seatmap_report::floor::{self, SeatingComparison};
 use seatmap_report::placement;
 use seatmap_sim::SimError;
 use std::sync::Arc;
 
 /// Searches for the seats with the shortest run.
-pub fn run(typed: &Place) -> Result<(), CliError> {
+pub fn run(typed: &CellBePlaceArgs) -> Result<(), CliError> {
     let plan_file = output::beside(typed.output.as_deref(), None, "-o")?;
     let picture = output::beside(typed.svg.as_deref(), None, "--svg")?;
     let on_stdout =
@@ -70,7 +70,7 @@ fn drawn(
     for seating in &mut both {
         messages.count(seating)?;
     }
-    let comparison = Comparison::new(eib::floor(&messages.model), pattern, plan, both);
+    let comparison = SeatingComparison::new(eib::floor(&messages.model), pattern, plan, both);
     Ok(floor::svg(&comparison.counting("busy cycle")))
 }
 
@@ -81,7 +81,11 @@ struct Messages {
 }
 
 impl Messages {
-    fn new(model: Arc<CellModel>, pattern: &Pattern, typed: &Place) -> Result<Self, CliError> {
+    fn new(
+        model: Arc<CellModel>,
+        pattern: &Pattern,
+        typed: &CellBePlaceArgs,
+    ) -> Result<Self, CliError> {
         let program = LongMessages::along(pattern, typed.packet, typed.rounds);
         let program = program.ok_or_else(|| {
             CliError::input(format!(
@@ -96,7 +100,7 @@ impl Messages {
         let floor_ns =
             self.program.floor_cycles(self.model.port_bytes_per_cycle()) / self.model.frequency_ghz;
         let answer = request
-            .place_by(Judge { time_ns: &|placement| self.time_ns(placement), floor_ns })
+            .place_by(TrialJudge { time_ns: &|placement| self.time_ns(placement), floor_ns })
             .map_err(CliError::input)?;
         let mut plan = request.plan(&answer);
         plan.date = Some(here::today());

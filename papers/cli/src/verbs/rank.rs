@@ -4,24 +4,26 @@ mod over_ranks;
 mod request;
 mod results;
 
-use crate::args::{Rank, RankCommand, RankStudy};
-use crate::machine::{self, Runner};
-use request::RankRequest;
-use results::Results;
+use crate::args::{RankArgs, RankCommand, RankStudy};
+use crate::machine::{self, ExperimentRunner};
+use request::RankStudyRequest;
+use results::RankOutputs;
 use seatmap_cell_sim::{CellBed, CellModel};
 use seatmap_console::bar::Bar;
 use seatmap_console::error::CliError;
 use seatmap_console::here;
 use seatmap_console::input;
-use seatmap_console::interrupt::Interrupt;
+use seatmap_console::interrupt::StopFlag;
 use seatmap_console::output::Destination;
-use seatmap_console::over_ranks::Start;
+use seatmap_console::over_ranks::LaunchedRank;
 use seatmap_data::document::written;
 use seatmap_data::port::channels::Bed;
-use seatmap_experiments::rank::figures::Row;
+use seatmap_experiments::rank::figures::RankedMapping;
 use seatmap_experiments::rank::journal::RankJournal;
 use seatmap_experiments::rank::study::{in_blocks, in_parallel};
-use seatmap_experiments::rank::{Job, Mapping, Ranking, RankingError, Setup, Times, merge};
+use seatmap_experiments::rank::{
+    MappingTimes, MappingTrial, Ranking, RankingError, Setup, TaskMapping, merge,
+};
 use seatmap_machines::catalog::Capability;
 use seatmap_machines::host::HostBed;
 use seatmap_os::trusted;
@@ -35,45 +37,53 @@ use std::sync::Arc;
 const COUNTERS: &str = "seatmap-counters/1";
 
 /// Runs every mapping and ranks them, or puts parts of a ranking together.
-pub fn run(typed: &Rank) -> Result<(), CliError> {
+pub fn run(typed: &RankArgs) -> Result<(), CliError> {
     match &typed.command {
         Some(RankCommand::Merge { files, results }) => {
-            Results::new(results)?.deliver(&merged(files)?)
+            RankOutputs::new(results)?.deliver(&merged(files)?)
         }
         None => {
-            let start =
-                typed.study.spread.then(|| Start::of_launcher(&typed.study.meeting)).transpose()?;
+            let start = typed
+                .study
+                .spread
+                .then(|| LaunchedRank::of_launcher(&typed.study.meeting))
+                .transpose()?;
             match start {
                 // Only the first rank has results; those of the others are sent to it.
                 Some(start) if !start.is_first() => over_ranks::follow(&start, &typed.study),
-                start => study(&typed.study, &Results::new(&typed.results)?, start.as_ref()),
+                start => study(&typed.study, &RankOutputs::new(&typed.results)?, start.as_ref()),
             }
         }
     }
 }
 
-fn study(typed: &RankStudy, results: &Results, start: Option<&Start>) -> Result<(), CliError> {
+fn study(
+    typed: &RankStudy,
+    results: &RankOutputs,
+    start: Option<&LaunchedRank>,
+) -> Result<(), CliError> {
     let runner = machine::runner(&typed.on, Capability::RunsChannels, &typed.figures)?;
     // Before a bed is made: ranks on this computer would share its CPUs.
     start.map_or(Ok(()), |_| runner.check_ranks())?;
     runner.check_cpus(typed.cpus.as_ref())?;
     let mut bed = match &runner {
-        Runner::Host => Some(host(typed)?),
+        ExperimentRunner::Host => Some(host(typed)?),
         _ => None,
     };
     let counters = typed.counters.as_deref().map(Destination::new).transpose()?;
     // Only this host has a bed here; models make theirs for each run.
-    if counters.is_some() && !matches!(runner, Runner::CellBe(_)) {
+    if counters.is_some() && !matches!(runner, ExperimentRunner::CellBe(_)) {
         return Err(CliError::input(
             "--counters needs a model of a Cell: only such a chip's simulator counts; this \
              computer's counters are perf's to read",
         ));
     }
     let pus = bed.as_ref().map_or(&[][..], HostBed::pus);
-    let setup = RankRequest { runner: &runner, pus }.setup(typed)?;
-    let mut times = Times::new(setup.indices(typed.shard).map_err(CliError::input)?, setup.runs);
+    let setup = RankStudyRequest { runner: &runner, pus }.setup(typed)?;
+    let mut times =
+        MappingTimes::new(setup.indices(typed.shard).map_err(CliError::input)?, setup.runs);
     // Comes before the journal, because a program that sees it may ask its run to stop.
-    let interrupt = Interrupt::listen()?;
+    let interrupt = StopFlag::listen()?;
     let mut journal = typed
         .resume
         .as_ref()
@@ -98,7 +108,7 @@ fn study(typed: &RankStudy, results: &Results, start: Option<&Start>) -> Result<
     let ranking = ranking.ok_or_else(|| CliError::work(RankingError::Incomplete))?;
     // Before the journal is removed: a full disk must not cost the whole study.
     results.deliver(&ranking)?;
-    if let (Some(destination), Runner::CellBe(model)) = (counters, &runner) {
+    if let (Some(destination), ExperimentRunner::CellBe(model)) = (counters, &runner) {
         destination.write(&counted(model, &ranking)?)?;
     }
     // All results are written, so that nothing is left to go on with.
@@ -112,28 +122,36 @@ fn host(typed: &RankStudy) -> Result<HostBed, CliError> {
 /// A study under way.
 struct Study<'a> {
     setup: &'a Setup,
-    times: &'a mut Times,
+    times: &'a mut MappingTimes,
     journal: Option<&'a mut RankJournal>,
-    interrupt: &'a Interrupt,
+    interrupt: &'a StopFlag,
     /// The ranks that it is spread over.
-    start: Option<&'a Start>,
+    start: Option<&'a LaunchedRank>,
 }
 
 impl Study<'_> {
     /// Runs what is missing: on models as many at once as there are CPUs, on the host one after the
     /// other. Whether all is known now.
-    fn timed(self, runner: &Runner, host: Option<&mut HostBed>) -> Result<bool, CliError> {
+    fn timed(
+        self,
+        runner: &ExperimentRunner,
+        host: Option<&mut HostBed>,
+    ) -> Result<bool, CliError> {
         match (runner, host) {
-            (Runner::CellBe(model), _) => self.on_models(|| CellBed::new(Arc::clone(model))),
-            (Runner::Coherent(model), _) => self.on_models(|| CoherentBed::new(Arc::clone(model))),
-            (Runner::Host, Some(bed)) => {
+            (ExperimentRunner::CellBe(model), _) => {
+                self.on_models(|| CellBed::new(Arc::clone(model)))
+            }
+            (ExperimentRunner::Coherent(model), _) => {
+                self.on_models(|| CoherentBed::new(Arc::clone(model)))
+            }
+            (ExperimentRunner::Host, Some(bed)) => {
                 let bar = Bar::new("ranking");
                 in_blocks(self.setup, self.times, bed, self.journal, &mut |done, total| {
                     go_on(&bar, self.interrupt, done, total)
                 })
                 .map_err(CliError::work)
             }
-            (Runner::Host, None) => unreachable!("this host has a bed"),
+            (ExperimentRunner::Host, None) => unreachable!("this host has a bed"),
         }
     }
 
@@ -155,7 +173,7 @@ impl Study<'_> {
     }
 }
 
-fn go_on(bar: &Bar, interrupt: &Interrupt, done: usize, total: usize) -> ControlFlow<()> {
+fn go_on(bar: &Bar, interrupt: &StopFlag, done: usize, total: usize) -> ControlFlow<()> {
     bar.show(done, total);
     interrupt.flow()
 }
@@ -174,18 +192,18 @@ fn counted(model: &Arc<CellModel>, ranking: &Ranking) -> Result<String, CliError
 fn counted_row(
     bed: &mut CellBed,
     setup: &Setup,
-    row: Option<&Row>,
+    row: Option<&RankedMapping>,
 ) -> Result<serde_json::Value, CliError> {
-    let found = row.and_then(|row| Some((row, Mapping::nth(setup.tasks, row.index)?)));
+    let found = row.and_then(|row| Some((row, TaskMapping::nth(setup.tasks, row.index)?)));
     let Some((row, mapping)) = found else { return Ok(serde_json::Value::Null) };
     let seats = setup.seats(&mapping, 0);
     // The first run's seed: its time is one of those in the ranking.
-    let seed = setup.seed_of(Job { index: row.index, run: 0 });
+    let seed = setup.seed_of(MappingTrial { index: row.index, run: 0 });
     bed.run(&seats, &setup.program(), seed).map_err(CliError::work)?;
     Ok(serde_json::json!({ "mapping": row.mapping, "seats": seats, "counters": bed.counters() }))
 }
 
-fn farewell(resume: Option<&Path>, times: &Times) -> String {
+fn farewell(resume: Option<&Path>, times: &MappingTimes) -> String {
     let known = times.known();
     let total = times.total();
     match resume {

@@ -3,7 +3,7 @@
 mod taken;
 
 use crate::args::Stats;
-use crate::machine::{self, Runner};
+use crate::machine::{self, ExperimentRunner};
 use seatmap_cell_sim::{CellBed, CellModel};
 use seatmap_console::error::CliError;
 use seatmap_console::output::{self, Destination};
@@ -13,10 +13,11 @@ use seatmap_data::machine::{Level, Topology};
 use seatmap_data::port::channels::Bed;
 use seatmap_data::statistics::median;
 use seatmap_experiments::cell_stats::{
-    Function, Outcome, Refused, Rooms, Row, StatsError, StatsOptions, Survey, measure, survey,
+    CellStatsPrimitive, CellStatsSurvey, Refused, Rooms, StatsError, StatsOptions, StatsResult,
+    SurveyLatency, measure, survey,
 };
 use seatmap_machines::catalog::Capability;
-use seatmap_machines::host::primitives::Timed;
+use seatmap_machines::host::primitives::PrimitiveTimes;
 use seatmap_machines::host::{BedError, HostBed, topology};
 use seatmap_papers_report::{html, stats};
 use seatmap_sim::{CoherentBed, CoherentModel};
@@ -39,7 +40,7 @@ struct Document<'a, C> {
     format: &'static str,
     machine: &'a str,
     #[serde(flatten)]
-    outcome: &'a Outcome,
+    outcome: &'a StatsResult,
     /// The events that a PMU would have counted; null on this computer.
     counters: Option<&'a C>,
 }
@@ -50,7 +51,7 @@ struct All<'a> {
     format: &'static str,
     machine: &'a str,
     #[serde(flatten)]
-    survey: &'a Survey,
+    survey: &'a CellStatsSurvey,
     recommendations: Vec<String>,
 }
 
@@ -60,9 +61,9 @@ pub fn run(typed: &Stats) -> Result<(), CliError> {
     let runner = machine::runner(&typed.on, Capability::RunsChannels, &typed.figures)?;
     runner.check_cpus(typed.cpus.as_ref())?;
     match runner {
-        Runner::Host => on_host(typed),
-        Runner::CellBe(model) => on_cell(typed, &model),
-        Runner::Coherent(model) => on_coherent(typed, &model),
+        ExperimentRunner::Host => on_host(typed),
+        ExperimentRunner::CellBe(model) => on_cell(typed, &model),
+        ExperimentRunner::Coherent(model) => on_coherent(typed, &model),
     }
 }
 
@@ -138,7 +139,7 @@ fn on_host(typed: &Stats) -> Result<(), CliError> {
         return all(typed, &name, with_primitives(here, &topology, bed.pus())?);
     };
     let options = options(typed, function.0);
-    if function.0 == Function::MkThread {
+    if function.0 == CellStatsPrimitive::MkThread {
         return Err(CliError::input(
             "mkthread is a figure of models of the Cell; without -f this computer's threads are \
              measured",
@@ -179,24 +180,24 @@ fn shared_rooms(
 
 /// Primitives of Linux, beside those of the paper.
 fn with_primitives(
-    mut survey: Survey,
+    mut survey: CellStatsSurvey,
     topology: &Topology,
     cpus: &[u32],
-) -> Result<Survey, CliError> {
-    for Timed { what, batches_ns } in
+) -> Result<CellStatsSurvey, CliError> {
+    for PrimitiveTimes { what, batches_ns } in
         seatmap_machines::host::primitives::survey(topology, cpus).map_err(CliError::work)?
     {
         match batches_ns {
-            Ok(batches) => {
-                survey.rows.extend(median(&batches).map(|latency_ns| Row { what, latency_ns }))
-            }
+            Ok(batches) => survey
+                .rows
+                .extend(median(&batches).map(|latency_ns| SurveyLatency { what, latency_ns })),
             Err(why) => survey.refused.push(Refused { what, why }),
         }
     }
     Ok(survey)
 }
 
-fn options(typed: &Stats, function: Function) -> StatsOptions {
+fn options(typed: &Stats, function: CellStatsPrimitive) -> StatsOptions {
     let usual = StatsOptions::new(function);
     let is_among = typed.between || function.collective().is_some();
     // Transfers move a line of the Cell by default; the usual 4 bytes are for atomics.
@@ -225,7 +226,7 @@ fn options(typed: &Stats, function: Function) -> StatsOptions {
 fn one(
     typed: &Stats,
     machine: &str,
-    outcome: &Outcome,
+    outcome: &StatsResult,
     options: StatsOptions,
     counters: Option<&impl Serialize>,
 ) -> Result<(), CliError> {
@@ -255,13 +256,13 @@ fn surveyed<B: Bed>(
     made: impl Fn() -> Result<B, B::Error> + Sync,
     rooms: &Rooms,
     iterations: u64,
-) -> Result<Survey, CliError> {
+) -> Result<CellStatsSurvey, CliError> {
     let bar = bar::Bar::new("measuring");
     let found = survey(made, rooms, iterations, |done, steps| bar.show(done, steps));
     found.map_err(|error| failed(error, CliError::work))
 }
 
-fn all(typed: &Stats, machine: &str, survey: Survey) -> Result<(), CliError> {
+fn all(typed: &Stats, machine: &str, survey: CellStatsSurvey) -> Result<(), CliError> {
     if let Some(page) = output::beside(typed.html.as_deref(), None, "--html")? {
         page.write(&html::stats(machine, &survey))?;
     }

@@ -1,6 +1,6 @@
 //! `seatmap-papers study`: computes each figure by the command written beside it.
 
-use crate::args::Study as StudyArguments;
+use crate::args::StudyArgs as StudyArguments;
 use seatmap_console::bar::Bar;
 use seatmap_console::error::CliError;
 use seatmap_console::output::{self, Destination};
@@ -8,7 +8,7 @@ use seatmap_console::{here, input};
 use seatmap_data::document::visible_lines;
 use seatmap_os::limited;
 use seatmap_papers_report::study::{
-    FORMAT, Figure, FilledTable, JudgedStudy, MeasuredFigure, NotRun, Study, markdown, text,
+    FORMAT, FilledTable, JudgedStudy, MeasuredFigure, NotRun, Study, StudyFigure, markdown, text,
     verdicts,
 };
 use seatmap_report::counted;
@@ -194,7 +194,7 @@ struct Runs(HashMap<String, Result<serde_json::Value, String>>);
 
 impl Runs {
     /// Our figure: the quantity of its command, divided by that of another command or less it.
-    fn ours(&mut self, figure: &Figure) -> Result<f64, String> {
+    fn ours(&mut self, figure: &StudyFigure) -> Result<f64, String> {
         let mut ours = self.quantity(&figure.command, figure)?;
         if let Some(over) = &figure.over {
             ours /= self.quantity(over, figure)?;
@@ -206,7 +206,7 @@ impl Runs {
     }
 
     /// A command's value, divided by another value of the same command where the figure has one.
-    fn quantity(&mut self, command: &str, figure: &Figure) -> Result<f64, String> {
+    fn quantity(&mut self, command: &str, figure: &StudyFigure) -> Result<f64, String> {
         let value = self.value(command, &figure.value)?;
         match &figure.over_value {
             Some(divisor) => Ok(value / self.value(command, divisor)?),

@@ -3,20 +3,20 @@
 mod inside;
 mod model;
 
-use crate::args::{What, Workers};
+use crate::args::{Workers, WorkersMeasurement};
 use seatmap_console::bar::Bar;
 use seatmap_console::error::CliError;
 use seatmap_console::here;
 use seatmap_console::output::{self, Destination};
 use seatmap_experiments::cellule::costs::costs;
 use seatmap_experiments::cellule::document::CelluleResult;
-use seatmap_experiments::cellule::gains::{Figure, gains};
+use seatmap_experiments::cellule::gains::{GainFigure, gains};
 use seatmap_experiments::cellule::libspe2::gains::Curves;
 use seatmap_experiments::cellule::libspe2::libspe2;
 use seatmap_experiments::cellule::seats::on;
 use seatmap_experiments::cellule::streams;
-use seatmap_experiments::cellule::streams::Link;
-use seatmap_experiments::cellule::{CelluleError, Document, Seats, compare};
+use seatmap_experiments::cellule::streams::StreamLink;
+use seatmap_experiments::cellule::{CelluleError, WorkerSeats, WorkersDocument, compare};
 use seatmap_os::cpus::{CpuError, Cpus};
 use seatmap_papers_report::html;
 use seatmap_papers_report::svg::{Chart, charts};
@@ -29,7 +29,12 @@ const LASTING: Duration = Duration::from_secs(3);
 
 /// Says what it costs to have work done by pinned workers, and by threads made for it.
 pub fn run(typed: &Workers) -> Result<(), CliError> {
-    if typed.svg.is_some() && !matches!(typed.what, What::Gains | What::Libspe2 | What::Cellule) {
+    if typed.svg.is_some()
+        && !matches!(
+            typed.what,
+            WorkersMeasurement::Gains | WorkersMeasurement::Libspe2 | WorkersMeasurement::Cellule
+        )
+    {
         return Err(CliError::input(
             "--svg draws what is gained by size: seatmap-papers workers gains|libspe2|cellule \
              --svg FILE",
@@ -43,7 +48,7 @@ pub fn run(typed: &Workers) -> Result<(), CliError> {
     let picture = output::beside(typed.svg.as_deref(), None, "--svg")?;
     let page = output::page(typed.html.as_deref(), typed.json)?;
     let document = match typed.what {
-        What::Cellule => model::simulated(typed)?,
+        WorkersMeasurement::Cellule => model::simulated(typed)?,
         _ => on_host(typed)?,
     };
     match (picture, &document.found) {
@@ -69,19 +74,19 @@ pub fn run(typed: &Workers) -> Result<(), CliError> {
 }
 
 /// Measures on this computer.
-fn on_host(typed: &Workers) -> Result<Document, CliError> {
+fn on_host(typed: &Workers) -> Result<WorkersDocument, CliError> {
     let cpus = match &typed.cpus {
         Some(cpus) => cpus.0.clone(),
         None => here::cpus_to_measure(None)?,
     };
     let found = measured(typed, &cpus)?;
-    Ok(Document::new(here::host_name(), cpus, found))
+    Ok(WorkersDocument::new(here::host_name(), cpus, found))
 }
 
 /// Refuses an option that would change nothing.
 fn check(typed: &Workers) -> Result<(), CliError> {
     model::check(typed)?;
-    let is_streams = typed.what == What::Streams;
+    let is_streams = typed.what == WorkersMeasurement::Streams;
     if typed.seconds.is_some() && !is_streams {
         return Err(CliError::input(
             "--seconds is for streams: seatmap-papers workers streams --seconds 10s",
@@ -102,8 +107,8 @@ fn check(typed: &Workers) -> Result<(), CliError> {
 }
 
 fn measured(typed: &Workers, cpus: &[u32]) -> Result<CelluleResult, CliError> {
-    let workers = typed.workers.unwrap_or_else(|| Seats::usual_workers(cpus));
-    let seats = Seats::new(cpus, workers).map_err(CliError::input)?;
+    let workers = typed.workers.unwrap_or_else(|| WorkerSeats::usual_workers(cpus));
+    let seats = WorkerSeats::new(cpus, workers).map_err(CliError::input)?;
     // One outside of this process's own mask can be had where the cpuset has it.
     match Cpus::read().map_err(CliError::work)?.check(cpus) {
         Ok(()) | Err(CpuError::Forbidden { .. }) => {}
@@ -111,22 +116,23 @@ fn measured(typed: &Workers, cpus: &[u32]) -> Result<CelluleResult, CliError> {
     }
     let bar = Bar::new("measuring");
     let turns = typed.turns.unwrap_or(TURNS);
-    let found =
-        match typed.what {
-            What::Calls => counted(cpus, workers, turns).map(CelluleResult::Calls),
-            What::Program(workload) => compare(workload, &seats, turns)
-                .map(|found| CelluleResult::Program(Box::new(found))),
-            What::Gains => gains(cpus, workers, turns, |done, all| bar.show(done, all))
-                .map(CelluleResult::Gains),
-            What::Libspe2 => libspe2(&seats, turns, |done, all| bar.show(done, all))
-                .map(|it| CelluleResult::Libspe2(Box::new(it))),
-            // The model's document is made elsewhere.
-            What::Streams | What::Cellule => {
-                let link = if typed.ports { Link::Ports } else { Link::Loopback };
-                let lasting = typed.seconds.unwrap_or(LASTING);
-                through(cpus, link, lasting).map(CelluleResult::Streams)
-            }
-        };
+    let found = match typed.what {
+        WorkersMeasurement::Calls => counted(cpus, workers, turns).map(CelluleResult::Calls),
+        WorkersMeasurement::Program(workload) => {
+            compare(workload, &seats, turns).map(|found| CelluleResult::Program(Box::new(found)))
+        }
+        WorkersMeasurement::Gains => {
+            gains(cpus, workers, turns, |done, all| bar.show(done, all)).map(CelluleResult::Gains)
+        }
+        WorkersMeasurement::Libspe2 => libspe2(&seats, turns, |done, all| bar.show(done, all))
+            .map(|it| CelluleResult::Libspe2(Box::new(it))),
+        // The model's document is made elsewhere.
+        WorkersMeasurement::Streams | WorkersMeasurement::Cellule => {
+            let link = if typed.ports { StreamLink::Ports } else { StreamLink::Loopback };
+            let lasting = typed.seconds.unwrap_or(LASTING);
+            through(cpus, link, lasting).map(CelluleResult::Streams)
+        }
+    };
     found.map_err(CliError::work)
 }
 
@@ -135,22 +141,22 @@ fn counted(
     cpus: &[u32],
     workers: usize,
     turns: u32,
-) -> Result<Vec<seatmap_experiments::cellule::costs::Costs>, CelluleError> {
+) -> Result<Vec<seatmap_experiments::cellule::costs::WorkerCosts>, CelluleError> {
     // Each number has seats of its own: the last of them may share the controller's CPU.
-    (1..=workers).map(|workers| costs(&Seats::new(cpus, workers)?, turns)).collect()
+    (1..=workers).map(|workers| costs(&WorkerSeats::new(cpus, workers)?, turns)).collect()
 }
 
 /// All configurations, their threads on these CPUs.
 fn through(
     cpus: &[u32],
-    link: Link,
+    link: StreamLink,
     lasting: Duration,
 ) -> Result<Vec<streams::Through>, CelluleError> {
     on(cpus, || link.configurations().map(|one| streams::run(one, link, lasting)).collect())
 }
 
 /// Each figure twice: over a thread a worker, and over a thread a task.
-fn drawn(figures: &[Figure]) -> Vec<Chart> {
+fn drawn(figures: &[GainFigure]) -> Vec<Chart> {
     figures
         .iter()
         .flat_map(|figure| {
@@ -162,7 +168,7 @@ fn drawn(figures: &[Figure]) -> Vec<Chart> {
         .collect()
 }
 
-fn gain_chart(figure: &Figure, over: &str, is_worker: bool) -> Chart {
+fn gain_chart(figure: &GainFigure, over: &str, is_worker: bool) -> Chart {
     Chart {
         title: format!("{}: gain over {over}", figure.title),
         across: figure.across.to_owned(),

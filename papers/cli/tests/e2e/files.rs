@@ -7,7 +7,7 @@
 use crate::common::{Place, in_front_of, terminal};
 use crate::real_cells::{is_root, made, make, seatmap, stderr, wait_until};
 use crate::serve::{Controller, controller, highest};
-use seatmap_ninep::{Access, Fence, FileClient, client};
+use seatmap_ninep::{Fence, FileClient, OpenMode, client};
 use std::ffi::OsStr;
 use std::fs::{self, File, Permissions};
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -32,7 +32,7 @@ fn connected(place: &Place) -> FileClient<UnixStream> {
 }
 
 fn content(client: &mut FileClient<impl Read + Write>, path: &str) -> io::Result<String> {
-    let file = client.open(path, Access::Read)?;
+    let file = client.open(path, OpenMode::Read)?;
     let mut bytes = [0; 100];
     let count = client.read(&file, 0, &mut bytes)?;
     client.close(file)?;
@@ -62,7 +62,7 @@ fn as_a_program_without_rights() {
     let file = client.create("files/out").unwrap();
     client.write_all(&file, 0, format!("{read} was read").as_bytes()).unwrap();
     client.close(file).unwrap();
-    let console = client.open("console", Access::Write).unwrap();
+    let console = client.open("console", OpenMode::Write).unwrap();
     client.write_all(&console, 0, b"[all is done]").unwrap();
     assert_eq!(std::thread::spawn(|| 7).join().unwrap(), 7, "threads are not I/O");
 }
@@ -255,7 +255,7 @@ fn what_is_read_only_is_not_changed() {
     assert_eq!(client.create("files/out").unwrap_err().kind(), io::ErrorKind::ReadOnlyFilesystem);
     assert_eq!(content(&mut client, "files/in").unwrap(), "abc");
     assert_eq!(
-        client.open("console", Access::Write).unwrap_err().kind(),
+        client.open("console", OpenMode::Write).unwrap_err().kind(),
         io::ErrorKind::NotFound,
         "none was handed over"
     );
@@ -308,7 +308,7 @@ fn as_a_stranger() {
     let denied = |error: io::Error| assert_eq!(error.kind(), io::ErrorKind::PermissionDenied);
     denied(content(&mut client, "files/secret").unwrap_err());
     denied(client.create("files/mine").unwrap_err());
-    denied(client.open("files/in", Access::Write).unwrap_err());
+    denied(client.open("files/in", OpenMode::Write).unwrap_err());
     denied(client.remove("files/in").unwrap_err());
     denied(client.rename("files/in", "files/out").unwrap_err());
     denied(client.list("files/closed").unwrap_err());

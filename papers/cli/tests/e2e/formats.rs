@@ -4,7 +4,7 @@
 use crate::common::{Place, two_cpus};
 use schemars::JsonSchema;
 use seatmap_console::output::OfMachine;
-use seatmap_controller::account::{self, Account};
+use seatmap_controller::account::{self, UsageFile};
 use seatmap_controller::{ControlAnswer, ControlRequest, JobList, answer, request};
 use seatmap_data::document::schema::{check_in, of, refused};
 use seatmap_experiments::{cellule, channels, rank};
@@ -33,11 +33,11 @@ enum ControlLine {
 fn the_schemas_are_those_of_the_types() {
     let schemas = [
         of::<rank::Ranking>(rank::ranking::FORMAT),
-        of::<cellule::Document>(cellule::document::FORMAT),
+        of::<cellule::WorkersDocument>(cellule::document::FORMAT),
         of::<Channels>(channels::experiment::FORMAT),
         of::<ControlLine>(request::FORMAT),
         of::<JobList<'static>>(answer::LIST_FORMAT),
-        of::<Account>(account::FORMAT),
+        of::<UsageFile>(account::FORMAT),
     ];
     let folder = Path::new(crate::REPOSITORY).join("docs/papers/formats");
     assert_eq!(check_in(&folder, &schemas), [""; 0]);

@@ -6,9 +6,9 @@ use seatmap_cell::GuardianCommand;
 use seatmap_cell::run_folder::RunFolder;
 use seatmap_os::Root;
 
-fn host(folder: &tempfile::TempDir, boot: &str) -> Host {
+fn host(folder: &tempfile::TempDir, boot: &str) -> CellHost {
     let run = RunFolder::new(folder.path()).unwrap();
-    Host {
+    CellHost {
         root: Root::new("/"),
         run,
         boot_id: boot.to_owned(),
@@ -20,8 +20,8 @@ fn host(folder: &tempfile::TempDir, boot: &str) -> Host {
 fn what_was_had_is_known_to_the_next_and_has_aged_meanwhile() {
     let folder = tempfile::tempdir().unwrap();
     let host = host(&folder, "now");
-    assert_eq!(read(&host, 5).unwrap(), Usage::since(5), "there is no file yet");
-    let mut usage = Usage::since(1000);
+    assert_eq!(read(&host, 5).unwrap(), UserUsage::since(5), "there is no file yet");
+    let mut usage = UserUsage::since(1000);
     usage.pass(61_000, &[(7, 2), (8, 1)].into());
     write(&host, &usage).unwrap();
     let mut again = read(&host, 61_000).unwrap();
@@ -33,9 +33,9 @@ fn what_was_had_is_known_to_the_next_and_has_aged_meanwhile() {
 #[test]
 fn a_file_that_is_not_ours_or_not_of_this_boot_is_told_of() {
     let folder = tempfile::tempdir().unwrap();
-    write(&host(&folder, "then"), &Usage::at(10, [(7, 1e6)].into())).unwrap();
+    write(&host(&folder, "then"), &UserUsage::at(10, [(7, 1e6)].into())).unwrap();
     let now = host(&folder, "now");
-    let told = |host: &Host| read(host, 1000).unwrap_err().to_string();
+    let told = |host: &CellHost| read(host, 1000).unwrap_err().to_string();
     assert!(
         told(&now).ends_with(
             "controller.usage: is of another boot; what users had before it is forgotten"
@@ -84,10 +84,10 @@ proptest! {
         more_ms in 0u64..1 << 30,
         of in prop::collection::btree_map(any::<u32>(), 0.0..MOST_CPU_MS, 0..20),
     ) {
-        let usage = Usage::at(at_ms, of);
-        let account = Account::of(&usage, "now");
+        let usage = UserUsage::at(at_ms, of);
+        let account = UsageFile::of(&usage, "now");
         let text = serde_json::to_vec(&account).unwrap();
-        let back: Account = serde_json::from_slice(&text).unwrap();
+        let back: UsageFile = serde_json::from_slice(&text).unwrap();
         let again = back.usage(at_ms + more_ms).unwrap();
         prop_assert_eq!(&back, &account);
         prop_assert_eq!(again.at_ms(), at_ms);
@@ -95,12 +95,12 @@ proptest! {
             prop_assert!((again.of(*uid) - cpu_ms).abs() <= 1e-3, "{} and {cpu_ms}", again.of(*uid));
         }
         // A second time nothing is rounded any more.
-        prop_assert_eq!(Account::of(&again, "now"), account);
+        prop_assert_eq!(UsageFile::of(&again, "now"), account);
     }
 
     #[test]
     fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-        if let Ok(account) = serde_json::from_slice::<Account>(&bytes) {
+        if let Ok(account) = serde_json::from_slice::<UsageFile>(&bytes) {
             let _ = account.usage(u64::MAX);
         }
     }

@@ -40,8 +40,8 @@ fn told(actions: &[Action]) -> Vec<i64> {
     actions.iter().map(one).collect()
 }
 
-fn with(policy: Policy, tickets: Vec<Ticket>) -> Queue {
-    let mut queue = Queue::new(policy, SLICE_MS, Usage::since(0));
+fn with(policy: Policy, tickets: Vec<Ticket>) -> TicketQueue {
+    let mut queue = TicketQueue::new(policy, SLICE_MS, UserUsage::since(0));
     tickets.into_iter().for_each(|ticket| queue.submit(0, ticket));
     queue
 }
@@ -136,7 +136,7 @@ fn what_others_have_taken_is_waited_for() {
 /// The share of the time that user 1 has of the one CPU, where user 1 wants it `his` times over and
 /// user 2 once.
 fn share(policy: Policy, his: u64) -> f64 {
-    let mut queue = Queue::new(policy, SLICE_MS, Usage::since(0));
+    let mut queue = TicketQueue::new(policy, SLICE_MS, UserUsage::since(0));
     (1..=his).for_each(|id| queue.submit(0, turn(id, 1, 1)));
     queue.submit(0, turn(his + 1, 2, 1));
     let mut had = 0;
@@ -166,7 +166,8 @@ fn fair_shares_are_by_user_and_converge() {
 
 #[test]
 fn who_is_found_pays_for_the_time_since_the_account_was_written() {
-    let mut queue = Queue::new(Policy::Fair, SLICE_MS, Usage::at(1000, [(8, 100.0)].into()));
+    let mut queue =
+        TicketQueue::new(Policy::Fair, SLICE_MS, UserUsage::at(1000, [(8, 100.0)].into()));
     queue.adopt(601_000, list(1, "0-1"), set("0-1"));
     queue.settle(601_000);
     // The integral of a rate that decays by half in that time.
@@ -262,7 +263,7 @@ impl Watch {
 proptest! {
     #[test]
     fn capacity_holds_and_everybody_starts_in_the_end(policy in policies(), events in events()) {
-        let mut queue = Queue::new(policy, SLICE_MS, Usage::since(0));
+        let mut queue = TicketQueue::new(policy, SLICE_MS, UserUsage::since(0));
         let pool = set("0-5");
         let mut watch = Watch::default();
         let mut wanted = BTreeMap::new();
@@ -292,7 +293,7 @@ proptest! {
 
     #[test]
     fn gangs_that_never_end_all_get_turns(policy in policies(), sizes in prop::collection::vec(1usize..4, 1..6)) {
-        let mut queue = Queue::new(policy, SLICE_MS, Usage::since(0));
+        let mut queue = TicketQueue::new(policy, SLICE_MS, UserUsage::since(0));
         let pool = set("0-3");
         let wanted: BTreeMap<u64, Wants> = (1u64..).zip(&sizes).map(|(id, size)| (id, Wants::Count(*size))).collect();
         for (id, size) in (1u64..).zip(&sizes) {
@@ -314,7 +315,7 @@ proptest! {
 
     #[test]
     fn first_come_first_served_where_all_want_the_same(sizes in prop::collection::vec(1usize..4, 1..12)) {
-        let mut queue = Queue::new(Policy::Fifo, SLICE_MS, Usage::since(0));
+        let mut queue = TicketQueue::new(Policy::Fifo, SLICE_MS, UserUsage::since(0));
         let pool = set("0-3");
         (1u64..).zip(&sizes).for_each(|(id, size)| queue.submit(id, count(id, *size)));
         let mut order = Vec::<i64>::new();

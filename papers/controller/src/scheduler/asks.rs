@@ -4,10 +4,10 @@ use super::{MOST_WAITING, Scheduler};
 use crate::answer::{CellPhase, ErrorOrigin, Listed, Say};
 use crate::job::Job;
 use crate::policy::HIGHEST_PRIORITY;
-use crate::request::{Ask, ControlRequest, Create};
+use crate::request::{ControlRequest, Create, RequestKind};
 use crate::ticket::Ticket;
 use crate::wants::Wants;
-use seatmap_cell::{Backend, CellError, CpuChoice, Name, Record, choose};
+use seatmap_cell::{CellBackend, CellError, CellRecord, CpuChoice, Name, choose};
 use seatmap_data::document::{Blame, with_causes};
 use seatmap_os::layout;
 use seatmap_os::{CpuSet, boot};
@@ -20,10 +20,10 @@ impl Scheduler<'_> {
         let Some(uid) = self.clients.get(&connection).map(|client| client.uid) else { return };
         let id = request.id;
         let said = match request.ask {
-            Ask::List => self.list().map(|cells| Say::Cells { cells }),
-            Ask::Destroy { name } => self.end(uid, &name),
-            Ask::Renew { name, lease_s } => self.renew(uid, &name, lease_s),
-            Ask::Create(create) => match self.queue_up(connection, uid, id, create) {
+            RequestKind::List => self.list().map(|cells| Say::Cells { cells }),
+            RequestKind::Destroy { name } => self.end(uid, &name),
+            RequestKind::Renew { name, lease_s } => self.renew(uid, &name, lease_s),
+            RequestKind::Create(create) => match self.queue_up(connection, uid, id, create) {
                 Ok(()) => return,
                 Err(error) => Err(error),
             },
@@ -210,7 +210,7 @@ impl Scheduler<'_> {
     }
 
     /// A cell that was not made for a job.
-    fn listed_of_others(&self, cell: &Record) -> Listed {
+    fn listed_of_others(&self, cell: &CellRecord) -> Listed {
         let faults = known_faults(seatmap_cell::verify(&self.host, cell));
         Listed {
             name: cell.name.clone(),
@@ -255,12 +255,12 @@ pub(super) fn known_faults(examined: Result<Vec<String>, CellError>) -> Vec<Stri
 
 /// The request that must have led to a cell that was found, so that the cell can be suspended and
 /// made again.
-pub(super) fn of_record(record: &Record, takes_turns: bool) -> Create {
+pub(super) fn of_record(record: &CellRecord, takes_turns: bool) -> Create {
     Create {
         name: record.name.clone(),
         cpus: Some(record.cpus.clone()),
         count: None,
-        require: Backend::Affinity,
+        require: CellBackend::Affinity,
         noise_limit: None,
         is_tested: false,
         lease_s: None,
@@ -284,7 +284,7 @@ mod tests {
             "{{\"format\":\"seatmap-control/1\",\"id\":1,\"do\":\"create\",\"name\":\"a\"{text}}}"
         );
         match ControlRequest::parse(line.as_bytes()).unwrap().ask {
-            Ask::Create(create) => create,
+            RequestKind::Create(create) => create,
             _ => unreachable!("it says create"),
         }
     }
@@ -328,8 +328,8 @@ mod tests {
     fn nothing_starts_while_a_journal_cannot_be_read() {
         let (folder, mut scheduler) = controller("0-3", "");
         let (client, server) = std::os::unix::net::UnixStream::pair().unwrap();
-        let peer = crate::peer::Peer::of(&server).unwrap();
-        scheduler.take(crate::scheduler::Event::Came(1, server, peer));
+        let peer = crate::peer::PeerCredentials::of(&server).unwrap();
+        scheduler.take(crate::scheduler::ClientEvent::Came(1, server, peer));
         let waiting = Create { name: "b".parse().unwrap(), waits: true, ..create(",\"cpus\":[1]") };
         scheduler.queue_up(1, 0, 1, waiting).unwrap();
         // A link is never followed, so that not even root can read this one.

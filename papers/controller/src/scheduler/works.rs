@@ -5,7 +5,7 @@ use super::asks::{failed, known_faults};
 use crate::answer::{CellPhase, ErrorOrigin, Say};
 use crate::gang;
 use seatmap_cell::undo::Left;
-use seatmap_cell::{Backend, CellError, CellRequest, Name, Record};
+use seatmap_cell::{CellBackend, CellError, CellRecord, CellRequest, Name};
 use seatmap_data::document::with_causes;
 use seatmap_data::invariant;
 use seatmap_os::{CpuSet, Tid, boot};
@@ -64,7 +64,7 @@ impl Scheduler<'_> {
         connection.into_iter().for_each(|connection| self.say(connection, number, said.clone()));
     }
 
-    fn make(&mut self, id: u64, cpus: CpuSet) -> Result<Record, Say> {
+    fn make(&mut self, id: u64, cpus: CpuSet) -> Result<CellRecord, Say> {
         let job = self
             .jobs
             .get_mut(&id)
@@ -77,7 +77,8 @@ impl Scheduler<'_> {
         job.phase = CellPhase::Standing;
         let create = job.create.clone();
         // A cell that takes turns needs a group, by which its threads are known.
-        let least = if create.takes_turns { Backend::V1Exclusive } else { Backend::Affinity };
+        let least =
+            if create.takes_turns { CellBackend::V1Exclusive } else { CellBackend::Affinity };
         let is_tested = create.is_tested || create.noise_limit.is_some();
         let require = create.require.max(least);
         let request = CellRequest { require, lease_s, ..create.on(cpus) };

@@ -1,12 +1,13 @@
 //! One experiment.
 
 use super::overlapping::{lengthened, runs};
-use super::{Function, Outcome, PerTask, Rooms, Spread, StatsOptions};
+use super::{CellStatsPrimitive, LatencySpread, PerTask, Rooms, StatsOptions, StatsResult};
 use seatmap_cell_sim::workload::stats::{
-    Atomics, Exchange, Means, Source, Threads, Timed, Transfers,
+    AtomicsWorkload, BufferLocation, EmptyThreads, LoopTimes, MessageCarrier, MessageExchange,
+    Transfers,
 };
-use seatmap_cell_sim::workload::{Collective, CollectiveKind};
-use seatmap_data::port::channels::{Bed, Program};
+use seatmap_cell_sim::workload::{CollectiveKind, CollectiveWorkload};
+use seatmap_data::port::channels::{Bed, ChannelProgram};
 use seatmap_data::port::{ENOUGH_OVERLAP, overlap};
 use seatmap_data::statistics::summarise;
 
@@ -60,7 +61,7 @@ pub fn measure<B: Bed>(
     bed: &mut B,
     rooms: &Rooms,
     options: &StatsOptions,
-) -> Result<Outcome, StatsError<B::Error>> {
+) -> Result<StatsResult, StatsError<B::Error>> {
     check(rooms, options)?;
     // A model has no noise: there one longer run says whether the figure has settled.
     if !rooms.is_deterministic {
@@ -81,7 +82,7 @@ pub fn measure<B: Bed>(
 }
 
 /// Whether a run twice as long found the same.
-fn agree(found: &Outcome, longer: &Outcome) -> bool {
+fn agree(found: &StatsResult, longer: &StatsResult) -> bool {
     let change = (longer.latency_ns / found.latency_ns - 1.0).abs();
     // A long run meets some refreshes of memory more or less, which a short one may miss
     // altogether.
@@ -95,7 +96,7 @@ fn in_batches<B: Bed>(
     bed: &mut B,
     rooms: &Rooms,
     options: &StatsOptions,
-) -> Result<Outcome, StatsError<B::Error>> {
+) -> Result<StatsResult, StatsError<B::Error>> {
     let count = BATCHES.min(options.iterations);
     let mut batches = Vec::new();
     for batch in 0..count {
@@ -108,7 +109,7 @@ fn in_batches<B: Bed>(
     }
     batches.sort_by(|a, b| a.latency_ns.total_cmp(&b.latency_ns));
     let passes: Vec<Vec<f64>> = batches.iter().map(|batch| vec![batch.latency_ns]).collect();
-    let spread = summarise(&passes, 1).map(|summary| Spread {
+    let spread = summarise(&passes, 1).map(|summary| LatencySpread {
         batches: summary.n,
         p10_ns: summary.p10,
         mad_ns: summary.mad,
@@ -120,7 +121,7 @@ fn in_batches<B: Bed>(
     let overlap = batches.iter().filter_map(|batch| batch.overlap).reduce(f64::min);
     // A batch that was run, and no mean of the two in the middle: its tasks are shown with it.
     let median = batches.swap_remove((batches.len() - 1) / 2);
-    Ok(Outcome { iterations, spread, overlap, ..median })
+    Ok(StatsResult { iterations, spread, overlap, ..median })
 }
 
 pub(super) fn check<E: std::error::Error>(
@@ -142,7 +143,7 @@ pub(super) fn check<E: std::error::Error>(
         StatsOptions { workers, .. } if *workers > count => {
             impossible(format!("{workers} {worker}s are wanted, and this machine has {count}"))
         }
-        StatsOptions { function: Function::MkThread, .. }
+        StatsOptions { function: CellStatsPrimitive::MkThread, .. }
         | StatsOptions { by_system_call: true, .. }
             if !rooms.has_system =>
         {
@@ -195,11 +196,11 @@ pub(super) fn once<B: Bed>(
     options: &StatsOptions,
     warm_up: u64,
     iterations: u64,
-) -> Result<Outcome, StatsError<B::Error>> {
+) -> Result<StatsResult, StatsError<B::Error>> {
     let found = started(bed, rooms, options, warm_up, iterations)?;
     // Nothing in a model is late by chance: there it says how unfair the model is, and nothing of
     // the figure.
-    Ok(Outcome { overlap: found.overlap.filter(|_| !rooms.is_deterministic), ..found })
+    Ok(StatsResult { overlap: found.overlap.filter(|_| !rooms.is_deterministic), ..found })
 }
 
 fn started<B: Bed>(
@@ -208,21 +209,25 @@ fn started<B: Bed>(
     options: &StatsOptions,
     warm_up: u64,
     iterations: u64,
-) -> Result<Outcome, StatsError<B::Error>> {
+) -> Result<StatsResult, StatsError<B::Error>> {
     if let Some(kind) = options.function.collective() {
         return collective(bed, rooms, options, kind, iterations);
     }
     match options.function {
-        Function::MkThread => {
-            let threads = Threads { warm_up, iterations };
+        CellStatsPrimitive::MkThread => {
+            let threads = EmptyThreads { warm_up, iterations };
             run(bed, &[controller(rooms)?], &threads, options, 0)
         }
-        Function::Mailbox | Function::Signal => {
-            let means =
-                if options.function == Function::Mailbox { Means::Mailbox } else { Means::Signal };
+        CellStatsPrimitive::Mailbox | CellStatsPrimitive::Signal => {
+            let means = if options.function == CellStatsPrimitive::Mailbox {
+                MessageCarrier::Mailbox
+            } else {
+                MessageCarrier::Signal
+            };
             let by_system_call = options.by_system_call;
             let has_controller = !options.between_workers;
-            let exchange = Exchange { means, has_controller, by_system_call, warm_up, iterations };
+            let exchange =
+                MessageExchange { means, has_controller, by_system_call, warm_up, iterations };
             run(bed, &talkers(rooms, options)?, &exchange, options, 0)
         }
         function => match function.atomic() {
@@ -231,7 +236,7 @@ fn started<B: Bed>(
                 let stride_bytes = options.stride();
                 let tasks = seats.len();
                 let module = options.module;
-                let atomics = Atomics {
+                let atomics = AtomicsWorkload {
                     operation,
                     operand,
                     tasks,
@@ -254,9 +259,10 @@ fn collective<B: Bed>(
     options: &StatsOptions,
     kind: CollectiveKind,
     iterations: u64,
-) -> Result<Outcome, StatsError<B::Error>> {
+) -> Result<StatsResult, StatsError<B::Error>> {
     let seats = rooms.workers(options.chip, options.workers).ok_or_else(|| too_few(rooms))?;
-    let tree = Collective { kind, tasks: seats.len(), size_bytes: options.size_bytes, iterations };
+    let tree =
+        CollectiveWorkload { kind, tasks: seats.len(), size_bytes: options.size_bytes, iterations };
     run(bed, &seats, &tree, options, 0)
 }
 
@@ -266,7 +272,7 @@ fn transfer<B: Bed>(
     options: &StatsOptions,
     warm_up: u64,
     iterations: u64,
-) -> Result<Outcome, StatsError<B::Error>> {
+) -> Result<StatsResult, StatsError<B::Error>> {
     let seats = workers(rooms, options)?;
     let transfers = Transfers {
         is_get: options.function.transfer().unwrap_or(true),
@@ -275,9 +281,9 @@ fn transfer<B: Bed>(
         elements: options.function.has_list().then_some(options.elements),
         stride_bytes: options.stride(),
         source: if options.between_workers {
-            Source::FirstLocal
+            BufferLocation::FirstLocal
         } else {
-            Source::Memory(options.module)
+            BufferLocation::Memory(options.module)
         },
         warm_up,
         iterations,
@@ -333,16 +339,17 @@ fn too_few<E: std::error::Error>(rooms: &Rooms) -> StatsError<E> {
     StatsError::Impossible(format!("this machine has not so many {}s", rooms.worker))
 }
 
-fn run<B: Bed, P: Program<Output = Timed>>(
+fn run<B: Bed, P: ChannelProgram<Output = LoopTimes>>(
     bed: &mut B,
     seats: &[u32],
     program: &P,
     options: &StatsOptions,
     bytes: u64,
-) -> Result<Outcome, StatsError<B::Error>> {
+) -> Result<StatsResult, StatsError<B::Error>> {
     let timed = bed.run(seats, program, 1).map_err(StatsError::Run)?;
     let ns_per_cycle = bed.ns_per_cycle();
-    let is_message = matches!(options.function, Function::Mailbox | Function::Signal);
+    let is_message =
+        matches!(options.function, CellStatsPrimitive::Mailbox | CellStatsPrimitive::Signal);
     // Only the side that began a message knows its round trip.
     let counted = seats
         .iter()
@@ -361,7 +368,7 @@ fn run<B: Bed, P: Program<Output = Timed>>(
     let iterations = timed.iter().map(|task| task.operations).max().unwrap_or(0);
     // A machine may serve one before the other, so the time until all are done counts.
     let all_ns = span(&timed) as f64 * ns_per_cycle / iterations.max(1) as f64;
-    Ok(Outcome {
+    Ok(StatsResult {
         function: options.function.name(),
         latency_ns: if is_message {
             per_spe.first().map_or(all_ns, |task| task.latency_ns)
@@ -377,7 +384,7 @@ fn run<B: Bed, P: Program<Output = Timed>>(
 }
 
 /// Cycles from the first one's beginning to the last one's end.
-fn span(timed: &[Timed]) -> u64 {
+fn span(timed: &[LoopTimes]) -> u64 {
     let began =
         timed.iter().filter(|task| task.operations > 0).map(|task| task.began).min().unwrap_or(0);
     timed.iter().filter(|task| task.operations > 0).map(|task| task.ended).max().unwrap_or(0)

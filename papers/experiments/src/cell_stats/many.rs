@@ -1,7 +1,7 @@
 //! Experiments of many workers on models, where each word of a copy is simulated.
 
 use super::experiment::{check, once};
-use super::{Outcome, Rooms, StatsError, StatsOptions};
+use super::{Rooms, StatsError, StatsOptions, StatsResult};
 use seatmap_data::port::channels::Bed;
 
 /// The fewest and the most operations of each of many workers, in the shorter of two runs.
@@ -25,7 +25,7 @@ pub fn measure_many<B: Bed>(
     bed: &mut B,
     rooms: &Rooms,
     options: &StatsOptions,
-) -> Result<Outcome, StatsError<B::Error>> {
+) -> Result<StatsResult, StatsError<B::Error>> {
     check(rooms, options)?;
     let operations = operations(options);
     // No warm-up: a run of twice the length tells what the beginning cost.
@@ -37,7 +37,7 @@ pub fn measure_many<B: Bed>(
     }
     // Less time for the same bytes.
     let bandwidth_gbps = longer.bandwidth_gbps.map(|gbps| gbps / (1.0 - beginning));
-    Ok(Outcome { latency_ns: longer.latency_ns * (1.0 - beginning), bandwidth_gbps, ..longer })
+    Ok(StatsResult { latency_ns: longer.latency_ns * (1.0 - beginning), bandwidth_gbps, ..longer })
 }
 
 /// The share of the longer run that is beginning: both runs begin alike, and the longer has twice
@@ -58,7 +58,7 @@ fn operations(options: &StatsOptions) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cell_stats::Function;
+    use crate::cell_stats::CellStatsPrimitive;
 
     #[test]
     fn what_both_runs_begin_with_falls_out() {
@@ -73,10 +73,13 @@ mod tests {
         let of = |size_bytes, elements, function| {
             operations(&StatsOptions { size_bytes, elements, ..StatsOptions::new(function) })
         };
-        let copies = [8, 4096, 16384].map(|size| of(size, 1, Function::DmaGet));
-        assert_eq!((copies, of(16, 1024, Function::DmaListGet)), ([8, 4, 2], 2));
+        let copies = [8, 4096, 16384].map(|size| of(size, 1, CellStatsPrimitive::DmaGet));
+        assert_eq!((copies, of(16, 1024, CellStatsPrimitive::DmaListGet)), ([8, 4, 2], 2));
         assert_eq!(
-            operations(&StatsOptions { iterations: 1, ..StatsOptions::new(Function::FetchAdd) }),
+            operations(&StatsOptions {
+                iterations: 1,
+                ..StatsOptions::new(CellStatsPrimitive::FetchAdd)
+            }),
             1
         );
     }

@@ -14,7 +14,9 @@ mod rows;
 mod survey;
 
 pub use experiment::{StatsError, measure};
-pub use options::{Function, StatsOptions};
-pub use outcome::{Outcome, PerTask, Spread};
+pub use options::{CellStatsPrimitive, StatsOptions};
+pub use outcome::{LatencySpread, PerTask, StatsResult};
 pub use rooms::Rooms;
-pub use survey::{Figure, Point, Refused, Row, Series, Survey, survey};
+pub use survey::{
+    CellStatsSurvey, LatencyPoint, Refused, SurveyFigure, SurveyLatency, SurveySeries, survey,
+};

@@ -5,7 +5,7 @@ use seatmap_data::port::channels::Atomic;
 
 /// A primitive, as CellStats' `-f` names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Function {
+pub enum CellStatsPrimitive {
     /// Creating a thread.
     MkThread,
     /// A mailbox message and its answer.
@@ -36,40 +36,43 @@ pub enum Function {
     Reduce,
 }
 
-impl Function {
+impl CellStatsPrimitive {
     /// All of them with their names on the command line.
-    pub const ALL: [(&'static str, Function); 14] = [
-        ("mkthread", Function::MkThread),
-        ("mailbox", Function::Mailbox),
-        ("signal", Function::Signal),
-        ("fetchadd", Function::FetchAdd),
-        ("fetchsub", Function::FetchSub),
-        ("fetchinc", Function::FetchInc),
-        ("fetchdec", Function::FetchDec),
-        ("fetchset", Function::FetchSet),
-        ("dmaget", Function::DmaGet),
-        ("dmaput", Function::DmaPut),
-        ("dmalistget", Function::DmaListGet),
-        ("dmalistput", Function::DmaListPut),
-        ("broadcast", Function::Broadcast),
-        ("reduce", Function::Reduce),
+    pub const ALL: [(&'static str, CellStatsPrimitive); 14] = [
+        ("mkthread", CellStatsPrimitive::MkThread),
+        ("mailbox", CellStatsPrimitive::Mailbox),
+        ("signal", CellStatsPrimitive::Signal),
+        ("fetchadd", CellStatsPrimitive::FetchAdd),
+        ("fetchsub", CellStatsPrimitive::FetchSub),
+        ("fetchinc", CellStatsPrimitive::FetchInc),
+        ("fetchdec", CellStatsPrimitive::FetchDec),
+        ("fetchset", CellStatsPrimitive::FetchSet),
+        ("dmaget", CellStatsPrimitive::DmaGet),
+        ("dmaput", CellStatsPrimitive::DmaPut),
+        ("dmalistget", CellStatsPrimitive::DmaListGet),
+        ("dmalistput", CellStatsPrimitive::DmaListPut),
+        ("broadcast", CellStatsPrimitive::Broadcast),
+        ("reduce", CellStatsPrimitive::Reduce),
     ];
 
     /// Its name.
     #[must_use]
     pub fn name(self) -> &'static str {
-        Function::ALL.iter().find(|(_, function)| *function == self).map_or("", |(name, _)| name)
+        CellStatsPrimitive::ALL
+            .iter()
+            .find(|(_, function)| *function == self)
+            .map_or("", |(name, _)| name)
     }
 
     /// The atomic operation and its operand; `None` for the other experiments.
     #[must_use]
     pub fn atomic(self) -> Option<(Atomic, u32)> {
         match self {
-            Function::FetchAdd => Some((Atomic::Add, 3)),
-            Function::FetchSub => Some((Atomic::Add, 3_u32.wrapping_neg())),
-            Function::FetchInc => Some((Atomic::Add, 1)),
-            Function::FetchDec => Some((Atomic::Add, u32::MAX)),
-            Function::FetchSet => Some((Atomic::Set, 1)),
+            CellStatsPrimitive::FetchAdd => Some((Atomic::Add, 3)),
+            CellStatsPrimitive::FetchSub => Some((Atomic::Add, 3_u32.wrapping_neg())),
+            CellStatsPrimitive::FetchInc => Some((Atomic::Add, 1)),
+            CellStatsPrimitive::FetchDec => Some((Atomic::Add, u32::MAX)),
+            CellStatsPrimitive::FetchSet => Some((Atomic::Set, 1)),
             _ => None,
         }
     }
@@ -78,8 +81,8 @@ impl Function {
     #[must_use]
     pub fn transfer(self) -> Option<bool> {
         match self {
-            Function::DmaGet | Function::DmaListGet => Some(true),
-            Function::DmaPut | Function::DmaListPut => Some(false),
+            CellStatsPrimitive::DmaGet | CellStatsPrimitive::DmaListGet => Some(true),
+            CellStatsPrimitive::DmaPut | CellStatsPrimitive::DmaListPut => Some(false),
             _ => None,
         }
     }
@@ -88,8 +91,8 @@ impl Function {
     #[must_use]
     pub fn collective(self) -> Option<CollectiveKind> {
         match self {
-            Function::Broadcast => Some(CollectiveKind::Broadcast),
-            Function::Reduce => Some(CollectiveKind::Reduce),
+            CellStatsPrimitive::Broadcast => Some(CollectiveKind::Broadcast),
+            CellStatsPrimitive::Reduce => Some(CollectiveKind::Reduce),
             _ => None,
         }
     }
@@ -97,7 +100,7 @@ impl Function {
     /// Whether it works on lists.
     #[must_use]
     pub fn has_list(self) -> bool {
-        matches!(self, Function::DmaListGet | Function::DmaListPut)
+        matches!(self, CellStatsPrimitive::DmaListGet | CellStatsPrimitive::DmaListPut)
     }
 }
 
@@ -105,7 +108,7 @@ impl Function {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StatsOptions {
     /// `-f`: the function.
-    pub function: Function,
+    pub function: CellStatsPrimitive,
     /// `-n` or `-N`: workers.
     pub workers: usize,
     /// `-N`: each worker has a buffer of its own.
@@ -135,7 +138,7 @@ impl StatsOptions {
     /// CellStats' defaults: one worker on chip 0, memory 0, a million operations after a thousand,
     /// words.
     #[must_use]
-    pub fn new(function: Function) -> Self {
+    pub fn new(function: CellStatsPrimitive) -> Self {
         StatsOptions {
             function,
             workers: 1,

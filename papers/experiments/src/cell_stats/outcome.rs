@@ -4,7 +4,7 @@ use serde::Serialize;
 
 /// Latency and bandwidth of one experiment.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Outcome {
+pub struct StatsResult {
     /// `-f`: the function's name.
     pub function: &'static str,
     /// A round trip for mailboxes and signals, one operation else: the time until all workers were
@@ -18,7 +18,7 @@ pub struct Outcome {
     /// exactly, more where shorter runs of its workers did not overlap.
     pub iterations: u64,
     /// How far batches differ; null where the machine repeats itself exactly.
-    pub spread: Option<Spread>,
+    pub spread: Option<LatencySpread>,
     /// The smallest share of any worker's batch during which all workers were at work, at least
     /// 0.9: a figure with less is refused. Null on a model, where no worker is late by chance.
     pub overlap: Option<f64>,
@@ -26,7 +26,7 @@ pub struct Outcome {
 
 /// The spread of a latency over batches, beside their median.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Spread {
+pub struct LatencySpread {
     /// The number of batches.
     pub batches: usize,
     /// Their tenth percentile.

@@ -1,8 +1,8 @@
 //! Runs that are lengthened until the workers are at work at the same time.
 
-use super::{Outcome, StatsError};
-use seatmap_cell_sim::workload::stats::Timed;
-use seatmap_data::port::{ENOUGH_OVERLAP, Run};
+use super::{StatsError, StatsResult};
+use seatmap_cell_sim::workload::stats::LoopTimes;
+use seatmap_data::port::{ENOUGH_OVERLAP, TaskBeats};
 
 /// How often a run is lengthened, to twice as many operations each time, before its figure is
 /// refused.
@@ -15,7 +15,7 @@ pub(super) trait Overlapping {
     fn overlap(&self) -> Option<f64>;
 }
 
-impl Overlapping for Outcome {
+impl Overlapping for StatsResult {
     fn overlap(&self) -> Option<f64> {
         self.overlap
     }
@@ -40,8 +40,8 @@ pub(super) fn lengthened<T: Overlapping, E: std::error::Error>(
 }
 
 /// When each task was at work that has operations.
-pub(super) fn runs(timed: &[Timed]) -> Vec<Run> {
-    timed.iter().filter(|task| task.operations > 0).map(Timed::run).collect()
+pub(super) fn runs(timed: &[LoopTimes]) -> Vec<TaskBeats> {
+    timed.iter().filter(|task| task.operations > 0).map(LoopTimes::run).collect()
 }
 
 #[cfg(test)]

@@ -3,10 +3,12 @@
 use super::experiment::MOST_TOGETHER;
 use super::overlapping::{Overlapping, lengthened, runs};
 use super::survey::told_apart;
-use super::{Function, Rooms, StatsError, StatsOptions, Survey, measure};
-use seatmap_cell_sim::workload::stats::Timed;
-use seatmap_cell_sim::workload::{BarrierBySignal, Collective, CollectiveKind, Way};
-use seatmap_data::port::channels::{Bed, Program};
+use super::{CellStatsPrimitive, CellStatsSurvey, Rooms, StatsError, StatsOptions, measure};
+use seatmap_cell_sim::workload::stats::LoopTimes;
+use seatmap_cell_sim::workload::{
+    BarrierBySignal, BarrierMethod, CollectiveKind, CollectiveWorkload,
+};
+use seatmap_data::port::channels::{Bed, ChannelProgram};
 use seatmap_data::port::overlap;
 
 /// Barriers and collectives timed.
@@ -17,8 +19,8 @@ pub(super) fn rows<B: Bed>(
     bed: &mut B,
     rooms: &Rooms,
     iterations: u64,
-) -> Result<Survey, StatsError<B::Error>> {
-    let mut found = Survey::default();
+) -> Result<CellStatsSurvey, StatsError<B::Error>> {
+    let mut found = CellStatsSurvey::default();
     let mut add =
         |what: String, options: StatsOptions, bed: &mut B| -> Result<(), StatsError<B::Error>> {
             found.take(
@@ -30,11 +32,13 @@ pub(super) fn rows<B: Bed>(
     if rooms.controller.is_some() && rooms.has_system {
         add(
             "thread create, run, join".into(),
-            StatsOptions { iterations, ..StatsOptions::new(Function::MkThread) },
+            StatsOptions { iterations, ..StatsOptions::new(CellStatsPrimitive::MkThread) },
             bed,
         )?;
     }
-    for (name, function) in [("mailbox", Function::Mailbox), ("signal", Function::Signal)] {
+    for (name, function) in
+        [("mailbox", CellStatsPrimitive::Mailbox), ("signal", CellStatsPrimitive::Signal)]
+    {
         for chip in 0..rooms.chips.len() {
             let options = StatsOptions { chip, iterations, ..StatsOptions::new(function) };
             let where_ =
@@ -61,15 +65,17 @@ pub(super) fn rows<B: Bed>(
 fn together<B: Bed>(
     bed: &mut B,
     rooms: &Rooms,
-    found: &mut Survey,
+    found: &mut CellStatsSurvey,
 ) -> Result<(), StatsError<B::Error>> {
     let tasks = rooms.count().min(MOST_TOGETHER);
     let first_chip = rooms.chips[0].len();
     let Some(seats) = rooms.workers(0, tasks).filter(|_| tasks > 1) else { return Ok(()) };
     for is_blocking in [true, false] {
-        for (name, way) in
-            [("one root", Way::Naive), ("tree", Way::Tree), ("a root a chip", Way::TwoRoots)]
-        {
+        for (name, way) in [
+            ("one root", BarrierMethod::Naive),
+            ("tree", BarrierMethod::Tree),
+            ("a root a chip", BarrierMethod::TwoRoots),
+        ] {
             let how = if is_blocking { ", each signal awaited" } else { "" };
             let what = format!("barrier of {tasks}, {name}{how}");
             found.take(
@@ -90,7 +96,7 @@ fn together<B: Bed>(
         let what = format!("{name} of 1 KiB among {tasks}, tree");
         found.take(
             what.clone(),
-            told_apart(of_all(bed, rooms, &seats, &what, |iterations| Collective {
+            told_apart(of_all(bed, rooms, &seats, &what, |iterations| CollectiveWorkload {
                 kind,
                 tasks,
                 size_bytes: 1024,
@@ -103,7 +109,7 @@ fn together<B: Bed>(
 
 /// The times of all tasks.
 struct Together {
-    timed: Vec<Timed>,
+    timed: Vec<LoopTimes>,
     overlap: Option<f64>,
 }
 
@@ -114,7 +120,7 @@ impl Overlapping for Together {
 }
 
 /// The time that an operation of all tasks takes: a program of as many iterations as it is given.
-fn of_all<B: Bed, P: Program<Output = Timed>>(
+fn of_all<B: Bed, P: ChannelProgram<Output = LoopTimes>>(
     bed: &mut B,
     rooms: &Rooms,
     seats: &[u32],

@@ -3,7 +3,7 @@
 
 use super::many::measure_many;
 use super::rows::rows;
-use super::{Function, Rooms, StatsError, StatsOptions, measure};
+use super::{CellStatsPrimitive, Rooms, StatsError, StatsOptions, measure};
 use seatmap_data::port::channels::Bed;
 use seatmap_os::pool;
 use serde::Serialize;
@@ -22,11 +22,11 @@ const ATOMICS: u64 = 20;
 
 /// All figures and curves of the measurements.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Survey {
+pub struct CellStatsSurvey {
     /// Single figures.
-    pub rows: Vec<Row>,
+    pub rows: Vec<SurveyLatency>,
     /// Curves.
-    pub figures: Vec<Figure>,
+    pub figures: Vec<SurveyFigure>,
     /// Measurements that were made but are not reported.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub refused: Vec<Refused>,
@@ -43,7 +43,7 @@ pub struct Refused {
 
 /// One figure of a table.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Row {
+pub struct SurveyLatency {
     /// The name of the figure.
     pub what: String,
     /// Its time.
@@ -52,27 +52,27 @@ pub struct Row {
 
 /// One figure of the paper: latency and bandwidth against size.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Figure {
+pub struct SurveyFigure {
     /// The title.
     pub title: String,
     /// The quantity on its horizontal axis.
     pub across: &'static str,
     /// Its curves.
-    pub series: Vec<Series>,
+    pub series: Vec<SurveySeries>,
 }
 
 /// One curve.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Series {
+pub struct SurveySeries {
     /// The name of the curve.
     pub name: String,
     /// Its points.
-    pub points: Vec<Point>,
+    pub points: Vec<LatencyPoint>,
 }
 
 /// One point of a curve.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Point {
+pub struct LatencyPoint {
     /// Bytes, elements or workers.
     pub at: u64,
     /// The latency of one operation.
@@ -92,7 +92,7 @@ pub fn survey<B: Bed>(
     rooms: &Rooms,
     iterations: u64,
     progress: impl Fn(usize, usize) + Sync,
-) -> Result<Survey, StatsError<B::Error>> {
+) -> Result<CellStatsSurvey, StatsError<B::Error>> {
     let plans = figures(rooms, iterations);
     let steps: Vec<(u64, StatsOptions)> =
         plans.iter().flat_map(|plan| &plan.series).flat_map(|s| s.1.clone()).collect();
@@ -104,13 +104,13 @@ pub fn survey<B: Bed>(
             if has_many { measure_many(bed, rooms, options) } else { measure(bed, rooms, options) };
         let outcome = told_apart(outcome)?;
         progress(1 + done.fetch_add(1, Relaxed), steps.len());
-        Ok(outcome.map(|outcome| Point {
+        Ok(outcome.map(|outcome| LatencyPoint {
             at: *at,
             latency_ns: outcome.latency_ns,
             bandwidth_gbps: outcome.bandwidth_gbps,
         }))
     };
-    let points: Result<Vec<Result<Point, String>>, _> = if rooms.is_deterministic {
+    let points: Result<Vec<Result<LatencyPoint, String>>, _> = if rooms.is_deterministic {
         pool::try_map(&steps, &bed, one)
     } else {
         // A computer runs one experiment at a time: others would disturb it.
@@ -137,11 +137,11 @@ pub(super) fn told_apart<T, E: std::error::Error>(
     }
 }
 
-impl Survey {
+impl CellStatsSurvey {
     /// Takes a row, or the reason why there is no figure for it.
     pub(super) fn take(&mut self, what: String, found: Result<f64, String>) {
         match found {
-            Ok(latency_ns) => self.rows.push(Row { what, latency_ns }),
+            Ok(latency_ns) => self.rows.push(SurveyLatency { what, latency_ns }),
             Err(why) => self.refused.push(Refused { what, why }),
         }
     }
@@ -158,9 +158,9 @@ impl Plan {
     /// The figure, from what was found for its experiments one after the other.
     fn drawn(
         self,
-        found: &mut impl Iterator<Item = Result<Point, String>>,
+        found: &mut impl Iterator<Item = Result<LatencyPoint, String>>,
         refused: &mut Vec<Refused>,
-    ) -> Figure {
+    ) -> SurveyFigure {
         let Plan { title, across, series } = self;
         let series = series
             .into_iter()
@@ -174,10 +174,10 @@ impl Plan {
                             .push(Refused { what: format!("{title}, {name}, {at} {across}"), why }),
                     }
                 }
-                Series { name, points }
+                SurveySeries { name, points }
             })
             .collect();
-        Figure { title, across, series }
+        SurveyFigure { title, across, series }
     }
 }
 
@@ -186,7 +186,9 @@ fn figures(rooms: &Rooms, iterations: u64) -> Vec<Plan> {
     let counts = counts(rooms);
     let mut plans = Vec::new();
     for (is_private, sort) in [(false, "shared"), (true, "private")] {
-        for (name, function) in [("GETs", Function::DmaGet), ("PUTs", Function::DmaPut)] {
+        for (name, function) in
+            [("GETs", CellStatsPrimitive::DmaGet), ("PUTs", CellStatsPrimitive::DmaPut)]
+        {
             for module in 0..rooms.modules {
                 let options = StatsOptions {
                     is_private,
@@ -202,7 +204,9 @@ fn figures(rooms: &Rooms, iterations: u64) -> Vec<Plan> {
             }
         }
     }
-    for (name, function) in [("GETs", Function::DmaGet), ("PUTs", Function::DmaPut)] {
+    for (name, function) in
+        [("GETs", CellStatsPrimitive::DmaGet), ("PUTs", CellStatsPrimitive::DmaPut)]
+    {
         for chip in 0..rooms.chips.len() {
             let options = StatsOptions {
                 between_workers: true,
@@ -247,8 +251,22 @@ fn lists(rooms: &Rooms, counts: &[usize], iterations: u64) -> Vec<Plan> {
     (0..rooms.modules)
         .flat_map(|module| {
             [
-                list_plan(rooms, counts, iterations, "GETs", Function::DmaListGet, module),
-                list_plan(rooms, counts, iterations, "PUTs", Function::DmaListPut, module),
+                list_plan(
+                    rooms,
+                    counts,
+                    iterations,
+                    "GETs",
+                    CellStatsPrimitive::DmaListGet,
+                    module,
+                ),
+                list_plan(
+                    rooms,
+                    counts,
+                    iterations,
+                    "PUTs",
+                    CellStatsPrimitive::DmaListPut,
+                    module,
+                ),
             ]
         })
         .collect()
@@ -259,7 +277,7 @@ fn list_plan(
     counts: &[usize],
     iterations: u64,
     name: &str,
-    function: Function,
+    function: CellStatsPrimitive,
     module: usize,
 ) -> Plan {
     Plan {
@@ -301,7 +319,7 @@ fn atomics(rooms: &Rooms, counts: &[usize], iterations: u64) -> Plan {
                     chip,
                     module: module as u8,
                     iterations,
-                    ..StatsOptions::new(Function::FetchAdd)
+                    ..StatsOptions::new(CellStatsPrimitive::FetchAdd)
                 };
                 // A line of the Cell for each private counter: on one line they would be shared
                 // after all.

@@ -2,8 +2,8 @@
 
 use crate::cellule::CelluleError;
 use crate::cellule::memory::{Floats, floats};
-use crate::cellule::problem::{Problem, program};
-use seatmap_worker::{Inside, Program};
+use crate::cellule::problem::{ParallelProblem, program};
+use seatmap_worker::{WorkerProgram, WorkerView};
 use std::sync::Arc;
 
 /// Options of a block: four numbers of each fill 64 KiB.
@@ -90,7 +90,7 @@ fn normal(x: f32) -> f32 {
 
 impl Data {
     /// Computes a block; false where the store has no room for it.
-    fn compute(&self, inside: &mut Inside, task: usize) -> bool {
+    fn compute(&self, inside: &mut WorkerView, task: usize) -> bool {
         const BLOCK: usize = INPUTS * OPTIONS;
         if !self.inputs.get(inside, 0, task * BLOCK, BLOCK) {
             return false;
@@ -106,8 +106,8 @@ impl Data {
     }
 }
 
-impl Problem for BlackScholes {
-    fn program(&self) -> Arc<dyn Program> {
+impl ParallelProblem for BlackScholes {
+    fn program(&self) -> Arc<dyn WorkerProgram> {
         let data = Arc::clone(&self.0);
         program(self.tasks(), move |inside, task| data.compute(inside, task as usize))
     }

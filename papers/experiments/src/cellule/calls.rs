@@ -1,12 +1,12 @@
 //! The calls that both ways of running workers answer.
 
-use seatmap_worker::{Context, Program, ThreadContext, WorkerError};
+use seatmap_worker::{BorrowedWorker, ThreadContext, WorkerError, WorkerProgram};
 use std::sync::Arc;
 
 /// The calls that a controller makes, by libspe2's sense of them.
 pub trait Calls {
     /// Loads a program.
-    fn load(&mut self, program: Arc<dyn Program>);
+    fn load(&mut self, program: Arc<dyn WorkerProgram>);
 
     /// Starts it.
     ///
@@ -42,7 +42,7 @@ pub trait Calls {
 macro_rules! answered_by {
     ($context:ty) => {
         impl Calls for $context {
-            fn load(&mut self, program: Arc<dyn Program>) {
+            fn load(&mut self, program: Arc<dyn WorkerProgram>) {
                 <$context>::load(self, program);
             }
 
@@ -69,5 +69,5 @@ macro_rules! answered_by {
     };
 }
 
-answered_by!(Context);
+answered_by!(BorrowedWorker);
 answered_by!(ThreadContext);

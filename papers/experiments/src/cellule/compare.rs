@@ -1,11 +1,11 @@
 //! A program's time by each way.
 
 use crate::cellule::calls::Calls;
-use crate::cellule::kernel::Kernel;
-use crate::cellule::problem::{Part, Problem};
-use crate::cellule::spread::Spread;
-use crate::cellule::{CelluleError, Seats, Workload};
-use seatmap_os::usage::Usage;
+use crate::cellule::kernel::KernelShare;
+use crate::cellule::problem::{ParallelProblem, TaskStride};
+use crate::cellule::spread::SampleSummary;
+use crate::cellule::{CelluleError, CelluleWorkload, WorkerSeats};
+use seatmap_os::usage::ResourceUsage;
 use serde::Serialize;
 use std::time::{Duration, Instant};
 
@@ -17,7 +17,7 @@ const MOST_RUNS: usize = 50;
 /// A program by workers, and by threads made for it in two ways.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Comparison {
+pub struct WorkersComparison {
     /// The program, as it is written on the command line.
     pub workload: String,
     /// The number of workers.
@@ -26,15 +26,15 @@ pub struct Comparison {
     pub tasks: u32,
     /// Times with persistent workers: load a program, start it on each worker, send it its
     /// repetitions by a message, read the answer, wait.
-    pub runtime: Spread,
+    pub runtime: SampleSummary,
     /// Times with a thread made and joined for each worker, as libspe2 does it on Linux.
-    pub thread_per_worker: Spread,
+    pub thread_per_worker: SampleSummary,
     /// Times with a thread made and joined for each task.
-    pub thread_per_task: Spread,
+    pub thread_per_task: SampleSummary,
     /// (Linux - runtime) / Linux, of medians.
-    pub gain_percent: Gain,
+    pub gain_percent: RuntimeGain,
     /// The kernel's work meanwhile.
-    pub kernel: ByWay<Kernel>,
+    pub kernel: ByWay<KernelShare>,
 }
 
 /// A value for each way.
@@ -52,7 +52,7 @@ pub struct ByWay<T> {
 /// The runtime's gain over each way of threads, in per cent of its time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Gain {
+pub struct RuntimeGain {
     /// The gain over a thread for each worker.
     pub thread_per_worker: f64,
     /// The gain over a thread for each task.
@@ -63,21 +63,21 @@ pub struct Gain {
 #[derive(Default)]
 struct Turns {
     times_ns: Vec<Vec<f64>>,
-    used: Usage,
+    used: ResourceUsage,
 }
 
 impl Turns {
-    fn push(&mut self, (times_ns, used): (Vec<f64>, Usage)) {
+    fn push(&mut self, (times_ns, used): (Vec<f64>, ResourceUsage)) {
         self.times_ns.push(times_ns);
         self.used += used;
     }
 
-    fn spread(&self) -> Result<Spread, CelluleError> {
-        Spread::of(&self.times_ns).ok_or(CelluleError::Workers { workers: 0, cpus: 0 })
+    fn spread(&self) -> Result<SampleSummary, CelluleError> {
+        SampleSummary::of(&self.times_ns).ok_or(CelluleError::Workers { workers: 0, cpus: 0 })
     }
 
-    fn kernel(&self) -> Kernel {
-        Kernel::of(self.used, self.times_ns.iter().map(Vec::len).sum())
+    fn kernel(&self) -> KernelShare {
+        KernelShare::of(self.used, self.times_ns.iter().map(Vec::len).sum())
     }
 }
 
@@ -85,7 +85,11 @@ impl Turns {
 ///
 /// # Errors
 /// A CPU that cannot be had, or a result that is wrong.
-pub fn compare(workload: Workload, seats: &Seats, turns: u32) -> Result<Comparison, CelluleError> {
+pub fn compare(
+    workload: CelluleWorkload,
+    seats: &WorkerSeats,
+    turns: u32,
+) -> Result<WorkersComparison, CelluleError> {
     let problem = workload.problem();
     let problem = &*problem;
     let iterations = workload.iterations();
@@ -106,7 +110,7 @@ pub fn compare(workload: Workload, seats: &Seats, turns: u32) -> Result<Comparis
     let runtime = timed.runtime.spread()?;
     let thread_per_worker = timed.thread_per_worker.spread()?;
     let thread_per_task = timed.thread_per_task.spread()?;
-    let gain_percent = Gain {
+    let gain_percent = RuntimeGain {
         thread_per_worker: (thread_per_worker.median_ns - runtime.median_ns)
             / thread_per_worker.median_ns
             * 100.0,
@@ -122,7 +126,7 @@ pub fn compare(workload: Workload, seats: &Seats, turns: u32) -> Result<Comparis
         thread_per_worker: timed.thread_per_worker.kernel(),
         thread_per_task: timed.thread_per_task.kernel(),
     };
-    Ok(Comparison {
+    Ok(WorkersComparison {
         workload,
         workers,
         tasks,
@@ -137,10 +141,10 @@ pub fn compare(workload: Workload, seats: &Seats, turns: u32) -> Result<Comparis
 /// The runtime lives for this turn alone: its idle workers must not spin beside the threads of the
 /// next.
 fn by_runtime(
-    seats: &Seats,
-    problem: &dyn Problem,
+    seats: &WorkerSeats,
+    problem: &dyn ParallelProblem,
     iterations: u32,
-) -> Result<(Vec<f64>, Usage), CelluleError> {
+) -> Result<(Vec<f64>, ResourceUsage), CelluleError> {
     let runtime = seats.runtime(seats.for_programs())?;
     let mut contexts = seats
         .workers
@@ -152,14 +156,14 @@ fn by_runtime(
 
 /// One run that is checked and not timed, then as many as a turn has room for.
 fn turn(
-    problem: &dyn Problem,
+    problem: &dyn ParallelProblem,
     mut run: impl FnMut() -> Result<(), CelluleError>,
-) -> Result<(Vec<f64>, Usage), CelluleError> {
+) -> Result<(Vec<f64>, ResourceUsage), CelluleError> {
     // So that a result which is found was computed in this run.
     problem.clear();
     run()?;
     problem.check()?;
-    let before = Usage::of_process();
+    let before = ResourceUsage::of_process();
     let began = Instant::now();
     let mut times_ns = Vec::new();
     // At least one run, however long it takes; then as many as fit.
@@ -168,19 +172,19 @@ fn turn(
         run()?;
         times_ns.push(began.elapsed().as_secs_f64() * 1e9);
     }
-    Ok((times_ns, Usage::of_process().since(before)))
+    Ok((times_ns, ResourceUsage::of_process().since(before)))
 }
 
 /// Each context has its part of the tasks.
 fn by_worker<C: Calls>(
     contexts: &mut [C],
-    problem: &dyn Problem,
+    problem: &dyn ParallelProblem,
     iterations: u32,
 ) -> Result<(), CelluleError> {
     let step = contexts.len() as u32;
     for (first, context) in (0..).zip(&mut *contexts) {
         context.load(problem.program());
-        context.start(Part { first, step }.argument())?;
+        context.start(TaskStride { first, step }.argument())?;
     }
     // All are started before the first is told to begin, as their programs wait for this message.
     contexts.iter_mut().try_for_each(|context| context.write(iterations))?;
@@ -190,7 +194,7 @@ fn by_worker<C: Calls>(
 /// Each start of a context does one task.
 fn by_task<C: Calls>(
     contexts: &mut [C],
-    problem: &dyn Problem,
+    problem: &dyn ParallelProblem,
     iterations: u32,
 ) -> Result<(), CelluleError> {
     contexts.iter_mut().for_each(|context| context.load(problem.program()));
@@ -199,7 +203,7 @@ fn by_task<C: Calls>(
     for tasks in tasks.chunks(contexts.len()) {
         let at_once = &mut contexts[..tasks.len()];
         for (first, context) in tasks.iter().zip(&mut *at_once) {
-            context.start(Part { first: *first, step }.argument())?;
+            context.start(TaskStride { first: *first, step }.argument())?;
         }
         at_once.iter_mut().try_for_each(|context| context.write(1))?;
         ended(at_once)?;

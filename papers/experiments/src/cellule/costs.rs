@@ -2,10 +2,10 @@
 
 use crate::cellule::calls::Calls;
 use crate::cellule::memory::{Floats, floats};
-use crate::cellule::spread::Spread;
-use crate::cellule::{CelluleError, Seats};
+use crate::cellule::spread::SampleSummary;
+use crate::cellule::{CelluleError, WorkerSeats};
 use seatmap_machines::host::HostClock;
-use seatmap_worker::{Inside, Program};
+use seatmap_worker::{WorkerProgram, WorkerView};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,25 +17,25 @@ const ROUNDS: usize = 40;
 
 /// The calls, in the table's order, with its names. The last two are missing in the table; the
 /// paper's text mentions them.
-pub const CALLS: [(Call, &str, &str); 9] = [
-    (Call::CtxRun, "CtxRun", "an empty program run, from the call to its return"),
-    (Call::ThrCreate, "ThrCreate", "a program started"),
-    (Call::ThrJoin, "ThrJoin", "a program waited for that has told its end"),
-    (Call::PgmLoad, "PgmLoad", "a program loaded"),
+pub const CALLS: [(TimedCall, &str, &str); 9] = [
+    (TimedCall::CtxRun, "CtxRun", "an empty program run, from the call to its return"),
+    (TimedCall::ThrCreate, "ThrCreate", "a program started"),
+    (TimedCall::ThrJoin, "ThrJoin", "a program waited for that has told its end"),
+    (TimedCall::PgmLoad, "PgmLoad", "a program loaded"),
     (
-        Call::MapPS,
+        TimedCall::MapPS,
         "MapPS",
         "registers mapped: mailboxes are memory from the first, so there is no such call",
     ),
-    (Call::MBoxWr, "MBoxWr", "a message to a worker that waits for it"),
-    (Call::MBoxRd, "MBoxRd", "a message read that is there"),
+    (TimedCall::MBoxWr, "MBoxWr", "a message to a worker that waits for it"),
+    (TimedCall::MBoxRd, "MBoxRd", "a message read that is there"),
     (
-        Call::Acquire,
+        TimedCall::Acquire,
         "Acquire",
         "a context made: a worker borrowed and scrubbed, or memory mapped, locked and touched",
     ),
     (
-        Call::Release,
+        TimedCall::Release,
         "Release",
         "a context destroyed: a worker scrubbed and given back, or memory unmapped",
     ),
@@ -44,7 +44,7 @@ pub const CALLS: [(Call, &str, &str); 9] = [
 /// A call that the paper times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub enum Call {
+pub enum TimedCall {
     /// `spe_context_run`.
     CtxRun,
     /// `pthread_create`.
@@ -68,34 +68,34 @@ pub enum Call {
 /// A call by each way, for all workers one after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Cost {
+pub struct CallComparison {
     /// The cost with the runtime.
-    pub runtime: Spread,
+    pub runtime: SampleSummary,
     /// The cost with threads.
-    pub threads: Spread,
+    pub threads: SampleSummary,
 }
 
 /// The costs with this many workers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Costs {
+pub struct WorkerCosts {
     /// The number of workers.
     pub workers: usize,
     /// The clock's smallest step: shorter calls cannot be distinguished.
     pub clock_step_ns: f64,
     /// The cost of each call that was measured.
-    pub calls: BTreeMap<Call, Cost>,
+    pub calls: BTreeMap<TimedCall, CallComparison>,
 }
 
 /// Nanoseconds of each call, in one round.
-type Round = BTreeMap<Call, f64>;
+type Round = BTreeMap<TimedCall, f64>;
 
 /// Measures each call by each way, by turns, while the paper's example runs: a worker fetches 16
 /// KiB, adds one to each number, and puts them back; in the end they are checked.
 ///
 /// # Errors
 /// A CPU that cannot be had, or numbers that are wrong.
-pub fn costs(seats: &Seats, turns: u32) -> Result<Costs, CelluleError> {
+pub fn costs(seats: &WorkerSeats, turns: u32) -> Result<WorkerCosts, CelluleError> {
     let bench = CallCosts::new(seats.workers.len());
     let mut runtime = Vec::new();
     let mut threads = Vec::new();
@@ -120,14 +120,14 @@ pub fn costs(seats: &Seats, turns: u32) -> Result<Costs, CelluleError> {
         if let (Some(runtime), Some(threads)) =
             (spread_of_call(call, &runtime), spread_of_call(call, &threads))
         {
-            calls.insert(call, Cost { runtime, threads });
+            calls.insert(call, CallComparison { runtime, threads });
         }
     }
-    Ok(Costs { workers: seats.workers.len(), clock_step_ns: bench.clock.step_ns(), calls })
+    Ok(WorkerCosts { workers: seats.workers.len(), clock_step_ns: bench.clock.step_ns(), calls })
 }
 
-fn spread_of_call(call: Call, turns: &[Vec<Round>]) -> Option<Spread> {
-    Spread::of(
+fn spread_of_call(call: TimedCall, turns: &[Vec<Round>]) -> Option<SampleSummary> {
+    SampleSummary::of(
         &turns
             .iter()
             .map(|rounds| rounds.iter().filter_map(|round| round.get(&call).copied()).collect())
@@ -139,8 +139,8 @@ fn spread_of_call(call: Call, turns: &[Vec<Round>]) -> Option<Spread> {
 struct CallCosts {
     clock: HostClock,
     blocks: Vec<Arc<Floats>>,
-    example: Vec<Arc<dyn Program>>,
-    empty: Arc<dyn Program>,
+    example: Vec<Arc<dyn WorkerProgram>>,
+    empty: Arc<dyn WorkerProgram>,
 }
 
 impl CallCosts {
@@ -152,7 +152,7 @@ impl CallCosts {
             clock: HostClock::calibrated(),
             blocks,
             example,
-            empty: Arc::new(|_: &mut Inside, _: u64| 0),
+            empty: Arc::new(|_: &mut WorkerView, _: u64| 0),
         }
     }
 
@@ -168,19 +168,19 @@ impl CallCosts {
         made: &impl Fn() -> Result<Vec<C>, CelluleError>,
     ) -> Result<Round, CelluleError> {
         let mut round = Round::new();
-        let mut contexts = self.timed(&mut round, Call::Acquire, made)?;
-        self.timed(&mut round, Call::PgmLoad, || {
+        let mut contexts = self.timed(&mut round, TimedCall::Acquire, made)?;
+        self.timed(&mut round, TimedCall::PgmLoad, || {
             contexts
                 .iter_mut()
                 .zip(&self.example)
                 .for_each(|(context, program)| context.load(Arc::clone(program)));
         });
-        self.timed(&mut round, Call::ThrCreate, || {
+        self.timed(&mut round, TimedCall::ThrCreate, || {
             contexts.iter_mut().try_for_each(|context| context.start(0))
         })?;
         // The program waits for this message, so that the start before it is timed without its
         // work.
-        self.timed(&mut round, Call::MBoxWr, || {
+        self.timed(&mut round, TimedCall::MBoxWr, || {
             contexts.iter_mut().try_for_each(|context| context.write(1))
         })?;
         for context in &contexts {
@@ -189,21 +189,21 @@ impl CallCosts {
                 std::thread::yield_now();
             }
         }
-        self.timed(&mut round, Call::MBoxRd, || {
+        self.timed(&mut round, TimedCall::MBoxRd, || {
             contexts.iter_mut().try_for_each(|context| context.read().map(drop))
         })?;
-        self.timed(&mut round, Call::ThrJoin, || waited(&mut contexts))?;
+        self.timed(&mut round, TimedCall::ThrJoin, || waited(&mut contexts))?;
         // Loaded before the clock: only the run of an empty program is `CtxRun`.
         contexts.iter_mut().for_each(|context| context.load(Arc::clone(&self.empty)));
-        self.timed(&mut round, Call::CtxRun, || {
+        self.timed(&mut round, TimedCall::CtxRun, || {
             contexts.iter_mut().try_for_each(|context| context.start(0))?;
             waited(&mut contexts)
         })?;
-        self.timed(&mut round, Call::Release, || drop(contexts));
+        self.timed(&mut round, TimedCall::Release, || drop(contexts));
         Ok(round)
     }
 
-    fn timed<T>(&self, round: &mut Round, call: Call, work: impl FnOnce() -> T) -> T {
+    fn timed<T>(&self, round: &mut Round, call: TimedCall, work: impl FnOnce() -> T) -> T {
         let began = self.clock.stamp().ticks;
         let result = work();
         let took = self.clock.stamp().ticks.saturating_sub(began);
@@ -229,8 +229,8 @@ impl CallCosts {
 }
 
 /// The example of the paper's microbenchmark.
-fn example(block: Arc<Floats>) -> Arc<dyn Program> {
-    Arc::new(move |inside: &mut Inside, _: u64| {
+fn example(block: Arc<Floats>) -> Arc<dyn WorkerProgram> {
+    Arc::new(move |inside: &mut WorkerView, _: u64| {
         let step = inside.mailbox_read() as f32;
         let is_here = block.get(inside, 0, 0, NUMBERS);
         floats(inside.store()).iter_mut().take(NUMBERS).for_each(|number| *number += step);

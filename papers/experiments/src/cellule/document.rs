@@ -1,9 +1,9 @@
 //! The results as one JSON document.
 
-use crate::cellule::costs::Costs;
-use crate::cellule::gains::Figure;
+use crate::cellule::costs::WorkerCosts;
+use crate::cellule::gains::GainFigure;
 use crate::cellule::streams::Through;
-use crate::cellule::{Comparison, Libspe2, Simulated, libspe2, simulated, text};
+use crate::cellule::{Libspe2, SimulatedCellule, WorkersComparison, libspe2, simulated, text};
 use serde::Serialize;
 
 /// The format's name, in the `format` key.
@@ -12,7 +12,7 @@ pub const FORMAT: &str = "seatmap-workers/1";
 /// Work by pinned workers and by threads: the output of `seatmap-papers workers --json`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Document {
+pub struct WorkersDocument {
     /// Name and version of the format.
     #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: &'static str,
@@ -32,24 +32,24 @@ pub struct Document {
 #[serde(rename_all = "snake_case")]
 pub enum CelluleResult {
     /// The cost of each call, by number of workers.
-    Calls(Vec<Costs>),
+    Calls(Vec<WorkerCosts>),
     /// A program by each way.
-    Program(Box<Comparison>),
+    Program(Box<WorkersComparison>),
     /// The gains by size.
-    Gains(Vec<Figure>),
+    Gains(Vec<GainFigure>),
     /// The throughput of the pollers.
     Streams(Vec<Through>),
     /// The C programs against libspe2.
     Libspe2(Box<Libspe2>),
     /// Both styles on a model of the Cell.
-    Cellule(Box<Simulated>),
+    Cellule(Box<SimulatedCellule>),
 }
 
-impl Document {
+impl WorkersDocument {
     /// Found on this machine, on these CPUs.
     #[must_use]
     pub fn new(machine: String, cpus: Vec<u32>, found: CelluleResult) -> Self {
-        Document { format: FORMAT, machine, cpus, found }
+        WorkersDocument { format: FORMAT, machine, cpus, found }
     }
 
     /// As text for a terminal.

@@ -1,7 +1,7 @@
 //! The runtime's gain by size of the work: figures 4 and 5.
 
-use crate::cellule::compare::Gain;
-use crate::cellule::{CelluleError, Seats, Workload, compare};
+use crate::cellule::compare::RuntimeGain;
+use crate::cellule::{CelluleError, CelluleWorkload, WorkerSeats, compare};
 use serde::Serialize;
 
 /// Sizes of figure 4.
@@ -19,38 +19,38 @@ const BLOCKS: u32 = 2;
 /// A figure.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Figure {
+pub struct GainFigure {
     /// The title.
     pub title: &'static str,
     /// The quantity on the horizontal axis.
     pub across: &'static str,
     /// Its curves.
-    pub series: Vec<Series>,
+    pub series: Vec<GainSeries>,
 }
 
 /// A curve.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Series {
+pub struct GainSeries {
     /// The name of the curve.
     pub name: String,
     /// Its points.
-    pub points: Vec<Point>,
+    pub points: Vec<SizeGain>,
 }
 
 /// The gain at one size.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Point {
+pub struct SizeGain {
     /// The size, or how often.
     pub at: u32,
     /// The gain, in per cent of the time by threads.
-    pub gain_percent: Gain,
+    pub gain_percent: RuntimeGain,
     /// The median time by the runtime.
     pub runtime_ns: f64,
 }
 
-impl Figure {
+impl GainFigure {
     /// Its curves as names and points: the gain over a thread a worker, or over a thread a task.
     #[must_use]
     pub fn curves(&self, is_per_worker: bool) -> Vec<(String, Vec<(f64, f64)>)> {
@@ -89,7 +89,7 @@ pub fn gains(
     workers: usize,
     turns: u32,
     mut step: impl FnMut(usize, usize),
-) -> Result<Vec<Figure>, CelluleError> {
+) -> Result<Vec<GainFigure>, CelluleError> {
     let plan = plan(workers as u32);
     let all = plan.iter().flat_map(|figure| &figure.2).map(|series| series.2.len()).sum();
     let mut done = 0;
@@ -97,27 +97,27 @@ pub fn gains(
     for (title, across, curves) in plan {
         let mut series = Vec::new();
         for (name, workers, workloads) in curves {
-            let seats = Seats::new(cpus, workers)?;
+            let seats = WorkerSeats::new(cpus, workers)?;
             let mut points = Vec::new();
             for (at, workload) in workloads {
                 step(done, all);
                 done += 1;
                 let found = compare(workload, &seats, turns)?;
-                points.push(Point {
+                points.push(SizeGain {
                     at,
                     gain_percent: found.gain_percent,
                     runtime_ns: found.runtime.median_ns,
                 });
             }
-            series.push(Series { name, points });
+            series.push(GainSeries { name, points });
         }
-        figures.push(Figure { title, across, series });
+        figures.push(GainFigure { title, across, series });
     }
     Ok(figures)
 }
 
 /// A curve to be: its name, its workers, and a workload for each point.
-type Curve = (String, usize, Vec<(u32, Workload)>);
+type Curve = (String, usize, Vec<(u32, CelluleWorkload)>);
 
 /// The plan of the figures: title, horizontal axis and curves.
 fn plan(workers: u32) -> [(&'static str, &'static str, Vec<Curve>); 3] {
@@ -125,7 +125,9 @@ fn plan(workers: u32) -> [(&'static str, &'static str, Vec<Curve>); 3] {
         named(workers, "worker"),
         workers as usize,
         CYCLES
-            .map(|cycles| (cycles, Workload::BlackScholes { blocks: BLOCKS * workers, cycles }))
+            .map(|cycles| {
+                (cycles, CelluleWorkload::BlackScholes { blocks: BLOCKS * workers, cycles })
+            })
             .to_vec(),
     );
     [
@@ -161,8 +163,8 @@ fn plan(workers: u32) -> [(&'static str, &'static str, Vec<Curve>); 3] {
     ]
 }
 
-fn matrix(size: u32, iterations: u32) -> (u32, Workload) {
-    (size, Workload::Matrix { size, iterations })
+fn matrix(size: u32, iterations: u32) -> (u32, CelluleWorkload) {
+    (size, CelluleWorkload::Matrix { size, iterations })
 }
 
 fn named(count: u32, what: &str) -> String {

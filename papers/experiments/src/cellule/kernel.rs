@@ -1,6 +1,6 @@
 //! The kernel's work for a program's runs: figure 7.
 
-use seatmap_os::usage::Usage;
+use seatmap_os::usage::ResourceUsage;
 use serde::Serialize;
 
 /// The kernel's part in the runs of one way.
@@ -9,7 +9,7 @@ use serde::Serialize;
 /// each turn. Sleep counts in neither part, and a controller that spins counts as user time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Kernel {
+pub struct KernelShare {
     /// The kernel's part of the CPU time of all threads, in per cent; null where the runs took no
     /// tick.
     pub kernel_percent: Option<f64>,
@@ -23,11 +23,11 @@ pub struct Kernel {
     pub page_faults: f64,
 }
 
-impl Kernel {
+impl KernelShare {
     /// The usage of this many runs.
     #[must_use]
-    pub fn of(used: Usage, runs: usize) -> Self {
-        Kernel {
+    pub fn of(used: ResourceUsage, runs: usize) -> Self {
+        KernelShare {
             kernel_percent: used.kernel_share().map(|share| 100.0 * share),
             cpu_us: (used.user + used.kernel).as_secs_f64() * 1e6 / runs.max(1) as f64,
             voluntary_switches: each(runs, used.voluntary_switches),
@@ -49,8 +49,10 @@ mod tests {
     #[test]
     fn figures_are_of_a_run_and_shares_of_all() {
         let [user, kernel] = [30, 10].map(Duration::from_micros);
-        let kernel =
-            Kernel::of(Usage { voluntary_switches: 6, user, kernel, ..Usage::default() }, 4);
+        let kernel = KernelShare::of(
+            ResourceUsage { voluntary_switches: 6, user, kernel, ..ResourceUsage::default() },
+            4,
+        );
         assert_eq!(
             (kernel.kernel_percent, kernel.cpu_us, kernel.voluntary_switches),
             (Some(25.0), 10.0, 1.5)

@@ -4,9 +4,9 @@ mod kernel;
 
 use crate::cellule::CelluleError;
 use crate::cellule::memory::{Floats, floats};
-use crate::cellule::problem::{Problem, program};
+use crate::cellule::problem::{ParallelProblem, program};
 use kernel::{BLOCK, multiply};
-use seatmap_worker::{Inside, Program};
+use seatmap_worker::{WorkerProgram, WorkerView};
 use std::sync::Arc;
 
 /// Numbers of a block.
@@ -20,7 +20,7 @@ const BYTES: usize = NUMBERS * size_of::<f32>();
 ///
 /// The elements are small multiples of 1/8. All sums are therefore exact in any order, and a result
 /// can be compared bit by bit.
-pub struct Matrix(Arc<Data>);
+pub struct MatrixProduct(Arc<Data>);
 
 struct Data {
     size: usize,
@@ -30,7 +30,7 @@ struct Data {
     expected: Vec<f32>,
 }
 
-impl Matrix {
+impl MatrixProduct {
     /// Two matrices of this size, and their product by plain code.
     #[must_use]
     pub fn new(size: u32) -> Self {
@@ -39,7 +39,7 @@ impl Matrix {
         let a = random_values(size, &mut random);
         let b = random_values(size, &mut random);
         let expected = plain(size, &a, &b);
-        Matrix(Arc::new(Data {
+        MatrixProduct(Arc::new(Data {
             size,
             a: Floats::new(a),
             b: Floats::new(b),
@@ -71,7 +71,7 @@ impl Data {
     }
 
     /// Computes a block of C; false where the store has no room for three blocks.
-    fn compute(&self, inside: &mut Inside, task: usize) -> bool {
+    fn compute(&self, inside: &mut WorkerView, task: usize) -> bool {
         let row = task / self.blocks();
         let column = task % self.blocks();
         // The store holds three blocks: of A, of B, and of C behind them.
@@ -89,7 +89,13 @@ impl Data {
     }
 
     /// Brings a block into the store at a byte, row by row, as a Cell's list command does.
-    fn fetch(&self, of: &Floats, inside: &mut Inside, local: usize, block: (usize, usize)) -> bool {
+    fn fetch(
+        &self,
+        of: &Floats,
+        inside: &mut WorkerView,
+        local: usize,
+        block: (usize, usize),
+    ) -> bool {
         let mut rows = self.rows(block).enumerate();
         rows.all(|(at, first)| of.get(inside, local + at * BLOCK * size_of::<f32>(), first, BLOCK))
     }
@@ -101,8 +107,8 @@ impl Data {
     }
 }
 
-impl Problem for Matrix {
-    fn program(&self) -> Arc<dyn Program> {
+impl ParallelProblem for MatrixProduct {
+    fn program(&self) -> Arc<dyn WorkerProgram> {
         let data = Arc::clone(&self.0);
         program(self.tasks(), move |inside, task| data.compute(inside, task as usize))
     }

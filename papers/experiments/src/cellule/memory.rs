@@ -1,6 +1,6 @@
 //! Main memory that workers reach by address, and their stores as numbers.
 
-use seatmap_worker::Inside;
+use seatmap_worker::WorkerView;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Numbers in main memory. Workers copy them in and out while others share them. The caller that
@@ -31,7 +31,7 @@ impl Floats {
 
     /// Copies `count` of them, from `first` on, into a store at a byte; false where either has no
     /// such window.
-    pub fn get(&self, inside: &mut Inside, local: usize, first: usize, count: usize) -> bool {
+    pub fn get(&self, inside: &mut WorkerView, local: usize, first: usize, count: usize) -> bool {
         self.window(first, count).is_some_and(|window| {
             // SAFETY: this many numbers lie there; the type's documentation says which other code
             // may touch them.
@@ -40,7 +40,7 @@ impl Floats {
     }
 
     /// Copies `count` numbers of a store at a byte to here; false where either has no such window.
-    pub fn put(&self, inside: &mut Inside, local: usize, first: usize, count: usize) -> bool {
+    pub fn put(&self, inside: &mut WorkerView, local: usize, first: usize, count: usize) -> bool {
         self.window(first, count).is_some_and(|window| {
             // SAFETY: this many numbers lie there, and atomics may be written through shared
             // references; the type's documentation says which other code may touch them.

@@ -36,10 +36,10 @@ pub mod streams;
 pub mod text;
 pub mod workload;
 
-pub use compare::{Comparison, compare};
-pub use document::Document;
+pub use compare::{WorkersComparison, compare};
+pub use document::WorkersDocument;
 pub use error::CelluleError;
 pub use libspe2::Libspe2;
-pub use seats::Seats;
-pub use simulated::Simulated;
-pub use workload::Workload;
+pub use seats::WorkerSeats;
+pub use simulated::SimulatedCellule;
+pub use workload::CelluleWorkload;

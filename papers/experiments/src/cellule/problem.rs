@@ -1,16 +1,16 @@
 //! A problem that workers share.
 
 use crate::cellule::CelluleError;
-use seatmap_worker::{Inside, Program};
+use seatmap_worker::{WorkerProgram, WorkerView};
 use std::sync::Arc;
 
 /// A problem in tasks that do not depend on each other.
 ///
 /// Its program waits for a message, which says how often to do its tasks, answers when all are
 /// done, and ends with 0, or with 1 where its local store is too small.
-pub trait Problem: Send + Sync {
-    /// The program; its argument is a [`Part`].
-    fn program(&self) -> Arc<dyn Program>;
+pub trait ParallelProblem: Send + Sync {
+    /// The program; its argument is a [`TaskStride`].
+    fn program(&self) -> Arc<dyn WorkerProgram>;
 
     /// How many tasks there are.
     fn tasks(&self) -> u32;
@@ -28,11 +28,11 @@ pub trait Problem: Send + Sync {
 /// The program of a problem: `compute` does a task, and says whether the store had room for it.
 pub(crate) fn program(
     tasks: u32,
-    compute: impl Fn(&mut Inside, u32) -> bool + Send + Sync + 'static,
-) -> Arc<dyn Program> {
-    Arc::new(move |inside: &mut Inside, part: u64| {
+    compute: impl Fn(&mut WorkerView, u32) -> bool + Send + Sync + 'static,
+) -> Arc<dyn WorkerProgram> {
+    Arc::new(move |inside: &mut WorkerView, part: u64| {
         let iterations = inside.mailbox_read();
-        let mut mine = (0..iterations).flat_map(|_| Part::tasks(part, tasks));
+        let mut mine = (0..iterations).flat_map(|_| TaskStride::tasks(part, tasks));
         let has_room = mine.all(|task| compute(inside, task));
         inside.mailbox_write(u32::from(has_room));
         u32::from(!has_room)
@@ -41,14 +41,14 @@ pub(crate) fn program(
 
 /// The part of the tasks that one start of a program works on: every `step`-th task from `first`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct TaskStride {
     /// The first task.
     pub first: u32,
     /// The step from a task to the next.
     pub step: u32,
 }
 
-impl Part {
+impl TaskStride {
     /// As a program's argument.
     #[must_use]
     pub fn argument(self) -> u64 {
@@ -68,10 +68,10 @@ mod tests {
 
     #[test]
     fn parts_cover_all_tasks_once() {
-        let of = |part: Part| Part::tasks(part.argument(), 7).collect::<Vec<_>>();
-        let both = [of(Part { first: 0, step: 2 }), of(Part { first: 1, step: 2 })];
+        let of = |part: TaskStride| TaskStride::tasks(part.argument(), 7).collect::<Vec<_>>();
+        let both = [of(TaskStride { first: 0, step: 2 }), of(TaskStride { first: 1, step: 2 })];
         assert_eq!(both, [vec![0, 2, 4, 6], vec![1, 3, 5]]);
-        assert_eq!(of(Part { first: 6, step: 7 }), [6]);
-        assert_eq!(of(Part { first: 7, step: 0 }), [0; 0]);
+        assert_eq!(of(TaskStride { first: 6, step: 7 }), [6]);
+        assert_eq!(of(TaskStride { first: 7, step: 0 }), [0; 0]);
     }
 }

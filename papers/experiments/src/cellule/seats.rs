@@ -15,7 +15,7 @@ const PROGRAM_SPIN: Duration = Duration::from_micros(200);
 
 /// The CPUs of the controller and of the workers, one each.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Seats {
+pub struct WorkerSeats {
     /// Where the controller sits.
     pub controller: u32,
     /// Where the workers sit; the controller's CPU comes last, where there are as many workers as
@@ -23,7 +23,7 @@ pub struct Seats {
     pub workers: Vec<u32>,
 }
 
-impl Seats {
+impl WorkerSeats {
     /// The first CPU for the controller, the others for workers; where the workers are as many as
     /// the CPUs, one shares the controller's.
     ///
@@ -33,7 +33,7 @@ impl Seats {
         match cpus.split_first() {
             Some((controller, others)) if (1..=cpus.len()).contains(&workers) => {
                 let workers = others.iter().chain([controller]).copied().take(workers).collect();
-                Ok(Seats { controller: *controller, workers })
+                Ok(WorkerSeats { controller: *controller, workers })
             }
             _ => Err(CelluleError::Workers { workers, cpus: cpus.len() }),
         }
@@ -129,8 +129,8 @@ mod tests {
 
     #[test]
     fn the_controller_has_its_cpu_alone_while_there_are_others() {
-        let seats = |workers| Seats::new(&[4, 5, 6], workers);
-        assert_eq!(seats(2).unwrap(), Seats { controller: 4, workers: vec![5, 6] });
+        let seats = |workers| WorkerSeats::new(&[4, 5, 6], workers);
+        assert_eq!(seats(2).unwrap(), WorkerSeats { controller: 4, workers: vec![5, 6] });
         assert_eq!(seats(2).unwrap().for_calls().polling, Polling::Spin);
         assert_eq!(seats(2).unwrap().for_programs().polling, Polling::Adaptive(PROGRAM_SPIN));
         assert_eq!(seats(3).unwrap().workers, [5, 6, 4]);
@@ -143,7 +143,7 @@ mod tests {
             seats(4).unwrap_err().to_string(),
             "4 is not a number of workers for these CPUs; it is between 1 and 3, one on a CPU"
         );
-        assert!(seats(0).is_err() && Seats::new(&[], 1).is_err());
-        assert_eq!([&[0][..], &[0, 1], &[0, 1, 2]].map(Seats::usual_workers), [1, 1, 2]);
+        assert!(seats(0).is_err() && WorkerSeats::new(&[], 1).is_err());
+        assert_eq!([&[0][..], &[0, 1], &[0, 1, 2]].map(WorkerSeats::usual_workers), [1, 1, 2]);
     }
 }

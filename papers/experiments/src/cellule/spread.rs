@@ -9,7 +9,7 @@ const SEED: u64 = 1;
 /// Samples in a few numbers, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Spread {
+pub struct SampleSummary {
     /// The headline.
     pub median_ns: f64,
     /// The lower end of the 95 % bootstrap interval of the median.
@@ -25,13 +25,13 @@ pub struct Spread {
     pub samples: usize,
 }
 
-impl Spread {
+impl SampleSummary {
     /// The spread of samples from several turns; `None` without samples.
     #[must_use]
     pub fn of(turns_ns: &[Vec<f64>]) -> Option<Self> {
         let summary = summarise(turns_ns, SEED)?;
         let all = turns_ns.concat();
-        Some(Spread {
+        Some(SampleSummary {
             median_ns: summary.median,
             ci95_low_ns: summary.ci95_low,
             ci95_high_ns: summary.ci95_high,
@@ -55,10 +55,10 @@ mod tests {
 
     #[test]
     fn one_interruption_moves_the_deviation_and_not_the_median() {
-        let spread = Spread::of(&[vec![70.0; 99], vec![7000.0]]).unwrap();
+        let spread = SampleSummary::of(&[vec![70.0; 99], vec![7000.0]]).unwrap();
         assert_eq!((spread.median_ns, spread.samples), (70.0, 100));
         assert!((spread.deviation_ns - 693.0).abs() < 1e-9, "{spread:?}");
-        assert_eq!(Spread::of(&[vec![5.0]]).unwrap().deviation_ns, 0.0);
-        assert_eq!(Spread::of(&[vec![]]), None);
+        assert_eq!(SampleSummary::of(&[vec![5.0]]).unwrap().deviation_ns, 0.0);
+        assert_eq!(SampleSummary::of(&[vec![]]), None);
     }
 }

@@ -22,8 +22,8 @@ use ends::{Amount, sink, source};
 use port::PortConnections;
 use seatmap_worker::poller::pollers;
 use serde::Serialize;
-use service::{Service, Way};
-use share::{Forwarded, Shares, shares};
+use service::{ServiceConnections, StreamOrder};
+use share::{Forwarded, StreamShares, shares};
 use std::io;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::time::{Duration, Instant};
@@ -53,35 +53,35 @@ pub enum Configuration {
 
 /// The way by which streams leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Link {
+pub enum StreamLink {
     /// The loopback of this computer.
     Loopback,
     /// A gigabit port each. It requires root.
     Ports,
 }
 
-impl Link {
+impl StreamLink {
     /// The configurations that are measured.
     pub fn configurations(self) -> impl Iterator<Item = (Configuration, &'static str)> {
         // Without a port there is nothing to hold a stream up that has no service either.
-        let direct = (self == Link::Ports).then_some((Configuration::Direct, "Direct"));
+        let direct = (self == StreamLink::Ports).then_some((Configuration::Direct, "Direct"));
         Configuration::ALL.into_iter().chain(direct)
     }
 
     fn name(self) -> &'static str {
         match self {
-            Link::Loopback => "loopback",
-            Link::Ports => "gigabit ports",
+            StreamLink::Loopback => "loopback",
+            StreamLink::Ports => "gigabit ports",
         }
     }
 
     fn connect(self, streams: usize) -> io::Result<PortConnections> {
         match self {
-            Link::Loopback => {
+            StreamLink::Loopback => {
                 let pairs = || (0..streams).map(|_| connected()).collect::<io::Result<Vec<_>>>();
                 Ok(PortConnections { ingress: pairs()?, egress: pairs()? })
             }
-            Link::Ports => port::connect(streams),
+            StreamLink::Ports => port::connect(streams),
         }
     }
 }
@@ -103,12 +103,12 @@ impl Configuration {
         }
     }
 
-    fn way(self) -> Way {
+    fn way(self) -> StreamOrder {
         match self {
             // Direct streams have no service.
-            Configuration::SingleRxTx | Configuration::Direct => Way::Single,
-            Configuration::TwoRxTx | Configuration::TwoRxTxNoPrio => Way::RoundRobin,
-            Configuration::TwoRxTxPrio => Way::Weighted(pollers(&PRIORITIES, POLLERS)),
+            Configuration::SingleRxTx | Configuration::Direct => StreamOrder::Single,
+            Configuration::TwoRxTx | Configuration::TwoRxTxNoPrio => StreamOrder::RoundRobin,
+            Configuration::TwoRxTxPrio => StreamOrder::Weighted(pollers(&PRIORITIES, POLLERS)),
         }
     }
 }
@@ -124,7 +124,7 @@ pub struct Through {
     /// Each stream's throughput, in 10^6 bit/s.
     pub mbps: Vec<f64>,
     /// The first stream's share of all bytes, where there are two.
-    pub shares: Vec<Shares>,
+    pub shares: Vec<StreamShares>,
 }
 
 /// Runs a configuration for this long.
@@ -133,7 +133,7 @@ pub struct Through {
 /// No socket or thread to be had, or bytes that arrived changed.
 pub fn run(
     configuration: (Configuration, &'static str),
-    link: Link,
+    link: StreamLink,
     lasting: Duration,
 ) -> Result<Through, CelluleError> {
     if configuration.0 == Configuration::Direct {
@@ -153,7 +153,7 @@ pub fn run(
 }
 
 /// The throughput of a stream through each port, one after the other, with nothing between.
-fn direct(link: Link, lasting: Duration) -> Result<Vec<f64>, CelluleError> {
+fn direct(link: StreamLink, lasting: Duration) -> Result<Vec<f64>, CelluleError> {
     let connections = link.connect(Configuration::Direct.streams()).map_err(failed)?;
     let streams = (0..).zip(connections.egress);
     streams
@@ -192,7 +192,7 @@ struct Transferred {
 /// Sends this amount through each stream of a configuration.
 fn transfer(
     configuration: Configuration,
-    link: Link,
+    link: StreamLink,
     amount: Lasting,
 ) -> Result<Transferred, CelluleError> {
     let count = configuration.streams();
@@ -216,8 +216,9 @@ fn transfer(
             })
             .collect();
         let sinks = sinks.map_err(failed)?;
-        let forwarded =
-            Service { ingress: inner, egress }.forward(&configuration.way()).map_err(failed)?;
+        let forwarded = ServiceConnections { ingress: inner, egress }
+            .forward(&configuration.way())
+            .map_err(failed)?;
         // A stream that broke and a thread that panicked are `None` and did not arrive.
         let sent = sources.into_iter().map(|source| source.join().ok().flatten());
         let got = sinks.into_iter().map(|sink| sink.join().ok().flatten());
@@ -270,7 +271,7 @@ mod tests {
         for (configuration, name) in Configuration::ALL {
             let bytes = 3_000_000;
             let Transferred { forwarded, .. } =
-                transfer(configuration, Link::Loopback, Lasting::Bytes(bytes)).unwrap();
+                transfer(configuration, StreamLink::Loopback, Lasting::Bytes(bytes)).unwrap();
             for stream in 0..configuration.streams() {
                 let sum: u64 =
                     forwarded.iter().filter(|one| one.stream == stream).map(|one| one.bytes).sum();
@@ -284,7 +285,7 @@ mod tests {
     fn a_stream_through_a_port_is_no_faster_than_its_wire() {
         // Without root, or without ip and tc, there are no ports.
         let bytes = 40_000_000;
-        match transfer(Configuration::SingleRxTx, Link::Ports, Lasting::Bytes(bytes)) {
+        match transfer(Configuration::SingleRxTx, StreamLink::Ports, Lasting::Bytes(bytes)) {
             // The port's bucket lets a burst through at once.
             Ok(Transferred { mbps, .. }) => assert!(mbps[0] < 960.0, "{mbps:?}"),
             Err(error) => seatmap_needs::skipped!("ports: {error:?}"),

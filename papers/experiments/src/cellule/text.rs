@@ -1,10 +1,10 @@
 //! Tables for people.
 
-use crate::cellule::Comparison;
-use crate::cellule::costs::{CALLS, Costs};
-use crate::cellule::gains::Figure;
-use crate::cellule::kernel::Kernel;
-use crate::cellule::spread::Spread;
+use crate::cellule::WorkersComparison;
+use crate::cellule::costs::{CALLS, WorkerCosts};
+use crate::cellule::gains::GainFigure;
+use crate::cellule::kernel::KernelShare;
+use crate::cellule::spread::SampleSummary;
 use crate::cellule::streams::Through;
 use seatmap_data::statistics::words;
 use std::fmt::Write;
@@ -21,13 +21,13 @@ pub(super) fn time(ns: f64) -> String {
 }
 
 /// A median, and how far samples lie around it.
-pub(super) fn spread(spread: &Spread) -> String {
+pub(super) fn spread(spread: &SampleSummary) -> String {
     format!("{:>9} +- {:>9}", time(spread.median_ns), time(spread.deviation_ns))
 }
 
 /// The cost of each call, a table for each number of workers.
 #[must_use]
-pub fn costs(all: &[Costs]) -> String {
+pub fn costs(all: &[WorkerCosts]) -> String {
     let mut text = String::new();
     for costs in all {
         let _ = writeln!(
@@ -63,7 +63,7 @@ pub fn costs(all: &[Costs]) -> String {
 
 /// A program by each way.
 #[must_use]
-pub fn comparison(found: &Comparison) -> String {
+pub fn comparison(found: &WorkersComparison) -> String {
     let [by_runtime, by_worker, by_task] =
         [found.kernel.runtime, found.kernel.thread_per_worker, found.kernel.thread_per_task];
     let tasks =
@@ -87,14 +87,14 @@ pub fn comparison(found: &Comparison) -> String {
         )
 }
 
-fn cost_row(name: &str, of: &Spread, in_kernel: Kernel, gain: Option<f64>) -> String {
+fn cost_row(name: &str, of: &SampleSummary, in_kernel: KernelShare, gain: Option<f64>) -> String {
     let gain = gain.map(|gain| format!("  runtime gains {} %", words::figure(gain, 1)));
     let gain = gain.unwrap_or_default();
     format!("  {name:<20} {}  {}{gain}\n", spread(of), kernel(in_kernel))
 }
 
 /// The kernel's part, and how often a run waited.
-fn kernel(kernel: Kernel) -> String {
+fn kernel(kernel: KernelShare) -> String {
     let share =
         kernel.kernel_percent.map_or_else(|| "?".to_owned(), |percent| format!("{percent:.0}"));
     format!("{share:>3} % in the kernel, {:>6.1} waits", kernel.voluntary_switches)
@@ -102,7 +102,7 @@ fn kernel(kernel: Kernel) -> String {
 
 /// The gains by size.
 #[must_use]
-pub fn gains(figures: &[Figure]) -> String {
+pub fn gains(figures: &[GainFigure]) -> String {
     let mut text =
         "(Linux - runtime) / Linux in %, over a thread a worker | a thread a task\n".to_owned();
     for figure in figures {

@@ -2,14 +2,14 @@
 
 use crate::cellule::CelluleError;
 use crate::cellule::black_scholes::BlackScholes;
-use crate::cellule::matrix::Matrix;
-use crate::cellule::problem::Problem;
+use crate::cellule::matrix::MatrixProduct;
+use crate::cellule::problem::ParallelProblem;
 use std::fmt;
 use std::str::FromStr;
 
 /// A workload of section 4.1, with its size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Workload {
+pub enum CelluleWorkload {
     /// Single-precision matrix multiplication.
     Matrix {
         /// Rows and columns.
@@ -26,27 +26,27 @@ pub enum Workload {
     },
 }
 
-impl Workload {
+impl CelluleWorkload {
     /// How often it is done.
     #[must_use]
     pub fn iterations(self) -> u32 {
         match self {
-            Workload::Matrix { iterations, .. } => iterations,
-            Workload::BlackScholes { cycles, .. } => cycles,
+            CelluleWorkload::Matrix { iterations, .. } => iterations,
+            CelluleWorkload::BlackScholes { cycles, .. } => cycles,
         }
     }
 
     /// Its data, and how it is computed.
     #[must_use]
-    pub fn problem(self) -> Box<dyn Problem> {
+    pub fn problem(self) -> Box<dyn ParallelProblem> {
         match self {
-            Workload::Matrix { size, .. } => Box::new(Matrix::new(size)),
-            Workload::BlackScholes { blocks, .. } => Box::new(BlackScholes::new(blocks)),
+            CelluleWorkload::Matrix { size, .. } => Box::new(MatrixProduct::new(size)),
+            CelluleWorkload::BlackScholes { blocks, .. } => Box::new(BlackScholes::new(blocks)),
         }
     }
 }
 
-impl FromStr for Workload {
+impl FromStr for CelluleWorkload {
     type Err = CelluleError;
 
     fn from_str(text: &str) -> Result<Self, CelluleError> {
@@ -54,12 +54,12 @@ impl FromStr for Workload {
         match parts[..] {
             // Only whole blocks of 64 rows are computed.
             ["matrix", _] | ["matrix", _, _] if number(text, &parts, 1, 4096)? % 64 == 0 => {
-                Ok(Workload::Matrix {
+                Ok(CelluleWorkload::Matrix {
                     size: number(text, &parts, 1, 4096)?,
                     iterations: number(text, &parts, 2, 1_000_000)?,
                 })
             }
-            ["black-scholes", _] | ["black-scholes", _, _] => Ok(Workload::BlackScholes {
+            ["black-scholes", _] | ["black-scholes", _, _] => Ok(CelluleWorkload::BlackScholes {
                 blocks: number(text, &parts, 1, 1024)?,
                 cycles: number(text, &parts, 2, 1_000_000)?,
             }),
@@ -77,11 +77,13 @@ fn number(text: &str, parts: &[&str], at: usize, most: u32) -> Result<u32, Cellu
     if (1..=most).contains(&number) { Ok(number) } else { Err(unknown(text)) }
 }
 
-impl fmt::Display for Workload {
+impl fmt::Display for CelluleWorkload {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Workload::Matrix { size, iterations } => write!(to, "matrix:{size}:{iterations}"),
-            Workload::BlackScholes { blocks, cycles } => {
+            CelluleWorkload::Matrix { size, iterations } => {
+                write!(to, "matrix:{size}:{iterations}")
+            }
+            CelluleWorkload::BlackScholes { blocks, cycles } => {
                 write!(to, "black-scholes:{blocks}:{cycles}")
             }
         }
@@ -95,9 +97,9 @@ mod tests {
     #[test]
     fn workloads_are_written_as_they_are_read() {
         for text in ["matrix:128:1", "matrix:2048:12", "black-scholes:16:3"] {
-            assert_eq!(text.parse::<Workload>().unwrap().to_string(), text);
+            assert_eq!(text.parse::<CelluleWorkload>().unwrap().to_string(), text);
         }
-        assert_eq!("matrix:64".parse::<Workload>().unwrap().to_string(), "matrix:64:1");
+        assert_eq!("matrix:64".parse::<CelluleWorkload>().unwrap().to_string(), "matrix:64:1");
         for bad in [
             "",
             "matrix",
@@ -109,7 +111,7 @@ mod tests {
             "black-scholes:-1",
             "x:1",
         ] {
-            assert!(bad.parse::<Workload>().is_err(), "{bad}");
+            assert!(bad.parse::<CelluleWorkload>().is_err(), "{bad}");
         }
     }
 }

@@ -28,7 +28,7 @@ pub struct CurveOptions {
 /// Distances from one PU over one line.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Curve {
+pub struct DistanceCurve {
     /// The PU from which.
     pub from: u32,
     /// The line.
@@ -36,9 +36,9 @@ pub struct Curve {
     /// Pairs at once.
     pub pairs: usize,
     /// The distances to the first hardware thread of each core but that of `from`.
-    pub points: Vec<Point>,
+    pub points: Vec<PuDistance>,
     /// The distance to another hardware thread of the same core: the first of them.
-    pub same_core: Option<Point>,
+    pub same_core: Option<PuDistance>,
     /// The PU that is nearest: where the line's home is, on a quiet machine with homes.
     pub nearest: u32,
     /// The least of the medians, in cycles of the machine's clock.
@@ -60,7 +60,7 @@ pub struct Curve {
 /// The distance to one PU.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Point {
+pub struct PuDistance {
     /// The PU at the other end.
     pub pu: u32,
     /// The median over the runs, in cycles of the machine's clock.
@@ -77,19 +77,19 @@ pub fn curve<T: Testbed>(
     bed: &mut T,
     chip: &Chip,
     options: &CurveOptions,
-) -> Result<Curve, ChannelsError> {
+) -> Result<DistanceCurve, ChannelsError> {
     let home = chip.core_of(options.from)?;
     let mut rng = Rng::with_seed(options.seed);
     // One PU a core: its sibling has the same distance.
     let others = (0..chip.cores.len()).filter(|core| *core != home);
     let points = others.map(|core| point(bed, chip, options, chip.first(core), &mut rng));
-    let points = points.collect::<Result<Vec<Point>, _>>()?;
+    let points = points.collect::<Result<Vec<PuDistance>, _>>()?;
     let sibling = chip.cores[home].iter().find(|pu| **pu != options.from);
     let same_core = sibling.map(|pu| point(bed, chip, options, *pu, &mut rng)).transpose()?;
     let nearest = points.iter().min_by(|a, b| a.cycles.total_cmp(&b.cycles));
     let nearest =
         nearest.ok_or_else(|| ChannelsError::Unfit("a distance needs two cores".to_owned()))?.pu;
-    Ok(Curve {
+    Ok(DistanceCurve {
         from: options.from,
         line: options.line,
         pairs: options.pairs,
@@ -110,7 +110,7 @@ pub fn curve<T: Testbed>(
 fn ring_correlation(
     chip: &Chip,
     from: usize,
-    points: &[Point],
+    points: &[PuDistance],
 ) -> Result<Option<f64>, ChannelsError> {
     let mut steps = Vec::with_capacity(points.len());
     for point in points {
@@ -127,7 +127,7 @@ fn point<T: Testbed>(
     options: &CurveOptions,
     to: u32,
     rng: &mut Rng,
-) -> Result<Point, ChannelsError> {
+) -> Result<PuDistance, ChannelsError> {
     let mut means = Vec::new();
     let mut slowest = 0.0_f64;
     for _ in 0..options.runs {
@@ -143,7 +143,7 @@ fn point<T: Testbed>(
         means.extend(pairs.first().map(|pair| pair.mean));
         slowest = pairs.first().map_or(slowest, |pair| slowest.max(pair.slowest));
     }
-    Ok(Point { pu: to, cycles: median(&means).unwrap_or(f64::NAN), slowest_cycles: slowest })
+    Ok(PuDistance { pu: to, cycles: median(&means).unwrap_or(f64::NAN), slowest_cycles: slowest })
 }
 
 /// A line at random in a page of its own for each, beyond this one: homes as they come.

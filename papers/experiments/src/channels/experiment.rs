@@ -1,13 +1,13 @@
 //! The experiments: the request for one, and its result.
 
-use super::curve::{self, Curve};
-use super::pair_gain::{self, Seats};
+use super::curve::{self, DistanceCurve};
+use super::pair_gain::{self, PairSeats};
 use super::renderer_gain;
 use super::slices::{self, Slices};
-use super::{ChannelsError, Chip, FIRST_LINE, Gain, Run, Seated};
+use super::{ChannelRuns, ChannelSeating, ChannelsError, Chip, FIRST_LINE, SeatGain};
 use seatmap_data::port::Testbed;
 use seatmap_machines::workload::Mandelbrot;
-use seatmap_machines::workload::mandelbrot::View;
+use seatmap_machines::workload::mandelbrot::MandelbrotView;
 use serde::Serialize;
 
 /// The name and version of the format of [`ChannelsResult`] on file.
@@ -58,40 +58,40 @@ pub struct ChannelsResult {
     pub what: &'static str,
     /// Its figures.
     #[serde(flatten)]
-    pub figures: Figures,
+    pub figures: ExperimentFigures,
     /// How busy the machine was in the last run; null where there are no counters.
-    pub load: Option<Load>,
+    pub load: Option<MachineLoad>,
 }
 
 /// The figures of an experiment.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
-pub enum Figures {
+pub enum ExperimentFigures {
     /// Distances from one PU.
-    Curve(Curve),
+    Curve(DistanceCurve),
     /// Many pairs at once.
     Slices(Slices),
     /// The gain of a run.
-    Gain(Gain),
+    Gain(SeatGain),
 }
 
 /// How busy a machine was, by its counters.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Load {
+pub struct MachineLoad {
     /// The share of the time for which links were busy, over all links of the busiest lane.
     pub link_share: f64,
     /// The share of the time for which the busiest directory was busy.
     pub directory_share: f64,
 }
 
-impl Load {
+impl MachineLoad {
     /// The busy shares of this many cycles: of each lane the busy cycles of all its links, and
     /// those of each directory.
     #[must_use]
     pub fn of(cycles: u64, links: usize, lanes: &[u64], directories: &[u64]) -> Self {
-        Load {
+        MachineLoad {
             link_share: most(cycles, lanes) / links.max(1) as f64,
             directory_share: most(cycles, directories),
         }
@@ -106,23 +106,23 @@ impl ChannelsResult {
     /// The seats and lines of the last comparison. For a curve these are the pairs with the
     /// farthest CPU and with the nearest.
     #[must_use]
-    pub fn seated(&self) -> Option<Seated> {
+    pub fn seated(&self) -> Option<ChannelRuns> {
         match &self.figures {
-            Figures::Curve(curve) => {
+            ExperimentFigures::Curve(curve) => {
                 let farthest = curve.points.iter().max_by(|a, b| a.cycles.total_cmp(&b.cycles))?;
-                Some(Seated::pairs(
-                    Run {
+                Some(ChannelRuns::pairs(
+                    ChannelSeating {
                         pus: vec![curve.from, farthest.pu],
                         lines: vec![FIRST_LINE + curve.line],
                     },
-                    Run {
+                    ChannelSeating {
                         pus: vec![curve.from, curve.nearest],
                         lines: vec![FIRST_LINE + curve.line],
                     },
                 ))
             }
-            Figures::Slices(slices) => slices.seated.clone(),
-            Figures::Gain(gain) => gain.seated.clone(),
+            ExperimentFigures::Slices(slices) => slices.seated.clone(),
+            ExperimentFigures::Gain(gain) => gain.seated.clone(),
         }
     }
 }
@@ -164,7 +164,7 @@ impl ExperimentOptions {
 
     /// A producer and its consumer.
     #[must_use]
-    pub fn pairs(seats: Seats, iterations: u32, values: u64, seed: u64) -> Self {
+    pub fn pairs(seats: PairSeats, iterations: u32, values: u64, seed: u64) -> Self {
         ExperimentOptions::Pairs(pair_gain::PairGainOptions {
             seats,
             iterations,
@@ -193,7 +193,7 @@ impl ExperimentOptions {
             size: (shrunk, shrunk),
             frames,
             most_iterations: MOST_ITERATIONS,
-            view: View {
+            view: MandelbrotView {
                 centre: CENTRE,
                 // Wide enough for the whole set, which spans -2 to 0.47 on the real axis.
                 width: 3.0,
@@ -258,21 +258,23 @@ pub fn run<T: Testbed>(
     bed: &mut T,
     chip: &Chip,
     options: &ExperimentOptions,
-    load: impl Fn(&T) -> Option<Load>,
+    load: impl Fn(&T) -> Option<MachineLoad>,
 ) -> Result<ChannelsResult, ChannelsError> {
     let (what, figures) = match options {
         ExperimentOptions::Curve(options) => {
-            ("curve", Figures::Curve(curve::curve(bed, chip, options)?))
+            ("curve", ExperimentFigures::Curve(curve::curve(bed, chip, options)?))
         }
         ExperimentOptions::Slices(options) => {
-            ("slices", Figures::Slices(slices::slices(bed, chip, options)?))
+            ("slices", ExperimentFigures::Slices(slices::slices(bed, chip, options)?))
         }
-        ExperimentOptions::Pairs(options) => {
-            ("producer-consumer", Figures::Gain(pair_gain::pair_gain(bed, chip, options)?))
-        }
-        ExperimentOptions::Renderer(options) => {
-            ("mandelbrot", Figures::Gain(renderer_gain::renderer_gain(bed, chip, options)?))
-        }
+        ExperimentOptions::Pairs(options) => (
+            "producer-consumer",
+            ExperimentFigures::Gain(pair_gain::pair_gain(bed, chip, options)?),
+        ),
+        ExperimentOptions::Renderer(options) => (
+            "mandelbrot",
+            ExperimentFigures::Gain(renderer_gain::renderer_gain(bed, chip, options)?),
+        ),
     };
     Ok(ChannelsResult { format: FORMAT, what, figures, load: load(bed) })
 }

@@ -1,12 +1,12 @@
 //! The gain of a run by better seats, the search for homes included.
 
-use super::Seated;
+use super::ChannelRuns;
 use seatmap_data::statistics::median;
 use serde::Serialize;
 
 /// The times of one comparison, in ticks (figure 11(b) of Liu et al. 2015).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Times {
+pub struct ComparisonTimes {
     /// T2 - T1: the run as the kernel seats it.
     pub usual: u64,
     /// T3 - T2: the search for homes.
@@ -18,7 +18,7 @@ pub struct Times {
 /// Many comparisons, each with other seats by default and other lines.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Gain {
+pub struct SeatGain {
     /// (T2 - T1) / (T4 - T2), comparison by comparison.
     pub speed_ups: Vec<f64>,
     /// The mean, as in the paper.
@@ -41,17 +41,17 @@ pub struct Gain {
     pub search_seconds: f64,
     /// The seats in the last comparison; `None` where they are not recorded.
     #[serde(skip)]
-    pub seated: Option<Seated>,
+    pub seated: Option<ChannelRuns>,
 }
 
-impl Gain {
+impl SeatGain {
     /// All comparisons together; a tick lasts `ns_per_tick` nanoseconds.
     #[must_use]
-    pub fn of(times: &[Times], ns_per_tick: f64) -> Self {
+    pub fn of(times: &[ComparisonTimes], ns_per_tick: f64) -> Self {
         let speed_ups: Vec<f64> = times.iter().map(ratio).collect();
         let without_search: Vec<f64> =
             times.iter().map(|times| times.usual as f64 / times.placed as f64).collect();
-        Gain {
+        SeatGain {
             mean: mean(times, &ratio),
             median: median(&speed_ups).unwrap_or(f64::NAN),
             least: least(&speed_ups),
@@ -70,7 +70,7 @@ impl Gain {
     }
 }
 
-fn ratio(times: &Times) -> f64 {
+fn ratio(times: &ComparisonTimes) -> f64 {
     times.usual as f64 / (times.search + times.placed) as f64
 }
 
@@ -82,7 +82,7 @@ fn most(values: &[f64]) -> f64 {
     values.iter().copied().fold(0.0, f64::max)
 }
 
-fn mean(times: &[Times], of: &dyn Fn(&Times) -> f64) -> f64 {
+fn mean(times: &[ComparisonTimes], of: &dyn Fn(&ComparisonTimes) -> f64) -> f64 {
     times.iter().map(of).sum::<f64>() / times.len().max(1) as f64
 }
 
@@ -93,10 +93,10 @@ mod tests {
     #[test]
     fn the_search_counts() {
         let times = [
-            Times { usual: 300, search: 50, placed: 100 },
-            Times { usual: 100, search: 0, placed: 100 },
+            ComparisonTimes { usual: 300, search: 50, placed: 100 },
+            ComparisonTimes { usual: 100, search: 0, placed: 100 },
         ];
-        let gain = Gain::of(&times, 1.0);
+        let gain = SeatGain::of(&times, 1.0);
         assert_eq!(
             (gain.speed_ups.as_slice(), gain.mean, gain.mean_without_search),
             (&[2.0, 1.0][..], 1.5, 2.0)

@@ -23,13 +23,13 @@ pub mod slices;
 
 pub use chip::Chip;
 pub use error::ChannelsError;
-pub use experiment::{ChannelsResult, ExperimentOptions, Figures, Load, run};
-pub use gain::Gain;
-pub use seated::{Run, Seated};
+pub use experiment::{ChannelsResult, ExperimentFigures, ExperimentOptions, MachineLoad, run};
+pub use gain::SeatGain;
+pub use seated::{ChannelRuns, ChannelSeating};
 
 use seatmap_data::port::{Addr, Testbed};
 use seatmap_data::statistics::median;
-use seatmap_machines::workload::{PingPong, Trace};
+use seatmap_machines::workload::{PingPong, PingPongTimes};
 use seatmap_measure::screen::GAP_FACTOR;
 
 /// Where lines of channels begin: a page beyond the lines where tasks meet.
@@ -109,12 +109,12 @@ pub fn round_trips<T: Testbed>(
 }
 
 /// The task of a pair that started later: the other's first batch holds the wait.
-fn later(pair: &[Trace]) -> Option<&Trace> {
+fn later(pair: &[PingPongTimes]) -> Option<&PingPongTimes> {
     pair.iter().max_by_key(|trace| trace.stamps.first().map(|stamp| stamp.ticks))
 }
 
 /// The batches of one task in ticks, but for the first, up to the time when others begin to end.
-fn of_trace(trace: &Trace, until: u64) -> RoundTrips {
+fn of_trace(trace: &PingPongTimes, until: u64) -> RoundTrips {
     let ticks: Vec<u64> = trace.stamps.iter().map(|stamp| stamp.ticks).collect();
     let last =
         // At least one full batch counts, even where another task ended before it.

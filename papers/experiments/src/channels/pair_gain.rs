@@ -1,15 +1,15 @@
 //! The gain of the producer-consumer model.
 
 use super::find_td::find_td;
-use super::gain::{Gain, Times};
-use super::{ChannelsError, Chip, FIRST_LINE, Run, Seated};
+use super::gain::{ComparisonTimes, SeatGain};
+use super::{ChannelRuns, ChannelSeating, ChannelsError, Chip, FIRST_LINE};
 use fastrand::Rng;
 use seatmap_data::port::{Addr, Testbed};
 use seatmap_machines::workload::ProducerConsumer;
 
 /// Where the two threads go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Seats {
+pub enum PairSeats {
     /// Two hardware threads of the core nearest to the home (figure 12).
     SameCore,
     /// That core and the next (figure 13).
@@ -20,7 +20,7 @@ pub enum Seats {
 #[derive(Clone, Copy, Debug)]
 pub struct PairGainOptions {
     /// Where the two threads go.
-    pub seats: Seats,
+    pub seats: PairSeats,
     /// Comparisons, each over another line.
     pub iterations: u32,
     /// Values in a run.
@@ -40,32 +40,34 @@ pub fn pair_gain<T: Testbed>(
     bed: &mut T,
     chip: &Chip,
     options: &PairGainOptions,
-) -> Result<Gain, ChannelsError> {
+) -> Result<SeatGain, ChannelsError> {
     let mut rng = Rng::with_seed(options.seed);
     let mut times = Vec::new();
     let mut last = None;
     // A line of its own each time, as homes differ by line.
     for line in FIRST_LINE..FIRST_LINE + options.iterations {
-        let before = Run { pus: chip.pairs(1, &[], &mut rng)?, lines: vec![line] };
+        let before = ChannelSeating { pus: chip.pairs(1, &[], &mut rng)?, lines: vec![line] };
         let usual = ticks(bed, &before.pus, line, options.values)?;
         let found = find_td(bed, chip, line, options.batches)?;
-        let after =
-            Run { pus: seats(chip, found.core, options.seats)?.to_vec(), lines: vec![line] };
+        let after = ChannelSeating {
+            pus: seats(chip, found.core, options.seats)?.to_vec(),
+            lines: vec![line],
+        };
         let placed = ticks(bed, &after.pus, line, options.values)?;
-        times.push(Times { usual, search: found.ticks, placed });
-        last = Some(Seated::pairs(before, after));
+        times.push(ComparisonTimes { usual, search: found.ticks, placed });
+        last = Some(ChannelRuns::pairs(before, after));
     }
-    Ok(Gain { seated: last, ..Gain::of(&times, bed.ns_per_tick()) })
+    Ok(SeatGain { seated: last, ..SeatGain::of(&times, bed.ns_per_tick()) })
 }
 
-fn seats(chip: &Chip, core: usize, seats: Seats) -> Result<[u32; 2], ChannelsError> {
+fn seats(chip: &Chip, core: usize, seats: PairSeats) -> Result<[u32; 2], ChannelsError> {
     match (seats, chip.cores[core].as_slice()) {
-        (Seats::SameCore, [first, second, ..]) => Ok([*first, *second]),
-        (Seats::SameCore, _) => Err(ChannelsError::Unfit(
+        (PairSeats::SameCore, [first, second, ..]) => Ok([*first, *second]),
+        (PairSeats::SameCore, _) => Err(ChannelsError::Unfit(
             "two threads on one core take SMT, and this machine has none".to_owned(),
         )),
         // The next core around the ring; behind the last one comes the first.
-        (Seats::CloseCores, _) => Ok([chip.first(core), chip.first(core + 1)]),
+        (PairSeats::CloseCores, _) => Ok([chip.first(core), chip.first(core + 1)]),
     }
 }
 

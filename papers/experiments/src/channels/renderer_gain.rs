@@ -1,9 +1,9 @@
 //! The gain of the Mandelbrot renderer.
 
 use super::find_td::find_td;
-use super::gain::{Gain, Times};
+use super::gain::{ComparisonTimes, SeatGain};
 use super::slices::{enough, in_slices};
-use super::{ChannelsError, Chip, FIRST_LINE, Run, Seated};
+use super::{ChannelRuns, ChannelSeating, ChannelsError, Chip, FIRST_LINE};
 use fastrand::Rng;
 use seatmap_data::port::{Addr, Testbed};
 use seatmap_machines::workload::Mandelbrot;
@@ -36,7 +36,7 @@ pub fn renderer_gain<T: Testbed>(
     bed: &mut T,
     chip: &Chip,
     options: &RendererOptions,
-) -> Result<Gain, ChannelsError> {
+) -> Result<SeatGain, ChannelsError> {
     let renderer = &options.renderer;
     let sections = chip.sections(renderer.coordinators)?;
     // A coordinator and its workers share a section.
@@ -56,7 +56,7 @@ pub fn renderer_gain<T: Testbed>(
     for iteration in 0..options.iterations {
         let first = FIRST_LINE + iteration * options.lines as u32;
         let lines: Vec<u32> = (first..first + options.lines as u32).collect();
-        let before = Run {
+        let before = ChannelSeating {
             pus: chip.spread(renderer.coordinators * threads, &mut rng)?,
             lines: lines.clone(),
         };
@@ -76,19 +76,21 @@ pub fn renderer_gain<T: Testbed>(
         let dealt: Vec<u32> = (0..sections.len())
             .flat_map(|at| chosen.iter().skip(at).step_by(sections.len()).copied())
             .collect();
-        let after =
-            Run { pus: sliced(chip, &sections, renderer.workers, &dealt, &homes), lines: dealt };
+        let after = ChannelSeating {
+            pus: sliced(chip, &sections, renderer.workers, &dealt, &homes),
+            lines: dealt,
+        };
         let placed = ticks(bed, &after.pus, renderer, &after.lines)?;
-        times.push(Times {
+        times.push(ComparisonTimes {
             // The renderings stand for larger ones; the search is made once, however large they
             // are.
             usual: (usual as f64 * options.times) as u64,
             search,
             placed: (placed as f64 * options.times) as u64,
         });
-        last = Some(Seated { channels: talk(renderer), usual: before, placed: after });
+        last = Some(ChannelRuns { channels: talk(renderer), usual: before, placed: after });
     }
-    Ok(Gain { seated: last, ..Gain::of(&times, bed.ns_per_tick()) })
+    Ok(SeatGain { seated: last, ..SeatGain::of(&times, bed.ns_per_tick()) })
 }
 
 /// Each coordinator to each of its workers, and back: in the order of their lines.

@@ -2,7 +2,7 @@
 
 /// Seats and lines of one run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Run {
+pub struct ChannelSeating {
     /// The PU of each task.
     pub pus: Vec<u32>,
     /// The line of each channel.
@@ -11,19 +11,19 @@ pub struct Run {
 
 /// The last comparison of an experiment.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Seated {
+pub struct ChannelRuns {
     /// The sender and receiver of each channel, by task.
     pub channels: Vec<(usize, usize)>,
     /// The run on seats as they came.
-    pub usual: Run,
+    pub usual: ChannelSeating,
     /// The run on the seats that were looked for.
-    pub placed: Run,
+    pub placed: ChannelSeating,
 }
 
-impl Seated {
+impl ChannelRuns {
     /// Tasks that talk two by two.
-    pub(super) fn pairs(usual: Run, placed: Run) -> Self {
-        Seated {
+    pub(super) fn pairs(usual: ChannelSeating, placed: ChannelSeating) -> Self {
+        ChannelRuns {
             channels: (0..usual.pus.len() / 2).map(|pair| (2 * pair, 2 * pair + 1)).collect(),
             usual,
             placed,

@@ -1,6 +1,6 @@
 //! Busy pairs at random, and in slices.
 
-use super::{ChannelsError, Chip, FIRST_LINE, Run, Seated, round_trips};
+use super::{ChannelRuns, ChannelSeating, ChannelsError, Chip, FIRST_LINE, round_trips};
 use crate::channels::find_td::find_td;
 use fastrand::Rng;
 use seatmap_data::port::Testbed;
@@ -35,21 +35,21 @@ pub struct Slices {
     /// Slices.
     pub sections: usize,
     /// The times with seats and lines at random.
-    pub random: Spread,
+    pub random: RoundTripSpread,
     /// The times in the Pizza Slice algorithm's placement.
-    pub sliced: Spread,
+    pub sliced: RoundTripSpread,
     /// The share of pairs whose line is at home in their slice; null where the same core is
     /// nearest to all lines, which then have no homes of their own.
     pub at_home_share: Option<f64>,
     /// The seats in the last run.
     #[serde(skip)]
-    pub seated: Option<Seated>,
+    pub seated: Option<ChannelRuns>,
 }
 
 /// Round trips of all pairs in all runs, in cycles of the machine's clock.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Spread {
+pub struct RoundTripSpread {
     /// The middle.
     pub median_cycles: f64,
     /// The time that a tenth of the pairs exceeds.
@@ -80,7 +80,7 @@ pub fn slices<T: Testbed>(
     for _ in 0..options.runs {
         let lines: Vec<u32> =
             (0..options.lines as u32).map(|at| FIRST_LINE + 64 * at + rng.u32(..64)).collect();
-        let usual = Run {
+        let usual = ChannelSeating {
             pus: chip.pairs(options.pairs, &[], &mut rng)?,
             lines: lines[..options.pairs].to_vec(),
         };
@@ -91,9 +91,12 @@ pub fn slices<T: Testbed>(
         nearest.extend(homes.iter().map(|(_, core)| *core));
         let (chosen, found) = in_slices(&homes, options.pairs, &sections);
         at_home += found;
-        let placed = Run { pus: seated(chip, options.pairs, &sections, &mut rng)?, lines: chosen };
+        let placed = ChannelSeating {
+            pus: seated(chip, options.pairs, &sections, &mut rng)?,
+            lines: chosen,
+        };
         sliced.extend(round_trips(bed, &placed.pus, &placed.lines, options.batches)?.0);
-        last = Some(Seated::pairs(usual, placed));
+        last = Some(ChannelRuns::pairs(usual, placed));
     }
     Ok(Slices {
         pairs: options.pairs,
@@ -167,9 +170,9 @@ fn seated(
         .collect())
 }
 
-fn spread(pairs: &[super::RoundTrips]) -> Spread {
+fn spread(pairs: &[super::RoundTrips]) -> RoundTripSpread {
     let means: Vec<f64> = pairs.iter().map(|pair| pair.mean).collect();
-    Spread {
+    RoundTripSpread {
         median_cycles: median(&means).unwrap_or(f64::NAN),
         p90_cycles: quantile(&means, 0.9).unwrap_or(f64::NAN),
         most_cycles: means.iter().copied().fold(0.0, f64::max),

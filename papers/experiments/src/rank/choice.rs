@@ -1,7 +1,7 @@
 //! Which mappings a study runs.
 
 use super::error::SetupError;
-use super::{Mapping, named::named};
+use super::{TaskMapping, named::named};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ pub const LARGEST_SAMPLE: u64 = 1_000_000;
 /// Which mappings are run: all, or some.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Choice {
+pub struct MappingChoice {
     /// Only this many: the named ones first, the others at random.
     #[cfg_attr(feature = "schema", schemars(default, range(min = 1)))]
     pub sample: Option<u64>,
@@ -21,13 +21,13 @@ pub struct Choice {
     pub is_reduced_by_symmetry: bool,
 }
 
-impl Choice {
+impl MappingChoice {
     /// The mappings' places in lexicographic order, ascending. `seed` draws the sample.
     ///
     /// # Errors
     /// [`SetupError`]: too many to run them all, or none.
     pub fn indices(self, tasks: usize, seed: u64) -> Result<Vec<u64>, SetupError> {
-        let Some(count) = Mapping::count(tasks).filter(|_| tasks >= 2) else {
+        let Some(count) = TaskMapping::count(tasks).filter(|_| tasks >= 2) else {
             return Err(SetupError::Tasks(tasks));
         };
         // All but the reduced ring of up to two, and of those mappings that are their own mirror
@@ -47,8 +47,9 @@ impl Choice {
     /// The first of a mapping and its mirror image, where they count as one.
     fn canonical(self, tasks: usize, index: u64) -> u64 {
         if self.is_reduced_by_symmetry {
-            index
-                .min(Mapping::nth(tasks, index).map_or(index, |mapping| mapping.mirrored().index()))
+            index.min(
+                TaskMapping::nth(tasks, index).map_or(index, |mapping| mapping.mirrored().index()),
+            )
         } else {
             index
         }
@@ -75,13 +76,13 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const REDUCED: Choice = Choice { sample: None, is_reduced_by_symmetry: true };
+    const REDUCED: MappingChoice = MappingChoice { sample: None, is_reduced_by_symmetry: true };
 
     #[test]
     fn all_of_them_or_half() {
-        assert_eq!(Choice::default().indices(6, 1).unwrap(), (0..120).collect::<Vec<_>>());
+        assert_eq!(MappingChoice::default().indices(6, 1).unwrap(), (0..120).collect::<Vec<_>>());
         let half = REDUCED.indices(6, 1).unwrap();
-        let mirrored = |index: &u64| Mapping::nth(6, *index).unwrap().mirrored().index();
+        let mirrored = |index: &u64| TaskMapping::nth(6, *index).unwrap().mirrored().index();
         let mut both: Vec<u64> = half.iter().copied().chain(half.iter().map(mirrored)).collect();
         both.sort_unstable();
         assert_eq!(both, (0..120).collect::<Vec<_>>());
@@ -90,20 +91,23 @@ mod tests {
 
     #[test]
     fn what_cannot_be_run_is_refused() {
-        let refused = |choice: Choice, tasks| choice.indices(tasks, 1).unwrap_err().to_string();
-        insta::assert_snapshot!(refused(Choice::default(), 10), @"10 tasks have 362880 mappings, too many to run them all; --sample 1000 runs that many");
-        insta::assert_snapshot!(refused(Choice::default(), 1), @"1 tasks cannot be ranked: a ring has 2 to 21");
-        insta::assert_snapshot!(refused(Choice { sample: Some(0), ..REDUCED }, 6), @"a sample of no mappings has no ranks; --sample 100 draws a hundred");
-        assert!(refused(Choice { sample: Some(u64::MAX), ..REDUCED }, 20).contains("1000000"));
+        let refused =
+            |choice: MappingChoice, tasks| choice.indices(tasks, 1).unwrap_err().to_string();
+        insta::assert_snapshot!(refused(MappingChoice::default(), 10), @"10 tasks have 362880 mappings, too many to run them all; --sample 1000 runs that many");
+        insta::assert_snapshot!(refused(MappingChoice::default(), 1), @"1 tasks cannot be ranked: a ring has 2 to 21");
+        insta::assert_snapshot!(refused(MappingChoice { sample: Some(0), ..REDUCED }, 6), @"a sample of no mappings has no ranks; --sample 100 draws a hundred");
+        assert!(
+            refused(MappingChoice { sample: Some(u64::MAX), ..REDUCED }, 20).contains("1000000")
+        );
     }
 
     proptest! {
         #[test]
         fn a_sample_holds_each_once_and_the_named_ones(tasks in 3usize..14, sample in 1u64..400, reduced: bool, seed: u64) {
-            let choice = Choice { sample: Some(sample), is_reduced_by_symmetry: reduced };
+            let choice = MappingChoice { sample: Some(sample), is_reduced_by_symmetry: reduced };
             let drawn = choice.indices(tasks, seed).unwrap();
             prop_assert!(drawn.is_sorted_by(|a, b| a < b));
-            prop_assert_eq!(drawn.len() as u64, sample.min(Mapping::count(tasks).unwrap() / if reduced { 2 } else { 1 }));
+            prop_assert_eq!(drawn.len() as u64, sample.min(TaskMapping::count(tasks).unwrap() / if reduced { 2 } else { 1 }));
             prop_assert!(drawn.iter().all(|index| choice.canonical(tasks, *index) == *index));
             prop_assert_eq!(drawn[0], 0, "the identity");
             prop_assert_eq!(choice.indices(tasks, seed).unwrap(), drawn);

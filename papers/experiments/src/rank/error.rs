@@ -122,7 +122,7 @@ pub enum RankingError {
 
 /// Why a study failed; `E` is the machine's own error.
 #[derive(Debug, thiserror::Error)]
-pub enum RankError<E: std::error::Error + 'static> {
+pub enum RankStudyError<E: std::error::Error + 'static> {
     /// The machine failed.
     #[error("mapping {mapping}, run {run}")]
     Machine {

@@ -1,6 +1,6 @@
 //! The figures of a ranking, as its document holds them.
 
-use super::{Mapping, Times};
+use super::{MappingTimes, TaskMapping};
 use seatmap_data::statistics::correlation::spearman;
 use seatmap_data::statistics::{quantile_sorted, sorted};
 use serde::{Deserialize, Serialize};
@@ -23,7 +23,7 @@ pub struct Named {
 /// One run of all mappings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Run {
+pub struct MappingRun {
     /// The number of the run, from 1.
     pub run: u32,
     /// Its fastest mapping.
@@ -41,10 +41,10 @@ pub struct Run {
     pub rank_of_best: usize,
 }
 
-impl Run {
+impl MappingRun {
     /// The figures of a run; `best` is the row of the mapping that is best in the mean.
     pub(super) fn of(
-        times: &Times,
+        times: &MappingTimes,
         run: usize,
         best: usize,
         mapping: impl Fn(usize) -> String,
@@ -54,7 +54,7 @@ impl Run {
         order.sort_by(|a, b| ns[*a].total_cmp(&ns[*b]));
         let fastest = order[0];
         let slowest = order[order.len() - 1];
-        Run {
+        MappingRun {
             run: run as u32 + 1,
             best: mapping(fastest),
             best_ns: ns[fastest],
@@ -111,7 +111,7 @@ pub struct Correlation {
 
 impl Correlation {
     /// `None` for one run, and where a run finds all mappings alike.
-    pub(super) fn of(times: &Times) -> Option<Self> {
+    pub(super) fn of(times: &MappingTimes) -> Option<Self> {
         let runs: Vec<Vec<f64>> = (0..times.runs()).map(|run| times.of_run(run)).collect();
         let last = runs.len().checked_sub(1)?;
         let with_later_runs = runs
@@ -148,7 +148,7 @@ pub struct BestSet {
 /// A mapping and its figures.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Row {
+pub struct RankedMapping {
     /// Its rank by the mean, from 1.
     pub rank: usize,
     /// The mapping in the paper's notation.
@@ -177,5 +177,5 @@ pub(super) fn decimals(figure: f64) -> f64 {
 
 /// A mapping in the paper's notation; empty for an index that does not exist.
 pub(super) fn notation(tasks: usize, index: u64) -> String {
-    Mapping::nth(tasks, index).map_or_else(String::new, |mapping| mapping.to_string())
+    TaskMapping::nth(tasks, index).map_or_else(String::new, |mapping| mapping.to_string())
 }

@@ -1,9 +1,9 @@
 //! Finished runs on file, so that no interruption loses them.
 
-use super::times::Job;
-use super::{Setup, Shard, Times};
+use super::times::MappingTrial;
+use super::{MappingTimes, Setup, Shard};
 use seatmap_data::document::json_problem;
-use seatmap_measure::journal::{JournalError, Lines};
+use seatmap_measure::journal::{JournalError, JsonLines};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::path::Path;
@@ -24,13 +24,13 @@ struct Head {
 #[derive(Serialize, Deserialize)]
 struct Record {
     #[serde(flatten)]
-    job: Job,
+    job: MappingTrial,
     ns: f64,
 }
 
 /// A journal open for appending: one JSON line a run.
 #[derive(Debug)]
-pub struct RankJournal(Lines);
+pub struct RankJournal(JsonLines);
 
 impl RankJournal {
     /// Goes on with the journal in a file open for reading and writing, and fills in the times that
@@ -43,9 +43,9 @@ impl RankJournal {
         file: File,
         setup: &Setup,
         shard: Option<Shard>,
-        times: &mut Times,
+        times: &mut MappingTimes,
     ) -> Result<Self, JournalError> {
-        let (mut lines, text) = Lines::resume(path, file)?;
+        let (mut lines, text) = JsonLines::resume(path, file)?;
         if text.is_empty() {
             // Without a line break, what is there is the torn head of an interrupted start.
             lines.cut("")?;
@@ -62,7 +62,7 @@ impl RankJournal {
     ///
     /// # Errors
     /// [`JournalError::Io`].
-    pub fn record(&mut self, job: Job, ns: f64) -> Result<(), JournalError> {
+    pub fn record(&mut self, job: MappingTrial, ns: f64) -> Result<(), JournalError> {
         self.0.write(&Record { job, ns })
     }
 
@@ -79,7 +79,7 @@ fn fill(
     path: &Path,
     text: &str,
     (setup, shard): (&Setup, Option<Shard>),
-    times: &mut Times,
+    times: &mut MappingTimes,
 ) -> Result<(), JournalError> {
     let mut lines = text.lines();
     let head: Head = serde_json::from_str(lines.next().unwrap_or_default()).map_err(|error| {
@@ -116,8 +116,8 @@ mod tests {
     use crate::rank::setup::tests::setup;
     use std::path::PathBuf;
 
-    fn times(setup: &Setup) -> Times {
-        Times::new(setup.indices(None).unwrap(), setup.runs)
+    fn times(setup: &Setup) -> MappingTimes {
+        MappingTimes::new(setup.indices(None).unwrap(), setup.runs)
     }
 
     fn file(path: &Path) -> File {
@@ -130,12 +130,12 @@ mod tests {
         let path = folder.path().join("journal");
         let mut journal =
             RankJournal::open(&path, file(&path), &setup(4), None, &mut times(&setup(4))).unwrap();
-        journal.record(Job { index: 3, run: 1 }, 20.5).unwrap();
-        journal.record(Job { index: 0, run: 0 }, 10.25).unwrap();
+        journal.record(MappingTrial { index: 3, run: 1 }, 20.5).unwrap();
+        journal.record(MappingTrial { index: 0, run: 0 }, 10.25).unwrap();
         (folder, path)
     }
 
-    fn opened(path: &Path, setup: &Setup, shard: Option<Shard>) -> Result<Times, String> {
+    fn opened(path: &Path, setup: &Setup, shard: Option<Shard>) -> Result<MappingTimes, String> {
         let mut times = times(setup);
         RankJournal::open(path, file(path), setup, shard, &mut times)
             .map_err(|error| error.to_string())?;

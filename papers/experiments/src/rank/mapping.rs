@@ -17,9 +17,9 @@ pub const MOST_TASKS: usize = 21;
 /// assert_eq!(mapping.seats(&[10, 11, 12, 13, 14, 15])[5], 11);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Mapping(Vec<u8>);
+pub struct TaskMapping(Vec<u8>);
 
-impl Mapping {
+impl TaskMapping {
     /// The number of mappings of this many tasks; `None` beyond [`MOST_TASKS`] and for 0.
     #[must_use]
     pub fn count(tasks: usize) -> Option<u64> {
@@ -42,7 +42,7 @@ impl Mapping {
             mapping.push(left.remove((rest / following) as usize));
             rest %= following;
         }
-        Some(Mapping(mapping))
+        Some(TaskMapping(mapping))
     }
 
     /// The mapping with these tasks, thread by thread; `None` where they are not a permutation that
@@ -53,7 +53,7 @@ impl Mapping {
         sorted.sort_unstable();
         let is_permutation = sorted.iter().enumerate().all(|(at, task)| at == usize::from(*task));
         (is_permutation && tasks.first() == Some(&0) && tasks.len() <= MOST_TASKS)
-            .then_some(Mapping(tasks))
+            .then_some(TaskMapping(tasks))
     }
 
     /// Its place in lexicographic order, from 0.
@@ -85,7 +85,7 @@ impl Mapping {
     #[must_use]
     pub fn inverse(&self) -> Self {
         let threads: Vec<u32> = (0..self.0.len() as u32).collect();
-        Mapping(self.seats(&threads).into_iter().map(|thread| thread as u8).collect())
+        TaskMapping(self.seats(&threads).into_iter().map(|thread| thread as u8).collect())
     }
 
     /// The ring the other way round: a bidirectional one is its own mirror image.
@@ -93,11 +93,11 @@ impl Mapping {
     pub fn mirrored(&self) -> Self {
         let tasks = self.0.len() as u8;
         // Task t becomes task -t on the ring, and task 0 stays.
-        Mapping(self.0.iter().map(|task| (tasks - task) % tasks).collect())
+        TaskMapping(self.0.iter().map(|task| (tasks - task) % tasks).collect())
     }
 }
 
-impl fmt::Display for Mapping {
+impl fmt::Display for TaskMapping {
     /// The paper's notation; from eleven tasks on with spaces, as the digits would run together.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Up to ten tasks, each is one digit.
@@ -119,32 +119,34 @@ mod tests {
 
     #[test]
     fn the_order_is_lexicographic() {
-        let all: Vec<Mapping> = (0..120).map(|index| Mapping::nth(6, index).unwrap()).collect();
+        let all: Vec<TaskMapping> =
+            (0..120).map(|index| TaskMapping::nth(6, index).unwrap()).collect();
         assert!(
-            all.is_sorted() && all.iter().all(|mapping| Mapping::new(mapping.0.clone()).is_some())
+            all.is_sorted()
+                && all.iter().all(|mapping| TaskMapping::new(mapping.0.clone()).is_some())
         );
         assert_eq!(
             (all[0].to_string(), all[1].to_string()),
             ("[012345]".into(), "[012354]".into())
         );
-        assert_eq!(Mapping::nth(6, 120), None);
+        assert_eq!(TaskMapping::nth(6, 120), None);
         assert_eq!(
-            (Mapping::count(1), Mapping::count(8), Mapping::count(22)),
+            (TaskMapping::count(1), TaskMapping::count(8), TaskMapping::count(22)),
             (Some(1), Some(5040), None)
         );
-        assert_eq!(Mapping::nth(12, 0).unwrap().to_string(), "[0 1 2 3 4 5 6 7 8 9 10 11]");
+        assert_eq!(TaskMapping::nth(12, 0).unwrap().to_string(), "[0 1 2 3 4 5 6 7 8 9 10 11]");
     }
 
     #[test]
     fn what_is_no_mapping_is_none() {
         for bad in [vec![], vec![1, 0], vec![0, 0], vec![0, 2], vec![0, 1, 1]] {
-            assert_eq!(Mapping::new(bad), None);
+            assert_eq!(TaskMapping::new(bad), None);
         }
     }
 
     #[test]
     fn a_mapping_seats_tasks() {
-        let mapping = Mapping::new(vec![0, 2, 4, 5, 3, 1]).unwrap();
+        let mapping = TaskMapping::new(vec![0, 2, 4, 5, 3, 1]).unwrap();
         assert_eq!(mapping.seats(&[7, 8, 9, 10, 11, 12]), [7, 12, 8, 11, 9, 10]);
         assert_eq!(mapping.inverse().to_string(), "[051423]");
         assert_eq!(mapping.mirrored().to_string(), "[042135]");
@@ -153,8 +155,8 @@ mod tests {
     proptest! {
         #[test]
         fn index_and_mapping_are_each_others_inverse(tasks in 1usize..=MOST_TASKS, any in any::<u64>()) {
-            let index = any % Mapping::count(tasks).unwrap();
-            let mapping = Mapping::nth(tasks, index).unwrap();
+            let index = any % TaskMapping::count(tasks).unwrap();
+            let mapping = TaskMapping::nth(tasks, index).unwrap();
             prop_assert_eq!(mapping.index(), index);
             prop_assert_eq!(mapping.inverse().inverse(), mapping.clone());
             prop_assert_eq!(mapping.mirrored().mirrored(), mapping);

@@ -6,7 +6,7 @@
 //! the best unless its mean exceeds the smallest of the others by more than the critical value
 //! allows; the true best is among those that are left with the confidence stated.
 
-use super::Times;
+use super::MappingTimes;
 use libm::{erfc, lgamma};
 use std::f64::consts::{PI, SQRT_2};
 
@@ -33,7 +33,7 @@ pub struct MayBeBest {
 /// Compares all mappings with the best; `None` for a single run, which says nothing of how much
 /// runs differ, and for a single mapping.
 #[must_use]
-pub fn may_be_best(times: &Times) -> Option<MayBeBest> {
+pub fn may_be_best(times: &MappingTimes) -> Option<MayBeBest> {
     let mappings = times.indices().len();
     let runs = times.runs();
     if mappings < 2 || runs < 2 || times.rows().flatten().any(|ns| *ns <= 0.0) {
@@ -141,7 +141,7 @@ fn chi_density(sigma: f64, freedom: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rank::Job;
+    use crate::rank::MappingTrial;
 
     #[test]
     fn critical_values_are_those_of_the_table() {
@@ -162,11 +162,11 @@ mod tests {
         }
     }
 
-    fn times(rows: &[[f64; 3]]) -> Times {
-        let mut times = Times::new((0..rows.len() as u64).collect(), 3);
+    fn times(rows: &[[f64; 3]]) -> MappingTimes {
+        let mut times = MappingTimes::new((0..rows.len() as u64).collect(), 3);
         for (index, row) in rows.iter().enumerate() {
             for (run, ns) in row.iter().enumerate() {
-                times.set(Job { index: index as u64, run: run as u32 }, *ns);
+                times.set(MappingTrial { index: index as u64, run: run as u32 }, *ns);
             }
         }
         times
@@ -208,9 +208,9 @@ mod tests {
 
     #[test]
     fn one_run_or_one_mapping_says_nothing() {
-        assert_eq!(may_be_best(&Times::new(vec![0], 3)), None);
-        let mut single = Times::new(vec![0, 1], 1);
-        (0..2).for_each(|index| assert!(single.set(Job { index, run: 0 }, 5.0)));
+        assert_eq!(may_be_best(&MappingTimes::new(vec![0], 3)), None);
+        let mut single = MappingTimes::new(vec![0, 1], 1);
+        (0..2).for_each(|index| assert!(single.set(MappingTrial { index, run: 0 }, 5.0)));
         assert_eq!(may_be_best(&single), None);
     }
 }

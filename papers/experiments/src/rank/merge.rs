@@ -1,6 +1,6 @@
 //! One ranking from its parts.
 
-use super::{Ranking, RankingError, Setup, Shard, Times};
+use super::{MappingTimes, Ranking, RankingError, Setup, Shard};
 use std::collections::BTreeSet;
 
 /// Missing parts that are listed; of more, only the first.
@@ -15,7 +15,7 @@ pub fn merge(parts: &[Ranking]) -> Result<Ranking, (Option<usize>, RankingError)
     let first = parts.first().ok_or((None, RankingError::Nothing))?;
     let of = whole(first.shard).map_err(|error| (Some(0), error))?.of;
     let indices = first.setup.indices(None).map_err(|error| (Some(0), error.into()))?;
-    let mut times = Times::new(indices, first.setup.runs);
+    let mut times = MappingTimes::new(indices, first.setup.runs);
     let mut missing: BTreeSet<u32> = (1..=of).collect();
     for (at, part) in parts.iter().enumerate() {
         add(part, &first.setup, of, &mut missing)

@@ -31,12 +31,12 @@ pub mod spread;
 pub mod study;
 pub mod times;
 
-pub use choice::Choice;
-pub use error::{RankError, RankingError, SetupError};
-pub use mapping::Mapping;
+pub use choice::MappingChoice;
+pub use error::{RankStudyError, RankingError, SetupError};
+pub use mapping::TaskMapping;
 pub use merge::merge;
-pub use program::{Timed, time_ns};
+pub use program::{TimedProgram, time_ns};
 pub use ranking::Ranking;
 pub use setup::{Setup, Variant};
 pub use shard::Shard;
-pub use times::{Job, Times};
+pub use times::{MappingTimes, MappingTrial};

@@ -1,6 +1,6 @@
 //! The mappings that one would try first.
 
-use super::Mapping;
+use super::TaskMapping;
 
 /// Each with its name. The gang order of Linux on the Cell
 /// (`arch/powerpc/platforms/cell/spu_manage.c`: SPE 0, 2, 4, 6, 7, 5, 3, 1) seats neighbours of the
@@ -15,7 +15,7 @@ use super::Mapping;
 /// | `ring-back`, `ring-back-seats` | `[01357642]` likewise |
 /// | `even-odd`, `even-odd-seats` | `[02461357]` likewise |
 #[must_use]
-pub fn named(tasks: usize) -> Vec<(&'static str, Mapping)> {
+pub fn named(tasks: usize) -> Vec<(&'static str, TaskMapping)> {
     let all = 0..tasks as u8;
     let even = all.clone().filter(|task| task % 2 == 0);
     let odd = all.clone().filter(|task| task % 2 == 1);
@@ -30,7 +30,7 @@ pub fn named(tasks: usize) -> Vec<(&'static str, Mapping)> {
     lists
         .into_iter()
         .flat_map(|(name, seats, list)| {
-            let mapping = Mapping::new(list);
+            let mapping = TaskMapping::new(list);
             // A list of tasks by thread can as well be read as threads by task, which is another
             // mapping.
             let as_seats = seats.and_then(|name| Some((name, mapping.as_ref()?.inverse())));

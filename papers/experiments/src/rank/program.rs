@@ -1,12 +1,12 @@
 //! The programs that are timed: packets forwarded around a ring, or long messages along a pattern.
 
 use seatmap_cell_sim::workload::{LongMessages, MessageRingOver};
-use seatmap_data::port::channels::{Bed, Channels, Program, Shape};
+use seatmap_data::port::channels::{Bed, ChannelProgram, Channels, ProgramNeeds};
 use seatmap_machines::workload::elapsed_ticks;
 
 /// A program that is timed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Timed {
+pub enum TimedProgram {
     /// As Keller & Varbanescu time mappings.
     Ring(MessageRingOver),
     /// Long messages along a pattern, as Sudheer et al. send them.
@@ -15,32 +15,32 @@ pub enum Timed {
 
 /// When a task began and ended, in cycles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span {
+pub struct TaskSpan {
     /// The time at which it began.
     pub began: u64,
     /// The time at which it ended.
     pub ended: u64,
 }
 
-impl Program for Timed {
-    type Output = Span;
+impl ChannelProgram for TimedProgram {
+    type Output = TaskSpan;
 
-    fn shape(&self) -> Shape {
+    fn shape(&self) -> ProgramNeeds {
         match self {
-            Timed::Ring(ring) => ring.shape(),
-            Timed::Long(messages) => messages.shape(),
+            TimedProgram::Ring(ring) => ring.shape(),
+            TimedProgram::Long(messages) => messages.shape(),
         }
     }
 
-    fn task<C: Channels>(&self, channels: &C, rank: usize) -> Span {
+    fn task<C: Channels>(&self, channels: &C, rank: usize) -> TaskSpan {
         match self {
-            Timed::Ring(ring) => {
+            TimedProgram::Ring(ring) => {
                 let taken = ring.task(channels, rank);
-                Span { began: taken.began, ended: taken.ended }
+                TaskSpan { began: taken.began, ended: taken.ended }
             }
-            Timed::Long(messages) => {
+            TimedProgram::Long(messages) => {
                 let moved = messages.task(channels, rank);
-                Span { began: moved.began, ended: moved.ended }
+                TaskSpan { began: moved.began, ended: moved.ended }
             }
         }
     }
@@ -52,7 +52,7 @@ impl Program for Timed {
 /// The machine could not run it there.
 pub fn time_ns<B: Bed>(
     bed: &mut B,
-    program: &Timed,
+    program: &TimedProgram,
     seats: &[u32],
     seed: u64,
 ) -> Result<f64, B::Error> {

@@ -1,8 +1,10 @@
 //! `seatmap-ranking/1`: the mappings of a study by their mean time, and what that says.
 
-use super::figures::{BestSet, Correlation, Named, Quantiles, Row, Run, decimals, notation, ratio};
+use super::figures::{
+    BestSet, Correlation, MappingRun, Named, Quantiles, RankedMapping, decimals, notation, ratio,
+};
 use super::mcb::{self, may_be_best};
-use super::{Job, RankingError, Setup, Shard, Times, named::named};
+use super::{MappingTimes, MappingTrial, RankingError, Setup, Shard, named::named};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -59,7 +61,7 @@ pub struct Ranking {
     /// The rank of well-known mappings.
     pub named: Vec<Named>,
     /// The figures of each run by itself.
-    pub by_run: Vec<Run>,
+    pub by_run: Vec<MappingRun>,
     /// How well runs agree; null for one run.
     #[cfg_attr(feature = "schema", schemars(default))]
     pub rank_correlation: Option<Correlation>,
@@ -68,13 +70,13 @@ pub struct Ranking {
     pub may_be_best: Option<BestSet>,
     /// All mappings, the best first.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
-    pub ranking: Vec<Row>,
+    pub ranking: Vec<RankedMapping>,
 }
 
 impl Ranking {
     /// Ranks what was timed; `None` unless everything was.
     #[must_use]
-    pub fn new(setup: Setup, shard: Option<Shard>, times: &Times) -> Option<Self> {
+    pub fn new(setup: Setup, shard: Option<Shard>, times: &MappingTimes) -> Option<Self> {
         if times.known() < times.total() || times.total() == 0 {
             return None;
         }
@@ -110,7 +112,9 @@ impl Ranking {
             named,
             by_run: (0..times.runs())
                 .map(|run| {
-                    Run::of(times, run, order[0], |row| notation(setup.tasks, times.indices()[row]))
+                    MappingRun::of(times, run, order[0], |row| {
+                        notation(setup.tasks, times.indices()[row])
+                    })
                 })
                 .collect(),
             rank_correlation: Correlation::of(times),
@@ -133,16 +137,17 @@ impl Ranking {
     pub fn from_json(text: &str) -> Result<Self, RankingError> {
         let read: Ranking = seatmap_data::document::read(text, FORMAT)?;
         // Every figure is made again from the times, so a file cannot contradict itself.
-        let mut times = Times::new(read.setup.indices(read.shard)?, read.setup.runs);
+        let mut times = MappingTimes::new(read.setup.indices(read.shard)?, read.setup.runs);
         read.fill(&mut times)?;
         Ranking::new(read.setup, read.shard, &times).ok_or(RankingError::Incomplete)
     }
 
     /// Adds these times to others.
-    pub(super) fn fill(&self, times: &mut Times) -> Result<(), RankingError> {
+    pub(super) fn fill(&self, times: &mut MappingTimes) -> Result<(), RankingError> {
         for row in &self.ranking {
             let fits = row.runs_ns.len() == times.runs();
-            let mut jobs = (0..).map(|run| Job { index: row.index, run }).zip(&row.runs_ns);
+            let mut jobs =
+                (0..).map(|run| MappingTrial { index: row.index, run }).zip(&row.runs_ns);
             if !fits || !jobs.all(|(job, ns)| times.set(job, *ns)) {
                 return Err(RankingError::Row(row.mapping.clone()));
             }
@@ -159,7 +164,11 @@ impl Ranking {
 
 /// The order of the times' rows by their means, and the mappings in that order; equal ones in
 /// lexicographic order.
-fn rows(tasks: usize, times: &Times, flags: Option<&[bool]>) -> (Vec<usize>, Vec<Row>) {
+fn rows(
+    tasks: usize,
+    times: &MappingTimes,
+    flags: Option<&[bool]>,
+) -> (Vec<usize>, Vec<RankedMapping>) {
     let rows: Vec<&[f64]> = times.rows().collect();
     let means: Vec<f64> =
         rows.iter().map(|row| decimals(row.iter().sum::<f64>() / row.len() as f64)).collect();
@@ -169,7 +178,7 @@ fn rows(tasks: usize, times: &Times, flags: Option<&[bool]>) -> (Vec<usize>, Vec
     let ranked = order
         .iter()
         .enumerate()
-        .map(|(at, row)| Row {
+        .map(|(at, row)| RankedMapping {
             rank: at + 1,
             mapping: notation(tasks, times.indices()[*row]),
             index: times.indices()[*row],
@@ -182,8 +191,9 @@ fn rows(tasks: usize, times: &Times, flags: Option<&[bool]>) -> (Vec<usize>, Vec
 }
 
 /// Where the mappings that one would try first, or their mirror images in their stead, are.
-fn names(setup: &Setup, ranking: &[Row]) -> Vec<Named> {
-    let row_of: BTreeMap<u64, &Row> = ranking.iter().map(|row| (row.index, row)).collect();
+fn names(setup: &Setup, ranking: &[RankedMapping]) -> Vec<Named> {
+    let row_of: BTreeMap<u64, &RankedMapping> =
+        ranking.iter().map(|row| (row.index, row)).collect();
     named(setup.tasks)
         .into_iter()
         .filter_map(|(name, mapping)| {

@@ -1,9 +1,9 @@
 //! The setup of a study: everything that its figures depend on.
 
 use super::error::SetupError;
-use super::program::Timed;
-use super::{Choice, Job, Mapping, Shard};
-use seatmap_cell_sim::workload::{LongMessages, Message, MessageLibrary, MessageRing};
+use super::program::TimedProgram;
+use super::{MappingChoice, MappingTrial, Shard, TaskMapping};
+use seatmap_cell_sim::workload::{LongMessage, LongMessages, MessageLibrary, MessageRing};
 use seatmap_data::port::channels::{DmaError, Ea, dma};
 use serde::{Deserialize, Serialize};
 
@@ -73,7 +73,7 @@ pub struct Setup {
     pub seed: u64,
     /// Which mappings are run.
     #[serde(flatten)]
-    pub choice: Choice,
+    pub choice: MappingChoice,
 }
 
 fn usual_entry() -> u32 {
@@ -140,30 +140,30 @@ impl Setup {
 
     /// The program that is timed.
     #[must_use]
-    pub fn program(&self) -> Timed {
+    pub fn program(&self) -> TimedProgram {
         let Setup {
             tasks, packet_bytes, rounds, is_unidirectional, entry_bytes, poll_cycles, ..
         } = *self;
         if self.messages.is_empty() {
             let ring = MessageRing { tasks, packet_bytes, rounds, is_unidirectional };
-            return Timed::Ring(ring.over(MessageLibrary { entry_bytes, poll_cycles }));
+            return TimedProgram::Ring(ring.over(MessageLibrary { entry_bytes, poll_cycles }));
         }
         let messages = self
             .messages
             .iter()
-            .map(|[from, to, step]| Message {
+            .map(|[from, to, step]| LongMessage {
                 from: *from,
                 to: *to,
                 step: *step,
                 size_bytes: packet_bytes,
             })
             .collect();
-        Timed::Long(LongMessages { tasks, messages, rounds })
+        TimedProgram::Long(LongMessages { tasks, messages, rounds })
     }
 
     /// The seat of each task in one run of one mapping.
     #[must_use]
-    pub fn seats(&self, mapping: &Mapping, run: u32) -> Vec<u32> {
+    pub fn seats(&self, mapping: &TaskMapping, run: u32) -> Vec<u32> {
         let mut pus = self.pus.clone();
         if self.variant == Variant::Default {
             fastrand::Rng::with_seed(self.seed_of_run(run)).shuffle(&mut pus);
@@ -173,7 +173,7 @@ impl Setup {
 
     /// The seed of everything that the machine leaves to chance in one run of one mapping.
     #[must_use]
-    pub fn seed_of(&self, job: Job) -> u64 {
+    pub fn seed_of(&self, job: MappingTrial) -> u64 {
         // Zero would be a start without skew.
         fastrand::Rng::with_seed(self.seed_of_run(job.run) ^ job.index.rotate_left(32)).u64(1..)
     }
@@ -242,7 +242,7 @@ pub(crate) mod tests {
             runs: 3,
             variant: Variant::Pinned,
             seed: 1,
-            choice: Choice::default(),
+            choice: MappingChoice::default(),
         }
     }
 
@@ -258,7 +258,7 @@ pub(crate) mod tests {
         insta::assert_snapshot!(refused(Setup { packet_bytes: 8, ..usual() }), @"a packet of 8 bytes: the ring's packets are a multiple of 16 bytes, up to 16384");
         insta::assert_snapshot!(refused(Setup { entry_bytes: 32, ..usual() }), @"entries of 32 bytes; the ring's library writes entries of 4, 8, 16 or 128 bytes");
         insta::assert_snapshot!(refused(Setup { runs: u32::MAX, ..usual() }), @"120 mappings 4294967295 times are too many runs: 10000000 in all are the most");
-        let choice = Choice { is_reduced_by_symmetry: true, ..Choice::default() };
+        let choice = MappingChoice { is_reduced_by_symmetry: true, ..MappingChoice::default() };
         insta::assert_snapshot!(refused(Setup { is_unidirectional: true, choice, ..usual() }), @"a unidirectional ring is not its own mirror image, so --symmetry would leave mappings out that differ");
         let part = usual().indices(Some(Shard { number: 121, of: 121 }));
         insta::assert_snapshot!(part.unwrap_err(), @"part 121/121 holds none of the 120 mappings; use fewer parts");
@@ -267,8 +267,8 @@ pub(crate) mod tests {
     #[test]
     fn pinned_threads_stay_and_others_are_drawn_once_a_run() {
         let pinned = setup(6);
-        let first = Mapping::nth(6, 0).unwrap();
-        let last = Mapping::nth(6, 119).unwrap();
+        let first = TaskMapping::nth(6, 0).unwrap();
+        let last = TaskMapping::nth(6, 119).unwrap();
         assert_eq!(pinned.seats(&first, 0), [10, 11, 12, 13, 14, 15]);
         assert_eq!(pinned.seats(&last, 2), [10, 15, 14, 13, 12, 11]);
         let drawn = Setup { variant: Variant::Default, ..pinned };
@@ -293,7 +293,10 @@ pub(crate) mod tests {
             Setup { runs: 1, ..usual.clone() },
             Setup { variant: Variant::Default, ..usual.clone() },
             Setup { seed: 2, ..usual.clone() },
-            Setup { choice: Choice { sample: Some(2), ..Choice::default() }, ..usual.clone() },
+            Setup {
+                choice: MappingChoice { sample: Some(2), ..MappingChoice::default() },
+                ..usual.clone()
+            },
         ];
         let told: Vec<_> = others.iter().map(|other| usual.difference(other).unwrap()).collect();
         assert_eq!(

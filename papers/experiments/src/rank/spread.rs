@@ -5,9 +5,9 @@
 //! process, whichever rank does a run, and however often.
 
 use super::journal::RankJournal;
-use super::study::{Keeper, Observe, time};
-use super::{Job, Setup, Times};
-use seatmap_cluster::spread::{Ranks, Spread, SpreadError};
+use super::study::{Keeper, RunCallback, time};
+use super::{MappingTimes, MappingTrial, Setup};
+use seatmap_cluster::spread::{Ranks, SpreadError, SpreadOutcome};
 use seatmap_data::document::with_causes;
 use seatmap_data::port::channels::Bed;
 use seatmap_measure::journal::JournalError;
@@ -26,7 +26,7 @@ pub enum SpreadStudyError {
     Journal(#[from] JournalError),
 }
 
-/// Runs what is missing, as rank 0. [`Spread::is_whole`] says whether all is known now. `is_asked`
+/// Runs what is missing, as rank 0. [`SpreadOutcome::is_whole`] says whether all is known now. `is_asked`
 /// says that the study is to end early.
 ///
 /// # Errors
@@ -34,11 +34,11 @@ pub enum SpreadStudyError {
 pub fn lead<B: Bed>(
     ranks: Ranks<'_>,
     setup: &Setup,
-    times: &mut Times,
+    times: &mut MappingTimes,
     bed: impl Fn() -> B + Send + Sync,
     journal: Option<&mut RankJournal>,
-    (observe, is_asked): (&mut Observe, &dyn Fn() -> bool),
-) -> Result<Spread, SpreadStudyError> {
+    (observe, is_asked): (&mut RunCallback, &dyn Fn() -> bool),
+) -> Result<SpreadOutcome, SpreadStudyError> {
     let missing = times.missing();
     let mut keeper = Keeper { times, journal, observe };
     let mut failed = None;
@@ -68,7 +68,7 @@ pub fn follow<B: Bed>(
     setup: &Setup,
     bed: impl Fn() -> B + Send + Sync,
 ) -> Result<usize, SpreadError> {
-    ranks.follow(&name(setup), &|jobs: &[Job], is_over: &AtomicBool| {
+    ranks.follow(&name(setup), &|jobs: &[MappingTrial], is_over: &AtomicBool| {
         done(setup, &bed, jobs, is_over)
     })
 }
@@ -82,7 +82,7 @@ fn name(setup: &Setup) -> String {
 fn done<B: Bed>(
     setup: &Setup,
     bed: &(impl Fn() -> B + Send + Sync),
-    jobs: &[Job],
+    jobs: &[MappingTrial],
     is_over: &AtomicBool,
 ) -> Result<Vec<f64>, String> {
     pool::try_map(jobs, bed, |bed, job| {
@@ -96,7 +96,7 @@ fn done<B: Bed>(
 
 fn note(
     keeper: &mut Keeper<'_, '_>,
-    jobs: &[Job],
+    jobs: &[MappingTrial],
     ns: &[f64],
 ) -> Result<ControlFlow<()>, SpreadStudyError> {
     for (job, ns) in jobs.iter().zip(ns) {

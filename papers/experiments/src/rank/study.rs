@@ -2,7 +2,7 @@
 //! other in random blocks.
 
 use super::journal::RankJournal;
-use super::{Job, Mapping, RankError, Setup, Times, time_ns};
+use super::{MappingTimes, MappingTrial, RankStudyError, Setup, TaskMapping, time_ns};
 use rayon::prelude::*;
 use seatmap_data::document::rounded_ns;
 use seatmap_data::port::channels::Bed;
@@ -14,7 +14,7 @@ use std::sync::mpsc;
 
 /// The callback that a study calls after each run with (done, wanted); the study stops when it
 /// answers `Break`.
-pub type Observe<'a> = dyn FnMut(usize, usize) -> ControlFlow<()> + 'a;
+pub type RunCallback<'a> = dyn FnMut(usize, usize) -> ControlFlow<()> + 'a;
 
 /// Runs what is missing on as many models as there are threads. The times depend on nothing but the
 /// setup. Whether all is known now.
@@ -23,11 +23,11 @@ pub type Observe<'a> = dyn FnMut(usize, usize) -> ControlFlow<()> + 'a;
 /// The machine or the journal failed; the times that are known are in `times` and in the journal.
 pub fn in_parallel<B: Bed>(
     setup: &Setup,
-    times: &mut Times,
+    times: &mut MappingTimes,
     bed: impl Fn() -> B + Send + Sync,
     journal: Option<&mut RankJournal>,
-    observe: &mut Observe,
-) -> Result<bool, RankError<B::Error>> {
+    observe: &mut RunCallback,
+) -> Result<bool, RankStudyError<B::Error>> {
     let jobs = times.missing();
     let mut keeper = Keeper { times, journal, observe };
     let stop = AtomicBool::new(false);
@@ -67,11 +67,11 @@ pub fn in_parallel<B: Bed>(
 /// The machine or the journal failed; the times that are known are in `times` and in the journal.
 pub fn in_blocks<B: Bed>(
     setup: &Setup,
-    times: &mut Times,
+    times: &mut MappingTimes,
     bed: &mut B,
     journal: Option<&mut RankJournal>,
-    observe: &mut Observe,
-) -> Result<bool, RankError<B::Error>> {
+    observe: &mut RunCallback,
+) -> Result<bool, RankStudyError<B::Error>> {
     let mut jobs = times.missing();
     fastrand::Rng::with_seed(setup.seed).shuffle(&mut jobs);
     // Stable, so that the order inside a run stays random.
@@ -84,21 +84,21 @@ pub fn in_blocks<B: Bed>(
 pub(super) fn time<B: Bed>(
     bed: &mut B,
     setup: &Setup,
-    job: Job,
-) -> Result<f64, RankError<B::Error>> {
+    job: MappingTrial,
+) -> Result<f64, RankStudyError<B::Error>> {
     // Jobs are made only of indices that exist.
-    let mapping = Mapping::nth(setup.tasks, job.index);
+    let mapping = TaskMapping::nth(setup.tasks, job.index);
     let seats = mapping.as_ref().map(|mapping| setup.seats(mapping, job.run)).unwrap_or_default();
     time_ns(bed, &setup.program(), &seats, setup.seed_of(job)).map_err(|source| {
         let mapping = mapping.map_or_else(String::new, |mapping| mapping.to_string());
-        RankError::Machine { mapping, run: job.run + 1, source }
+        RankStudyError::Machine { mapping, run: job.run + 1, source }
     })
 }
 
 /// Why a study ended before its end: it was asked to, or it failed.
-type Early<E> = Option<RankError<E>>;
+type Early<E> = Option<RankStudyError<E>>;
 
-fn ended<E: std::error::Error>(kept: Result<(), Early<E>>) -> Result<bool, RankError<E>> {
+fn ended<E: std::error::Error>(kept: Result<(), Early<E>>) -> Result<bool, RankStudyError<E>> {
     match kept {
         Ok(()) => Ok(true),
         Err(None) => Ok(false),
@@ -108,16 +108,16 @@ fn ended<E: std::error::Error>(kept: Result<(), Early<E>>) -> Result<bool, RankE
 
 /// Where times go.
 pub(super) struct Keeper<'a, 'o> {
-    pub times: &'a mut Times,
+    pub times: &'a mut MappingTimes,
     pub journal: Option<&'a mut RankJournal>,
-    pub observe: &'a mut Observe<'o>,
+    pub observe: &'a mut RunCallback<'o>,
 }
 
 impl Keeper<'_, '_> {
     fn keep<E: std::error::Error>(
         &mut self,
-        job: Job,
-        timed: Result<f64, RankError<E>>,
+        job: MappingTrial,
+        timed: Result<f64, RankStudyError<E>>,
     ) -> Result<(), Early<E>> {
         let ns = timed.map_err(Some)?;
         match self.note(job, ns).map_err(|error| Some(error.into()))? {
@@ -130,7 +130,7 @@ impl Keeper<'_, '_> {
     /// known yet.
     pub(super) fn note(
         &mut self,
-        job: Job,
+        job: MappingTrial,
         ns: f64,
     ) -> Result<Option<ControlFlow<()>>, JournalError> {
         let ns = rounded_ns(ns);

@@ -8,7 +8,7 @@ pub const LONGEST_NS: f64 = 3.2e16;
 
 /// One mapping in one run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Job {
+pub struct MappingTrial {
     /// The mapping's place in lexicographic order.
     pub index: u64,
     /// The number of the run, from 0.
@@ -17,7 +17,7 @@ pub struct Job {
 
 /// Times of all mappings of a study, as far as they are known.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Times {
+pub struct MappingTimes {
     indices: Vec<u64>,
     runs: usize,
     /// A row a mapping; NaN where not known.
@@ -25,17 +25,17 @@ pub struct Times {
     known: usize,
 }
 
-impl Times {
+impl MappingTimes {
     /// None known yet. The mappings' places must ascend.
     #[must_use]
     pub fn new(indices: Vec<u64>, runs: u32) -> Self {
         let runs = runs as usize;
-        Times { ns: vec![f64::NAN; indices.len() * runs], indices, runs, known: 0 }
+        MappingTimes { ns: vec![f64::NAN; indices.len() * runs], indices, runs, known: 0 }
     }
 
     /// Keeps a time. Whether the job is one of this study's, not yet known, and the time one that
     /// can be.
-    pub fn set(&mut self, job: Job, ns: f64) -> bool {
+    pub fn set(&mut self, job: MappingTrial, ns: f64) -> bool {
         // Indices are ascending.
         let Ok(row) = self.indices.binary_search(&job.index) else { return false };
         let run = job.run as usize;
@@ -54,10 +54,13 @@ impl Times {
 
     /// The runs that are still to be done.
     #[must_use]
-    pub fn missing(&self) -> Vec<Job> {
+    pub fn missing(&self) -> Vec<MappingTrial> {
         (0..self.ns.len())
             .filter(|at| self.ns[*at].is_nan())
-            .map(|at| Job { index: self.indices[at / self.runs], run: (at % self.runs) as u32 })
+            .map(|at| MappingTrial {
+                index: self.indices[at / self.runs],
+                run: (at % self.runs) as u32,
+            })
             .collect()
     }
 
@@ -85,12 +88,12 @@ impl Times {
         &self.indices
     }
 
-    /// The times of each mapping, in the order of [`Times::indices`].
+    /// The times of each mapping, in the order of [`MappingTimes::indices`].
     pub fn rows(&self) -> impl ExactSizeIterator<Item = &[f64]> {
         self.ns.chunks_exact(self.runs.max(1))
     }
 
-    /// The times of one run, in the order of [`Times::indices`].
+    /// The times of one run, in the order of [`MappingTimes::indices`].
     #[must_use]
     pub fn of_run(&self, run: usize) -> Vec<f64> {
         self.rows().map(|row| row[run]).collect()
@@ -103,15 +106,18 @@ mod tests {
 
     #[test]
     fn each_time_is_kept_once() {
-        let mut times = Times::new(vec![2, 5], 2);
+        let mut times = MappingTimes::new(vec![2, 5], 2);
         assert_eq!((times.missing().len(), times.total()), (4, 4));
-        assert!(times.set(Job { index: 5, run: 1 }, 10.000_4));
+        assert!(times.set(MappingTrial { index: 5, run: 1 }, 10.000_4));
         for (index, run, ns) in
             [(5, 1, 10.0), (3, 0, 1.0), (2, 2, 1.0), (2, 0, -1.0), (2, 0, f64::NAN), (2, 0, 1e300)]
         {
-            assert!(!times.set(Job { index, run }, ns), "{index} {run} {ns}");
+            assert!(!times.set(MappingTrial { index, run }, ns), "{index} {run} {ns}");
         }
-        assert_eq!(times.missing()[1..], [Job { index: 2, run: 1 }, Job { index: 5, run: 0 }]);
+        assert_eq!(
+            times.missing()[1..],
+            [MappingTrial { index: 2, run: 1 }, MappingTrial { index: 5, run: 0 }]
+        );
         assert_eq!(times.of_run(1)[1], 10.0);
     }
 }

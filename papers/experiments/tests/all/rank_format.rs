@@ -4,7 +4,7 @@
 
 use seatmap_data::document::schema::{never_written, refused};
 use seatmap_experiments::rank::ranking::FORMAT;
-use seatmap_experiments::rank::{Choice, Ranking, Setup, Shard, Times, Variant};
+use seatmap_experiments::rank::{MappingChoice, MappingTimes, Ranking, Setup, Shard, Variant};
 use serde_json::{Value, json};
 
 fn schema() -> Value {
@@ -31,10 +31,10 @@ fn full(runs: u32) -> Ranking {
         runs,
         variant: Variant::Default,
         seed: 3,
-        choice: Choice { sample: Some(20), is_reduced_by_symmetry: false },
+        choice: MappingChoice { sample: Some(20), is_reduced_by_symmetry: false },
     };
     let shard = Some(Shard { number: 1, of: 2 });
-    let mut times = Times::new(setup.indices(shard).unwrap(), runs);
+    let mut times = MappingTimes::new(setup.indices(shard).unwrap(), runs);
     for job in times.missing() {
         times.set(job, 100.0 + (job.index * 7 % 11) as f64 + f64::from(job.run));
     }

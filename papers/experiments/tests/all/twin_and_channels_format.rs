@@ -3,10 +3,10 @@
 #![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
 
 use seatmap_data::document::schema::{never_written, refused};
-use seatmap_data::machine::{HomeModel, Loaded};
+use seatmap_data::machine::{HomeModel, LoadedPoint};
 use seatmap_experiments::channels;
-use seatmap_experiments::channels::pair_gain::Seats;
-use seatmap_experiments::channels::{Chip, ExperimentOptions, Load};
+use seatmap_experiments::channels::pair_gain::PairSeats;
+use seatmap_experiments::channels::{Chip, ExperimentOptions, MachineLoad};
 use seatmap_measure::twin::Needs;
 use seatmap_sim::{CoherentBed, catalog, coherent};
 use serde_json::Value;
@@ -31,13 +31,13 @@ fn experiments() -> Vec<Value> {
         ExperimentOptions::curve(1, 0, 1, 1, 1),
         ExperimentOptions::curve(1, 0, 2, 1, 1),
         ExperimentOptions::slices(4, 2, None, 1, 1),
-        ExperimentOptions::pairs(Seats::CloseCores, 1, 10, 1),
+        ExperimentOptions::pairs(PairSeats::CloseCores, 1, 10, 1),
     ];
     let model = catalog::load("xeon-phi-5110p").unwrap().unwrap();
     let all: Vec<u32> = model.topology.os_indices().collect();
     let run = |(at, options): (usize, &ExperimentOptions)| {
         let pus = if at == 0 { vec![1, 5, 9] } else { all.clone() };
-        let load = Load { link_share: 0.5, directory_share: 0.25 };
+        let load = MachineLoad { link_share: 0.5, directory_share: 0.25 };
         let mut bed = CoherentBed::new(model.clone());
         let chip = Chip::new(&model.topology, &pus);
         let found = channels::run(&mut bed, &chip, options, |_| (at > 0).then_some(load)).unwrap();
@@ -67,7 +67,7 @@ fn fits() -> Vec<Value> {
     let median_ns = seatmap_data::machine::Matrix::from_fn(8, of);
     *distance = seatmap_data::machine::CoreDistance::imported((0..8).collect(), median_ns);
     profile.topology.pus.truncate(8);
-    let point = |pairs| Loaded {
+    let point = |pairs| LoadedPoint {
         pairs,
         median_ns: 900.0,
         p10_ns: 800.0,

@@ -3,16 +3,18 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use seatmap_data::document::schema::{never_written, refused};
-use seatmap_experiments::cellule::costs::{Call, Cost, Costs};
+use seatmap_experiments::cellule::costs::{CallComparison, TimedCall, WorkerCosts};
 use seatmap_experiments::cellule::document::CelluleResult;
 use seatmap_experiments::cellule::libspe2::style::ByStyle;
-use seatmap_experiments::cellule::libspe2::{gains as figures, noise::Noise};
+use seatmap_experiments::cellule::libspe2::{gains as figures, noise::OsNoise};
 use seatmap_experiments::cellule::simulated::figures::{Perturbed, PerturbedGain, SimulatedCalls};
 use seatmap_experiments::cellule::simulated::inputs::Inputs;
-use seatmap_experiments::cellule::spread::Spread;
+use seatmap_experiments::cellule::spread::SampleSummary;
 use seatmap_experiments::cellule::streams::Through;
 use seatmap_experiments::cellule::streams::share::shares;
-use seatmap_experiments::cellule::{Document, Libspe2, Seats, Simulated, compare, gains};
+use seatmap_experiments::cellule::{
+    Libspe2, SimulatedCellule, WorkerSeats, WorkersDocument, compare, gains,
+};
 use serde_json::Value;
 
 const NOTHING: [&str; 0] = [];
@@ -25,18 +27,18 @@ fn schema() -> Value {
 }
 
 fn json(found: CelluleResult) -> Value {
-    serde_json::to_value(Document::new("here".to_owned(), vec![0], found)).unwrap()
+    serde_json::to_value(WorkersDocument::new("here".to_owned(), vec![0], found)).unwrap()
 }
 
 /// One document of each kind.
 fn documents() -> Vec<Value> {
-    let spread = Spread::of(&[vec![1.0, 2.0]]).unwrap();
-    let calls = [(Call::CtxRun, Cost { runtime: spread, threads: spread })].into();
+    let spread = SampleSummary::of(&[vec![1.0, 2.0]]).unwrap();
+    let calls = [(TimedCall::CtxRun, CallComparison { runtime: spread, threads: spread })].into();
     let cpu = seatmap_worker::allowed_cpus().unwrap()[0];
     let program =
-        compare("matrix:64".parse().unwrap(), &Seats::new(&[cpu], 1).unwrap(), 1).unwrap();
-    let point = gains::Point { at: 64, gain_percent: program.gain_percent, runtime_ns: 1.0 };
-    let series = vec![gains::Series { name: "one".to_owned(), points: vec![point] }];
+        compare("matrix:64".parse().unwrap(), &WorkerSeats::new(&[cpu], 1).unwrap(), 1).unwrap();
+    let point = gains::SizeGain { at: 64, gain_percent: program.gain_percent, runtime_ns: 1.0 };
+    let series = vec![gains::GainSeries { name: "one".to_owned(), points: vec![point] }];
     let through = Through {
         configuration: "TwoRxTx-Prio",
         link: "loopback",
@@ -44,20 +46,24 @@ fn documents() -> Vec<Value> {
         shares: vec![shares(&[], 1, 1)],
     };
     vec![
-        json(CelluleResult::Calls(vec![Costs { workers: 1, clock_step_ns: 10.0, calls }])),
+        json(CelluleResult::Calls(vec![WorkerCosts { workers: 1, clock_step_ns: 10.0, calls }])),
         json(CelluleResult::Program(Box::new(program))),
-        json(CelluleResult::Gains(vec![gains::Figure { title: "gain", across: "size", series }])),
+        json(CelluleResult::Gains(vec![gains::GainFigure {
+            title: "gain",
+            across: "size",
+            series,
+        }])),
         json(CelluleResult::Streams(vec![through])),
         json(CelluleResult::Libspe2(Box::new(libspe2(spread)))),
         json(CelluleResult::Cellule(Box::new(cellule(spread)))),
     ]
 }
 
-fn cellule(spread: Spread) -> Simulated {
-    let growth = [(Call::CtxRun, ByStyle { cell: 1.0, linux: 1.0 })].into();
+fn cellule(spread: SampleSummary) -> SimulatedCellule {
+    let growth = [(TimedCall::CtxRun, ByStyle { cell: 1.0, linux: 1.0 })].into();
     let gain =
         PerturbedGain { size: 128, least_percent: -1.0, median_percent: 0.0, most_percent: 1.0 };
-    Simulated {
+    SimulatedCellule {
         seed: 1,
         inputs: Inputs::default().list(),
         calls: vec![SimulatedCalls { spes: 1, times: libspe2(spread).table, growth }],
@@ -71,15 +77,15 @@ fn cellule(spread: Spread) -> Simulated {
     }
 }
 
-fn libspe2(spread: Spread) -> Libspe2 {
+fn libspe2(spread: SampleSummary) -> Libspe2 {
     let time = ByStyle { cell: spread, linux: spread };
     let kernel_percent = ByStyle { cell: None, linux: Some(1.0) };
-    let points = vec![figures::Point { at: 128, gain_percent: 1.0, time, kernel_percent }];
-    let series = vec![figures::Curve { name: "1 SPE".to_owned(), points }];
-    let one = Noise { looked_ns: 1.0, gaps_per_second: 0.0, lost_percent: 0.0, longest_ns: 0.0 };
+    let points = vec![figures::StyleGain { at: 128, gain_percent: 1.0, time, kernel_percent }];
+    let series = vec![figures::GainCurve { name: "1 SPE".to_owned(), points }];
+    let one = OsNoise { looked_ns: 1.0, gaps_per_second: 0.0, lost_percent: 0.0, longest_ns: 0.0 };
     Libspe2 {
         spes: 1,
-        table: [(Call::CtxRun, time)].into(),
+        table: [(TimedCall::CtxRun, time)].into(),
         figures: vec![figures::Curves { title: "gain", across: "size", series }],
         noise: ByStyle { cell: one, linux: one },
     }

@@ -3,10 +3,10 @@
 
 use crate::tool::Tool;
 use seatmap_cell_sim::workload::MessageRing;
-use seatmap_cell_sim::workload::stats::{Atomics, Source, Timed, Transfers};
+use seatmap_cell_sim::workload::stats::{AtomicsWorkload, BufferLocation, LoopTimes, Transfers};
 use seatmap_cell_sim::{CellBed, CellModel, catalog};
-use seatmap_data::port::channels::{Atomic, Bed, Channels, Program, Shape};
-use seatmap_experiments::cell_stats::{Function, Rooms, StatsOptions, measure};
+use seatmap_data::port::channels::{Atomic, Bed, ChannelProgram, Channels, ProgramNeeds};
+use seatmap_experiments::cell_stats::{CellStatsPrimitive, Rooms, StatsOptions, measure};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -58,10 +58,10 @@ struct Begun<P> {
     begins: Vec<u64>,
 }
 
-impl<P: Program> Program for Begun<P> {
+impl<P: ChannelProgram> ChannelProgram for Begun<P> {
     type Output = P::Output;
 
-    fn shape(&self) -> Shape {
+    fn shape(&self) -> ProgramNeeds {
         self.program.shape()
     }
 
@@ -72,13 +72,17 @@ impl<P: Program> Program for Begun<P> {
 }
 
 /// Runs a program on the first SPEs of a model, and gives what each reports.
-fn begun<P: Program>(model: &Arc<CellModel>, program: P) -> Vec<P::Output> {
+fn begun<P: ChannelProgram>(model: &Arc<CellModel>, program: P) -> Vec<P::Output> {
     let seats: Vec<u32> = (0..program.shape().tasks as u32).collect();
     begun_on(model, &seats, program)
 }
 
 /// Runs a program on these SPEs of a model, and gives what each reports.
-fn begun_on<P: Program>(model: &Arc<CellModel>, seats: &[u32], program: P) -> Vec<P::Output> {
+fn begun_on<P: ChannelProgram>(
+    model: &Arc<CellModel>,
+    seats: &[u32],
+    program: P,
+) -> Vec<P::Output> {
     let program = Begun { program, begins: begins(model, seats) };
     CellBed::new(Arc::clone(model)).run(seats, &program, 0).unwrap()
 }
@@ -163,7 +167,7 @@ fn contended_atomics_take_as_long_in_c_as_in_rust() {
     for tasks in [2, 4, 8, 16] {
         let operation = Atomic::Add;
         let stride_bytes = None;
-        let atomics = Atomics {
+        let atomics = AtomicsWorkload {
             operation,
             operand: 1,
             tasks,
@@ -173,7 +177,7 @@ fn contended_atomics_take_as_long_in_c_as_in_rust() {
             iterations: 1000,
         };
         let latency =
-            |timed: Timed| (timed.ended - timed.began) as f64 / 1000.0 / model.frequency_ghz;
+            |timed: LoopTimes| (timed.ended - timed.began) as f64 / 1000.0 / model.frequency_ghz;
         let rust_ns = mean(&begun(&model, atomics).into_iter().map(latency).collect::<Vec<_>>());
         let c_ns = printed_ns(
             &program,
@@ -204,7 +208,7 @@ fn rooms(model: &CellModel) -> Rooms {
 fn options(text: &str) -> StatsOptions {
     let mut words = text.split(' ');
     let name = words.next().unwrap();
-    let function = Function::ALL.iter().find(|(known, _)| *known == name).unwrap().1;
+    let function = CellStatsPrimitive::ALL.iter().find(|(known, _)| *known == name).unwrap().1;
     let mut options =
         StatsOptions { iterations: 1000, warm_up: 100, ..StatsOptions::new(function) };
     while let Some(word) = words.next() {
@@ -234,9 +238,9 @@ fn rust_ns(model: &Arc<CellModel>, rooms: &Rooms, options: &StatsOptions) -> f64
         elements: options.function.has_list().then_some(options.elements),
         stride_bytes: options.stride(),
         source: if options.between_workers {
-            Source::FirstLocal
+            BufferLocation::FirstLocal
         } else {
-            Source::Memory(options.module)
+            BufferLocation::Memory(options.module)
         },
         warm_up: options.warm_up,
         iterations: options.iterations,
@@ -248,7 +252,7 @@ fn rust_ns(model: &Arc<CellModel>, rooms: &Rooms, options: &StatsOptions) -> f64
         } else {
             rooms.workers(options.chip, options.workers).unwrap()
         };
-        let latency = |timed: Timed| {
+        let latency = |timed: LoopTimes| {
             (timed.ended - timed.began) as f64 / timed.operations as f64 / model.frequency_ghz
         };
         let found = begun_on(model, &seats, of_transfers(seats.clone()));

@@ -2,25 +2,25 @@
 //! library.
 
 use crate::tool::Tool;
-use seatmap_experiments::cellule::libspe2::programs::{Program, Programs};
-use seatmap_experiments::cellule::libspe2::style::Style;
+use seatmap_experiments::cellule::libspe2::programs::{CompiledPrograms, PpeProgram};
+use seatmap_experiments::cellule::libspe2::style::LibraryStyle;
 
 #[test]
 fn measured_programs_are_right_in_both_styles() {
     let Some(tool) = Tool::new() else { return };
     let compiler = tool.install().join("../../../bin/seatmap-cellcc");
     // Each with small numbers, and the lines that it says.
-    let programs: [(Program, &[u32], &str, usize); 6] = [
-        (Program::Calls, &[3, 2], "CtxRun", 3),
-        (Program::Matrix, &[128, 2, 2, 3], "run", 3),
-        (Program::BlackScholes, &[3, 2, 2, 3], "run", 3),
-        (Program::Noise, &[5], "longest_ns", 1),
-        (Program::Mailbox, &[2], "line", 2),
-        (Program::Transfers, &[], "get_own 16384", 200),
+    let programs: [(PpeProgram, &[u32], &str, usize); 6] = [
+        (PpeProgram::Calls, &[3, 2], "CtxRun", 3),
+        (PpeProgram::Matrix, &[128, 2, 2, 3], "run", 3),
+        (PpeProgram::BlackScholes, &[3, 2, 2, 3], "run", 3),
+        (PpeProgram::Noise, &[5], "longest_ns", 1),
+        (PpeProgram::Mailbox, &[2], "line", 2),
+        (PpeProgram::Transfers, &[], "get_own 16384", 200),
     ];
-    let built = Programs::build(&compiler, &programs.map(|program| program.0)).unwrap();
+    let built = CompiledPrograms::build(&compiler, &programs.map(|program| program.0)).unwrap();
     for (program, numbers, line, times) in programs {
-        for style in [Style::Cell, Style::Linux] {
+        for style in [LibraryStyle::Cell, LibraryStyle::Linux] {
             // It fails where a result is wrong.
             let said = built.run(program, numbers, style, &[0]).unwrap();
             assert_eq!(said.all(line).len(), times, "{program:?} in the style {}", style.word());
@@ -30,7 +30,8 @@ fn measured_programs_are_right_in_both_styles() {
 
 #[test]
 fn without_a_compiler_the_error_says_how_to_get_it() {
-    let error =
-        Programs::build("/no/such/cellcc".as_ref(), &[Program::Calls]).unwrap_err().to_string();
+    let error = CompiledPrograms::build("/no/such/cellcc".as_ref(), &[PpeProgram::Calls])
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("/no/such/cellcc: it is not there; 'make install-lib"), "{error}");
 }

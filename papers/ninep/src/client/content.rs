@@ -1,8 +1,8 @@
 //! The content of files and folders.
 
-use super::{Access, File, FileClient, nonsense};
-use crate::attributes::{Attributes, BASIC, Change};
-use crate::entry::Entries;
+use super::{FileClient, OpenFile, OpenMode, nonsense};
+use crate::attributes::{AttributeChange, BASIC, FileAttributes};
+use crate::entry::FolderEntries;
 use crate::frame::AROUND_DATA_BYTES;
 use crate::reply::Reply;
 use crate::request::FileRequest;
@@ -14,7 +14,7 @@ impl<S: Read + Write> FileClient<S> {
     ///
     /// # Errors
     /// The server's error.
-    pub fn read(&mut self, file: &File, offset: u64, into: &mut [u8]) -> io::Result<usize> {
+    pub fn read(&mut self, file: &OpenFile, offset: u64, into: &mut [u8]) -> io::Result<usize> {
         let count = into.len().min(self.unit_bytes());
         match self.ask(&FileRequest::Read { fid: file.0, offset, count: count as u32 })? {
             Reply::Read { data: Data(data) } if data.len() <= count => {
@@ -29,7 +29,7 @@ impl<S: Read + Write> FileClient<S> {
     ///
     /// # Errors
     /// The server's error.
-    pub fn write(&mut self, file: &File, offset: u64, data: &[u8]) -> io::Result<usize> {
+    pub fn write(&mut self, file: &OpenFile, offset: u64, data: &[u8]) -> io::Result<usize> {
         let count = data.len().min(self.unit_bytes());
         let data = Data(data.get(..count).unwrap_or_default());
         match self.ask(&FileRequest::Write { fid: file.0, offset, data })? {
@@ -42,7 +42,12 @@ impl<S: Read + Write> FileClient<S> {
     ///
     /// # Errors
     /// The server's error, or that it writes no more.
-    pub fn write_all(&mut self, file: &File, mut offset: u64, mut data: &[u8]) -> io::Result<()> {
+    pub fn write_all(
+        &mut self,
+        file: &OpenFile,
+        mut offset: u64,
+        mut data: &[u8],
+    ) -> io::Result<()> {
         while !data.is_empty() {
             let count = self.write(file, offset, data)?;
             if count == 0 {
@@ -57,7 +62,7 @@ impl<S: Read + Write> FileClient<S> {
     ///
     /// # Errors
     /// The server's error.
-    pub fn sync(&mut self, file: &File) -> io::Result<()> {
+    pub fn sync(&mut self, file: &OpenFile) -> io::Result<()> {
         self.ask(&FileRequest::Sync { fid: file.0, only_data: 0 }).map(|_| ())
     }
 
@@ -65,8 +70,8 @@ impl<S: Read + Write> FileClient<S> {
     ///
     /// # Errors
     /// The server's error.
-    pub fn resize(&mut self, file: &File, size_bytes: u64) -> io::Result<()> {
-        self.ask(&FileRequest::Change { fid: file.0, change: Change::to_size(size_bytes) })
+    pub fn resize(&mut self, file: &OpenFile, size_bytes: u64) -> io::Result<()> {
+        self.ask(&FileRequest::Change { fid: file.0, change: AttributeChange::to_size(size_bytes) })
             .map(|_| ())
     }
 
@@ -74,7 +79,7 @@ impl<S: Read + Write> FileClient<S> {
     ///
     /// # Errors
     /// The server's error.
-    pub fn attributes(&mut self, path: &str) -> io::Result<Attributes> {
+    pub fn attributes(&mut self, path: &str) -> io::Result<FileAttributes> {
         let fid = self.walk(path)?;
         let attributes = match self.ask(&FileRequest::Attributes { fid, mask: BASIC }) {
             Ok(Reply::Attributes { attributes, .. }) => Ok(attributes),
@@ -90,7 +95,7 @@ impl<S: Read + Write> FileClient<S> {
     /// # Errors
     /// The server's error.
     pub fn list(&mut self, path: &str) -> io::Result<Vec<Vec<u8>>> {
-        let folder = self.open(path, Access::Read)?;
+        let folder = self.open(path, OpenMode::Read)?;
         let mut names = Vec::new();
         let mut offset = 0;
         let listed = loop {
@@ -119,7 +124,7 @@ impl<S: Read + Write> FileClient<S> {
             return Err(nonsense());
         };
         let mut last = None;
-        for entry in Entries(entries) {
+        for entry in FolderEntries(entries) {
             let entry = entry.map_err(|_| nonsense())?;
             last = Some(entry.offset);
             if !matches!(entry.name, b"." | b"..") {

@@ -3,7 +3,7 @@
 //! The server answers requests in their order, so that the replies to posted requests come before
 //! the reply to the next request.
 
-use super::{File, FileClient, nonsense};
+use super::{FileClient, OpenFile, nonsense};
 use crate::frame;
 use crate::refusal::Refusal;
 use crate::reply::Reply;
@@ -21,7 +21,7 @@ const GATHERED_BYTES: usize = 32 * 1024;
 
 /// Writes that were posted and not yet answered, the oldest first: how long each is, in bytes.
 #[derive(Debug, Default)]
-pub(super) struct Posted {
+pub(super) struct PostedWrites {
     lengths: std::collections::VecDeque<usize>,
     /// The first failure, until the caller is told.
     failure: Option<io::Error>,
@@ -37,7 +37,7 @@ impl<S: Read + Write> FileClient<S> {
     ///
     /// # Errors
     /// The server has gone. A failed write is reported by `settle`.
-    pub fn post(&mut self, file: &File, mut offset: u64, data: &[u8]) -> io::Result<()> {
+    pub fn post(&mut self, file: &OpenFile, mut offset: u64, data: &[u8]) -> io::Result<()> {
         for block in data.chunks(self.unit_bytes()) {
             if self.posted.lengths.len() >= MOST_POSTED {
                 // Half of the replies at once, so that both ends have work meanwhile.

@@ -1,8 +1,8 @@
 //! Opened files and folders.
 
 use super::{CONSOLE, CONSOLE_QID, FILES, FileSession, INPUT, INPUT_QID, ROOT_QID, qid_of};
-use crate::entry::Entry;
-use crate::fids::{Node, Opened};
+use crate::entry::FolderEntry;
+use crate::fids::{FidTarget, Opened};
 use crate::host;
 use crate::qid::{self, Qid};
 use crate::refusal::Refusal;
@@ -23,7 +23,7 @@ impl FileSession {
         if !matches!(fid.opened, Opened::Not) {
             return Err(Refusal::FID);
         }
-        if is_read_only && host::may_change(flags) && matches!(fid.node, Node::File(_)) {
+        if is_read_only && host::may_change(flags) && matches!(fid.node, FidTarget::File(_)) {
             return Err(Refusal::READ_ONLY);
         }
         fid.opened = Opened::of(&fid.node, flags)?;
@@ -42,7 +42,7 @@ impl FileSession {
         }
         let (named, opened) = host::create(self.changing(fid)?, name, flags, mode)?;
         let fid = self.fids.get_mut(fid)?;
-        (fid.node, fid.opened) = (Node::File(named), Opened::File(opened));
+        (fid.node, fid.opened) = (FidTarget::File(named), Opened::File(opened));
         Ok(Reply::Create { qid: qid_of(&fid.node)?, unit_bytes: 0 })
     }
 
@@ -121,8 +121,8 @@ fn list_root(
         .all(|entry| entry.fits_into(out, most_bytes));
 }
 
-fn entry(qid: Qid, offset: u64, kind: FileType, name: &[u8]) -> Entry<'_> {
-    Entry { qid, offset, kind: dirent(kind), name }
+fn entry(qid: Qid, offset: u64, kind: FileType, name: &[u8]) -> FolderEntry<'_> {
+    FolderEntry { qid, offset, kind: dirent(kind), name }
 }
 
 fn list_folder(
@@ -141,7 +141,8 @@ fn list_folder(
         let kind = entry.file_type();
         let qid = Qid { kind: qid::kind(kind), version: 0, path: qid::path(device, entry.ino()) };
         let name = entry.file_name().to_bytes();
-        let entry = Entry { qid, offset: entry.next_entry_cookie(), kind: dirent(kind), name };
+        let entry =
+            FolderEntry { qid, offset: entry.next_entry_cookie(), kind: dirent(kind), name };
         match (entry.fits_into(out, most_bytes), out.is_empty()) {
             (true, _) => {}
             // An answer without an entry would mean that the folder has no more.

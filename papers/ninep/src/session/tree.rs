@@ -1,8 +1,8 @@
 //! The kinds of files, and operations on their names.
 
 use super::{CONSOLE_QID, FileSession, INPUT_QID, ROOT_QID};
-use crate::attributes::{Attributes, BASIC, Change};
-use crate::fids::Node;
+use crate::attributes::{AttributeChange, BASIC, FileAttributes};
+use crate::fids::FidTarget;
 use crate::host;
 use crate::qid::Qid;
 use crate::refusal::Refusal;
@@ -21,33 +21,37 @@ const INPUT_MODE: u32 = libc::S_IFREG | 0o444;
 impl FileSession {
     pub(super) fn attributes(&mut self, fid: u32) -> Result<Reply<'_>, Refusal> {
         let (qid, attributes) = match &self.fids.get(fid)?.node {
-            Node::Root => (ROOT_QID, made_up(ROOT_MODE, 3)),
-            Node::Console => (CONSOLE_QID, made_up(CONSOLE_MODE, 1)),
-            Node::Input => (INPUT_QID, made_up(INPUT_MODE, 1)),
-            Node::File(file) => {
+            FidTarget::Root => (ROOT_QID, made_up(ROOT_MODE, 3)),
+            FidTarget::Console => (CONSOLE_QID, made_up(CONSOLE_MODE, 1)),
+            FidTarget::Input => (INPUT_QID, made_up(INPUT_MODE, 1)),
+            FidTarget::File(file) => {
                 let stat = host::stat(file.as_fd())?;
-                (Qid::of(&stat), Attributes::from(&stat))
+                (Qid::of(&stat), FileAttributes::from(&stat))
             }
         };
         Ok(Reply::Attributes { valid: BASIC, qid, attributes })
     }
 
-    pub(super) fn change(&mut self, fid: u32, change: &Change) -> Result<Reply<'_>, Refusal> {
+    pub(super) fn change(
+        &mut self,
+        fid: u32,
+        change: &AttributeChange,
+    ) -> Result<Reply<'_>, Refusal> {
         let fid = self.fids.get(fid)?;
         match &fid.node {
-            Node::Root | Node::Input => return Err(Refusal::ACCESS),
+            FidTarget::Root | FidTarget::Input => return Err(Refusal::ACCESS),
             // A client that opens it to write anew cuts it first: there is nothing to cut.
-            Node::Console => {}
-            Node::File(_) if self.export.is_read_only => return Err(Refusal::READ_ONLY),
-            Node::File(file) => host::change(file.as_fd(), fid.opened.file(), change)?,
+            FidTarget::Console => {}
+            FidTarget::File(_) if self.export.is_read_only => return Err(Refusal::READ_ONLY),
+            FidTarget::File(file) => host::change(file.as_fd(), fid.opened.file(), change)?,
         }
         Ok(Reply::Change {})
     }
 
     pub(super) fn statfs(&mut self, fid: u32) -> Result<Reply<'_>, Refusal> {
         let file = match &self.fids.get(fid)?.node {
-            Node::File(file) => file,
-            Node::Root | Node::Console | Node::Input => &self.export.folder,
+            FidTarget::File(file) => file,
+            FidTarget::Root | FidTarget::Console | FidTarget::Input => &self.export.folder,
         };
         Ok(Reply::Statfs { space: Space::from(&fs::fstatfs(file)?) })
     }
@@ -90,6 +94,6 @@ impl FileSession {
     }
 }
 
-fn made_up(mode: u32, links: u64) -> Attributes {
-    Attributes { mode, links, block_bytes: 4096, ..Attributes::default() }
+fn made_up(mode: u32, links: u64) -> FileAttributes {
+    FileAttributes { mode, links, block_bytes: 4096, ..FileAttributes::default() }
 }

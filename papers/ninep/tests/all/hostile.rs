@@ -4,10 +4,10 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use proptest::prelude::*;
-use seatmap_ninep::attributes::Change;
+use seatmap_ninep::attributes::AttributeChange;
 use seatmap_ninep::frame::{self, LONGEST_BYTES};
 use seatmap_ninep::wire::Data;
-use seatmap_ninep::{Export, FileClient, FileRequest, FileSession, Reply, serve};
+use seatmap_ninep::{ExportedFolder, FileClient, FileRequest, FileSession, Reply, serve};
 use std::fs;
 use std::io::{self, Cursor, Read, Write};
 use std::path::Path;
@@ -48,7 +48,7 @@ fn place() -> tempfile::TempDir {
 /// The server's answer to these bytes.
 fn said(folder: &Path, bytes: &[u8]) -> Vec<u8> {
     let session = FileSession::new(
-        Export::new(&folder.join("shown"), false).unwrap(),
+        ExportedFolder::new(&folder.join("shown"), false).unwrap(),
         Some(Box::new(io::sink())),
     );
     let session = session.with_input(Box::new(Cursor::new(b"told")));
@@ -103,10 +103,10 @@ fn request() -> impl Strategy<Value = Vec<u8>> {
                 4 => FileRequest::Attributes { fid, mask: offset },
                 5 => FileRequest::Change {
                     fid,
-                    change: Change {
+                    change: AttributeChange {
                         valid: flags & !0o6,
                         size_bytes: offset.min(99),
-                        ..Change::default()
+                        ..AttributeChange::default()
                     },
                 },
                 6 => FileRequest::List { fid, offset, count: count.saturating_mul(99) },

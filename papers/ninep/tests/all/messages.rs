@@ -4,9 +4,9 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use proptest::prelude::*;
-use seatmap_ninep::attributes::{Attributes, Change};
-use seatmap_ninep::entry::Entries;
-use seatmap_ninep::frame::{self, Head, LONGEST_BYTES};
+use seatmap_ninep::attributes::{AttributeChange, FileAttributes};
+use seatmap_ninep::entry::FolderEntries;
+use seatmap_ninep::frame::{self, FrameHeader, LONGEST_BYTES};
 use seatmap_ninep::qid::Qid;
 use seatmap_ninep::space::Space;
 use seatmap_ninep::wire::{Data, MOST_NAMES, Malformed};
@@ -50,8 +50,8 @@ fn stuff() -> impl Strategy<Value = Stuff> {
         .prop_map(|(numbers, texts, bytes)| Stuff { numbers, texts, bytes })
 }
 
-fn change(of: &Stuff) -> Change {
-    Change {
+fn change(of: &Stuff) -> AttributeChange {
+    AttributeChange {
         valid: of.m(0),
         mode: of.m(1),
         uid: of.m(2),
@@ -95,8 +95,8 @@ fn requests(of: &Stuff) -> Vec<FileRequest<'_>> {
     ]
 }
 
-fn attributes(of: &Stuff) -> Attributes {
-    Attributes {
+fn attributes(of: &Stuff) -> FileAttributes {
+    FileAttributes {
         mode: of.m(0),
         uid: of.m(1),
         gid: of.m(2),
@@ -160,7 +160,7 @@ fn replies(of: &Stuff) -> Vec<Reply<'_>> {
 }
 
 /// A frame's head and body, by the reader of frames.
-fn read(mut bytes: &[u8]) -> (Head, Vec<u8>) {
+fn read(mut bytes: &[u8]) -> (FrameHeader, Vec<u8>) {
     let mut body = Vec::new();
     let head = frame::read(&mut bytes, LONGEST_BYTES, &mut body).unwrap().unwrap();
     assert!(bytes.is_empty());
@@ -202,7 +202,7 @@ proptest! {
     fn whatever_comes_is_a_message_or_none(number: u8, body in prop::collection::vec(any::<u8>(), 0..200)) {
         let _ = FileRequest::parse(number, &body);
         let _ = Reply::parse(number, &body);
-        prop_assert!(Entries(&body).count() <= body.len());
+        prop_assert!(FolderEntries(&body).count() <= body.len());
         let _ = frame::read(&mut body.as_slice(), LONGEST_BYTES, &mut Vec::new());
     }
 }

@@ -2,12 +2,13 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
-use seatmap_ninep::attributes::Change;
+use seatmap_ninep::attributes::AttributeChange;
 use seatmap_ninep::frame::{self, LONGEST_BYTES};
 use seatmap_ninep::session::VERSION;
 use seatmap_ninep::wire::Data;
 use seatmap_ninep::{
-    Access, Export, FileClient, FileRequest, FileSession, MOST_FIDS, Refusal, Reply, serve,
+    ExportedFolder, FileClient, FileRequest, FileSession, MOST_FIDS, OpenMode, Refusal, Reply,
+    serve,
 };
 use std::fs;
 use std::io::{self, Read, Write};
@@ -48,8 +49,10 @@ fn served(is_read_only: bool) -> Served {
     let (stream, own) = UnixStream::pair().unwrap();
     let (says, console) = channel();
     let thread = std::thread::spawn(move || {
-        let session =
-            FileSession::new(Export::new(&shown, is_read_only)?, Some(Box::new(Console(says))));
+        let session = FileSession::new(
+            ExportedFolder::new(&shown, is_read_only)?,
+            Some(Box::new(Console(says))),
+        );
         serve(own, session)
     });
     Served { folder, stream, console, thread }
@@ -103,7 +106,7 @@ impl Served {
 fn a_program_does_what_programs_do() {
     let served = served(false);
     let mut client = served.client();
-    let file = client.open("files/file", Access::Read).unwrap();
+    let file = client.open("files/file", OpenMode::Read).unwrap();
     let mut bytes = [0; 100];
     assert_eq!(client.read(&file, 3, &mut bytes).unwrap(), 4);
     assert_eq!(&bytes[..4], b"tent");
@@ -127,7 +130,7 @@ fn a_program_does_what_programs_do() {
     assert_eq!(client.list("files").unwrap(), [b"file"]);
     assert_eq!(client.list("").unwrap(), [&b"files"[..], b"console"]);
     assert_eq!(
-        client.open("files/none", Access::Read).unwrap_err().kind(),
+        client.open("files/none", OpenMode::Read).unwrap_err().kind(),
         io::ErrorKind::NotFound
     );
     drop(client);
@@ -147,7 +150,7 @@ fn what_is_posted_is_written_in_order_and_its_failures_are_told_once() {
     client.post(&file, 1000, &vec![7; 1_000_000]).unwrap();
     client.settle().unwrap();
     assert_eq!(fs::metadata(served.shown("log")).unwrap().len(), 1_001_000);
-    let closed = client.open("files/file", Access::Read).unwrap();
+    let closed = client.open("files/file", OpenMode::Read).unwrap();
     (0..100).for_each(|_| client.post(&closed, 0, b"x").unwrap());
     assert_eq!(
         client.attributes("files/file").unwrap().size_bytes,
@@ -162,13 +165,13 @@ fn what_is_posted_is_written_in_order_and_its_failures_are_told_once() {
 fn the_console_is_written_and_not_read() {
     let served = served(true);
     let mut client = served.client();
-    let console = client.open("console", Access::Write).unwrap();
+    let console = client.open("console", OpenMode::Write).unwrap();
     client.write_all(&console, 0, b"hello").unwrap();
     assert_eq!(served.console.recv().unwrap(), b"hello");
     let mut bytes = [0];
     assert_eq!(client.read(&console, 0, &mut bytes).unwrap_err().raw_os_error(), Some(libc::EBADF));
     assert_eq!(
-        client.open("console", Access::Read).unwrap_err().raw_os_error(),
+        client.open("console", OpenMode::Read).unwrap_err().raw_os_error(),
         Some(libc::EACCES)
     );
 }
@@ -180,16 +183,16 @@ fn the_input_is_read_as_it_comes_and_not_written() {
     let shown = folder.path().to_owned();
     let (input, mut types) = io::pipe().unwrap();
     let thread = std::thread::spawn(move || {
-        let session = FileSession::new(Export::new(&shown, true)?, None);
+        let session = FileSession::new(ExportedFolder::new(&shown, true)?, None);
         serve(own, session.with_input(Box::new(input)))
     });
     let mut client = FileClient::new(stream).unwrap();
     assert_eq!(client.list("").unwrap(), [&b"files"[..], b"input"]);
     assert_eq!(client.attributes("input").unwrap().mode, libc::S_IFREG | 0o444);
-    for access in [Access::Write, Access::Both] {
+    for access in [OpenMode::Write, OpenMode::Both] {
         assert_eq!(client.open("input", access).unwrap_err().raw_os_error(), Some(libc::EACCES));
     }
-    let input = client.open("input", Access::Read).unwrap();
+    let input = client.open("input", OpenMode::Read).unwrap();
     let mut bytes = [0; 4];
     types.write_all(b"hello").unwrap();
     assert_eq!((client.read(&input, 0, &mut bytes).unwrap(), &bytes), (4, b"hell"));
@@ -304,7 +307,11 @@ fn nobody_is_lent_rights() {
         .ask(&FileRequest::Create { fid: 1, name: b"new", flags: 2, mode: 0o7755, gid: 0 })
         .unwrap();
     served.walk(2, &[b"files", b"file"]).unwrap();
-    let change = Change { valid: Change::MODE, mode: 0o6711, ..Change::default() };
+    let change = AttributeChange {
+        valid: AttributeChange::MODE,
+        mode: 0o6711,
+        ..AttributeChange::default()
+    };
     served.ask(&FileRequest::Change { fid: 2, change }).unwrap();
     let mode = |name| fs::metadata(served.shown(name)).unwrap().permissions().mode() & 0o6000;
     assert_eq!((mode("new"), mode("file")), (0, 0));
@@ -349,7 +356,10 @@ fn nothing_is_changed_in_what_is_read_only() {
         served.ask(&FileRequest::Rename { from: 1, old: b"file", to: 1, new: b"x" }),
         refused
     );
-    assert_eq!(served.ask(&FileRequest::Change { fid: 2, change: Change::to_size(0) }), refused);
+    assert_eq!(
+        served.ask(&FileRequest::Change { fid: 2, change: AttributeChange::to_size(0) }),
+        refused
+    );
     assert_eq!(served.ask(&FileRequest::Open { fid: 2, flags: 0 }), Ok(13));
     assert_eq!(fs::read(served.shown("file")).unwrap(), b"content");
 }
@@ -481,8 +491,8 @@ fn what_the_user_may_not_is_refused() {
 
 #[test]
 fn there_must_be_a_folder() {
-    assert!(Export::new(Path::new("/no/such"), false).is_err());
-    assert!(Export::new(Path::new("/proc/version"), false).is_err());
+    assert!(ExportedFolder::new(Path::new("/no/such"), false).is_err());
+    assert!(ExportedFolder::new(Path::new("/proc/version"), false).is_err());
 }
 
 /// A server that sends an answer that no client asked for, for one client each.

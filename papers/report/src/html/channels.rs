@@ -3,13 +3,17 @@
 use crate::{channels, sentence, svg};
 use maud::html;
 use seatmap_experiments::channels::ChannelsResult;
-use seatmap_report::floor::{self, Comparison};
+use seatmap_report::floor::{self, SeatingComparison};
 use seatmap_report::html::{document, head};
 
 /// An experiment's result as one HTML file: its text, its curves, and the last comparison on the
 /// machine.
 #[must_use]
-pub fn channels(found: &ChannelsResult, machine: &str, comparison: Option<&Comparison>) -> String {
+pub fn channels(
+    found: &ChannelsResult,
+    machine: &str,
+    comparison: Option<&SeatingComparison>,
+) -> String {
     let title = format!("{} on {machine}", found.what);
     let body = html! {
         (head(&title, &sentence::of_channels(found), &html! {}))

@@ -4,15 +4,15 @@ use super::workers::spread;
 use crate::svg::Chart;
 use maud::{Markup, html};
 use seatmap_experiments::cellule::Libspe2;
-use seatmap_experiments::cellule::costs::{CALLS, Call};
+use seatmap_experiments::cellule::costs::{CALLS, TimedCall};
 use seatmap_experiments::cellule::libspe2::gains::Curves;
-use seatmap_experiments::cellule::libspe2::noise::Noise;
+use seatmap_experiments::cellule::libspe2::noise::OsNoise;
 use seatmap_report::counted;
 use seatmap_report::duration::duration;
 
 /// The answer in one sentence.
 pub(super) fn sentence(found: &Libspe2) -> String {
-    let Some(run) = found.table.get(&Call::CtxRun) else {
+    let Some(run) = found.table.get(&TimedCall::CtxRun) else {
         return "No call was measured.".to_owned();
     };
     format!(
@@ -76,7 +76,7 @@ fn noise(found: &Libspe2) -> Markup {
     }
 }
 
-fn row(name: &str, of: &Noise) -> Markup {
+fn row(name: &str, of: &OsNoise) -> Markup {
     html! { tr {
         th scope="row" { (name) } td { (format!("{:.0}", of.gaps_per_second)) }
         td { (format!("{:.3} %", of.lost_percent)) } td { (duration(of.longest_ns)) }

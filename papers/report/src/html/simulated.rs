@@ -4,15 +4,15 @@ use super::libspe2::curves;
 use super::workers::spread;
 use maud::{Markup, html};
 use seatmap_data::statistics::words;
-use seatmap_experiments::cellule::Simulated;
+use seatmap_experiments::cellule::SimulatedCellule;
 use seatmap_experiments::cellule::costs::CALLS;
 use seatmap_experiments::cellule::simulated::figures::{Perturbed, SimulatedCalls};
-use seatmap_experiments::cellule::simulated::inputs::Input;
+use seatmap_experiments::cellule::simulated::inputs::AssumedCost;
 use seatmap_experiments::cellule::simulated::text::origin;
 use seatmap_report::counted;
 
 /// The answer in one sentence.
-pub(super) fn sentence(found: &Simulated) -> String {
+pub(super) fn sentence(found: &SimulatedCellule) -> String {
     let points = found.figures.iter().flat_map(|figure| &figure.series).flat_map(|one| &one.points);
     let gains = points.map(|point| point.gain_percent);
     let most = gains.clone().fold(f64::NEG_INFINITY, f64::max);
@@ -29,7 +29,7 @@ pub(super) fn sentence(found: &Simulated) -> String {
 }
 
 /// The calls by number of SPEs, the gains, and the inputs.
-pub(super) fn page(found: &Simulated) -> Markup {
+pub(super) fn page(found: &SimulatedCellule) -> Markup {
     html! {
         div.columns { @for figure in &found.figures { (curves(figure)) } }
         (perturbed(&found.perturbed))
@@ -82,7 +82,7 @@ fn perturbed(all: &[Perturbed]) -> Markup {
     }
 }
 
-fn inputs(all: &[Input]) -> Markup {
+fn inputs(all: &[AssumedCost]) -> Markup {
     html! {
         section.card {
             h2 { "Taken as given" }

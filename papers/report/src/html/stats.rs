@@ -2,12 +2,12 @@
 
 use crate::stats::recommendations;
 use maud::{Markup, html};
-use seatmap_experiments::cell_stats::{Figure, Point, Survey};
-use seatmap_report::Unit;
+use seatmap_experiments::cell_stats::{CellStatsSurvey, LatencyPoint, SurveyFigure};
+use seatmap_report::AxisUnit;
 use seatmap_report::duration::duration;
 use seatmap_report::html::{document, head};
 use seatmap_report::svg::Title;
-use seatmap_report::svg::curves::{Curve, curves};
+use seatmap_report::svg::curves::{PlotCurve, curves};
 
 /// The advice for figures that hold none of the pairs that advice is drawn from.
 const NOTHING: &str = "Compare the ways below: the cheapest that does the work is the one to use.";
@@ -15,7 +15,7 @@ const NOTHING: &str = "Compare the ways below: the cheapest that does the work i
 /// A survey as one HTML file that works offline and without scripts: tables, and the figures of the
 /// paper.
 #[must_use]
-pub fn stats(machine: &str, survey: &Survey) -> String {
+pub fn stats(machine: &str, survey: &CellStatsSurvey) -> String {
     let said = recommendations(survey);
     // The first goes to the head of the page, the others into a list.
     let (sentence, more) =
@@ -37,7 +37,7 @@ pub fn stats(machine: &str, survey: &Survey) -> String {
     document(&format!("{machine}: communication"), &body, "", "null")
 }
 
-fn rows(survey: &Survey) -> Markup {
+fn rows(survey: &CellStatsSurvey) -> Markup {
     html! {
         table.figures {
             tbody {
@@ -51,7 +51,7 @@ fn rows(survey: &Survey) -> Markup {
     }
 }
 
-fn drawn(figure: &Figure) -> Markup {
+fn drawn(figure: &SurveyFigure) -> Markup {
     let has_bandwidth = figure
         .series
         .iter()
@@ -60,19 +60,23 @@ fn drawn(figure: &Figure) -> Markup {
     html! {
         section.card {
             h2 { (figure.title) }
-            (picture(figure, Title { text: "latency", unit: Unit::Time }, |point| Some(point.latency_ns)))
+            (picture(figure, Title { text: "latency", unit: AxisUnit::Time }, |point| Some(point.latency_ns)))
             @if has_bandwidth {
-                (picture(figure, Title { text: "bandwidth, GB/s", unit: Unit::Number }, |point| point.bandwidth_gbps))
+                (picture(figure, Title { text: "bandwidth, GB/s", unit: AxisUnit::Number }, |point| point.bandwidth_gbps))
             }
         }
     }
 }
 
-fn picture(figure: &Figure, up: Title, value: impl Fn(&Point) -> Option<f64>) -> Markup {
+fn picture(
+    figure: &SurveyFigure,
+    up: Title,
+    value: impl Fn(&LatencyPoint) -> Option<f64>,
+) -> Markup {
     let named = figure.series.iter().enumerate();
-    let them: Vec<Curve> = named
+    let them: Vec<PlotCurve> = named
         .map(|(at, series)| {
-            Curve::new(
+            PlotCurve::new(
                 at,
                 &series.name,
                 series
@@ -84,27 +88,36 @@ fn picture(figure: &Figure, up: Title, value: impl Fn(&Point) -> Option<f64>) ->
         })
         .collect();
     // Bytes are written with Ki and Mi; elements and workers are doubled, but are only counts.
-    let unit = if figure.across == "bytes" { Unit::Bytes } else { Unit::Doublings };
+    let unit = if figure.across == "bytes" { AxisUnit::Bytes } else { AxisUnit::Doublings };
     curves(&them, Title { text: figure.across, unit }, up)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatmap_experiments::cell_stats::{Row, Series};
+    use seatmap_experiments::cell_stats::{SurveyLatency, SurveySeries};
 
-    fn survey() -> Survey {
-        let point =
-            |at, latency_ns| Point { at, latency_ns, bandwidth_gbps: Some(at as f64 / latency_ns) };
-        let series =
-            Series { name: "1 CPU".into(), points: vec![point(8, 12.0), point(1 << 20, 3.4e6)] };
-        let row = |what: &str, latency_ns| Row { what: what.into(), latency_ns };
-        Survey {
+    fn survey() -> CellStatsSurvey {
+        let point = |at, latency_ns| LatencyPoint {
+            at,
+            latency_ns,
+            bandwidth_gbps: Some(at as f64 / latency_ns),
+        };
+        let series = SurveySeries {
+            name: "1 CPU".into(),
+            points: vec![point(8, 12.0), point(1 << 20, 3.4e6)],
+        };
+        let row = |what: &str, latency_ns| SurveyLatency { what: what.into(), latency_ns };
+        CellStatsSurvey {
             rows: vec![
                 row("thread create, join", 80_136.0),
                 row("mailbox, CPU to CPU on the same chip", 101.0),
             ],
-            figures: vec![Figure { title: "Copies".into(), across: "bytes", series: vec![series] }],
+            figures: vec![SurveyFigure {
+                title: "Copies".into(),
+                across: "bytes",
+                series: vec![series],
+            }],
             refused: Vec::new(),
         }
     }

@@ -4,12 +4,12 @@ use super::{libspe2, simulated};
 use crate::svg::Chart;
 use maud::{Markup, html};
 use seatmap_data::statistics::words;
-use seatmap_experiments::cellule::Comparison;
-use seatmap_experiments::cellule::costs::{CALLS, Call, Costs};
-use seatmap_experiments::cellule::document::{CelluleResult, Document};
-use seatmap_experiments::cellule::gains::{Figure, Point};
-use seatmap_experiments::cellule::kernel::Kernel;
-use seatmap_experiments::cellule::spread::Spread;
+use seatmap_experiments::cellule::WorkersComparison;
+use seatmap_experiments::cellule::costs::{CALLS, TimedCall, WorkerCosts};
+use seatmap_experiments::cellule::document::{CelluleResult, WorkersDocument};
+use seatmap_experiments::cellule::gains::{GainFigure, SizeGain};
+use seatmap_experiments::cellule::kernel::KernelShare;
+use seatmap_experiments::cellule::spread::SampleSummary;
 use seatmap_experiments::cellule::streams::Through;
 use seatmap_report::counted;
 use seatmap_report::duration::duration;
@@ -17,7 +17,7 @@ use seatmap_report::html::{document, head};
 
 /// The result as one HTML file that works offline and without scripts.
 #[must_use]
-pub fn workers(document_of: &Document) -> String {
+pub fn workers(document_of: &WorkersDocument) -> String {
     let title = format!("Pinned workers and threads on {}", document_of.machine);
     let cpus = seatmap_os::CpuList(document_of.cpus.clone());
     let lead = html! { p.lead { "CPUs " (cpus) ", the controller's first" } };
@@ -64,9 +64,10 @@ fn saved(gain_percent: f64) -> String {
     format!("{:.1} % {word} time by the runtime", gain_percent.abs())
 }
 
-fn of_calls(all: &[Costs]) -> String {
+fn of_calls(all: &[WorkerCosts]) -> String {
     // The largest number of workers comes last.
-    let run = all.last().and_then(|costs| Some((costs.workers, costs.calls.get(&Call::CtxRun)?)));
+    let run =
+        all.last().and_then(|costs| Some((costs.workers, costs.calls.get(&TimedCall::CtxRun)?)));
     let Some((count, cost)) = run else { return "No call was measured.".to_owned() };
     let runtime = cost.runtime.median_ns;
     let threads = cost.threads.median_ns;
@@ -83,7 +84,7 @@ fn of_calls(all: &[Costs]) -> String {
     )
 }
 
-fn of_gains(figures: &[Figure]) -> String {
+fn of_gains(figures: &[GainFigure]) -> String {
     let curves =
         figures.iter().flat_map(|figure| figure.series.iter().map(move |series| (figure, series)));
     let best = curves
@@ -106,7 +107,7 @@ fn of_gains(figures: &[Figure]) -> String {
     )
 }
 
-fn per_worker(point: &Point) -> f64 {
+fn per_worker(point: &SizeGain) -> f64 {
     point.gain_percent.thread_per_worker
 }
 
@@ -123,7 +124,7 @@ fn sum(one: &Through) -> f64 {
     one.mbps.iter().sum::<f64>()
 }
 
-fn calls(costs: &Costs) -> Markup {
+fn calls(costs: &WorkerCosts) -> Markup {
     html! {
         section.card {
             h2 { "Calls with " (counted(costs.workers, "worker")) span.unit { "median and standard \
@@ -151,11 +152,11 @@ fn calls(costs: &Costs) -> Markup {
     }
 }
 
-pub(super) fn spread(of: &Spread) -> Markup {
+pub(super) fn spread(of: &SampleSummary) -> Markup {
     html! { strong { (duration(of.median_ns)) } " ± " (duration(of.deviation_ns)) }
 }
 
-fn program(found: &Comparison) -> Markup {
+fn program(found: &WorkersComparison) -> Markup {
     let kernel = found.kernel;
     let gain = found.gain_percent;
     let rows = [
@@ -190,12 +191,12 @@ fn program(found: &Comparison) -> Markup {
     }
 }
 
-fn share(kernel: Kernel) -> String {
+fn share(kernel: KernelShare) -> String {
     kernel.kernel_percent.map_or_else(|| "?".to_owned(), |percent| format!("{percent:.0} %"))
 }
 
 /// A figure twice: over a thread a worker, and over a thread a task.
-fn gains(figure: &Figure) -> Markup {
+fn gains(figure: &GainFigure) -> Markup {
     html! {
         section.card {
             h2 { (figure.title) }
@@ -205,7 +206,7 @@ fn gains(figure: &Figure) -> Markup {
     }
 }
 
-fn chart(figure: &Figure, is_per_worker: bool, over: &str) -> Chart {
+fn chart(figure: &GainFigure, is_per_worker: bool, over: &str) -> Chart {
     Chart {
         title: String::new(),
         across: figure.across.to_owned(),
@@ -238,12 +239,12 @@ fn streams(all: &[Through]) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatmap_experiments::cellule::compare::Gain;
-    use seatmap_experiments::cellule::costs::Cost;
-    use seatmap_experiments::cellule::gains::Series;
+    use seatmap_experiments::cellule::compare::RuntimeGain;
+    use seatmap_experiments::cellule::costs::CallComparison;
+    use seatmap_experiments::cellule::gains::GainSeries;
 
-    fn spread_of(median_ns: f64) -> Spread {
-        Spread {
+    fn spread_of(median_ns: f64) -> SampleSummary {
+        SampleSummary {
             median_ns,
             ci95_low_ns: median_ns,
             ci95_high_ns: median_ns,
@@ -254,13 +255,17 @@ mod tests {
     }
 
     fn page(found: CelluleResult) -> String {
-        workers(&Document::new("<desk>".into(), vec![0, 1], found))
+        workers(&WorkersDocument::new("<desk>".into(), vec![0, 1], found))
     }
 
     #[test]
     fn calls_say_what_an_empty_program_takes() {
-        let cost = Cost { runtime: spread_of(1_200.0), threads: spread_of(30_000.0) };
-        let costs = Costs { workers: 1, clock_step_ns: 0.4, calls: [(Call::CtxRun, cost)].into() };
+        let cost = CallComparison { runtime: spread_of(1_200.0), threads: spread_of(30_000.0) };
+        let costs = WorkerCosts {
+            workers: 1,
+            clock_step_ns: 0.4,
+            calls: [(TimedCall::CtxRun, cost)].into(),
+        };
         let page = page(CelluleResult::Calls(vec![costs]));
         let sentence = "Running an empty program on 1 worker takes 1.200 us by the runtime and 30.000 us by threads: keep workers for short work.";
         assert!(
@@ -272,16 +277,18 @@ mod tests {
 
     #[test]
     fn gains_are_drawn_over_both_ways() {
-        let point = |at, gain| Point {
+        let point = |at, gain| SizeGain {
             at,
-            gain_percent: Gain { thread_per_worker: gain, thread_per_task: 2.0 * gain },
+            gain_percent: RuntimeGain { thread_per_worker: gain, thread_per_task: 2.0 * gain },
             runtime_ns: 1.0,
         };
-        let series =
-            Series { name: "1 worker".into(), points: vec![point(128, 40.0), point(2048, 1.0)] };
+        let series = GainSeries {
+            name: "1 worker".into(),
+            points: vec![point(128, 40.0), point(2048, 1.0)],
+        };
         // More cycles than the other figure has rows.
-        let cycles = Series { name: "4 workers".into(), points: vec![point(4096, 7.0)] };
-        let figure = |title, across, series| Figure { title, across, series: vec![series] };
+        let cycles = GainSeries { name: "4 workers".into(), points: vec![point(4096, 7.0)] };
+        let figure = |title, across, series| GainFigure { title, across, series: vec![series] };
         let page = page(CelluleResult::Gains(vec![
             figure("matrix", "rows and columns", series),
             figure("prices", "cycles", cycles),

@@ -14,7 +14,7 @@ const MARGIN: f64 = 0.1;
 /// Whether the model knew a figure beforehand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum ClaimKind {
     /// A parameter was fitted to it.
     Calibration,
     /// The model was not fitted to it.
@@ -24,7 +24,7 @@ pub enum Kind {
 /// How our figure stands beside what a paper says of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Verdict {
+pub enum ClaimVerdict {
     /// The published number, within the tolerance.
     Equal,
     /// The order or trend that the paper states; the opposite could have come out.
@@ -37,7 +37,7 @@ pub enum Verdict {
     Calibrated,
 }
 
-impl Verdict {
+impl ClaimVerdict {
     /// All of them, in the order in which a summary counts them.
     pub const ALL: [Self; 5] =
         [Self::Equal, Self::Direction, Self::Miss, Self::Reverse, Self::Calibrated];
@@ -109,10 +109,10 @@ struct Published {
 
 /// A paper's word on a figure: a number, an order, or both.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Claim {
+pub struct PaperClaim {
     published: Option<Published>,
     order: Option<Order>,
-    kind: Kind,
+    kind: ClaimKind,
 }
 
 /// A claim as a study's file has it.
@@ -125,7 +125,7 @@ pub struct WrittenClaim {
     /// How far off ours may be, in the figure's unit.
     pub within_absolute: Option<f64>,
     /// The way in which the paper gives the number as a limit.
-    pub limit: Option<Limit>,
+    pub limit: Option<ClaimLimit>,
     /// The paper says that the value lies above this one, where the order turns round.
     pub above: Option<f64>,
     /// The paper says that the value lies below this one, where the order turns round.
@@ -139,7 +139,7 @@ pub struct WrittenClaim {
 /// The way in which a paper gives a number as a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Limit {
+pub enum ClaimLimit {
     /// The number or more.
     Over,
     /// The number or less.
@@ -151,7 +151,7 @@ impl WrittenClaim {
     ///
     /// # Errors
     /// A sentence for the study's author, where it says nothing of the paper or contradicts itself.
-    pub fn understood(&self, kind: Kind) -> Result<Claim, &'static str> {
+    pub fn understood(&self, kind: ClaimKind) -> Result<PaperClaim, &'static str> {
         let published = self.number()?;
         let order = self.order()?;
         if published.is_none() && order.is_none() {
@@ -164,10 +164,10 @@ impl WrittenClaim {
             // A bound on our own figure shows nothing of the paper.
             return Err("write with 'says' what the paper says of the order");
         }
-        if kind == Kind::Calibration && published.is_none() {
+        if kind == ClaimKind::Calibration && published.is_none() {
             return Err("a calibration is a published number; write 'published = NUMBER'");
         }
-        Ok(Claim { published, order, kind })
+        Ok(PaperClaim { published, order, kind })
     }
 
     fn number(&self) -> Result<Option<Published>, &'static str> {
@@ -199,8 +199,8 @@ impl WrittenClaim {
             tolerance,
             is_share: self.within_absolute.is_none(),
             limit: self.limit.map(|limit| match limit {
-                Limit::Over => Side::Above,
-                Limit::Under => Side::Below,
+                ClaimLimit::Over => Side::Above,
+                ClaimLimit::Under => Side::Below,
             }),
         }))
     }
@@ -228,7 +228,7 @@ impl WrittenClaim {
     }
 }
 
-impl Claim {
+impl PaperClaim {
     /// The published number, where there is one.
     #[must_use]
     pub fn published(&self) -> Option<f64> {
@@ -237,34 +237,34 @@ impl Claim {
 
     /// Our figure's verdict.
     #[must_use]
-    pub fn verdict(&self, ours: f64) -> Verdict {
-        if self.kind == Kind::Calibration {
-            return Verdict::Calibrated;
+    pub fn verdict(&self, ours: f64) -> ClaimVerdict {
+        if self.kind == ClaimKind::Calibration {
+            return ClaimVerdict::Calibrated;
         }
         // Rounding must not turn a figure right at a limit round.
         let slack = 1e-9 * ours.abs().max(1e-9);
         if let Some(published) = &self.published {
             if (ours - published.number).abs() <= published.tolerance + slack {
-                return Verdict::Equal;
+                return ClaimVerdict::Equal;
             }
             if published.limit.is_some_and(|side| side.beyond(ours, published.number) > 0.0) {
-                return Verdict::Direction;
+                return ClaimVerdict::Direction;
             }
         }
         match self.order.map(|order| (order, order.side.beyond(ours, order.turn))) {
-            Some((order, beyond)) if -beyond > order.margin + slack => Verdict::Reverse,
+            Some((order, beyond)) if -beyond > order.margin + slack => ClaimVerdict::Reverse,
             // A published number is what judges, where there is one.
             Some((order, beyond)) if beyond > order.margin && self.published.is_none() => {
-                Verdict::Direction
+                ClaimVerdict::Direction
             }
-            _ => Verdict::Miss,
+            _ => ClaimVerdict::Miss,
         }
     }
 
     /// The rule by which ours is judged, as it stands beside each figure.
     #[must_use]
     pub fn rule(&self) -> String {
-        if self.kind == Kind::Calibration {
+        if self.kind == ClaimKind::Calibration {
             return "fitted".to_owned();
         }
         let number_rule = self.published.map(|published| {
@@ -308,8 +308,8 @@ fn short(value: f64) -> String {
 mod tests {
     use super::*;
 
-    fn claim(written: &WrittenClaim) -> Claim {
-        written.understood(Kind::Check).unwrap()
+    fn claim(written: &WrittenClaim) -> PaperClaim {
+        written.understood(ClaimKind::Check).unwrap()
     }
 
     fn published(number: f64) -> WrittenClaim {
@@ -319,9 +319,9 @@ mod tests {
     #[test]
     fn a_published_number_judges_within_a_tenth() {
         let claim = claim(&published(100.0));
-        assert_eq!(claim.verdict(110.0), Verdict::Equal);
-        assert_eq!(claim.verdict(111.0), Verdict::Miss);
-        assert_eq!(claim.verdict(0.1), Verdict::Miss);
+        assert_eq!(claim.verdict(110.0), ClaimVerdict::Equal);
+        assert_eq!(claim.verdict(111.0), ClaimVerdict::Miss);
+        assert_eq!(claim.verdict(0.1), ClaimVerdict::Miss);
         assert_eq!(claim.rule(), "within 10 %");
     }
 
@@ -329,11 +329,11 @@ mod tests {
     fn a_number_on_the_other_side_of_the_turn_is_the_reverse() {
         // A call that Cellule made 6.4 times slower, and ours quicker.
         let claim = claim(&WrittenClaim { above: Some(1.0), ..published(6.4) });
-        assert_eq!(claim.verdict(0.14), Verdict::Reverse);
-        assert_eq!(claim.verdict(6.0), Verdict::Equal);
+        assert_eq!(claim.verdict(0.14), ClaimVerdict::Reverse);
+        assert_eq!(claim.verdict(6.0), ClaimVerdict::Equal);
         // Slower, but by another factor: the number judges.
-        assert_eq!(claim.verdict(3.0), Verdict::Miss);
-        assert_eq!(claim.verdict(0.95), Verdict::Miss);
+        assert_eq!(claim.verdict(3.0), ClaimVerdict::Miss);
+        assert_eq!(claim.verdict(0.95), ClaimVerdict::Miss);
         assert_eq!(claim.rule(), "within 10 %; turns at 1");
     }
 
@@ -345,33 +345,34 @@ mod tests {
             ..WrittenClaim::default()
         };
         let claim = claim(&written);
-        assert_eq!(claim.verdict(1.023), Verdict::Miss);
-        assert_eq!(claim.verdict(1.2), Verdict::Direction);
-        assert_eq!(claim.verdict(0.8), Verdict::Reverse);
+        assert_eq!(claim.verdict(1.023), ClaimVerdict::Miss);
+        assert_eq!(claim.verdict(1.2), ClaimVerdict::Direction);
+        assert_eq!(claim.verdict(0.8), ClaimVerdict::Reverse);
         assert_eq!(claim.rule(), "> 1 by 0.1");
     }
 
     #[test]
     fn a_limit_holds_beyond_its_number() {
-        let over = WrittenClaim { limit: Some(Limit::Over), above: Some(1.0), ..published(2.0) };
+        let over =
+            WrittenClaim { limit: Some(ClaimLimit::Over), above: Some(1.0), ..published(2.0) };
         let claim = claim(&over);
-        assert_eq!(claim.verdict(1.51), Verdict::Miss);
-        assert_eq!(claim.verdict(1.86), Verdict::Equal);
-        assert_eq!(claim.verdict(2.6), Verdict::Direction);
-        assert_eq!(claim.verdict(0.5), Verdict::Reverse);
+        assert_eq!(claim.verdict(1.51), ClaimVerdict::Miss);
+        assert_eq!(claim.verdict(1.86), ClaimVerdict::Equal);
+        assert_eq!(claim.verdict(2.6), ClaimVerdict::Direction);
+        assert_eq!(claim.verdict(0.5), ClaimVerdict::Reverse);
         assert_eq!(claim.rule(), "within 10 %, or >; turns at 1");
     }
 
     #[test]
     fn an_input_proves_nothing() {
-        let claim = published(100.0).understood(Kind::Calibration).unwrap();
-        assert_eq!(claim.verdict(100.0), Verdict::Calibrated);
-        assert_eq!(claim.verdict(500.0), Verdict::Calibrated);
+        let claim = published(100.0).understood(ClaimKind::Calibration).unwrap();
+        assert_eq!(claim.verdict(100.0), ClaimVerdict::Calibrated);
+        assert_eq!(claim.verdict(500.0), ClaimVerdict::Calibrated);
     }
 
     #[test]
     fn a_claim_that_says_nothing_of_the_paper_is_refused() {
-        let refused = |written: WrittenClaim| written.understood(Kind::Check).is_err();
+        let refused = |written: WrittenClaim| written.understood(ClaimKind::Check).is_err();
         assert!(refused(WrittenClaim::default()));
         assert!(refused(WrittenClaim { below: Some(1000.0), ..WrittenClaim::default() }));
         assert!(refused(WrittenClaim { within: Some(0.1), ..WrittenClaim::default() }));

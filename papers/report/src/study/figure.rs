@@ -1,6 +1,6 @@
 //! A figure of a paper, and ours beside it.
 
-use super::claim::{Claim, Kind, Verdict, WrittenClaim};
+use super::claim::{ClaimKind, ClaimVerdict, PaperClaim, WrittenClaim};
 use super::with_program;
 use seatmap_data::document::visible;
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// One figure, or one result that the paper's text states.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(try_from = "WrittenFigure")]
-pub struct Figure {
+pub struct StudyFigure {
     /// Its place in the paper: a figure, a table or a section.
     pub place: String,
     /// The figure's name.
@@ -27,9 +27,9 @@ pub struct Figure {
     /// The unit of both figures.
     pub unit: String,
     /// Whether the model was fitted to it.
-    pub kind: Kind,
+    pub kind: ClaimKind,
     /// The paper's number or order.
-    pub claim: Claim,
+    pub claim: PaperClaim,
     /// The paper's statement of an order.
     pub says: Option<String>,
     /// A remark, above all the reason for a miss.
@@ -48,19 +48,19 @@ struct WrittenFigure {
     over: Option<String>,
     minus: Option<String>,
     unit: String,
-    kind: Kind,
+    kind: ClaimKind,
     note: Option<String>,
     published: Option<f64>,
     within: Option<f64>,
     within_absolute: Option<f64>,
-    limit: Option<super::Limit>,
+    limit: Option<super::ClaimLimit>,
     above: Option<f64>,
     below: Option<f64>,
     margin: Option<f64>,
     says: Option<String>,
 }
 
-impl TryFrom<WrittenFigure> for Figure {
+impl TryFrom<WrittenFigure> for StudyFigure {
     type Error = String;
 
     fn try_from(written: WrittenFigure) -> Result<Self, String> {
@@ -114,16 +114,16 @@ pub struct MeasuredFigure {
     /// The unit of both figures.
     pub unit: String,
     /// Whether it is a calibration or a check.
-    pub kind: Kind,
+    pub kind: ClaimKind,
     /// The rule by which ours is judged, with its tolerance.
     pub rule: String,
     /// The verdict.
-    pub verdict: Verdict,
+    pub verdict: ClaimVerdict,
     /// A remark.
     pub note: Option<String>,
 }
 
-impl Figure {
+impl StudyFigure {
     /// Its commands as a person types them, with the sign of what is done with their quantities.
     fn commands(&self) -> String {
         let over = self.over.as_ref().map(|over| format!(" / {}", with_program(over)));

@@ -10,7 +10,7 @@ const COLUMN: &str = "COLUMN";
 /// A table, as a study's file has it.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Table {
+pub struct StudyTable {
     /// A title.
     pub title: String,
     /// The meaning of the figures, and how to read them.
@@ -88,7 +88,7 @@ pub struct FoundRow {
     note: Option<String>,
 }
 
-impl Table {
+impl StudyTable {
     /// The commands of a row, without their program, one a column.
     pub fn commands(&self, row: &TableRow) -> Vec<String> {
         self.column.iter().map(|column| row.command.replace(COLUMN, &column.word)).collect()
@@ -230,7 +230,7 @@ mod tests {
             command: format!("rank --packet COLUMN --set {what}"),
             note: note.map(str::to_owned),
         };
-        let table = Table {
+        let table = StudyTable {
             title: "Spread".into(),
             about: "Worst over best.".into(),
             rows: "mechanism".into(),

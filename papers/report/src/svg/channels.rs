@@ -1,11 +1,11 @@
 //! Distances over CPUs and gains over comparisons, as in the figures of Liu et al. 2015.
 
 use maud::Markup;
-use seatmap_experiments::channels::curve::Point;
-use seatmap_experiments::channels::slices::Spread;
-use seatmap_experiments::channels::{ChannelsResult, Figures};
-use seatmap_report::Unit;
-use seatmap_report::svg::curves::{Curve, WIDTH, curves, drawing, height};
+use seatmap_experiments::channels::curve::PuDistance;
+use seatmap_experiments::channels::slices::RoundTripSpread;
+use seatmap_experiments::channels::{ChannelsResult, ExperimentFigures};
+use seatmap_report::AxisUnit;
+use seatmap_report::svg::curves::{PlotCurve, WIDTH, curves, drawing, height};
 use seatmap_report::svg::{Title, standalone};
 
 /// An experiment's result, as a standalone picture.
@@ -22,50 +22,53 @@ pub(crate) fn picture(found: &ChannelsResult) -> Markup {
     curves(&them, across, up)
 }
 
-fn drawn(found: &ChannelsResult) -> (Vec<Curve>, Title<'static>, Title<'static>) {
-    let cycles = title("round trip, cycles", Unit::Number);
+fn drawn(found: &ChannelsResult) -> (Vec<PlotCurve>, Title<'static>, Title<'static>) {
+    let cycles = title("round trip, cycles", AxisUnit::Number);
     match &found.figures {
-        Figures::Curve(figures) => {
+        ExperimentFigures::Curve(figures) => {
             let them = [
                 ("median", points(&figures.points, |point| point.cycles)),
                 ("slowest", points(&figures.points, |point| point.slowest_cycles)),
             ];
-            (numbered(them), title("CPU, by its number", Unit::Cpu), cycles)
+            (numbered(them), title("CPU, by its number", AxisUnit::Cpu), cycles)
         }
-        Figures::Slices(figures) => {
+        ExperimentFigures::Slices(figures) => {
             let them =
                 [("at random", shares(&figures.random)), ("in slices", shares(&figures.sliced))];
             (
                 numbered(them),
-                title("share of the pairs that are not slower, %", Unit::Percent),
+                title("share of the pairs that are not slower, %", AxisUnit::Percent),
                 cycles,
             )
         }
-        Figures::Gain(figures) => {
+        ExperimentFigures::Gain(figures) => {
             let points =
                 (1..).zip(&figures.speed_ups).map(|(at, gain)| (f64::from(at), *gain)).collect();
             // A level line over all comparisons.
             let mean = vec![(1.0, figures.mean), (figures.speed_ups.len() as f64, figures.mean)];
-            let up = title("speed-up, the search for homes included", Unit::Number);
+            let up = title("speed-up, the search for homes included", AxisUnit::Number);
             (
                 numbered([("each comparison", points), ("mean", mean)]),
-                title("comparison", Unit::Whole),
+                title("comparison", AxisUnit::Whole),
                 up,
             )
         }
     }
 }
 
-fn title(text: &'static str, unit: Unit) -> Title<'static> {
+fn title(text: &'static str, unit: AxisUnit) -> Title<'static> {
     Title { text, unit }
 }
 
-fn numbered(them: [(&str, Vec<(f64, f64)>); 2]) -> Vec<Curve> {
-    them.into_iter().enumerate().map(|(at, (name, points))| Curve::new(at, name, points)).collect()
+fn numbered(them: [(&str, Vec<(f64, f64)>); 2]) -> Vec<PlotCurve> {
+    them.into_iter()
+        .enumerate()
+        .map(|(at, (name, points))| PlotCurve::new(at, name, points))
+        .collect()
 }
 
 /// Points by the number of the CPU.
-fn points(all: &[Point], cycles: impl Fn(&Point) -> f64) -> Vec<(f64, f64)> {
+fn points(all: &[PuDistance], cycles: impl Fn(&PuDistance) -> f64) -> Vec<(f64, f64)> {
     let mut points: Vec<(f64, f64)> =
         all.iter().map(|point| (f64::from(point.pu), cycles(point))).collect();
     // Points come in the order of cores, and a curve needs ascending numbers.
@@ -73,7 +76,7 @@ fn points(all: &[Point], cycles: impl Fn(&Point) -> f64) -> Vec<(f64, f64)> {
     points
 }
 
-fn shares(spread: &Spread) -> Vec<(f64, f64)> {
+fn shares(spread: &RoundTripSpread) -> Vec<(f64, f64)> {
     // Three points of the distribution: half of the pairs, nine tenths, all.
     vec![(50.0, spread.median_cycles), (90.0, spread.p90_cycles), (100.0, spread.most_cycles)]
 }

@@ -1,8 +1,8 @@
 //! Charts below each other, as a standalone picture.
 
 use maud::{Markup, html};
-use seatmap_report::Unit;
-use seatmap_report::svg::curves::{Curve, WIDTH, curves, drawing, height};
+use seatmap_report::AxisUnit;
+use seatmap_report::svg::curves::{PlotCurve, WIDTH, curves, drawing, height};
 use seatmap_report::svg::{Title, number, standalone};
 
 /// Room for a chart's title, above it.
@@ -23,19 +23,19 @@ pub struct Chart {
 
 impl Chart {
     /// Its curves in the colours of their places.
-    fn drawn(&self) -> Vec<Curve> {
+    fn drawn(&self) -> Vec<PlotCurve> {
         self.curves
             .iter()
             .enumerate()
-            .map(|(at, (name, points))| Curve::new(at, name, points.clone()))
+            .map(|(at, (name, points))| PlotCurve::new(at, name, points.clone()))
             .collect()
     }
 
     /// Sizes that are doubled, and per cent.
     fn titles(&self) -> [Title<'_>; 2] {
         [
-            Title { text: &self.across, unit: Unit::Doublings },
-            Title { text: &self.up, unit: Unit::Percent },
+            Title { text: &self.across, unit: AxisUnit::Doublings },
+            Title { text: &self.up, unit: AxisUnit::Percent },
         ]
     }
 

@@ -4,9 +4,9 @@
 use crate::ranking::about;
 use maud::{Markup, html};
 use seatmap_experiments::rank::Ranking;
-use seatmap_report::Unit;
+use seatmap_report::AxisUnit;
 use seatmap_report::svg::Title;
-use seatmap_report::svg::curves::{COLOURS, Curve, WIDTH, curves, drawing, height};
+use seatmap_report::svg::curves::{COLOURS, PlotCurve, WIDTH, curves, drawing, height};
 use seatmap_report::svg::number;
 
 /// Room for the title, above.
@@ -22,9 +22,9 @@ const MOST_RUNS: usize = COLOURS.len() - 1;
 
 /// The titles of the axes. The times fill the height, so that mappings that differ by little can be
 /// told apart.
-const ACROSS: Title = Title { text: "rank by the mean over the runs", unit: Unit::Whole };
+const ACROSS: Title = Title { text: "rank by the mean over the runs", unit: AxisUnit::Whole };
 const UP: Title =
-    Title { text: "time of a mapping; the axis does not begin at 0", unit: Unit::Time };
+    Title { text: "time of a mapping; the axis does not begin at 0", unit: AxisUnit::Time };
 
 /// Times of all mappings over their ranks, as a standalone picture.
 #[must_use]
@@ -77,17 +77,17 @@ fn lines(text: &str) -> Vec<String> {
 }
 
 /// Each run, and the mean above them.
-fn drawn(ranking: &Ranking) -> Vec<Curve> {
+fn drawn(ranking: &Ranking) -> Vec<PlotCurve> {
     let runs = ranking.setup.runs as usize;
     // Of a single run, the mean is the run itself.
     let several = if runs > 1 { runs.min(MOST_RUNS) } else { 0 };
     let mean = points(ranking, |row| ranking.ranking[row].mean_ns);
     // Drawn last, and so above the runs.
-    let mean = Curve { width: 2.2, ..Curve::new(MOST_RUNS, "mean", mean) };
+    let mean = PlotCurve { width: 2.2, ..PlotCurve::new(MOST_RUNS, "mean", mean) };
     (0..several)
-        .map(|run| Curve {
+        .map(|run| PlotCurve {
             width: 0.8,
-            ..Curve::new(
+            ..PlotCurve::new(
                 run,
                 &format!("run {}", run + 1),
                 points(ranking, |row| ranking.ranking[row].runs_ns[run]),

@@ -4,7 +4,7 @@ use super::ProgramPlace;
 use crate::operand::{self, Operand};
 use crate::problem;
 use crate::spu::SpuState;
-use crate::stop::{FaultKind, ProgramFault, Stop};
+use crate::stop::{FaultKind, ProgramFault, StopReason};
 use libc::{c_int, c_void, siginfo_t, ucontext_t};
 use seatmap_cell_sim::os::guarded;
 use std::cell::{Cell, RefCell};
@@ -481,7 +481,7 @@ unsafe extern "C" fn leave(spu: *mut SpuState) {
     let spu = unsafe { &mut *spu };
     let fault = spu.fault.take().unwrap_or_default();
     let context = spu.spe().number();
-    spu.fail(Stop::Fault(ProgramFault { context, ..fault }));
+    spu.fail(StopReason::Fault(ProgramFault { context, ..fault }));
 }
 
 /// Gives a fault that is not an SPU program's to the handler that the program of the PPE has

@@ -1,24 +1,24 @@
 //! The calls of a program on the simulated Cell.
 
 use crate::spu::SpuState;
-use crate::stop::{Pause, Stop};
-use crate::transfer::{Direction, Rule, Transfer, TransferFault};
-use seatmap_cell_sim::session::{Call, Command, CommandKind, Session};
+use crate::stop::{Pause, StopReason};
+use crate::transfer::{LocalStoreTransfer, TransferDirection, TransferFault, TransferRule};
+use seatmap_cell_sim::session::{CellBeSession, CommandKind, ProgramCommand, SessionCall};
 
 /// The session of a running program, and its task.
-pub fn session(spu: &mut SpuState) -> (&mut Session, u16) {
+pub fn session(spu: &mut SpuState) -> (&mut CellBeSession, u16) {
     // SAFETY: the driver sets it before it lets the program run, and leaves it alone meanwhile.
     (unsafe { &mut *spu.simulated.session }, spu.simulated.turn.task)
 }
 
 /// Makes a call that takes virtual time, and returns its answer. A fault of the context stops the
 /// program here.
-pub fn call(spu: &mut SpuState, call: Call) -> u64 {
+pub fn call(spu: &mut SpuState, call: SessionCall) -> u64 {
     pause(spu, Pause::Call(call));
     let (session, task) = session(spu);
     if let Some(command) = session.take_fault(task) {
         let fault = failed(spu.spe().number(), command);
-        spu.fail(Stop::Transfer(fault));
+        spu.fail(StopReason::Transfer(fault));
     }
     spu.simulated.turn.answer
 }
@@ -32,10 +32,11 @@ fn pause(spu: &mut SpuState, pause: Pause) {
 
 /// The fault of a command whose address cannot be read or written, by the context's number.
 #[must_use]
-pub fn failed(context: u32, command: Command) -> TransferFault {
-    let Command { name, kind, local, effective, bytes, tag } = command;
+pub fn failed(context: u32, command: ProgramCommand) -> TransferFault {
+    let ProgramCommand { name, kind, local, effective, bytes, tag } = command;
     let is_get = matches!(kind, CommandKind::Get(_) | CommandKind::Reserve);
-    let direction = if is_get { Direction::Get } else { Direction::Put };
-    let transfer = Transfer { command: name, direction, local, effective, bytes, tag: tag.into() };
-    TransferFault { context, transfer, rule: Rule::Address }
+    let direction = if is_get { TransferDirection::Get } else { TransferDirection::Put };
+    let transfer =
+        LocalStoreTransfer { command: name, direction, local, effective, bytes, tag: tag.into() };
+    TransferFault { context, transfer, rule: TransferRule::Address }
 }

@@ -8,9 +8,9 @@ use crate::hooks::{HALT, Hooks};
 use crate::simulated::call::{call, session};
 use crate::simulated::commands;
 use crate::spu::SpuState;
-use crate::stop::Stop;
-use seatmap_cell_sim::session::{Call, Outbound, Reading, TagCondition};
-use seatmap_data::port::channels::Register;
+use crate::stop::StopReason;
+use seatmap_cell_sim::session::{Outbound, ReadChannel, SessionCall, TagCondition};
+use seatmap_data::port::channels::SignalNumber;
 
 /// The table of the simulated Cell.
 pub static SIMULATED: Hooks = Hooks {
@@ -77,10 +77,10 @@ unsafe extern "C" fn on_stop(spu: *mut SpuState, code: u32, at: u32) {
     // SAFETY: called by the program with its own state.
     let spu = unsafe { state(spu) };
     if spu.simulated.count.has_some() {
-        call(spu, Call::Work(0));
+        call(spu, SessionCall::Work(0));
     }
     spu.stopped_at = at;
-    spu.stop(if code == HALT { Stop::Halt } else { Stop::Code(code & 0x3fff) });
+    spu.stop(if code == HALT { StopReason::Halt } else { StopReason::Code(code & 0x3fff) });
 }
 
 unsafe extern "C" fn on_read(spu: *mut SpuState, channel: u32) -> u32 {
@@ -114,20 +114,20 @@ unsafe extern "C" fn on_work(spu: *mut SpuState, cycles: u32) {
     // SAFETY: called by the program with its own state.
     let spu = unsafe { state(spu) };
     if cycles > 0 {
-        call(spu, Call::Work(cycles.into()));
+        call(spu, SessionCall::Work(cycles.into()));
     }
 }
 
 /// The channels at which a program waits, and what a wait that cannot end is called.
-fn reading(channel: u32) -> Option<(Reading, &'static str)> {
+fn reading(channel: u32) -> Option<(ReadChannel, &'static str)> {
     Some(match channel {
-        number::IN_MBOX => (Reading::Mailbox, ""),
-        number::SIGNAL_1 => (Reading::Signal(Register::One), ""),
-        number::SIGNAL_2 => (Reading::Signal(Register::Two), ""),
-        number::TAG_STATUS => (Reading::TagStatus, "a tag status that nobody asked for"),
-        number::ATOMIC_STATUS => (Reading::AtomicStatus, "the status of no atomic command"),
-        number::STALL_STATUS => (Reading::StallStatus, "a stalled list, and none is under way"),
-        number::EVENT_STATUS => (Reading::Events, ""),
+        number::IN_MBOX => (ReadChannel::Mailbox, ""),
+        number::SIGNAL_1 => (ReadChannel::Signal(SignalNumber::One), ""),
+        number::SIGNAL_2 => (ReadChannel::Signal(SignalNumber::Two), ""),
+        number::TAG_STATUS => (ReadChannel::TagStatus, "a tag status that nobody asked for"),
+        number::ATOMIC_STATUS => (ReadChannel::AtomicStatus, "the status of no atomic command"),
+        number::STALL_STATUS => (ReadChannel::StallStatus, "a stalled list, and none is under way"),
+        number::EVENT_STATUS => (ReadChannel::Events, ""),
         _ => return None,
     })
 }
@@ -136,15 +136,17 @@ fn read(spu: &mut SpuState, channel: u32) -> u32 {
     if let Some((reading, what)) = reading(channel) {
         let (session, task) = session(spu);
         let is_hopeless = match reading {
-            Reading::StallStatus => !session.has(task, reading) && spu.simulated.lists.is_empty(),
+            ReadChannel::StallStatus => {
+                !session.has(task, reading) && spu.simulated.lists.is_empty()
+            }
             _ => session.is_hopeless(task, reading),
         };
         if is_hopeless {
-            spu.fail(Stop::Deadlock(what));
+            spu.fail(StopReason::Deadlock(what));
         }
-        return call(spu, Call::Read(reading)) as u32;
+        return call(spu, SessionCall::Read(reading)) as u32;
     }
-    call(spu, Call::Look);
+    call(spu, SessionCall::Look);
     let saved = spu.saved_return;
     let (session, task) = session(spu);
     match channel {
@@ -153,15 +155,15 @@ fn read(spu: &mut SpuState, channel: u32) -> u32 {
         number::DECREMENTER_READ => session.decrementer(task),
         number::MACHINE_STATUS => 0,
         number::SRR0_READ => saved,
-        _ => spu.fail(Stop::InvalidChannel(channel)),
+        _ => spu.fail(StopReason::InvalidChannel(channel)),
     }
 }
 
 fn write(spu: &mut SpuState, channel: u32, value: u32) {
     let (session, task) = session(spu);
     match channel {
-        number::OUT_MBOX => _ = call(spu, Call::Write(Outbound::Plain, value)),
-        number::OUT_INTR_MBOX => _ = call(spu, Call::Write(Outbound::Interrupting, value)),
+        number::OUT_MBOX => _ = call(spu, SessionCall::Write(Outbound::Plain, value)),
+        number::OUT_INTR_MBOX => _ = call(spu, SessionCall::Write(Outbound::Interrupting, value)),
         number::EVENT_MASK => session.set_event_mask(task, value),
         number::EVENT_ACK => session.acknowledge(task, value),
         number::DECREMENTER_WRITE => session.set_decrementer(task, value),
@@ -184,7 +186,7 @@ fn write(spu: &mut SpuState, channel: u32, value: u32) {
         number::TAG_MASK => session.set_tag_mask(task, value),
         number::TAG_UPDATE => session.update_tags(task, condition(value)),
         number::STALL_ACK => commands::acknowledge_stall(spu, value),
-        _ => spu.fail(Stop::InvalidChannel(channel)),
+        _ => spu.fail(StopReason::InvalidChannel(channel)),
     }
 }
 
@@ -198,9 +200,9 @@ fn condition(value: u32) -> TagCondition {
 
 fn count(spu: &mut SpuState, channel: u32) -> u32 {
     if channel > number::OUT_INTR_MBOX {
-        spu.fail(Stop::InvalidChannel(channel));
+        spu.fail(StopReason::InvalidChannel(channel));
     }
-    call(spu, Call::Look);
+    call(spu, SessionCall::Look);
     let (session, task) = session(spu);
     match channel {
         number::IN_MBOX => session.messages(task) as u32,

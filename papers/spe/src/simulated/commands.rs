@@ -5,27 +5,31 @@
 //! bytes would move.
 
 use crate::command::{is_list, name, opcode};
-use crate::list::{Head, List};
+use crate::list::{DecodedElement, List};
 use crate::simulated::call::{call, session};
 use crate::spu::SpuState;
-use crate::stop::Stop;
-use crate::transfer::{Direction, Rule, TAGS, Transfer};
-use seatmap_cell_sim::session::{Call, Command, CommandKind, ListElement};
-use seatmap_data::port::channels::Order;
+use crate::stop::StopReason;
+use crate::transfer::{LocalStoreTransfer, TAGS, TransferDirection, TransferRule};
+use seatmap_cell_sim::session::{CommandKind, ListElement, ProgramCommand, SessionCall};
+use seatmap_data::port::channels::TransferOrder;
 
 /// Gives the transfer unit a command; a rule that it breaks stops the program.
 pub fn command(spu: &mut SpuState, local: u32, effective: u64, bytes: u32, tag: u32, command: u32) {
     // The upper half holds hints for caches and replacement, which nothing here has.
     let command = command & 0xff;
     let (name, direction) = name(command);
-    let transfer = Transfer { command: name, direction, local, effective, bytes, tag };
+    let transfer = LocalStoreTransfer { command: name, direction, local, effective, bytes, tag };
     if let Err(rule) = perform(spu, transfer, command) {
         let fault = spu.spe().fault(transfer, rule);
-        spu.fail(Stop::Transfer(fault));
+        spu.fail(StopReason::Transfer(fault));
     }
 }
 
-fn perform(spu: &mut SpuState, transfer: Transfer, command: u32) -> Result<(), Rule> {
+fn perform(
+    spu: &mut SpuState,
+    transfer: LocalStoreTransfer,
+    command: u32,
+) -> Result<(), TransferRule> {
     let kind = match command {
         opcode::GET_LINE => CommandKind::Reserve,
         opcode::PUT_LINE_CONDITIONAL => CommandKind::StoreConditional,
@@ -36,62 +40,70 @@ fn perform(spu: &mut SpuState, transfer: Transfer, command: u32) -> Result<(), R
     };
     let is_line = kind != CommandKind::Barrier;
     if is_line && !(transfer.local.is_multiple_of(128) && transfer.effective.is_multiple_of(128)) {
-        return Err(Rule::Alignment);
+        return Err(TransferRule::Alignment);
     }
     if is_line && spu.spe().store().at(transfer.local, 128).is_none() {
-        return Err(Rule::Local);
+        return Err(TransferRule::Local);
     }
     let bytes = if is_line { 128 } else { 0 };
-    call(spu, Call::Command(of(transfer, kind, bytes)));
+    call(spu, SessionCall::Command(of(transfer, kind, bytes)));
     Ok(())
 }
 
-fn transferred(spu: &mut SpuState, transfer: Transfer, command: u32) -> Result<(), Rule> {
+fn transferred(
+    spu: &mut SpuState,
+    transfer: LocalStoreTransfer,
+    command: u32,
+) -> Result<(), TransferRule> {
     let order = match command & opcode::FENCE_AND_BARRIER {
-        1 => Order::Barrier,
-        2 => Order::Fence,
-        _ => Order::Free,
+        1 => TransferOrder::Barrier,
+        2 => TransferOrder::Fence,
+        _ => TransferOrder::Free,
     };
     let kind = match transfer.direction {
-        Direction::Get => CommandKind::Get(order),
-        Direction::Put => CommandKind::Put(order),
+        TransferDirection::Get => CommandKind::Get(order),
+        TransferDirection::Put => CommandKind::Put(order),
     };
     match command & !opcode::FENCE_AND_BARRIER {
         opcode::PUT | opcode::PUT_RESULT | opcode::GET | opcode::SEND_SIGNAL => {
             transfer.check()?;
             in_store(spu, transfer.local, transfer.bytes)?;
-            call(spu, Call::Command(of(transfer, kind, transfer.bytes)));
+            call(spu, SessionCall::Command(of(transfer, kind, transfer.bytes)));
             Ok(())
         }
         list if list & opcode::LIST != 0 && is_list(list & !opcode::LIST) => {
             begin_list(spu, transfer, kind)
         }
-        _ => Err(Rule::Command),
+        _ => Err(TransferRule::Command),
     }
 }
 
-fn of(transfer: Transfer, kind: CommandKind, bytes: u32) -> Command {
-    let Transfer { command, local, effective, tag, .. } = transfer;
-    Command { name: command, kind, local, effective, bytes, tag: (tag % TAGS) as u8 }
+fn of(transfer: LocalStoreTransfer, kind: CommandKind, bytes: u32) -> ProgramCommand {
+    let LocalStoreTransfer { command, local, effective, tag, .. } = transfer;
+    ProgramCommand { name: command, kind, local, effective, bytes, tag: (tag % TAGS) as u8 }
 }
 
-fn in_store(spu: &SpuState, local: u32, bytes: u32) -> Result<(), Rule> {
-    spu.spe().store().at(local, bytes as usize).map(|_| ()).ok_or(Rule::Local)
+fn in_store(spu: &SpuState, local: u32, bytes: u32) -> Result<(), TransferRule> {
+    spu.spe().store().at(local, bytes as usize).map(|_| ()).ok_or(TransferRule::Local)
 }
 
 /// A list command: the low half of the effective address is where its elements are.
-fn begin_list(spu: &mut SpuState, whole: Transfer, kind: CommandKind) -> Result<(), Rule> {
+fn begin_list(
+    spu: &mut SpuState,
+    whole: LocalStoreTransfer,
+    kind: CommandKind,
+) -> Result<(), TransferRule> {
     if whole.tag >= TAGS {
-        return Err(Rule::Tag);
+        return Err(TransferRule::Tag);
     }
     let mut list = List::new(whole, (whole.effective & 0xffff_ffff) as u32)?;
     let (elements, is_open) = part(spu, &mut list)?;
     let first = elements.first().map_or(whole.local, |first| first.local);
-    let command = Command { local: first, ..of(whole, kind, whole.bytes) };
+    let command = ProgramCommand { local: first, ..of(whole, kind, whole.bytes) };
     let effective: Vec<ListElement> = elements.iter().map(Part::element).collect();
     let elements = effective.as_ptr();
     let count = effective.len();
-    let entry = call(spu, Call::List { command, elements, count, is_open });
+    let entry = call(spu, SessionCall::List { command, elements, count, is_open });
     if let (true, Ok(entry)) = (is_open, u8::try_from(entry)) {
         spu.simulated.lists.push((entry, list));
     }
@@ -113,12 +125,12 @@ impl Part {
 
 /// Reads a list's elements up to the next one that stalls it. Returns them, and whether others
 /// follow.
-fn part(spu: &SpuState, list: &mut List) -> Result<(Vec<Part>, bool), Rule> {
+fn part(spu: &SpuState, list: &mut List) -> Result<(Vec<Part>, bool), TransferRule> {
     let mut parts = Vec::new();
-    while let Some(Head { transfer, stalls }) = list.next(spu.spe())? {
+    while let Some(DecodedElement { transfer, stalls }) = list.next(spu.spe())? {
         transfer.check()?;
         in_store(spu, transfer.local, transfer.bytes)?;
-        let Transfer { local, effective, bytes, .. } = transfer;
+        let LocalStoreTransfer { local, effective, bytes, .. } = transfer;
         if bytes > 0 {
             parts.push(Part { local, effective, bytes });
         }
@@ -148,7 +160,7 @@ pub fn acknowledge_stall(spu: &mut SpuState, tag: u32) {
             }
             Err(rule) => {
                 let fault = list.fault(spu.spe(), rule);
-                spu.fail(Stop::Transfer(fault));
+                spu.fail(StopReason::Transfer(fault));
             }
         }
     }

@@ -1,10 +1,10 @@
 //! Where a thread of the PPE hands in its calls, and waits for the answer.
 
 use crate::simulated::compute;
-pub use crate::simulated::request::Desk;
-use crate::simulated::request::{Ask, Driver, Request};
-use crate::stop::{Resumable, Stop};
-use seatmap_cell_sim::session::{Call, Session};
+pub use crate::simulated::request::DriverSlot;
+use crate::simulated::request::{Driver, DriverRequest, Request};
+use crate::stop::{Resumable, StopReason};
+use seatmap_cell_sim::session::{CellBeSession, SessionCall};
 use std::cell::RefCell;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
@@ -12,7 +12,7 @@ use std::sync::{Arc, PoisonError};
 /// A thread that is known to the driver, until it ends.
 struct Seated {
     driver: Arc<Driver>,
-    desk: Arc<Desk>,
+    desk: Arc<DriverSlot>,
     /// The thread's CPU time when it was let go on.
     since_ns: u64,
     /// The context that its last call looked at, if that was all it did.
@@ -24,9 +24,11 @@ thread_local! {
 }
 
 impl Seated {
-    fn ask(&mut self, ask: Ask) -> u64 {
+    fn ask(&mut self, ask: DriverRequest) -> u64 {
         self.looked_at = match ask {
-            Ask::Call(Call::Receive { from: of, .. } | Call::Count { of, .. }) => Some(of),
+            DriverRequest::Call(
+                SessionCall::Receive { from: of, .. } | SessionCall::Count { of, .. },
+            ) => Some(of),
             _ => None,
         };
         let worked_ns = compute::spent_ns().saturating_sub(self.since_ns);
@@ -43,7 +45,11 @@ impl Drop for Seated {
         if seatmap_os::task::own_tid() == std::process::id() as seatmap_os::Tid {
             return;
         }
-        self.driver.send(Request { desk: Arc::clone(&self.desk), worked_ns: 0, ask: Ask::Leave });
+        self.driver.send(Request {
+            desk: Arc::clone(&self.desk),
+            worked_ns: 0,
+            ask: DriverRequest::Leave,
+        });
     }
 }
 
@@ -53,11 +59,11 @@ fn with_seat<T>(driver: &Arc<Driver>, work: impl FnOnce(&mut Seated) -> T) -> Op
         .try_with(|seated| {
             let mut seated = seated.try_borrow_mut().ok()?;
             if seated.is_none() {
-                let desk = Arc::new(Desk::default());
+                let desk = Arc::new(DriverSlot::default());
                 desk.tid.store(seatmap_os::task::own_tid(), Ordering::Release);
                 let mut joined =
                     Seated { driver: Arc::clone(driver), desk, since_ns: 0, looked_at: None };
-                joined.ask(Ask::Join);
+                joined.ask(DriverRequest::Join);
                 *seated = Some(joined);
             }
             seated.as_mut().map(work)
@@ -67,13 +73,13 @@ fn with_seat<T>(driver: &Arc<Driver>, work: impl FnOnce(&mut Seated) -> T) -> Op
 }
 
 /// Asks the driver, and waits for the answer. A thread that is unknown becomes known.
-pub fn ask(driver: &Arc<Driver>, ask: Ask) -> u64 {
+pub fn ask(driver: &Arc<Driver>, ask: DriverRequest) -> u64 {
     with_seat(driver, |seated| seated.ask(ask)).unwrap_or_default()
 }
 
 /// Makes a call that takes virtual time.
-pub fn call(driver: &Arc<Driver>, call: Call) -> u64 {
-    ask(driver, Ask::Call(call))
+pub fn call(driver: &Arc<Driver>, call: SessionCall) -> u64 {
+    ask(driver, DriverRequest::Call(call))
 }
 
 /// Whether the last call of this thread only looked at this context.
@@ -87,8 +93,11 @@ pub fn looks_again(context: u16) -> bool {
 }
 
 /// Does something with the session at once.
-pub fn now(driver: &Arc<Driver>, work: impl FnOnce(&mut Session) -> u64 + Send + 'static) -> u64 {
-    ask(driver, Ask::Now(Box::new(work)))
+pub fn now(
+    driver: &Arc<Driver>,
+    work: impl FnOnce(&mut CellBeSession) -> u64 + Send + 'static,
+) -> u64 {
+    ask(driver, DriverRequest::Now(Box::new(work)))
 }
 
 /// Runs the program of a context, from its beginning if it is fresh, and says why it stopped.
@@ -97,23 +106,23 @@ pub fn run(
     context: u16,
     program: Arc<dyn Resumable>,
     is_fresh: bool,
-) -> Stop {
+) -> StopReason {
     let stopped = with_seat(driver, |seated| {
-        seated.ask(Ask::Run { context, program, is_fresh });
+        seated.ask(DriverRequest::Run { context, program, is_fresh });
         seated.desk.stop.lock().unwrap_or_else(PoisonError::into_inner).take()
     });
-    stopped.flatten().unwrap_or(Stop::Defect)
+    stopped.flatten().unwrap_or(StopReason::Defect)
 }
 
 /// Makes a desk for a thread that the calling one is about to create.
-pub fn open(driver: &Arc<Driver>) -> Arc<Desk> {
-    let desk = Arc::new(Desk::default());
-    ask(driver, Ask::Open(Arc::clone(&desk)));
+pub fn open(driver: &Arc<Driver>) -> Arc<DriverSlot> {
+    let desk = Arc::new(DriverSlot::default());
+    ask(driver, DriverRequest::Open(Arc::clone(&desk)));
     desk
 }
 
 /// The calling thread, which is new, takes its desk and waits for its first turn.
-pub fn take(driver: &Arc<Driver>, desk: Arc<Desk>) {
+pub fn take(driver: &Arc<Driver>, desk: Arc<DriverSlot>) {
     desk.tid.store(seatmap_os::task::own_tid(), Ordering::Release);
     desk.wait();
     let since_ns = compute::spent_ns();
@@ -127,6 +136,6 @@ pub fn leave() {
 }
 
 /// A thread that was to be is not.
-pub fn close(driver: &Arc<Driver>, desk: Arc<Desk>) {
-    driver.send(Request { desk, worked_ns: 0, ask: Ask::Leave });
+pub fn close(driver: &Arc<Driver>, desk: Arc<DriverSlot>) {
+    driver.send(Request { desk, worked_ns: 0, ask: DriverRequest::Leave });
 }

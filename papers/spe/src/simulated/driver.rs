@@ -2,12 +2,12 @@
 
 use crate::simulated::compute::{CHOICE, Compute};
 use crate::simulated::finish::{self, Wishes};
-use crate::simulated::request::{Ask, Desk, Driver, Request};
+use crate::simulated::request::{Driver, DriverRequest, DriverSlot, Request};
 use crate::simulated::spin;
-use crate::simulated::watch::{self, Running, Spinning, ThreadState};
-use crate::stop::{Pause, Resumable, Stop, Turned};
+use crate::simulated::watch::{self, RunningThread, SpinningThread, ThreadState};
+use crate::stop::{Pause, Resumable, StopReason, Turned};
 use seatmap_cell_sim::CellModel;
-use seatmap_cell_sim::session::{Call, Next, Session, Turn};
+use seatmap_cell_sim::session::{CellBeSession, Next, ProgramTurn, SessionCall};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::Instant;
@@ -59,21 +59,21 @@ fn seats(listed: Option<&str>, model: &CellModel) -> Result<Vec<u16>, String> {
 /// A task of the session, as the driver knows it.
 enum Task {
     Free,
-    Thread(Arc<Desk>),
+    Thread(Arc<DriverSlot>),
     Spu(Arc<dyn Resumable>),
 }
 
 /// The driver's own: the session, and the tasks in it.
 struct Turns {
     driver: Arc<Driver>,
-    session: Session,
+    session: CellBeSession,
     compute: Compute,
     tasks: Vec<Task>,
     threads: u32,
     /// Threads that run on this computer, between two calls: virtual time stands still.
-    running: Vec<Running>,
+    running: Vec<RunningThread>,
     /// Threads that spin until memory changes, beside which time goes on.
-    spinning: Vec<Spinning>,
+    spinning: Vec<SpinningThread>,
     /// Calls of threads that were taken for spinning, until their turn to look comes.
     held: Vec<Request>,
     /// When a standstill with threads that spin began.
@@ -82,7 +82,7 @@ struct Turns {
 
 impl Turns {
     fn new(driver: Arc<Driver>, seats: &[u16], compute: Compute, wants_trace: bool) -> Self {
-        let mut session = Session::new(driver.model(), seats);
+        let mut session = CellBeSession::new(driver.model(), seats);
         if wants_trace {
             session.begin_trace();
         }
@@ -150,19 +150,19 @@ impl Turns {
         match self.session.advance_to_store() {
             Some(Next::Turn(turn)) => self.turn(turn),
             Some(Next::Store) => {}
-            None if self.spinning.iter().any(Spinning::has_unseen) => {
+            None if self.spinning.iter().any(SpinningThread::has_unseen) => {
                 return self.look_at_memory(|_| true);
             }
             None => return self.stand_still(),
         }
         self.still_since = None;
         // A program of an SPU may have stored to its local store in its turn.
-        self.look_at_memory(Spinning::stored);
+        self.look_at_memory(SpinningThread::stored);
     }
 
     /// Lets those threads look at memory that spin and that `is_due` names. A thread that no longer
     /// spins runs again.
-    fn look_at_memory(&mut self, is_due: impl Fn(&mut Spinning) -> bool) {
+    fn look_at_memory(&mut self, is_due: impl Fn(&mut SpinningThread) -> bool) {
         for mut spinning in std::mem::take(&mut self.spinning) {
             let task = spinning.task;
             if !is_due(&mut spinning) || spinning.looks(|| self.has_called(task)) {
@@ -190,11 +190,11 @@ impl Turns {
 
     fn run_again(&mut self, task: u16) {
         if let Some(Task::Thread(desk)) = self.tasks.get(usize::from(task)) {
-            self.running.push(Running::new(task, Arc::clone(desk)));
+            self.running.push(RunningThread::new(task, Arc::clone(desk)));
         }
     }
 
-    fn turn(&mut self, turn: Turn) {
+    fn turn(&mut self, turn: ProgramTurn) {
         match self.tasks.get(usize::from(turn.task)) {
             Some(Task::Spu(program)) => {
                 let program: *const dyn Resumable = Arc::as_ptr(program);
@@ -210,13 +210,13 @@ impl Turns {
     }
 
     /// Lets a thread go on with an answer.
-    fn let_go(&mut self, desk: &Arc<Desk>, answer: u64) {
-        self.running.push(Running::new(task_of(desk), Arc::clone(desk)));
+    fn let_go(&mut self, desk: &Arc<DriverSlot>, answer: u64) {
+        self.running.push(RunningThread::new(task_of(desk), Arc::clone(desk)));
         desk.answer(answer);
     }
 
     /// Lets an SPU's program run to its next call or stop.
-    fn spu_turn(&mut self, turn: Turn, program: &dyn Resumable) {
+    fn spu_turn(&mut self, turn: ProgramTurn, program: &dyn Resumable) {
         let session = &raw mut self.session;
         // SAFETY: the thread that runs the program waits for its end; the session is used by the
         // program alone meanwhile.
@@ -229,7 +229,7 @@ impl Turns {
         }
     }
 
-    fn spu_stopped(&mut self, task: u16, stop: Stop) {
+    fn spu_stopped(&mut self, task: u16, stop: StopReason) {
         let goes_on = stop.goes_on();
         if let Some(Task::Thread(desk)) =
             self.session.runner(task).and_then(|task| self.tasks.get(usize::from(task)))
@@ -246,34 +246,34 @@ impl Turns {
         let work = self.compute.cycles(worked_ns, 0, self.driver.model().frequency_ghz);
         self.session.memory_changed();
         match ask {
-            Ask::Join => {
+            DriverRequest::Join => {
                 self.seat(&desk);
                 self.let_go(&desk, 0);
             }
-            Ask::Open(new) => {
+            DriverRequest::Open(new) => {
                 let task = self.seat(&new);
                 self.session.begin(task);
                 desk.answer(0);
             }
-            Ask::Now(does) => desk.answer(does(&mut self.session)),
-            Ask::Call(call) => self.call(task, call, work),
-            Ask::Run { context, program, is_fresh } => {
+            DriverRequest::Now(does) => desk.answer(does(&mut self.session)),
+            DriverRequest::Call(call) => self.call(task, call, work),
+            DriverRequest::Run { context, program, is_fresh } => {
                 self.put(context, Task::Spu(program));
-                self.call(task, Call::Run { context, is_fresh }, work);
+                self.call(task, SessionCall::Run { context, is_fresh }, work);
             }
-            Ask::Leave => self.leave(task),
+            DriverRequest::Leave => self.leave(task),
         }
     }
 
-    fn call(&mut self, task: u16, call: Call, work: u64) {
+    fn call(&mut self, task: u16, call: SessionCall, work: u64) {
         self.running.retain(|other| other.task != task);
-        if let Call::Destroy(context) = call {
+        if let SessionCall::Destroy(context) = call {
             self.put(context, Task::Free);
         }
         self.session.call(task, call, work);
     }
 
-    fn seat(&mut self, desk: &Arc<Desk>) -> u16 {
+    fn seat(&mut self, desk: &Arc<DriverSlot>) -> u16 {
         let task = self.session.add_thread(self.threads);
         self.threads += 1;
         desk.task.store(task.into(), Ordering::Release);
@@ -355,6 +355,6 @@ impl Turns {
     }
 }
 
-fn task_of(desk: &Desk) -> u16 {
+fn task_of(desk: &DriverSlot) -> u16 {
     desk.task.load(Ordering::Acquire) as u16
 }

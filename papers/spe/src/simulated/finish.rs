@@ -1,8 +1,8 @@
 //! The files and figures that a run leaves at its end: a trace (`SEATMAP_SPE_TRACE=FILE`) and a
 //! summary (`SEATMAP_SPE_SUMMARY=yes`).
 
-use crate::simulated::request::{Ask, Desk, Driver, Request};
-use seatmap_cell_sim::session::{Session, Spent};
+use crate::simulated::request::{Driver, DriverRequest, DriverSlot, Request};
+use seatmap_cell_sim::session::{CellBeSession, Spent};
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
@@ -68,10 +68,10 @@ pub fn at_end(driver: &Arc<Driver>, wishes: Wishes) {
 extern "C" fn on_exit() {
     let Some(driver) = DRIVER.get().filter(|_| !IS_DONE.load(Ordering::Acquire)) else { return };
     let (report, reports) = mpsc::channel();
-    let desk = Arc::new(Desk::default());
+    let desk = Arc::new(DriverSlot::default());
     // The number of no task.
     desk.task.store(u32::MAX, Ordering::Release);
-    let ask = Ask::Now(Box::new(move |session: &mut Session| {
+    let ask = DriverRequest::Now(Box::new(move |session: &mut CellBeSession| {
         leave(session);
         _ = report.send(());
         0
@@ -83,7 +83,7 @@ extern "C" fn on_exit() {
 }
 
 /// Writes what was asked for, once.
-pub fn leave(session: &mut Session) {
+pub fn leave(session: &mut CellBeSession) {
     let Some(wishes) = WISHES.get().filter(|_| !IS_DONE.swap(true, Ordering::AcqRel)) else {
         return;
     };
@@ -102,7 +102,7 @@ pub fn give_up() {
     IS_DONE.store(true, Ordering::Release);
 }
 
-fn write_trace(session: &mut Session, name: &str, file: File) {
+fn write_trace(session: &mut CellBeSession, name: &str, file: File) {
     let Some(trace) = session.take_trace() else { return };
     if trace.is_full() {
         eprintln!("libspe2: the trace '{name}' is full, and has the run's beginning");
@@ -114,7 +114,7 @@ fn write_trace(session: &mut Session, name: &str, file: File) {
 }
 
 /// A table of what each SPE did, what the machine counted, and how fast it was simulated.
-fn summary(session: &Session, took: Duration) -> String {
+fn summary(session: &CellBeSession, took: Duration) -> String {
     let model = session.model();
     let counters = session.counters();
     let mut text = format!("libspe2: {}, {:.0} ns\n", model.name, session.now_ns());

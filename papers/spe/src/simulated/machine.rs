@@ -10,7 +10,7 @@ use std::sync::{Arc, OnceLock};
 
 /// The machine that runs the programs.
 #[derive(Clone, Debug)]
-pub enum Machine {
+pub enum SpeMachine {
     /// This computer.
     Host,
     /// A simulated Cell.
@@ -20,9 +20,9 @@ pub enum Machine {
 /// The machine that the environment asks for: it is the same as long as the process lives.
 ///
 /// # Errors
-/// [`SpeError::Machine`], again and again.
-pub fn machine() -> Result<&'static Machine, SpeError> {
-    static MACHINE: OnceLock<Result<Machine, String>> = OnceLock::new();
+/// [`SpeError::SpeMachine`], again and again.
+pub fn machine() -> Result<&'static SpeMachine, SpeError> {
+    static MACHINE: OnceLock<Result<SpeMachine, String>> = OnceLock::new();
     let found = MACHINE.get_or_init(|| open(std::env::var("SEATMAP_SPE").ok().as_deref()));
     found.as_ref().map_err(|words| SpeError::Machine(words.clone()))
 }
@@ -31,7 +31,7 @@ pub fn machine() -> Result<&'static Machine, SpeError> {
 #[must_use]
 pub fn simulated() -> Option<&'static Arc<Driver>> {
     match machine() {
-        Ok(Machine::Simulated(driver)) => Some(driver),
+        Ok(SpeMachine::Simulated(driver)) => Some(driver),
         _ => None,
     }
 }
@@ -40,18 +40,18 @@ pub fn simulated() -> Option<&'static Arc<Driver>> {
 /// to.
 ///
 /// # Errors
-/// [`SpeError::Machine`].
+/// [`SpeError::SpeMachine`].
 pub fn processors() -> Result<(usize, usize), SpeError> {
     Ok(match machine()? {
-        Machine::Host => (1, pool::seats()?),
-        Machine::Simulated(driver) => (driver.model().chips, driver.model().spes()),
+        SpeMachine::Host => (1, pool::seats()?),
+        SpeMachine::Simulated(driver) => (driver.model().chips, driver.model().spes()),
     })
 }
 
-fn open(setting: Option<&str>) -> Result<Machine, String> {
+fn open(setting: Option<&str>) -> Result<SpeMachine, String> {
     match setting {
-        None | Some("" | "host") => Ok(Machine::Host),
-        Some(name) => driver::start(&model(name)?).map(Machine::Simulated),
+        None | Some("" | "host") => Ok(SpeMachine::Host),
+        Some(name) => driver::start(&model(name)?).map(SpeMachine::Simulated),
     }
 }
 
@@ -91,8 +91,8 @@ mod tests {
                 .contains("expected host, cell-ps3, cell-qs20, cell-qs22, or the file")
         );
         assert!(
-            matches!(open(None), Ok(Machine::Host))
-                && matches!(open(Some("host")), Ok(Machine::Host))
+            matches!(open(None), Ok(SpeMachine::Host))
+                && matches!(open(Some("host")), Ok(SpeMachine::Host))
         );
     }
 }

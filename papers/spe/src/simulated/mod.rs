@@ -37,4 +37,4 @@ pub mod spu;
 pub mod thread;
 pub mod watch;
 
-pub use machine::{Machine, machine};
+pub use machine::{SpeMachine, machine};

@@ -6,14 +6,14 @@ use crate::simulated::call::failed;
 use crate::simulated::desk;
 use crate::simulated::layout;
 use crate::simulated::request::Driver;
-use crate::stop::{Resumable, Stop};
-use crate::store::Store;
-use crate::transfer::{Direction, Transfer};
+use crate::stop::{Resumable, StopReason};
+use crate::store::SpeStore;
+use crate::transfer::{LocalStoreTransfer, TransferDirection};
 use seatmap_cell_sim::session::{
-    Call, Command, CommandKind, Count, LocalStore, NewContext, Outbound, Session, TagCondition,
-    WatchedEvents,
+    CellBeSession, CommandKind, LocalStore, MailboxCount, NewContext, Outbound, ProgramCommand,
+    SessionCall, TagCondition, WatchedEvents,
 };
-use seatmap_data::port::channels::{Order, Register};
+use seatmap_data::port::channels::{SignalNumber, TransferOrder};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -26,7 +26,7 @@ const FOUND: u64 = 1 << 32;
 
 /// A context as a task of the session.
 #[derive(Debug)]
-pub struct Seat {
+pub struct SimulatedContext {
     driver: Arc<Driver>,
     task: u16,
     by_kernel: bool,
@@ -34,14 +34,14 @@ pub struct Seat {
     looks: AtomicU32,
 }
 
-impl Seat {
+impl SimulatedContext {
     /// Adds a context to the session.
     #[must_use]
     pub fn new(
         driver: &Arc<Driver>,
         number: u32,
         options: ContextOptions,
-        store: &Store,
+        store: &SpeStore,
         registers: *mut u8,
     ) -> Self {
         let base = store.base() as usize;
@@ -49,7 +49,7 @@ impl Seat {
         let bytes = store.bytes();
         let gathers = options.signals_gather;
         let registers = registers as u64;
-        let seat = options.seat.map(|place| Session::chain_seat(driver.model(), place));
+        let seat = options.seat.map(|place| CellBeSession::chain_seat(driver.model(), place));
         let chip = layout::chip();
         let task = desk::now(driver, move |session| {
             let store = LocalStore {
@@ -66,7 +66,7 @@ impl Seat {
                 chip,
             }))
         }) as u16;
-        Seat {
+        SimulatedContext {
             driver: Arc::clone(driver),
             task,
             by_kernel: !options.maps_registers,
@@ -74,18 +74,18 @@ impl Seat {
         }
     }
 
-    fn call(&self, call: Call) -> u64 {
+    fn call(&self, call: SessionCall) -> u64 {
         desk::call(&self.driver, call)
     }
 
-    fn now(&self, work: impl FnOnce(&mut Session, u16) -> u64 + Send + 'static) -> u64 {
+    fn now(&self, work: impl FnOnce(&mut CellBeSession, u16) -> u64 + Send + 'static) -> u64 {
         let task = self.task;
         desk::now(&self.driver, move |session| work(session, task))
     }
 
     /// Runs the program until it stops.
     #[must_use]
-    pub fn run(&self, program: Arc<dyn Resumable>, is_fresh: bool) -> Stop {
+    pub fn run(&self, program: Arc<dyn Resumable>, is_fresh: bool) -> StopReason {
         desk::run(&self.driver, self.task, program, is_fresh)
     }
 
@@ -99,30 +99,30 @@ impl Seat {
 
     /// Ends the context when its transfers are complete.
     pub fn destroy(&self) {
-        self.call(Call::Destroy(self.task));
+        self.call(SessionCall::Destroy(self.task));
     }
 
     /// Writes a message to the SPU, if there is room.
     #[must_use]
     pub fn send(&self, value: u32) -> bool {
-        self.call(Call::Send { to: self.task, value, by_kernel: self.by_kernel }) != 0
+        self.call(SessionCall::Send { to: self.task, value, by_kernel: self.by_kernel }) != 0
     }
 
     /// Takes a message of the SPU.
     #[must_use]
     pub fn receive(&self, mailbox: Outbound) -> Option<u32> {
-        let answer = self.looking(|from, looks| Call::Receive { from, mailbox, looks });
+        let answer = self.looking(|from, looks| SessionCall::Receive { from, mailbox, looks });
         (answer & FOUND != 0).then_some(answer as u32)
     }
 
     /// Looks at a count.
     #[must_use]
-    pub fn count(&self, what: Count) -> usize {
-        self.looking(|of, looks| Call::Count { of, what, looks }) as usize
+    pub fn count(&self, what: MailboxCount) -> usize {
+        self.looking(|of, looks| SessionCall::Count { of, what, looks }) as usize
     }
 
     /// Makes a call that looks at something, with more looks if the ones before found nothing.
-    fn looking(&self, call: impl FnOnce(u16, u32) -> Call) -> u64 {
+    fn looking(&self, call: impl FnOnce(u16, u32) -> SessionCall) -> u64 {
         let in_a_row =
             if desk::looks_again(self.task) { self.looks.load(Ordering::Relaxed) } else { 1 };
         let answer = self.call(call(self.task, in_a_row));
@@ -132,8 +132,8 @@ impl Seat {
     }
 
     /// Waits in the operating system until a count is not 0.
-    pub fn await_count(&self, what: Count) {
-        self.call(Call::Await { of: self.task, what });
+    pub fn await_count(&self, what: MailboxCount) {
+        self.call(SessionCall::Await { of: self.task, what });
     }
 
     /// Whether waits are calls of the operating system, and not looks again and again.
@@ -144,39 +144,44 @@ impl Seat {
 
     /// Writes a signal register, 0 or 1.
     pub fn signal(&self, register: usize, value: u32) {
-        let register = if register == 0 { Register::One } else { Register::Two };
-        self.call(Call::Signal { to: self.task, register, value, by_kernel: self.by_kernel });
+        let register = if register == 0 { SignalNumber::One } else { SignalNumber::Two };
+        self.call(SessionCall::Signal {
+            to: self.task,
+            register,
+            value,
+            by_kernel: self.by_kernel,
+        });
     }
 
     /// Hands the transfer unit a proxy command.
-    pub fn proxy(&self, transfer: Transfer) {
-        let Transfer { command, direction, local, effective, bytes, tag } = transfer;
+    pub fn proxy(&self, transfer: LocalStoreTransfer) {
+        let LocalStoreTransfer { command, direction, local, effective, bytes, tag } = transfer;
         let order = match command.as_bytes().last() {
-            Some(b'b') => Order::Barrier,
-            Some(b'f') => Order::Fence,
-            _ => Order::Free,
+            Some(b'b') => TransferOrder::Barrier,
+            Some(b'f') => TransferOrder::Fence,
+            _ => TransferOrder::Free,
         };
         let kind = match direction {
-            Direction::Get => CommandKind::Get(order),
-            Direction::Put => CommandKind::Put(order),
+            TransferDirection::Get => CommandKind::Get(order),
+            TransferDirection::Put => CommandKind::Put(order),
         };
-        self.call(Call::Proxy(
+        self.call(SessionCall::Proxy(
             self.task,
-            Command { name: command, kind, local, effective, bytes, tag: tag as u8 },
+            ProgramCommand { name: command, kind, local, effective, bytes, tag: tag as u8 },
         ));
     }
 
     /// Waits for proxy commands. Returns the tags that are complete.
     ///
     /// # Errors
-    /// [`SpeError::Transfer`]: one of them had an address that cannot be read or written.
+    /// [`SpeError::LocalStoreTransfer`]: one of them had an address that cannot be read or written.
     pub fn await_proxies(
         &self,
         number: u32,
         mask: u32,
         condition: TagCondition,
     ) -> Result<u32, SpeError> {
-        let complete = self.call(Call::AwaitProxies { of: self.task, mask, condition });
+        let complete = self.call(SessionCall::AwaitProxies { of: self.task, mask, condition });
         let (report, reports) = std::sync::mpsc::channel();
         self.now(move |session, task| {
             _ = report.send(session.take_proxy_fault(task));
@@ -216,7 +221,7 @@ impl Seat {
         watched_events: &[WatchedEvents],
         until: Option<u64>,
     ) -> bool {
-        let call = Call::AwaitEvents {
+        let call = SessionCall::AwaitEvents {
             watched_events: watched_events.as_ptr(),
             count: watched_events.len(),
             until,

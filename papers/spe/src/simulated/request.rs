@@ -1,23 +1,23 @@
 //! Requests of the PPE's threads to the driver, and the ways there and back.
 
 use crate::simulated::bell::TurnBell;
-use crate::stop::{Resumable, Stop};
+use crate::stop::{Resumable, StopReason};
 use seatmap_cell_sim::CellModel;
-use seatmap_cell_sim::session::{Call, Session};
+use seatmap_cell_sim::session::{CellBeSession, SessionCall};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Work on the session that takes no virtual time.
-type Now = Box<dyn FnOnce(&mut Session) -> u64 + Send>;
+type Now = Box<dyn FnOnce(&mut CellBeSession) -> u64 + Send>;
 
 /// A request of a thread to the driver.
-pub enum Ask {
+pub enum DriverRequest {
     /// To be known, and to run on.
     Join,
     /// A call that takes virtual time.
-    Call(Call),
+    Call(SessionCall),
     /// A run of the program of a context.
     Run {
         /// The context's task.
@@ -30,7 +30,7 @@ pub enum Ask {
     /// Something at once.
     Now(Now),
     /// A desk for a thread that is about to begin; it has its turn when virtual time goes on.
-    Open(Arc<Desk>),
+    Open(Arc<DriverSlot>),
     /// Nothing more: the thread ends. Nobody waits for the answer.
     Leave,
 }
@@ -38,11 +38,11 @@ pub enum Ask {
 /// A request on its way to the driver.
 pub struct Request {
     /// The desk of the thread that asks.
-    pub desk: Arc<Desk>,
+    pub desk: Arc<DriverSlot>,
     /// CPU time that the thread has used since its last call, if that is charged.
     pub worked_ns: u64,
     /// The request itself.
-    pub ask: Ask,
+    pub ask: DriverRequest,
 }
 
 // SAFETY: the pointers in a call lead to memory of the thread that asks, which waits until the call
@@ -51,7 +51,7 @@ unsafe impl Send for Request {}
 
 /// A thread's place at the driver.
 #[derive(Debug, Default)]
-pub struct Desk {
+pub struct DriverSlot {
     /// The thread's task in the session; the driver sets it.
     pub task: AtomicU32,
     /// The kernel's number of the thread, once it has begun.
@@ -59,10 +59,10 @@ pub struct Desk {
     answer: AtomicU64,
     bell: TurnBell,
     /// How the last run of a context ended.
-    pub stop: Mutex<Option<Stop>>,
+    pub stop: Mutex<Option<StopReason>>,
 }
 
-impl Desk {
+impl DriverSlot {
     /// Answers the thread, which goes on.
     pub fn answer(&self, answer: u64) {
         self.answer.store(answer, Ordering::Relaxed);

@@ -7,12 +7,12 @@
 //! time until bytes arrive there. A program that computes is never in the same state twice, however
 //! long it takes.
 
-use crate::image::Loaded;
+use crate::image::LoadedProgram;
 use crate::simulated::call::call;
 use crate::spu::SpuState;
-use crate::store::Store;
-use seatmap_cell_sim::os::sample::{Sample, Ticks};
-use seatmap_cell_sim::session::Call;
+use crate::store::SpeStore;
+use seatmap_cell_sim::os::sample::{ThreadSample, Ticks};
+use seatmap_cell_sim::session::SessionCall;
 use std::cell::Cell;
 use std::io;
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -54,8 +54,8 @@ pub fn begin() -> io::Result<Ticks> {
 
 /// Lets a program have its turn, while it is looked at.
 pub fn watched<T>(
-    store: &Store,
-    loaded: &Loaded,
+    store: &SpeStore,
+    loaded: &LoadedProgram,
     spu: *mut SpuState,
     turn: impl FnOnce() -> T,
 ) -> T {
@@ -78,7 +78,7 @@ fn watch<'a>() -> Option<&'a Watch> {
 }
 
 /// Whether the program is in a state in which it was before.
-fn look(sample: Sample) -> bool {
+fn look(sample: ThreadSample) -> bool {
     let Some(watch) = watch() else { return false };
     if !watch.can_be_interrupted(sample) {
         return false;
@@ -95,7 +95,7 @@ fn look(sample: Sample) -> bool {
 
 impl Watch {
     /// Whether the program is in its own code, with room on its stack.
-    fn can_be_interrupted(&self, sample: Sample) -> bool {
+    fn can_be_interrupted(&self, sample: ThreadSample) -> bool {
         let is_own_code = sample.at.wrapping_sub(self.base) < self.bytes;
         is_own_code && (self.limit + ROOM_BYTES..self.base + self.bytes).contains(&sample.stack)
     }
@@ -116,11 +116,11 @@ fn mixed(number: u64, word: u64) -> u64 {
 /// On the program's own stack, at the lowest place where it spins: waits in virtual time. The work
 /// that it counted since its last call is not charged, because that depends on how long the
 /// spinning took here.
-fn interrupt(sample: Sample) {
+fn interrupt(sample: ThreadSample) {
     if let Some(watch) = watch().filter(|watch| watch.can_be_interrupted(sample)) {
         // SAFETY: the program is interrupted in its own code, so that nothing else uses its state.
         let spu = unsafe { &mut *watch.spu };
         spu.simulated.count.forget(sample.counter);
-        call(spu, Call::AwaitStore);
+        call(spu, SessionCall::AwaitStore);
     }
 }

@@ -1,26 +1,26 @@
 //! The part of an SPU's state that serves the simulated Cell.
 
 use crate::list::List;
-use seatmap_cell_sim::session::{Session, Turn};
+use seatmap_cell_sim::session::{CellBeSession, ProgramTurn};
 
 /// An SPU as a task of a session.
 #[derive(Debug)]
-pub struct Simulated {
+pub struct SimulatedSpu {
     /// The session, while the program runs; the program has it alone then.
-    pub session: *mut Session,
+    pub session: *mut CellBeSession,
     /// The turn that the program has.
-    pub turn: Turn,
+    pub turn: ProgramTurn,
     /// The CPU time of the driver when the turn began, if it is charged.
     pub since_ns: u64,
     /// Lists that may stall, by the entry of their command.
     pub lists: Vec<(u8, List)>,
     /// The work that the program counts.
-    pub count: Count,
+    pub count: CycleCount,
 }
 
 /// The core cycles that a program counts in a register, as far as they were not charged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Count {
+pub struct CycleCount {
     /// The register when the program called last. The way into the table's functions writes it.
     pub register: u64,
     /// The register as far as it was looked at.
@@ -28,7 +28,7 @@ pub struct Count {
     sum: u64,
 }
 
-impl Count {
+impl CycleCount {
     /// Adds what the program counted until its call. A register that has gone back, as a long jump
     /// does, adds nothing.
     pub fn note(&mut self) {
@@ -54,15 +54,15 @@ impl Count {
     }
 }
 
-impl Default for Simulated {
+impl Default for SimulatedSpu {
     fn default() -> Self {
-        let turn = Turn { task: 0, answer: 0 };
-        Simulated {
+        let turn = ProgramTurn { task: 0, answer: 0 };
+        SimulatedSpu {
             session: std::ptr::null_mut(),
             turn,
             since_ns: 0,
             lists: Vec::new(),
-            count: Count::default(),
+            count: CycleCount::default(),
         }
     }
 }
@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn work_is_counted_from_call_to_call() {
-        let mut count = Count { register: 50, ..Count::default() };
+        let mut count = CycleCount { register: 50, ..CycleCount::default() };
         count.note();
         count.register = 80;
         count.note();

@@ -2,8 +2,8 @@
 
 use crate::simulated::desk;
 use crate::simulated::machine::simulated;
-use crate::simulated::request::{Desk, Driver};
-use seatmap_cell_sim::session::Call;
+use crate::simulated::request::{Driver, DriverSlot};
+use seatmap_cell_sim::session::SessionCall;
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,17 +23,17 @@ fn with<T>(work: impl FnOnce(&Arc<Driver>) -> T) -> Option<T> {
 
 /// A desk for a thread that the calling one is about to create; `None` on this computer.
 #[must_use]
-pub fn open() -> Option<Arc<Desk>> {
+pub fn open() -> Option<Arc<DriverSlot>> {
     with(desk::open)
 }
 
 /// The thread for this desk could not be created.
-pub fn close(desk: Arc<Desk>) {
+pub fn close(desk: Arc<DriverSlot>) {
     with(|driver| desk::close(driver, desk));
 }
 
 /// The thread for this desk was created. It cannot have begun: its creator runs.
-pub fn born(desk: &Desk, thread: u64) {
+pub fn born(desk: &DriverSlot, thread: u64) {
     let task = desk.task.load(Ordering::Acquire) as u16;
     with(|driver| {
         desk::now(driver, move |session| {
@@ -45,7 +45,7 @@ pub fn born(desk: &Desk, thread: u64) {
 }
 
 /// The calling thread begins, at its desk.
-pub fn begin(desk: Arc<Desk>) {
+pub fn begin(desk: Arc<DriverSlot>) {
     with(|driver| desk::take(driver, desk));
 }
 
@@ -69,7 +69,7 @@ pub fn park(key: u64, until_ns: Option<u64>) -> bool {
     with(|driver| {
         let ghz = driver.model().frequency_ghz;
         let until = until_ns.map(|ns| (ns as f64 * ghz) as u64);
-        desk::call(driver, Call::Park { key, until }) != 0
+        desk::call(driver, SessionCall::Park { key, until }) != 0
     })
     .unwrap_or(true)
 }
@@ -82,7 +82,7 @@ pub fn wake(key: u64, most: u32) {
 /// Lets virtual time pass.
 pub fn sleep(ns: u64) {
     with(|driver| {
-        desk::call(driver, Call::Work(((ns as f64) * driver.model().frequency_ghz) as u64))
+        desk::call(driver, SessionCall::Work(((ns as f64) * driver.model().frequency_ghz) as u64))
     });
 }
 
@@ -90,7 +90,7 @@ pub fn sleep(ns: u64) {
 #[must_use]
 pub fn time_ns() -> u64 {
     with(|driver| {
-        let cycles = desk::call(driver, Call::Clock);
+        let cycles = desk::call(driver, SessionCall::Clock);
         (cycles as f64 / driver.model().frequency_ghz) as u64
     })
     .unwrap_or(0)

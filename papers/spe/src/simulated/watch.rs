@@ -6,9 +6,9 @@
 //! stored: after the first store, then after two more, four, and so on. Its next actions have the
 //! virtual time of that store. A thread that computes is waited for, however long it takes.
 
-use crate::simulated::request::Desk;
+use crate::simulated::request::DriverSlot;
 use seatmap_cell_sim::os::sample;
-use seatmap_os::task::Task;
+use seatmap_os::task::ThreadStat;
 use seatmap_os::{Tid, usage};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -31,10 +31,10 @@ const MOST_STORES: u64 = 1024;
 
 /// A thread that runs, as far as the driver has looked at it.
 #[derive(Debug)]
-pub struct Running {
+pub struct RunningThread {
     /// Its task.
     pub task: u16,
-    desk: Arc<Desk>,
+    desk: Arc<DriverSlot>,
     asleep: u32,
 }
 
@@ -48,27 +48,27 @@ pub enum ThreadState {
     /// It is no longer there.
     Gone,
     /// It spins, in these states.
-    Spinning(Spinning),
+    Spinning(SpinningThread),
 }
 
 /// A thread that spins until memory changes.
 #[derive(Debug)]
-pub struct Spinning {
+pub struct SpinningThread {
     /// Its task.
     pub task: u16,
     tid: Tid,
-    states: HashSet<sample::Sample>,
+    states: HashSet<sample::ThreadSample>,
     /// Stores since it looked at memory.
     unseen: u64,
     /// Stores after which it looks again.
     patience: u64,
 }
 
-impl Running {
+impl RunningThread {
     /// A thread that was let go on.
     #[must_use]
-    pub fn new(task: u16, desk: Arc<Desk>) -> Self {
-        Running { task, desk, asleep: 0 }
+    pub fn new(task: u16, desk: Arc<DriverSlot>) -> Self {
+        RunningThread { task, desk, asleep: 0 }
     }
 
     /// Looks at the thread, which has made no call for a while.
@@ -77,7 +77,7 @@ impl Running {
         if tid == 0 {
             return ThreadState::Running;
         }
-        match Task::of(tid).map(|task| task.state) {
+        match ThreadStat::of(tid).map(|task| task.state) {
             None | Some('Z' | 'X') => ThreadState::Gone,
             Some('R') => self.sample(tid),
             Some(_) => {
@@ -101,7 +101,13 @@ impl Running {
             is_known |= !states.insert(state);
         }
         if is_known {
-            ThreadState::Spinning(Spinning { task: self.task, tid, states, unseen: 0, patience: 1 })
+            ThreadState::Spinning(SpinningThread {
+                task: self.task,
+                tid,
+                states,
+                unseen: 0,
+                patience: 1,
+            })
         } else {
             ThreadState::Running
         }
@@ -113,7 +119,7 @@ impl Running {
 fn works(tid: Tid, mut is_enough: impl FnMut() -> bool) -> bool {
     let Some(since_ns) = usage::cpu_ns(tid) else { return false };
     while usage::cpu_ns(tid).is_some_and(|now| now < since_ns + APART_NS) {
-        let runs = Task::of(tid).is_some_and(|task| task.state == 'R');
+        let runs = ThreadStat::of(tid).is_some_and(|task| task.state == 'R');
         if is_enough() || !runs {
             return false;
         }
@@ -122,7 +128,7 @@ fn works(tid: Tid, mut is_enough: impl FnMut() -> bool) -> bool {
     true
 }
 
-impl Spinning {
+impl SpinningThread {
     /// Something was stored. Returns whether the thread is to look now.
     pub fn stored(&mut self) -> bool {
         self.unseen += 1;

@@ -1,7 +1,7 @@
 //! A program in C whose files and console are at the other end of a socket.
 
 use crate::installed::{How, can_compile, library};
-use seatmap_ninep::{Export, FileSession, serve};
+use seatmap_ninep::{ExportedFolder, FileSession, serve};
 use std::fs;
 use std::io::Write;
 use std::os::fd::OwnedFd;
@@ -12,7 +12,7 @@ use std::process::Output;
 fn run(how: How, folder: &std::path::Path) -> Output {
     let (own, other) = UnixStream::pair().unwrap();
     let console = fs::File::create(folder.join("console")).unwrap();
-    let export = Export::new(folder, false).unwrap();
+    let export = ExportedFolder::new(folder, false).unwrap();
     let server = std::thread::spawn(move || {
         serve(own, FileSession::new(export, Some(Box::new(console) as Box<dyn Write>)))
     });

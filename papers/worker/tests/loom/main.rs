@@ -25,7 +25,7 @@ use loom::thread;
 use mailbox::mailboxes;
 use options::Polling;
 use primitive::{AtomicU32, Ordering};
-use signal::Signal;
+use signal::WorkerSignal;
 use std::sync::Arc;
 
 const MODELS: [fn(); 4] = [
@@ -93,7 +93,7 @@ fn a_writer_that_waits_for_room_is_always_woken() {
 
 fn no_bit_of_a_signal_is_lost() {
     hold(|| {
-        let signal = Arc::new(Signal::new(true, Polling::Sleep));
+        let signal = Arc::new(WorkerSignal::new(true, Polling::Sleep));
         let other = Arc::clone(&signal);
         let wrote = thread::spawn(move || {
             other.write(1);

@@ -3,8 +3,8 @@
 use super::*;
 use proptest::prelude::*;
 
-fn header() -> Header {
-    Header {
+fn header() -> CellJournalHeader {
+    CellJournalHeader {
         format: FORMAT.into(),
         cell: "quiet".parse().unwrap(),
         cpus: "2-3".into(),
@@ -13,12 +13,12 @@ fn header() -> Header {
     }
 }
 
-fn change(path: &str) -> Change {
-    Change { path: path.into(), ..Change::folder("") }
+fn change(path: &str) -> SettingChange {
+    SettingChange { path: path.into(), ..SettingChange::folder("") }
 }
 
-fn written(folder: &Path) -> Journal {
-    let mut journal = Journal::begin(&folder.join("j"), "boot", header()).unwrap();
+fn written(folder: &Path) -> CellJournal {
+    let mut journal = CellJournal::begin(&folder.join("j"), "boot", header()).unwrap();
     journal
         .append(&[JournalEntry::Change(change("/a")), JournalEntry::Change(change("/b"))])
         .unwrap();
@@ -26,8 +26,8 @@ fn written(folder: &Path) -> Journal {
     journal
 }
 
-fn read(folder: &Path) -> Option<Journal> {
-    Journal::read(&folder.join("j"), "boot").unwrap()
+fn read(folder: &Path) -> Option<CellJournal> {
+    CellJournal::read(&folder.join("j"), "boot").unwrap()
 }
 
 #[test]
@@ -37,12 +37,12 @@ fn what_is_written_is_read_back() {
     let found = read(folder.path()).unwrap();
     assert_eq!(
         (&found.header, &found.changes, found.stage),
-        (&header(), &journal.changes, Stage::Standing)
+        (&header(), &journal.changes, CellStage::Standing)
     );
     let rebase = JournalEntry::Rebase { path: "/b".into(), old: "0".into(), new: "1".into() };
     journal.append(&[JournalEntry::Undo, rebase]).unwrap();
     let found = read(folder.path()).unwrap();
-    assert_eq!((found.stage, found.changes[1].old.as_str()), (Stage::Leaving, "0"));
+    assert_eq!((found.stage, found.changes[1].old.as_str()), (CellStage::Leaving, "0"));
     assert_eq!(found.changes, journal.changes, "writer and reader agree");
 }
 
@@ -50,9 +50,9 @@ fn what_is_written_is_read_back() {
 fn a_journal_of_another_boot_says_nothing() {
     let folder = tempfile::tempdir().unwrap();
     written(folder.path());
-    assert!(Journal::read(&folder.path().join("j"), "another").unwrap().is_none());
+    assert!(CellJournal::read(&folder.path().join("j"), "another").unwrap().is_none());
     assert!(
-        Journal::begin(&folder.path().join("j"), "boot", header()).is_err(),
+        CellJournal::begin(&folder.path().join("j"), "boot", header()).is_err(),
         "nobody else's is written over"
     );
 }
@@ -76,14 +76,14 @@ fn what_is_damaged_is_counted_and_the_rest_believed() {
     };
     assert_eq!(
         of(0, "xx"),
-        ("j".to_owned(), 2, Stage::Standing, 1),
+        ("j".to_owned(), 2, CellStage::Standing, 1),
         "the file's name is the cell's"
     );
-    assert_eq!(of(1, "\u{0}\u{0}"), ("quiet".to_owned(), 1, Stage::Standing, 1));
-    assert_eq!(of(3, "{\"entry\":\"done\"}"), ("quiet".to_owned(), 2, Stage::Building, 1));
+    assert_eq!(of(1, "\u{0}\u{0}"), ("quiet".to_owned(), 1, CellStage::Standing, 1));
+    assert_eq!(of(3, "{\"entry\":\"done\"}"), ("quiet".to_owned(), 2, CellStage::Building, 1));
     assert_eq!(
         of(3, &lines[3][..9]),
-        ("quiet".to_owned(), 2, Stage::Building, 0),
+        ("quiet".to_owned(), 2, CellStage::Building, 0),
         "torn, and so never done"
     );
     fs::write(&path, "xx\n").unwrap();
@@ -99,9 +99,9 @@ fn a_line_after_a_torn_one_stands_by_itself() {
     bytes.truncate(bytes.len() - 4);
     fs::write(&path, bytes).unwrap();
     let mut journal = read(folder.path()).unwrap();
-    assert_eq!(journal.stage, Stage::Building);
+    assert_eq!(journal.stage, CellStage::Building);
     journal.append(&[JournalEntry::Undo]).unwrap();
-    assert_eq!(read(folder.path()).unwrap().stage, Stage::Leaving);
+    assert_eq!(read(folder.path()).unwrap().stage, CellStage::Leaving);
 }
 
 proptest! {
@@ -129,7 +129,7 @@ proptest! {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("j");
         fs::write(&path, bytes).unwrap();
-        prop_assert!(Journal::read(&path, "boot").unwrap().is_none());
+        prop_assert!(CellJournal::read(&path, "boot").unwrap().is_none());
     }
 
     #[test]

@@ -5,10 +5,10 @@
 
 use super::error::ClosingError;
 use super::masks::narrowing;
-use crate::change::{Change, What};
+use crate::change::{SettingChange, SettingKind};
 use crate::site::{Site, SiteError};
 use seatmap_os::task;
-use seatmap_os::task::Task;
+use seatmap_os::task::ThreadStat;
 
 /// Moves whom it can.
 ///
@@ -17,22 +17,23 @@ use seatmap_os::task::Task;
 /// refuse do not count as an error; they are counted later.
 pub fn close(site: &mut Site<'_>) -> Result<(), ClosingError> {
     let all = task::all(site.root)?;
-    let own: Vec<&Task> = all.iter().filter(|task| may_move(site, task)).collect();
-    let masks: Vec<Change> = own.iter().filter_map(|task| leaving(site, task)).collect();
+    let own: Vec<&ThreadStat> = all.iter().filter(|task| may_move(site, task)).collect();
+    let masks: Vec<SettingChange> = own.iter().filter_map(|task| leaving(site, task)).collect();
     let narrow: Vec<&str> = masks.iter().map(|change| change.new.as_str()).collect();
-    let kept: Vec<Change> = all.iter().filter_map(|task| keeping(site, task, &narrow)).collect();
+    let kept: Vec<SettingChange> =
+        all.iter().filter_map(|task| keeping(site, task, &narrow)).collect();
     site.note(&kept)?;
     site.try_all(masks).map(|_| ()).map_err(|error: SiteError| error.into())
 }
 
 /// Notes the mask of a thread that already has one of the masks that others are given now: the two
 /// could not be told apart afterwards.
-fn keeping(site: &Site<'_>, task: &Task, narrow: &[&str]) -> Option<Change> {
+fn keeping(site: &Site<'_>, task: &ThreadStat, narrow: &[&str]) -> Option<SettingChange> {
     let own = task.cpus().filter(|own| !task.is_bound && !own.meets(&site.cell))?.to_string();
-    let what = What::Affinity;
+    let what = SettingKind::Affinity;
     let path = task.folder();
     let started_ticks = Some(task.started_ticks);
-    narrow.contains(&own.as_str()).then(|| Change {
+    narrow.contains(&own.as_str()).then(|| SettingChange {
         what,
         path,
         old: own.clone(),
@@ -41,19 +42,19 @@ fn keeping(site: &Site<'_>, task: &Task, narrow: &[&str]) -> Option<Change> {
     })
 }
 
-fn may_move(site: &Site<'_>, task: &Task) -> bool {
+fn may_move(site: &Site<'_>, task: &ThreadStat) -> bool {
     !task.is_bound && !task.is_spared(&site.spared) && is_ours(task)
 }
 
 /// Only root moves others' threads (sched_setaffinity(2)).
-fn is_ours(task: &Task) -> bool {
+fn is_ours(task: &ThreadStat) -> bool {
     use std::os::unix::fs::MetadataExt;
     // SAFETY: the call cannot fail and touches nothing.
     let user = unsafe { libc::geteuid() };
     user == 0 || std::fs::metadata(task.folder()).is_ok_and(|found| found.uid() == user)
 }
 
-fn leaving(site: &Site<'_>, task: &Task) -> Option<Change> {
+fn leaving(site: &Site<'_>, task: &ThreadStat) -> Option<SettingChange> {
     let old = task.cpus()?;
     old.meets(&site.cell).then(|| narrowing(site, task, &old))
 }

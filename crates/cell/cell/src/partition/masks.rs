@@ -1,6 +1,6 @@
 //! Masks that people chose and that the kernel forgets when cpusets change.
 
-use crate::change::{Change, What};
+use crate::change::{SettingChange, SettingKind};
 use crate::site::Site;
 use seatmap_os::root::FileError;
 use seatmap_os::{CpuSet, affinity, task};
@@ -10,8 +10,8 @@ use seatmap_os::{CpuSet, affinity, task};
 /// last to be put back. Kernels that forget CPUs which are offline do so in all masks.
 pub(super) fn chosen_masks(
     site: &Site<'_>,
-    concerns: impl Fn(&task::Task) -> bool,
-) -> Result<Vec<Change>, FileError> {
+    concerns: impl Fn(&task::ThreadStat) -> bool,
+) -> Result<Vec<SettingChange>, FileError> {
     let everywhere = site.rest.with(&site.cell);
     let forgets = affinity::forgets_offline();
     let forgotten = if forgets { affinity::offline() } else { CpuSet::default() };
@@ -25,14 +25,14 @@ pub(super) fn chosen_masks(
         .collect())
 }
 
-pub(super) fn narrowing(site: &Site<'_>, task: &task::Task, old: &CpuSet) -> Change {
-    let what = What::Affinity;
+pub(super) fn narrowing(site: &Site<'_>, task: &task::ThreadStat, old: &CpuSet) -> SettingChange {
+    let what = SettingKind::Affinity;
     let path = task.folder();
     let started_ticks = Some(task.started_ticks);
     // A thread that ends now needs no mask.
     let back = affinity::to_put_back(task.tid).unwrap_or_else(|_| old.clone());
     let new = given(old.outside(&site.cell, &site.rest));
-    Change { what, path, old: back.to_string(), new: new.to_string(), started_ticks }
+    SettingChange { what, path, old: back.to_string(), new: new.to_string(), started_ticks }
 }
 
 /// The mask that the kernel makes of one that a thread is given: what is noted is compared with it
@@ -44,7 +44,7 @@ fn given(mask: CpuSet) -> CpuSet {
 
 /// Gives threads the masks that they should have now, where the kernel has changed or not yet
 /// narrowed them.
-pub(super) fn renew(site: &Site<'_>, masks: &[Change]) {
+pub(super) fn renew(site: &Site<'_>, masks: &[SettingChange]) {
     for change in masks {
         let now = change.current(site.root);
         if now.is_ok_and(|now| !change.same(&now, &change.new)) {

@@ -6,13 +6,13 @@
 
 use super::error::ClosingError;
 use super::masks::{chosen_masks, renew};
-use crate::change::{Change, What};
+use crate::change::{SettingChange, SettingKind};
 use crate::settings::{PREFIX, REST};
 use crate::site::Site;
 use seatmap_os::CpuSet;
 use seatmap_os::Tid;
 use seatmap_os::group;
-use seatmap_os::layout::{self, Layout};
+use seatmap_os::layout::{self, CpusetMounts};
 use seatmap_os::root::{FileError, Root};
 use seatmap_os::task;
 use std::collections::BTreeSet;
@@ -25,7 +25,7 @@ const ROUNDS: u32 = 4;
 ///
 /// # Errors
 /// [`ClosingError`].
-pub fn close(site: &mut Site<'_>, layout: &Layout) -> Result<String, ClosingError> {
+pub fn close(site: &mut Site<'_>, layout: &CpusetMounts) -> Result<String, ClosingError> {
     let base = base(layout)?;
     if let Some((sibling, cpus)) =
         rivals(site.root, &base, "")?.into_iter().find(|(_, cpus)| cpus.meets(&site.cell))
@@ -39,16 +39,16 @@ pub fn close(site: &mut Site<'_>, layout: &Layout) -> Result<String, ClosingErro
     site.note(&masks)?;
     let rest = make_rest(site, &base)?;
     gather(site, &base, &rest)?;
-    let narrow = site.keep_out(What::Cpus, &format!("{rest}/cpuset.cpus"));
+    let narrow = site.keep_out(SettingKind::Cpus, &format!("{rest}/cpuset.cpus"));
     narrow.map_or(Ok(()), |change| site.change(change))?;
     let group = make_cell(site, &base)?;
     let balance = format!("{base}/cpuset.sched_load_balance");
-    site.change(Change::of_file(site.root, What::Value, &balance, "0")?)?;
+    site.change(SettingChange::of_file(site.root, SettingKind::Value, &balance, "0")?)?;
     renew(site, &masks);
     Ok(group)
 }
 
-pub(super) fn base(layout: &Layout) -> Result<String, ClosingError> {
+pub(super) fn base(layout: &CpusetMounts) -> Result<String, ClosingError> {
     layout
         .v1
         .clone()
@@ -58,10 +58,10 @@ pub(super) fn base(layout: &Layout) -> Result<String, ClosingError> {
 fn make_rest(site: &mut Site<'_>, base: &str) -> Result<String, ClosingError> {
     let rest = format!("{base}/{REST}");
     let is_new = !site.root.has(&rest) || is_nobodys(site.root, base)?;
-    let made = Change::folder(&rest);
+    let made = SettingChange::folder(&rest);
     // One that is another cell's already stays when this cell goes, unless it is the last.
     let old = if is_new { made.old.clone() } else { made.current(site.root)? };
-    site.change(Change { old, ..made })?;
+    site.change(SettingChange { old, ..made })?;
     if is_new {
         let online = layout::online(site.root)?;
         site.furnish(&format!("{rest}/cpuset.cpus"), &online.to_string())?;
@@ -78,7 +78,7 @@ fn is_nobodys(root: &Root, base: &str) -> Result<bool, FileError> {
 
 fn make_cell(site: &mut Site<'_>, base: &str) -> Result<String, ClosingError> {
     let group = format!("{base}/{PREFIX}.{}", site.journal.header.cell);
-    site.change(Change::folder(&group))?;
+    site.change(SettingChange::folder(&group))?;
     site.furnish(&format!("{group}/cpuset.cpus"), &site.cell.to_string())?;
     copy_memory(site, base, &group)?;
     site.furnish(&format!("{group}/cpuset.cpu_exclusive"), "1")?;

@@ -6,12 +6,12 @@
 
 use super::error::ClosingError;
 use super::masks::{chosen_masks, renew};
-use crate::change::{Change, What};
+use crate::change::{SettingChange, SettingKind};
 use crate::mask_snapshot::{LostCpus, MaskSnapshot};
 use crate::settings::PREFIX;
 use crate::site::{Site, SiteError};
 use seatmap_data::document::with_causes;
-use seatmap_os::layout::Layout;
+use seatmap_os::layout::CpusetMounts;
 use seatmap_os::root::Root;
 
 /// The text of the partition file of a partition that stands.
@@ -21,14 +21,14 @@ pub const ISOLATED: &str = "isolated";
 ///
 /// # Errors
 /// [`ClosingError`].
-pub fn close(site: &mut Site<'_>, layout: &Layout) -> Result<String, ClosingError> {
+pub fn close(site: &mut Site<'_>, layout: &CpusetMounts) -> Result<String, ClosingError> {
     let base = base(layout)?;
     // The kernel itself moves all threads, and forgets their masks.
     let masks = chosen_masks(site, |_| true)?;
     site.note(&masks)?;
     hand_down(site, &base)?;
     let group = format!("{base}/{PREFIX}.{}", site.journal.header.cell);
-    site.change(Change::folder(&group))?;
+    site.change(SettingChange::folder(&group))?;
     site.furnish(&format!("{group}/cpuset.cpus"), &site.cell.to_string())?;
     let partition = format!("{group}/cpuset.cpus.partition");
     let mut snapshot = MaskSnapshot::take(site.root, |mask| mask.without(&site.cell));
@@ -48,18 +48,18 @@ pub fn close(site: &mut Site<'_>, layout: &Layout) -> Result<String, ClosingErro
 /// Notes the masks that lost CPUs which went offline after the chosen ones were noted.
 fn note_lost(site: &mut Site<'_>, snapshot: &mut MaskSnapshot) -> Result<(), SiteError> {
     let lost = snapshot.lost(&site.rest, &site.journal.changes);
-    let changes = lost.into_iter().map(|LostCpus { thread, now, .. }| Change {
-        what: What::Affinity,
+    let changes = lost.into_iter().map(|LostCpus { thread, now, .. }| SettingChange {
+        what: SettingKind::Affinity,
         path: format!("/proc/{}", thread.tid),
         old: thread.cpus.with(&site.cell).to_string(),
         new: now.to_string(),
         started_ticks: Some(thread.started_ticks),
     });
-    let changes: Vec<Change> = changes.collect();
+    let changes: Vec<SettingChange> = changes.collect();
     site.note(&changes)
 }
 
-pub(super) fn base(layout: &Layout) -> Result<String, ClosingError> {
+pub(super) fn base(layout: &CpusetMounts) -> Result<String, ClosingError> {
     layout.v2.clone().ok_or_else(|| {
         ClosingError::NotHere("no cgroup version 2 hierarchy has the cpuset controller".into())
     })
@@ -72,7 +72,7 @@ fn hand_down(site: &mut Site<'_>, base: &str) -> Result<(), ClosingError> {
     let old = site.root.read(&path)?;
     let has_cpuset = old.split_whitespace().any(|word| word == "cpuset");
     let new = if has_cpuset { old } else { format!("cpuset {old}") };
-    site.change(Change::of_file(site.root, What::Controller, &path, new.trim())?)?;
+    site.change(SettingChange::of_file(site.root, SettingKind::Controller, &path, new.trim())?)?;
     Ok(())
 }
 

@@ -2,7 +2,7 @@
 //! mask that is set.
 
 use super::left::Left;
-use crate::change::{Change, What};
+use crate::change::{SettingChange, SettingKind};
 use crate::mask_snapshot::LostCpus;
 use crate::thread_mask;
 use seatmap_os::forgotten::{self, ForgottenCpus};
@@ -14,14 +14,14 @@ use seatmap_os::{CpuSet, affinity};
 /// threads that had the same. The CPUs that are `taken` by cells that stand belong to no mask.
 pub fn find<'a>(
     root: &Root,
-    changes: impl IntoIterator<Item = &'a Change>,
+    changes: impl IntoIterator<Item = &'a SettingChange>,
     taken: &CpuSet,
 ) -> Vec<Left> {
     let offline = affinity::offline();
     if offline.is_empty() || !affinity::forgets_offline() {
         return Vec::new();
     }
-    let masks = changes.into_iter().filter(|change| change.what == What::Affinity);
+    let masks = changes.into_iter().filter(|change| change.what == SettingKind::Affinity);
     let lacking = masks.filter_map(|change| lacking(root, change, taken, &offline));
     ForgottenCpus::gather(lacking).into_iter().map(Left::masks).collect()
 }
@@ -30,7 +30,7 @@ pub fn find<'a>(
 /// offline.
 fn lacking(
     root: &Root,
-    change: &Change,
+    change: &SettingChange,
     taken: &CpuSet,
     offline: &CpuSet,
 ) -> Option<(ThreadMask, CpuSet)> {

@@ -19,15 +19,15 @@
 
 use super::left::Left;
 use crate::census;
-use crate::change::{Change, What};
-use crate::journal::Journal;
+use crate::change::{SettingChange, SettingKind};
+use crate::journal::CellJournal;
 use crate::thread_mask;
 use seatmap_os::CpuSet;
 use seatmap_os::Tid;
 use seatmap_os::affinity;
 use seatmap_os::root::{FileError, Root};
 use seatmap_os::task;
-use seatmap_os::task::Task;
+use seatmap_os::task::ThreadStat;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Processes that are looked at above one: numbers that come again while they are read could go
@@ -38,7 +38,7 @@ const LONGEST_LINE: usize = 64;
 #[derive(Debug, Default)]
 pub(super) struct Inheritance {
     /// The threads that inherited a mask, with the change that the cell would have noted for each.
-    pub heirs: Vec<Change>,
+    pub heirs: Vec<SettingChange>,
     /// The threads for which this is unclear.
     pub unclear: Vec<Left>,
 }
@@ -57,14 +57,14 @@ enum Origin {
 
 /// A thread with its mask.
 struct Thread {
-    task: Task,
+    task: ThreadStat,
     mask: CpuSet,
 }
 
 struct Family<'a> {
     root: &'a Root,
-    journal: &'a Journal,
-    others: &'a [Journal],
+    journal: &'a CellJournal,
+    others: &'a [CellJournal],
     open: &'a CpuSet,
     moved: BTreeMap<Tid, Moved>,
     processes: BTreeMap<Tid, Vec<Thread>>,
@@ -77,8 +77,8 @@ struct Family<'a> {
 /// [`FileError`]: the threads cannot be listed.
 pub(super) fn find(
     root: &Root,
-    journal: &Journal,
-    others: &[Journal],
+    journal: &CellJournal,
+    others: &[CellJournal],
     open: &CpuSet,
 ) -> Result<Inheritance, FileError> {
     let is_needed = !moved(journal, others, open).is_empty();
@@ -89,12 +89,14 @@ pub(super) fn find(
 
 /// Threads that were narrowed one by one. If a cell has a control group, the kernel takes care of
 /// heirs.
-fn moved(journal: &Journal, others: &[Journal], open: &CpuSet) -> BTreeMap<Tid, Moved> {
+fn moved(journal: &CellJournal, others: &[CellJournal], open: &CpuSet) -> BTreeMap<Tid, Moved> {
     if journal.has_group() {
         return BTreeMap::new();
     }
-    let narrowed =
-        journal.changes.iter().filter(|change| change.what == What::Affinity && !change.is_kept());
+    let narrowed = journal
+        .changes
+        .iter()
+        .filter(|change| change.what == SettingKind::Affinity && !change.is_kept());
     narrowed
         .filter_map(|change| {
             let from = CpuSet::of_list(&change.old)?;
@@ -106,15 +108,15 @@ fn moved(journal: &Journal, others: &[Journal], open: &CpuSet) -> BTreeMap<Tid, 
         .collect()
 }
 
-fn cells(journals: &[Journal]) -> CpuSet {
+fn cells(journals: &[CellJournal]) -> CpuSet {
     journals.iter().flat_map(|journal| journal.header.set()).collect()
 }
 
 impl<'a> Family<'a> {
     fn new(
         root: &'a Root,
-        journal: &'a Journal,
-        others: &'a [Journal],
+        journal: &'a CellJournal,
+        others: &'a [CellJournal],
         open: &'a CpuSet,
         threads: impl Iterator<Item = Thread>,
     ) -> Self {
@@ -147,17 +149,23 @@ impl<'a> Family<'a> {
     }
 
     /// The change that the cell would have noted for a thread, had it been there.
-    fn change(&self, task: &Task, mask: &CpuSet, from: CpuSet) -> Change {
-        let what = What::Affinity;
+    fn change(&self, task: &ThreadStat, mask: &CpuSet, from: CpuSet) -> SettingChange {
+        let what = SettingKind::Affinity;
         let path = task.folder();
         let new = mask.to_string();
         // A younger cell that has noted the thread itself gives it all of that, in time.
         let is_noted = self.others.iter().any(|other| other.of_path(&path).is_some());
         let old = if is_noted { from } else { from.outside(&cells(self.others), self.open) };
-        Change { what, path, old: old.to_string(), new, started_ticks: Some(task.started_ticks) }
+        SettingChange {
+            what,
+            path,
+            old: old.to_string(),
+            new,
+            started_ticks: Some(task.started_ticks),
+        }
     }
 
-    fn unclear(&self, task: &Task, mask: &CpuSet) -> Left {
+    fn unclear(&self, task: &ThreadStat, mask: &CpuSet) -> Left {
         let why = format!(
             "it may run on {} alone, by its own choice or because of the cell, which cannot be \
              told apart; '{}' widens it",
@@ -168,20 +176,20 @@ impl<'a> Family<'a> {
     }
 
     /// Whether a thread was there before the cell: the journal knows it, or it is older.
-    fn was_there(&self, task: &Task) -> bool {
+    fn was_there(&self, task: &ThreadStat) -> bool {
         let is_older =
             self.journal.header.began_ticks.is_some_and(|began| task.started_ticks < began);
         is_older || self.noted(task).is_some()
     }
 
-    fn noted(&self, task: &Task) -> Option<&Change> {
+    fn noted(&self, task: &ThreadStat) -> Option<&SettingChange> {
         let path = task.folder();
         self.journal
             .of_path(&path)
             .filter(|change| change.started_ticks == Some(task.started_ticks))
     }
 
-    fn origin(&self, task: &Task, mask: &CpuSet) -> Origin {
+    fn origin(&self, task: &ThreadStat, mask: &CpuSet) -> Origin {
         // A helper has no will of its own.
         if census::is_helper(self.root, task) {
             return Origin::Heir(self.open.clone());
@@ -220,7 +228,7 @@ impl<'a> Family<'a> {
         }
     }
 
-    fn narrowed(&self, thread: &Task) -> Option<&Moved> {
+    fn narrowed(&self, thread: &ThreadStat) -> Option<&Moved> {
         self.noted(thread).and_then(|_| self.moved.get(&thread.tid))
     }
 

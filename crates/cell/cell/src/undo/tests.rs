@@ -1,7 +1,7 @@
 //! Undoing, on a tree of files that stand for a computer's.
 
 use super::*;
-use crate::journal::{FORMAT, Header};
+use crate::journal::{CellJournalHeader, FORMAT};
 use std::path::Path;
 
 const IRQ: &str = "/proc/irq/1/smp_affinity_list";
@@ -21,22 +21,24 @@ fn computer() -> (tempfile::TempDir, Root) {
 }
 
 /// A cell that keeps an interrupt away, slows a timer and adds pages.
-fn cell(folder: &Path, root: &Root, serial: u64, cpus: &str) -> Journal {
+fn cell(folder: &Path, root: &Root, serial: u64, cpus: &str) -> CellJournal {
     let name = format!("c{serial}");
-    let header = Header {
+    let header = CellJournalHeader {
         format: FORMAT.into(),
         cell: name.parse().unwrap(),
         cpus: cpus.into(),
         serial,
         began_ticks: None,
     };
-    let mut journal = Journal::begin(&folder.join(name), "boot", header).unwrap();
+    let mut journal = CellJournal::begin(&folder.join(name), "boot", header).unwrap();
     let set = journal.header.set();
     let irq = CpuSet::of_list(&root.read(IRQ).unwrap()).unwrap().without(&set).to_string();
     let pages = root.read(PAGES).unwrap().parse::<u32>().unwrap() + 2;
-    let change = |what, path, new: &str| Change::of_file(root, what, path, new).unwrap();
-    let pages = change(What::Count, PAGES, &pages.to_string());
-    for change in [change(What::Cpus, IRQ, &irq), change(What::Value, VALUE, "120"), pages] {
+    let change = |what, path, new: &str| SettingChange::of_file(root, what, path, new).unwrap();
+    let pages = change(SettingKind::Count, PAGES, &pages.to_string());
+    for change in
+        [change(SettingKind::Cpus, IRQ, &irq), change(SettingKind::Value, VALUE, "120"), pages]
+    {
         journal.append(&[JournalEntry::Change(change.clone())]).unwrap();
         change.make(root).unwrap();
     }
@@ -83,8 +85,8 @@ fn a_mask_that_the_kernel_widened_is_put_back_with_the_cpu_that_came() {
     assert_eq!(widened("0-3", "0-2", "1"), None, "somebody narrowed it");
     let own = task::own_tid();
     let path = format!("/proc/{own}");
-    let change = Change {
-        what: What::Affinity,
+    let change = SettingChange {
+        what: SettingKind::Affinity,
         path,
         old: "0-3".into(),
         new: "0".into(),
@@ -101,8 +103,10 @@ fn a_mask_that_the_kernel_widened_is_put_back_with_the_cpu_that_came() {
 fn what_is_gone_or_was_never_made_needs_nothing() {
     let (folder, root) = computer();
     let mut journal = cell(folder.path(), &root, 1, "6-7");
-    let never =
-        Change { new: "0".into(), ..Change::of_file(&root, What::Value, VALUE, "").unwrap() };
+    let never = SettingChange {
+        new: "0".into(),
+        ..SettingChange::of_file(&root, SettingKind::Value, VALUE, "").unwrap()
+    };
     journal.append(&[JournalEntry::Change(never)]).unwrap();
     std::fs::remove_file(root.path(IRQ)).unwrap();
     assert_eq!(undo(&root, journal, &mut []).unwrap(), []);
@@ -124,7 +128,7 @@ fn what_the_host_refused_to_change_is_no_fault() {
 fn pages_that_the_kernel_did_not_give_are_not_taken() {
     let (folder, root) = computer();
     let mut journal = cell(folder.path(), &root, 1, "6-7");
-    journal.stage = Stage::Building;
+    journal.stage = CellStage::Building;
     root.write(PAGES, "6").unwrap();
     assert_eq!(undo(&root, journal, &mut []).unwrap(), []);
     assert_eq!(root.read(PAGES).unwrap(), "5");
@@ -133,7 +137,7 @@ fn pages_that_the_kernel_did_not_give_are_not_taken() {
 /// The process that undoes may die after any change, and so may the next.
 #[test]
 fn what_was_taken_away_is_not_taken_twice() {
-    for stage in [Stage::Building, Stage::Standing] {
+    for stage in [CellStage::Building, CellStage::Standing] {
         let (folder, root) = computer();
         let mut journal = cell(folder.path(), &root, 1, "6-7");
         journal.stage = stage;
@@ -142,8 +146,8 @@ fn what_was_taken_away_is_not_taken_twice() {
         journal.append(&half_done).unwrap();
         for written in ["7", "5", "5"] {
             root.write(PAGES, written).unwrap();
-            let again = Journal::read(&folder.path().join("c1"), "boot").unwrap().unwrap();
-            assert_eq!(again.stage, Stage::Leaving);
+            let again = CellJournal::read(&folder.path().join("c1"), "boot").unwrap().unwrap();
+            assert_eq!(again.stage, CellStage::Leaving);
             assert_eq!(take_away(&root, again.of_path(PAGES).unwrap()), None);
             assert_eq!(root.read(PAGES).unwrap(), "5", "{stage:?}");
         }
@@ -159,7 +163,7 @@ fn a_damaged_journal_is_undone_as_far_as_it_can_be_read() {
     let lines: Vec<&str> =
         text.lines().enumerate().map(|(at, line)| if at == 2 { "damaged" } else { line }).collect();
     std::fs::write(&path, lines.join("\n")).unwrap();
-    let left = undo(&root, Journal::read(&path, "boot").unwrap().unwrap(), &mut []).unwrap();
+    let left = undo(&root, CellJournal::read(&path, "boot").unwrap().unwrap(), &mut []).unwrap();
     assert_eq!(state(&root), ["0-7", "120", "5"]);
     let told: Vec<String> = left.iter().map(Left::to_string).collect();
     let wanted = format!(
@@ -212,9 +216,10 @@ fn go_on_full_disk(root: &Root, run: &Path, keeps_room: bool) {
     }
     let older = cell(run, root, 1, "6-7");
     let mut younger = cell(run, root, 2, "4-5");
-    let page_is_full = |journal: &Journal| journal.path().metadata().unwrap().len() % 4096 > 3950;
+    let page_is_full =
+        |journal: &CellJournal| journal.path().metadata().unwrap().len() % 4096 > 3950;
     while !page_is_full(&younger) {
-        let Change { path, old, new, .. } = younger.of_path(VALUE).unwrap().clone();
+        let SettingChange { path, old, new, .. } = younger.of_path(VALUE).unwrap().clone();
         younger.append(&[JournalEntry::Rebase { path, old, new }]).unwrap();
     }
     if keeps_room {
@@ -228,11 +233,12 @@ fn go_on_full_disk(root: &Root, run: &Path, keeps_room: bool) {
     if !keeps_room {
         assert_eq!(went.unwrap_err().kind(), io::ErrorKind::StorageFull);
         std::fs::remove_file(rest).unwrap();
-        let read = |journal: &Journal| Journal::read(journal.path(), "boot").unwrap().unwrap();
+        let read =
+            |journal: &CellJournal| CellJournal::read(journal.path(), "boot").unwrap().unwrap();
         assert_eq!(undo(root, read(&older), &mut [read(&younger)]).unwrap(), []);
     }
     assert_eq!(state(root)[..2], ["0-3,6,7", "120"]);
-    let younger = Journal::read(younger.path(), "boot").unwrap().unwrap();
+    let younger = CellJournal::read(younger.path(), "boot").unwrap().unwrap();
     assert_eq!(undo(root, younger, &mut []).unwrap(), []);
     assert_eq!(state(root), before);
 }
@@ -257,9 +263,10 @@ fn cells_may_go_in_any_order() {
             folder.path().join(format!("c{serial}"))
         });
         for going in order {
-            let read = |path: &std::path::PathBuf| Journal::read(path, "boot").unwrap().unwrap();
+            let read =
+                |path: &std::path::PathBuf| CellJournal::read(path, "boot").unwrap().unwrap();
             let alive = cells.iter().enumerate().filter(|(at, path)| *at != going && path.exists());
-            let mut others: Vec<Journal> = alive.map(|(_, path)| read(path)).collect();
+            let mut others: Vec<CellJournal> = alive.map(|(_, path)| read(path)).collect();
             assert_eq!(undo(&root, read(&cells[going]), &mut others).unwrap(), [], "{order:?}");
             let kept: CpuSet = others.iter().flat_map(|other| other.header.set()).collect();
             let irq = CpuSet::of_list(&root.read(IRQ).unwrap()).unwrap();
@@ -274,9 +281,9 @@ fn cells_may_go_in_any_order() {
     }
 }
 
-fn mask_change(path: &str, old: &str, new: &str) -> Change {
-    let what = What::Affinity;
-    Change { what, path: path.into(), old: old.into(), new: new.into(), started_ticks: None }
+fn mask_change(path: &str, old: &str, new: &str) -> SettingChange {
+    let what = SettingKind::Affinity;
+    SettingChange { what, path: path.into(), old: old.into(), new: new.into(), started_ticks: None }
 }
 
 /// With `isolcpus=4-7`, nobody may run everywhere: threads that the cell narrowed from CPUs 0 to 3

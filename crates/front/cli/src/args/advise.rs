@@ -3,7 +3,7 @@
 use clap::{ArgGroup, Args};
 use seatmap_console::outputs::ResultForms;
 use seatmap_console::time::time_within;
-use seatmap_trial::live::Metric;
+use seatmap_trial::live::WorkMetric;
 use std::ffi::OsString;
 use std::time::Duration;
 
@@ -37,7 +37,7 @@ pub struct Advise {
     /// work done. By default the bytes that pass between the program's threads, and between it and
     /// its clients on this computer.
     #[arg(long, value_name = "METRIC", value_parser = total)]
-    pub metric: Option<Metric>,
+    pub metric: Option<WorkMetric>,
     /// How long seats are tried at most: 10s, 2m; a number alone is seconds. By default 18 s, and
     /// with --prove a minute.
     #[arg(long, value_name = "TIME", value_parser = trial)]
@@ -55,9 +55,9 @@ pub struct Advise {
 
 /// A total that grows with the work done. Waits and switches say nothing here: threads that share a
 /// CPU switch more often, or less often, for the same work.
-fn total(text: &str) -> Result<Metric, String> {
-    match Metric::parse(text) {
-        Ok(metric @ Metric::Command(_)) => Ok(metric),
+fn total(text: &str) -> Result<WorkMetric, String> {
+    match WorkMetric::parse(text) {
+        Ok(metric @ WorkMetric::Command(_)) => Ok(metric),
         _ => Err("give 'command:LINE', a line for the shell that prints a total".to_owned()),
     }
 }

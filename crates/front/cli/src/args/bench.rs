@@ -297,15 +297,15 @@ pub(super) fn confidence(text: &str) -> Result<f64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::args::{Command, SeatmapArguments};
+    use crate::args::{SeatmapArgs, SeatmapCommand};
     use clap::Parser;
 
     #[test]
     fn commands_side_by_side_are_told_how_they_are_compared() {
         let way = |words: &[&str]| {
             let words = [&["seatmap", "bench"], words].concat();
-            let typed = SeatmapArguments::try_parse_from(words).unwrap();
-            let Command::Bench(bench) = typed.command else { panic!("another verb") };
+            let typed = SeatmapArgs::try_parse_from(words).unwrap();
+            let SeatmapCommand::Bench(bench) = typed.command else { panic!("another verb") };
             bench.typed_side_by_side()
         };
         let expected = "commands are compared by --compare: seatmap bench --compare 'sleep 0.2' \

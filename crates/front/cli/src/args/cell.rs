@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
-pub struct Cell {
+pub struct CellArgs {
     #[command(subcommand)]
     pub verb: CellVerb,
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 #[derive(Debug, Args)]
-pub struct Cluster {
+pub struct ClusterArgs {
     #[command(subcommand)]
     pub command: ClusterCommand,
 }

@@ -4,7 +4,7 @@ use clap::Args;
 use seatmap_console::outputs::ResultForms;
 
 #[derive(Debug, Args)]
-pub struct Compare {
+pub struct CompareArgs {
     /// The first machine: host, the name of a bundled one, or a file.
     #[arg(value_name = "MACHINE")]
     pub first: String,

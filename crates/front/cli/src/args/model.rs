@@ -12,11 +12,11 @@ pub struct Model {
 #[derive(Debug, Subcommand)]
 pub enum ModelAction {
     /// Make a machine that the simulator runs of a measured or imported one: its twin.
-    Fit(Fit),
+    Fit(FitArgs),
 }
 
 #[derive(Debug, Args)]
-pub struct Fit {
+pub struct FitArgs {
     /// The machine: host, the name of a bundled one, or any file that show reads.
     #[arg(value_name = "PROFILE")]
     pub profile: String,

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 #[derive(Debug, Args)]
-pub struct Noise {
+pub struct NoiseArgs {
     /// The CPUs to measure, all at once, such as 0-3,8; also isolated ones. All that are online by
     /// default.
     #[arg(long, value_name = "LIST", value_parser = own_cpus)]

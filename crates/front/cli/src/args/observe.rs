@@ -2,7 +2,7 @@
 
 use clap::{ArgGroup, Args, ValueEnum};
 use seatmap_console::time::time_within;
-use seatmap_observe::{Means, Method};
+use seatmap_observe::{Method, TracingMechanism};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use std::time::Duration;
 #[command(
     group = ArgGroup::new("observed").args(["pid", "cgroup", "command", "recording"]).required(true)
 )]
-pub struct Observe {
+pub struct ObserveArgs {
     /// How to find out: auto takes the best method that is allowed here, and says which.
     #[arg(long, value_name = "METHOD", default_value = "auto")]
     pub method: ObserveChoice,
@@ -106,11 +106,11 @@ pub enum MeansChoice {
 
 impl MeansChoice {
     /// The means.
-    pub fn means(self) -> Means {
+    pub fn means(self) -> TracingMechanism {
         match self {
-            MeansChoice::Best => Means::Best,
-            MeansChoice::Ebpf => Means::Ebpf,
-            MeansChoice::Perf => Means::Perf,
+            MeansChoice::Best => TracingMechanism::Best,
+            MeansChoice::Ebpf => TracingMechanism::Ebpf,
+            MeansChoice::Perf => TracingMechanism::Perf,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! `seatmap place --on CLUSTER`, as typed.
 
-use super::{BeforeChoice, MethodChoice, Place};
+use super::{BeforeChoice, MethodChoice, PlaceArgs};
 use clap::Args;
 use seatmap_place::ranks::RankWishes;
 
@@ -76,7 +76,7 @@ impl OnCluster {
     }
 }
 
-impl Place {
+impl PlaceArgs {
     /// An option that means something only on one machine.
     pub fn of_one_machine(&self) -> Option<&'static str> {
         let given = [

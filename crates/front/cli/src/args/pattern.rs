@@ -6,7 +6,7 @@ use seatmap_data::pattern::qaplib::Which;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
-pub struct Pattern {
+pub struct PatternArgs {
     #[command(subcommand)]
     pub command: PatternCommand,
 }

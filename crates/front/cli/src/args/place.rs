@@ -51,7 +51,7 @@ const GALLERY: &str = "gallery";
 #[derive(Debug, Args)]
 #[command(group = clap::ArgGroup::new("what").required(true).args(["pattern", "qaplib"]))]
 #[command(group = clap::ArgGroup::new("picture").multiple(true).args(["html", "svg"]))]
-pub struct Place {
+pub struct PlaceArgs {
     /// The machine: host, the name of a bundled one, or a file, with core distances; or the file of
     /// a cluster.
     ///
@@ -166,7 +166,7 @@ pub struct Place {
     pub on_cluster: OnCluster,
 }
 
-impl Place {
+impl PlaceArgs {
     /// How often all messages are sent where runs judge.
     pub fn rounds(&self) -> u32 {
         self.rounds.unwrap_or(ROUNDS)

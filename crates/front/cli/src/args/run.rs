@@ -3,7 +3,7 @@
 use clap::{ArgGroup, Args, ValueEnum};
 use seatmap_console::time::{time, time_within};
 use seatmap_launch::MemoryWish;
-use seatmap_trial::live::Metric;
+use seatmap_trial::live::WorkMetric;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -17,7 +17,7 @@ use std::time::Duration;
        seatmap run [OPTIONS] SEATS --pid PID
     SEATS: --cpus LIST, --plan FILE, --match NAME=SEATS, or --auto")]
 #[command(group = ArgGroup::new("whom").args(["pid", "command", "replay", "guard"]).required(true))]
-pub struct Run {
+pub struct RunArgs {
     /// The plan: thread k, in order of creation, sits where the plan has task k; - is stdin.
     #[arg(long, value_name = "FILE", conflicts_with = "cpus")]
     pub plan: Option<PathBuf>,
@@ -38,7 +38,7 @@ pub struct Run {
     #[arg(long, conflicts_with_all = ["rules", "move_pages"])]
     pub soft: bool,
     #[command(flatten)]
-    pub live: Live,
+    pub live: AutoOptions,
     /// Use the list once: threads beyond its end are left where the kernel puts them; with --pid
     /// they keep the CPUs that they had.
     #[arg(long, conflicts_with = "plan")]
@@ -120,13 +120,13 @@ pub struct Run {
 
 /// The way in which seats are found and judged while the program runs.
 #[derive(Debug, Args)]
-pub struct Live {
+pub struct AutoOptions {
     /// With --auto, the work by which seats are judged: instructions, switches (waits of the
     /// program's threads), wakeups (of its threads by each other), or command:LINE, which prints a
     /// total that grows with the work done. By default instructions where the processor counts
     /// them, else switches.
-    #[arg(long, value_name = "METRIC", value_parser = Metric::parse, hide_short_help = true)]
-    pub metric: Option<Metric>,
+    #[arg(long, value_name = "METRIC", value_parser = WorkMetric::parse, hide_short_help = true)]
+    pub metric: Option<WorkMetric>,
     /// With --auto, the length of a period, 500ms if left out. A candidate needs twenty of them.
     #[arg(long, value_name = "TIME", value_parser = period, hide_short_help = true)]
     pub period: Option<Duration>,
@@ -147,7 +147,7 @@ pub struct Live {
     pub guard: bool,
 }
 
-impl Live {
+impl AutoOptions {
     /// The first option that means something with --auto alone.
     pub fn given_option(&self) -> Option<&'static str> {
         let options = [

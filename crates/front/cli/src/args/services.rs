@@ -35,7 +35,7 @@ pub enum ServicesVerb {
     /// Record the load of the services over time, and who talks to whom.
     Observe(ServicesObserve),
     /// Find a set of CPUs for each service, beside the sets that other ways give.
-    Plan(ServicesPlanArguments),
+    Plan(ServicesPlanArgs),
     /// Give the services the sets of a plan, for a time.
     Apply(ServicesApply),
     /// Try a plan on the living services in alternating periods, and keep it only if it wins.
@@ -130,7 +130,7 @@ pub struct ServicesObserve {
 }
 
 #[derive(Debug, Args)]
-pub struct ServicesPlanArguments {
+pub struct ServicesPlanArgs {
     /// The services with their limits. By default services.toml, and those of the record where
     /// there is one.
     #[arg(value_name = "FILE")]

@@ -1,12 +1,12 @@
 //! The verbs for the services of a computer.
 
 use super::{CELLS, REMEMBERED, RUN, STATE};
-use seatmap_console::guide::{DONE, Entry, USAGE, VerbGuide};
+use seatmap_console::guide::{DONE, GuideEntry, USAGE, VerbGuide};
 
 pub const GUIDES: &[VerbGuide] =
     &[SERVICES, INIT, IMPORT, SHOW, OBSERVE, PLAN, APPLY, RACE, KEEP, UNDO, DRIFT];
 
-const FILE: Entry = ("services.toml", "the services with their limits, in this folder");
+const FILE: GuideEntry = ("services.toml", "the services with their limits, in this folder");
 
 const SERVICES: VerbGuide = VerbGuide {
     verb: "services",

@@ -3,11 +3,11 @@
 mod meant;
 
 use crate::args::Advise;
-use seatmap_advise::Step;
+use seatmap_advise::AdviceProgress;
 use seatmap_advise::request::LOOK;
 use seatmap_console::bar::Bars;
 use seatmap_console::error::CliError;
-use seatmap_console::interrupt::Interrupt;
+use seatmap_console::interrupt::StopFlag;
 use seatmap_console::output;
 use seatmap_console::view;
 use seatmap_report::advise;
@@ -17,7 +17,7 @@ use std::cell::RefCell;
 pub fn run(typed: &Advise) -> Result<(), CliError> {
     let outputs = typed.forms.outputs(None)?;
     let request = meant::request(typed, outputs.on_stdout().is_some())?;
-    let interrupt = Interrupt::listen()?;
+    let interrupt = StopFlag::listen()?;
     let bars = RefCell::default();
     let run = request.run(&|| interrupt.is_raised(), &|step| tell(&bars, step));
     bars.borrow_mut().clear();
@@ -33,10 +33,10 @@ pub fn run(typed: &Advise) -> Result<(), CliError> {
     shown
 }
 
-fn tell(bars: &RefCell<Bars>, step: Step) {
+fn tell(bars: &RefCell<Bars>, step: AdviceProgress) {
     match step {
-        Step::Looking => bars.borrow_mut().wait("looking", Some(LOOK)),
-        Step::Trying(percent) => bars.borrow_mut().show("trying seats", percent, 100),
-        Step::LeftChanged(mask) => output::tell(mask),
+        AdviceProgress::Looking => bars.borrow_mut().wait("looking", Some(LOOK)),
+        AdviceProgress::Trying(percent) => bars.borrow_mut().show("trying seats", percent, 100),
+        AdviceProgress::LeftChanged(mask) => output::tell(mask),
     }
 }

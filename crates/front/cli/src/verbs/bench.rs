@@ -7,14 +7,14 @@ use crate::args::{Bench, BenchOverTime};
 use crate::{myself, verbs};
 use seatmap_console::bar::Bar;
 use seatmap_console::error::CliError;
-use seatmap_console::interrupt::Interrupt;
+use seatmap_console::interrupt::StopFlag;
 use seatmap_console::output::Destination;
 use seatmap_console::outputs::Outputs;
 use seatmap_console::{here, input, output, program};
 use seatmap_launch::share::SoleWork;
 use seatmap_report::{bench, html, under_way};
 use seatmap_trial::tune::bench::{NamedCommand, OwnCells, RoomRequest, told_apart};
-use seatmap_trial::tune::{BenchEvent, BenchRequest, Length, Results};
+use seatmap_trial::tune::{BenchEvent, BenchRequest, BenchResults, Length};
 use std::num::NonZeroUsize;
 use std::path::Path;
 
@@ -31,7 +31,7 @@ fn commands(typed: &Bench) -> Result<(), CliError> {
     let outputs = typed.forms.outputs(typed.output.as_deref())?;
     let summary = summary(typed, &outputs)?;
     let request = meant(typed, &outputs)?;
-    let interrupt = Interrupt::listen()?;
+    let interrupt = StopFlag::listen()?;
     let mut bar = Some(Bar::new("running"));
     let (results, end) =
         seatmap_trial::tune::bench::run(&request, &|| interrupt.is_raised(), &mut |event| {
@@ -138,6 +138,6 @@ fn room(typed: &Bench) -> RoomRequest {
     }
 }
 
-fn earlier(path: &Path, typed: &Bench) -> Result<Results, CliError> {
-    input::parsed(path, &input::bytes(path)?, |text| Results::baseline(text, &typed.metric))
+fn earlier(path: &Path, typed: &Bench) -> Result<BenchResults, CliError> {
+    input::parsed(path, &input::bytes(path)?, |text| BenchResults::baseline(text, &typed.metric))
 }

@@ -4,17 +4,17 @@ mod meant;
 mod page;
 pub mod program;
 
-use crate::args::{Cell, CellVerb};
+use crate::args::{CellArgs, CellVerb};
 use crate::myself;
-use seatmap_cell::{Host, NoiseJudge};
+use seatmap_cell::{CellHost, NoiseJudge};
 use seatmap_console::error::CliError;
 use seatmap_console::output;
 use seatmap_report::counted;
 
 /// Runs the subcommand that the user typed.
-pub fn run(typed: &Cell) -> Result<(), CliError> {
+pub fn run(typed: &CellArgs) -> Result<(), CliError> {
     let verb = &typed.verb;
-    let host = Host::here(myself::cell_guardian()).map_err(CliError::work)?;
+    let host = CellHost::here(myself::cell_guardian()).map_err(CliError::work)?;
     match verb {
         CellVerb::Guardian { name } => {
             seatmap_cell::guardian::serve(&host, name).map_err(CliError::work)
@@ -29,7 +29,7 @@ pub fn run(typed: &Cell) -> Result<(), CliError> {
     }
 }
 
-fn on_host(host: &Host, verb: &CellVerb) -> Result<(), CliError> {
+fn on_host(host: &CellHost, verb: &CellVerb) -> Result<(), CliError> {
     match verb {
         CellVerb::Create(typed) => {
             let request = meant::cell(host, typed)?;
@@ -56,7 +56,7 @@ fn on_host(host: &Host, verb: &CellVerb) -> Result<(), CliError> {
     }
 }
 
-fn restore(host: &Host) -> Result<(), CliError> {
+fn restore(host: &CellHost) -> Result<(), CliError> {
     let restored = seatmap_cell::restore(host)?;
     restored.lost.iter().for_each(|lost| output::tell(lost));
     output::tell(&format!("{} undone", counted(restored.cells, "cell")));

@@ -2,7 +2,7 @@
 
 use crate::args::{Check, MetricsTarget};
 use seatmap_console::error::{CliError, with_causes};
-use seatmap_console::interrupt::Interrupt;
+use seatmap_console::interrupt::StopFlag;
 use seatmap_console::output::{self, Destination};
 use seatmap_console::outputs::Outputs;
 use seatmap_console::view::{self, ColourChoice};
@@ -10,7 +10,7 @@ use seatmap_console::{baseline_input, here, plan_input};
 use seatmap_machines::host::topology;
 use seatmap_report::terminal::Colour;
 use seatmap_watch::metrics::server::MetricsServer;
-use seatmap_watch::{CheckRequest, CheckView, Choice, Standard};
+use seatmap_watch::{CheckRequest, CheckView, ProcessChoice, Standard};
 use std::net::SocketAddr;
 
 /// Checks where the threads of living programs sit. Exit code 1 means that something is wrong.
@@ -29,9 +29,9 @@ pub fn run(typed: &Check, colour: ColourChoice) -> Result<(), CliError> {
     };
     let request = request(typed)?;
     // A single check leaves Ctrl-C alone, and ends at once by it.
-    let interrupt = typed.watch.map(|_| Interrupt::listen()).transpose()?;
+    let interrupt = typed.watch.map(|_| StopFlag::listen()).transpose()?;
     let mut check = request.begin()?;
-    while let Some(step) = check.next(&|| interrupt.as_ref().is_some_and(Interrupt::is_raised))? {
+    while let Some(step) = check.next(&|| interrupt.as_ref().is_some_and(StopFlag::is_raised))? {
         let text = step.text(view).filter(|_| is_printed);
         let judged = step.judged();
         match judged.map_or(Ok(()), |judged| outputs.step(judged, text, typed.quiet)) {
@@ -55,7 +55,7 @@ fn serve(typed: &Check, address: SocketAddr) -> Result<(), CliError> {
         ));
     }
     let request = request(typed)?;
-    let interrupt = Interrupt::listen()?;
+    let interrupt = StopFlag::listen()?;
     let server = MetricsServer::listen(address)?;
     output::tell(&format!("metrics at http://{}/metrics until Ctrl-C", server.address()));
     let mut look = || request.metrics().map_err(|error| with_causes(&error));
@@ -81,12 +81,13 @@ fn request(typed: &Check) -> Result<CheckRequest, CliError> {
 }
 
 /// The processes that the user chose; without a choice, those that are bound.
-fn choice(typed: &Check) -> Choice {
-    let named = Choice::named(&typed.pid, typed.children, typed.cgroup.clone(), typed.name.clone());
-    let usual = if typed.is_of_all() { Choice::All } else { Choice::Bound };
+fn choice(typed: &Check) -> ProcessChoice {
+    let named =
+        ProcessChoice::named(&typed.pid, typed.children, typed.cgroup.clone(), typed.name.clone());
+    let usual = if typed.is_of_all() { ProcessChoice::All } else { ProcessChoice::Bound };
     match &typed.unit {
-        Some(unit) => Choice::Unit(unit.clone()),
-        None if typed.slurm_step => Choice::SlurmStep,
+        Some(unit) => ProcessChoice::Unit(unit.clone()),
+        None if typed.slurm_step => ProcessChoice::SlurmStep,
         None => named.unwrap_or(usual),
     }
 }

@@ -3,8 +3,8 @@
 mod meant;
 mod page;
 
-use crate::args::{Cluster, ClusterCommand, ClusterDoctor, ClusterMeasure};
-use page::Page;
+use crate::args::{ClusterArgs, ClusterCommand, ClusterDoctor, ClusterMeasure};
+use page::ClusterOutputs;
 use seatmap_cluster::measure;
 use seatmap_cluster::{Cluster as Measured, judge};
 use seatmap_console::bar::Bars;
@@ -14,7 +14,7 @@ use seatmap_report::{cluster, counted};
 use std::path::Path;
 
 /// Measures a cluster, or says what is wrong with one.
-pub fn run(typed: &Cluster) -> Result<(), CliError> {
+pub fn run(typed: &ClusterArgs) -> Result<(), CliError> {
     match &typed.command {
         ClusterCommand::Measure(typed) => measure(typed),
         ClusterCommand::Doctor(typed) => doctor(typed),
@@ -38,7 +38,7 @@ pub fn show(cluster: &Measured, json: bool) -> Result<(), CliError> {
 
 fn measure(typed: &ClusterMeasure) -> Result<(), CliError> {
     let rank = meet::rank()?;
-    let page = Page::new(typed, &rank)?;
+    let page = ClusterOutputs::new(typed, &rank)?;
     let options = meant::options(typed, &rank)?;
     let mut bars = Bars::default();
     let measured = measure::run(
@@ -55,7 +55,7 @@ fn measure(typed: &ClusterMeasure) -> Result<(), CliError> {
 
 fn doctor(typed: &ClusterDoctor) -> Result<(), CliError> {
     let cluster = read(&typed.cluster, &input::bytes(&typed.cluster)?)?;
-    let diagnosis = judge::Diagnosis::of(&cluster);
+    let diagnosis = judge::ClusterFaults::of(&cluster);
     output::even_unread(if typed.json {
         output::json(&diagnosis)
     } else {

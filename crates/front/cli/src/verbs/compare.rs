@@ -1,6 +1,6 @@
 //! `seatmap compare`.
 
-use crate::args::Compare;
+use crate::args::CompareArgs;
 use seatmap_console::error::CliError;
 use seatmap_console::{input, view};
 use seatmap_data::machine::Profile;
@@ -8,7 +8,7 @@ use seatmap_measure::comparison::ProfileComparison;
 use seatmap_report::compare;
 
 /// Shows two machines side by side.
-pub fn run(typed: &Compare) -> Result<(), CliError> {
+pub fn run(typed: &CompareArgs) -> Result<(), CliError> {
     view::keep_to(typed.width);
     let outputs = typed.forms.outputs(None)?;
     let first = profile(&typed.first)?;

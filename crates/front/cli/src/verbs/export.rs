@@ -10,7 +10,7 @@ use seatmap_data::machine::Profile;
 use seatmap_data::machine::export::{csv, hwloc_xml};
 use seatmap_data::plan::{export, plan};
 use seatmap_place::ranks::RankPlan;
-use seatmap_report::{Order, svg};
+use seatmap_report::{GridOrder, svg};
 use seatmap_services::ServicesPlan;
 use std::error::Error;
 use std::path::Path;
@@ -30,7 +30,7 @@ pub const OF_CLUSTERS: [(&str, Writer<Cluster>); 4] = [
 pub const OF_PROFILES: [(&str, Writer<Profile>); 4] = [
     ("csv", |profile| Ok(csv::write(profile)?)),
     ("hwloc-xml", |profile| Ok(hwloc_xml::write(profile)?)),
-    ("svg", |profile| Ok(svg::heatmap(profile, Order::Group))),
+    ("svg", |profile| Ok(svg::heatmap(profile, GridOrder::Group))),
     ("json", |profile| Ok(profile.to_json())),
 ];
 

@@ -3,23 +3,23 @@
 mod meant;
 mod page;
 
-use crate::args::Measure;
+use crate::args::MeasureArgs;
 use crate::progress::Display;
-use page::Page;
+use page::MeasureOutputs;
 use seatmap_console::error::CliError;
-use seatmap_console::interrupt::Interrupt;
+use seatmap_console::interrupt::StopFlag;
 use seatmap_console::view::ColourChoice;
 use seatmap_console::{input, output};
 use seatmap_measure::measurement::MeasureNews;
 use std::ops::ControlFlow;
 
 /// Measures a machine, and shows, prints, writes or remembers what came of it.
-pub fn run(typed: Measure, colour: ColourChoice) -> Result<(), CliError> {
-    let page = Page::new(&typed, colour)?;
+pub fn run(typed: MeasureArgs, colour: ColourChoice) -> Result<(), CliError> {
+    let page = MeasureOutputs::new(&typed, colour)?;
     let machine = input::machine(&typed.on)?;
     let request = meant::request(&typed, &machine)?;
     // Comes first, because a program that sees a journal may ask its run to stop.
-    let interrupt = Interrupt::listen()?;
+    let interrupt = StopFlag::listen()?;
     let mut listener = Listener { interrupt, colour, display: None };
     let measurement = request.run(&mut |news| listener.hear(news))?;
     page.show(&measurement, &request.source, machine.kind())?;
@@ -29,7 +29,7 @@ pub fn run(typed: Measure, colour: ColourChoice) -> Result<(), CliError> {
 
 /// Shows how far a measurement is, and ends it after Ctrl-C.
 struct Listener {
-    interrupt: Interrupt,
+    interrupt: StopFlag,
     colour: ColourChoice,
     display: Option<Display>,
 }

@@ -1,6 +1,6 @@
 //! `seatmap model`.
 
-use crate::args::{Fit, Model, ModelAction};
+use crate::args::{FitArgs, Model, ModelAction};
 use seatmap_console::error::CliError;
 use seatmap_console::input;
 use seatmap_console::output::{self, Destination};
@@ -16,7 +16,7 @@ pub fn run(typed: &Model) -> Result<(), CliError> {
 }
 
 /// Fits a twin, and says how like its original it is.
-fn fitted(typed: &Fit) -> Result<(), CliError> {
+fn fitted(typed: &FitArgs) -> Result<(), CliError> {
     // Before the fit: a folder that is not there must not cost the seconds that a fit takes.
     let destination = output::file(typed.output.as_deref(), typed.json)?;
     let to_stdout = destination == Some(Destination::Stdout);

@@ -1,10 +1,10 @@
 //! `seatmap noise`.
 
-use crate::args::Noise;
+use crate::args::NoiseArgs;
 use seatmap_console::bar::Bar;
 use seatmap_console::error::{CliError, with_causes};
 use seatmap_console::here::host_name;
-use seatmap_console::interrupt::Interrupt;
+use seatmap_console::interrupt::StopFlag;
 use seatmap_console::output::{self, Destination, OfMachine};
 use seatmap_health::noise::{NoiseOptions, NoiseReport};
 use seatmap_launch::share::SoleWork;
@@ -13,7 +13,7 @@ use seatmap_os::quota::QuotaWatch;
 use seatmap_report::{html, svg};
 
 /// Measures the noise of CPUs.
-pub fn run(typed: &Noise) -> Result<(), CliError> {
+pub fn run(typed: &NoiseArgs) -> Result<(), CliError> {
     // Two meters on one CPU would find each other.
     super::run::check_sole(SoleWork::Noise)?;
     let page = output::page(typed.forms.html.as_deref(), typed.forms.json)?;
@@ -49,7 +49,7 @@ pub fn run(typed: &Noise) -> Result<(), CliError> {
 
 /// The CPUs that the user named; else all that are online, less those that the cpuset forbids, with
 /// a message about them.
-fn cpus(typed: &Noise) -> Result<Vec<u32>, CliError> {
+fn cpus(typed: &NoiseArgs) -> Result<Vec<u32>, CliError> {
     if let Some(named) = &typed.cpus {
         return Ok(named.0.clone());
     }
@@ -61,10 +61,10 @@ fn cpus(typed: &Noise) -> Result<Vec<u32>, CliError> {
     Ok(open)
 }
 
-fn measure(cpus: &[u32], typed: &Noise) -> Result<NoiseReport, CliError> {
+fn measure(cpus: &[u32], typed: &NoiseArgs) -> Result<NoiseReport, CliError> {
     let options =
         NoiseOptions { duration: typed.seconds, trace: typed.trace, ..NoiseOptions::default() };
-    let interrupt = Interrupt::listen()?;
+    let interrupt = StopFlag::listen()?;
     let bar = Bar::new("listening");
     let all_ms = options.duration.as_millis() as usize;
     let quotas = QuotaWatch::begin();

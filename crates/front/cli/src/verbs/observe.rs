@@ -3,27 +3,27 @@
 mod meant;
 mod page;
 
-use crate::args::Observe;
-use page::Page;
+use crate::args::ObserveArgs;
+use page::ObserveOutputs;
 use seatmap_console::error::CliError;
-use seatmap_console::interrupt::Interrupt;
+use seatmap_console::interrupt::StopFlag;
 use seatmap_console::output;
 use seatmap_console::waiting::Waiting;
 use seatmap_data::statistics::words::lasting;
 use seatmap_launch::Ending;
-use seatmap_observe::Observed;
+use seatmap_observe::ObservationOutcome;
 use seatmap_observe::request::USUAL_TIME;
 
 /// Observes who talks to whom in a program. A command's exit code is this process's.
-pub fn run(typed: &Observe) -> Result<(), CliError> {
-    let page = Page::new(typed)?;
+pub fn run(typed: &ObserveArgs) -> Result<(), CliError> {
+    let page = ObserveOutputs::new(typed)?;
     let request = meant::request(typed)?;
     // Ctrl-C ends the reading of a recording, and asks an observation to end.
-    let interrupt = typed.recording.is_none().then(Interrupt::listen).transpose()?;
+    let interrupt = typed.recording.is_none().then(StopFlag::listen).transpose()?;
     let waiting = waiting(typed);
     let observed = request.run(&|| is_raised(&interrupt));
     drop(waiting);
-    let Observed { sighting, end } = observed?;
+    let ObservationOutcome { sighting, end } = observed?;
     // A command that outlives the time of its observation is waited for behind the page.
     let shown = sighting
         .map_err(CliError::from)
@@ -38,7 +38,7 @@ pub fn run(typed: &Observe) -> Result<(), CliError> {
 }
 
 /// A bar for processes that run already. A command has the terminal for itself, and gets a line.
-fn waiting(typed: &Observe) -> Option<Waiting> {
+fn waiting(typed: &ObserveArgs) -> Option<Waiting> {
     if typed.recording.is_some() {
         return Some(Waiting::new("reading the recording", None));
     }
@@ -54,6 +54,6 @@ fn waiting(typed: &Observe) -> Option<Waiting> {
     None
 }
 
-fn is_raised(interrupt: &Option<Interrupt>) -> bool {
-    interrupt.as_ref().is_some_and(Interrupt::is_raised)
+fn is_raised(interrupt: &Option<StopFlag>) -> bool {
+    interrupt.as_ref().is_some_and(StopFlag::is_raised)
 }

@@ -1,6 +1,6 @@
 //! `seatmap pattern`.
 
-use crate::args::{Pattern, PatternCommand, PatternShow, PatternSource};
+use crate::args::{PatternArgs, PatternCommand, PatternShow, PatternSource};
 use seatmap_console::error::CliError;
 use seatmap_console::output::{self, Destination};
 use seatmap_console::{pattern_input, view};
@@ -9,7 +9,7 @@ use seatmap_report::{html, pattern, svg};
 use std::path::Path;
 
 /// Draws, converts or lists patterns.
-pub fn run(typed: Pattern) -> Result<(), CliError> {
+pub fn run(typed: PatternArgs) -> Result<(), CliError> {
     match typed.command {
         PatternCommand::List => {
             let width = GENERATORS.iter().map(|(form, _)| form.len()).max().unwrap_or(0);

@@ -6,8 +6,8 @@ mod qaplib;
 pub mod ranks;
 
 use super::cluster;
-use crate::args::{Place, PreferChoice};
-use outputs::Outputs;
+use crate::args::{PlaceArgs, PreferChoice};
+use outputs::PlaceOutputs;
 use seatmap_console::error::CliError;
 use seatmap_console::output;
 use seatmap_console::waiting::Waiting;
@@ -21,7 +21,7 @@ use seatmap_place::{PlaceMethod, PlaceRequest, Weight};
 
 /// Says where the tasks of a pattern should sit: on a machine, on the nodes of a cluster, or on the
 /// places of a QAPLIB instance. On the gallery, says on which machine.
-pub fn run(typed: &Place) -> Result<(), CliError> {
+pub fn run(typed: &PlaceArgs) -> Result<(), CliError> {
     if let Some(unused) = typed.unused() {
         return Err(CliError::input(unused));
     }
@@ -45,8 +45,8 @@ pub fn run(typed: &Place) -> Result<(), CliError> {
     }
 }
 
-fn on_machine(typed: &Place) -> Result<(), CliError> {
-    let outputs = Outputs::new(typed)?;
+fn on_machine(typed: &PlaceArgs) -> Result<(), CliError> {
+    let outputs = PlaceOutputs::new(typed)?;
     let inputs = Inputs::read(typed)?;
     let request = request(typed, &inputs, &outputs);
     if let Some(unused) = typed.unused_loads(request.place.objective) {
@@ -70,7 +70,7 @@ struct Inputs {
 }
 
 impl Inputs {
-    fn read(typed: &Place) -> Result<Self, CliError> {
+    fn read(typed: &PlaceArgs) -> Result<Self, CliError> {
         let mut pattern = pattern_input::pattern(typed.pattern.as_deref().unwrap_or_default())?;
         pattern_input::give_loads(&mut pattern, typed.load.as_deref())?;
         pattern.load_ns = typed.load_ns.or(pattern.load_ns);
@@ -86,7 +86,11 @@ impl Inputs {
 }
 
 /// The request that the command line means.
-fn request<'a>(typed: &Place, inputs: &'a Inputs, outputs: &Outputs) -> AppraisalRequest<'a> {
+fn request<'a>(
+    typed: &PlaceArgs,
+    inputs: &'a Inputs,
+    outputs: &PlaceOutputs,
+) -> AppraisalRequest<'a> {
     let method = typed.method();
     let mut place = PlaceRequest {
         weight: typed.weight.map(Into::into),

@@ -4,9 +4,9 @@ mod auto;
 mod meant;
 mod page;
 
-use crate::args::Run;
+use crate::args::RunArgs;
 use meant::Meant;
-use page::{Files, Voice};
+use page::{SeatingOutputs, Voice};
 use seatmap_console::error::CliError;
 use seatmap_launch::request;
 use seatmap_launch::share::SoleWork;
@@ -15,7 +15,7 @@ pub use page::{remark, show, warn_of_handing_over, warn_of_settings, write};
 
 /// Runs a program, or takes one that runs, and seats its threads. A program's exit code is this
 /// process's.
-pub fn run(typed: &Run) -> Result<(), CliError> {
+pub fn run(typed: &RunArgs) -> Result<(), CliError> {
     // A replay and the guard belong to `--auto`, though it is not typed with them.
     if typed.auto || typed.live.replay.is_some() || typed.live.guard {
         return auto::run(typed);
@@ -23,7 +23,7 @@ pub fn run(typed: &Run) -> Result<(), CliError> {
     let meant = meant::request(typed)?;
     // Before the program starts: a report that cannot be written is an error then, and not after
     // hours.
-    let files = Files::new(typed)?;
+    let files = SeatingOutputs::new(typed)?;
     match meant {
         Meant::Attach(request) => page::attached(request.run()?, typed.allow_unseated, &files),
         Meant::Start(request) => {

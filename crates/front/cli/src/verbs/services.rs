@@ -4,13 +4,13 @@ mod meant;
 
 use crate::args::{
     Services, ServicesApply, ServicesDrift, ServicesImport, ServicesInit, ServicesObserve,
-    ServicesPlanArguments, ServicesRace, ServicesShow, ServicesVerb,
+    ServicesPlanArgs, ServicesRace, ServicesShow, ServicesVerb,
 };
 use crate::myself;
 use seatmap_cell::undo::Left;
 use seatmap_console::bar::Bar;
 use seatmap_console::error::CliError;
-use seatmap_console::interrupt::Interrupt;
+use seatmap_console::interrupt::StopFlag;
 use seatmap_console::output;
 use seatmap_console::outputs::ResultForms;
 use seatmap_os::Root;
@@ -72,7 +72,7 @@ fn undone(left: &[Left]) -> Result<(), CliError> {
 
 fn init(typed: &ServicesInit) -> Result<(), CliError> {
     let known = meant::known(&typed.file)?;
-    let interrupt = Interrupt::listen()?;
+    let interrupt = StopFlag::listen()?;
     let found =
         find::find(&Root::new("/"), known.as_ref(), typed.seconds, &|| interrupt.is_raised());
     let text = find::text(known.as_ref(), &found.map_err(CliError::work)?);
@@ -119,17 +119,17 @@ fn observe(typed: &ServicesObserve) -> Result<(), CliError> {
 }
 
 fn recorded(request: &RecordRequest) -> Result<ServicesRecord, CliError> {
-    let interrupt = Interrupt::listen()?;
+    let interrupt = StopFlag::listen()?;
     let bar = Bar::new("recording");
     let root = Root::new("/");
     Ok(request.run(&root, &|| interrupt.is_raised(), &|done, steps| bar.show(done, steps))?)
 }
 
-fn plan(typed: &ServicesPlanArguments) -> Result<(), CliError> {
+fn plan(typed: &ServicesPlanArgs) -> Result<(), CliError> {
     let outputs = typed.forms.outputs(typed.output.as_deref())?;
     let record = match meant::load(typed)? {
-        meant::Load::Record(record) => *record,
-        meant::Load::Look(request) => recorded(&request)?,
+        meant::LoadSource::Record(record) => *record,
+        meant::LoadSource::Look(request) => recorded(&request)?,
     };
     let profile = meant::machine(typed)?;
     let beside = meant::beside(typed)?;
@@ -158,7 +158,7 @@ fn apply(typed: &ServicesApply) -> Result<(), CliError> {
 fn race(typed: &ServicesRace) -> Result<(), CliError> {
     let request = meant::racing(typed)?;
     let host = standing_host()?;
-    let interrupt = Interrupt::listen()?;
+    let interrupt = StopFlag::listen()?;
     let bar = Bar::new("racing");
     let report =
         host.race(&request, &|| interrupt.is_raised(), &|done, rounds| bar.show(done, rounds))?;

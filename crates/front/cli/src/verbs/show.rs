@@ -13,9 +13,9 @@ use seatmap_data::plan::plan::is_plan;
 use seatmap_launch::report;
 use seatmap_machines::catalog::Machine;
 use seatmap_os::Root;
-use seatmap_os::kernel::Scheduler;
+use seatmap_os::kernel::SchedulerSettings;
 use seatmap_place::ranks::RankPlan;
-use seatmap_report::floor::{self, Floor};
+use seatmap_report::floor::{self, FloorPlan};
 use seatmap_report::html;
 use seatmap_report::shown::{self, SetApart, ShownMachine};
 use seatmap_report::terminal::{self, DrawOptions};
@@ -105,7 +105,7 @@ fn show_plan(
         return output::print(&if is_json { plan.to_json() } else { placement::table(plan) });
     }
     let (profile, machine) = machine_of(plan)?;
-    let floor = Floor::of(&profile, machine.as_ref().and_then(Machine::model));
+    let floor = FloorPlan::of(&profile, machine.as_ref().and_then(Machine::model));
     if let Some(picture) = picture {
         let title = visible(&placement::title(plan));
         picture.write_named(&floor::tasks_svg(&floor, plan, &title), typed.svg.as_deref())?;
@@ -157,7 +157,7 @@ fn machine(
         }
     }
     // Isolated CPUs are a fact of this computer now, and no part of a profile.
-    let scheduler = machine.is_host().then(|| Scheduler::read(&Root::new("/")));
+    let scheduler = machine.is_host().then(|| SchedulerSettings::read(&Root::new("/")));
     let set_apart = scheduler.map_or_else(SetApart::default, |scheduler| SetApart::of(&scheduler));
     let isolated = &set_apart.isolated;
     deliver(typed, page, &|| html::page(&profile, machine.model(), isolated), &|| {

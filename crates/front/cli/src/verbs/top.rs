@@ -8,12 +8,12 @@ mod screen;
 use crate::args::Top;
 use recorder::Recorder;
 use seatmap_console::error::CliError;
-use seatmap_console::interrupt::Interrupt;
+use seatmap_console::interrupt::StopFlag;
 use seatmap_console::view::ColourChoice;
 use seatmap_console::{output, view};
-use seatmap_report::terminal::top::{Scene, SeatGroups, View, plain, rows};
+use seatmap_report::terminal::top::{Scene, SeatGroups, TopView, plain, rows};
 use seatmap_watch::WatchedPrograms;
-use seatmap_watch::live::Frame;
+use seatmap_watch::live::SeatingFrame;
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
@@ -49,7 +49,7 @@ fn print_once(
     }
     let (frame, judgement) = watched.look().map_err(CliError::work)?;
     check_seen(&frame)?;
-    let view = View { shows_wakes: typed.wakes, ..View::default() };
+    let view = TopView { shows_wakes: typed.wakes, ..TopView::default() };
     let rows = rows(&frame, &judgement, &view);
     let scene = Scene {
         frame: &frame,
@@ -62,7 +62,7 @@ fn print_once(
     output::print(&plain(&scene, u16::try_from(view::width()).unwrap_or(u16::MAX)))
 }
 
-fn check_seen(frame: &Frame) -> Result<(), CliError> {
+fn check_seen(frame: &SeatingFrame) -> Result<(), CliError> {
     if frame.seating.threads.is_empty() {
         return Err(CliError::input(frame.seating.why_empty()));
     }
@@ -75,7 +75,7 @@ fn record(
     typed: &Top,
     mut recorder: Recorder,
 ) -> Result<(), CliError> {
-    let interrupt = Interrupt::listen()?;
+    let interrupt = StopFlag::listen()?;
     let began = Instant::now();
     let time = typed.seconds.unwrap_or(Duration::MAX);
     let mut looks = 0_u32;
@@ -95,7 +95,7 @@ fn record(
 }
 
 /// Waits, unless Ctrl-C comes.
-fn wait(time: Duration, interrupt: &Interrupt) {
+fn wait(time: Duration, interrupt: &StopFlag) {
     let began = Instant::now();
     while let Some(left) =
         time.checked_sub(began.elapsed()).filter(|left| !left.is_zero() && !interrupt.is_raised())

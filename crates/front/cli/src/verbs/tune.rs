@@ -7,7 +7,7 @@ use crate::args::Tune;
 use meant::ModelPart;
 use seatmap_console::bar::Bar;
 use seatmap_console::error::CliError;
-use seatmap_console::interrupt::Interrupt;
+use seatmap_console::interrupt::StopFlag;
 use seatmap_console::output;
 use seatmap_console::outputs::Outputs;
 use seatmap_os::root::Root;
@@ -34,7 +34,7 @@ pub fn run(typed: &Tune) -> Result<(), CliError> {
 fn of_program(typed: &Tune) -> Result<(), CliError> {
     let outputs = outputs(typed)?;
     let request = meant::of_program(typed)?;
-    let interrupt = Interrupt::listen()?;
+    let interrupt = StopFlag::listen()?;
     let mut bar = Some(Bar::new("racing"));
     let end = program_race::run(&request, &|| interrupt.is_raised(), &mut |event| {
         tell(&event, &mut bar);
@@ -49,7 +49,7 @@ fn on_model(typed: &Tune, name: &str) -> Result<(), CliError> {
         ModelPart::Lead(race, ranks) => (race, ranks),
     };
     let outputs = outputs(typed)?;
-    let interrupt = Interrupt::listen()?;
+    let interrupt = StopFlag::listen()?;
     let mut over_ranks = ranks.map(|ranks| {
         let messages = &race.messages;
         let interrupt = &interrupt;

@@ -579,7 +579,7 @@ fn jobs_that_cannot_race_are_refused() {
 fn a_node_that_cannot_measure_itself_in_time_says_so() {
     let place = Place::new();
     let never = &mut |_| std::ops::ControlFlow::Continue(());
-    let claim = seatmap_os::claim::Claim::wait(never);
+    let claim = seatmap_os::claim::ComputerClaim::wait(never);
     let quick = ["--each-rank", "--trips", "1ms", "--timeout", "3s", "--nodes", "--json"];
     let output = started(&place, 2, &quick);
     drop(claim);

@@ -1,7 +1,7 @@
 //! Ctrl-C, SIGKILL and what comes after.
 
 use crate::common::{Place, files, two_cpus};
-use seatmap_os::claim::Claim;
+use seatmap_os::claim::ComputerClaim;
 use std::io::{BufRead, BufReader};
 use std::ops::ControlFlow;
 use std::process::{Child, Output, Stdio};
@@ -372,7 +372,7 @@ fn a_second_measurement_waits_for_the_first_whatever_it_writes() {
         assert_eq!(files(&place), [""; 0], "nothing is measured meanwhile");
         child
     };
-    let claim = Claim::wait(&mut |_| ControlFlow::Continue(())).unwrap();
+    let claim = ComputerClaim::wait(&mut |_| ControlFlow::Continue(())).unwrap();
     let output = signalled(waiting(), libc::SIGINT);
     assert_eq!(output.status.code(), Some(1));
     assert!(

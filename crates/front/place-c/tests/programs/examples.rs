@@ -4,7 +4,7 @@ use crate::installed::{How, can_compile, library, stdout};
 use seatmap_data::machine::import;
 use seatmap_data::pattern::Pattern;
 use seatmap_data::plan::Plan;
-use seatmap_place::{PlaceRequest, search::Limit};
+use seatmap_place::{PlaceRequest, search::SearchLimit};
 use std::path::Path;
 
 #[test]
@@ -27,7 +27,7 @@ fn plan_of(machine: &[u8], pattern: &str) -> Plan {
     let machine = import::read(machine, "machine", None).unwrap();
     let pattern = Pattern::from_json(pattern).unwrap();
     let mut request = PlaceRequest::new(&machine, &pattern);
-    request.limit = Limit::kicks(50);
+    request.limit = SearchLimit::kicks(50);
     request.threads = 2;
     let answer = request.place().unwrap();
     request.plan(&answer)

@@ -5,9 +5,9 @@ use seatmap_advise::conclusion::Conclusion;
 use seatmap_advise::evidence::{BusyThread, Client, Neighbours, ProgramTalk};
 use seatmap_advise::trial::TriedSeats;
 use seatmap_data::plan::Effect;
-use seatmap_trial::live::Candidate;
+use seatmap_trial::live::SeatCandidate;
 
-fn advice(verdict: Verdict, reason: Reason, evidence: Evidence) -> Advice {
+fn advice(verdict: AdviceVerdict, reason: Reason, evidence: Evidence) -> Advice {
     let conclusion = Conclusion { verdict, reason, confidence: Confidence::High };
     let begun = "2026-01-31T12:00:00Z";
     Advice { conclusion, ..Advice::of("made", begun, evidence) }
@@ -56,22 +56,22 @@ fn a_command_that_was_cut_short_is_to_run_longer() {
     };
     let ended = Reason::NotTried { why: NoTrial::Ended };
     for reason in [ended, Reason::TooShort] {
-        let cut = text(&advice(Verdict::CannotTell, reason.clone(), evidence.clone()));
+        let cut = text(&advice(AdviceVerdict::CannotTell, reason.clone(), evidence.clone()));
         let words = cut.split_whitespace().collect::<Vec<&str>>().join(" ");
         assert!(words.contains("for 6.0 s; it was ended by signal 15 (SIGTERM)"), "{cut}");
         assert!(words.contains("let it run longer") && !words.contains("seatmap tune"), "{cut}");
         let whole = Evidence { failure: None, is_cut: false, ..evidence.clone() };
-        let whole = text(&advice(Verdict::CannotTell, reason, whole));
+        let whole = text(&advice(AdviceVerdict::CannotTell, reason, whole));
         assert!(whole.contains("seatmap tune -- ./app") && !whole.contains("longer"), "{whole}");
     }
 }
 
 /// Threads that talk so much that seats were tried.
 fn pipeline() -> Evidence {
-    let difference = Difference { percent: 12.3, low_percent: 9.8, high_percent: 14.9 };
-    let control = Difference { percent: 0.2, low_percent: -1.1, high_percent: 1.4 };
+    let difference = RateDifference { percent: 12.3, low_percent: 9.8, high_percent: 14.9 };
+    let control = RateDifference { percent: 0.2, low_percent: -1.1, high_percent: 1.4 };
     let seats = TriedSeats {
-        candidate: Candidate {
+        candidate: SeatCandidate {
             name: "together".to_owned(),
             seats: vec![Some("0".to_owned()), Some("0".to_owned())],
         },
@@ -135,7 +135,7 @@ fn crowded() -> Evidence {
         waits_percent: 41.0,
         neighbours: Neighbours {
             percent: 46.0,
-            programs: vec![Neighbour { pid: 1827, name: "rustc".to_owned(), percent: 61.0 }],
+            programs: vec![NeighbourProgram { pid: 1827, name: "rustc".to_owned(), percent: 61.0 }],
             ..Neighbours::default()
         },
         talk: None,
@@ -150,13 +150,13 @@ fn advice_fits_a_screen() {
         let seats = evidence.trial.as_ref().unwrap().candidates[0].clone();
         Reason::Better { seats }
     };
-    let mut found = advice(Verdict::DoThis, better(&pipeline()), pipeline());
+    let mut found = advice(AdviceVerdict::DoThis, better(&pipeline()), pipeline());
     let Reason::Better { seats } = &found.conclusion.reason else { unreachable!() };
     found.paste = Some(Paste::of_seats(seats, &[7, 8], "0-1"));
     let all = [
-        advice(Verdict::LeaveIt, Reason::ClientAtLimit, server()),
+        advice(AdviceVerdict::LeaveIt, Reason::ClientAtLimit, server()),
         found,
-        advice(Verdict::CannotTell, Reason::Neighbours, crowded()),
+        advice(AdviceVerdict::CannotTell, Reason::Neighbours, crowded()),
     ];
     let texts: Vec<String> = all.iter().map(text).collect();
     for text in &texts {
@@ -173,7 +173,7 @@ fn a_program_that_gives_way_is_told_so() {
         gives_way_remedy: Some("renice -n 0 -p 7".to_owned()),
         ..crowded()
     };
-    let told = why(&advice(Verdict::CannotTell, Reason::Neighbours, evidence));
+    let told = why(&advice(AdviceVerdict::CannotTell, Reason::Neighbours, evidence));
     let words = "it gives way to the neighbours (nice 19 against nice 0): 'renice -n 0 -p 7' makes \
                  them equal if that is not meant";
     assert!(told.starts_with(words), "{told}");
@@ -183,7 +183,7 @@ fn a_program_that_gives_way_is_told_so() {
 fn a_program_that_ended_before_it_was_read_is_not_said_to_be_bound() {
     let evidence =
         Evidence { cpus: String::new(), cpu_count: 0, unseen: vec![UnseenFact::Masks], ..server() };
-    let said = text(&advice(Verdict::LeaveIt, Reason::OneThread, evidence));
+    let said = text(&advice(AdviceVerdict::LeaveIt, Reason::OneThread, evidence));
     assert!(said.contains("  bound by    CPUs that were not seen; "), "{said}");
     assert!(said.contains("  not seen    the CPUs that some threads might use"), "{said}");
 }
@@ -193,7 +193,7 @@ fn the_limit_is_what_was_seen_to_hold_it_up() {
     let limit = |change: &dyn Fn(&mut Evidence)| {
         let mut evidence = server();
         change(&mut evidence);
-        limits(&advice(Verdict::LeaveIt, Reason::LittleTalk, evidence))
+        limits(&advice(AdviceVerdict::LeaveIt, Reason::LittleTalk, evidence))
     };
     let client = |all: &mut Evidence, percent| {
         all.talk.as_mut().unwrap().clients[0].busiest_percent = percent;
@@ -209,7 +209,7 @@ fn the_limit_is_what_was_seen_to_hold_it_up() {
     let crowded = limit(&|all| {
         client(all, 47.0);
         all.waits_percent = 26.0;
-        let partner = Neighbour { pid: 7, name: "benchmark".to_owned(), percent: 90.0 };
+        let partner = NeighbourProgram { pid: 7, name: "benchmark".to_owned(), percent: 90.0 };
         all.neighbours.partners = vec![partner];
     });
     let words = "its CPUs: it waited for one in 26 % of the time in which it could run; benchmark \
@@ -229,10 +229,10 @@ fn the_limit_is_what_was_seen_to_hold_it_up() {
 fn a_command_whose_work_nobody_can_read_is_raced_as_a_whole() {
     let evidence = Evidence { command: Some("./app x".to_owned()), ..pipeline() };
     let reason = Reason::NotTried { why: NoTrial::NoWork };
-    let command = text(&advice(Verdict::CannotTell, reason.clone(), evidence));
+    let command = text(&advice(AdviceVerdict::CannotTell, reason.clone(), evidence));
     assert!(command.contains("next        seatmap tune -- ./app x\n"), "{command}");
     let server =
-        text(&advice(Verdict::CannotTell, reason, Evidence { pids: vec![7], ..pipeline() }));
+        text(&advice(AdviceVerdict::CannotTell, reason, Evidence { pids: vec![7], ..pipeline() }));
     assert!(server.contains("seatmap advise --pid 7 --metric"), "{server}");
 }
 
@@ -248,7 +248,7 @@ fn every_reason_has_its_words() {
         NoTrial::Refused,
         NoTrial::Elsewhere,
     ] {
-        let advice = advice(Verdict::CannotTell, Reason::NotTried { why }, pipeline());
+        let advice = advice(AdviceVerdict::CannotTell, Reason::NotTried { why }, pipeline());
         let words = super::why(&advice);
         assert!(seatmap_data::statistics::words::faults(&words).is_empty(), "{words}");
     }
@@ -273,7 +273,7 @@ fn every_reason_has_its_words() {
         Reason::Drift,
         Reason::NoneBetter,
     ] {
-        for row in rows(&advice(Verdict::CannotTell, reason, pipeline())) {
+        for row in rows(&advice(AdviceVerdict::CannotTell, reason, pipeline())) {
             let faults = seatmap_data::statistics::words::faults(&row.words);
             assert!(faults.is_empty(), "{faults:?}");
         }

@@ -15,7 +15,7 @@ const LOG_FROM_RATIO: f64 = 8.0;
 
 /// The unit of an axis, which decides the round ticks and how they are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unit {
+pub enum AxisUnit {
     /// Nanoseconds, written as ns, us, ms or s.
     Time,
     /// Nanoseconds, written without their unit, which the axis shows.
@@ -52,7 +52,7 @@ pub(crate) struct Axis {
     low: f64,
     high: f64,
     scaling: Scaling,
-    unit: Unit,
+    unit: AxisUnit,
 }
 
 /// A round value of an axis.
@@ -68,19 +68,19 @@ pub(crate) struct Tick {
 
 impl Axis {
     /// An axis between two values.
-    pub fn new(low: f64, high: f64, scaling: Scaling, unit: Unit) -> Self {
+    pub fn new(low: f64, high: f64, scaling: Scaling, unit: AxisUnit) -> Self {
         Axis { low, high, scaling, unit }
     }
 
     /// An axis that holds all of these values. It is logarithmic where they are positive and far
     /// apart and their unit allows it. `None` where there is no value.
-    pub fn of(values: impl Iterator<Item = f64>, unit: Unit) -> Option<Self> {
+    pub fn of(values: impl Iterator<Item = f64>, unit: AxisUnit) -> Option<Self> {
         let (low, high) = ends(values)?;
         let scaling = match unit {
-            Unit::Whole | Unit::Cpu | Unit::Percent => Scaling::Linear,
+            AxisUnit::Whole | AxisUnit::Cpu | AxisUnit::Percent => Scaling::Linear,
             // Points at each doubling are equally far apart on such an axis only, however few they
             // are.
-            Unit::Bytes | Unit::Doublings if low > 0.0 => Scaling::Log,
+            AxisUnit::Bytes | AxisUnit::Doublings if low > 0.0 => Scaling::Log,
             _ if low > 0.0 && high / low > LOG_FROM_RATIO => Scaling::Log,
             _ => Scaling::Linear,
         };
@@ -96,11 +96,11 @@ impl Axis {
     /// Whether the axis is logarithmic though its ticks are not doublings, which would show that by
     /// themselves.
     pub fn is_unexpectedly_log(&self) -> bool {
-        self.scaling == Scaling::Log && !matches!(self.unit, Unit::Bytes | Unit::Doublings)
+        self.scaling == Scaling::Log && !matches!(self.unit, AxisUnit::Bytes | AxisUnit::Doublings)
     }
 
     /// The axis of a scale of colours.
-    pub fn of_scale(scale: Scale, unit: Unit) -> Self {
+    pub fn of_scale(scale: Scale, unit: AxisUnit) -> Self {
         let scaling = if scale.log { Scaling::Log } else { Scaling::Linear };
         Axis::new(scale.low_ns, scale.high_ns, scaling, unit)
     }

@@ -3,7 +3,7 @@
 use super::*;
 use proptest::prelude::*;
 
-fn shown(low: f64, high: f64, unit: Unit, most: usize) -> String {
+fn shown(low: f64, high: f64, unit: AxisUnit, most: usize) -> String {
     let axis = Axis::of([low, high].into_iter(), unit).unwrap();
     let texts: Vec<String> = axis.ticks(most).into_iter().map(|tick| tick.text).collect();
     texts.join(", ")
@@ -12,27 +12,27 @@ fn shown(low: f64, high: f64, unit: Unit, most: usize) -> String {
 #[test]
 fn ticks_are_round_and_have_units() {
     let cases = [
-        (3.1, 88.0, Unit::Time),
-        (0.07, 0.31, Unit::Time),
-        (0.0, 0.3, Unit::Number),
-        (12.0, 3.4e6, Unit::Time),
-        (0.0, 2_600.0, Unit::Time),
-        (41.0, 47.0, Unit::Time),
-        (1.004e6, 1.009e6, Unit::Time),
-        (24.0, 160.0, Unit::Nanoseconds),
-        (24.0, 600.0, Unit::Nanoseconds),
-        (1.0, 16_384.0, Unit::Bytes),
-        (1.0, 8.0, Unit::Doublings),
-        (128.0, 2048.0, Unit::Doublings),
-        (1.0, 120.0, Unit::Whole),
-        (1.0, 3.0, Unit::Whole),
-        (4.0, 240.0, Unit::Cpu),
-        (1.0, 60.0, Unit::Cpu),
-        (0.0, 25_600.0, Unit::Number),
-        (-12.0, 63.0, Unit::Percent),
-        (0.4, 63.0, Unit::Percent),
+        (3.1, 88.0, AxisUnit::Time),
+        (0.07, 0.31, AxisUnit::Time),
+        (0.0, 0.3, AxisUnit::Number),
+        (12.0, 3.4e6, AxisUnit::Time),
+        (0.0, 2_600.0, AxisUnit::Time),
+        (41.0, 47.0, AxisUnit::Time),
+        (1.004e6, 1.009e6, AxisUnit::Time),
+        (24.0, 160.0, AxisUnit::Nanoseconds),
+        (24.0, 600.0, AxisUnit::Nanoseconds),
+        (1.0, 16_384.0, AxisUnit::Bytes),
+        (1.0, 8.0, AxisUnit::Doublings),
+        (128.0, 2048.0, AxisUnit::Doublings),
+        (1.0, 120.0, AxisUnit::Whole),
+        (1.0, 3.0, AxisUnit::Whole),
+        (4.0, 240.0, AxisUnit::Cpu),
+        (1.0, 60.0, AxisUnit::Cpu),
+        (0.0, 25_600.0, AxisUnit::Number),
+        (-12.0, 63.0, AxisUnit::Percent),
+        (0.4, 63.0, AxisUnit::Percent),
     ];
-    let line = |(low, high, unit): (f64, f64, Unit)| {
+    let line = |(low, high, unit): (f64, f64, AxisUnit)| {
         format!("{low} to {high}: {}", shown(low, high, unit, 7))
     };
     insta::assert_snapshot!(cases.map(line).join("\n"), @"
@@ -60,20 +60,20 @@ fn ticks_are_round_and_have_units() {
 
 #[test]
 fn cpu_numbers_are_never_logarithmic() {
-    let axis = Axis::of([1.0, 1000.0].into_iter(), Unit::Cpu).unwrap();
+    let axis = Axis::of([1.0, 1000.0].into_iter(), AxisUnit::Cpu).unwrap();
     assert!((axis.position(500.5) - 0.5).abs() < 1e-12);
-    let times = Axis::of([1.0, 1000.0].into_iter(), Unit::Time).unwrap();
+    let times = Axis::of([1.0, 1000.0].into_iter(), AxisUnit::Time).unwrap();
     assert!(times.position(500.5) > 0.8);
 }
 
 #[test]
 fn one_value_and_none() {
-    assert_eq!(Axis::of([f64::NAN].into_iter(), Unit::Time), None);
-    let axis = Axis::of([80.0].into_iter(), Unit::Time).unwrap();
+    assert_eq!(Axis::of([f64::NAN].into_iter(), AxisUnit::Time), None);
+    let axis = Axis::of([80.0].into_iter(), AxisUnit::Time).unwrap();
     assert_eq!((axis.position(80.0), axis.ticks(5).len()), (0.5, 1));
     let wide = axis.widened(5);
     assert!(wide.ticks(5).len() >= 2 && wide.position(80.0) < 1.0, "{wide:?}");
-    let zero = Axis::of([0.0].into_iter(), Unit::Number).unwrap().widened(4).ticks(4);
+    let zero = Axis::of([0.0].into_iter(), AxisUnit::Number).unwrap().widened(4).ticks(4);
     assert_eq!(zero.into_iter().map(|tick| tick.text).collect::<Vec<_>>(), ["0", "0.5", "1"]);
 }
 
@@ -82,30 +82,30 @@ fn ends_become_round() {
     let texts = |axis: Axis| {
         axis.ticks(9).into_iter().map(|tick| (tick.position, tick.text)).collect::<Vec<_>>()
     };
-    let linear = texts(Axis::of([1013.0, 1513.0].into_iter(), Unit::Time).unwrap().widened(6));
+    let linear = texts(Axis::of([1013.0, 1513.0].into_iter(), AxisUnit::Time).unwrap().widened(6));
     assert_eq!((&*linear[0].1, linear[0].0), ("1 us", 0.0));
     assert_eq!(linear.last().map(|(at, text)| (*at, &**text)), Some((1.0, "1.6 us")));
-    let log = texts(Axis::of([31.0, 9_800.0].into_iter(), Unit::Time).unwrap().widened(9));
+    let log = texts(Axis::of([31.0, 9_800.0].into_iter(), AxisUnit::Time).unwrap().widened(9));
     assert_eq!((&*log[0].1, &*log.last().unwrap().1), ("20 ns", "10 us"));
 }
 
 #[test]
 fn roots_keep_little_beside_much() {
-    let axis = Axis::new(0.0, 100.0, Scaling::Root, Unit::Number);
+    let axis = Axis::new(0.0, 100.0, Scaling::Root, AxisUnit::Number);
     assert_eq!(axis.position(25.0), 0.5);
     let texts: Vec<String> = axis.ticks(6).into_iter().map(|tick| tick.text).collect();
     assert_eq!(texts, ["0", "20", "40", "60", "80", "100"]);
 }
 
-const UNITS: [Unit; 8] = [
-    Unit::Time,
-    Unit::Nanoseconds,
-    Unit::Bytes,
-    Unit::Doublings,
-    Unit::Number,
-    Unit::Percent,
-    Unit::Whole,
-    Unit::Cpu,
+const UNITS: [AxisUnit; 8] = [
+    AxisUnit::Time,
+    AxisUnit::Nanoseconds,
+    AxisUnit::Bytes,
+    AxisUnit::Doublings,
+    AxisUnit::Number,
+    AxisUnit::Percent,
+    AxisUnit::Whole,
+    AxisUnit::Cpu,
 ];
 
 proptest! {

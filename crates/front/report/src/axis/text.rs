@@ -1,6 +1,6 @@
 //! Writes the text beside the ticks of one axis: no two ticks have the same text.
 
-use super::{Scaling, Unit};
+use super::{AxisUnit, Scaling};
 
 /// Multiples of a nanosecond, the largest first.
 const TIMES: [(f64, &str); 4] = [(1e9, " s"), (1e6, " ms"), (1e3, " us"), (1.0, " ns")];
@@ -14,7 +14,7 @@ const MOST_DECIMALS: i32 = 15;
 
 /// The text of each value. A linear axis has one unit and as many decimals as its step; on a
 /// logarithmic one each value has the unit that suits it.
-pub(super) fn texts(values: &[f64], unit: Unit, scaling: Scaling) -> Vec<String> {
+pub(super) fn texts(values: &[f64], unit: AxisUnit, scaling: Scaling) -> Vec<String> {
     // The least distance of two ticks is what their texts must tell; infinite where there is one.
     let step = values.windows(2).map(|two| two[1] - two[0]).fold(f64::INFINITY, f64::min);
     let most = values.iter().fold(0.0, |most: f64, value| most.max(value.abs()));
@@ -25,12 +25,12 @@ pub(super) fn texts(values: &[f64], unit: Unit, scaling: Scaling) -> Vec<String>
 }
 
 /// A value in the multiple that suits `like`.
-fn text(value: f64, like: f64, step: f64, unit: Unit) -> String {
+fn text(value: f64, like: f64, step: f64, unit: AxisUnit) -> String {
     let (multiple, suffix) = match unit {
-        Unit::Time => suiting(&TIMES, like, 1.0),
-        Unit::Bytes => suiting(&BINARY, like, 1.0),
-        Unit::Number | Unit::Doublings => suiting(&THOUSANDS, like, 10.0),
-        Unit::Nanoseconds | Unit::Whole | Unit::Cpu | Unit::Percent => (1.0, ""),
+        AxisUnit::Time => suiting(&TIMES, like, 1.0),
+        AxisUnit::Bytes => suiting(&BINARY, like, 1.0),
+        AxisUnit::Number | AxisUnit::Doublings => suiting(&THOUSANDS, like, 10.0),
+        AxisUnit::Nanoseconds | AxisUnit::Whole | AxisUnit::Cpu | AxisUnit::Percent => (1.0, ""),
     };
     if value == 0.0 {
         return "0".to_owned();

@@ -1,6 +1,6 @@
 //! Which values of an axis are round.
 
-use super::{Axis, Scaling, Unit};
+use super::{Axis, AxisUnit, Scaling};
 
 /// Fewer ticks than this on a logarithmic axis do not show its scale, so linear steps are used
 /// instead.
@@ -44,7 +44,7 @@ impl Axis {
     }
 
     fn doubles(&self) -> bool {
-        matches!(self.unit, Unit::Bytes | Unit::Doublings)
+        matches!(self.unit, AxisUnit::Bytes | AxisUnit::Doublings)
     }
 
     fn logarithmic(&self, most: usize) -> Vec<f64> {
@@ -119,7 +119,7 @@ impl Axis {
             (first..=last).take(most + 1).map(|at| at as f64 * step).collect();
         // A label that is nearer than this to the next would touch it.
         let has_room = values.first().is_none_or(|first| first - self.low >= 0.6 * step);
-        if self.unit == Unit::Whole && has_room {
+        if self.unit == AxisUnit::Whole && has_room {
             values.insert(0, self.low);
         }
         values
@@ -129,7 +129,7 @@ impl Axis {
     fn step(&self, most: usize) -> f64 {
         let range = self.high - self.low;
         let least = match self.unit {
-            Unit::Whole | Unit::Cpu | Unit::Doublings | Unit::Bytes => 1.0,
+            AxisUnit::Whole | AxisUnit::Cpu | AxisUnit::Doublings | AxisUnit::Bytes => 1.0,
             _ => 0.0,
         };
         // Between so many ticks there is one interval fewer.

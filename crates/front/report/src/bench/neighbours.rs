@@ -2,12 +2,12 @@
 
 use super::digits;
 use crate::about::counted;
-use crate::axis::Unit;
+use crate::axis::AxisUnit;
 use crate::page::Block;
-use crate::svg::curves::Curve;
+use crate::svg::curves::PlotCurve;
 use crate::svg::frame::Title;
 use seatmap_data::statistics::words::{agreeing, figure};
-use seatmap_trial::tune::{Disturbance, Results};
+use seatmap_trial::tune::{BenchResults, Disturbance};
 
 /// The one that took most, and how much: `others used 41 % of CPU 0`.
 fn taken(disturbance: &Disturbance, cpus: &str) -> String {
@@ -48,7 +48,7 @@ fn reservation(metric: &str) -> &'static str {
 }
 
 /// The disturbed runs, and whether the result holds beside its neighbours only.
-pub(super) fn sentences(results: &Results, cpus: &str) -> Vec<String> {
+pub(super) fn sentences(results: &BenchResults, cpus: &str) -> Vec<String> {
     let only = reservation(&results.metric);
     let runs = counted(results.runs.len(), "run");
     let mut said = Vec::new();
@@ -76,7 +76,7 @@ pub(super) fn sentences(results: &Results, cpus: &str) -> Vec<String> {
 
 /// The share of its CPUs' time that others used during each run, by block; no curve of a command
 /// whose runs do not know it.
-pub(super) fn curves(results: &Results, names: Vec<String>) -> Block {
+pub(super) fn curves(results: &BenchResults, names: Vec<String>) -> Block {
     let curves = names.into_iter().enumerate().filter_map(|(at, name)| {
         let own = results.runs.iter().filter(|run| run.command == at && !run.again);
         let points: Vec<(f64, f64)> = own
@@ -85,12 +85,12 @@ pub(super) fn curves(results: &Results, names: Vec<String>) -> Block {
                 Some((run.block as f64 + 1.0, run.disturbance.as_ref()?.foreign_percent?))
             })
             .collect();
-        (!points.is_empty()).then(|| Curve::new(at, &name, points))
+        (!points.is_empty()).then(|| PlotCurve::new(at, &name, points))
     });
     Block::Curves {
         curves: curves.collect(),
-        across: Title { text: "block", unit: Unit::Whole },
-        up: Title { text: "used by others", unit: Unit::Percent },
+        across: Title { text: "block", unit: AxisUnit::Whole },
+        up: Title { text: "used by others", unit: AxisUnit::Percent },
     }
 }
 
@@ -100,7 +100,7 @@ mod tests {
     use seatmap_trial::tune::disturbance::DisturbedRuns;
 
     /// Results of runs from which others took so much.
-    fn results(foreign_percent: f64, disturbed: Option<DisturbedRuns>) -> Results {
+    fn results(foreign_percent: f64, disturbed: Option<DisturbedRuns>) -> BenchResults {
         let run = |at: usize| {
             let of_others = Some(foreign_percent);
             let disturbance = Disturbance { foreign_percent: of_others, ..Disturbance::default() };
@@ -115,7 +115,7 @@ mod tests {
             "commands": [{"name": "a", "command": ["a"]}],
             "runs": (0..40).map(run).collect::<Vec<_>>()
         });
-        Results::from_json(&document.to_string()).unwrap()
+        BenchResults::from_json(&document.to_string()).unwrap()
     }
 
     #[test]

@@ -3,8 +3,8 @@
 use super::draw::Drawing;
 use super::flow::{Flow, parts};
 use super::marks::Most;
-use super::parts::Area;
-use super::{DrawnPlacement, Floor};
+use super::parts::FloorArea;
+use super::{DrawnPlacement, FloorPlan};
 use crate::traffic::short;
 use maud::Markup;
 use seatmap_data::pattern::{Edge, Pattern};
@@ -13,9 +13,9 @@ use std::collections::BTreeMap;
 
 /// Two seatings of a pattern in one scale.
 #[derive(Clone, Debug)]
-pub struct Comparison<'a> {
+pub struct SeatingComparison<'a> {
     pub(super) title: String,
-    pub(super) floor: Floor,
+    pub(super) floor: FloorPlan,
     pub(super) seatings: [DrawnPlacement; 2],
     pub(super) flows: [Flow; 2],
     pub(super) most: Most,
@@ -31,11 +31,11 @@ pub struct Comparison<'a> {
 /// A figure of both seatings: its name, the values before and after, and the change.
 type Row = [String; 4];
 
-impl<'a> Comparison<'a> {
+impl<'a> SeatingComparison<'a> {
     /// A plan beside what would have been without it, on the floor of the machine.
     #[must_use]
     pub fn new(
-        floor: Floor,
+        floor: FloorPlan,
         pattern: &'a Pattern,
         plan: &Plan,
         seatings: [DrawnPlacement; 2],
@@ -53,7 +53,7 @@ impl<'a> Comparison<'a> {
         let pair = most(|flow| flow.pairs.iter().map(|pair| pair.bytes).collect());
         // Both or none: bytes and a simulator's counts have no common scale.
         let is_counted = has_wires && seatings.iter().all(|seating| seating.counted.is_some());
-        Comparison {
+        SeatingComparison {
             title: seatmap_data::document::visible(&crate::placement::title(plan)),
             most: Most { load, pair },
             parts: parts(pattern),
@@ -133,7 +133,7 @@ impl<'a> Comparison<'a> {
 
     /// The traffic that leaves the groups of each level, on a machine of nested levels.
     fn levels(&self) -> Vec<Row> {
-        let mut boxes: Vec<(&str, Vec<&Area>)> = Vec::new();
+        let mut boxes: Vec<(&str, Vec<&FloorArea>)> = Vec::new();
         for area in self.floor.areas.iter().filter(|area| area.border > 0.0) {
             // A box may be a package, a cache and a core at once; among its like it is a core.
             let core = area.names.iter().find(|name| name.starts_with("core "));
@@ -157,7 +157,7 @@ impl<'a> Comparison<'a> {
     }
 
     /// The bytes between tasks that are not in the same box, before and after.
-    fn between(&self, boxes: &[&Area]) -> [f64; 2] {
+    fn between(&self, boxes: &[&FloorArea]) -> [f64; 2] {
         let mut box_of: BTreeMap<u32, usize> = BTreeMap::new();
         for (at, area) in boxes.iter().enumerate() {
             box_of.extend(area.pus.iter().map(|os| (*os, at)));

@@ -1,10 +1,10 @@
 //! One seating on a floor, as SVG.
 
-use super::flow::{Flow, Pair};
+use super::flow::{Flow, TaskPair};
 use super::marks::{HOME, Most, part};
 use super::pack::LETTER;
-use super::parts::{Area, Point, Seat};
-use super::{DrawnPlacement, Floor};
+use super::parts::{FloorArea, FloorSeat, Point};
+use super::{DrawnPlacement, FloorPlan};
 use crate::svg::number;
 use crate::traffic::counted;
 use maud::{Markup, html};
@@ -24,7 +24,7 @@ const HOMES: [f64; 2] = [6.5, 3.0];
 
 /// All that one picture shows.
 pub(super) struct Drawing<'a> {
-    pub floor: &'a Floor,
+    pub floor: &'a FloorPlan,
     pub pattern: &'a Pattern,
     pub parts: &'a [Option<usize>],
     pub seating: &'a DrawnPlacement,
@@ -61,7 +61,7 @@ impl Drawing<'_> {
         }
     }
 
-    fn seats(&self, taken: bool) -> impl Iterator<Item = &Seat> {
+    fn seats(&self, taken: bool) -> impl Iterator<Item = &FloorSeat> {
         self.floor.seats.iter().filter(move |seat| self.tasks(seat.os).is_empty() != taken)
     }
 
@@ -70,7 +70,7 @@ impl Drawing<'_> {
         (0.6 * (FEW_PAIRS / self.flow.pairs.len().max(1) as f64).sqrt()).clamp(0.15, 0.6)
     }
 
-    fn area(&self, at: usize, area: &Area) -> Markup {
+    fn area(&self, at: usize, area: &FloorArea) -> Markup {
         let [x, y, width, height] =
             [area.corner.0, area.corner.1, area.width, area.height].map(number);
         let load = if area.border > 0.0 { self.flow.borders[at] } else { 0.0 };
@@ -92,7 +92,7 @@ impl Drawing<'_> {
 
     /// The name of a box, as far as the box has room for it. It stands in the middle of a box that
     /// seats no threads.
-    fn caption(area: &Area) -> Markup {
+    fn caption(area: &FloorArea) -> Markup {
         let room = (area.width / LETTER) as usize;
         // Outer names first: those of inner levels give way where the box is narrow.
         let fits = |count: &usize| area.names[..*count].join(", ").chars().count() <= room;
@@ -129,7 +129,7 @@ impl Drawing<'_> {
         }
     }
 
-    fn seat(&self, seat: &Seat) -> Markup {
+    fn seat(&self, seat: &FloorSeat) -> Markup {
         // Several tasks of a seat that belong to different parts have the colour of the first.
         let tasks = self.tasks(seat.os);
         let fill = tasks.first().map(|task| self.colours(*task).0);
@@ -173,7 +173,7 @@ impl Drawing<'_> {
 
     /// The task in a seat, `T3` where that has room; where there is no task, the CPU's number,
     /// faintly.
-    fn number(&self, seat: &Seat) -> Markup {
+    fn number(&self, seat: &FloorSeat) -> Markup {
         let tasks = self.tasks(seat.os);
         let plain = match tasks {
             [] => seat.os.to_string(),
@@ -209,7 +209,7 @@ impl Drawing<'_> {
         }
     }
 
-    fn pair(&self, pair: &Pair) -> Markup {
+    fn pair(&self, pair: &TaskPair) -> Markup {
         let colour = self.colours(pair.from).0;
         html! {
             @if let Some(path) = self.bow(pair) {
@@ -223,7 +223,7 @@ impl Drawing<'_> {
 
     /// The curve from one seat, over the home of the line where it is known, to the other; none
     /// inside one seat.
-    fn bow(&self, pair: &Pair) -> Option<String> {
+    fn bow(&self, pair: &TaskPair) -> Option<String> {
         let from = self.seat_of(pair.from)?;
         let to = self.seat_of(pair.to)?;
         if from.os == to.os {
@@ -244,7 +244,7 @@ impl Drawing<'_> {
         })
     }
 
-    fn seat_of(&self, task: usize) -> Option<&Seat> {
+    fn seat_of(&self, task: usize) -> Option<&FloorSeat> {
         self.floor.seat(*self.seating.placement.get(task)?)
     }
 

@@ -1,6 +1,6 @@
 //! Traffic on the machine: loads of links and borders, lines at their homes.
 
-use super::{DrawnPlacement, Floor};
+use super::{DrawnPlacement, FloorPlan};
 use seatmap_data::pattern::Pattern;
 use seatmap_measure::appraise::links::{self, border_loads};
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,7 +12,7 @@ const MOST_EQUAL_PAIRS: usize = 1000;
 
 /// Two tasks that talk, both ways together where they do so over one line.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Pair {
+pub(super) struct TaskPair {
     pub from: usize,
     pub to: usize,
     pub bytes: f64,
@@ -28,7 +28,7 @@ pub(super) struct Flow {
     /// The bytes that cross the border of each area.
     pub borders: Vec<f64>,
     /// The heaviest.
-    pub pairs: Vec<Pair>,
+    pub pairs: Vec<TaskPair>,
     /// The edges whose lines are at each home.
     pub lines: BTreeMap<usize, Vec<(usize, usize)>>,
     /// The tasks on each PU.
@@ -36,7 +36,7 @@ pub(super) struct Flow {
 }
 
 impl Flow {
-    pub fn of(floor: &Floor, pattern: &Pattern, seating: &DrawnPlacement) -> Self {
+    pub fn of(floor: &FloorPlan, pattern: &Pattern, seating: &DrawnPlacement) -> Self {
         let areas: Vec<&[u32]> = floor.areas.iter().map(|area| area.pus.as_slice()).collect();
         let mut flow = Flow {
             wires: floor.ways.as_ref().map_or(Vec::new(), |ways| ways.loads(pattern, seating)),
@@ -68,14 +68,14 @@ impl Flow {
     }
 
     /// The most loaded wire or, on a machine without, border.
-    pub fn busiest(&self, floor: &Floor) -> Option<(usize, f64)> {
+    pub fn busiest(&self, floor: &FloorPlan) -> Option<(usize, f64)> {
         links::heaviest(if floor.wires.is_empty() { &self.borders } else { &self.wires })
     }
 }
 
 /// The heaviest pairs, without regard to the homes of their lines. Of pairs with the same weight it
 /// takes all or none, unless all pairs weigh the same.
-fn heaviest(bows: BTreeMap<(usize, usize, Option<usize>), f64>) -> Vec<Pair> {
+fn heaviest(bows: BTreeMap<(usize, usize, Option<usize>), f64>) -> Vec<TaskPair> {
     let mut all: BTreeMap<(usize, usize), f64> = BTreeMap::new();
     bows.iter().for_each(|((from, to, _), bytes)| *all.entry((*from, *to)).or_default() += bytes);
     let mut weights: Vec<f64> = all.values().copied().collect();
@@ -86,7 +86,7 @@ fn heaviest(bows: BTreeMap<(usize, usize, Option<usize>), f64>) -> Vec<Pair> {
     // By the sum over all lines of the two tasks, so that a pair is not shown in part.
     let is_drawn =
         |((from, to, _), _): &((usize, usize, Option<usize>), f64)| all[&(*from, *to)] > least;
-    let bow = |((from, to, home), bytes)| Pair { from, to, bytes, home };
+    let bow = |((from, to, home), bytes)| TaskPair { from, to, bytes, home };
     bows.into_iter().filter(is_drawn).map(bow).take(MOST_EQUAL_PAIRS).collect()
 }
 

@@ -1,6 +1,6 @@
 //! The legend: the meaning of the marks.
 
-use super::Comparison;
+use super::SeatingComparison;
 use super::marks::{HOME, STEPS, part, step_at};
 use crate::svg::number;
 use crate::traffic::{short, three_digits};
@@ -12,7 +12,7 @@ pub(super) const HEIGHT: f64 = 52.0;
 const STEP: f64 = 46.0;
 
 /// One line of marks, one of loads; in a width of at least 560 units.
-pub(super) fn legend(comparison: &Comparison) -> Markup {
+pub(super) fn legend(comparison: &SeatingComparison) -> Markup {
     let many = comparison.talking_parts() > 1;
     // Three colours of the tasks' are enough to show that colours differ.
     let colours: Vec<String> =

@@ -1,10 +1,10 @@
 //! Packages, nodes, dies, cache groups, cores and PUs as boxes inside each other.
 
 use super::pack::{Packed, packed};
-use super::parts::{Area, Home, Point, Seat};
-use super::{Floor, SIDE};
+use super::parts::{FloorArea, FloorSeat, HomeMark, Point};
+use super::{FloorPlan, SIDE};
 use seatmap_data::machine::{Level, Profile};
-use seatmap_measure::appraise::nested::{self, Group};
+use seatmap_measure::appraise::nested::{self, PuGroup};
 
 /// The height that a laptop's screen has for the picture beside the rest of a page.
 const HIGHEST: f64 = 480.0;
@@ -24,7 +24,7 @@ const WIDE: f64 = 6.0;
 const MARGIN: f64 = 5.0;
 
 /// The floor of a machine of which the topology is known, or only the distances.
-pub(super) fn floor(profile: &Profile) -> Floor {
+pub(super) fn floor(profile: &Profile) -> FloorPlan {
     let machine = nested::machine(profile);
     let size = |step: u32| LARGEST - STEP * f64::from(step);
     let steps: Vec<u32> = (0..=STEPS).collect();
@@ -33,10 +33,10 @@ pub(super) fn floor(profile: &Profile) -> Floor {
     // A machine that fits at no size is drawn at the smallest, larger than the floor.
     let smallest = || packed(&machine, size(STEPS), 1.0);
     let packed = fitting(&machine, size(step)).unwrap_or_else(smallest);
-    let mut floor = Floor {
+    let mut floor = FloorPlan {
         width: packed.width + 2.0 * MARGIN,
         height: packed.height + 2.0 * MARGIN,
-        ..Floor::default()
+        ..FloorPlan::default()
     };
     lay(&packed, (MARGIN, MARGIN), &mut floor);
     floor.homes = homes(profile, &floor);
@@ -44,7 +44,7 @@ pub(super) fn floor(profile: &Profile) -> Floor {
 }
 
 /// A machine with seats of a size in the first shape that fits.
-fn fitting(machine: &Group, size: f64) -> Option<Packed<'_>> {
+fn fitting(machine: &PuGroup, size: f64) -> Option<Packed<'_>> {
     let fits = |packed: &Packed| {
         packed.width <= SIDE - 2.0 * MARGIN && packed.height <= HIGHEST - 2.0 * MARGIN
     };
@@ -52,14 +52,14 @@ fn fitting(machine: &Group, size: f64) -> Option<Packed<'_>> {
 }
 
 /// A box and all that is in it.
-fn lay(packed: &Packed, corner: Point, floor: &mut Floor) {
-    let Group { names, level, pus, inside } = packed.group;
+fn lay(packed: &Packed, corner: Point, floor: &mut FloorPlan) {
+    let PuGroup { names, level, pus, inside } = packed.group;
     if inside.is_empty() {
         let at = (corner.0 + packed.width / 2.0, corner.1 + packed.height / 2.0);
         let size = packed.width;
         let os = pus[0];
         let name = names.join(", ");
-        floor.seats.push(Seat {
+        floor.seats.push(FloorSeat {
             os,
             at,
             size,
@@ -79,13 +79,13 @@ fn lay(packed: &Packed, corner: Point, floor: &mut Floor) {
         let border = if *level == Some(Level::Core) { NARROW } else { WIDE };
         let names = names.clone();
         let pus = pus.clone();
-        floor.areas.push(Area { names, corner, width, height, pus, border, caption });
+        floor.areas.push(FloorArea { names, corner, width, height, pus, border, caption });
     }
     packed.inside.iter().for_each(|((x, y), part)| lay(part, (corner.0 + x, corner.1 + y), floor));
 }
 
 /// Homes at the corners of the PUs that are nearest to those which a profile tells apart.
-fn homes(profile: &Profile, floor: &Floor) -> Vec<Home> {
+fn homes(profile: &Profile, floor: &FloorPlan) -> Vec<HomeMark> {
     let lines = profile
         .home_model
         .as_ref()
@@ -96,7 +96,7 @@ fn homes(profile: &Profile, floor: &Floor) -> Vec<Home> {
         // In the upper right corner, so that the seat's number stays free.
         let aside = 0.5 * seat.size - 1.0;
         let at_seat = (seat.at.0 + aside, seat.at.1 - aside);
-        Some(Home { at: at_seat, name: format!("home {at}, nearest to CPU {os}"), hub: None })
+        Some(HomeMark { at: at_seat, name: format!("home {at}, nearest to CPU {os}"), hub: None })
     };
     let known = lines.map_or(&[][..], |lines| &lines.nearest_pu);
     // All or none: a home's number is its place in the list.

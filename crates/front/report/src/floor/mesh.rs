@@ -1,8 +1,8 @@
 //! Tiles in rows and columns, with both directions of each link between them: each drives on its
 //! right.
 
-use super::parts::{Area, Home, Label, Point, Seat, Wire};
-use super::{Floor, SIDE};
+use super::parts::{DrawnLink, FloorArea, FloorSeat, HomeMark, Label, Point};
+use super::{FloorPlan, SIDE};
 use crate::svg::number;
 use seatmap_data::machine::{Profile, Pu};
 use seatmap_measure::appraise::Ways;
@@ -31,7 +31,7 @@ struct Tiles {
 }
 
 /// The floor of a mesh with this many tiles in a row.
-pub(super) fn floor(profile: &Profile, ways: Ways, columns: u16, memories: &[u16]) -> Floor {
+pub(super) fn floor(profile: &Profile, ways: Ways, columns: u16, memories: &[u16]) -> FloorPlan {
     // Controllers stand left and right of the tiles, and without them nothing does.
     let margin = if memories.is_empty() { 0.0 } else { MARGIN };
     let rows = ways.fabric.nodes() as u16 / columns.max(1);
@@ -39,14 +39,14 @@ pub(super) fn floor(profile: &Profile, ways: Ways, columns: u16, memories: &[u16
         .min(SIDE / f64::from(rows.max(1)))
         .min(LARGEST);
     let tiles = Tiles { columns, pitch, margin };
-    let mut floor = Floor {
+    let mut floor = FloorPlan {
         width: 2.0 * margin + pitch * f64::from(columns),
         height: pitch * f64::from(rows),
         // The two directions of a link are twice LANE apart: this leaves some air between them.
         lane: (1.7 * LANE * pitch).min(WIDEST),
         wires: ways.fabric.links().iter().map(|link| tiles.wire(link)).collect(),
         homes: ways.node_of_home.iter().map(|node| tiles.home(*node)).collect(),
-        ..Floor::default()
+        ..FloorPlan::default()
     };
     for tile in 0..columns * rows {
         let mut pus: Vec<&Pu> = profile
@@ -75,10 +75,10 @@ impl Tiles {
         self.pitch * TILE
     }
 
-    fn area(&self, tile: u16, pus: &[&Pu]) -> Area {
+    fn area(&self, tile: u16, pus: &[&Pu]) -> FloorArea {
         let (x, y) = self.middle(tile);
         let side = self.side();
-        Area {
+        FloorArea {
             names: vec![format!("tile {tile}")],
             corner: (x - side / 2.0, y - side / 2.0),
             width: side,
@@ -90,7 +90,7 @@ impl Tiles {
     }
 
     /// Seats above the foot of their tile, in as many columns as rows or one more.
-    fn seats(&self, tile: u16, pus: &[&Pu]) -> Vec<Seat> {
+    fn seats(&self, tile: u16, pus: &[&Pu]) -> Vec<FloorSeat> {
         let columns = (pus.len() as f64).sqrt().ceil().max(1.0);
         let rows = (pus.len() as f64 / columns).ceil().max(1.0);
         let (x, y) = self.middle(tile);
@@ -107,7 +107,7 @@ impl Tiles {
             );
             let core = pu.core.map_or_else(String::new, |core| format!(", core {core}"));
             let name = format!("CPU {}{core}, tile {tile}", pu.os);
-            Seat {
+            FloorSeat {
                 os: pu.os,
                 at: middle,
                 size,
@@ -126,8 +126,8 @@ impl Tiles {
         (x + aside * self.side(), y + self.side() * (0.5 - FOOT / 2.0))
     }
 
-    fn home(&self, tile: u16) -> Home {
-        Home {
+    fn home(&self, tile: u16) -> HomeMark {
+        HomeMark {
             at: self.foot(tile, 0.18),
             name: format!("message buffer of tile {tile}"),
             hub: None,
@@ -138,7 +138,7 @@ impl Tiles {
         Label { at: self.foot(tile, -0.24), text: tile.to_string() }
     }
 
-    fn wire(&self, link: &Link) -> Wire {
+    fn wire(&self, link: &Link) -> DrawnLink {
         let (x, y) = self.middle(link.from);
         let (to_x, to_y) = self.middle(link.to);
         // The signum of 0.0 is 1 in Rust, which would turn straight links aside.
@@ -158,19 +158,19 @@ impl Tiles {
             number(to_x - right * half + aside_x),
             number(to_y - down * half + aside_y)
         );
-        Wire {
+        DrawnLink {
             tracks: vec![path.clone()],
             path,
             name: format!("tile {} to tile {}", link.from, link.to),
         }
     }
 
-    fn memory(&self, tile: u16) -> Area {
+    fn memory(&self, tile: u16) -> FloorArea {
         let (_, y) = self.middle(tile);
         // A controller stands at the edge that is nearer to its tile.
         let is_left = tile % self.columns < self.columns / 2;
         let right = 2.0 * self.margin + self.pitch * f64::from(self.columns);
-        Area {
+        FloorArea {
             names: vec!["MC".to_owned()],
             corner: (if is_left { 4.0 } else { right - MEMORY.0 - 4.0 }, y - MEMORY.1 / 2.0),
             width: MEMORY.0,

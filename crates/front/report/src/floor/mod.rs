@@ -1,8 +1,8 @@
 //! A machine as it lies: a ring, a mesh, or levels inside each other; with threads, lines and
 //! traffic on it.
 //!
-//! [`Floor::of`] asks the model where there is one, since only that knows its stops and links, and
-//! else the profile's topology. A [`Comparison`] puts two [`DrawnPlacement`]s of one pattern on it,
+//! [`FloorPlan::of`] asks the model where there is one, since only that knows its stops and links, and
+//! else the profile's topology. A [`SeatingComparison`] puts two [`DrawnPlacement`]s of one pattern on it,
 //! in one scale: before, and after.
 //!
 //! | module | is |
@@ -26,37 +26,37 @@ pub mod parts;
 mod picture;
 pub mod ring;
 
-pub use comparison::Comparison;
+pub use comparison::SeatingComparison;
 pub(crate) use picture::{coloured, machine, tasks};
 pub use picture::{section, svg, tasks_svg};
 pub use seatmap_measure::appraise::DrawnPlacement;
 
-use parts::{Area, Home, Label, Seat, Wire};
+use parts::{DrawnLink, FloorArea, FloorSeat, HomeMark, Label};
 use seatmap_data::machine::Profile;
 use seatmap_measure::appraise::Ways;
 use seatmap_sim::CoherentModel;
-use seatmap_sim::coherent::Shape;
+use seatmap_sim::coherent::NetworkShape;
 
 /// Width of a floor, in user units; no floor is higher.
 pub const SIDE: f64 = 560.0;
 
 /// A machine's floor plan: the position of everything on it, before any thread sits there.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Floor {
+pub struct FloorPlan {
     /// Its width.
     pub width: f64,
     /// Its height.
     pub height: f64,
     /// The areas, from the outside to the inside.
-    pub areas: Vec<Area>,
+    pub areas: Vec<FloorArea>,
     /// The seats.
-    pub seats: Vec<Seat>,
+    pub seats: Vec<FloorSeat>,
     /// The wires, in the order of the fabric's links; none on a machine of nested levels.
-    pub wires: Vec<Wire>,
+    pub wires: Vec<DrawnLink>,
     /// The routes of data, on a machine with wires.
     pub ways: Option<Ways>,
     /// The homes of lines.
-    pub homes: Vec<Home>,
+    pub homes: Vec<HomeMark>,
     /// The labels.
     pub labels: Vec<Label>,
     /// How wide a wire may be drawn.
@@ -65,7 +65,7 @@ pub struct Floor {
     pub isolated: Vec<u32>,
 }
 
-impl Floor {
+impl FloorPlan {
     /// The floor of a machine: of its model's fabric, where it has one, else of its topology.
     #[must_use]
     pub fn of(profile: &Profile, model: Option<&CoherentModel>) -> Self {
@@ -74,7 +74,7 @@ impl Floor {
         let ways = model.and_then(|model| Ways::of(model, profile.topology.os_indices()));
         let floor = match (model, ways) {
             (Some(model), Some(ways)) => match &model.shape {
-                Some(Shape::Mesh { columns, memories, .. }) => {
+                Some(NetworkShape::Mesh { columns, memories, .. }) => {
                     mesh::floor(profile, ways, *columns as u16, memories)
                 }
                 _ => ring::floor(profile, ways),
@@ -87,7 +87,7 @@ impl Floor {
     /// The same floor, with CPUs marked that the kernel was started to isolate.
     #[must_use]
     pub fn with_isolated(self, isolated: Vec<u32>) -> Self {
-        Floor { isolated, ..self }
+        FloorPlan { isolated, ..self }
     }
 
     /// Without empty room at its right and lower sides.
@@ -97,7 +97,7 @@ impl Floor {
         self
     }
 
-    fn seat(&self, os: u32) -> Option<&Seat> {
+    fn seat(&self, os: u32) -> Option<&FloorSeat> {
         self.seats.iter().find(|seat| seat.os == os)
     }
 }

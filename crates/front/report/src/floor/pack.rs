@@ -2,7 +2,7 @@
 
 use super::parts::Point;
 use seatmap_data::machine::Level;
-use seatmap_measure::appraise::nested::Group;
+use seatmap_measure::appraise::nested::PuGroup;
 
 /// Height of the line in which a box's name stands: below the widest border that may be drawn
 /// around the box.
@@ -24,7 +24,7 @@ const WIDER: [f64; 3] = [2.0, 4.0, 8.0];
 /// A group with the place of everything in it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Packed<'a> {
-    pub group: &'a Group,
+    pub group: &'a PuGroup,
     pub width: f64,
     pub height: f64,
     pub caption: f64,
@@ -34,7 +34,7 @@ pub(super) struct Packed<'a> {
 
 /// A group whose seats have this size, its parts in rows of as many as bring it nearest to a width
 /// of `ratio` heights.
-pub(super) fn packed(group: &Group, size: f64, ratio: f64) -> Packed<'_> {
+pub(super) fn packed(group: &PuGroup, size: f64, ratio: f64) -> Packed<'_> {
     if group.inside.is_empty() {
         return Packed { group, width: size, height: size, caption: 0.0, inside: Vec::new() };
     }
@@ -83,7 +83,7 @@ fn columns(parts: &[usize], shape: impl Fn(usize) -> f64) -> usize {
 }
 
 /// Air around what is inside a group, and between its parts: borders with names may be drawn wide.
-fn room(group: &Group) -> (f64, f64) {
+fn room(group: &PuGroup) -> (f64, f64) {
     // Borders of inner boxes are drawn too: the deeper they are nested, the more air there must be.
     let inner = group.inside.iter().map(depth).max().unwrap_or(0) as f64;
     let has_cores = group.inside.iter().any(|part| part.level == Some(Level::Core));
@@ -105,7 +105,7 @@ fn room(group: &Group) -> (f64, f64) {
 }
 
 /// Boxes inside each other, a seat not counted.
-fn depth(group: &Group) -> usize {
+fn depth(group: &PuGroup) -> usize {
     group.inside.iter().map(|part| depth(part) + 1).max().unwrap_or(0)
 }
 
@@ -181,13 +181,14 @@ fn places(rows: &[Vec<Packed>], gap: f64) -> Vec<Point> {
 mod tests {
     use super::*;
 
-    fn group(name: &str, inside: Vec<Group>) -> Group {
+    fn group(name: &str, inside: Vec<PuGroup>) -> PuGroup {
         let pus = inside.iter().flat_map(|part| part.pus.clone()).collect();
-        Group { names: vec![name.to_owned()], level: Some(Level::L3), pus, inside }
+        PuGroup { names: vec![name.to_owned()], level: Some(Level::L3), pus, inside }
     }
 
-    fn seats(count: u32) -> Vec<Group> {
-        let seat = |os| Group { names: Vec::new(), level: None, pus: vec![os], inside: Vec::new() };
+    fn seats(count: u32) -> Vec<PuGroup> {
+        let seat =
+            |os| PuGroup { names: Vec::new(), level: None, pus: vec![os], inside: Vec::new() };
         (0..count).map(seat).collect()
     }
 
@@ -221,7 +222,7 @@ mod tests {
     #[test]
     fn no_quarter_of_a_hybrid_stays_empty() {
         let core =
-            |at| Group { level: Some(Level::Core), ..group(&format!("core {at}"), seats(2)) };
+            |at| PuGroup { level: Some(Level::Core), ..group(&format!("core {at}"), seats(2)) };
         let clusters = [group("L2 8", seats(4)), group("L2 12", seats(4))];
         let hybrid = group("package 0", (0..8).map(core).chain(clusters).collect());
         let packed = packed(&hybrid, 40.0, 1.6);

@@ -5,7 +5,7 @@ pub type Point = (f64, f64);
 
 /// Where a thread can sit: one PU.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Seat {
+pub struct FloorSeat {
     /// The PU.
     pub os: u32,
     /// The middle.
@@ -27,7 +27,7 @@ pub struct Seat {
 /// A part of the machine that has a place: a box around the seats of PUs that share it, or anything
 /// else.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Area {
+pub struct FloorArea {
     /// Its names, from the outermost level to the innermost that hold the same PUs.
     pub names: Vec<String>,
     /// Its upper left corner.
@@ -47,7 +47,7 @@ pub struct Area {
 
 /// One direction between two neighbours on a ring or mesh.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Wire {
+pub struct DrawnLink {
     /// Its way, as an SVG path.
     pub path: String,
     /// The wires that are one link to data, as SVG paths.
@@ -58,7 +58,7 @@ pub struct Wire {
 
 /// Where lines are kept coherent.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Home {
+pub struct HomeMark {
     /// The middle of its mark.
     pub at: Point,
     /// Its full name.

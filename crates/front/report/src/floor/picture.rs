@@ -1,7 +1,7 @@
 //! Before and after side by side: for papers and slides, and for pages.
 
 use super::legend::{self, legend};
-use super::{Comparison, Floor};
+use super::{FloorPlan, SeatingComparison};
 use crate::page::{Table, draw};
 use crate::svg::frame::{standalone, title_of};
 use crate::svg::number;
@@ -24,7 +24,7 @@ const FIGURES: f64 = 800.0;
 
 /// Both seatings with their figures as a standalone picture.
 #[must_use]
-pub fn svg(comparison: &Comparison) -> String {
+pub fn svg(comparison: &SeatingComparison) -> String {
     let floor = &comparison.floor;
     let rows = comparison.rows();
     // A small machine's halves are narrower than the table of figures below them.
@@ -47,7 +47,7 @@ pub fn svg(comparison: &Comparison) -> String {
     standalone([width, height], &drawn)
 }
 
-fn figures_of(comparison: &Comparison) -> Markup {
+fn figures_of(comparison: &SeatingComparison) -> Markup {
     let heads = std::iter::once(HEADS.map(str::to_owned));
     html! {
         @for (at, cells) in heads.chain(comparison.rows()).enumerate() {
@@ -62,7 +62,7 @@ fn figures_of(comparison: &Comparison) -> Markup {
 /// Both seatings for a page: on a narrow page one stands below the other, and the reader can choose
 /// the drawing without a script.
 #[must_use]
-pub fn section(comparison: &Comparison) -> Markup {
+pub fn section(comparison: &SeatingComparison) -> Markup {
     let has_wires = !comparison.floor.wires.is_empty();
     let [what, values @ ..] = HEADS;
     let figures = Table::default().words([what]).figures(values).rows(comparison.rows());
@@ -97,7 +97,7 @@ pub fn section(comparison: &Comparison) -> Markup {
 
 /// A machine whose CPUs have the colours of the groups that they belong to, with a name for each
 /// group. `owners` has the CPUs with the number of their group.
-pub(crate) fn coloured(floor: &Floor, names: &[String], owners: &[(u32, usize)]) -> Markup {
+pub(crate) fn coloured(floor: &FloorPlan, names: &[String], owners: &[(u32, usize)]) -> Markup {
     let mut pattern = Pattern::silent("", owners.len());
     pattern.names = owners.iter().map(|(_, group)| names[*group].clone()).collect();
     let parts: Vec<Option<usize>> = owners.iter().map(|(_, group)| Some(*group)).collect();
@@ -114,7 +114,7 @@ pub(crate) fn coloured(floor: &Floor, names: &[String], owners: &[(u32, usize)])
 }
 
 /// A machine without tasks.
-pub(crate) fn machine(floor: &Floor) -> Markup {
+pub(crate) fn machine(floor: &FloorPlan) -> Markup {
     let drawn = silent(floor, &Pattern::silent("", 0), &[], Vec::new());
     html! {
         (inline(floor, "The machine", &drawn))
@@ -129,13 +129,13 @@ pub(crate) fn machine(floor: &Floor) -> Markup {
 }
 
 /// A machine with the tasks of a plan, whose messages are not known.
-pub(crate) fn tasks(floor: &Floor, plan: &Plan) -> Markup {
+pub(crate) fn tasks(floor: &FloorPlan, plan: &Plan) -> Markup {
     inline(floor, "The tasks on the machine", &seated(floor, plan))
 }
 
 /// The same as a standalone picture.
 #[must_use]
-pub fn tasks_svg(floor: &Floor, plan: &Plan, title: &str) -> String {
+pub fn tasks_svg(floor: &FloorPlan, plan: &Plan, title: &str) -> String {
     let drawn = html! {
         (title_of(title, [MARGIN, 30.0]))
         g transform=(format!("translate({MARGIN} {TOP})")) { (seated(floor, plan)) }
@@ -145,7 +145,7 @@ pub fn tasks_svg(floor: &Floor, plan: &Plan, title: &str) -> String {
     standalone([width, TOP + floor.height + MARGIN], &drawn)
 }
 
-fn seated(floor: &Floor, plan: &Plan) -> Markup {
+fn seated(floor: &FloorPlan, plan: &Plan) -> Markup {
     let mut pattern = Pattern::silent("", plan.placement.len());
     pattern.names.clone_from(&plan.names);
     silent(floor, &pattern, &vec![None; pattern.tasks], plan.placement.clone())
@@ -153,7 +153,7 @@ fn seated(floor: &Floor, plan: &Plan) -> Markup {
 
 /// A machine with tasks that send nothing.
 fn silent(
-    floor: &Floor,
+    floor: &FloorPlan,
     pattern: &Pattern,
     parts: &[Option<usize>],
     placement: Vec<u32>,
@@ -178,7 +178,7 @@ fn silent(
     drawing.markup()
 }
 
-fn inline(floor: &Floor, title: &str, inside: &Markup) -> Markup {
+fn inline(floor: &FloorPlan, title: &str, inside: &Markup) -> Markup {
     html! {
         svg.floor xmlns="http://www.w3.org/2000/svg"
             viewBox=(format!("0 0 {} {}", number(floor.width), number(floor.height))) role="img"

@@ -1,7 +1,7 @@
 //! Stops around a ring: the threads of each core outside of it, its directory inside.
 
-use super::parts::{Home, Label, Point, Seat, Wire, arc, on_circle};
-use super::{Floor, SIDE};
+use super::parts::{DrawnLink, FloorSeat, HomeMark, Label, Point, arc, on_circle};
+use super::{FloorPlan, SIDE};
 use seatmap_data::machine::{Profile, Pu};
 use seatmap_measure::appraise::Ways;
 
@@ -19,7 +19,7 @@ pub const WIDEST: f64 = 8.0;
 const MOST_LABELS: usize = 16;
 
 /// The floor of a ring whose stops are the nodes in turn, its first half of links going up.
-pub(super) fn floor(profile: &Profile, ways: Ways) -> Floor {
+pub(super) fn floor(profile: &Profile, ways: Ways) -> FloorPlan {
     let stops = ways.fabric.nodes();
     let at_stop: Vec<Vec<&Pu>> =
         (0..stops).map(|stop| seated(profile, &ways, stop as u16)).collect();
@@ -33,7 +33,7 @@ pub(super) fn floor(profile: &Profile, ways: Ways) -> Floor {
     let share = |stop: usize| stop as f64 / stops as f64;
     let ring = inner - size / 2.0 - LANE;
     let wires = wires(middle, ring, stops, &[0.0], |stop| format!("stop {stop}"));
-    let seat = |stop: usize, rank: usize, pu: &Pu| Seat {
+    let seat = |stop: usize, rank: usize, pu: &Pu| FloorSeat {
         os: pu.os,
         at: on_circle(middle, inner + rank as f64 * size * AIR, share(stop)),
         size,
@@ -47,7 +47,7 @@ pub(super) fn floor(profile: &Profile, ways: Ways) -> Floor {
     let of_stop = |(stop, pus): (usize, &Vec<&Pu>)| {
         pus.iter().enumerate().map(|(rank, pu)| seat(stop, rank, pu)).collect::<Vec<_>>()
     };
-    Floor {
+    FloorPlan {
         width: SIDE,
         height: SIDE,
         seats: at_stop.iter().enumerate().flat_map(of_stop).collect(),
@@ -60,7 +60,7 @@ pub(super) fn floor(profile: &Profile, ways: Ways) -> Floor {
         labels: labels(middle, &at_stop),
         ways: Some(ways),
         lane: WIDEST,
-        ..Floor::default()
+        ..FloorPlan::default()
     }
 }
 
@@ -90,7 +90,7 @@ pub fn wires(
     stops: usize,
     tracks: &[f64],
     name: impl Fn(usize) -> String,
-) -> Vec<Wire> {
+) -> Vec<DrawnLink> {
     let wire = |radius: f64, stop: usize, step: f64| {
         // One step down from the first stop is the last one; a plain remainder would be negative.
         let next = (stop as f64 + step).rem_euclid(stops as f64) as usize;
@@ -98,16 +98,16 @@ pub fn wires(
         let along =
             |radius: f64| arc(middle, radius, share(stop as f64), share(stop as f64 + step));
         let tracks = tracks.iter().map(|aside| along(radius + aside)).collect();
-        Wire { path: along(radius), tracks, name: format!("{} to {}", name(stop), name(next)) }
+        DrawnLink { path: along(radius), tracks, name: format!("{} to {}", name(stop), name(next)) }
     };
     // In the order of the fabric's links: all links up, then all links down.
     let up = (0..stops).map(|stop| wire(radius, stop, 1.0));
     up.chain((0..stops).map(|stop| wire(radius - LANE, stop, -1.0))).collect()
 }
 
-fn home(middle: Point, radius: f64, node: u16, stops: usize) -> Home {
+fn home(middle: Point, radius: f64, node: u16, stops: usize) -> HomeMark {
     let at = on_circle(middle, radius, f64::from(node) / stops as f64);
-    Home { at, name: format!("directory at stop {node}"), hub: Some(middle) }
+    HomeMark { at, name: format!("directory at stop {node}"), hub: Some(middle) }
 }
 
 fn labels(middle: Point, at_stop: &[Vec<&Pu>]) -> Vec<Label> {

@@ -86,7 +86,7 @@ fn golden(
         DrawnPlacement::in_order(profile, &pattern, &plan, before),
         DrawnPlacement::planned(&pattern, &plan),
     ];
-    svg(&Comparison::new(Floor::of(profile, model), &pattern, &plan, seatings))
+    svg(&SeatingComparison::new(FloorPlan::of(profile, model), &pattern, &plan, seatings))
         .replace("><", ">\n<")
 }
 
@@ -110,7 +110,7 @@ fn small_levels() {
 #[test]
 fn wires_have_the_names_of_the_links() {
     for model in [small_ring(), small_mesh()] {
-        let floor = Floor::of(&bare(&model), Some(&model));
+        let floor = FloorPlan::of(&bare(&model), Some(&model));
         let wires: Vec<&String> = floor.wires.iter().map(|wire| &wire.name).collect();
         let links: Vec<&String> = floor.ways.iter().flat_map(|ways| &ways.names).collect();
         assert!(!wires.is_empty() && wires == links, "{wires:?} {links:?}");
@@ -126,8 +126,8 @@ fn what_a_simulator_counted_stands_in() {
     let counted = (0..16).map(f64::from).collect::<Vec<_>>();
     let seating =
         DrawnPlacement { counted: Some(counted), ..DrawnPlacement::planned(&pattern, &plan) };
-    let text = svg(&Comparison::new(
-        Floor::of(&profile, Some(&model)),
+    let text = svg(&SeatingComparison::new(
+        FloorPlan::of(&profile, Some(&model)),
         &pattern,
         &plan,
         [seating.clone(), seating],
@@ -160,7 +160,8 @@ fn names_are_text() {
         DrawnPlacement::in_order(&profile, &pattern, &plan, vec![0, 1]),
         DrawnPlacement::planned(&pattern, &plan),
     ];
-    let text = svg(&Comparison::new(Floor::of(&profile, None), &pattern, &plan, seatings));
+    let text =
+        svg(&SeatingComparison::new(FloorPlan::of(&profile, None), &pattern, &plan, seatings));
     assert!(
         !text.contains("<script") && !text.contains('\u{1b}') && text.contains("&lt;script&gt;")
     );
@@ -195,7 +196,7 @@ fn published() -> Vec<Profile> {
 }
 
 /// Whether two seats share more than a corner's rounding.
-fn overlap(a: &Seat, b: &Seat) -> bool {
+fn overlap(a: &FloorSeat, b: &FloorSeat) -> bool {
     let across = (a.at.0 - b.at.0).abs();
     let down = (a.at.1 - b.at.1).abs();
     let apart = (a.size + b.size) / 2.0 - 1e-6;
@@ -209,7 +210,7 @@ fn overlap(a: &Seat, b: &Seat) -> bool {
 #[test]
 fn seats_are_apart_and_everything_is_inside() {
     for (profile, model) in MACHINES.iter() {
-        let floor = Floor::of(profile, model.as_deref());
+        let floor = FloorPlan::of(profile, model.as_deref());
         let name = &profile.name;
         let drawn: BTreeSet<u32> = floor.seats.iter().map(|seat| seat.os).collect();
         assert_eq!(
@@ -237,7 +238,7 @@ fn seats_are_apart_and_everything_is_inside() {
         assert!(floor.seats.iter().all(|seat| inside(seat.at, seat.size / 2.0)), "{name}");
         assert!(floor.homes.iter().all(|home| inside(home.at, 6.5)), "{name}");
         assert!(floor.labels.iter().all(|label| inside(label.at, 4.0)), "{name}");
-        let far = |area: &Area| (area.corner.0 + area.width, area.corner.1 + area.height);
+        let far = |area: &FloorArea| (area.corner.0 + area.width, area.corner.1 + area.height);
         assert!(
             floor.areas.iter().all(|area| inside(area.corner, 0.0) && inside(far(area), 0.0)),
             "{name}"
@@ -248,9 +249,9 @@ fn seats_are_apart_and_everything_is_inside() {
 #[test]
 fn seats_lie_in_their_areas_and_in_no_others() {
     for (profile, model) in MACHINES.iter() {
-        let floor = Floor::of(profile, model.as_deref());
+        let floor = FloorPlan::of(profile, model.as_deref());
         for area in &floor.areas {
-            let is_in = |seat: &&Seat| {
+            let is_in = |seat: &&FloorSeat| {
                 let x = seat.at.0 - area.corner.0;
                 let y = seat.at.1 - area.corner.1;
                 (0.0..=area.width).contains(&x) && (0.0..=area.height).contains(&y)
@@ -271,7 +272,7 @@ fn seats_lie_in_their_areas_and_in_no_others() {
 #[test]
 fn levels_are_those_of_the_topology() {
     let profile = catalog::load("epyc-7r13-2s").unwrap();
-    let floor = Floor::of(&profile, None);
+    let floor = FloorPlan::of(&profile, None);
     let count = |word: &str| {
         floor
             .areas
@@ -315,7 +316,7 @@ fn seated() -> impl Strategy<Value = (usize, Pattern, Vec<u32>)> {
 }
 
 /// The seating, and the homes of its edges if the floor has any.
-fn seating(floor: &Floor, pattern: &Pattern, seats: &[u32]) -> DrawnPlacement {
+fn seating(floor: &FloorPlan, pattern: &Pattern, seats: &[u32]) -> DrawnPlacement {
     let homes =
         (0..pattern.edges.len()).map(|at| (at * 7).checked_rem(floor.homes.len())).collect();
     DrawnPlacement {
@@ -332,7 +333,7 @@ proptest! {
     #[test]
     fn links_carry_the_traffic_and_every_task_sits_once((machine, pattern, seats) in seated()) {
         let (profile, model) = &MACHINES[machine];
-        let floor = Floor::of(profile, model.as_deref());
+        let floor = FloorPlan::of(profile, model.as_deref());
         let seating = seating(&floor, &pattern, &seats);
         let flow = Flow::of(&floor, &pattern, &seating);
         let mut tasks: Vec<usize> = flow.tasks.values().flatten().copied().collect();
@@ -368,9 +369,9 @@ proptest! {
     fn every_picture_is_sound((machine, pattern, seats) in seated()) {
         let (profile, model) = &MACHINES[machine];
         let plan = Plan::new("any", seats.clone());
-        let floor = Floor::of(profile, model.as_deref());
+        let floor = FloorPlan::of(profile, model.as_deref());
         let seatings = [seating(&floor, &pattern, &seats), DrawnPlacement::planned(&pattern, &plan)];
-        let text = svg(&Comparison::new(floor, &pattern, &plan, seatings));
+        let text = svg(&SeatingComparison::new(floor, &pattern, &plan, seatings));
         prop_assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");
         let taken = seats.iter().collect::<BTreeSet<_>>().len();
         prop_assert_eq!(text.matches("class=\"taken\"").count(), 2 * taken);
@@ -381,7 +382,7 @@ proptest! {
 fn isolated_cpus_are_marked_and_named() {
     let profile = bare(&small_ring());
     let floor = |isolated: &[u32]| {
-        machine(&Floor::of(&profile, None).with_isolated(isolated.to_vec())).into_string()
+        machine(&FloorPlan::of(&profile, None).with_isolated(isolated.to_vec())).into_string()
     };
     let [plain, marked] = [floor(&[]), floor(&[1, 2])];
     assert!(!plain.contains("stroke-dasharray") && !plain.contains("isolated"));

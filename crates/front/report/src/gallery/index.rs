@@ -4,7 +4,7 @@ use super::thumbnail::thumbnail;
 use super::{page_name, pair_name};
 use crate::html::document::{document, head};
 use crate::page::draw;
-use crate::page::{Section, Table, TableCell};
+use crate::page::{PageSection, Table, TableCell};
 use crate::{Digits, about, ranking};
 use maud::{Markup, PreEscaped, html};
 use seatmap_data::machine::Profile;
@@ -160,7 +160,7 @@ fn widest(pair: &LikePair) -> String {
     }
 }
 
-fn ranking_of_own_program() -> Section {
+fn ranking_of_own_program() -> PageSection {
     let rows = [
         (
             "rank the bundled machines for a program",
@@ -173,6 +173,6 @@ fn ranking_of_own_program() -> Section {
         ("add your computer", "seatmap measure --share mine.json"),
     ];
     let rows = rows.map(|(to, command)| [TableCell::from(to), TableCell::code(command)]);
-    Section::new("Which machine suits my program?")
+    PageSection::new("Which machine suits my program?")
         .with(Table::default().words(["to", "type"]).rows(rows))
 }

@@ -3,7 +3,7 @@
 use super::{back, chosen_by, page_name};
 use crate::compare;
 use crate::page::draw;
-use crate::page::{Section, Table, TableCell};
+use crate::page::{PageSection, Table, TableCell};
 use maud::html;
 use seatmap_measure::gallery::{GalleryMachine, LikePair};
 
@@ -20,7 +20,7 @@ pub(super) fn page(first: &GalleryMachine, second: &GalleryMachine, pair: &LikeP
     let command = format!("seatmap compare {} {}", chosen_by(first), chosen_by(second));
     let again = Table::facts([("to compare them again", TableCell::code(command))]);
     let mut page = compare::page(&pair.comparison);
-    page.sections.insert(0, Section::page("").with(links));
-    page.sections.push(Section::page("Command").with(again));
+    page.sections.insert(0, PageSection::page("").with(links));
+    page.sections.push(PageSection::page("Command").with(again));
     draw::html(&page)
 }

@@ -1,7 +1,7 @@
 //! A small picture of a machine's distances.
 
 use crate::svg::cells::{Fill, paths};
-use crate::{Grid, Order, Scale};
+use crate::{Grid, GridOrder, Scale};
 use maud::{Markup, html};
 use seatmap_data::machine::Profile;
 
@@ -11,7 +11,7 @@ const MOST_CELLS: usize = 32;
 /// The heat map without words; nothing where no distances are known. Each cell of a large machine
 /// stands for a square of pairs and has their median, so that two packages are still two squares.
 pub(super) fn thumbnail(profile: &Profile) -> Markup {
-    let grid = Grid::of(profile, Order::Group, None);
+    let grid = Grid::of(profile, GridOrder::Group, None);
     let Some((grid, scale)) = grid.and_then(|grid| {
         let scale = Scale::of(grid.values_ns())?;
         Some((grid, scale))

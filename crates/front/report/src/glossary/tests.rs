@@ -68,7 +68,7 @@ fn a_page_ends_with_its_terms() {
 
 /// All pages of this crate's samples, by name.
 fn pages() -> Vec<(&'static str, String)> {
-    use crate::floor::{Comparison, DrawnPlacement, Floor};
+    use crate::floor::{DrawnPlacement, FloorPlan, SeatingComparison};
     use crate::{html, samples};
     let profile = samples::two_groups();
     let pattern = seatmap_data::pattern::generate("ring:4").unwrap();
@@ -85,7 +85,8 @@ fn pages() -> Vec<(&'static str, String)> {
         DrawnPlacement::in_order(&profile, &pattern, &plan, vec![0, 1, 4, 5]),
         DrawnPlacement::planned(&pattern, &plan),
     ];
-    let comparison = Comparison::new(Floor::of(&profile, None), &pattern, &plan, seatings);
+    let comparison =
+        SeatingComparison::new(FloorPlan::of(&profile, None), &pattern, &plan, seatings);
     vec![
         ("show", html::page(&profile, None, &[])),
         ("place", html::placement(&profile, &pattern, &plan, &comparison)),

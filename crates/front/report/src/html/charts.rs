@@ -1,13 +1,13 @@
 //! Small charts as SVG: they need no script and take their colours from the page's style.
 
-use crate::axis::{Axis, Unit};
+use crate::axis::{Axis, AxisUnit};
 use crate::page::Block;
-use crate::svg::curves::Curve;
-use crate::svg::frame::{Frame, Title, chart};
+use crate::svg::curves::PlotCurve;
+use crate::svg::frame::{ChartFrame, Title, chart};
 use crate::svg::number;
 use crate::{Digits, Scale};
 use maud::{Markup, html};
-use seatmap_data::machine::Loaded;
+use seatmap_data::machine::LoadedPoint;
 use seatmap_measure::classes::DistanceClass;
 
 /// Width of the histograms, in user units: they stand beside the heatmap, where little room is
@@ -31,8 +31,9 @@ pub(super) fn distribution(
     digits: Digits,
 ) -> Markup {
     let plot = ROW * classes.len() as f64;
-    let x = Axis::of_scale(scale, Unit::Nanoseconds);
-    let frame = Frame { left: SIDE, top: 0.0, width: WIDTH - 2.0 * SIDE, height: plot, x, y: x };
+    let x = Axis::of_scale(scale, AxisUnit::Nanoseconds);
+    let frame =
+        ChartFrame { left: SIDE, top: 0.0, width: WIDTH - 2.0 * SIDE, height: plot, x, y: x };
     let drawn = html! {
         @for (at, (class, values_ns)) in classes.iter().enumerate() {
             (row(class, values_ns, ROW * (at as f64 + 1.0), &frame, digits))
@@ -48,7 +49,7 @@ fn row(
     class: &DistanceClass,
     values_ns: &[f64],
     floor: f64,
-    frame: &Frame,
+    frame: &ChartFrame,
     digits: Digits,
 ) -> Markup {
     let width = frame.width / BINS as f64;
@@ -85,19 +86,19 @@ fn histogram(values_ns: &[f64], axis: &Axis) -> Vec<f64> {
 
 /// Distance over the number of pairs at once: the curves of its quantiles. Nothing for fewer than
 /// two points, which the table already shows.
-pub(super) fn loaded(points: &[Loaded]) -> Block {
+pub(super) fn loaded(points: &[LoadedPoint]) -> Block {
     let names = if points.len() > 1 { &["p90", "median", "p10"][..] } else { &[] };
     let curves = names.iter().enumerate().map(|(at, name)| {
         let points = points.iter().map(|point| {
             let ns = [point.p90_ns, point.median_ns, point.p10_ns][at];
             (f64::from(point.pairs), ns)
         });
-        Curve::new(at, name, points.collect())
+        PlotCurve::new(at, name, points.collect())
     });
     Block::Curves {
         curves: curves.collect(),
-        across: Title { text: "pairs at once", unit: Unit::Whole },
-        up: Title { text: "round trip", unit: Unit::Time },
+        across: Title { text: "pairs at once", unit: AxisUnit::Whole },
+        up: Title { text: "round trip", unit: AxisUnit::Time },
     }
 }
 

@@ -8,7 +8,7 @@
 use crate::grid::{groups, positions};
 use crate::palette::{Rgb, VIRIDIS};
 use crate::predicted::predicted;
-use crate::{Digits, Order, Scale};
+use crate::{Digits, GridOrder, Scale};
 use seatmap_data::machine::{
     CoreDistance, CoreKind, HomeModel, Matrix, PairRegimes, PairStatus, Profile, Pu, Regime,
 };
@@ -89,8 +89,8 @@ fn data(profile: &Profile, distance: &CoreDistance, scale: Option<Scale>) -> Dat
     Data {
         pus: distance.pus.clone(),
         places: places(profile, distance),
-        by_group: positions(profile, Order::Group),
-        by_os: positions(profile, Order::Os),
+        by_group: positions(profile, GridOrder::Group),
+        by_os: positions(profile, GridOrder::Os),
         group: groups(profile).into_iter().map(known).collect(),
         median: all(&distance.median_ns),
         p10: against(&distance.p10_ns),

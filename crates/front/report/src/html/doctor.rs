@@ -1,8 +1,8 @@
 //! The page of what will disturb a measurement or a quiet program on this computer.
 
-use crate::page::{Page, Section, Table, TableCell, draw};
+use crate::page::{Page, PageSection, Table, TableCell, draw};
 use seatmap_data::statistics::words::counted;
-use seatmap_health::doctor::{Diagnosis, RemedyKind, Severity};
+use seatmap_health::doctor::{Diagnosis, DoctorRemedyKind, Severity};
 
 /// The order in which findings are listed: those that can be fixed come first.
 const ORDER: [(Severity, &str); 5] = [
@@ -17,7 +17,8 @@ const ORDER: [(Severity, &str); 5] = [
 #[must_use]
 pub fn doctor(machine: &str, found: &[Diagnosis]) -> String {
     let sections = ORDER.iter().map(|(level, title)| {
-        Section::new(*title).with(table(found.iter().filter(|diagnosis| diagnosis.level == *level)))
+        PageSection::new(*title)
+            .with(table(found.iter().filter(|diagnosis| diagnosis.level == *level)))
     });
     draw::html(&Page {
         sections: sections.collect(),
@@ -56,7 +57,9 @@ fn table<'a>(found: impl Iterator<Item = &'a Diagnosis>) -> Table {
             TableCell::from(&diagnosis.found),
             match &diagnosis.remedy {
                 None => "-".into(),
-                Some(remedy) if remedy.kind == RemedyKind::Advice => TableCell::from(&remedy.text),
+                Some(remedy) if remedy.kind == DoctorRemedyKind::Advice => {
+                    TableCell::from(&remedy.text)
+                }
                 Some(remedy) => TableCell::code(&remedy.text),
             },
         ]
@@ -79,7 +82,7 @@ mod tests {
 
     fn of(subject: &'static str, level: Severity) -> Diagnosis {
         let remedy = (level == Severity::Fix)
-            .then(|| Remedy { kind: RemedyKind::GatherSeldom, text: "echo <x>".to_owned() });
+            .then(|| Remedy { kind: DoctorRemedyKind::GatherSeldom, text: "echo <x>".to_owned() });
         Diagnosis { subject, level, found: format!("{subject} is so"), remedy }
     }
 

@@ -3,7 +3,7 @@
 
 use crate::palette::{UNKNOWN, VIRIDIS, hex};
 use crate::reduced::Reduced;
-use crate::{Digits, Grid, Order, Scale, Unit, svg};
+use crate::{AxisUnit, Digits, Grid, GridOrder, Scale, svg};
 use maud::{Markup, html};
 use seatmap_data::machine::{HomeModel, Profile};
 
@@ -84,7 +84,7 @@ fn legend(scale: Scale, digits: Digits) -> Markup {
             div.scale {
                 span.ramp
                     style=(format!("background:linear-gradient(to right,{})", stops.join(","))) {}
-                @for (position, text) in svg::bar_ticks(scale, Unit::Nanoseconds, |ns| digits.show(ns), APART) {
+                @for (position, text) in svg::bar_ticks(scale, AxisUnit::Nanoseconds, |ns| digits.show(ns), APART) {
                     span.at style=(format!("left:{:.1}%", 100.0 * position)) { (text) }
                 }
             }
@@ -97,7 +97,7 @@ fn legend(scale: Scale, digits: Digits) -> Markup {
 
 /// The heatmap as a picture, reduced where its cells would be too small to see.
 fn static_map(profile: &Profile) -> Markup {
-    let grid = Grid::of(profile, Order::Group, None);
+    let grid = Grid::of(profile, GridOrder::Group, None);
     let small = grid.map(|grid| {
         let reduced = Reduced::new(&grid, STATIC_PUS);
         let os: Vec<u32> = reduced.blocks.iter().map(|block| grid.os[block.start]).collect();

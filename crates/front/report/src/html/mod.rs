@@ -23,7 +23,7 @@ pub use replay::replay;
 pub use seating::seating_page;
 pub use tables::facts;
 
-use crate::floor::{Comparison, Floor};
+use crate::floor::{FloorPlan, SeatingComparison};
 use crate::page::draw;
 use seatmap_cluster::Cluster;
 use seatmap_data::machine::Profile;
@@ -32,11 +32,11 @@ use seatmap_data::plan::Plan;
 use seatmap_health::noise::NoiseReport;
 use seatmap_trial::gate::GateReport;
 use seatmap_trial::gate::history::Trends;
-use seatmap_trial::tune::{Results, Tuned};
+use seatmap_trial::tune::{BenchResults, Tuned};
 
 /// Commands compared by running them, as one HTML file.
 #[must_use]
-pub fn bench(results: &Results) -> String {
+pub fn bench(results: &BenchResults) -> String {
     draw::html(&crate::bench::page(results))
 }
 
@@ -79,7 +79,7 @@ pub fn pattern(pattern: &Pattern) -> String {
 
 /// A saved plan as one HTML file: its gain and its seats.
 #[must_use]
-pub fn saved_plan(profile: &Profile, floor: &Floor, plan: &Plan) -> String {
+pub fn saved_plan(profile: &Profile, floor: &FloorPlan, plan: &Plan) -> String {
     draw::html(&crate::placement::saved_page(profile, floor, plan))
 }
 
@@ -90,7 +90,7 @@ pub fn placement(
     profile: &Profile,
     pattern: &Pattern,
     plan: &Plan,
-    comparison: &Comparison,
+    comparison: &SeatingComparison,
 ) -> String {
     draw::html(&crate::placement::page(profile, pattern, plan, comparison))
 }

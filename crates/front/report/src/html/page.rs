@@ -3,8 +3,8 @@
 use super::document::{document, head};
 use super::map::map;
 use super::{charts, data, tables};
-use crate::floor::{self, Floor};
-use crate::page::{Section, Table, draw};
+use crate::floor::{self, FloorPlan};
+use crate::page::{PageSection, Table, draw};
 use crate::{Digits, Scale, about, sentence};
 use maud::{Markup, html};
 use seatmap_data::machine::Profile;
@@ -31,28 +31,30 @@ pub(crate) fn page_with<const N: usize>(
     model: Option<&CoherentModel>,
     isolated: &[u32],
     links: &Markup,
-    more: [Section; N],
+    more: [PageSection; N],
 ) -> String {
-    let floor = Floor::of(profile, model).with_isolated(isolated.to_vec());
+    let floor = FloorPlan::of(profile, model).with_isolated(isolated.to_vec());
     let digits = Digits::of(profile);
     let spread_of = classes_with_distances(profile);
     let classes: Vec<DistanceClass> = spread_of.iter().map(|(class, _)| class.clone()).collect();
     let scale = data::scale(profile);
     let map = scale.map(|scale| map(profile, scale, digits, &beside(profile, &spread_of, digits)));
     // A profile without distances, such as an imported topology, has a page all the same.
-    let none = Section::new("Core distances").with(vec!["This profile holds none.".to_owned()]);
+    let none = PageSection::new("Core distances").with(vec!["This profile holds none.".to_owned()]);
     let sections = [
         in_figures(&classes, digits),
         explained(profile, digits),
-        Section::new("Under load")
+        PageSection::new("Under load")
             .unit("round trip, ns")
             .with(charts::loaded(&profile.loaded))
             .with(tables::loaded(&profile.loaded, digits)),
         surroundings(profile),
-        Section::new("Provenance").with(Table::facts(tables::provenance(profile))),
+        PageSection::new("Provenance").with(Table::facts(tables::provenance(profile))),
     ];
-    let machine =
-        Section::new("The machine").unit("CPUs by number").with(floor::machine(&floor)).narrow();
+    let machine = PageSection::new("The machine")
+        .unit("CPUs by number")
+        .with(floor::machine(&floor))
+        .narrow();
     let body = html! {
         (links)
         (header(profile, &classes, digits))
@@ -60,8 +62,8 @@ pub(crate) fn page_with<const N: usize>(
             @match map { Some(map) => (map), None => (draw::sections(&[none])) }
             (draw::sections(
                 &std::iter::once(machine)
-                    .chain(sections.map(Section::narrow))
-                    .chain(more.map(Section::narrow))
+                    .chain(sections.map(PageSection::narrow))
+                    .chain(more.map(PageSection::narrow))
                     .collect::<Vec<_>>()
             ))
         }
@@ -110,14 +112,14 @@ fn beside(profile: &Profile, spread_of: &[(DistanceClass, Vec<f64>)], digits: Di
     }
 }
 
-fn in_figures(classes: &[DistanceClass], digits: Digits) -> Section {
-    Section::new("Distance classes in figures")
+fn in_figures(classes: &[DistanceClass], digits: Digits) -> PageSection {
+    PageSection::new("Distance classes in figures")
         .unit("round trip, ns")
         .with(tables::classes(classes, digits))
 }
 
-fn explained(profile: &Profile, digits: Digits) -> Section {
-    let section = Section::new("Groups and homes").unit("round trip, ns");
+fn explained(profile: &Profile, digits: Digits) -> PageSection {
+    let section = PageSection::new("Groups and homes").unit("round trip, ns");
     match &profile.home_model {
         None => section,
         Some(model) => {
@@ -126,7 +128,7 @@ fn explained(profile: &Profile, digits: Digits) -> Section {
     }
 }
 
-fn surroundings(profile: &Profile) -> Section {
+fn surroundings(profile: &Profile) -> PageSection {
     let mitigations: Vec<(String, String)> =
         profile.environment.mitigations.clone().into_iter().collect();
     let folded = html! {
@@ -134,7 +136,7 @@ fn surroundings(profile: &Profile) -> Section {
             details { summary { "Mitigations" } (tables::facts(&mitigations)) }
         }
     };
-    Section::new("Environment")
+    PageSection::new("Environment")
         .with(Table::facts(about::environment(&profile.environment)))
         .with(folded)
 }

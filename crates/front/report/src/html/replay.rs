@@ -261,7 +261,7 @@ fn moves(stories: &[Story]) -> Markup {
 mod tests {
     use super::*;
     use seatmap_watch::judge::made::Made;
-    use seatmap_watch::recording::{Header, KnownThread, Moment, Ran};
+    use seatmap_watch::recording::{KnownThread, Ran, RecordingEntry, RecordingHeader};
 
     #[test]
     fn the_headline_counts_the_threads_that_moved() {
@@ -306,7 +306,7 @@ mod tests {
         };
         let ran =
             |tid, cpu, run_percent| Ran { tid, cpu: Some(cpu), run_percent, ..Ran::default() };
-        let look = |at_s, known, ended, ran| Moment {
+        let look = |at_s, known, ended, ran| RecordingEntry {
             at_s,
             cpus: vec![(0, Some(50.0)), (1, None)],
             known,
@@ -324,7 +324,7 @@ mod tests {
             look(2.0, vec![known(7, "<script>", "1")], vec![8], vec![ran(7, 1, 100.0)]),
             look(3.0, vec![known(8, "again", "0")], vec![], vec![ran(8, 0, 10.0)]),
         ];
-        let header = Header::new("made", 0.0, &Made::new(2).topology, None);
+        let header = RecordingHeader::new("made", 0.0, &Made::new(2).topology, None);
         Recording { header, moments, is_cut_off: false }
     }
 

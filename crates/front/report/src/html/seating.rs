@@ -1,7 +1,7 @@
 //! The page of one run: which thread sat where, and what went wrong.
 
 use crate::about::counted;
-use crate::page::{Page, Section, Table, TableCell, draw};
+use crate::page::{Page, PageSection, Table, TableCell, draw};
 use seatmap_launch::SeatedThread;
 use seatmap_os::CpuList;
 
@@ -60,7 +60,7 @@ pub fn seating_page(
 ) -> String {
     draw::html(&Page {
         lead: remarks,
-        sections: vec![Section::new("Threads").with(table(threads))],
+        sections: vec![PageSection::new("Threads").with(table(threads))],
         footer: "Threads in order of creation. A seat is verified when the kernel confirmed it and \
                  no look found the thread elsewhere.",
         ..Page::new(format!("{program} on {machine}"), sentence(threads))

@@ -3,7 +3,7 @@
 use crate::page::{Table, TableCell, draw};
 use crate::{Digits, about};
 use maud::Markup;
-use seatmap_data::machine::{HomeModel, Loaded, Profile};
+use seatmap_data::machine::{HomeModel, LoadedPoint, Profile};
 use seatmap_measure::classes::DistanceClass;
 
 /// A table of (what, value).
@@ -37,7 +37,7 @@ pub(super) fn groups(model: &HomeModel, digits: Digits) -> Table {
 }
 
 /// The loaded curve in figures.
-pub(crate) fn loaded(points: &[Loaded], digits: Digits) -> Table {
+pub(crate) fn loaded(points: &[LoadedPoint], digits: Digits) -> Table {
     let table = Table::default().figures(["pairs at once", "median", "p10", "p90"]);
     table.rows(points.iter().map(|point| {
         [

@@ -1,7 +1,7 @@
 //! Lists the tasks and interrupts that had the CPU in the gaps, by the kernel's trace.
 
 use crate::duration::duration;
-use seatmap_health::noise::{CpuNoise, NoiseReport, Taker, Traced, TracedGap};
+use seatmap_health::noise::{CpuNoise, GapCause, NoiseReport, Traced, TracedGap};
 use std::iter::once;
 
 /// The name for the part of a gap that the kernel's trace does not explain.
@@ -69,7 +69,7 @@ pub(crate) fn left_out(noise: &CpuNoise, trace: &Traced) -> Option<String> {
         .then(|| format!("of the longest {kept} gaps alone; there were {}", noise.gaps))
 }
 
-fn row(cpu: u32, taker: &Taker) -> String {
+fn row(cpu: u32, taker: &GapCause) -> String {
     let who = if taker.who.is_empty() { NOBODY.to_owned() } else { on_a_line(&taker.who) };
     let all = duration(taker.total_us * 1e3);
     let one = duration(taker.longest_us * 1e3);

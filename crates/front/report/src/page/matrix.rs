@@ -5,7 +5,7 @@ use crate::duration::time;
 use crate::svg::cells::Fill;
 use crate::svg::heat::{HeatMap, bar, swatch};
 use crate::svg::{APART, bar_ticks};
-use crate::{Scale, Unit};
+use crate::{AxisUnit, Scale};
 use maud::{Markup, html};
 use seatmap_data::document::{right_aligned, visible};
 use seatmap_data::machine::{Matrix, Square};
@@ -89,7 +89,7 @@ impl PairTimes {
             label: &|row| self.short[row].clone(),
             begins: self.begins.clone(),
             legend: html! {
-                (bar(&bar_ticks(scale, Unit::Time, time, APART), unit, true))
+                (bar(&bar_ticks(scale, AxisUnit::Time, time, APART), unit, true))
                 @if !is_whole { (swatch(0, true, PALE, "predicted")) }
             },
             below: String::new(),

@@ -13,7 +13,7 @@ mod table;
 pub(crate) use matrix::PairTimes;
 pub(crate) use table::{Table, TableCell};
 
-use crate::svg::curves::Curve;
+use crate::svg::curves::PlotCurve;
 use crate::svg::frame::Title;
 use crate::svg::intervals::Interval;
 use maud::Markup;
@@ -36,7 +36,7 @@ pub(crate) struct Page {
     /// How much was done, and where: the first lines of text.
     pub lead: Vec<String>,
     /// The sections, in order.
-    pub sections: Vec<Section>,
+    pub sections: Vec<PageSection>,
     /// The line at the end of a HTML page that says how the figures came to be.
     pub footer: &'static str,
 }
@@ -55,7 +55,7 @@ impl Page {
 }
 
 /// Blocks under one title.
-pub(crate) struct Section {
+pub(crate) struct PageSection {
     /// The title; a terminal shows none.
     title: String,
     /// The unit of the figures, beside the title.
@@ -67,30 +67,36 @@ pub(crate) struct Section {
     is_narrow: bool,
 }
 
-impl Section {
+impl PageSection {
     /// A section that all media show.
     pub fn new(title: impl Into<String>) -> Self {
-        Section { title: title.into(), unit: "", blocks: Vec::new(), only: None, is_narrow: false }
+        PageSection {
+            title: title.into(),
+            unit: "",
+            blocks: Vec::new(),
+            only: None,
+            is_narrow: false,
+        }
     }
 
     /// A section that a terminal leaves out.
     pub fn page(title: impl Into<String>) -> Self {
-        Section { only: Some(Medium::Html), ..Section::new(title) }
+        PageSection { only: Some(Medium::Html), ..PageSection::new(title) }
     }
 
     /// With the unit of its figures.
     pub fn unit(self, unit: &'static str) -> Self {
-        Section { unit, ..self }
+        PageSection { unit, ..self }
     }
 
     /// A section without a title that a page leaves out.
     pub fn terminal() -> Self {
-        Section { only: Some(Medium::Terminal), ..Section::new("") }
+        PageSection { only: Some(Medium::Terminal), ..PageSection::new("") }
     }
 
     /// Beside other narrow ones, where a page has room for two.
     pub fn narrow(self) -> Self {
-        Section { is_narrow: true, ..self }
+        PageSection { is_narrow: true, ..self }
     }
 
     /// With one more block.
@@ -126,7 +132,7 @@ pub(crate) enum Block {
     /// Curves over two axes.
     Curves {
         /// Each curve.
-        curves: Vec<Curve>,
+        curves: Vec<PlotCurve>,
         /// The horizontal axis.
         across: Title<'static>,
         /// The vertical axis.

@@ -109,7 +109,7 @@ pub(super) struct TableColumn {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct TableCell {
     pub(super) text: String,
-    pub(super) look: Look,
+    pub(super) look: TextStyle,
     /// A word before or behind the text, in the colour of its class.
     pub(super) level: Option<(&'static str, &'static str)>,
     /// More about it, for those who point at it.
@@ -118,7 +118,7 @@ pub(crate) struct TableCell {
 
 /// How the text of a cell looks on a page.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) enum Look {
+pub(super) enum TextStyle {
     #[default]
     Plain,
     /// The figure that matters most.
@@ -132,17 +132,17 @@ pub(super) enum Look {
 impl TableCell {
     /// The figure that matters most in its row.
     pub fn strong(text: impl Into<String>) -> Self {
-        TableCell { look: Look::Strong, ..text.into().into() }
+        TableCell { look: TextStyle::Strong, ..text.into().into() }
     }
 
     /// A command.
     pub fn code(text: impl Into<String>) -> Self {
-        TableCell { look: Look::Code, ..text.into().into() }
+        TableCell { look: TextStyle::Code, ..text.into().into() }
     }
 
     /// A figure beside a bar as long as its share of the largest.
     pub fn bar(text: impl Into<String>, share: f64) -> Self {
-        TableCell { look: Look::Bar(share), ..text.into().into() }
+        TableCell { look: TextStyle::Bar(share), ..text.into().into() }
     }
 
     /// With a word of judgement, and the class of its colour.

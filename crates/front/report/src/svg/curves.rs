@@ -1,9 +1,9 @@
 //! Curves over two axes, for figures like those of papers.
 
-use super::frame::{Frame, Title, across_most, chart, up_most};
+use super::frame::{ChartFrame, Title, across_most, chart, up_most};
 use super::legend;
 use super::number;
-use crate::axis::{Axis, Unit};
+use crate::axis::{Axis, AxisUnit};
 use maud::{Markup, html};
 
 /// Width of a picture, in user units: narrow, so that its letters are still read on a telephone.
@@ -28,7 +28,7 @@ pub const COLOURS: [&str; 7] =
 
 /// One curve.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Curve {
+pub struct PlotCurve {
     /// Its name in the legend.
     pub name: String,
     /// Its points, (across, up).
@@ -39,11 +39,11 @@ pub struct Curve {
     pub width: f64,
 }
 
-impl Curve {
+impl PlotCurve {
     /// A curve in the colour of its place among others.
     #[must_use]
     pub fn new(at: usize, name: &str, points: Vec<(f64, f64)>) -> Self {
-        Curve { name: name.to_owned(), points, colour: at % COLOURS.len(), width: 1.8 }
+        PlotCurve { name: name.to_owned(), points, colour: at % COLOURS.len(), width: 1.8 }
     }
 
     pub(super) fn class(&self) -> String {
@@ -53,7 +53,7 @@ impl Curve {
 
 /// Curves with axes and names, for a page.
 #[must_use]
-pub fn curves(curves: &[Curve], across: Title, up: Title) -> Markup {
+pub fn curves(curves: &[PlotCurve], across: Title, up: Title) -> Markup {
     let Some(drawing) = drawing(curves, across, up) else {
         return html! { p { "Nothing to draw." } };
     };
@@ -63,13 +63,13 @@ pub fn curves(curves: &[Curve], across: Title, up: Title) -> Markup {
 
 /// The height of a picture of these curves, in user units.
 #[must_use]
-pub fn height(curves: &[Curve]) -> f64 {
+pub fn height(curves: &[PlotCurve]) -> f64 {
     legend::height(curves, WIDTH) + ABOVE + PLOT + BELOW
 }
 
 /// The drawing inside the frame of [`curves`]; `None` where there is no point.
 #[must_use]
-pub fn drawing(curves: &[Curve], across: Title, up: Title) -> Option<Markup> {
+pub fn drawing(curves: &[PlotCurve], across: Title, up: Title) -> Option<Markup> {
     let frame = frame(curves, across.unit, up.unit)?;
     Some(html! {
         (legend::legend(curves, WIDTH))
@@ -81,23 +81,23 @@ pub fn drawing(curves: &[Curve], across: Title, up: Title) -> Option<Markup> {
     })
 }
 
-fn frame(curves: &[Curve], across: Unit, up: Unit) -> Option<Frame> {
+fn frame(curves: &[PlotCurve], across: AxisUnit, up: AxisUnit) -> Option<ChartFrame> {
     let all = || curves.iter().flat_map(|curve| curve.points.iter().copied());
     let legend = legend::height(curves, WIDTH);
     let width = WIDTH - LEFT - RIGHT;
     let x = Axis::of(all().map(|point| point.0), across)?;
-    Some(Frame {
+    Some(ChartFrame {
         left: LEFT,
         top: legend + ABOVE,
         width,
         height: PLOT,
         // Shares end at a round value such as 100; other axes end where the data do.
-        x: if across == Unit::Percent { x.widened(across_most(width)) } else { x },
+        x: if across == AxisUnit::Percent { x.widened(across_most(width)) } else { x },
         y: Axis::of(all().map(|point| point.1), up)?.widened(up_most(PLOT)),
     })
 }
 
-fn line(curve: &Curve, frame: &Frame) -> Markup {
+fn line(curve: &PlotCurve, frame: &ChartFrame) -> Markup {
     // Points that are not known are left out, and the line joins their neighbours.
     let known = || curve.points.iter().filter(|(x, y)| x.is_finite() && y.is_finite());
     let at = |(x, y): &(f64, f64)| (number(frame.x(*x)), number(frame.y(*y)));
@@ -119,7 +119,7 @@ fn line(curve: &Curve, frame: &Frame) -> Markup {
 mod tests {
     use super::*;
 
-    fn title(text: &str, unit: Unit) -> Title<'_> {
+    fn title(text: &str, unit: AxisUnit) -> Title<'_> {
         Title { text, unit }
     }
 
@@ -127,19 +127,19 @@ mod tests {
     fn both_axes_have_titles_and_round_ticks() {
         let points = vec![(8.0, 292.0), (128.0, 300.0), (2048.0, 1_200.0), (16_384.0, 13_500.0)];
         let curves = curves(
-            &[Curve::new(0, "1 CPU", points)],
-            title("bytes", Unit::Bytes),
-            title("latency", Unit::Time),
+            &[PlotCurve::new(0, "1 CPU", points)],
+            title("bytes", AxisUnit::Bytes),
+            title("latency", AxisUnit::Time),
         );
         insta::assert_snapshot!(curves.0.replace("><", ">\n<"));
     }
 
     #[test]
     fn nothing_and_unknown_points() {
-        let across = title("CPU", Unit::Cpu);
-        let up = title("cycles", Unit::Number);
+        let across = title("CPU", AxisUnit::Cpu);
+        let up = title("cycles", AxisUnit::Number);
         assert_eq!(curves(&[], across, up).0, "<p>Nothing to draw.</p>");
-        let gap = Curve::new(9, "x", vec![(1.0, f64::NAN), (2.0, 3.0)]);
+        let gap = PlotCurve::new(9, "x", vec![(1.0, f64::NAN), (2.0, 3.0)]);
         let picture = curves(&[gap], across, up).0;
         assert!(!picture.contains("NaN") && picture.contains("class=\"series-2\""), "{picture}");
     }

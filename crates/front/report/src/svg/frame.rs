@@ -1,7 +1,7 @@
 //! The frame of a chart: its grid, its ticks, and the titles of both axes.
 
 use super::number;
-use crate::axis::{Axis, Unit};
+use crate::axis::{Axis, AxisUnit};
 use maud::{Markup, html};
 
 /// Width that the text of a horizontal tick takes, in user units, with some air.
@@ -11,7 +11,7 @@ const TICK_HEIGHT: f64 = 30.0;
 
 /// Two axes around a plot.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Frame {
+pub(crate) struct ChartFrame {
     /// The plot's left edge, in user units.
     pub left: f64,
     /// Its upper edge.
@@ -28,7 +28,7 @@ pub struct Title<'a> {
     /// The words beside it.
     pub text: &'a str,
     /// The unit of its ticks.
-    pub unit: Unit,
+    pub unit: AxisUnit,
 }
 
 /// A chart on a page, which gives it its colours.
@@ -77,7 +77,7 @@ pub(crate) fn up_most(height: f64) -> usize {
     (height / TICK_HEIGHT) as usize + 1
 }
 
-impl Frame {
+impl ChartFrame {
     /// Where a value of the horizontal axis stands.
     pub fn x(&self, value: f64) -> f64 {
         self.left + self.width * self.x.position(value)

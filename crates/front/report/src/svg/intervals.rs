@@ -1,8 +1,8 @@
 //! Intervals below each other on one axis, with a line at 0: what differs stands clear of it.
 
-use super::frame::{Frame, across_most, chart};
+use super::frame::{ChartFrame, across_most, chart};
 use super::number;
-use crate::axis::{Axis, Unit};
+use crate::axis::{Axis, AxisUnit};
 use maud::{Markup, html};
 
 /// Width, in user units: narrow, so that its letters are still read on a telephone.
@@ -30,12 +30,12 @@ pub(crate) fn intervals(rows: &[Interval], title: &str) -> Markup {
     let values =
         rows.iter().flat_map(|row| row.ends.into_iter().flatten().chain([row.centre, 0.0]));
     let width = WIDTH - 2.0 * SIDE;
-    let Some(x) = Axis::of(values, Unit::Percent).map(|x| x.widened(across_most(width))) else {
+    let Some(x) = Axis::of(values, AxisUnit::Percent).map(|x| x.widened(across_most(width))) else {
         return html! { p { "Nothing to draw." } };
     };
     let height = ROW * rows.len() as f64;
     // Rows have no vertical axis; the frame takes any.
-    let frame = Frame { left: SIDE, top: 0.0, width, height, x, y: x };
+    let frame = ChartFrame { left: SIDE, top: 0.0, width, height, x, y: x };
     let drawn = html! {
         (frame.ticks_across())
         @for (at, row) in rows.iter().enumerate() { (drawn(row, ROW * at as f64, &frame)) }
@@ -44,7 +44,7 @@ pub(crate) fn intervals(rows: &[Interval], title: &str) -> Markup {
     chart([WIDTH, height + BELOW], title, &drawn)
 }
 
-fn drawn(row: &Interval, top: f64, frame: &Frame) -> Markup {
+fn drawn(row: &Interval, top: f64, frame: &ChartFrame) -> Markup {
     let y = top + 28.0;
     let zero = number(frame.x(0.0));
     html! {

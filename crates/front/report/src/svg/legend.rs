@@ -1,6 +1,6 @@
 //! Names of curves in rows above a plot.
 
-use super::curves::{COLOURS, Curve};
+use super::curves::{COLOURS, PlotCurve};
 use super::number;
 use maud::{Markup, html};
 
@@ -13,12 +13,12 @@ const AIR: f64 = 14.0;
 const LETTER: f64 = 6.6;
 
 /// How high the rows of these curves' names are in a width.
-pub(super) fn height(curves: &[Curve], width: f64) -> f64 {
+pub(super) fn height(curves: &[PlotCurve], width: f64) -> f64 {
     places(curves, width).last().map_or(0.0, |(_, y)| y + ROW)
 }
 
 /// The names, from the upper left corner of a picture of this width.
-pub(super) fn legend(curves: &[Curve], width: f64) -> Markup {
+pub(super) fn legend(curves: &[PlotCurve], width: f64) -> Markup {
     html! {
         @for (curve, (x, y)) in curves.iter().zip(places(curves, width)) {
             // A class beside the colour: the page's dark style has colours of its own, a picture
@@ -32,7 +32,7 @@ pub(super) fn legend(curves: &[Curve], width: f64) -> Markup {
 }
 
 /// The corner of each name's entry; an entry that does not fit into a row begins the next.
-fn places(curves: &[Curve], width: f64) -> Vec<(f64, f64)> {
+fn places(curves: &[PlotCurve], width: f64) -> Vec<(f64, f64)> {
     let mut x = 0.0;
     let mut y = 0.0;
     let mut places = Vec::new();
@@ -55,7 +55,7 @@ mod tests {
     #[test]
     fn names_begin_a_row_where_the_last_is_full() {
         let curves = ["1 CPU", "2 CPUs", "a name of twenty-four le", "x"]
-            .map(|name| Curve::new(0, name, Vec::new()));
+            .map(|name| PlotCurve::new(0, name, Vec::new()));
         let rows: Vec<f64> = places(&curves, 300.0).iter().map(|(_, y)| *y).collect();
         assert_eq!(rows, [0.0, 0.0, ROW, ROW]);
         assert_eq!((height(&curves, 300.0), height(&[], 300.0)), (2.0 * ROW, 0.0));

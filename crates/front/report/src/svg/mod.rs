@@ -17,9 +17,9 @@ pub use frame::{Title, standalone};
 pub use noise::noise;
 pub use traffic::traffic;
 
-use crate::axis::{Axis, Tick, Unit};
+use crate::axis::{Axis, AxisUnit, Tick};
 use crate::palette::{UNKNOWN, hex};
-use crate::{Digits, Grid, Order, Scale};
+use crate::{Digits, Grid, GridOrder, Scale};
 use cells::Fill;
 use heat::{HeatMap, bar, swatch};
 use maud::{Markup, html};
@@ -32,7 +32,7 @@ pub(crate) const APART: f64 = 0.07;
 /// The medians of a profile with axes, legend, title and lines between groups; a short notice where
 /// there are none.
 #[must_use]
-pub fn heatmap(profile: &Profile, order: Order) -> String {
+pub fn heatmap(profile: &Profile, order: GridOrder) -> String {
     let grid = Grid::of(profile, order, None);
     picture(profile, grid.as_ref()).into_string() + "\n"
 }
@@ -50,7 +50,7 @@ pub(crate) fn picture(profile: &Profile, grid: Option<&Grid>) -> Markup {
     let title =
         format!("Core distances of {}, round trip", seatmap_data::document::visible(&profile.name));
     let unit = if scale.log { "ns, log" } else { "ns" };
-    let ticks = bar_ticks(scale, Unit::Nanoseconds, |ns| digits.show(ns), APART);
+    let ticks = bar_ticks(scale, AxisUnit::Nanoseconds, |ns| digits.show(ns), APART);
     let map = HeatMap {
         title: &title,
         about: "Rows and columns: CPUs",
@@ -84,7 +84,7 @@ fn fill(grid: &Grid, scale: Scale, row: usize, column: usize) -> Option<Fill> {
 /// so far from each other and from the ends.
 pub(crate) fn bar_ticks(
     scale: Scale,
-    unit: Unit,
+    unit: AxisUnit,
     word: impl Fn(f64) -> String,
     apart: f64,
 ) -> Vec<(f64, String)> {
@@ -119,12 +119,15 @@ mod tests {
     fn a_small_heatmap() {
         let mut profile = two_groups();
         profile.core_distance.as_mut().unwrap().median_ns.set_both(0, 7, f64::NAN);
-        insta::assert_snapshot!("heatmap", heatmap(&profile, Order::Group).replace("><", ">\n<"));
+        insta::assert_snapshot!(
+            "heatmap",
+            heatmap(&profile, GridOrder::Group).replace("><", ">\n<")
+        );
     }
 
     /// The CPUs that have labels, from the top.
     fn labels(profile: &Profile) -> Vec<u32> {
-        let picture = heatmap(profile, Order::Group);
+        let picture = heatmap(profile, GridOrder::Group);
         let rows = picture.split("text-anchor=\"end\">").skip(1);
         rows.map(|row| row.split('<').next().unwrap().parse().unwrap()).collect()
     }
@@ -141,10 +144,15 @@ mod tests {
     #[test]
     fn a_bar_names_its_ends_and_round_values() {
         let texts = |scale| {
-            bar_ticks(scale, Unit::Nanoseconds, |ns| Digits::for_resolution(0.04).show(ns), 0.07)
-                .into_iter()
-                .map(|(_, text)| text)
-                .collect::<Vec<_>>()
+            bar_ticks(
+                scale,
+                AxisUnit::Nanoseconds,
+                |ns| Digits::for_resolution(0.04).show(ns),
+                0.07,
+            )
+            .into_iter()
+            .map(|(_, text)| text)
+            .collect::<Vec<_>>()
         };
         let linear = Scale { low_ns: 41.0, high_ns: 106.0, log: false, below: false, above: true };
         assert_eq!(texts(linear), ["41.0", "60", "80", "100", "\u{2265}\u{2009}106.0"]);
@@ -156,7 +164,7 @@ mod tests {
     fn is_well_formed_and_names_are_text() {
         let mut profile = two_groups();
         profile.name = "</title><script>alert(1)</script>".into();
-        let text = heatmap(&profile, Order::Os);
+        let text = heatmap(&profile, GridOrder::Os);
         assert!(!text.contains("<script"));
         assert!(text.contains("&lt;script&gt;"));
     }
@@ -169,7 +177,7 @@ mod tests {
         distance.median_ns = seatmap_data::machine::Matrix::from_fn(512, |i, j| {
             50.0 + ((i * 7919 + j * 104_729) % 997) as f64
         });
-        let text = heatmap(&profile, Order::Group);
+        let text = heatmap(&profile, GridOrder::Group);
         assert!(text.len() < 4_500_000, "{}", text.len());
         assert!(text.matches('<').count() < 400);
     }
@@ -178,6 +186,6 @@ mod tests {
     fn no_distances_is_a_notice() {
         let mut profile = two_groups();
         profile.core_distance = None;
-        assert!(heatmap(&profile, Order::Group).contains("No core distances known."));
+        assert!(heatmap(&profile, GridOrder::Group).contains("No core distances known."));
     }
 }

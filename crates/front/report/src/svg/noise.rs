@@ -1,8 +1,8 @@
 //! Gaps of each CPU: how long they are, and when they came.
 
-use super::frame::{Frame, chart, standalone, title_of};
+use super::frame::{ChartFrame, chart, standalone, title_of};
 use super::number;
-use crate::axis::{Axis, Scaling, Unit};
+use crate::axis::{Axis, AxisUnit, Scaling};
 use maud::{Markup, html};
 use seatmap_health::noise::{Bin, CpuNoise, Gap, NoiseReport};
 
@@ -34,7 +34,7 @@ const COUNT: f64 = 1e3;
 const LEAST_COUNT: f64 = 0.7;
 
 /// One of the two pictures: a row a CPU on axes that all rows share.
-pub(crate) struct Half<'a> {
+pub(crate) struct NoiseChart<'a> {
     report: &'a NoiseReport,
     x: Axis,
     y: Axis,
@@ -43,16 +43,16 @@ pub(crate) struct Half<'a> {
     /// The colour, and the class that a page gives one.
     mark: (&'static str, &'static str),
     /// Draws a CPU's curve.
-    path: fn(&CpuNoise, &Frame) -> String,
+    path: fn(&CpuNoise, &ChartFrame) -> String,
 }
 
 /// How many gaps of each length.
-pub(crate) fn lengths(report: &NoiseReport) -> Half<'_> {
+pub(crate) fn lengths(report: &NoiseReport) -> NoiseChart<'_> {
     let most = bins(report).map(|bin| bin.count as f64).fold(COUNT, f64::max);
-    Half {
+    NoiseChart {
         report,
         x: length_axis(report),
-        y: Axis::new(LEAST_COUNT, most, Scaling::Log, Unit::Number),
+        y: Axis::new(LEAST_COUNT, most, Scaling::Log, AxisUnit::Number),
         titles: ["number of gaps", "length of the gap"],
         mark: ("#0072b2", "series-0"),
         path: bars,
@@ -60,12 +60,12 @@ pub(crate) fn lengths(report: &NoiseReport) -> Half<'_> {
 }
 
 /// The times at which the longest gaps came.
-pub(crate) fn timeline(report: &NoiseReport) -> Half<'_> {
+pub(crate) fn timeline(report: &NoiseReport) -> NoiseChart<'_> {
     // A report of no time has an axis all the same.
     let until_ns = 1e9 * report.seconds.max(f64::MIN_POSITIVE);
-    Half {
+    NoiseChart {
         report,
-        x: Axis::new(0.0, until_ns, Scaling::Linear, Unit::Time),
+        x: Axis::new(0.0, until_ns, Scaling::Linear, AxisUnit::Time),
         y: length_axis(report),
         titles: ["length of the gap, the longest 1024", "time since the measurement began"],
         mark: ("#d55e00", "series-1"),
@@ -79,7 +79,7 @@ fn bins(report: &NoiseReport) -> impl Iterator<Item = &Bin> {
 
 fn length_axis(report: &NoiseReport) -> Axis {
     let longest = bins(report).map(|bin| bin.to_ns as f64).fold(LONGEST_NS, f64::max);
-    Axis::new(SHORTEST_NS, longest, Scaling::Log, Unit::Time)
+    Axis::new(SHORTEST_NS, longest, Scaling::Log, AxisUnit::Time)
 }
 
 /// Both halves beside each other, as a standalone picture.
@@ -97,7 +97,7 @@ pub fn noise(report: &NoiseReport) -> String {
     standalone([width, height], &drawn)
 }
 
-impl Half<'_> {
+impl NoiseChart<'_> {
     /// The picture for a page.
     pub fn picture(&self) -> Markup {
         let label = format!("{} of each CPU", self.titles[0]);
@@ -119,9 +119,16 @@ impl Half<'_> {
         }
     }
 
-    fn frame(&self, row: usize) -> Frame {
+    fn frame(&self, row: usize) -> ChartFrame {
         let top = TOP + ROW * row as f64;
-        Frame { left: LEFT, top, width: WIDTH - LEFT - RIGHT, height: DRAWN, x: self.x, y: self.y }
+        ChartFrame {
+            left: LEFT,
+            top,
+            width: WIDTH - LEFT - RIGHT,
+            height: DRAWN,
+            x: self.x,
+            y: self.y,
+        }
     }
 
     fn row(&self, row: usize, noise: &CpuNoise) -> Markup {
@@ -140,7 +147,7 @@ impl Half<'_> {
 }
 
 /// A bar a bin, as high as the logarithm of its count.
-fn bars(noise: &CpuNoise, frame: &Frame) -> String {
+fn bars(noise: &CpuNoise, frame: &ChartFrame) -> String {
     let bar = |bin: &Bin| {
         let [from, to] = [bin.from_ns, bin.to_ns].map(|ns| frame.x(ns as f64));
         let floor = number(frame.bottom());
@@ -150,7 +157,7 @@ fn bars(noise: &CpuNoise, frame: &Frame) -> String {
     noise.histogram.iter().map(bar).collect()
 }
 
-fn sticks(noise: &CpuNoise, frame: &Frame) -> String {
+fn sticks(noise: &CpuNoise, frame: &ChartFrame) -> String {
     let stick = |gap: &Gap| {
         let x = number(frame.x(gap.start_ns as f64));
         let floor = number(frame.bottom());

@@ -3,9 +3,9 @@
 use super::cells::Fill;
 use super::heat::{HeatMap, bar, swatch};
 use super::{APART, BAR_TICKS};
-use crate::axis::{Axis, Scaling, Unit};
+use crate::axis::{Axis, AxisUnit, Scaling};
 use crate::palette::{colour, hex};
-use crate::traffic::{Traffic, counted, degrees, name, short, size};
+use crate::traffic::{TrafficMatrix, counted, degrees, name, short, size};
 use maud::{Markup, html};
 use seatmap_data::pattern::Pattern;
 
@@ -47,7 +47,7 @@ pub(crate) fn picture(pattern: &Pattern) -> Markup {
 
 /// The same with labels of its own.
 pub(crate) fn labelled(pattern: &Pattern, labels: &Labelled) -> Markup {
-    let traffic = Traffic::of(pattern, MOST_CELLS);
+    let traffic = TrafficMatrix::of(pattern, MOST_CELLS);
     let is_even = traffic.is_even();
     let map = HeatMap {
         title: labels.title,
@@ -70,7 +70,7 @@ pub(crate) fn labelled(pattern: &Pattern, labels: &Labelled) -> Markup {
     map.picture()
 }
 
-fn legend(traffic: &Traffic) -> Markup {
+fn legend(traffic: &TrafficMatrix) -> Markup {
     html! {
         @if traffic.most <= 0.0 {
         } @else if traffic.is_even() {
@@ -84,14 +84,14 @@ fn legend(traffic: &Traffic) -> Markup {
 }
 
 /// (position, text) beside the bar: the most bytes of any cell, and round values below it.
-fn bar_ticks(traffic: &Traffic) -> Vec<(f64, String)> {
-    let axis = Axis::new(0.0, traffic.most, Scaling::Root, Unit::Number);
+fn bar_ticks(traffic: &TrafficMatrix) -> Vec<(f64, String)> {
+    let axis = Axis::new(0.0, traffic.most, Scaling::Root, AxisUnit::Number);
     // Nearer to the top a text would touch that of the largest.
     let below = axis.ticks(BAR_TICKS).into_iter().filter(|tick| tick.position <= 1.0 - APART);
     below.map(|tick| (tick.position, tick.text)).chain([(1.0, short(traffic.most))]).collect()
 }
 
-fn caption(traffic: &Traffic) -> String {
+fn caption(traffic: &TrafficMatrix) -> String {
     let block = traffic.block;
     // Plural: a square of several pairs.
     if block > 1 {

@@ -2,7 +2,7 @@
 
 /// A place on an axis that may get a label.
 #[derive(Clone, Debug)]
-pub(super) struct Tick {
+pub(super) struct AxisLabel {
     /// Where, in characters or lines from the start.
     pub at: usize,
     /// The label's text.
@@ -13,8 +13,12 @@ pub(super) struct Tick {
 
 /// The ticks that get a label: beginnings of groups as far as there is room, others in between at
 /// least `apart` places from their neighbours. `length` is what a label takes along the axis.
-pub(super) fn thin(ticks: &[Tick], apart: usize, length: impl Fn(&Tick) -> usize) -> Vec<&Tick> {
-    let mut chosen: Vec<&Tick> = Vec::new();
+pub(super) fn thin(
+    ticks: &[AxisLabel],
+    apart: usize,
+    length: impl Fn(&AxisLabel) -> usize,
+) -> Vec<&AxisLabel> {
+    let mut chosen: Vec<&AxisLabel> = Vec::new();
     for (index, tick) in ticks.iter().enumerate() {
         let end = tick.at + length(tick);
         // Beginnings of groups need no air, as long as their texts do not meet.
@@ -33,9 +37,9 @@ pub(super) fn thin(ticks: &[Tick], apart: usize, length: impl Fn(&Tick) -> usize
 }
 
 /// The labels of a horizontal axis as one line of at most `room` characters, without its end.
-pub(super) fn horizontal(ticks: &[Tick], apart: usize, room: usize) -> String {
+pub(super) fn horizontal(ticks: &[AxisLabel], apart: usize, room: usize) -> String {
     let mut line = String::new();
-    let ticks: Vec<Tick> =
+    let ticks: Vec<AxisLabel> =
         ticks.iter().filter(|tick| tick.at + tick.text.len() <= room).cloned().collect();
     // One blank between two labels.
     for tick in thin(&ticks, apart, |tick| tick.text.len() + 1) {
@@ -49,9 +53,9 @@ pub(super) fn horizontal(ticks: &[Tick], apart: usize, room: usize) -> String {
 mod tests {
     use super::*;
 
-    fn ticks(n: usize, group: usize) -> Vec<Tick> {
+    fn ticks(n: usize, group: usize) -> Vec<AxisLabel> {
         (0..n)
-            .map(|at| Tick { at, text: (at + 95).to_string(), begins_group: at % group == 0 })
+            .map(|at| AxisLabel { at, text: (at + 95).to_string(), begins_group: at % group == 0 })
             .collect()
     }
 

@@ -1,9 +1,9 @@
 //! The picture itself: half blocks where there is colour, digits where there is none.
 
 use super::Colour;
-use super::axis::{Tick, horizontal, thin};
-use super::layout::Layout;
-use super::paint::Line;
+use super::axis::{AxisLabel, horizontal, thin};
+use super::layout::GridLayout;
+use super::paint::PaintedLine;
 use crate::palette::{Rgb, UNKNOWN, colour};
 use crate::reduced::Reduced;
 use crate::{Grid, Scale};
@@ -49,7 +49,7 @@ impl Point {
 pub(super) fn draw(
     grid: &Grid,
     small: &Reduced,
-    layout: &Layout,
+    layout: &GridLayout,
     scale: Option<Scale>,
     colour: Colour,
 ) -> String {
@@ -78,7 +78,7 @@ pub(super) fn draw(
 }
 
 fn cells(label: &str, points: impl Iterator<Item = [Point; 2]>, colour: Colour) -> String {
-    let mut line = Line::default();
+    let mut line = PaintedLine::default();
     line.push(Style::new(), label);
     for [upper, lower] in points {
         match colour {
@@ -91,7 +91,7 @@ fn cells(label: &str, points: impl Iterator<Item = [Point; 2]>, colour: Colour) 
 
 /// Two points one above the other in one character: the foreground paints its upper half, the
 /// background its lower.
-fn half_block(line: &mut Line, upper: Option<Rgb>, lower: Option<Rgb>, colour: Colour) {
+fn half_block(line: &mut PaintedLine, upper: Option<Rgb>, lower: Option<Rgb>, colour: Colour) {
     match (upper, lower) {
         (None, None) => line.push(Style::new(), " "),
         (Some(_), _) => line.push(colour.style(upper, lower), "▀"),
@@ -105,12 +105,12 @@ fn ticks(
     small: &Reduced,
     points: &[Option<usize>],
     points_a_place: usize,
-) -> Vec<Tick> {
+) -> Vec<AxisLabel> {
     // A widened block takes two points, and its label stands at the first.
     let first = |at: &usize| points[*at].is_some() && (*at == 0 || points[*at] != points[*at - 1]);
     let tick = |at: usize| {
         let block = points[at].unwrap_or_default();
-        Tick {
+        AxisLabel {
             at: at / points_a_place,
             text: grid.os[small.blocks[block].start].to_string(),
             begins_group: block == 0 || small.ends_group(block - 1),
@@ -119,7 +119,7 @@ fn ticks(
     (0..points.len()).filter(first).map(tick).collect()
 }
 
-fn row_labels(grid: &Grid, small: &Reduced, layout: &Layout) -> Vec<String> {
+fn row_labels(grid: &Grid, small: &Reduced, layout: &GridLayout) -> Vec<String> {
     let width = layout.label_width;
     let mut labels = vec![" ".repeat(width); layout.rows.len().div_ceil(layout.rows_a_line)];
     // A label and a free line below it.

@@ -1,6 +1,6 @@
 //! The caption below a picture: the legend, and the number of PUs that a cell stands for.
 
-use super::paint::Line;
+use super::paint::PaintedLine;
 use super::{Colour, DrawOptions};
 use crate::palette::colour;
 use crate::reduced::Reduced;
@@ -41,7 +41,7 @@ fn bar(scale: Scale, digits: Digits, options: &DrawOptions) -> String {
     if length == 0 {
         return cut(&format!("{low} {high}"), options.width) + "\n";
     }
-    let mut line = Line::default();
+    let mut line = PaintedLine::default();
     line.push(Style::new(), &format!("{low} "));
     for at in 0..length {
         let position = at as f64 / (length - 1).max(1) as f64;

@@ -10,7 +10,7 @@ mod grid;
 mod line;
 
 use grid::TextGrid;
-use line::{Line, sentence};
+use line::{StyledLine, sentence};
 
 /// Fewer columns than this are treated as this many: a narrower text is a word a line.
 pub const LEAST_COLUMNS: usize = 40;
@@ -20,7 +20,7 @@ pub const LEAST_COLUMNS: usize = 40;
 #[must_use]
 pub fn fit(text: &str, columns: usize) -> String {
     let columns = columns.max(LEAST_COLUMNS);
-    let lines: Vec<Line> = text.lines().map(Line::of).collect();
+    let lines: Vec<StyledLine> = text.lines().map(StyledLine::of).collect();
     let mut fitted = String::with_capacity(text.len());
     let mut rest = &lines[..];
     while let Some(first) = rest.first() {
@@ -41,12 +41,12 @@ pub fn fit(text: &str, columns: usize) -> String {
 
 /// The number of lines that begin the text and belong together: the rows of a table with what is
 /// indented below a row, or one line.
-fn block_lines(lines: &[Line]) -> usize {
+fn block_lines(lines: &[StyledLine]) -> usize {
     if !lines[0].is_row() {
         return 1;
     }
     let indent = lines[0].indent();
-    let belongs = |line: &&Line| line.is_row() || line.indent() > indent + 1;
+    let belongs = |line: &&StyledLine| line.is_row() || line.indent() > indent + 1;
     lines.iter().take_while(|line| !line.is_empty()).take_while(belongs).count()
 }
 

@@ -12,7 +12,7 @@ const CELLS_FOR_A_GAP: usize = 3;
 
 /// The block that each column and each row of points shows; `None` is a gap between groups.
 #[derive(Clone, Debug)]
-pub(super) struct Layout {
+pub(super) struct GridLayout {
     /// Characters that the row labels take, with the space behind them.
     pub label_width: usize,
     /// Characters to the right of the labels.
@@ -25,7 +25,7 @@ pub(super) struct Layout {
     pub rows_a_line: usize,
 }
 
-impl Layout {
+impl GridLayout {
     /// Reduces a grid so that it fits into the width and, as far as possible, into this many lines.
     pub fn fit(grid: &Grid, options: &DrawOptions, lines: usize) -> (Reduced, Self) {
         let label_width = label_width(grid);
@@ -40,7 +40,7 @@ impl Layout {
         // Half blocks are square points, so they grow both ways or not at all; digits are twice as
         // high as wide.
         let widened = tall || (wide && rows_a_line == 1);
-        let layout = Layout {
+        let layout = GridLayout {
             label_width,
             room: columns,
             columns: points(&small, if widened { 2 } else { 1 }, gaps > 0),
@@ -74,17 +74,17 @@ fn points(small: &Reduced, size: usize, gaps: bool) -> Vec<Option<usize>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Order;
+    use crate::GridOrder;
     use crate::samples::grouped;
     use proptest::prelude::*;
 
     fn grid(n: u32, size: u32) -> Grid {
-        Grid::of(&grouped(n, size), Order::Group, None).unwrap()
+        Grid::of(&grouped(n, size), GridOrder::Group, None).unwrap()
     }
 
     #[test]
     fn small_cells_are_widened_and_groups_set_apart() {
-        let (_, layout) = Layout::fit(&grid(6, 3), &DrawOptions::default(), usize::MAX);
+        let (_, layout) = GridLayout::fit(&grid(6, 3), &DrawOptions::default(), usize::MAX);
         let columns: String = layout
             .columns
             .iter()
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn groups_of_two_get_no_gaps() {
-        let (_, layout) = Layout::fit(&grid(40, 2), &DrawOptions::default(), usize::MAX);
+        let (_, layout) = GridLayout::fit(&grid(40, 2), &DrawOptions::default(), usize::MAX);
         assert_eq!(layout.columns.len(), 40);
     }
 
@@ -104,7 +104,7 @@ mod tests {
         #[test]
         fn fits(n in 1u32..300, size in 1u32..40, width in 20usize..150, lines in 6usize..90, colour: bool) {
             let colour = if colour { Colour::True } else { Colour::None };
-            let (_, layout) = Layout::fit(&grid(n, size), &DrawOptions { colour, width, ..DrawOptions::default() }, lines);
+            let (_, layout) = GridLayout::fit(&grid(n, size), &DrawOptions { colour, width, ..DrawOptions::default() }, lines);
             prop_assert!(layout.columns.len() + layout.label_width <= width);
             prop_assert!(layout.rows.len().div_ceil(layout.rows_a_line) <= lines);
         }

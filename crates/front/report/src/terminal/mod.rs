@@ -19,8 +19,8 @@ mod wrap;
 pub use fit::{LEAST_COLUMNS, fit};
 pub use page::page;
 
-use crate::{Digits, Grid, Order, Scale};
-use layout::Layout;
+use crate::{Digits, Grid, GridOrder, Scale};
+use layout::GridLayout;
 use seatmap_data::machine::Profile;
 
 /// The colours that the terminal can show.
@@ -43,14 +43,14 @@ pub struct DrawOptions {
     /// Its columns.
     pub width: usize,
     /// The order of rows and columns.
-    pub order: Order,
+    pub order: GridOrder,
     /// Draw the model's prediction for lines of this home instead of the medians.
     pub home: Option<usize>,
 }
 
 impl Default for DrawOptions {
     fn default() -> Self {
-        DrawOptions { colour: Colour::None, width: 80, order: Order::Group, home: None }
+        DrawOptions { colour: Colour::None, width: 80, order: GridOrder::Group, home: None }
     }
 }
 
@@ -87,7 +87,7 @@ pub(crate) fn draw(grid: &Grid, digits: Digits, options: &DrawOptions, lines: us
 /// Cells without numbers; two lines beside theirs and the legend's are the axis above and the note
 /// on reduction below.
 fn reduced(grid: &Grid, scale: Option<Scale>, options: &DrawOptions, lines: usize) -> String {
-    let (small, layout) = Layout::fit(grid, options, lines.saturating_sub(caption::LINES + 2));
+    let (small, layout) = GridLayout::fit(grid, options, lines.saturating_sub(caption::LINES + 2));
     canvas::draw(grid, &small, &layout, scale, options.colour) + &caption::reduction(&small)
 }
 

@@ -1,7 +1,7 @@
 //! A small matrix as a table: every cell its number, on the ground of its colour.
 
 use super::layout::label_width;
-use super::paint::Line;
+use super::paint::PaintedLine;
 use super::{Colour, DrawOptions};
 use crate::palette::{Rgb, UNKNOWN, colour, is_light};
 use crate::{Digits, Grid, Scale};
@@ -50,7 +50,7 @@ fn line(
     digits: Digits,
     colour: Colour,
 ) -> String {
-    let mut line = Line::default();
+    let mut line = PaintedLine::default();
     line.push(Style::new(), &format!("{:>1$} ", grid.os[row], label_width(grid) - 1));
     for column in 0..grid.os.len() {
         let value = grid.cells_ns[(row, column)];

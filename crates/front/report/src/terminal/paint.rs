@@ -31,12 +31,12 @@ impl Colour {
 
 /// A line of text in the making; escape sequences stand only where the style changes.
 #[derive(Debug, Default)]
-pub(super) struct Line {
+pub(super) struct PaintedLine {
     text: String,
     style: Style,
 }
 
-impl Line {
+impl PaintedLine {
     /// Appends text in a style.
     pub fn push(&mut self, style: Style, text: &str) {
         if style != self.style {
@@ -62,7 +62,7 @@ mod tests {
     #[test]
     fn equal_neighbours_share_one_sequence() {
         let style = Colour::True.style(Some([1, 2, 3]), None);
-        let mut line = Line::default();
+        let mut line = PaintedLine::default();
         line.push(style, "a");
         line.push(style, "b");
         line.push(Style::new(), "c  ");
@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn without_colour_there_is_no_escape() {
-        let mut line = Line::default();
+        let mut line = PaintedLine::default();
         line.push(Colour::None.style(Some([1, 2, 3]), Some([4, 5, 6])), "ab");
         assert_eq!(line.end() + &Colour::None.bold("c"), "ab\nc");
     }

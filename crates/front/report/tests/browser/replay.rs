@@ -3,7 +3,7 @@
 use crate::devtools::Page;
 use crate::{there_is_a_browser, troubles};
 use seatmap_data::machine::{Pu, Topology};
-use seatmap_watch::recording::{Header, KnownThread, Moment, Ran, Recording};
+use seatmap_watch::recording::{KnownThread, Ran, Recording, RecordingEntry, RecordingHeader};
 use std::path::PathBuf;
 
 /// Two CPUs and two threads, one of which goes from CPU 0 to CPU 1; its name is hostile.
@@ -19,7 +19,7 @@ fn recording() -> Recording {
         mask: "0-1".to_owned(),
     };
     let ran = |tid, cpu, run_percent| Ran { tid, cpu: Some(cpu), run_percent, ..Ran::default() };
-    let look = |at_s, known, ran| Moment {
+    let look = |at_s, known, ran| RecordingEntry {
         at_s,
         cpus: vec![(0, Some(75.0)), (1, Some(25.0))],
         known,
@@ -30,14 +30,14 @@ fn recording() -> Recording {
     let both = vec![known(7, "<img src=x>"), known(8, "io")];
     let moments = vec![
         look(1.0, both, vec![ran(7, 0, 75.0), ran(8, 1, 25.0)]),
-        Moment {
+        RecordingEntry {
             wakes: Some(vec![(7, 8, 1234.5)]),
             ..look(2.0, Vec::new(), vec![ran(7, 0, 75.0)])
         },
         look(3.0, Vec::new(), vec![ran(7, 1, 25.0)]),
     ];
     Recording {
-        header: Header::new("desk", 0.0, &Topology { pus }, None),
+        header: RecordingHeader::new("desk", 0.0, &Topology { pus }, None),
         moments,
         is_cut_off: false,
     }

@@ -2,12 +2,12 @@
 //! 240.
 
 use seatmap_data::machine::{
-    CoreDistance, HomeModel, Loaded, Matrix, Origin, OriginKind, PairRegimes, PairStatus, Profile,
-    Protocol, Pu, Regime, Square, Topology,
+    CoreDistance, HomeModel, LoadedPoint, Matrix, Origin, OriginKind, PairRegimes, PairStatus,
+    Profile, Protocol, Pu, Regime, Square, Topology,
 };
 use seatmap_data::plan::{Baselines, Channel, Plan, Random};
-use seatmap_health::noise::{Bin, CpuNoise, FORMAT, Gap, Meter, NoiseReport};
-use seatmap_report::floor::{Comparison, DrawnPlacement, Floor};
+use seatmap_health::noise::{Bin, CpuNoise, FORMAT, Gap, MeterCalibration, NoiseReport};
+use seatmap_report::floor::{DrawnPlacement, FloorPlan, SeatingComparison};
 
 const PUS: u32 = 16;
 const GROUP: u32 = 8;
@@ -84,9 +84,9 @@ fn distance() -> CoreDistance {
     distance
 }
 
-fn loaded(pairs: u32) -> Loaded {
+fn loaded(pairs: u32) -> LoadedPoint {
     let median_ns = 110.0 + f64::from(pairs * GROUP);
-    Loaded {
+    LoadedPoint {
         pairs,
         median_ns,
         p10_ns: median_ns - 30.0,
@@ -127,7 +127,7 @@ pub fn noise() -> String {
         sources: Vec::new(),
         unexplained_at_least_percent: None,
         trace: None,
-        meter: Meter {
+        meter: MeterCalibration {
             resolution_ns: 17.6,
             threshold_ns: 141.0,
             record_ns: 864.3,
@@ -172,7 +172,8 @@ pub fn placement() -> String {
         DrawnPlacement::in_order(&profile, &pattern, &plan, vec![0, 60, 120, 180]),
         DrawnPlacement::planned(&pattern, &plan),
     ];
-    let comparison = Comparison::new(Floor::of(&profile, Some(&model)), &pattern, &plan, seatings);
+    let comparison =
+        SeatingComparison::new(FloorPlan::of(&profile, Some(&model)), &pattern, &plan, seatings);
     seatmap_report::html::placement(&profile, &pattern, &plan, &comparison)
 }
 

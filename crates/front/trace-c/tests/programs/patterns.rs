@@ -1,7 +1,7 @@
 //! Programs whose true pattern is known, and lines that are told by name.
 
 use crate::built::{Program, there_is};
-use seatmap_observe::tsan::{self, Sharing};
+use seatmap_observe::tsan::{self, SharingReport};
 use std::collections::HashMap;
 
 const PATTERNS: [&str; 5] = ["ring", "stencil", "tree", "pipeline", "workers"];
@@ -16,7 +16,7 @@ fn numbers<'a>(printed: &'a str, word: &'a str) -> impl Iterator<Item = Vec<i64>
 }
 
 /// The matrix that a program printed, and the one observed, both by the places of the tasks.
-fn matrices(printed: &str, sharing: &Sharing) -> (Vec<f64>, Vec<f64>) {
+fn matrices(printed: &str, sharing: &SharingReport) -> (Vec<f64>, Vec<f64>) {
     let tasks = &sharing.observation.tasks;
     let size = tasks.len();
     let places: HashMap<i64, usize> =

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// again (Liu et al. 2015, figure 7). Round-trip nanoseconds over all pairs and draws.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Loaded {
+pub struct LoadedPoint {
     /// Pairs that ran at the same time.
     pub pairs: u32,
     /// The median.

@@ -4,7 +4,7 @@ mod check;
 
 use crate::document::DocumentError;
 use crate::machine::{
-    Clock, CoreDistance, Environment, HomeModel, Loaded, Origin, SeatSpeed, Topology, Wakeups,
+    Clock, CoreDistance, Environment, HomeModel, LoadedPoint, Origin, SeatSpeed, Topology, Wakeups,
 };
 use serde::{Deserialize, Serialize};
 
@@ -39,7 +39,7 @@ pub struct Profile {
     pub home_model: Option<HomeModel>,
     /// Core distances under load, by ascending number of pairs; empty where they were not measured.
     #[serde(default)]
-    pub loaded: Vec<Loaded>,
+    pub loaded: Vec<LoadedPoint>,
     /// The seed of the random pairs of `loaded`, so that the very same ones can be drawn again;
     /// `null` where it is unknown.
     #[serde(default)]
@@ -223,7 +223,7 @@ mod tests {
             "passes": 1, "batches": 1, "round_trips": 1, "resolution_ns": 0.1, "discarded_gap": 0,
             "discarded_switched": 0, "discarded_moved": 0, "kept": 1, "seconds": 1.5,
         });
-        let loaded = [1, 2].map(|pairs| Loaded {
+        let loaded = [1, 2].map(|pairs| LoadedPoint {
             pairs,
             median_ns: 80.0,
             p10_ns: 79.0,

@@ -75,7 +75,7 @@ impl<T> std::ops::IndexMut<(usize, usize)> for Square<T> {
 }
 
 /// The form of a cell on file, where it differs from the form in memory.
-pub trait Cell: Sized {
+pub trait MatrixCell: Sized {
     /// The form on file.
     type Wire: Serialize + DeserializeOwned;
     /// Converts a cell to its form on file.
@@ -84,7 +84,7 @@ pub trait Cell: Sized {
     fn from_wire(wire: Self::Wire) -> Self;
 }
 
-impl Cell for f64 {
+impl MatrixCell for f64 {
     type Wire = Nanoseconds;
 
     fn to_wire(&self) -> Nanoseconds {
@@ -97,7 +97,7 @@ impl Cell for f64 {
     }
 }
 
-impl Cell for Option<PairStatus> {
+impl MatrixCell for Option<PairStatus> {
     type Wire = Option<PairStatus>;
 
     fn to_wire(&self) -> Self::Wire {
@@ -110,7 +110,7 @@ impl Cell for Option<PairStatus> {
 }
 
 #[cfg(feature = "schema")]
-impl<T: Cell<Wire: schemars::JsonSchema>> schemars::JsonSchema for Square<T> {
+impl<T: MatrixCell<Wire: schemars::JsonSchema>> schemars::JsonSchema for Square<T> {
     fn inline_schema() -> bool {
         true
     }
@@ -124,18 +124,18 @@ impl<T: Cell<Wire: schemars::JsonSchema>> schemars::JsonSchema for Square<T> {
     }
 }
 
-impl<T: Cell> Serialize for Square<T> {
+impl<T: MatrixCell> Serialize for Square<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut rows = serializer.serialize_seq(Some(self.n))?;
         for i in 0..self.n {
-            let row: Vec<T::Wire> = self.row(i).iter().map(Cell::to_wire).collect();
+            let row: Vec<T::Wire> = self.row(i).iter().map(MatrixCell::to_wire).collect();
             rows.serialize_element(&row)?;
         }
         rows.end()
     }
 }
 
-impl<'de, T: Cell> Deserialize<'de> for Square<T> {
+impl<'de, T: MatrixCell> Deserialize<'de> for Square<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let rows = Vec::<Vec<T::Wire>>::deserialize(deserializer)?;
         let n = rows.len();

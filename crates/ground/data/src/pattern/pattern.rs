@@ -56,13 +56,13 @@ pub struct Pattern {
     pub cache_bytes: Vec<u64>,
     /// How the pattern was observed, where it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub observation: Option<Observed>,
+    pub observation: Option<PatternObservation>,
 }
 
 /// The part of an observation that placing and seating need. Files of `seatmap observe` say more.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Observed {
+pub struct PatternObservation {
     /// The words of the methods, such as `wakeups`.
     #[serde(default)]
     pub methods: Vec<String>,

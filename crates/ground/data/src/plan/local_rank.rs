@@ -2,7 +2,7 @@
 //! of a job array.
 //!
 //! A launcher starts the same command line several times on a node. Each start has to take seats of
-//! its own, so it must know which one it is. [`Start::find`] asks the environment; exported scripts
+//! its own, so it must know which one it is. [`LaunchInstance::find`] asks the environment; exported scripts
 //! ask the same variables.
 
 /// The variable by which a user says which task a start is, before all others: a number, or
@@ -56,7 +56,7 @@ const PARALLEL: &str = "PARALLEL_JOBSLOT";
 
 /// Which of several starts of one command a process is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Start {
+pub enum LaunchInstance {
     /// The only one, as far as can be told.
     Alone,
     /// The one of this task, as the user said.
@@ -96,7 +96,7 @@ pub struct LocalRankError {
 /// A look-up of variables.
 type Look<'a> = &'a dyn Fn(&str) -> Option<String>;
 
-impl Start {
+impl LaunchInstance {
     /// The start that these variables describe. `here_cpus` is the number of CPUs that this process
     /// may use: an array of Slurm whose tasks have CPUs of their own needs no share.
     ///
@@ -116,9 +116,9 @@ impl Start {
     /// [`LocalRankError`].
     pub fn find(look: Look<'_>, here_cpus: usize) -> Result<Self, LocalRankError> {
         match look(OWN).as_deref() {
-            Some(ALL) => return Ok(Start::Alone),
+            Some(ALL) => return Ok(LaunchInstance::Alone),
             Some("") | None => {}
-            Some(_) => return Ok(Start::Task(number(look, OWN)?.unwrap_or(0))),
+            Some(_) => return Ok(LaunchInstance::Task(number(look, OWN)?.unwrap_or(0))),
         }
         let ranks = [of_launchers(look)?, of_slurm(look)?, of_variables(look, &TORCHRUN)?];
         // One rank a node is as good as no launcher: it has all seats to itself.
@@ -131,7 +131,7 @@ impl Start {
             None => of_parallel(look)?,
             found => found,
         };
-        Ok(found.map_or(Start::Alone, Start::OneOf))
+        Ok(found.map_or(LaunchInstance::Alone, LaunchInstance::OneOf))
     }
 }
 
@@ -256,19 +256,19 @@ fn number(look: Look<'_>, name: &str) -> Result<Option<usize>, LocalRankError> {
 mod tests {
     use super::*;
 
-    fn found(set: &str) -> Result<Start, LocalRankError> {
+    fn found(set: &str) -> Result<LaunchInstance, LocalRankError> {
         let look = |name: &str| {
             let variables = set.split(' ').filter_map(|word| word.split_once('='));
             variables.filter(|(key, _)| *key == name).map(|(_, value)| value.to_owned()).next()
         };
-        Start::find(&look, 8)
+        LaunchInstance::find(&look, 8)
     }
 
     fn rank(set: &str) -> Option<(usize, Option<usize>)> {
         match found(set).unwrap() {
-            Start::OneOf(rank) => Some((rank.rank, rank.size)),
-            Start::Alone => None,
-            Start::Task(task) => panic!("task {task}"),
+            LaunchInstance::OneOf(rank) => Some((rank.rank, rank.size)),
+            LaunchInstance::Alone => None,
+            LaunchInstance::Task(task) => panic!("task {task}"),
         }
     }
 
@@ -340,8 +340,8 @@ mod tests {
     #[test]
     fn the_user_has_the_first_word() {
         let ranks = "OMPI_COMM_WORLD_LOCAL_RANK=1 OMPI_COMM_WORLD_LOCAL_SIZE=2";
-        assert_eq!(found(&format!("SEATMAP_TASK=all {ranks}")), Ok(Start::Alone));
-        assert_eq!(found(&format!("SEATMAP_TASK=7 {ranks}")), Ok(Start::Task(7)));
+        assert_eq!(found(&format!("SEATMAP_TASK=all {ranks}")), Ok(LaunchInstance::Alone));
+        assert_eq!(found(&format!("SEATMAP_TASK=7 {ranks}")), Ok(LaunchInstance::Task(7)));
         assert_eq!(rank(&format!("SEATMAP_TASK= {ranks}")), Some((1, Some(2))));
     }
 

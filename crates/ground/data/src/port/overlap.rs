@@ -14,7 +14,7 @@ const INTERRUPTED: u64 = 8;
 
 /// When one task did what, on a clock that all tasks read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Run {
+pub struct TaskBeats {
     /// The clock when the task began to work, and after each batch of its operations, until it
     /// stopped.
     pub beats: Vec<u64>,
@@ -27,11 +27,11 @@ pub struct Run {
 /// they all were all the time, 0 where a task was alone. A task that was interrupted was not at
 /// work meanwhile.
 #[must_use]
-pub fn overlap(runs: &[Run]) -> f64 {
+pub fn overlap(runs: &[TaskBeats]) -> f64 {
     // All tasks were at work from the last begin to the first end.
     let from = runs.iter().filter_map(|run| run.beats.first()).max().copied().unwrap_or(0);
     let until = runs.iter().filter_map(|run| run.beats.last()).min().copied().unwrap_or(0);
-    let away: Vec<Vec<Range<u64>>> = runs.iter().map(Run::away).collect();
+    let away: Vec<Vec<Range<u64>>> = runs.iter().map(TaskBeats::away).collect();
     runs.iter()
         .enumerate()
         .map(|(at, run)| {
@@ -45,7 +45,7 @@ pub fn overlap(runs: &[Run]) -> f64 {
         .fold(1.0, f64::min)
 }
 
-impl Run {
+impl TaskBeats {
     fn batches(&self) -> impl Iterator<Item = Range<u64>> {
         self.beats.windows(2).map(|two| two[0]..two[1])
     }

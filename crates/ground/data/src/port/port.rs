@@ -4,20 +4,20 @@ use crate::port::{Addr, Stamp};
 
 /// A change to a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Change {
+pub enum ValueChange {
     /// This is added to it.
     Add(u32),
     /// The number becomes this one.
     Set(u32),
 }
 
-impl Change {
+impl ValueChange {
     /// The number after this change.
     #[must_use]
     pub fn of(self, found: u32) -> u32 {
         match self {
-            Change::Add(value) => found.wrapping_add(value),
-            Change::Set(value) => value,
+            ValueChange::Add(value) => found.wrapping_add(value),
+            ValueChange::Set(value) => value,
         }
     }
 }
@@ -53,7 +53,7 @@ pub trait Port {
 
     /// Changes the lower or the upper 32 bits of a word in one piece, and returns what they held
     /// before.
-    fn change_half(&self, word: Addr, is_upper: bool, change: Change) -> u32 {
+    fn change_half(&self, word: Addr, is_upper: bool, change: ValueChange) -> u32 {
         let shift = 32 * u32::from(is_upper);
         let before = change_word(self, word, |found| {
             let half = u64::from(change.of((found >> shift) as u32));
@@ -68,7 +68,7 @@ pub trait Port {
         &self,
         _word: Addr,
         _is_upper: bool,
-        _change: Change,
+        _change: ValueChange,
         _times: u64,
     ) -> bool {
         false

@@ -8,7 +8,7 @@
 //! fast for the lists that are met here, and simpler.)
 
 /// All pairs of two ascending lists, each with its figure.
-pub struct Pairs<'a> {
+pub struct ValuePairs<'a> {
     kind: Kind,
     first: &'a [f64],
     second: &'a [f64],
@@ -24,17 +24,17 @@ enum Kind {
     Difference,
 }
 
-impl<'a> Pairs<'a> {
+impl<'a> ValuePairs<'a> {
     /// The means of all pairs of these values, each with itself too. The values are finite and
     /// ascend.
     pub fn means(values: &'a [f64]) -> Self {
-        Pairs { kind: Kind::Mean, first: values, second: values }
+        ValuePairs { kind: Kind::Mean, first: values, second: values }
     }
 
     /// The differences of each value of the second list from each of the first. Both lists are
     /// finite and ascend.
     pub fn differences(first: &'a [f64], second: &'a [f64]) -> Self {
-        Pairs { kind: Kind::Difference, first, second }
+        ValuePairs { kind: Kind::Difference, first, second }
     }
 
     /// The number of pairs.
@@ -168,8 +168,8 @@ mod tests {
             let values = sorted(&values);
             let before = FIGURES.get();
             assert!(
-                Pairs::means(&values).median().is_some()
-                    && Pairs::differences(&values, &values).nth(9).is_some()
+                ValuePairs::means(&values).median().is_some()
+                    && ValuePairs::differences(&values, &values).nth(9).is_some()
             );
             FIGURES.get() - before
         };
@@ -185,24 +185,24 @@ mod tests {
 
     #[test]
     fn nothing_has_no_pairs() {
-        assert_eq!((Pairs::means(&[]).median(), Pairs::means(&[]).nth(0)), (None, None));
-        assert_eq!(Pairs::differences(&[], &[1.0]).median(), None);
-        assert_eq!(Pairs::means(&[3.0]).nth(1), None);
+        assert_eq!((ValuePairs::means(&[]).median(), ValuePairs::means(&[]).nth(0)), (None, None));
+        assert_eq!(ValuePairs::differences(&[], &[1.0]).median(), None);
+        assert_eq!(ValuePairs::means(&[3.0]).nth(1), None);
     }
 
     #[test]
     fn zero_has_no_sign() {
-        let means = Pairs::means(&[-1.0, 0.0, 1.0]);
+        let means = ValuePairs::means(&[-1.0, 0.0, 1.0]);
         assert_eq!(means.nth(2).map(f64::to_bits), Some(0));
-        let differences = Pairs::differences(&[1.0, 2.0], &[1.0, 2.0]);
+        let differences = ValuePairs::differences(&[1.0, 2.0], &[1.0, 2.0]);
         assert_eq!(differences.nth(1).map(f64::to_bits), Some(0));
     }
 
     #[test]
     fn a_hundred_thousand_values_are_no_matter() {
         let values: Vec<f64> = (0..100_001).map(f64::from).collect();
-        assert_eq!(Pairs::means(&values).median(), Some(50_000.0));
-        assert_eq!(Pairs::differences(&values, &values).median(), Some(0.0));
+        assert_eq!(ValuePairs::means(&values).median(), Some(50_000.0));
+        assert_eq!(ValuePairs::differences(&values, &values).median(), Some(0.0));
     }
 
     proptest! {
@@ -213,14 +213,14 @@ mod tests {
         ) {
             let values = sorted(&values);
             let others = sorted(&others);
-            let means = Pairs::means(&values);
+            let means = ValuePairs::means(&values);
             let listed = all_means(&values);
             prop_assert_eq!(means.count(), listed.len());
             for (at, wanted) in listed.iter().enumerate() {
                 prop_assert_eq!(means.nth(at), Some(*wanted));
             }
             prop_assert_eq!(means.median(), quantile_sorted(&listed, 0.5));
-            let differences = Pairs::differences(&values, &others);
+            let differences = ValuePairs::differences(&values, &others);
             let listed = values.iter().flat_map(|low| others.iter().map(move |high| high - low)).collect::<Vec<_>>();
             let listed = sorted(&listed);
             for (at, wanted) in listed.iter().enumerate() {

@@ -6,7 +6,7 @@
 //! distribution, whatever its tails, and for too few differences there is none.
 
 use crate::statistics::dependence::widening;
-use crate::statistics::pairs::Pairs;
+use crate::statistics::pairs::ValuePairs;
 use crate::statistics::random::Xoshiro;
 use crate::statistics::{quantile, sorted};
 
@@ -56,7 +56,7 @@ pub fn fewest(confidence: f64) -> usize {
 #[must_use]
 pub fn shift(differences: &[f64], confidence: f64) -> Option<Shift> {
     let values = sorted(differences);
-    let means = Pairs::means(&values);
+    let means = ValuePairs::means(&values);
     let beyond = beyond(values.len(), tail(confidence))?;
     let low = means.nth(beyond)?;
     let high = means.nth(means.count().checked_sub(1 + beyond)?)?;
@@ -75,7 +75,7 @@ pub fn shift_in_order(differences: &[f64], confidence: f64) -> Option<Shift> {
 /// The Hodges-Lehmann estimate alone; `None` without differences.
 #[must_use]
 pub fn centre(differences: &[f64]) -> Option<f64> {
-    Pairs::means(&sorted(differences)).median()
+    ValuePairs::means(&sorted(differences)).median()
 }
 
 /// How far the second list lies above the first, where the two are not paired: the Hodges-Lehmann
@@ -89,7 +89,7 @@ pub fn between(first: &[f64], second: &[f64], confidence: f64) -> Option<Shift> 
         return None;
     }
     let count = first.len().min(second.len());
-    let all = Pairs::differences(&first, &second);
+    let all = ValuePairs::differences(&first, &second);
     // Of the rank sum of Wilcoxon, Mann and Whitney under no difference; ties make it smaller,
     // which errs on the safe side.
     let deviation = (m * n * (m + n + 1.0) / 12.0).sqrt();

@@ -2,8 +2,8 @@
 
 /// A number of things with their name: `1 core`, `2 cores`, `3 passes`, `4 more entries`.
 #[must_use]
-pub fn counted(count: impl Into<Count>, name: &str) -> String {
-    let Count(count) = count.into();
+pub fn counted(count: impl Into<CountedNumber>, name: &str) -> String {
+    let CountedNumber(count) = count.into();
     match count {
         1 => format!("1 {name}"),
         _ => format!("{count} {}", plural(name)),
@@ -18,44 +18,44 @@ pub fn percent(part: u64, whole: u64) -> f64 {
 
 /// The number in [`counted`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Count(u64);
+pub struct CountedNumber(u64);
 
-impl From<usize> for Count {
+impl From<usize> for CountedNumber {
     fn from(count: usize) -> Self {
-        Count(count as u64)
+        CountedNumber(count as u64)
     }
 }
 
-impl<T: Copy> From<&T> for Count
+impl<T: Copy> From<&T> for CountedNumber
 where
-    Count: From<T>,
+    CountedNumber: From<T>,
 {
     fn from(count: &T) -> Self {
-        Count::from(*count)
+        CountedNumber::from(*count)
     }
 }
 
-impl From<u16> for Count {
+impl From<u16> for CountedNumber {
     fn from(count: u16) -> Self {
-        Count(count.into())
+        CountedNumber(count.into())
     }
 }
 
-impl From<u8> for Count {
+impl From<u8> for CountedNumber {
     fn from(count: u8) -> Self {
-        Count(count.into())
+        CountedNumber(count.into())
     }
 }
 
-impl From<u32> for Count {
+impl From<u32> for CountedNumber {
     fn from(count: u32) -> Self {
-        Count(count.into())
+        CountedNumber(count.into())
     }
 }
 
-impl From<u64> for Count {
+impl From<u64> for CountedNumber {
     fn from(count: u64) -> Self {
-        Count(count)
+        CountedNumber(count)
     }
 }
 
@@ -101,8 +101,8 @@ pub fn agreeing<'a>(count: usize, one: &'a str, other: &'a str) -> &'a str {
 
 /// A number of times: `once`, `twice`, `3 times`.
 #[must_use]
-pub fn times(count: impl Into<Count>) -> String {
-    let Count(count) = count.into();
+pub fn times(count: impl Into<CountedNumber>) -> String {
+    let CountedNumber(count) = count.into();
     match count {
         1 => "once".to_owned(),
         2 => "twice".to_owned(),

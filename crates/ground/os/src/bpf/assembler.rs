@@ -6,34 +6,34 @@ use std::collections::HashMap;
 /// A register: 0 is the answer of a call, 1 to 5 are the arguments of calls, 6 to 9 survive them,
 /// and 10 is the end of the stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Register(pub u8);
+pub struct EbpfRegister(pub u8);
 
 /// The registers by their names in the kernel's documentation
 /// (`Documentation/bpf/standardization/instruction-set.rst`): 0 holds the answer of a call, 1 to 5
 /// its arguments, 6 to 9 survive it, and the stack lies below 10.
 pub mod registers {
-    use super::Register;
+    use super::EbpfRegister;
 
     /// The answer of a call, and of the program.
-    pub const R0: Register = Register(0);
+    pub const R0: EbpfRegister = EbpfRegister(0);
     /// Argument 1 of a call.
-    pub const R1: Register = Register(1);
+    pub const R1: EbpfRegister = EbpfRegister(1);
     /// Argument 2 of a call.
-    pub const R2: Register = Register(2);
+    pub const R2: EbpfRegister = EbpfRegister(2);
     /// Argument 3 of a call.
-    pub const R3: Register = Register(3);
+    pub const R3: EbpfRegister = EbpfRegister(3);
     /// Argument 4 of a call.
-    pub const R4: Register = Register(4);
+    pub const R4: EbpfRegister = EbpfRegister(4);
     /// The first of those that survive a call.
-    pub const R6: Register = Register(6);
+    pub const R6: EbpfRegister = EbpfRegister(6);
     /// Number 7; it survives a call.
-    pub const R7: Register = Register(7);
+    pub const R7: EbpfRegister = EbpfRegister(7);
     /// Number 8; it survives a call.
-    pub const R8: Register = Register(8);
+    pub const R8: EbpfRegister = EbpfRegister(8);
     /// Number 9; it survives a call.
-    pub const R9: Register = Register(9);
+    pub const R9: EbpfRegister = EbpfRegister(9);
     /// The end of the stack, which can only be read.
-    pub const STACK: Register = Register(10);
+    pub const STACK: EbpfRegister = EbpfRegister(10);
 }
 
 /// The width of a load or store.
@@ -59,7 +59,7 @@ impl Width {
 
 /// A comparison of 64-bit numbers without a sign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Compare {
+pub enum JumpCondition {
     /// Equal.
     Equal,
     /// Not equal.
@@ -68,19 +68,19 @@ pub enum Compare {
     Above,
 }
 
-impl Compare {
+impl JumpCondition {
     fn bits(self) -> u8 {
         match self {
-            Compare::Equal => 0x10,
-            Compare::Above => 0x20,
-            Compare::Different => 0x50,
+            JumpCondition::Equal => 0x10,
+            JumpCondition::Above => 0x20,
+            JumpCondition::Different => 0x50,
         }
     }
 }
 
 /// An operation on 64-bit numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Operation {
+pub enum EbpfOperation {
     /// Sum.
     Add,
     /// Difference; of two addresses a number.
@@ -97,16 +97,16 @@ pub enum Operation {
     Move,
 }
 
-impl Operation {
+impl EbpfOperation {
     fn bits(self) -> u8 {
         match self {
-            Operation::Add => 0x00,
-            Operation::Subtract => 0x10,
-            Operation::Or => 0x40,
-            Operation::And => 0x50,
-            Operation::ShiftLeft => 0x60,
-            Operation::ShiftRight => 0x70,
-            Operation::Move => 0xb0,
+            EbpfOperation::Add => 0x00,
+            EbpfOperation::Subtract => 0x10,
+            EbpfOperation::Or => 0x40,
+            EbpfOperation::And => 0x50,
+            EbpfOperation::ShiftLeft => 0x60,
+            EbpfOperation::ShiftRight => 0x70,
+            EbpfOperation::Move => 0xb0,
         }
     }
 }
@@ -176,13 +176,25 @@ impl Assembler {
     }
 
     /// `to = *(from + offset)`.
-    pub fn load(&mut self, width: Width, to: Register, from: Register, offset: usize) -> &mut Self {
+    pub fn load(
+        &mut self,
+        width: Width,
+        to: EbpfRegister,
+        from: EbpfRegister,
+        offset: usize,
+    ) -> &mut Self {
         let offset = self.near(offset);
         self.put(0x61 | width.bits(), to, from, offset, 0)
     }
 
     /// `*(to + offset) = from`; offsets from the end of the stack are negative.
-    pub fn store(&mut self, width: Width, to: Register, offset: i16, from: Register) -> &mut Self {
+    pub fn store(
+        &mut self,
+        width: Width,
+        to: EbpfRegister,
+        offset: i16,
+        from: EbpfRegister,
+    ) -> &mut Self {
         self.put(0x63 | width.bits(), to, from, offset, 0)
     }
 
@@ -190,37 +202,42 @@ impl Assembler {
     pub fn store_number(
         &mut self,
         width: Width,
-        to: Register,
+        to: EbpfRegister,
         offset: i16,
         number: i32,
     ) -> &mut Self {
-        self.put(0x62 | width.bits(), to, Register(0), offset, number)
+        self.put(0x62 | width.bits(), to, EbpfRegister(0), offset, number)
     }
 
     /// `*(to + offset) += from`, as one step for all CPUs.
-    pub fn count(&mut self, to: Register, offset: i16, from: Register) -> &mut Self {
+    pub fn count(&mut self, to: EbpfRegister, offset: i16, from: EbpfRegister) -> &mut Self {
         self.put(0xdb, to, from, offset, 0)
     }
 
     /// `to = to OPERATION from`.
-    pub fn calculate(&mut self, operation: Operation, to: Register, from: Register) -> &mut Self {
+    pub fn calculate(
+        &mut self,
+        operation: EbpfOperation,
+        to: EbpfRegister,
+        from: EbpfRegister,
+    ) -> &mut Self {
         self.put(0x0f | operation.bits(), to, from, 0, 0)
     }
 
     /// `to = to OPERATION number`.
     pub fn calculate_number(
         &mut self,
-        operation: Operation,
-        to: Register,
+        operation: EbpfOperation,
+        to: EbpfRegister,
         number: i32,
     ) -> &mut Self {
-        self.put(0x07 | operation.bits(), to, Register(0), 0, number)
+        self.put(0x07 | operation.bits(), to, EbpfRegister(0), 0, number)
     }
 
     /// `to` = the address of the byte at this offset from the end of the stack.
-    pub fn stack(&mut self, to: Register, offset: i32) -> &mut Self {
-        self.calculate(Operation::Move, to, Register(10)).calculate_number(
-            Operation::Add,
+    pub fn stack(&mut self, to: EbpfRegister, offset: i32) -> &mut Self {
+        self.calculate(EbpfOperation::Move, to, EbpfRegister(10)).calculate_number(
+            EbpfOperation::Add,
             to,
             offset,
         )
@@ -229,21 +246,21 @@ impl Assembler {
     /// Jumps if the comparison holds.
     pub fn jump_if(
         &mut self,
-        compare: Compare,
-        left: Register,
+        compare: JumpCondition,
+        left: EbpfRegister,
         right: i32,
         label: &'static str,
     ) -> &mut Self {
         self.jumps.push((self.code.len(), label));
-        self.put(0x05 | compare.bits(), left, Register(0), 0, right)
+        self.put(0x05 | compare.bits(), left, EbpfRegister(0), 0, right)
     }
 
     /// Jumps if the comparison of two registers holds.
     pub fn jump_if_both(
         &mut self,
-        compare: Compare,
-        left: Register,
-        right: Register,
+        compare: JumpCondition,
+        left: EbpfRegister,
+        right: EbpfRegister,
         label: &'static str,
     ) -> &mut Self {
         self.jumps.push((self.code.len(), label));
@@ -253,7 +270,7 @@ impl Assembler {
     /// Jumps.
     pub fn jump(&mut self, label: &'static str) -> &mut Self {
         self.jumps.push((self.code.len(), label));
-        self.put(0x05, Register(0), Register(0), 0, 0)
+        self.put(0x05, EbpfRegister(0), EbpfRegister(0), 0, 0)
     }
 
     /// The place that jumps to this label lead to.
@@ -264,30 +281,30 @@ impl Assembler {
 
     /// Calls a function of the kernel.
     pub fn call(&mut self, helper: Helper) -> &mut Self {
-        self.put(0x85, Register(0), Register(0), 0, helper as i32)
+        self.put(0x85, EbpfRegister(0), EbpfRegister(0), 0, helper as i32)
     }
 
     /// Calls a function of the kernel by its number in the kernel's types.
     pub fn call_function(&mut self, number: u32) -> &mut Self {
-        self.put(0x85, Register(0), Register(2), 0, number as i32)
+        self.put(0x85, EbpfRegister(0), EbpfRegister(2), 0, number as i32)
     }
 
     /// `to` = the map, as an argument of a call.
-    pub fn map(&mut self, to: Register, map: &Map) -> &mut Self {
+    pub fn map(&mut self, to: EbpfRegister, map: &Map) -> &mut Self {
         self.wide(to, 1, map.descriptor(), 0)
     }
 
     /// `to` = the address of a counter of [`Map::counters`].
-    pub fn counter(&mut self, to: Register, map: &Map, number: u32) -> &mut Self {
+    pub fn counter(&mut self, to: EbpfRegister, map: &Map, number: u32) -> &mut Self {
         self.wide(to, 2, map.descriptor(), number as i32 * 8)
     }
 
     /// Ends the program with 0, the answer that tracepoints ask for.
     pub fn end(&mut self) -> &mut Self {
-        self.calculate_number(Operation::Move, Register(0), 0).put(
+        self.calculate_number(EbpfOperation::Move, EbpfRegister(0), 0).put(
             0x95,
-            Register(0),
-            Register(0),
+            EbpfRegister(0),
+            EbpfRegister(0),
             0,
             0,
         )
@@ -311,8 +328,14 @@ impl Assembler {
     }
 
     /// An instruction with a constant of 64 bits, which takes two places.
-    fn wide(&mut self, to: Register, kind: u8, low: i32, high: i32) -> &mut Self {
-        self.put(0x18, to, Register(kind), 0, low).put(0, Register(0), Register(0), 0, high)
+    fn wide(&mut self, to: EbpfRegister, kind: u8, low: i32, high: i32) -> &mut Self {
+        self.put(0x18, to, EbpfRegister(kind), 0, low).put(
+            0,
+            EbpfRegister(0),
+            EbpfRegister(0),
+            0,
+            high,
+        )
     }
 
     fn near(&mut self, offset: usize) -> i16 {
@@ -325,8 +348,8 @@ impl Assembler {
     fn put(
         &mut self,
         code: u8,
-        to: Register,
-        from: Register,
+        to: EbpfRegister,
+        from: EbpfRegister,
         offset: i16,
         immediate: i32,
     ) -> &mut Self {
@@ -341,14 +364,14 @@ impl Assembler {
 mod tests {
     use super::*;
 
-    const A: Register = Register(1);
+    const A: EbpfRegister = EbpfRegister(1);
 
     #[test]
     fn jumps_lead_to_their_labels() {
         let mut program = Assembler::new();
         program
             .label("start")
-            .jump_if(Compare::Equal, A, 7, "end")
+            .jump_if(JumpCondition::Equal, A, 7, "end")
             .jump("start")
             .label("end")
             .end();
@@ -377,8 +400,8 @@ mod tests {
     fn instructions_are_those_of_the_standard() {
         let mut program = Assembler::new();
         program
-            .load(Width::Double, Register(6), A, 8)
-            .store(Width::Word, Register(10), -4, Register(6))
+            .load(Width::Double, EbpfRegister(6), A, 8)
+            .store(Width::Word, EbpfRegister(10), -4, EbpfRegister(6))
             .end();
         let code = program.finish().unwrap();
         assert_eq!((code[0].code, code[0].offset), (0x79, 8));

@@ -6,7 +6,7 @@ use std::os::fd::{FromRawFd, OwnedFd};
 /// Commands, from `include/uapi/linux/bpf.h`.
 #[derive(Clone, Copy)]
 #[repr(u32)]
-pub(super) enum Command {
+pub(super) enum BpfCommand {
     MapCreate = 0,
     LookupElement = 1,
     UpdateElement = 2,
@@ -24,7 +24,7 @@ pub(super) enum Command {
 ///
 /// # Safety
 /// Each address in `attributes` must point to as much memory as the command reads and writes there.
-pub(super) unsafe fn bpf<T>(command: Command, attributes: &mut T) -> io::Result<i32> {
+pub(super) unsafe fn bpf<T>(command: BpfCommand, attributes: &mut T) -> io::Result<i32> {
     // SAFETY: the kernel reads and writes `size` bytes of `attributes`, which is that large; the
     // caller promises the rest.
     let answer = unsafe {
@@ -43,7 +43,7 @@ pub(super) unsafe fn bpf<T>(command: Command, attributes: &mut T) -> io::Result<
 ///
 /// # Safety
 /// As for [`bpf`]; the command must be one that opens a descriptor.
-pub(super) unsafe fn open<T>(command: Command, attributes: &mut T) -> io::Result<OwnedFd> {
+pub(super) unsafe fn open<T>(command: BpfCommand, attributes: &mut T) -> io::Result<OwnedFd> {
     // SAFETY: as the caller promises.
     let fd = unsafe { bpf(command, attributes)? };
     // SAFETY: the kernel has just made this descriptor, and no other object owns it.

@@ -1,6 +1,6 @@
 //! Tables that the kernel's programs and this process share.
 
-use super::call::{Command, bpf, object_name, open};
+use super::call::{BpfCommand, bpf, object_name, open};
 use crate::sched::threads_of_all;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
@@ -119,7 +119,7 @@ impl Map {
             ..Create::default()
         };
         // SAFETY: the structure holds no address.
-        let fd = unsafe { open(Command::MapCreate, &mut create)? };
+        let fd = unsafe { open(BpfCommand::MapCreate, &mut create)? };
         Ok(Map { fd, key_bytes, value_bytes })
     }
 
@@ -137,7 +137,7 @@ impl Map {
         let mut element = self.element(key)?;
         element.value = value.as_mut_ptr() as u64;
         // SAFETY: the key and the value are as long as the map's, which `element` checks.
-        match unsafe { bpf(Command::LookupElement, &mut element) } {
+        match unsafe { bpf(BpfCommand::LookupElement, &mut element) } {
             Ok(_) => Ok(Some(value)),
             Err(error) if error.raw_os_error() == Some(libc::ENOENT) => Ok(None),
             Err(error) => Err(error),
@@ -155,7 +155,7 @@ impl Map {
         }
         element.value = value.as_ptr() as u64;
         // SAFETY: the key and the value are as long as the map's; the kernel only reads them.
-        unsafe { bpf(Command::UpdateElement, &mut element) }.map(drop)
+        unsafe { bpf(BpfCommand::UpdateElement, &mut element) }.map(drop)
     }
 
     /// Removes a key; one that is not there is not an error.
@@ -165,7 +165,7 @@ impl Map {
     pub fn remove(&self, key: &[u8]) -> io::Result<()> {
         let mut element = self.element(key)?;
         // SAFETY: the key is as long as the map's; the kernel only reads it.
-        match unsafe { bpf(Command::DeleteElement, &mut element) } {
+        match unsafe { bpf(BpfCommand::DeleteElement, &mut element) } {
             Err(error) if error.raw_os_error() != Some(libc::ENOENT) => Err(error),
             _ => Ok(()),
         }
@@ -183,7 +183,7 @@ impl Map {
             ..Element::default()
         };
         // SAFETY: without a key the kernel writes the first one, which `next` has room for.
-        match unsafe { bpf(Command::NextKey, &mut element) } {
+        match unsafe { bpf(BpfCommand::NextKey, &mut element) } {
             Ok(_) => Ok(false),
             Err(error) if error.raw_os_error() == Some(libc::ENOENT) => Ok(true),
             Err(error) => Err(error),
@@ -196,7 +196,7 @@ impl Map {
     /// # Errors
     /// The kernel's: EINVAL before Linux 5.6.
     pub fn entries(&self, each: impl FnMut(&[u8], &[u8])) -> io::Result<()> {
-        self.batches(Command::LookupBatch, each)
+        self.batches(BpfCommand::LookupBatch, each)
     }
 
     /// As [`Map::entries`], and the table is empty after it: it holds what happened since. A
@@ -206,11 +206,11 @@ impl Map {
     /// # Errors
     /// The kernel's, as for [`Map::entries`].
     pub fn take(&self, each: impl FnMut(&[u8], &[u8])) -> io::Result<()> {
-        self.batches(Command::TakeBatch, each)
+        self.batches(BpfCommand::TakeBatch, each)
     }
 
     /// `command` must be one that reads entries in batches.
-    fn batches(&self, command: Command, mut each: impl FnMut(&[u8], &[u8])) -> io::Result<()> {
+    fn batches(&self, command: BpfCommand, mut each: impl FnMut(&[u8], &[u8])) -> io::Result<()> {
         let mut room = BATCH;
         let mut keys = vec![0; room * self.key_bytes];
         let mut values = vec![0; room * self.value_bytes];

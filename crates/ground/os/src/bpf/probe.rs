@@ -1,7 +1,7 @@
 //! Programs of eBPF that run where another program does: at an instruction of its file
 //! (perf_event_open(2), `Documentation/trace/uprobetracer.rst`).
 
-use super::program::Link;
+use super::program::EbpfLink;
 use crate::perf_event::{self, ANY_THREAD};
 use std::ffi::CString;
 use std::io;
@@ -43,7 +43,7 @@ struct Attributes {
 /// # Errors
 /// The kernel's: ENOENT without such events or without the file, EACCES or EPERM without
 /// CAP_PERFMON, EINVAL for a byte outside the file.
-pub(super) fn link(program: BorrowedFd<'_>, file: &Path, place: u64) -> io::Result<Link> {
+pub(super) fn link(program: BorrowedFd<'_>, file: &Path, place: u64) -> io::Result<EbpfLink> {
     let kind = std::fs::read_to_string(KIND)?.trim().parse().map_err(io::Error::other)?;
     let file = CString::new(file.as_os_str().as_bytes())?;
     let attributes = Attributes {
@@ -60,5 +60,5 @@ pub(super) fn link(program: BorrowedFd<'_>, file: &Path, place: u64) -> io::Resu
     let event = unsafe { perf_event::open(&attributes, ANY_THREAD, first_cpu)? };
     // SAFETY: the request takes the descriptor of a program and no address.
     let answer = unsafe { libc::ioctl(event.as_raw_fd(), SET_PROGRAM, program.as_raw_fd()) };
-    if answer < 0 { Err(io::Error::last_os_error()) } else { Ok(Link(event)) }
+    if answer < 0 { Err(io::Error::last_os_error()) } else { Ok(EbpfLink(event)) }
 }

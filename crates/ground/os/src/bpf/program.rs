@@ -1,7 +1,7 @@
 //! Loads a program of eBPF, attaches it, and asks how long it ran.
 
 use super::assembler::{Assembler, AssemblyError};
-use super::call::{Command, bpf, object_name, open};
+use super::call::{BpfCommand, bpf, object_name, open};
 use super::probe;
 use std::ffi::CStr;
 use std::io;
@@ -65,21 +65,21 @@ fn last_line(log: &str) -> String {
 
 /// A loaded program.
 #[derive(Debug)]
-pub struct Program {
+pub struct EbpfProgram {
     fd: OwnedFd,
     name: &'static str,
 }
 
 /// A program that runs at its place until this is dropped.
 #[derive(Debug)]
-pub struct Attached {
-    program: Program,
-    _link: Link,
+pub struct AttachedProgram {
+    program: EbpfProgram,
+    _link: EbpfLink,
 }
 
 /// A loaded program runs at its place until this is dropped. The drop waits for every CPU.
 #[derive(Debug)]
-pub struct Link(
+pub struct EbpfLink(
     #[expect(dead_code, reason = "the program is attached while the descriptor is open")]
     pub(super) OwnedFd,
 );
@@ -140,7 +140,7 @@ struct Enable {
     kind: u32,
 }
 
-impl Program {
+impl EbpfProgram {
     /// Loads a program for this place, by the number of the tracepoint in the kernel's types.
     ///
     /// # Errors
@@ -149,15 +149,15 @@ impl Program {
     pub fn load(name: &'static str, place: u32, code: &Assembler) -> Result<Self, LoadError> {
         let kind =
             Load { kind: TRACING, attach_kind: AT_TRACEPOINT, attach_to: place, ..Load::default() };
-        Program::load_as(kind, name, code)
+        EbpfProgram::load_as(kind, name, code)
     }
 
-    /// Loads a program that [`Program::link_at`] runs where other programs do.
+    /// Loads a program that [`EbpfProgram::link_at`] runs where other programs do.
     ///
     /// # Errors
-    /// As for [`Program::load`].
+    /// As for [`EbpfProgram::load`].
     pub fn load_probe(name: &'static str, code: &Assembler) -> Result<Self, LoadError> {
-        Program::load_as(Load { kind: AT_INSTRUCTION, ..Load::default() }, name, code)
+        EbpfProgram::load_as(Load { kind: AT_INSTRUCTION, ..Load::default() }, name, code)
     }
 
     fn load_as(kind: Load, name: &'static str, code: &Assembler) -> Result<Self, LoadError> {
@@ -170,8 +170,8 @@ impl Program {
             ..kind
         };
         // SAFETY: there are `instructions` of them, and the licence ends with a zero byte.
-        match unsafe { open(Command::ProgramLoad, &mut load) } {
-            Ok(fd) => Ok(Program { fd, name }),
+        match unsafe { open(BpfCommand::ProgramLoad, &mut load) } {
+            Ok(fd) => Ok(EbpfProgram { fd, name }),
             Err(source) => Err(LoadError::Refused { name, source, log: log(load) }),
         }
     }
@@ -180,21 +180,21 @@ impl Program {
     ///
     /// # Errors
     /// [`LoadError::Attach`].
-    pub fn attach(self) -> Result<Attached, LoadError> {
+    pub fn attach(self) -> Result<AttachedProgram, LoadError> {
         let link = self.link()?;
-        Ok(Attached { program: self, _link: link })
+        Ok(AttachedProgram { program: self, _link: link })
     }
 
     /// Runs the program at its place until the link is dropped. It can be linked again after that.
     ///
     /// # Errors
     /// [`LoadError::Attach`].
-    pub fn link(&self) -> Result<Link, LoadError> {
+    pub fn link(&self) -> Result<EbpfLink, LoadError> {
         let mut request = Open { program: self.fd.as_raw_fd() as u32, ..Open::default() };
         // SAFETY: the name is the null pointer, as the kernel knows the place since the program was
         // loaded.
-        let link = unsafe { open(Command::RawTracepointOpen, &mut request) };
-        link.map(Link).map_err(|source| LoadError::Attach { name: self.name, source })
+        let link = unsafe { open(BpfCommand::RawTracepointOpen, &mut request) };
+        link.map(EbpfLink).map_err(|source| LoadError::Attach { name: self.name, source })
     }
 
     /// Runs the program whenever any process executes the instruction at this byte of a file, until
@@ -204,7 +204,7 @@ impl Program {
     /// # Errors
     /// [`LoadError::Attach`]: ENOENT without such events (Linux 4.17) or without the file, EACCES
     /// or EPERM without CAP_PERFMON.
-    pub fn link_at(&self, file: &Path, place: u64) -> Result<Link, LoadError> {
+    pub fn link_at(&self, file: &Path, place: u64) -> Result<EbpfLink, LoadError> {
         let link = probe::link(self.fd.as_fd(), file, place);
         link.map_err(|source| LoadError::Attach { name: self.name, source })
     }
@@ -222,7 +222,7 @@ impl Program {
             to: words.as_mut_ptr() as u64,
         };
         // SAFETY: the kernel writes `bytes` bytes at most; the addresses in the structure are null.
-        unsafe { bpf(Command::ObjectInfo, &mut info)? };
+        unsafe { bpf(BpfCommand::ObjectInfo, &mut info)? };
         Ok(RunTime { time: Duration::from_nanos(words[24]), runs: words[25] })
     }
 }
@@ -234,12 +234,12 @@ fn log(mut load: Load) -> String {
     (load.log_level, load.log_bytes, load.log) = (1, LOG_BYTES as u32, text.as_mut_ptr() as u64);
     // SAFETY: as for the load before, and the log has `log_bytes` bytes. The result is dropped
     // where it loads now.
-    drop(unsafe { open(Command::ProgramLoad, &mut load) });
+    drop(unsafe { open(BpfCommand::ProgramLoad, &mut load) });
     let end = text.iter().position(|byte| *byte == 0).unwrap_or(0);
     String::from_utf8_lossy(&text[..end]).into_owned()
 }
 
-impl Attached {
+impl AttachedProgram {
     /// How often and how long it ran while [`Statistics`] were on.
     ///
     /// # Errors
@@ -262,13 +262,13 @@ impl Statistics {
     /// The kernel's: EPERM without CAP_SYS_ADMIN.
     pub fn begin() -> io::Result<Self> {
         // SAFETY: the structure holds no address; kind 0 is the time that programs run.
-        unsafe { open(Command::EnableStatistics, &mut Enable::default()) }.map(Statistics)
+        unsafe { open(BpfCommand::EnableStatistics, &mut Enable::default()) }.map(Statistics)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::assembler::{Operation, Register};
+    use super::super::assembler::{EbpfOperation, EbpfRegister};
     use super::super::{Btf, Map};
     use super::*;
 
@@ -286,13 +286,13 @@ mod tests {
         let Some(place) = place() else { return };
         let map = Map::counters("test", 1).unwrap();
         let mut code = Assembler::new();
-        let one = Register(1);
-        let counter = Register(2);
-        code.calculate_number(Operation::Move, one, 1)
+        let one = EbpfRegister(1);
+        let counter = EbpfRegister(2);
+        code.calculate_number(EbpfOperation::Move, one, 1)
             .counter(counter, &map, 0)
             .count(counter, 0, one)
             .end();
-        let attached = Program::load("test", place, &code).unwrap().attach().unwrap();
+        let attached = EbpfProgram::load("test", place, &code).unwrap().attach().unwrap();
         let statistics = Statistics::begin().unwrap();
         std::thread::spawn(|| std::thread::sleep(Duration::from_millis(1))).join().unwrap();
         drop(statistics);
@@ -309,8 +309,8 @@ mod tests {
         let Some(place) = place() else { return };
         let mut code = Assembler::new();
         // Register 3 holds nothing.
-        code.calculate(Operation::Move, Register(0), Register(3)).end();
-        let error = Program::load("bad", place, &code).unwrap_err().to_string();
+        code.calculate(EbpfOperation::Move, EbpfRegister(0), EbpfRegister(3)).end();
+        let error = EbpfProgram::load("bad", place, &code).unwrap_err().to_string();
         assert!(error.contains("R3 !read_ok"), "{error}");
     }
 }

@@ -34,7 +34,7 @@ impl Family {
     fn mask(&self) -> ThreadMask {
         let tid = self.pid();
         let cpus = CpuSet::of_thread(tid).unwrap();
-        ThreadMask { tid, started_ticks: Task::of(tid).unwrap().started_ticks, cpus }
+        ThreadMask { tid, started_ticks: ThreadStat::of(tid).unwrap().started_ticks, cpus }
     }
 
     fn grow(&mut self) -> Vec<Tid> {
@@ -147,9 +147,9 @@ fn one_that_cannot_be_freed_is_returned_with_the_command() {
     );
 }
 
-fn process(pid: Tid, parent: Tid, group: Tid, session: Tid) -> Task {
+fn process(pid: Tid, parent: Tid, group: Tid, session: Tid) -> ThreadStat {
     let line = format!("{pid} (x) S {parent} {group} {session} 0 -1 0{} {}", " 0".repeat(12), 500);
-    let mut task = Task::parse(pid, pid, &line).unwrap();
+    let mut task = ThreadStat::parse(pid, pid, &line).unwrap();
     task.started_ticks = boot::ticks();
     task
 }
@@ -163,7 +163,7 @@ fn program() -> SeatLedger {
     ledger
 }
 
-fn origin(orphan: &Task, adopters: &[Tid], group: &str, dead: &[Tid]) -> Origin {
+fn origin(orphan: &ThreadStat, adopters: &[Tid], group: &str, dead: &[Tid]) -> Origin {
     let adopters = adopters.iter().copied().collect();
     program().origin_of_orphan(
         orphan,

@@ -1,10 +1,10 @@
 //! The folder of a group: its path and the mount of its hierarchy, joined through cgroup
 //! namespaces.
 
-use super::{Cpuset, Hierarchy, Share};
+use super::{Cpuset, GroupWeight, Hierarchy};
 use crate::Tid;
 use crate::brake::Brake;
-use crate::group_quota::{self, Quota};
+use crate::group_quota::{self, GroupQuota};
 use crate::priority::{IDLE_WEIGHT, USUAL_WEIGHT};
 use crate::rights;
 use crate::root::Root;
@@ -190,7 +190,7 @@ impl Located {
 
     /// The shares of a contested CPU of the groups here and above. A group without the controller
     /// has no file, and the root of all groups competes with none.
-    pub(super) fn shares(&self, root: &Root) -> Vec<Share> {
+    pub(super) fn shares(&self, root: &Root) -> Vec<GroupWeight> {
         // Documentation/admin-guide/cgroup-v2.rst; `scale_load(1024)` in kernel/sched/core.c.
         let (name, usual) = if self.is_v2 { ("cpu.weight", 100.0) } else { ("cpu.shares", 1024.0) };
         let groups = self.upward().filter(|path| !(path.is_empty() && self.is_whole));
@@ -201,23 +201,26 @@ impl Located {
             let idle = format!("{folder}/cpu.idle");
             Some(match number(root, &idle) {
                 Some(value) if value != 0.0 => {
-                    Share { group, file: idle, value, weight: IDLE_WEIGHT / USUAL_WEIGHT }
+                    GroupWeight { group, file: idle, value, weight: IDLE_WEIGHT / USUAL_WEIGHT }
                 }
-                _ => {
-                    Share { group, file: format!("{folder}/{name}"), value, weight: value / usual }
-                }
+                _ => GroupWeight {
+                    group,
+                    file: format!("{folder}/{name}"),
+                    value,
+                    weight: value / usual,
+                },
             })
         });
         groups.collect()
     }
 
     /// The quotas here and above.
-    pub(super) fn quotas(&self, root: &Root) -> Vec<Quota> {
+    pub(super) fn quotas(&self, root: &Root) -> Vec<GroupQuota> {
         self.upward()
             .filter_map(|path| {
-                let quota = Quota::read(root, &format!("{}{path}", self.base), self.is_v2)?;
+                let quota = GroupQuota::read(root, &format!("{}{path}", self.base), self.is_v2)?;
                 let group = if path.is_empty() { "/".to_owned() } else { path.to_owned() };
-                Some(Quota { group, is_read_only: self.is_closed(root, &quota.file), ..quota })
+                Some(GroupQuota { group, is_read_only: self.is_closed(root, &quota.file), ..quota })
             })
             .collect()
     }

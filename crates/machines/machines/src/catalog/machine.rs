@@ -2,12 +2,12 @@
 
 use crate::catalog::bundled;
 use crate::catalog::capability::{Capability, Lacks};
-use crate::catalog::runner::{Answers, Runner};
+use crate::catalog::runner::{DistanceSource, Runner};
 use crate::host::remembered::{self, RememberedError};
 use crate::host::topology::{self, Gathered, TopologyError};
 use seatmap_data::document::Blame;
 use seatmap_data::document::shell_escaped;
-use seatmap_data::machine::import::{self, Format, ImportError, Note};
+use seatmap_data::machine::import::{self, Format, MachineImportError, ProfileNote};
 use seatmap_data::machine::{Origin, OriginKind, Profile};
 use seatmap_os::state::host_name;
 use seatmap_sim::{CoherentModel, ModelError, SimError, catalog, coherent};
@@ -37,7 +37,7 @@ pub struct Machine {
     /// The kind of the machine.
     pub kind: MachineKind,
     /// Notes for a reader of its file.
-    pub notes: Vec<Note>,
+    pub notes: Vec<ProfileNote>,
     /// The reason why a description cannot be run; `None` for one that can, and for other kinds.
     flaw: Option<String>,
     /// The name or path that the user typed.
@@ -82,7 +82,7 @@ pub enum OpenError {
         /// The file.
         path: String,
         /// The mistake in the file.
-        source: ImportError,
+        source: MachineImportError,
     },
     /// A tree of `hwloc-gather-topology` cannot be read.
     #[error("{path}")]
@@ -204,7 +204,7 @@ impl Machine {
             import::read_with(bytes, name, Some(today), &import::ImportOptions::default())
                 .map_err(|source| OpenError::Import { path: name.to_owned(), source })?;
         // That rows were numbered is said once, by the import whose --cpus can name them.
-        imported.notes.retain(|note| !matches!(note, import::Note::RowsInOrder { .. }));
+        imported.notes.retain(|note| !matches!(note, import::ProfileNote::RowsInOrder { .. }));
         let profile = Box::new(imported.profile);
         let described = text
             .filter(|text| Format::recognise(text, name) == Some(Format::Description))
@@ -319,11 +319,11 @@ impl Machine {
     /// The way in which the machine answers when its core distances are measured. A description is
     /// replayed: its figures are the distances.
     #[must_use]
-    pub fn answers(&self) -> Answers {
+    pub fn answers(&self) -> DistanceSource {
         match &self.kind {
-            MachineKind::Host => Answers::Measured,
-            MachineKind::Model(model) => Answers::Simulated(Arc::clone(model)),
-            _ => Answers::Replayed,
+            MachineKind::Host => DistanceSource::Measured,
+            MachineKind::Model(model) => DistanceSource::Simulated(Arc::clone(model)),
+            _ => DistanceSource::Replayed,
         }
     }
 

@@ -14,7 +14,7 @@ pub enum Runner {
 
 /// The way in which a machine answers when core distances are measured on it.
 #[derive(Clone, Debug)]
-pub enum Answers {
+pub enum DistanceSource {
     /// This computer answers with pinned threads and its clock.
     Measured,
     /// A model answers: it runs the same protocol in virtual time.

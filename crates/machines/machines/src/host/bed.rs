@@ -10,8 +10,8 @@ use crate::host::crew::Crew;
 use crate::host::together::Together;
 use crate::host::{HostClock, topology};
 use port::BedPort;
-use seatmap_data::port::channels::lines::{self, DECREMENTER_SHIFT, Layout, OnLines};
-use seatmap_data::port::channels::{Bed, DmaError, Program};
+use seatmap_data::port::channels::lines::{self, ChannelLayout, DECREMENTER_SHIFT, OnLines};
+use seatmap_data::port::channels::{Bed, ChannelProgram, DmaError};
 use seatmap_data::port::{Addr, Workload};
 use seatmap_os::cpus::Cpus;
 use seatmap_os::partners::is_gone;
@@ -107,7 +107,12 @@ impl HostBed {
     }
 
     /// Writes into each page of the local stores and modules, from the node where the page belongs.
-    fn place(&mut self, arena: &Arena, layout: &Layout, seats: &[u32]) -> Result<(), BedError> {
+    fn place(
+        &mut self,
+        arena: &Arena,
+        layout: &ChannelLayout,
+        seats: &[u32],
+    ) -> Result<(), BedError> {
         let shape = layout.shape();
         self.crew.run(seats, &|rank| touch(arena, layout.local(rank), shape.local_bytes))?;
         let modules = self.modules.clone();
@@ -130,7 +135,7 @@ fn touch(arena: &Arena, start: Addr, bytes: u32) {
 impl Bed for HostBed {
     type Error = BedError;
 
-    fn run<P: Program>(
+    fn run<P: ChannelProgram>(
         &mut self,
         seats: &[u32],
         program: &P,
@@ -172,7 +177,7 @@ impl End {
     fn of(payload: Box<dyn Any + Send>) -> End {
         match payload.downcast::<DmaError>() {
             Ok(refused) => End::Refused(*refused),
-            Err(other) if other.is::<lines::Ended>() => End::Followed,
+            Err(other) if other.is::<lines::PartnerFailure>() => End::Followed,
             Err(_) => End::Panicked,
         }
     }

@@ -24,7 +24,7 @@ const STEP_READINGS: usize = 20_000;
 /// `CLOCK_MONOTONIC_RAW`. The profile records the source, and the doctor warns about the last one.
 #[derive(Clone, Debug)]
 pub struct HostClock {
-    source: Source,
+    source: ClockSource,
     flaw: Option<CounterFlaw>,
     ns_per_tick: f64,
     step_ns: f64,
@@ -32,7 +32,7 @@ pub struct HostClock {
 
 /// The counter that a clock reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum ClockSource {
     /// The time-stamp counter of x86-64.
     Tsc,
     /// The virtual counter of 64-bit Arm.
@@ -50,14 +50,14 @@ pub enum CounterFlaw {
     Distrusted,
 }
 
-impl Source {
+impl ClockSource {
     /// The word used in profiles.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
-            Source::Tsc => "tsc",
-            Source::Cntvct => "cntvct",
-            Source::Kernel => "clock_gettime",
+            ClockSource::Tsc => "tsc",
+            ClockSource::Cntvct => "cntvct",
+            ClockSource::Kernel => "clock_gettime",
         }
     }
 }
@@ -67,9 +67,9 @@ impl HostClock {
     #[must_use]
     pub fn calibrated() -> Self {
         let trusted = counter::trusted(&Root::new("/"));
-        let source = trusted.unwrap_or(Source::Kernel);
+        let source = trusted.unwrap_or(ClockSource::Kernel);
         let ns_per_tick = match source {
-            Source::Kernel => 1.0,
+            ClockSource::Kernel => 1.0,
             _ => ns_per_tick(source),
         };
         let step_ticks = step_of((0..STEP_READINGS).map(|_| counter::read(source).ticks));
@@ -85,7 +85,7 @@ impl HostClock {
 
     /// The counter that this clock reads.
     #[must_use]
-    pub fn source(&self) -> Source {
+    pub fn source(&self) -> ClockSource {
         self.source
     }
 
@@ -114,7 +114,7 @@ impl HostClock {
     #[must_use]
     pub fn ticks_in(&self, cycles: u64) -> u64 {
         match self.source {
-            Source::Tsc => cycles,
+            ClockSource::Tsc => cycles,
             _ => (cycles as f64 / 3.0 / self.ns_per_tick) as u64,
         }
     }
@@ -131,7 +131,7 @@ impl HostClock {
     }
 }
 
-fn ns_per_tick(source: Source) -> f64 {
+fn ns_per_tick(source: ClockSource) -> f64 {
     let start_ticks = counter::read(source).ticks;
     let start = Instant::now();
     let mut elapsed = Duration::ZERO;

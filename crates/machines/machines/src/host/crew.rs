@@ -1,7 +1,7 @@
 //! One pinned thread for each PU, kept from run to run.
 
 use seatmap_os::affinity;
-use seatmap_os::partners::{Loss, Partners, Seat};
+use seatmap_os::partners::{Loss, PartnerThread, Partners};
 use std::collections::HashMap;
 use std::io;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -52,11 +52,11 @@ impl Crew {
         seats: &[u32],
         work: &(impl Fn(usize) -> T + Sync),
     ) -> Result<Vec<T>, CrewError> {
-        self.run_together(seats, &|seat: &Seat| work(seat.rank()))
+        self.run_together(seats, &|seat: &PartnerThread| work(seat.rank()))
     }
 
     /// The same for work that waits for other ranks: each of its waits checks its seat now and then
-    /// ([`Seat::check`]), and ends when another rank has panicked or has lost its CPU.
+    /// ([`PartnerThread::check`]), and ends when another rank has panicked or has lost its CPU.
     ///
     /// # Errors
     /// [`CrewError`]. No work begins if a thread cannot be pinned. A panic in one rank, or a CPU
@@ -64,7 +64,7 @@ impl Crew {
     pub fn run_together<T: Send>(
         &mut self,
         seats: &[u32],
-        work: &(impl Fn(&Seat) -> T + Sync),
+        work: &(impl Fn(&PartnerThread) -> T + Sync),
     ) -> Result<Vec<T>, CrewError> {
         if let Some(cpu) =
             seats.iter().enumerate().find_map(|(at, cpu)| seats[..at].contains(cpu).then_some(*cpu))
@@ -208,12 +208,15 @@ mod tests {
             return None;
         };
         let result =
-            Crew::default().run_together(&[first, second], &|seat: &Seat| match seat.rank() {
-                0 => loop {
-                    seat.check();
+            Crew::default().run_together(
+                &[first, second],
+                &|seat: &PartnerThread| match seat.rank() {
+                    0 => loop {
+                        seat.check();
+                    },
+                    _ => fail(first),
                 },
-                _ => fail(first),
-            });
+            );
         Some((result.unwrap_err(), [first, second]))
     }
 

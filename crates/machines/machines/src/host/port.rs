@@ -4,9 +4,9 @@ use crate::host::HostClock;
 #[cfg(target_arch = "x86_64")]
 use crate::host::halves;
 #[cfg(target_arch = "x86_64")]
-use seatmap_data::port::Change;
+use seatmap_data::port::ValueChange;
 use seatmap_data::port::{Addr, Port, Stamp};
-use seatmap_os::partners::{LOOKS, Seat};
+use seatmap_os::partners::{LOOKS, PartnerThread};
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub struct HostPort<'a> {
     words: &'a [AtomicU64],
     clock: &'a HostClock,
-    seat: Option<&'a Seat<'a>>,
+    seat: Option<&'a PartnerThread<'a>>,
 }
 
 impl<'a> HostPort<'a> {
@@ -30,7 +30,7 @@ impl<'a> HostPort<'a> {
 
     /// The port of a thread with partners: its waits unwind when one of them is gone.
     #[must_use]
-    pub fn seated(self, seat: &'a Seat<'a>) -> Self {
+    pub fn seated(self, seat: &'a PartnerThread<'a>) -> Self {
         HostPort { seat: Some(seat), ..self }
     }
 
@@ -98,23 +98,31 @@ impl Port for HostPort<'_> {
 
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
-    fn change_half(&self, word: Addr, is_upper: bool, change: Change) -> u32 {
+    fn change_half(&self, word: Addr, is_upper: bool, change: ValueChange) -> u32 {
         match change {
-            Change::Add(value) => halves::fetch_add(self.at(word), is_upper, value),
-            Change::Set(value) => halves::swap(self.at(word), is_upper, value),
+            ValueChange::Add(value) => halves::fetch_add(self.at(word), is_upper, value),
+            ValueChange::Set(value) => halves::swap(self.at(word), is_upper, value),
         }
     }
 
     #[cfg(target_arch = "x86_64")]
-    fn change_half_times(&self, word: Addr, is_upper: bool, change: Change, times: u64) -> bool {
+    fn change_half_times(
+        &self,
+        word: Addr,
+        is_upper: bool,
+        change: ValueChange,
+        times: u64,
+    ) -> bool {
         // The address is computed once: a look at it between two atomics gives the line away, and
         // doubles their time.
         let cell = self.at(word);
         match change {
-            Change::Add(value) => {
+            ValueChange::Add(value) => {
                 (0..times).for_each(|_| _ = halves::fetch_add(cell, is_upper, value))
             }
-            Change::Set(value) => (0..times).for_each(|_| _ = halves::swap(cell, is_upper, value)),
+            ValueChange::Set(value) => {
+                (0..times).for_each(|_| _ = halves::swap(cell, is_upper, value))
+            }
         }
         true
     }

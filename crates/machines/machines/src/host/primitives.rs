@@ -3,7 +3,7 @@
 //! | primitive | CPUs | one operation is |
 //! |---|---|---|
 //! | [`ThreadCreateJoin`] | 1 | a thread made, run and joined |
-//! | [`Futex`] | 2 | a round trip of sleeping and waking |
+//! | [`FutexPingPong`] | 2 | a round trip of sleeping and waking |
 //! | [`Descriptors`] | 2 | a round trip of 8 bytes through two eventfds, pipes, or a pair of Unix sockets |
 //! | [`Atomics`] | 1 or more | a compare-exchange, fetch-add or swap, of one word for all or one for each |
 //! | [`CopyBytes`] | 1 or 2 | bytes copied from a buffer of the last CPU's node |
@@ -33,11 +33,11 @@ mod thread;
 
 pub use atomics::{Atomics, ReadModifyWrite};
 pub use bytes::{CopyBytes, ProcessVmReadv};
-pub use descriptors::{Descriptors, Kind};
-pub use futex::Futex;
-pub(crate) use futex::Turn;
-pub use room::{Batches, PrimitiveError, Room, Samples, SamplesResult};
-pub use survey::{Timed, survey};
+pub use descriptors::{DescriptorKind, Descriptors};
+pub use futex::FutexPingPong;
+pub(crate) use futex::TurnWord;
+pub use room::{BatchPlan, PrimitiveError, PrimitiveThreads, SamplesResult, TaskSamples};
+pub use survey::{PrimitiveTimes, survey};
 pub use thread::ThreadCreateJoin;
 
 /// A primitive: one way for threads to talk.
@@ -58,7 +58,7 @@ pub trait Primitive {
     ///
     /// # Errors
     /// As [`Primitive::run`].
-    fn attempt(&self, room: &mut Room, cpus: &[u32], plan: Batches) -> SamplesResult;
+    fn attempt(&self, room: &mut PrimitiveThreads, cpus: &[u32], plan: BatchPlan) -> SamplesResult;
 
     /// Times it on these CPUs, with one pinned thread each. If the threads are not at work at the
     /// same time, it is timed again with more operations in each batch.
@@ -66,7 +66,7 @@ pub trait Primitive {
     /// # Errors
     /// A CPU is not available; the number of CPUs is wrong; a thread was moved; a system call
     /// failed; or the threads were not at work together however long they ran.
-    fn run(&self, room: &mut Room, cpus: &[u32], plan: Batches) -> SamplesResult {
+    fn run(&self, room: &mut PrimitiveThreads, cpus: &[u32], plan: BatchPlan) -> SamplesResult {
         room::repeated(plan, |plan| self.attempt(room, cpus, plan))
     }
 }

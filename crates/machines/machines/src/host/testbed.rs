@@ -7,7 +7,7 @@ use crate::host::port::HostPort;
 use seatmap_data::port::{Testbed, Workload};
 use seatmap_os::CpuError;
 use seatmap_os::cpus::Cpus;
-use seatmap_os::partners::Seat;
+use seatmap_os::partners::PartnerThread;
 use std::io;
 use std::sync::atomic::AtomicU64;
 
@@ -104,9 +104,9 @@ impl Testbed for HostTestbed {
             return Err(HostError::Lines { needed: workload.lines(), lines });
         }
         let port = HostPort::new(self.arena.words(), &self.clock);
-        Ok(self
-            .crew
-            .run_together(seats, &|seat: &Seat| workload.task(&port.seated(seat), seat.rank()))?)
+        Ok(self.crew.run_together(seats, &|seat: &PartnerThread| {
+            workload.task(&port.seated(seat), seat.rank())
+        })?)
     }
 
     fn pus(&self) -> &[u32] {

@@ -89,7 +89,7 @@ mod tests {
     use super::*;
     use crate::host::crew::Crew;
     use seatmap_os::affinity;
-    use seatmap_os::partners::Seat;
+    use seatmap_os::partners::PartnerThread;
 
     #[test]
     fn nobody_begins_before_the_last_has_come_nor_stops_before_the_last_has_ended() {
@@ -98,7 +98,7 @@ mod tests {
         let together = Together::default();
         let mut crew = Crew::default();
         for _ in 0..5 {
-            let times = crew.run_together(&cpus, &|seat: &Seat| {
+            let times = crew.run_together(&cpus, &|seat: &PartnerThread| {
                 let rank = seat.rank();
                 // Each thread comes later than the one before it, and works for longer.
                 let spin_until = |ticks| while clock.stamp().ticks < ticks {};

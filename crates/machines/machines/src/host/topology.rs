@@ -36,15 +36,15 @@ mod tree;
 mod unequal;
 
 use allowed::Allowed;
-use nest::{Kind, Numbers};
-use nodes::Nodes;
-use seatmap_data::machine::import::{MAX_PUS, Note};
+use nest::{SetNumbers, SharingKind};
+use nodes::NumaNodes;
+use seatmap_data::machine::import::{MAX_PUS, ProfileNote};
 use seatmap_data::machine::{Pu, Topology};
 use seatmap_os::cpus::{Cpus, in_cpuset};
 use seatmap_os::{CpuSet, affinity};
 use std::collections::HashMap;
 use std::path::Path;
-use tree::Tree;
+use tree::FileTree;
 
 pub use archive::MAX_UNPACKED_BYTES;
 
@@ -141,7 +141,7 @@ pub fn of_group() -> Result<Topology, TopologyError> {
 /// mask.
 #[must_use]
 pub fn showing(cpus: &CpuSet) -> Topology {
-    let tree = Tree::of_host();
+    let tree = FileTree::of_host();
     let mut pus: HashMap<u32, Pu> = match within(&tree, &Allowed::read(&tree), Numbered::Machine) {
         Ok(found) => found.topology.pus.into_iter().map(|pu| (pu.os, pu)).collect(),
         // A sandbox without sysfs: only the mask is known.
@@ -157,7 +157,7 @@ pub struct Gathered {
     /// Its PUs.
     pub topology: Topology,
     /// Files that contradict each other.
-    pub notes: Vec<Note>,
+    pub notes: Vec<ProfileNote>,
 }
 
 /// The PUs of the computer whose `sys` and `proc` are in this folder, limited to the PUs that the
@@ -166,7 +166,7 @@ pub struct Gathered {
 /// # Errors
 /// [`TopologyError`], which says what the folder lacks.
 pub fn read_folder(folder: &Path) -> Result<Gathered, TopologyError> {
-    let tree = Tree::below(folder);
+    let tree = FileTree::below(folder);
     if tree.has("sys") {
         of_tree(&tree)
     } else {
@@ -189,12 +189,12 @@ pub fn read_gathered(archive: &[u8]) -> Result<Gathered, GatherError> {
 /// # Errors
 /// [`TopologyError`], if the kernel does not say which PUs they are.
 pub fn whole() -> Result<Topology, TopologyError> {
-    let tree = Tree::of_host();
+    let tree = FileTree::of_host();
     let allowed = Allowed { cpus: None, ..Allowed::read(&tree) };
     Ok(within(&tree, &allowed, Numbered::Machine)?.topology)
 }
 
-fn of_tree(tree: &Tree) -> Result<Gathered, TopologyError> {
+fn of_tree(tree: &FileTree) -> Result<Gathered, TopologyError> {
     within(tree, &Allowed::read(tree), Numbered::Allowed)
 }
 
@@ -207,15 +207,19 @@ enum Numbered {
     Allowed,
 }
 
-fn within(tree: &Tree, allowed: &Allowed, numbered: Numbered) -> Result<Gathered, TopologyError> {
+fn within(
+    tree: &FileTree,
+    allowed: &Allowed,
+    numbered: Numbered,
+) -> Result<Gathered, TopologyError> {
     let running = cpus::running(tree)?;
-    let mut nest = cpus::Reader::new(tree, &running).nest();
+    let mut nest = cpus::TopologyReader::new(tree, &running).nest();
     device_tree::add(tree, &running, &mut nest);
-    let nodes = Nodes::read(tree, &running);
-    nodes.nodes.iter().for_each(|node| nest.insert(Kind::Memory, node.cpus.clone(), None));
+    let nodes = NumaNodes::read(tree, &running);
+    nodes.nodes.iter().for_each(|node| nest.insert(SharingKind::Memory, node.cpus.clone(), None));
     if let Some(distances) = &nodes.distances {
         let groups = distances::groups(&nodes.nodes, distances);
-        groups.into_iter().for_each(|set| nest.insert(Kind::Memory, set, None));
+        groups.into_iter().for_each(|set| nest.insert(SharingKind::Memory, set, None));
     }
     let notes = nest.notes();
     let pus = allowed.cpus.as_ref().map_or_else(|| running.clone(), |cpus| cpus.within(&running));
@@ -249,26 +253,26 @@ fn within(tree: &Tree, allowed: &Allowed, numbered: Numbered) -> Result<Gathered
     Ok(Gathered { topology: Topology { pus: all }, notes })
 }
 
-fn pu(os: u32, numbers: &Numbers, numa: Option<u32>) -> Pu {
+fn pu(os: u32, numbers: &SetNumbers, numa: Option<u32>) -> Pu {
     Pu {
         os,
-        core: number(numbers, os, Kind::Core),
+        core: number(numbers, os, SharingKind::Core),
         smt: None,
-        l2: number(numbers, os, Kind::L2),
-        cluster: number(numbers, os, Kind::Cluster),
-        l3: number(numbers, os, Kind::L3),
-        die: number(numbers, os, Kind::Die),
+        l2: number(numbers, os, SharingKind::L2),
+        cluster: number(numbers, os, SharingKind::Cluster),
+        l3: number(numbers, os, SharingKind::L3),
+        die: number(numbers, os, SharingKind::Die),
         numa,
-        package: number(numbers, os, Kind::Package),
-        book: number(numbers, os, Kind::Book),
-        drawer: number(numbers, os, Kind::Drawer),
+        package: number(numbers, os, SharingKind::Package),
+        book: number(numbers, os, SharingKind::Book),
+        drawer: number(numbers, os, SharingKind::Drawer),
         kind: None,
         ..Pu::default()
     }
 }
 
 /// The number of the part of a kind that a CPU belongs to.
-fn number(numbers: &Numbers, os: u32, kind: Kind) -> Option<u32> {
+fn number(numbers: &SetNumbers, os: u32, kind: SharingKind) -> Option<u32> {
     numbers.get(&(os, kind)).copied()
 }
 

@@ -2,7 +2,7 @@
 
 use crate::host::HostClock;
 use crate::host::crew::CrewError;
-use crate::host::primitives::{PrimitiveError, Turn};
+use crate::host::primitives::{PrimitiveError, TurnWord};
 use seatmap_data::port::Stamp;
 use seatmap_os::affinity;
 use seatmap_os::partners::Loss;
@@ -38,7 +38,7 @@ impl HostWakeups {
     ) -> Result<Vec<f64>, PrimitiveError> {
         let (first_out, second_in) = channel();
         let (second_out, first_in) = channel();
-        let turn = &Turn::default();
+        let turn = &TurnWord::default();
         let waits = WARM_UP + batches * round_trips;
         std::thread::scope(|scope| {
             let answering = builder()
@@ -74,7 +74,7 @@ impl HostWakeups {
     }
 
     /// The clock before the first batch and after each, of the thread that begins.
-    fn ask(&self, turn: &Turn, batches: u32, round_trips: u32) -> io::Result<Vec<Stamp>> {
+    fn ask(&self, turn: &TurnWord, batches: u32, round_trips: u32) -> io::Result<Vec<Stamp>> {
         (0..WARM_UP).try_for_each(|_| turn.pass_to(1).and_then(|()| turn.wait_for(0)))?;
         let mut stamps = vec![self.clock.stamp()];
         for _ in 0..batches {

@@ -3,7 +3,7 @@
 use crate::host::HostClock;
 use crate::host::crew::{Crew, CrewError};
 use crate::host::together::Together;
-use seatmap_os::partners::Seat;
+use seatmap_os::partners::PartnerThread;
 use std::hint::black_box;
 
 /// The time that the work should take on the first CPU.
@@ -55,7 +55,7 @@ impl HostWork {
         let clock = &self.clock;
         let steps = self.steps;
         let together = &Together::default();
-        self.crew.run_together(cpus, &|seat: &Seat| {
+        self.crew.run_together(cpus, &|seat: &PartnerThread| {
             let began = clock.stamp().ticks;
             while (clock.stamp().ticks - began) as f64 * clock.ns_per_tick() < WARM_UP_NS {
                 work(steps / 16);

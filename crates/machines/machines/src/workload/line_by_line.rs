@@ -1,6 +1,6 @@
 //! Core distance over one line after the other.
 
-use crate::workload::{PingPong, Trace};
+use crate::workload::{PingPong, PingPongTimes};
 use seatmap_data::port::{Addr, Barrier, Port, Workload};
 
 /// The turns of [`PingPong`] over many lines, by the same two tasks. Making the threads of a run
@@ -19,7 +19,7 @@ pub struct LineByLine {
 
 impl Workload for LineByLine {
     /// The times of one task, line by line.
-    type Output = Vec<Trace>;
+    type Output = Vec<PingPongTimes>;
 
     fn tasks(&self) -> usize {
         2
@@ -34,7 +34,7 @@ impl Workload for LineByLine {
             .unwrap_or(0)
     }
 
-    fn task<P: Port>(&self, port: &P, rank: usize) -> Vec<Trace> {
+    fn task<P: Port>(&self, port: &P, rank: usize) -> Vec<PingPongTimes> {
         // Opened before the meeting, or the second task could wait for a word that is opened later.
         if rank == 0 {
             self.words.iter().for_each(|word| PingPong::open(port, *word));

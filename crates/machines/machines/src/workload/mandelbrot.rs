@@ -8,7 +8,7 @@ pub const MOST_POINTS: u32 = 4 * MOST_WORDS as u32;
 
 /// The part of the plane that an image shows, and how it shrinks.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct View {
+pub struct MandelbrotView {
     /// The centre of all images.
     pub centre: (f64, f64),
     /// The width of the first image.
@@ -37,7 +37,7 @@ pub struct Mandelbrot {
     /// Iterations after which a point is taken to belong to the set; 65,535 at most.
     pub most_iterations: u16,
     /// The part of the plane that the images show.
-    pub view: View,
+    pub view: MandelbrotView,
     /// Points of a message, 1 to [`MOST_POINTS`]; one as in the paper.
     pub points: u32,
     /// Core cycles of an iteration, for simulated machines.
@@ -232,7 +232,7 @@ mod tests {
             size: (10, 7),
             frames: 1,
             most_iterations: 9,
-            view: View { centre: (0.0, 0.0), width: 1.0, zoom: 1.0 },
+            view: MandelbrotView { centre: (0.0, 0.0), width: 1.0, zoom: 1.0 },
             points: 1,
             cycles_per_iteration: 1,
             channels: Vec::new(),

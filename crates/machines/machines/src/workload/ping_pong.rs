@@ -25,7 +25,7 @@ pub struct PingPong {
 
 /// The times of one task of a ping-pong.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Trace {
+pub struct PingPongTimes {
     /// The clock before the first batch and after each: `batches + 1` readings.
     pub stamps: Vec<Stamp>,
     /// How often the operating system took the task off its PU during the run.
@@ -70,7 +70,7 @@ impl PingPong {
         own: u64,
         batches: u32,
         round_trips: u32,
-    ) -> Trace {
+    ) -> PingPongTimes {
         let mut stamps = Vec::with_capacity(batches as usize + 1);
         let interruptions_before = port.interruptions();
         stamps.push(port.stamp());
@@ -78,7 +78,7 @@ impl PingPong {
             Self::turns(port, word, own, round_trips);
             stamps.push(port.stamp());
         }
-        Trace { stamps, interruptions: port.interruptions() - interruptions_before }
+        PingPongTimes { stamps, interruptions: port.interruptions() - interruptions_before }
     }
 
     /// The turns of one side.
@@ -91,7 +91,7 @@ impl PingPong {
 }
 
 impl Workload for PingPong {
-    type Output = Trace;
+    type Output = PingPongTimes;
 
     fn tasks(&self) -> usize {
         2 * self.lines.len()
@@ -101,7 +101,7 @@ impl Workload for PingPong {
         self.lines.iter().chain([&self.go()]).map(|word| word.line_index() + 1).max().unwrap_or(0)
     }
 
-    fn task<P: Port>(&self, port: &P, rank: usize) -> Trace {
+    fn task<P: Port>(&self, port: &P, rank: usize) -> PingPongTimes {
         let word = self.lines[rank / 2];
         let own = (rank % 2) as u64;
         if own == 0 {

@@ -1,13 +1,13 @@
 //! Runs workloads, and programs over channels, on a coherent model.
 
 use crate::coherent::CoherentModel;
-use crate::coherent::counters::Counters;
+use crate::coherent::counters::CoherentCounters;
 use crate::coherent::port::CoherentPort;
-use crate::coherent::world::World;
-use crate::engine::{self, Stage};
+use crate::coherent::world::CoherentMachine;
+use crate::engine::{self, TaskStacks};
 use crate::error::SimError;
 use seatmap_data::port::channels::lines::{DECREMENTER_SHIFT, OnLines};
-use seatmap_data::port::channels::{Bed, Program};
+use seatmap_data::port::channels::{Bed, ChannelProgram};
 use seatmap_data::port::{Testbed, WORDS_PER_LINE, Workload};
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
@@ -16,12 +16,12 @@ use std::sync::Arc;
 /// each.
 pub struct CoherentBed {
     model: Arc<CoherentModel>,
-    world: RefCell<World>,
-    stage: Stage,
+    world: RefCell<CoherentMachine>,
+    stage: TaskStacks,
     pus: Vec<u32>,
     /// Decides at which times tasks start; with 0, all start at once.
     pub seed: u64,
-    counters: Counters,
+    counters: CoherentCounters,
 }
 
 impl CoherentBed {
@@ -29,11 +29,11 @@ impl CoherentBed {
     #[must_use]
     pub fn new(model: Arc<CoherentModel>) -> Self {
         CoherentBed {
-            world: RefCell::new(World::new(Arc::clone(&model.layout))),
-            stage: Stage::default(),
+            world: RefCell::new(CoherentMachine::new(Arc::clone(&model.layout))),
+            stage: TaskStacks::default(),
             pus: model.topology.os_indices().collect(),
             seed: 0,
-            counters: Counters::default(),
+            counters: CoherentCounters::default(),
             model,
         }
     }
@@ -51,7 +51,7 @@ impl CoherentBed {
 
     /// The counts of the last run.
     #[must_use]
-    pub fn counters(&self) -> &Counters {
+    pub fn counters(&self) -> &CoherentCounters {
         &self.counters
     }
 
@@ -108,7 +108,7 @@ impl CoherentBed {
         });
         let world = self.world.get_mut();
         // Also after a failure: the counts of a deadlock tell where it stands.
-        self.counters = Counters::of(world);
+        self.counters = CoherentCounters::of(world);
         // A run that ended early leaves messages under way.
         if outputs.is_ok() {
             world.assert_idle();
@@ -148,7 +148,7 @@ impl Testbed for CoherentBed {
 impl Bed for CoherentBed {
     type Error = SimError;
 
-    fn run<P: Program>(
+    fn run<P: ChannelProgram>(
         &mut self,
         seats: &[u32],
         program: &P,

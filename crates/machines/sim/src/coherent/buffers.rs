@@ -2,12 +2,12 @@
 //! fabric.
 
 use crate::coherent::intake::Intake;
-use crate::coherent::layout::Layout;
-use crate::coherent::memory::Memory;
-use crate::coherent::message::{Kind, Message, Parcel};
-use crate::coherent::outbox::{Event, Outbox};
+use crate::coherent::layout::CoherentLayout;
+use crate::coherent::memory::SharedMemory;
+use crate::coherent::message::{Message, MessageKind, Parcel};
+use crate::coherent::outbox::{CoherentEvent, Outbox};
 use crate::coherent::request::LineCall;
-use crate::coherent::slab::Queue;
+use crate::coherent::slab::SlabQueue;
 use crate::moment::at_tick;
 use seatmap_data::invariant;
 use seatmap_data::invariant::broken;
@@ -19,15 +19,15 @@ const NAME: &str = "message buffer";
 /// every answer the value.
 #[derive(Clone, Debug)]
 pub struct Buffers {
-    layout: Arc<Layout>,
+    layout: Arc<CoherentLayout>,
     intake: Intake,
     /// The polls of each line that wait for a change.
-    polls: Vec<Queue>,
+    polls: Vec<SlabQueue>,
 }
 
 impl Buffers {
     /// Buffers without requests.
-    pub fn new(layout: Arc<Layout>) -> Self {
+    pub fn new(layout: Arc<CoherentLayout>) -> Self {
         Buffers { intake: Intake::new(Arc::clone(&layout)), polls: Vec::new(), layout }
     }
 
@@ -35,14 +35,14 @@ impl Buffers {
     pub fn reset(&mut self, lines: usize) {
         self.intake.reset();
         self.polls.clear();
-        self.polls.resize(lines, Queue::EMPTY);
+        self.polls.resize(lines, SlabQueue::EMPTY);
     }
 
     /// Takes an arriving request in, or sends it back if the buffer is full.
     #[inline]
     pub fn handle(&mut self, packet: u32, out: &mut Outbox) {
         let message = out.message(packet);
-        let is_request = matches!(message.kind, Kind::LineCall { .. });
+        let is_request = matches!(message.kind, MessageKind::LineCall { .. });
         invariant!(
             is_request,
             at_tick(NAME, out.now()),
@@ -52,7 +52,7 @@ impl Buffers {
     }
 
     /// Carries out a request on its word.
-    pub fn looked_up(&mut self, packet: u32, memory: &mut Memory, out: &mut Outbox) {
+    pub fn looked_up(&mut self, packet: u32, memory: &mut SharedMemory, out: &mut Outbox) {
         let message = *out.message(packet);
         let Parcel::Operation(operation) = *out.parcel(message.parcel) else {
             broken(at_tick(NAME, out.now()), format_args!("{message}: it carries no operation"))
@@ -70,11 +70,11 @@ impl Buffers {
             // and none before.
             return out.park(&mut self.polls[message.line as usize], packet);
         }
-        let mut kind = Kind::Line { exclusive: false };
+        let mut kind = MessageKind::Line { exclusive: false };
         if let Some(value) = operation.written(found) {
             memory.write(word, value);
             self.wake(message.line, out);
-            kind = Kind::Grant { exclusive: false };
+            kind = MessageKind::Grant { exclusive: false };
         }
         *out.parcel(message.parcel) = Parcel::Value(found);
         out.answer(packet, Message { kind, from: message.at, to: message.from, ..message }, 0);
@@ -87,7 +87,7 @@ impl Buffers {
             let poll = *out.message(packet);
             self.intake.readmit(poll.at);
             // The store meets the poller at any point of its loop: half of a turn is the mean.
-            out.schedule(Event::LookedUp(packet), self.poll_ticks(&poll) / 2);
+            out.schedule(CoherentEvent::LookedUp(packet), self.poll_ticks(&poll) / 2);
         }
     }
 

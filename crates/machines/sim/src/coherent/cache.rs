@@ -1,8 +1,8 @@
 //! The cache of one core: its copies of lines, and the lines for which its threads wait.
 
-use crate::coherent::layout::Layout;
-use crate::coherent::message::{Kind, Message, NO_PARCEL, Parcel};
-use crate::coherent::outbox::{Event, Outbox};
+use crate::coherent::layout::CoherentLayout;
+use crate::coherent::message::{Message, MessageKind, NO_PARCEL, Parcel};
+use crate::coherent::outbox::{CoherentEvent, Outbox};
 use crate::coherent::request::LineCall;
 use crate::moment::at_tick;
 use seatmap_data::invariant;
@@ -13,7 +13,7 @@ const NAME: &str = "cache";
 
 /// A cache's right to a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum State {
+pub enum LineState {
     /// The cache has no copy.
     #[default]
     Invalid,
@@ -59,7 +59,7 @@ pub struct Delivery {
 
 /// Counts of one cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct CacheCounts {
     /// Accesses that hit: the cache had the right to the line.
     pub hits: u64,
     /// Accesses that went to the line's home.
@@ -72,27 +72,36 @@ pub struct Counts {
 /// lines, and passes every access on.
 #[derive(Clone, Debug)]
 pub struct Cache {
-    layout: Arc<Layout>,
+    layout: Arc<CoherentLayout>,
     id: u16,
     node: u16,
     /// The states by line; empty if no thread is seated.
-    states: Vec<State>,
+    states: Vec<LineState>,
     threads: Vec<Thread>,
     /// Number of threads whose answer is coming.
     coming: u16,
     /// Snoops that have arrived and are not answered yet.
     snoops: u32,
-    counts: Counts,
+    counts: CacheCounts,
 }
 
 impl Cache {
     /// A cold cache.
-    pub fn new(layout: Arc<Layout>, id: u16) -> Self {
+    pub fn new(layout: Arc<CoherentLayout>, id: u16) -> Self {
         let states = Vec::new();
         let threads = Vec::new();
         let snoops = 0;
         let node = layout.node_of_cache[id as usize];
-        Cache { layout, id, node, states, threads, coming: 0, snoops, counts: Counts::default() }
+        Cache {
+            layout,
+            id,
+            node,
+            states,
+            threads,
+            coming: 0,
+            snoops,
+            counts: CacheCounts::default(),
+        }
     }
 
     /// Goes back to the beginning: cold, and without tasks.
@@ -101,7 +110,7 @@ impl Cache {
         self.threads.clear();
         self.coming = 0;
         self.snoops = 0;
-        self.counts = Counts::default();
+        self.counts = CacheCounts::default();
     }
 
     /// Gives a task the next hardware thread, in a memory of this many lines. Returns the thread.
@@ -115,20 +124,20 @@ impl Cache {
         );
         self.threads.push(Thread { task, wait: Wait::Nothing });
         // A run that uses few of a large machine's cores fills the tables of those only.
-        self.states.resize(if self.layout.is_uncached { 0 } else { lines }, State::Invalid);
+        self.states.resize(if self.layout.is_uncached { 0 } else { lines }, LineState::Invalid);
         thread as u16
     }
 
     /// The cache's right to a line.
     #[inline]
-    pub fn state(&self, line: u32) -> State {
+    pub fn state(&self, line: u32) -> LineState {
         self.states[line as usize]
     }
 
     /// Whether the cache may read a line, or write it.
     #[inline]
     pub fn permits(&self, line: u32, writes: bool) -> bool {
-        self.state(line) >= if writes { State::Exclusive } else { State::Shared }
+        self.state(line) >= if writes { LineState::Exclusive } else { LineState::Shared }
     }
 
     /// Accesses a line for a thread. Returns false if the cache lacks the right: then it asks the
@@ -147,7 +156,7 @@ impl Cache {
         self.threads[thread as usize].wait = Wait::Asking(line);
         let at = self.node;
         let cache = self.id;
-        let kind = Kind::LineCall { writes };
+        let kind = MessageKind::LineCall { writes };
         let parcel = if is_uncached { out.pack(Parcel::Operation(request)) } else { NO_PARCEL };
         let to = self.layout.first_home(at, line);
         out.send(
@@ -202,16 +211,16 @@ impl Cache {
             self.node
         );
         match message.kind {
-            Kind::Forward | Kind::Invalidate { .. } => {
+            MessageKind::Forward | MessageKind::Invalidate { .. } => {
                 self.snoops += 1;
                 self.snoop(packet, out);
             }
-            Kind::Line { exclusive } | Kind::Grant { exclusive } => {
+            MessageKind::Line { exclusive } | MessageKind::Grant { exclusive } => {
                 // The delivery below goes by value; the packet is free for the next message.
                 out.receive(packet);
                 return Some(self.deliver(message, exclusive, out));
             }
-            Kind::Nack { writes } => {
+            MessageKind::Nack { writes } => {
                 self.ask_again(packet, message, writes, out);
             }
             _ => broken(
@@ -230,7 +239,7 @@ impl Cache {
             .is_some_and(|it| it.wait == Wait::Asking(nack.line));
         invariant!(asks, at_tick(NAME, out.now()), "{nack}: the thread did not ask for the line");
         let to = self.layout.first_home(nack.at, nack.line);
-        let request = Message { kind: Kind::LineCall { writes }, from: nack.at, to, ..nack };
+        let request = Message { kind: MessageKind::LineCall { writes }, from: nack.at, to, ..nack };
         out.answer(packet, request, self.layout.timing.miss);
     }
 
@@ -261,15 +270,15 @@ impl Cache {
         self.coming -= 1;
         // A thread beside it may have asked for the same line, and its answer may still be under
         // way.
-        let has_line = matches!(answer.kind, Kind::Line { .. })
-            || self.state(line) != State::Invalid
+        let has_line = matches!(answer.kind, MessageKind::Line { .. })
+            || self.state(line) != LineState::Invalid
             || self.thread_expecting(line).is_some();
         invariant!(
             has_line,
             at_tick(NAME, out.now()),
             "{answer}: a grant for a line that is neither here nor on its way"
         );
-        let right = if exclusive { State::Exclusive } else { State::Shared };
+        let right = if exclusive { LineState::Exclusive } else { LineState::Shared };
         let state = &mut self.states[line as usize];
         // A sibling's grant to write may have come first; a later answer to read takes nothing
         // away.
@@ -282,7 +291,7 @@ impl Cache {
     pub fn snoop(&mut self, packet: u32, out: &mut Outbox) {
         let line = out.message(packet).line;
         let Some(expecting) = self.thread_expecting(line) else {
-            return out.schedule(Event::Answer(self.id, packet), self.layout.timing.cache);
+            return out.schedule(CoherentEvent::Answer(self.id, packet), self.layout.timing.cache);
         };
         // The home has granted the line, and the next request's snoop has overtaken it on another
         // lane.
@@ -304,15 +313,15 @@ impl Cache {
         self.snoops -= 1;
         let state = self.states[snoop.line as usize];
         invariant!(
-            state != State::Invalid,
+            state != LineState::Invalid,
             at_tick(NAME, out.now()),
             "{snoop}: the line is not here"
         );
-        let is_owner = state >= State::Owned;
+        let is_owner = state >= LineState::Owned;
         let kind = match snoop.kind {
-            Kind::Invalidate { wants_line } => {
+            MessageKind::Invalidate { wants_line } => {
                 self.give_up(snoop.line, out);
-                if is_owner && wants_line { Kind::Data } else { Kind::InvAck }
+                if is_owner && wants_line { MessageKind::Data } else { MessageKind::InvAck }
             }
             _ => {
                 invariant!(
@@ -320,15 +329,15 @@ impl Cache {
                     at_tick(NAME, out.now()),
                     "{snoop}: the line is here, and another cache answers for it"
                 );
-                self.states[snoop.line as usize] = State::Owned;
-                Kind::Data
+                self.states[snoop.line as usize] = LineState::Owned;
+                MessageKind::Data
             }
         };
         out.answer(packet, Message { kind, from: snoop.at, to: snoop.from, ..snoop }, 0);
     }
 
     fn give_up(&mut self, line: u32, out: &mut Outbox) {
-        self.states[line as usize] = State::Invalid;
+        self.states[line as usize] = LineState::Invalid;
         out.notice_gone(self.id, line);
         self.wake(line, out);
     }
@@ -344,7 +353,7 @@ impl Cache {
         let looks = self.layout.looks[self.id as usize];
         for thread in self.threads.iter_mut().filter(|thread| thread.wait == Wait::Watching(line)) {
             thread.wait = Wait::Nothing;
-            out.schedule(Event::Look(thread.task), looks);
+            out.schedule(CoherentEvent::Look(thread.task), looks);
         }
     }
 
@@ -356,7 +365,7 @@ impl Cache {
     }
 
     /// Counts since the beginning.
-    pub fn counts(&self) -> Counts {
+    pub fn counts(&self) -> CacheCounts {
         self.counts
     }
 

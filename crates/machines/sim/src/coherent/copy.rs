@@ -7,9 +7,9 @@
 //! from there. All steps happen at the times of single loads and stores; only the order of two
 //! events in the same tick may differ.
 
-use crate::coherent::cores::{Core, Thread};
-use crate::coherent::memory::Memory;
-use crate::coherent::outbox::{Event, Outbox};
+use crate::coherent::cores::{Core, HardwareThread};
+use crate::coherent::memory::SharedMemory;
+use crate::coherent::outbox::{CoherentEvent, Outbox};
 use crate::coherent::request::LineCall;
 use crate::moment::at_tick;
 use seatmap_data::invariant;
@@ -65,7 +65,7 @@ impl Core {
     /// Begins the next steps of a thread's copy. Returns false if there are none, and the task
     /// itself continues.
     #[inline]
-    pub fn copies_on(&mut self, thread: u16, memory: &mut Memory, out: &mut Outbox) -> bool {
+    pub fn copies_on(&mut self, thread: u16, memory: &mut SharedMemory, out: &mut Outbox) -> bool {
         let copying = &self.threads[thread as usize].copying;
         if copying.begun == copying.steps {
             return false;
@@ -76,7 +76,7 @@ impl Core {
         true
     }
 
-    fn step(&mut self, thread: u16, memory: &mut Memory, out: &mut Outbox) {
+    fn step(&mut self, thread: u16, memory: &mut SharedMemory, out: &mut Outbox) {
         let state = &mut self.threads[thread as usize];
         let copying = &mut state.copying;
         let [from, to] = copying.words(copying.begun);
@@ -88,8 +88,8 @@ impl Core {
     }
 
     /// Runs ahead if the cache has both lines, and no thread of this core waits for them.
-    fn runs_ahead(&mut self, thread: u16, memory: &mut Memory, out: &mut Outbox) -> bool {
-        let Thread { copying, task, .. } = self.threads[thread as usize];
+    fn runs_ahead(&mut self, thread: u16, memory: &mut SharedMemory, out: &mut Outbox) -> bool {
+        let HardwareThread { copying, task, .. } = self.threads[thread as usize];
         let [from, to] = copying.lines();
         let until = copying.leaves();
         let hit = self.layout.timing.hit;
@@ -109,7 +109,7 @@ impl Core {
         let first = copying.begun;
         self.threads[thread as usize].copying.ahead = Some(Ahead { since, first, until });
         self.ahead += 1;
-        out.schedule(Event::Copied(task, copying.run), hit * u64::from(until - first));
+        out.schedule(CoherentEvent::Copied(task, copying.run), hit * u64::from(until - first));
         true
     }
 
@@ -120,7 +120,13 @@ impl Core {
 
     /// Ends a run ahead whose time is over. Returns false if that run was cut in the meantime, so
     /// that the event does not count.
-    pub fn has_copied(&mut self, thread: u16, run: u16, memory: &mut Memory, now: u64) -> bool {
+    pub fn has_copied(
+        &mut self,
+        thread: u16,
+        run: u16,
+        memory: &mut SharedMemory,
+        now: u64,
+    ) -> bool {
         let copying = &mut self.threads[thread as usize].copying;
         // A cut has replaced the event.
         let Some(ahead) = copying.ahead.filter(|_| copying.run == run) else { return false };
@@ -134,7 +140,13 @@ impl Core {
     /// Cuts the copies that run ahead on a line of this cache, because the line is about to be
     /// read, written or given up: only the steps whose time has come are done.
     #[inline]
-    pub fn catch_up(&mut self, line: u32, changes: bool, memory: &mut Memory, out: &mut Outbox) {
+    pub fn catch_up(
+        &mut self,
+        line: u32,
+        changes: bool,
+        memory: &mut SharedMemory,
+        out: &mut Outbox,
+    ) {
         if self.ahead == 0 {
             return;
         }
@@ -150,7 +162,7 @@ impl Core {
     }
 
     /// Begins the steps whose time has come, and lets the others wait for their times.
-    fn cut(&mut self, thread: u16, ahead: Ahead, memory: &mut Memory, out: &mut Outbox) {
+    fn cut(&mut self, thread: u16, ahead: Ahead, memory: &mut SharedMemory, out: &mut Outbox) {
         let hit = self.layout.timing.hit;
         let now = out.now();
         // The step that begins in this tick is due, too.
@@ -158,17 +170,17 @@ impl Core {
         let until = due.min(ahead.until);
         self.begin_until(thread, until, memory, now);
         if until < ahead.until {
-            let Thread { copying, task, .. } = &mut self.threads[thread as usize];
+            let HardwareThread { copying, task, .. } = &mut self.threads[thread as usize];
             copying.run = copying.run.wrapping_add(1);
             copying.ahead = Some(Ahead { until, ..ahead });
             let ends = ahead.since + hit * u64::from(until - ahead.first);
-            out.schedule(Event::Copied(*task, copying.run), ends - now);
+            out.schedule(CoherentEvent::Copied(*task, copying.run), ends - now);
         }
     }
 
     /// Loads and stores up to this step.
-    fn begin_until(&mut self, thread: u16, until: u32, memory: &mut Memory, now: u64) {
-        let Thread { copying, answer, .. } = &mut self.threads[thread as usize];
+    fn begin_until(&mut self, thread: u16, until: u32, memory: &mut SharedMemory, now: u64) {
+        let HardwareThread { copying, answer, .. } = &mut self.threads[thread as usize];
         self.cache.count_hits(u64::from(until - copying.begun));
         if copying.begun < until {
             let [from, to] = copying.lines();

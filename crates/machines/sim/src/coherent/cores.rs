@@ -2,10 +2,10 @@
 
 use crate::coherent::cache::{Cache, Delivery};
 use crate::coherent::copy::Copying;
-use crate::coherent::layout::Layout;
-use crate::coherent::memory::Memory;
-use crate::coherent::message::{Kind, Message};
-use crate::coherent::outbox::{Event, Outbox};
+use crate::coherent::layout::CoherentLayout;
+use crate::coherent::memory::SharedMemory;
+use crate::coherent::message::{Message, MessageKind};
+use crate::coherent::outbox::{CoherentEvent, Outbox};
 use crate::coherent::request::LineCall;
 use crate::moment::at_tick;
 use seatmap_data::invariant;
@@ -16,7 +16,7 @@ const NAME: &str = "core";
 
 /// A hardware thread, and the task on it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Thread {
+pub(super) struct HardwareThread {
     pub task: u16,
     /// The request that it carries out.
     pub request: Option<LineCall>,
@@ -28,16 +28,16 @@ pub(super) struct Thread {
 /// A core with its cache. The two share a node; all other components reach them by messages.
 #[derive(Clone, Debug)]
 pub struct Core {
-    pub(super) layout: Arc<Layout>,
+    pub(super) layout: Arc<CoherentLayout>,
     pub(super) cache: Cache,
-    pub(super) threads: Vec<Thread>,
+    pub(super) threads: Vec<HardwareThread>,
     /// Threads whose copies run ahead.
     pub(super) ahead: u32,
 }
 
 impl Core {
     /// A core without tasks.
-    pub fn new(layout: Arc<Layout>, id: u16) -> Self {
+    pub fn new(layout: Arc<CoherentLayout>, id: u16) -> Self {
         Core { cache: Cache::new(Arc::clone(&layout), id), layout, threads: Vec::new(), ahead: 0 }
     }
 
@@ -53,13 +53,24 @@ impl Core {
 
     /// Gives a task the next hardware thread, in a memory of this many lines. Returns the thread.
     pub fn seat(&mut self, task: u16, lines: usize) -> u16 {
-        self.threads.push(Thread { task, request: None, answer: 0, copying: Copying::default() });
+        self.threads.push(HardwareThread {
+            task,
+            request: None,
+            answer: 0,
+            copying: Copying::default(),
+        });
         self.cache.seat(task, lines)
     }
 
     /// Takes a task's call.
     #[inline]
-    pub fn call(&mut self, thread: u16, request: LineCall, memory: &mut Memory, out: &mut Outbox) {
+    pub fn call(
+        &mut self,
+        thread: u16,
+        request: LineCall,
+        memory: &mut SharedMemory,
+        out: &mut Outbox,
+    ) {
         let state = &mut self.threads[thread as usize];
         if let LineCall::Copy { from, to, words } = request {
             state.copying = Copying::new(from, to, words);
@@ -72,7 +83,7 @@ impl Core {
 
     /// Tries a thread's request: carries it out if the cache has the right to the line.
     #[inline]
-    pub fn look(&mut self, thread: u16, memory: &mut Memory, out: &mut Outbox) {
+    pub fn look(&mut self, thread: u16, memory: &mut SharedMemory, out: &mut Outbox) {
         let request = self.request(thread, out);
         match (request, request.word()) {
             (LineCall::Compute(ticks), _) => self.done(thread, ticks, 0, out),
@@ -97,11 +108,17 @@ impl Core {
     fn done(&mut self, thread: u16, ticks: u64, answer: u64, out: &mut Outbox) {
         let state = &mut self.threads[thread as usize];
         (state.request, state.answer) = (None, answer);
-        out.schedule(Event::Resume(state.task), ticks);
+        out.schedule(CoherentEvent::Resume(state.task), ticks);
     }
 
     /// Carries out a request on a word to which the cache has the right.
-    fn perform(&mut self, thread: u16, request: LineCall, memory: &mut Memory, out: &mut Outbox) {
+    fn perform(
+        &mut self,
+        thread: u16,
+        request: LineCall,
+        memory: &mut SharedMemory,
+        out: &mut Outbox,
+    ) {
         let Some(word) = request.word() else {
             broken(at_tick(NAME, out.now()), format_args!("{request}: it names no word"))
         };
@@ -130,7 +147,7 @@ impl Core {
 
     /// Handles a message to the core's cache; an answer lets a thread continue.
     #[inline]
-    pub fn handle(&mut self, packet: u32, memory: &mut Memory, out: &mut Outbox) {
+    pub fn handle(&mut self, packet: u32, memory: &mut SharedMemory, out: &mut Outbox) {
         let Some(Delivery { thread, value, held }) = self.cache.handle(packet, out) else { return };
         let request = self.request(thread, out);
         match value {
@@ -145,9 +162,9 @@ impl Core {
     }
 
     /// Has the core's cache answer a snoop.
-    pub fn answer(&mut self, snoop: u32, memory: &mut Memory, out: &mut Outbox) {
+    pub fn answer(&mut self, snoop: u32, memory: &mut SharedMemory, out: &mut Outbox) {
         let &Message { kind, line, .. } = out.message(snoop);
-        self.catch_up(line, matches!(kind, Kind::Invalidate { .. }), memory, out);
+        self.catch_up(line, matches!(kind, MessageKind::Invalidate { .. }), memory, out);
         self.cache.answer(snoop, out);
     }
 

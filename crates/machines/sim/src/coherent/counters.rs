@@ -3,13 +3,13 @@
 use crate::coherent::cache;
 use crate::coherent::directory::Directory;
 use crate::coherent::fabric::{LANES, Lane};
-use crate::coherent::world::World;
-use crate::engine::Machine;
+use crate::coherent::world::CoherentMachine;
+use crate::engine::SimulatedMachine;
 use serde::Serialize;
 
 /// Counts of one run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Counters {
+pub struct CoherentCounters {
     /// Events of the simulation.
     pub events: u64,
     /// Core cycles from the first task's start to the last one's end.
@@ -74,17 +74,17 @@ pub struct DirectoryCounters {
     pub nacks: u64,
 }
 
-impl Counters {
+impl CoherentCounters {
     /// Messages on each link of the model's [fabric](crate::CoherentModel::fabric), over all lanes.
     #[must_use]
     pub fn link_messages(&self) -> Vec<f64> {
         self.links.iter().map(|link| link.grants.iter().sum::<u64>() as f64).collect()
     }
 
-    pub(crate) fn of(world: &World) -> Self {
+    pub(crate) fn of(world: &CoherentMachine) -> Self {
         let links = links(world);
         let of_directories = world.directory().map(Directory::counts).unwrap_or_default();
-        Counters {
+        CoherentCounters {
             events: world.events(),
             cycles: world.now(),
             hits: of_caches(world, |counts| counts.hits),
@@ -99,11 +99,11 @@ impl Counters {
     }
 }
 
-fn of_caches(world: &World, count: fn(&cache::Counts) -> u64) -> u64 {
+fn of_caches(world: &CoherentMachine, count: fn(&cache::CacheCounts) -> u64) -> u64 {
     world.cores().iter().map(|core| count(&core.cache().counts())).sum()
 }
 
-fn links(world: &World) -> Vec<LinkCounters> {
+fn links(world: &CoherentMachine) -> Vec<LinkCounters> {
     world
         .layout()
         .fabric
@@ -119,7 +119,7 @@ fn links(world: &World) -> Vec<LinkCounters> {
         .collect()
 }
 
-fn lane_counters(world: &World, links: &[LinkCounters], lane: Lane) -> LaneCounters {
+fn lane_counters(world: &CoherentMachine, links: &[LinkCounters], lane: Lane) -> LaneCounters {
     let at = lane as usize;
     let taken = links.iter().zip(world.layout().fabric.links());
     LaneCounters {
@@ -130,7 +130,7 @@ fn lane_counters(world: &World, links: &[LinkCounters], lane: Lane) -> LaneCount
     }
 }
 
-fn directories(world: &World) -> Vec<DirectoryCounters> {
+fn directories(world: &CoherentMachine) -> Vec<DirectoryCounters> {
     let busy_cycles = world.layout().timing.directory_busy;
     let used =
         world.intake().pipelines().iter().enumerate().filter(|(_, pipeline)| pipeline.lookups > 0);

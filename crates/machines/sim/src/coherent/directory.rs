@@ -3,10 +3,10 @@
 
 use crate::coherent::homes::Homes;
 use crate::coherent::intake::Intake;
-use crate::coherent::layout::Layout;
-use crate::coherent::lines::{IDLE, Lines, NO_CACHE};
-use crate::coherent::message::{Kind, Message, NO_PARCEL};
-use crate::coherent::outbox::{Event, Outbox};
+use crate::coherent::layout::CoherentLayout;
+use crate::coherent::lines::{IDLE, LineTable, NO_CACHE};
+use crate::coherent::message::{Message, MessageKind, NO_PARCEL};
+use crate::coherent::outbox::{CoherentEvent, Outbox};
 use crate::coherent::slab::Slab;
 use crate::moment::at_tick;
 use seatmap_data::invariant;
@@ -31,7 +31,7 @@ struct Transaction {
 
 /// Counts of all directories together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct CoherenceCounts {
     /// Copies that caches were told to give up.
     pub invalidations: u64,
     /// Lines that came from memory.
@@ -46,21 +46,21 @@ pub struct Counts {
 /// sharers of its line below it, and that level serves it.
 #[derive(Clone, Debug)]
 pub struct Directory {
-    layout: Arc<Layout>,
+    layout: Arc<CoherentLayout>,
     intake: Intake,
-    lines: Lines,
+    lines: LineTable,
     transactions: Slab<Transaction>,
-    counts: Counts,
+    counts: CoherenceCounts,
 }
 
 impl Directory {
     /// Directories without any records.
-    pub fn new(layout: Arc<Layout>) -> Self {
+    pub fn new(layout: Arc<CoherentLayout>) -> Self {
         Directory {
             intake: Intake::new(Arc::clone(&layout)),
-            lines: Lines::default(),
+            lines: LineTable::default(),
             transactions: Slab::default(),
-            counts: Counts::default(),
+            counts: CoherenceCounts::default(),
             layout,
         }
     }
@@ -70,14 +70,14 @@ impl Directory {
         self.intake.reset();
         self.lines.reset(lines, self.layout.caches());
         self.transactions.clear();
-        self.counts = Counts::default();
+        self.counts = CoherenceCounts::default();
     }
 
     /// Takes an arriving message in; sends a request back if its home is full.
     #[inline]
     pub fn handle(&mut self, packet: u32, out: &mut Outbox) {
         let message = out.message(packet);
-        if !matches!(message.kind, Kind::LineCall { .. }) {
+        if !matches!(message.kind, MessageKind::LineCall { .. }) {
             let is_awaited = self.lines.get(message.line).transaction != IDLE;
             invariant!(
                 is_awaited,
@@ -92,8 +92,8 @@ impl Directory {
     pub fn looked_up(&mut self, packet: u32, out: &mut Outbox) {
         let message = *out.message(packet);
         match message.kind {
-            Kind::LineCall { .. } => self.requested(packet, message, out),
-            Kind::Data | Kind::InvAck => {
+            MessageKind::LineCall { .. } => self.requested(packet, message, out),
+            MessageKind::Data | MessageKind::InvAck => {
                 out.receive(packet);
                 self.answered(message, out);
             }
@@ -160,7 +160,7 @@ impl Directory {
     fn begin(&mut self, packet: u32, request: Message, out: &mut Outbox) {
         out.receive(packet);
         let Message { line, cache: own, .. } = request;
-        let Kind::LineCall { writes } = request.kind else {
+        let MessageKind::LineCall { writes } = request.kind else {
             broken(
                 at_tick(NAME, out.now()),
                 format_args!("{request}: only requests open transactions"),
@@ -175,7 +175,7 @@ impl Directory {
             NO_CACHE => self.read_memory(transaction, out),
             // The owner is among those that give the line up, and sends the data with it.
             _ if writes => self.invalidate(transaction, out),
-            owner if wants_line => self.snoop(transaction, Kind::Forward, owner, out),
+            owner if wants_line => self.snoop(transaction, MessageKind::Forward, owner, out),
             _ => self.grant(transaction, out),
         }
     }
@@ -191,11 +191,11 @@ impl Directory {
             "{request}: a line without owner has sharers"
         );
         self.counts.memory_reads += 1;
-        out.schedule(Event::MemoryRead(request.line), self.layout.timing.memory);
+        out.schedule(CoherentEvent::MemoryRead(request.line), self.layout.timing.memory);
     }
 
     /// Asks a cache to send the line, or to give it up.
-    fn snoop(&mut self, transaction: u32, kind: Kind, cache: u16, out: &mut Outbox) {
+    fn snoop(&mut self, transaction: u32, kind: MessageKind, cache: u16, out: &mut Outbox) {
         let served = self.transactions.get_mut(transaction);
         served.pending += 1;
         let Message { at, line, .. } = served.request;
@@ -212,7 +212,7 @@ impl Directory {
             next = self.lines.sharer_from(request.line, cache + 1);
             if cache != request.cache {
                 self.counts.invalidations += 1;
-                self.snoop(transaction, Kind::Invalidate { wants_line }, cache, out);
+                self.snoop(transaction, MessageKind::Invalidate { wants_line }, cache, out);
             }
         }
         if self.transactions.get(transaction).pending == 0 {
@@ -230,7 +230,7 @@ impl Directory {
             at_tick(NAME, out.now()),
             "{message}: the cache has the line: {has_line}"
         );
-        let source = (message.kind == Kind::Data).then_some(message.cache);
+        let source = (message.kind == MessageKind::Data).then_some(message.cache);
         self.one_answer_less(message.line, source, out);
     }
 
@@ -287,9 +287,9 @@ impl Directory {
         self.lines.add(line, own);
         self.intake.release(at, &request, out.now());
         let (kind, after) = if wants_line {
-            (Kind::Line { exclusive }, self.layout.passing(source, own))
+            (MessageKind::Line { exclusive }, self.layout.passing(source, own))
         } else {
-            (Kind::Grant { exclusive }, 0)
+            (MessageKind::Grant { exclusive }, 0)
         };
         // The cache holds back snoops from now on, since one may overtake the grant.
         out.notice_coming(own, request.thread);
@@ -297,7 +297,7 @@ impl Directory {
     }
 
     /// Counts of all directories together.
-    pub fn counts(&self) -> Counts {
+    pub fn counts(&self) -> CoherenceCounts {
         self.counts
     }
 

@@ -7,13 +7,13 @@
 //! is therefore six routes between each of the two caches and the home.
 
 use crate::coherent::homes::{Climbing, Homes};
-use crate::coherent::layout::Layout;
+use crate::coherent::layout::CoherentLayout;
 
 /// Routes between each of two caches and the home in a round trip, over both directions.
 pub const ROUTES: u64 = 6;
 
 /// The time from one PU's store until the other has seen it, and back.
-pub fn round_trip(layout: &Layout, a: u32, b: u32, line: u32) -> Option<u64> {
+pub fn round_trip(layout: &CoherentLayout, a: u32, b: u32, line: u32) -> Option<u64> {
     let from = cache_of(layout, a)?;
     let to = cache_of(layout, b)?;
     if a == b || layout.is_uncached {
@@ -27,17 +27,17 @@ pub fn round_trip(layout: &Layout, a: u32, b: u32, line: u32) -> Option<u64> {
     Some(one_way(layout, from, to, home) + one_way(layout, to, from, home))
 }
 
-fn cache_of(layout: &Layout, pu: u32) -> Option<u16> {
+fn cache_of(layout: &CoherentLayout, pu: u32) -> Option<u16> {
     layout.cache_of_pu.get(pu as usize).copied().flatten()
 }
 
 /// The time of a message between a cache and a node.
-fn route(layout: &Layout, cache: u16, node: u16) -> u64 {
+fn route(layout: &CoherentLayout, cache: u16, node: u16) -> u64 {
     layout.fabric.cycles(layout.node_of_cache[cache as usize], node) + layout.extra(cache, node)
 }
 
 /// The node that serves the requests of both.
-fn home(layout: &Layout, a: u16, b: u16, line: u32) -> u16 {
+fn home(layout: &CoherentLayout, a: u16, b: u16, line: u32) -> u16 {
     match &layout.homes {
         Homes::Hashed { .. } => layout.first_home(0, line),
         Homes::Climbing(climbing) => {
@@ -53,7 +53,7 @@ fn home(layout: &Layout, a: u16, b: u16, line: u32) -> u16 {
 }
 
 /// The time that a request spends in directories below the home.
-fn climbing(layout: &Layout, from: u16, home: u16) -> u64 {
+fn climbing(layout: &CoherentLayout, from: u16, home: u16) -> u64 {
     let Homes::Climbing(Climbing { parent, first_top, .. }) = &layout.homes else { return 0 };
     let from = layout.node_of_cache[from as usize];
     let lookups = std::iter::successors(Some(from), |node| Some(parent[*node as usize]))
@@ -63,7 +63,7 @@ fn climbing(layout: &Layout, from: u16, home: u16) -> u64 {
     lookups as u64 * layout.timing.directory
 }
 
-fn one_way(layout: &Layout, writer: u16, reader: u16, home: u16) -> u64 {
+fn one_way(layout: &CoherentLayout, writer: u16, reader: u16, home: u16) -> u64 {
     let timing = &layout.timing;
     let request = timing.miss
         + route(layout, writer, home)
@@ -81,14 +81,14 @@ fn one_way(layout: &Layout, writer: u16, reader: u16, home: u16) -> u64 {
 }
 
 /// The part of a round trip that one PU's six routes take: three in each direction.
-pub fn routes(layout: &Layout, pu: u32, line: u32) -> Option<u64> {
+pub fn routes(layout: &CoherentLayout, pu: u32, line: u32) -> Option<u64> {
     let cache = layout.cache_of_pu.get(pu as usize).copied().flatten()?;
     let home = fixed_home(layout, line).filter(|_| !layout.is_uncached)?;
     Some(ROUTES * route(layout, cache, home))
 }
 
 /// The node of a line's home, if lines have homes of their own.
-fn fixed_home(layout: &Layout, line: u32) -> Option<u16> {
+fn fixed_home(layout: &CoherentLayout, line: u32) -> Option<u16> {
     match &layout.homes {
         Homes::Hashed { .. } => Some(layout.first_home(0, line)),
         Homes::Climbing(climbing) => Some(climbing.first_top + layout.homes.of(line)? as u16),
@@ -96,7 +96,7 @@ fn fixed_home(layout: &Layout, line: u32) -> Option<u16> {
 }
 
 /// The PUs whose caches are nearest to the home of a line.
-pub fn nearest_pus(layout: &Layout, line: u32) -> Option<Vec<u32>> {
+pub fn nearest_pus(layout: &CoherentLayout, line: u32) -> Option<Vec<u32>> {
     let home = fixed_home(layout, line)?;
     let nearest = (0..layout.caches() as u16).map(|cache| route(layout, cache, home)).min()?;
     let pus = layout.cache_of_pu.iter().enumerate();

@@ -1,8 +1,8 @@
 //! The figures of a coherent machine.
 
 use crate::coherent::fabric::LANES;
-use crate::coherent::layout::Timing;
-use crate::figure::{Figure, figures};
+use crate::coherent::layout::CoherentTiming;
+use crate::figure::{ModelFigure, figures};
 
 figures! {
     "Every figure of a coherent model. Cycles are core cycles.",
@@ -37,10 +37,10 @@ figures! {
     start_skew_cycles,
 }
 
-impl Figures {
-    pub(crate) fn timing(&self, ticks_per_cycle: u32) -> Timing {
-        let ticks = |figure: &Figure| figure.ticks(ticks_per_cycle);
-        Timing {
+impl CoherentFigures {
+    pub(crate) fn timing(&self, ticks_per_cycle: u32) -> CoherentTiming {
+        let ticks = |figure: &ModelFigure| figure.ticks(ticks_per_cycle);
+        CoherentTiming {
             hit: ticks(&self.hit_cycles),
             miss: ticks(&self.miss_cycles),
             cache: ticks(&self.cache_cycles),

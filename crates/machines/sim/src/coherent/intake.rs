@@ -1,8 +1,8 @@
 //! The entrance of every home: it admits messages, and looks up one after the other.
 
-use crate::coherent::layout::Layout;
-use crate::coherent::message::{Kind, Message};
-use crate::coherent::outbox::{Event, Outbox};
+use crate::coherent::layout::CoherentLayout;
+use crate::coherent::message::{Message, MessageKind};
+use crate::coherent::outbox::{CoherentEvent, Outbox};
 use crate::moment::at_tick;
 use seatmap_data::invariant;
 use std::sync::Arc;
@@ -25,14 +25,14 @@ pub struct Pipeline {
 /// The entrances of all homes.
 #[derive(Clone, Debug)]
 pub struct Intake {
-    layout: Arc<Layout>,
+    layout: Arc<CoherentLayout>,
     /// The entrances by node.
     pipelines: Vec<Pipeline>,
 }
 
 impl Intake {
     /// The entrances before any message.
-    pub fn new(layout: Arc<Layout>) -> Self {
+    pub fn new(layout: Arc<CoherentLayout>) -> Self {
         let mut intake = Intake { layout, pipelines: Vec::new() };
         intake.reset();
         intake
@@ -51,7 +51,7 @@ impl Intake {
         let pipeline = &mut self.pipelines[at as usize];
         // Only requests can be refused: an answer that had to wait for a place could wait for the
         // request that waits for it.
-        if let Kind::LineCall { writes } = kind {
+        if let MessageKind::LineCall { writes } = kind {
             if pipeline.held >= self.layout.timing.directory_queue {
                 pipeline.nacks += 1;
                 return refuse(packet, writes, out);
@@ -63,7 +63,10 @@ impl Intake {
         pipeline.free = start + self.layout.timing.directory_busy;
         pipeline.lookups += 1;
         pipeline.waits += start - out.now();
-        out.schedule(Event::LookedUp(packet), start + self.layout.timing.directory - out.now());
+        out.schedule(
+            CoherentEvent::LookedUp(packet),
+            start + self.layout.timing.directory - out.now(),
+        );
     }
 
     /// Notes that a request leaves a home: there is room for another one.
@@ -106,7 +109,12 @@ fn refuse(packet: u32, writes: bool, out: &mut Outbox) {
     let request = *out.message(packet);
     out.answer(
         packet,
-        Message { kind: Kind::Nack { writes }, from: request.at, to: request.from, ..request },
+        Message {
+            kind: MessageKind::Nack { writes },
+            from: request.at,
+            to: request.from,
+            ..request
+        },
         0,
     );
 }

@@ -5,7 +5,7 @@ use crate::coherent::homes::{Homes, hashed};
 
 /// The times of a model in whole ticks, and the length of its queues.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Timing {
+pub struct CoherentTiming {
     /// Time in which a cache answers its own core.
     pub hit: u64,
     /// Time from a core's access that misses to the request that leaves its cache.
@@ -28,7 +28,7 @@ pub struct Timing {
 
 /// Caches, homes, the fabric between them, and all times.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Layout {
+pub struct CoherentLayout {
     /// Nodes, links and routes.
     pub fabric: Fabric,
     /// The homes of lines.
@@ -51,10 +51,10 @@ pub struct Layout {
     /// there are none.
     pub extra: Vec<u32>,
     /// The times of all other operations.
-    pub timing: Timing,
+    pub timing: CoherentTiming,
 }
 
-impl Layout {
+impl CoherentLayout {
     /// The number of caches.
     pub fn caches(&self) -> usize {
         self.node_of_cache.len()

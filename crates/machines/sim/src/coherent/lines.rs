@@ -1,7 +1,7 @@
 //! The directory's record of each line: its owner, its sharers, and whether a request for it is
 //! being served.
 
-use crate::coherent::slab::Queue;
+use crate::coherent::slab::SlabQueue;
 
 /// Stands for no cache.
 pub const NO_CACHE: u16 = u16::MAX;
@@ -18,23 +18,23 @@ pub struct LineRecord {
     /// The transaction that serves a request for it; [`IDLE`] for none.
     pub transaction: u32,
     /// The requests that wait for that transaction.
-    pub waiting: Queue,
+    pub waiting: SlabQueue,
 }
 
 const UNKNOWN: LineRecord =
-    LineRecord { owner: NO_CACHE, transaction: IDLE, waiting: Queue::EMPTY };
+    LineRecord { owner: NO_CACHE, transaction: IDLE, waiting: SlabQueue::EMPTY };
 
 /// The records of all lines, and for each line its sharers: the caches that have a copy, the owner
 /// among them.
 #[derive(Clone, Debug, Default)]
-pub struct Lines {
+pub struct LineTable {
     lines: Vec<LineRecord>,
     sharers: Vec<u64>,
     /// Words of `sharers` for each line.
     words: usize,
 }
 
-impl Lines {
+impl LineTable {
     /// Resets the table to this many lines without sharers, on a machine with this many caches.
     pub fn reset(&mut self, lines: usize, caches: usize) {
         // One table for all lines: a set for each line would be an allocation for each.
@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn sharers_are_found_across_words() {
-        let mut lines = Lines::default();
+        let mut lines = LineTable::default();
         lines.reset(3, 130);
         for cache in [0, 63, 64, 129] {
             lines.add(1, cache);

@@ -10,11 +10,11 @@ use seatmap_data::port::{Addr, WORDS_PER_LINE};
 /// away first. All copies are therefore equal, and one store of values serves all of them. Cores
 /// and message buffers check their right before they read or write.
 #[derive(Clone, Debug, Default)]
-pub struct Memory {
+pub struct SharedMemory {
     words: Vec<u64>,
 }
 
-impl Memory {
+impl SharedMemory {
     /// Grows to this many lines; the lines that are there keep their values.
     pub fn grow(&mut self, lines: u32) {
         let words = lines as usize * WORDS_PER_LINE as usize;

@@ -6,7 +6,7 @@ use std::fmt;
 
 /// The kind of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum MessageKind {
     /// A cache asks the home for a line that it misses, or for the right to write a line that it
     /// shares (step 1 of figure 6 of Liu et al. 2015).
     LineCall {
@@ -41,21 +41,25 @@ pub enum Kind {
     },
 }
 
-impl Kind {
+impl MessageKind {
     /// The lane that the message takes.
     #[inline]
     pub fn lane(self) -> Lane {
         match self {
-            Kind::LineCall { .. } | Kind::Forward | Kind::Invalidate { .. } => Lane::Address,
-            Kind::Data | Kind::Line { .. } => Lane::Data,
-            Kind::InvAck | Kind::Grant { .. } | Kind::Nack { .. } => Lane::Acknowledge,
+            MessageKind::LineCall { .. }
+            | MessageKind::Forward
+            | MessageKind::Invalidate { .. } => Lane::Address,
+            MessageKind::Data | MessageKind::Line { .. } => Lane::Data,
+            MessageKind::InvAck | MessageKind::Grant { .. } | MessageKind::Nack { .. } => {
+                Lane::Acknowledge
+            }
         }
     }
 
     /// Whether homes receive it; caches receive the others.
     #[inline]
     pub fn is_to_home(self) -> bool {
-        matches!(self, Kind::LineCall { .. } | Kind::Data | Kind::InvAck)
+        matches!(self, MessageKind::LineCall { .. } | MessageKind::Data | MessageKind::InvAck)
     }
 }
 
@@ -77,7 +81,7 @@ pub const NO_PARCEL: u32 = u32::MAX;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
     /// Its kind.
-    pub kind: Kind,
+    pub kind: MessageKind,
     /// The cache that sends or receives it.
     pub cache: u16,
     /// The hardware thread of that cache whose request it serves; 0 in a snoop and its answer,

@@ -27,7 +27,7 @@
 //! | `network`, `outbox` | links and lanes; a component's way to the network and the event queue |
 //! | `memory`, `slab` | the contents of memory; a table that allocates nothing |
 //! | `world`, `port`, [`bed`] | the components together; a task's view; the [`Testbed`](seatmap_data::port::Testbed) |
-//! | [`model`], `figures`, `read`, `written`, [`Shape`] | a machine, its figures, and how it is read; a machine as written down |
+//! | [`model`], `figures`, `read`, `written`, [`NetworkShape`] | a machine, its figures, and how it is read; a machine as written down |
 //! | [`hierarchy`] | a machine of caches, dies and packages, such as the twin of a computer |
 //! | [`fabric`], [`homes`], `layout` | nodes, links and routes; the home of a line; all that a run needs of a model |
 //! | `distance`, [`mod@profile`] | an unloaded round trip by formula; the machine's profile |
@@ -65,10 +65,10 @@ mod world;
 mod written;
 
 pub use bed::CoherentBed;
-pub use counters::Counters;
-pub use figures::Figures;
-pub use hierarchy::{Hierarchy, HierarchyHomes, MEASURED_LINE, Parts};
+pub use counters::CoherentCounters;
+pub use figures::CoherentFigures;
+pub use hierarchy::{DistanceParts, Hierarchy, HierarchyHomes, MEASURED_LINE};
 pub use model::CoherentModel;
 pub use profile::profile;
-pub use shape::Shape;
+pub use shape::NetworkShape;
 pub use written::FORMAT;

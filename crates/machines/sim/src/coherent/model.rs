@@ -2,10 +2,10 @@
 
 use crate::coherent::distance;
 use crate::coherent::fabric::Fabric;
-use crate::coherent::figures::Figures;
+use crate::coherent::figures::CoherentFigures;
 use crate::coherent::homes::Homes;
-use crate::coherent::layout::Layout;
-use crate::coherent::shape::Shape;
+use crate::coherent::layout::CoherentLayout;
+use crate::coherent::shape::NetworkShape;
 use seatmap_data::machine::Topology;
 
 /// A machine whose caches keep lines coherent (or, on the SCC, whose tiles have message buffers),
@@ -26,10 +26,10 @@ pub struct CoherentModel {
     /// Its PUs.
     pub topology: Topology,
     /// The positions of its nodes; `None` on a hierarchical machine, whose topology gives them.
-    pub shape: Option<Shape>,
+    pub shape: Option<NetworkShape>,
     /// The figures.
-    pub figures: Figures,
-    pub(crate) layout: std::sync::Arc<Layout>,
+    pub figures: CoherentFigures,
+    pub(crate) layout: std::sync::Arc<CoherentLayout>,
 }
 
 impl CoherentModel {

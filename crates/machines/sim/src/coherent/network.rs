@@ -1,16 +1,16 @@
 //! Links and lanes: the messages on their way.
 
 use crate::coherent::fabric::{LANES, Lane, Link};
-use crate::coherent::layout::Layout;
-use crate::coherent::message::{Kind, Message};
-use crate::coherent::slab::{Queue, Slab};
+use crate::coherent::layout::CoherentLayout;
+use crate::coherent::message::{Message, MessageKind};
+use crate::coherent::slab::{Slab, SlabQueue};
 use crate::moment::at_tick;
 use seatmap_data::invariant;
 use std::sync::Arc;
 
 /// One lane of a link, with the counts that a PMU would report for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wire {
+pub struct LinkLane {
     /// The time from which it takes the next message.
     free: u64,
     /// Ticks for which a message keeps the next one out.
@@ -27,7 +27,7 @@ pub struct Wire {
 
 /// The progress of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum PacketProgress {
     /// The message moves again at this time.
     Later {
         /// The time.
@@ -43,8 +43,8 @@ pub enum Step {
 /// each lane.
 #[derive(Clone, Debug)]
 pub struct Network {
-    layout: Arc<Layout>,
-    wires: Vec<Wire>,
+    layout: Arc<CoherentLayout>,
+    wires: Vec<LinkLane>,
     packets: Slab<Message>,
     sent: u64,
     received: u64,
@@ -52,7 +52,7 @@ pub struct Network {
 
 impl Network {
     /// A network without messages.
-    pub fn new(layout: Arc<Layout>) -> Self {
+    pub fn new(layout: Arc<CoherentLayout>) -> Self {
         let mut network =
             Network { layout, wires: Vec::new(), packets: Slab::default(), sent: 0, received: 0 };
         network.reset();
@@ -76,7 +76,7 @@ impl Network {
     /// Takes a message that leaves after this many ticks. The ticks of its route beyond its links
     /// come first; a Nack has none.
     #[inline(always)]
-    pub fn send(&mut self, message: Message, after: u64, now: u64) -> Step {
+    pub fn send(&mut self, message: Message, after: u64, now: u64) -> PacketProgress {
         // Offsets belong to a core's way to a home, not to a link, so that they are added where a
         // message leaves.
         let after = after + self.extra(&message);
@@ -86,7 +86,7 @@ impl Network {
 
     /// Takes the answer to a message that has arrived, in its place.
     #[inline(always)]
-    pub fn answer(&mut self, packet: u32, answer: Message, after: u64, now: u64) -> Step {
+    pub fn answer(&mut self, packet: u32, answer: Message, after: u64, now: u64) -> PacketProgress {
         self.received += 1;
         let after = after + self.extra(&answer);
         *self.packets.get_mut(packet) = answer;
@@ -94,12 +94,12 @@ impl Network {
     }
 
     #[inline(always)]
-    fn leave(&mut self, packet: u32, after: u64, now: u64) -> Step {
+    fn leave(&mut self, packet: u32, after: u64, now: u64) -> PacketProgress {
         self.sent += 1;
         match after {
             // At once, without an event: it would come first in this tick anyway.
             0 => self.advance(packet, now),
-            after => Step::Later { time: now + after, packet },
+            after => PacketProgress::Later { time: now + after, packet },
         }
     }
 
@@ -108,7 +108,7 @@ impl Network {
     fn extra(&self, message: &Message) -> u64 {
         match message.kind {
             _ if self.layout.extra.is_empty() => 0,
-            Kind::Nack { .. } => 0,
+            MessageKind::Nack { .. } => 0,
             _ => {
                 self.layout.extra(message.cache, message.at)
                     + self.layout.extra(message.cache, message.to)
@@ -118,10 +118,10 @@ impl Network {
 
     /// Moves a message over the next link of its route, unless it is at its destination.
     #[inline]
-    pub fn advance(&mut self, packet: u32, now: u64) -> Step {
+    pub fn advance(&mut self, packet: u32, now: u64) -> PacketProgress {
         let message = self.packets.get_mut(packet);
         if message.at == message.to {
-            return Step::Arrived(packet);
+            return PacketProgress::Arrived(packet);
         }
         let link = self.layout.fabric.next(message.at, message.to);
         let wire = &mut self.wires[link * LANES + message.kind.lane() as usize];
@@ -131,7 +131,7 @@ impl Network {
         wire.waits += start - now;
         // It counts as there already; the event at the end of the link moves it on.
         message.at = wire.end;
-        Step::Later { time: start + u64::from(wire.ticks), packet }
+        PacketProgress::Later { time: start + u64::from(wire.ticks), packet }
     }
 
     /// A message under way, or one that has arrived and waits at its receiver.
@@ -141,12 +141,12 @@ impl Network {
     }
 
     /// Lets a message that has arrived wait at the end of a queue.
-    pub fn park(&mut self, queue: &mut Queue, packet: u32) {
+    pub fn park(&mut self, queue: &mut SlabQueue, packet: u32) {
         self.packets.push(queue, packet);
     }
 
     /// The message that has waited longest.
-    pub fn unpark(&self, queue: &mut Queue) -> Option<u32> {
+    pub fn unpark(&self, queue: &mut SlabQueue) -> Option<u32> {
         self.packets.pop(queue)
     }
 
@@ -158,7 +158,7 @@ impl Network {
     }
 
     /// The lane of a link, by the link's number.
-    pub fn wire(&self, link: usize, lane: Lane) -> &Wire {
+    pub fn wire(&self, link: usize, lane: Lane) -> &LinkLane {
         &self.wires[link * LANES + lane as usize]
     }
 
@@ -179,8 +179,15 @@ impl Network {
     }
 }
 
-fn wire(link: &Link, lane: usize) -> Wire {
-    Wire { free: 0, busy: link.busy[lane], ticks: link.cycles, end: link.to, grants: 0, waits: 0 }
+fn wire(link: &Link, lane: usize) -> LinkLane {
+    LinkLane {
+        free: 0,
+        busy: link.busy[lane],
+        ticks: link.cycles,
+        end: link.to,
+        grants: 0,
+        waits: 0,
+    }
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! A component's way out: the messages that it sends and the events that it schedules.
 
-use crate::coherent::layout::Layout;
+use crate::coherent::layout::CoherentLayout;
 use crate::coherent::message::{Message, Parcel};
-use crate::coherent::network::{Network, Step};
-use crate::coherent::slab::{Queue, Slab};
+use crate::coherent::network::{Network, PacketProgress};
+use crate::coherent::slab::{Slab, SlabQueue};
 use crate::moment::at_tick;
 use crate::wheel::Wheel;
 use seatmap_data::invariant;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// An event, which the simulation dispatches to a component at its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Event {
+pub enum CoherentEvent {
     /// A task continues.
     Resume(u16),
     /// The steps that a task's copy ran ahead are over, if this is still the run that counts (its
@@ -37,7 +37,7 @@ pub enum Pending {
     /// A message leaves after this many ticks.
     Send(Message, u64),
     /// An event is due after this many ticks.
-    Schedule(Event, u64),
+    Schedule(CoherentEvent, u64),
 }
 
 /// A notice: a fact that another component learns without a message.
@@ -73,7 +73,7 @@ pub enum Notice {
 /// - `Gone`: the levels of a hierarchy know at once which caches have a line.
 #[derive(Clone, Debug)]
 pub struct Outbox {
-    queue: Wheel<Event>,
+    queue: Wheel<CoherentEvent>,
     network: Network,
     /// The parcels of messages under way.
     parcels: Slab<Parcel>,
@@ -85,7 +85,7 @@ pub struct Outbox {
 
 impl Outbox {
     /// An empty network, and no events.
-    pub fn new(layout: Arc<Layout>) -> Self {
+    pub fn new(layout: Arc<CoherentLayout>) -> Self {
         let pending = Vec::new();
         let notices = Vec::new();
         let queue = Wheel::default();
@@ -145,7 +145,7 @@ impl Outbox {
 
     /// Schedules an event that is due after this many ticks.
     #[inline]
-    pub fn schedule(&mut self, event: Event, after: u64) {
+    pub fn schedule(&mut self, event: CoherentEvent, after: u64) {
         if self.pending.len() > self.outer {
             return self.pending.push(Pending::Schedule(event, after));
         }
@@ -153,10 +153,12 @@ impl Outbox {
     }
 
     #[inline]
-    fn moved(&mut self, step: Step) {
+    fn moved(&mut self, step: PacketProgress) {
         match step {
-            Step::Later { time, packet } => self.queue.at(time, Event::Hop(packet)),
-            Step::Arrived(packet) => self.pending.push(Pending::Arrived(packet)),
+            PacketProgress::Later { time, packet } => {
+                self.queue.at(time, CoherentEvent::Hop(packet))
+            }
+            PacketProgress::Arrived(packet) => self.pending.push(Pending::Arrived(packet)),
         }
     }
 
@@ -189,7 +191,7 @@ impl Outbox {
 
     /// The next event and its time.
     #[inline]
-    pub fn next_event(&mut self) -> Option<(u64, Event)> {
+    pub fn next_event(&mut self) -> Option<(u64, CoherentEvent)> {
         self.queue.pop()
     }
 
@@ -197,11 +199,11 @@ impl Outbox {
     #[inline]
     pub fn hop(&mut self, packet: u32) -> bool {
         match self.network.advance(packet, self.now()) {
-            Step::Later { time, packet } => {
-                self.queue.at(time, Event::Hop(packet));
+            PacketProgress::Later { time, packet } => {
+                self.queue.at(time, CoherentEvent::Hop(packet));
                 false
             }
-            Step::Arrived(_) => true,
+            PacketProgress::Arrived(_) => true,
         }
     }
 
@@ -212,12 +214,12 @@ impl Outbox {
     }
 
     /// Lets a message that has arrived wait at the end of a queue.
-    pub fn park(&mut self, queue: &mut Queue, packet: u32) {
+    pub fn park(&mut self, queue: &mut SlabQueue, packet: u32) {
         self.network.park(queue, packet);
     }
 
     /// The message that has waited longest.
-    pub fn unpark(&self, queue: &mut Queue) -> Option<u32> {
+    pub fn unpark(&self, queue: &mut SlabQueue) -> Option<u32> {
         self.network.unpark(queue)
     }
 
@@ -259,11 +261,11 @@ impl Outbox {
             Pending::Send(message, after) => self.network.send(message, after, self.now()),
         };
         match step {
-            Step::Later { time, packet } => {
-                self.queue.at(time, Event::Hop(packet));
+            PacketProgress::Later { time, packet } => {
+                self.queue.at(time, CoherentEvent::Hop(packet));
                 None
             }
-            Step::Arrived(packet) => Some(packet),
+            PacketProgress::Arrived(packet) => Some(packet),
         }
     }
 

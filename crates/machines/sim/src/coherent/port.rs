@@ -1,7 +1,7 @@
 //! A task's view of a coherent machine.
 
 use crate::coherent::request::LineCall;
-use crate::engine::{Said, Yielder};
+use crate::engine::{TaskMessage, TaskYielder};
 use seatmap_data::port::{Addr, Port, Stamp};
 use std::cell::Cell;
 
@@ -9,7 +9,7 @@ use std::cell::Cell;
 pub struct CoherentPort<'a> {
     /// The time. It is kept beside the machine so that reading it costs nothing.
     pub clock: &'a Cell<u64>,
-    pub yielder: &'a Yielder<LineCall>,
+    pub yielder: &'a TaskYielder<LineCall>,
     pub pu: u32,
     /// Words of shared memory.
     pub words: u32,
@@ -25,7 +25,7 @@ impl CoherentPort<'_> {
         if let Some(word) = request.word() {
             self.check(word);
         }
-        self.yielder.suspend(Said::Call(request))
+        self.yielder.suspend(TaskMessage::Call(request))
     }
 
     #[inline]

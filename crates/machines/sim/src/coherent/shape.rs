@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// The positions of stops or tiles, and the cores at them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
-pub enum Shape {
+pub enum NetworkShape {
     /// Stops around a ring, which has both directions. Each stop has a core, except those that are
     /// listed without one.
     Ring {
@@ -30,13 +30,13 @@ pub enum Shape {
     },
 }
 
-impl Shape {
+impl NetworkShape {
     /// The number of stops or tiles.
     #[must_use]
     pub fn nodes(&self) -> u32 {
         match self {
-            Shape::Ring { stops, .. } => *stops,
-            Shape::Mesh { columns, rows, .. } => columns.saturating_mul(*rows),
+            NetworkShape::Ring { stops, .. } => *stops,
+            NetworkShape::Mesh { columns, rows, .. } => columns.saturating_mul(*rows),
         }
     }
 
@@ -44,19 +44,21 @@ impl Shape {
     #[must_use]
     pub fn cores(&self) -> u32 {
         match self {
-            Shape::Ring { stops, stops_without_core } => {
+            NetworkShape::Ring { stops, stops_without_core } => {
                 stops.saturating_sub(stops_without_core.len() as u32)
             }
-            Shape::Mesh { cores_per_tile, .. } => self.nodes().saturating_mul(*cores_per_tile),
+            NetworkShape::Mesh { cores_per_tile, .. } => {
+                self.nodes().saturating_mul(*cores_per_tile)
+            }
         }
     }
 
     pub(crate) fn node_of_core(&self) -> Vec<u16> {
         match self {
-            Shape::Ring { stops, stops_without_core } => {
+            NetworkShape::Ring { stops, stops_without_core } => {
                 (0..*stops as u16).filter(|stop| !stops_without_core.contains(stop)).collect()
             }
-            Shape::Mesh { cores_per_tile, .. } => (0..self.nodes() * cores_per_tile)
+            NetworkShape::Mesh { cores_per_tile, .. } => (0..self.nodes() * cores_per_tile)
                 .map(|core| (core / cores_per_tile) as u16)
                 .collect(),
         }
@@ -64,8 +66,8 @@ impl Shape {
 
     pub(crate) fn fabric(&self, hop_cycles: u32, busy: [u32; LANES]) -> Option<Fabric> {
         match self {
-            Shape::Ring { stops, .. } => fabric::ring(*stops as u16, hop_cycles, busy),
-            Shape::Mesh { columns, rows, .. } => {
+            NetworkShape::Ring { stops, .. } => fabric::ring(*stops as u16, hop_cycles, busy),
+            NetworkShape::Mesh { columns, rows, .. } => {
                 fabric::mesh(*columns as u16, *rows as u16, hop_cycles, busy)
             }
         }
@@ -74,13 +76,15 @@ impl Shape {
     /// The first mistake: a node that is named but does not exist, or is named twice.
     pub(crate) fn flaw(&self) -> Option<String> {
         let (key, named) = match self {
-            Shape::Ring { stops_without_core, .. } => ("stops_without_core", stops_without_core),
-            Shape::Mesh { memories, .. } => ("memories", memories),
+            NetworkShape::Ring { stops_without_core, .. } => {
+                ("stops_without_core", stops_without_core)
+            }
+            NetworkShape::Mesh { memories, .. } => ("memories", memories),
         };
         let mut seen = std::collections::BTreeSet::new();
         let wrong =
             named.iter().find(|node| u32::from(**node) >= self.nodes() || !seen.insert(**node))?;
-        let what = if matches!(self, Shape::Ring { .. }) { "stops" } else { "tiles" };
+        let what = if matches!(self, NetworkShape::Ring { .. }) { "stops" } else { "tiles" };
         let last = self.nodes() - 1;
         Some(format!("fabric.{key} holds {wrong}, and the {what} are 0 to {last}, once each"))
     }

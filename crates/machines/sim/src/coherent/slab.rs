@@ -7,7 +7,7 @@ use seatmap_data::invariant::broken;
 const NONE: u32 = u32::MAX;
 
 /// Values by place. A value keeps its place until the caller takes it out; values can wait in
-/// [`Queue`]s.
+/// [`SlabQueue`]s.
 #[derive(Clone, Debug)]
 pub struct Slab<T> {
     entries: Vec<Entry<T>>,
@@ -26,14 +26,14 @@ struct Entry<T> {
 
 /// Places of a slab in the order in which they came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Queue {
+pub struct SlabQueue {
     first: u32,
     last: u32,
 }
 
-impl Queue {
+impl SlabQueue {
     /// A queue in which nothing waits.
-    pub const EMPTY: Queue = Queue { first: NONE, last: NONE };
+    pub const EMPTY: SlabQueue = SlabQueue { first: NONE, last: NONE };
 
     /// Whether nothing waits.
     #[inline]
@@ -100,7 +100,7 @@ impl<T: Copy> Slab<T> {
     }
 
     /// Lets the value at a place wait at the end of a queue.
-    pub fn push(&mut self, queue: &mut Queue, place: u32) {
+    pub fn push(&mut self, queue: &mut SlabQueue, place: u32) {
         // A place is in one queue at most, so that one link for each is enough.
         self.entries[place as usize].next = NONE;
         match std::mem::replace(&mut queue.last, place) {
@@ -110,7 +110,7 @@ impl<T: Copy> Slab<T> {
     }
 
     /// The place that has waited longest.
-    pub fn pop(&self, queue: &mut Queue) -> Option<u32> {
+    pub fn pop(&self, queue: &mut SlabQueue) -> Option<u32> {
         let place = queue.first;
         if place == NONE {
             return None;
@@ -157,7 +157,7 @@ mod tests {
         #[test]
         fn queues_keep_their_order(steps in prop::collection::vec((0_usize..3, any::<bool>()), 1..200)) {
             let mut slab = Slab::default();
-            let mut queues = [Queue::EMPTY; 3];
+            let mut queues = [SlabQueue::EMPTY; 3];
             let mut plain = [const { VecDeque::new() }; 3];
             for (value, (at, pops)) in steps.into_iter().enumerate() {
                 if pops {

@@ -3,9 +3,9 @@
 
 use crate::coherent::fabric::{self, Link};
 use crate::coherent::homes::{Climbing, Homes};
-use crate::coherent::layout::{Layout, Timing};
-use crate::coherent::message::{Kind, Message, NO_PARCEL};
-use crate::coherent::outbox::{Event, Notice, Outbox};
+use crate::coherent::layout::{CoherentLayout, CoherentTiming};
+use crate::coherent::message::{Message, MessageKind, NO_PARCEL};
+use crate::coherent::outbox::{CoherentEvent, Notice, Outbox};
 use std::sync::Arc;
 
 /// Ticks of every link.
@@ -14,13 +14,13 @@ pub const LINK: u32 = 3;
 pub const BUSY: [u32; 3] = [1, 4, 2];
 
 /// Times that differ from each other, so that a test sees which one was taken.
-pub fn timing(directory_queue: u32) -> Timing {
+pub fn timing(directory_queue: u32) -> CoherentTiming {
     let hit = 2;
     let miss = 5;
     let cache = 7;
     let directory = 11;
     let directory_busy = 4;
-    Timing {
+    CoherentTiming {
         hit,
         miss,
         cache,
@@ -35,8 +35,8 @@ pub fn timing(directory_queue: u32) -> Timing {
 
 /// A ring of four stops. All lines have their home at stop 0; caches 0, 1 and 2 of two threads are
 /// at stops 1, 2 and 3.
-pub fn ring(directory_queue: u32) -> Layout {
-    Layout {
+pub fn ring(directory_queue: u32) -> CoherentLayout {
+    CoherentLayout {
         fabric: fabric::ring(4, LINK, BUSY).unwrap(),
         homes: Homes::Hashed { nodes: vec![0], seed: 1 },
         is_uncached: false,
@@ -52,10 +52,10 @@ pub fn ring(directory_queue: u32) -> Layout {
 
 /// Caches 0 to 3 of one thread at nodes 0 to 3, groups of two at nodes 4 and 5, and the root at
 /// node 6.
-pub fn hierarchy(directory_queue: u32) -> Layout {
+pub fn hierarchy(directory_queue: u32) -> CoherentLayout {
     let parent = vec![4, 4, 5, 5, 6, 6, 6];
     let below = vec![(0, 1), (1, 2), (2, 3), (3, 4), (0, 2), (2, 4), (0, 4)];
-    Layout {
+    CoherentLayout {
         fabric: fabric::tree(&[0, 1, 2, 3, 4, 5].map(|from| Link {
             from,
             to: parent[from as usize],
@@ -73,12 +73,18 @@ pub fn hierarchy(directory_queue: u32) -> Layout {
 }
 
 /// An outbox at time 0.
-pub fn outbox(layout: &Arc<Layout>) -> Outbox {
+pub fn outbox(layout: &Arc<CoherentLayout>) -> Outbox {
     Outbox::new(Arc::clone(layout))
 }
 
 /// A message between a cache, whose node is known, and the home at a node.
-pub fn message(layout: &Layout, kind: Kind, cache: u16, home: u16, line: u32) -> Message {
+pub fn message(
+    layout: &CoherentLayout,
+    kind: MessageKind,
+    cache: u16,
+    home: u16,
+    line: u32,
+) -> Message {
     let node = layout.node_of_cache[cache as usize];
     let (from, to) = if kind.is_to_home() { (node, home) } else { (home, node) };
     Message { kind, cache, thread: 0, from, at: to, to, line, parcel: NO_PARCEL }
@@ -90,7 +96,9 @@ pub fn arrive(out: &mut Outbox, message: Message) -> u32 {
     out.send(message, 1);
     loop {
         match out.next_event() {
-            Some((_, Event::Hop(packet))) if out.message(packet) == &message => return packet,
+            Some((_, CoherentEvent::Hop(packet))) if out.message(packet) == &message => {
+                return packet;
+            }
             Some(_) => {}
             None => panic!("the message is lost"),
         }
@@ -99,52 +107,58 @@ pub fn arrive(out: &mut Outbox, message: Message) -> u32 {
 
 /// An action of a component, as a test sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wish {
+pub enum ComponentAction {
     /// A message, and the time at which it was first seen under way.
     Sent(Message, u64),
     /// An event, and the time at which it is due.
-    Due(Event, u64),
+    Due(CoherentEvent, u64),
     /// A notice.
     Told(Notice),
 }
 
 /// The actions of a component until no event is due any more, in order. Events go to `dispatch`,
 /// which says whether they were the component's own; the others are listed.
-pub fn run(out: &mut Outbox, dispatch: &mut dyn FnMut(Event, &mut Outbox) -> bool) -> Vec<Wish> {
+pub fn run(
+    out: &mut Outbox,
+    dispatch: &mut dyn FnMut(CoherentEvent, &mut Outbox) -> bool,
+) -> Vec<ComponentAction> {
     let mut wishes = at_once(out);
     while let Some((time, event)) = out.next_event() {
         match event {
-            Event::Hop(packet) => wishes.push(Wish::Sent(out.receive(packet), time)),
+            CoherentEvent::Hop(packet) => {
+                wishes.push(ComponentAction::Sent(out.receive(packet), time))
+            }
             event if dispatch(event, out) => wishes.extend(at_once(out)),
-            event => wishes.push(Wish::Due(event, time)),
+            event => wishes.push(ComponentAction::Due(event, time)),
         }
     }
     wishes
 }
 
 /// The actions of a component, without dispatching any event.
-pub fn wishes(out: &mut Outbox) -> Vec<Wish> {
+pub fn wishes(out: &mut Outbox) -> Vec<ComponentAction> {
     run(out, &mut |_, _| false)
 }
 
 /// Notices, and messages that are at their destinations.
-fn at_once(out: &mut Outbox) -> Vec<Wish> {
-    let mut wishes: Vec<Wish> = std::iter::from_fn(|| out.next_notice()).map(Wish::Told).collect();
+fn at_once(out: &mut Outbox) -> Vec<ComponentAction> {
+    let mut wishes: Vec<ComponentAction> =
+        std::iter::from_fn(|| out.next_notice()).map(ComponentAction::Told).collect();
     let own = out.begin_pending();
     for at in own.clone() {
         let packet = out.carry_out(at);
-        wishes.extend(packet.map(|packet| Wish::Sent(out.receive(packet), out.now())));
+        wishes.extend(packet.map(|packet| ComponentAction::Sent(out.receive(packet), out.now())));
     }
     out.end_pending(own);
     wishes
 }
 
 /// The kind, the cache and the destination of all messages among actions.
-pub fn sent(wishes: &[Wish]) -> Vec<(Kind, u16, u16)> {
+pub fn sent(wishes: &[ComponentAction]) -> Vec<(MessageKind, u16, u16)> {
     wishes
         .iter()
         .filter_map(|wish| match wish {
-            Wish::Sent(message, _) => Some((message.kind, message.cache, message.to)),
+            ComponentAction::Sent(message, _) => Some((message.kind, message.cache, message.to)),
             _ => None,
         })
         .collect()

@@ -4,13 +4,13 @@ use crate::coherent::buffers::Buffers;
 use crate::coherent::cores::Core;
 use crate::coherent::directory::Directory;
 use crate::coherent::intake::Intake;
-use crate::coherent::layout::Layout;
-use crate::coherent::memory::Memory;
+use crate::coherent::layout::CoherentLayout;
+use crate::coherent::memory::SharedMemory;
 use crate::coherent::message::Message;
 use crate::coherent::network::Network;
-use crate::coherent::outbox::{Event, Notice, Outbox};
+use crate::coherent::outbox::{CoherentEvent, Notice, Outbox};
 use crate::coherent::request::LineCall;
-use crate::engine::{self, Machine};
+use crate::engine::{self, SimulatedMachine};
 use crate::moment::at_tick;
 use seatmap_data::invariant::broken;
 use std::fmt::Display;
@@ -33,31 +33,31 @@ struct Seat {
 /// A machine in virtual time. It owns the components and the time; the components only exchange
 /// messages.
 #[derive(Clone, Debug)]
-pub struct World {
-    layout: Arc<Layout>,
+pub struct CoherentMachine {
+    layout: Arc<CoherentLayout>,
     outbox: Outbox,
     homes: Homes,
     cores: Vec<Core>,
-    memory: Memory,
+    memory: SharedMemory,
     /// The seats by task.
     seats: Vec<Seat>,
 }
 
-impl World {
+impl CoherentMachine {
     /// A machine without tasks.
-    pub fn new(layout: Arc<Layout>) -> Self {
+    pub fn new(layout: Arc<CoherentLayout>) -> Self {
         let homes = if layout.is_uncached {
             Homes::Buffers(Buffers::new(Arc::clone(&layout)))
         } else {
             Homes::Directory(Directory::new(Arc::clone(&layout)))
         };
-        World {
+        CoherentMachine {
             outbox: Outbox::new(Arc::clone(&layout)),
             homes,
             cores: (0..layout.caches() as u16)
                 .map(|id| Core::new(Arc::clone(&layout), id))
                 .collect(),
-            memory: Memory::default(),
+            memory: SharedMemory::default(),
             seats: Vec::new(),
             layout,
         }
@@ -79,7 +79,7 @@ impl World {
         }
         self.outbox.reset();
         for (start, task) in engine::starts(caches.len(), self.layout.timing.start_skew, seed) {
-            self.outbox.schedule(Event::Resume(task), start);
+            self.outbox.schedule(CoherentEvent::Resume(task), start);
         }
     }
 
@@ -90,25 +90,25 @@ impl World {
 
     /// Dispatches an event. Returns the task that continues because of it, if there is one.
     #[inline]
-    fn dispatch(&mut self, event: Event) -> Option<u16> {
+    fn dispatch(&mut self, event: CoherentEvent) -> Option<u16> {
         match event {
-            Event::Resume(task) => return Some(task),
-            Event::Copied(task, run) => return self.has_copied(task, run).then_some(task),
-            Event::Hop(packet) => {
+            CoherentEvent::Resume(task) => return Some(task),
+            CoherentEvent::Copied(task, run) => return self.has_copied(task, run).then_some(task),
+            CoherentEvent::Hop(packet) => {
                 if !self.outbox.hop(packet) {
                     return None;
                 }
                 self.receive(packet);
             }
-            Event::Look(task) => {
+            CoherentEvent::Look(task) => {
                 let Seat { core, thread } = self.seats[task as usize];
                 self.cores[core as usize].look(thread, &mut self.memory, &mut self.outbox);
             }
-            Event::Answer(core, snoop) => {
+            CoherentEvent::Answer(core, snoop) => {
                 self.cores[core as usize].answer(snoop, &mut self.memory, &mut self.outbox);
             }
-            Event::LookedUp(packet) => self.looked_up(packet),
-            Event::MemoryRead(line) => self.memory_read(line),
+            CoherentEvent::LookedUp(packet) => self.looked_up(packet),
+            CoherentEvent::MemoryRead(line) => self.memory_read(line),
         }
         self.deliver();
         None
@@ -231,7 +231,7 @@ impl World {
     }
 
     /// Its nodes, links and times.
-    pub fn layout(&self) -> &Layout {
+    pub fn layout(&self) -> &CoherentLayout {
         &self.layout
     }
 
@@ -248,7 +248,7 @@ impl World {
     }
 }
 
-impl Machine for World {
+impl SimulatedMachine for CoherentMachine {
     type Call = LineCall;
 
     fn next_task(&mut self) -> Option<(u64, u16)> {

@@ -2,10 +2,10 @@
 
 use crate::ModelError;
 use crate::coherent::CoherentModel;
-use crate::coherent::figures::Figures;
+use crate::coherent::figures::CoherentFigures;
 use crate::coherent::homes::Homes;
-use crate::coherent::layout::Layout;
-use crate::coherent::shape::Shape;
+use crate::coherent::layout::CoherentLayout;
+use crate::coherent::shape::NetworkShape;
 use crate::figure::syntax;
 use seatmap_data::machine::description::shape::MAX_PUS;
 use seatmap_data::machine::{Pu, Topology};
@@ -31,9 +31,9 @@ pub struct Written {
     threads_per_core: u32,
     #[serde(default)]
     numbering: Numbering,
-    fabric: Shape,
+    fabric: NetworkShape,
     homes: HomesWritten,
-    figures: Figures,
+    figures: CoherentFigures,
 }
 
 /// The operating system's numbering of hardware threads.
@@ -85,7 +85,7 @@ impl Written {
             .fabric(self.figures.hop_cycles.whole() as u32, self.figures.busy(1))
             .ok_or_else(|| impossible(name, "a way between two stops leads nowhere".to_owned()))?;
         let topology = Topology { pus: (0..self.pus()).map(|os| self.pu(os)).collect() };
-        let layout = Layout {
+        let layout = CoherentLayout {
             homes: Homes::Hashed {
                 nodes: (0..self.homes.count as u16).collect(),
                 seed: self.homes.hash_seed.into(),

@@ -1,6 +1,6 @@
 //! Fibers that switch stacks.
 
-use super::{STACK_BYTES, Step};
+use super::{FiberStep, STACK_BYTES};
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult};
 use std::io;
@@ -37,10 +37,10 @@ impl<S> Fiber<S> {
 
     /// Lets the task continue with an answer, to its next stop. A panic of the task continues here.
     #[inline]
-    pub fn resume(&mut self, answer: u64) -> Step<S> {
+    pub fn resume(&mut self, answer: u64) -> FiberStep<S> {
         match self.0.resume(answer) {
-            CoroutineResult::Yield(said) => Step::Said(said),
-            CoroutineResult::Return(()) => Step::Ended,
+            CoroutineResult::Yield(said) => FiberStep::Said(said),
+            CoroutineResult::Return(()) => FiberStep::Ended,
         }
     }
 

@@ -1,6 +1,6 @@
 //! Fibers of both sorts in one program: the environment variable `SEATMAP_TASKS` decides which.
 
-use super::{Step, coroutine, thread};
+use super::{FiberStep, coroutine, thread};
 use std::io;
 use std::sync::LazyLock;
 
@@ -11,7 +11,7 @@ static ARE_THREADS: LazyLock<bool> =
 /// A task's connection to the engine: the task stops with a message, and continues with the answer.
 pub enum Yielder<S> {
     Coroutine(*const coroutine::Yielder<S>),
-    Thread(*const thread::Yielder<S>),
+    Thread(*const thread::ThreadYielder<S>),
 }
 
 impl<S> Yielder<S> {
@@ -46,7 +46,7 @@ impl Stack {
 /// A task that stops and continues. If it is dropped before its end, it unwinds.
 pub enum Fiber<S> {
     Coroutine(coroutine::Fiber<S>),
-    Thread(thread::Fiber<S>),
+    Thread(thread::ThreadFiber<S>),
 }
 
 impl<S> Fiber<S> {
@@ -65,14 +65,14 @@ impl<S> Fiber<S> {
             Stack::Thread(stack) => {
                 // SAFETY: the caller's promise.
                 Fiber::Thread(unsafe {
-                    thread::Fiber::new(stack, |yielder| task(&Yielder::Thread(yielder)))
+                    thread::ThreadFiber::new(stack, |yielder| task(&Yielder::Thread(yielder)))
                 })
             }
         }
     }
 
     /// Lets the task continue with an answer, to its next stop. A panic of the task continues here.
-    pub fn resume(&mut self, answer: u64) -> Step<S> {
+    pub fn resume(&mut self, answer: u64) -> FiberStep<S> {
         match self {
             Fiber::Coroutine(fiber) => fiber.resume(answer),
             Fiber::Thread(fiber) => fiber.resume(answer),

@@ -21,7 +21,7 @@ const STACK_BYTES: usize = 256 * 1024;
 
 /// The progress of a task.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Step<S> {
+pub enum FiberStep<S> {
     /// The task stopped with this message.
     Said(S),
     /// The task has ended.
@@ -54,7 +54,7 @@ mod tests {
         let mut fiber = unsafe { Fiber::new(Stack::new().unwrap(), task) };
         assert_eq!(
             [fiber.resume(0), fiber.resume(5), fiber.resume(7)],
-            [Step::Said("first"), Step::Said("second"), Step::Ended]
+            [FiberStep::Said("first"), FiberStep::Said("second"), FiberStep::Ended]
         );
         assert!(fiber.into_stack().is_some() && sum.get() == 12);
     }

@@ -1,6 +1,6 @@
 //! Fibers that are threads; one of them runs at a time.
 
-use super::{STACK_BYTES, Step};
+use super::{FiberStep, STACK_BYTES};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -26,19 +26,19 @@ impl<T> Handed<T> {
 }
 
 /// A task's message to the engine: its progress, or its panic.
-type Outcome<S> = Handed<std::thread::Result<Step<S>>>;
+type Outcome<S> = Handed<std::thread::Result<FiberStep<S>>>;
 
 /// A task's connection to the engine: the task stops with a message, and continues with the answer.
-pub struct Yielder<S> {
+pub struct ThreadYielder<S> {
     outcomes: Sender<Outcome<S>>,
     answers: Receiver<u64>,
 }
 
-impl<S> Yielder<S> {
+impl<S> ThreadYielder<S> {
     /// Stops until the engine resumes the task.
     pub fn suspend(&self, says: S) -> u64 {
         // The engine does not listen when the fiber is dropped, and then it does not answer either.
-        let _ = self.outcomes.send(Handed(Ok(Step::Said(says))));
+        let _ = self.outcomes.send(Handed(Ok(FiberStep::Said(says))));
         self.answers.recv().unwrap_or_else(|_| resume_unwind(Box::new(Dropped)))
     }
 }
@@ -54,7 +54,7 @@ impl Stack {
 }
 
 /// A task that stops and continues. If it is dropped before its end, it unwinds.
-pub struct Fiber<S> {
+pub struct ThreadFiber<S> {
     /// `None` if the thread could not be made.
     thread: Option<JoinHandle<()>>,
     answers: Option<Sender<u64>>,
@@ -62,28 +62,28 @@ pub struct Fiber<S> {
     has_ended: bool,
 }
 
-impl<S> Fiber<S> {
+impl<S> ThreadFiber<S> {
     /// A task that has not begun.
     ///
     /// # Safety
     /// Everything that the task borrows must outlive the fiber.
-    pub unsafe fn new(_: Stack, task: impl FnOnce(&Yielder<S>)) -> Self {
+    pub unsafe fn new(_: Stack, task: impl FnOnce(&ThreadYielder<S>)) -> Self {
         let (answers, questions) = channel();
         let (says, outcomes) = channel();
-        let yielder = Yielder { outcomes: says, answers: questions };
+        let yielder = ThreadYielder { outcomes: says, answers: questions };
         let body: Box<dyn FnOnce()> = Box::new(move || live(&yielder, task));
         // SAFETY: the caller's promise: the thread has ended when the fiber is dropped.
         let body: Box<dyn FnOnce() + 'static> = unsafe { std::mem::transmute(body) };
         let body = Handed(body);
         let thread = Builder::new().stack_size(THREAD_BYTES).spawn(move || body.taken()()).ok();
-        Fiber { thread, answers: Some(answers), outcomes, has_ended: false }
+        ThreadFiber { thread, answers: Some(answers), outcomes, has_ended: false }
     }
 
     /// Lets the task continue with an answer, to its next stop. A panic of the task continues here.
-    pub fn resume(&mut self, answer: u64) -> Step<S> {
+    pub fn resume(&mut self, answer: u64) -> FiberStep<S> {
         let went_on = self.answers.as_ref().is_some_and(|answers| answers.send(answer).is_ok());
         let outcome = self.outcomes.recv().ok().filter(|_| went_on).map(Handed::taken);
-        self.has_ended = !matches!(outcome, Some(Ok(Step::Said(_))));
+        self.has_ended = !matches!(outcome, Some(Ok(FiberStep::Said(_))));
         match outcome {
             Some(Ok(step)) => step,
             Some(Err(panic)) => resume_unwind(panic),
@@ -97,7 +97,7 @@ impl<S> Fiber<S> {
     }
 }
 
-impl<S> Drop for Fiber<S> {
+impl<S> Drop for ThreadFiber<S> {
     fn drop(&mut self) {
         // Without a sender, the task waits in vain for its answer and unwinds (`Dropped`).
         self.answers = None;
@@ -109,10 +109,10 @@ impl<S> Drop for Fiber<S> {
 }
 
 /// The life of a task's thread.
-fn live<S>(yielder: &Yielder<S>, task: impl FnOnce(&Yielder<S>)) {
+fn live<S>(yielder: &ThreadYielder<S>, task: impl FnOnce(&ThreadYielder<S>)) {
     // A fiber that is dropped before its first turn never runs its task.
     if yielder.answers.recv().is_ok() {
         let ended = catch_unwind(AssertUnwindSafe(|| task(yielder)));
-        let _ = yielder.outcomes.send(Handed(ended.map(|()| Step::Ended)));
+        let _ = yielder.outcomes.send(Handed(ended.map(|()| FiberStep::Ended)));
     }
 }

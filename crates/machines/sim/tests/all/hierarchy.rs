@@ -6,8 +6,8 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use seatmap_data::machine::description::Basis;
 use seatmap_sim::coherent::hierarchy::CoreWritten;
-use seatmap_sim::coherent::{self, Hierarchy, HierarchyHomes, MEASURED_LINE, Parts};
-use seatmap_sim::figure::Figure;
+use seatmap_sim::coherent::{self, DistanceParts, Hierarchy, HierarchyHomes, MEASURED_LINE};
+use seatmap_sim::figure::ModelFigure;
 use seatmap_sim::{CoherentModel, catalog};
 use std::sync::Arc;
 
@@ -230,13 +230,13 @@ fn threads_of_a_core_are_brought_as_near_as_the_nearest_core() {
 
 #[test]
 fn a_profile_without_two_cores_has_no_levels() {
-    let parts = Parts {
+    let parts = DistanceParts {
         core_of: vec![0, 0],
         group_of: vec![0],
         package_of: vec![None],
         offset_ns: vec![vec![0.0]],
         homes: None,
-        frequency_ghz: Figure { value: 3.0, kind: Basis::Assumption, source: String::new() },
+        frequency_ghz: ModelFigure { value: 3.0, kind: Basis::Assumption, source: String::new() },
         ticks_per_cycle: 1,
     };
     let profile = seatmap_data::machine::import::read(b",\n10.5,\n", "duo.csv", None).unwrap();

@@ -3,11 +3,11 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use seatmap_data::port::{Addr, Barrier, Port, Testbed, WORDS_PER_LINE, Workload};
-use seatmap_machines::workload::mandelbrot::View;
+use seatmap_machines::workload::mandelbrot::MandelbrotView;
 use seatmap_machines::workload::{
     Handoff, Handoffs, LineByLine, Mandelbrot, PingPong, ProducerConsumer,
 };
-use seatmap_sim::coherent::{Counters, Hierarchy, HierarchyHomes};
+use seatmap_sim::coherent::{CoherentCounters, Hierarchy, HierarchyHomes};
 use seatmap_sim::{CoherentBed, CoherentModel, catalog};
 use std::fmt::{Debug, Write};
 use std::sync::Arc;
@@ -26,7 +26,7 @@ impl Write for Fnv {
 }
 
 /// A hash of all tasks' outputs and of all counters.
-fn hash(outputs: &impl Debug, counters: &Counters) -> u64 {
+fn hash(outputs: &impl Debug, counters: &CoherentCounters) -> u64 {
     let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
     write!(hash, "{outputs:?}").unwrap();
     let of = counters;
@@ -226,7 +226,7 @@ impl Runs {
             size: (8, 6),
             frames: 1,
             most_iterations: 40,
-            view: View { centre: (-0.6, 0.0), width: 3.0, zoom: 0.5 },
+            view: MandelbrotView { centre: (-0.6, 0.0), width: 3.0, zoom: 0.5 },
             points: 3,
             cycles_per_iteration: 10,
             channels: (0..tasks as u32 - 1)

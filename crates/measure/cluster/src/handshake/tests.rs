@@ -12,7 +12,10 @@ fn listener() -> (TcpListener, SocketAddr) {
 }
 
 /// The outcome on both sides, each with its secret and purpose.
-fn between(caller: (&Secret, Purpose), called: (&Secret, Purpose)) -> [Result<String, String>; 2] {
+fn between(
+    caller: (&Secret, ConnectionPurpose),
+    called: (&Secret, ConnectionPurpose),
+) -> [Result<String, String>; 2] {
     let (listener, address) = listener();
     let secret = called.0.clone();
     let purpose = called.1;
@@ -51,16 +54,18 @@ fn challenge(protocol: &str) -> Challenge {
 }
 
 fn refusal(address: SocketAddr, secret: &Secret) -> HandshakeError {
-    call(TcpStream::connect(address).unwrap(), secret, Purpose::Pair, &"rank 1").err().unwrap()
+    call(TcpStream::connect(address).unwrap(), secret, ConnectionPurpose::Pair, &"rank 1")
+        .err()
+        .unwrap()
 }
 
 #[test]
 fn those_who_share_a_secret_and_a_purpose_come_together() {
     let [a, b] = [(); 2].map(|()| Secret::new().unwrap());
-    let both = between((&a, Purpose::Pair), (&a, Purpose::Pair));
+    let both = between((&a, ConnectionPurpose::Pair), (&a, ConnectionPurpose::Pair));
     assert_eq!(both, [Ok("rank 3 is in".to_owned()), Ok("rank 3".to_owned())]);
-    for other in [(&b, Purpose::Pair), (&a, Purpose::Spread)] {
-        let [caller, called] = between((&a, Purpose::Pair), other);
+    for other in [(&b, ConnectionPurpose::Pair), (&a, ConnectionPurpose::Spread)] {
+        let [caller, called] = between((&a, ConnectionPurpose::Pair), other);
         assert!(caller.unwrap_err().contains("refused: another secret"));
         assert!(called.unwrap_err().contains("does not know the secret"));
     }

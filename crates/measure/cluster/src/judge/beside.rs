@@ -2,8 +2,8 @@
 
 use super::SLOW;
 use super::effects::JITTER;
-use super::figures::Figure;
-use crate::cluster::{Beside, Pair, Shown};
+use super::figures::PairMetric;
+use crate::cluster::{Beside, ExcessFactor, NodePair};
 use seatmap_data::statistics::median;
 
 /// Student's t that one in a thousand exceeds, for 1, 2, 3, ... degrees of freedom (Fisher and
@@ -16,29 +16,33 @@ const T_999: [f64; 14] = [
 /// One look: the logarithms of a pair's figures over those of like pairs, and of the figures that
 /// these have at best.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Look {
+pub(crate) struct PairComparison {
     slowness: [f64; 2],
     time: f64,
     scatter: f64,
     like: [f64; 4],
 }
 
-impl Look {
+impl PairComparison {
     /// A pair, and like pairs in the same moments and at their best; `None` where these cannot be
     /// compared.
-    pub(crate) fn new(pair: &Pair, like: &[&Pair], best: &[&Pair]) -> Option<Look> {
-        let slowness = over(Figure::Slowness, pair, like)?;
-        let best_slowness = middle(Figure::Slowness, best)?.ln();
-        Some(Look {
+    pub(crate) fn new(
+        pair: &NodePair,
+        like: &[&NodePair],
+        best: &[&NodePair],
+    ) -> Option<PairComparison> {
+        let slowness = over(PairMetric::Slowness, pair, like)?;
+        let best_slowness = middle(PairMetric::Slowness, best)?.ln();
+        Some(PairComparison {
             slowness: [finite(slowness[0])?, finite(slowness[1])?],
-            time: finite(over(Figure::Time, pair, like)?[0])?,
-            scatter: finite(over(Figure::Scatter, pair, like)?[0])?,
+            time: finite(over(PairMetric::Time, pair, like)?[0])?,
+            scatter: finite(over(PairMetric::Scatter, pair, like)?[0])?,
             // `middle` pools both directions, so that both have one best figure.
             like: [
                 best_slowness,
                 best_slowness,
-                middle(Figure::Time, best)?.ln(),
-                middle(Figure::Scatter, best)?.ln(),
+                middle(PairMetric::Time, best)?.ln(),
+                middle(PairMetric::Scatter, best)?.ln(),
             ],
         })
     }
@@ -46,7 +50,7 @@ impl Look {
 
 impl Beside {
     /// The factors that some looks show; `None` before the second one.
-    pub(crate) fn of(looks: &[Look]) -> Option<Beside> {
+    pub(crate) fn of(looks: &[PairComparison]) -> Option<Beside> {
         let slowness = [
             of_figure(looks, |look| look.slowness[0], 0)?,
             of_figure(looks, |look| look.slowness[1], 1)?,
@@ -67,16 +71,16 @@ impl Beside {
 }
 
 /// Whether looks have a bad mean, and do not show yet that it is bad.
-fn is_in_doubt(shown: Shown, bad: f64) -> bool {
+fn is_in_doubt(shown: ExcessFactor, bad: f64) -> bool {
     shown.factor >= bad && shown.at_least < bad
 }
 
-fn middle(figure: Figure, pairs: &[&Pair]) -> Option<f64> {
+fn middle(figure: PairMetric, pairs: &[&NodePair]) -> Option<f64> {
     median(&pairs.iter().filter_map(|pair| figure.of(pair)).flatten().collect::<Vec<f64>>())
 }
 
 /// The logarithms of both ends' figures over those of like pairs.
-fn over(figure: Figure, pair: &Pair, like: &[&Pair]) -> Option<[f64; 2]> {
+fn over(figure: PairMetric, pair: &NodePair, like: &[&NodePair]) -> Option<[f64; 2]> {
     let like = middle(figure, like)?;
     // Of times, a pair's tenth percentile is held against the medians of others.
     Some(figure.held(pair)?.map(|value| (value / like).ln()))
@@ -88,15 +92,22 @@ fn finite(logarithm: f64) -> Option<f64> {
 }
 
 /// A figure of the looks, with that of like pairs, which stands in place `like` of each look.
-fn of_figure(looks: &[Look], figure: fn(&Look) -> f64, like: usize) -> Option<Shown> {
+fn of_figure(
+    looks: &[PairComparison],
+    figure: fn(&PairComparison) -> f64,
+    like: usize,
+) -> Option<ExcessFactor> {
     // The mean of logarithms is the logarithm of the geometric mean.
     let best = looks.iter().map(|look| look.like[like]).sum::<f64>() / looks.len() as f64;
     let shown = shown(&looks.iter().map(figure).collect::<Vec<_>>())?;
-    Some(Shown { like: Some(best.exp()).filter(|best| best.is_finite() && *best > 0.0), ..shown })
+    Some(ExcessFactor {
+        like: Some(best.exp()).filter(|best| best.is_finite() && *best > 0.0),
+        ..shown
+    })
 }
 
 /// The mean of logarithms, and its lower bound.
-fn shown(logarithms: &[f64]) -> Option<Shown> {
+fn shown(logarithms: &[f64]) -> Option<ExcessFactor> {
     let count = logarithms.len() as f64;
     // Two looks have one degree of freedom, the first entry. Beyond the table the last entry is a
     // little too strict.
@@ -106,15 +117,15 @@ fn shown(logarithms: &[f64]) -> Option<Shown> {
         logarithms.iter().map(|each| (each - mean) * (each - mean)).sum::<f64>() / (count - 1.0);
     // An infinite bound cannot stand in a file.
     let least = (mean - t * (variance / count).sqrt()).max(-700.0);
-    Some(Shown { factor: mean.exp(), at_least: least.exp(), like: None })
+    Some(ExcessFactor { factor: mean.exp(), at_least: least.exp(), like: None })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn look(slowness: f64) -> Look {
-        Look { slowness: [slowness.ln(), 0.0], time: 0.0, scatter: 0.0, like: [0.0; 4] }
+    fn look(slowness: f64) -> PairComparison {
+        PairComparison { slowness: [slowness.ln(), 0.0], time: 0.0, scatter: 0.0, like: [0.0; 4] }
     }
 
     #[test]
@@ -128,7 +139,8 @@ mod tests {
         );
         let few = Beside::of(&[1.5, 4.5, 3.0].map(look)).unwrap();
         assert!(few.slowness[0].at_least < SLOW && few.is_open(), "{few:?}");
-        let many: Vec<Look> = [1.5, 4.5, 3.0, 2.6].repeat(4).into_iter().map(look).collect();
+        let many: Vec<PairComparison> =
+            [1.5, 4.5, 3.0, 2.6].repeat(4).into_iter().map(look).collect();
         assert!(Beside::of(&many).unwrap().slowness[0].at_least > SLOW);
         let healthy = Beside::of(&[0.5, 2.0, 1.1].map(look)).unwrap();
         assert!(!healthy.is_open() && healthy.slowness[0].at_least < SLOW);

@@ -1,10 +1,10 @@
 //! The effects of a part on the figures of its ways, as far as they are bad enough to be a fault.
 
 use super::explain::Cause;
-use super::figures::Figure;
-use super::network::Network;
-use super::part::Part;
-use super::{Court, Fault, SLOW};
+use super::figures::PairMetric;
+use super::network::HealthyNetwork;
+use super::part::NetworkPart;
+use super::{ClusterFault, Court, SLOW};
 use crate::cluster::Trip;
 use seatmap_data::statistics::median;
 use std::collections::{BTreeMap, BTreeSet};
@@ -112,14 +112,14 @@ pub(super) struct Effects {
 
 /// A part, and the figures that come from it, by their place among all.
 pub(super) struct Covered {
-    pub part: Part,
+    pub part: NetworkPart,
     /// By kind and side.
-    at: BTreeMap<(Figure, usize), Vec<usize>>,
+    at: BTreeMap<(PairMetric, usize), Vec<usize>>,
 }
 
 impl Covered {
-    pub(super) fn of(network: &Network<'_>, part: Part) -> Self {
-        let mut at = BTreeMap::<(Figure, usize), Vec<usize>>::new();
+    pub(super) fn of(network: &HealthyNetwork<'_>, part: NetworkPart) -> Self {
+        let mut at = BTreeMap::<(PairMetric, usize), Vec<usize>>::new();
         for (place, item) in network.items.iter().enumerate() {
             if let Some(side) = part.side_of(&network.group, item) {
                 at.entry((item.figure, side)).or_default().push(place);
@@ -132,7 +132,7 @@ impl Covered {
 /// The figures of one kind on one side of a part.
 struct Side<'a> {
     court: &'a Court<'a>,
-    part: Part,
+    part: NetworkPart,
     at: &'a [usize],
     /// All figures without the part.
     without: &'a [f64],
@@ -151,7 +151,7 @@ impl Side<'_> {
     /// a larger part confirm each other.
     fn is_shown(&self, least: f64) -> bool {
         let shown = &self.court.network.shown;
-        !matches!(self.part, Part::Pair(_))
+        !matches!(self.part, NetworkPart::Pair(_))
             || self.at.iter().any(|at| shown[*at] >= least * self.without[*at])
     }
 
@@ -162,7 +162,7 @@ impl Side<'_> {
             .iter()
             .map(|at| [items[*at].from.min(items[*at].to), items[*at].from.max(items[*at].to)])
             .collect();
-        matches!(self.part, Part::Pair(_)) || pairs.len() >= FEWEST_PAIRS
+        matches!(self.part, NetworkPart::Pair(_)) || pairs.len() >= FEWEST_PAIRS
     }
 
     /// The ways whose figures are so many times as high as without the part.
@@ -218,7 +218,7 @@ impl Effects {
                 continue;
             }
             *factor = Some(own);
-            let bad = if matches!(side.part, Part::Pair(_)) { SLOW } else { SLOW_PART };
+            let bad = if matches!(side.part, NetworkPart::Pair(_)) { SLOW } else { SLOW_PART };
             is_bad |= own >= bad && side.is_shown(SLOW);
         }
         if !is_bad {
@@ -289,17 +289,17 @@ impl Court<'_> {
     /// The effects of a part, given the figures that there would be without it.
     pub(super) fn effects(&self, covered: &Covered, without: &[f64]) -> Effects {
         let mut effects = Effects::default();
-        effects.slow_down(&self.sides(Figure::Slowness, covered, without));
-        effects.lose(&self.sides(Figure::Lost, covered, without));
-        effects.wait(&self.sides(Figure::Wait, covered, without)[0]);
-        effects.delay(&self.sides(Figure::Time, covered, without)[0]);
-        effects.scatter(&self.sides(Figure::Scatter, covered, without)[0]);
+        effects.slow_down(&self.sides(PairMetric::Slowness, covered, without));
+        effects.lose(&self.sides(PairMetric::Lost, covered, without));
+        effects.wait(&self.sides(PairMetric::Wait, covered, without)[0]);
+        effects.delay(&self.sides(PairMetric::Time, covered, without)[0]);
+        effects.scatter(&self.sides(PairMetric::Scatter, covered, without)[0]);
         effects
     }
 
     fn sides<'a>(
         &'a self,
-        figure: Figure,
+        figure: PairMetric,
         covered: &'a Covered,
         without: &'a [f64],
     ) -> [Side<'a>; 2] {
@@ -312,7 +312,7 @@ impl Court<'_> {
     }
 
     /// The fault that a cause is.
-    pub(super) fn fault_of(&self, cause: &Cause) -> Option<Fault> {
+    pub(super) fn fault_of(&self, cause: &Cause) -> Option<ClusterFault> {
         let Effects { waits, losses, slow, late, jitter, .. } = &cause.effects;
         // A process without a CPU is slow and late on all ways, and losses slow streams down: a
         // cause is told before its effects.
@@ -339,7 +339,7 @@ impl Court<'_> {
     fn usual_time_ns(&self, at: usize) -> f64 {
         let item = &self.network.items[at];
         let time = self.network.items.iter().position(|other| {
-            other.figure == Figure::Time && (other.from, other.to) == (item.from, item.to)
+            other.figure == PairMetric::Time && (other.from, other.to) == (item.from, item.to)
         });
         time.map_or(f64::INFINITY, |time| self.network.usual[time])
     }

@@ -6,11 +6,11 @@
 
 use super::Court;
 use super::effects::{Covered, Effects};
-use super::part::Part;
+use super::part::NetworkPart;
 
 /// A bad part, with what it does.
 pub(super) struct Cause {
-    pub part: Part,
+    pub part: NetworkPart,
     pub effects: Effects,
 }
 
@@ -31,7 +31,7 @@ impl Court<'_> {
             effects.model.iter().for_each(|(at, value)| model[*at] = *value);
             causes.push(Cause { part: open.remove(at).part, effects });
         }
-        causes.retain(|cause| !matches!(cause.part, Part::Tier(_)));
+        causes.retain(|cause| !matches!(cause.part, NetworkPart::Tier(_)));
         // A way through a bad part is not blamed as well.
         let group = &self.network.group;
         let others: Vec<[usize; 2]> = self
@@ -41,7 +41,7 @@ impl Court<'_> {
             .filter(|pair| !causes.iter().any(|cause| cause.part.covers(group, *pair)))
             .collect();
         let pairs = others.into_iter().map(|pair| {
-            let part = Part::Pair(pair);
+            let part = NetworkPart::Pair(pair);
             Cause { part, effects: self.effects(&Covered::of(&self.network, part), &model) }
         });
         causes.extend(pairs.filter(|cause| cause.effects.ways > 0));
@@ -49,7 +49,7 @@ impl Court<'_> {
     }
 
     /// All parts with several ways, the larger ones first.
-    fn parts(&self) -> Vec<Part> {
+    fn parts(&self) -> Vec<NetworkPart> {
         let group = &self.network.group;
         let mut groups: Vec<usize> = group.clone();
         groups.sort_unstable();
@@ -63,15 +63,15 @@ impl Court<'_> {
             let tiers = several
                 .iter()
                 .flat_map(|g| several.iter().filter(move |h| g < h).map(move |h| [*g, *h]));
-            parts.extend(tiers.map(Part::Tier));
+            parts.extend(tiers.map(NetworkPart::Tier));
         }
         if groups.len() > 1 {
-            parts.extend(several.iter().map(|group| Part::Switch(*group)));
+            parts.extend(several.iter().map(|group| NetworkPart::Switch(*group)));
             // Of two groups, the way out of one is the way into the other.
             let most = if groups.len() == 2 { 1 } else { several.len() };
-            parts.extend(several.iter().take(most).map(|group| Part::Uplink(*group)));
+            parts.extend(several.iter().take(most).map(|group| NetworkPart::Uplink(*group)));
         }
-        parts.extend((0..group.len()).map(Part::Node));
+        parts.extend((0..group.len()).map(NetworkPart::Node));
         parts
     }
 }

@@ -6,7 +6,7 @@
 
 use super::SMALL_BYTES;
 use crate::choice::SIZE_BYTES;
-use crate::cluster::{Cluster, Pair};
+use crate::cluster::{Cluster, NodePair};
 use seatmap_data::statistics::median;
 use std::collections::BTreeMap;
 
@@ -96,7 +96,7 @@ pub(super) fn lone(group: &[usize]) -> Vec<usize> {
 
 /// The time of a pair's fastest small messages without that which links need for their bits: a slow
 /// link sends the same message for longer. Those bits show in larger messages.
-fn floor_ns(pair: &Pair) -> Option<f64> {
+fn floor_ns(pair: &NodePair) -> Option<f64> {
     let small = pair.trip(SMALL_BYTES)?;
     let larger = pair.trips.iter().filter(|trip| trip.size_bytes > SMALL_BYTES);
     let sending_ns = larger.min_by_key(|trip| trip.size_bytes).map_or(0.0, |larger| {

@@ -1,6 +1,6 @@
 //! The network as it would be if nothing were bad: the group of each node, and the usual figures.
 
-use super::figures::{Figure, Item};
+use super::figures::{Item, PairMetric};
 use super::groups::lone;
 use seatmap_data::statistics::quantile;
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ const FEWEST: usize = 3;
 const BEST: f64 = 0.15;
 
 /// A network without a fault, and all figures beside it.
-pub(super) struct Network<'a> {
+pub(super) struct HealthyNetwork<'a> {
     pub items: &'a [Item],
     /// The group of each node.
     pub group: Vec<usize>,
@@ -28,7 +28,7 @@ pub(super) struct Network<'a> {
     pub shown: Vec<f64>,
 }
 
-impl<'a> Network<'a> {
+impl<'a> HealthyNetwork<'a> {
     pub(super) fn new(items: &'a [Item], group: Vec<usize>) -> Self {
         let by_kind = usual_by_kind(items, &group);
         let usual: Vec<f64> = items
@@ -37,7 +37,7 @@ impl<'a> Network<'a> {
             .collect();
         let value = values(items, &usual, |shown| shown.factor);
         let shown = values(items, &usual, |shown| shown.at_least.min(shown.factor));
-        Network { items, group, usual, value, shown }
+        HealthyNetwork { items, group, usual, value, shown }
     }
 
     /// The nodes of a group.
@@ -47,9 +47,9 @@ impl<'a> Network<'a> {
 }
 
 /// The usual figure of each kind: that of nodes with neighbours, if there are enough of them.
-fn usual_by_kind(items: &[Item], group: &[usize]) -> BTreeMap<(Figure, bool), f64> {
+fn usual_by_kind(items: &[Item], group: &[usize]) -> BTreeMap<(PairMetric, bool), f64> {
     let alone = lone(group);
-    let mut like = BTreeMap::<(Figure, bool), Vec<f64>>::new();
+    let mut like = BTreeMap::<(PairMetric, bool), Vec<f64>>::new();
     let mut certain = like.clone();
     for item in items {
         like.entry(kind(item, group)).or_default().push(item.value);
@@ -63,19 +63,19 @@ fn usual_by_kind(items: &[Item], group: &[usize]) -> BTreeMap<(Figure, bool), f6
         .filter_map(|(kind, values)| {
             let share = if kind.0.has_distance() { BEST } else { 0.5 };
             let usual = quantile(values, share)?;
-            Some((*kind, if kind.0 == Figure::Lost { usual.max(LEAST_LOST) } else { usual }))
+            Some((*kind, if kind.0 == PairMetric::Lost { usual.max(LEAST_LOST) } else { usual }))
         })
         .collect()
 }
 
 /// The items that are like one another: of figures that a distance changes, inside groups and
 /// between them.
-fn kind(item: &Item, group: &[usize]) -> (Figure, bool) {
+fn kind(item: &Item, group: &[usize]) -> (PairMetric, bool) {
     (item.figure, item.figure.has_distance() && group[item.from] != group[item.to])
 }
 
 /// Each item's value, or what it is beside its like if that is better.
-fn values(items: &[Item], usual: &[f64], factor: fn(&crate::Shown) -> f64) -> Vec<f64> {
+fn values(items: &[Item], usual: &[f64], factor: fn(&crate::ExcessFactor) -> f64) -> Vec<f64> {
     items
         .iter()
         .zip(usual)

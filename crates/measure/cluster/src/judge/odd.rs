@@ -1,7 +1,7 @@
 //! Faults that a node's own figures show: its packets, its clock, and the facts of its kind.
 
-use super::{Court, Fault, Kind, SMALL_BYTES};
-use crate::cluster::Pair;
+use super::{ClusterFault, ClusterFaultKind, Court, SMALL_BYTES};
+use crate::cluster::NodePair;
 use seatmap_data::statistics::median;
 use seatmap_data::statistics::words::counted;
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ const CLOCK_NS: f64 = 50e6;
 impl Court<'_> {
     /// Nodes whose packets differ in size from those of most. Each end tells its own; where no size
     /// has a majority, nobody is named.
-    pub(super) fn mtu(&self) -> Vec<Fault> {
+    pub(super) fn mtu(&self) -> Vec<ClusterFault> {
         let sizes: BTreeMap<usize, u32> = (0..self.cluster.nodes.len())
             .filter_map(|node| Some((node, self.packet_bytes(node)?)))
             .collect();
@@ -34,7 +34,7 @@ impl Court<'_> {
                     self.name(*node),
                     size = counted(size, "byte")
                 );
-                self.fault(Kind::Mtu, &[*node], None, sentence)
+                self.fault(ClusterFaultKind::Mtu, &[*node], None, sentence)
             })
             .collect()
     }
@@ -59,7 +59,7 @@ impl Court<'_> {
     }
 
     /// Nodes whose clock differs from most others.
-    pub(super) fn clocks(&self) -> Vec<Fault> {
+    pub(super) fn clocks(&self) -> Vec<ClusterFault> {
         (0..self.cluster.nodes.len())
             .filter_map(|node| {
                 let offset_ns = self.clock_offset_ns(node).filter(|ns| ns.abs() > CLOCK_NS)?;
@@ -69,7 +69,7 @@ impl Court<'_> {
                     self.name(node),
                     offset_ns.abs() / 1e9
                 );
-                Some(self.fault(Kind::Clock, &[node], None, sentence))
+                Some(self.fault(ClusterFaultKind::Clock, &[node], None, sentence))
             })
             .collect()
     }
@@ -86,7 +86,7 @@ impl Court<'_> {
     }
 
     /// Nodes that differ from a majority in what their kind has in common.
-    pub(super) fn different(&self) -> Vec<Fault> {
+    pub(super) fn different(&self) -> Vec<ClusterFault> {
         let kinds: Vec<_> = self.cluster.nodes.iter().map(|node| node.facts.kind()).collect();
         let mut faults = Vec::new();
         for fact in 0..kinds.first().map_or(0, Vec::len) {
@@ -107,7 +107,7 @@ impl Court<'_> {
                     self.name(node),
                     counted(kinds.len(), "node")
                 );
-                faults.push(self.fault(Kind::Different, &[node], None, sentence));
+                faults.push(self.fault(ClusterFaultKind::Different, &[node], None, sentence));
             }
         }
         faults
@@ -116,7 +116,7 @@ impl Court<'_> {
 
 /// How far apart a pair's clocks are, as far as that is known: a message that is late one way looks
 /// like a clock that is wrong by half of it.
-fn shown_offset_ns(pair: &Pair) -> Option<f64> {
+fn shown_offset_ns(pair: &NodePair) -> Option<f64> {
     let trip_ns = pair.trip(SMALL_BYTES).map_or(0.0, |trip| trip.median_ns);
     pair.clock_offset_ns.map(|ns| if ns.abs() > trip_ns { ns } else { 0.0 })
 }

@@ -1,10 +1,10 @@
 //! The parts of a cluster that figures come from, any of which may be bad.
 
-use super::figures::{Figure, Item};
+use super::figures::{Item, PairMetric};
 
 /// A part of the way between two nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Part {
+pub(crate) enum NetworkPart {
     /// A node with its link.
     Node(usize),
     /// The connection of a group's nodes with the others.
@@ -19,7 +19,7 @@ pub(crate) enum Part {
 
 /// The directions of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Direction {
+pub(crate) enum PartDirection {
     Both,
     /// Out of the part, or from the first node of a pair to the second.
     From,
@@ -29,30 +29,30 @@ pub(crate) enum Direction {
 
 /// A part and its direction: a place for a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
-    pub part: Part,
-    pub direction: Direction,
+pub(crate) struct FaultLocation {
+    pub part: NetworkPart,
+    pub direction: PartDirection,
 }
 
-impl Direction {
+impl PartDirection {
     pub(super) fn words(self, whom: &str) -> String {
         match self {
-            Direction::Both => "both ways".to_owned(),
-            Direction::From => format!("from {whom}"),
-            Direction::To => format!("to {whom}"),
+            PartDirection::Both => "both ways".to_owned(),
+            PartDirection::From => format!("from {whom}"),
+            PartDirection::To => format!("to {whom}"),
         }
     }
 }
 
-impl Part {
+impl NetworkPart {
     /// The side of this part that a way uses: 0 out of it, 1 into it; `None` where it uses none.
     fn side(self, group: &[usize], from: usize, to: usize) -> Option<usize> {
         match self {
-            Part::Node(node) => side_of(from == node, to == node),
-            Part::Uplink(own) => side_of(group[from] == own, group[to] == own),
-            Part::Switch(own) => (group[from] == own || group[to] == own).then_some(0),
-            Part::Pair([a, b]) => side_of((from, to) == (a, b), (from, to) == (b, a)),
-            Part::Tier([g, h]) => {
+            NetworkPart::Node(node) => side_of(from == node, to == node),
+            NetworkPart::Uplink(own) => side_of(group[from] == own, group[to] == own),
+            NetworkPart::Switch(own) => (group[from] == own || group[to] == own).then_some(0),
+            NetworkPart::Pair([a, b]) => side_of((from, to) == (a, b), (from, to) == (b, a)),
+            NetworkPart::Tier([g, h]) => {
                 let ends = [group[from], group[to]];
                 (ends == [g, h] || ends == [h, g]).then_some(0)
             }
@@ -63,8 +63,9 @@ impl Part {
     pub(super) fn side_of(self, group: &[usize], item: &Item) -> Option<usize> {
         match (item.figure, self) {
             // Waiting is an end's own.
-            (Figure::Wait, Part::Node(node)) => (item.from == node).then_some(0),
-            (Figure::Wait, _) | (Figure::Lost | Figure::Scatter, Part::Tier(_)) => None,
+            (PairMetric::Wait, NetworkPart::Node(node)) => (item.from == node).then_some(0),
+            (PairMetric::Wait, _)
+            | (PairMetric::Lost | PairMetric::Scatter, NetworkPart::Tier(_)) => None,
             // A figure of both ways together stands once, so that it is on side 0 of every part.
             (figure, part) if figure.is_of_pair() => {
                 part.side(group, item.from, item.to).map(|_| 0)

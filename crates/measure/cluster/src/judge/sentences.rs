@@ -3,8 +3,8 @@
 use super::effects::{Jitter, Late, Losses};
 use super::explain::Cause;
 use super::figures::Item;
-use super::part::{Direction, Part, Place};
-use super::{Court, Fault, Kind, SMALL_BYTES};
+use super::part::{FaultLocation, NetworkPart, PartDirection};
+use super::{ClusterFault, ClusterFaultKind, Court, SMALL_BYTES};
 use crate::cluster::Trip;
 use crate::topology::short;
 use seatmap_data::statistics::median;
@@ -16,12 +16,12 @@ const HALF: f64 = 0.4;
 
 impl Court<'_> {
     /// The nodes of a part.
-    fn nodes(&self, part: Part) -> Vec<usize> {
+    fn nodes(&self, part: NetworkPart) -> Vec<usize> {
         match part {
-            Part::Node(node) => vec![node],
-            Part::Uplink(group) | Part::Switch(group) => self.network.members(group),
-            Part::Pair(pair) => pair.to_vec(),
-            Part::Tier(_) => Vec::new(),
+            NetworkPart::Node(node) => vec![node],
+            NetworkPart::Uplink(group) | NetworkPart::Switch(group) => self.network.members(group),
+            NetworkPart::Pair(pair) => pair.to_vec(),
+            NetworkPart::Tier(_) => Vec::new(),
         }
     }
 
@@ -29,14 +29,20 @@ impl Court<'_> {
         short(&nodes.iter().map(|node| self.name(*node)).collect::<Vec<_>>())
     }
 
-    fn fault_at(&self, kind: Kind, place: Place, factor: Option<f64>, sentence: String) -> Fault {
+    fn fault_at(
+        &self,
+        kind: ClusterFaultKind,
+        place: FaultLocation,
+        factor: Option<f64>,
+        sentence: String,
+    ) -> ClusterFault {
         let mut nodes = self.nodes(place.part);
         // The sender stands first.
-        if matches!(place.part, Part::Pair(_)) && place.direction == Direction::To {
+        if matches!(place.part, NetworkPart::Pair(_)) && place.direction == PartDirection::To {
             nodes.reverse();
         }
-        let one_way = place.direction != Direction::Both;
-        Fault { one_way, place: Some(place), ..self.fault(kind, &nodes, factor, sentence) }
+        let one_way = place.direction != PartDirection::Both;
+        ClusterFault { one_way, place: Some(place), ..self.fault(kind, &nodes, factor, sentence) }
     }
 
     pub(super) fn trip(&self, item: &Item) -> Option<&Trip> {
@@ -44,7 +50,7 @@ impl Court<'_> {
         pair.trip(SMALL_BYTES)
     }
 
-    pub(super) fn starved_fault(&self, cause: &Cause, own: f64, others: f64) -> Fault {
+    pub(super) fn starved_fault(&self, cause: &Cause, own: f64, others: f64) -> ClusterFault {
         let nodes = self.nodes(cause.part);
         let names = self.names(&nodes);
         let mut ends = self
@@ -63,24 +69,24 @@ impl Court<'_> {
             100.0 * own,
             100.0 * others
         );
-        let place = Place { direction: Direction::Both, part: cause.part };
-        self.fault_at(Kind::Starved, place, None, sentence)
+        let place = FaultLocation { direction: PartDirection::Both, part: cause.part };
+        self.fault_at(ClusterFaultKind::Starved, place, None, sentence)
     }
 
-    pub(super) fn lossy_fault(&self, cause: &Cause, losses: [Option<Losses>; 2]) -> Fault {
+    pub(super) fn lossy_fault(&self, cause: &Cause, losses: [Option<Losses>; 2]) -> ClusterFault {
         let direction = match losses {
-            [Some(_), Some(_)] => Direction::Both,
-            [Some(_), None] => Direction::From,
-            _ => Direction::To,
+            [Some(_), Some(_)] => PartDirection::Both,
+            [Some(_), None] => PartDirection::From,
+            _ => PartDirection::To,
         };
-        let place = Place { direction, part: cause.part };
+        let place = FaultLocation { direction, part: cause.part };
         let worst = losses.into_iter().flatten().map(Losses::percent).fold(0.0, f64::max);
         let sentence = match place.part {
-            Part::Pair([a, b]) => {
-                let (from, to) = if direction == Direction::To { (b, a) } else { (a, b) };
-                let which = if direction == Direction::Both { "and" } else { "to" };
+            NetworkPart::Pair([a, b]) => {
+                let (from, to) = if direction == PartDirection::To { (b, a) } else { (a, b) };
+                let which = if direction == PartDirection::Both { "and" } else { "to" };
                 let words =
-                    if direction == Direction::Both { [" there", " back"] } else { ["", ""] };
+                    if direction == PartDirection::Both { [" there", " back"] } else { ["", ""] };
                 format!(
                     "{} {which} {}: this way loses packets, {}",
                     self.name(from),
@@ -88,7 +94,7 @@ impl Court<'_> {
                     of_sides(losses, words)
                 )
             }
-            Part::Node(node) => {
+            NetworkPart::Node(node) => {
                 format!(
                     "{}: its link loses packets, {}",
                     self.name(node),
@@ -104,22 +110,22 @@ impl Court<'_> {
                 )
             }
         };
-        self.fault_at(Kind::Lossy, place, Some(worst), sentence)
+        self.fault_at(ClusterFaultKind::Lossy, place, Some(worst), sentence)
     }
 
-    pub(super) fn slow_fault(&self, cause: &Cause, factors: [Option<f64>; 2]) -> Fault {
+    pub(super) fn slow_fault(&self, cause: &Cause, factors: [Option<f64>; 2]) -> ClusterFault {
         let direction = match (factors, cause.part) {
-            (_, Part::Switch(_)) | ([Some(_), Some(_)], _) => Direction::Both,
-            ([Some(_), None], _) => Direction::From,
-            _ => Direction::To,
+            (_, NetworkPart::Switch(_)) | ([Some(_), Some(_)], _) => PartDirection::Both,
+            ([Some(_), None], _) => PartDirection::From,
+            _ => PartDirection::To,
         };
-        let place = Place { direction, part: cause.part };
+        let place = FaultLocation { direction, part: cause.part };
         let each = factors.into_iter().flatten();
         let most = each.clone().fold(1.0, f64::max);
         let least = each.fold(f64::INFINITY, f64::min);
         // Where both ways are slow by different factors, both are measured.
         let factor = match direction {
-            Direction::Both if most >= 1.15 * least => {
+            PartDirection::Both if most >= 1.15 * least => {
                 let [there, back] = factors.map(|factor| factor.unwrap_or(1.0));
                 format!("1/{there:.1} and 1/{back:.1}")
             }
@@ -127,9 +133,9 @@ impl Court<'_> {
         };
         let names = self.names(&self.nodes(place.part));
         let sentence = match place.part {
-            Part::Pair([a, b]) => {
-                let (from, to) = if direction == Direction::To { (b, a) } else { (a, b) };
-                let which = if direction == Direction::Both { "and" } else { "to" };
+            NetworkPart::Pair([a, b]) => {
+                let (from, to) = if direction == PartDirection::To { (b, a) } else { (a, b) };
+                let which = if direction == PartDirection::Both { "and" } else { "to" };
                 format!(
                     "{} {which} {}: this way is slow, a stream has {factor} of the rate of like \
                      pairs, and both nodes are well with others",
@@ -137,12 +143,12 @@ impl Court<'_> {
                     self.name(to)
                 )
             }
-            Part::Uplink(_) => format!(
+            NetworkPart::Uplink(_) => format!(
                 "{names}: the way between their switch and the others is slow, streams {} have \
                  {factor} of the rate of other switches' (best of its pairs)",
                 direction.words("them")
             ),
-            Part::Switch(_) => format!(
+            NetworkPart::Switch(_) => format!(
                 "{names}: the switches differ, streams through all links of these nodes have \
                  {factor} of the rate of other switches' (best of its pairs)"
             ),
@@ -152,15 +158,15 @@ impl Court<'_> {
                 direction.words("it")
             ),
         };
-        self.fault_at(Kind::Slow, place, Some(least), sentence)
+        self.fault_at(ClusterFaultKind::Slow, place, Some(least), sentence)
     }
 
-    pub(super) fn jitter_fault(&self, cause: &Cause, jitter: &Jitter) -> Fault {
-        let place = Place { direction: Direction::Both, part: cause.part };
+    pub(super) fn jitter_fault(&self, cause: &Cause, jitter: &Jitter) -> ClusterFault {
+        let place = FaultLocation { direction: PartDirection::Both, part: cause.part };
         let names = self.names(&self.nodes(place.part));
         let [bad, all] = jitter.pairs;
         let (sentence, factor) = match place.part {
-            Part::Pair([a, b]) => (
+            NetworkPart::Pair([a, b]) => (
                 format!(
                     "{} and {}: the times of small messages scatter {:.0} times as much as between \
                      like nodes",
@@ -170,7 +176,7 @@ impl Court<'_> {
                 ),
                 Some(jitter.factor),
             ),
-            Part::Node(_) => (
+            NetworkPart::Node(_) => (
                 format!(
                     "{names}: the times of its small messages scatter, on {bad} of {all}",
                     all = counted(all, "pair")
@@ -186,44 +192,44 @@ impl Court<'_> {
                 None,
             ),
         };
-        self.fault_at(Kind::Jittery, place, factor, sentence)
+        self.fault_at(ClusterFaultKind::Jittery, place, factor, sentence)
     }
 
     /// A delay, with the scatter of its messages where that is unusual.
-    pub(super) fn late_fault(&self, cause: &Cause, late: &Late, scatter_ns: f64) -> Fault {
+    pub(super) fn late_fault(&self, cause: &Cause, late: &Late, scatter_ns: f64) -> ClusterFault {
         let factor = late.factor();
         let ms = late.excess_ns / 1e6;
         let part = cause.part;
         let direction = match self.half_ahead(part, late) {
-            None => Direction::Both,
+            None => PartDirection::Both,
             // The receiver's clock seems ahead where messages to it are late; on a pair these come
             // from the first node.
-            Some(true) if matches!(part, Part::Pair(_)) => Direction::From,
-            Some(false) if matches!(part, Part::Pair(_)) => Direction::To,
-            Some(true) => Direction::To,
-            Some(false) => Direction::From,
+            Some(true) if matches!(part, NetworkPart::Pair(_)) => PartDirection::From,
+            Some(false) if matches!(part, NetworkPart::Pair(_)) => PartDirection::To,
+            Some(true) => PartDirection::To,
+            Some(false) => PartDirection::From,
         };
-        let place = Place { part, direction };
+        let place = FaultLocation { part, direction };
         let names = self.names(&self.nodes(part));
         let sentence = match (part, direction) {
-            (Part::Pair([a, b]), Direction::Both) => format!(
+            (NetworkPart::Pair([a, b]), PartDirection::Both) => format!(
                 "{} and {}: small messages take {factor:.1} times as long as between like nodes",
                 self.name(a),
                 self.name(b)
             ),
-            (Part::Pair([a, b]), _) => {
-                let (from, to) = if direction == Direction::To { (b, a) } else { (a, b) };
+            (NetworkPart::Pair([a, b]), _) => {
+                let (from, to) = if direction == PartDirection::To { (b, a) } else { (a, b) };
                 let [from, to] = [self.name(from), self.name(to)];
                 format!(
                     "{from} to {to}: small messages come {ms:.2} ms late, by the clocks of both \
                      nodes"
                 )
             }
-            (Part::Node(_), Direction::Both) => format!(
+            (NetworkPart::Node(_), PartDirection::Both) => format!(
                 "{names}: its small messages take {factor:.1} times as long as those of its like, \
                  by {ms:.2} ms"
             ),
-            (Part::Node(_), _) => {
+            (NetworkPart::Node(_), _) => {
                 let way = direction.words("it");
                 format!(
                     "{names}: small messages {way} come {ms:.2} ms late, by the clocks of all nodes"
@@ -236,16 +242,16 @@ impl Court<'_> {
         };
         let scatter = format!(", and scatter by {:.2} ms", scatter_ns / 1e6);
         let sentence = if scatter_ns > 0.0 { sentence + &scatter } else { sentence };
-        self.fault_at(Kind::Slow, place, Some(factor), sentence)
+        self.fault_at(ClusterFaultKind::Slow, place, Some(factor), sentence)
     }
 
     /// Whether the clock of the node, or of the second one, seems ahead by half of the delay
     /// (`true`: what comes to it is late) or behind (`false`); `None` where it seems neither, or
     /// clocks differ by as much anyway.
-    fn half_ahead(&self, part: Part, late: &Late) -> Option<bool> {
+    fn half_ahead(&self, part: NetworkPart, late: &Late) -> Option<bool> {
         let last = match part {
-            Part::Node(node) => node,
-            Part::Pair([_, second]) => second,
+            NetworkPart::Node(node) => node,
+            NetworkPart::Pair([_, second]) => second,
             _ => return None,
         };
         let group = &self.network.group;

@@ -2,7 +2,7 @@
 //! named, once, and nothing else; and nothing at all in healthy ones.
 
 use super::*;
-use crate::simulated::{LINK_MBPS, Simulated, WayModel};
+use crate::simulated::{LINK_MBPS, SimulatedCluster, WayModel};
 
 /// Nodes on each switch.
 const SHAPES: [&[usize]; 6] = [&[8], &[4, 4], &[3, 3, 3], &[4, 4, 1], &[6, 2], &[2, 2, 2, 2]];
@@ -18,9 +18,9 @@ const WAY: WayModel =
 
 /// Puts a fault into a cluster, given a node and another one; returns the nodes to be named and
 /// words of the sentence.
-type Fault = fn(&mut Simulated, usize, usize) -> (Vec<usize>, &'static str);
+type Fault = fn(&mut SimulatedCluster, usize, usize) -> (Vec<usize>, &'static str);
 
-fn on_one_switch(cluster: &Simulated, node: usize) -> Vec<usize> {
+fn on_one_switch(cluster: &SimulatedCluster, node: usize) -> Vec<usize> {
     let switch = cluster.nodes[node].switch;
     (0..cluster.nodes.len()).filter(|other| cluster.nodes[*other].switch == switch).collect()
 }
@@ -128,7 +128,7 @@ fn trials(busy: f64, shapes: &[&[usize]], seeds: u64) -> (usize, Vec<String>) {
     for (name, put) in FAULTS {
         for (at, shape) in shapes.iter().enumerate() {
             for seed in 0..seeds {
-                let mut cluster = Simulated::new(shape, 400.0, busy, seed * 31 + at as u64);
+                let mut cluster = SimulatedCluster::new(shape, 400.0, busy, seed * 31 + at as u64);
                 let nodes = cluster.nodes.len();
                 // The node that stands alone has no neighbour to compare it with.
                 let node = (seed as usize * 5 + at) % (nodes - 1);
@@ -161,9 +161,13 @@ fn healthy_clusters_of_every_shape_have_no_fault() {
         for (at, shape) in SHAPES.iter().chain(&[&[4, 1][..], &[2], &[3]]).enumerate() {
             for seed in 0..SEEDS {
                 for uplink_mbps in [400.0, LINK_MBPS] {
-                    let cluster =
-                        Simulated::new(shape, uplink_mbps, busy, 1000 + seed * 31 + at as u64)
-                            .measured();
+                    let cluster = SimulatedCluster::new(
+                        shape,
+                        uplink_mbps,
+                        busy,
+                        1000 + seed * 31 + at as u64,
+                    )
+                    .measured();
                     let found = faults(&cluster);
                     assert!(
                         found.is_empty(),
@@ -179,7 +183,7 @@ fn healthy_clusters_of_every_shape_have_no_fault() {
 fn a_slow_uplink_is_told_of_its_switch() {
     for shape in SEVERAL {
         for (side, words) in [(0, "streams from them"), (1, "streams to them")] {
-            let mut cluster = Simulated::new(shape, 400.0, 0.0, 5);
+            let mut cluster = SimulatedCluster::new(shape, 400.0, 0.0, 5);
             cluster.uplinks[0][side] = 120.0;
             let nodes: Vec<usize> = (0..shape[0]).collect();
             let told = verdict(&cluster.measured(), &nodes, words);
@@ -193,7 +197,7 @@ fn a_slow_uplink_is_told_of_its_switch() {
 fn a_slow_node_makes_no_fault_next_door() {
     for seed in 0..4 {
         for uplink_mbps in [400.0, LINK_MBPS] {
-            let mut cluster = Simulated::new(&[2, 2], uplink_mbps, 0.1, seed);
+            let mut cluster = SimulatedCluster::new(&[2, 2], uplink_mbps, 0.1, seed);
             cluster.nodes[0].link_mbps[0] = 0.3 * LINK_MBPS;
             let told = verdict(&cluster.measured(), &[0], "streams from it have 1/3.");
             assert!(told.is_none(), "{uplink_mbps} seed {seed}: {told:?}");
@@ -204,7 +208,7 @@ fn a_slow_node_makes_no_fault_next_door() {
 /// A quota is told even where it slows nothing that is measured; one that is used up once is not.
 #[test]
 fn a_quota_is_told_by_its_stops() {
-    let mut cluster = Simulated::new(&[4, 4], 400.0, 0.0, 3);
+    let mut cluster = SimulatedCluster::new(&[4, 4], 400.0, 0.0, 3);
     cluster.nodes[2].stopped_share = 0.19;
     let told = verdict(
         &cluster.measured(),
@@ -212,14 +216,14 @@ fn a_quota_is_told_by_its_stops() {
         "(0.15 CPUs) was used up; raise it in /sys/fs/cgroup/box/cpu.max",
     );
     assert!(told.is_none(), "{told:?}");
-    let mut cluster = Simulated::new(&[4, 4], 400.0, 0.0, 3).measured();
+    let mut cluster = SimulatedCluster::new(&[4, 4], 400.0, 0.0, 3).measured();
     let [first, _] = cluster.pairs[0].ends.as_mut().unwrap();
-    let stop = crate::Stop {
+    let stop = crate::QuotaStop {
         cpus: 0.15,
         period_ms: 100.0,
         stopped_periods: 1,
         periods: 2,
-        ..crate::Stop::default()
+        ..crate::QuotaStop::default()
     };
     first.stops = Some(vec![stop]);
     assert_eq!(faults(&cluster), []);
@@ -228,7 +232,7 @@ fn a_quota_is_told_by_its_stops() {
 /// All nodes of a job that the scheduler gave one quota are one finding.
 #[test]
 fn one_quota_on_all_nodes_is_told_once() {
-    let mut cluster = Simulated::new(&[4, 4], 400.0, 0.0, 3);
+    let mut cluster = SimulatedCluster::new(&[4, 4], 400.0, 0.0, 3);
     cluster.nodes.iter_mut().for_each(|node| node.stopped_share = 0.5);
     let told = verdict(
         &cluster.measured(),
@@ -243,7 +247,7 @@ fn one_quota_on_all_nodes_is_told_once() {
 #[test]
 fn a_node_on_its_own_switch_has_no_bad_cable() {
     for shape in [&[4, 1][..], &[4, 4, 1]] {
-        let mut cluster = Simulated::new(shape, 400.0, 0.0, 11).measured();
+        let mut cluster = SimulatedCluster::new(shape, 400.0, 0.0, 11).measured();
         let lone = cluster.nodes.len() - 1;
         // Of the messages inside switches, two of three are late.
         for (at, pair) in cluster.pairs.iter_mut().enumerate() {
@@ -258,7 +262,7 @@ fn a_node_on_its_own_switch_has_no_bad_cable() {
 
 #[test]
 fn a_bad_cable_is_told_though_most_messages_are_late() {
-    let mut cluster = Simulated::new(&[5], 400.0, 0.0, 11);
+    let mut cluster = SimulatedCluster::new(&[5], 400.0, 0.0, 11);
     cluster.nodes[4].link_mbps = [400.0; 2];
     let mut cluster = cluster.measured();
     for pair in cluster.pairs.iter_mut().filter(|pair| pair.nodes[0] > 0) {
@@ -268,7 +272,7 @@ fn a_bad_cable_is_told_though_most_messages_are_late() {
     assert!(words.is_none(), "{words:?}");
 }
 
-fn late(pair: &mut Pair, factor: f64) {
+fn late(pair: &mut NodePair, factor: f64) {
     for trip in pair.trips.iter_mut().filter(|trip| trip.size_bytes == SMALL_BYTES) {
         for value_ns in [&mut trip.p10_ns, &mut trip.median_ns, &mut trip.p90_ns] {
             *value_ns *= factor;

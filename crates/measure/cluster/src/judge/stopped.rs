@@ -1,9 +1,9 @@
 //! Nodes whose process the kernel stopped, as a quota of CPU time was used up. Each end counts its
 //! own stops.
 
-use super::part::{Direction, Part, Place};
-use super::{Court, Fault, Kind};
-use crate::cluster::{Cluster, Stop};
+use super::part::{FaultLocation, NetworkPart, PartDirection};
+use super::{ClusterFault, ClusterFaultKind, Court};
+use crate::cluster::{Cluster, QuotaStop};
 use crate::topology::short;
 use seatmap_data::statistics::words::{counted, counted_number};
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 const FEWEST_STOPS: u64 = 2;
 const STOPPED_SHARE: f64 = 0.05;
 
-impl Stop {
+impl QuotaStop {
     fn binds(&self) -> bool {
         // Without counted times, whole periods.
         let whole_ms = self.stopped_periods as f64 * self.period_ms;
@@ -23,7 +23,7 @@ impl Stop {
     }
 
     fn words(&self) -> String {
-        let Stop { stopped_periods, periods, period_ms, group, cpus, .. } = self;
+        let QuotaStop { stopped_periods, periods, period_ms, group, cpus, .. } = self;
         let stopped_s = self.stopped_ms / 1e3;
         format!(
             "in {stopped_periods} of {periods} of {period_ms} ms ({stopped_s:.2} s), as the quota \
@@ -35,8 +35,8 @@ impl Stop {
 }
 
 /// The quota that stopped each node most, where one did.
-pub(super) fn stops(cluster: &Cluster) -> BTreeMap<usize, Stop> {
-    let mut all = BTreeMap::<usize, Vec<Stop>>::new();
+pub(super) fn stops(cluster: &Cluster) -> BTreeMap<usize, QuotaStop> {
+    let mut all = BTreeMap::<usize, Vec<QuotaStop>>::new();
     for pair in &cluster.pairs {
         for (node, end) in pair.nodes.iter().zip(pair.ends.iter().flatten()) {
             let own = all.entry(*node).or_default();
@@ -45,7 +45,7 @@ pub(super) fn stops(cluster: &Cluster) -> BTreeMap<usize, Stop> {
     }
     all.into_iter()
         .filter_map(|(node, stops)| {
-            let binding = stops.into_iter().filter(Stop::binds);
+            let binding = stops.into_iter().filter(QuotaStop::binds);
             Some((node, binding.max_by_key(|stop| stop.stopped_periods)?))
         })
         .collect()
@@ -53,7 +53,7 @@ pub(super) fn stops(cluster: &Cluster) -> BTreeMap<usize, Stop> {
 
 impl Court<'_> {
     /// A fault for each quota that stopped nodes. Nodes in groups of one name have one.
-    pub(super) fn stopped(&self) -> Vec<Fault> {
+    pub(super) fn stopped(&self) -> Vec<ClusterFault> {
         let mut by_quota = BTreeMap::<(&str, String), Vec<usize>>::new();
         for (node, stop) in &self.stops {
             // Files of one name may hold different quotas on two nodes.
@@ -63,7 +63,7 @@ impl Court<'_> {
         by_quota.values().map(|nodes| self.stopped_fault(nodes)).collect()
     }
 
-    fn stopped_fault(&self, nodes: &[usize]) -> Fault {
+    fn stopped_fault(&self, nodes: &[usize]) -> ClusterFault {
         let mut all = Vec::new();
         nodes.iter().for_each(|node| self.stops[node].add_to(&mut all));
         // All of these nodes have one file, so that their stops add up to one entry.
@@ -80,24 +80,32 @@ impl Court<'_> {
         };
         let words = stop.words();
         let sentence = format!("{names}: the kernel stopped {processes} {words}; {remedy}");
-        let fault = self.fault(Kind::Starved, nodes, None, sentence);
+        let fault = self.fault(ClusterFaultKind::Starved, nodes, None, sentence);
         let place = match nodes {
-            [node] => Some(Place { part: Part::Node(*node), direction: Direction::Both }),
+            [node] => Some(FaultLocation {
+                part: NetworkPart::Node(*node),
+                direction: PartDirection::Both,
+            }),
             _ => None,
         };
-        Fault { place, ..fault }
+        ClusterFault { place, ..fault }
     }
 
     /// Whether stops are enough of a reason for a fault that figures of pairs show: a process that
     /// is stopped is slow with all others, and loses nothing.
-    pub(super) fn is_by_stops(&self, fault: &Fault) -> bool {
-        let is_of_time = matches!(fault.kind, Kind::Starved | Kind::Slow | Kind::Jittery);
+    pub(super) fn is_by_stops(&self, fault: &ClusterFault) -> bool {
+        let is_of_time = matches!(
+            fault.kind,
+            ClusterFaultKind::Starved | ClusterFaultKind::Slow | ClusterFaultKind::Jittery
+        );
         is_of_time
             && fault.place.is_some_and(|place| match place.part {
-                Part::Node(node) => self.stops.contains_key(&node),
-                Part::Pair(nodes) => nodes.iter().any(|node| self.stops.contains_key(node)),
-                Part::Uplink(group) | Part::Switch(group) => self.are_half_stopped(group),
-                Part::Tier(_) => false,
+                NetworkPart::Node(node) => self.stops.contains_key(&node),
+                NetworkPart::Pair(nodes) => nodes.iter().any(|node| self.stops.contains_key(node)),
+                NetworkPart::Uplink(group) | NetworkPart::Switch(group) => {
+                    self.are_half_stopped(group)
+                }
+                NetworkPart::Tier(_) => false,
             })
     }
 

@@ -1,9 +1,9 @@
 //! Faults put into made clusters of two-level trees, with the noise of a shared computer.
 
 use super::*;
-use crate::choice::{Values, choose};
+use crate::choice::{PairValues, choose};
 use crate::cluster::{FORMAT, Missing, Node, Trip};
-use crate::facts::Facts;
+use crate::facts::NodeConfiguration;
 use std::collections::BTreeMap;
 
 /// A fault that is put in.
@@ -34,7 +34,7 @@ enum Put {
 fn cluster(nodes: usize, on_a_switch: usize, put: Put, all: bool, seed: u64) -> Cluster {
     let names: Vec<String> = (0..nodes).map(|node| format!("n{node}")).collect();
     let mut measured = BTreeMap::new();
-    let mut known = Values::new();
+    let mut known = PairValues::new();
     let chosen = choose(&names, all, &mut known, &mut |pairs| {
         pairs
             .iter()
@@ -57,7 +57,7 @@ fn cluster(nodes: usize, on_a_switch: usize, put: Put, all: bool, seed: u64) -> 
                 name,
                 rank,
                 address: "10.0.0.1".to_owned(),
-                facts: Facts { cpus: 8, ..Facts::default() },
+                facts: NodeConfiguration { cpus: 8, ..NodeConfiguration::default() },
                 profile: None,
             })
             .collect(),
@@ -75,7 +75,7 @@ const BETWEEN_MBPS: f64 = 190.0;
 
 /// A pair as it would be measured: rates within 10 %, round trips within 15 %, a few segments sent
 /// again.
-fn made([a, b]: [usize; 2], on_a_switch: usize, put: Put, seed: u64) -> Pair {
+fn made([a, b]: [usize; 2], on_a_switch: usize, put: Put, seed: u64) -> NodePair {
     let mut rng = fastrand::Rng::with_seed(seed.wrapping_mul(7919) ^ (a * 1009 + b) as u64);
     let mut noise = |share: f64| 1.0 + share * (2.0 * rng.f64() - 1.0);
     let is_near = a / on_a_switch == b / on_a_switch;
@@ -129,7 +129,7 @@ fn made([a, b]: [usize; 2], on_a_switch: usize, put: Put, seed: u64) -> Pair {
         trip(8, base, noise(0.15), wide),
         trip(crate::choice::SIZE_BYTES, base + bytes_ns(64 << 10), noise(0.1), 1.0),
     ];
-    Pair {
+    NodePair {
         nodes: [a, b],
         trips,
         rate_mbps,
@@ -207,7 +207,7 @@ fn one_direction_and_jitter_are_told_as_such() {
         "{upload:#?}"
     );
     let jitter = faults(&cluster(8, 4, Put::Jitter(5), true, 1));
-    assert_eq!((jitter.len(), jitter[0].kind), (1, Kind::Jittery), "{jitter:#?}");
+    assert_eq!((jitter.len(), jitter[0].kind), (1, ClusterFaultKind::Jittery), "{jitter:#?}");
     assert_eq!(jitter[0].sentence, "n5: the times of its small messages scatter, on 7 of 7 pairs");
 }
 
@@ -217,9 +217,9 @@ fn one_direction_and_jitter_are_told_as_such() {
 fn messages_that_scatter_by_more_than_all_are_late_are_jitter() {
     let mut cluster = cluster(8, 4, Put::Nothing, true, 1);
     for ([p10_ns, median_ns, p90_ns], kind, scatters) in [
-        ([217_000.0, 460_000.0, 708_000.0], Kind::Jittery, true),
-        ([440_000.0, 450_000.0, 470_000.0], Kind::Slow, false),
-        ([500_000.0, 560_000.0, 900_000.0], Kind::Slow, true),
+        ([217_000.0, 460_000.0, 708_000.0], ClusterFaultKind::Jittery, true),
+        ([440_000.0, 450_000.0, 470_000.0], ClusterFaultKind::Slow, false),
+        ([500_000.0, 560_000.0, 900_000.0], ClusterFaultKind::Slow, true),
     ] {
         for pair in cluster.pairs.iter_mut().filter(|pair| pair.nodes.contains(&5)) {
             (pair.trips[0].p10_ns, pair.trips[0].median_ns, pair.trips[0].p90_ns) =
@@ -286,7 +286,7 @@ fn ported(node: usize, port: [f64; 2]) -> Cluster {
         let between = if from / 4 == to / 4 { f64::INFINITY } else { 400.0 };
         end(from, 0).min(end(to, 1)).min(between)
     };
-    let mut measured: BTreeMap<[usize; 2], Pair> =
+    let mut measured: BTreeMap<[usize; 2], NodePair> =
         base.pairs.iter().map(|pair| (pair.nodes, pair.clone())).collect();
     for pair in measured.values_mut() {
         let [a, b] = pair.nodes;
@@ -299,8 +299,8 @@ fn ported(node: usize, port: [f64; 2]) -> Cluster {
         (pair.retransmits, pair.segments) = ([0, 0], [1000, 1000]);
     }
     let names: Vec<String> = base.nodes.iter().map(|node| node.name.clone()).collect();
-    let trip = |pair: &Pair| pair.trip(crate::choice::SIZE_BYTES).map(|trip| trip.median_ns);
-    let chosen = choose(&names, true, &mut Values::new(), &mut |pairs| {
+    let trip = |pair: &NodePair| pair.trip(crate::choice::SIZE_BYTES).map(|trip| trip.median_ns);
+    let chosen = choose(&names, true, &mut PairValues::new(), &mut |pairs| {
         pairs.iter().map(|pair| trip(&measured[pair])).collect()
     });
     Cluster { pairs: measured.into_values().collect(), groups: chosen.groups, ..base }
@@ -390,15 +390,15 @@ fn a_slow_way_between_switches_is_told_of_the_switch() {
 fn a_pair_that_is_as_good_as_its_like_in_the_same_moments_is_well() {
     let mut cluster = cluster(8, 4, Put::Way(1, 2, 3.0), true, 1);
     assert_eq!(faults(&cluster).len(), 1);
-    let like: Vec<Pair> =
+    let like: Vec<NodePair> =
         cluster.pairs.iter().filter(|pair| pair.nodes == [0, 3]).cloned().collect();
     let slow = cluster.pairs.iter_mut().find(|pair| pair.nodes == [1, 2]).unwrap();
-    let bad = beside::Look::new(slow, &[&like[0]], &[&like[0]]).unwrap();
+    let bad = beside::PairComparison::new(slow, &[&like[0]], &[&like[0]]).unwrap();
     slow.beside = crate::Beside::of(&[bad; 3]);
     assert!(slow.beside.unwrap().slowness[0].at_least > 2.5, "{:?}", slow.beside);
     assert_eq!(faults(&cluster).len(), 1);
     let slow = cluster.pairs.iter_mut().find(|pair| pair.nodes == [1, 2]).unwrap();
-    let well = beside::Look::new(&like[0], &[&like[0]], &[&like[0]]).unwrap();
+    let well = beside::PairComparison::new(&like[0], &[&like[0]], &[&like[0]]).unwrap();
     slow.beside = crate::Beside::of(&[bad, well, well]);
     assert_eq!(faults(&cluster), []);
     assert_eq!(unsettled(&cluster), Vec::<[usize; 2]>::new());
@@ -411,7 +411,7 @@ fn a_pair_that_is_as_good_as_its_like_in_the_same_moments_is_well() {
 #[test]
 fn no_pair_is_looked_at_beside_itself() {
     let cluster = cluster(3, 3, Put::Nothing, true, 1);
-    let judgement = Judgement::of(&cluster);
+    let judgement = ClusterJudgement::of(&cluster);
     let all: BTreeSet<[usize; 2]> = cluster.pairs.iter().map(|pair| pair.nodes).collect();
     let mut rng = fastrand::Rng::with_seed(17);
     let like = crate::lead::again::like(&cluster, &judgement, [&all, &all], &mut rng);
@@ -426,6 +426,6 @@ fn no_pair_is_looked_at_beside_itself() {
 #[test]
 fn a_clock_is_not_told_by_less_than_a_round_trip() {
     let found = faults(&cluster(8, 4, Put::Late(3, [200e6, 0.0]), true, 1));
-    assert!(found.iter().all(|fault| fault.kind != Kind::Clock), "{found:#?}");
+    assert!(found.iter().all(|fault| fault.kind != ClusterFaultKind::Clock), "{found:#?}");
     assert_eq!(found.len(), 1, "{found:#?}");
 }

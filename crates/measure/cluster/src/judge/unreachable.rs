@@ -1,8 +1,8 @@
 //! Nodes and pairs that could not be measured: a node that none of its partners reaches is blamed,
 //! and not these.
 
-use super::{Court, Fault, Kind};
-use crate::cluster::{Missing, Pair};
+use super::{ClusterFault, ClusterFaultKind, Court};
+use crate::cluster::{Missing, NodePair};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A node is blamed from so many partners on that miss it.
@@ -53,7 +53,7 @@ pub(crate) fn unreached(partners: &[String], why: &str) -> String {
 }
 
 impl Court<'_> {
-    pub(super) fn unreachable(&self) -> Vec<Fault> {
+    pub(super) fn unreachable(&self) -> Vec<ClusterFault> {
         explained(&self.cluster.missing, |name| self.measured(name).count())
             .into_iter()
             .map(|missing| {
@@ -62,8 +62,8 @@ impl Court<'_> {
                     missing.nodes.join(" to "),
                     missing.why
                 );
-                Fault {
-                    kind: Kind::Unreachable,
+                ClusterFault {
+                    kind: ClusterFaultKind::Unreachable,
                     nodes: missing.nodes,
                     one_way: false,
                     factor: None,
@@ -75,7 +75,7 @@ impl Court<'_> {
     }
 
     /// The pairs of a node that were measured.
-    fn measured(&self, name: &str) -> impl Iterator<Item = &Pair> {
+    fn measured(&self, name: &str) -> impl Iterator<Item = &NodePair> {
         let pairs = self.cluster.pairs.iter();
         pairs.filter(move |pair| pair.nodes.iter().any(|node| self.name(*node) == name))
     }

@@ -4,10 +4,10 @@
 //! figures count. A computer that stays busy makes all of them slow: a pair is bad if it is worse
 //! than its like, look after look. A bad one stays bad.
 
-use crate::choice::{self, SIZE_BYTES, Values};
-use crate::cluster::{Beside, Cluster, Pair};
-use crate::judge::beside::Look;
-use crate::judge::{Fault, Judgement};
+use crate::choice::{self, PairValues, SIZE_BYTES};
+use crate::cluster::{Beside, Cluster, NodePair};
+use crate::judge::beside::PairComparison;
+use crate::judge::{ClusterFault, ClusterJudgement};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Looks at a pair that looks bad: at least so many, and so many more where these do not show it.
@@ -37,14 +37,14 @@ pub(crate) trait Again {
 /// Looks at the pairs that look bad until they are well, or have had all their looks, or the time
 /// is over.
 pub(crate) fn look_again(again: &mut dyn Again) {
-    let mut looks = BTreeMap::<[usize; 2], Vec<Look>>::new();
+    let mut looks = BTreeMap::<[usize; 2], Vec<PairComparison>>::new();
     let mut tries = BTreeMap::<[usize; 2], usize>::new();
     let mut rng = fastrand::Rng::with_seed(17);
     for round in 0.. {
         regroup(again.cluster());
-        let mut judgement = Judgement::of(again.cluster());
+        let mut judgement = ClusterJudgement::of(again.cluster());
         if look_near(again, &judgement.faults) {
-            judgement = Judgement::of(again.cluster());
+            judgement = ClusterJudgement::of(again.cluster());
         }
         let suspects = suspects(again.cluster(), &judgement, &tries);
         if suspects.is_empty() {
@@ -64,14 +64,15 @@ pub(crate) fn look_again(again: &mut dyn Again) {
         let is_limited = round >= FEWEST_ROUNDS;
         let Some(seen) = look(again, &order, is_limited) else { return };
         for pair in &suspects {
-            let beside: Vec<&Pair> = like[pair].iter().filter_map(|like| seen.get(like)).collect();
-            let best: Vec<&Pair> = again
+            let beside: Vec<&NodePair> =
+                like[pair].iter().filter_map(|like| seen.get(like)).collect();
+            let best: Vec<&NodePair> = again
                 .cluster()
                 .pairs
                 .iter()
                 .filter(|known| like[pair].contains(&known.nodes))
                 .collect();
-            let look = seen.get(pair).and_then(|own| Look::new(own, &beside, &best));
+            let look = seen.get(pair).and_then(|own| PairComparison::new(own, &beside, &best));
             let all = looks.entry(*pair).or_default();
             all.extend(look);
             if let Some(own) = again.cluster().pairs.iter_mut().find(|known| known.nodes == *pair) {
@@ -83,7 +84,7 @@ pub(crate) fn look_again(again: &mut dyn Again) {
 
 /// Finds the groups anew by the figures that count now: a busy moment may have hidden one.
 fn regroup(cluster: &mut Cluster) {
-    let mut known: Values = cluster
+    let mut known: PairValues = cluster
         .pairs
         .iter()
         .filter_map(|pair| Some((pair.nodes, pair.trip(SIZE_BYTES)?.median_ns)))
@@ -97,7 +98,7 @@ fn regroup(cluster: &mut Cluster) {
 /// many looks.
 fn suspects(
     cluster: &Cluster,
-    judgement: &Judgement,
+    judgement: &ClusterJudgement,
     tries: &BTreeMap<[usize; 2], usize>,
 ) -> BTreeSet<[usize; 2]> {
     let open = cluster
@@ -119,7 +120,7 @@ fn look(
     again: &mut dyn Again,
     pairs: &[[usize; 2]],
     is_limited: bool,
-) -> Option<BTreeMap<[usize; 2], Pair>> {
+) -> Option<BTreeMap<[usize; 2], NodePair>> {
     let mut seen = BTreeMap::new();
     for (at, pair) in pairs.iter().enumerate() {
         // It shows the progress as well, so that it is called in rounds without a limit, too.
@@ -147,7 +148,7 @@ fn look(
 
 /// Measures more pairs of the nodes that look bad with others of their groups: by one slow way a
 /// node cannot be told from the other. Whether some were measured.
-fn look_near(again: &mut dyn Again, faults: &[Fault]) -> bool {
+fn look_near(again: &mut dyn Again, faults: &[ClusterFault]) -> bool {
     let before = again.cluster().pairs.len();
     let groups = again.cluster().groups.clone();
     // A fault with more nodes is a switch's, which their other pairs show.
@@ -175,7 +176,7 @@ fn look_near(again: &mut dyn Again, faults: &[Fault]) -> bool {
 /// each look.
 pub(crate) fn like(
     cluster: &Cluster,
-    judgement: &Judgement,
+    judgement: &ClusterJudgement,
     [suspects, bad]: [&BTreeSet<[usize; 2]>; 2],
     rng: &mut fastrand::Rng,
 ) -> BTreeMap<[usize; 2], Vec<[usize; 2]>> {

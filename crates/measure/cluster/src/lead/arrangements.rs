@@ -1,13 +1,13 @@
 //! Streams of many nodes at a time.
 
-use crate::cluster::Exchange;
+use crate::cluster::StreamPattern;
 
 /// The arrangements of streams, each with its ways. In the order of the groups, so that the first
 /// half of the nodes is as far from the second as it can be.
 pub(super) fn arrangements(
     groups: &[Vec<usize>],
     nodes: usize,
-) -> Vec<(Exchange, Vec<[usize; 2]>)> {
+) -> Vec<(StreamPattern, Vec<[usize; 2]>)> {
     if nodes < 2 {
         return Vec::new();
     }
@@ -22,8 +22,8 @@ pub(super) fn arrangements(
     let next = (0..nodes).map(|at| [order[at], order[(at + 1) % nodes]]);
     let to_one = order[1..].iter().map(|from| [*from, order[0]]);
     vec![
-        (Exchange::Bisection, across.collect()),
-        (Exchange::Neighbours, next.collect()),
-        (Exchange::Incast, to_one.collect()),
+        (StreamPattern::Bisection, across.collect()),
+        (StreamPattern::Neighbours, next.collect()),
+        (StreamPattern::Incast, to_one.collect()),
     ]
 }

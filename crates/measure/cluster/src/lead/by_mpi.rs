@@ -1,10 +1,10 @@
 //! The measurement through MPI: all ranks run the program at a time, and rank 0 has the figures.
 
 use super::{Lead, Member, sentence};
-use crate::measure::Progress;
-use crate::mpi::{self, MpiError, Task};
+use crate::measure::ClusterProgress;
+use crate::mpi::{self, MpiError, MpiTask};
 use crate::wire::{receive, send};
-use crate::worker::{Answer, Order};
+use crate::worker::{RankInstruction, RankReply};
 use std::time::{Duration, Instant};
 
 /// The time for the start of a job of MPI and its collectives, and that for a pair besides its
@@ -22,25 +22,25 @@ impl Lead<'_> {
     /// Measures the pairs that TCP measured through MPI as well, and what all nodes do together.
     pub(super) fn measure_mpi(
         &mut self,
-        progress: &mut dyn FnMut(Progress),
+        progress: &mut dyn FnMut(ClusterProgress),
     ) -> Result<(), MpiError> {
         let pairs: Vec<[usize; 2]> = self.cluster.pairs.iter().map(|pair| pair.nodes).collect();
-        progress(Progress::Done("pairs by MPI", 0, pairs.len()));
+        progress(ClusterProgress::Done("pairs by MPI", 0, pairs.len()));
         let ranks: Vec<usize> = self.members.iter().map(|member| member.said.rank).collect();
         let limit = START
             + (PER_PAIR + TIMES * self.options.trips)
                 * u32::try_from(pairs.len()).unwrap_or(u32::MAX);
         let plan = mpi::plan(self.options.trips, &ranks, &pairs);
         let limit_ms = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
-        let order = Order::Mpi(Task { plan, limit_ms });
+        let order = RankInstruction::Mpi(MpiTask { plan, limit_ms });
         let printed = self.all_run(&order, limit + GRACE)?;
         self.cluster.mpi = Some(mpi::read(&printed, self.cluster.nodes.len())?);
-        progress(Progress::Done("pairs by MPI", pairs.len(), pairs.len()));
+        progress(ClusterProgress::Done("pairs by MPI", pairs.len(), pairs.len()));
         Ok(())
     }
 
     /// Lets every rank of the job run its own program, and returns the text of rank 0's.
-    fn all_run(&mut self, order: &Order, limit: Duration) -> Result<String, MpiError> {
+    fn all_run(&mut self, order: &RankInstruction, limit: Duration) -> Result<String, MpiError> {
         let mut all: Vec<&mut Member> = self.members.iter_mut().chain(&mut self.others).collect();
         // A job of MPI begins when all its ranks have: without one, the others would wait for it.
         if let Some(lost) = all.iter().find(|member| member.lost.is_some()) {
@@ -61,12 +61,12 @@ impl Lead<'_> {
                 .set_read_timeout(Some(left))
                 .and_then(|()| receive(&mut member.stream));
             match answer {
-                Ok(Answer::Mpi(text)) if member.said.rank == 0 => printed = text,
-                Ok(Answer::Mpi(_)) => {}
+                Ok(RankReply::Mpi(text)) if member.said.rank == 0 => printed = text,
+                Ok(RankReply::Mpi(_)) => {}
                 // The reason of the first one stands in rank 0's text, where it is known. One that
                 // waited for another rank has failed as well: the one that does not answer at all
                 // is named.
-                Ok(Answer::Failed(why)) => {
+                Ok(RankReply::Failed(why)) => {
                     failure = failure.or(Some((member.said.node.clone(), why)))
                 }
                 Ok(_) => return Err(failed(member, "it answered something else".to_owned())),

@@ -3,7 +3,7 @@
 use super::Lead;
 use super::again::Again;
 use crate::cluster::Cluster;
-use crate::measure::Progress;
+use crate::measure::ClusterProgress;
 use std::time::{Duration, Instant};
 
 /// Pairs that look bad are measured again for at most this time, or for as long as all pairs took
@@ -21,7 +21,7 @@ pub(super) struct Looking<'l, 'a> {
     at_most: Duration,
     /// Whether it was said that pairs are measured again.
     has_said: bool,
-    progress: &'l mut dyn FnMut(Progress),
+    progress: &'l mut dyn FnMut(ClusterProgress),
 }
 
 impl<'l, 'a> Looking<'l, 'a> {
@@ -29,7 +29,7 @@ impl<'l, 'a> Looking<'l, 'a> {
     pub(super) fn new(
         lead: &'l mut Lead<'a>,
         first: Duration,
-        progress: &'l mut dyn FnMut(Progress),
+        progress: &'l mut dyn FnMut(ClusterProgress),
     ) -> Self {
         let at_most = AGAIN.max(first);
         Looking { lead, until: Instant::now() + at_most, at_most, has_said: false, progress }
@@ -47,9 +47,9 @@ impl Again for Looking<'_, '_> {
 
     fn may_go_on(&mut self, done: usize, of: usize) -> bool {
         if !std::mem::replace(&mut self.has_said, true) {
-            (self.progress)(Progress::Again { pairs: of, at_most: self.at_most });
+            (self.progress)(ClusterProgress::Again { pairs: of, at_most: self.at_most });
         }
-        (self.progress)(Progress::Done("pairs again", done, of));
+        (self.progress)(ClusterProgress::Done("pairs again", done, of));
         Instant::now() < self.until
     }
 }

@@ -1,13 +1,13 @@
 //! Rank 0 and its ranks, as threads of one process that speak over TCP.
 
 use super::*;
-use crate::cluster::{Beside, End, Shown};
+use crate::cluster::{Beside, ConnectionEnd, ExcessFactor};
 use crate::meeting::Meeting;
 use crate::secret::Secret;
 use std::path::Path;
 
 fn own(name: &str) -> Own {
-    Own { name: name.to_owned(), facts: crate::Facts::default(), profile: None }
+    Own { name: name.to_owned(), facts: crate::NodeConfiguration::default(), profile: None }
 }
 
 fn rank(rank: usize, size: usize) -> Rank {
@@ -19,8 +19,8 @@ fn worker(rank: usize, size: usize) -> Worker {
     Worker { rank, size, own: own(&format!("n{rank}")), duties: Duties::default(), program: None }
 }
 
-fn options(folder: &Path) -> Options {
-    Options {
+fn options(folder: &Path) -> ClusterOptions {
+    ClusterOptions {
         meeting: Meeting::File(folder.join("meeting")),
         secret: None,
         all: false,
@@ -36,7 +36,11 @@ fn options(folder: &Path) -> Options {
 }
 
 /// Runs ranks with these numbers, each as a node of its own name, and returns what rank 0 says.
-fn started(options: &Options, size: usize, others: &[usize]) -> Result<Cluster, MeasureError> {
+fn started(
+    options: &ClusterOptions,
+    size: usize,
+    others: &[usize],
+) -> Result<Cluster, ClusterMeasureError> {
     let others: Vec<_> = others
         .iter()
         .map(|number| {
@@ -76,7 +80,7 @@ fn four_ranks_measure_their_six_pairs_and_leave_no_file() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     // Another start goes on from it: it has no pairs to choose, only those to look at again that
     // look bad.
-    let resumed = Options { earlier: Some(again), ..options(folder.path()) };
+    let resumed = ClusterOptions { earlier: Some(again), ..options(folder.path()) };
     let mut chosen = 0;
     let others: Vec<_> = (1..4)
         .map(|number| {
@@ -92,8 +96,9 @@ fn four_ranks_measure_their_six_pairs_and_leave_no_file() {
             })
         })
         .collect();
-    let count =
-        &mut |progress| chosen += usize::from(matches!(progress, Progress::Done("pairs", ..)));
+    let count = &mut |progress| {
+        chosen += usize::from(matches!(progress, ClusterProgress::Done("pairs", ..)))
+    };
     let resumed =
         crate::measure::run(&rank(0, 4), own("n0"), &resumed, count, &mut |_| {}).unwrap().unwrap();
     others.into_iter().for_each(|other| drop(other.join().unwrap()));
@@ -103,7 +108,7 @@ fn four_ranks_measure_their_six_pairs_and_leave_no_file() {
 #[test]
 fn a_rank_that_never_comes_is_named() {
     let folder = tempfile::tempdir().unwrap();
-    let options = Options { timeout: Duration::from_millis(2500), ..options(folder.path()) };
+    let options = ClusterOptions { timeout: Duration::from_millis(2500), ..options(folder.path()) };
     let told = started(&options, 4, &[2]).unwrap_err().to_string();
     assert!(told.starts_with("of 4 ranks, these did not come within 2.5 s: 1,3"), "{told}");
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
@@ -120,7 +125,7 @@ fn two_ranks_of_one_number_are_told_with_their_nodes() {
 fn ranks_of_one_node_count_once_unless_each_is_wanted() {
     let folder = tempfile::tempdir().unwrap();
     let both = |each_rank: bool| {
-        let options = Options { each_rank, ..options(folder.path()) };
+        let options = ClusterOptions { each_rank, ..options(folder.path()) };
         let other = options.clone();
         let thread = std::thread::spawn(move || {
             crate::measure::run(&rank(1, 2), own("here"), &other, &mut |_| {}, &mut |_| {})
@@ -130,7 +135,7 @@ fn ranks_of_one_node_count_once_unless_each_is_wanted() {
         thread.join().unwrap().ok();
         cluster
     };
-    assert!(matches!(both(false), Err(MeasureError::OneNode(2, name)) if name == "here"));
+    assert!(matches!(both(false), Err(ClusterMeasureError::OneNode(2, name)) if name == "here"));
     let cluster = both(true).unwrap().unwrap();
     assert_eq!(
         cluster.nodes.iter().map(|node| node.name.as_str()).collect::<Vec<_>>(),
@@ -149,7 +154,7 @@ fn a_node_that_dies_midway_is_missing_and_the_rest_is_kept() {
             worker(1, 3).introduce(stream, secret, None)
         });
         let mut stream = found.unwrap();
-        let _: io::Result<Order> = receive(&mut stream);
+        let _: io::Result<RankInstruction> = receive(&mut stream);
     });
     let cluster = started(&options, 3, &[2]).unwrap();
     other.join().unwrap();
@@ -160,8 +165,9 @@ fn a_node_that_dies_midway_is_missing_and_the_rest_is_kept() {
     // The earlier result of other nodes is refused.
     let mut other = cluster.clone();
     other.nodes[2].name = "elsewhere".to_owned();
-    let told =
-        started(&Options { earlier: Some(other), ..options }, 2, &[1]).unwrap_err().to_string();
+    let told = started(&ClusterOptions { earlier: Some(other), ..options }, 2, &[1])
+        .unwrap_err()
+        .to_string();
     assert!(told.starts_with("the earlier result is of other nodes: "), "{told}");
 }
 
@@ -171,7 +177,7 @@ fn a_stranger_with_another_secret_is_told_of_and_not_let_in() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
     drop(listener);
-    let with = |text: &str| Options {
+    let with = |text: &str| ClusterOptions {
         meeting: Meeting::Address(address.clone()),
         secret: Some(Secret::given(text, "a test").unwrap()),
         timeout: Duration::from_millis(2500),
@@ -208,9 +214,10 @@ fn rounds_have_no_node_twice() {
 /// Each figure of a direction or an end changes its place with the nodes.
 #[test]
 fn a_pair_seen_from_its_other_node_has_everything_the_other_way_round() {
-    let shown = |factor: f64| Shown { factor, at_least: factor, like: None };
-    let end = |mtu_bytes: u32| End { mtu_bytes: Some(mtu_bytes), ..End::default() };
-    let pair = Pair {
+    let shown = |factor: f64| ExcessFactor { factor, at_least: factor, like: None };
+    let end =
+        |mtu_bytes: u32| ConnectionEnd { mtu_bytes: Some(mtu_bytes), ..ConnectionEnd::default() };
+    let pair = NodePair {
         nodes: [0, 1],
         trips: Vec::new(),
         rate_mbps: [1.0, 2.0],
@@ -240,7 +247,7 @@ fn a_pair_seen_from_its_other_node_has_everything_the_other_way_round() {
 fn ranks_of_different_options_do_not_work_together() {
     let folder = tempfile::tempdir().unwrap();
     let options = options(folder.path());
-    let loaded = Options { loaded: true, ..options.clone() };
+    let loaded = ClusterOptions { loaded: true, ..options.clone() };
     let other = std::thread::spawn(move || {
         crate::measure::run(&rank(1, 2), own("n1"), &loaded, &mut |_| {}, &mut |_| {})
     });
@@ -261,14 +268,19 @@ fn a_rank_that_cannot_build_its_program_is_named() {
     // It builds whatever stands after -o.
     let compiler = folder.path().join("mpicc");
     std::fs::write(&compiler, "while [ \"$1\" != -o ]; do shift; done; : > \"$2\"").unwrap();
-    let first =
-        Options { mpicc: Some(format!("sh {}", compiler.display())), ..options(folder.path()) };
-    let without = Options { mpicc: Some("no-such-mpicc".to_owned()), ..first.clone() };
+    let first = ClusterOptions {
+        mpicc: Some(format!("sh {}", compiler.display())),
+        ..options(folder.path())
+    };
+    let without = ClusterOptions { mpicc: Some("no-such-mpicc".to_owned()), ..first.clone() };
     let other = std::thread::spawn(move || {
         crate::measure::run(&rank(1, 2), own("n1"), &without, &mut |_| {}, &mut |_| {})
     });
     let first =
         crate::measure::run(&rank(0, 2), own("n0"), &first, &mut |_| {}, &mut |_| {}).unwrap_err();
     assert!(first.to_string().starts_with("on n1: 'no-such-mpicc' cannot be started"), "{first}");
-    assert!(matches!(other.join().unwrap(), Err(MeasureError::Mpi(MpiError::NoCompiler { .. }))));
+    assert!(matches!(
+        other.join().unwrap(),
+        Err(ClusterMeasureError::Mpi(MpiError::NoCompiler { .. }))
+    ));
 }

@@ -19,12 +19,12 @@ const LINES: usize = 3;
 
 /// The program for MPI, in a folder that only this user may enter, until this is dropped.
 #[derive(Debug)]
-pub struct Program {
+pub struct MpiProgram {
     folder: Scratch,
     file: PathBuf,
 }
 
-impl Program {
+impl MpiProgram {
     /// The executable file.
     pub(crate) fn file(&self) -> &Path {
         &self.file
@@ -47,11 +47,11 @@ pub fn compiler(named: Option<&str>) -> String {
 ///
 /// # Errors
 /// [`MpiError`]: there is no such command, it refused, or it did not end.
-pub fn build(command: &str) -> Result<Program, MpiError> {
+pub fn build(command: &str) -> Result<MpiProgram, MpiError> {
     built_within(command, LIMIT)
 }
 
-fn built_within(command: &str, limit: Duration) -> Result<Program, MpiError> {
+fn built_within(command: &str, limit: Duration) -> Result<MpiProgram, MpiError> {
     let folder = Scratch::new("mpi")?;
     let source = folder.path().join("probe.c");
     let program = folder.path().join("probe");
@@ -73,24 +73,24 @@ fn built_within(command: &str, limit: Duration) -> Result<Program, MpiError> {
     }
     // A compiler may say that all is well, and build nothing.
     std::fs::metadata(&program)?;
-    Ok(Program { folder, file: program })
+    Ok(MpiProgram { folder, file: program })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    impl Program {
+    impl MpiProgram {
         /// A script in place of the program. Another process writes it: what this one writes while
         /// another thread starts a program stays open in there for a moment, and is then busy.
-        pub(crate) fn script(text: &str) -> Program {
+        pub(crate) fn script(text: &str) -> MpiProgram {
             let folder = Scratch::new("mpi").unwrap();
             let file = folder.path().join("probe");
             let write = r#"printf '#!/bin/sh\n%s\n' "$2" > "$1" && chmod 700 "$1""#;
             let written =
                 Command::new("sh").args(["-c", write, "sh"]).arg(&file).arg(text).status().unwrap();
             assert!(written.success());
-            Program { folder, file }
+            MpiProgram { folder, file }
         }
     }
 
@@ -98,7 +98,7 @@ mod tests {
     fn a_compiler_that_is_absent_or_refuses_is_named() {
         let absent = build("no-such-mpicc -x").unwrap_err();
         assert!(absent.to_string().starts_with("'no-such-mpicc -x' cannot be started"), "{absent}");
-        let script = Program::script("sleep 1000");
+        let script = MpiProgram::script("sleep 1000");
         let late =
             built_within(script.file().to_str().unwrap(), Duration::from_millis(300)).unwrap_err();
         assert!(

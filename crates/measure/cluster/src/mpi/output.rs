@@ -1,6 +1,6 @@
 //! The lines that the program prints on its first rank.
 
-use super::{Collective, Mpi, MpiError, MpiPair};
+use super::{CollectiveTime, Mpi, MpiError, MpiPair};
 use seatmap_data::document::json_problem;
 use serde::Deserialize;
 
@@ -9,7 +9,7 @@ use serde::Deserialize;
 enum Line {
     Library { library: String },
     Pair(MpiPair),
-    Collective(Collective),
+    Collective(CollectiveTime),
     Error { error: String },
     End { end: bool },
 }
@@ -43,7 +43,7 @@ pub fn read(text: &str, nodes: usize) -> Result<Mpi, MpiError> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Operation;
+    use super::super::CollectiveOperation;
     use super::*;
     use proptest::prelude::*;
 
@@ -66,7 +66,7 @@ mod tests {
             (mpi.library.as_str(), mpi.pairs[0].nodes, mpi.pairs.len()),
             ("Open MPI v4", [0, 1], 2)
         );
-        assert_eq!(mpi.collectives[0].operation, Operation::Barrier);
+        assert_eq!(mpi.collectives[0].operation, CollectiveOperation::Barrier);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Runs the program in the place of this rank.
 
-use super::{MOST_PRINTED, Program};
+use super::{MOST_PRINTED, MpiProgram};
 use seatmap_os::Ending;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
@@ -14,7 +14,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// The part that a rank has in a measurement by MPI. It has numbers only: the program is the rank's
 /// own.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Task {
+pub(crate) struct MpiTask {
     /// The ranks and pairs, as the program reads them.
     pub plan: String,
     /// How long it may take.
@@ -43,7 +43,7 @@ fn words(numbers: &[usize]) -> String {
 ///
 /// # Errors
 /// Words for why it has no figures.
-pub(crate) fn run(program: &Program, task: &Task, rank: usize) -> Result<String, String> {
+pub(crate) fn run(program: &MpiProgram, task: &MpiTask, rank: usize) -> Result<String, String> {
     let folder = program.folder().display();
     let plan = program.folder().join("plan");
     fs::write(&plan, &task.plan).map_err(|error| format!("{folder}: {error}"))?;
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     fn run_script(script: &str, limit_ms: u64, rank: usize) -> Result<String, String> {
-        run(&Program::script(script), &Task { plan: "x".to_owned(), limit_ms }, rank)
+        run(&MpiProgram::script(script), &MpiTask { plan: "x".to_owned(), limit_ms }, rank)
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Jobs of which each has a number as its result, spread over the ranks in parts.
 
-use super::{Meet, Spread, SpreadError, Work, follow, lead};
+use super::{Meet, SpreadError, SpreadOutcome, SpreadWork, follow, lead};
 use crate::launcher::Rank;
 use seatmap_data::document::json_problem;
 use seatmap_data::document::written;
@@ -18,7 +18,7 @@ const FEWEST_JOBS: usize = 16;
 
 /// Does jobs: a number for each, in their order, or why there are none. Once the flag is set,
 /// nobody wants them any more.
-pub type Numbers<'a, J> = dyn Fn(&[J], &AtomicBool) -> Result<Vec<f64>, String> + Sync + 'a;
+pub type JobEvaluator<'a, J> = dyn Fn(&[J], &AtomicBool) -> Result<Vec<f64>, String> + Sync + 'a;
 
 /// Takes jobs with their numbers, and says whether to go on.
 pub type Keep<'a, J> = dyn FnMut(&[J], &[f64]) -> ControlFlow<()> + 'a;
@@ -45,10 +45,10 @@ impl Ranks<'_> {
         &self,
         name: &str,
         jobs: &[J],
-        numbers: &Numbers<'_, J>,
+        numbers: &JobEvaluator<'_, J>,
         keep: &mut Keep<'_, J>,
         look: &dyn Fn() -> ControlFlow<()>,
-    ) -> Result<Spread, SpreadError> {
+    ) -> Result<SpreadOutcome, SpreadError> {
         let of_part = (jobs.len() / (PARTS_A_RANK * self.rank.size)).max(FEWEST_JOBS);
         let parts: Vec<&[J]> = jobs.chunks(of_part).collect();
         let texts: Vec<String> = parts.iter().map(written).collect();
@@ -61,7 +61,7 @@ impl Ranks<'_> {
             }
         };
         let part = &|text: &str, is_over: &AtomicBool| done(numbers, text, is_over);
-        let work = Work { name, node: self.node, part };
+        let work = SpreadWork { name, node: self.node, part };
         let spread = lead(self.rank, self.meet, work, &texts, &mut take, look)?;
         if is_wrong { Err(SpreadError::Numbers) } else { Ok(spread) }
     }
@@ -74,16 +74,16 @@ impl Ranks<'_> {
     pub fn follow<J: DeserializeOwned>(
         &self,
         name: &str,
-        numbers: &Numbers<'_, J>,
+        numbers: &JobEvaluator<'_, J>,
     ) -> Result<usize, SpreadError> {
         let part = &|text: &str, is_over: &AtomicBool| done(numbers, text, is_over);
-        follow(self.rank, self.meet, Work { name, node: self.node, part })
+        follow(self.rank, self.meet, SpreadWork { name, node: self.node, part })
     }
 }
 
 /// The numbers of a part's jobs, as text.
 fn done<J: DeserializeOwned>(
-    numbers: &Numbers<'_, J>,
+    numbers: &JobEvaluator<'_, J>,
     text: &str,
     is_over: &AtomicBool,
 ) -> Result<String, String> {

@@ -1,12 +1,12 @@
 //! Rank 0: lets the others in, hands out parts, and takes their results.
 
 use super::board::Board;
-use super::{Answer, Coming, Meet, Order, SpreadError, Work};
+use super::{Answer, Coming, Meet, Order, SpreadError, SpreadWork};
 use crate::gate::{Gate, Refusals};
-use crate::handshake::{Called, Purpose};
+use crate::handshake::{Called, ConnectionPurpose};
 use crate::launcher::Rank;
 use crate::rank_error::RankError;
-use crate::wire::{Channel, GONE, receive, send, sentence};
+use crate::wire::{GONE, RankConnection, receive, send, sentence};
 use seatmap_data::statistics::words::counted;
 use seatmap_os::{CpuList, tcp};
 use std::collections::BTreeMap;
@@ -23,20 +23,20 @@ const PAUSE: Duration = Duration::from_millis(5);
 
 /// The outcome.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Spread {
+pub struct SpreadOutcome {
     /// Whether all parts are done; not where the caller broke off.
     pub is_whole: bool,
     /// The parts that each node did, in the order of their ranks.
     pub done: Vec<(String, usize)>,
     /// The ranks that went away, or never came.
-    pub lost: Vec<Lost>,
+    pub lost: Vec<LostRank>,
     /// Words about callers that are none of the ranks.
     pub refused: Vec<String>,
 }
 
 /// A rank that others worked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Lost {
+pub struct LostRank {
     /// The rank and its node, as far as it is known.
     pub rank: String,
     /// Why.
@@ -58,7 +58,7 @@ enum What {
 /// A rank that has come.
 struct Member {
     node: String,
-    channel: Option<Arc<Mutex<Channel>>>,
+    channel: Option<Arc<Mutex<RankConnection>>>,
     done: usize,
 }
 
@@ -67,18 +67,19 @@ struct Member {
 /// meanwhile, and can break off as well.
 ///
 /// # Errors
-/// [`SpreadError`]. A rank that goes away is none; it stands in [`Spread::lost`].
+/// [`SpreadError`]. A rank that goes away is none; it stands in [`SpreadOutcome::lost`].
 pub fn lead(
     rank: &Rank,
     meet: &Meet,
-    work: Work<'_>,
+    work: SpreadWork<'_>,
     parts: &[String],
     take: &mut dyn FnMut(usize, &str) -> ControlFlow<()>,
     look: &dyn Fn() -> ControlFlow<()>,
-) -> Result<Spread, SpreadError> {
+) -> Result<SpreadOutcome, SpreadError> {
     let host = meet.meeting.open(rank, meet.secret.clone()).map_err(RankError::from)?;
     let ports = host.ports().map_err(RankError::Own)?;
-    let mut gate = Gate::new(ports, &host.secret, Purpose::Spread).map_err(RankError::Own)?;
+    let mut gate =
+        Gate::new(ports, &host.secret, ConnectionPurpose::Spread).map_err(RankError::Own)?;
     let board = Board::new(parts.len());
     std::thread::scope(|scope| {
         let (sender, events) = channel();
@@ -106,12 +107,12 @@ pub fn lead(
 struct Lead<'a> {
     rank: &'a Rank,
     meet: &'a Meet,
-    work: Work<'a>,
+    work: SpreadWork<'a>,
     parts: &'a [String],
     board: &'a Board,
     sender: Sender<Event>,
     members: BTreeMap<usize, Member>,
-    lost: Vec<Lost>,
+    lost: Vec<LostRank>,
     refusals: Refusals,
 }
 
@@ -261,7 +262,7 @@ impl<'a> Lead<'a> {
     fn lose(&mut self, rank: usize, why: String) {
         self.board.lost(rank);
         let node = self.members.get(&rank).map_or("", |member| &member.node);
-        self.lost.push(Lost { rank: format!("rank {rank} on {node}"), why });
+        self.lost.push(LostRank { rank: format!("rank {rank} on {node}"), why });
     }
 
     /// Notes who went away at the end, and who never came.
@@ -276,7 +277,7 @@ impl<'a> Lead<'a> {
         if !absent.is_empty() {
             let why = format!("did not come within {} s", self.meet.timeout.as_secs_f64());
             let ranks = if absent.len() == 1 { "rank" } else { "ranks" };
-            self.lost.push(Lost { rank: format!("{ranks} {}", CpuList(absent)), why });
+            self.lost.push(LostRank { rank: format!("{ranks} {}", CpuList(absent)), why });
         }
     }
 
@@ -291,16 +292,16 @@ impl<'a> Lead<'a> {
         }
     }
 
-    fn outcome(self, is_whole: bool) -> Spread {
+    fn outcome(self, is_whole: bool) -> SpreadOutcome {
         let done = self.members.into_values().map(|member| (member.node, member.done)).collect();
-        Spread { is_whole, done, lost: self.lost, refused: self.refusals.into_words() }
+        SpreadOutcome { is_whole, done, lost: self.lost, refused: self.refusals.into_words() }
     }
 }
 
 /// Gives a rank one part after the other.
 fn serve(
-    channel: &Mutex<Channel>,
-    mut reading: Channel,
+    channel: &Mutex<RankConnection>,
+    mut reading: RankConnection,
     rank: usize,
     (board, parts): (&Board, &[String]),
     sender: &Sender<Event>,

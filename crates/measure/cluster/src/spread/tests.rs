@@ -26,12 +26,16 @@ fn square(text: &str) -> Result<String, String> {
 fn work<'a>(
     name: &'a str,
     part: &'a (dyn Fn(&str, &AtomicBool) -> Result<String, String> + Sync),
-) -> Work<'a> {
-    Work { name, node: "here", part }
+) -> SpreadWork<'a> {
+    SpreadWork { name, node: "here", part }
 }
 
 /// Squares of numbers by rank 0, with what the others do beside it.
-fn led(meet: &Meet, size: usize, count: usize) -> (Result<Spread, SpreadError>, Vec<String>) {
+fn led(
+    meet: &Meet,
+    size: usize,
+    count: usize,
+) -> (Result<SpreadOutcome, SpreadError>, Vec<String>) {
     let parts: Vec<String> = (0..count).map(|number| number.to_string()).collect();
     let mut results = vec![String::new(); count];
     let done = lead(
@@ -89,7 +93,7 @@ fn the_part_of_a_lost_rank_is_done_by_another() {
         let mut channel = other
             .meeting
             .find_host(&rank(1, 3), None, other.timeout, |stream, secret| {
-                Ok(call(stream, secret, Purpose::Spread, &coming)?)
+                Ok(call(stream, secret, ConnectionPurpose::Spread, &coming)?)
             })
             .unwrap();
         assert!(matches!(receive(&mut channel), Ok(Order::Part(_))));
@@ -175,7 +179,7 @@ fn jobs_have_their_numbers_in_any_order_and_others_are_refused() {
     let jobs = (0..100).collect::<Vec<u64>>();
     let ranks = Ranks { rank: &rank, meet: &meet, node: "here" };
     let go_on = || ControlFlow::Continue(());
-    let led = |numbers: &Numbers<'_, u64>| {
+    let led = |numbers: &JobEvaluator<'_, u64>| {
         let mut kept = Vec::new();
         let mut keep = |jobs: &[u64], numbers: &[f64]| {
             kept.extend(jobs.iter().copied().zip(numbers.iter().copied()));

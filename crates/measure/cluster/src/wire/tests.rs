@@ -9,12 +9,12 @@ fn seal(of: u8) -> Seal {
 }
 
 /// Both ends of a connection.
-fn ends() -> [Channel; 2] {
+fn ends() -> [RankConnection; 2] {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let one = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
     let (other, _) = listener.accept().unwrap();
     let seals = |sending, receiving| Seals { sending: seal(sending), receiving: seal(receiving) };
-    [Channel::new(one, seals(1, 2)), Channel::new(other, seals(2, 1))]
+    [RankConnection::new(one, seals(1, 2)), RankConnection::new(other, seals(2, 1))]
 }
 
 /// The bytes of these messages, one after the other, as the first end sends them.

@@ -25,9 +25,9 @@ pub(crate) mod surroundings;
 mod text;
 
 use crate::doctor::{Diagnosis, Remedy, Severity};
-use backend::Backend;
+use backend::IsolationBackend;
 use irqs::Irqs;
-use seatmap_cell::settings_lock::{self, Held};
+use seatmap_cell::settings_lock::{self, SettingsLock};
 use seatmap_data::machine::Topology;
 use seatmap_os::cpus::Cpus;
 use seatmap_os::{CpuList, Root};
@@ -68,10 +68,10 @@ fn examine_with(
     topology: &Topology,
     cpus: &[u32],
     online: &[u32],
-    held: Option<&Held>,
+    held: Option<&SettingsLock>,
 ) -> Vec<Diagnosis> {
     let root = Root::new("/");
-    let backend = Backend::examine(cpus, held);
+    let backend = IsolationBackend::examine(cpus, held);
     let irqs = Irqs::examine(cpus, held);
     let boot = boot::Boot::read(&root);
     let examined = format!("examined for {}", CpuList(cpus.to_vec()).named());

@@ -1,6 +1,6 @@
 //! Finds what will disturb a measurement on this computer, and names the remedies.
 
-use crate::doctor::{Diagnosis, Remedy, RemedyKind, Severity};
+use crate::doctor::{Diagnosis, DoctorRemedyKind, Remedy, Severity};
 use seatmap_cell::standing;
 use seatmap_data::machine::{Environment, Topology};
 use seatmap_data::statistics::words::{agreeing, counted};
@@ -10,7 +10,7 @@ use seatmap_os::Root;
 use seatmap_os::brake::Brake;
 use seatmap_os::cpus::Cpus;
 use seatmap_os::holder::Holder;
-use seatmap_os::quota::{self, Quota, Quotas};
+use seatmap_os::quota::{self, GroupQuota, Quotas};
 use seatmap_os::rights;
 use seatmap_os::steal::CpuTime;
 use seatmap_os::{CpuList, CpuSet};
@@ -149,7 +149,7 @@ fn governor(root: &Root, name: Option<&str>) -> Diagnosis {
         Some(name) => {
             let files = "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor";
             let remedy =
-                Remedy::write_matching(root, RemedyKind::SetGovernor, files, "performance");
+                Remedy::write_matching(root, DoctorRemedyKind::SetGovernor, files, "performance");
             Diagnosis::new(
                 "governor",
                 Severity::Fix,
@@ -178,7 +178,7 @@ fn turbo(root: &Root, allowed: Option<bool>) -> Diagnosis {
             } else {
                 ("/sys/devices/system/cpu/cpufreq/boost", "0")
             };
-            let remedy = Remedy::write(root, RemedyKind::TurnTurboOff, path, off);
+            let remedy = Remedy::write(root, DoctorRemedyKind::TurnTurboOff, path, off);
             Diagnosis::new("turbo", Severity::Fix, found, Some(remedy))
         }
         None => Diagnosis::new("turbo", Severity::Info, "not known", None),
@@ -242,7 +242,7 @@ fn numa_balancing(root: &Root, topology: &Topology) -> Diagnosis {
     if topology.count(|pu| pu.numa) < 2 || matches!(setting.as_deref(), None | Some("0")) {
         return Diagnosis::new(subject, Severity::Ok, "off, or one node", None);
     }
-    let remedy = Remedy::write(root, RemedyKind::TurnNumaBalancingOff, path, "0");
+    let remedy = Remedy::write(root, DoctorRemedyKind::TurnNumaBalancingOff, path, "0");
     Diagnosis::new(
         subject,
         Severity::Fix,
@@ -278,7 +278,7 @@ fn quota(quotas: &Quotas, cpus: usize) -> Diagnosis {
     );
     // The kernel gives a group of version 1 no more than the group above it has: the outermost is
     // raised first.
-    let low: Vec<&Quota> =
+    let low: Vec<&GroupQuota> =
         quotas.all.iter().rev().filter(|quota| quota.cpus < cpus as f64).collect();
     if low.is_empty() {
         let found = format!("{words}, and {cpus} run", cpus = counted(cpus, "CPU"));
@@ -295,7 +295,7 @@ fn quota(quotas: &Quotas, cpus: usize) -> Diagnosis {
         low.iter().filter(|quota| quota.is_read_only).map(|quota| quota.group.as_str()).collect();
     let remedy = if closed.is_empty() {
         Remedy::new(
-            RemedyKind::RaiseQuota,
+            DoctorRemedyKind::RaiseQuota,
             low.iter()
                 .map(|quota| {
                     quota::raise(&quota.file, quota.period_us, quota.unit.as_deref(), cpus)
@@ -321,7 +321,7 @@ fn brake(brake: &Brake) -> Diagnosis {
         let who = rights::whom_to_ask(&Root::new("/"));
         Remedy::advice(format!("ask {who} to change {}", brake.file))
     } else {
-        Remedy::new(RemedyKind::ReleaseGroup, brake.release())
+        Remedy::new(DoctorRemedyKind::ReleaseGroup, brake.release())
     };
     Diagnosis::new("group", Severity::Fix, found, Some(remedy))
 }
@@ -368,11 +368,11 @@ pub(crate) fn offline(root: &Root, cpus: &Cpus) -> Diagnosis {
         offline.iter().map(|cpu| format!("/sys/devices/system/cpu/cpu{cpu}/online")).collect();
     // While SMT is off the kernel refuses to start the second threads of cores one by one.
     let remedy = match root.read(SMT_CONTROL).as_deref() {
-        Ok("off") => Remedy::write(root, RemedyKind::AllowSmt, SMT_CONTROL, "on"),
+        Ok("off") => Remedy::write(root, DoctorRemedyKind::AllowSmt, SMT_CONTROL, "on"),
         Ok("forceoff") => {
             Remedy::advice("start the kernel without nosmt=force, or turn SMT on in the firmware")
         }
-        _ => Remedy::write_all(root, RemedyKind::BringOnline, &switches, "1"),
+        _ => Remedy::write_all(root, DoctorRemedyKind::BringOnline, &switches, "1"),
     };
     let found = format!("{} {are} offline and will be missing", CpuList(offline).named());
     Diagnosis::new(subject, Severity::Info, found, Some(remedy))
@@ -428,7 +428,7 @@ mod tests {
         let read = || {
             let quota = |name: &str| {
                 let groups = [format!("{base}/{name}")];
-                groups.iter().find_map(|folder| Quota::of_folder(&root, folder))
+                groups.iter().find_map(|folder| GroupQuota::of_folder(&root, folder))
             };
             Quotas {
                 all: ["a/b", "a"].iter().filter_map(|name| quota(name)).collect(),

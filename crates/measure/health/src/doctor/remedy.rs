@@ -13,7 +13,7 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum RemedyKind {
+pub enum DoctorRemedyKind {
     /// Sets the governor of all CPUs.
     SetGovernor,
     /// Turns off the speeds that depend on the number of busy cores.
@@ -62,32 +62,32 @@ pub enum RemedyKind {
     Advice,
 }
 
-impl RemedyKind {
+impl DoctorRemedyKind {
     /// Every kind.
-    pub const ALL: [RemedyKind; 23] = [
-        RemedyKind::SetGovernor,
-        RemedyKind::TurnTurboOff,
-        RemedyKind::TurnNumaBalancingOff,
-        RemedyKind::RaiseQuota,
-        RemedyKind::ReleaseGroup,
-        RemedyKind::BringOnline,
-        RemedyKind::AllowSmt,
-        RemedyKind::TurnThrottlingOff,
-        RemedyKind::MoveWorkqueues,
-        RemedyKind::MoveWatchdog,
-        RemedyKind::GatherSeldom,
-        RemedyKind::HugePagesOnRequest,
-        RemedyKind::FillHugePages,
-        RemedyKind::TakeOffline,
-        RemedyKind::StopDaemon,
-        RemedyKind::ChooseClock,
-        RemedyKind::StopFairServer,
-        RemedyKind::UnsetVariables,
-        RemedyKind::BootNohzFull,
-        RemedyKind::BootRcuNocbs,
-        RemedyKind::BootIsolcpus,
-        RemedyKind::BootIrqaffinity,
-        RemedyKind::Advice,
+    pub const ALL: [DoctorRemedyKind; 23] = [
+        DoctorRemedyKind::SetGovernor,
+        DoctorRemedyKind::TurnTurboOff,
+        DoctorRemedyKind::TurnNumaBalancingOff,
+        DoctorRemedyKind::RaiseQuota,
+        DoctorRemedyKind::ReleaseGroup,
+        DoctorRemedyKind::BringOnline,
+        DoctorRemedyKind::AllowSmt,
+        DoctorRemedyKind::TurnThrottlingOff,
+        DoctorRemedyKind::MoveWorkqueues,
+        DoctorRemedyKind::MoveWatchdog,
+        DoctorRemedyKind::GatherSeldom,
+        DoctorRemedyKind::HugePagesOnRequest,
+        DoctorRemedyKind::FillHugePages,
+        DoctorRemedyKind::TakeOffline,
+        DoctorRemedyKind::StopDaemon,
+        DoctorRemedyKind::ChooseClock,
+        DoctorRemedyKind::StopFairServer,
+        DoctorRemedyKind::UnsetVariables,
+        DoctorRemedyKind::BootNohzFull,
+        DoctorRemedyKind::BootRcuNocbs,
+        DoctorRemedyKind::BootIsolcpus,
+        DoctorRemedyKind::BootIrqaffinity,
+        DoctorRemedyKind::Advice,
     ];
 }
 
@@ -95,27 +95,32 @@ impl RemedyKind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remedy {
     /// The kind.
-    pub kind: RemedyKind,
+    pub kind: DoctorRemedyKind,
     /// The command, the word for the kernel's command line, or the sentence.
     pub text: String,
 }
 
 impl Remedy {
-    pub(crate) fn new(kind: RemedyKind, text: impl Into<String>) -> Self {
+    pub(crate) fn new(kind: DoctorRemedyKind, text: impl Into<String>) -> Self {
         Remedy { kind, text: text.into() }
     }
 
     pub(crate) fn advice(sentence: impl Into<String>) -> Self {
-        Remedy::new(RemedyKind::Advice, sentence)
+        Remedy::new(DoctorRemedyKind::Advice, sentence)
     }
 
     /// Writes a value to a file of the kernel.
-    pub(crate) fn write(root: &Root, kind: RemedyKind, path: &str, value: &str) -> Self {
+    pub(crate) fn write(root: &Root, kind: DoctorRemedyKind, path: &str, value: &str) -> Self {
         Remedy::write_all(root, kind, &[path.to_owned()], value)
     }
 
     /// Writes a value to several files of the kernel.
-    pub(crate) fn write_all(root: &Root, kind: RemedyKind, paths: &[String], value: &str) -> Self {
+    pub(crate) fn write_all(
+        root: &Root,
+        kind: DoctorRemedyKind,
+        paths: &[String],
+        value: &str,
+    ) -> Self {
         if paths.iter().any(|path| is_read_only(root, path)) {
             return Remedy::ask_outside(root, value, &paths.join(" and "));
         }
@@ -127,7 +132,7 @@ impl Remedy {
     /// Writes a value to all files of the kernel whose paths match a pattern of the shell.
     pub(crate) fn write_matching(
         root: &Root,
-        kind: RemedyKind,
+        kind: DoctorRemedyKind,
         pattern: &str,
         value: &str,
     ) -> Self {

@@ -1,7 +1,7 @@
 //! The examination of this computer, and the document of it.
 
 use crate::doctor::diagnosis::Diagnosis;
-use crate::doctor::remedy::RemedyKind;
+use crate::doctor::remedy::DoctorRemedyKind;
 use crate::doctor::{isolation, measuring, seats};
 use seatmap_data::document::Blame;
 use seatmap_machines::host::topology::{self, TopologyError};
@@ -81,7 +81,7 @@ struct DoctorFinding<'a> {
     /// The kind of the remedy: a command for a shell, a word for the kernel's command line
     /// (`boot-...`), or advice, a sentence. Older documents do not say.
     #[cfg_attr(feature = "schema", schemars(default))]
-    remedy_kind: Option<RemedyKind>,
+    remedy_kind: Option<DoctorRemedyKind>,
 }
 
 impl<'a> DoctorReport<'a> {

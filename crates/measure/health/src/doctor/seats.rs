@@ -1,10 +1,10 @@
 //! Finds what moves threads from their seats on this computer, or seats them otherwise: the
 //! scheduler, its settings, and variables of the environment.
 
-use crate::doctor::{Diagnosis, Remedy, RemedyKind, Severity};
+use crate::doctor::{Diagnosis, DoctorRemedyKind, Remedy, Severity};
 use seatmap_data::statistics::words::agreeing;
 use seatmap_os::CpuSet;
-use seatmap_os::kernel::Scheduler;
+use seatmap_os::kernel::SchedulerSettings;
 use seatmap_os::root::Root;
 use seatmap_watch::variables;
 use std::ffi::OsString;
@@ -25,7 +25,7 @@ pub fn examine(
     root: &Root,
     environment: impl IntoIterator<Item = (OsString, OsString)>,
 ) -> Vec<Diagnosis> {
-    let kernel = Scheduler::read(root);
+    let kernel = SchedulerSettings::read(root);
     // The form of `/proc/PID/environ`, which `variables::binding` reads.
     let environ: Vec<u8> = environment
         .into_iter()
@@ -36,7 +36,7 @@ pub fn examine(
 
 /// A loaded scheduler moves threads by rules of its own. It keeps to masks, but may leave a CPU
 /// with a bound thread waiting longer than the kernel's own would.
-fn scheduler(kernel: &Scheduler) -> Diagnosis {
+fn scheduler(kernel: &SchedulerSettings) -> Diagnosis {
     match &kernel.sched_ext {
         None => Diagnosis::new("scheduler", Severity::Ok, "the kernel's own", None),
         Some(name) => {
@@ -50,7 +50,7 @@ fn scheduler(kernel: &Scheduler) -> Diagnosis {
     }
 }
 
-fn cache_aware(kernel: &Scheduler) -> Diagnosis {
+fn cache_aware(kernel: &SchedulerSettings) -> Diagnosis {
     let subject = "cache-aware";
     match kernel.cache_aware {
         None => Diagnosis::new(subject, Severity::Info, UNANSWERED, None),
@@ -65,7 +65,7 @@ fn cache_aware(kernel: &Scheduler) -> Diagnosis {
 
 /// A fair server takes a CPU from a real-time thread for a share of each period. On a CPU without a
 /// tick its timer is noise.
-fn fair_server(root: &Root, kernel: &Scheduler) -> Diagnosis {
+fn fair_server(root: &Root, kernel: &SchedulerSettings) -> Diagnosis {
     let subject = "fair server";
     let quiet = CpuSet::of_list(&kernel.no_hz_full).unwrap_or_default();
     if quiet.is_empty() {
@@ -102,7 +102,7 @@ fn fair_server(root: &Root, kernel: &Scheduler) -> Diagnosis {
         subject,
         Severity::Fix,
         found,
-        Some(Remedy::new(RemedyKind::StopFairServer, remedy)),
+        Some(Remedy::new(DoctorRemedyKind::StopFairServer, remedy)),
     )
 }
 
@@ -127,7 +127,7 @@ fn bound_by(environ: &[u8]) -> Diagnosis {
             binding.join(", ")
         );
         let remedy =
-            Remedy::new(RemedyKind::UnsetVariables, format!("unset {}", binding.join(" ")));
+            Remedy::new(DoctorRemedyKind::UnsetVariables, format!("unset {}", binding.join(" ")));
         Diagnosis::new("variables", Severity::Fix, found, Some(remedy))
     }
 }

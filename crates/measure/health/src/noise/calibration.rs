@@ -1,6 +1,6 @@
 //! The meters' calibration: the period, the step and the threshold that they measure on themselves.
 
-use super::cpu::Cpu;
+use super::cpu::MeteredCpu;
 
 /// Readings of one block; some microseconds, so that many blocks pass undisturbed on a CPU that is
 /// shared.
@@ -35,7 +35,7 @@ pub(super) struct Calibration {
 
 impl Calibration {
     /// Watches the loop and the work where they are undisturbed. Takes some milliseconds.
-    pub(super) fn of(cpu: &mut impl Cpu) -> Self {
+    pub(super) fn of(cpu: &mut impl MeteredCpu) -> Self {
         let loop_ticks = quickest(BLOCKS, || period(cpu));
         let steps_ticks = THRESHOLD_STEPS * cpu.step_ns() / cpu.ns_per_tick();
         // A clock of coarse steps may show no time at all.
@@ -54,7 +54,7 @@ fn quickest(times: u32, mut take: impl FnMut() -> f64) -> f64 {
 }
 
 /// Ticks from one reading to the next, over a block.
-fn period(cpu: &mut impl Cpu) -> f64 {
+fn period(cpu: &mut impl MeteredCpu) -> f64 {
     let first = cpu.ticks();
     let mut last = first;
     for _ in 0..BLOCK {
@@ -63,7 +63,7 @@ fn period(cpu: &mut impl Cpu) -> f64 {
     last.saturating_sub(first) as f64 / f64::from(BLOCK)
 }
 
-fn trial(cpu: &mut impl Cpu) -> f64 {
+fn trial(cpu: &mut impl MeteredCpu) -> f64 {
     let first = cpu.ticks();
     cpu.work(TRIAL_STEPS);
     cpu.ticks().saturating_sub(first) as f64

@@ -2,7 +2,7 @@
 
 /// A CPU as its meters see it: a clock, and work that takes time. The real one is `HostCpu`; tests
 /// have a synthetic one whose gaps are known.
-pub(super) trait Cpu {
+pub(super) trait MeteredCpu {
     /// The clock, in ticks. Never runs backwards.
     fn ticks(&mut self) -> u64;
 

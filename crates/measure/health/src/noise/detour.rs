@@ -1,7 +1,7 @@
 //! The detour loop.
 
 use super::calibration::Calibration;
-use super::cpu::Cpu;
+use super::cpu::MeteredCpu;
 use super::gaps::{Gap, Gaps};
 
 /// Gaps from here on are worth asking the kernel whether another task ran, which takes a
@@ -44,7 +44,7 @@ impl Detour {
     }
 
     /// The time taken before a turn is in none of its gaps.
-    pub(super) fn settle(&mut self, cpu: &mut impl Cpu) {
+    pub(super) fn settle(&mut self, cpu: &mut impl MeteredCpu) {
         self.waited_ns = cpu.waited_ns();
     }
 
@@ -52,7 +52,7 @@ impl Detour {
     #[inline(never)]
     pub(super) fn watch(
         &mut self,
-        cpu: &mut impl Cpu,
+        cpu: &mut impl MeteredCpu,
         own: &Calibration,
         from: u64,
         until: u64,
@@ -79,7 +79,7 @@ impl Detour {
     }
 
     #[cold]
-    fn record(&mut self, cpu: &mut impl Cpu, own: &Calibration, begin: u64, ticks: u64) {
+    fn record(&mut self, cpu: &mut impl MeteredCpu, own: &Calibration, begin: u64, ticks: u64) {
         let ns_per_tick = cpu.ns_per_tick();
         let length_ns = ((ticks as f64 - own.loop_ticks) * ns_per_tick) as u64;
         let preempted_ns =
@@ -90,7 +90,7 @@ impl Detour {
 
     /// The time for which the thread has waited since the last look; short gaps since then are part
     /// of it.
-    fn waited(&mut self, cpu: &mut impl Cpu) -> Option<u64> {
+    fn waited(&mut self, cpu: &mut impl MeteredCpu) -> Option<u64> {
         let now_ns = cpu.waited_ns();
         let before_ns = std::mem::replace(&mut self.waited_ns, now_ns);
         Some(now_ns?.saturating_sub(before_ns?))

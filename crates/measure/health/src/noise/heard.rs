@@ -3,10 +3,10 @@
 //! The program has the CPUs to itself, so that no meter may run there: its noise is known only from
 //! the kernel's counters.
 
-use super::sources::{Snapshot, Source, Watched};
+use super::sources::{NoiseSource, Snapshot, WatchedGaps};
 use seatmap_data::statistics::words::counted_figure;
 use seatmap_data::statistics::words::figure;
-use seatmap_os::usage::Usage;
+use seatmap_os::usage::ResourceUsage;
 use serde::Serialize;
 use std::fmt;
 
@@ -14,15 +14,15 @@ use std::fmt;
 const MOST_NAMED: usize = 3;
 
 /// Listens from the program's begin on.
-pub struct Listener {
+pub struct NoiseListener {
     before: Snapshot,
-    usage: Usage,
+    usage: ResourceUsage,
 }
 
 /// The noise that a program had.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Heard {
+pub struct ProgramNoise {
     /// The running time of the program, in seconds.
     pub seconds: f64,
     /// The number of times that one of its threads had to leave a CPU to something else; processes
@@ -43,31 +43,36 @@ pub struct OnCpu {
     /// Share of the time that a hypervisor took; null where the kernel does not say.
     pub steal_percent: Option<f64>,
     /// The sources of the interruptions, the most frequent first.
-    pub sources: Vec<Source>,
+    pub sources: Vec<NoiseSource>,
 }
 
-impl Listener {
+impl NoiseListener {
     /// Begins.
     #[must_use]
     pub fn begin() -> Self {
-        Listener { before: Snapshot::now(), usage: Usage::of_children() }
+        NoiseListener { before: Snapshot::now(), usage: ResourceUsage::of_children() }
     }
 
     /// The interruptions of these CPUs, and of the processes that have been waited for, since the
     /// beginning.
     #[must_use]
-    pub fn end(&self, cpus: &[u32]) -> Heard {
+    pub fn end(&self, cpus: &[u32]) -> ProgramNoise {
         let now = Snapshot::now();
-        Heard {
+        ProgramNoise {
             seconds: now.seconds_since(&self.before),
-            preemptions: Usage::of_children().since(self.usage).involuntary_switches,
+            preemptions: ResourceUsage::of_children().since(self.usage).involuntary_switches,
             cpus: cpus.iter().map(|cpu| self.on(&now, *cpu)).collect(),
         }
     }
 
     fn on(&self, now: &Snapshot, cpu: u32) -> OnCpu {
         // No meter saw gaps, so that the counts are not compared with any.
-        let found = now.since(&self.before, cpu, Usage::default(), Watched { gaps: 0, share: 0.0 });
+        let found = now.since(
+            &self.before,
+            cpu,
+            ResourceUsage::default(),
+            WatchedGaps { gaps: 0, share: 0.0 },
+        );
         let interrupts_per_second =
             found.sources.iter().filter(|it| is_interrupt(it)).map(|it| it.per_second).sum();
         OnCpu {
@@ -80,7 +85,7 @@ impl Listener {
 }
 
 /// Softirqs run inside of interrupts; stolen time is not an interrupt.
-fn is_interrupt(source: &Source) -> bool {
+fn is_interrupt(source: &NoiseSource) -> bool {
     !source.name.starts_with("softirq ") && !source.name.starts_with("steal,")
 }
 
@@ -109,8 +114,8 @@ impl fmt::Display for OnCpu {
 mod tests {
     use super::*;
 
-    fn source(name: &str, per_second: f64) -> Source {
-        Source { name: name.into(), count: 1, per_second, explains_at_most_percent: None }
+    fn source(name: &str, per_second: f64) -> NoiseSource {
+        NoiseSource { name: name.into(), count: 1, per_second, explains_at_most_percent: None }
     }
 
     #[test]
@@ -133,7 +138,7 @@ mod tests {
 
     #[test]
     fn a_child_that_worked_is_heard() {
-        let listener = Listener::begin();
+        let listener = NoiseListener::begin();
         let status = std::process::Command::new("sleep").arg("0.05").status().unwrap();
         let heard = listener.end(&[0]);
         assert!(status.success() && heard.seconds >= 0.05 && heard.cpus.len() == 1);

@@ -1,6 +1,6 @@
 //! The CPU that the calling thread is pinned to.
 
-use super::cpu::Cpu;
+use super::cpu::MeteredCpu;
 use seatmap_machines::host::HostClock;
 use std::fs::File;
 use std::hint::black_box;
@@ -27,7 +27,7 @@ impl HostCpu {
     }
 }
 
-impl Cpu for HostCpu {
+impl MeteredCpu for HostCpu {
     #[inline(always)]
     fn ticks(&mut self) -> u64 {
         self.clock.stamp().ticks

@@ -6,10 +6,10 @@ use super::meter::Metered;
 use super::options::NoiseOptions;
 use super::report::{CpuNoise, FORMAT, NoiseReport};
 use super::seat;
-use super::sources::{Snapshot, Watched};
-use super::trace::{self, Instance, Mark, Marks, Recording, Traced};
+use super::sources::{Snapshot, WatchedGaps};
+use super::trace::{self, CpuTrace, Instance, Mark, Marks, Traced};
 use seatmap_machines::host::HostClock;
-use seatmap_os::usage::Usage;
+use seatmap_os::usage::ResourceUsage;
 use std::fs::File;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
@@ -77,7 +77,7 @@ struct Hired<'s> {
 /// The result of a meter's thread.
 struct Brought {
     metered: Metered,
-    usage: Usage,
+    usage: ResourceUsage,
     marks: Marks,
     /// Whether it stayed where it was.
     stayed: Result<(), Error>,
@@ -161,10 +161,10 @@ impl Room<'_> {
         let mut metered = metered?;
         let marker = go.recv().ok()?;
         let moves = seat::moves();
-        let before = Usage::of_thread();
+        let before = ResourceUsage::of_thread();
         let begin = Mark::now(&self.clock);
         metered.run(&mut host, self.options.duration, &|| self.stop.load(Ordering::Relaxed));
-        let usage = Usage::of_thread().since(before);
+        let usage = ResourceUsage::of_thread().since(before);
         let marks = Marks { begin, end: Mark::now(&self.clock) };
         // Last, so that no event of the time itself writes over it. A mark that cannot be left is
         // missed later.
@@ -208,7 +208,7 @@ impl Room<'_> {
 
 impl Brought {
     /// Names the tasks and handlers that had the CPU in its gaps.
-    fn explain(&self, recording: &Recording) -> io::Result<Traced> {
+    fn explain(&self, recording: &CpuTrace) -> io::Result<Traced> {
         let detour = &self.metered.detour;
         let ns_per_tick = self.metered.ns_per_tick;
         let traced = trace::explain(
@@ -223,10 +223,10 @@ impl Brought {
 }
 
 /// Gaps, and the detour loop's share of the metered time.
-fn watched(metered: &Metered) -> Watched {
+fn watched(metered: &Metered) -> WatchedGaps {
     let detour = metered.detour.watched_ticks as f64;
     let quanta = metered.quanta.worked_ticks as f64;
-    Watched { gaps: metered.detour.gaps.sums().0, share: detour / (detour + quanta).max(1.0) }
+    WatchedGaps { gaps: metered.detour.gaps.sums().0, share: detour / (detour + quanta).max(1.0) }
 }
 
 #[cfg(test)]

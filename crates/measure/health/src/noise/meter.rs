@@ -1,7 +1,7 @@
 //! Both meters on one CPU, taking turns.
 
 use super::calibration::Calibration;
-use super::cpu::Cpu;
+use super::cpu::MeteredCpu;
 use super::detour::Detour;
 use super::quanta::Quanta;
 use std::ops::RangeInclusive;
@@ -23,7 +23,7 @@ pub(super) struct Metered {
 
 impl Metered {
     /// Calibrates both, and takes all the memory that they will need.
-    pub(super) fn new(cpu: &mut impl Cpu) -> Self {
+    pub(super) fn new(cpu: &mut impl MeteredCpu) -> Self {
         Metered {
             own: Calibration::of(cpu),
             ns_per_tick: cpu.ns_per_tick(),
@@ -34,7 +34,12 @@ impl Metered {
 
     /// Runs both until the time is over and each has had a turn, or `stop` says so, which is asked
     /// between turns.
-    pub(super) fn run(&mut self, cpu: &mut impl Cpu, duration: Duration, stop: &impl Fn() -> bool) {
+    pub(super) fn run(
+        &mut self,
+        cpu: &mut impl MeteredCpu,
+        duration: Duration,
+        stop: &impl Fn() -> bool,
+    ) {
         let mut lengths = fastrand::Rng::with_seed(SEED);
         let begin = cpu.ticks();
         self.detour.begin_at(begin);

@@ -1,7 +1,7 @@
 //! Fixed work quanta.
 
 use super::calibration::Calibration;
-use super::cpu::Cpu;
+use super::cpu::MeteredCpu;
 use super::histogram::Histogram;
 
 /// Bins an octave: 2^10, so that a time is known to a thousandth.
@@ -26,7 +26,7 @@ impl Quanta {
     #[inline(never)]
     pub(super) fn work(
         &mut self,
-        cpu: &mut impl Cpu,
+        cpu: &mut impl MeteredCpu,
         own: &Calibration,
         from: u64,
         until: u64,

@@ -3,7 +3,7 @@
 use super::gaps::Gap;
 use super::histogram::Bin;
 use super::meter::Metered;
-use super::sources::{CpuEvents, Source};
+use super::sources::{CpuEvents, NoiseSource};
 use super::trace::Traced;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -68,7 +68,7 @@ pub struct CpuNoise {
     /// Share of the time that a hypervisor says it took; null where `/proc/stat` cannot be read.
     pub steal_percent: Option<f64>,
     /// The kernel's counts on this CPU during the measurement, the most frequent first.
-    pub sources: Vec<Source>,
+    pub sources: Vec<NoiseSource>,
     /// The share of the gaps for which there was not even one interrupt, context switch or page
     /// fault each: they come from the hypervisor, the firmware or the hardware. Null with fewer
     /// than 100 gaps, where chance decides.
@@ -77,13 +77,13 @@ pub struct CpuNoise {
     /// was not asked for.
     pub trace: Option<Traced>,
     /// The calibration of the meters.
-    pub meter: Meter,
+    pub meter: MeterCalibration,
 }
 
 /// The calibration of the meters on one CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Meter {
+pub struct MeterCalibration {
     /// The uncertainty of the begin and the length of a gap: the loop's period, or the clock's step
     /// where that is more.
     pub resolution_ns: f64,
@@ -124,7 +124,7 @@ impl CpuNoise {
         trace: Option<Traced>,
     ) -> Self {
         let times = &metered.quanta.times;
-        let meter = Meter::new(step_ns, metered);
+        let meter = MeterCalibration::new(step_ns, metered);
         let (gaps, stolen_ns, longest_ns) = metered.detour.gaps.sums();
         CpuNoise {
             cpu,
@@ -158,13 +158,13 @@ fn us(ns: u64) -> f64 {
     ns as f64 / 1e3
 }
 
-impl Meter {
+impl MeterCalibration {
     fn new(step_ns: f64, metered: &Metered) -> Self {
         let detour = &metered.detour;
         let ns_per_tick = metered.ns_per_tick;
         let recording_ns = detour.recording_ticks as f64 * ns_per_tick;
         let watched_ns = detour.watched_ticks as f64 * ns_per_tick;
-        Meter {
+        MeterCalibration {
             resolution_ns: (metered.own.loop_ticks * ns_per_tick).max(step_ns),
             threshold_ns: (metered.own.threshold_ticks as f64 - metered.own.loop_ticks)
                 * ns_per_tick,

@@ -1,8 +1,8 @@
 //! Where noise comes from, by the kernel's own counters.
 
 use seatmap_os::cpu_time::CpuTimes;
-use seatmap_os::interrupts::{Came, Interrupts};
-use seatmap_os::usage::Usage;
+use seatmap_os::interrupts::{InterruptCount, Interrupts};
+use seatmap_os::usage::ResourceUsage;
 use serde::Serialize;
 use std::time::Instant;
 
@@ -12,7 +12,7 @@ const FEWEST_GAPS: u64 = 100;
 /// One kind of event, as often as it came to a CPU while both meters ran.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Source {
+pub struct NoiseSource {
     /// The kernel's name for it: `LOC Local timer interrupts`, `IRQ 36 virtio1-req.0`, `softirq
     /// TIMER`, `context switches, involuntary`, `page faults`, `steal, clock ticks`.
     pub name: String,
@@ -26,11 +26,11 @@ pub struct Source {
     pub explains_at_most_percent: Option<f64>,
 }
 
-impl Source {
+impl NoiseSource {
     /// A source of which it cannot be said what it explains.
     fn counted(name: String, count: u64, seconds: f64) -> Self {
         let per_second = count as f64 / seconds;
-        Source { name, count, per_second, explains_at_most_percent: None }
+        NoiseSource { name, count, per_second, explains_at_most_percent: None }
     }
 }
 
@@ -46,7 +46,7 @@ pub(super) struct Snapshot {
 /// The events on one CPU.
 pub(super) struct CpuEvents {
     /// The most frequent first.
-    pub(super) sources: Vec<Source>,
+    pub(super) sources: Vec<NoiseSource>,
     /// Share of the time that a hypervisor took, in percent.
     pub(super) steal_percent: Option<f64>,
     /// Share of the gaps for which there were not even enough events, in percent.
@@ -55,7 +55,7 @@ pub(super) struct CpuEvents {
 
 /// Gaps of one CPU, and how much of the time they were watched for.
 #[derive(Clone, Copy)]
-pub(super) struct Watched {
+pub(super) struct WatchedGaps {
     pub(super) gaps: u64,
     pub(super) share: f64,
 }
@@ -82,8 +82,8 @@ impl Snapshot {
         &self,
         earlier: &Snapshot,
         cpu: u32,
-        usage: Usage,
-        watched: Watched,
+        usage: ResourceUsage,
+        watched: WatchedGaps,
     ) -> CpuEvents {
         let seconds = self.seconds_since(earlier);
         let softirqs = self.softirqs.since(&earlier.softirqs, cpu).into_iter().map(counted);
@@ -93,15 +93,15 @@ impl Snapshot {
         let stops = interrupts.chain(switches(usage));
         let others = softirqs.map(|(name, count)| (format!("softirq {name}"), count));
         let others = others.chain(stolen.map(|ticks| ("steal, clock ticks".to_owned(), ticks)));
-        let stops: Vec<Source> = stops
-            .map(|(name, count)| Source {
+        let stops: Vec<NoiseSource> = stops
+            .map(|(name, count)| NoiseSource {
                 explains_at_most_percent: watched.explained(count),
-                ..Source::counted(name, count, seconds)
+                ..NoiseSource::counted(name, count, seconds)
             })
             .collect();
         let events = stops.iter().map(|source| source.count).sum();
         let mut sources = stops;
-        sources.extend(others.map(|(name, count)| Source::counted(name, count, seconds)));
+        sources.extend(others.map(|(name, count)| NoiseSource::counted(name, count, seconds)));
         sources.retain(|source| source.count > 0);
         sources.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.name.cmp(&b.name)));
         CpuEvents {
@@ -119,7 +119,7 @@ fn read(path: &str) -> Vec<u8> {
     std::fs::read(path).unwrap_or_default()
 }
 
-impl Watched {
+impl WatchedGaps {
     /// The largest share of the gaps that this many events can explain.
     fn explained(self, events: u64) -> Option<f64> {
         let while_watched = events as f64 * self.share;
@@ -128,12 +128,12 @@ impl Watched {
 }
 
 /// `LOC Local timer interrupts`, `IRQ 36 virtio1-req.0`, `TIMER`.
-fn counted(came: Came) -> (String, u64) {
+fn counted(came: InterruptCount) -> (String, u64) {
     let label = if came.irq.parse::<u32>().is_ok() { "IRQ " } else { "" };
     (format!("{label}{} {}", came.irq, came.name).trim_end().to_owned(), came.count)
 }
 
-fn switches(usage: Usage) -> [(String, u64); 3] {
+fn switches(usage: ResourceUsage) -> [(String, u64); 3] {
     [
         ("context switches, involuntary".to_owned(), usage.involuntary_switches),
         ("context switches, voluntary".to_owned(), usage.voluntary_switches),
@@ -171,8 +171,8 @@ mod tests {
         let at = Instant::now();
         let before = snapshot(at, 100, 7, 1);
         let after = snapshot(at + Duration::from_secs(2), 600, 407, 11);
-        let usage = Usage { involuntary_switches: 20, ..Usage::default() };
-        after.since(&before, 1, usage, Watched { gaps, share: 0.5 })
+        let usage = ResourceUsage { involuntary_switches: 20, ..ResourceUsage::default() };
+        after.since(&before, 1, usage, WatchedGaps { gaps, share: 0.5 })
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! A CPU in virtual time whose gaps are known.
 
-use super::cpu::Cpu;
+use super::cpu::MeteredCpu;
 
 /// One tick is one nanosecond, a reading takes ten, a step of work one; at known times time is
 /// taken away.
@@ -40,7 +40,7 @@ impl SyntheticCpu {
     }
 }
 
-impl Cpu for SyntheticCpu {
+impl MeteredCpu for SyntheticCpu {
     fn ticks(&mut self) -> u64 {
         self.pass(READING);
         self.now

@@ -15,14 +15,14 @@ mod instance;
 mod line;
 mod spans;
 
-pub use blame::{GapShare, Taker, Traced, TracedGap};
+pub use blame::{GapCause, GapShare, Traced, TracedGap};
 pub(super) use instance::Instance;
 
 use super::gaps::Gap;
 use seatmap_machines::host::HostClock;
 
 /// The trace of one CPU.
-pub(super) struct Recording {
+pub(super) struct CpuTrace {
     /// The text that the kernel writes, a line an event.
     text: Vec<u8>,
     /// Whether earlier events have been written over.
@@ -82,7 +82,7 @@ fn mono_ns() -> u64 {
 /// Shares the gaps of one CPU out; `None` where the recording lacks the meter's mark. `origin` is
 /// the reading that gaps are counted from.
 pub(super) fn explain(
-    recording: &Recording,
+    recording: &CpuTrace,
     gaps: &[Gap],
     marks: &Marks,
     origin: u64,

@@ -1,6 +1,6 @@
 //! The links of a machine, and what each carries under a placement.
 
-use crate::appraise::nested::{self, Group};
+use crate::appraise::nested::{self, PuGroup};
 use crate::appraise::{DrawnPlacement, Ways};
 use seatmap_data::machine::Profile;
 use seatmap_data::pattern::Pattern;
@@ -50,7 +50,7 @@ impl MachineLinks {
 }
 
 /// Every group with a name that holds others, the outer ones first.
-fn add_borders(group: &Group, borders: &mut Vec<(String, Vec<u32>)>) {
+fn add_borders(group: &PuGroup, borders: &mut Vec<(String, Vec<u32>)>) {
     // A group of one PU has no border worth a name: all that it sends crosses it.
     if let Some(name) = group.names.first().filter(|_| !group.inside.is_empty()) {
         borders.push((name.clone(), group.pus.clone()));

@@ -18,7 +18,7 @@ const LEVELS: [Level; 9] = [
 
 /// A group of PUs, or one.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Group {
+pub struct PuGroup {
     /// The group's name at each level at which it is a whole group, from the outside.
     pub names: Vec<String>,
     /// The innermost of these levels; `None` for the machine itself, groups of near cores, and PUs.
@@ -26,13 +26,13 @@ pub struct Group {
     /// The OS indices, in order.
     pub pus: Vec<u32>,
     /// The groups inside; none in a single PU.
-    pub inside: Vec<Group>,
+    pub inside: Vec<PuGroup>,
 }
 
 /// The machine as nested groups. Levels that the topology does not know are left out; where it
 /// knows none, the groups of near cores that the distances show take their place.
 #[must_use]
-pub fn machine(profile: &Profile) -> Group {
+pub fn machine(profile: &Profile) -> PuGroup {
     let mut pus: Vec<&Pu> = profile.topology.pus.iter().collect();
     let within =
         |pu: &Pu| (pu.package, pu.numa, pu.die, pu.l3, pu.cluster, pu.l2, pu.core, pu.smt, pu.os);
@@ -50,8 +50,8 @@ pub fn machine(profile: &Profile) -> Group {
 
 /// The PUs of one group, divided by the first level that divides them; levels that hold all of them
 /// are names of it.
-fn group(pus: &[&Pu], levels: &[Level]) -> Group {
-    let mut here = Group {
+fn group(pus: &[&Pu], levels: &[Level]) -> PuGroup {
+    let mut here = PuGroup {
         names: Vec::new(),
         level: None,
         pus: pus.iter().map(|pu| pu.os).collect(),
@@ -82,7 +82,7 @@ fn group(pus: &[&Pu], levels: &[Level]) -> Group {
     here
 }
 
-fn named(pus: &[&Pu], level: Level, below: &[Level]) -> Group {
+fn named(pus: &[&Pu], level: Level, below: &[Level]) -> PuGroup {
     let mut part = group(pus, below);
     if pus.len() > 1 {
         part.names.insert(0, name(level, pus[0]));
@@ -105,11 +105,11 @@ fn divided<'a>(pus: &[&'a Pu], level: Level) -> Option<Vec<Vec<&'a Pu>>> {
 }
 
 /// Groups that distances alone show.
-fn near(groups: &[Vec<u32>], pus: &[&Pu]) -> Vec<Group> {
+fn near(groups: &[Vec<u32>], pus: &[&Pu]) -> Vec<PuGroup> {
     let several = groups
         .iter()
         .enumerate()
-        .map(|(at, near)| Group {
+        .map(|(at, near)| PuGroup {
             names: vec![format!("near cores {at}")],
             level: None,
             pus: near.clone(),
@@ -155,7 +155,7 @@ mod tests {
     use super::*;
 
     /// Names with what is inside, in brackets.
-    fn text(group: &Group) -> String {
+    fn text(group: &PuGroup) -> String {
         let inside: Vec<String> = group.inside.iter().map(text).collect();
         if inside.is_empty() {
             group.pus[0].to_string()

@@ -3,7 +3,7 @@
 use crate::appraise::DrawnPlacement;
 use seatmap_machines::catalog::{Capability, Lacks, Machine, Runner};
 use seatmap_machines::workload::{Handoffs, handoffs_ns};
-use seatmap_place::{Judge, PlaceMethod, PlaceRequest};
+use seatmap_place::{PlaceMethod, PlaceRequest, TrialJudge};
 use seatmap_sim::{CoherentBed, CoherentModel, SimError};
 use std::sync::Arc;
 
@@ -70,11 +70,11 @@ impl Rehearsal {
     }
 
     /// The result of `work` with runs as its judge.
-    pub fn judged<T>(&self, work: impl FnOnce(Judge) -> T) -> T {
+    pub fn judged<T>(&self, work: impl FnOnce(TrialJudge) -> T) -> T {
         let time_ns =
             |placement: &[u32]| self.time_ns(placement).map_err(|error| error.to_string());
         // No time is known that every placement takes.
-        work(Judge { time_ns: &time_ns, floor_ns: 0.0 })
+        work(TrialJudge { time_ns: &time_ns, floor_ns: 0.0 })
     }
 
     fn time_ns(&self, placement: &[u32]) -> Result<f64, SimError> {

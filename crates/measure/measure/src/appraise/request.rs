@@ -9,7 +9,7 @@ use seatmap_data::plan::{Objective, Plan};
 use seatmap_machines::catalog::Machine;
 use seatmap_place::search::{SearchStop, SearchTime};
 use seatmap_place::typical::DRAWN;
-use seatmap_place::{Answer, OTHER_WAY_PART, PlaceError, PlaceRequest, PlacementRemark};
+use seatmap_place::{OTHER_WAY_PART, PlaceError, PlaceRequest, PlacementRemark, PlacementResult};
 use seatmap_sim::SimError;
 use std::time::Instant;
 
@@ -146,7 +146,7 @@ impl AppraisalRequest<'_> {
         }
     }
 
-    fn plan(&self, request: &PlaceRequest, answer: &Answer) -> Result<Plan, PlaceError> {
+    fn plan(&self, request: &PlaceRequest, answer: &PlacementResult) -> Result<Plan, PlaceError> {
         let mut plan = request.plan(answer);
         plan.effect = request.effect(&answer.placement)?;
         plan.date = Some(self.date.clone());
@@ -164,7 +164,7 @@ impl AppraisalRequest<'_> {
     fn remarks(
         &self,
         request: &PlaceRequest,
-        answer: &Answer,
+        answer: &PlacementResult,
         plan: &Plan,
     ) -> Result<Vec<PlacementRemark>, PlaceError> {
         let mut remarks = request.remarks(answer, plan, self.time)?;
@@ -205,7 +205,7 @@ fn did_nothing(pattern: &Pattern) -> bool {
 }
 
 /// Whether the usual placements cost as little as the best one: nothing.
-fn costs_nothing_anywhere(answer: &Answer) -> bool {
+fn costs_nothing_anywhere(answer: &PlacementResult) -> bool {
     let usual = answer.baselines;
     let costs = [answer.cost, usual.os, usual.compact, usual.scatter, usual.random.mean];
     costs.iter().all(|cost| *cost == 0.0)

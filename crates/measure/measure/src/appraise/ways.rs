@@ -3,7 +3,7 @@
 use crate::appraise::DrawnPlacement;
 use seatmap_data::pattern::Pattern;
 use seatmap_sim::CoherentModel;
-use seatmap_sim::coherent::Shape;
+use seatmap_sim::coherent::NetworkShape;
 use seatmap_sim::coherent::fabric::Fabric;
 use std::collections::BTreeMap;
 
@@ -26,7 +26,7 @@ impl Ways {
     pub fn of(model: &CoherentModel, pus: impl Iterator<Item = u32>) -> Option<Self> {
         // A machine of levels has no shape: its links are the borders of groups.
         let word = match model.shape.as_ref()? {
-            Shape::Mesh { .. } => "tile",
+            NetworkShape::Mesh { .. } => "tile",
             _ => "stop",
         };
         let fabric = model.fabric().clone();

@@ -10,10 +10,10 @@ use std::collections::HashMap;
 const UNEQUAL: f64 = 1.25;
 
 /// A level of the topology: how people call it, and which number of a PU it is.
-pub type Level = (&'static str, fn(&Pu) -> Option<u32>);
+pub type NamedLevel = (&'static str, fn(&Pu) -> Option<u32>);
 
 /// The levels above the core, from the finest.
-pub const LEVELS: [Level; 5] = [
+pub const LEVELS: [NamedLevel; 5] = [
     ("L2", |pu| pu.l2),
     ("L3", |pu| pu.l3),
     ("die", |pu| pu.die),
@@ -32,7 +32,7 @@ pub struct Relations {
     /// the rest.
     pub sphere: Vec<usize>,
     pus: Vec<Pu>,
-    levels: Vec<Level>,
+    levels: Vec<NamedLevel>,
     split_groups: Vec<&'static str>,
     unequal: bool,
 }
@@ -117,8 +117,8 @@ impl Relations {
     }
 
     /// The levels that are known of every PU and join other PUs than the next finer one does.
-    fn telling_levels(&self) -> Vec<Level> {
-        let mut levels: Vec<Level> = Vec::new();
+    fn telling_levels(&self) -> Vec<NamedLevel> {
+        let mut levels: Vec<NamedLevel> = Vec::new();
         let mut parts = self.core.iter().collect::<std::collections::BTreeSet<_>>().len();
         // The package is the coarsest level, so a die or a NUMA node as large as it adds no
         // information.
@@ -135,7 +135,7 @@ impl Relations {
     }
 
     /// The number of parts of a level; `None` where it is not known for every PU.
-    fn count(&self, level: Level) -> Option<usize> {
+    fn count(&self, level: NamedLevel) -> Option<usize> {
         let numbers: Option<std::collections::BTreeSet<u32>> =
             self.pus.iter().map(level.1).collect();
         numbers.map(|numbers| numbers.len())

@@ -1,6 +1,6 @@
 //! Compares distances with those of such pairs on published machines.
 
-use super::{Finding, View};
+use super::{ProfileFinding, View};
 use seatmap_data::machine::{OriginKind, PairStatus, Pu};
 use seatmap_data::statistics::median;
 
@@ -23,7 +23,7 @@ type Shares = fn(&Pu, &Pu) -> bool;
 
 /// The class farthest outside its band. A simulated model is never implausible: its distances are
 /// those of its file, however slow its cores are.
-pub fn implausible(view: &View) -> Option<Finding> {
+pub fn implausible(view: &View) -> Option<ProfileFinding> {
     if view.profile.origin.kind == OriginKind::Model {
         return None;
     }
@@ -34,7 +34,7 @@ pub fn implausible(view: &View) -> Option<Finding> {
             // How far outside, be it below or above.
             let factor = (low_ns / median_ns).max(median_ns / high_ns);
             let finding =
-                Finding::Implausible { pairs: pairs.to_owned(), median_ns, low_ns, high_ns };
+                ProfileFinding::Implausible { pairs: pairs.to_owned(), median_ns, low_ns, high_ns };
             (factor > 1.0).then_some((factor, finding))
         })
         .max_by(|a, b| a.0.total_cmp(&b.0));

@@ -1,6 +1,6 @@
 //! Blocks of the matrix that should be equal and are not.
 
-use super::{Finding, View};
+use super::{ProfileFinding, View};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Two blocks of one class that differ by more than this ratio. The wires of a large package alone
@@ -12,7 +12,7 @@ type Block = (usize, usize, f64);
 
 /// The class of pairs of groups whose blocks differ most, if they differ enough, and by more than
 /// their measurements do. `None` if a far home explains the difference already.
-pub fn asymmetric(view: &View, explained: bool) -> Option<Finding> {
+pub fn asymmetric(view: &View, explained: bool) -> Option<ProfileFinding> {
     let mut of_class = BTreeMap::<String, Vec<Block>>::new();
     for (a, b, between) in
         view.model.between_ns.pairs().filter(|(_, _, between)| between.is_finite())
@@ -42,7 +42,7 @@ pub fn asymmetric(view: &View, explained: bool) -> Option<Finding> {
     if explained || !is_unequal {
         return None;
     }
-    Some(Finding::AsymmetricBlocks {
+    Some(ProfileFinding::AsymmetricBlocks {
         class,
         nearest: nearest_pus,
         nearest_ns: nearest.2,

@@ -1,6 +1,6 @@
 //! A slow part that is really a far home.
 
-use super::{Finding, View};
+use super::{ProfileFinding, View};
 use seatmap_data::statistics::median;
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ const ALIKE: f64 = 0.1;
 /// Two halves of the machine, of equally many groups that are equally near inside: hardware like
 /// that is symmetric. Where one half is much slower between its groups, the line's home is in the
 /// other, and every transfer goes there and back.
-pub fn find(view: &View) -> Option<Finding> {
+pub fn find(view: &View) -> Option<ProfileFinding> {
     let (near, far) = halves(view)?;
     let near_ns = between(view, &near)?;
     let far_ns = between(view, &far)?;
@@ -24,7 +24,7 @@ pub fn find(view: &View) -> Option<Finding> {
     // Inside a group a line does not pass its home, so that equal distances there mean that both
     // halves are built alike.
     let alike = (inside_far / inside_near - 1.0).abs() < ALIKE;
-    (alike && far_ns > SLOWER * near_ns).then(|| Finding::FarHome {
+    (alike && far_ns > SLOWER * near_ns).then(|| ProfileFinding::FarHome {
         pus: pus(view, &far),
         near_ns,
         far_ns,

@@ -1,12 +1,12 @@
 //! Groups in the distances against the levels of the topology.
 
-use super::{Finding, View};
-use crate::classes::{LEVELS, Level};
+use super::{ProfileFinding, View};
+use crate::classes::{LEVELS, NamedLevel};
 use crate::fit::linkage::{renumbered, sizes};
 
 /// Speaks up where the groups are the parts of no level that is known of every PU. Groups whose own
 /// pairs are not shown to be nearer than the others may be noise.
-pub fn disagree(view: &View) -> Option<Finding> {
+pub fn disagree(view: &View) -> Option<ProfileFinding> {
     let parts: Vec<(&str, Vec<usize>)> =
         LEVELS.iter().filter_map(|level| Some((level.0, parts(view, level)?))).collect();
     let group = renumbered(&view.relations.group);
@@ -17,11 +17,11 @@ pub fn disagree(view: &View) -> Option<Finding> {
     }
     let levels =
         parts.iter().map(|(name, parts)| ((*name).to_owned(), sizes(parts).len())).collect();
-    Some(Finding::GroupsDisagree { groups: sizes(&group).len(), levels })
+    Some(ProfileFinding::GroupsDisagree { groups: sizes(&group).len(), levels })
 }
 
 /// The part of a level to which each measured PU belongs.
-fn parts(view: &View, level: &Level) -> Option<Vec<usize>> {
+fn parts(view: &View, level: &NamedLevel) -> Option<Vec<usize>> {
     view.distance
         .pus
         .iter()

@@ -21,7 +21,7 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum Finding {
+pub enum ProfileFinding {
     /// The values are multiples of a clock step too coarse for them.
     ClockQuantised {
         /// The step, in round-trip nanoseconds.
@@ -190,7 +190,7 @@ impl View<'_> {
 /// All findings about a profile, most important first: those that cast doubt on the figures, then
 /// those about what the figures hide.
 #[must_use]
-pub fn findings(profile: &Profile) -> Vec<Finding> {
+pub fn findings(profile: &Profile) -> Vec<ProfileFinding> {
     let Some(distance) = &profile.core_distance else { return Vec::new() };
     let Some(model) =
         profile.home_model.clone().or_else(|| fit::explain(distance, &profile.topology))
@@ -224,24 +224,29 @@ pub fn findings(profile: &Profile) -> Vec<Finding> {
     .collect()
 }
 
-fn clock_quantised(profile: &Profile) -> Option<Finding> {
-    profile.clock.quantised.then_some(Finding::ClockQuantised { step_ns: profile.clock.step_ns })
+fn clock_quantised(profile: &Profile) -> Option<ProfileFinding> {
+    profile
+        .clock
+        .quantised
+        .then_some(ProfileFinding::ClockQuantised { step_ns: profile.clock.step_ns })
 }
 
-fn pair_view_empty(model: &HomeModel) -> Option<Finding> {
-    Some(Finding::PairViewEmpty { star_r2: model.star_r2.filter(|_| model.pair_view_empty)? })
+fn pair_view_empty(model: &HomeModel) -> Option<ProfileFinding> {
+    Some(ProfileFinding::PairViewEmpty {
+        star_r2: model.star_r2.filter(|_| model.pair_view_empty)?,
+    })
 }
 
 /// A simulated model has no measured lines, and two PUs do not allow a choice between homes.
-fn single_home(profile: &Profile, model: &HomeModel) -> Option<Finding> {
+fn single_home(profile: &Profile, model: &HomeModel) -> Option<ProfileFinding> {
     let measured = profile.origin.kind != OriginKind::Model;
     (measured && model.homes() == 1 && model.offset_ns.len() > 2 && model.lines.is_none())
-        .then_some(Finding::SingleHome)
+        .then_some(ProfileFinding::SingleHome)
 }
 
-fn not_resolvable(model: &HomeModel) -> Option<Finding> {
+fn not_resolvable(model: &HomeModel) -> Option<ProfileFinding> {
     let lines = model.lines.as_ref().filter(|lines| !lines.resolvable)?;
-    Some(Finding::HomesNotResolvable {
+    Some(ProfileFinding::HomesNotResolvable {
         lines: lines.home_of_line.len(),
         pus: model.offset_ns.len(),
     })

@@ -1,36 +1,36 @@
 //! Pairs whose passes do not agree.
 
-use super::{Finding, Flip, Wide};
+use super::{Flip, ProfileFinding, Wide};
 use seatmap_data::machine::{CoreDistance, PairRegimes, PairStatus};
 
-pub fn multi_regime(distance: &CoreDistance) -> Option<Finding> {
+pub fn multi_regime(distance: &CoreDistance) -> Option<ProfileFinding> {
     let (pairs, percent) = count(distance, PairStatus::MultiRegime)?;
     let widest =
         distance.regimes.iter().filter_map(flip).max_by(|a, b| ratio(a).total_cmp(&ratio(b)));
-    Some(Finding::MultiRegime { pairs, percent, widest })
+    Some(ProfileFinding::MultiRegime { pairs, percent, widest })
 }
 
-pub fn stacked(distance: &CoreDistance) -> Option<Finding> {
+pub fn stacked(distance: &CoreDistance) -> Option<ProfileFinding> {
     let (pairs, percent) = count(distance, PairStatus::Stacked)?;
     let (i, j, _) =
         distance.status.pairs().find(|(_, _, status)| **status == Some(PairStatus::Stacked))?;
     let example = [distance.pus[i], distance.pus[j]];
     let median_ns = distance.median_ns[(i, j)];
-    Some(Finding::Stacked { pairs, percent, example, median_ns })
+    Some(ProfileFinding::Stacked { pairs, percent, example, median_ns })
 }
 
-pub fn drifting(distance: &CoreDistance) -> Option<Finding> {
+pub fn drifting(distance: &CoreDistance) -> Option<ProfileFinding> {
     let (pairs, percent) = count(distance, PairStatus::Drifting)?;
-    Some(Finding::Drifting { pairs, percent })
+    Some(ProfileFinding::Drifting { pairs, percent })
 }
 
-pub fn unsteady(distance: &CoreDistance) -> Option<Finding> {
+pub fn unsteady(distance: &CoreDistance) -> Option<ProfileFinding> {
     let (pairs, percent) = count(distance, PairStatus::Unsteady)?;
     let marked =
         distance.status.pairs().filter(|(_, _, status)| **status == Some(PairStatus::Unsteady));
     let wide = marked.filter_map(|(i, j, _)| wide(distance, i, j));
     let widest = wide.max_by(|a, b| (a.high_ns / a.low_ns).total_cmp(&(b.high_ns / b.low_ns)));
-    Some(Finding::Unsteady { pairs, percent, widest })
+    Some(ProfileFinding::Unsteady { pairs, percent, widest })
 }
 
 fn wide(distance: &CoreDistance, i: usize, j: usize) -> Option<Wide> {

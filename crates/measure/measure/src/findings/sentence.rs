@@ -1,34 +1,42 @@
 //! Findings in words.
 
-use super::{Finding, Flip, Wide};
+use super::{Flip, ProfileFinding, Wide};
 use seatmap_data::statistics::words::counted;
 use seatmap_os::CpuList;
 use std::fmt;
 
-impl fmt::Display for Finding {
+impl fmt::Display for ProfileFinding {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Finding::ClockQuantised { step_ns } => clock_quantised(out, *step_ns),
-            Finding::MultiRegime { pairs, percent, widest } => {
+            ProfileFinding::ClockQuantised { step_ns } => clock_quantised(out, *step_ns),
+            ProfileFinding::MultiRegime { pairs, percent, widest } => {
                 multi_regime(out, *pairs, *percent, widest.as_ref())
             }
-            Finding::Stacked { pairs, percent, example, median_ns } => {
+            ProfileFinding::Stacked { pairs, percent, example, median_ns } => {
                 stacked(out, *pairs, *percent, *example, *median_ns)
             }
-            Finding::Unsteady { pairs, percent, widest } => {
+            ProfileFinding::Unsteady { pairs, percent, widest } => {
                 unsteady(out, *pairs, *percent, widest.as_ref())
             }
-            Finding::Drifting { pairs, percent } => drifting(out, *pairs, *percent),
-            Finding::Implausible { pairs, median_ns, low_ns, high_ns } => {
+            ProfileFinding::Drifting { pairs, percent } => drifting(out, *pairs, *percent),
+            ProfileFinding::Implausible { pairs, median_ns, low_ns, high_ns } => {
                 implausible(out, pairs, *median_ns, *low_ns, *high_ns)
             }
-            Finding::HiddenSiblings { pairs, example, near_ns, far_ns } => {
+            ProfileFinding::HiddenSiblings { pairs, example, near_ns, far_ns } => {
                 hidden_siblings(out, *pairs, *example, *near_ns, *far_ns)
             }
-            Finding::GroupsDisagree { groups, levels } => disagree(out, *groups, levels),
-            Finding::FarHome { pus, near_ns, far_ns } => far_home(out, pus, *near_ns, *far_ns),
-            Finding::PairViewEmpty { star_r2 } => pair_view_empty(out, *star_r2),
-            Finding::AsymmetricBlocks { class, nearest, nearest_ns, farthest, farthest_ns } => {
+            ProfileFinding::GroupsDisagree { groups, levels } => disagree(out, *groups, levels),
+            ProfileFinding::FarHome { pus, near_ns, far_ns } => {
+                far_home(out, pus, *near_ns, *far_ns)
+            }
+            ProfileFinding::PairViewEmpty { star_r2 } => pair_view_empty(out, *star_r2),
+            ProfileFinding::AsymmetricBlocks {
+                class,
+                nearest,
+                nearest_ns,
+                farthest,
+                farthest_ns,
+            } => {
                 write!(
                     out,
                     "Not all pairs of '{class}' are alike: the groups of PUs {} and {} ",
@@ -41,7 +49,7 @@ impl fmt::Display for Finding {
                 )?;
                 write!(out, "Place by the matrix and not by the class.")
             }
-            Finding::SingleHome => {
+            ProfileFinding::SingleHome => {
                 write!(
                     out,
                     "All distances are those of one cache line. Its home is unknown, and another \
@@ -49,7 +57,7 @@ impl fmt::Display for Finding {
                 )?;
                 write!(out, "others: measure with --homes 64 to see how much.")
             }
-            Finding::HomesNotResolvable { lines, pus } => not_resolvable(out, *lines, *pus),
+            ProfileFinding::HomesNotResolvable { lines, pus } => not_resolvable(out, *lines, *pus),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Hardware threads of one core that the topology calls cores, as guests often see them.
 
-use super::{Finding, View};
+use super::{ProfileFinding, View};
 use seatmap_data::machine::{OriginKind, Pu};
 use seatmap_data::statistics::median;
 
@@ -15,7 +15,7 @@ const SHARE: f64 = 0.6;
 /// Speaks up where the distances show nothing but pairs as near as siblings, and the topology gives
 /// each PU of such a pair a core of its own. One pair alone has nothing that it could be nearer
 /// than.
-pub fn hidden(view: &View) -> Option<Finding> {
+pub fn hidden(view: &View) -> Option<ProfileFinding> {
     let group = &view.relations.group;
     let pus: Vec<&Pu> =
         view.distance.pus.iter().map(|os| view.profile.topology.pu(*os)).collect::<Option<_>>()?;
@@ -37,7 +37,7 @@ pub fn hidden(view: &View) -> Option<Finding> {
         && near_ns <= SIBLINGS_NS
         && near_ns <= SHARE * far_ns
         && view.are_apart(|i, j| group[i] == group[j], |i, j| group[i] != group[j]))
-    .then(|| Finding::HiddenSiblings {
+    .then(|| ProfileFinding::HiddenSiblings {
         pairs: near.len(),
         example: [pus[i].os, pus[j].os],
         near_ns,

@@ -134,7 +134,7 @@ fn siblings_that_a_guest_calls_cores_are_told() {
 #[test]
 fn cores_that_share_a_cache_are_not_called_siblings() {
     let hidden = |profile: &Profile| {
-        findings(profile).iter().any(|each| matches!(each, Finding::HiddenSiblings { .. }))
+        findings(profile).iter().any(|each| matches!(each, ProfileFinding::HiddenSiblings { .. }))
     };
     let cache = |ns: f64| profile(cores(8), move |i, j| if i / 2 == j / 2 { ns } else { 100.0 });
     assert!(
@@ -173,7 +173,7 @@ fn nothing_known_has_no_findings() {
 
 #[test]
 fn homes_that_cannot_be_told_apart_are_said_to_be_so() {
-    let told = |pus| Finding::HomesNotResolvable { lines: 64, pus }.to_string();
+    let told = |pus| ProfileFinding::HomesNotResolvable { lines: 64, pus }.to_string();
     insta::assert_snapshot!(told(2), @"The homes of 64 cache lines are not resolvable from 2 PUs: a home shows as one PU being nearer to it than others, and that takes three.");
     insta::assert_snapshot!(told(8), @"The homes of 64 cache lines are not resolvable from 8 PUs: the lines differ by no more than noise. Either one home serves them all, or --thorough and a quieter machine would show more.");
 }
@@ -200,13 +200,13 @@ fn a_stacked_pair_has_one_finding() {
         |_, _| 3_100_000.0,
     );
     assert!(
-        matches!(findings(&profile)[..], [Finding::Implausible { .. }]),
+        matches!(findings(&profile)[..], [ProfileFinding::Implausible { .. }]),
         "{:?}",
         findings(&profile)
     );
     profile.core_distance.as_mut().unwrap().status.set_both(0, 1, Some(PairStatus::Stacked));
     assert!(
-        matches!(findings(&profile)[..], [Finding::Stacked { .. }]),
+        matches!(findings(&profile)[..], [ProfileFinding::Stacked { .. }]),
         "{:?}",
         findings(&profile)
     );
@@ -219,7 +219,7 @@ fn no_described_machine_is_implausible() {
         described.origin.kind = OriginKind::Measured;
         let found = findings(&described);
         assert!(
-            !found.iter().any(|finding| matches!(finding, Finding::Implausible { .. })),
+            !found.iter().any(|finding| matches!(finding, ProfileFinding::Implausible { .. })),
             "{name}: {found:?}"
         );
     }

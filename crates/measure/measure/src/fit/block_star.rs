@@ -1,12 +1,12 @@
 //! The least-squares fit of d(i, j, home) = B\[group(i), group(j)\] + a_i(home) + a_j(home).
 
-use super::least_squares::{Row, solve};
+use super::least_squares::{Equation, solve};
 use seatmap_data::machine::Matrix;
 use seatmap_data::statistics::median;
 
 /// One distance to explain.
 #[derive(Clone, Copy, Debug)]
-pub struct Cell {
+pub struct HomeDistance {
     /// Row of one PU.
     pub i: usize,
     /// Row of the other.
@@ -21,7 +21,7 @@ pub struct Cell {
 
 /// The machine to explain: the group of each of `n` PUs, and the number of homes.
 #[derive(Clone, Copy, Debug)]
-pub struct Machine<'a> {
+pub struct GroupedMachine<'a> {
     /// The group of each PU, from 0 without holes.
     pub group: &'a [usize],
     /// PUs.
@@ -32,7 +32,7 @@ pub struct Machine<'a> {
 
 /// B, a, and how well they fit.
 #[derive(Clone, Debug)]
-pub struct Fit {
+pub struct BlockStarFit {
     /// B: the typical distance inside and between groups, NaN where no cell was to be fitted.
     pub between_ns: Matrix,
     /// B inside each group (row) for each home (column), NaN where there was nothing to fit; `None`
@@ -55,8 +55,8 @@ struct Counted<'a> {
 }
 
 impl<'a> Counted<'a> {
-    fn of(machine: &Machine<'a>) -> Self {
-        let Machine { group, n, homes } = *machine;
+    fn of(machine: &GroupedMachine<'a>) -> Self {
+        let GroupedMachine { group, n, homes } = *machine;
         Counted { group, n, homes, groups: group.iter().max().map_or(0, |last| last + 1) }
     }
 
@@ -67,7 +67,7 @@ impl<'a> Counted<'a> {
     }
 
     /// The number of B's unknown for a cell.
-    fn block(&self, cell: &Cell) -> usize {
+    fn block(&self, cell: &HomeDistance) -> usize {
         let a = self.group[cell.i];
         let b = self.group[cell.j];
         if a == b && self.inside_by_home() {
@@ -91,9 +91,9 @@ impl<'a> Counted<'a> {
         self.groups * self.groups + pu * self.homes + home
     }
 
-    fn row(&self, cell: &Cell) -> Row {
+    fn row(&self, cell: &HomeDistance) -> Equation {
         let offsets = [cell.i, cell.j].map(|pu| (self.offset(pu, cell.home), 1.0));
-        Row {
+        Equation {
             terms: vec![(self.block(cell), 1.0), offsets[0], offsets[1]],
             value: cell.value,
             weight: cell.weight,
@@ -104,10 +104,10 @@ impl<'a> Counted<'a> {
 /// Fits the model. B is moved to the median of the residuals in each block, so that a few wrong
 /// cells shift the offsets a little and B not at all.
 #[must_use]
-pub fn fit(machine: &Machine, cells: &[Cell]) -> Fit {
+pub fn fit(machine: &GroupedMachine, cells: &[HomeDistance]) -> BlockStarFit {
     let machine = &Counted::of(machine);
     let groups = machine.groups;
-    let rows: Vec<Row> = cells.iter().map(|cell| machine.row(cell)).collect();
+    let rows: Vec<Equation> = cells.iter().map(|cell| machine.row(cell)).collect();
     // No ridge: a constant can move between B and a, which `centre` settles.
     let unknowns = solve(&rows, &vec![0.0; machine.unknowns()]);
     let mut offset_ns: Vec<Vec<f64>> = (0..machine.n)
@@ -131,12 +131,12 @@ pub fn fit(machine: &Machine, cells: &[Cell]) -> Fit {
         None => base[a.min(b) * groups + a.max(b)],
     });
     let (r2, residual_ns) = quality(cells, |cell| base[machine.block(cell)], &offset_ns);
-    Fit { between_ns, inside_ns, offset_ns, r2, residual_ns }
+    BlockStarFit { between_ns, inside_ns, offset_ns, r2, residual_ns }
 }
 
 /// Makes the offsets of each group average to zero over its PUs and all homes; B takes up the rest.
 /// Offsets without a cell become zero.
-fn centre(machine: &Counted, cells: &[Cell], offset_ns: &mut [Vec<f64>]) {
+fn centre(machine: &Counted, cells: &[HomeDistance], offset_ns: &mut [Vec<f64>]) {
     let mut seen = vec![vec![false; machine.homes]; machine.n];
     for cell in cells {
         seen[cell.i][cell.home] = true;
@@ -159,7 +159,11 @@ fn centre(machine: &Counted, cells: &[Cell], offset_ns: &mut [Vec<f64>]) {
     }
 }
 
-fn quality(cells: &[Cell], base_ns: impl Fn(&Cell) -> f64, offset_ns: &[Vec<f64>]) -> (f64, f64) {
+fn quality(
+    cells: &[HomeDistance],
+    base_ns: impl Fn(&HomeDistance) -> f64,
+    offset_ns: &[Vec<f64>],
+) -> (f64, f64) {
     let weight: f64 = cells.iter().map(|cell| cell.weight).sum();
     let mean = weighted_sum(cells, |cell| cell.value) / weight;
     let left = weighted_sum(cells, |cell| {
@@ -172,6 +176,6 @@ fn quality(cells: &[Cell], base_ns: impl Fn(&Cell) -> f64, offset_ns: &[Vec<f64>
     (r2, if weight > 0.0 { (left / weight).sqrt() } else { 0.0 })
 }
 
-fn weighted_sum(cells: &[Cell], term: impl Fn(&Cell) -> f64) -> f64 {
+fn weighted_sum(cells: &[HomeDistance], term: impl Fn(&HomeDistance) -> f64) -> f64 {
     cells.iter().map(|cell| cell.weight * term(cell)).sum()
 }

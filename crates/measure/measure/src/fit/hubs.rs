@@ -9,7 +9,7 @@
 //! towards each group. B is free; a and e are random with the sizes below. Where the hubs determine
 //! an offset, they win; where they do not, the PU's offsets towards other groups stand in.
 
-use super::least_squares::{Row, solve};
+use super::least_squares::{Equation, solve};
 use seatmap_data::machine::Matrix;
 
 /// Standard deviations of a and of e in those of the noise: 6 and 1.5 ns against 0.4 ns on a
@@ -59,7 +59,7 @@ pub fn predict(measured: &Matrix, hubs: &[usize], group: &[usize], core: &[usize
     let mut rows = Vec::new();
     for (i, j) in cells(measured, hubs, core) {
         determined[unknowns.block(i, j)] = true;
-        rows.push(Row { terms: unknowns.terms(i, j), value: measured[(i, j)], weight: 1.0 });
+        rows.push(Equation { terms: unknowns.terms(i, j), value: measured[(i, j)], weight: 1.0 });
     }
     let solution = solve(&rows, &unknowns.ridge());
     Matrix::from_fn(measured.n(), |i, j| {

@@ -12,7 +12,7 @@ const ENOUGH: f64 = 1e-11;
 
 /// One equation: the sum of coefficient times unknown should be `value`.
 #[derive(Clone, Debug)]
-pub struct Row {
+pub struct Equation {
     /// Unknowns by number, with their coefficients.
     pub terms: Vec<(usize, f64)>,
     /// The value that the sum should have.
@@ -21,7 +21,7 @@ pub struct Row {
     pub weight: f64,
 }
 
-impl Row {
+impl Equation {
     fn sum(&self, unknowns: &[f64]) -> f64 {
         self.terms.iter().map(|(at, coefficient)| coefficient * unknowns[*at]).sum()
     }
@@ -36,7 +36,7 @@ impl Row {
 /// The unknowns that leave the least weighted squares. `ridge` is added to the square of each
 /// unknown: zero leaves it free, one ties it to zero as firmly as one equation of weight one would.
 #[must_use]
-pub fn solve(rows: &[Row], ridge: &[f64]) -> Vec<f64> {
+pub fn solve(rows: &[Equation], ridge: &[f64]) -> Vec<f64> {
     let mut unknowns = vec![0.0; ridge.len()];
     let mut gradient = vec![0.0; ridge.len()];
     // At the start all unknowns are zero, so that the residual of each row is its value.
@@ -70,7 +70,7 @@ pub fn solve(rows: &[Row], ridge: &[f64]) -> Vec<f64> {
 }
 
 /// The normal equations' matrix times a vector.
-fn normal_matrix(rows: &[Row], ridge: &[f64], vector: &[f64]) -> Vec<f64> {
+fn normal_matrix(rows: &[Equation], ridge: &[f64], vector: &[f64]) -> Vec<f64> {
     let mut image: Vec<f64> =
         ridge.iter().zip(vector).map(|(ridge, value)| ridge * value).collect();
     for row in rows {
@@ -79,7 +79,7 @@ fn normal_matrix(rows: &[Row], ridge: &[f64], vector: &[f64]) -> Vec<f64> {
     image
 }
 
-fn add(row: &Row, amount: f64, to: &mut [f64]) {
+fn add(row: &Equation, amount: f64, to: &mut [f64]) {
     for (at, coefficient) in &row.terms {
         to[*at] += coefficient * amount;
     }
@@ -93,8 +93,8 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 mod tests {
     use super::*;
 
-    fn row(terms: &[(usize, f64)], value: f64) -> Row {
-        Row { terms: terms.to_vec(), value, weight: 1.0 }
+    fn row(terms: &[(usize, f64)], value: f64) -> Equation {
+        Equation { terms: terms.to_vec(), value, weight: 1.0 }
     }
 
     #[test]

@@ -23,7 +23,7 @@ pub mod quantile;
 pub mod siblings;
 pub mod star;
 
-use block_star::{Cell, Machine};
+use block_star::{GroupedMachine, HomeDistance};
 use seatmap_data::machine::{CoreDistance, HomeModel, Matrix, Topology};
 use seatmap_data::statistics::median;
 
@@ -43,10 +43,11 @@ pub fn explain(distance: &CoreDistance, topology: &Topology) -> Option<HomeModel
     d.pairs().find(|(_, _, cell)| cell.is_finite())?;
     let core = siblings::cores(distance, topology);
     let group = groups::find(d, &core);
-    let machine = Machine { group: &group, n: d.n(), homes: 1 };
+    let machine = GroupedMachine { group: &group, n: d.n(), homes: 1 };
     // Siblings talk through their own first-level cache, and say nothing of the way to a home.
-    let cells: Vec<Cell> =
-        apart(d, &core).map(|(i, j, value)| Cell { i, j, home: 0, value, weight: 1.0 }).collect();
+    let cells: Vec<HomeDistance> = apart(d, &core)
+        .map(|(i, j, value)| HomeDistance { i, j, home: 0, value, weight: 1.0 })
+        .collect();
     let fit = block_star::fit(&machine, &cells);
     let star_r2 = star::r2(d, &core, &group);
     Some(HomeModel {

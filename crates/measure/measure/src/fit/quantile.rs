@@ -5,7 +5,7 @@
 //! Bassett 1978). It is found by iterated least squares, each time with weights that turn the
 //! squared residuals into their absolute values (Schlossmacher 1973).
 
-use super::least_squares::{Row, solve};
+use super::least_squares::{Equation, solve};
 
 /// Repetitions: the fits here stand still after a dozen.
 const REPETITIONS: usize = 20;
@@ -21,7 +21,7 @@ const HOLD: f64 = 1e-5;
 /// The unknowns for which this share of the rows' values is below the sum of their terms. The first
 /// `free` unknowns may have any value; where the rows leave the others open, they are small.
 #[must_use]
-pub fn fit(rows: &[Row], unknowns: usize, free: usize, quantile: f64) -> Vec<f64> {
+pub fn fit(rows: &[Equation], unknowns: usize, free: usize, quantile: f64) -> Vec<f64> {
     let ridge: Vec<f64> = (0..unknowns).map(|at| if at < free { 0.0 } else { HOLD }).collect();
     let mut rows = rows.to_vec();
     let mut found = solve(&rows, &ridge);
@@ -53,9 +53,9 @@ mod tests {
             let value = truth[0] + pair.iter().map(|at| truth[*at]).sum::<f64>() + added;
             let terms =
                 [(0, 1.0)].into_iter().chain(pair.into_iter().map(|at| (at, 1.0))).collect();
-            Row { terms, value, weight: 1.0 }
+            Equation { terms, value, weight: 1.0 }
         };
-        let rows: Vec<Row> = (0..400).map(|_| row()).collect();
+        let rows: Vec<Equation> = (0..400).map(|_| row()).collect();
         let found = fit(&rows, 5, 1, 0.1);
         assert!(
             found.iter().zip(truth).all(|(got, wanted)| (got - wanted).abs() < 1.5),

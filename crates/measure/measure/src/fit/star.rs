@@ -1,6 +1,6 @@
 //! The share of the distances inside the groups that the home alone explains.
 
-use super::block_star::{Cell, Machine, fit};
+use super::block_star::{GroupedMachine, HomeDistance, fit};
 use super::groups::between_cores;
 use super::linkage::renumbered;
 use seatmap_data::machine::Matrix;
@@ -44,8 +44,9 @@ struct Pooled {
 impl Pooled {
     fn add(&mut self, inside: &Matrix) {
         let known = inside.pairs().filter(|(_, _, value)| value.is_finite());
-        let cells: Vec<Cell> =
-            known.map(|(i, j, value)| Cell { i, j, home: 0, value: *value, weight: 1.0 }).collect();
+        let cells: Vec<HomeDistance> = known
+            .map(|(i, j, value)| HomeDistance { i, j, home: 0, value: *value, weight: 1.0 })
+            .collect();
         // A star has as many unknowns as PUs and would fit these exactly.
         if cells.len() <= inside.n() {
             return;
@@ -53,7 +54,7 @@ impl Pooled {
         let values: Vec<f64> = cells.iter().map(|cell| cell.value).collect();
         let mean = values.iter().sum::<f64>() / values.len() as f64;
         let fit = fit(
-            &Machine { group: &renumbered(&vec![0; inside.n()]), n: inside.n(), homes: 1 },
+            &GroupedMachine { group: &renumbered(&vec![0; inside.n()]), n: inside.n(), homes: 1 },
             &cells,
         );
         self.all += values.iter().map(|value| (value - mean).powi(2)).sum::<f64>();

@@ -8,8 +8,8 @@
 use super::features::Features;
 use super::grouping::{Grouping, group_by};
 use super::{nearest_pus, principal, take};
-use crate::fit::block_star::{Cell, Machine, fit};
-use crate::fit::least_squares::Row;
+use crate::fit::block_star::{GroupedMachine, HomeDistance, fit};
+use crate::fit::least_squares::Equation;
 use crate::fit::{hubs, quantile as at_quantile};
 use seatmap_data::machine::{HomeLines, HomeModel};
 use seatmap_data::statistics::{MAD_TO_SIGMA, median, quantile};
@@ -29,7 +29,7 @@ const HUBS: usize = 6;
 
 /// The round trips of one pair while others communicate.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Talk {
+pub struct CrowdRoundTrip {
     /// The candidate line, by number.
     pub line: usize,
     /// The rows of the two PUs.
@@ -48,7 +48,7 @@ pub struct Crowd<'a> {
     /// Candidate lines.
     pub lines: usize,
     /// The talks.
-    pub talks: &'a [Talk],
+    pub talks: &'a [CrowdRoundTrip],
 }
 
 /// A line's or home's fit: the part that all pairs have in common, and then the offset of each
@@ -65,7 +65,8 @@ impl Crowd<'_> {
         let talks = self.between_groups(model, &group);
         let grouping = self.grouped(&talks);
         if grouping.resolvable {
-            let machine = Machine { group: &group, n: self.pus.len(), homes: grouping.homes() };
+            let machine =
+                GroupedMachine { group: &group, n: self.pus.len(), homes: grouping.homes() };
             let cells = self.cells(model, &talks, &grouping, &group);
             take(model, fit(&machine, &cells), &group);
         }
@@ -85,27 +86,27 @@ impl Crowd<'_> {
 
     /// By line, without B: pairs inside groups tell nothing of homes where there are groups enough
     /// to do without them.
-    fn between_groups(&self, model: &HomeModel, group: &[usize]) -> Vec<Vec<Talk>> {
+    fn between_groups(&self, model: &HomeModel, group: &[usize]) -> Vec<Vec<CrowdRoundTrip>> {
         let inside_tells = group.iter().max().is_none_or(|last| *last < 2);
         let mut of_line = vec![Vec::new(); self.lines];
         for talk in self.talks {
             let [a, b] = talk.rows.map(|row| group[row]);
             let base_ns = model.between_ns[(a, b)];
             if base_ns.is_finite() && (a != b || inside_tells) {
-                of_line[talk.line].push(Talk { ns: talk.ns - base_ns, ..*talk });
+                of_line[talk.line].push(CrowdRoundTrip { ns: talk.ns - base_ns, ..*talk });
             }
         }
         of_line
     }
 
-    fn offsets<'t>(&self, talks: impl Iterator<Item = &'t Talk>) -> Offsets {
+    fn offsets<'t>(&self, talks: impl Iterator<Item = &'t CrowdRoundTrip>) -> Offsets {
         // The first unknown is the part that all pairs of the line have in common; it alone is
         // free, and the offsets are what differs from it.
         at_quantile::fit(
             &talks
                 .map(|talk| {
                     let [a, b] = talk.rows.map(|row| (1 + self.core[row], 1.0));
-                    Row { terms: vec![(0, 1.0), a, b], value: talk.ns, weight: 1.0 }
+                    Equation { terms: vec![(0, 1.0), a, b], value: talk.ns, weight: 1.0 }
                 })
                 .collect::<Vec<_>>(),
             1 + self.cores(),
@@ -116,7 +117,7 @@ impl Crowd<'_> {
 
     /// Lines by their offsets. Half of how far two halves of a line's talks disagree is its noise;
     /// lines that often share their home with others have more of it, and those decide.
-    fn grouped(&self, talks: &[Vec<Talk>]) -> Grouping {
+    fn grouped(&self, talks: &[Vec<CrowdRoundTrip>]) -> Grouping {
         let raw: Vec<Vec<f64>> = talks.iter().map(|talks| self.of_cores(talks.iter())).collect();
         let noise: Vec<f64> = talks.iter().filter_map(|talks| self.noise_ns(talks)).collect();
         let sorted = NOISIEST.map(|share| {
@@ -130,12 +131,12 @@ impl Crowd<'_> {
             .unwrap_or_else(|| Grouping::unresolved(raw.len()))
     }
 
-    fn of_cores<'t>(&self, talks: impl Iterator<Item = &'t Talk>) -> Offsets {
+    fn of_cores<'t>(&self, talks: impl Iterator<Item = &'t CrowdRoundTrip>) -> Offsets {
         self.offsets(talks)[1..].to_vec()
     }
 
     /// The noise of a line's offsets: how far those of every second talk are from the others.
-    fn noise_ns(&self, talks: &[Talk]) -> Option<f64> {
+    fn noise_ns(&self, talks: &[CrowdRoundTrip]) -> Option<f64> {
         let [one, other] = [0, 1].map(|from| self.of_cores(talks.iter().skip(from).step_by(2)));
         let apart: Vec<f64> =
             one.iter().zip(other).map(|(one, other)| (one - other).abs()).collect();
@@ -146,10 +147,10 @@ impl Crowd<'_> {
     fn cells(
         &self,
         model: &HomeModel,
-        talks: &[Vec<Talk>],
+        talks: &[Vec<CrowdRoundTrip>],
         grouping: &Grouping,
         group: &[usize],
-    ) -> Vec<Cell> {
+    ) -> Vec<HomeDistance> {
         // A few rows determine B; all of them would be the same equations again and again.
         let hubs = hubs::choose(group, self.core, HUBS.max(model.groups.len()));
         let mut cells = Vec::new();
@@ -160,7 +161,7 @@ impl Crowd<'_> {
                 let [a, b] = [i, j].map(|row| offsets[1 + self.core[row]]);
                 let value = model.between_ns[(group[i], group[j])] + offsets[0] + a + b;
                 if value.is_finite() {
-                    cells.push(Cell { i, j, home, value, weight: lines.len() as f64 });
+                    cells.push(HomeDistance { i, j, home, value, weight: lines.len() as f64 });
                 }
             }
         }
@@ -189,18 +190,18 @@ mod tests {
     }
 
     /// Random pairs over every line, to most of which others add up to `added_ns`.
-    fn talks(looks: usize, added_ns: f64, seed: u64) -> Vec<Talk> {
+    fn talks(looks: usize, added_ns: f64, seed: u64) -> Vec<CrowdRoundTrip> {
         let mut rng = fastrand::Rng::with_seed(seed);
         let mut talk = |line: usize| {
             let pair = rng.choose_multiple(0..CORES, 2);
             let added = if rng.f64() < 0.2 { rng.f64() } else { added_ns * rng.f64() };
             let ns = 300.0 + way(pair[0], home_of(line)) + way(pair[1], home_of(line)) + added;
-            Talk { line, rows: [pair[0], pair[1]], ns }
+            CrowdRoundTrip { line, rows: [pair[0], pair[1]], ns }
         };
         (0..LINES * looks * CORES / 2).map(|at| talk(at % LINES)).collect()
     }
 
-    fn fitted(talks: &[Talk]) -> HomeModel {
+    fn fitted(talks: &[CrowdRoundTrip]) -> HomeModel {
         let pus: Vec<u32> = (0..CORES as u32).collect();
         let distance = CoreDistance::imported(
             pus.clone(),

@@ -20,7 +20,7 @@ pub use checked::checked;
 pub use grouping::{Grouping, group_lines};
 pub use samples::LineSamples;
 
-use crate::fit::block_star::{Cell, Fit, Machine, fit};
+use crate::fit::block_star::{BlockStarFit, GroupedMachine, HomeDistance, fit};
 use seatmap_data::machine::{HomeLines, HomeModel};
 use seatmap_data::statistics::median;
 
@@ -36,7 +36,8 @@ pub fn fit_homes(model: &mut HomeModel, samples: &LineSamples) {
         None => group_lines(samples),
     };
     if let Some(group) = group.filter(|_| grouping.resolvable) {
-        let machine = Machine { group: &group, n: samples.pus.len(), homes: grouping.homes() };
+        let machine =
+            GroupedMachine { group: &group, n: samples.pus.len(), homes: grouping.homes() };
         take(model, fit(&machine, &cells(samples, &grouping)), &group);
     }
     model.lines = Some(HomeLines {
@@ -71,7 +72,7 @@ fn between_groups(samples: &LineSamples, group: &[usize]) -> LineSamples {
 }
 
 /// Puts a fit into the model. B stays where the hubs' rows do not determine it.
-fn take(model: &mut HomeModel, fit: Fit, group: &[usize]) {
+fn take(model: &mut HomeModel, fit: BlockStarFit, group: &[usize]) {
     let old = model.clone();
     for (a, b, new) in fit.between_ns.pairs().filter(|(_, _, new)| new.is_finite()) {
         model.between_ns.set_both(a, b, *new);
@@ -146,7 +147,7 @@ fn nearest_pus(model: &HomeModel, pus: &[u32]) -> Vec<u32> {
 }
 
 /// The median over the lines of each home, from each hub to each PU.
-fn cells(samples: &LineSamples, grouping: &Grouping) -> Vec<Cell> {
+fn cells(samples: &LineSamples, grouping: &Grouping) -> Vec<HomeDistance> {
     let mut cells = Vec::new();
     for (home, lines) in grouping.lines_of_homes().iter().enumerate() {
         for (at, hub) in samples.hub_rows() {
@@ -154,7 +155,7 @@ fn cells(samples: &LineSamples, grouping: &Grouping) -> Vec<Cell> {
                 let values: Vec<f64> = lines.iter().map(|line| samples.ns(*line, at, pu)).collect();
                 // Lines of a home are repetitions of one distance.
                 let Some(value) = median(&values) else { continue };
-                cells.push(Cell { i: hub, j: pu, home, value, weight: lines.len() as f64 });
+                cells.push(HomeDistance { i: hub, j: pu, home, value, weight: lines.len() as f64 });
             }
         }
     }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::fit::{explain, hubs, predict};
 use crate::probe::{PairAt, Probe, Visit};
-use crate::synthetic::{AddressHash, Mesh, MeshProbe, Noise, published};
+use crate::synthetic::{AddressHash, Mesh, MeshProbe, ProbeNoise, published};
 use seatmap_data::machine::{CoreDistance, Matrix, Topology};
 use seatmap_data::statistics::mad;
 
@@ -81,7 +81,7 @@ fn sorted_by_home(name: &str, mesh: &Mesh, lines: u32, visit_ns: f64, hubs: usiz
     let mut resolved = 0;
     let mut confidence = 0.0;
     for seed in 0..scans {
-        let noise = Noise { visit_ns, batch_ns: 2.0 };
+        let noise = ProbeNoise { visit_ns, batch_ns: 2.0 };
         let mut probe = MeshProbe::new(hash.clone(), mesh.clone(), noise, seed);
         let grouping = group_lines(&scan(&mut probe, lines, hubs));
         if grouping.resolvable {
@@ -120,7 +120,7 @@ fn lines_are_sorted_by_home_on_published_hashes() {
 #[test]
 fn what_drowns_in_noise_is_not_resolvable() {
     for seed in 0..20 {
-        let noise = Noise { visit_ns: 60.0, batch_ns: 10.0 };
+        let noise = ProbeNoise { visit_ns: 60.0, batch_ns: 10.0 };
         let mut probe = MeshProbe::new(plain_hash(20), Mesh::new(5, 4, &[]), noise, seed);
         let grouping = group_lines(&scan(&mut probe, 64, 3));
         assert_eq!(grouping, Grouping::unresolved(64), "seed {seed}");
@@ -133,7 +133,7 @@ fn one_home_is_not_resolvable() {
         let mut probe = MeshProbe::new(
             plain_hash(1),
             Mesh::new(5, 4, &[]),
-            Noise { visit_ns: 1.0, batch_ns: 2.0 },
+            ProbeNoise { visit_ns: 1.0, batch_ns: 2.0 },
             seed,
         );
         assert!(!group_lines(&scan(&mut probe, 64, 3)).resolvable, "seed {seed}");
@@ -150,7 +150,7 @@ fn confidence_is_honest_at_the_edge() {
         let mut probe = MeshProbe::new(
             plain_hash(20),
             Mesh::new(5, 4, &[]),
-            Noise { visit_ns, batch_ns: 2.0 },
+            ProbeNoise { visit_ns, batch_ns: 2.0 },
             seed,
         );
         let grouping = group_lines(&scan(&mut probe, 64, 3));
@@ -171,7 +171,7 @@ fn confidence_is_honest_at_the_edge() {
 
 #[test]
 fn two_pus_or_one_line_are_not_resolvable() {
-    let noise = Noise { visit_ns: 0.1, batch_ns: 0.1 };
+    let noise = ProbeNoise { visit_ns: 0.1, batch_ns: 0.1 };
     let mut two = MeshProbe::new(plain_hash(2), Mesh::new(2, 1, &[]), noise, 1);
     assert!(!group_lines(&scan(&mut two, 32, 1)).resolvable);
     let mut probe = MeshProbe::new(plain_hash(6), Mesh::new(3, 2, &[]), noise, 1);
@@ -181,7 +181,7 @@ fn two_pus_or_one_line_are_not_resolvable() {
 
 #[test]
 fn one_hub_is_enough_where_its_noise_is_known() {
-    let noise = Noise { visit_ns: 0.2, batch_ns: 0.3 };
+    let noise = ProbeNoise { visit_ns: 0.2, batch_ns: 0.3 };
     let mut probe = MeshProbe::new(plain_hash(20), Mesh::new(5, 4, &[]), noise, 3);
     let grouping = group_lines(&scan(&mut probe, 64, 1));
     let (precision, recall) = pairwise(&probe, &grouping.home_of_line);
@@ -193,7 +193,7 @@ fn a_machine_without_noise_is_sorted_exactly() {
     let mut probe = MeshProbe::new(
         plain_hash(20),
         Mesh::new(5, 4, &[]),
-        Noise { visit_ns: 0.0, batch_ns: 0.0 },
+        ProbeNoise { visit_ns: 0.0, batch_ns: 0.0 },
         1,
     );
     let grouping = group_lines(&scan(&mut probe, 64, 3));
@@ -205,7 +205,7 @@ fn wrong_cells_do_no_harm() {
     let mut probe = MeshProbe::new(
         plain_hash(20),
         Mesh::new(5, 4, &[]),
-        Noise { visit_ns: 0.5, batch_ns: 1.0 },
+        ProbeNoise { visit_ns: 0.5, batch_ns: 1.0 },
         5,
     );
     let mut samples = scan(&mut probe, 64, 3);
@@ -223,7 +223,7 @@ fn the_model_predicts_each_home() {
     let mut probe = MeshProbe::new(
         plain_hash(20),
         Mesh::new(5, 4, &[]),
-        Noise { visit_ns: 0.3, batch_ns: 0.5 },
+        ProbeNoise { visit_ns: 0.3, batch_ns: 0.5 },
         2,
     );
     let pus = probe.pus();
@@ -263,7 +263,7 @@ fn an_unresolvable_machine_keeps_its_model() {
     let mut probe = MeshProbe::new(
         plain_hash(2),
         Mesh::new(2, 1, &[]),
-        Noise { visit_ns: 1.0, batch_ns: 1.0 },
+        ProbeNoise { visit_ns: 1.0, batch_ns: 1.0 },
         1,
     );
     fit_homes(&mut model, &scan(&mut probe, 16, 1));

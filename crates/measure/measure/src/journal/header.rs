@@ -8,9 +8,9 @@ use std::fmt::Display;
 /// The run that a journal belongs to. A run may continue a journal only where all of this is the
 /// same.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Header {
+pub struct JournalHeader {
     /// The machine.
-    pub machine: Machine,
+    pub machine: MachineIdentity,
     /// OS indices, in matrix order.
     pub pus: Vec<u32>,
     /// The options of the run.
@@ -21,7 +21,7 @@ pub struct Header {
 
 /// A machine, by all that tells it from another of its name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Machine {
+pub struct MachineIdentity {
     /// The host's name, or the profile's.
     pub name: String,
     /// The processor's model; `None` where it is not known.
@@ -57,11 +57,11 @@ pub struct JournalOptions {
     pub loaded: bool,
 }
 
-impl Header {
+impl JournalHeader {
     /// The differences to another run's header, `theirs`, as `seed 7 there, 8 here`; `None` where
     /// all is the same.
     #[must_use]
-    pub fn difference(&self, theirs: &Header) -> Option<String> {
+    pub fn difference(&self, theirs: &JournalHeader) -> Option<String> {
         let there = &theirs.machine;
         let here = &self.machine;
         let differences = [

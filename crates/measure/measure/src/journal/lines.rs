@@ -10,12 +10,12 @@ use std::path::{Path, PathBuf};
 /// kernel before the next one is made, so that a SIGKILL loses at most the unfinished one. (The
 /// file is not synced: it may lose lines in a power cut.)
 #[derive(Debug)]
-pub struct Lines {
+pub struct JsonLines {
     path: PathBuf,
     file: File,
 }
 
-impl Lines {
+impl JsonLines {
     /// Begins anew in this file; its former contents are lost.
     pub fn create(path: &Path, file: File, head: &impl Serialize) -> Result<Self, JournalError> {
         let mut lines = Self::locked(path, file)?;
@@ -48,7 +48,7 @@ impl Lines {
         Ok((lines, text))
     }
 
-    /// Cuts the file to the lines that [`Lines::resume`] returned: only once the caller knows that
+    /// Cuts the file to the lines that [`JsonLines::resume`] returned: only once the caller knows that
     /// the file is its own.
     pub fn cut(&mut self, text: &str) -> Result<(), JournalError> {
         let cut =
@@ -59,7 +59,7 @@ impl Lines {
     /// Locks the file for as long as this process lives; its contents are left alone.
     fn locked(path: &Path, file: File) -> Result<Self, JournalError> {
         match file.try_lock() {
-            Ok(()) => Ok(Lines { path: path.to_owned(), file }),
+            Ok(()) => Ok(JsonLines { path: path.to_owned(), file }),
             // The lock goes with its process, so that a run that was killed does not stand in the
             // way.
             Err(TryLockError::WouldBlock) => Err(JournalError::Busy { path: path.to_owned() }),

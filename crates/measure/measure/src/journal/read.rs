@@ -1,6 +1,6 @@
 //! Reads a journal, and accepts only records that this run can have written.
 
-use super::{FORMAT, Header, JournalError, Record};
+use super::{FORMAT, JournalError, JournalHeader, PairVisit};
 use crate::floor::impossible_ns;
 use crate::matrix::MOST_VISITS;
 use seatmap_data::document::json_problem;
@@ -13,11 +13,11 @@ use std::path::Path;
 const MOST_NS: f64 = 2e9;
 
 /// Reads a journal's lines.
-pub(super) struct Reader<'a> {
+pub(super) struct JournalReader<'a> {
     /// The journal, for errors.
     pub path: &'a Path,
     /// The header of this run.
-    pub header: &'a Header,
+    pub header: &'a JournalHeader,
     /// The smallest difference that a batch shows.
     pub resolution_ns: f64,
 }
@@ -28,15 +28,15 @@ struct Format {
     format: String,
 }
 
-impl Reader<'_> {
+impl JournalReader<'_> {
     /// The visits in whole lines.
-    pub fn records(&self, text: &str) -> Result<Vec<Record>, JournalError> {
+    pub fn records(&self, text: &str) -> Result<Vec<PairVisit>, JournalError> {
         let mut lines = text.lines();
         self.check_head(lines.next().unwrap_or_default())?;
         let mut visited = HashSet::new();
         let mut records = Vec::new();
         for (at, line) in lines.enumerate() {
-            let record: Record = self.parsed(at + 2, line)?;
+            let record: PairVisit = self.parsed(at + 2, line)?;
             let is_new = visited.insert((record.pass, record.i, record.j));
             let doubt =
                 self.doubt(&record).or((!is_new).then_some("a visit that was there before"));
@@ -60,7 +60,7 @@ impl Reader<'_> {
             });
         }
         // The format first: another version may have other keys.
-        let theirs: Header = self.parsed(1, line)?;
+        let theirs: JournalHeader = self.parsed(1, line)?;
         match self.header.difference(&theirs) {
             Some(what) => Err(JournalError::OtherRun { path: self.path.to_owned(), what }),
             None => Ok(()),
@@ -77,7 +77,7 @@ impl Reader<'_> {
     }
 
     /// Why this run cannot have made a visit.
-    fn doubt(&self, record: &Record) -> Option<&'static str> {
+    fn doubt(&self, record: &PairVisit) -> Option<&'static str> {
         let options = &self.header.options;
         let is_pair = record.i < record.j && record.j < self.header.pus.len();
         let is_pass = record.pass < options.most_passes as usize;

@@ -7,9 +7,12 @@ use std::path::PathBuf;
 
 const RESOLUTION_NS: f64 = 0.1;
 
-fn header() -> Header {
-    let machine =
-        Machine { name: "here".into(), cpu_model: Some("Xeon A".into()), ..Machine::default() };
+fn header() -> JournalHeader {
+    let machine = MachineIdentity {
+        name: "here".into(),
+        cpu_model: Some("Xeon A".into()),
+        ..MachineIdentity::default()
+    };
     let options = JournalOptions {
         least_passes: 3,
         most_passes: 9,
@@ -18,11 +21,11 @@ fn header() -> Header {
         homes: 1,
         ..JournalOptions::default()
     };
-    Header { machine, pus: vec![0, 1, 5], options, seed: 1 }
+    JournalHeader { machine, pus: vec![0, 1, 5], options, seed: 1 }
 }
 
-fn batches(ns: f64) -> Batches {
-    Batches {
+fn batches(ns: f64) -> VisitBatches {
+    VisitBatches {
         round_trip_ns: vec![ns, ns + 1.0],
         discards: Discards { gap: 2, switched: 0, moved: 1 },
     }
@@ -32,7 +35,7 @@ fn open(path: &Path) -> File {
     File::options().read(true).write(true).create(true).truncate(false).open(path).unwrap()
 }
 
-fn resume(path: &Path, header: &Header) -> Result<(Journal, Vec<Record>), JournalError> {
+fn resume(path: &Path, header: &JournalHeader) -> Result<(Journal, Vec<PairVisit>), JournalError> {
     Journal::resume(path, open(path), header, RESOLUTION_NS)
 }
 
@@ -107,7 +110,7 @@ fn a_run_killed_before_its_header_begins_again() {
 #[test]
 fn another_run_is_not_continued_and_the_error_says_why() {
     let (_folder, path) = journal();
-    let machine = |change: fn(&mut Machine)| {
+    let machine = |change: fn(&mut MachineIdentity)| {
         let mut header = header();
         change(&mut header.machine);
         header
@@ -118,8 +121,8 @@ fn another_run_is_not_continued_and_the_error_says_why() {
         header
     };
     let others = [
-        (Header { pus: vec![0, 1, 2], ..header() }, "CPUs: 0,1,5 there, 0-2 here"),
-        (Header { seed: 7, ..header() }, "--seed: 1 there, 7 here"),
+        (JournalHeader { pus: vec![0, 1, 2], ..header() }, "CPUs: 0,1,5 there, 0-2 here"),
+        (JournalHeader { seed: 7, ..header() }, "--seed: 1 there, 7 here"),
         (machine(|machine| machine.name = "other".into()), "machine: here there, other here"),
         (
             machine(|machine| machine.cpu_model = Some("Xeon B".into())),
@@ -235,10 +238,10 @@ proptest! {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal");
         let round_trip_ns: Vec<f64> = ticks.iter().map(|ticks| FLOOR_NS + *ticks as f64 * ns_per_tick / 5e6).collect();
-        let visit = Batches { round_trip_ns, ..Batches::default() };
+        let visit = VisitBatches { round_trip_ns, ..VisitBatches::default() };
         Journal::create(&path, open(&path), &header()).unwrap().record(0, (0, 1), &visit).unwrap();
         let (_, records) = resume(&path, &header()).unwrap();
-        let bits = |batches: &Batches| batches.round_trip_ns.iter().map(|ns| ns.to_bits()).collect::<Vec<_>>();
+        let bits = |batches: &VisitBatches| batches.round_trip_ns.iter().map(|ns| ns.to_bits()).collect::<Vec<_>>();
         prop_assert_eq!(bits(&records[0].batches()), bits(&visit));
     }
 

@@ -6,7 +6,7 @@
 
 use super::MatrixRun;
 use crate::error::MeasureError;
-use crate::probe::{Batches, Probe, Visit};
+use crate::probe::{Probe, Visit, VisitBatches};
 use crate::regimes::STACKED_NS;
 use crate::samples::Samples;
 
@@ -51,8 +51,8 @@ impl<P: Probe> MatrixRun<'_, P> {
         &mut self,
         pair: (usize, usize),
         pus: &[u32],
-    ) -> Result<Option<Batches>, MeasureError<P::Error>> {
-        let mut all = Batches::default();
+    ) -> Result<Option<VisitBatches>, MeasureError<P::Error>> {
+        let mut all = VisitBatches::default();
         for _ in 0..VISITS {
             let visit = self.short(&[pair], pus)?.pop().unwrap_or_default();
             if !is_long(&visit) {
@@ -71,7 +71,7 @@ impl<P: Probe> MatrixRun<'_, P> {
         &mut self,
         round: &[(usize, usize)],
         pus: &[u32],
-    ) -> Result<Vec<Batches>, MeasureError<P::Error>> {
+    ) -> Result<Vec<VisitBatches>, MeasureError<P::Error>> {
         let pairs = round.iter().map(|pair| self.at(*pair, pus)).collect();
         let visit = Visit { pairs, batches: BATCHES, round_trips: ROUND_TRIPS };
         self.probe.visit(&visit).map_err(MeasureError::Machine)
@@ -81,7 +81,7 @@ impl<P: Probe> MatrixRun<'_, P> {
         &mut self,
         pair: (usize, usize),
         pass: usize,
-        batches: Batches,
+        batches: VisitBatches,
         samples: &mut Samples,
     ) -> Result<(), MeasureError<P::Error>> {
         if let Some(journal) = self.journal.as_mut() {
@@ -93,6 +93,6 @@ impl<P: Probe> MatrixRun<'_, P> {
 }
 
 /// Whether a visit has batches, and none that a cache line explains.
-fn is_long(batches: &Batches) -> bool {
+fn is_long(batches: &VisitBatches) -> bool {
     !batches.round_trip_ns.is_empty() && batches.round_trip_ns.iter().all(|ns| *ns >= STACKED_NS)
 }

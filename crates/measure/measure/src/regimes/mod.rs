@@ -47,7 +47,7 @@ const MOST_LEVELS: usize = 4;
 
 /// The verdict on one pair: whether its samples are constant.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Verdict {
+pub struct PairVerdict {
     /// Stable, drifting, multi-regime or unsteady.
     pub status: PairStatus,
     /// The levels from fast to slow, with the share of the samples in each: a single one where
@@ -58,11 +58,11 @@ pub struct Verdict {
 /// Judges one pair from its samples, pass by pass and in the order of time. Values that are not
 /// positive and finite do not count.
 #[must_use]
-pub fn judge(passes: &[Vec<f64>]) -> Verdict {
+pub fn judge(passes: &[Vec<f64>]) -> PairVerdict {
     let passes = usable(passes);
     let samples = passes.concat();
     if is_stacked(&samples) {
-        return Verdict { status: PairStatus::Stacked, regimes: levels(&samples, &[]) };
+        return PairVerdict { status: PairStatus::Stacked, regimes: levels(&samples, &[]) };
     }
     let mut bounds = Vec::new();
     find_bounds(&samples, &mut bounds);
@@ -76,7 +76,7 @@ pub fn judge(passes: &[Vec<f64>]) -> Verdict {
     } else {
         PairStatus::MultiRegime
     };
-    Verdict { status, regimes: levels(&samples, &bounds) }
+    PairVerdict { status, regimes: levels(&samples, &bounds) }
 }
 
 /// Whether the two PUs of a pair run in turn and never at once.
@@ -90,14 +90,14 @@ pub fn is_stacked(samples: &[f64]) -> bool {
 /// that
 /// leaves room for two levels is never called stable.
 #[must_use]
-pub fn judge_with_interval(passes: &[Vec<f64>], (low, high): (f64, f64)) -> Verdict {
+pub fn judge_with_interval(passes: &[Vec<f64>], (low, high): (f64, f64)) -> PairVerdict {
     let verdict = judge(passes);
     if verdict.status != PairStatus::Stable || high <= WIDEST_STABLE * low {
         return verdict;
     }
     match between::levels(&usable(passes)) {
-        Some(regimes) => Verdict { status: PairStatus::MultiRegime, regimes: regimes.to_vec() },
-        None => Verdict { status: PairStatus::Unsteady, ..verdict },
+        Some(regimes) => PairVerdict { status: PairStatus::MultiRegime, regimes: regimes.to_vec() },
+        None => PairVerdict { status: PairStatus::Unsteady, ..verdict },
     }
 }
 

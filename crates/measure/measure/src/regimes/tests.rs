@@ -137,7 +137,7 @@ fn steady_passes_seldom_drift() {
 
 #[test]
 fn few_or_useless_samples_are_stable() {
-    assert_eq!(judge(&[]), Verdict { status: PairStatus::Stable, regimes: vec![] });
+    assert_eq!(judge(&[]), PairVerdict { status: PairStatus::Stable, regimes: vec![] });
     assert_eq!(judge(&[vec![f64::NAN, -1.0, 0.0]]).regimes, []);
     let verdict = judge(&[vec![80.0, 300.0]]);
     assert_eq!((verdict.status, verdict.regimes.len()), (PairStatus::Stable, 1));
@@ -160,7 +160,7 @@ fn a_wide_interval_is_never_stable() {
         vec![405.0],
     ];
     assert_eq!(judge(&flips).status, PairStatus::Stable, "the reason for looking at the interval");
-    let Verdict { status, regimes } = judge_with_interval(&flips, (66.7, 417.0));
+    let PairVerdict { status, regimes } = judge_with_interval(&flips, (66.7, 417.0));
     assert_eq!(status, PairStatus::MultiRegime);
     assert_eq!(regimes.iter().map(|regime| regime.median_ns).collect::<Vec<_>>(), [68.5, 406.0]);
     assert!(

@@ -8,7 +8,7 @@ use seatmap_data::pattern::{Edge, Pattern};
 use seatmap_data::statistics::words::counted;
 use seatmap_machines::host::remembered::{self, RememberedError};
 use seatmap_os::affinity;
-use seatmap_place::search::Limit;
+use seatmap_place::search::SearchLimit;
 use seatmap_place::{Level, PlaceError, PlaceMethod, PlaceRequest};
 
 /// The channels of a program, each between two of its threads: Algorithm 4 of Liu et al. 2015 in a
@@ -112,7 +112,7 @@ impl ProgramChannels {
         };
         // Limited by kicks and not by the clock, so that a program gets the same seats in every
         // run.
-        request.limit = Limit::kicks(KICKS);
+        request.limit = SearchLimit::kicks(KICKS);
         let answer = request.place()?;
         Ok(ProgramSeats {
             lines: self

@@ -1,7 +1,7 @@
 //! Round trips on a mesh.
 
 use super::{AddressHash, Mesh};
-use crate::probe::{Batches, Discards, PairAt, Probe, Visit};
+use crate::probe::{Discards, PairAt, Probe, Visit, VisitBatches};
 use fastrand::Rng;
 use seatmap_data::statistics::normal;
 
@@ -18,7 +18,7 @@ const PAGES: u64 = 1 << 26;
 
 /// The scatter of the round trips, as standard deviations of normal noise, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Noise {
+pub struct ProbeNoise {
     /// The part that all batches of a visit share; a median over them does not remove it.
     pub visit_ns: f64,
     /// The part that each batch has of its own.
@@ -39,7 +39,7 @@ pub struct UnknownPu(pub u32);
 pub struct MeshProbe {
     hash: AddressHash,
     mesh: Mesh,
-    noise: Noise,
+    noise: ProbeNoise,
     rng: Rng,
     seed: u64,
 }
@@ -48,7 +48,7 @@ impl MeshProbe {
     /// A machine whose slices are spread by `hash` over the tiles of `mesh`; slices beyond the last
     /// tile start again at the first. The seed decides where the pages lie, and the noise.
     #[must_use]
-    pub fn new(hash: AddressHash, mesh: Mesh, noise: Noise, seed: u64) -> Self {
+    pub fn new(hash: AddressHash, mesh: Mesh, noise: ProbeNoise, seed: u64) -> Self {
         MeshProbe { hash, mesh, noise, rng: Rng::with_seed(seed), seed }
     }
 
@@ -79,9 +79,9 @@ impl MeshProbe {
         Ok(BASE_NS + HOP_NS * (a? + b?))
     }
 
-    fn batches(&mut self, pair: PairAt, batches: u32) -> Result<Batches, UnknownPu> {
+    fn batches(&mut self, pair: PairAt, batches: u32) -> Result<VisitBatches, UnknownPu> {
         let level_ns = self.exact_ns(pair)? + self.noise.visit_ns * normal(&mut self.rng);
-        Ok(Batches {
+        Ok(VisitBatches {
             round_trip_ns: (0..batches)
                 .map(|_| level_ns + self.noise.batch_ns * normal(&mut self.rng))
                 .collect(),
@@ -93,7 +93,7 @@ impl MeshProbe {
 impl Probe for MeshProbe {
     type Error = UnknownPu;
 
-    fn visit(&mut self, visit: &Visit) -> Result<Vec<Batches>, UnknownPu> {
+    fn visit(&mut self, visit: &Visit) -> Result<Vec<VisitBatches>, UnknownPu> {
         visit.pairs.iter().map(|pair| self.batches(*pair, visit.batches)).collect()
     }
 
@@ -111,14 +111,14 @@ mod tests {
     use super::*;
     use seatmap_data::statistics::median;
 
-    fn probe(noise: Noise) -> MeshProbe {
+    fn probe(noise: ProbeNoise) -> MeshProbe {
         let hash = AddressHash::new((0..4).collect(), vec![]).unwrap();
         MeshProbe::new(hash, Mesh::new(2, 2, &[]), noise, 7)
     }
 
     #[test]
     fn costs_the_way_to_the_home() {
-        let probe = probe(Noise { visit_ns: 0.0, batch_ns: 0.0 });
+        let probe = probe(ProbeNoise { visit_ns: 0.0, batch_ns: 0.0 });
         assert_eq!((0..4).map(|line| probe.home(line)).collect::<Vec<_>>(), [0, 1, 2, 3]);
         assert_eq!(probe.exact_ns(PairAt { a: 0, b: 3, line: 0 }), Ok(BASE_NS + 2.0 * HOP_NS));
         assert_eq!(probe.exact_ns(PairAt { a: 0, b: 4, line: 0 }), Err(UnknownPu(4)));
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn scatters_as_asked() {
-        let mut probe = probe(Noise { visit_ns: 0.0, batch_ns: 2.0 });
+        let mut probe = probe(ProbeNoise { visit_ns: 0.0, batch_ns: 2.0 });
         let pairs = vec![PairAt { a: 0, b: 1, line: 0 }];
         let brought = probe.visit(&Visit { pairs, batches: 999, round_trips: 100 }).unwrap();
         let off = brought[0]

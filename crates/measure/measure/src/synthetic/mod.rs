@@ -14,4 +14,4 @@ mod mesh_probe;
 pub(crate) use address_hash::published;
 pub use address_hash::{AddressHash, HashError};
 pub use mesh::Mesh;
-pub use mesh_probe::{MeshProbe, Noise, UnknownPu};
+pub use mesh_probe::{MeshProbe, ProbeNoise, UnknownPu};

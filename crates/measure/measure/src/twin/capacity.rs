@@ -11,7 +11,7 @@ use crate::plan::{Effort, SurveyPlan};
 use crate::testbed_probe::TestbedProbe;
 use crate::twin::fidelity;
 use seatmap_data::machine::description::Basis;
-use seatmap_data::machine::{Loaded, Profile};
+use seatmap_data::machine::{LoadedPoint, Profile};
 use seatmap_data::statistics::{median, sorted};
 use seatmap_sim::coherent::Hierarchy;
 use seatmap_sim::{CoherentBed, CoherentModel};
@@ -44,7 +44,7 @@ pub struct Followed {
     /// where it leaves it open.
     pub busy_range: [f64; 2],
     /// Points of both curves, by pairs at once.
-    pub points: Vec<Point>,
+    pub points: Vec<CapacityPoint>,
     /// The root mean square of the relative differences at the points that the factor was fitted
     /// to, in percent.
     pub rmse_percent: f64,
@@ -58,7 +58,7 @@ pub struct Followed {
 /// One point of both curves.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Point {
+pub struct CapacityPoint {
     /// Pairs at once.
     pub pairs: u32,
     /// The profile's median round trip.
@@ -71,7 +71,7 @@ pub struct Point {
     pub held_out: bool,
 }
 
-impl Point {
+impl CapacityPoint {
     fn off(&self) -> f64 {
         self.twin_ns / self.measured_ns - 1.0
     }
@@ -85,7 +85,7 @@ impl Point {
 pub fn follow(levels: &mut Hierarchy, profile: &Profile) -> Result<Followed, TwinError> {
     let chosen = chosen(profile);
     // Every second point is held out, and tells whether the fit means anything between the others.
-    let fitted: Vec<Loaded> = chosen.iter().step_by(2).copied().collect();
+    let fitted: Vec<LoadedPoint> = chosen.iter().step_by(2).copied().collect();
     let (busy_factor, busy_range) =
         cheapest(|power: f64| cost(&busier(levels, power.exp2()), profile, &fitted))?;
     *levels = busier(levels, busy_factor);
@@ -95,8 +95,9 @@ pub fn follow(levels: &mut Hierarchy, profile: &Profile) -> Result<Followed, Twi
         busy_factor,
         busy_range,
         rmse_percent: 100.0
-            * rms(points.iter().filter(|point| !point.held_out).map(Point::off)).unwrap_or(0.0),
-        held_out_percent: rms(points.iter().filter(|point| point.held_out).map(Point::off))
+            * rms(points.iter().filter(|point| !point.held_out).map(CapacityPoint::off))
+                .unwrap_or(0.0),
+        held_out_percent: rms(points.iter().filter(|point| point.held_out).map(CapacityPoint::off))
             .map(|rms| 100.0 * rms),
         same_pairs: profile.loaded_seed.is_some(),
         points,
@@ -154,9 +155,9 @@ fn rms(values: impl Iterator<Item = f64>) -> Option<f64> {
 }
 
 /// The points to look at; none where a curve by hand has none that could be measured.
-pub(super) fn chosen(profile: &Profile) -> Vec<Loaded> {
+pub(super) fn chosen(profile: &Profile) -> Vec<LoadedPoint> {
     let pus = profile.core_distance.as_ref().map_or(0, |distance| distance.pus.len());
-    let possible: Vec<Loaded> = profile
+    let possible: Vec<LoadedPoint> = profile
         .loaded
         .iter()
         .filter(|point| (1..=pus / 2).contains(&(point.pairs as usize)))
@@ -201,14 +202,14 @@ pub(super) fn busier(levels: &Hierarchy, factor: f64) -> Hierarchy {
 }
 
 /// The deviation of a machine from the curve; infinite where its distances suffer.
-fn cost(levels: &Hierarchy, profile: &Profile, points: &[Loaded]) -> Result<f64, TwinError> {
+fn cost(levels: &Hierarchy, profile: &Profile, points: &[LoadedPoint]) -> Result<f64, TwinError> {
     let model = Arc::new(levels.clone().model(&levels.name)?);
     // Busy components lengthen single round trips as well, and those are known better than the
     // curve.
     if fidelity::all(profile, &model).rmse_percent > MOST_LOST_PERCENT {
         return Ok(f64::INFINITY);
     }
-    Ok(rms(curve(&model, profile, points)?.iter().map(Point::off)).unwrap_or(0.0))
+    Ok(rms(curve(&model, profile, points)?.iter().map(CapacityPoint::off)).unwrap_or(0.0))
 }
 
 /// The twin's own curve at these points, by the protocol that measures every profile's, and with
@@ -216,8 +217,8 @@ fn cost(levels: &Hierarchy, profile: &Profile, points: &[Loaded]) -> Result<f64,
 fn curve(
     model: &Arc<CoherentModel>,
     profile: &Profile,
-    points: &[Loaded],
-) -> Result<Vec<Point>, TwinError> {
+    points: &[LoadedPoint],
+) -> Result<Vec<CapacityPoint>, TwinError> {
     // The same pairs as were measured, where the profile says which those were; else several draws
     // show how much that matters.
     let seeds = profile.loaded_seed.map_or(ANY_DRAWS.to_vec(), |seed| vec![seed]);
@@ -236,7 +237,7 @@ fn curve(
                     .collect::<Vec<_>>(),
             );
             let ends = [medians.first(), medians.last()];
-            Point {
+            CapacityPoint {
                 pairs: measured.pairs,
                 measured_ns: measured.median_ns,
                 twin_ns: median(&medians).unwrap_or(f64::NAN),
@@ -250,9 +251,9 @@ fn curve(
 fn drawn(
     model: &Arc<CoherentModel>,
     profile: &Profile,
-    points: &[Loaded],
+    points: &[LoadedPoint],
     seed: u64,
-) -> Result<Vec<Loaded>, TwinError> {
+) -> Result<Vec<LoadedPoint>, TwinError> {
     let pus = profile.core_distance.as_ref().map_or(&[][..], |distance| &distance.pus);
     let plan =
         SurveyPlan { seed, ..SurveyPlan::new(Effort::Quick, model.ns_per_tick()).without_noise() };

@@ -2,14 +2,14 @@
 
 use super::TwinError;
 use crate::classes::Relations;
-use crate::findings::{Finding, findings};
+use crate::findings::{ProfileFinding, findings};
 use crate::fit;
 use crate::fit::siblings;
 use seatmap_data::machine::description::Basis;
 use seatmap_data::machine::{CoreDistance, HomeModel, Profile};
 use seatmap_sim::coherent::homes::hashed;
-use seatmap_sim::coherent::{HierarchyHomes, MEASURED_LINE, Parts};
-use seatmap_sim::figure::Figure;
+use seatmap_sim::coherent::{DistanceParts, HierarchyHomes, MEASURED_LINE};
+use seatmap_sim::figure::ModelFigure;
 use std::collections::BTreeMap;
 
 /// Ticks of a nanosecond, at least: distances come back to a twentieth of one.
@@ -21,7 +21,7 @@ const USUAL_GHZ: f64 = 3.0;
 ///
 /// # Errors
 /// A profile without distances.
-pub fn parts(profile: &Profile) -> Result<Parts, TwinError> {
+pub fn parts(profile: &Profile) -> Result<DistanceParts, TwinError> {
     let distance = profile
         .core_distance
         .as_ref()
@@ -34,7 +34,7 @@ pub fn parts(profile: &Profile) -> Result<Parts, TwinError> {
     let cores = core_of.iter().max().map_or(0, |last| last + 1);
     let homes = homes(profile);
     let frequency_ghz = clock(profile);
-    Ok(Parts {
+    Ok(DistanceParts {
         group_of: groups(profile, distance, &model, &core_of, cores),
         package_of: packages(profile, distance, &core_of, cores),
         offset_ns: offsets(
@@ -108,7 +108,7 @@ fn packages(
     // Where the home is far from one half, its distances look like those of another package, and
     // are not.
     let far = findings(profile).into_iter().find_map(|finding| match finding {
-        Finding::FarHome { pus, .. } => Some(pus),
+        ProfileFinding::FarHome { pus, .. } => Some(pus),
         _ => None,
     });
     let mut package_of = vec![None; cores];
@@ -143,17 +143,17 @@ fn mean_offset_ns(model: &HomeModel, core_of: &[usize], core: usize, home: usize
 }
 
 /// The core clock: the rate of a TSC, or the usual one.
-fn clock(profile: &Profile) -> Figure {
+fn clock(profile: &Profile) -> ModelFigure {
     let ghz = profile.clock.frequency_hz.map(|hz| (hz / 1e7).round() / 100.0);
     // The counter of Arm processors runs at a rate of its own, tens of MHz to 1 GHz.
     let is_core_clock = profile.clock.source.as_deref() != Some("cntvct");
     match ghz.filter(|ghz| is_core_clock && (0.5..=10.0).contains(ghz)) {
-        Some(value) => Figure {
+        Some(value) => ModelFigure {
             value,
             kind: Basis::Calibration,
             source: "the rate of the profile's clock, which is near the nominal one".to_owned(),
         },
-        None => Figure {
+        None => ModelFigure {
             value: USUAL_GHZ,
             kind: Basis::Assumption,
             source: "the profile does not tell; no distance depends on it, only what is computed \

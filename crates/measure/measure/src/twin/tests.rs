@@ -4,7 +4,7 @@ use super::*;
 use crate::load;
 use crate::plan::{Effort, SurveyPlan};
 use crate::testbed_probe::TestbedProbe;
-use seatmap_data::machine::{CoreDistance, Loaded, Matrix, Origin, OriginKind, Topology};
+use seatmap_data::machine::{CoreDistance, LoadedPoint, Matrix, Origin, OriginKind, Topology};
 use seatmap_sim::CoherentBed;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -80,7 +80,7 @@ fn homes_come_back_by_their_offsets() {
 }
 
 /// The loaded curve of a machine, by the protocol that measures every profile's.
-fn measured(model: CoherentModel, seed: u64) -> Vec<Loaded> {
+fn measured(model: CoherentModel, seed: u64) -> Vec<LoadedPoint> {
     let plan =
         SurveyPlan { seed, ..SurveyPlan::new(Effort::Quick, model.ns_per_tick()).without_noise() };
     let pus = model.topology.os_indices().collect::<Vec<_>>();
@@ -130,8 +130,9 @@ fn what_a_curve_leaves_open_stays_as_assumed() {
 #[test]
 fn a_curve_without_points_that_can_be_followed_counts_as_none() {
     let mut profile = profile(4, |i, j| if i == j { 0.0 } else { 80.0 });
-    let point = Loaded { pairs: 1, median_ns: 0.0, p10_ns: 0.0, p90_ns: 0.0, draws: 1, samples: 1 };
-    profile.loaded = vec![point, Loaded { pairs: 3, median_ns: 80.0, ..point }];
+    let point =
+        LoadedPoint { pairs: 1, median_ns: 0.0, p10_ns: 0.0, p90_ns: 0.0, draws: 1, samples: 1 };
+    profile.loaded = vec![point, LoadedPoint { pairs: 3, median_ns: 80.0, ..point }];
     assert_eq!(fit(&profile, Needs::default()).unwrap().report.loaded, None);
     assert!(fit(&profile, Needs { homes: false, loaded: true }).is_err());
 }

@@ -7,7 +7,7 @@ use seatmap_measure::homes;
 use seatmap_measure::plan::{Effort, SurveyPlan};
 use seatmap_measure::probe::Probe;
 use seatmap_measure::samples::Samples;
-use seatmap_measure::survey::{self, Ended, SurveyRequest};
+use seatmap_measure::survey::{self, SurveyOutcome, SurveyRequest};
 use seatmap_measure::testbed_probe::TestbedProbe;
 use seatmap_sim::{CoherentBed, catalog};
 use std::ops::ControlFlow;
@@ -32,10 +32,10 @@ fn lines(utilisation_percent: u32, seed: u64) -> HomeLines {
         TestbedProbe::new(CoherentBed::new(Arc::clone(&model)), &model.topology, needed).unwrap();
     let candidates = probe.spread(request.homes);
     let samples = Samples::new(pus.clone());
-    let mut go_on = |_: &survey::Step| ControlFlow::Continue(());
+    let mut go_on = |_: &survey::SurveyProgress| ControlFlow::Continue(());
     let ended =
         survey::survey(&mut probe, &model.topology, &request, None, samples, &mut go_on).unwrap();
-    let Ended::Whole(survey) = ended else { panic!("nobody ended it") };
+    let SurveyOutcome::Whole(survey) = ended else { panic!("nobody ended it") };
     let mut lines = survey.home_model.unwrap().lines.unwrap();
     lines.checked = Some(homes::checked(&lines, &model, &candidates, &pus));
     lines

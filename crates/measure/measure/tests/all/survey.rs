@@ -4,13 +4,15 @@
 
 use seatmap_data::machine::{Matrix, PairStatus, Profile, Pu, Topology, catalog};
 use seatmap_measure::MeasureError;
-use seatmap_measure::journal::{Journal, Machine};
+use seatmap_measure::journal::{Journal, MachineIdentity};
 use seatmap_measure::plan::{Effort, Further, SurveyPlan};
-use seatmap_measure::probe::{Batches, Discards, PairAt, Probe, Visit};
+use seatmap_measure::probe::{Discards, PairAt, Probe, Visit, VisitBatches};
 use seatmap_measure::replay::{Replay, ReplayError};
 use seatmap_measure::samples::Samples;
-use seatmap_measure::survey::{Ended, Step, Survey, SurveyRequest, Warning, lines_needed, survey};
-use seatmap_measure::synthetic::{AddressHash, Mesh, MeshProbe, Noise};
+use seatmap_measure::survey::{
+    Survey, SurveyOutcome, SurveyProgress, SurveyRequest, Warning, lines_needed, survey,
+};
+use seatmap_measure::synthetic::{AddressHash, Mesh, MeshProbe, ProbeNoise};
 use std::fs::File;
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -32,8 +34,8 @@ fn whole<P: Probe>(probe: &mut P, topology: &Topology, request: &SurveyRequest) 
     match survey(probe, topology, request, None, samples, &mut |_| ControlFlow::Continue(()))
         .unwrap()
     {
-        Ended::Whole(survey) => *survey,
-        Ended::Early(_) => panic!("nobody ended it"),
+        SurveyOutcome::Whole(survey) => *survey,
+        SurveyOutcome::Early(_) => panic!("nobody ended it"),
     }
 }
 
@@ -75,18 +77,18 @@ impl Caches {
 impl Probe for Caches {
     type Error = std::io::Error;
 
-    fn visit(&mut self, visit: &Visit) -> Result<Vec<Batches>, std::io::Error> {
+    fn visit(&mut self, visit: &Visit) -> Result<Vec<VisitBatches>, std::io::Error> {
         let several = visit.pairs.len() > 1;
         self.together += if several { visit.pairs.len() } else { 0 };
         if self.deaf > 0 {
             self.deaf -= 1;
-            return Ok(vec![Batches {
+            return Ok(vec![VisitBatches {
                 discards: Discards { gap: 1, ..Discards::default() },
-                ..Batches::default()
+                ..VisitBatches::default()
             }]);
         }
         if several && self.is_deaf_to_several {
-            return Ok(vec![Batches::default(); visit.pairs.len()]);
+            return Ok(vec![VisitBatches::default(); visit.pairs.len()]);
         }
         let extra = if several { self.disturbance_ns } else { 0.0 };
         Ok(visit
@@ -95,7 +97,10 @@ impl Probe for Caches {
             .map(|pair| {
                 let round_trip_ns = (0..visit.batches)
                     .map(|at| Self::exact_ns(*pair) + extra + 0.1 * f64::from(at % 3));
-                Batches { round_trip_ns: round_trip_ns.collect(), discards: Discards::default() }
+                VisitBatches {
+                    round_trip_ns: round_trip_ns.collect(),
+                    discards: Discards::default(),
+                }
             })
             .collect())
     }
@@ -146,7 +151,7 @@ fn homes_of_a_mesh_are_found_by_the_whole_protocol() {
     let hash = AddressHash::new((0..64).map(|line| (line * 29 + line / 7) % 20).collect(), vec![])
         .unwrap();
     let mut probe =
-        MeshProbe::new(hash, Mesh::new(5, 4, &[]), Noise { visit_ns: 0.5, batch_ns: 1.0 }, 3);
+        MeshProbe::new(hash, Mesh::new(5, 4, &[]), ProbeNoise { visit_ns: 0.5, batch_ns: 1.0 }, 3);
     let pus = probe.pus();
     let topology = Topology::unknown(pus.iter().copied());
     let survey = whole(&mut probe, &topology, &SurveyRequest { homes: 64, ..request(&pus) });
@@ -211,13 +216,14 @@ fn an_interrupted_run_goes_on_where_it_ended() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal");
     let request = request(&[0, 1, 2, 3, 4, 5]);
-    let header = request.header(Machine { name: "caches".into(), ..Machine::default() });
+    let header =
+        request.header(MachineIdentity { name: "caches".into(), ..MachineIdentity::default() });
     let open =
         || File::options().read(true).write(true).create(true).truncate(false).open(&path).unwrap();
     let mut journal = Journal::create(&path, open(), &header).unwrap();
     let mut visits = 0;
-    let mut stop = |step: &Step| {
-        visits += u64::from(matches!(step, Step::Matrix(_)));
+    let mut stop = |step: &SurveyProgress| {
+        visits += u64::from(matches!(step, SurveyProgress::Matrix(_)));
         if visits == 20 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
     let samples = Samples::new(request.pus.clone());
@@ -225,7 +231,7 @@ fn an_interrupted_run_goes_on_where_it_ended() {
     let ended =
         survey(&mut Caches::new(), &topology, &request, Some(&mut journal), samples, &mut stop)
             .unwrap();
-    assert!(matches!(ended, Ended::Early(20)), "{ended:?}");
+    assert!(matches!(ended, SurveyOutcome::Early(20)), "{ended:?}");
     drop(journal);
 
     let (mut journal, records) = Journal::resume(&path, open(), &header, 0.02).unwrap();
@@ -235,14 +241,14 @@ fn an_interrupted_run_goes_on_where_it_ended() {
         .iter()
         .for_each(|record| samples.add(record.i, record.j, record.pass, record.batches()));
     let mut later = 0;
-    let mut count = |_: &Step| {
+    let mut count = |_: &SurveyProgress| {
         later += 1;
         ControlFlow::Continue(())
     };
     let ended =
         survey(&mut Caches::new(), &topology, &request, Some(&mut journal), samples, &mut count)
             .unwrap();
-    let Ended::Whole(resumed) = ended else { panic!("nobody ended it") };
+    let SurveyOutcome::Whole(resumed) = ended else { panic!("nobody ended it") };
     assert_eq!(later, 3 * 15 - 20);
     let once = whole(&mut Caches::new(), &topology, &request);
     assert_eq!(resumed.core_distance.median_ns, once.core_distance.median_ns);
@@ -272,8 +278,8 @@ struct Impossible;
 impl Probe for Impossible {
     type Error = std::io::Error;
 
-    fn visit(&mut self, _visit: &Visit) -> Result<Vec<Batches>, std::io::Error> {
-        Ok(vec![Batches { round_trip_ns: vec![0.4; 16], discards: Discards::default() }])
+    fn visit(&mut self, _visit: &Visit) -> Result<Vec<VisitBatches>, std::io::Error> {
+        Ok(vec![VisitBatches { round_trip_ns: vec![0.4; 16], discards: Discards::default() }])
     }
 
     fn clock_step_ns(&self) -> f64 {
@@ -315,14 +321,14 @@ struct Flipping {
 impl Probe for Flipping {
     type Error = std::io::Error;
 
-    fn visit(&mut self, visit: &Visit) -> Result<Vec<Batches>, std::io::Error> {
+    fn visit(&mut self, visit: &Visit) -> Result<Vec<VisitBatches>, std::io::Error> {
         let brought = |pair: &PairAt| {
             let visits = &mut self.visits[(pair.a + pair.b - 1) as usize];
             *visits += 1;
             let level =
                 if (pair.a, pair.b) == (0, 1) && visits.is_multiple_of(2) { 300.0 } else { 80.0 };
             let round_trip_ns = (0..visit.batches).map(|at| level + f64::from(at % 5)).collect();
-            Batches { round_trip_ns, discards: Discards::default() }
+            VisitBatches { round_trip_ns, discards: Discards::default() }
         };
         Ok(visit.pairs.iter().map(brought).collect())
     }
@@ -373,7 +379,7 @@ fn replayed(breaks: &[u64]) -> Survey {
     let path = folder.path().join("journal");
     let profile = machine();
     let request = SurveyRequest { homes: 4, loaded: true, ..request(&[0, 1, 2, 8, 9, 16]) };
-    let header = request.header(Machine::default());
+    let header = request.header(MachineIdentity::default());
     for visits in breaks.iter().copied().chain([u64::MAX]) {
         let file = File::options()
             .read(true)
@@ -388,7 +394,7 @@ fn replayed(breaks: &[u64]) -> Survey {
             .iter()
             .for_each(|record| samples.add(record.i, record.j, record.pass, record.batches()));
         let mut made = 0;
-        let mut stop = |_: &Step| {
+        let mut stop = |_: &SurveyProgress| {
             made += 1;
             if made == visits { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
@@ -396,7 +402,7 @@ fn replayed(breaks: &[u64]) -> Survey {
         let ended =
             survey(&mut probe, &profile.topology, &request, Some(&mut journal), samples, &mut stop)
                 .unwrap();
-        if let Ended::Whole(survey) = ended {
+        if let SurveyOutcome::Whole(survey) = ended {
             return *survey;
         }
     }
@@ -437,14 +443,17 @@ impl Probe for Stacked {
         true
     }
 
-    fn visit(&mut self, visit: &Visit) -> Result<Vec<Batches>, Self::Error> {
+    fn visit(&mut self, visit: &Visit) -> Result<Vec<VisitBatches>, Self::Error> {
         let mut brought = |pair: &PairAt| {
             self.visits += 1;
             let is_stacked = (pair.a, pair.b) == (0, 1);
             self.waited += if is_stacked { visit.batches * visit.round_trips } else { 0 };
             let is_preempted = pair.b == 2 && self.visits <= 2;
             let ns = if is_stacked || is_preempted { 3e6 } else { 90.0 };
-            Batches { round_trip_ns: vec![ns; visit.batches as usize], ..Batches::default() }
+            VisitBatches {
+                round_trip_ns: vec![ns; visit.batches as usize],
+                ..VisitBatches::default()
+            }
         };
         Ok(visit.pairs.iter().map(&mut brought).collect())
     }
@@ -480,13 +489,14 @@ fn the_journal_of_a_quick_run_holds_a_stacked_pair() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal");
     let request = SurveyRequest { plan: SurveyPlan::new(Effort::Quick, 1.0), ..request(&[0, 1]) };
-    let header = request.header(Machine { name: "stacked".into(), ..Machine::default() });
+    let header =
+        request.header(MachineIdentity { name: "stacked".into(), ..MachineIdentity::default() });
     let open =
         || File::options().read(true).write(true).create(true).truncate(false).open(&path).unwrap();
     let mut journal = Journal::create(&path, open(), &header).unwrap();
     let topology = Topology::unknown(0..2);
     let samples = Samples::new(vec![0, 1]);
-    let mut go_on = |_: &Step| ControlFlow::Continue(());
+    let mut go_on = |_: &SurveyProgress| ControlFlow::Continue(());
     survey(&mut Stacked::default(), &topology, &request, Some(&mut journal), samples, &mut go_on)
         .unwrap();
     drop(journal);

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::Advice;
-use crate::evidence::{BusyThread, Client, Neighbour, Neighbours, UnseenFact};
+use crate::evidence::{BusyThread, Client, NeighbourProgram, Neighbours, UnseenFact};
 use crate::made::{talkers, trial};
 use crate::trial::TrialResult;
 use seatmap_watch::Gravity;
@@ -14,7 +14,7 @@ fn with(change: impl FnOnce(&mut Evidence)) -> Evidence {
     evidence
 }
 
-fn verdict(evidence: &Evidence) -> (Verdict, Reason) {
+fn verdict(evidence: &Evidence) -> (AdviceVerdict, Reason) {
     let Conclusion { verdict, reason, .. } = conclude(evidence);
     (verdict, reason)
 }
@@ -23,7 +23,7 @@ fn verdict(evidence: &Evidence) -> (Verdict, Reason) {
 fn only_a_trial_that_shows_it_is_followed() {
     let quiet = [-1.0, 0.1, 1.0];
     let better = with(|all| all.trial = Some(trial(quiet, [5.0, 8.0, 11.0])));
-    assert_eq!(verdict(&better).0, Verdict::DoThis);
+    assert_eq!(verdict(&better).0, AdviceVerdict::DoThis);
     for (control, seats, expected) in [
         // Not shown, shown to be worse, and too little to be worth the trouble.
         (quiet, [-1.0, 8.0, 11.0], Reason::NoneBetter),
@@ -39,16 +39,16 @@ fn only_a_trial_that_shows_it_is_followed() {
     let void = with(|all| {
         all.trial = Some(TrialResult { counted: 9, ..trial(quiet, [5.0, 8.0, 11.0]) });
     });
-    assert_eq!(verdict(&void), (Verdict::CannotTell, Reason::TrialVoid));
+    assert_eq!(verdict(&void), (AdviceVerdict::CannotTell, Reason::TrialVoid));
     let replaced = with(|all| {
         all.trial = Some(TrialResult { seated: 4, gone: 3, ..trial(quiet, [5.0, 8.0, 11.0]) });
     });
-    assert_eq!(verdict(&replaced), (Verdict::LeaveIt, Reason::ShortTasks));
+    assert_eq!(verdict(&replaced), (AdviceVerdict::LeaveIt, Reason::ShortTasks));
     let refused = with(|all| {
         all.trial = Some(TrialResult { refused: 1, ..trial(quiet, [5.0, 8.0, 11.0]) });
     });
     let why = NoTrial::Refused;
-    assert_eq!(verdict(&refused), (Verdict::CannotTell, Reason::NotTried { why }));
+    assert_eq!(verdict(&refused), (AdviceVerdict::CannotTell, Reason::NotTried { why }));
 }
 
 #[test]
@@ -58,15 +58,15 @@ fn a_bound_that_is_small_is_enough() {
         // Even a trial that seems to show more: the program's messages do not take that time.
         all.trial = Some(trial([-1.0, 0.1, 1.0], [5.0, 8.0, 11.0]));
     });
-    assert_eq!(verdict(&little), (Verdict::LeaveIt, Reason::LittleTalk));
+    assert_eq!(verdict(&little), (AdviceVerdict::LeaveIt, Reason::LittleTalk));
     let unknown = with(|all| all.most_gain = None);
-    assert_eq!(verdict(&unknown), (Verdict::CannotTell, Reason::NotMeasured));
+    assert_eq!(verdict(&unknown), (AdviceVerdict::CannotTell, Reason::NotMeasured));
     let unseen = with(|all| all.talk = None);
-    assert_eq!(verdict(&unseen), (Verdict::CannotTell, Reason::TalkUnseen));
+    assert_eq!(verdict(&unseen), (AdviceVerdict::CannotTell, Reason::TalkUnseen));
     let untried = with(|all| all.no_trial = Some(NoTrial::NoWork));
-    assert_eq!(verdict(&untried).0, Verdict::CannotTell);
+    assert_eq!(verdict(&untried).0, AdviceVerdict::CannotTell);
     let seatless = with(|all| all.no_trial = Some(NoTrial::NoSeats));
-    assert_eq!(verdict(&seatless).0, Verdict::LeaveIt);
+    assert_eq!(verdict(&seatless).0, AdviceVerdict::LeaveIt);
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn one_neighbour_of_many_cpus_holds_up_a_team_with_barriers() {
             all.trial = Some(trial([-1.0, 0.1, 1.0], [-1.0, 0.0, 1.0]));
         })
     };
-    assert_eq!(verdict(&team(true, 16, 6.0)), (Verdict::CannotTell, Reason::Neighbours));
+    assert_eq!(verdict(&team(true, 16, 6.0)), (AdviceVerdict::CannotTell, Reason::Neighbours));
     for other in [team(false, 16, 6.0), team(true, 15, 6.0), team(true, 16, 2.0)] {
         assert_eq!(verdict(&other).1, Reason::NoneBetter);
     }
@@ -95,15 +95,19 @@ fn neighbours_decide_only_where_the_program_waits_for_them() {
         with(|all| {
             all.neighbours = Neighbours {
                 percent: 40.0,
-                programs: vec![Neighbour { pid: 3, name: "rustc".to_owned(), percent: 160.0 }],
+                programs: vec![NeighbourProgram {
+                    pid: 3,
+                    name: "rustc".to_owned(),
+                    percent: 160.0,
+                }],
                 ..Neighbours::default()
             };
             all.waits_percent = waits_percent;
             all.trial = Some(trial([-1.0, 0.1, 1.0], [-1.0, 0.0, 1.0]));
         })
     };
-    assert_eq!(verdict(&crowd(30.0)), (Verdict::CannotTell, Reason::Neighbours));
-    assert_eq!(verdict(&crowd(2.0)), (Verdict::LeaveIt, Reason::NoneBetter));
+    assert_eq!(verdict(&crowd(30.0)), (AdviceVerdict::CannotTell, Reason::Neighbours));
+    assert_eq!(verdict(&crowd(2.0)), (AdviceVerdict::LeaveIt, Reason::NoneBetter));
     // Two threads on one CPU wait for each other in half of the time.
     let own = Evidence { cpu_count: 1, ..crowd(55.0) };
     assert_eq!(verdict(&own).1, Reason::OneCpu);
@@ -111,24 +115,24 @@ fn neighbours_decide_only_where_the_program_waits_for_them() {
     assert_eq!(verdict(&both).1, Reason::Neighbours);
     // A program that gets next to nothing of its CPUs does not sleep.
     let starved = Evidence { used_percent: 3.0, wanted_percent: 100.0, ..crowd(97.0) };
-    assert_eq!(verdict(&starved), (Verdict::CannotTell, Reason::Neighbours));
+    assert_eq!(verdict(&starved), (AdviceVerdict::CannotTell, Reason::Neighbours));
     let elsewhere = Evidence { is_elsewhere: true, ..crowd(30.0) };
     assert_eq!(verdict(&elsewhere).1, Reason::NoneBetter, "neighbours here, and not there");
     let stolen = with(|all| all.neighbours.steal_percent = 20.0);
-    assert_eq!(verdict(&stolen), (Verdict::CannotTell, Reason::Steal), "nothing was tried");
+    assert_eq!(verdict(&stolen), (AdviceVerdict::CannotTell, Reason::Steal), "nothing was tried");
     let tried = |steal_percent: f64| {
         with(|all| {
             all.neighbours.steal_percent = steal_percent;
             all.trial = Some(trial([-1.0, 0.1, 1.0], [-1.0, 0.0, 1.0]));
         })
     };
-    assert_eq!(verdict(&tried(20.0)), (Verdict::LeaveIt, Reason::NoneBetter));
-    assert_eq!(verdict(&tried(60.0)), (Verdict::CannotTell, Reason::Steal));
+    assert_eq!(verdict(&tried(20.0)), (AdviceVerdict::LeaveIt, Reason::NoneBetter));
+    assert_eq!(verdict(&tried(60.0)), (AdviceVerdict::CannotTell, Reason::Steal));
     let drifting = with(|all| {
         all.neighbours.steal_percent = 20.0;
         all.trial = Some(trial([3.0, 5.0, 7.0], [-1.0, 0.0, 1.0]));
     });
-    assert_eq!(verdict(&drifting), (Verdict::CannotTell, Reason::Steal));
+    assert_eq!(verdict(&drifting), (AdviceVerdict::CannotTell, Reason::Steal));
 }
 
 #[test]
@@ -146,7 +150,7 @@ fn a_client_at_its_limit_comes_before_seats() {
             all.trial = Some(trial([-1.0, 0.1, 1.0], [-1.0, 0.0, 1.0]));
         })
     };
-    assert_eq!(verdict(&driven(95.0)), (Verdict::LeaveIt, Reason::ClientAtLimit));
+    assert_eq!(verdict(&driven(95.0)), (AdviceVerdict::LeaveIt, Reason::ClientAtLimit));
     assert_eq!(
         verdict(&driven(48.0)).1,
         Reason::NoneBetter,
@@ -159,14 +163,14 @@ fn a_program_waits_for_those_that_it_works_with_and_not_for_neighbours() {
     let beside = |by_partners: f64| {
         with(|all| {
             all.neighbours.percent = 15.0;
-            let partner = |percent| Neighbour { pid: 3, name: "client".to_owned(), percent };
+            let partner = |percent| NeighbourProgram { pid: 3, name: "client".to_owned(), percent };
             all.neighbours.partners = vec![partner(by_partners)];
             all.waits_percent = 26.0;
             all.used_percent = 61.0;
             all.busy.truncate(1);
         })
     };
-    assert_eq!(verdict(&beside(140.0)), (Verdict::LeaveIt, Reason::OneThread));
+    assert_eq!(verdict(&beside(140.0)), (AdviceVerdict::LeaveIt, Reason::OneThread));
     assert_eq!(verdict(&beside(20.0)).1, Reason::Neighbours);
 }
 
@@ -196,7 +200,7 @@ fn only_a_program_that_nobody_asks_orders_its_work_itself() {
 #[test]
 fn programs_without_two_threads_to_seat_are_left() {
     let idle = with(|all| all.used_percent = 2.0);
-    assert_eq!(verdict(&idle), (Verdict::LeaveIt, Reason::HardlyRuns));
+    assert_eq!(verdict(&idle), (AdviceVerdict::LeaveIt, Reason::HardlyRuns));
     assert_eq!(conclude(&idle).confidence, Confidence::High);
     let unseen = Evidence { requests_unseen: true, ..idle };
     assert_eq!(conclude(&unseen).confidence, Confidence::Medium);
@@ -220,8 +224,8 @@ fn programs_without_two_threads_to_seat_are_left() {
             all.most_gain.as_mut().unwrap().percent = percent;
         })
     };
-    assert_eq!(verdict(&spread(0.1)), (Verdict::LeaveIt, Reason::LittleTalk));
-    assert_eq!(verdict(&spread(9.0)), (Verdict::CannotTell, Reason::SmallTasks));
+    assert_eq!(verdict(&spread(0.1)), (AdviceVerdict::LeaveIt, Reason::LittleTalk));
+    assert_eq!(verdict(&spread(9.0)), (AdviceVerdict::CannotTell, Reason::SmallTasks));
     let disk = with(|all| {
         all.used_percent = 20.0;
         all.device_wait_percent = 80.0;
@@ -231,7 +235,7 @@ fn programs_without_two_threads_to_seat_are_left() {
         all.has_ended = true;
         all.looked_s = 0.1;
     });
-    assert_eq!(verdict(&moment), (Verdict::CannotTell, Reason::TooShort));
+    assert_eq!(verdict(&moment), (AdviceVerdict::CannotTell, Reason::TooShort));
     // Without an observation the threads of a program that has ended are not known.
     let ended = |threads| {
         with(|all| {
@@ -243,8 +247,12 @@ fn programs_without_two_threads_to_seat_are_left() {
             all.wanted_percent = 0.0;
         })
     };
-    assert_eq!(verdict(&ended(0)), (Verdict::CannotTell, Reason::EndedUnseen));
-    assert_eq!(verdict(&ended(1)), (Verdict::LeaveIt, Reason::HardlyRuns), "seen while it lived");
+    assert_eq!(verdict(&ended(0)), (AdviceVerdict::CannotTell, Reason::EndedUnseen));
+    assert_eq!(
+        verdict(&ended(1)),
+        (AdviceVerdict::LeaveIt, Reason::HardlyRuns),
+        "seen while it lived"
+    );
 }
 
 #[test]
@@ -254,7 +262,7 @@ fn a_mask_is_told_from_a_computer_with_one_cpu() {
         all.unbound_cpus = "0-3".to_owned();
         all.wanted_percent = 200.0;
     });
-    assert_eq!(verdict(&bound), (Verdict::CannotTell, Reason::OwnMask));
+    assert_eq!(verdict(&bound), (AdviceVerdict::CannotTell, Reason::OwnMask));
     let content = Evidence { wanted_percent: 61.0, ..bound.clone() };
     assert_eq!(verdict(&content).1, Reason::OneCpu, "it wants no more than it has");
     let alone = Evidence { unbound_cpus: "1".to_owned(), ..bound };
@@ -263,7 +271,7 @@ fn a_mask_is_told_from_a_computer_with_one_cpu() {
     assert_eq!(split.bound_threads().len(), 1);
     let why = NoTrial::Bound;
     let untried = Evidence { no_trial: Some(why.clone()), ..split };
-    assert_eq!(verdict(&untried), (Verdict::CannotTell, Reason::NotTried { why }));
+    assert_eq!(verdict(&untried), (AdviceVerdict::CannotTell, Reason::NotTried { why }));
 }
 
 #[test]
@@ -272,11 +280,11 @@ fn a_command_that_failed_is_no_program_to_seat() {
         all.failure = Some("ended with exit code 3".to_owned());
         all.has_ended = true;
     });
-    assert_eq!(verdict(&failed), (Verdict::CannotTell, Reason::Failed));
+    assert_eq!(verdict(&failed), (AdviceVerdict::CannotTell, Reason::Failed));
     let quiet = [-1.0, 0.1, 1.0];
     let trial = Some(trial(quiet, [5.0, 8.0, 11.0]));
     let in_trial = Evidence { trial, has_ended: false, ..failed };
-    assert_eq!(verdict(&in_trial), (Verdict::CannotTell, Reason::Failed));
+    assert_eq!(verdict(&in_trial), (AdviceVerdict::CannotTell, Reason::Failed));
 }
 
 #[test]
@@ -287,15 +295,15 @@ fn a_command_that_was_cut_short_is_judged_by_what_was_seen() {
         all.has_ended = true;
     });
     let untried = Reason::NotTried { why: NoTrial::Ended };
-    assert_eq!(verdict(&cut), (Verdict::CannotTell, untried.clone()));
+    assert_eq!(verdict(&cut), (AdviceVerdict::CannotTell, untried.clone()));
     let idle = Evidence { used_percent: 1.0, wanted_percent: 1.0, ..cut.clone() };
-    assert_eq!(verdict(&idle), (Verdict::LeaveIt, Reason::HardlyRuns));
+    assert_eq!(verdict(&idle), (AdviceVerdict::LeaveIt, Reason::HardlyRuns));
     let moment = Evidence { looked_s: 0.1, ..cut.clone() };
-    assert_eq!(verdict(&moment), (Verdict::CannotTell, Reason::TooShort));
+    assert_eq!(verdict(&moment), (AdviceVerdict::CannotTell, Reason::TooShort));
     // In a trial that had no time to compare anything.
     let begun = TrialResult { has_ended: true, control: None, ..TrialResult::default() };
     let in_trial = Evidence { has_ended: false, trial: Some(begun), ..cut };
-    assert_eq!(verdict(&in_trial), (Verdict::CannotTell, untried));
+    assert_eq!(verdict(&in_trial), (AdviceVerdict::CannotTell, untried));
 }
 
 #[test]
@@ -320,12 +328,12 @@ fn a_setting_that_is_wrong_comes_first() {
         all.undo = Some("echo 50000 100000 > cpu.max".to_owned());
     });
     let advice = Advice::of("made", "2026-01-31T12:00:00Z", capped);
-    assert_eq!(advice.conclusion.verdict, Verdict::DoThis);
+    assert_eq!(advice.conclusion.verdict, AdviceVerdict::DoThis);
     let paste = advice.paste.unwrap();
     assert_eq!(paste.command, "echo 200000 100000 > cpu.max");
     assert_eq!(paste.undo.unwrap(), "echo 50000 100000 > cpu.max");
     let without = with(|all| all.findings = vec![Finding { remedy: None, ..finding }]);
-    assert_eq!(verdict(&without).0, Verdict::CannotTell);
+    assert_eq!(verdict(&without).0, AdviceVerdict::CannotTell);
 }
 
 /// A program that a quota stops waits for a CPU, and wants more than its mask has.
@@ -341,7 +349,7 @@ fn a_quota_comes_before_neighbours_and_masks_though_no_command_mends_it() {
         all.wanted_percent = 800.0;
     });
     let setting = Reason::Setting { finding: quota };
-    assert_eq!(verdict(&stopped), (Verdict::CannotTell, setting));
+    assert_eq!(verdict(&stopped), (AdviceVerdict::CannotTell, setting));
     assert_eq!(conclude(&stopped).confidence, Confidence::High);
 }
 

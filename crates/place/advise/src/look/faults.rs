@@ -4,7 +4,7 @@ use crate::evidence::Evidence;
 use seatmap_data::machine::Topology;
 use seatmap_os::{Root, Tid, task};
 use seatmap_watch::judge::unbound_cpus;
-use seatmap_watch::remedy::{RemedyKind, undo_of};
+use seatmap_watch::remedy::{SeatingRemedyKind, undo_of};
 use seatmap_watch::{Criteria, Finding, Gravity, Seating, judge};
 
 /// Fills in what `seatmap check` finds wrong, the command that undoes its remedy, and the CPUs that
@@ -26,16 +26,18 @@ pub fn fill(evidence: &mut Evidence, seating: &Seating, topology: &Topology) {
 fn for_one_program(finding: Finding, pids: &[Tid]) -> Finding {
     let Some(command) = &finding.remedy else { return finding };
     let advice = match finding.remedy_kind {
-        Some(RemedyKind::LiftThrottling) => format!(
+        Some(SeatingRemedyKind::LiftThrottling) => format!(
             "'{command}' lifts that for all real-time threads there, and one that never waits can \
              then stop everything else: its owner decides"
         ),
-        Some(RemedyKind::MoveInterrupt) => {
+        Some(SeatingRemedyKind::MoveInterrupt) => {
             format!("'{command}' moves an interrupt of the whole computer: its owner decides")
         }
         // Fewer threads come before a higher quota.
         Some(
-            RemedyKind::RaiseQuotaV1 | RemedyKind::RaiseQuotaV2 | RemedyKind::RaiseQuotaOfUnit,
+            SeatingRemedyKind::RaiseQuotaV1
+            | SeatingRemedyKind::RaiseQuotaV2
+            | SeatingRemedyKind::RaiseQuotaOfUnit,
         ) if finding.advice.is_some() => {
             format!("{}: {command}", finding.advice.as_deref().unwrap_or_default())
         }

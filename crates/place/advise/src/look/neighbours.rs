@@ -1,13 +1,13 @@
 //! The others on the program's CPUs.
 
 use crate::evidence::{
-    BUSY_PERCENT, Evidence, LEAST_ASKED_PER_S, Neighbour, Neighbours, UnseenFact,
+    BUSY_PERCENT, Evidence, LEAST_ASKED_PER_S, NeighbourProgram, Neighbours, UnseenFact,
 };
 use seatmap_os::connections::{are_shown, connected};
 use seatmap_os::priority::{self, GivesWay};
 use seatmap_os::{CpuSet, Root, Tid, task};
 use seatmap_watch::Seating;
-use seatmap_watch::seating::{Cpu, Thread};
+use seatmap_watch::seating::{CpuActivity, WatchedThread};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The most neighbours that are kept.
@@ -28,7 +28,8 @@ const LEAST_PARTNER_PERCENT: f64 = 1.0;
 /// nothing, or something else, without them. This process used `own_percent` of a CPU.
 pub fn fill(evidence: &mut Evidence, seating: &Seating, own_percent: f64) {
     let cpus = CpuSet::of_list(&evidence.cpus).unwrap_or_default();
-    let shown: Vec<&Cpu> = seating.cpus.iter().filter(|cpu| cpus.contains(cpu.cpu)).collect();
+    let shown: Vec<&CpuActivity> =
+        seating.cpus.iter().filter(|cpu| cpus.contains(cpu.cpu)).collect();
     if shown.iter().filter(|cpu| cpu.busy_percent.is_some()).count() < cpus.len() {
         evidence.unseen.push(UnseenFact::Load);
     }
@@ -40,7 +41,7 @@ pub fn fill(evidence: &mut Evidence, seating: &Seating, own_percent: f64) {
     let count = shown.len() as f64;
     let busy: f64 = shown.iter().filter_map(|cpu| cpu.busy_percent).sum();
     let steal: f64 = shown.iter().filter_map(|cpu| cpu.steal_percent).sum();
-    let (with, against): (Vec<Neighbour>, Vec<Neighbour>) =
+    let (with, against): (Vec<NeighbourProgram>, Vec<NeighbourProgram>) =
         strangers.into_iter().partition(|one| partners.contains(&one.pid));
     let by_partners: f64 = with.iter().map(|one| one.percent).sum();
     let others = busy - evidence.used_percent - by_partners - own_percent;
@@ -63,7 +64,7 @@ pub fn fill(evidence: &mut Evidence, seating: &Seating, own_percent: f64) {
 }
 
 /// The programs that work with this one: those that wake it, and those that are connected with it.
-fn partners(evidence: &Evidence, strangers: &[Neighbour]) -> BTreeSet<Tid> {
+fn partners(evidence: &Evidence, strangers: &[NeighbourProgram]) -> BTreeSet<Tid> {
     let busy = strangers.iter().filter(|one| one.percent >= LEAST_PARTNER_PERCENT);
     let others: Vec<Tid> = busy.map(|one| one.pid).collect();
     let mut found = connected(&Root::new("/"), &evidence.pids, &others);
@@ -74,9 +75,13 @@ fn partners(evidence: &Evidence, strangers: &[Neighbour]) -> BTreeSet<Tid> {
 
 /// The setting by which all threads that want a CPU give way to the busiest neighbour for which
 /// there is one. They need not get any time.
-fn gives_way(threads: &[Thread], against: &[Neighbour], cpus: &[&Cpu]) -> Option<GivesWay> {
+fn gives_way(
+    threads: &[WatchedThread],
+    against: &[NeighbourProgram],
+    cpus: &[&CpuActivity],
+) -> Option<GivesWay> {
     let root = Root::new("/");
-    let mut wanting: Vec<&Thread> =
+    let mut wanting: Vec<&WatchedThread> =
         threads.iter().filter(|one| wanted(one) >= BUSY_PERCENT).collect();
     wanting.sort_by(|a, b| wanted(b).total_cmp(&wanted(a)));
     against.iter().find_map(|one| {
@@ -97,15 +102,15 @@ fn gives_way(threads: &[Thread], against: &[Neighbour], cpus: &[&Cpu]) -> Option
 }
 
 /// The part of the time in which a thread ran, or waited for a CPU as far as that is counted.
-fn wanted(thread: &Thread) -> f64 {
+fn wanted(thread: &WatchedThread) -> f64 {
     thread.run_percent + thread.wait_percent.unwrap_or(0.0)
 }
 
 /// The other programs on these CPUs, by process.
-fn by_program(cpus: &[&Cpu]) -> Vec<Neighbour> {
-    let mut by_pid: BTreeMap<Tid, Neighbour> = BTreeMap::new();
+fn by_program(cpus: &[&CpuActivity]) -> Vec<NeighbourProgram> {
+    let mut by_pid: BTreeMap<Tid, NeighbourProgram> = BTreeMap::new();
     for stranger in cpus.iter().flat_map(|cpu| &cpu.strangers) {
-        let one = by_pid.entry(stranger.pid).or_insert_with(|| Neighbour {
+        let one = by_pid.entry(stranger.pid).or_insert_with(|| NeighbourProgram {
             pid: stranger.pid,
             // A thread may have a name of its own, which says nothing to a person who has to find
             // the program.
@@ -119,7 +124,7 @@ fn by_program(cpus: &[&Cpu]) -> Vec<Neighbour> {
 }
 
 /// The busiest of these programs.
-fn busiest(mut all: Vec<Neighbour>) -> Vec<Neighbour> {
+fn busiest(mut all: Vec<NeighbourProgram>) -> Vec<NeighbourProgram> {
     all.retain(|one| one.percent >= LEAST_PERCENT);
     all.sort_by(|a, b| b.percent.total_cmp(&a.percent).then(a.pid.cmp(&b.pid)));
     all.truncate(MOST_LISTED);
@@ -142,7 +147,8 @@ mod tests {
     #[test]
     fn clients_and_its_own_short_children_are_no_neighbours() {
         let strangers = vec![stranger(3, 60.0), stranger(4, 30.0), stranger(5, 1.0)];
-        let cpu = Cpu { cpu: 0, busy_percent: Some(100.0), strangers, ..Cpu::default() };
+        let cpu =
+            CpuActivity { cpu: 0, busy_percent: Some(100.0), strangers, ..CpuActivity::default() };
         let seating = Seating { cpus: vec![cpu], ..Seating::default() };
         let client = Client { pid: (1 << 30) + 3, per_s: 100.0, ..Client::default() };
         let talk = ProgramTalk { clients: vec![client], ..ProgramTalk::default() };
@@ -152,7 +158,8 @@ mod tests {
         fill(&mut evidence, &seating, 2.0);
         let Neighbours { percent, programs, partners, .. } = &evidence.neighbours;
         assert!((percent - 30.0).abs() < 1e-9, "neither its client nor this process: {percent}");
-        let named = |all: &[Neighbour]| -> Vec<Tid> { all.iter().map(|one| one.pid).collect() };
+        let named =
+            |all: &[NeighbourProgram]| -> Vec<Tid> { all.iter().map(|one| one.pid).collect() };
         assert_eq!(named(programs), [(1 << 30) + 4], "nor one that used next to nothing");
         assert_eq!(named(partners), [(1 << 30) + 3]);
     }
@@ -176,7 +183,8 @@ mod tests {
         }
         let thread = |pid| Stranger { name: "of a thread".to_owned(), pid, ..stranger(0, 40.0) };
         let strangers = vec![thread(all[1]), thread(all[2])];
-        let cpu = Cpu { cpu: 0, busy_percent: Some(100.0), strangers, ..Cpu::default() };
+        let cpu =
+            CpuActivity { cpu: 0, busy_percent: Some(100.0), strangers, ..CpuActivity::default() };
         let seating = Seating { cpus: vec![cpu], ..Seating::default() };
         let mut evidence =
             Evidence { pids: vec![all[0]], cpus: "0".to_owned(), ..Evidence::default() };
@@ -185,7 +193,7 @@ mod tests {
             child.kill().unwrap();
             child.wait().unwrap();
         }
-        let named = |all: &[Neighbour]| -> Vec<(Tid, String)> {
+        let named = |all: &[NeighbourProgram]| -> Vec<(Tid, String)> {
             all.iter().map(|one| (one.pid, one.name.clone())).collect()
         };
         assert_eq!(named(&evidence.neighbours.partners), [(all[1], "sleep".to_owned())]);

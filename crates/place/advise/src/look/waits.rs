@@ -5,7 +5,7 @@
 //! for nothing then, however crowded its CPUs were, and be bound by nothing.
 
 use crate::evidence::BUSY_PERCENT;
-use seatmap_os::sched::Times;
+use seatmap_os::sched::ThreadTimes;
 use seatmap_os::{CpuSet, Tid, task};
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ const MOST_THREADS: usize = 64;
 /// Threads at their first and latest readings.
 #[derive(Debug, Default)]
 pub struct Waits {
-    threads: BTreeMap<Tid, (Times, Times)>,
+    threads: BTreeMap<Tid, (ThreadTimes, ThreadTimes)>,
     masks: BTreeMap<Tid, CpuSet>,
     /// Whether there were more threads than are followed.
     is_partial: bool,
@@ -23,7 +23,7 @@ pub struct Waits {
 
 /// The time of busy threads, in percent of one CPU's time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Demand {
+pub struct CpuDemand {
     /// The time on a CPU.
     pub run_percent: f64,
     /// The time in which they were ready, and others had the CPU.
@@ -61,12 +61,12 @@ impl Waits {
     /// kernel does not count it, or where there were more threads than are followed: the busy ones
     /// may be among the others. Threads that wake for a moment wait for a moment, which limits
     /// nothing.
-    pub fn demand(&self, seconds: f64) -> Option<Demand> {
+    pub fn demand(&self, seconds: f64) -> Option<CpuDemand> {
         if self.is_partial {
             return None;
         }
         let percent = |ns: u64| ns as f64 / 1e7 / seconds.max(1e-3);
-        let mut sum = Demand::default();
+        let mut sum = CpuDemand::default();
         let mut is_counted = false;
         for (first, last) in self.threads.values() {
             let Some((before, after)) = first.wait_ns.zip(last.wait_ns) else { continue };
@@ -79,7 +79,7 @@ impl Waits {
     }
 }
 
-impl Demand {
+impl CpuDemand {
     /// Adds the shares of a thread, if it is one that needs a CPU.
     pub fn add(&mut self, run_percent: f64, wait_percent: f64) {
         if run_percent + wait_percent >= BUSY_PERCENT {
@@ -103,12 +103,12 @@ mod tests {
 
     #[test]
     fn threads_that_have_ended_are_counted_up_to_their_last_reading() {
-        let times = |run_ns, wait_ns| Times { run_ns, wait_ns: Some(wait_ns) };
+        let times = |run_ns, wait_ns| ThreadTimes { run_ns, wait_ns: Some(wait_ns) };
         let mut waits = Waits::default();
         waits.threads.insert(7, (times(0, 0), times(500_000_000, 1_500_000_000)));
         waits.threads.insert(8, (times(10, 10), times(1_000_010, 10)));
         let demand = waits.demand(2.0).unwrap();
-        assert_eq!(demand, Demand { run_percent: 25.0, wait_percent: 75.0, threads: 1 });
+        assert_eq!(demand, CpuDemand { run_percent: 25.0, wait_percent: 75.0, threads: 1 });
         assert!((demand.waits_percent() - 75.0).abs() < 1e-9);
         assert_eq!(Waits::default().demand(2.0), None);
         waits.read((0..65).map(|_| 0));

@@ -1,6 +1,6 @@
 //! Distances as annealing reads them, and slots near others.
 
-use crate::search::Limit;
+use crate::search::SearchLimit;
 use crate::slot_groups::SlotGroups;
 use crate::{Problem, seed};
 
@@ -67,7 +67,7 @@ pub(super) struct MeasuredSlots<'a> {
 const WINDOWS: [usize; 3] = [4, 32, usize::MAX];
 
 impl<'a> MeasuredSlots<'a> {
-    pub(super) fn new(problem: &'a Problem, limit: &Limit) -> Self {
+    pub(super) fn new(problem: &'a Problem, limit: &SearchLimit) -> Self {
         let order = seed::nested(problem, limit);
         let mut place_of = vec![0; order.len()];
         order.iter().enumerate().for_each(|(at, slot)| place_of[*slot as usize] = at as u32);

@@ -2,7 +2,7 @@
 
 use super::metric::SlotMetric;
 use crate::Traffic;
-use crate::search::{Limit, Solution};
+use crate::search::{SearchLimit, Solution};
 use seatmap_data::statistics::Xoshiro;
 use std::time::Instant;
 
@@ -160,7 +160,7 @@ impl<'a, M: SlotMetric> SwapWalk<'a, M> {
     pub(super) fn walk(
         &mut self,
         temperatures: Temperatures,
-        limit: &Limit,
+        limit: &SearchLimit,
         rng: &mut Xoshiro,
     ) -> Solution {
         // Of a random number between 0 and 1, of which the temperature's multiple is allowed.
@@ -212,7 +212,7 @@ struct WalkClock {
 }
 
 impl WalkClock {
-    fn new(limit: &Limit, items: usize) -> Self {
+    fn new(limit: &SearchLimit, items: usize) -> Self {
         let began = Instant::now();
         let until = limit.deadline.map(|deadline| deadline.saturating_duration_since(began));
         WalkClock {
@@ -278,7 +278,7 @@ mod tests {
             add_up(&mut SwapWalk::new(&traffic, &[], &groups, slot_of.clone()), &mut rng)?;
             let distance = Square::from_fn(slots, |a, b| (a.abs_diff(b) * 7 % 13) as f32);
             let problem = Problem::new(traffic, distance);
-            let measured = MeasuredSlots::new(&problem, &Limit::kicks(1));
+            let measured = MeasuredSlots::new(&problem, &SearchLimit::kicks(1));
             let mut walk = SwapWalk::new(&problem.traffic, &problem.fixed, &measured, slot_of);
             prop_assert!((walk.cost - problem.cost(&walk.slot_of)).abs() < 1e-6);
             add_up(&mut walk, &mut rng)?;

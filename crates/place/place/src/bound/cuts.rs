@@ -1,9 +1,9 @@
 //! Lower bounds on the weight between groups of tasks.
 
-use super::products::Shape;
+use super::products::GraphShape;
 use super::spread::spread;
 use crate::Traffic;
-use crate::search::Limit;
+use crate::search::SearchLimit;
 
 /// A whole number of units below which sums of weights are told apart exactly enough.
 const MOST_UNITS: f64 = 1e8;
@@ -11,7 +11,7 @@ const MOST_UNITS: f64 = 1e8;
 /// The traffic, with all that bounds of its cuts need to know.
 pub(super) struct Cuts<'a> {
     traffic: &'a Traffic,
-    shape: Shape,
+    shape: GraphShape,
     /// The weight of each pair, the heaviest first.
     weights: Vec<f64>,
     /// The largest number of which every weight is a multiple.
@@ -24,14 +24,14 @@ impl<'a> Cuts<'a> {
         let mut weights: Vec<f64> =
             (0..traffic.tasks()).flat_map(later).map(|(_, weight)| weight).collect();
         weights.sort_by(|a, b| b.total_cmp(a));
-        Cuts { traffic, shape: Shape::new(traffic), unit: unit(&weights), weights }
+        Cuts { traffic, shape: GraphShape::new(traffic), unit: unit(&weights), weights }
     }
 
     /// The weight between groups of at most these numbers of tasks, at least.
     ///
-    /// The largest of three: the edges that do not fit inside, by number ([`Shape`]); the partners
+    /// The largest of three: the edges that do not fit inside, by number ([`GraphShape`]); the partners
     /// that do not, task by task; and the ways of [`spread`].
-    pub(super) fn least(&self, capacities: &[usize], limit: &Limit) -> f64 {
+    pub(super) fn least(&self, capacities: &[usize], limit: &SearchLimit) -> f64 {
         let largest = capacities.iter().copied().max().unwrap_or(0);
         if largest >= self.traffic.tasks() || self.weights.is_empty() {
             return 0.0;
@@ -100,7 +100,7 @@ mod tests {
     use super::*;
     use seatmap_data::statistics::Xoshiro;
 
-    const ENDLESS: Limit = Limit { deadline: None, kicks: 0, enough: 0.0, stop: None };
+    const ENDLESS: SearchLimit = SearchLimit { deadline: None, kicks: 0, enough: 0.0, stop: None };
 
     /// The least weight between groups, by trying all.
     fn least_of_all(traffic: &Traffic, rooms: &mut [usize], group_of: &mut Vec<usize>) -> f64 {

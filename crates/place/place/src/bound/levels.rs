@@ -3,7 +3,7 @@
 use super::cuts::Cuts;
 use super::{Nearest, partners};
 use crate::Problem;
-use crate::search::Limit;
+use crate::search::SearchLimit;
 use seatmap_data::machine::Square;
 
 /// Above these numbers of tasks and slots the simple bound must do: others take time in the cube of
@@ -42,7 +42,7 @@ struct Division {
 /// of the cost by what is left of the distances. The first has a bound whatever the placement
 /// ([`Cuts::least`]), and the second that of Gilmore & Lawler. Any prices are right, since what is
 /// left may be negative; a search looks for good ones.
-pub(super) fn by_levels(problem: &Problem, limit: &Limit) -> Option<f64> {
+pub(super) fn by_levels(problem: &Problem, limit: &SearchLimit) -> Option<f64> {
     let is_small = problem.tasks() <= MOST_TASKS && problem.slots() <= MOST_SLOTS;
     if !is_small || !has_amounts(problem) || limit.is_late() {
         return None;
@@ -91,7 +91,7 @@ struct Prices {
 
 impl Levels<'_> {
     /// The best bound that a search for good prices leads to.
-    fn best(&self, limit: &Limit) -> Option<f64> {
+    fn best(&self, limit: &SearchLimit) -> Option<f64> {
         let gaps = self.divisions.iter().zip(&self.least);
         let mut prices = Prices {
             crossing: gaps.map(|(by, least)| if *least > 0.0 { by.gap } else { 0.0 }).collect(),
@@ -104,7 +104,7 @@ impl Levels<'_> {
     }
 
     /// Better prices of crossings, one at a time.
-    fn priced(&self, prices: &mut Prices, mut best: f64, first: f64, limit: &Limit) -> f64 {
+    fn priced(&self, prices: &mut Prices, mut best: f64, first: f64, limit: &SearchLimit) -> f64 {
         let mut change = first;
         for _ in 0..HALVINGS {
             for at in 0..prices.crossing.len() {
@@ -127,7 +127,7 @@ impl Levels<'_> {
 
     /// Better shares of distances: a slot that others count on more than it counts on them becomes
     /// dearer to them. Steps are Polyak's (1969) towards a bound that is a little better.
-    fn skewed(&self, prices: &mut Prices, mut best: f64, limit: &Limit) -> f64 {
+    fn skewed(&self, prices: &mut Prices, mut best: f64, limit: &SearchLimit) -> f64 {
         let n = self.distance.n();
         let mut at = prices.clone();
         let mut hope = FIRST_HOPE;
@@ -162,7 +162,7 @@ impl Levels<'_> {
 
     /// The bound by these prices, rounded down, and the weight for which each slot counts on each
     /// other one. `None` where time is up.
-    fn bound(&self, prices: &Prices, limit: &Limit) -> Option<(f64, Square<f64>)> {
+    fn bound(&self, prices: &Prices, limit: &SearchLimit) -> Option<(f64, Square<f64>)> {
         let n = self.distance.n();
         let mut left = self.distance.clone();
         for a in 0..n {

@@ -7,7 +7,7 @@ const MOST_PAIRS: usize = 1500;
 
 /// Limits on the number of edges inside any set of vertices.
 #[derive(Debug)]
-pub(super) struct Shape {
+pub(super) struct GraphShape {
     tasks: usize,
     pairs: usize,
     /// The number of edges beyond those of a forest.
@@ -18,13 +18,13 @@ pub(super) struct Shape {
     trees: Option<usize>,
 }
 
-impl Shape {
+impl GraphShape {
     pub(super) fn new(traffic: &Traffic) -> Self {
         let tasks = traffic.tasks();
         let apart: Vec<Vec<u32>> = (0..tasks).map(|from| steps_from(traffic, from)).collect();
         let is_first = |task: &usize| (0..*task).all(|before| apart[*task][before] == u32::MAX);
         let components = (0..tasks).filter(is_first).count();
-        Shape {
+        GraphShape {
             tasks,
             pairs: traffic.pairs(),
             cycles: traffic.pairs() + components - tasks,
@@ -164,10 +164,10 @@ mod tests {
     use super::*;
     use seatmap_data::statistics::Xoshiro;
 
-    fn shape(spec: &str) -> Shape {
+    fn shape(spec: &str) -> GraphShape {
         let pattern = seatmap_data::pattern::generate(spec).unwrap();
         let edges = pattern.edges.iter().map(|edge| (edge.from, edge.to, edge.bytes));
-        Shape::new(&Traffic::new(pattern.tasks, edges))
+        GraphShape::new(&Traffic::new(pattern.tasks, edges))
     }
 
     #[test]
@@ -213,7 +213,7 @@ mod tests {
             held.push(Traffic::new(n, (0..edges).map(|_| (rng.below(n), rng.below(n), 1.0))));
         }
         for traffic in held {
-            let shape = Shape::new(&traffic);
+            let shape = GraphShape::new(&traffic);
             for set in 0_u32..1 << traffic.tasks() {
                 let is_in = |task: usize| set >> task & 1 == 1;
                 let inside: usize = (0..traffic.tasks())

@@ -1,7 +1,7 @@
 //! A bound on a cut by spreading the traffic over more pairs.
 
 use crate::Traffic;
-use crate::search::{Limit, Watch};
+use crate::search::{DeadlineWatch, SearchLimit};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -37,7 +37,12 @@ const UNUSED: f64 = 1e-9;
 /// bound.
 ///
 /// Where these ways cannot come to more than `known`, it is given up at once.
-pub(super) fn spread(traffic: &Traffic, capacities: &[usize], known: f64, limit: &Limit) -> f64 {
+pub(super) fn spread(
+    traffic: &Traffic,
+    capacities: &[usize],
+    known: f64,
+    limit: &SearchLimit,
+) -> f64 {
     let capacity = capacities.iter().copied().max().unwrap_or(0);
     // Where all groups may be full, the bound of the ways is that of the largest capacity.
     let are_full = capacities.iter().all(|other| *other == capacity)
@@ -60,14 +65,14 @@ fn packed(
     traffic: &Traffic,
     capacities: &[usize],
     dearest: f64,
-    limit: &Limit,
+    limit: &SearchLimit,
     is_useless: impl Fn(f64) -> bool,
 ) -> f64 {
     let capacity = capacities.iter().copied().max().unwrap_or(0);
     let mut packing = Packing::new(traffic);
     // A look at all neighbours, and as many at a heap of them.
     let looks = traffic.tasks() + 2 * traffic.pairs();
-    let mut watch = Watch::new(limit, 8 * looks);
+    let mut watch = DeadlineWatch::new(limit, 8 * looks);
     let rounds = (LOOKS / (looks * traffic.tasks()).max(1)).clamp(*ROUNDS.start(), *ROUNDS.end());
     for round in 0..rounds {
         // Long steps first, and short ones near the end.
@@ -147,7 +152,12 @@ impl Packing {
 
     /// The ways of all tasks for which they cost no more than this times the lowest price. `None`
     /// where time is up.
-    fn stars(&mut self, capacity: usize, dearest: f64, watch: &mut Watch) -> Option<Vec<Star>> {
+    fn stars(
+        &mut self,
+        capacity: usize,
+        dearest: f64,
+        watch: &mut DeadlineWatch,
+    ) -> Option<Vec<Star>> {
         let mut stars = Vec::with_capacity(self.tasks);
         for task in 0..self.tasks {
             if watch.is_late() {

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use seatmap_data::pattern::qaplib::Instance;
 use seatmap_data::statistics::Xoshiro;
 
-const ENDLESS: Limit = Limit { deadline: None, kicks: 0, enough: 0.0, stop: None };
+const ENDLESS: SearchLimit = SearchLimit { deadline: None, kicks: 0, enough: 0.0, stop: None };
 
 #[test]
 fn a_ring_on_a_uniform_machine_is_bounded_exactly() {
@@ -19,7 +19,7 @@ fn a_ring_on_a_uniform_machine_is_bounded_exactly() {
 fn without_time_it_is_what_is_sure() {
     let traffic = Traffic::new(6, (0..6).map(|task| (task, (task + 1) % 6, 1.0)));
     let problem = Problem::new(traffic, Square::from_fn(8, |i, j| if i == j { 0.0 } else { 7.0 }));
-    let late = Limit::seconds(0.0);
+    let late = SearchLimit::seconds(0.0);
     assert_eq!(lower_bound(&problem, &late), 0.0);
     let qap = |cell: f64| {
         Qap::new(Square::filled(2, 3.0), Square::from_fn(2, |i, j| if i < j { cell } else { 1.0 }))
@@ -161,7 +161,8 @@ fn groups_within_groups_are_bounded_closely() {
         let pattern = seatmap_data::pattern::generate(spec).unwrap();
         let edges = pattern.edges.iter().map(|edge| (edge.from, edge.to, edge.bytes));
         let problem = Problem::new(Traffic::new(32, edges), Square::from_fn(32, deep));
-        let cost = crate::portfolio::portfolio(&problem, &Limit::kicks(2000), 1).solution.cost;
+        let cost =
+            crate::portfolio::portfolio(&problem, &SearchLimit::kicks(2000), 1).solution.cost;
         let bound = lower_bound(&problem, &ENDLESS);
         assert!(bound <= cost && bound > (least - 1e-6) * cost, "{spec}: {bound} of {cost}");
     }
@@ -183,7 +184,7 @@ fn a_deadline_is_kept() {
     let distance = Square::from_fn(n, |a, b| deep(a % 32, b % 32) + if a == b { 0.0 } else { 9.0 });
     let problem = Problem::new(Traffic::new(n, edges), distance);
     let began = std::time::Instant::now();
-    let bound = lower_bound(&problem, &Limit::seconds(0.05));
+    let bound = lower_bound(&problem, &SearchLimit::seconds(0.05));
     // Other programs may have the CPU meanwhile.
     assert!(began.elapsed().as_secs_f64() < 2.0, "{:?}", began.elapsed());
     assert!(bound > 0.0);
@@ -203,7 +204,7 @@ fn best_known_answers_of_qaplib_are_above_it() {
         let instance = Instance::read(&text).unwrap();
         let n = instance.n;
         let [a, b] = [&instance.a, &instance.b].map(|m| Square::from_fn(n, |i, j| m[i * n + j]));
-        let solved = crate::solve::solve(&Qap::new(a, b), &Limit::kicks(1), 1, 1);
+        let solved = crate::solve::solve(&Qap::new(a, b), &SearchLimit::kicks(1), 1, 1);
         assert!(solved.lower_bound <= best, "{}: {} over {best}", fields[0], solved.lower_bound);
         held += 1;
     }

@@ -1,7 +1,7 @@
 //! Small cases whose answers are known, and rules that every answer must obey.
 
 use super::*;
-use crate::search::Limit;
+use crate::search::SearchLimit;
 use crate::{Level, MessageWait, Weight};
 use seatmap_data::machine::{Profile, catalog};
 use seatmap_data::pattern::{Pattern, generate};
@@ -14,9 +14,9 @@ fn placed(
     machine: &Profile,
     pattern: &Pattern,
     change: impl Fn(&mut PlaceRequest),
-) -> Result<Answer, PlaceError> {
+) -> Result<PlacementResult, PlaceError> {
     let mut request = PlaceRequest::new(machine, pattern);
-    request.limit = Limit::kicks(300);
+    request.limit = SearchLimit::kicks(300);
     change(&mut request);
     request.place()
 }
@@ -150,7 +150,8 @@ fn the_same_seed_and_count_give_the_same_answer() {
 fn thousands_of_tasks_go_by_levels() {
     let machine = machine("xeon-e5-2680-2s");
     let pattern = generate("stencil2d:48x40").unwrap();
-    let answer = placed(&machine, &pattern, |request| request.limit = Limit::kicks(3)).unwrap();
+    let answer =
+        placed(&machine, &pattern, |request| request.limit = SearchLimit::kicks(3)).unwrap();
     assert!(
         answer.cost < 0.5 * answer.baselines.random.mean,
         "{} {:?}",
@@ -231,9 +232,9 @@ fn few_placements_are_all_run() {
     let time_ns = clock(&machine, &pattern);
     let mut request = PlaceRequest::new(&machine, &pattern);
     request.cpus = Some(vec![0, 1, 8, 9, 16]);
-    request.limit = Limit::kicks(1000);
+    request.limit = SearchLimit::kicks(1000);
     let exact = request.place().unwrap();
-    let by_runs = request.place_by(Judge { time_ns: &time_ns, floor_ns: 0.0 }).unwrap();
+    let by_runs = request.place_by(TrialJudge { time_ns: &time_ns, floor_ns: 0.0 }).unwrap();
     assert!(exact.optimal && by_runs.optimal);
     assert!(
         (by_runs.cost - exact.cost).abs() < 1e-6 * exact.cost,
@@ -253,8 +254,8 @@ fn runs_find_the_same_with_any_number_of_threads_and_keep_to_the_rules() {
     let found = |threads: usize| {
         let mut request = PlaceRequest::new(&machine, &pattern);
         (request.threads, request.fixed, request.limit) =
-            (threads, vec![(3, 60)], Limit::kicks(200));
-        request.place_by(Judge { time_ns: &time_ns, floor_ns: 1.0 }).unwrap()
+            (threads, vec![(3, 60)], SearchLimit::kicks(200));
+        request.place_by(TrialJudge { time_ns: &time_ns, floor_ns: 1.0 }).unwrap()
     };
     let one = found(1);
     let four = found(4);
@@ -269,8 +270,8 @@ fn runs_stay_in_their_sections() {
     let pattern = generate("ring:8").unwrap();
     let time_ns = clock(&machine, &pattern);
     let mut request = PlaceRequest::new(&machine, &pattern);
-    (request.method, request.limit) = (PlaceMethod::Partition, Limit::kicks(100));
-    let answer = request.place_by(Judge { time_ns: &time_ns, floor_ns: 0.0 }).unwrap();
+    (request.method, request.limit) = (PlaceMethod::Partition, SearchLimit::kicks(100));
+    let answer = request.place_by(TrialJudge { time_ns: &time_ns, floor_ns: 0.0 }).unwrap();
     let on_first = answer
         .placement
         .iter()
@@ -294,7 +295,7 @@ fn a_pattern_without_messages_costs_nothing() {
 fn runs_take_a_pu_a_task() {
     let machine = machine("xeon-e5-2680-2s");
     let pattern = generate("ring:40").unwrap();
-    let judge = Judge { time_ns: &|_| Ok(1.0), floor_ns: 0.0 };
+    let judge = TrialJudge { time_ns: &|_| Ok(1.0), floor_ns: 0.0 };
     let error = PlaceRequest::new(&machine, &pattern).place_by(judge).unwrap_err().to_string();
     assert_eq!(error, "40 tasks on 32 PUs: a run needs a PU for each task");
 }
@@ -305,7 +306,7 @@ fn a_run_that_fails_says_so() {
     let pattern = generate("ring:4").unwrap();
     let refused = |time_ns: &(dyn Fn(&[u32]) -> Result<f64, String> + Sync)| {
         PlaceRequest::new(&machine, &pattern)
-            .place_by(Judge { time_ns, floor_ns: 0.0 })
+            .place_by(TrialJudge { time_ns, floor_ns: 0.0 })
             .unwrap_err()
     };
     assert_eq!(
@@ -323,14 +324,14 @@ fn is_next(pair: &[u32]) -> bool {
 
 #[test]
 fn nothing_usual_is_better_than_what_is_found() {
-    let best = |answer: &Answer| {
+    let best = |answer: &PlacementResult| {
         answer.baselines.os.min(answer.baselines.compact).min(answer.baselines.scatter)
     };
     let machine = machine("core-i9-12900k");
     let pattern = generate("ring:24").unwrap();
     let answer = placed(&machine, &pattern, |request: &mut PlaceRequest| {
         request.objective = Objective::Congestion;
-        request.limit = Limit::kicks(1);
+        request.limit = SearchLimit::kicks(1);
     })
     .unwrap();
     assert!(answer.cost <= best(&answer), "{} {:?}", answer.cost, answer.baselines);
@@ -339,8 +340,8 @@ fn nothing_usual_is_better_than_what_is_found() {
     let time_ns =
         |placement: &[u32]| Ok(placement.windows(2).filter(|pair| !is_next(pair)).count() as f64);
     let mut request = PlaceRequest::new(&machine, &pattern);
-    request.limit = Limit::kicks(1);
-    let answer = request.place_by(Judge { time_ns: &time_ns, floor_ns: 0.0 }).unwrap();
+    request.limit = SearchLimit::kicks(1);
+    let answer = request.place_by(TrialJudge { time_ns: &time_ns, floor_ns: 0.0 }).unwrap();
     assert!(answer.cost <= best(&answer), "{} {:?}", answer.cost, answer.baselines);
 }
 
@@ -373,7 +374,8 @@ pub(crate) fn sleeping_pairs() -> seatmap_data::pattern::Pattern {
     let edges = (0..4).flat_map(|pair| [edge(pair, pair + 4), edge(pair + 4, pair)]);
     let mut pattern = seatmap_data::pattern::Pattern::gathered("pairs", 8, edges);
     let methods = vec!["wakeups".to_owned()];
-    pattern.observation = Some(seatmap_data::pattern::Observed { methods, ..Default::default() });
+    pattern.observation =
+        Some(seatmap_data::pattern::PatternObservation { methods, ..Default::default() });
     pattern
 }
 

@@ -1,7 +1,7 @@
 //! Orders worth a run: the model's best, and those that it calls worse, as no model knows
 //! everything.
 
-use crate::ranks::over_nodes::{Judge, launchers};
+use crate::ranks::over_nodes::{RoundTripJudge, launchers};
 use crate::ranks::{RankPlan, RankRequest, RankWishes, RanksError, inside, orders};
 use seatmap_data::statistics::Xoshiro;
 
@@ -10,7 +10,7 @@ const RANDOM: usize = 2;
 
 /// An order of ranks with its name.
 #[derive(Clone, Debug)]
-pub struct Candidate {
+pub struct RankCandidate {
     /// Its name.
     pub name: String,
     /// Where each rank runs.
@@ -24,7 +24,7 @@ impl RankRequest<'_> {
     ///
     /// # Errors
     /// [`RanksError`]: what is asked for cannot be.
-    pub fn candidates(&self, most: usize) -> Result<Vec<Candidate>, RanksError> {
+    pub fn candidates(&self, most: usize) -> Result<Vec<RankCandidate>, RanksError> {
         let seats = self.seats()?;
         let mut known = launchers(self, &seats).into_iter();
         let searched_in_blocks = self.wishes.fixed.is_empty() && !self.wishes.in_blocks;
@@ -32,16 +32,16 @@ impl RankRequest<'_> {
         let parts = if searched_in_blocks { 3 } else { 2 };
         let measured =
             RankRequest { limit: self.limit.time_part(parts), ..self.clone() }.place()?;
-        let mut all: Vec<Candidate> =
+        let mut all: Vec<RankCandidate> =
             known.next().map(|(name, order)| self.candidate(name, order)).into_iter().collect();
-        all.push(Candidate { name: "measured".to_owned(), plan: measured });
+        all.push(RankCandidate { name: "measured".to_owned(), plan: measured });
         // Blocks with fixed ranks are refused, and a request for blocks has them in `measured`
         // already.
         if searched_in_blocks {
             let wishes = RankWishes { in_blocks: true, ..self.wishes.clone() };
             let limit = self.limit.time_part(2);
             let plan = RankRequest { wishes, limit, ..self.clone() }.place()?;
-            all.push(Candidate { name: "measured, in blocks".to_owned(), plan });
+            all.push(RankCandidate { name: "measured, in blocks".to_owned(), plan });
         }
         all.extend(known.map(|(name, order)| self.candidate(name, order)));
         let mut rng = Xoshiro::new(self.seed);
@@ -49,7 +49,7 @@ impl RankRequest<'_> {
             let order = orders::random(self.pattern.tasks, &seats, &mut rng);
             all.push(self.candidate(format!("random {number}"), order));
         }
-        let mut kept: Vec<Candidate> = Vec::new();
+        let mut kept: Vec<RankCandidate> = Vec::new();
         for candidate in all {
             // The first of equal orders keeps its name: block before the search's own, which a user
             // finds harder to set.
@@ -64,10 +64,10 @@ impl RankRequest<'_> {
     }
 
     /// An order that somebody else made, with the cheapest CPUs on each node.
-    fn candidate(&self, name: String, node_of: Vec<usize>) -> Candidate {
+    fn candidate(&self, name: String, node_of: Vec<usize>) -> RankCandidate {
         let cpus = inside::cpus(self, &node_of, &self.limit);
         let plan = self.ordered(&name, node_of, cpus);
-        Candidate { name, plan }
+        RankCandidate { name, plan }
     }
 
     /// The plan of an order that somebody else made, as nodes of this cluster and CPUs on them, and
@@ -81,7 +81,7 @@ impl RankRequest<'_> {
             node_of.len() == self.pattern.tasks && cpus.len() == node_of.len(),
             "a seat for each rank"
         );
-        let costs = Judge::new(self).costs(&node_of);
+        let costs = RoundTripJudge::new(self).costs(&node_of);
         RankPlan { method: name.to_owned(), ..self.plan_of(node_of, cpus, costs) }
     }
 }
@@ -89,22 +89,22 @@ impl RankRequest<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ranks::{Node, Nodes};
-    use crate::search::Limit;
+    use crate::ranks::{ClusterNodes, RankNode};
+    use crate::search::SearchLimit;
     use seatmap_data::machine::Square;
     use seatmap_data::pattern::{Edge, Pattern};
 
     /// Four nodes of two CPUs, by turns on two switches.
-    fn nodes() -> Nodes {
+    fn nodes() -> ClusterNodes {
         let group = vec![0, 1, 0, 1];
         let apart = |a: usize, b: usize| match (a == b, group[a] == group[b]) {
             (true, _) => 1.0,
             (false, true) => 10.0,
             (false, false) => 100.0,
         };
-        Nodes {
+        ClusterNodes {
             nodes: (0..4)
-                .map(|at| Node { name: format!("n{at}"), cpus: 2, profile: None })
+                .map(|at| RankNode { name: format!("n{at}"), cpus: 2, profile: None })
                 .collect(),
             distance_ns: Square::from_fn(4, apart),
             message_bytes: 8,
@@ -125,7 +125,8 @@ mod tests {
     fn each_is_another_and_the_measured_one_is_the_cheapest() {
         let nodes = nodes();
         let ring = ring();
-        let request = RankRequest { limit: Limit::kicks(50), ..RankRequest::new(&nodes, &ring) };
+        let request =
+            RankRequest { limit: SearchLimit::kicks(50), ..RankRequest::new(&nodes, &ring) };
         let found = request.candidates(12).unwrap();
         let names: Vec<&str> = found.iter().map(|candidate| &*candidate.name).collect();
         assert_eq!(names[..2], ["block", "measured"]);
@@ -143,8 +144,11 @@ mod tests {
         let nodes = nodes();
         let ring = ring();
         let wishes = RankWishes { fixed: vec![(0, "n2".to_owned())], ..RankWishes::default() };
-        let request =
-            RankRequest { wishes, limit: Limit::kicks(50), ..RankRequest::new(&nodes, &ring) };
+        let request = RankRequest {
+            wishes,
+            limit: SearchLimit::kicks(50),
+            ..RankRequest::new(&nodes, &ring)
+        };
         let found = request.candidates(12).unwrap();
         assert!(found.iter().all(|candidate| candidate.plan.node(0) == "n2"));
         assert!(found.iter().any(|candidate| candidate.name == "measured"));

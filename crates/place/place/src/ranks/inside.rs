@@ -1,7 +1,7 @@
 //! Where the ranks of one node sit.
 
-use crate::ranks::{Node, RankRequest};
-use crate::search::Limit;
+use crate::ranks::{RankNode, RankRequest};
+use crate::search::SearchLimit;
 use crate::solve::cheapest;
 use crate::{Problem, Traffic};
 use seatmap_data::machine::{Profile, Square};
@@ -13,7 +13,7 @@ type Talk = Vec<(usize, usize, u64)>;
 /// The CPUs of each rank, by the cheapest placement found on each node's core distances. Nodes
 /// without them fill their CPUs in order.
 #[must_use]
-pub fn cpus(request: &RankRequest, node_of: &[usize], limit: &Limit) -> Vec<Vec<u32>> {
+pub fn cpus(request: &RankRequest, node_of: &[usize], limit: &SearchLimit) -> Vec<Vec<u32>> {
     let traffic = request.traffic();
     let mut ranks_of = BTreeMap::<usize, Vec<usize>>::new();
     node_of
@@ -46,7 +46,7 @@ pub fn cpus(request: &RankRequest, node_of: &[usize], limit: &Limit) -> Vec<Vec<
     cpus
 }
 
-fn are_alike(a: &Node, b: &Node) -> bool {
+fn are_alike(a: &RankNode, b: &RankNode) -> bool {
     a.cpus == b.cpus && a.profile == b.profile
 }
 
@@ -64,10 +64,10 @@ fn talk(traffic: &Traffic, ranks: &[usize]) -> Talk {
 
 fn on_node(
     request: &RankRequest,
-    node: &Node,
+    node: &RankNode,
     ranks: usize,
     talk: &Talk,
-    limit: &Limit,
+    limit: &SearchLimit,
 ) -> Vec<Vec<u32>> {
     let seats = seats(node, request.wishes.cpus_per_rank, ranks);
     // Ranks that do not talk to each other on the node may sit in any order.
@@ -87,7 +87,7 @@ fn on_node(
 
 /// The seats of a node: CPUs that share as much as possible, and no two hardware threads of a core
 /// while cores suffice.
-fn seats(node: &Node, per_rank: usize, ranks: usize) -> Vec<Vec<u32>> {
+fn seats(node: &RankNode, per_rank: usize, ranks: usize) -> Vec<Vec<u32>> {
     let all = node.compact();
     // A CPU of which nothing is known counts as a core.
     let cores: Vec<u32> = all

@@ -4,10 +4,10 @@ use seatmap_data::machine::{Profile, Square};
 
 /// Nodes with CPUs, and how far apart they are.
 #[derive(Clone, Debug)]
-pub struct Nodes {
+pub struct ClusterNodes {
     /// The nodes.
-    pub nodes: Vec<Node>,
-    /// Round trips of a message of [`Nodes::message_bytes`] between two nodes, in nanoseconds; on
+    pub nodes: Vec<RankNode>,
+    /// Round trips of a message of [`ClusterNodes::message_bytes`] between two nodes, in nanoseconds; on
     /// the diagonal that between two CPUs of the node.
     pub distance_ns: Square<f32>,
     /// The size of the message.
@@ -20,7 +20,7 @@ pub struct Nodes {
 
 /// A node.
 #[derive(Clone, Debug)]
-pub struct Node {
+pub struct RankNode {
     /// Its host name.
     pub name: String,
     /// How many CPUs are online.
@@ -29,7 +29,7 @@ pub struct Node {
     pub profile: Option<Profile>,
 }
 
-impl Node {
+impl RankNode {
     /// How many CPUs ranks may sit on: those with distances, where they are known. A process that
     /// measured them in a cpuset had fewer than are online.
     #[must_use]

@@ -2,8 +2,8 @@
 
 use crate::bound::gilmore_lawler;
 use crate::ranks::orders::{block, cyclic, plane, random};
-use crate::ranks::{Costs, Order, RankRequest, RanksError};
-use crate::search::Limit;
+use crate::ranks::{NamedOrder, OrderCosts, RankRequest, RanksError};
+use crate::search::SearchLimit;
 use crate::solve::cheapest;
 use crate::{Problem, Traffic, Zones};
 use seatmap_data::machine::Square;
@@ -24,11 +24,11 @@ const ROUNDED: f64 = 1.0 + 1e-6;
 
 /// Ranks on nodes, and what is known of that.
 #[derive(Clone, Debug)]
-pub struct Spread {
+pub struct NodeAssignment {
     /// The node of each rank.
     pub node_of: Vec<usize>,
     /// The sum over all messages of the round trip between their nodes, and where they go.
-    pub costs: Costs,
+    pub costs: OrderCosts,
     /// Every spread costs at least this, in nanoseconds.
     pub lower_bound_ns: f64,
     /// Whether none is cheaper.
@@ -36,7 +36,7 @@ pub struct Spread {
     /// The method that found it.
     pub method: String,
     /// The orders that launchers know.
-    pub orders: Vec<Order>,
+    pub orders: Vec<NamedOrder>,
 }
 
 /// The cheapest spread found. It is never worse than an order that launchers know, as these are
@@ -44,18 +44,21 @@ pub struct Spread {
 ///
 /// # Errors
 /// [`RanksError`]: what is asked for cannot be.
-pub fn spread(request: &RankRequest) -> Result<Spread, RanksError> {
+pub fn spread(request: &RankRequest) -> Result<NodeAssignment, RanksError> {
     let seats = request.seats()?;
-    let judge = Judge::new(request);
+    let judge = RoundTripJudge::new(request);
     let known = launchers(request, &seats);
     let mut rng = Xoshiro::new(request.seed);
-    let drawn: Vec<Costs> =
+    let drawn: Vec<OrderCosts> =
         (0..DRAWN).map(|_| judge.costs(&random(request.pattern.tasks, &seats, &mut rng))).collect();
-    let mut orders: Vec<Order> = known
+    let mut orders: Vec<NamedOrder> = known
         .iter()
-        .map(|(name, order)| Order { name: name.clone(), costs: judge.costs(order) })
+        .map(|(name, order)| NamedOrder { name: name.clone(), costs: judge.costs(order) })
         .collect();
-    orders.push(Order { name: format!("random, mean of {DRAWN}"), costs: Costs::mean(&drawn) });
+    orders.push(NamedOrder {
+        name: format!("random, mean of {DRAWN}"),
+        costs: OrderCosts::mean(&drawn),
+    });
     let mut found = if request.wishes.in_blocks {
         by_blocks(request, &seats)?
     } else {
@@ -66,11 +69,11 @@ pub fn spread(request: &RankRequest) -> Result<Spread, RanksError> {
     let usable = known.into_iter().zip(&orders).filter(|((_, order), _)| request.allows(order));
     for ((name, node_of), order) in usable {
         if order.costs.total_ns < found.costs.total_ns {
-            found = Spread { node_of, costs: order.costs, method: name, ..found };
+            found = NodeAssignment { node_of, costs: order.costs, method: name, ..found };
         }
     }
     let is_optimal = found.is_optimal || found.costs.total_ns <= found.lower_bound_ns * ROUNDED;
-    Ok(Spread { orders, is_optimal, ..found })
+    Ok(NodeAssignment { orders, is_optimal, ..found })
 }
 
 /// Block, cyclic, and the planes between them.
@@ -102,20 +105,20 @@ fn distinct(node_of: &[usize]) -> usize {
 }
 
 /// Judges orders by the measured round trips.
-pub(crate) struct Judge<'a> {
+pub(crate) struct RoundTripJudge<'a> {
     request: &'a RankRequest<'a>,
     traffic: Traffic,
 }
 
-impl<'a> Judge<'a> {
+impl<'a> RoundTripJudge<'a> {
     pub fn new(request: &'a RankRequest<'a>) -> Self {
-        Judge { request, traffic: request.traffic() }
+        RoundTripJudge { request, traffic: request.traffic() }
     }
 
     /// The cost of an order, and where its messages go.
-    pub fn costs(&self, node_of: &[usize]) -> Costs {
+    pub fn costs(&self, node_of: &[usize]) -> OrderCosts {
         let nodes = self.request.nodes;
-        let mut costs = Costs::default();
+        let mut costs = OrderCosts::default();
         let mut all = 0.0;
         for rank in 0..self.traffic.tasks() {
             for (with, messages) in self.traffic.of(rank).filter(|(with, _)| *with > rank) {
@@ -136,7 +139,7 @@ impl<'a> Judge<'a> {
 }
 
 /// A seat for each rank by itself.
-fn rank_by_rank(request: &RankRequest, judge: &Judge, seats: &[usize]) -> Spread {
+fn rank_by_rank(request: &RankRequest, judge: &RoundTripJudge, seats: &[usize]) -> NodeAssignment {
     let problem = problem(request, judge.traffic.clone(), seats);
     let lower_bound_ns = bound(&problem, seats, &request.limit.part(BOUND_PART));
     let best = cheapest(&problem, lower_bound_ns, &request.limit, request.threads, request.seed);
@@ -144,9 +147,9 @@ fn rank_by_rank(request: &RankRequest, judge: &Judge, seats: &[usize]) -> Spread
         .iter()
         .map(|slot| problem.pu_of_slot[*slot as usize] as usize)
         .collect();
-    Spread {
+    NodeAssignment {
         node_of,
-        costs: Costs::default(),
+        costs: OrderCosts::default(),
         lower_bound_ns,
         is_optimal: best.is_optimal,
         method: best.method,
@@ -155,7 +158,7 @@ fn rank_by_rank(request: &RankRequest, judge: &Judge, seats: &[usize]) -> Spread
 }
 
 /// A node for each block of consecutive ranks: as many as the smallest node has seats for.
-fn by_blocks(request: &RankRequest, seats: &[usize]) -> Result<Spread, RanksError> {
+fn by_blocks(request: &RankRequest, seats: &[usize]) -> Result<NodeAssignment, RanksError> {
     // Any block must fit on any node, since the search only chooses the order of the nodes.
     let size = seats.iter().copied().filter(|seats| *seats > 0).min().unwrap_or(1);
     let ranks = request.pattern.tasks;
@@ -181,11 +184,11 @@ fn by_blocks(request: &RankRequest, seats: &[usize]) -> Result<Spread, RanksErro
     let problem = problem(request, Traffic::new(blocks, edges), &one_each);
     let best = cheapest(&problem, 0.0, &request.limit, request.threads, request.seed);
     // A bound on blocks would not be one on all orders.
-    Ok(Spread {
+    Ok(NodeAssignment {
         node_of: (0..ranks)
             .map(|rank| problem.pu_of_slot[best.solution.slot_of[rank / size] as usize] as usize)
             .collect(),
-        costs: Costs::default(),
+        costs: OrderCosts::default(),
         lower_bound_ns: 0.0,
         is_optimal: false,
         method: format!("blocks of {size}, {}", best.method),
@@ -219,7 +222,7 @@ fn problem(request: &RankRequest, traffic: Traffic, seats: &[usize]) -> Problem 
 /// Gilmore's and Lawler's bound ([`gilmore_lawler`]). Where there are too many seats for it, each
 /// rank has the node that is best for it and its heaviest partners the seats nearest to that, which
 /// are the same for all seats of a node.
-fn bound(problem: &Problem, seats: &[usize], limit: &Limit) -> f64 {
+fn bound(problem: &Problem, seats: &[usize], limit: &SearchLimit) -> f64 {
     if problem.slots() <= MOST_ASSIGNED {
         return gilmore_lawler(problem, limit);
     }

@@ -1,6 +1,6 @@
 //! The answer on file.
 
-use crate::ranks::over_nodes::Spread;
+use crate::ranks::over_nodes::NodeAssignment;
 use crate::ranks::{RankRequest, RanksError, inside, over_nodes};
 use seatmap_data::document::DocumentError;
 use seatmap_data::statistics::words::counted;
@@ -42,14 +42,14 @@ pub struct RankPlan {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub by_mpi: bool,
     /// The cost of this order.
-    pub costs: Costs,
+    pub costs: OrderCosts,
     /// Every order costs at least this, in nanoseconds.
     pub lower_bound_ns: f64,
     /// Whether it is proven that none is cheaper.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub optimal: bool,
     /// The costs of the orders that launchers know, and of random ones.
-    pub orders: Vec<Order>,
+    pub orders: Vec<NamedOrder>,
     /// The method that found it.
     pub method: String,
     /// How long that took.
@@ -69,17 +69,17 @@ pub struct RankPlan {
 /// An order with its cost.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Order {
+pub struct NamedOrder {
     /// Its name as launchers have it.
     pub name: String,
     /// Its cost.
-    pub costs: Costs,
+    pub costs: OrderCosts,
 }
 
 /// The cost of an order, and where its messages go.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Costs {
+pub struct OrderCosts {
     /// The sum of the round trips of all messages, in nanoseconds.
     pub total_ns: f64,
     /// The share of the messages that stay in a node.
@@ -90,12 +90,12 @@ pub struct Costs {
     pub between_groups: f64,
 }
 
-impl Costs {
+impl OrderCosts {
     pub(crate) fn as_shares(self, all: f64) -> Self {
         let [in_node, in_group, between_groups] =
             [self.in_node, self.in_group, self.between_groups]
                 .map(|messages| if all > 0.0 { messages / all } else { 0.0 });
-        Costs { total_ns: self.total_ns, in_node, in_group, between_groups }
+        OrderCosts { total_ns: self.total_ns, in_node, in_group, between_groups }
     }
 
     /// The first figure that no order can have, with its key. Shares are sums of rounded numbers.
@@ -109,10 +109,10 @@ impl Costs {
         share.or(Some(("total_ns", self.total_ns)).filter(|(_, ns)| !is_amount(*ns)))
     }
 
-    pub(crate) fn mean(all: &[Costs]) -> Self {
+    pub(crate) fn mean(all: &[OrderCosts]) -> Self {
         let mean =
-            |of: fn(&Costs) -> f64| all.iter().map(of).sum::<f64>() / all.len().max(1) as f64;
-        Costs {
+            |of: fn(&OrderCosts) -> f64| all.iter().map(of).sum::<f64>() / all.len().max(1) as f64;
+        OrderCosts {
             total_ns: mean(|costs| costs.total_ns),
             in_node: mean(|costs| costs.in_node),
             in_group: mean(|costs| costs.in_group),
@@ -138,7 +138,7 @@ impl RankRequest<'_> {
         Ok(self.plan(spread, cpus))
     }
 
-    fn plan(&self, spread: Spread, cpus: Vec<Vec<u32>>) -> RankPlan {
+    fn plan(&self, spread: NodeAssignment, cpus: Vec<Vec<u32>>) -> RankPlan {
         RankPlan {
             lower_bound_ns: spread.lower_bound_ns,
             optimal: spread.is_optimal,
@@ -153,7 +153,7 @@ impl RankRequest<'_> {
         &self,
         node_of: Vec<usize>,
         cpus: Vec<Vec<u32>>,
-        costs: Costs,
+        costs: OrderCosts,
     ) -> RankPlan {
         RankPlan {
             format: FORMAT.to_owned(),

@@ -1,8 +1,8 @@
 //! A request for the places of ranks.
 
 use crate::Traffic;
-use crate::ranks::{Nodes, RanksError};
-use crate::search::Limit;
+use crate::ranks::{ClusterNodes, RanksError};
+use crate::search::SearchLimit;
 use seatmap_data::pattern::Pattern;
 
 /// The most seats: the search's table has a cell for each rank on each node.
@@ -41,13 +41,13 @@ impl Default for RankWishes {
 #[derive(Clone, Debug)]
 pub struct RankRequest<'a> {
     /// The cluster.
-    pub nodes: &'a Nodes,
+    pub nodes: &'a ClusterNodes,
     /// The traffic between the ranks.
     pub pattern: &'a Pattern,
     /// The wishes for the ranks.
     pub wishes: RankWishes,
     /// When to stop.
-    pub limit: Limit,
+    pub limit: SearchLimit,
     /// Searches side by side.
     pub threads: usize,
     /// Where random choices start.
@@ -57,12 +57,12 @@ pub struct RankRequest<'a> {
 impl<'a> RankRequest<'a> {
     /// One CPU a rank, all nodes, for a second.
     #[must_use]
-    pub fn new(nodes: &'a Nodes, pattern: &'a Pattern) -> Self {
+    pub fn new(nodes: &'a ClusterNodes, pattern: &'a Pattern) -> Self {
         RankRequest {
             nodes,
             pattern,
             wishes: RankWishes::default(),
-            limit: Limit::seconds(1.0),
+            limit: SearchLimit::seconds(1.0),
             threads: 1,
             seed: 1,
         }

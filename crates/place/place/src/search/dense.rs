@@ -1,6 +1,6 @@
 //! Local search for dense matrices: a table of the change that each swap would bring.
 
-use super::{Engine, Limit, Part, Qap, SWAPS_BETWEEN_CHECKS, Watch};
+use super::{DeadlineWatch, MatrixPair, Qap, SWAPS_BETWEEN_CHECKS, SearchEngine, SearchLimit};
 use seatmap_data::statistics::Xoshiro;
 
 /// A permutation with the change that each swap of two items would make.
@@ -12,7 +12,7 @@ use seatmap_data::statistics::Xoshiro;
 #[derive(Clone)]
 pub struct Dense {
     n: usize,
-    parts: Vec<Part>,
+    parts: Vec<MatrixPair>,
     place_of: Vec<u32>,
     cost: f64,
     /// n x n, cells above the diagonal.
@@ -29,7 +29,7 @@ impl Dense {
     /// Starts from a permutation of the instance's places; `None` where the limit's deadline comes
     /// before the table of changes is filled.
     #[must_use]
-    pub fn new(qap: &Qap, place_of: Vec<u32>, limit: &Limit) -> Option<Self> {
+    pub fn new(qap: &Qap, place_of: Vec<u32>, limit: &SearchLimit) -> Option<Self> {
         let n = qap.n();
         let mut engine = Dense {
             n,
@@ -47,7 +47,7 @@ impl Dense {
         };
         // Changes smaller than this are rounding.
         engine.least = engine.cost.abs() * 1e-12;
-        let mut watch = Watch::new(limit, n * n);
+        let mut watch = DeadlineWatch::new(limit, n * n);
         for item in 0..n {
             if watch.is_late() {
                 return None;
@@ -59,7 +59,7 @@ impl Dense {
 
     /// Recomputes the sums that swaps have updated.
     fn renew_all(&mut self) {
-        self.cost = self.parts.iter().map(Part::cost).sum();
+        self.cost = self.parts.iter().map(MatrixPair::cost).sum();
         (0..self.n).for_each(|item| self.renew(item));
     }
 
@@ -122,7 +122,7 @@ impl Dense {
     }
 }
 
-impl Engine for Dense {
+impl SearchEngine for Dense {
     fn items(&self) -> usize {
         self.n
     }
@@ -143,8 +143,8 @@ impl Engine for Dense {
         }
     }
 
-    fn descend(&mut self, limit: &Limit) {
-        let mut watch = Watch::new(limit, self.n * self.n);
+    fn descend(&mut self, limit: &SearchLimit) {
+        let mut watch = DeadlineWatch::new(limit, self.n * self.n);
         let mut swaps = 0;
         let mut last = f64::INFINITY;
         while let Some((i, j)) = self.best().filter(|_| !watch.is_late()) {
@@ -204,7 +204,7 @@ fn update_avx2(n: usize, change: &mut [f64], u: &[f64], v: &[f64], row_least: &m
 }
 
 /// The change by a swap of one item with each other, from the matrices.
-fn computed_with_all(parts: &[Part], item: usize, changes: &mut [f64]) {
+fn computed_with_all(parts: &[MatrixPair], item: usize, changes: &mut [f64]) {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
         // SAFETY: the two features that the function is compiled for were just found on this
@@ -216,12 +216,12 @@ fn computed_with_all(parts: &[Part], item: usize, changes: &mut [f64]) {
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
-fn computed_avx2(parts: &[Part], item: usize, changes: &mut [f64]) {
+fn computed_avx2(parts: &[MatrixPair], item: usize, changes: &mut [f64]) {
     computed(parts, item, changes);
 }
 
 #[inline(always)]
-fn computed(parts: &[Part], item: usize, changes: &mut [f64]) {
+fn computed(parts: &[MatrixPair], item: usize, changes: &mut [f64]) {
     for (other, change) in changes.iter_mut().enumerate() {
         *change = 0.0;
         for part in parts {
@@ -270,7 +270,7 @@ mod tests {
         let mut rng = Xoshiro::new(seed);
         let mut matrix = || Square::from_fn(n, |_, _| rng.below(20) as f64);
         let qap = Qap::new(matrix(), matrix());
-        let engine = Dense::new(&qap, (0..n as u32).collect(), &Limit::kicks(0)).unwrap();
+        let engine = Dense::new(&qap, (0..n as u32).collect(), &SearchLimit::kicks(0)).unwrap();
         (qap, engine)
     }
 

@@ -1,6 +1,6 @@
 //! Iterated local search.
 
-use super::{Engine, Limit, Watch};
+use super::{DeadlineWatch, SearchEngine, SearchLimit};
 use seatmap_data::statistics::Xoshiro;
 
 /// Failures in a row, as a multiple of the items, after which the search starts again elsewhere.
@@ -21,7 +21,7 @@ pub struct Solution {
 /// shrink back on success (Stuetzle 2006, "Iterated local search for the quadratic assignment
 /// problem", with the growing strength of Benlic & Hao 2013, "Breakout local search"). After 40
 /// failures an item it goes on from a state shaken as often as there are items.
-pub fn iterate(engine: &mut impl Engine, rng: &mut Xoshiro, limit: &Limit) -> Solution {
+pub fn iterate(engine: &mut impl SearchEngine, rng: &mut Xoshiro, limit: &SearchLimit) -> Solution {
     engine.descend(limit);
     engine.save();
     let mut best = Solution { cost: engine.cost(), slot_of: engine.assignment().to_vec() };
@@ -29,7 +29,7 @@ pub fn iterate(engine: &mut impl Engine, rng: &mut Xoshiro, limit: &Limit) -> So
     let mut failures = 0;
     let mut left = limit.kicks;
     let strengths = engine.strengths();
-    let mut watch = Watch::new(limit, engine.items() * engine.items());
+    let mut watch = DeadlineWatch::new(limit, engine.items() * engine.items());
     while left > 0 && !limit.ends_at(best.cost) {
         left -= 1;
         // Strengths repeat from the weakest when the strongest has failed.

@@ -24,7 +24,7 @@ impl SearchStop {
 /// The end of a search: by the clock for people, by count where the same input must give the same
 /// answer.
 #[derive(Clone, Debug)]
-pub struct Limit {
+pub struct SearchLimit {
     /// The moment at which to stop.
     pub deadline: Option<Instant>,
     /// Kicks after which to stop.
@@ -36,7 +36,7 @@ pub struct Limit {
     pub stop: Option<SearchStop>,
 }
 
-impl Limit {
+impl SearchLimit {
     /// A limit of this much time from now.
     #[must_use]
     pub fn seconds(seconds: f64) -> Self {
@@ -47,7 +47,7 @@ impl Limit {
         } else {
             Duration::ZERO
         };
-        Limit {
+        SearchLimit {
             deadline: Instant::now().checked_add(time),
             kicks: u64::MAX,
             enough: f64::NEG_INFINITY,
@@ -58,19 +58,19 @@ impl Limit {
     /// A limit of this many kicks.
     #[must_use]
     pub fn kicks(kicks: u64) -> Self {
-        Limit { deadline: None, kicks, enough: f64::NEG_INFINITY, stop: None }
+        SearchLimit { deadline: None, kicks, enough: f64::NEG_INFINITY, stop: None }
     }
 
     /// The same, and no longer than until the switch is used.
     #[must_use]
     pub fn unless(self, stop: Option<SearchStop>) -> Self {
-        Limit { stop, ..self }
+        SearchLimit { stop, ..self }
     }
 
     /// The same, and no longer than until this cost is reached.
     #[must_use]
     pub fn until(&self, cost: f64) -> Self {
-        Limit { enough: cost, ..self.clone() }
+        SearchLimit { enough: cost, ..self.clone() }
     }
 
     /// Whether a search that has found this cost should end.
@@ -97,7 +97,7 @@ impl Limit {
     /// for each of them alone, so that its answer does not depend on the others.
     #[must_use]
     pub fn time_part(&self, parts: u32) -> Self {
-        Limit { kicks: self.kicks, ..self.part(parts) }
+        SearchLimit { kicks: self.kicks, ..self.part(parts) }
     }
 
     /// Takes the first `1/parts` of the rest off it.
@@ -107,7 +107,7 @@ impl Limit {
         // `u64::MAX` stands for "by the clock", and a part of it must too.
         let kicks =
             if self.kicks == u64::MAX { u64::MAX } else { self.kicks / u64::from(parts.max(1)) };
-        Limit {
+        SearchLimit {
             deadline: self
                 .deadline
                 .map(|deadline| now + deadline.saturating_duration_since(now) / parts.max(1)),
@@ -130,10 +130,10 @@ pub enum SearchTime {
 impl SearchTime {
     /// The limit of a search that begins now.
     #[must_use]
-    pub fn limit(self) -> Limit {
+    pub fn limit(self) -> SearchLimit {
         match self {
-            SearchTime::Seconds(seconds) => Limit::seconds(seconds),
-            SearchTime::Kicks(kicks) => Limit::kicks(kicks),
+            SearchTime::Seconds(seconds) => SearchLimit::seconds(seconds),
+            SearchTime::Kicks(kicks) => SearchLimit::kicks(kicks),
         }
     }
 
@@ -148,22 +148,22 @@ impl SearchTime {
 
     /// The limit of a search that begins now and has a part of it.
     #[must_use]
-    pub fn part(self, parts: u32) -> Limit {
+    pub fn part(self, parts: u32) -> SearchLimit {
         match self {
-            SearchTime::Seconds(seconds) => Limit::seconds(seconds / f64::from(parts)),
-            SearchTime::Kicks(kicks) => Limit::kicks(kicks / u64::from(parts)),
+            SearchTime::Seconds(seconds) => SearchLimit::seconds(seconds / f64::from(parts)),
+            SearchTime::Kicks(kicks) => SearchLimit::kicks(kicks / u64::from(parts)),
         }
     }
 
     /// The limit of a search that begins now and leaves such a part to another one. Kicks are
     /// counted for each search alone, so that the answer does not depend on the other one.
     #[must_use]
-    pub fn without_part(self, parts: u32) -> Limit {
+    pub fn without_part(self, parts: u32) -> SearchLimit {
         match self {
             SearchTime::Seconds(seconds) => {
-                Limit::seconds(seconds * f64::from(parts - 1) / f64::from(parts))
+                SearchLimit::seconds(seconds * f64::from(parts - 1) / f64::from(parts))
             }
-            SearchTime::Kicks(kicks) => Limit::kicks(kicks),
+            SearchTime::Kicks(kicks) => SearchLimit::kicks(kicks),
         }
     }
 }
@@ -173,19 +173,19 @@ const WORK_BETWEEN_LOOKS: usize = 1 << 16;
 
 /// Looks at a deadline now and then: a look takes as long as a small step.
 #[derive(Debug)]
-pub struct Watch<'a> {
-    limit: &'a Limit,
+pub struct DeadlineWatch<'a> {
+    limit: &'a SearchLimit,
     steps_a_look: usize,
     steps: usize,
     is_late: bool,
 }
 
-impl<'a> Watch<'a> {
+impl<'a> DeadlineWatch<'a> {
     /// Watches steps that each touch this many cells.
     #[must_use]
-    pub fn new(limit: &'a Limit, cells_a_step: usize) -> Self {
+    pub fn new(limit: &'a SearchLimit, cells_a_step: usize) -> Self {
         let steps_a_look = (WORK_BETWEEN_LOOKS / cells_a_step.max(1)).max(1);
-        Watch { limit, steps_a_look, steps: 0, is_late: false }
+        DeadlineWatch { limit, steps_a_look, steps: 0, is_late: false }
     }
 
     /// Counts a step. Whether time is up, by the latest look.
@@ -205,22 +205,22 @@ mod tests {
     #[test]
     fn time_that_cannot_be_has_run_out() {
         for seconds in [-1.0, 0.0, f64::NAN] {
-            assert!(Limit::seconds(seconds).is_late(), "{seconds}");
+            assert!(SearchLimit::seconds(seconds).is_late(), "{seconds}");
         }
-        assert!(!Limit::seconds(1e300).is_late());
+        assert!(!SearchLimit::seconds(1e300).is_late());
     }
 
     #[test]
     fn a_part_of_the_time_leaves_the_count_alone() {
-        assert_eq!(Limit::kicks(9).time_part(3).kicks, 9);
-        let whole = Limit::seconds(1e6);
+        assert_eq!(SearchLimit::kicks(9).time_part(3).kicks, 9);
+        let whole = SearchLimit::seconds(1e6);
         assert!(whole.time_part(2).deadline < whole.deadline);
     }
 
     #[test]
     fn a_switch_ends_limits_of_every_kind_and_their_parts() {
         let stop = SearchStop::default();
-        let limits = [Limit::seconds(1e6), Limit::kicks(u64::MAX)];
+        let limits = [SearchLimit::seconds(1e6), SearchLimit::kicks(u64::MAX)];
         let limits = limits.map(|limit| limit.unless(Some(stop.clone())));
         let parts = limits.clone().map(|limit| limit.part(2).time_part(2).until(1.0));
         let all = [limits, parts].concat();
@@ -231,12 +231,12 @@ mod tests {
 
     #[test]
     fn a_watch_looks_at_the_first_step_and_stays_late() {
-        let no_time = Limit::seconds(0.0);
-        let mut late = Watch::new(&no_time, 1 << 10);
+        let no_time = SearchLimit::seconds(0.0);
+        let mut late = DeadlineWatch::new(&no_time, 1 << 10);
         assert!((0..200).all(|_| late.is_late()));
-        let no_kicks = Limit::kicks(0);
-        let mut counted = Watch::new(&no_kicks, 1);
+        let no_kicks = SearchLimit::kicks(0);
+        let mut counted = DeadlineWatch::new(&no_kicks, 1);
         assert!(!counted.is_late(), "kicks are not time");
-        assert!(Limit::kicks(0).is_over() && !Limit::kicks(0).is_late());
+        assert!(SearchLimit::kicks(0).is_over() && !SearchLimit::kicks(0).is_late());
     }
 }

@@ -16,8 +16,8 @@ mod tour;
 
 pub use dense::Dense;
 pub use iterate::{Solution, iterate};
-pub use limit::{Limit, SearchStop, SearchTime, Watch};
-pub use qap::{Part, Qap};
+pub use limit::{DeadlineWatch, SearchLimit, SearchStop, SearchTime};
+pub use qap::{MatrixPair, Qap};
 pub use sparse::Sparse;
 pub use tabu::tabu;
 pub use tour::Tour;
@@ -35,7 +35,7 @@ const SWAPS_BETWEEN_CHECKS: usize = 8;
 const WEAKEST: usize = 3;
 
 /// A permutation of items over slots that can be changed swap by swap.
-pub trait Engine {
+pub trait SearchEngine {
     /// The number of items.
     fn items(&self) -> usize;
     /// The cost of the permutation.
@@ -49,7 +49,7 @@ pub trait Engine {
     /// Swaps two random items that may be swapped, or makes a change of that size.
     fn kick(&mut self, rng: &mut Xoshiro);
     /// Swaps until no swap helps, or until the limit's deadline.
-    fn descend(&mut self, limit: &Limit);
+    fn descend(&mut self, limit: &SearchLimit);
     /// Makes the present state the one to come back to.
     fn save(&mut self);
     /// Comes back to the saved state.

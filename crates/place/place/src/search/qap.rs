@@ -8,7 +8,7 @@ use seatmap_data::machine::Square;
 pub struct Qap {
     a: Square<f64>,
     b: Square<f64>,
-    parts: Vec<Part>,
+    parts: Vec<MatrixPair>,
 }
 
 /// One symmetric or one antisymmetric pair of matrices.
@@ -16,7 +16,7 @@ pub struct Qap {
 /// Any matrix is the sum of both sorts, and products of different sorts cancel in the sum, so an
 /// asymmetric problem is two problems whose changes obey the same formula.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Part {
+pub struct MatrixPair {
     a: Square<f64>,
     b: Square<f64>,
     is_symmetric: bool,
@@ -26,10 +26,10 @@ impl Qap {
     /// A problem of two matrices of one size.
     #[must_use]
     pub fn new(a: Square<f64>, b: Square<f64>) -> Self {
-        let mut parts = vec![Part::of(&a, &b, 1.0)];
+        let mut parts = vec![MatrixPair::of(&a, &b, 1.0)];
         // Where either matrix is symmetric the product of the skew parts is zero, and half of the
         // work falls away.
-        let skew = Part::of(&a, &b, -1.0);
+        let skew = MatrixPair::of(&a, &b, -1.0);
         if is_something(&skew.a) && is_something(&skew.b) {
             parts.push(skew);
         }
@@ -75,7 +75,7 @@ impl Qap {
         }
     }
 
-    pub(super) fn parts(&self) -> &[Part] {
+    pub(super) fn parts(&self) -> &[MatrixPair] {
         &self.parts
     }
 }
@@ -85,20 +85,20 @@ fn is_something(m: &Square<f64>) -> bool {
     (0..m.n()).any(|i| m.row(i).iter().any(|cell| *cell != 0.0))
 }
 
-impl Part {
+impl MatrixPair {
     /// With the distances in the order of the items.
-    pub(super) fn permuted(&self, place_of: &[u32]) -> Part {
+    pub(super) fn permuted(&self, place_of: &[u32]) -> MatrixPair {
         let b = Square::from_fn(self.b.n(), |i, j| {
             self.b[(place_of[i] as usize, place_of[j] as usize)]
         });
-        Part { b, ..self.clone() }
+        MatrixPair { b, ..self.clone() }
     }
 
     /// Both matrices' symmetric part for a sign of 1, and their skew part for one of -1.
     fn of(a: &Square<f64>, b: &Square<f64>, sign: f64) -> Self {
         let [a, b] =
             [a, b].map(|m| Square::from_fn(m.n(), |i, j| 0.5 * (m[(i, j)] + sign * m[(j, i)])));
-        Part { a, b, is_symmetric: sign > 0.0 }
+        MatrixPair { a, b, is_symmetric: sign > 0.0 }
     }
 
     /// The cost of the permutation that the distances are ordered by.
@@ -148,7 +148,7 @@ impl Part {
         }
     }
 
-    pub(super) fn take_from(&mut self, other: &Part) {
+    pub(super) fn take_from(&mut self, other: &MatrixPair) {
         (0..self.b.n()).for_each(|i| self.b.row_mut(i).copy_from_slice(other.b.row(i)));
     }
 }

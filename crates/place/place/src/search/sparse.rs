@@ -1,6 +1,6 @@
 //! Local search for sparse traffic: a table of the cost of each task on each PU.
 
-use super::{Engine, Limit, SWAPS_BETWEEN_CHECKS, Watch};
+use super::{DeadlineWatch, SWAPS_BETWEEN_CHECKS, SearchEngine, SearchLimit};
 use crate::Problem;
 use seatmap_data::statistics::Xoshiro;
 
@@ -33,7 +33,7 @@ impl<'a> Sparse<'a> {
     /// Starts from an assignment of all items (tasks, then holes) to slots; `None` where the
     /// limit's deadline comes before the table is filled.
     #[must_use]
-    pub fn new(problem: &'a Problem, slot_of: Vec<u32>, limit: &Limit) -> Option<Self> {
+    pub fn new(problem: &'a Problem, slot_of: Vec<u32>, limit: &SearchLimit) -> Option<Self> {
         let mut item_at = vec![0; slot_of.len()];
         slot_of.iter().enumerate().for_each(|(item, slot)| item_at[*slot as usize] = item as u32);
         let cost = problem.cost(&slot_of);
@@ -51,7 +51,7 @@ impl<'a> Sparse<'a> {
             slot_of,
             item_at,
         };
-        let mut watch = Watch::new(limit, engine.cells_a_move());
+        let mut watch = DeadlineWatch::new(limit, engine.cells_a_move());
         for task in 0..problem.tasks() {
             if watch.is_late() {
                 return None;
@@ -236,7 +236,7 @@ impl<'a> Sparse<'a> {
     }
 }
 
-impl Engine for Sparse<'_> {
+impl SearchEngine for Sparse<'_> {
     fn items(&self) -> usize {
         self.slot_of.len()
     }
@@ -257,8 +257,8 @@ impl Engine for Sparse<'_> {
         }
     }
 
-    fn descend(&mut self, limit: &Limit) {
-        let mut watch = Watch::new(limit, self.items() + self.cells_a_move());
+    fn descend(&mut self, limit: &SearchLimit) {
+        let mut watch = DeadlineWatch::new(limit, self.items() + self.cells_a_move());
         let mut swaps = 0;
         let mut last = f64::INFINITY;
         while let Some(task) = self.queue.pop() {

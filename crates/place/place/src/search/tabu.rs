@@ -1,6 +1,6 @@
 //! Robust tabu search on dense matrices.
 
-use super::{Dense, Engine, Limit, Solution, Watch};
+use super::{DeadlineWatch, Dense, SearchEngine, SearchLimit, Solution};
 use seatmap_data::statistics::Xoshiro;
 
 /// Always makes the best swap that was not lately undone, uphill too (Taillard 1991, "Robust taboo
@@ -9,7 +9,7 @@ use seatmap_data::statistics::Xoshiro;
 ///
 /// Where matrices have no structure it finds better placements than kicks do. It walks on from the
 /// engine's state and leaves the engine where the walk ends.
-pub fn tabu(engine: &mut Dense, rng: &mut Xoshiro, limit: &Limit) -> Solution {
+pub fn tabu(engine: &mut Dense, rng: &mut Xoshiro, limit: &SearchLimit) -> Solution {
     let n = engine.items();
     let mut best = Solution { cost: engine.cost(), slot_of: engine.assignment().to_vec() };
     // Swaps after which a place counts as not taken for very long.
@@ -18,7 +18,7 @@ pub fn tabu(engine: &mut Dense, rng: &mut Xoshiro, limit: &Limit) -> Solution {
     let mut free_at = vec![0_u64; n * n];
     let mut left = limit.kicks;
     let mut now = 0_u64;
-    let mut watch = Watch::new(limit, n * n);
+    let mut watch = DeadlineWatch::new(limit, n * n);
     while left > 0 && !watch.is_late() {
         left -= 1;
         now += 1;

@@ -3,7 +3,7 @@
 mod chain;
 mod steps;
 
-use super::{Engine, Limit, Watch};
+use super::{DeadlineWatch, SearchEngine, SearchLimit};
 use crate::Problem;
 use chain::{chain, neighbours};
 use seatmap_data::statistics::Xoshiro;
@@ -46,7 +46,7 @@ impl<'a> Tour<'a> {
     /// pipeline of like edges, or where not every assignment is allowed, or where the limit's
     /// deadline comes before each slot's neighbours are known.
     #[must_use]
-    pub fn new(problem: &'a Problem, slot_of: Vec<u32>, limit: &Limit) -> Option<Self> {
+    pub fn new(problem: &'a Problem, slot_of: Vec<u32>, limit: &SearchLimit) -> Option<Self> {
         let is_fixed = problem.fixed.iter().any(Option::is_some);
         let (tasks, weight) = chain(problem).filter(|_| problem.zones.are_free() && !is_fixed)?;
         let cost = problem.cost(&slot_of);
@@ -155,7 +155,7 @@ impl<'a> Tour<'a> {
     }
 }
 
-impl Engine for Tour<'_> {
+impl SearchEngine for Tour<'_> {
     fn items(&self) -> usize {
         self.slot_of.len()
     }
@@ -203,8 +203,8 @@ impl Engine for Tour<'_> {
         slots.into_iter().for_each(|slot| self.touch(slot));
     }
 
-    fn descend(&mut self, limit: &Limit) {
-        let mut watch = Watch::new(limit, self.tour.len());
+    fn descend(&mut self, limit: &SearchLimit) {
+        let mut watch = DeadlineWatch::new(limit, self.tour.len());
         while let Some(slot) = self.queue.pop() {
             self.queued[slot as usize] = false;
             while self.settle(slot) && !watch.is_late() {}
@@ -259,7 +259,7 @@ mod tests {
         let mut rng = Xoshiro::new(1);
         let mut start: Vec<u32> = (0..problem.slots() as u32).collect();
         rng.shuffle(&mut start);
-        let limit = Limit::kicks(3000);
+        let limit = SearchLimit::kicks(3000);
         let mut tour = Tour::new(problem, start, &limit).unwrap();
         let found = iterate(&mut tour, &mut rng, &limit);
         let mut seats = found.slot_of.clone();
@@ -298,7 +298,7 @@ mod tests {
         let star = Traffic::new(16, (1..16).map(|i| (0, i, 1.0)));
         for traffic in [two_rings, uneven, star] {
             let problem = Problem::new(traffic, circle(16));
-            assert!(Tour::new(&problem, (0..16).collect(), &Limit::kicks(1)).is_none());
+            assert!(Tour::new(&problem, (0..16).collect(), &SearchLimit::kicks(1)).is_none());
         }
     }
 }

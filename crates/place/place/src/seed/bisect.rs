@@ -1,7 +1,7 @@
 //! Items cut in two with little traffic between.
 
 use crate::Traffic;
-use crate::search::{Limit, Watch};
+use crate::search::{DeadlineWatch, SearchLimit};
 use seatmap_data::statistics::Xoshiro;
 
 /// Starts of a cut, of which the best is kept.
@@ -22,14 +22,14 @@ pub fn bisect(
     first: usize,
     bias: &[f64],
     rng: &mut Xoshiro,
-    limit: &Limit,
+    limit: &SearchLimit,
 ) -> Vec<bool> {
     let as_they_come = (0..items.len()).map(|at| at >= first);
     if limit.is_late() {
         return as_they_come.collect();
     }
     let graph = traffic_inside(traffic, items);
-    let mut watch = Watch::new(limit, items.len());
+    let mut watch = DeadlineWatch::new(limit, items.len());
     let mut tries = Vec::with_capacity(TRIES);
     for _ in 0..TRIES {
         let Some(mut cut) = Cut::grown(&graph, bias, first, rng, &mut watch) else { break };
@@ -76,7 +76,7 @@ impl<'a> Cut<'a> {
         bias: &'a [f64],
         first: usize,
         rng: &mut Xoshiro,
-        watch: &mut Watch,
+        watch: &mut DeadlineWatch,
     ) -> Option<Self> {
         let n = graph.len();
         let mut second = vec![true; n];
@@ -145,7 +145,7 @@ impl<'a> Cut<'a> {
     }
 
     /// One pass of exchanges. Whether it helped.
-    fn pass(&mut self, watch: &mut Watch) -> bool {
+    fn pass(&mut self, watch: &mut DeadlineWatch) -> bool {
         let n = self.graph.len();
         let mut locked = vec![false; n];
         let mut sum = 0.0;

@@ -2,13 +2,13 @@
 
 use super::lawful;
 use crate::Problem;
-use crate::search::{Limit, Watch};
+use crate::search::{DeadlineWatch, SearchLimit};
 
 /// Seats the busiest task in the middle of the machine, and then always the task that talks most to
 /// those seated, on the free slot where that is cheapest. `None` where the deadline comes first.
 #[must_use]
-pub fn greedy(problem: &Problem, limit: &Limit) -> Option<Vec<u32>> {
-    let mut watch = Watch::new(limit, problem.slots());
+pub fn greedy(problem: &Problem, limit: &SearchLimit) -> Option<Vec<u32>> {
+    let mut watch = DeadlineWatch::new(limit, problem.slots());
     let mut slot_of: Vec<u32> = problem.fixed.iter().map(|slot| slot.unwrap_or(u32::MAX)).collect();
     let mut free = vec![true; problem.slots()];
     slot_of.iter().filter(|slot| **slot != u32::MAX).for_each(|slot| free[*slot as usize] = false);

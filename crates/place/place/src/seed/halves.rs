@@ -1,7 +1,7 @@
 //! A set of slots cut in two that lie far apart.
 
 use crate::Problem;
-use crate::search::{Limit, Watch};
+use crate::search::{DeadlineWatch, SearchLimit};
 use std::collections::BTreeMap;
 
 /// Cuts slots in two compact halves. Where the machine shows a clear gap near the middle it is cut
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 /// makes the sides more compact and the deadline has not come. The slots of a PU stay together as
 /// long as there are others.
 #[must_use]
-pub fn halves(problem: &Problem, slots: &[u32], limit: &Limit) -> (Vec<u32>, Vec<u32>) {
+pub fn halves(problem: &Problem, slots: &[u32], limit: &SearchLimit) -> (Vec<u32>, Vec<u32>) {
     let mut of_pu = BTreeMap::<u32, Vec<u32>>::new();
     slots
         .iter()
@@ -39,7 +39,7 @@ fn farthest(problem: &Problem, slots: &[u32], from: u32) -> u32 {
         .unwrap_or(from)
 }
 
-fn cut(problem: &Problem, slots: &[u32], limit: &Limit) -> (Vec<u32>, Vec<u32>) {
+fn cut(problem: &Problem, slots: &[u32], limit: &SearchLimit) -> (Vec<u32>, Vec<u32>) {
     // Two steps find a pair that is far apart, in linear time: exactly the farthest on a line or
     // tree, and near it elsewhere.
     let one = farthest(problem, slots, slots[0]);
@@ -67,7 +67,7 @@ fn cut(problem: &Problem, slots: &[u32], limit: &Limit) -> (Vec<u32>, Vec<u32>) 
 /// The two sides of a cut in a list.
 type Sides = (Vec<u32>, Vec<u32>);
 
-fn settled(problem: &Problem, sorted: &[u32], cut: usize, limit: &Limit) -> Sides {
+fn settled(problem: &Problem, sorted: &[u32], cut: usize, limit: &SearchLimit) -> Sides {
     let mut left = sorted[..cut].to_vec();
     let mut right = sorted[cut..].to_vec();
     if sorted.len() <= LARGEST_SETTLED {
@@ -113,8 +113,8 @@ fn gap(keys: &[f64]) -> usize {
 }
 
 /// Exchanges pairs while the sum of distances inside both sides falls.
-fn settle(problem: &Problem, left: &mut [u32], right: &mut [u32], limit: &Limit) {
-    let mut watch = Watch::new(limit, (left.len() + right.len()).pow(2));
+fn settle(problem: &Problem, left: &mut [u32], right: &mut [u32], limit: &SearchLimit) {
+    let mut watch = DeadlineWatch::new(limit, (left.len() + right.len()).pow(2));
     for _ in 0..left.len() + right.len() {
         if watch.is_late() {
             return;

@@ -73,7 +73,7 @@ fn in_zones(zones: &Zones, tasks: usize, slots: &[u32]) -> Vec<u32> {
 mod tests {
     use super::*;
     use crate::Traffic;
-    use crate::search::Limit;
+    use crate::search::SearchLimit;
     use seatmap_data::machine::Square;
 
     #[test]
@@ -82,8 +82,8 @@ mod tests {
         let cut = |limit| {
             bisect::bisect(&traffic, &[0, 1, 2, 3], 2, &[0.0; 4], &mut Xoshiro::new(1), &limit)
         };
-        assert_eq!(cut(Limit::seconds(0.0)), [false, false, true, true]);
-        let searched = cut(Limit::kicks(1));
+        assert_eq!(cut(SearchLimit::seconds(0.0)), [false, false, true, true]);
+        let searched = cut(SearchLimit::kicks(1));
         assert!(
             searched[0] == searched[2] && searched[1] == searched[3] && searched[0] != searched[1]
         );

@@ -3,7 +3,7 @@
 use super::cut_graph::CutGraph;
 use super::sides::TwoSides;
 use crate::Traffic;
-use crate::search::Limit;
+use crate::search::SearchLimit;
 use crate::slot_groups::SlotGroups;
 use seatmap_data::statistics::Xoshiro;
 use std::collections::BinaryHeap;
@@ -39,7 +39,7 @@ pub(crate) fn multisection(
     traffic: &Traffic,
     groups: &SlotGroups,
     care: CutCare,
-    limit: &Limit,
+    limit: &SearchLimit,
     rng: &mut Xoshiro,
 ) -> Vec<u32> {
     let mut place_of = vec![u32::MAX; traffic.tasks()];
@@ -92,7 +92,7 @@ fn best_cut(
     graph: &CutGraph,
     first_items: i64,
     care: CutCare,
-    limit: &Limit,
+    limit: &SearchLimit,
     rng: &mut Xoshiro,
 ) -> Vec<bool> {
     let mut best = (f64::INFINITY, Vec::new());
@@ -252,7 +252,7 @@ mod tests {
                 .map(|_| (rng.below(tasks), rng.below(tasks), 1.0 + rng.below(9) as f64))
                 .collect();
             let traffic = Traffic::new(tasks, edges);
-            let limit = if has_time { Limit::kicks(1) } else { Limit::seconds(0.0) };
+            let limit = if has_time { SearchLimit::kicks(1) } else { SearchLimit::seconds(0.0) };
             let slot_of = multisection(&traffic, &groups, CARE, &limit, &mut Xoshiro::new(seed));
             let mut all = slot_of.clone();
             all.sort_unstable();
@@ -270,13 +270,13 @@ mod tests {
             let items: Vec<u32> = (0..nodes as u32).collect();
             let graph = CutGraph::among(&traffic, &items, &mut vec![u32::MAX; nodes]);
             let first_items = part.min(nodes - 1);
-            let second = best_cut(&graph, first_items as i64, CARE, &Limit::kicks(1), &mut rng);
+            let second = best_cut(&graph, first_items as i64, CARE, &SearchLimit::kicks(1), &mut rng);
             prop_assert_eq!(second.iter().filter(|second| !**second).count(), first_items);
             // A cycle is kept where it helps, so that more of them are never worse.
             let weights = [0, 3].map(|cycles| {
                 let care = CutCare { tries: 1, cycles };
                 let mut rng = Xoshiro::new(seed);
-                graph.cut(&best_cut(&graph, first_items as i64, care, &Limit::kicks(1), &mut rng))
+                graph.cut(&best_cut(&graph, first_items as i64, care, &SearchLimit::kicks(1), &mut rng))
             });
             prop_assert!(weights[1] <= weights[0], "{weights:?}");
         }
@@ -287,7 +287,8 @@ mod tests {
         let edges = (0..64).map(|task| (task, (task + 2) % 64, 1.0));
         let traffic = Traffic::new(64, edges);
         let groups = SlotGroups::uniform(&[32, 2], &[1.0, 9.0]).unwrap();
-        let slot_of = multisection(&traffic, &groups, CARE, &Limit::kicks(1), &mut Xoshiro::new(1));
+        let slot_of =
+            multisection(&traffic, &groups, CARE, &SearchLimit::kicks(1), &mut Xoshiro::new(1));
         assert!((0..64).all(|task| slot_of[task] / 32 == slot_of[task % 2] / 32), "{slot_of:?}");
     }
 }

@@ -1,6 +1,6 @@
 //! Tasks in a line, partners near each other.
 
-use crate::search::{Limit, Watch};
+use crate::search::{DeadlineWatch, SearchLimit};
 use crate::{Problem, Traffic};
 use seatmap_data::statistics::Xoshiro;
 use std::collections::VecDeque;
@@ -11,10 +11,10 @@ const ROUNDS: usize = 300;
 /// Items by the second eigenvector of the traffic's Laplacian (Fiedler 1973), holes last. `None`
 /// where the deadline comes first.
 #[must_use]
-pub fn spectral(problem: &Problem, rng: &mut Xoshiro, limit: &Limit) -> Option<Vec<u32>> {
+pub fn spectral(problem: &Problem, rng: &mut Xoshiro, limit: &SearchLimit) -> Option<Vec<u32>> {
     let traffic = &problem.traffic;
     let cells = (0..traffic.tasks()).map(|task| traffic.degree(task)).sum();
-    let mut watch = Watch::new(limit, cells);
+    let mut watch = DeadlineWatch::new(limit, cells);
     let n = traffic.tasks();
     let volume: Vec<f64> = (0..n).map(|task| traffic.volume(task)).collect();
     // No eigenvalue of the Laplacian exceeds twice the largest volume (Gershgorin), so that the
@@ -48,10 +48,10 @@ pub fn spectral(problem: &Problem, rng: &mut Xoshiro, limit: &Limit) -> Option<V
 /// Items in the reverse order of Cuthill & McKee (1969), component by component, holes last. `None`
 /// where the deadline comes first.
 #[must_use]
-pub fn rcm(problem: &Problem, limit: &Limit) -> Option<Vec<u32>> {
+pub fn rcm(problem: &Problem, limit: &SearchLimit) -> Option<Vec<u32>> {
     let traffic = &problem.traffic;
     let n = traffic.tasks();
-    let mut watch = Watch::new(limit, n);
+    let mut watch = DeadlineWatch::new(limit, n);
     let mut seen = vec![false; n];
     let mut order = Vec::with_capacity(problem.slots());
     while let Some(start) =

@@ -4,7 +4,7 @@ use super::bisect::bisect;
 use super::halves::halves;
 use super::lawful;
 use crate::Problem;
-use crate::search::Limit;
+use crate::search::SearchLimit;
 use seatmap_data::statistics::Xoshiro;
 use std::collections::VecDeque;
 
@@ -16,7 +16,7 @@ use std::collections::VecDeque;
 /// that a cut knows on which side of the machine the partners outside lie. From the deadline on
 /// cuts are no longer searched for but made as items and slots come.
 #[must_use]
-pub fn recursive(problem: &Problem, rng: &mut Xoshiro, limit: &Limit) -> Vec<u32> {
+pub fn recursive(problem: &Problem, rng: &mut Xoshiro, limit: &SearchLimit) -> Vec<u32> {
     let n = problem.slots();
     // Where each item is so far: a slot in the middle of the set that it will be put on.
     let mut middle_of = vec![0_u32; n];
@@ -53,7 +53,7 @@ pub fn recursive(problem: &Problem, rng: &mut Xoshiro, limit: &Limit) -> Vec<u32
 /// Slots in the order in which the machine falls apart: neighbours in it are near each other, as
 /// far as the time until the deadline goes.
 #[must_use]
-pub fn nested(problem: &Problem, limit: &Limit) -> Vec<u32> {
+pub fn nested(problem: &Problem, limit: &SearchLimit) -> Vec<u32> {
     let mut order = Vec::with_capacity(problem.slots());
     let mut open = vec![(0..problem.slots() as u32).collect::<Vec<_>>()];
     while let Some(slots) = open.pop() {

@@ -17,7 +17,7 @@ fn circle(n: usize) -> Square<f64> {
 #[test]
 fn whichever_matrix_is_the_flow_a_ring_is_found_and_proven() {
     for (a, b) in [(ring(40), circle(40)), (circle(40), ring(40))] {
-        let solved = solve(&Qap::new(a, b), &Limit::kicks(400), 1, 1);
+        let solved = solve(&Qap::new(a, b), &SearchLimit::kicks(400), 1, 1);
         assert_eq!(
             (solved.solution.cost, solved.optimal, solved.lower_bound),
             (40.0, true, 40.0),
@@ -33,7 +33,7 @@ fn few_items_are_proven_where_the_bound_does_not_meet() {
     let line =
         Square::from_fn(7, |i, j| if i == j { 0.0 } else { (i.abs_diff(j) + i.min(j) % 3) as f64 });
     let qap = Qap::new(star, line.clone());
-    let solved = solve(&qap, &Limit::kicks(100_000), 1, 1);
+    let solved = solve(&qap, &SearchLimit::kicks(100_000), 1, 1);
     let least =
         (0..7).map(|place| 2.0 * line.row(place).iter().sum::<f64>()).fold(f64::INFINITY, f64::min);
     assert!(solved.optimal && solved.solution.cost == least, "{least} {solved:?}");
@@ -48,7 +48,7 @@ fn matrices_with_directions_are_searched_as_they_are() {
     let ahead = Square::from_fn(12, |i, j| if (i + 1) % 12 == j { 3.0 } else { 0.0 });
     let qap = Qap::new(ahead, Square::from_fn(12, |i, j| if i == j { 0.0 } else { cheap(i, j) }));
     assert!(AsProblem::new(&qap).is_none());
-    let solved = solve(&qap, &Limit::kicks(4000), 1, 1);
+    let solved = solve(&qap, &SearchLimit::kicks(4000), 1, 1);
     assert!(solved.optimal && solved.solution.cost == 36.0, "{solved:?}");
 }
 
@@ -65,7 +65,7 @@ fn the_answer_of_a_seed_stays_what_it_is() {
     let flows =
         Square::from_fn(16, |i, j| if i != j && (i * j) % 3 == 1 { scattered(i, j) } else { 0.0 });
     let qap = Qap::new(flows, hollow(|i, j| (i.abs_diff(j) * 5 % 11) as f64 + 1.0));
-    let answer = |threads: usize, seed: u64| solve(&qap, &Limit::kicks(30), threads, seed);
+    let answer = |threads: usize, seed: u64| solve(&qap, &SearchLimit::kicks(30), threads, seed);
     let first = answer(1, 1);
     assert_eq!(
         (first.solution.cost, &first.solution.slot_of[..]),

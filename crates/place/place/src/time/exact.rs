@@ -2,7 +2,7 @@
 
 use super::placement::NOWHERE;
 use super::{TimeModel, TimedPlacement};
-use crate::search::Limit;
+use crate::search::SearchLimit;
 
 /// More tasks take too long to try.
 pub const MOST_TASKS: usize = 9;
@@ -12,7 +12,7 @@ const BETTER: f64 = 1.0 - 1e-9;
 
 /// A placement that none beats, from a known one on; `None` where the limit ended the search. Each
 /// look at a partial placement counts as a kick.
-pub(super) fn exact(model: &TimeModel, known: &[usize], limit: &Limit) -> Option<Vec<usize>> {
+pub(super) fn exact(model: &TimeModel, known: &[usize], limit: &SearchLimit) -> Option<Vec<usize>> {
     let weights = weights_ns(model);
     let mut order: Vec<usize> = (0..model.tasks()).collect();
     order.sort_by(|a, b| weights[*b].total_cmp(&weights[*a]).then(a.cmp(b)));
@@ -94,7 +94,7 @@ struct Tree<'a> {
     thread: Vec<usize>,
     best: Vec<usize>,
     best_ns: f64,
-    limit: Limit,
+    limit: SearchLimit,
     is_over: bool,
 }
 

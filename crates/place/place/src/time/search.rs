@@ -2,12 +2,12 @@
 
 use super::{Score, TimeModel, TimedPlacement};
 use crate::beside::beside;
-use crate::search::{Limit, Watch};
+use crate::search::{DeadlineWatch, SearchLimit};
 use seatmap_data::statistics::Xoshiro;
 use std::cmp::Ordering;
 
 /// A start, and its name.
-pub(super) type Start = (Vec<usize>, &'static str);
+pub(super) type NamedStart = (Vec<usize>, &'static str);
 
 /// The result of a search: its score, the PU of each task, and the start that it came from.
 pub(super) type Searched = (Score, Vec<usize>, &'static str);
@@ -15,8 +15,8 @@ pub(super) type Searched = (Score, Vec<usize>, &'static str);
 /// The best of several searches side by side, told apart by their seeds.
 pub(super) fn side_by_side(
     model: &TimeModel,
-    starts: &[Start],
-    limit: &Limit,
+    starts: &[NamedStart],
+    limit: &SearchLimit,
     threads: usize,
     seed: u64,
 ) -> Searched {
@@ -30,7 +30,7 @@ pub(super) fn side_by_side(
 
 /// All starts come down to a local optimum; half of the kicks go to the better half of them, the
 /// rest to the best.
-fn search(model: &TimeModel, starts: &[Start], limit: &Limit, seed: u64) -> Searched {
+fn search(model: &TimeModel, starts: &[NamedStart], limit: &SearchLimit, seed: u64) -> Searched {
     let mut rng = Xoshiro::new(seed);
     let mut alive: Vec<Searched> = Vec::with_capacity(starts.len());
     for (pu_of, name) in starts {
@@ -48,7 +48,7 @@ fn search(model: &TimeModel, starts: &[Start], limit: &Limit, seed: u64) -> Sear
         *one = kicked(model, one, &limit.part(2 * better as u32), &mut rng);
     }
     alive.sort_by(order);
-    let rest = Limit {
+    let rest = SearchLimit {
         kicks: if limit.kicks == u64::MAX { u64::MAX } else { limit.kicks / 2 },
         ..limit.clone()
     };
@@ -61,7 +61,7 @@ fn order(a: &Searched, b: &Searched) -> Ordering {
 }
 
 /// Kicks from a local optimum: more at once while they fail.
-fn kicked(model: &TimeModel, from: &Searched, limit: &Limit, rng: &mut Xoshiro) -> Searched {
+fn kicked(model: &TimeModel, from: &Searched, limit: &SearchLimit, rng: &mut Xoshiro) -> Searched {
     let mut climber = Climber::new(model, &from.1, limit);
     let mut best = climber.seating.clone();
     let weakest = 2;
@@ -95,14 +95,14 @@ struct Climber<'a> {
     model: &'a TimeModel<'a>,
     seating: TimedPlacement<'a>,
     score: Score,
-    limit: &'a Limit,
+    limit: &'a SearchLimit,
     movable: Vec<usize>,
     /// Changes looked for so far: on large machines each looks at another part of the seats.
     turns: usize,
 }
 
 impl<'a> Climber<'a> {
-    fn new(model: &'a TimeModel, pu_of: &[usize], limit: &'a Limit) -> Self {
+    fn new(model: &'a TimeModel, pu_of: &[usize], limit: &'a SearchLimit) -> Self {
         let seating = TimedPlacement::of(model, pu_of);
         let movable = (0..model.tasks()).filter(|task| model.fixed[*task].is_none()).collect();
         Climber { model, score: seating.score(), seating, limit, movable, turns: 0 }
@@ -130,8 +130,10 @@ impl<'a> Climber<'a> {
     fn descend(&mut self, rng: &mut Xoshiro) {
         self.seating = self.seating.renewed();
         self.score = self.seating.score();
-        let mut watch =
-            Watch::new(self.limit, self.model.pus() * (self.model.pus() + self.model.tasks()));
+        let mut watch = DeadlineWatch::new(
+            self.limit,
+            self.model.pus() * (self.model.pus() + self.model.tasks()),
+        );
         while !watch.is_late() {
             // The slowest seat decides the score; a look at all tasks is dear, and is taken when it
             // no longer improves.
@@ -165,7 +167,7 @@ impl<'a> Climber<'a> {
         self.apply(best)
     }
 
-    fn improve_any(&mut self, rng: &mut Xoshiro, watch: &mut Watch) -> bool {
+    fn improve_any(&mut self, rng: &mut Xoshiro, watch: &mut DeadlineWatch) -> bool {
         let mut tasks = self.movable.clone();
         rng.shuffle(&mut tasks);
         let mut has_helped = false;

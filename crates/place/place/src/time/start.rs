@@ -2,11 +2,11 @@
 
 use super::exact::weights_ns;
 use super::placement::NOWHERE;
-use super::search::Start;
+use super::search::NamedStart;
 use super::{TimeModel, TimedPlacement};
 use crate::build::problem;
 use crate::portfolio::portfolio;
-use crate::search::Limit;
+use crate::search::SearchLimit;
 use crate::{PlaceRequest, Problem, Pus, baselines};
 
 /// The part of the time that starts by distance may take, each.
@@ -19,8 +19,8 @@ pub(super) fn starts(
     model: &TimeModel,
     all: &Problem,
     pus: &Pus,
-    limit: &Limit,
-) -> Vec<Start> {
+    limit: &SearchLimit,
+) -> Vec<NamedStart> {
     let mut starts = vec![(heavy_first(model), "heavy tasks first")];
     starts.push((by_distance(all, limit, request.seed), "nearest seats"));
     if let Some((fast, problem)) = fastest(request, model, pus) {
@@ -41,7 +41,7 @@ pub(super) fn starts(
 }
 
 /// The PU (row) of each task where a search for short distances puts it.
-fn by_distance(problem: &Problem, limit: &Limit, seed: u64) -> Vec<usize> {
+fn by_distance(problem: &Problem, limit: &SearchLimit, seed: u64) -> Vec<usize> {
     let found = portfolio(problem, &limit.part(DISTANCE_PART), seed).solution;
     found.slot_of[..problem.tasks()].iter().map(|slot| problem.pu(*slot)).collect()
 }

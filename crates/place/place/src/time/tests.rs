@@ -1,7 +1,7 @@
 //! The objective, its search and its bound against all placements.
 
 use super::*;
-use crate::search::Limit;
+use crate::search::SearchLimit;
 use proptest::prelude::*;
 use seatmap_data::machine::{
     CoreDistance, CoreKind, Origin, OriginKind, Profile, Pu, SeatSpeed, Topology, catalog,
@@ -64,7 +64,7 @@ fn busy(tasks: usize, rng: &mut Xoshiro) -> Pattern {
 
 fn request<'a>(machine: &'a Profile, pattern: &'a Pattern) -> PlaceRequest<'a> {
     let mut request = PlaceRequest::new(machine, pattern);
-    (request.objective, request.limit) = (Objective::Time, Limit::kicks(100));
+    (request.objective, request.limit) = (Objective::Time, SearchLimit::kicks(100));
     request
 }
 
@@ -107,7 +107,7 @@ proptest! {
         let least = with_model(&request, |model, _, _| least_ns(model));
         let floor = with_model(&request, |model, _, _| bound::bound(model));
         prop_assert!(floor <= least, "{floor} {least}");
-        request.limit = Limit::kicks(9_000);
+        request.limit = SearchLimit::kicks(9_000);
         let answer = request.place().unwrap();
         prop_assert!((answer.cost / least - 1.0).abs() < 1e-9, "{} {least}", answer.cost);
         prop_assert!(answer.optimal && answer.lower_bound <= answer.cost);
@@ -130,7 +130,7 @@ proptest! {
         pattern.loads.iter().enumerate().for_each(|(task, load)| renamed.loads[to[task]] = *load);
         let cost = |pattern: &Pattern| {
             let mut request = request(&machine, pattern);
-            request.limit = Limit::kicks(9_000);
+            request.limit = SearchLimit::kicks(9_000);
             request.place().unwrap().cost
         };
         prop_assert!((cost(&pattern) / cost(&renamed) - 1.0).abs() < 1e-9);

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use seatmap_data::machine::nanoseconds::MAX_ROUND_TRIP_NS;
 use seatmap_data::machine::{CoreDistance, Matrix, Origin, OriginKind, Profile, Square, Topology};
 use seatmap_data::pattern::{Edge, Pattern, edge::MAX_AMOUNT};
-use seatmap_place::search::{Limit, Qap};
+use seatmap_place::search::{Qap, SearchLimit};
 use seatmap_place::{PlaceError, PlaceRequest, solve};
 
 /// 0, the largest, or anything between by its order of magnitude.
@@ -50,7 +50,7 @@ proptest! {
         let edges = edges(tasks, &amounts);
         let pattern = if is_ring && tasks > 1 { seatmap_data::pattern::generate(&format!("ring:{tasks}")).unwrap() } else { Pattern::gathered("wild", tasks, edges) };
         let mut request = PlaceRequest::new(&machine, &pattern);
-        request.limit = Limit::kicks(60);
+        request.limit = SearchLimit::kicks(60);
         let answer = request.place().unwrap();
         prop_assert!(answer.cost.is_finite() && answer.cost >= 0.0);
         prop_assert!(answer.lower_bound <= answer.cost && answer.lower_bound >= 0.0);
@@ -66,7 +66,7 @@ proptest! {
             Square::from_fn(n, |i, j| cell(i * n + j)),
             Square::from_fn(n, |i, j| cell(14 * 14 + i * n + j)),
         );
-        let solved = solve::solve(&qap, &Limit::kicks(60), 1, 1);
+        let solved = solve::solve(&qap, &SearchLimit::kicks(60), 1, 1);
         prop_assert_eq!(solved.solution.cost, qap.cost(&solved.solution.slot_of));
     }
 }
@@ -86,7 +86,7 @@ fn without_time_there_is_an_answer_all_the_same() {
     for spec in ["ring:64", "ring:100", "stencil2d:8x8", "clusters:4x16"] {
         let pattern = seatmap_data::pattern::generate(spec).unwrap();
         let mut request = PlaceRequest::new(&machine, &pattern);
-        request.limit = Limit::seconds(0.0);
+        request.limit = SearchLimit::seconds(0.0);
         let answer = request.place().unwrap();
         assert_eq!(answer.placement.len(), pattern.tasks);
         assert!(!answer.optimal && answer.lower_bound == 0.0, "{answer:?}");

@@ -3,7 +3,7 @@
 use super::undo::undo;
 use super::{ApplyError, guard};
 use crate::plan::ServicesPlan;
-use seatmap_cell::journal::{Journal, Stage};
+use seatmap_cell::journal::{CellJournal, CellStage};
 use seatmap_cell::name::Name;
 use seatmap_cell::run_folder::{Lock, RunFolder};
 use seatmap_cell::undo::Left;
@@ -61,7 +61,7 @@ impl ServicesHost {
         Ok(ServicesHost { boot_id: boot::id(&root), root, run, guardian })
     }
 
-    pub(crate) fn journals(&self) -> Result<Vec<Journal>, ApplyError> {
+    pub(crate) fn journals(&self) -> Result<Vec<CellJournal>, ApplyError> {
         self.run.journals(&self.boot_id).map_err(ApplyError::Remembering)
     }
 
@@ -81,7 +81,7 @@ impl ServicesHost {
         self.journals().is_ok_and(|journals| {
             journals
                 .iter()
-                .any(|journal| journal.header.cell == *name && journal.stage == Stage::Standing)
+                .any(|journal| journal.header.cell == *name && journal.stage == CellStage::Standing)
         })
     }
 
@@ -91,7 +91,7 @@ impl ServicesHost {
     /// A journal cannot be read.
     pub fn standing(&self) -> Result<Vec<AppliedPlan>, ApplyError> {
         let journals = self.journals()?;
-        let whole = journals.iter().filter(|journal| journal.stage == Stage::Standing);
+        let whole = journals.iter().filter(|journal| journal.stage == CellStage::Standing);
         Ok(whole.filter_map(|journal| self.record(&journal.header.cell)).collect())
     }
 
@@ -116,7 +116,7 @@ impl ServicesHost {
         let mut left = Vec::new();
         for journal in self.journals()?.into_iter().rev() {
             let name = journal.header.cell.clone();
-            let record = self.record(&name).filter(|_| journal.stage == Stage::Standing);
+            let record = self.record(&name).filter(|_| journal.stage == CellStage::Standing);
             match record.and_then(|record| {
                 record.left_s().map_or(Some(None), |left| (left > 0).then_some(Some(left)))
             }) {
@@ -130,7 +130,7 @@ impl ServicesHost {
     }
 
     /// Takes one plan's sets back, with the lock held.
-    pub(crate) fn end(&self, journal: Journal) -> Result<Vec<Left>, ApplyError> {
+    pub(crate) fn end(&self, journal: CellJournal) -> Result<Vec<Left>, ApplyError> {
         let name = journal.header.cell.clone();
         let record = self.record(&name);
         // The record goes first: a journal without one is undone by the next command, also where
@@ -189,7 +189,7 @@ impl ServicesHost {
     }
 
     /// Posts a guardian for a plan.
-    pub(crate) fn post(&self, name: &Name) -> Result<posted::Posted, CellError> {
+    pub(crate) fn post(&self, name: &Name) -> Result<posted::PostedGuardian, CellError> {
         posted::post(&self.guardian, name)
     }
 }

@@ -33,7 +33,7 @@ pub mod undo;
 mod virsh;
 
 pub use host::{AppliedPlan, ServicesHost};
-pub use seat::{ApplyRequest, Seated};
+pub use seat::{ApplyRequest, ApplyResult};
 pub(crate) use setting::is_word;
 
 use crate::error::ServicesError;

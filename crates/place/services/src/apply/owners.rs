@@ -4,8 +4,8 @@
 use super::{ApplyError, setting};
 use crate::file::{Service, ServiceTarget};
 use crate::plan::PlannedService;
-use seatmap_cell::change::Change;
-use seatmap_os::layout::Layout;
+use seatmap_cell::change::SettingChange;
+use seatmap_os::layout::CpusetMounts;
 use seatmap_os::{CpuSet, Root, Tid, task};
 
 /// Refuses the services that nobody but their owner may seat, by what they are called.
@@ -76,9 +76,9 @@ pub fn check_processes<'a>(
 pub(super) fn check_changes(
     root: &Root,
     service: &str,
-    changes: &[Change],
+    changes: &[SettingChange],
 ) -> Result<(), ApplyError> {
-    let layout = Layout::read(root);
+    let layout = CpusetMounts::read(root);
     match changes.iter().find(|change| !setting::may_be(change, &layout)) {
         None => Ok(()),
         Some(change) => {

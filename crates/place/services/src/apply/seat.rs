@@ -7,9 +7,9 @@ use super::targets::{SeatingWay, of_drop_in, of_queues, of_threads};
 use super::{ApplyError, owners};
 use crate::living;
 use crate::plan::{PlannedService, ServicesPlan};
-use seatmap_cell::change::{Change, What};
+use seatmap_cell::change::{SettingChange, SettingKind};
 use seatmap_cell::fault;
-use seatmap_cell::journal::{FORMAT, Header, Journal, JournalEntry};
+use seatmap_cell::journal::{CellJournal, CellJournalHeader, FORMAT, JournalEntry};
 use seatmap_cell::name::Name;
 use seatmap_cell::posted;
 use seatmap_os::root::FileError;
@@ -42,7 +42,7 @@ pub struct ApplyRequest {
 
 /// Sets that were given.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Seated {
+pub struct ApplyResult {
     /// The plan as it stands.
     pub applied: AppliedPlan,
     /// The settings that were changed.
@@ -65,13 +65,13 @@ const EFFECT_PAUSE: Duration = Duration::from_millis(40);
 struct PlannedSeat<'a> {
     planned: &'a PlannedService,
     way: SeatingWay,
-    changes: Vec<Change>,
+    changes: Vec<SettingChange>,
 }
 
 /// The site while a plan is applied: nothing is changed that is not in the journal first.
 struct ServiceSite<'a> {
     host: &'a ServicesHost,
-    journal: Journal,
+    journal: CellJournal,
 }
 
 impl ServicesHost {
@@ -79,7 +79,7 @@ impl ServicesHost {
     ///
     /// # Errors
     /// [`ApplyError`].
-    pub fn apply(&self, request: &ApplyRequest) -> Result<Seated, ApplyError> {
+    pub fn apply(&self, request: &ApplyRequest) -> Result<ApplyResult, ApplyError> {
         let plan = &request.plan;
         plan.services.iter().try_for_each(|planned| owners::check(&planned.service))?;
         self.check_cpus(plan)?;
@@ -156,17 +156,17 @@ impl ServicesHost {
         Ok(applied)
     }
 
-    fn begin(&self, request: &ApplyRequest) -> Result<Journal, ApplyError> {
+    fn begin(&self, request: &ApplyRequest) -> Result<CellJournal, ApplyError> {
         let last = self.journals()?.last().map_or(0, |journal| journal.header.serial);
         let all = all_cpus(&request.plan);
-        let header = Header {
+        let header = CellJournalHeader {
             format: FORMAT.to_owned(),
             cell: request.name.clone(),
             cpus: all.to_string(),
             serial: last.saturating_add(1),
             began_ticks: Some(boot::ticks()),
         };
-        Journal::begin(&self.run.journal(&request.name), &self.boot_id, header)
+        CellJournal::begin(&self.run.journal(&request.name), &self.boot_id, header)
             .map_err(ApplyError::Remembering)
     }
 
@@ -219,7 +219,7 @@ impl ServiceSite<'_> {
         &mut self,
         request: &ApplyRequest,
         seats: &[PlannedSeat],
-    ) -> Result<Seated, ApplyError> {
+    ) -> Result<ApplyResult, ApplyError> {
         for PlannedSeat { planned, way, changes } in seats {
             self.note(changes)?;
             for change in changes.iter().filter(|change| DropIn::of(&change.path).is_none()) {
@@ -250,8 +250,8 @@ impl ServiceSite<'_> {
         self.host.remember(&applied)?;
         self.journal.append(&[JournalEntry::Done]).map_err(ApplyError::Remembering)?;
         let changes = &self.journal.changes;
-        let threads = changes.iter().filter(|change| change.what == What::Affinity).count();
-        Ok(Seated {
+        let threads = changes.iter().filter(|change| change.what == SettingKind::Affinity).count();
+        Ok(ApplyResult {
             applied,
             changes: changes.iter().filter(|change| DropIn::of(&change.path).is_none()).count(),
             threads,
@@ -262,7 +262,7 @@ impl ServiceSite<'_> {
     }
 
     /// Writes changes down. They may be made after that.
-    fn note(&mut self, changes: &[Change]) -> Result<(), ApplyError> {
+    fn note(&mut self, changes: &[SettingChange]) -> Result<(), ApplyError> {
         if changes.is_empty() {
             return Ok(());
         }
@@ -271,7 +271,7 @@ impl ServiceSite<'_> {
     }
 
     /// Makes a change that was noted, and reads it back.
-    fn make(&self, planned: &PlannedService, change: &Change) -> Result<(), ApplyError> {
+    fn make(&self, planned: &PlannedService, change: &SettingChange) -> Result<(), ApplyError> {
         let root = &self.host.root;
         let made = setting::set(root, change, &change.new);
         fault::point();
@@ -285,7 +285,7 @@ impl ServiceSite<'_> {
                 found,
             }),
             // A thread that has ended needs no mask.
-            Err(error) if change.what == What::Affinity && error.is_absent() => Ok(()),
+            Err(error) if change.what == SettingKind::Affinity && error.is_absent() => Ok(()),
             Err(error) => Err(refused(planned, error)),
         }
     }
@@ -348,11 +348,13 @@ impl ServiceSite<'_> {
             };
             let narrowed = now.within(&allowed);
             let new = if narrowed.is_empty() { allowed.clone() } else { narrowed };
-            if let Ok(Some(change)) = setting::of_file(root, What::Cpus, &path, &new.to_string()) {
+            if let Ok(Some(change)) =
+                setting::of_file(root, SettingKind::Cpus, &path, &new.to_string())
+            {
                 changes.push((number, change));
             }
         }
-        let noted: Vec<Change> = changes.iter().map(|(_, change)| change.clone()).collect();
+        let noted: Vec<SettingChange> = changes.iter().map(|(_, change)| change.clone()).collect();
         self.note(&noted)?;
         for (number, change) in changes {
             // The kernel manages some interrupts itself.
@@ -401,7 +403,7 @@ impl ServiceSite<'_> {
 
     /// Writes the properties of units for good.
     fn keep_units(&mut self) -> Result<(), ApplyError> {
-        let runtime: Vec<Change> = self
+        let runtime: Vec<SettingChange> = self
             .journal
             .changes
             .iter()
@@ -410,7 +412,7 @@ impl ServiceSite<'_> {
             .collect();
         for change in runtime {
             let path = format!("kept-{}", change.path);
-            let kept = Change { path, ..change };
+            let kept = SettingChange { path, ..change };
             let property = kept.path.splitn(3, ':').skip(1).collect::<Vec<_>>();
             if let [name, property] = property[..] {
                 let drop_in = of_drop_in(&self.host.root, &kept, name, property, true);

@@ -15,8 +15,8 @@
 
 use super::drop_in::DropIn;
 use super::virsh::{self, DomainPart};
-use seatmap_cell::change::{Change, What};
-use seatmap_os::layout::Layout;
+use seatmap_cell::change::{SettingChange, SettingKind};
+use seatmap_os::layout::CpusetMounts;
 use seatmap_os::root::FileError;
 use seatmap_os::{CpuSet, Root, limited, rps};
 use std::io;
@@ -77,11 +77,11 @@ fn owner(path: &str) -> Owner<'_> {
 /// The file cannot be read.
 pub(crate) fn of_file(
     root: &Root,
-    what: What,
+    what: SettingKind,
     path: &str,
     new: &str,
-) -> Result<Option<Change>, FileError> {
-    let change = Change::of_file(root, what, path, new)?;
+) -> Result<Option<SettingChange>, FileError> {
+    let change = SettingChange::of_file(root, what, path, new)?;
     Ok(Some(change).filter(|change| !change.same(&change.old, &change.new)))
 }
 
@@ -89,10 +89,10 @@ pub(crate) fn of_file(
 ///
 /// # Errors
 /// The owner does not tell its present value.
-pub(crate) fn of_owner(path: &str, new: &str) -> Result<Change, FileError> {
+pub(crate) fn of_owner(path: &str, new: &str) -> Result<SettingChange, FileError> {
     let old = asked(path)?;
-    Ok(Change {
-        what: What::Cpus,
+    Ok(SettingChange {
+        what: SettingKind::Cpus,
         path: path.to_owned(),
         old,
         new: new.to_owned(),
@@ -104,7 +104,7 @@ pub(crate) fn of_owner(path: &str, new: &str) -> Result<Change, FileError> {
 ///
 /// # Errors
 /// It cannot be read.
-pub(crate) fn current(root: &Root, change: &Change) -> Result<String, FileError> {
+pub(crate) fn current(root: &Root, change: &SettingChange) -> Result<String, FileError> {
     if owner(&change.path) == Owner::Kernel { change.current(root) } else { asked(&change.path) }
 }
 
@@ -112,13 +112,13 @@ pub(crate) fn current(root: &Root, change: &Change) -> Result<String, FileError>
 ///
 /// # Errors
 /// The kernel's or the owner's.
-pub(crate) fn set(root: &Root, change: &Change, value: &str) -> Result<(), FileError> {
+pub(crate) fn set(root: &Root, change: &SettingChange, value: &str) -> Result<(), FileError> {
     if owner(&change.path) != Owner::Kernel {
         return told(root, &change.path, value);
     }
-    let towards = Change { new: value.to_owned(), old: String::from("-"), ..change.clone() };
+    let towards = SettingChange { new: value.to_owned(), old: String::from("-"), ..change.clone() };
     match change.what {
-        What::Affinity => towards.make(root),
+        SettingKind::Affinity => towards.make(root),
         _ if value.is_empty() => clear(root, &change.path),
         _ => root.write(&change.path, value),
     }
@@ -149,7 +149,7 @@ fn all_of(root: &Root, is_nodes: bool, state: &str) -> Result<String, FileError>
 }
 
 /// Whether a setting has its old value again, or, where it had none, one that means the same.
-pub(crate) fn is_old(root: &Root, change: &Change, current: &str) -> bool {
+pub(crate) fn is_old(root: &Root, change: &SettingChange, current: &str) -> bool {
     if change.same(current, &change.old) || !change.old.is_empty() {
         return change.same(current, &change.old);
     }
@@ -254,9 +254,9 @@ fn failed(path: &str, why: &str) -> FileError {
 
 /// Whether a line of a journal is one that giving sets to services can have written. Root obeys
 /// the journal, so that nothing else is obeyed, whoever wrote it.
-pub(crate) fn may_be(change: &Change, layout: &Layout) -> bool {
+pub(crate) fn may_be(change: &SettingChange, layout: &CpusetMounts) -> bool {
     let values = [&change.old, &change.new];
-    if change.what == What::CpuMask {
+    if change.what == SettingKind::CpuMask {
         let are_masks = values.iter().all(|value| CpuSet::of_mask(value).is_some());
         return are_masks && owner(&change.path) == Owner::Kernel && rps::is_file(&change.path);
     }
@@ -269,12 +269,12 @@ pub(crate) fn may_be(change: &Change, layout: &Layout) -> bool {
             ["podman", "docker"].contains(&engine) && is_word(name) && OPTIONS.contains(&option)
         }
         Owner::Domain { name, .. } => virsh::is_domain_name(name),
-        Owner::Kernel if change.what == What::Affinity => {
+        Owner::Kernel if change.what == SettingKind::Affinity => {
             change.started_ticks.is_some() && has_number(&change.path, "/proc/", "")
         }
         Owner::Kernel => is_cpuset(&change.path, layout) || is_interrupt(&change.path),
     };
-    let is_kind = matches!(change.what, What::Cpus | What::Affinity);
+    let is_kind = matches!(change.what, SettingKind::Cpus | SettingKind::Affinity);
     is_kind && are_lists && is_place
 }
 
@@ -286,7 +286,7 @@ pub(crate) fn is_word(name: &str) -> bool {
         && name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.@\\".contains(c))
 }
 
-fn is_cpuset(path: &str, layout: &Layout) -> bool {
+fn is_cpuset(path: &str, layout: &CpusetMounts) -> bool {
     let is_below = [&layout.v1, &layout.v2]
         .into_iter()
         .flatten()
@@ -310,10 +310,12 @@ fn has_number(path: &str, before: &str, after: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn is_obeyed(what: What, path: &str, old: &str) -> bool {
-        let layout =
-            Layout { v2: Some("/sys/fs/cgroup".into()), v1: Some("/sys/fs/cgroup/cpuset".into()) };
-        let change = Change {
+    fn is_obeyed(what: SettingKind, path: &str, old: &str) -> bool {
+        let layout = CpusetMounts {
+            v2: Some("/sys/fs/cgroup".into()),
+            v1: Some("/sys/fs/cgroup/cpuset".into()),
+        };
+        let change = SettingChange {
             what,
             path: path.into(),
             old: old.into(),
@@ -347,30 +349,33 @@ mod tests {
             "domain:web:vcpu:3",
             "domain:web-1:emulator",
         ] {
-            assert!(is_obeyed(What::Cpus, path, "0-3"), "{path}");
-            assert!(!is_obeyed(What::Cpus, path, "0; rm"), "{path}");
+            assert!(is_obeyed(SettingKind::Cpus, path, "0-3"), "{path}");
+            assert!(!is_obeyed(SettingKind::Cpus, path, "0; rm"), "{path}");
         }
-        assert!(is_obeyed(What::Affinity, "/proc/4711", "0-1"));
+        assert!(is_obeyed(SettingKind::Affinity, "/proc/4711", "0-1"));
         let queue = "/sys/class/net/eth0/queues/rx-0/rps_cpus";
-        assert!(is_obeyed(What::CpuMask, queue, "00000000,0000000f"));
-        assert!(!is_obeyed(What::CpuMask, queue, "x") && !is_obeyed(What::Cpus, queue, "0"));
-        assert!(!is_obeyed(What::CpuMask, "/etc/passwd", "f"));
+        assert!(is_obeyed(SettingKind::CpuMask, queue, "00000000,0000000f"));
+        assert!(
+            !is_obeyed(SettingKind::CpuMask, queue, "x")
+                && !is_obeyed(SettingKind::Cpus, queue, "0")
+        );
+        assert!(!is_obeyed(SettingKind::CpuMask, "/etc/passwd", "f"));
         for (what, path) in [
-            (What::Cpus, "/etc/passwd"),
-            (What::Cpus, "/sys/fs/cgroup/../../etc/cpuset.cpus"),
-            (What::Cpus, "/sys/fs/cgroup/x/cgroup.procs"),
-            (What::Cpus, "/proc/irq/x/smp_affinity_list"),
-            (What::Cpus, "unit:-x:AllowedCPUs"),
-            (What::Cpus, "unit:redis.service:ExecStart"),
-            (What::Cpus, "drop-in:../redis:AllowedCPUs"),
-            (What::Cpus, "kept-drop-in:redis.service:../../x"),
-            (What::Cpus, "container:sh:web:cpus"),
-            (What::Cpus, "container:docker:a b:cpus"),
-            (What::Cpus, "domain:-c:vcpu:3"),
-            (What::Cpus, "domain:web:vcpu:-1"),
-            (What::Cpus, "domain:web:disk:0"),
-            (What::Affinity, "/proc/self"),
-            (What::Value, "/sys/fs/cgroup/x/cpuset.cpus"),
+            (SettingKind::Cpus, "/etc/passwd"),
+            (SettingKind::Cpus, "/sys/fs/cgroup/../../etc/cpuset.cpus"),
+            (SettingKind::Cpus, "/sys/fs/cgroup/x/cgroup.procs"),
+            (SettingKind::Cpus, "/proc/irq/x/smp_affinity_list"),
+            (SettingKind::Cpus, "unit:-x:AllowedCPUs"),
+            (SettingKind::Cpus, "unit:redis.service:ExecStart"),
+            (SettingKind::Cpus, "drop-in:../redis:AllowedCPUs"),
+            (SettingKind::Cpus, "kept-drop-in:redis.service:../../x"),
+            (SettingKind::Cpus, "container:sh:web:cpus"),
+            (SettingKind::Cpus, "container:docker:a b:cpus"),
+            (SettingKind::Cpus, "domain:-c:vcpu:3"),
+            (SettingKind::Cpus, "domain:web:vcpu:-1"),
+            (SettingKind::Cpus, "domain:web:disk:0"),
+            (SettingKind::Affinity, "/proc/self"),
+            (SettingKind::Value, "/sys/fs/cgroup/x/cpuset.cpus"),
         ] {
             assert!(!is_obeyed(what, path, "0"), "{path}");
         }

@@ -8,10 +8,10 @@ use crate::error::ServicesError;
 use crate::file::ServiceTarget;
 use crate::living;
 use crate::plan::PlannedService;
-use seatmap_cell::change::{Change, What};
+use seatmap_cell::change::{SettingChange, SettingKind};
 use seatmap_os::hierarchy::Hierarchies;
 use seatmap_os::root::FileError;
-use seatmap_os::task::Task;
+use seatmap_os::task::ThreadStat;
 use seatmap_os::{CpuSet, Root, Tid, affinity, rps, task};
 use std::path::Path;
 
@@ -100,7 +100,11 @@ impl SeatingWay {
     ///
     /// # Errors
     /// A setting cannot be read.
-    pub fn changes(&self, root: &Root, planned: &PlannedService) -> Result<Vec<Change>, FileError> {
+    pub fn changes(
+        &self,
+        root: &Root,
+        planned: &PlannedService,
+    ) -> Result<Vec<SettingChange>, FileError> {
         let values = [planned.cpus.as_str(), planned.nodes.as_str()];
         let mut changes = Vec::new();
         match self {
@@ -132,8 +136,8 @@ impl SeatingWay {
                 let outside = virsh::pins(domain)?.into_iter().filter(|(_, pin)| {
                     CpuSet::of_list(pin).is_none_or(|pin| !pin.is_subset(&cpus))
                 });
-                changes.extend(outside.map(|(part, old)| Change {
-                    what: What::Cpus,
+                changes.extend(outside.map(|(part, old)| SettingChange {
+                    what: SettingKind::Cpus,
                     path: format!("domain:{domain}:{part}"),
                     old,
                     new: planned.cpus.clone(),
@@ -150,13 +154,13 @@ impl SeatingWay {
 /// before the change.
 pub(super) fn of_drop_in(
     root: &Root,
-    change: &Change,
+    change: &SettingChange,
     name: &str,
     property: &str,
     is_kept: bool,
-) -> Option<Change> {
+) -> Option<SettingChange> {
     let drop_in = DropIn { name, property, is_kept };
-    (!drop_in.is_there(root)).then(|| Change { path: drop_in.path(), ..change.clone() })
+    (!drop_in.is_there(root)).then(|| SettingChange { path: drop_in.path(), ..change.clone() })
 }
 
 fn above(folder: &str) -> &str {
@@ -170,7 +174,7 @@ fn of_group(
     folder: &str,
     file: &str,
     value: &str,
-    changes: &mut Vec<Change>,
+    changes: &mut Vec<SettingChange>,
 ) -> Result<(), FileError> {
     let is_v1 = root.has(&format!("{folder}/tasks"));
     if is_v1 {
@@ -187,7 +191,7 @@ fn of_group(
         }
     }
     let path = format!("{folder}/cpuset.{file}");
-    changes.extend(setting::of_file(root, What::Cpus, &path, value)?);
+    changes.extend(setting::of_file(root, SettingKind::Cpus, &path, value)?);
     Ok(())
 }
 
@@ -196,7 +200,7 @@ fn of_group(
 ///
 /// # Errors
 /// The queues cannot be listed.
-pub fn of_queues(root: &Root, allowed: &CpuSet) -> Result<Vec<Change>, FileError> {
+pub fn of_queues(root: &Root, allowed: &CpuSet) -> Result<Vec<SettingChange>, FileError> {
     let mut changes = Vec::new();
     for file in rps::files(root)? {
         let Some(now) = root.read(&file).ok().and_then(|text| CpuSet::of_mask(&text)) else {
@@ -207,7 +211,7 @@ pub fn of_queues(root: &Root, allowed: &CpuSet) -> Result<Vec<Change>, FileError
         }
         let inside = now.within(allowed);
         let new = if inside.is_empty() { allowed } else { &inside };
-        changes.extend(setting::of_file(root, What::CpuMask, &file, &new.to_mask())?);
+        changes.extend(setting::of_file(root, SettingKind::CpuMask, &file, &new.to_mask())?);
     }
     Ok(changes)
 }
@@ -215,12 +219,12 @@ pub fn of_queues(root: &Root, allowed: &CpuSet) -> Result<Vec<Change>, FileError
 /// The changes of masks of the threads of some processes that do not have these CPUs yet. A thread
 /// whose mask was narrower than its process's has chosen it, and is left alone.
 #[must_use]
-pub fn of_threads(pids: impl IntoIterator<Item = Tid>, cpus: &CpuSet) -> Vec<Change> {
+pub fn of_threads(pids: impl IntoIterator<Item = Tid>, cpus: &CpuSet) -> Vec<SettingChange> {
     let mut changes = Vec::new();
     for pid in pids {
         let Ok(whole) = affinity::to_put_back(pid) else { continue };
         for tid in task::threads(pid).unwrap_or_default() {
-            let Some(started_ticks) = Task::of(tid).map(|task| task.started_ticks) else {
+            let Some(started_ticks) = ThreadStat::of(tid).map(|task| task.started_ticks) else {
                 continue;
             };
             let Ok(own) = affinity::to_put_back(tid) else { continue };
@@ -229,8 +233,8 @@ pub fn of_threads(pids: impl IntoIterator<Item = Tid>, cpus: &CpuSet) -> Vec<Cha
             if is_seated || chose {
                 continue;
             }
-            changes.push(Change {
-                what: What::Affinity,
+            changes.push(SettingChange {
+                what: SettingKind::Affinity,
                 path: format!("/proc/{tid}"),
                 old: own.to_string(),
                 new: cpus.to_string(),

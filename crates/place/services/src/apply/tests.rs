@@ -5,7 +5,7 @@ use super::targets::{SeatingWay, of_queues, of_threads};
 use super::undo::undo;
 use crate::file::Service;
 use crate::plan::PlannedService;
-use seatmap_cell::journal::{FORMAT, Header, Journal, JournalEntry};
+use seatmap_cell::journal::{CellJournal, CellJournalHeader, FORMAT, JournalEntry};
 use seatmap_cell::run_folder::RunFolder;
 use seatmap_os::{CpuSet, Root, Tid};
 
@@ -53,8 +53,8 @@ fn planned(cpus: &str, nodes: &str) -> PlannedService {
 }
 
 /// Gives the set of a plan as far as a step, and returns the journal.
-fn given(root: &Root, run: &RunFolder, steps: usize) -> Journal {
-    let header = Header {
+fn given(root: &Root, run: &RunFolder, steps: usize) -> CellJournal {
+    let header = CellJournalHeader {
         format: FORMAT.into(),
         cell: "services".parse().unwrap(),
         cpus: "2-3".into(),
@@ -62,7 +62,7 @@ fn given(root: &Root, run: &RunFolder, steps: usize) -> Journal {
         began_ticks: Some(0),
     };
     let path = run.journal(&header.cell);
-    let mut journal = Journal::begin(&path, "boot", header).unwrap();
+    let mut journal = CellJournal::begin(&path, "boot", header).unwrap();
     let way = SeatingWay::Group("/cg/redis".into());
     let changes = way.changes(root, &planned("2-3", "1")).unwrap();
     let lines: Vec<JournalEntry> = changes.iter().cloned().map(JournalEntry::Change).collect();
@@ -91,7 +91,7 @@ fn groups_of_both_versions_come_back_from_every_step() {
                 assert_eq!(state(&root), whole, "version {version}");
             }
             // Read again, as a guardian does.
-            let read = Journal::read(journal.path(), "boot").unwrap().unwrap();
+            let read = CellJournal::read(journal.path(), "boot").unwrap().unwrap();
             assert_eq!(undo(&root, read, &[]).unwrap(), []);
             assert_eq!(state(&root), before, "version {version}, step {steps}");
         }
@@ -118,7 +118,7 @@ fn steered_packets_leave_quiet_cpus_and_come_back() {
     for change in &changes {
         setting::set(&root, change, &change.new).unwrap();
     }
-    let read = Journal::read(journal.path(), "boot").unwrap().unwrap();
+    let read = CellJournal::read(journal.path(), "boot").unwrap().unwrap();
     assert_eq!(undo(&root, read, &[]).unwrap(), []);
     for (queue, mask) in before {
         assert_eq!(root.read(&file(queue)).unwrap(), mask, "{queue}");

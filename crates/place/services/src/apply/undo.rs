@@ -4,12 +4,12 @@ use super::drop_in::DropIn;
 use super::setting;
 use crate::living;
 use crate::plan::PlannedService;
-use seatmap_cell::change::{Change, What};
+use seatmap_cell::change::{SettingChange, SettingKind};
 use seatmap_cell::fault;
-use seatmap_cell::journal::{Journal, JournalEntry};
+use seatmap_cell::journal::{CellJournal, JournalEntry};
 use seatmap_cell::undo::{Left, forgotten_masks};
 use seatmap_os::heirs::{Loan, QUIET_LOOKS, SeatLedger, StillSeated};
-use seatmap_os::layout::Layout;
+use seatmap_os::layout::CpusetMounts;
 use seatmap_os::owed::ThreadMask;
 use seatmap_os::task::Family;
 use seatmap_os::{CpuSet, Root};
@@ -22,10 +22,10 @@ use std::io;
 /// The journal cannot be removed.
 pub(crate) fn undo(
     root: &Root,
-    mut journal: Journal,
+    mut journal: CellJournal,
     services: &[PlannedService],
 ) -> io::Result<Vec<Left>> {
-    let layout = Layout::read(root);
+    let layout = CpusetMounts::read(root);
     journal.append_or_take(vec![JournalEntry::Undo]);
     let mut left = Vec::new();
     if journal.lost > 0 {
@@ -62,7 +62,7 @@ pub(crate) fn undo(
 }
 
 /// Puts one setting back, where it is as the plan left it.
-fn put_back(root: &Root, change: &Change) -> Option<Left> {
+fn put_back(root: &Root, change: &SettingChange) -> Option<Left> {
     if let Some(drop_in) = DropIn::of(&change.path) {
         return take_away(root, change, drop_in);
     }
@@ -89,7 +89,7 @@ fn put_back(root: &Root, change: &Change) -> Option<Left> {
 
 /// Takes systemd's file for a property away that has its old value again. A value that somebody
 /// else has set is in the same file, which stays.
-fn take_away(root: &Root, change: &Change, drop_in: DropIn) -> Option<Left> {
+fn take_away(root: &Root, change: &SettingChange, drop_in: DropIn) -> Option<Left> {
     let current = setting::current(root, change).ok()?;
     if !setting::is_old(root, change, &current) {
         return None;
@@ -97,14 +97,14 @@ fn take_away(root: &Root, change: &Change, drop_in: DropIn) -> Option<Left> {
     drop_in.remove(root).err().and_then(|error| left(change, error.source.to_string()))
 }
 
-fn left(change: &Change, why: String) -> Option<Left> {
+fn left(change: &SettingChange, why: String) -> Option<Left> {
     Some(Left::new(change.path.clone(), why))
 }
 
 /// The seats that a plan gave to threads, with the processes that its services have now.
-fn ledger(root: &Root, journal: &Journal, services: &[PlannedService]) -> SeatLedger {
+fn ledger(root: &Root, journal: &CellJournal, services: &[PlannedService]) -> SeatLedger {
     let mut ledger = SeatLedger::since(journal.header.began_ticks.unwrap_or(0));
-    for change in journal.changes.iter().filter(|change| change.what == What::Affinity) {
+    for change in journal.changes.iter().filter(|change| change.what == SettingKind::Affinity) {
         let tid = change.path.strip_prefix("/proc/").and_then(|tid| tid.parse().ok());
         let masks = CpuSet::of_list(&change.new).zip(CpuSet::of_list(&change.old));
         if let (Some(tid), Some(started_ticks), Some((seat, cpus))) =
@@ -123,9 +123,9 @@ fn ledger(root: &Root, journal: &Journal, services: &[PlannedService]) -> SeatLe
 }
 
 /// The change that the plan would have noted for an heir.
-fn change_of(heir: &StillSeated) -> Change {
-    Change {
-        what: What::Affinity,
+fn change_of(heir: &StillSeated) -> SettingChange {
+    SettingChange {
+        what: SettingKind::Affinity,
         path: format!("/proc/{}", heir.thread.tid),
         old: heir.thread.cpus.to_string(),
         new: heir.seat.to_string(),

@@ -6,8 +6,8 @@
 //! and the table's rest reach the best plan so far.
 
 use super::cost::Pricing;
-use super::search::{Span, Spanned, span_price};
-use super::spans::Spans;
+use super::search::{PoolSpan, Spanned, span_price};
+use super::spans::UnitSpans;
 use super::{Members, places};
 
 /// More services than this are searched instead.
@@ -35,7 +35,7 @@ pub struct ExactAnswer {
 
 struct Search<'a> {
     pricing: &'a Pricing<'a>,
-    spans: &'a Spans,
+    spans: &'a UnitSpans,
     /// The cost of each set of services on each run; infinite where a limit forbids it.
     alone: Vec<Vec<f64>>,
     /// The least cost of each set of services from each unit on.
@@ -46,7 +46,7 @@ struct Search<'a> {
 
 /// One step of the search.
 struct Branch {
-    span: Span,
+    span: PoolSpan,
     cost: f64,
     bound: f64,
 }
@@ -54,7 +54,7 @@ struct Branch {
 /// The best plan; `None` where no plan keeps the limits. A plan that is known already spares the
 /// search all that is not better.
 #[must_use]
-pub fn solve(pricing: &Pricing, spans: &Spans, known: Option<Spanned>) -> Option<ExactAnswer> {
+pub fn solve(pricing: &Pricing, spans: &UnitSpans, known: Option<Spanned>) -> Option<ExactAnswer> {
     let everybody = pricing.demand.everybody();
     let mut search = Search {
         pricing,
@@ -132,7 +132,7 @@ impl Search<'_> {
         self.best.as_ref().map_or(f64::INFINITY, |(cost, _)| cost * (1.0 - NEAR))
     }
 
-    fn descend(&mut self, left: Members, from: usize, cost: f64, seated: &mut Vec<Span>) {
+    fn descend(&mut self, left: Members, from: usize, cost: f64, seated: &mut Vec<PoolSpan>) {
         if left == 0 {
             if self.best.as_ref().is_none_or(|(best, _)| cost < *best) {
                 self.best = Some((cost, Spanned(seated.clone())));
@@ -153,7 +153,7 @@ impl Search<'_> {
 
     /// Whether the nodes of all pools so far have the memory that these need: a further pool only
     /// needs more.
-    fn has_memory(&self, seated: &[Span], next: Span) -> bool {
+    fn has_memory(&self, seated: &[PoolSpan], next: PoolSpan) -> bool {
         let sets = seated.iter().chain(std::iter::once(&next));
         let sets = sets.map(|span| (span.members, self.spans.facts(span.start, span.end)));
         self.pricing.lacking_bytes(sets) == 0
@@ -165,7 +165,7 @@ impl Search<'_> {
         left: Members,
         from: usize,
         cost: f64,
-        seated: &[Span],
+        seated: &[PoolSpan],
     ) -> Vec<Branch> {
         let count = self.spans.count();
         let mut found = Vec::new();
@@ -182,7 +182,7 @@ impl Search<'_> {
                     if bound >= limit || !bound.is_finite() {
                         continue;
                     }
-                    let span = Span { members, start, end };
+                    let span = PoolSpan { members, start, end };
                     let beside: f64 = seated
                         .iter()
                         .map(|other| span_price(self.pricing, self.spans, other, &span))

@@ -9,7 +9,7 @@ use super::cost::Pricing;
 use super::demand::Demand;
 use super::request::PlanError;
 use super::search::search;
-use super::spans::Spans;
+use super::spans::UnitSpans;
 use super::units::Units;
 use super::{Members, places};
 use crate::file::size_text;
@@ -158,7 +158,11 @@ pub(crate) fn check(demand: &Demand, units: &Units, machine: &str) -> Result<(),
 
 /// The smallest change of one service's memory with which something fits, where something fits
 /// without any.
-pub(crate) fn smallest_change(demand: &Demand, units: &Units, spans: &Spans) -> Option<PlanError> {
+pub(crate) fn smallest_change(
+    demand: &Demand,
+    units: &Units,
+    spans: &UnitSpans,
+) -> Option<PlanError> {
     let mut without = demand.clone();
     for service in &mut without.services {
         service.memory_bytes = 0;
@@ -192,6 +196,6 @@ pub(crate) fn smallest_change(demand: &Demand, units: &Units, spans: &Spans) -> 
     Some(best.map_or(PlanError::MemoryNodesApart, |(_, error)| error))
 }
 
-fn fits(demand: &Demand, units: &Units, spans: &Spans) -> bool {
+fn fits(demand: &Demand, units: &Units, spans: &UnitSpans) -> bool {
     search(&Pricing::new(demand, units), spans, MOVES).is_some()
 }

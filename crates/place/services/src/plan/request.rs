@@ -6,7 +6,7 @@ use super::cost::Pricing;
 use super::demand::Demand;
 use super::document::{FORMAT, PackingBaseline, PlanVerdict, PlannedService, ServicesPlan};
 use super::search::{Spanned, search};
-use super::spans::Spans;
+use super::spans::UnitSpans;
 use super::units::Units;
 use super::{Pools, exact, memory, replay};
 use crate::file::size_bytes;
@@ -220,7 +220,7 @@ impl PlanRequest<'_> {
         let pricing = Pricing::new(&demand, &units);
         let beside = self.beside.map(|plan| baselines::written(&units, self.record, plan));
         let beside = beside.transpose()?;
-        let spans = Spans::of(&units);
+        let spans = UnitSpans::of(&units);
         let general_bound = lower_bound(&pricing);
         let (best, bound, is_proven) = if demand.services.len() <= exact::MOST {
             let known = search(&pricing, &spans, FEW_MOVES);
@@ -370,7 +370,7 @@ pub(crate) fn caches(units: &Units) -> Vec<String> {
 }
 
 /// Why no division keeps all limits.
-fn nothing_fits(demand: &Demand, units: &Units, spans: &Spans) -> PlanError {
+fn nothing_fits(demand: &Demand, units: &Units, spans: &UnitSpans) -> PlanError {
     let of_memory = Some(demand).filter(|demand| demand.asks_for_memory());
     of_memory
         .and_then(|demand| memory::smallest_change(demand, units, spans))

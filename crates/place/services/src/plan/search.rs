@@ -6,13 +6,13 @@
 
 use super::cost::{CostTerms, Pricing};
 use super::demand::Demand;
-use super::spans::Spans;
+use super::spans::UnitSpans;
 use super::{Members, Pool, Pools, places};
 use seatmap_data::statistics::Xoshiro;
 
 /// A pool on a run of neighbouring units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span {
+pub struct PoolSpan {
     /// The services.
     pub members: Members,
     /// The first unit.
@@ -23,7 +23,7 @@ pub struct Span {
 
 /// Pools on runs of units, in the order of the units.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Spanned(pub Vec<Span>);
+pub struct Spanned(pub Vec<PoolSpan>);
 
 impl Spanned {
     /// The pools with their units one by one.
@@ -38,7 +38,7 @@ impl Spanned {
 }
 
 /// The cost that two pools have by lying where they do.
-pub(crate) fn span_price(pricing: &Pricing, spans: &Spans, a: &Span, b: &Span) -> f64 {
+pub(crate) fn span_price(pricing: &Pricing, spans: &UnitSpans, a: &PoolSpan, b: &PoolSpan) -> f64 {
     let ns = spans.mean_ns([a.start, a.end], [b.start, b.end]);
     let common = spans.facts(a.start, a.end).common_caches(spans.facts(b.start, b.end));
     pricing.between(a.members, b.members, ns, common).total()
@@ -64,14 +64,14 @@ impl Part {
 
 struct Annealing<'a> {
     pricing: &'a Pricing<'a>,
-    spans: &'a Spans,
+    spans: &'a UnitSpans,
     random: Xoshiro,
 }
 
 /// The best plan that was seen in this many moves from each start; `None` where no plan that keeps
 /// the limits was found.
 #[must_use]
-pub fn search(pricing: &Pricing, spans: &Spans, moves: usize) -> Option<Spanned> {
+pub fn search(pricing: &Pricing, spans: &UnitSpans, moves: usize) -> Option<Spanned> {
     let mut annealing = Annealing { pricing, spans, random: Xoshiro::new(1) };
     let starts = [start_apart(pricing, spans), start_together(pricing, spans)];
     let mut best: Option<(f64, Vec<Part>)> = None;
@@ -93,7 +93,7 @@ pub fn search(pricing: &Pricing, spans: &Spans, moves: usize) -> Option<Spanned>
 const BROKEN: f64 = 1e9;
 
 /// A pool for each service that must be alone, and one for all others.
-fn start_together(pricing: &Pricing, spans: &Spans) -> Vec<Part> {
+fn start_together(pricing: &Pricing, spans: &UnitSpans) -> Vec<Part> {
     let demand = pricing.demand;
     let alone: Vec<usize> =
         places(demand.everybody()).filter(|at| demand.services[*at].is_alone).collect();
@@ -104,7 +104,7 @@ fn start_together(pricing: &Pricing, spans: &Spans) -> Vec<Part> {
 }
 
 /// A pool for each service; on a machine with fewer units than services, as [`start_together`].
-fn start_apart(pricing: &Pricing, spans: &Spans) -> Vec<Part> {
+fn start_apart(pricing: &Pricing, spans: &UnitSpans) -> Vec<Part> {
     let count = pricing.demand.services.len();
     if count > spans.count() {
         return start_together(pricing, spans);
@@ -114,7 +114,7 @@ fn start_apart(pricing: &Pricing, spans: &Spans) -> Vec<Part> {
 }
 
 /// Units for groups in proportion to their load, one at least.
-fn shared_out(pricing: &Pricing, spans: &Spans, groups: &[Members]) -> Vec<Part> {
+fn shared_out(pricing: &Pricing, spans: &UnitSpans, groups: &[Members]) -> Vec<Part> {
     let loads: Vec<f64> = groups
         .iter()
         .map(|members| places(*members).map(|at| pricing.demand.services[at].mean_cpus).sum())
@@ -139,7 +139,7 @@ fn placed(parts: &[Part]) -> Spanned {
             start += part.units;
             continue;
         }
-        spans.push(Span { members: part.members, start, end: start + part.units });
+        spans.push(PoolSpan { members: part.members, start, end: start + part.units });
         start += part.units;
     }
     Spanned(spans)

@@ -5,7 +5,7 @@ use super::units::Units;
 
 /// All runs of a machine's units.
 #[derive(Debug)]
-pub struct Spans {
+pub struct UnitSpans {
     count: usize,
     facts: Vec<SetFacts>,
     /// The sum of the distances of all units before a row and a column.
@@ -14,7 +14,7 @@ pub struct Spans {
     pub least_ns: f64,
 }
 
-impl Spans {
+impl UnitSpans {
     /// Of all runs of these units.
     #[must_use]
     pub fn of(units: &Units) -> Self {
@@ -30,7 +30,7 @@ impl Spans {
                 }
             }
         }
-        let mut spans = Spans { count, facts: Vec::new(), sums_ns, least_ns };
+        let mut spans = UnitSpans { count, facts: Vec::new(), sums_ns, least_ns };
         spans.least_ns = if least_ns.is_finite() { least_ns } else { 0.0 };
         for start in 0..count {
             for end in start + 1..=count {

@@ -6,7 +6,7 @@ use super::demand::{Demand, ServiceDemand};
 use super::memory::NodeMemory;
 use super::request::{PlanError, PlanRequest};
 use super::search::search;
-use super::spans::Spans;
+use super::spans::UnitSpans;
 use super::units::Units;
 use super::*;
 use crate::file::Service;
@@ -160,7 +160,7 @@ fn the_exact_plan_is_within_two_percent_of_every_division() {
         let units = Units::of(&profile, None, &CpuSet::default());
         let demand = Demand::of(&record, &units, &BTreeMap::new());
         let pricing = Pricing::new(&demand, &units);
-        let spans = Spans::of(&units);
+        let spans = UnitSpans::of(&units);
         let answer = exact::solve(&pricing, &spans, None).unwrap();
         let best = exhaustive(&pricing);
         assert!(answer.is_proven);
@@ -178,7 +178,7 @@ fn the_exact_plan_is_within_two_percent_of_every_division() {
 fn spans_have_the_facts_of_their_units() {
     let units = Units::of(&machine(8, 2, 4, 2), None, &CpuSet::of_list("0").unwrap());
     assert_eq!(units.len(), 8, "the core keeps its second thread");
-    let spans = Spans::of(&units);
+    let spans = UnitSpans::of(&units);
     for (start, end) in [(0, 8), (0, 1), (2, 5), (7, 8)] {
         let set: Vec<usize> = (start..end).collect();
         let facts = SetFacts::of(&units, &set);

@@ -22,7 +22,7 @@ const ASSUMED_NS: [f64; 6] = [20.0, 30.0, 60.0, 120.0, 160.0, 280.0];
 
 /// One unit.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Unit {
+pub struct PoolUnit {
     /// Its CPUs.
     pub cpus: Vec<u32>,
     /// The work that it does, relative to one CPU alone.
@@ -37,7 +37,7 @@ pub struct Unit {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Units {
     /// The units.
-    pub all: Vec<Unit>,
+    pub all: Vec<PoolUnit>,
     /// Round trips between units, in nanoseconds.
     pub distance_ns: Vec<Vec<f64>>,
     /// Whether the distances are assumed and not measured.
@@ -70,7 +70,7 @@ impl Units {
             let whole_core = threads.count().max(1);
             // Of a core that is divided, each CPU has its part.
             let core_capacity = 1.0 + SMT_GAIN * (whole_core as f64 - 1.0);
-            all.push(Unit {
+            all.push(PoolUnit {
                 cpus: group.iter().map(|pu| pu.os).collect(),
                 capacity: core_capacity * group.len() as f64 / whole_core as f64,
                 cache,
@@ -143,7 +143,7 @@ fn grouped<'a>(pus: &[&'a Pu]) -> Vec<Vec<&'a Pu>> {
     sorted.into_iter().map(|pu| vec![pu]).collect()
 }
 
-fn distances(profile: &Profile, all: &[Unit], first: &[&Pu]) -> Vec<Vec<f64>> {
+fn distances(profile: &Profile, all: &[PoolUnit], first: &[&Pu]) -> Vec<Vec<f64>> {
     let mut rows = vec![vec![0.0; all.len()]; all.len()];
     for (a, row) in rows.iter_mut().enumerate() {
         for (b, cell) in row.iter_mut().enumerate() {
@@ -155,7 +155,7 @@ fn distances(profile: &Profile, all: &[Unit], first: &[&Pu]) -> Vec<Vec<f64>> {
 }
 
 /// The measured distance of two units; inside a unit, that of its hardware threads.
-fn between(profile: &Profile, a: &Unit, b: &Unit) -> Option<f64> {
+fn between(profile: &Profile, a: &PoolUnit, b: &PoolUnit) -> Option<f64> {
     let distance = profile.core_distance.as_ref()?;
     let from = distance.index_of(a.cpus[0])?;
     let other = if a.cpus == b.cpus { b.cpus.get(1)? } else { &b.cpus[0] };

@@ -102,23 +102,23 @@ pub struct Benchmark {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
-pub enum Side {
+pub enum ProgramVersion {
     /// The newer one, which is judged.
     Head,
     /// The older one, with which it is compared.
     Base,
 }
 
-impl Side {
+impl ProgramVersion {
     /// Both, in the order of a comparison.
-    pub const BOTH: [Side; 2] = [Side::Head, Side::Base];
+    pub const BOTH: [ProgramVersion; 2] = [ProgramVersion::Head, ProgramVersion::Base];
 
     /// Its word.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
-            Side::Head => "head",
-            Side::Base => "base",
+            ProgramVersion::Head => "head",
+            ProgramVersion::Base => "base",
         }
     }
 }
@@ -173,7 +173,7 @@ pub enum BenchmarksFileError {
         /// The benchmark.
         name: String,
         /// The side.
-        side: Side,
+        side: ProgramVersion,
     },
     /// Both sides run the same words.
     #[error(
@@ -237,10 +237,10 @@ pub struct Binaries {
 }
 
 impl Binaries {
-    fn of(&self, side: Side) -> Option<&Path> {
+    fn of(&self, side: ProgramVersion) -> Option<&Path> {
         match side {
-            Side::Head => self.head.as_deref(),
-            Side::Base => self.base.as_deref(),
+            ProgramVersion::Head => self.head.as_deref(),
+            ProgramVersion::Base => self.base.as_deref(),
         }
     }
 }
@@ -396,7 +396,7 @@ impl BenchmarksFile {
         if fail_above_percent.is_some() && better.is_none() {
             return Err(BenchmarksFileError::NoDirection { name });
         }
-        let [head, base] = Side::BOTH.map(|side| benchmark.words(side, binaries));
+        let [head, base] = ProgramVersion::BOTH.map(|side| benchmark.words(side, binaries));
         let words = [head?, base?];
         if words[0] == words[1] {
             return Err(BenchmarksFileError::SameCommand { name });
@@ -435,10 +435,14 @@ impl Benchmark {
     }
 
     /// The words of a side's command.
-    fn words(&self, side: Side, binaries: &Binaries) -> Result<Vec<OsString>, BenchmarksFileError> {
+    fn words(
+        &self,
+        side: ProgramVersion,
+        binaries: &Binaries,
+    ) -> Result<Vec<OsString>, BenchmarksFileError> {
         let own = match side {
-            Side::Head => &self.head,
-            Side::Base => &self.base,
+            ProgramVersion::Head => &self.head,
+            ProgramVersion::Base => &self.base,
         };
         let name = self.name.clone();
         // Both a common command and one of a side would leave open which of them counts.

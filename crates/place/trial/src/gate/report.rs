@@ -1,11 +1,13 @@
 //! `seatmap-gate/1`: what was run of base and head, and what the runs show.
 
 use crate::gate::family;
-use crate::gate::file::{PlannedBenchmark, ReadingSource, Side};
+use crate::gate::file::{PlannedBenchmark, ProgramVersion, ReadingSource};
 use crate::tune::disturbance::DisturbedRuns;
-use crate::tune::document::{Command, FORMAT as BENCH_FORMAT, SeatsUsed};
-use crate::tune::verdict::{self, Floor};
-use crate::tune::{Better, Comparison, Fingerprint, LimitOutcome, Results, Run, Verdict};
+use crate::tune::document::{BenchCommand, FORMAT as BENCH_FORMAT, SeatsUsed};
+use crate::tune::verdict::{self, NoiseFloor};
+use crate::tune::{
+    BenchResults, Better, BlockRun, CommandComparison, ComparisonVerdict, Fingerprint, LimitOutcome,
+};
 use seatmap_data::document::DocumentError;
 use seatmap_data::statistics::words::{agreeing, counted};
 use serde::{Deserialize, Serialize};
@@ -30,13 +32,13 @@ pub struct BenchmarkResult {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub better: Option<Better>,
     /// Head and base, with the medians of their readings.
-    pub commands: [Command; 2],
+    pub commands: [BenchCommand; 2],
     /// The smallest difference that could be shown; absent for fewer than two blocks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub itself: Option<Floor>,
+    pub itself: Option<NoiseFloor>,
     /// Head against base, with an interval of `tested_confidence`; absent without a whole block.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub comparison: Option<Comparison>,
+    pub comparison: Option<CommandComparison>,
     /// The confidence of this comparison alone, by which all together have that of the report.
     pub tested_confidence: f64,
     /// The limit, in percent; absent where there is none.
@@ -53,7 +55,7 @@ pub struct BenchmarkResult {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disturbed: Option<DisturbedRuns>,
     /// Every run but the warm-ups, in the order of time. Command 0 is head, and 1 is base.
-    pub runs: Vec<Run>,
+    pub runs: Vec<BlockRun>,
 }
 
 /// A benchmark that one side alone has.
@@ -63,7 +65,7 @@ pub struct Unpaired {
     /// Its name.
     pub name: String,
     /// The side that has it.
-    pub only: Side,
+    pub only: ProgramVersion,
 }
 
 /// Base and head compared by running their benchmarks: the result of `seatmap bench --file`.
@@ -77,7 +79,7 @@ pub struct GateReport {
     pub tool_version: String,
     /// When, where and how it was run.
     #[serde(flatten)]
-    pub header: Header,
+    pub header: GateHeader,
     /// The benchmarks that both sides have.
     pub benchmarks: Vec<BenchmarkResult>,
     /// Benchmarks that one side alone reported: nothing is compared for them.
@@ -88,7 +90,7 @@ pub struct GateReport {
 /// When, where and how benchmarks were run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Header {
+pub struct GateHeader {
     /// When the first run began, as RFC 3339 has it, in UTC.
     pub begun: String,
     /// Whether all blocks that were asked for were run.
@@ -112,32 +114,32 @@ pub struct Header {
 
 /// The readings of one benchmark while it runs.
 #[derive(Clone, Debug)]
-pub struct Row {
+pub struct BenchmarkReadings {
     /// The benchmark's name.
     pub(crate) name: String,
     /// The limit, in percent.
     pub(crate) fail_above_percent: Option<f64>,
     /// Head and base, as commands that are compared.
-    pub(crate) results: Results,
+    pub(crate) results: BenchResults,
 }
 
 /// The command of a side, by its words.
-fn command((side, words): (Side, &Vec<OsString>)) -> Command {
-    Command {
+fn command((side, words): (ProgramVersion, &Vec<OsString>)) -> BenchCommand {
+    BenchCommand {
         name: side.word().to_owned(),
         command: words.iter().map(|word| word.to_string_lossy().into()).collect(),
         median: None,
     }
 }
 
-impl Row {
+impl BenchmarkReadings {
     /// A benchmark without a run.
-    pub(crate) fn new(name: String, planned: &PlannedBenchmark, header: &Header) -> Self {
+    pub(crate) fn new(name: String, planned: &PlannedBenchmark, header: &GateHeader) -> Self {
         let (metric, unit) = match &planned.source {
             ReadingSource::Metric(metric) => (metric.to_string(), metric.unit()),
             ReadingSource::Adapter(adapter) => (adapter.to_string(), "s"),
         };
-        let results = Results {
+        let results = BenchResults {
             format: BENCH_FORMAT.to_owned(),
             tool_version: env!("CARGO_PKG_VERSION").to_owned(),
             begun: header.begun.clone(),
@@ -149,7 +151,7 @@ impl Row {
             confidence: header.confidence,
             seed: header.seed,
             seats: header.seats.clone(),
-            commands: Side::BOTH.into_iter().zip(&planned.words).map(command).collect(),
+            commands: ProgramVersion::BOTH.into_iter().zip(&planned.words).map(command).collect(),
             throttled: None,
             disturbed: None,
             itself: None,
@@ -157,29 +159,31 @@ impl Row {
             baseline: None,
             runs: Vec::new(),
         };
-        Row { name, fail_above_percent: planned.fail_above_percent, results }
+        BenchmarkReadings { name, fail_above_percent: planned.fail_above_percent, results }
     }
 
     /// The side that alone has runs, where one has.
-    fn only(&self) -> Option<Side> {
+    fn only(&self) -> Option<ProgramVersion> {
         let runs = self.results.runs.iter();
         let with_runs: BTreeSet<usize> = runs.map(|run| run.command).collect();
         match with_runs.into_iter().collect::<Vec<_>>()[..] {
-            [side] => Side::BOTH.get(side).copied(),
+            [side] => ProgramVersion::BOTH.get(side).copied(),
             _ => None,
         }
     }
 
     /// Its comparison at a confidence of its own.
-    fn compared(&self, blocks: &[Vec<f64>], confidence: f64) -> Option<Comparison> {
-        let Results { better, itself, .. } = &self.results;
+    fn compared(&self, blocks: &[Vec<f64>], confidence: f64) -> Option<CommandComparison> {
+        let BenchResults { better, itself, .. } = &self.results;
         verdict::comparisons(blocks, confidence, *better, itself.as_ref()).into_iter().next()
     }
 
     /// Whether it shows a difference at a confidence.
     fn is_different(&self, blocks: &[Vec<f64>], confidence: f64) -> bool {
         let found = self.compared(blocks, confidence);
-        found.is_some_and(|found| ![Verdict::NotShown, Verdict::TooFew].contains(&found.verdict))
+        found.is_some_and(|found| {
+            ![ComparisonVerdict::NotShown, ComparisonVerdict::TooFew].contains(&found.verdict)
+        })
     }
 
     /// The outcome beside its limit at a confidence; `None` where it has no limit, or nobody knows
@@ -196,12 +200,12 @@ impl Row {
         let comparison = self.compared(blocks, of_difference);
         let outcome = self.outcome(blocks, of_limit);
         let beside = self.compared(blocks, of_limit);
-        let Row { name, fail_above_percent, results } = self;
+        let BenchmarkReadings { name, fail_above_percent, results } = self;
         let judged = results.better.zip(fail_above_percent);
         let shows_above_percent = judged.and_then(|(better, limit)| {
             beside.as_ref()?.shows_above_percent(better, limit, results.itself.as_ref())
         });
-        let [head, base]: [Command; 2] =
+        let [head, base]: [BenchCommand; 2] =
             results.commands.try_into().unwrap_or_else(|_| unreachable!("a row has two commands"));
         BenchmarkResult {
             name,
@@ -238,7 +242,7 @@ pub enum LimitsNotMet {
 impl GateReport {
     /// Judges the readings of all benchmarks.
     #[must_use]
-    pub fn judged(header: Header, mut rows: Vec<Row>) -> Self {
+    pub fn judged(header: GateHeader, mut rows: Vec<BenchmarkReadings>) -> Self {
         let unpaired = rows.iter().filter_map(|row| {
             let only = row.only()?;
             Some(Unpaired { name: row.name.clone(), only })
@@ -340,20 +344,20 @@ impl GateReport {
             );
         }
         let limited = self.with_outcome(LimitOutcome::Within).len();
-        let better = self.shown(Verdict::Better);
+        let better = self.shown(ComparisonVerdict::Better);
         if limited == count {
             let are = agreeing(count, "is", "are");
             return format!("Passed: {all} {are} within the limit, {better} better than base{cut}");
         }
-        let worse = self.shown(Verdict::Worse);
-        if worse + better + self.shown(Verdict::Different) == 0 {
+        let worse = self.shown(ComparisonVerdict::Worse);
+        if worse + better + self.shown(ComparisonVerdict::Different) == 0 {
             return format!("No difference between base and head is shown in {all}{cut}");
         }
         format!("{worse} of {all} worse than base, {better} better{cut}")
     }
 
     /// The number of benchmarks with this verdict.
-    fn shown(&self, verdict: Verdict) -> usize {
+    fn shown(&self, verdict: ComparisonVerdict) -> usize {
         let compared = self.benchmarks.iter().filter_map(|result| result.comparison.as_ref());
         compared.filter(|found| found.verdict == verdict).count()
     }

@@ -6,15 +6,16 @@
 
 use crate::gate::adapter::{Adapter, AdapterError};
 use crate::gate::family;
-use crate::gate::file::{PlannedBenchmark, ReadingSource, Side};
-use crate::gate::report::{GateReport, Header, Row};
-use crate::tune::bench::room::Room;
+use crate::gate::file::{PlannedBenchmark, ProgramVersion, ReadingSource};
+use crate::gate::report::{BenchmarkReadings, GateHeader, GateReport};
+use crate::tune::bench::room::QuietSeats;
 use crate::tune::bench::{NamedCommand, RoomError, RoomRequest};
 use crate::tune::document::SeatsUsed;
 use crate::tune::metric::Metric;
 use crate::tune::session::unless_void;
 use crate::tune::{
-    BenchEvent, Blocks, Contestant, End, Fingerprint, Reading, Run, Runner, TrialError,
+    BenchEvent, BlockRun, Blocks, CommandRunner, Contestant, Fingerprint, RunReading, SessionEnd,
+    TrialError,
 };
 use seatmap_data::document::Blame;
 use seatmap_data::statistics::words::counted;
@@ -95,7 +96,7 @@ pub enum GateEnd {
         /// The benchmark.
         name: String,
         /// The side.
-        side: Side,
+        side: ProgramVersion,
         /// How.
         source: TrialError,
     },
@@ -105,7 +106,7 @@ pub enum GateEnd {
         /// The benchmark.
         name: String,
         /// The side.
-        side: Side,
+        side: ProgramVersion,
         /// Why.
         source: AdapterError,
     },
@@ -121,7 +122,7 @@ pub fn run(
     stop: &dyn Fn() -> bool,
     hear: &mut dyn FnMut(BenchEvent<'_>),
 ) -> Result<(GateReport, Result<(), GateEnd>), GateError> {
-    let room = Room::take(&request.room, None, hear)?;
+    let room = QuietSeats::take(&request.room, None, hear)?;
     let mut header = header(request, &room);
     let quotas = QuotaWatch::begin();
     let tracks = request.benchmarks.iter().enumerate();
@@ -137,8 +138,8 @@ pub fn run(
 }
 
 /// The result before the first run.
-fn header(request: &GateRequest, room: &Room) -> Header {
-    Header {
+fn header(request: &GateRequest, room: &QuietSeats) -> GateHeader {
+    GateHeader {
         begun: (request.now)(),
         complete: false,
         label: request.label.clone(),
@@ -164,27 +165,32 @@ struct Track<'a> {
     planned: &'a PlannedBenchmark,
     /// Head, then base.
     contestants: [Contestant; 2],
-    runner: Runner,
+    runner: CommandRunner,
     /// The order within its blocks.
     order: Blocks,
     blocks: usize,
     /// The time that its runs took, warm-ups included, in seconds.
     spent_s: f64,
     /// Its readings: one row, or one for each benchmark that its program reports.
-    rows: Vec<Row>,
+    rows: Vec<BenchmarkReadings>,
 }
 
 impl<'a> Track<'a> {
-    fn new(planned: &'a PlannedBenchmark, at: u64, request: &GateRequest, room: &Room) -> Self {
+    fn new(
+        planned: &'a PlannedBenchmark,
+        at: u64,
+        request: &GateRequest,
+        room: &QuietSeats,
+    ) -> Self {
         let metric = match &planned.source {
             ReadingSource::Metric(metric) => metric.clone(),
             ReadingSource::Adapter(_) => Metric::Time,
         };
         let sides = [0, 1].map(|side| NamedCommand {
-            name: Side::BOTH[side].word().to_owned(),
+            name: ProgramVersion::BOTH[side].word().to_owned(),
             words: planned.words[side].clone(),
         });
-        let runner = Runner::new(metric).raised(room.is_preferred());
+        let runner = CommandRunner::new(metric).raised(room.is_preferred());
         Track {
             planned,
             contestants: sides.map(|side| room.contestant(&side)),
@@ -213,21 +219,21 @@ impl<'a> Track<'a> {
         }
     }
 
-    fn add(&mut self, readings: Vec<(String, f64)>, run: &Run, header: &Header) {
+    fn add(&mut self, readings: Vec<(String, f64)>, run: &BlockRun, header: &GateHeader) {
         for (name, value) in readings {
             let own = self.rows.iter().position(|row| row.name == name);
             let at = own.unwrap_or_else(|| {
-                self.rows.push(Row::new(name, self.planned, header));
+                self.rows.push(BenchmarkReadings::new(name, self.planned, header));
                 self.rows.len() - 1
             });
-            self.rows[at].results.add(Run { value, ..run.clone() });
+            self.rows[at].results.add(BlockRun { value, ..run.clone() });
         }
     }
 
     /// The names and values of a run: one, or those of the report.
     fn readings(
         &self,
-        reading: Reading,
+        reading: RunReading,
         folder: Option<&Scratch>,
         printed: &str,
     ) -> Result<Vec<(String, f64)>, AdapterError> {
@@ -247,7 +253,7 @@ impl<'a> Track<'a> {
 struct Job<'a> {
     stop: &'a dyn Fn() -> bool,
     hear: &'a mut dyn FnMut(BenchEvent<'_>),
-    header: &'a mut Header,
+    header: &'a mut GateHeader,
     runs: usize,
 }
 
@@ -284,7 +290,7 @@ impl Job<'_> {
         let command = ["/bin/sh", "-c", line].map(Into::into).to_vec();
         // On all CPUs: it prepares, and nobody reads its time.
         let contestant = Contestant { command, ..Contestant::default() };
-        let made = Runner::new(Metric::Time).run(&contestant, self.stop);
+        let made = CommandRunner::new(Metric::Time).run(&contestant, self.stop);
         match made {
             Ok(Some(_)) => Ok(()),
             Ok(None) => Err(GateEnd::Stopped { runs: self.runs }),
@@ -296,11 +302,11 @@ impl Job<'_> {
         for (side, again) in track.order.next_block() {
             let (reading, readings) = self.once(track, side)?;
             track.spent_s += reading.seconds;
-            let run = Run {
+            let run = BlockRun {
                 again,
                 seconds: reading.seconds,
                 disturbance: Some(reading.disturbance),
-                ..Run::new(track.blocks, side, reading.value)
+                ..BlockRun::new(track.blocks, side, reading.value)
             };
             track.add(readings, &run, self.header);
             self.count(expected);
@@ -319,7 +325,7 @@ impl Job<'_> {
         &mut self,
         track: &Track<'_>,
         side: usize,
-    ) -> Result<(Reading, Vec<(String, f64)>), GateEnd> {
+    ) -> Result<(RunReading, Vec<(String, f64)>), GateEnd> {
         let name = &track.planned.name;
         let seats = &mut self.header.seats;
         let made = unless_void(
@@ -328,21 +334,21 @@ impl Job<'_> {
             &mut |cpus, holder| seats.tell_void(cpus, holder),
         );
         let made = made.map_err(|end| match end {
-            End::Failed(source) => {
-                GateEnd::Run { name: name.clone(), side: Side::BOTH[side], source }
+            SessionEnd::Failed(source) => {
+                GateEnd::Run { name: name.clone(), side: ProgramVersion::BOTH[side], source }
             }
-            End::Stopped | End::Complete => GateEnd::Stopped { runs: self.runs },
+            SessionEnd::Stopped | SessionEnd::Complete => GateEnd::Stopped { runs: self.runs },
         })?;
         let (reading, (folder, printed)) = made;
         let readings = track.readings(reading, folder.as_ref(), &printed).map_err(|source| {
-            GateEnd::Report { name: name.clone(), side: Side::BOTH[side], source }
+            GateEnd::Report { name: name.clone(), side: ProgramVersion::BOTH[side], source }
         })?;
         Ok((reading, readings))
     }
 }
 
 /// A run with the folder of its report, where it writes one, and the text that it printed.
-type Reported = (Reading, (Option<Scratch>, String));
+type Reported = (RunReading, (Option<Scratch>, String));
 
 fn with_report(
     track: &Track<'_>,

@@ -1,16 +1,18 @@
 //! One program from its start to its end: it is observed, seats are tried on it, and a log tells of
 //! them.
 
-use crate::live::conductor::Setting;
-use crate::live::guard::Guard;
-use crate::live::log::{FORMAT, Header, LogFile};
-use crate::live::meter::Meter;
-use crate::live::{Conductor, LiveError, Metric, Outcome, Rules, Soft};
+use crate::live::conductor::ConductorSetup;
+use crate::live::guard::GuardProcess;
+use crate::live::log::{FORMAT, LogFile, LogHeader};
+use crate::live::meter::MetricReader;
+use crate::live::{Conductor, DecisionRules, LiveError, LiveOutcome, Soft, WorkMetric};
 use seatmap_data::document::Blame;
 use seatmap_data::machine::Profile;
 use seatmap_launch::Ending;
 use seatmap_machines::host::topology::TopologyError;
-use seatmap_observe::{End, Means, Method, ObserveError, Session, Subject, command};
+use seatmap_observe::{
+    Method, ObservationEnd, ObservationSession, ObserveError, Subject, TracingMechanism, command,
+};
 use seatmap_os::cpus::Cpus;
 use seatmap_os::{CpuSet, Tid, task};
 use std::io;
@@ -35,7 +37,7 @@ pub struct AutoRequest {
     /// The distances of this computer, where it was measured.
     pub profile: Option<Profile>,
     /// The work by which seats are judged; the meter's own choice where nothing is said.
-    pub metric: Option<Metric>,
+    pub metric: Option<WorkMetric>,
     /// How long the program is observed before seats are tried; 2 s where nothing is said.
     pub observe: Option<Duration>,
     /// The length of a period; 500 ms where nothing is said.
@@ -58,9 +60,9 @@ pub struct AutoRequest {
 #[derive(Debug)]
 pub struct AutoRun {
     /// The seats that were tried and kept.
-    pub outcome: Outcome,
+    pub outcome: LiveOutcome,
     /// The work by which they were judged.
-    pub metric: Metric,
+    pub metric: WorkMetric,
     /// How the command ended; well, where the program ran already.
     pub ending: Ending,
     /// Why the seats are in charge of nobody any more, where that was not the end.
@@ -118,20 +120,24 @@ impl AutoRequest {
             return Err(AutoError::OneCpu(here));
         }
         // The guard stands by before the first mask is changed.
-        let guard = Guard::begin(&mut self.guard)?;
+        let guard = GuardProcess::begin(&mut self.guard)?;
         // The counter counts what is executed next, so the program comes right after it.
         let is_command = matches!(self.subject, Subject::Command(_));
-        let meter = Meter::new(self.metric.take(), is_command).map_err(AutoError::Metric)?;
+        let meter = MetricReader::new(self.metric.take(), is_command).map_err(AutoError::Metric)?;
         let metric = meter.metric().clone();
-        let session = Session::begin(Some(Method::Wakeups), Means::Best, &self.subject)?;
-        let setting = Setting {
+        let session = ObservationSession::begin(
+            Some(Method::Wakeups),
+            TracingMechanism::Best,
+            &self.subject,
+        )?;
+        let setting = ConductorSetup {
             topology: &topology,
             profile: self.profile.as_ref(),
             allowed: &allowed,
             soft: self.soft.then_some(Soft),
             observe: self.observe.unwrap_or(OBSERVED),
             period: self.period.unwrap_or(PERIOD),
-            rules: Rules::default(),
+            rules: DecisionRules::default(),
             stop,
             time: self.time,
         };
@@ -145,14 +151,14 @@ impl AutoRequest {
             })
             .conduct();
         let (_, child) = session.finish();
-        let is_to_end = outcome.end == Some(End::Stopped);
+        let is_to_end = outcome.end == Some(ObservationEnd::Stopped);
         let status = child.map(|child| command::attend(child, is_to_end, stop)).transpose()?;
         let ending = status.map_or(Ending::Exited(0), Ending::of);
         Ok(AutoRun { outcome, metric, ending, failure: done.err() })
     }
 
-    fn header(&self, metric: &Metric, means: String) -> Header {
-        Header {
+    fn header(&self, metric: &WorkMetric, means: String) -> LogHeader {
+        LogHeader {
             format: FORMAT.to_owned(),
             tool_version: env!("CARGO_PKG_VERSION").to_owned(),
             begun: self.begun.clone(),
@@ -162,7 +168,7 @@ impl AutoRequest {
             means,
             period_s: self.period.unwrap_or(PERIOD).as_secs_f64(),
             soft: self.soft,
-            rules: Rules::default(),
+            rules: DecisionRules::default(),
         }
     }
 }

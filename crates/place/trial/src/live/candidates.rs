@@ -10,7 +10,7 @@ use seatmap_data::machine::{CoreDistance, Matrix, Origin, OriginKind, Profile, T
 use seatmap_data::pattern::{Edge, Pattern};
 use seatmap_launch::sets;
 use seatmap_os::{CpuList, CpuSet};
-use seatmap_place::search::Limit;
+use seatmap_place::search::SearchLimit;
 use seatmap_place::{PlaceError, PlaceRequest, Weight};
 use serde::{Deserialize, Serialize};
 
@@ -34,7 +34,7 @@ const SAME_CPU: f64 = 0.5;
 /// Seats for the threads of a program.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Candidate {
+pub struct SeatCandidate {
     /// The idea behind it: `nearest` or `together`.
     pub name: String,
     /// The CPUs of each thread in the order of creation, as a list; `null` for one that is left
@@ -42,7 +42,7 @@ pub struct Candidate {
     pub seats: Vec<Option<String>>,
 }
 
-impl Candidate {
+impl SeatCandidate {
     /// The CPUs of each thread.
     #[must_use]
     pub fn sets(&self) -> Vec<Option<CpuSet>> {
@@ -110,7 +110,7 @@ impl Ground<'_> {
     ///
     /// # Errors
     /// [`PlaceError`]: the distances do not fit these CPUs.
-    pub fn candidates(&self, pattern: &Pattern) -> Result<Vec<Candidate>, PlaceError> {
+    pub fn candidates(&self, pattern: &Pattern) -> Result<Vec<SeatCandidate>, PlaceError> {
         let busy = busy(pattern);
         let part = part(pattern, &busy);
         let cpus: Vec<u32> =
@@ -212,13 +212,15 @@ impl Ground<'_> {
         let mut request = PlaceRequest::new(&machine, part);
         request.weight = Some(Weight::Messages);
         // The first of the two limits ends the search.
-        request.limit =
-            Limit { kicks: Limit::kicks(KICKS).kicks, ..Limit::seconds(LONGEST_SEARCH_S) };
+        request.limit = SearchLimit {
+            kicks: SearchLimit::kicks(KICKS).kicks,
+            ..SearchLimit::seconds(LONGEST_SEARCH_S)
+        };
         let answer = request.place()?;
         Ok(answer.placement.iter().map(|seat| cpus[*seat as usize / slots]).collect())
     }
 
-    fn candidate(&self, name: &str, tasks: usize, busy: &[usize], cpus: &[u32]) -> Candidate {
+    fn candidate(&self, name: &str, tasks: usize, busy: &[usize], cpus: &[u32]) -> SeatCandidate {
         let mut seats = vec![None; tasks];
         for (task, cpu) in busy.iter().zip(cpus) {
             let set = self
@@ -226,7 +228,7 @@ impl Ground<'_> {
                 .map_or_else(|| CpuSet::single(*cpu), |soft| soft.group(self.topology, *cpu));
             seats[*task] = Some(set.within(self.allowed).list().to_string());
         }
-        Candidate { name: name.to_owned(), seats }
+        SeatCandidate { name: name.to_owned(), seats }
     }
 }
 
@@ -313,7 +315,7 @@ mod tests {
         Topology { pus: (0..cpus).map(pu).collect() }
     }
 
-    fn found(pattern: &Pattern, cpus: u32, soft: Option<Soft>) -> Vec<Candidate> {
+    fn found(pattern: &Pattern, cpus: u32, soft: Option<Soft>) -> Vec<SeatCandidate> {
         let topology = topology(cpus);
         let allowed = (0..cpus).collect();
         let ground = Ground { topology: &topology, profile: None, allowed: &allowed, soft };
@@ -327,7 +329,7 @@ mod tests {
         ground.reason_against(pattern)
     }
 
-    fn cpu(candidate: &Candidate, task: usize) -> u32 {
+    fn cpu(candidate: &SeatCandidate, task: usize) -> u32 {
         candidate.sets()[task].as_ref().unwrap().only().unwrap()
     }
 

@@ -1,18 +1,18 @@
 //! Does to a living program as the engine says.
 
-use crate::live::candidates::{Candidate, Ground, NoSeats, Soft, distance};
-use crate::live::engine::{Engine, Rules};
-use crate::live::event::{Decision, Event, Gain, Verdict, on_file};
+use crate::live::candidates::{Ground, NoSeats, SeatCandidate, Soft, distance};
+use crate::live::engine::{DecisionRules, LiveEngine};
+use crate::live::event::{CandidateVerdict, Decision, ProgramEvent, RateGain, on_file};
 use crate::live::foreign::{ForeignTime, ForeignWatch};
-use crate::live::guard::Guard;
-use crate::live::log::{Line, Said};
-use crate::live::masks::{Held, LeftChanged, Masks, Sweep};
-use crate::live::meter::Meter;
+use crate::live::guard::GuardProcess;
+use crate::live::log::{LogContent, LogLine};
+use crate::live::masks::{LeftChanged, Masks, SeatStatus, Sweep};
+use crate::live::meter::MetricReader;
 use seatmap_data::invariant;
 use seatmap_data::machine::{Profile, Topology};
 use seatmap_data::pattern::Pattern;
 use seatmap_launch::halted::{self, HaltedProcess};
-use seatmap_observe::{End, Observation, ObserveError, Session};
+use seatmap_observe::{Observation, ObservationEnd, ObservationSession, ObserveError};
 use seatmap_os::cpus::Cpus;
 use seatmap_os::{CpuSet, Root, Tid};
 use seatmap_place::PlaceError;
@@ -56,7 +56,7 @@ pub enum LiveError {
 }
 
 /// The things that do not change.
-pub struct Setting<'a> {
+pub struct ConductorSetup<'a> {
     /// The CPUs with what they share.
     pub topology: &'a Topology,
     /// The measured distances, where there are some.
@@ -70,7 +70,7 @@ pub struct Setting<'a> {
     /// The length of a period.
     pub period: Duration,
     /// The engine's numbers.
-    pub rules: Rules,
+    pub rules: DecisionRules,
     /// Says when to stop.
     pub stop: &'a dyn Fn() -> bool,
     /// When to stop at the latest, counted from the beginning.
@@ -83,22 +83,22 @@ pub struct Attempt {
     /// When the judgement was made, in seconds since the beginning.
     pub at_s: f64,
     /// The seats.
-    pub candidate: Candidate,
+    pub candidate: SeatCandidate,
     /// The judgement.
-    pub verdict: Verdict,
+    pub verdict: CandidateVerdict,
     /// The difference.
-    pub gain: Option<Gain>,
+    pub gain: Option<RateGain>,
 }
 
 /// All that happened.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Outcome {
+pub struct LiveOutcome {
     /// Every candidate that was judged, in the order of time.
     pub attempts: Vec<Attempt>,
     /// Every sweep that changed masks.
     pub sweeps: Vec<Sweep>,
     /// The seats in force at the end.
-    pub kept: Option<Candidate>,
+    pub kept: Option<SeatCandidate>,
     /// The messages of the last observation, a second.
     pub messages_per_s: Option<f64>,
     /// Why the last observation gave no seats to try, where it gave none.
@@ -116,31 +116,31 @@ pub struct Outcome {
     /// Threads that chose masks of their own.
     pub own: usize,
     /// The threads while they had seats, as looks found them.
-    pub held: Held,
+    pub held: SeatStatus,
     /// The masks that are still changed though no seats are kept.
     pub left_changed: LeftChanged,
     /// Why the metric's own command gave no number, where it could not be run to its end.
     pub metric_problem: Option<String>,
     /// Why it ended.
-    pub end: Option<End>,
+    pub end: Option<ObservationEnd>,
 }
 
 /// A living program, with everything that seats it.
 pub struct Conductor<'a> {
-    setting: Setting<'a>,
-    session: Session,
-    meter: Meter,
+    setting: ConductorSetup<'a>,
+    session: ObservationSession,
+    meter: MetricReader,
     masks: Masks,
-    log: &'a mut dyn FnMut(&Line) -> io::Result<()>,
+    log: &'a mut dyn FnMut(&LogLine) -> io::Result<()>,
     /// The pattern of the last observation and the threads of its tasks.
     pattern: Option<Pattern>,
     tids: Vec<Tid>,
-    candidates: Vec<Candidate>,
+    candidates: Vec<SeatCandidate>,
     /// The time of others in the periods since the last observation.
     foreign: ForeignTime,
     /// Periods that may still be made again in this attempt.
     repeats_left: usize,
-    outcome: Outcome,
+    outcome: LiveOutcome,
 }
 
 /// A period that has passed.
@@ -155,11 +155,11 @@ impl<'a> Conductor<'a> {
     /// Takes charge of a program under observation.
     #[must_use]
     pub fn new(
-        setting: Setting<'a>,
-        session: Session,
-        meter: Meter,
-        guard: Guard,
-        log: &'a mut dyn FnMut(&Line) -> io::Result<()>,
+        setting: ConductorSetup<'a>,
+        session: ObservationSession,
+        meter: MetricReader,
+        guard: GuardProcess,
+        log: &'a mut dyn FnMut(&LogLine) -> io::Result<()>,
     ) -> Self {
         Conductor {
             setting,
@@ -172,14 +172,14 @@ impl<'a> Conductor<'a> {
             candidates: Vec::new(),
             foreign: ForeignTime::default(),
             repeats_left: 0,
-            outcome: Outcome::default(),
+            outcome: LiveOutcome::default(),
         }
     }
 
     /// Seats the program until it ends, the time is over or somebody says stop. At the end the
     /// masks are given back, unless the time was over or the program is: seats that were shown to
     /// be better stay. Whatever happens, the session is handed back, for the program may live on.
-    pub fn conduct(mut self) -> (Outcome, Result<(), LiveError>, Session) {
+    pub fn conduct(mut self) -> (LiveOutcome, Result<(), LiveError>, ObservationSession) {
         let done = self.play();
         self.outcome.seconds = self.session.elapsed().as_secs_f64();
         // Before masks are given back, after which no thread has a seat.
@@ -190,7 +190,7 @@ impl<'a> Conductor<'a> {
             Some(kept) if self.give(Some(kept)).is_ok() => self.masks.keep(),
             _ => self.masks.end(),
         };
-        if !matches!(done, Ok(End::Time | End::Program)) {
+        if !matches!(done, Ok(ObservationEnd::Time | ObservationEnd::Program)) {
             self.outcome.kept = None;
         }
         self.outcome.own = self.masks.own();
@@ -199,36 +199,37 @@ impl<'a> Conductor<'a> {
     }
 
     /// The seats that were shown to be better, if only the time is over.
-    fn seats_to_keep(&self, done: &Result<End, LiveError>) -> Option<usize> {
-        let kept = self.outcome.kept.as_ref().filter(|_| matches!(done, Ok(End::Time)))?;
+    fn seats_to_keep(&self, done: &Result<ObservationEnd, LiveError>) -> Option<usize> {
+        let kept =
+            self.outcome.kept.as_ref().filter(|_| matches!(done, Ok(ObservationEnd::Time)))?;
         self.candidates.iter().position(|candidate| candidate == kept)
     }
 
-    fn play(&mut self) -> Result<End, LiveError> {
-        let mut engine = Engine::new(self.setting.rules);
+    fn play(&mut self) -> Result<ObservationEnd, LiveError> {
+        let mut engine = LiveEngine::new(self.setting.rules);
         let mut said = vec![Decision::Observe];
         loop {
             for decision in &said {
-                self.write(Said::Decision(decision.clone()))?;
+                self.write(LogContent::Decision(decision.clone()))?;
                 self.note(decision)?;
             }
             let next = said.last().cloned().unwrap_or(Decision::Finish);
             match self.act(&next)? {
                 Ok(event) => {
-                    self.write(Said::Event(event.clone()))?;
+                    self.write(LogContent::Event(event.clone()))?;
                     said = engine.take(&event);
                 }
                 Err(end) => {
-                    self.write(Said::Event(Event::Ended))?;
+                    self.write(LogContent::Event(ProgramEvent::Ended))?;
                     return Ok(end);
                 }
             }
         }
     }
 
-    fn write(&mut self, said: Said) -> Result<(), LiveError> {
+    fn write(&mut self, said: LogContent) -> Result<(), LiveError> {
         let at_s = on_file(self.session.elapsed().as_secs_f64());
-        (self.log)(&Line { at_s, said }).map_err(LiveError::Log)
+        (self.log)(&LogLine { at_s, said }).map_err(LiveError::Log)
     }
 
     /// Remembers what a decision says, and does what takes no time.
@@ -258,16 +259,16 @@ impl<'a> Conductor<'a> {
     }
 
     /// Does the next thing; the end, if it came meanwhile.
-    fn act(&mut self, next: &Decision) -> Result<Result<Event, End>, LiveError> {
+    fn act(&mut self, next: &Decision) -> Result<Result<ProgramEvent, ObservationEnd>, LiveError> {
         match next {
             Decision::Observe => self.observe(),
             Decision::Measure { candidate } => self.measure(*candidate),
             Decision::Rest { seconds } => self.rest(Duration::from_secs_f64(*seconds)),
-            _ => Ok(Err(End::Stopped)),
+            _ => Ok(Err(ObservationEnd::Stopped)),
         }
     }
 
-    fn observe(&mut self) -> Result<Result<Event, End>, LiveError> {
+    fn observe(&mut self) -> Result<Result<ProgramEvent, ObservationEnd>, LiveError> {
         // The pattern is to be the program's own, without seats.
         self.give(None)?;
         self.session.pause(false)?;
@@ -298,7 +299,7 @@ impl<'a> Conductor<'a> {
         self.pattern = Some(pattern);
         let messages_per_s = on_file(seen.messages() / seen.seconds().max(1e-9));
         self.outcome.messages_per_s = Some(messages_per_s);
-        Ok(Ok(Event::Observed { messages_per_s, candidates: self.candidates.clone() }))
+        Ok(Ok(ProgramEvent::Observed { messages_per_s, candidates: self.candidates.clone() }))
     }
 
     fn processes(&self) -> BTreeSet<Tid> {
@@ -307,7 +308,10 @@ impl<'a> Conductor<'a> {
 
     /// A period with these seats; one that is void is made again at once, beside the same
     /// neighbours in time.
-    fn measure(&mut self, candidate: Option<usize>) -> Result<Result<Event, End>, LiveError> {
+    fn measure(
+        &mut self,
+        candidate: Option<usize>,
+    ) -> Result<Result<ProgramEvent, ObservationEnd>, LiveError> {
         self.give(candidate)?;
         self.session.pause(!self.meter.counts_wakeups())?;
         let mut again = self.repeats_left.min(AGAIN);
@@ -324,24 +328,27 @@ impl<'a> Conductor<'a> {
                 Err(end) => return Ok(Err(end)),
             };
             let rate = count.map(|count| on_file(count / self.meter.seconds()));
-            return Ok(Ok(Event::Read { rate }));
+            return Ok(Ok(ProgramEvent::Read { rate }));
         }
     }
 
-    fn period(&mut self, candidate: Option<usize>) -> Result<Result<Period, End>, LiveError> {
+    fn period(
+        &mut self,
+        candidate: Option<usize>,
+    ) -> Result<Result<Period, ObservationEnd>, LiveError> {
         let period = self.setting.period;
         if let Some(end) = self.pass(period.mul_f64(SETTLING))? {
             return Ok(Err(end));
         }
         let cpus = Cpus::read();
         let watch = ForeignWatch::begin(&self.session.threads());
-        if let Err(end) = self.read(Meter::begin)? {
+        if let Err(end) = self.read(MetricReader::begin)? {
             return Ok(Err(end));
         }
         if let Some(end) = self.pass(period.mul_f64(1.0 - SETTLING))? {
             return Ok(Err(end));
         }
-        let count = match self.read(Meter::end)? {
+        let count = match self.read(MetricReader::end)? {
             Ok(count) => count,
             Err(end) => return Ok(Err(end)),
         };
@@ -362,28 +369,28 @@ impl<'a> Conductor<'a> {
     /// seconds, is ended with the program, with the time, and where somebody says stop.
     fn read<T>(
         &mut self,
-        at: impl FnOnce(&mut Meter, f64, &[(Tid, Tid)], &mut dyn FnMut() -> bool) -> T,
-    ) -> Result<Result<T, End>, LiveError> {
+        at: impl FnOnce(&mut MetricReader, f64, &[(Tid, Tid)], &mut dyn FnMut() -> bool) -> T,
+    ) -> Result<Result<T, ObservationEnd>, LiveError> {
         let messages = self.session.messages();
         let threads = self.session.threads();
-        let Setting { stop, time, .. } = self.setting;
-        let mut cut = Ok(End::Time);
+        let ConductorSetup { stop, time, .. } = self.setting;
+        let mut cut = Ok(ObservationEnd::Time);
         let mut is_over = || {
             // A wait of no time that is cut by nothing else has lasted its time.
             cut = self.session.watch(Some(Duration::ZERO), stop);
             let is_late = time.is_some_and(|time| self.session.elapsed() >= time);
-            is_late || !matches!(cut, Ok(End::Time))
+            is_late || !matches!(cut, Ok(ObservationEnd::Time))
         };
         let read = at(&mut self.meter, messages, &threads, &mut is_over);
         let is_late = time.is_some_and(|time| self.session.elapsed() >= time);
         let end = cut?;
-        if end == End::Time && !is_late {
+        if end == ObservationEnd::Time && !is_late {
             return Ok(Ok(read));
         }
         let because = match end {
-            End::Program => "the program had ended",
-            End::Time => "the time was over",
-            End::Stopped => "the run was stopped",
+            ObservationEnd::Program => "the program had ended",
+            ObservationEnd::Time => "the time was over",
+            ObservationEnd::Stopped => "the run was stopped",
         };
         self.outcome.metric_problem =
             Some(format!("'{}' was ended: {because}", self.meter.metric()));
@@ -392,7 +399,7 @@ impl<'a> Conductor<'a> {
 
     /// Looks whether the program still does the same. One that talks much is watched for a short
     /// part of the time, and costs nothing for the rest of it.
-    fn rest(&mut self, time: Duration) -> Result<Result<Event, End>, LiveError> {
+    fn rest(&mut self, time: Duration) -> Result<Result<ProgramEvent, ObservationEnd>, LiveError> {
         self.session.pause(false)?;
         self.session.forget();
         let before = self.session.messages();
@@ -409,11 +416,11 @@ impl<'a> Conductor<'a> {
         let now = seen.pattern("now");
         // Tasks keep their places while threads only come.
         let distance = self.pattern.as_ref().map_or(0.0, |before| on_file(distance(before, &now)));
-        Ok(Ok(Event::Watched { distance }))
+        Ok(Ok(ProgramEvent::Watched { distance }))
     }
 
     /// Lets time pass, and takes in new threads meanwhile.
-    fn pass(&mut self, time: Duration) -> Result<Option<End>, LiveError> {
+    fn pass(&mut self, time: Duration) -> Result<Option<ObservationEnd>, LiveError> {
         let until = self.session.elapsed() + time;
         while self.session.elapsed() < until {
             let slice = until.min(self.session.elapsed() + SLICE);
@@ -422,8 +429,11 @@ impl<'a> Conductor<'a> {
             self.masks.look();
             let is_late = self.setting.time.is_some_and(|time| self.session.elapsed() >= time);
             // The end of a slice is not that of the time.
-            let end =
-                if is_late { Some(End::Time) } else { Some(end).filter(|end| *end != End::Time) };
+            let end = if is_late {
+                Some(ObservationEnd::Time)
+            } else {
+                Some(end).filter(|end| *end != ObservationEnd::Time)
+            };
             if end.is_some() {
                 return Ok(end);
             }

@@ -9,7 +9,7 @@
 //! must have changed too, and the program is left alone for a time that doubles. So chance cannot
 //! make the seats flap.
 
-use crate::live::event::{Decision, Event, Gain, Verdict, Why, on_file};
+use crate::live::event::{CandidateVerdict, Decision, ProgramEvent, RateGain, Why, on_file};
 use seatmap_data::invariant;
 use seatmap_data::statistics::{median, signed_rank};
 use serde::{Deserialize, Serialize};
@@ -31,7 +31,7 @@ const ENGINE: &str = "engine of live seats";
 /// The numbers that the decisions depend on.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Rules {
+pub struct DecisionRules {
     /// The confidence of a claim, over all candidates of an attempt.
     pub confidence: f64,
     /// The pairs of periods that each candidate gets.
@@ -48,9 +48,9 @@ pub struct Rules {
     pub recheck_s: f64,
 }
 
-impl Default for Rules {
+impl Default for DecisionRules {
     fn default() -> Self {
-        Rules {
+        DecisionRules {
             confidence: 0.95,
             pairs: 10,
             least_gain: 0.01,
@@ -86,8 +86,8 @@ enum State {
 /// The state machine. It is told what happened and answers what to do; the last decision of an
 /// answer is the next thing to do, and those before it say what was found.
 #[derive(Clone, Debug)]
-pub struct Engine {
-    rules: Rules,
+pub struct LiveEngine {
+    rules: DecisionRules,
     state: State,
     candidates: usize,
     /// The best candidate of this attempt that is shown to be better, with its ratio.
@@ -96,24 +96,31 @@ pub struct Engine {
     recheck_s: f64,
 }
 
-impl Engine {
+impl LiveEngine {
     /// A new engine; the first thing to do is [`Decision::Observe`].
     #[must_use]
-    pub fn new(rules: Rules) -> Self {
-        let Rules { patience_s, recheck_s, .. } = rules;
-        Engine { rules, state: State::Observing, candidates: 0, best: None, patience_s, recheck_s }
+    pub fn new(rules: DecisionRules) -> Self {
+        let DecisionRules { patience_s, recheck_s, .. } = rules;
+        LiveEngine {
+            rules,
+            state: State::Observing,
+            candidates: 0,
+            best: None,
+            patience_s,
+            recheck_s,
+        }
     }
 
     /// The decisions that follow from an event. An event that does not answer the last decision
     /// ends it all.
-    pub fn take(&mut self, event: &Event) -> Vec<Decision> {
+    pub fn take(&mut self, event: &ProgramEvent) -> Vec<Decision> {
         let state = std::mem::replace(&mut self.state, State::Over);
         let decisions = match (state, event) {
-            (State::Observing, Event::Observed { candidates, .. }) => {
+            (State::Observing, ProgramEvent::Observed { candidates, .. }) => {
                 self.observed(candidates.len())
             }
-            (State::Trying(trial), Event::Read { rate }) => self.read(trial, *rate),
-            (State::Resting { kept, rested_s }, Event::Watched { distance }) => {
+            (State::Trying(trial), ProgramEvent::Read { rate }) => self.read(trial, *rate),
+            (State::Resting { kept, rested_s }, ProgramEvent::Watched { distance }) => {
                 self.watched(kept, rested_s, *distance)
             }
             _ => vec![Decision::Finish],
@@ -177,22 +184,23 @@ impl Engine {
     }
 
     /// The judgement of a trial, once it has one.
-    fn judged(&self, trial: &Trial) -> Option<(Verdict, Option<Gain>)> {
+    fn judged(&self, trial: &Trial) -> Option<(CandidateVerdict, Option<RateGain>)> {
         let pairs = pairs(&trial.readings);
         let whole = trial.readings.len() / 2;
         if whole < self.rules.pairs {
             // Seats that are kept were shown to be better, and a few bad pairs do not refute that.
-            return (!trial.is_recheck && is_dire(&pairs)).then_some((Verdict::LeftEarly, None));
+            return (!trial.is_recheck && is_dire(&pairs))
+                .then_some((CandidateVerdict::LeftEarly, None));
         }
         let logs: Vec<f64> = pairs.iter().map(|(free, seated)| (seated / free).ln()).collect();
         // A recheck is one claim, whatever the number of candidates.
         let tried = if trial.is_recheck { 1 } else { self.candidates.max(1) };
         let confidence = 1.0 - (1.0 - self.rules.confidence) / tried as f64;
         let Some(shift) = signed_rank::shift(&logs, confidence) else {
-            return Some((Verdict::Unread, None));
+            return Some((CandidateVerdict::Unread, None));
         };
         let (free, seated): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
-        let gain = Gain {
+        let gain = RateGain {
             ratio: on_file(shift.centre.exp()),
             low: on_file(shift.low.exp()),
             high: on_file(shift.high.exp()),
@@ -201,9 +209,11 @@ impl Engine {
             pairs: pairs.len(),
         };
         let verdict = match () {
-            () if gain.low > 1.0 && gain.ratio >= 1.0 + self.rules.least_gain => Verdict::Better,
-            () if gain.high < 1.0 => Verdict::Worse,
-            () => Verdict::NotShown,
+            () if gain.low > 1.0 && gain.ratio >= 1.0 + self.rules.least_gain => {
+                CandidateVerdict::Better
+            }
+            () if gain.high < 1.0 => CandidateVerdict::Worse,
+            () => CandidateVerdict::NotShown,
         };
         Some((verdict, Some(gain)))
     }
@@ -211,12 +221,12 @@ impl Engine {
     fn tried(
         &mut self,
         trial: &Trial,
-        verdict: Verdict,
-        gain: Option<Gain>,
+        verdict: CandidateVerdict,
+        gain: Option<RateGain>,
         said: Vec<Decision>,
     ) -> Vec<Decision> {
         let ratio = gain.map_or(0.0, |gain| gain.ratio);
-        if verdict == Verdict::Better && self.best.is_none_or(|(_, best)| ratio > best) {
+        if verdict == CandidateVerdict::Better && self.best.is_none_or(|(_, best)| ratio > best) {
             self.best = Some((trial.candidate, ratio));
         }
         match (trial.candidate + 1, self.best) {
@@ -230,8 +240,13 @@ impl Engine {
         }
     }
 
-    fn rechecked(&mut self, trial: &Trial, verdict: Verdict, said: Vec<Decision>) -> Vec<Decision> {
-        if verdict == Verdict::Worse {
+    fn rechecked(
+        &mut self,
+        trial: &Trial,
+        verdict: CandidateVerdict,
+        said: Vec<Decision>,
+    ) -> Vec<Decision> {
+        if verdict == CandidateVerdict::Worse {
             return self.put_back(said, Why::WorseNow);
         }
         self.recheck_s = (2.0 * self.recheck_s).min(LONGEST_S);

@@ -1,6 +1,6 @@
 //! The events that an engine is told, and the decisions that it answers.
 
-use crate::live::candidates::Candidate;
+use crate::live::candidates::SeatCandidate;
 use serde::{Deserialize, Serialize};
 
 /// A figure with three decimals: as many as a file gives back to the bit, so that a log decides the
@@ -14,13 +14,13 @@ pub fn on_file(figure: f64) -> f64 {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "kebab-case")]
-pub enum Event {
+pub enum ProgramEvent {
     /// The program was observed for a while, without seats.
     Observed {
         /// The messages between its threads in a second.
         messages_per_s: f64,
         /// Seats worth a try, the most promising first.
-        candidates: Vec<Candidate>,
+        candidates: Vec<SeatCandidate>,
     },
     /// A period is over.
     Read {
@@ -54,10 +54,10 @@ pub enum Decision {
         /// The candidate.
         candidate: usize,
         /// The judgement.
-        verdict: Verdict,
+        verdict: CandidateVerdict,
         /// The difference, where an interval is known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        gain: Option<Gain>,
+        gain: Option<RateGain>,
     },
     /// Give the program these seats until something changes.
     Keep {
@@ -82,7 +82,7 @@ pub enum Decision {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum Verdict {
+pub enum CandidateVerdict {
     /// Better than no seats: the whole interval says so.
     Better,
     /// No difference is shown, or one that is too small to bother.
@@ -114,7 +114,7 @@ pub enum Why {
 /// A difference in the rate of work: with the seats over without.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Gain {
+pub struct RateGain {
     /// The ratio.
     pub ratio: f64,
     /// The lower end of its interval.

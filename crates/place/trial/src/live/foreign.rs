@@ -8,7 +8,7 @@
 
 use seatmap_data::statistics::quantile;
 use seatmap_os::busy::BusyCount;
-use seatmap_os::usage::{Usage, process_cpu_ns};
+use seatmap_os::usage::{ResourceUsage, process_cpu_ns};
 use seatmap_os::{CpuSet, Tid};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,7 +22,7 @@ const FEWEST: usize = 4;
 pub(crate) struct ForeignWatch {
     count: BusyCount,
     own_ns: BTreeMap<Tid, u64>,
-    seatmap: Usage,
+    seatmap: ResourceUsage,
 }
 
 /// The shares of the periods so far, for each candidate, and for no seats.
@@ -71,9 +71,9 @@ fn own_ns(threads: &[(Tid, Tid)]) -> BTreeMap<Tid, u64> {
 }
 
 /// The time of this process and of its helpers that have ended.
-fn seatmap() -> Usage {
-    let mut all = Usage::of_process();
-    all += Usage::of_children();
+fn seatmap() -> ResourceUsage {
+    let mut all = ResourceUsage::of_process();
+    all += ResourceUsage::of_children();
     all
 }
 

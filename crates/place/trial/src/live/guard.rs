@@ -30,12 +30,12 @@ const LAST_LOOKS: usize = 8;
 
 /// A guard that waits.
 #[derive(Debug)]
-pub struct Guard {
+pub struct GuardProcess {
     child: Child,
     pipe: Option<ChildStdin>,
 }
 
-impl Guard {
+impl GuardProcess {
     /// Starts a guard: this command becomes one by [`stand`].
     ///
     /// # Errors
@@ -46,7 +46,7 @@ impl Guard {
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
         let mut child = command.spawn()?;
         let pipe = child.stdin.take();
-        Ok(Guard { child, pipe })
+        Ok(GuardProcess { child, pipe })
     }
 
     /// Tells the guard the news of a ledger, before the seats in it are given.
@@ -131,7 +131,7 @@ mod tests {
     use super::*;
     use seatmap_os::CpuSet;
     use seatmap_os::heirs::Loan;
-    use seatmap_os::task::Task;
+    use seatmap_os::task::ThreadStat;
 
     fn sleeper() -> Child {
         Command::new("sleep").arg("1000").spawn().unwrap()
@@ -139,7 +139,7 @@ mod tests {
 
     fn mask_of(child: &Child) -> ThreadMask {
         let tid = child.id() as Tid;
-        let started_ticks = Task::of(tid).unwrap().started_ticks;
+        let started_ticks = ThreadStat::of(tid).unwrap().started_ticks;
         ThreadMask { tid, started_ticks, cpus: CpuSet::of_thread(tid).unwrap() }
     }
 

@@ -4,8 +4,8 @@
 //! The first line is the header. A file whose last line was cut off, because the disk was full or
 //! the process was killed, is read up to there.
 
-use crate::live::engine::{Engine, Rules};
-use crate::live::event::{Decision, Event};
+use crate::live::engine::{DecisionRules, LiveEngine};
+use crate::live::event::{Decision, ProgramEvent};
 use seatmap_data::document::with_causes;
 use seatmap_os::whole_file;
 use serde::{Deserialize, Serialize};
@@ -19,7 +19,7 @@ pub const FORMAT: &str = "seatmap-auto/1";
 /// The first line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Header {
+pub struct LogHeader {
     /// Name and version of the format.
     #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: String,
@@ -40,27 +40,27 @@ pub struct Header {
     /// Whether threads got the CPUs of a cache in place of one.
     pub soft: bool,
     /// The numbers that the decisions depend on.
-    pub rules: Rules,
+    pub rules: DecisionRules,
 }
 
 /// A line after the first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Line {
+pub struct LogLine {
     /// Seconds since the program was first observed.
     pub at_s: f64,
     /// The event or decision.
     #[serde(flatten)]
-    pub said: Said,
+    pub said: LogContent,
 }
 
 /// An event or a decision.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum Said {
+pub enum LogContent {
     /// Something that happened.
-    Event(Event),
+    Event(ProgramEvent),
     /// The answer to the event before.
     Decision(Decision),
 }
@@ -85,12 +85,12 @@ impl LogFile {
     }
 
     /// Writes the header. The program runs already, so that a failure is the first line's.
-    pub(crate) fn begin(&mut self, header: &Header) {
+    pub(crate) fn begin(&mut self, header: &LogHeader) {
         self.failure = self.write(header).err();
     }
 
     /// Adds a line.
-    pub(crate) fn add(&mut self, line: &Line) -> io::Result<()> {
+    pub(crate) fn add(&mut self, line: &LogLine) -> io::Result<()> {
         match self.failure.take() {
             Some(failure) => Err(failure),
             None => self.write(line),
@@ -111,9 +111,9 @@ impl LogFile {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Log {
     /// The first line.
-    pub header: Header,
+    pub header: LogHeader,
     /// The others.
-    pub lines: Vec<Line>,
+    pub lines: Vec<LogLine>,
     /// Whether the last line was cut off.
     pub is_cut_off: bool,
 }
@@ -158,7 +158,7 @@ impl Log {
     pub fn read(text: &str) -> Result<Self, LogError> {
         let mut rows = text.lines().enumerate();
         let (_, first) = rows.next().ok_or(LogError::Empty)?;
-        let header: Header =
+        let header: LogHeader =
             seatmap_data::document::from_json(first).map_err(|_| LogError::NoHeader)?;
         if header.format != FORMAT {
             return Err(LogError::Format(header.format));
@@ -187,17 +187,17 @@ impl Log {
     /// # Errors
     /// [`LogError::Differs`] at the first decision that is another one.
     pub fn replay(&self) -> Result<(), LogError> {
-        let mut engine = Engine::new(self.header.rules);
+        let mut engine = LiveEngine::new(self.header.rules);
         let mut expected = vec![Decision::Observe];
         for (at, line) in self.lines.iter().enumerate() {
             match &line.said {
-                Said::Decision(logged) if expected.is_empty() => {
+                LogContent::Decision(logged) if expected.is_empty() => {
                     return Err(differs(at, logged, &"nothing"));
                 }
-                Said::Decision(logged) if *logged == expected[0] => drop(expected.remove(0)),
-                Said::Decision(logged) => return Err(differs(at, logged, &expected[0])),
-                Said::Event(event) if expected.is_empty() => expected = engine.take(event),
-                Said::Event(event) => return Err(differs(at, event, &expected[0])),
+                LogContent::Decision(logged) if *logged == expected[0] => drop(expected.remove(0)),
+                LogContent::Decision(logged) => return Err(differs(at, logged, &expected[0])),
+                LogContent::Event(event) if expected.is_empty() => expected = engine.take(event),
+                LogContent::Event(event) => return Err(differs(at, event, &expected[0])),
             }
         }
         Ok(())
@@ -224,10 +224,10 @@ pub fn written(line: &impl Serialize) -> Result<String, serde_json::Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::live::candidates::Candidate;
+    use crate::live::candidates::SeatCandidate;
 
-    fn header() -> Header {
-        Header {
+    fn header() -> LogHeader {
+        LogHeader {
             format: FORMAT.to_owned(),
             tool_version: "0".to_owned(),
             begun: "2026-11-23T10:00:00Z".to_owned(),
@@ -237,34 +237,37 @@ mod tests {
             means: "eBPF".to_owned(),
             period_s: 0.5,
             soft: false,
-            rules: Rules::default(),
+            rules: DecisionRules::default(),
         }
     }
 
     /// A log of a program to which seats give this much.
     fn log(gain: f64) -> String {
-        let mut engine = Engine::new(Rules::default());
+        let mut engine = LiveEngine::new(DecisionRules::default());
         let mut text = written(&header()).unwrap();
         let mut decisions = vec![Decision::Observe];
         for at in 0..60 {
             for decision in &decisions {
-                text +=
-                    &written(&Line { at_s: f64::from(at), said: Said::Decision(decision.clone()) })
-                        .unwrap();
+                text += &written(&LogLine {
+                    at_s: f64::from(at),
+                    said: LogContent::Decision(decision.clone()),
+                })
+                .unwrap();
             }
             let event = match decisions.last().unwrap() {
                 Decision::Observe => {
                     let seats = vec![Some("0".to_owned()), None];
-                    let candidates = vec![Candidate { name: "together".to_owned(), seats }];
-                    Event::Observed { messages_per_s: 9.0, candidates }
+                    let candidates = vec![SeatCandidate { name: "together".to_owned(), seats }];
+                    ProgramEvent::Observed { messages_per_s: 9.0, candidates }
                 }
-                Decision::Measure { candidate } => Event::Read {
+                Decision::Measure { candidate } => ProgramEvent::Read {
                     rate: Some(if candidate.is_some() { gain } else { 1.0 + f64::from(at) / 1e4 }),
                 },
-                _ => Event::Watched { distance: 0.0 },
+                _ => ProgramEvent::Watched { distance: 0.0 },
             };
             text +=
-                &written(&Line { at_s: f64::from(at), said: Said::Event(event.clone()) }).unwrap();
+                &written(&LogLine { at_s: f64::from(at), said: LogContent::Event(event.clone()) })
+                    .unwrap();
             decisions = engine.take(&event);
         }
         text

@@ -5,14 +5,14 @@
 //! runs on another CPU is moved at once. Threads whose mask was narrower than their process's
 //! before anybody looked have seats of their own, and are left alone.
 
-use crate::live::guard::Guard;
+use crate::live::guard::GuardProcess;
 use seatmap_data::invariant;
 use seatmap_os::forgotten::{self, ForgottenCpus};
 use seatmap_os::heirs::{Loan, QUIET_LOOKS, SeatLedger, StillSeated};
 use seatmap_os::owed::ThreadMask;
 use seatmap_os::proc_folder::has_gone;
 use seatmap_os::starved::{self, Ready};
-use seatmap_os::task::Task;
+use seatmap_os::task::ThreadStat;
 use seatmap_os::{CpuSet, Root, Tid, affinity, boot};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -55,7 +55,7 @@ impl Sitter {
 
     /// Whether the thread of this number is the one that was met.
     fn is_same(&self, tid: Tid) -> bool {
-        Task::of(tid).is_some_and(|task| task.started_ticks == self.started_ticks)
+        ThreadStat::of(tid).is_some_and(|task| task.started_ticks == self.started_ticks)
     }
 
     /// Gives the thread its own mask.
@@ -76,7 +76,7 @@ const SHARE: u32 = 50;
 
 /// Threads that have seats, as looks found them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Held {
+pub struct SeatStatus {
     /// The threads that were on their seats at the last look, as far as any lived then.
     pub on_seats: usize,
     /// The threads whose masks had been changed at some look: by somebody else, or by the program.
@@ -129,7 +129,7 @@ impl LeftChanged {
 #[derive(Debug, Default)]
 pub struct Masks {
     /// The process that gives masks back after a kill; `None` where nobody waits.
-    guard: Option<Guard>,
+    guard: Option<GuardProcess>,
     ledger: SeatLedger,
     sitters: BTreeMap<Tid, Sitter>,
     /// The mask of each process's first thread.
@@ -146,7 +146,7 @@ pub struct Masks {
 impl Masks {
     /// Masks that this guard gives back if this process is killed.
     #[must_use]
-    pub fn guarded_by(guard: Guard) -> Self {
+    pub fn guarded_by(guard: GuardProcess) -> Self {
         Masks { guard: Some(guard), ..Masks::default() }
     }
 
@@ -176,7 +176,7 @@ impl Masks {
             self.free_heir(&heir);
             return Some(());
         }
-        let started_ticks = Task::of(tid)?.started_ticks;
+        let started_ticks = ThreadStat::of(tid)?.started_ticks;
         let had = affinity::whole(tid).ok()?;
         let base = affinity::to_put_back(tid).ok()?;
         let whole = self.processes.entry(pid).or_insert_with(|| base.clone());
@@ -188,7 +188,7 @@ impl Masks {
     /// Gives a thread that inherited a seat the mask without it.
     fn free_heir(&mut self, heir: &StillSeated) {
         let ThreadMask { tid, started_ticks, cpus } = heir.thread.clone();
-        let pid = Task::of(tid).map_or(tid, |task| task.pid);
+        let pid = ThreadStat::of(tid).map_or(tid, |task| task.pid);
         let mut sitter = Sitter::new(pid, started_ticks, cpus.clone(), cpus);
         // It ends between two looks, or it has the mask.
         let _ = sitter.give_back(tid);
@@ -341,7 +341,7 @@ impl Masks {
         let mut on_seats = 0;
         for (tid, sitter) in &mut self.sitters {
             let Some(seat) = &sitter.seat else { continue };
-            let same = Task::of(*tid)
+            let same = ThreadStat::of(*tid)
                 .filter(|task| task.started_ticks == sitter.started_ticks && !task.has_ended());
             let Some(task) = same else { continue };
             let Ok(has_it) = affinity::has_mask(*tid, seat) else { continue };
@@ -366,9 +366,9 @@ impl Masks {
 
     /// The threads as the looks so far found them.
     #[must_use]
-    pub fn held(&self) -> Held {
+    pub fn held(&self) -> SeatStatus {
         let starved = self.starved.values().cloned().collect();
-        Held { on_seats: self.on_seats, moved: self.moved.len(), starved }
+        SeatStatus { on_seats: self.on_seats, moved: self.moved.len(), starved }
     }
 
     /// How many threads have seats.
@@ -509,15 +509,15 @@ mod tests {
         masks.adopt(&[(pid, pid), (pid, a.tid), (pid, b.tid)]);
         masks.seat(&[(a.tid, last.clone()), (b.tid, last.clone())]).unwrap();
         masks.look_now();
-        assert_eq!(masks.held(), Held { on_seats: 2, ..Held::default() });
+        assert_eq!(masks.held(), SeatStatus { on_seats: 2, ..SeatStatus::default() });
         first.give(a.tid).unwrap();
         masks.look_now();
-        assert_eq!(masks.held(), Held { on_seats: 1, moved: 1, ..Held::default() });
+        assert_eq!(masks.held(), SeatStatus { on_seats: 1, moved: 1, ..SeatStatus::default() });
         last.give(a.tid).unwrap();
         masks.look_now();
         assert_eq!(
             masks.held(),
-            Held { on_seats: 2, moved: 1, ..Held::default() },
+            SeatStatus { on_seats: 2, moved: 1, ..SeatStatus::default() },
             "the history stays"
         );
         masks.free();

@@ -2,9 +2,9 @@
 
 use seatmap_data::document::printed_number;
 use seatmap_os::Tid;
-use seatmap_os::counter::{Counter, Event};
+use seatmap_os::counter::{Counter, CounterEvent};
 use seatmap_os::limited::{self, LimitedError};
-use seatmap_os::sched::Status;
+use seatmap_os::sched::ThreadStatus;
 use std::collections::HashMap;
 use std::fmt;
 use std::process::Command;
@@ -16,7 +16,7 @@ const LIMIT: Duration = Duration::from_secs(10);
 
 /// The count by which seats are judged.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Metric {
+pub enum WorkMetric {
     /// Instructions of the program, where the processor counts them.
     Instructions,
     /// Wakeups of the program's threads by each other.
@@ -27,18 +27,18 @@ pub enum Metric {
     Command(String),
 }
 
-impl Metric {
+impl WorkMetric {
     /// Reads a metric as it is typed.
     ///
     /// # Errors
     /// A sentence with what there is.
     pub fn parse(text: &str) -> Result<Self, String> {
         match text.split_once(':') {
-            None if text == "instructions" => Ok(Metric::Instructions),
-            None if text == "wakeups" => Ok(Metric::Wakeups),
-            None if text == "switches" => Ok(Metric::Switches),
+            None if text == "instructions" => Ok(WorkMetric::Instructions),
+            None if text == "wakeups" => Ok(WorkMetric::Wakeups),
+            None if text == "switches" => Ok(WorkMetric::Switches),
             Some(("command", line)) if !line.trim().is_empty() => {
-                Ok(Metric::Command(line.to_owned()))
+                Ok(WorkMetric::Command(line.to_owned()))
             }
             _ => Err(format!(
                 "'{text}' is not known; give instructions, wakeups, switches or 'command:SHELL \
@@ -51,31 +51,33 @@ impl Metric {
     #[must_use]
     pub fn caution(&self) -> &'static str {
         match self {
-            Metric::Instructions => "a program that spins does many instructions and little work",
-            Metric::Wakeups | Metric::Switches => {
+            WorkMetric::Instructions => {
+                "a program that spins does many instructions and little work"
+            }
+            WorkMetric::Wakeups | WorkMetric::Switches => {
                 "threads that wait more often are not always faster; --metric 'command:LINE' reads \
                  a total that is"
             }
-            Metric::Command(_) => "the line's figure must grow with the work done",
+            WorkMetric::Command(_) => "the line's figure must grow with the work done",
         }
     }
 }
 
-impl fmt::Display for Metric {
+impl fmt::Display for WorkMetric {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Metric::Instructions => f.write_str("instructions"),
-            Metric::Wakeups => f.write_str("wakeups"),
-            Metric::Switches => f.write_str("switches"),
-            Metric::Command(line) => write!(f, "command:{line}"),
+            WorkMetric::Instructions => f.write_str("instructions"),
+            WorkMetric::Wakeups => f.write_str("wakeups"),
+            WorkMetric::Switches => f.write_str("switches"),
+            WorkMetric::Command(line) => write!(f, "command:{line}"),
         }
     }
 }
 
 /// Reads a metric.
 #[derive(Debug)]
-pub struct Meter {
-    metric: Metric,
+pub struct MetricReader {
+    metric: WorkMetric,
     counter: Option<Counter>,
     /// The switches of each thread when the period began.
     switches: HashMap<Tid, u64>,
@@ -90,30 +92,30 @@ pub struct Meter {
     problem: Option<String>,
 }
 
-impl Meter {
+impl MetricReader {
     /// A meter for a command that starts next, or for a program that runs. Without a wish it counts
     /// instructions where it can, else voluntary switches: to count wakeups costs each wakeup
     /// something.
     ///
     /// # Errors
     /// The wish cannot be met: a sentence.
-    pub fn new(wish: Option<Metric>, is_command: bool) -> Result<Self, String> {
+    pub fn new(wish: Option<WorkMetric>, is_command: bool) -> Result<Self, String> {
         let counter = match wish {
-            None | Some(Metric::Instructions) if is_command => instructions(),
+            None | Some(WorkMetric::Instructions) if is_command => instructions(),
             _ => Err(
                 "instructions are counted from a program's start; give the command, not its PID"
                     .to_owned(),
             ),
         };
         let metric = match (wish, &counter) {
-            (Some(Metric::Instructions), Err(why)) => return Err(why.clone()),
+            (Some(WorkMetric::Instructions), Err(why)) => return Err(why.clone()),
             (Some(metric), _) => metric,
-            (None, Ok(_)) => Metric::Instructions,
+            (None, Ok(_)) => WorkMetric::Instructions,
             // Most virtual machines count no instructions.
-            (None, Err(_)) => Metric::Switches,
+            (None, Err(_)) => WorkMetric::Switches,
         };
-        let counter = counter.ok().filter(|_| metric == Metric::Instructions);
-        Ok(Meter {
+        let counter = counter.ok().filter(|_| metric == WorkMetric::Instructions);
+        Ok(MetricReader {
             metric,
             counter,
             switches: HashMap::new(),
@@ -127,7 +129,7 @@ impl Meter {
 
     /// The metric that is read.
     #[must_use]
-    pub fn metric(&self) -> &Metric {
+    pub fn metric(&self) -> &WorkMetric {
         &self.metric
     }
 
@@ -140,16 +142,16 @@ impl Meter {
     /// Whether the wakeups must be observed in each period.
     #[must_use]
     pub fn counts_wakeups(&self) -> bool {
-        self.metric == Metric::Wakeups
+        self.metric == WorkMetric::Wakeups
     }
 
     /// Begins a period: the wakeups so far and the living threads are the caller's to know. The
     /// metric's own command is ended where `stop` becomes true meanwhile.
     pub fn begin(&mut self, wakeups: f64, threads: &[(Tid, Tid)], stop: &mut dyn FnMut() -> bool) {
         self.switches =
-            if self.metric == Metric::Switches { switches(threads) } else { HashMap::new() };
+            if self.metric == WorkMetric::Switches { switches(threads) } else { HashMap::new() };
         self.begun = match self.metric {
-            Metric::Switches => Some(0.0),
+            WorkMetric::Switches => Some(0.0),
             _ => self.total(wakeups, stop),
         };
         // A metric's own command may take as long as the period: the time until it has printed is
@@ -168,7 +170,7 @@ impl Meter {
         let begun = self.begun.take()?;
         let now = match self.metric {
             // Threads that came or went between are not compared.
-            Metric::Switches => switches(threads)
+            WorkMetric::Switches => switches(threads)
                 .iter()
                 .filter_map(|(tid, now)| Some(now.saturating_sub(*self.switches.get(tid)?) as f64))
                 .sum(),
@@ -188,10 +190,12 @@ impl Meter {
 
     fn total(&mut self, wakeups: f64, stop: &mut dyn FnMut() -> bool) -> Option<f64> {
         match &self.metric {
-            Metric::Instructions => self.counter.as_mut()?.read().ok().map(|count| count as f64),
-            Metric::Wakeups => Some(wakeups),
-            Metric::Switches => None,
-            Metric::Command(line) => match printed(line, self.limit, stop) {
+            WorkMetric::Instructions => {
+                self.counter.as_mut()?.read().ok().map(|count| count as f64)
+            }
+            WorkMetric::Wakeups => Some(wakeups),
+            WorkMetric::Switches => None,
+            WorkMetric::Command(line) => match printed(line, self.limit, stop) {
                 Ok(Printed::Number(number)) => Some(number),
                 Ok(Printed::Stopped) => None,
                 Ok(Printed::Nothing) => {
@@ -208,7 +212,7 @@ impl Meter {
 }
 
 fn instructions() -> Result<Counter, String> {
-    let event = Event::named("instructions").ok_or("the kernel has no such event")?;
+    let event = CounterEvent::named("instructions").ok_or("the kernel has no such event")?;
     Counter::of_children(&event)
         .map_err(|error| format!("this computer counts no instructions ({error})"))
 }
@@ -218,7 +222,7 @@ fn switches(threads: &[(Tid, Tid)]) -> HashMap<Tid, u64> {
         .iter()
         .filter_map(|(pid, tid)| {
             let status = std::fs::read(format!("/proc/{pid}/task/{tid}/status")).ok()?;
-            Some((*tid, Status::parse(&status).voluntary_switches))
+            Some((*tid, ThreadStatus::parse(&status).voluntary_switches))
         })
         .collect()
 }
@@ -275,10 +279,10 @@ mod tests {
     #[test]
     fn metrics_are_read_as_they_are_printed() {
         for text in ["instructions", "wakeups", "switches", "command:cat total"] {
-            assert_eq!(Metric::parse(text).unwrap().to_string(), text);
+            assert_eq!(WorkMetric::parse(text).unwrap().to_string(), text);
         }
         for text in ["speed", "command:", "command: ", "perf:cycles"] {
-            assert!(Metric::parse(text).unwrap_err().contains("wakeups"), "{text}");
+            assert!(WorkMetric::parse(text).unwrap_err().contains("wakeups"), "{text}");
         }
     }
 
@@ -286,8 +290,8 @@ mod tests {
     fn a_total_is_compared_between_both_ends() {
         let folder = std::env::temp_dir().join(format!("seatmap-meter-{}", std::process::id()));
         std::fs::write(&folder, "total: 1,000 commands\n").unwrap();
-        let line = Metric::Command(format!("cat {}", folder.display()));
-        let mut meter = Meter::new(Some(line), false).unwrap();
+        let line = WorkMetric::Command(format!("cat {}", folder.display()));
+        let mut meter = MetricReader::new(Some(line), false).unwrap();
         meter.begin(0.0, &[], &mut || false);
         std::fs::write(&folder, "total: 1,250 commands\n").unwrap();
         assert_eq!(meter.end(0.0, &[], &mut || false), Some(250.0));
@@ -299,8 +303,8 @@ mod tests {
 
     #[test]
     fn a_count_is_of_the_time_between_its_readings() {
-        let line = Metric::Command("sleep 0.1; echo 7".to_owned());
-        let mut meter = Meter::new(Some(line), false).unwrap();
+        let line = WorkMetric::Command("sleep 0.1; echo 7".to_owned());
+        let mut meter = MetricReader::new(Some(line), false).unwrap();
         let begun = Instant::now();
         meter.begin(0.0, &[], &mut || false);
         assert_eq!(meter.end(0.0, &[], &mut || false), Some(0.0));
@@ -311,7 +315,8 @@ mod tests {
 
     #[test]
     fn a_command_that_does_not_end_is_ended_and_told() {
-        let mut meter = Meter::new(Some(Metric::Command("sleep 1000".to_owned())), false).unwrap();
+        let mut meter =
+            MetricReader::new(Some(WorkMetric::Command("sleep 1000".to_owned())), false).unwrap();
         meter.limit = Duration::from_millis(300);
         meter.begin(0.0, &[], &mut || false);
         assert_eq!(meter.end(0.0, &[], &mut || false), None);
@@ -324,7 +329,7 @@ mod tests {
     #[test]
     fn waits_of_living_threads_are_counted() {
         let own = std::process::id() as Tid;
-        let mut meter = Meter::new(Some(Metric::Switches), false).unwrap();
+        let mut meter = MetricReader::new(Some(WorkMetric::Switches), false).unwrap();
         let (said, thread) = std::sync::mpsc::channel();
         let sleeper = std::thread::spawn(move || {
             said.send(seatmap_os::task::own_tid()).unwrap();
@@ -344,9 +349,11 @@ mod tests {
 
     #[test]
     fn a_program_that_runs_has_no_instructions() {
-        assert!(Meter::new(Some(Metric::Instructions), false).unwrap_err().contains("PID"));
-        assert_eq!(*Meter::new(None, false).unwrap().metric(), Metric::Switches);
-        let mut wakeups = Meter::new(Some(Metric::Wakeups), false).unwrap();
+        assert!(
+            MetricReader::new(Some(WorkMetric::Instructions), false).unwrap_err().contains("PID")
+        );
+        assert_eq!(*MetricReader::new(None, false).unwrap().metric(), WorkMetric::Switches);
+        let mut wakeups = MetricReader::new(Some(WorkMetric::Wakeups), false).unwrap();
         wakeups.begin(10.0, &[], &mut || false);
         assert_eq!(wakeups.end(35.0, &[], &mut || false), Some(25.0));
     }

@@ -8,13 +8,13 @@
 mod lease;
 pub mod room;
 
-use crate::tune::document::{Command, FORMAT, SeatsUsed};
+use crate::tune::document::{BenchCommand, FORMAT, SeatsUsed};
 use crate::tune::metric::{Better, Metric};
-use crate::tune::session::{End, Length, Session, SessionEvent, TooLong};
-use crate::tune::trial::{Contestant, Runner};
-use crate::tune::{Fingerprint, Results};
+use crate::tune::session::{Length, RunSession, SessionEnd, SessionEvent, TooLong};
+use crate::tune::trial::{CommandRunner, Contestant};
+use crate::tune::{BenchResults, Fingerprint};
 pub use lease::LeaseError;
-use room::Room;
+use room::QuietSeats;
 pub use room::RoomError;
 use seatmap_cell::undo::Left;
 use seatmap_cell::{GuardianCommand, Name};
@@ -98,7 +98,7 @@ pub struct BenchRequest {
     /// How long it goes on.
     pub length: Length,
     /// An earlier result to compare the first command with.
-    pub baseline: Option<Results>,
+    pub baseline: Option<BenchResults>,
     /// The CPUs.
     pub room: RoomRequest,
     /// The file that keeps the runs so far, if one does.
@@ -178,17 +178,17 @@ pub fn run(
     request: &BenchRequest,
     stop: &dyn Fn() -> bool,
     hear: &mut dyn FnMut(BenchEvent<'_>),
-) -> Result<(Results, End), RoomError> {
+) -> Result<(BenchResults, SessionEnd), RoomError> {
     let earlier = request.baseline.as_ref().map(|then| &then.seats);
-    let room = Room::take(&request.room, earlier, hear)?;
+    let room = QuietSeats::take(&request.room, earlier, hear)?;
     let contestants: Vec<Contestant> =
         request.commands.iter().map(|command| room.contestant(command)).collect();
     let mut results = begun(request, &room);
-    let runner = Runner::new(request.metric.clone()).raised(room.is_preferred());
+    let runner = CommandRunner::new(request.metric.clone()).raised(room.is_preferred());
     let runner = runner.within(request.length.limit);
     let mut kept = request.kept.as_deref().map(Kept::new);
     let steps = request.length.runs(contestants.len());
-    let session = Session {
+    let session = RunSession {
         runner: &runner,
         contestants: &contestants,
         stop,
@@ -212,13 +212,13 @@ pub fn run(
 }
 
 /// The result before the first run.
-fn begun(request: &BenchRequest, room: &Room) -> Results {
-    let commands = request.commands.iter().map(|named| Command {
+fn begun(request: &BenchRequest, room: &QuietSeats) -> BenchResults {
+    let commands = request.commands.iter().map(|named| BenchCommand {
         name: named.name.clone(),
         command: named.words.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
         median: None,
     });
-    Results {
+    BenchResults {
         format: FORMAT.to_owned(),
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         begun: (request.now)(),
@@ -264,7 +264,7 @@ impl<'a> Kept<'a> {
     /// Writes the runs so far after a block, so that little is lost with a power cut. The file
     /// holds all runs: it is written again once that takes a small part of the time, or many short
     /// blocks would do little else. A failure comes up again at the end.
-    fn keep(&mut self, results: &Results) {
+    fn keep(&mut self, results: &BenchResults) {
         // In a block each command runs once, and the first one twice.
         let of_block = results.commands.len() + 1;
         let is_whole = !results.runs.is_empty() && results.runs.len().is_multiple_of(of_block);

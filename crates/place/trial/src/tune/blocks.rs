@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 /// One run, by its place in the order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Run {
+pub struct BlockRun {
     /// The block, from 0.
     pub block: usize,
     /// The command, from 0.
@@ -33,11 +33,11 @@ pub struct Run {
     pub left_out: bool,
 }
 
-impl Run {
+impl BlockRun {
     /// The run of a command in a block that read this and, for all that is known, took as long.
     #[must_use]
     pub fn new(block: usize, command: usize, value: f64) -> Self {
-        Run {
+        BlockRun {
             block,
             command,
             again: false,
@@ -76,7 +76,7 @@ impl Blocks {
 /// The readings of each complete block that is not left out: those of the first command, its
 /// second, and the others in their order.
 #[must_use]
-pub fn complete(runs: &[Run], commands: usize) -> Vec<Vec<f64>> {
+pub fn complete(runs: &[BlockRun], commands: usize) -> Vec<Vec<f64>> {
     let mut blocks: BTreeMap<usize, Vec<Option<f64>>> = BTreeMap::new();
     for run in runs.iter().filter(|run| !run.left_out) {
         let place = match (run.command, run.again) {
@@ -116,8 +116,10 @@ mod tests {
 
     #[test]
     fn blocks_that_were_cut_off_do_not_count() {
-        let run =
-            |block, command, again| Run { again, ..Run::new(block, command, block as f64 + 1.0) };
+        let run = |block, command, again| BlockRun {
+            again,
+            ..BlockRun::new(block, command, block as f64 + 1.0)
+        };
         let runs = [
             run(0, 1, false),
             run(0, 0, true),

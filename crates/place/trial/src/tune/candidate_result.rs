@@ -5,8 +5,8 @@
 //! fresh runs would contradict it.
 
 use crate::tune::metric::Better;
-use crate::tune::race::{DEFAULT, Phase};
-use crate::tune::tuned::{Difference, Tuned, Verdict};
+use crate::tune::race::{DEFAULT, RacePhase};
+use crate::tune::tuned::{ConfirmedDifference, TuneVerdict, Tuned};
 
 /// The runs that a candidate is judged by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,21 +55,21 @@ pub struct CandidateResult {
 impl Tuned {
     /// A candidate at the end of the race.
     #[must_use]
-    pub fn result_of(&self, verdict: &Verdict, candidate: usize) -> CandidateResult {
+    pub fn result_of(&self, verdict: &TuneVerdict, candidate: usize) -> CandidateResult {
         let compared = verdict.confirmed.iter().find(|found| found.with == candidate);
         if let Some(found) = compared {
             return CandidateResult {
                 judged_by: JudgedBy::FreshRuns,
-                values: self.values(candidate, Phase::Confirm),
+                values: self.values(candidate, RacePhase::Confirm),
                 above_winner_percent: other_way_round(found.percent),
                 end: self.end_of_compared(found),
             };
         }
         let is_winner = candidate == verdict.winner && !verdict.confirmed.is_empty();
         let (judged_by, phase) = if is_winner {
-            (JudgedBy::FreshRuns, Phase::Confirm)
+            (JudgedBy::FreshRuns, RacePhase::Confirm)
         } else {
-            (JudgedBy::Race, Phase::Race)
+            (JudgedBy::Race, RacePhase::Race)
         };
         let values = self.values(candidate, phase);
         CandidateResult {
@@ -82,12 +82,12 @@ impl Tuned {
 
     /// Whether fresh runs show that the winner is better than the default.
     #[must_use]
-    pub fn shows_gain(&self, verdict: &Verdict) -> bool {
+    pub fn shows_gain(&self, verdict: &TuneVerdict) -> bool {
         let with_default = verdict.confirmed.iter().find(|found| found.with == DEFAULT);
         with_default.is_some_and(|found| self.end_of_compared(found) == CandidateEnd::ShownWorse)
     }
 
-    fn end_of_compared(&self, found: &Difference) -> CandidateEnd {
+    fn end_of_compared(&self, found: &ConfirmedDifference) -> CandidateEnd {
         if found.interval_percent.is_none() {
             CandidateEnd::TooFewRuns
         } else if !found.shows_direction() {
@@ -100,7 +100,7 @@ impl Tuned {
         }
     }
 
-    fn end_by_race(&self, verdict: &Verdict, candidate: usize) -> CandidateEnd {
+    fn end_by_race(&self, verdict: &TuneVerdict, candidate: usize) -> CandidateEnd {
         if candidate == verdict.winner {
             let mut ends = verdict.confirmed.iter().map(|found| self.end_of_compared(found));
             return if ends.all(|end| end == CandidateEnd::ShownWorse) {
@@ -112,7 +112,7 @@ impl Tuned {
         // One that was shown to be worse has left early as well.
         if verdict.rejected.contains(&candidate) {
             CandidateEnd::ShownWorse
-        } else if self.values(candidate, Phase::Race).len() < verdict.blocks {
+        } else if self.values(candidate, RacePhase::Race).len() < verdict.blocks {
             CandidateEnd::LeftEarly
         } else {
             CandidateEnd::NotRejected
@@ -120,7 +120,7 @@ impl Tuned {
     }
 
     /// The readings of a candidate in one part of the race.
-    fn values(&self, candidate: usize, phase: Phase) -> Vec<f64> {
+    fn values(&self, candidate: usize, phase: RacePhase) -> Vec<f64> {
         let runs = self.runs.iter().filter(|run| {
             let turn = run.turn;
             turn.candidate == candidate && turn.phase == phase
@@ -129,7 +129,7 @@ impl Tuned {
     }
 }
 
-impl Difference {
+impl ConfirmedDifference {
     /// Whether its interval leaves 0 out.
     #[must_use]
     pub fn shows_direction(&self) -> bool {

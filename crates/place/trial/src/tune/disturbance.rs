@@ -7,11 +7,11 @@
 //! the others are a quarter of all and enough for an interval. Else nothing is left out, and the
 //! result holds beside these neighbours only.
 
-use crate::tune::blocks::Run;
+use crate::tune::blocks::BlockRun;
 use seatmap_data::statistics::{median, quantile};
 use seatmap_os::busy::BusyCount;
 use seatmap_os::quota::Quotas;
-use seatmap_os::usage::Usage;
+use seatmap_os::usage::ResourceUsage;
 use seatmap_os::{CpuSet, Root};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -119,13 +119,17 @@ pub struct DisturbedRuns {
 
 /// Judges the runs of a session, and marks those that are left out. `fewest` blocks are enough for
 /// an interval.
-pub(crate) fn judge(runs: &mut [Run], commands: usize, fewest: usize) -> Option<DisturbedRuns> {
+pub(crate) fn judge(
+    runs: &mut [BlockRun],
+    commands: usize,
+    fewest: usize,
+) -> Option<DisturbedRuns> {
     let usual: Vec<Usual> = (0..commands).map(|command| usual(runs, command)).collect();
-    let is_disturbed = |run: &Run| {
+    let is_disturbed = |run: &BlockRun| {
         let usual = usual.get(run.command);
         run.disturbance.zip(usual).is_some_and(|(disturbance, usual)| disturbance.exceeds(usual))
     };
-    let (disturbed, others): (Vec<&Run>, Vec<&Run>) =
+    let (disturbed, others): (Vec<&BlockRun>, Vec<&BlockRun>) =
         runs.iter().partition(|run| is_disturbed(run));
     let blocks: BTreeSet<usize> = runs.iter().map(|run| run.block).collect();
     let bad: BTreeSet<usize> = disturbed.iter().map(|run| run.block).collect();
@@ -144,13 +148,13 @@ pub(crate) fn judge(runs: &mut [Run], commands: usize, fewest: usize) -> Option<
     found
 }
 
-fn usual(runs: &[Run], command: usize) -> Usual {
+fn usual(runs: &[BlockRun], command: usize) -> Usual {
     let own = runs.iter().filter(|run| run.command == command);
     Usual::of(own.filter_map(|run| run.disturbance.as_ref()))
 }
 
 /// The medians of some runs; `None` where nothing is known of any.
-pub(crate) fn middle(runs: &[&Run]) -> Option<Disturbance> {
+pub(crate) fn middle(runs: &[&BlockRun]) -> Option<Disturbance> {
     let known: Vec<Disturbance> = runs.iter().filter_map(|run| run.disturbance).collect();
     let of = |part: fn(&Disturbance) -> Option<f64>| {
         median(&known.iter().filter_map(part).collect::<Vec<f64>>())
@@ -200,8 +204,8 @@ impl<'a> DisturbanceWatch<'a> {
 
 /// The CPU time of this process and of its children that have ended, in seconds.
 fn own_s() -> f64 {
-    let mut own = Usage::of_children();
-    own += Usage::of_process();
+    let mut own = ResourceUsage::of_children();
+    own += ResourceUsage::of_process();
     (own.user + own.kernel).as_secs_f64()
 }
 
@@ -214,17 +218,17 @@ fn rounded(percent: f64) -> f64 {
 mod tests {
     use super::*;
 
-    fn run(block: usize, command: usize, foreign_percent: f64) -> Run {
+    fn run(block: usize, command: usize, foreign_percent: f64) -> BlockRun {
         let disturbance = Disturbance {
             foreign_percent: Some(foreign_percent),
             unsure_percent: 2.0,
             ..Disturbance::default()
         };
-        Run { disturbance: Some(disturbance), ..Run::new(block, command, 1.0) }
+        BlockRun { disturbance: Some(disturbance), ..BlockRun::new(block, command, 1.0) }
     }
 
     /// Blocks of two commands; the second one always has a server beside it.
-    fn session(blocks: usize, loud: &[usize]) -> Vec<Run> {
+    fn session(blocks: usize, loud: &[usize]) -> Vec<BlockRun> {
         (0..blocks)
             .flat_map(|block| {
                 let more = if loud.contains(&block) { 40.0 } else { 0.0 };

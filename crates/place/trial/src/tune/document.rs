@@ -1,12 +1,12 @@
 //! `seatmap-bench/1`: what was run, where, and what the runs say.
 
-use crate::tune::blocks::{self, Run};
+use crate::tune::blocks::{self, BlockRun};
 use crate::tune::disturbance::{self, DISTURBED_PERCENT, Disturbance, DisturbedRuns};
 use crate::tune::fingerprint::Fingerprint;
 use crate::tune::limit::{self, LimitOutcome};
 use crate::tune::metric::{Better, Metric};
 use crate::tune::trial::TAKEN;
-use crate::tune::verdict::{self, Comparison, Floor};
+use crate::tune::verdict::{self, CommandComparison, NoiseFloor};
 use seatmap_data::document::DocumentError;
 use seatmap_data::statistics::dependence::widening;
 use seatmap_data::statistics::words::counted;
@@ -23,7 +23,7 @@ pub const MAX_RUNS: usize = 1 << 20;
 /// A command that was run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Command {
+pub struct BenchCommand {
     /// Its name: as given, or the command itself.
     pub name: String,
     /// The program and its arguments.
@@ -83,7 +83,7 @@ fn differing_loads(now: f64, then: f64, most: f64) -> Option<String> {
 
 /// Why an earlier result cannot be compared with.
 #[derive(Debug, thiserror::Error)]
-pub enum BaselineError {
+pub enum BenchBaselineError {
     /// It cannot be read.
     #[error(transparent)]
     Document(#[from] DocumentError),
@@ -100,7 +100,7 @@ pub enum BaselineError {
 /// The first command against the first one of an earlier result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Baseline {
+pub struct BaselineComparison {
     /// The earlier command's name.
     pub name: String,
     /// When its first block began.
@@ -110,13 +110,13 @@ pub struct Baseline {
     pub differences: Vec<String>,
     /// The comparison; absent where the results are not comparable, or where one has too few runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub comparison: Option<Comparison>,
+    pub comparison: Option<CommandComparison>,
 }
 
 /// Commands compared by running them in blocks: the result of `seatmap bench`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Results {
+pub struct BenchResults {
     /// Name and version of the format.
     #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: String,
@@ -147,7 +147,7 @@ pub struct Results {
     pub seats: SeatsUsed,
     /// The commands; the first is compared with each of the others, and runs twice in each block.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
-    pub commands: Vec<Command>,
+    pub commands: Vec<BenchCommand>,
     /// The quotas of CPU time that were used up while the commands ran, as a sentence; absent where
     /// none was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -157,15 +157,15 @@ pub struct Results {
     pub disturbed: Option<DisturbedRuns>,
     /// The smallest difference that could be shown; absent for fewer than two blocks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub itself: Option<Floor>,
+    pub itself: Option<NoiseFloor>,
     /// The first command against each of the others.
     #[serde(default)]
-    pub comparisons: Vec<Comparison>,
+    pub comparisons: Vec<CommandComparison>,
     /// The first command against that of an earlier result, where one was named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub baseline: Option<Baseline>,
+    pub baseline: Option<BaselineComparison>,
     /// Every run but the warm-ups, in the order of time.
-    pub runs: Vec<Run>,
+    pub runs: Vec<BlockRun>,
 }
 
 /// The first command is worse than others by more than it may be.
@@ -178,9 +178,9 @@ pub struct WorseThanLimit(Vec<String>);
 #[error("cannot tell {}", .0.join("; "))]
 pub struct LimitNotShown(Vec<String>);
 
-impl Results {
-    /// Adds a run; [`Results::judge`] computes the rest from all runs.
-    pub fn add(&mut self, run: Run) {
+impl BenchResults {
+    /// Adds a run; [`BenchResults::judge`] computes the rest from all runs.
+    pub fn add(&mut self, run: BlockRun) {
         self.runs.push(run);
     }
 
@@ -216,7 +216,7 @@ impl Results {
     /// out; `None` where nothing is known.
     #[must_use]
     pub fn beside(&self) -> Option<Disturbance> {
-        let judged: Vec<&Run> = self.runs.iter().filter(|run| !run.left_out).collect();
+        let judged: Vec<&BlockRun> = self.runs.iter().filter(|run| !run.left_out).collect();
         disturbance::middle(&judged)
     }
 
@@ -244,7 +244,7 @@ impl Results {
 
     /// Compares the first command with the first one of an earlier result. The two did not run in
     /// the same blocks, so that the drift between the two days is in it.
-    pub fn compare_with(&mut self, then: &Results) {
+    pub fn compare_with(&mut self, then: &BenchResults) {
         let mut differences = self.fingerprint.differences(&then.fingerprint);
         differences.extend(self.load_difference(then));
         if let (Some(now), Some(before)) = (self.better, then.better)
@@ -264,12 +264,12 @@ impl Results {
         }
         let name = then.commands[0].name.clone();
         let begun = then.begun.clone();
-        self.baseline = Some(Baseline { name, begun, differences, comparison });
+        self.baseline = Some(BaselineComparison { name, begun, differences, comparison });
     }
 
     /// The load of others, where it differs too much from an earlier one: that during the runs, or
     /// before them where no other is known.
-    fn load_difference(&self, then: &Results) -> Option<String> {
+    fn load_difference(&self, then: &BenchResults) -> Option<String> {
         let beside =
             [self, then].map(|results| results.beside().and_then(|beside| beside.foreign_percent));
         match beside {
@@ -278,7 +278,7 @@ impl Results {
         }
     }
 
-    fn since(&self, then: &Results) -> Option<Comparison> {
+    fn since(&self, then: &BenchResults) -> Option<CommandComparison> {
         // Logarithms: the shift between two samples is then a ratio, as it is within blocks.
         let logs = [then, self]
             .map(|results| results.values(0).iter().map(|value| value.ln()).collect::<Vec<f64>>());
@@ -288,12 +288,12 @@ impl Results {
         let wider = logs.iter().map(|logs| widening(logs, self.confidence)).fold(1.0, f64::max);
         let floors = [&self.itself, &then.itself].into_iter().flatten();
         let floor = floors.max_by(|a, b| a.floor_percent.total_cmp(&b.floor_percent));
-        Some(Comparison::of_shift(0, &shift.widened(wider), self.better, floor))
+        Some(CommandComparison::of_shift(0, &shift.widened(wider), self.better, floor))
     }
 
     /// The comparisons of the first command with the others and with an earlier result, each with
     /// the other's name.
-    fn compared(&self) -> impl Iterator<Item = (&Comparison, &str)> {
+    fn compared(&self) -> impl Iterator<Item = (&CommandComparison, &str)> {
         let earlier = self.baseline.as_ref();
         let earlier =
             earlier.and_then(|then| Some((then.comparison.as_ref()?, then.name.as_str())));
@@ -358,7 +358,7 @@ impl Results {
     /// # Errors
     /// [`DocumentError`], with line and column for text that is not such JSON.
     pub fn from_json(text: &str) -> Result<Self, DocumentError> {
-        let results: Results = seatmap_data::document::read(text, FORMAT)?;
+        let results: BenchResults = seatmap_data::document::read(text, FORMAT)?;
         results.check()?;
         Ok(results)
     }
@@ -366,15 +366,15 @@ impl Results {
     /// Reads an earlier result, whose readings are to be compared with others of this metric.
     ///
     /// # Errors
-    /// [`BaselineError`].
-    pub fn baseline(text: &str, metric: &Metric) -> Result<Self, BaselineError> {
-        let earlier = Results::from_json(text)?;
+    /// [`BenchBaselineError`].
+    pub fn baseline(text: &str, metric: &Metric) -> Result<Self, BenchBaselineError> {
+        let earlier = BenchResults::from_json(text)?;
         let now = metric.to_string();
         // Seconds and requests have no ratio.
         if earlier.metric == now {
             Ok(earlier)
         } else {
-            Err(BaselineError::Metric { then: earlier.metric, now })
+            Err(BenchBaselineError::Metric { then: earlier.metric, now })
         }
     }
 
@@ -431,18 +431,18 @@ pub(crate) mod tests {
     use super::*;
 
     /// A result of two commands, the second 5 % slower, in this many blocks.
-    pub(crate) fn made(count: usize) -> Results {
+    pub(crate) fn made(count: usize) -> BenchResults {
         let run = |block, command, again| {
             let noise = 1.0 + 0.002 * ((block * 5 + command * 3 + usize::from(again)) % 7) as f64;
             let value = noise * if command == 1 { 1.05 } else { 1.0 };
-            Run { again, ..Run::new(block, command, value) }
+            BlockRun { again, ..BlockRun::new(block, command, value) }
         };
-        let named = |name: &str| Command {
+        let named = |name: &str| BenchCommand {
             name: name.to_owned(),
             command: vec![name.to_owned()],
             median: None,
         };
-        let mut results = Results {
+        let mut results = BenchResults {
             format: FORMAT.to_owned(),
             tool_version: "0.1.0".to_owned(),
             begun: "2026-11-23T04:00:00Z".to_owned(),
@@ -476,7 +476,7 @@ pub(crate) mod tests {
     fn many_blocks_are_judged_as_fast_as_they_are_read() {
         let results = made(20_000);
         assert_eq!(results.blocks().len(), 20_000);
-        assert_eq!(results.comparisons[0].verdict, verdict::Verdict::Better);
+        assert_eq!(results.comparisons[0].verdict, verdict::ComparisonVerdict::Better);
         assert!(results.itself.is_some());
     }
 
@@ -532,23 +532,23 @@ pub(crate) mod tests {
     #[test]
     fn results_are_judged_and_read_back() {
         let results = made(12);
-        assert_eq!(results.comparisons[0].verdict, crate::tune::Verdict::Better);
+        assert_eq!(results.comparisons[0].verdict, crate::tune::ComparisonVerdict::Better);
         assert!(results.itself.as_ref().unwrap().floor_percent < 1.0);
-        assert_eq!(Results::from_json(&results.to_json()).unwrap(), results);
+        assert_eq!(BenchResults::from_json(&results.to_json()).unwrap(), results);
     }
 
     #[test]
     fn an_earlier_result_is_compared_where_the_computer_is_the_same() {
-        let baseline = |now: Results, then: &Results| {
+        let baseline = |now: BenchResults, then: &BenchResults| {
             let mut now = now;
             now.compare_with(then);
             now.baseline.unwrap()
         };
         let verdict = |now| baseline(now, &made(12)).comparison.map(|found| found.verdict);
-        assert_eq!(verdict(made(12)), Some(crate::tune::Verdict::NotShown));
+        assert_eq!(verdict(made(12)), Some(crate::tune::ComparisonVerdict::NotShown));
         let mut slower = made(12);
         slower.runs.iter_mut().for_each(|run| run.value *= 1.2);
-        assert_eq!(verdict(slower), Some(crate::tune::Verdict::Worse));
+        assert_eq!(verdict(slower), Some(crate::tune::ComparisonVerdict::Worse));
         assert_eq!(verdict(made(1)), None);
         let mut other = made(12);
         other.fingerprint.kernel = Some("6.1".to_owned());
@@ -580,10 +580,10 @@ pub(crate) mod tests {
 
     #[test]
     fn damaged_results_are_refused() {
-        let refused = |change: &dyn Fn(&mut Results)| {
+        let refused = |change: &dyn Fn(&mut BenchResults)| {
             let mut results = made(2);
             change(&mut results);
-            Results::from_json(&results.to_json()).unwrap_err().to_string()
+            BenchResults::from_json(&results.to_json()).unwrap_err().to_string()
         };
         assert!(refused(&|results| results.commands.clear()).contains("commands"));
         assert!(refused(&|results| results.runs[0].command = 7).contains("runs[0].command"));

@@ -5,7 +5,7 @@
 //! runs alone say by how much it is better, as the confirmation of a [`race`](crate::tune::race) does
 //! with fresh runs.
 
-use crate::tune::race::{Confirmed, DEFAULT, Outcome};
+use crate::tune::race::{Confirmed, DEFAULT, RaceOutcome};
 use seatmap_data::statistics::friedman::worse_than_best;
 use seatmap_data::statistics::signed_rank::{self, shift};
 
@@ -28,7 +28,7 @@ pub fn fewest_runs(confidence: f64) -> usize {
 /// There are fewer than two candidates, or rows of different lengths, or nothing is left to confirm
 /// with.
 #[must_use]
-pub fn judge(costs: &[Vec<f64>], choosing: usize, confidence: f64) -> Outcome {
+pub fn judge(costs: &[Vec<f64>], choosing: usize, confidence: f64) -> RaceOutcome {
     let runs = costs.first().map_or(0, Vec::len);
     assert!(
         costs.len() > 1 && choosing > 0 && choosing < runs,
@@ -58,7 +58,7 @@ pub fn judge(costs: &[Vec<f64>], choosing: usize, confidence: f64) -> Outcome {
         let shift = shift(&differences, confidence);
         Confirmed { with: other, differences, shift }
     });
-    Outcome {
+    RaceOutcome {
         winner,
         above_winner: (0..costs.len()).map(|candidate| mean(&candidate) - mean(&winner)).collect(),
         rejected,

@@ -5,7 +5,7 @@ use crate::tune::blocks::Blocks;
 use crate::tune::disturbance::Disturbance;
 use crate::tune::document::tests::made;
 use crate::tune::metric::Better;
-use crate::tune::{Results, Run, Verdict};
+use crate::tune::{BenchResults, BlockRun, ComparisonVerdict};
 use seatmap_data::statistics::{Xoshiro, normal};
 
 /// Blocks of a session.
@@ -35,7 +35,7 @@ impl Neighbours {
     }
 
     /// A session in which the first command takes so much longer than the other.
-    fn session(&mut self, planted: f64, seed: u64) -> Results {
+    fn session(&mut self, planted: f64, seed: u64) -> BenchResults {
         let mut results = made(0);
         results.seed = seed;
         let mut order = Blocks::new(2, seed);
@@ -54,7 +54,11 @@ impl Neighbours {
                     ..Disturbance::default()
                 };
                 let disturbance = Some(disturbance);
-                results.add(Run { again, disturbance, ..Run::new(block, command, value) });
+                results.add(BlockRun {
+                    again,
+                    disturbance,
+                    ..BlockRun::new(block, command, value)
+                });
             }
         }
         results.judge();
@@ -63,13 +67,13 @@ impl Neighbours {
 }
 
 /// The verdicts of so many sessions beside such neighbours.
-fn verdicts(comes: f64, goes: f64, planted: f64, sessions: u64) -> Vec<Verdict> {
+fn verdicts(comes: f64, goes: f64, planted: f64, sessions: u64) -> Vec<ComparisonVerdict> {
     let chance = fastrand::Rng::with_seed(11);
     let mut neighbours = Neighbours { chance, comes, goes, is_there: false };
     (0..sessions).map(|seed| neighbours.session(planted, seed).comparisons[0].verdict).collect()
 }
 
-fn count(verdicts: &[Verdict], of: &[Verdict]) -> usize {
+fn count(verdicts: &[ComparisonVerdict], of: &[ComparisonVerdict]) -> usize {
     verdicts.iter().filter(|verdict| of.contains(verdict)).count()
 }
 
@@ -79,8 +83,8 @@ fn equal_commands_are_seldom_told_apart_and_five_percent_are_found() {
     // left of sessions that are loud from end to end finds less, and claims no more.
     for (comes, goes, least) in [(0.05, 0.2, 90), (0.1, 0.1, 90), (0.01, 0.01, 50)] {
         let same = verdicts(comes, goes, 1.0, 200);
-        let claims = count(&same, &[Verdict::Better, Verdict::Worse]);
-        let found = count(&verdicts(comes, goes, 1.05, 100), &[Verdict::Worse]);
+        let claims = count(&same, &[ComparisonVerdict::Better, ComparisonVerdict::Worse]);
+        let found = count(&verdicts(comes, goes, 1.05, 100), &[ComparisonVerdict::Worse]);
         assert!(claims <= 10, "comes {comes}, goes {goes}: {claims} false claims of 200");
         assert!(found >= least, "comes {comes}, goes {goes}: {found} of 100 found");
     }
@@ -133,14 +137,14 @@ fn kinds(seed: u64) -> Vec<(&'static str, Slots)> {
 }
 
 /// The verdict of a session of so many blocks, the first command of which takes so much longer.
-fn judged(blocks: usize, seed: u64, planted: f64, slots: &mut Slots) -> Verdict {
+fn judged(blocks: usize, seed: u64, planted: f64, slots: &mut Slots) -> ComparisonVerdict {
     let mut results = made(0);
     results.seed = seed;
     let mut order = Blocks::new(2, seed);
     for block in 0..blocks {
         for (command, again) in order.next_block() {
             let more = if command == 0 { planted } else { 1.0 };
-            results.add(Run { again, ..Run::new(block, command, more * slots().exp()) });
+            results.add(BlockRun { again, ..BlockRun::new(block, command, more * slots().exp()) });
         }
     }
     results.judge();
@@ -156,10 +160,12 @@ fn few_blocks_claim_no_more_than_many_and_find_a_factor_of_three() {
             let mut found = 0;
             for seed in 0..sessions {
                 let (name, mut slots) = kinds(seed).swap_remove(at);
-                claims += usize::from(judged(blocks, seed, 1.0, &mut slots) != Verdict::NotShown);
+                claims += usize::from(
+                    judged(blocks, seed, 1.0, &mut slots) != ComparisonVerdict::NotShown,
+                );
                 let verdict = judged(blocks, seed, 3.0, &mut slots);
-                assert_ne!(verdict, Verdict::Better, "{name}");
-                found += u64::from(verdict == Verdict::Worse);
+                assert_ne!(verdict, ComparisonVerdict::Better, "{name}");
+                found += u64::from(verdict == ComparisonVerdict::Worse);
             }
             // A neighbour who doubles the time, or a tail, hides a factor of three from six blocks
             // now and then.
@@ -183,12 +189,12 @@ fn spikes_make_equal_commands_no_different() {
                 for (command, again) in [(0, false), (0, true), (1, false)] {
                     let spike = if random.below(5) == 0 { 1.5 } else { 1.0 };
                     let value = spike * (1.0 + 0.02 * random.unit());
-                    results.add(Run { again, ..Run::new(block, command, value) });
+                    results.add(BlockRun { again, ..BlockRun::new(block, command, value) });
                 }
             }
             results.better = Some(Better::Lower);
             results.judge();
-            results.comparisons[0].verdict != Verdict::NotShown
+            results.comparisons[0].verdict != ComparisonVerdict::NotShown
         })
         .count();
     // Without the floor 5 % of 400 are 20.

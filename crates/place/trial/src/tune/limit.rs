@@ -4,7 +4,7 @@
 //! outcomes, and the third one comes with the least that the session would have shown.
 
 use crate::tune::metric::Better;
-use crate::tune::verdict::{Comparison, Floor, Verdict, percent};
+use crate::tune::verdict::{CommandComparison, ComparisonVerdict, NoiseFloor, percent};
 use serde::{Deserialize, Serialize};
 
 /// Where a comparison stands beside its limit.
@@ -20,14 +20,16 @@ pub enum LimitOutcome {
     CannotTell,
 }
 
-impl Comparison {
+impl CommandComparison {
     /// The outcome beside this limit, in percent of the other's reading.
     #[must_use]
     pub fn beside_limit(&self, better: Better, limit_percent: f64) -> LimitOutcome {
         let least = self.worse_by_at_least_percent(better);
         let most = self.worse_by_at_most_percent(better);
         match least.zip(most) {
-            Some((least, _)) if self.verdict == Verdict::Worse && least > limit_percent => {
+            Some((least, _))
+                if self.verdict == ComparisonVerdict::Worse && least > limit_percent =>
+            {
                 LimitOutcome::Above
             }
             Some((_, most)) if most <= limit_percent => LimitOutcome::Within,
@@ -53,7 +55,7 @@ impl Comparison {
         &self,
         better: Better,
         limit_percent: f64,
-        floor: Option<&Floor>,
+        floor: Option<&NoiseFloor>,
     ) -> Option<f64> {
         let floor = floor.map_or(0.0, |floor| 0.01 * floor.floor_percent);
         let limit = 0.01 * limit_percent;
@@ -80,9 +82,9 @@ pub fn shows(least_percent: Option<f64>) -> String {
 mod tests {
     use super::*;
 
-    fn compared(ends: Option<[f64; 2]>, verdict: Verdict) -> Comparison {
+    fn compared(ends: Option<[f64; 2]>, verdict: ComparisonVerdict) -> CommandComparison {
         let ratio = ends.map_or(1.0, |[low, high]| (low * high).sqrt());
-        Comparison {
+        CommandComparison {
             with: 1,
             ratio,
             ratio_low: ends.map(|ends| ends[0]),
@@ -95,20 +97,20 @@ mod tests {
     fn an_interval_is_above_its_limit_within_it_or_neither() {
         use LimitOutcome::{Above, CannotTell, Within};
         for (ends, verdict, outcome) in [
-            (Some([1.04, 1.06]), Verdict::Worse, Above),
-            (Some([1.02, 1.06]), Verdict::Worse, CannotTell),
-            (Some([1.01, 1.02]), Verdict::Worse, Within),
-            (Some([0.98, 1.02]), Verdict::NotShown, Within),
-            (Some([0.9, 1.1]), Verdict::NotShown, CannotTell),
-            (Some([0.5, 0.6]), Verdict::Better, Within),
+            (Some([1.04, 1.06]), ComparisonVerdict::Worse, Above),
+            (Some([1.02, 1.06]), ComparisonVerdict::Worse, CannotTell),
+            (Some([1.01, 1.02]), ComparisonVerdict::Worse, Within),
+            (Some([0.98, 1.02]), ComparisonVerdict::NotShown, Within),
+            (Some([0.9, 1.1]), ComparisonVerdict::NotShown, CannotTell),
+            (Some([0.5, 0.6]), ComparisonVerdict::Better, Within),
             // Above the limit, but no more than the first command may differ from itself.
-            (Some([1.04, 1.06]), Verdict::NotShown, CannotTell),
-            (None, Verdict::TooFew, CannotTell),
+            (Some([1.04, 1.06]), ComparisonVerdict::NotShown, CannotTell),
+            (None, ComparisonVerdict::TooFew, CannotTell),
         ] {
             let found = compared(ends, verdict).beside_limit(Better::Lower, 3.0);
             assert_eq!(found, outcome, "{ends:?}");
         }
-        let rate = compared(Some([0.9, 0.95]), Verdict::Worse);
+        let rate = compared(Some([0.9, 0.95]), ComparisonVerdict::Worse);
         assert_eq!(rate.beside_limit(Better::Higher, 3.0), Above);
         assert_eq!(rate.beside_limit(Better::Higher, 7.0), CannotTell);
         assert_eq!(rate.beside_limit(Better::Higher, 10.1), Within);
@@ -116,20 +118,20 @@ mod tests {
 
     #[test]
     fn the_least_slowdown_that_is_shown_is_above_limit_and_floor() {
-        let floor = Floor {
+        let floor = NoiseFloor {
             floor_percent: 20.0,
             sessions: 1,
             difference_percent: 0.0,
             differs_from_itself: false,
         };
-        let wide = compared(Some([0.9, 1.1]), Verdict::NotShown);
+        let wide = compared(Some([0.9, 1.1]), ComparisonVerdict::NotShown);
         let shown = |better, floor| wide.shows_above_percent(better, 3.0, floor).unwrap();
         // 3 % and half of the interval: 1.03 times the root of 1.1 / 0.9.
         assert!((shown(Better::Lower, None) - 13.87).abs() < 0.01);
         assert!((shown(Better::Lower, Some(&floor)) - 20.0).abs() < 1e-9);
         assert!((shown(Better::Higher, Some(&floor)) - 16.67).abs() < 0.01);
         assert_eq!(
-            compared(None, Verdict::TooFew).shows_above_percent(Better::Lower, 3.0, None),
+            compared(None, ComparisonVerdict::TooFew).shows_above_percent(Better::Lower, 3.0, None),
             None
         );
     }

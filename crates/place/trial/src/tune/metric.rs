@@ -2,7 +2,7 @@
 
 use regex_lite::{Regex, RegexBuilder};
 use seatmap_data::document::printed_number;
-use seatmap_os::counter::Event;
+use seatmap_os::counter::CounterEvent;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -43,7 +43,7 @@ pub enum Metric {
     Command(String),
     /// An event that the kernel or the processor counts over the command and all that it starts;
     /// clocks in ns.
-    Counted(Event),
+    Counted(CounterEvent),
 }
 
 /// Why a text names no metric.
@@ -74,7 +74,7 @@ pub enum MetricError {
     #[error(
         "metric 'perf:{0}': there is no such event; known are {names}, and r and a hexadecimal \
          number",
-        names = Event::names().collect::<Vec<_>>().join(", ")
+        names = CounterEvent::names().collect::<Vec<_>>().join(", ")
     )]
     Event(String),
     /// Nothing to run.
@@ -105,7 +105,7 @@ impl Metric {
             Some(("regex", pattern)) => printed(pattern),
             Some(("command", "")) => Err(MetricError::NoCommand),
             Some(("command", command)) => Ok(Metric::Command(command.to_owned())),
-            Some(("perf", event)) => Event::named(event)
+            Some(("perf", event)) => CounterEvent::named(event)
                 .map(Metric::Counted)
                 .ok_or_else(|| MetricError::Event(event.to_owned())),
             _ => Err(MetricError::Unknown(text.to_owned())),

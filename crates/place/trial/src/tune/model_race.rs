@@ -3,17 +3,17 @@
 //! Each candidate runs equally often there, and all runs can be made at once: on the CPUs of this
 //! computer, or by all ranks of a start. The result is the same to the byte.
 
-use crate::tune::on_model::{Job, OnModel, drawn, skew};
+use crate::tune::on_model::{OnModel, SimulatedRun, drawn, skew};
 use crate::tune::program_race::candidates::{default, placements};
-use crate::tune::race::{Phase, Turn};
-use crate::tune::tuned::{Entrant, Run, Seats, Simulated, Tuned};
+use crate::tune::race::{RacePhase, RaceTurn};
+use crate::tune::tuned::{CandidateSeats, Entrant, RaceRun, SimulatedMessages, Tuned};
 use crate::tune::winner::{self, Provenance, RaceEnd};
 use crate::tune::{Fingerprint, factorial};
 use seatmap_data::document::{Blame, rounded_ns};
 use seatmap_data::machine::Profile;
 use seatmap_data::pattern::Pattern;
 use seatmap_data::statistics::words::counted;
-use seatmap_place::search::Limit;
+use seatmap_place::search::SearchLimit;
 use seatmap_place::{PlaceError, PlaceRequest};
 use std::error::Error;
 use std::ops::ControlFlow;
@@ -30,14 +30,14 @@ const KICKS: u64 = 2000;
 const AT_ONCE: usize = 64;
 
 /// A run with its place among all.
-pub type NumberedJob = (usize, Job);
+pub type NumberedJob = (usize, SimulatedRun);
 
 /// Takes the times of some runs, in nanoseconds, and says whether the others are still of interest.
 pub type TakeTimes<'a> = dyn FnMut(&[NumberedJob], &[f64]) -> ControlFlow<()> + 'a;
 
 /// Makes all runs, and hands over their times in any order, each once. It may stop once it is told
 /// to.
-pub type Elsewhere<'a> =
+pub type JobExecutor<'a> =
     dyn FnMut(&[NumberedJob], &mut TakeTimes<'_>) -> Result<(), Box<dyn Error>> + 'a;
 
 /// A race on a model.
@@ -112,7 +112,7 @@ impl ModelRace {
     /// [`ModelRaceError`].
     pub fn run(
         &self,
-        elsewhere: Option<&mut Elsewhere<'_>>,
+        elsewhere: Option<&mut JobExecutor<'_>>,
         stop: &dyn Fn() -> bool,
         show: &mut dyn FnMut(usize, usize),
     ) -> Result<RaceEnd, ModelRaceError> {
@@ -146,7 +146,7 @@ impl ModelRace {
     /// The default, and placements that the model's distances favour.
     fn entrants(&self) -> Result<Vec<Entrant>, ModelRaceError> {
         let request = PlaceRequest {
-            limit: Limit::kicks(KICKS),
+            limit: SearchLimit::kicks(KICKS),
             threads: 1,
             seed: self.seed,
             ..PlaceRequest::new(&self.profile, &self.pattern)
@@ -173,12 +173,12 @@ impl ModelRace {
             for run in 0..runs {
                 let skew = skew(self.seed, run);
                 let seats = match &entrant.seats {
-                    Seats::Placement(placement) => placement.clone(),
+                    CandidateSeats::Placement(placement) => placement.clone(),
                     // Without a plan threads land anywhere: the default is another draw in each
                     // run.
                     _ => drawn(&pus, self.pattern.tasks, skew),
                 };
-                jobs.push((jobs.len(), Job { seats, skew }));
+                jobs.push((jobs.len(), SimulatedRun { seats, skew }));
             }
         }
         jobs
@@ -206,7 +206,7 @@ impl ModelRace {
             for candidate in 0..all {
                 let seconds = times_ns[candidate * runs + number] * 1e-9;
                 let turn = turn(number, choosing, candidate);
-                made.push(Run { turn, value: seconds, seconds, disturbance: None });
+                made.push(RaceRun { turn, value: seconds, seconds, disturbance: None });
             }
         }
         let machine = &self.provenance.machine;
@@ -217,7 +217,7 @@ impl ModelRace {
             ..Fingerprint::default()
         };
         let mut tuned = Tuned {
-            simulated: Some(Simulated {
+            simulated: Some(SimulatedMessages {
                 machine: machine.clone(),
                 pattern: self.pattern.name.clone(),
                 packet_bytes: None,
@@ -237,11 +237,11 @@ impl ModelRace {
 }
 
 /// The part of the race that a run belongs to, by its number among those of its candidate.
-fn turn(number: usize, choosing: usize, candidate: usize) -> Turn {
+fn turn(number: usize, choosing: usize, candidate: usize) -> RaceTurn {
     if number < choosing {
-        Turn { phase: Phase::Race, block: number, candidate }
+        RaceTurn { phase: RacePhase::Race, block: number, candidate }
     } else {
-        Turn { phase: Phase::Confirm, block: number - choosing, candidate }
+        RaceTurn { phase: RacePhase::Confirm, block: number - choosing, candidate }
     }
 }
 

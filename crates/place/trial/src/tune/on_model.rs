@@ -21,7 +21,7 @@ pub struct OnModel {
 
 /// A run.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Job {
+pub struct SimulatedRun {
     /// The PU of each task.
     pub seats: Vec<u32>,
     /// The seed of the skews with which tasks begin.
@@ -57,7 +57,7 @@ impl OnModel {
     ///
     /// # Errors
     /// The machine's words: a seat is not one of its PUs.
-    pub fn time_ns(&self, job: &Job) -> Result<f64, String> {
+    pub fn time_ns(&self, job: &SimulatedRun) -> Result<f64, String> {
         // A machine that has run nothing before: no run depends on an earlier one.
         let mut bed = CoherentBed::new(Arc::clone(&self.model));
         bed.seed = job.skew;
@@ -68,7 +68,11 @@ impl OnModel {
     ///
     /// # Errors
     /// As [`OnModel::time_ns`], or the flag was set.
-    pub fn times_ns(&self, jobs: &[Job], is_over: &AtomicBool) -> Result<Vec<f64>, String> {
+    pub fn times_ns(
+        &self,
+        jobs: &[SimulatedRun],
+        is_over: &AtomicBool,
+    ) -> Result<Vec<f64>, String> {
         pool::try_map(
             jobs,
             || (),
@@ -88,10 +92,10 @@ impl OnModel {
     /// As [`OnModel::times_ns`].
     pub fn numbered_times_ns(
         &self,
-        jobs: &[(usize, Job)],
+        jobs: &[(usize, SimulatedRun)],
         is_over: &AtomicBool,
     ) -> Result<Vec<f64>, String> {
-        let jobs: Vec<Job> = jobs.iter().map(|(_, job)| job.clone()).collect();
+        let jobs: Vec<SimulatedRun> = jobs.iter().map(|(_, job)| job.clone()).collect();
         self.times_ns(&jobs, is_over)
     }
 }
@@ -123,14 +127,14 @@ mod tests {
         OnModel::new(&model, &generate("ring:4").unwrap(), 2).unwrap()
     }
 
-    fn job(seats: [u32; 4], skew: u64) -> Job {
-        Job { seats: seats.to_vec(), skew }
+    fn job(seats: [u32; 4], skew: u64) -> SimulatedRun {
+        SimulatedRun { seats: seats.to_vec(), skew }
     }
 
     #[test]
     fn a_run_depends_on_its_seats_and_its_skew() {
         let ring = ring();
-        let time = |job: &Job| ring.time_ns(job).unwrap();
+        let time = |job: &SimulatedRun| ring.time_ns(job).unwrap();
         let first = job([0, 1, 2, 3], 7);
         assert!(time(&first) > 0.0);
         assert_eq!(time(&first).to_bits(), time(&first).to_bits());

@@ -23,16 +23,18 @@ pub(crate) mod limit;
 pub mod request;
 
 use crate::tune::disturbance::{Disturbance, Usual};
-use crate::tune::race::{Cost, Outcome, Rules, Turn, race};
-use crate::tune::trial::{Runner, TrialError};
-use crate::tune::tuned::{Run, Tuned};
+use crate::tune::race::{RaceOutcome, RaceRules, RaceTurn, RunCost, race};
+use crate::tune::trial::{CommandRunner, TrialError};
+use crate::tune::tuned::{RaceRun, Tuned};
 use crate::tune::winner::RaceEnd;
-use crate::tune::{Fingerprint, Reading};
-pub use error::RaceError;
+use crate::tune::{Fingerprint, RunReading};
+pub use error::ProgramRaceError;
 pub use event::RaceEvent;
 use field::RaceField;
-pub use request::{ClusterGround, HostGround, OwnCommands, RaceGround, RaceRequest, Traffic};
-use seatmap_os::kernel::Scheduler;
+pub use request::{
+    ClusterGround, HostGround, OwnCommands, ProgramTraffic, RaceGround, RaceRequest,
+};
+use seatmap_os::kernel::SchedulerSettings;
 use seatmap_os::quota::QuotaWatch;
 use seatmap_os::root::Root;
 use seatmap_os::whole_file;
@@ -57,12 +59,12 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// it is time to stop, also within a run; `hear` is told of everything that is worth a line.
 ///
 /// # Errors
-/// [`RaceError`]. The runs that were made are kept.
+/// [`ProgramRaceError`]. The runs that were made are kept.
 pub fn run(
     request: &RaceRequest,
     stop: &dyn Fn() -> bool,
     hear: &mut dyn FnMut(RaceEvent<'_>),
-) -> Result<RaceEnd, RaceError> {
+) -> Result<RaceEnd, ProgramRaceError> {
     let mut field = RaceField::new(request, stop, hear)?;
     // An earlier race has left candidates out already, and goes on with the same ones.
     if request.earlier.is_none() {
@@ -76,7 +78,7 @@ pub fn run(
     let racing = Racing {
         request,
         field: &field,
-        runner: Runner::new(request.metric.clone()).within(request.time),
+        runner: CommandRunner::new(request.metric.clone()).within(request.time),
         recorded: recorded.into_iter(),
         disturbed: 0,
         tuned: &mut tuned,
@@ -123,7 +125,7 @@ fn begun(request: &RaceRequest, field: &RaceField) -> Tuned {
 
 /// The parts of the kernel that move threads and memory too.
 fn rivals() -> Vec<String> {
-    let kernel = Scheduler::read(&Root::new("/"));
+    let kernel = SchedulerSettings::read(&Root::new("/"));
     let scheduler = kernel
         .sched_ext
         .as_ref()
@@ -139,11 +141,11 @@ fn on_or_off(is_on: bool) -> &'static str {
 }
 
 /// The runs of an earlier race, if it had the same rules.
-fn recorded(request: &RaceRequest, tuned: &mut Tuned) -> Result<Vec<Run>, RaceError> {
+fn recorded(request: &RaceRequest, tuned: &mut Tuned) -> Result<Vec<RaceRun>, ProgramRaceError> {
     let Some(earlier) = &request.earlier else { return Ok(Vec::new()) };
     if let Some(difference) = tuned.differs_from(earlier) {
         let record = request.record.display().to_string();
-        return Err(RaceError::OtherRace { record, difference });
+        return Err(ProgramRaceError::OtherRace { record, difference });
     }
     // The race began with its first run, which an earlier process made.
     tuned.begun.clone_from(&earlier.begun);
@@ -151,25 +153,25 @@ fn recorded(request: &RaceRequest, tuned: &mut Tuned) -> Result<Vec<Run>, RaceEr
 }
 
 /// Writes all that is known of the race: a crash loses the run under way at most.
-fn keep(request: &RaceRequest, tuned: &Tuned) -> Result<(), RaceError> {
+fn keep(request: &RaceRequest, tuned: &Tuned) -> Result<(), ProgramRaceError> {
     whole_file::replace(&request.record, tuned.to_json().as_bytes())
-        .map_err(|source| RaceError::unwritten(&request.record, source))
+        .map_err(|source| ProgramRaceError::unwritten(&request.record, source))
 }
 
 /// Why a race ended before its time.
 enum Cut {
     Stopped,
-    Failed(RaceError),
-    Unkept(RaceError),
+    Failed(ProgramRaceError),
+    Unkept(ProgramRaceError),
 }
 
 /// A race under way.
 struct Racing<'a> {
     request: &'a RaceRequest,
     field: &'a RaceField,
-    runner: Runner,
+    runner: CommandRunner,
     /// Runs that an earlier race has made.
-    recorded: std::vec::IntoIter<Run>,
+    recorded: std::vec::IntoIter<RaceRun>,
     /// Runs that were void, since others did more than usual.
     disturbed: usize,
     tuned: &'a mut Tuned,
@@ -178,13 +180,13 @@ struct Racing<'a> {
 }
 
 impl Racing<'_> {
-    fn run(mut self, rules: &Rules) -> Result<Outcome, RaceError> {
+    fn run(mut self, rules: &RaceRules) -> Result<RaceOutcome, ProgramRaceError> {
         let quotas = QuotaWatch::begin();
         let outcome = race(rules, &mut |turn| self.turn(turn));
         self.tuned.throttled = quotas.used_up();
         let runs = self.tuned.runs.len();
         outcome.map_err(|cut| match cut {
-            Cut::Stopped => RaceError::Stopped { runs },
+            Cut::Stopped => ProgramRaceError::Stopped { runs },
             Cut::Failed(error) => {
                 if runs > 0 {
                     (self.hear)(RaceEvent::RunsKept { runs });
@@ -200,7 +202,7 @@ impl Racing<'_> {
     }
 
     /// The cost of a run, which is on file by then.
-    fn turn(&mut self, turn: Turn) -> Result<Cost, Cut> {
+    fn turn(&mut self, turn: RaceTurn) -> Result<RunCost, Cut> {
         // With the same readings a race takes the same way, and asks for the recorded runs in
         // their order.
         let run = match self.recorded.next() {
@@ -217,7 +219,7 @@ impl Racing<'_> {
     }
 
     /// Makes a run; again where it said nothing about its candidate.
-    fn made(&mut self, turn: Turn) -> Result<Run, Cut> {
+    fn made(&mut self, turn: RaceTurn) -> Result<RaceRun, Cut> {
         assert!(
             turn.candidate < self.field.entrants.len(),
             "candidate {} of {} is to run",
@@ -228,7 +230,7 @@ impl Racing<'_> {
         let mut disturbed = 0;
         loop {
             let error = match self.attempt(turn.candidate) {
-                Ok(Some(Reading { disturbance, .. }))
+                Ok(Some(RunReading { disturbance, .. }))
                     if disturbed < DISTURBED_TRIES && self.is_disturbed(&disturbance) =>
                 {
                     disturbed += 1;
@@ -237,8 +239,8 @@ impl Racing<'_> {
                     (self.hear)(RaceEvent::Disturbed { percent, runs: self.disturbed });
                     continue;
                 }
-                Ok(Some(Reading { value, seconds, disturbance })) => {
-                    return Ok(Run { turn, value, seconds, disturbance: Some(disturbance) });
+                Ok(Some(RunReading { value, seconds, disturbance })) => {
+                    return Ok(RaceRun { turn, value, seconds, disturbance: Some(disturbance) });
                 }
                 Ok(None) => return Err(Cut::Stopped),
                 Err(error) => error,
@@ -265,7 +267,7 @@ impl Racing<'_> {
     }
 
     /// Makes a run; `None` where the race was stopped meanwhile.
-    fn attempt(&self, candidate: usize) -> Result<Option<Reading>, RaceError> {
+    fn attempt(&self, candidate: usize) -> Result<Option<RunReading>, ProgramRaceError> {
         let contestant = self.field.contestant(self.request, candidate);
         let limit = self.field.limit(longest_s(self.tuned));
         let began = Instant::now();
@@ -277,19 +279,21 @@ impl Racing<'_> {
         // Nobody stopped it: the limit did.
         if reading.is_none() && !(self.stop)() {
             let limit = limit.unwrap_or_default();
-            return Err(RaceError::Late { command: contestant.line(), limit });
+            return Err(ProgramRaceError::Late { command: contestant.line(), limit });
         }
         Ok(reading)
     }
 }
 
 /// Why a run that failed says nothing about its candidate, if so many tries may be made.
-fn excuse<'e>(field: &RaceField, error: &'e RaceError, tries: u32) -> Option<RaceEvent<'e>> {
+fn excuse<'e>(field: &RaceField, error: &'e ProgramRaceError, tries: u32) -> Option<RaceEvent<'e>> {
     match error {
-        RaceError::Trial(TrialError::CpusTaken { cpus, holder, .. }) if tries < VOID_TRIES => {
+        ProgramRaceError::Trial(TrialError::CpusTaken { cpus, holder, .. })
+            if tries < VOID_TRIES =>
+        {
             Some(RaceEvent::CpusTaken { cpus, holder })
         }
-        RaceError::Trial(_) | RaceError::Late { .. } => field.excuse(error, tries),
+        ProgramRaceError::Trial(_) | ProgramRaceError::Late { .. } => field.excuse(error, tries),
         _ => None,
     }
 }

@@ -45,7 +45,7 @@ pub const DEFAULT: usize = 0;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum Phase {
+pub enum RacePhase {
     /// A first run, which is not judged.
     WarmUp,
     /// A block of the race.
@@ -57,9 +57,9 @@ pub enum Phase {
 /// A run that the race asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Turn {
+pub struct RaceTurn {
     /// The part of the race.
-    pub phase: Phase,
+    pub phase: RacePhase,
     /// The block or group of four, from 0.
     pub block: usize,
     /// The candidate.
@@ -68,7 +68,7 @@ pub struct Turn {
 
 /// The reading of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Cost {
+pub struct RunCost {
     /// The logarithm of the reading; of its inverse where large readings are better.
     pub log: f64,
     /// How long the run took, in seconds.
@@ -86,7 +86,7 @@ pub enum Budget {
 
 /// The rules of a race.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Rules {
+pub struct RaceRules {
     /// Candidates; the first is [`DEFAULT`].
     pub candidates: usize,
     /// The budget.
@@ -97,7 +97,7 @@ pub struct Rules {
     pub seed: u64,
 }
 
-impl Rules {
+impl RaceRules {
     /// The fewest runs that a race by these rules needs: a warm-up and two blocks of all, and a
     /// confirmation.
     #[must_use]
@@ -129,7 +129,7 @@ pub struct Confirmed {
 
 /// The result of a race.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Outcome {
+pub struct RaceOutcome {
     /// The candidate with the least cost in the race.
     pub winner: usize,
     /// Each candidate's log cost above the winner's, over the blocks in which both ran.
@@ -143,7 +143,7 @@ pub struct Outcome {
     pub confirmed: Vec<Confirmed>,
 }
 
-impl Outcome {
+impl RaceOutcome {
     /// The comparison with the default; `None` where the default itself won.
     #[must_use]
     pub fn against_default(&self) -> Option<&Confirmed> {
@@ -167,7 +167,10 @@ impl Outcome {
 ///
 /// # Panics
 /// There are fewer than two candidates.
-pub fn race<E>(rules: &Rules, run: &mut dyn FnMut(Turn) -> Result<Cost, E>) -> Result<Outcome, E> {
+pub fn race<E>(
+    rules: &RaceRules,
+    run: &mut dyn FnMut(RaceTurn) -> Result<RunCost, E>,
+) -> Result<RaceOutcome, E> {
     assert!(rules.candidates > 1, "a race needs two candidates");
     let mut race = Race {
         rules,
@@ -187,8 +190,8 @@ pub fn race<E>(rules: &Rules, run: &mut dyn FnMut(Turn) -> Result<Cost, E>) -> R
 }
 
 struct Race<'a, E> {
-    rules: &'a Rules,
-    run: &'a mut dyn FnMut(Turn) -> Result<Cost, E>,
+    rules: &'a RaceRules,
+    run: &'a mut dyn FnMut(RaceTurn) -> Result<RunCost, E>,
     random: Xoshiro,
     /// The candidates in the race.
     alive: Vec<usize>,
@@ -203,8 +206,8 @@ struct Race<'a, E> {
 }
 
 impl<E> Race<'_, E> {
-    fn once(&mut self, phase: Phase, block: usize, candidate: usize) -> Result<f64, E> {
-        let cost = (self.run)(Turn { phase, block, candidate })?;
+    fn once(&mut self, phase: RacePhase, block: usize, candidate: usize) -> Result<f64, E> {
+        let cost = (self.run)(RaceTurn { phase, block, candidate })?;
         self.runs += 1;
         self.seconds += cost.seconds;
         Ok(cost.log)
@@ -212,7 +215,7 @@ impl<E> Race<'_, E> {
 
     fn warm_up(&mut self) -> Result<(), E> {
         (0..self.rules.candidates)
-            .try_for_each(|candidate| self.once(Phase::WarmUp, 0, candidate).map(drop))
+            .try_for_each(|candidate| self.once(RacePhase::WarmUp, 0, candidate).map(drop))
     }
 
     /// The number of runs that the whole budget is worth, by the mean length of those so far.
@@ -275,7 +278,7 @@ impl<E> Race<'_, E> {
         let mut order = self.alive.clone();
         self.random.shuffle(&mut order);
         for candidate in order {
-            let log = self.once(Phase::Race, self.blocks, candidate)?;
+            let log = self.once(RacePhase::Race, self.blocks, candidate)?;
             self.costs[candidate].push(log);
         }
         self.blocks += 1;
@@ -348,7 +351,7 @@ impl<E> Race<'_, E> {
             .unwrap_or(0.0)
     }
 
-    fn confirm(mut self) -> Result<Outcome, E> {
+    fn confirm(mut self) -> Result<RaceOutcome, E> {
         let winner = self.in_order()[0];
         let above_winner: Vec<f64> =
             (0..self.rules.candidates).map(|candidate| self.above(candidate, winner)).collect();
@@ -383,7 +386,7 @@ impl<E> Race<'_, E> {
                 Confirmed { with, differences, shift }
             })
             .collect();
-        Ok(Outcome {
+        Ok(RaceOutcome {
             winner,
             above_winner,
             rejected: self.rejected,
@@ -398,7 +401,8 @@ impl<E> Race<'_, E> {
             if self.random.below(2) == 0 { [winner, other] } else { [other, winner] };
         let mut sums = [0.0; 2];
         for candidate in [first, second, second, first] {
-            sums[usize::from(candidate == other)] += self.once(Phase::Confirm, block, candidate)?;
+            sums[usize::from(candidate == other)] +=
+                self.once(RacePhase::Confirm, block, candidate)?;
         }
         // Each ran twice.
         Ok(0.5 * (sums[0] - sums[1]))

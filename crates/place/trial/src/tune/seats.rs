@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 /// The chosen CPUs.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Chosen {
+pub struct ChosenCpus {
     /// The CPUs that commands may use.
     pub cpus: CpuSet,
     /// The CPUs of whole cores: those above and their idle siblings.
@@ -68,7 +68,7 @@ pub fn choose(
     allowed: &CpuSet,
     activity: &BTreeMap<u32, Activity>,
     requested: Option<usize>,
-) -> Result<Chosen, SeatsError> {
+) -> Result<ChosenCpus, SeatsError> {
     let mut notes = Vec::new();
     let (mut cores, mixed) = of_one_kind(cores(topology, allowed, activity), &mut notes);
     let there: usize = cores.iter().map(|core| core.pus.len()).sum();
@@ -85,7 +85,7 @@ pub fn choose(
     notes.extend(disturbed(&cores[..taken.len()]));
     let whole = cores[..taken.len()].iter().flat_map(|core| core.pus.iter().copied()).collect();
     let busy = cores[..taken.len()].iter().map(|core| core.activity.busy_percent);
-    Ok(Chosen {
+    Ok(ChosenCpus {
         others_percent: busy.fold(0.0, f64::max),
         cores: taken.len(),
         cpus: taken.into_iter().flatten().collect(),

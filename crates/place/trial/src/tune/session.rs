@@ -1,8 +1,8 @@
 //! A session of runs: warm-ups, then blocks until there are enough.
 
-use crate::tune::blocks::{Blocks, Run};
-use crate::tune::document::Results;
-use crate::tune::trial::{Contestant, Reading, Runner, TrialError};
+use crate::tune::blocks::{BlockRun, Blocks};
+use crate::tune::document::BenchResults;
+use crate::tune::trial::{CommandRunner, Contestant, RunReading, TrialError};
 use seatmap_data::statistics::signed_rank;
 use seatmap_data::statistics::words::counted;
 use seatmap_os::holder::Holder;
@@ -80,7 +80,7 @@ impl Length {
     /// Whether so many blocks are enough, of which the results hold the runs. `is_late` says that
     /// another one would end after the time that was given.
     #[must_use]
-    pub fn is_over(&self, blocks: usize, is_late: bool, results: &mut Results) -> bool {
+    pub fn is_over(&self, blocks: usize, is_late: bool, results: &mut BenchResults) -> bool {
         let Length { least_blocks, most_blocks, .. } = *self;
         if blocks < least_blocks {
             return false;
@@ -102,7 +102,7 @@ impl Length {
 
 /// How a session ended.
 #[derive(Debug)]
-pub enum End {
+pub enum SessionEnd {
     /// All blocks were run.
     Complete,
     /// Somebody stopped it.
@@ -125,24 +125,24 @@ pub enum Unfinished {
     Failed(TrialError),
 }
 
-impl End {
+impl SessionEnd {
     /// Whether all blocks were run.
     ///
     /// # Errors
     /// [`Unfinished`]: the results hold the runs before that.
-    pub fn check(self, results: &Results) -> Result<(), Unfinished> {
+    pub fn check(self, results: &BenchResults) -> Result<(), Unfinished> {
         match self {
-            End::Complete => Ok(()),
-            End::Stopped => Err(Unfinished::Stopped { blocks: results.blocks().len() }),
-            End::Failed(error) => Err(Unfinished::Failed(error)),
+            SessionEnd::Complete => Ok(()),
+            SessionEnd::Stopped => Err(Unfinished::Stopped { blocks: results.blocks().len() }),
+            SessionEnd::Failed(error) => Err(Unfinished::Failed(error)),
         }
     }
 }
 
 /// A session under way.
-pub struct Session<'a> {
+pub struct RunSession<'a> {
     /// Runs the commands.
-    pub runner: &'a Runner,
+    pub runner: &'a CommandRunner,
     /// The commands; the first one runs twice in each block.
     pub contestants: &'a [Contestant],
     /// Says that it is time to stop, also within a run.
@@ -155,18 +155,18 @@ pub struct Session<'a> {
 #[derive(Clone, Copy, Debug)]
 pub enum SessionEvent<'a> {
     /// A run has ended, a warm-up too: the results so far, and how many runs there were.
-    RunMade(&'a Results, usize),
+    RunMade(&'a BenchResults, usize),
     /// The session takes longer than its user gave it.
     TooLong(TooLong),
 }
 
-impl Session<'_> {
+impl RunSession<'_> {
     /// Runs to the end, adds each run to the results, and judges them. Whatever happens, the runs
     /// done so far are there.
     ///
     /// # Panics
     /// The results are of another number of commands.
-    pub fn run(mut self, length: &Length, results: &mut Results) -> End {
+    pub fn run(mut self, length: &Length, results: &mut BenchResults) -> SessionEnd {
         assert_eq!(
             self.contestants.len(),
             results.commands.len(),
@@ -177,12 +177,16 @@ impl Session<'_> {
         // alike.
         let end = self.blocks(length, results).unwrap_or_else(|end| end);
         results.throttled = quotas.used_up();
-        results.complete = matches!(end, End::Complete);
+        results.complete = matches!(end, SessionEnd::Complete);
         results.judge();
         end
     }
 
-    fn blocks(&mut self, length: &Length, results: &mut Results) -> Result<End, End> {
+    fn blocks(
+        &mut self,
+        length: &Length,
+        results: &mut BenchResults,
+    ) -> Result<SessionEnd, SessionEnd> {
         let begun = Instant::now();
         let mut done = 0;
         for contestant in std::iter::repeat_n(self.contestants, length.warm_ups).flatten() {
@@ -202,11 +206,11 @@ impl Session<'_> {
             }
             for (command, again) in order.next_block() {
                 let reading = self.once(&self.contestants[command], results)?;
-                results.add(Run {
+                results.add(BlockRun {
                     again,
                     seconds: reading.seconds,
                     disturbance: Some(reading.disturbance),
-                    ..Run::new(block, command, reading.value)
+                    ..BlockRun::new(block, command, reading.value)
                 });
                 done += 1;
                 (self.hear)(SessionEvent::RunMade(results, done));
@@ -221,7 +225,7 @@ impl Session<'_> {
             "a whole session has {} runs in blocks of {of_block}",
             results.runs.len()
         );
-        Ok(End::Complete)
+        Ok(SessionEnd::Complete)
     }
 
     /// Says so if the fewest runs take longer than the user gave them, by those that were made.
@@ -238,7 +242,11 @@ impl Session<'_> {
         }
     }
 
-    fn once(&self, contestant: &Contestant, results: &mut Results) -> Result<Reading, End> {
+    fn once(
+        &self,
+        contestant: &Contestant,
+        results: &mut BenchResults,
+    ) -> Result<RunReading, SessionEnd> {
         let made = unless_void(
             || Ok(self.runner.run(contestant, self.stop)?.map(|reading| (reading, ()))),
             self.stop,
@@ -252,12 +260,12 @@ impl Session<'_> {
 /// hears of each void run, with the CPUs that were missing and the cell that had them.
 ///
 /// # Errors
-/// [`End::Stopped`] and [`End::Failed`].
+/// [`SessionEnd::Stopped`] and [`SessionEnd::Failed`].
 pub fn unless_void<T>(
-    run: impl Fn() -> Result<Option<(Reading, T)>, TrialError>,
+    run: impl Fn() -> Result<Option<(RunReading, T)>, TrialError>,
     stop: &dyn Fn() -> bool,
     tell_void: &mut dyn FnMut(&str, &Holder),
-) -> Result<(Reading, T), End> {
+) -> Result<(RunReading, T), SessionEnd> {
     let mut tries = 0;
     loop {
         match run() {
@@ -265,13 +273,13 @@ pub fn unless_void<T>(
                 reading.disturbance.void_tries = tries;
                 return Ok((reading, output));
             }
-            Ok(None) => return Err(End::Stopped),
+            Ok(None) => return Err(SessionEnd::Stopped),
             Err(TrialError::CpusTaken { cpus, holder, .. }) if tries < VOID_TRIES && !stop() => {
                 tries += 1;
                 tell_void(&cpus, &holder);
                 std::thread::sleep(VOID_PAUSE);
             }
-            Err(error) => return Err(End::Failed(error)),
+            Err(error) => return Err(SessionEnd::Failed(error)),
         }
     }
 }
@@ -298,14 +306,18 @@ mod tests {
             .collect()
     }
 
-    fn session(scripts: &[&str], length: Length, stop_after: usize) -> (End, Results, usize) {
+    fn session(
+        scripts: &[&str],
+        length: Length,
+        stop_after: usize,
+    ) -> (SessionEnd, BenchResults, usize) {
         let _turn = crate::tune::trial::one_at_a_time();
-        let runner = Runner::new(Metric::parse("regex:([0-9.]+)").unwrap());
+        let runner = CommandRunner::new(Metric::parse("regex:([0-9.]+)").unwrap());
         let mut results = made(0);
         let done = Cell::new(0);
         let late = Cell::new(None);
         results.commands.truncate(scripts.len());
-        let session = Session {
+        let session = RunSession {
             runner: &runner,
             contestants: &contestants(scripts),
             stop: &|| done.get() >= stop_after,
@@ -326,21 +338,21 @@ mod tests {
     #[test]
     fn a_session_runs_all_its_blocks_and_judges() {
         let (end, results, done) = session(&["echo 2", "echo 1"], LENGTH, usize::MAX);
-        assert!(matches!(end, End::Complete) && results.complete);
+        assert!(matches!(end, SessionEnd::Complete) && results.complete);
         // Neighbours may come while this is tested, whose blocks are run again.
         let runs = results.runs.len();
         assert!((18..=36).contains(&runs) && runs.is_multiple_of(3), "{runs}");
         assert_eq!((done, LENGTH.runs(2)), (runs + 2, 20));
         assert_eq!(
             (results.comparisons[0].verdict, results.comparisons[0].ratio.round()),
-            (crate::tune::Verdict::Worse, 2.0)
+            (crate::tune::ComparisonVerdict::Worse, 2.0)
         );
     }
 
     #[test]
     fn disturbed_blocks_are_run_again_up_to_twice() {
         // The second runs of the first command stay quiet, so that somebody knows what is usual.
-        let beside = |run: &Run, loud: usize| {
+        let beside = |run: &BlockRun, loud: usize| {
             let percent = if run.block < loud && !run.again { 50.0 } else { 0.0 };
             crate::tune::Disturbance { foreign_percent: Some(percent), ..Default::default() }
         };
@@ -365,10 +377,10 @@ mod tests {
             folder.path().display()
         );
         let (end, results, _) = session(&[&script], LENGTH, usize::MAX);
-        assert!(matches!(end, End::Failed(TrialError::Failed { .. })) && !results.complete);
+        assert!(matches!(end, SessionEnd::Failed(TrialError::Failed { .. })) && !results.complete);
         assert_eq!(results.runs.len(), 7);
         let (end, results, done) = session(&["echo 1; sleep 0.06"], LENGTH, 5);
-        assert!(matches!(end, End::Stopped) && !results.complete);
+        assert!(matches!(end, SessionEnd::Stopped) && !results.complete);
         assert_eq!((results.runs.len(), done), (4, 5));
     }
 

@@ -5,7 +5,7 @@ mod taken;
 
 use crate::tune::disturbance::{Disturbance, DisturbanceWatch};
 use crate::tune::metric::Metric;
-use process::{Ended, Started};
+use process::{FinishedRun, RunProcess};
 use seatmap_data::document::printed_number;
 use seatmap_os::counter::Counter;
 use seatmap_os::holder::Holder;
@@ -60,7 +60,7 @@ impl Contestant {
 
 /// The result of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Reading {
+pub struct RunReading {
     /// The metric's value.
     pub value: f64,
     /// How long the command ran, and after it the metric's own command, in seconds.
@@ -237,7 +237,7 @@ pub enum TrialError {
 /// Runs commands one at a time. Each gets a session of its own and no input; its output is kept for
 /// the metric, and the processes that it leaves running are ended.
 #[derive(Clone, Debug)]
-pub struct Runner {
+pub struct CommandRunner {
     metric: Metric,
     /// Whether each command's session gets the largest share of the CPUs that the kernel gives to
     /// any.
@@ -258,25 +258,31 @@ const METRIC_LIMIT: Duration = Duration::from_secs(30);
 /// more on a busy computer.
 const LEAST_METRIC_LIMIT: Duration = Duration::from_secs(1);
 
-impl Runner {
+impl CommandRunner {
     /// A runner that reads this metric.
     #[must_use]
     pub fn new(metric: Metric) -> Self {
         let quotas = Quotas::of_self(&Root::new("/"));
-        Runner { metric, raised: false, metric_limit: METRIC_LIMIT, is_whole_time: false, quotas }
+        CommandRunner {
+            metric,
+            raised: false,
+            metric_limit: METRIC_LIMIT,
+            is_whole_time: false,
+            quotas,
+        }
     }
 
     /// The same, with the kernel told to prefer the command to all other sessions (autogroups,
     /// sched(7)). It takes privileges; without them nothing changes.
     #[must_use]
     pub fn raised(self, raised: bool) -> Self {
-        Runner { raised, ..self }
+        CommandRunner { raised, ..self }
     }
 
     /// The same, with another limit for the metric's own command.
     #[must_use]
     pub fn metric_limit(self, metric_limit: Duration) -> Self {
-        Runner { metric_limit, ..self }
+        CommandRunner { metric_limit, ..self }
     }
 
     /// The same, where all runs together get this time: the metric's own command gets no more.
@@ -284,7 +290,7 @@ impl Runner {
     pub fn within(self, time: Option<Duration>) -> Self {
         match time.map(|time| time.max(LEAST_METRIC_LIMIT)) {
             Some(time) if time < self.metric_limit => {
-                Runner { metric_limit: time, is_whole_time: true, ..self }
+                CommandRunner { metric_limit: time, is_whole_time: true, ..self }
             }
             _ => self,
         }
@@ -307,19 +313,19 @@ impl Runner {
         &self,
         contestant: &Contestant,
         stop: &dyn Fn() -> bool,
-    ) -> Result<Option<Reading>, TrialError> {
+    ) -> Result<Option<RunReading>, TrialError> {
         Ok(self.printing(contestant, stop)?.map(|(reading, _)| reading))
     }
 
     /// The same, with what the command printed on stdout: the last 64 MiB of it.
     ///
     /// # Errors
-    /// As [`Runner::run`].
+    /// As [`CommandRunner::run`].
     pub fn run_with_output(
         &self,
         contestant: &Contestant,
         stop: &dyn Fn() -> bool,
-    ) -> Result<Option<(Reading, String)>, TrialError> {
+    ) -> Result<Option<(RunReading, String)>, TrialError> {
         let Some((reading, printed)) = self.printing(contestant, stop)? else { return Ok(None) };
         let [out, _] = printed.read(SEARCHED_BYTES).map_err(TrialError::Output)?;
         Ok(Some((reading, out)))
@@ -329,7 +335,7 @@ impl Runner {
         &self,
         contestant: &Contestant,
         stop: &dyn Fn() -> bool,
-    ) -> Result<Option<(Reading, Printed)>, TrialError> {
+    ) -> Result<Option<(RunReading, Printed)>, TrialError> {
         let needed = Needed::by(contestant).map_err(TrialError::Output)?;
         if needed.are_short() {
             return Err(needed.error(contestant));
@@ -345,7 +351,7 @@ impl Runner {
         contestant: &Contestant,
         cpus: &CpuSet,
         stop: &dyn Fn() -> bool,
-    ) -> Result<Option<(Reading, Printed)>, TrialError> {
+    ) -> Result<Option<(RunReading, Printed)>, TrialError> {
         // A short command is over before the first look while it runs.
         if stop() {
             return Ok(None);
@@ -355,7 +361,7 @@ impl Runner {
         // (perf_event_open(2), `inherit`).
         let mut counter = self.counter()?;
         let watch = DisturbanceWatch::begin(&self.quotas);
-        let started = Started::new(contestant, self.raised, &printed)
+        let started = RunProcess::new(contestant, self.raised, &printed)
             .map_err(|source| TrialError::Start { command: contestant.line(), source })?;
         let ended = started
             .wait(stop)
@@ -378,7 +384,7 @@ impl Runner {
         }
         let by_command = if self.metric.has_command() { asked.elapsed() } else { Duration::ZERO };
         let seconds = (ended.elapsed + by_command).as_secs_f64();
-        Ok(Some((Reading { value, seconds, disturbance }, printed)))
+        Ok(Some((RunReading { value, seconds, disturbance }, printed)))
     }
 
     fn counter(&self) -> Result<Option<Counter>, TrialError> {
@@ -401,7 +407,7 @@ impl Runner {
     fn check(
         &self,
         contestant: &Contestant,
-        ended: &Ended,
+        ended: &FinishedRun,
         printed: &Printed,
     ) -> Result<(), TrialError> {
         let command = contestant.line();
@@ -419,7 +425,7 @@ impl Runner {
     fn value(
         &self,
         contestant: &Contestant,
-        ended: &Ended,
+        ended: &FinishedRun,
         printed: &Printed,
         counter: Option<&mut Counter>,
     ) -> Result<f64, TrialError> {
@@ -463,7 +469,7 @@ impl Runner {
             ..Contestant::default()
         };
         let printed = Printed::new().map_err(TrialError::Output)?;
-        let started = Started::new(&asking, false, &printed)
+        let started = RunProcess::new(&asking, false, &printed)
             .map_err(|source| TrialError::Start { command: line.to_owned(), source })?;
         let began = Instant::now();
         let ended = started.wait(&|| stop() || began.elapsed() > self.metric_limit);

@@ -3,7 +3,7 @@
 use crate::tune::disturbance::Disturbance;
 use crate::tune::fingerprint::Fingerprint;
 use crate::tune::metric::Better;
-use crate::tune::race::{Budget, Confirmed, Cost, DEFAULT, Outcome, Rules, Turn};
+use crate::tune::race::{Budget, Confirmed, DEFAULT, RaceOutcome, RaceRules, RaceTurn, RunCost};
 use crate::tune::verdict::percent;
 use seatmap_data::document::DocumentError;
 use seatmap_data::statistics::correlation::spearman;
@@ -26,7 +26,7 @@ pub const SAFE_SHARE: f64 = 0.02;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
-pub enum Seats {
+pub enum CandidateSeats {
     /// None: the kernel decides, and changes its mind.
     Free,
     /// The kernel decides among these CPUs.
@@ -38,13 +38,13 @@ pub enum Seats {
     /// A node and CPUs for each rank of a job.
     Ranks(Vec<RankSeat>),
     /// None, with a switch of the kernel turned while the program runs.
-    Kernel(Setting),
+    Kernel(KernelSwitch),
 }
 
 /// A switch of the kernel, on or off.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Setting {
+pub struct KernelSwitch {
     /// The switch's word: `numa-balancing`, `sched-cache`.
     pub switch: String,
     /// Its position.
@@ -68,7 +68,7 @@ pub struct Entrant {
     /// Its name.
     pub name: String,
     /// Its seats.
-    pub seats: Seats,
+    pub seats: CandidateSeats,
     /// Its cost by the model; absent where there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub predicted: Option<f64>,
@@ -77,10 +77,10 @@ pub struct Entrant {
 /// A run of the race.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Run {
+pub struct RaceRun {
     /// The part of the race, the block, and the candidate.
     #[serde(flatten)]
-    pub turn: Turn,
+    pub turn: RaceTurn,
     /// The reading, in the metric's unit.
     #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0)))]
     pub value: f64,
@@ -95,7 +95,7 @@ pub struct Run {
 /// The winner's difference from another candidate by fresh runs, in percent of the other's reading.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Difference {
+pub struct ConfirmedDifference {
     /// The other candidate.
     pub with: usize,
     /// The difference: below 0 where the winner reads less.
@@ -110,7 +110,7 @@ pub struct Difference {
 /// The judgement at the end of a race.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Verdict {
+pub struct TuneVerdict {
     /// The winner.
     pub winner: usize,
     /// The difference of each candidate's reading from the winner's in the race, in percent.
@@ -120,7 +120,7 @@ pub struct Verdict {
     /// Whole blocks of the race.
     pub blocks: usize,
     /// The winner against the default, unless that won, and against the runner-up.
-    pub confirmed: Vec<Difference>,
+    pub confirmed: Vec<ConfirmedDifference>,
     /// Whether the winner is worth to be written down.
     pub safe: bool,
     /// Spearman's correlation of the model's costs with the readings; absent for fewer than three
@@ -132,7 +132,7 @@ pub struct Verdict {
 /// Messages that ran on a simulated machine, in the place of a program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Simulated {
+pub struct SimulatedMessages {
     /// The model.
     pub machine: String,
     /// The pattern of the messages.
@@ -163,7 +163,7 @@ pub struct Tuned {
     pub fingerprint: Fingerprint,
     /// The messages that ran in its place on a model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub simulated: Option<Simulated>,
+    pub simulated: Option<SimulatedMessages>,
     /// Parts of the kernel that move threads and memory too, with their state, each as a sentence.
     #[serde(default)]
     pub rivals: Vec<String>,
@@ -195,10 +195,10 @@ pub struct Tuned {
     #[cfg_attr(feature = "schema", schemars(length(min = 2, max = MAX_CANDIDATES)))]
     pub candidates: Vec<Entrant>,
     /// Every run, in the order of time.
-    pub runs: Vec<Run>,
+    pub runs: Vec<RaceRun>,
     /// The judgement; absent until the race is over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub verdict: Option<Verdict>,
+    pub verdict: Option<TuneVerdict>,
 }
 
 impl Tuned {
@@ -228,12 +228,12 @@ impl Tuned {
 
     /// The rules of the race.
     #[must_use]
-    pub fn rules(&self) -> Rules {
+    pub fn rules(&self) -> RaceRules {
         let budget = match (self.budget_runs, self.budget_seconds) {
             (Some(runs), _) => Budget::Runs(runs),
             (None, seconds) => Budget::Seconds(seconds.unwrap_or(0.0)),
         };
-        Rules {
+        RaceRules {
             candidates: self.candidates.len(),
             budget,
             confidence: self.confidence,
@@ -243,10 +243,10 @@ impl Tuned {
 
     /// The cost of a reading.
     #[must_use]
-    pub fn cost(&self, value: f64, seconds: f64) -> Cost {
+    pub fn cost(&self, value: f64, seconds: f64) -> RunCost {
         // A race looks for the least cost; the logarithm of the reciprocal turns a rate into one.
         let log = if self.better == Better::Lower { value.ln() } else { -value.ln() };
-        Cost { log, seconds }
+        RunCost { log, seconds }
     }
 
     /// The first thing in which an earlier race differs from this one, so that its runs cannot be
@@ -282,8 +282,8 @@ impl Tuned {
     }
 
     /// Writes down how the race ended.
-    pub fn judge(&mut self, outcome: &Outcome) {
-        self.verdict = Some(Verdict {
+    pub fn judge(&mut self, outcome: &RaceOutcome) {
+        self.verdict = Some(TuneVerdict {
             winner: outcome.winner,
             above_winner_percent: outcome
                 .above_winner
@@ -298,10 +298,10 @@ impl Tuned {
         });
     }
 
-    fn difference(&self, confirmed: &Confirmed) -> Difference {
+    fn difference(&self, confirmed: &Confirmed) -> ConfirmedDifference {
         let centre =
             seatmap_data::statistics::signed_rank::centre(&confirmed.differences).unwrap_or(0.0);
-        Difference {
+        ConfirmedDifference {
             with: confirmed.with,
             percent: self.percent_of_log(centre),
             interval_percent: confirmed.shift.map(|shift| {
@@ -355,7 +355,7 @@ impl Tuned {
         if !(2..=MAX_CANDIDATES).contains(&candidates) {
             return Some(format!("candidates: {candidates}, and 2 to {MAX_CANDIDATES} can race"));
         }
-        if self.candidates[DEFAULT].seats != Seats::Free {
+        if self.candidates[DEFAULT].seats != CandidateSeats::Free {
             return Some(
                 "candidates[0].seats: the first candidate is the default, which is free".to_owned(),
             );
@@ -401,10 +401,10 @@ pub(crate) mod tests {
         let entrant =
             |name: &str, seats, predicted| Entrant { name: name.to_owned(), seats, predicted };
         let candidates = vec![
-            entrant("default", Seats::Free, None),
-            entrant("best", Seats::Placement(vec![0, 1]), Some(10.0)),
-            entrant("compact", Seats::Order("0,1".to_owned()), Some(12.0)),
-            entrant("bad", Seats::Within("0".to_owned()), Some(30.0)),
+            entrant("default", CandidateSeats::Free, None),
+            entrant("best", CandidateSeats::Placement(vec![0, 1]), Some(10.0)),
+            entrant("compact", CandidateSeats::Order("0,1".to_owned()), Some(12.0)),
+            entrant("bad", CandidateSeats::Within("0".to_owned()), Some(30.0)),
         ];
         let fingerprint = Fingerprint {
             machine: "box".to_owned(),
@@ -426,7 +426,7 @@ pub(crate) mod tests {
             noise = (noise + 0.37) % 0.01;
             let cost = truth[turn.candidate] + noise;
             let value = if better == Better::Lower { f64::exp(cost) } else { f64::exp(-cost) };
-            runs.push(Run { turn, value, seconds: 1.0, disturbance: None });
+            runs.push(RaceRun { turn, value, seconds: 1.0, disturbance: None });
             Ok::<_, Infallible>(tuned.cost(value, 1.0))
         });
         tuned.runs = runs;
@@ -488,7 +488,9 @@ pub(crate) mod tests {
             other.differs_from(&tuned).unwrap()
         };
         assert_eq!(differs(&|other| other.seed = 2), "the seed: 2, then 1");
-        assert!(differs(&|other| other.candidates[1].seats = Seats::Free).contains("seats"));
+        assert!(
+            differs(&|other| other.candidates[1].seats = CandidateSeats::Free).contains("seats")
+        );
         assert!(
             differs(&|other| other.fingerprint.kernel = Some("7".to_owned())).contains("kernel: 7")
         );
@@ -501,10 +503,10 @@ pub(crate) mod tests {
         let nothing: Vec<String> = Vec::new();
         let mut tuned = made(Better::Lower);
         tuned.candidates[1].seats =
-            Seats::Kernel(Setting { switch: "numa-balancing".to_owned(), on: true });
+            CandidateSeats::Kernel(KernelSwitch { switch: "numa-balancing".to_owned(), on: true });
         tuned.candidates[2].seats =
-            Seats::Ranks(vec![RankSeat { node: "n3".to_owned(), cpus: vec![0, 1] }]);
-        tuned.simulated = Some(Simulated {
+            CandidateSeats::Ranks(vec![RankSeat { node: "n3".to_owned(), cpus: vec![0, 1] }]);
+        tuned.simulated = Some(SimulatedMessages {
             machine: "cell-qs20".to_owned(),
             pattern: "ring:8".to_owned(),
             packet_bytes: Some(4096),

@@ -5,10 +5,10 @@
 //! pipe whose other end dies with this process, and writes them then. It has a session of its own,
 //! so that Ctrl-C does not reach it.
 
-use crate::tune::tuned::{Seats, Setting};
+use crate::tune::tuned::{CandidateSeats, KernelSwitch};
 use seatmap_os::rights;
 use seatmap_os::root::{FileError, Root};
-use seatmap_os::switches::{Position, Switch};
+use seatmap_os::switches::{Switch, SwitchState};
 use std::io::{self, BufRead, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -39,7 +39,7 @@ pub enum VariedError {
 #[derive(Debug)]
 pub struct Varied {
     root: Root,
-    positions: Vec<(Switch, Position)>,
+    positions: Vec<(Switch, SwitchState)>,
     guard: Child,
     pipe: Option<ChildStdin>,
 }
@@ -71,13 +71,16 @@ impl Varied {
 
     /// The settings that differ from those found, with a name for each: one for each switch.
     #[must_use]
-    pub fn settings(&self) -> Vec<(String, Seats)> {
+    pub fn settings(&self) -> Vec<(String, CandidateSeats)> {
         self.positions
             .iter()
             .map(|(switch, position)| {
                 let on = !position.was_on;
                 let name = format!("{switch} {}", if on { "on" } else { "off" });
-                (name, Seats::Kernel(Setting { switch: switch.word().to_owned(), on }))
+                (
+                    name,
+                    CandidateSeats::Kernel(KernelSwitch { switch: switch.word().to_owned(), on }),
+                )
             })
             .collect()
     }
@@ -86,7 +89,11 @@ impl Varied {
     ///
     /// # Errors
     /// [`VariedError`]: the switch is unknown, or the kernel refuses.
-    pub fn with<T>(&self, setting: &Setting, work: impl FnOnce() -> T) -> Result<T, VariedError> {
+    pub fn with<T>(
+        &self,
+        setting: &KernelSwitch,
+        work: impl FnOnce() -> T,
+    ) -> Result<T, VariedError> {
         let Some((switch, position)) =
             self.positions.iter().find(|(switch, _)| switch.word() == setting.switch)
         else {
@@ -119,7 +126,7 @@ fn session_of_its_own(command: &mut Command) -> &mut Command {
     unsafe { command.pre_exec(|| rustix::process::setsid().map(drop).map_err(Into::into)) }
 }
 
-fn line(switch: Switch, position: &Position) -> String {
+fn line(switch: Switch, position: &SwitchState) -> String {
     format!("{} {}\n", switch.word(), position.original)
 }
 

@@ -26,7 +26,7 @@ const POWER: f64 = 0.8;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum Verdict {
+pub enum ComparisonVerdict {
     /// Better than the other: the whole interval says so.
     Better,
     /// Worse than the other.
@@ -42,7 +42,7 @@ pub enum Verdict {
 /// The first command against another. Ratios are the first one's readings over the other's.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Comparison {
+pub struct CommandComparison {
     /// The other command, from 1; 0 for the first command of an earlier result.
     pub with: usize,
     /// The ratio.
@@ -54,31 +54,31 @@ pub struct Comparison {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ratio_high: Option<f64>,
     /// The judgement by that interval.
-    pub verdict: Verdict,
+    pub verdict: ComparisonVerdict,
 }
 
-impl Comparison {
+impl CommandComparison {
     /// The comparison by the log ratios of blocks.
     fn of(
         with: usize,
         logs: &[f64],
         confidence: f64,
         better: Option<Better>,
-        floor: Option<&Floor>,
+        floor: Option<&NoiseFloor>,
     ) -> Option<Self> {
         // So few blocks have no interval of this confidence: the ratio is shown, and claims
         // nothing.
         let Some(shift) = signed_rank::shift(logs, confidence) else {
             let ratio = signed_rank::centre(logs)?.exp();
-            return Some(Comparison {
+            return Some(CommandComparison {
                 with,
                 ratio,
                 ratio_low: None,
                 ratio_high: None,
-                verdict: Verdict::TooFew,
+                verdict: ComparisonVerdict::TooFew,
             });
         };
-        Some(Comparison::of_shift(with, &shift, better, floor))
+        Some(CommandComparison::of_shift(with, &shift, better, floor))
     }
 
     /// The comparison that a shift of log readings stands for, on a computer with this floor.
@@ -86,14 +86,14 @@ impl Comparison {
         with: usize,
         shift: &Shift,
         better: Option<Better>,
-        floor: Option<&Floor>,
+        floor: Option<&NoiseFloor>,
     ) -> Self {
-        Comparison {
+        CommandComparison {
             with,
             ratio: shift.centre.exp(),
             ratio_low: Some(shift.low.exp()),
             ratio_high: Some(shift.high.exp()),
-            verdict: verdict(shift, better, floor.map_or(0.0, Floor::log)),
+            verdict: verdict(shift, better, floor.map_or(0.0, NoiseFloor::log)),
         }
     }
 
@@ -109,16 +109,16 @@ impl Comparison {
     }
 }
 
-fn verdict(shift: &Shift, better: Option<Better>, floor: f64) -> Verdict {
+fn verdict(shift: &Shift, better: Option<Better>, floor: f64) -> ComparisonVerdict {
     let is_higher = shift.low > 0.0;
     match better {
         // The interval holds 0, a ratio of 1.
-        _ if !is_higher && shift.high >= 0.0 => Verdict::NotShown,
+        _ if !is_higher && shift.high >= 0.0 => ComparisonVerdict::NotShown,
         // As much as the first command may differ from itself.
-        _ if shift.centre.abs() <= floor => Verdict::NotShown,
-        None => Verdict::Different,
-        Some(better) if is_higher == (better == Better::Higher) => Verdict::Better,
-        Some(_) => Verdict::Worse,
+        _ if shift.centre.abs() <= floor => ComparisonVerdict::NotShown,
+        None => ComparisonVerdict::Different,
+        Some(better) if is_higher == (better == Better::Higher) => ComparisonVerdict::Better,
+        Some(_) => ComparisonVerdict::Worse,
     }
 }
 
@@ -135,11 +135,11 @@ pub fn comparisons(
     blocks: &[Vec<f64>],
     confidence: f64,
     better: Option<Better>,
-    floor: Option<&Floor>,
-) -> Vec<Comparison> {
+    floor: Option<&NoiseFloor>,
+) -> Vec<CommandComparison> {
     (1..commands(blocks))
         .filter_map(|with| {
-            Comparison::of(with, &log_ratios(blocks, with + 1), confidence, better, floor)
+            CommandComparison::of(with, &log_ratios(blocks, with + 1), confidence, better, floor)
         })
         .collect()
 }
@@ -184,7 +184,7 @@ fn spread(logs: &[f64]) -> f64 {
 /// The first command against itself.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Floor {
+pub struct NoiseFloor {
     /// Differences above this, in percent, can be shown by as many blocks as these: a bound that at
     /// least 90 % of further differences of a command from itself stay below, beside the same
     /// neighbours. A reading is as far below another as above it where the ratios are inverse, so
@@ -210,7 +210,7 @@ fn is_one(sessions: &usize) -> bool {
     *sessions == 1
 }
 
-impl Floor {
+impl NoiseFloor {
     /// The floor of a logarithm of a ratio.
     fn log(&self) -> f64 {
         (0.01 * self.floor_percent).ln_1p()
@@ -219,7 +219,7 @@ impl Floor {
     /// The differences that are just not shown, below and above, in percent: those within the
     /// floor, and those whose interval would hold 0 with the spread that these comparisons have.
     #[must_use]
-    pub fn ends_percent(&self, comparisons: &[Comparison]) -> [f64; 2] {
+    pub fn ends_percent(&self, comparisons: &[CommandComparison]) -> [f64; 2] {
         let mut below = self.log();
         let mut above = self.log();
         for comparison in comparisons {
@@ -233,7 +233,7 @@ impl Floor {
     }
 
     /// Makes it hold for an earlier session too.
-    pub(crate) fn raise(&mut self, earlier: &Floor) {
+    pub(crate) fn raise(&mut self, earlier: &NoiseFloor) {
         self.floor_percent = self.floor_percent.max(earlier.floor_percent);
         self.sessions += earlier.sessions;
     }
@@ -241,11 +241,11 @@ impl Floor {
 
 /// The judgement of the first command's difference from itself; `None` for fewer than two blocks.
 #[must_use]
-pub fn floor(blocks: &[Vec<f64>], seed: u64) -> Option<Floor> {
+pub fn floor(blocks: &[Vec<f64>], seed: u64) -> Option<NoiseFloor> {
     let logs: Vec<f64> = blocks.iter().map(|block| block[1].ln() - block[0].ln()).collect();
     // 99 % and not the user's confidence: a false alarm would discredit a good result.
     let shift = signed_rank::shift(&logs, 0.99);
-    Some(Floor {
+    Some(NoiseFloor {
         floor_percent: percent(signed_rank::floor(&logs, seed)?.exp()),
         sessions: 1,
         difference_percent: percent(signed_rank::centre(&logs)?.exp()),
@@ -275,17 +275,20 @@ mod tests {
     fn a_difference_shows_through_the_drift() {
         // The second command reads 5 % more, so the first one reads 4.8 % less.
         let found = &comparisons(&blocks(1.05, 10), 0.95, Some(Better::Lower), None)[0];
-        assert_eq!((found.with, found.verdict), (1, Verdict::Better));
+        assert_eq!((found.with, found.verdict), (1, ComparisonVerdict::Better));
         assert!((percent(found.ratio) + 4.76).abs() < 0.3, "{found:?}");
         assert!(found.worse_by_at_least_percent(Better::Lower).unwrap() < -4.0);
         let higher = &comparisons(&blocks(1.05, 10), 0.95, Some(Better::Higher), None)[0];
-        assert_eq!(higher.verdict, Verdict::Worse);
+        assert_eq!(higher.verdict, ComparisonVerdict::Worse);
         assert!(higher.worse_by_at_least_percent(Better::Higher).unwrap() > 4.0);
         assert_eq!(
             comparisons(&blocks(0.9, 10), 0.95, Some(Better::Lower), None)[0].verdict,
-            Verdict::Worse
+            ComparisonVerdict::Worse
         );
-        assert_eq!(comparisons(&blocks(1.05, 10), 0.95, None, None)[0].verdict, Verdict::Different);
+        assert_eq!(
+            comparisons(&blocks(1.05, 10), 0.95, None, None)[0].verdict,
+            ComparisonVerdict::Different
+        );
     }
 
     /// Sessions of two commands whose readings scatter by 20 %, the first so many times the second.
@@ -297,7 +300,7 @@ mod tests {
     fn is_shown(blocks: &[Vec<f64>]) -> bool {
         let floor = floor(blocks, 1);
         let found = comparisons(blocks, 0.95, Some(Better::Lower), floor.as_ref());
-        found[0].verdict == Verdict::Worse
+        found[0].verdict == ComparisonVerdict::Worse
     }
 
     #[test]
@@ -330,12 +333,12 @@ mod tests {
         let floor = floor(&blocks(1.0, 10), 1).unwrap();
         let [below, above] = floor.ends_percent(&[]);
         assert!(above == floor.floor_percent && below > -1.0, "{below} to {above}");
-        let wide = Comparison {
+        let wide = CommandComparison {
             with: 1,
             ratio: 1.0,
             ratio_low: Some(0.25),
             ratio_high: Some(2.0),
-            verdict: Verdict::NotShown,
+            verdict: ComparisonVerdict::NotShown,
         };
         let [below, above] = floor.ends_percent(&[wide]);
         assert!((below + 50.0).abs() < 1e-9 && (above - 300.0).abs() < 1e-9, "{below} to {above}");
@@ -346,10 +349,10 @@ mod tests {
         for better in [None, Some(Better::Lower)] {
             assert_eq!(
                 comparisons(&blocks(1.0, 10), 0.95, better, None)[0].verdict,
-                Verdict::NotShown
+                ComparisonVerdict::NotShown
             );
             let few = &comparisons(&blocks(1.5, 5), 0.95, better, None)[0];
-            assert_eq!((few.verdict, few.ratio_low), (Verdict::TooFew, None));
+            assert_eq!((few.verdict, few.ratio_low), (ComparisonVerdict::TooFew, None));
         }
         assert!(comparisons(&[], 0.95, None, None).is_empty());
         assert_eq!(floor(&[], 1), None);

@@ -1,6 +1,6 @@
 //! The plan of a race's winner.
 
-use crate::tune::tuned::{Entrant, Seats, Tuned};
+use crate::tune::tuned::{CandidateSeats, Entrant, Tuned};
 use seatmap_data::plan::Plan;
 use seatmap_os::CpuList;
 use seatmap_place::ranks::RankPlan;
@@ -78,7 +78,7 @@ pub(crate) fn safe(tuned: &Tuned) -> Result<&Entrant, NoPlan> {
     let winner = &tuned.candidates[verdict.winner];
     match winner.seats {
         _ if verdict.safe => Ok(winner),
-        Seats::Free => Err(NoPlan::DefaultWon),
+        CandidateSeats::Free => Err(NoPlan::DefaultWon),
         _ => Err(NoPlan::NotShown),
     }
 }
@@ -89,13 +89,15 @@ pub(crate) fn safe(tuned: &Tuned) -> Result<&Entrant, NoPlan> {
 /// [`NoPlan`]: its seats are none that a plan holds.
 pub(crate) fn plan(winner: &Entrant, provenance: &Provenance) -> Result<WinnersPlan, NoPlan> {
     let placement = match &winner.seats {
-        Seats::Placement(placement) => placement.clone(),
+        CandidateSeats::Placement(placement) => placement.clone(),
         // An order of CPUs is a placement: task k on the k-th CPU.
-        Seats::Order(list) => list.parse::<CpuList>().map(|list| list.0).unwrap_or_default(),
+        CandidateSeats::Order(list) => {
+            list.parse::<CpuList>().map(|list| list.0).unwrap_or_default()
+        }
         // A plan seats each task on a CPU of its own, and a mask leaves that to the kernel.
-        Seats::Within(list) => return Err(NoPlan::Mask(list.clone())),
-        Seats::Kernel(setting) => return Err(NoPlan::Switch(setting.switch.clone())),
-        Seats::Free | Seats::Ranks(_) => return Err(NoPlan::DefaultWon),
+        CandidateSeats::Within(list) => return Err(NoPlan::Mask(list.clone())),
+        CandidateSeats::Kernel(setting) => return Err(NoPlan::Switch(setting.switch.clone())),
+        CandidateSeats::Free | CandidateSeats::Ranks(_) => return Err(NoPlan::DefaultWon),
     };
     Ok(WinnersPlan::Tasks(Box::new(Plan {
         method: Some(method(winner)),
@@ -110,7 +112,7 @@ pub(crate) fn plan(winner: &Entrant, provenance: &Provenance) -> Result<WinnersP
 mod tests {
     use super::*;
     use crate::tune::metric::Better;
-    use crate::tune::tuned::Setting;
+    use crate::tune::tuned::KernelSwitch;
     use crate::tune::tuned::tests::made;
 
     fn provenance() -> Provenance {
@@ -134,9 +136,9 @@ mod tests {
             (Some("raced: best"), &[0, 1][..])
         );
         for (seats, why) in [
-            (Seats::Within("0-3".to_owned()), "'taskset -c 0-3' gives it"),
+            (CandidateSeats::Within("0-3".to_owned()), "'taskset -c 0-3' gives it"),
             (
-                Seats::Kernel(Setting { switch: "sched-cache".to_owned(), on: true }),
+                CandidateSeats::Kernel(KernelSwitch { switch: "sched-cache".to_owned(), on: true }),
                 "a switch of the kernel, sched-cache",
             ),
         ] {

@@ -26,7 +26,7 @@ fn cpu(seat: Option<&Seat>) -> Option<u32> {
     seat.and_then(|seat| seat.cpus.only())
 }
 
-fn told(steps: &[Step]) -> Vec<(Tid, Option<u32>)> {
+fn told(steps: &[SeatAssignment]) -> Vec<(Tid, Option<u32>)> {
     steps.iter().map(|step| (step.tid, cpu(step.seat.as_ref()))).collect()
 }
 
@@ -35,8 +35,8 @@ fn cpus(seating: &mut SeatAllocator, threads: std::ops::Range<Tid>) -> Vec<Optio
     threads.flat_map(|tid| told(&seating.thread(tid, MAIN))).map(|(_, cpu)| cpu).collect()
 }
 
-fn sat(cpu: u32) -> impl Fn(&Move) -> bool {
-    move |moved| matches!(moved, Move::Sit(seat) if seat.cpus.only() == Some(cpu))
+fn sat(cpu: u32) -> impl Fn(&SeatChange) -> bool {
+    move |moved| matches!(moved, SeatChange::Sit(seat) if seat.cpus.only() == Some(cpu))
 }
 
 #[test]
@@ -130,12 +130,12 @@ fn names_move_threads() {
     let mut seating = room(seats(&[5, 3, 7], Beyond::Leave), &[("w*", &[1])], 0);
     assert_eq!(cpus(&mut seating, 50..51), [Some(5)]);
     assert_eq!(cpus(&mut seating, 1..2), [Some(7)], "task 1 is kept for the rule");
-    assert_eq!(seating.named(1, MAIN, "other"), Move::Stay);
+    assert_eq!(seating.named(1, MAIN, "other"), SeatChange::Stay);
     assert!(sat(3)(&seating.named(1, MAIN, "w1")));
-    assert_eq!(seating.named(1, MAIN, "w2"), Move::Stay);
+    assert_eq!(seating.named(1, MAIN, "w2"), SeatChange::Stay);
     assert_eq!(cpus(&mut seating, 2..3), [Some(7)], "the seat that it left");
-    assert_eq!(seating.named(2, MAIN, "w3"), Move::Stay, "the rule has no more tasks");
-    assert_eq!(seating.named(1, MAIN, "x"), Move::Leave);
+    assert_eq!(seating.named(2, MAIN, "w3"), SeatChange::Stay, "the rule has no more tasks");
+    assert_eq!(seating.named(1, MAIN, "x"), SeatChange::Leave);
     assert!(sat(3)(&seating.named(2, MAIN, "w3")));
 }
 
@@ -155,9 +155,9 @@ fn two_rules_may_share_a_task_and_any_number_a_set() {
     seating.rules.push(SeatRule { who: Who::Named("io*".to_owned()), seats: vec![set.clone()] });
     cpus(&mut seating, 1..6);
     assert!(sat(5)(&seating.named(1, MAIN, "w")) && sat(5)(&seating.named(2, MAIN, "v")));
-    assert_eq!(seating.named(3, MAIN, "w"), Move::Stay, "each rule gives it once");
+    assert_eq!(seating.named(3, MAIN, "w"), SeatChange::Stay, "each rule gives it once");
     for tid in 4..6 {
-        assert_eq!(seating.named(tid, MAIN, "io1"), Move::Sit(set.clone()));
+        assert_eq!(seating.named(tid, MAIN, "io1"), SeatChange::Sit(set.clone()));
     }
     assert!(seating.is_a_seat(&set.cpus) && !seating.is_a_seat(&CpuSet::single(14)));
 }
@@ -168,8 +168,8 @@ fn an_exec_keeps_its_seat() {
     cpus(&mut seating, 1..2);
     seating.named(1, MAIN, "w");
     assert!(!seating.executed(1, MAIN), "a rule's seat is not left");
-    assert_eq!(seating.named(MAIN, MAIN, "w"), Move::Stay);
-    assert_eq!(seating.named(MAIN, MAIN, "x"), Move::Leave);
+    assert_eq!(seating.named(MAIN, MAIN, "w"), SeatChange::Stay);
+    assert_eq!(seating.named(MAIN, MAIN, "x"), SeatChange::Leave);
 }
 
 #[test]
@@ -254,7 +254,7 @@ proptest! {
     ) {
         let played = |beyond| {
             let mut seating = room(seats(&list, beyond), &[], skip).strict(strict);
-            let mut steps: Vec<Step> = seating.process(1).into_iter().collect();
+            let mut steps: Vec<SeatAssignment> = seating.process(1).into_iter().collect();
             (1..threads).for_each(|k| steps.extend(seating.thread(k as Tid + 1, 1)));
             steps.extend(seating.settle(1));
             steps.iter().map(|step| (step.tid, cpu(step.seat.as_ref()), step.skipped)).collect::<Vec<_>>()

@@ -5,7 +5,7 @@
 //! seen to write the line, by how often they were (as perf-c2c(1) lists them below each line), or
 //! among the others that used it where no write was sampled.
 
-use super::sample::Sample;
+use super::sample::AccessSample;
 use std::collections::{BTreeMap, HashMap};
 
 /// Bytes of a cache line.
@@ -25,14 +25,14 @@ struct Use {
 }
 
 /// A thread: its process and its number.
-pub(super) type Thread = (i32, i32);
+pub(super) type ThreadKey = (i32, i32);
 
 /// A line's transfers from one thread to another.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Transfer {
+pub(super) struct LineTransfer {
     pub(super) line: u64,
-    pub(super) from: Thread,
-    pub(super) to: Thread,
+    pub(super) from: ThreadKey,
+    pub(super) to: ThreadKey,
     pub(super) messages: f64,
     /// The words that the one writes and the other accesses, one bit each.
     pub(super) written: u8,
@@ -41,7 +41,7 @@ pub(super) struct Transfer {
 
 /// The lines that samples hit.
 #[derive(Debug, Default)]
-pub(super) struct Lines {
+pub(super) struct SampledLines {
     /// By process and line; a process is an address space.
     uses: HashMap<(i32, u64), BTreeMap<i32, Use>>,
     pub(super) samples: u64,
@@ -49,8 +49,8 @@ pub(super) struct Lines {
     pub(super) kernel: u64,
 }
 
-impl Lines {
-    pub(super) fn add(&mut self, sample: &Sample) {
+impl SampledLines {
+    pub(super) fn add(&mut self, sample: &AccessSample) {
         if sample.address == 0 || !(sample.is_load || sample.is_store) {
             return;
         }
@@ -77,7 +77,7 @@ impl Lines {
     }
 
     /// All transfers, in the order of processes and lines.
-    pub(super) fn transfers(&self) -> Vec<Transfer> {
+    pub(super) fn transfers(&self) -> Vec<LineTransfer> {
         // A line that only one thread was seen to use passes to nobody; `orphans` counts its
         // transfers.
         let mut lines: Vec<_> = self.uses.iter().filter(|(_, threads)| threads.len() > 1).collect();
@@ -92,7 +92,7 @@ impl Lines {
     }
 }
 
-fn of_line(pid: i32, line: u64, threads: &BTreeMap<i32, Use>) -> Vec<Transfer> {
+fn of_line(pid: i32, line: u64, threads: &BTreeMap<i32, Use>) -> Vec<LineTransfer> {
     let mut found = Vec::new();
     for (to, reader) in threads.iter().filter(|(_, reader)| reader.transfers > 0.0) {
         let others = threads.iter().filter(|(tid, _)| *tid != to);
@@ -107,7 +107,7 @@ fn of_line(pid: i32, line: u64, threads: &BTreeMap<i32, Use>) -> Vec<Transfer> {
             let messages = reader.transfers * share / all;
             let written = if stores > 0.0 { writer.written } else { writer.accessed };
             let accessed = reader.accessed;
-            found.push(Transfer {
+            found.push(LineTransfer {
                 line,
                 from: (pid, *from),
                 to: (pid, *to),

@@ -1,7 +1,7 @@
 //! perf(1), which records the samples of a command.
 
 use crate::command::{self, SubjectCommand};
-use crate::observed::{Observed, Sighting};
+use crate::observed::{ObservationOutcome, Sighting};
 use crate::{Method, ObserveError};
 use seatmap_data::document::visible;
 use seatmap_launch::Ending;
@@ -45,13 +45,13 @@ pub fn check() -> Result<(), ObserveError> {
 pub(crate) fn run(
     command: &SubjectCommand,
     stop: &dyn Fn() -> bool,
-) -> Result<Observed, ObserveError> {
+) -> Result<ObservationOutcome, ObserveError> {
     let folder = Scratch::new("observe").map_err(ObserveError::System)?;
     let path = folder.path().join("perf.data");
     let mut perf = command.prepared_behind(recorder(&path));
     let child = perf.spawn().map_err(ObserveError::System)?;
     let status = command::attend(child, false, stop).map_err(ObserveError::System)?;
-    Ok(Observed::of_ended(Ending::of(status), Sighting::of_recording(&path)))
+    Ok(ObservationOutcome::of_ended(Ending::of(status), Sighting::of_recording(&path)))
 }
 
 fn recorder(path: &Path) -> Command {

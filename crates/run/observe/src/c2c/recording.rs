@@ -7,8 +7,8 @@
 //! The library `linux-perf-data` (0.13) was tried instead. It allocates as many bytes as a damaged
 //! file claims to have, which ends the process, and it builds zstd, a library in C.
 
-use super::RecordingError;
-use super::sample::{Layout, Sample};
+use super::PerfDataError;
+use super::sample::{AccessSample, SampleLayout};
 use crate::native::{small, word};
 use std::collections::HashMap;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -42,58 +42,58 @@ const COMPRESSED: [u32; 2] = [81, 83];
 
 /// A record that says something of threads or of memory.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Record {
+pub(super) enum PerfDataRecord {
     /// A thread was created.
     Created { pid: i32, tid: i32, creator: i32, time_ns: u64 },
     /// A thread has a name, since a time if that is told.
     Named { pid: i32, tid: i32, name: String, time_ns: Option<u64> },
     /// An access to memory was sampled.
-    Sampled(Sample),
+    Sampled(AccessSample),
     /// So many records were lost.
     Lost(u64),
 }
 
 /// A recording.
-pub(super) struct Recording<R> {
+pub(super) struct PerfRecording<R> {
     file: R,
     /// Where the file stands.
     position: u64,
     /// The layouts of samples, and which of them each event's number stands for.
-    layouts: Vec<Layout>,
+    layouts: Vec<SampleLayout>,
     numbers: HashMap<u64, usize>,
     /// Where the next record is, and where the records end.
     next: u64,
     end: u64,
 }
 
-impl<R: Read + Seek> Recording<R> {
+impl<R: Read + Seek> PerfRecording<R> {
     /// Opens a recording.
-    pub(super) fn open(mut file: R) -> Result<Self, RecordingError> {
+    pub(super) fn open(mut file: R) -> Result<Self, PerfDataError> {
         let mut header = [0; HEADER_BYTES];
         // A recording to a pipe begins with 16 bytes only (`struct perf_pipe_file_header`).
         file.read_exact(&mut header[..16])
-            .map_err(|error| ended_early(error, RecordingError::Foreign))?;
+            .map_err(|error| ended_early(error, PerfDataError::Foreign))?;
         let magic = word(&header, 0);
         let bytes = word(&header, 8);
         match (magic, bytes) {
             (Some(MAGIC), Some(16)) => {
-                return Err(RecordingError::Unread(
+                return Err(PerfDataError::Unread(
                     "it was written to a pipe; record again with -o FILE",
                 ));
             }
             (Some(MAGIC), _) => {}
             (Some(other), _) if other == MAGIC.swap_bytes() => {
-                return Err(RecordingError::Unread(OTHER_ORDER));
+                return Err(PerfDataError::Unread(OTHER_ORDER));
             }
-            _ => return Err(RecordingError::Foreign),
+            _ => return Err(PerfDataError::Foreign),
         }
         file.read_exact(&mut header[16..])
-            .map_err(|error| ended_early(error, RecordingError::Damaged(16)))?;
+            .map_err(|error| ended_early(error, PerfDataError::Damaged(16)))?;
         // `struct perf_file_header`: the size of an attribute, then the sections of attributes and
         // records, each with its place and length.
         let [attribute_bytes, attributes_at, attributes_length, next, length] =
             [16, 24, 32, 40, 48].map(|place| word(&header, place).unwrap_or_default());
-        let mut recording = Recording {
+        let mut recording = PerfRecording {
             file,
             position: HEADER_BYTES as u64,
             layouts: Vec::new(),
@@ -106,18 +106,18 @@ impl<R: Read + Seek> Recording<R> {
         Ok(recording)
     }
 
-    fn read_attributes(&mut self, each: u64, from: u64, length: u64) -> Result<(), RecordingError> {
+    fn read_attributes(&mut self, each: u64, from: u64, length: u64) -> Result<(), PerfDataError> {
         let count = length.checked_div(each).unwrap_or(0);
         // The kernel takes no attribute that is longer than a page (`perf_copy_attr`).
         if !(ATTRIBUTE_BYTES + SECTION_BYTES..=4096).contains(&each)
             || !(1..=MOST_ATTRIBUTES).contains(&count)
         {
-            return Err(RecordingError::Damaged(16));
+            return Err(PerfDataError::Damaged(16));
         }
         for attribute in 0..count {
             let place = from.saturating_add(attribute * each);
             let bytes = self.bytes(place, each as usize)?;
-            let layout = Layout::read(&bytes).ok_or(RecordingError::Damaged(place))?;
+            let layout = SampleLayout::read(&bytes).ok_or(PerfDataError::Damaged(place))?;
             // Behind each attribute stand the place and the length of its events' numbers (`struct
             // perf_file_attr`).
             let ids = (each - SECTION_BYTES) as usize;
@@ -128,14 +128,9 @@ impl<R: Read + Seek> Recording<R> {
         Ok(())
     }
 
-    fn read_numbers(
-        &mut self,
-        layout: usize,
-        from: u64,
-        length: u64,
-    ) -> Result<(), RecordingError> {
+    fn read_numbers(&mut self, layout: usize, from: u64, length: u64) -> Result<(), PerfDataError> {
         if length / 8 > MOST_NUMBERS {
-            return Err(RecordingError::Damaged(from));
+            return Err(PerfDataError::Damaged(from));
         }
         let bytes = self.bytes(from, length as usize)?;
         self.numbers
@@ -149,7 +144,10 @@ impl<R: Read + Seek> Recording<R> {
     }
 
     /// Gives each record to `each`, in the order of the file.
-    pub(super) fn records(&mut self, mut each: impl FnMut(Record)) -> Result<(), RecordingError> {
+    pub(super) fn records(
+        &mut self,
+        mut each: impl FnMut(PerfDataRecord),
+    ) -> Result<(), PerfDataError> {
         while self.end.saturating_sub(self.next) >= 8 {
             let place = self.next;
             let header = self.bytes(place, 8)?;
@@ -158,20 +156,20 @@ impl<R: Read + Seek> Recording<R> {
             let kind = small(&header, 0).unwrap_or_default() as u32;
             let bytes = u64::from(u16::from_ne_bytes([header[6], header[7]]));
             if bytes < 8 || bytes > self.end - place {
-                return Err(RecordingError::Damaged(place));
+                return Err(PerfDataError::Damaged(place));
             }
             let body = self.bytes(place + 8, bytes as usize - 8)?;
             self.next = place + bytes + behind(kind, &body);
             match kind {
                 kind if COMPRESSED.contains(&kind) => {
-                    return Err(RecordingError::Unread(
+                    return Err(PerfDataError::Unread(
                         "its records are compressed; record again without -z",
                     ));
                 }
                 SAMPLE => {
                     let sample =
-                        self.sample(&header, &body).ok_or(RecordingError::Damaged(place))?;
-                    each(Record::Sampled(sample));
+                        self.sample(&header, &body).ok_or(PerfDataError::Damaged(place))?;
+                    each(PerfDataRecord::Sampled(sample));
                 }
                 kind => drop(self.plain(kind, &body).map(&mut each)),
             }
@@ -179,7 +177,7 @@ impl<R: Read + Seek> Recording<R> {
         Ok(())
     }
 
-    fn sample(&self, header: &[u8], body: &[u8]) -> Option<Sample> {
+    fn sample(&self, header: &[u8], body: &[u8]) -> Option<AccessSample> {
         let first = self.layouts.first()?;
         let layout = match &self.layouts[..] {
             // The samples of a single event need no number.
@@ -193,50 +191,55 @@ impl<R: Read + Seek> Recording<R> {
     }
 
     /// Any other record than a sample. All events of a recording end them alike.
-    fn plain(&self, kind: u32, body: &[u8]) -> Option<Record> {
+    fn plain(&self, kind: u32, body: &[u8]) -> Option<PerfDataRecord> {
         match kind {
             // Process and thread in four bytes each, then the name up to a zero byte.
             COMM => {
                 let name = body.get(8..)?.split(|byte| *byte == 0).next()?;
                 let name = String::from_utf8_lossy(name).into_owned();
                 let time_ns = self.layouts.first().and_then(|first| first.time_of_other(body));
-                Some(Record::Named { pid: small(body, 0)?, tid: small(body, 4)?, name, time_ns })
+                Some(PerfDataRecord::Named {
+                    pid: small(body, 0)?,
+                    tid: small(body, 4)?,
+                    name,
+                    time_ns,
+                })
             }
             FORK => {
                 // `pid`, `ppid`, `tid` and `ptid` in four bytes each, then the time.
                 let pid = small(body, 0)?;
                 let tid = small(body, 8)?;
                 let creator = small(body, 12)?;
-                Some(Record::Created { pid, tid, creator, time_ns: word(body, 16)? })
+                Some(PerfDataRecord::Created { pid, tid, creator, time_ns: word(body, 16)? })
             }
-            LOST => Some(Record::Lost(word(body, 8)?)),
-            LOST_SAMPLES => Some(Record::Lost(word(body, 0)?)),
+            LOST => Some(PerfDataRecord::Lost(word(body, 8)?)),
+            LOST_SAMPLES => Some(PerfDataRecord::Lost(word(body, 0)?)),
             _ => None,
         }
     }
 
-    fn bytes(&mut self, place: u64, count: usize) -> Result<Vec<u8>, RecordingError> {
+    fn bytes(&mut self, place: u64, count: usize) -> Result<Vec<u8>, PerfDataError> {
         let mut bytes = Vec::new();
         // A place elsewhere costs a buffered reader all that it has read ahead.
         if place != self.position {
-            self.file.seek(SeekFrom::Start(place)).map_err(RecordingError::Read)?;
+            self.file.seek(SeekFrom::Start(place)).map_err(PerfDataError::Read)?;
         }
         let read = self
             .file
             .by_ref()
             .take(count as u64)
             .read_to_end(&mut bytes)
-            .map_err(RecordingError::Read)?;
+            .map_err(PerfDataError::Read)?;
         self.position = place.saturating_add(read as u64);
-        if read == count { Ok(bytes) } else { Err(RecordingError::Damaged(place)) }
+        if read == count { Ok(bytes) } else { Err(PerfDataError::Damaged(place)) }
     }
 }
 
 /// The error of a read that got too few bytes: `short`, unless the file could not be read.
-fn ended_early(error: io::Error, short: RecordingError) -> RecordingError {
+fn ended_early(error: io::Error, short: PerfDataError) -> PerfDataError {
     match error.kind() {
         io::ErrorKind::UnexpectedEof => short,
-        _ => RecordingError::Read(error),
+        _ => PerfDataError::Read(error),
     }
 }
 

@@ -53,7 +53,7 @@ const MOST_WEIGHT: u64 = 1 << 30;
 
 /// A sampled access.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Sample {
+pub(super) struct AccessSample {
     pub(super) pid: i32,
     pub(super) tid: i32,
     /// When, in nanoseconds of perf's clock.
@@ -71,7 +71,7 @@ pub(super) struct Sample {
 
 /// Where the fields of an event's samples are.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Layout {
+pub(super) struct SampleLayout {
     parts: u64,
     read: u64,
     period: u64,
@@ -101,7 +101,7 @@ impl Cursor<'_> {
     }
 }
 
-impl Layout {
+impl SampleLayout {
     /// Reads `struct perf_event_attr`.
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
         let period = word(bytes, 16)?;
@@ -115,7 +115,7 @@ impl Layout {
         // The period shares its place with the frequency, which says nothing of accesses.
         let period = if flags & HAS_FREQUENCY == 0 { period.max(1) } else { 1 };
         let ends_all = flags & ENDS_ALL != 0;
-        Some(Layout { parts, read, period, branches, user_registers, ends_all })
+        Some(SampleLayout { parts, read, period, branches, user_registers, ends_all })
     }
 
     pub(super) fn tells_address(&self) -> bool {
@@ -145,12 +145,12 @@ impl Layout {
     }
 
     /// Reads a sample without its header, of which these are the flags.
-    pub(super) fn sample(&self, flags: u16, body: &[u8]) -> Option<Sample> {
+    pub(super) fn sample(&self, flags: u16, body: &[u8]) -> Option<AccessSample> {
         let mut cursor = Cursor { body, at: 0 };
-        let mut sample = Sample {
+        let mut sample = AccessSample {
             weight: self.period.min(MOST_WEIGHT) as f64,
             is_kernel: flags & MODES == KERNEL_MODE,
-            ..Sample::default()
+            ..AccessSample::default()
         };
         cursor.skip(u64::from(self.has(IDENTIFIER)) + u64::from(self.has(IP)), 8)?;
         if self.has(THREAD) {
@@ -233,17 +233,17 @@ mod tests {
     use super::*;
 
     /// The layout of an event with these parts, and with these kinds of branches.
-    fn layout(parts: u64, branches: u64) -> Layout {
+    fn layout(parts: u64, branches: u64) -> SampleLayout {
         let mut words = [0_u64; 16];
         // `struct perf_event_attr`: the size is the upper half of the first word.
         words[0] = 128 << 32;
         words[3] = parts;
         words[9] = branches;
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
-        Layout::read(&bytes).unwrap()
+        SampleLayout::read(&bytes).unwrap()
     }
 
-    fn sample(layout: &Layout, flags: u16, words: &[u64]) -> Option<Sample> {
+    fn sample(layout: &SampleLayout, flags: u16, words: &[u64]) -> Option<AccessSample> {
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
         layout.sample(flags, &bytes)
     }

@@ -29,17 +29,17 @@ impl Made {
         words.iter().flat_map(|word| word.to_ne_bytes()).collect()
     }
 
-    fn fork(&mut self, (pid, tid): Thread, (ppid, ptid): Thread, time_ns: u64) {
+    fn fork(&mut self, (pid, tid): ThreadKey, (ppid, ptid): ThreadKey, time_ns: u64) {
         let numbers: Vec<u8> =
             [pid, ppid, tid, ptid].iter().flat_map(|number| number.to_ne_bytes()).collect();
         self.record(7, 0, &[numbers, Made::words(&[time_ns])].concat());
     }
 
-    fn name(&mut self, (pid, tid): Thread, name: &[u8; 8]) {
+    fn name(&mut self, (pid, tid): ThreadKey, name: &[u8; 8]) {
         self.record(3, 0, &[&pid.to_ne_bytes()[..], &tid.to_ne_bytes(), name, &[0; 8]].concat());
     }
 
-    fn sample(&mut self, (pid, tid): Thread, address: u64, source: u64, period: u64) {
+    fn sample(&mut self, (pid, tid): ThreadKey, address: u64, source: u64, period: u64) {
         let thread = u64::from(tid as u32) << 32 | u64::from(pid as u32);
         let mode = if address >> 63 == 1 { 1 } else { 2 };
         self.record(
@@ -50,7 +50,7 @@ impl Made {
     }
 
     /// A name with its time, as all records end where an event says so: thread, time and CPU.
-    fn name_at(&mut self, (pid, tid): Thread, name: &[u8; 8], time_ns: u64) {
+    fn name_at(&mut self, (pid, tid): ThreadKey, name: &[u8; 8], time_ns: u64) {
         let thread = [pid.to_ne_bytes(), tid.to_ne_bytes()].concat();
         self.record(3, 0, &[&thread[..], name, &thread, &time_ns.to_ne_bytes(), &[0; 8]].concat());
     }
@@ -75,9 +75,9 @@ fn recording_magic() -> u64 {
     u64::from_le_bytes(*b"PERFILE2")
 }
 
-const MAIN: Thread = (70, 70);
-const A: Thread = (70, 71);
-const B: Thread = (70, 72);
+const MAIN: ThreadKey = (70, 70);
+const A: ThreadKey = (70, 71);
+const B: ThreadKey = (70, 72);
 
 /// A writes a line that B reads, and B's own word beside one of the main thread's.
 fn program() -> Made {
@@ -95,7 +95,7 @@ fn program() -> Made {
     made
 }
 
-fn read_bytes(bytes: Vec<u8>) -> Result<Sampled, RecordingError> {
+fn read_bytes(bytes: Vec<u8>) -> Result<Sampled, PerfDataError> {
     read(Cursor::new(bytes))
 }
 
@@ -163,9 +163,9 @@ fn transfers_are_shared_among_the_writers() {
 fn what_is_not_read_is_told() {
     let said = |bytes: &[u8]| read_bytes(bytes.to_vec()).unwrap_err().to_string();
     let whole = program().file();
-    assert_eq!(said(b"Mem: 1"), RecordingError::Foreign.to_string());
+    assert_eq!(said(b"Mem: 1"), PerfDataError::Foreign.to_string());
     let folder = std::fs::File::open("/").unwrap();
-    assert!(matches!(read(folder), Err(RecordingError::Read(_))), "it is not another format");
+    assert!(matches!(read(folder), Err(PerfDataError::Read(_))), "it is not another format");
     assert_eq!(
         said(&[&b"PERFILE2"[..], &16_u64.to_ne_bytes()].concat()),
         "it was written to a pipe; record again with -o FILE"
@@ -178,7 +178,7 @@ fn what_is_not_read_is_told() {
     assert_eq!(said(&compressed.file()), "its records are compressed; record again without -z");
     let mut plain = whole.clone();
     plain[104 + 24..104 + 32].copy_from_slice(&(PARTS & !8).to_ne_bytes());
-    assert_eq!(said(&plain), RecordingError::NoAddresses.to_string());
+    assert_eq!(said(&plain), PerfDataError::NoAddresses.to_string());
 }
 
 /// A recording of an event of the kernel, against perf(1) itself: its samples tell addresses and
@@ -205,13 +205,13 @@ fn perf_tells_the_same_threads_and_addresses() {
         })
         .collect();
     let mut ours = Vec::new();
-    let mut recording = Recording::open(std::fs::File::open(&file).unwrap()).unwrap();
+    let mut recording = PerfRecording::open(std::fs::File::open(&file).unwrap()).unwrap();
     assert!(recording.tells_addresses());
     let mut is_child_seen = false;
     recording
         .records(|record| match record {
-            Record::Sampled(sample) => ours.push((sample.tid, sample.address)),
-            Record::Created { pid, tid, creator, .. } => {
+            PerfDataRecord::Sampled(sample) => ours.push((sample.tid, sample.address)),
+            PerfDataRecord::Created { pid, tid, creator, .. } => {
                 is_child_seen |= pid == tid && creator != pid
             }
             _ => {}
@@ -245,7 +245,7 @@ proptest! {
     #[test]
     fn every_thread_has_one_path(threads in proptest::collection::btree_map((1..5_i32, 1..9_i32), (0..9_i32, 0..4_u64), 1..12)) {
         let paths = paths(&threads);
-        let all: BTreeSet<Thread> = paths.iter().map(|(_, thread)| *thread).collect();
+        let all: BTreeSet<ThreadKey> = paths.iter().map(|(_, thread)| *thread).collect();
         let different: BTreeSet<&TaskPath> = paths.iter().map(|(path, _)| path).collect();
         prop_assert!(all.len() == threads.len() && paths.len() == threads.len() && different.len() == paths.len());
     }

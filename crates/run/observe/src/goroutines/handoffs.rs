@@ -3,13 +3,13 @@
 
 use super::functions::{self, FunctionsError};
 use super::programs::{self, Goroutines};
-use crate::Kind;
+use crate::TalkKind;
 use crate::native::{small, word};
-use crate::talk::{LINE_BYTES, Talk};
+use crate::talk::{LINE_BYTES, ThreadMessages};
 use crate::wakeups::Tables;
 use seatmap_data::document::{visible, with_causes};
 use seatmap_launch::runtime::is_of_go;
-use seatmap_os::bpf::{Link, LoadError, Program};
+use seatmap_os::bpf::{EbpfLink, EbpfProgram, LoadError};
 use seatmap_os::{Tid, task};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io;
@@ -39,7 +39,7 @@ enum Found {
     /// Both functions are watched while this lives.
     Watched {
         #[expect(dead_code, reason = "the programs are attached while the links live")]
-        links: [Link; 2],
+        links: [EbpfLink; 2],
     },
     /// They cannot be watched: a sentence without its end.
     Unwatched(String),
@@ -47,9 +47,9 @@ enum Found {
 
 /// Programs in the kernel that count handed goroutines until this is dropped.
 #[derive(Debug)]
-pub(crate) struct Handoffs {
+pub(crate) struct GoroutineHandoffs {
     goroutines: Goroutines,
-    programs: [Program; 2],
+    programs: [EbpfProgram; 2],
     files: HashMap<FileId, Found>,
     /// The process of each thread.
     threads: HashMap<Tid, Tid>,
@@ -79,15 +79,15 @@ enum WatchError {
     Kernel(#[from] LoadError),
 }
 
-impl Handoffs {
+impl GoroutineHandoffs {
     /// Loads the programs. They count for the processes in `tables`.
     pub(crate) fn begin(tables: &Tables) -> Result<Self, HandoffsError> {
         let goroutines = Goroutines::new()?;
         let programs = [
-            Program::load_probe("seatmap_ready", &programs::ready(tables, &goroutines))?,
-            Program::load_probe("seatmap_execute", &programs::execute(tables, &goroutines))?,
+            EbpfProgram::load_probe("seatmap_ready", &programs::ready(tables, &goroutines))?,
+            EbpfProgram::load_probe("seatmap_execute", &programs::execute(tables, &goroutines))?,
         ];
-        Ok(Handoffs {
+        Ok(GoroutineHandoffs {
             goroutines,
             programs,
             files: HashMap::new(),
@@ -121,21 +121,21 @@ impl Handoffs {
     }
 
     /// Whether the goroutines of both threads are watched.
-    pub(crate) fn is_between(&self, talk: &Talk) -> bool {
+    pub(crate) fn is_between(&self, talk: &ThreadMessages) -> bool {
         let mut pids = [talk.from, talk.to].into_iter().map(|tid| self.threads.get(&tid));
         pids.all(|pid| pid.is_some_and(|pid| self.pids.contains(pid)))
     }
 
     /// The talk since the call before: a goroutine that one thread made ready and another went on
     /// with took a cache line at least along.
-    pub(crate) fn talk(&self) -> io::Result<Vec<Talk>> {
+    pub(crate) fn talk(&self) -> io::Result<Vec<ThreadMessages>> {
         let mut talk = Vec::new();
         self.goroutines.pairs.take(|key, value| {
             let threads = small(key, 0).zip(small(key, 4)).zip(word(value, 0));
             if let Some(((from, to), count)) = threads {
                 let messages = count as f64;
                 let bytes = messages * LINE_BYTES;
-                talk.push(Talk { from, to, kind: Kind::Goroutine, messages, bytes });
+                talk.push(ThreadMessages { from, to, kind: TalkKind::Goroutine, messages, bytes });
             }
         })?;
         Ok(talk)
@@ -164,7 +164,7 @@ impl Handoffs {
 
 /// Watches a process's program, if it is one of Go. It is named as the process sees it, which may
 /// be in a container.
-fn found(programs: &[Program; 2], pid: Tid) -> Found {
+fn found(programs: &[EbpfProgram; 2], pid: Tid) -> Found {
     let file = task::program_link(pid);
     if !is_of_go(&file) {
         return Found::Other;
@@ -179,7 +179,7 @@ fn found(programs: &[Program; 2], pid: Tid) -> Found {
     }
 }
 
-fn watched([ready, execute]: &[Program; 2], file: &Path) -> Result<[Link; 2], WatchError> {
+fn watched([ready, execute]: &[EbpfProgram; 2], file: &Path) -> Result<[EbpfLink; 2], WatchError> {
     let [at_ready, at_execute] = functions::places(file, FUNCTIONS)?;
     // A goroutine counts where both are watched: the later one comes first.
     let executes = execute.link_at(file, at_execute)?;

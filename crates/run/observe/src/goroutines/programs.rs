@@ -6,7 +6,7 @@
 use crate::wakeups::{LOST_PAIRS, Tables, insert, look_up_process};
 use seatmap_os::bpf::Map;
 use seatmap_os::bpf::assembler::registers::{R0, R1, R2, R3, R4, R6, R7, R8, R9, STACK};
-use seatmap_os::bpf::assembler::{Assembler, Compare, Helper, Operation, Width};
+use seatmap_os::bpf::assembler::{Assembler, EbpfOperation, Helper, JumpCondition, Width};
 use std::io;
 
 /// Where the first argument of a Go function stands in the registers that the kernel gives, in
@@ -57,7 +57,7 @@ pub(super) fn ready(tables: &Tables, goroutines: &Goroutines) -> Assembler {
     let mut code = Assembler::new();
     begin(&mut code, tables, goroutines);
     code.map(R1, &goroutines.ready).stack(R2, -16).stack(R3, -24).calculate_number(
-        Operation::Move,
+        EbpfOperation::Move,
         R4,
         ANY,
     );
@@ -71,7 +71,7 @@ pub(super) fn execute(tables: &Tables, goroutines: &Goroutines) -> Assembler {
     let mut code = Assembler::new();
     begin(&mut code, tables, goroutines);
     code.map(R1, &goroutines.ready).stack(R2, -16).call(Helper::Lookup).jump_if(
-        Compare::Equal,
+        JumpCondition::Equal,
         R0,
         0,
         "end",
@@ -79,19 +79,19 @@ pub(super) fn execute(tables: &Tables, goroutines: &Goroutines) -> Assembler {
     code.load(Width::Word, R9, R0, 0);
     code.map(R1, &goroutines.ready).stack(R2, -16).call(Helper::Delete);
     // A goroutine that a thread hands itself is not a message between threads.
-    code.jump_if_both(Compare::Equal, R7, R9, "end");
+    code.jump_if_both(JumpCondition::Equal, R7, R9, "end");
     code.store(Width::Word, STACK, -32, R9).store(Width::Word, STACK, -28, R7);
     code.map(R1, &goroutines.pairs).stack(R2, -32).call(Helper::Lookup).jump_if(
-        Compare::Different,
+        JumpCondition::Different,
         R0,
         0,
         "known",
     );
     code.store_number(Width::Double, STACK, -24, 1);
     insert(&mut code, &goroutines.pairs, [-32, -24]);
-    code.label("known").calculate_number(Operation::Move, R1, 1).count(R0, 0, R1);
+    code.label("known").calculate_number(EbpfOperation::Move, R1, 1).count(R0, 0, R1);
     code.label("end").end();
-    code.label("lost").calculate_number(Operation::Move, R1, 1);
+    code.label("lost").calculate_number(EbpfOperation::Move, R1, 1);
     code.counter(R2, &tables.counters, LOST_PAIRS).count(R2, 0, R1).end();
     code
 }
@@ -99,14 +99,14 @@ pub(super) fn execute(tables: &Tables, goroutines: &Goroutines) -> Assembler {
 /// The begin of both: 6 the registers with which the function was called, 7 the thread, 8 its
 /// process, which must be followed. On the stack the goroutine lies at -16 and the thread at -24.
 fn begin(code: &mut Assembler, tables: &Tables, goroutines: &Goroutines) {
-    tables.end_if_paused(code).calculate(Operation::Move, R6, R1).call(Helper::CurrentThread);
+    tables.end_if_paused(code).calculate(EbpfOperation::Move, R6, R1).call(Helper::CurrentThread);
     // The lower half of the answer is the thread, the upper one the process.
-    code.store(Width::Word, STACK, -24, R0).calculate(Operation::Move, R7, R0);
-    code.calculate_number(Operation::ShiftLeft, R7, 32);
-    code.calculate_number(Operation::ShiftRight, R7, 32);
-    code.calculate(Operation::Move, R8, R0).calculate_number(Operation::ShiftRight, R8, 32);
-    look_up_process(code, tables, R8).jump_if(Compare::Equal, R0, 0, "end");
-    code.calculate_number(Operation::Move, R1, 1)
+    code.store(Width::Word, STACK, -24, R0).calculate(EbpfOperation::Move, R7, R0);
+    code.calculate_number(EbpfOperation::ShiftLeft, R7, 32);
+    code.calculate_number(EbpfOperation::ShiftRight, R7, 32);
+    code.calculate(EbpfOperation::Move, R8, R0).calculate_number(EbpfOperation::ShiftRight, R8, 32);
+    look_up_process(code, tables, R8).jump_if(JumpCondition::Equal, R0, 0, "end");
+    code.calculate_number(EbpfOperation::Move, R1, 1)
         .counter(R2, &goroutines.calls, 0)
         .count(R2, 0, R1);
     code.load(Width::Double, R1, R6, ARGUMENT).store(Width::Double, STACK, -8, R1);

@@ -3,7 +3,7 @@
 //! other computers; so each rank sets its own.
 
 use crate::ObserveError;
-use crate::observed::Observed;
+use crate::observed::ObservationOutcome;
 use crate::report::{JobRank, ReportRequest};
 use crate::trace::MAX_BYTES;
 use seatmap_launch::Ending;
@@ -27,7 +27,7 @@ pub(crate) fn run(
     request: &ReportRequest,
     rank: &JobRank,
     stop: &dyn Fn() -> bool,
-) -> Result<Observed, ObserveError> {
+) -> Result<ObservationOutcome, ObserveError> {
     let folder = rank.folder().map_err(ObserveError::System)?;
     // Its name can be known before: it is not taken where somebody else has made it.
     trusted::private_folder(&folder)?;
@@ -37,7 +37,7 @@ pub(crate) fn run(
     }
     let ending = request.end_of(&folder, stop)?;
     if rank.rank > 0 {
-        return Ok(Observed::elsewhere(ending));
+        return Ok(ObservationOutcome::elsewhere(ending));
     }
     // The ranks of a program that is none of MPI's leave nothing, and neither do those of one that
     // failed.
@@ -49,7 +49,7 @@ pub(crate) fn run(
     let sighting = request.read(&folder);
     // All is read; a rank that is late may still put a file there.
     let _ = std::fs::remove_dir_all(&folder);
-    Ok(Observed::of_ended(ending, sighting))
+    Ok(ObservationOutcome::of_ended(ending, sighting))
 }
 
 impl JobRank {

@@ -13,8 +13,8 @@ const ZERO: &str = r#"{"format":"seatmap-trace/1","kind":"rank","rank":0,"ranks"
 {"end":true}
 "#;
 
-fn trace(text: &str) -> Trace {
-    Trace { path: PathBuf::from("rank-0-7.jsonl"), text: text.to_owned() }
+fn trace(text: &str) -> TraceText {
+    TraceText { path: PathBuf::from("rank-0-7.jsonl"), text: text.to_owned() }
 }
 
 #[test]

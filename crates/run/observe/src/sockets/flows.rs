@@ -1,9 +1,9 @@
 //! Brings the writers and readers of one pipe or connection together.
 
 use super::programs::{PIPE, READS, TCP};
-use crate::Kind;
+use crate::TalkKind;
 use crate::native::{small, word};
-use crate::talk::Talk;
+use crate::talk::ThreadMessages;
 use seatmap_os::Tid;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
@@ -37,7 +37,7 @@ impl Flow {
     /// pipe are nobody's yet: the next reader may be another thread. Where several threads read,
     /// each gets of each writer's bytes the share that it read of all: nobody can know whose bytes
     /// it read.
-    fn talk(&mut self, kind: Kind) -> Vec<Talk> {
+    fn talk(&mut self, kind: TalkKind) -> Vec<ThreadMessages> {
         let written = bytes_of(&self.written);
         let read = bytes_of(&self.read);
         let bytes = written.min(read);
@@ -50,7 +50,7 @@ impl Flow {
             for (to, by_reader) in &self.read {
                 let [bytes, messages] = sent.map(|count| count * by_reader[0] / read);
                 if bytes > 0.0 {
-                    talk.push(Talk { from: *from, to: *to, kind, messages, bytes });
+                    talk.push(ThreadMessages { from: *from, to: *to, kind, messages, bytes });
                 }
             }
         }
@@ -103,12 +103,12 @@ impl Flows {
     }
 
     /// The talk since the call before.
-    pub(super) fn talk(&mut self) -> Vec<Talk> {
+    pub(super) fn talk(&mut self) -> Vec<ThreadMessages> {
         let mut talk = Vec::new();
         for key in std::mem::take(&mut self.new) {
             let Some(flow) = self.all.get_mut(&key) else { continue };
             flow.has_news = false;
-            talk.extend(flow.talk(if key.0 == PIPE { Kind::Pipe } else { Kind::Socket }));
+            talk.extend(flow.talk(if key.0 == PIPE { TalkKind::Pipe } else { TalkKind::Socket }));
             let is_empty = flow.written.is_empty() && flow.read.is_empty();
             // One that waits keeps its place there, so that it stands there once.
             if is_empty && !flow.waits {

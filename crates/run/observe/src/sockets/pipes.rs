@@ -5,7 +5,7 @@
 //! no pipes, this one is taken off after a while. It comes back when a pipe wakes a thread, and for
 //! a moment now and then.
 
-use seatmap_os::bpf::{Link, LoadError, Program, RunTime};
+use seatmap_os::bpf::{EbpfLink, EbpfProgram, LoadError, RunTime};
 use std::io;
 use std::time::{Duration, Instant};
 
@@ -20,8 +20,8 @@ const REST: u32 = 50;
 /// The program.
 #[derive(Debug)]
 pub(super) struct Pipes {
-    program: Program,
-    link: Option<Link>,
+    program: EbpfProgram,
+    link: Option<EbpfLink>,
     /// Whether it may be taken off: nothing but pipes is counted by it.
     may_rest: bool,
     turn: Turn,
@@ -70,7 +70,7 @@ impl Turn {
 
 impl Pipes {
     /// Attaches the program.
-    pub(super) fn begin(program: Program, may_rest: bool) -> Result<Self, LoadError> {
+    pub(super) fn begin(program: EbpfProgram, may_rest: bool) -> Result<Self, LoadError> {
         let link = Some(program.link()?);
         let turn = Turn { is_on: true, quiet: 0, patience: PATIENCE };
         let nothing = Duration::ZERO;

@@ -1,8 +1,8 @@
 //! The programs that run in the kernel when a socket or pipe was written or read.
 
-use crate::wakeups::{Layout, Tables};
+use crate::wakeups::{FieldOffsets, Tables};
 use seatmap_os::bpf::assembler::registers::{R0, R1, R2, R3, R4, R6, R7, R8, R9, STACK};
-use seatmap_os::bpf::assembler::{Assembler, Compare, Helper, Operation, Width};
+use seatmap_os::bpf::assembler::{Assembler, EbpfOperation, Helper, JumpCondition, Width};
 use seatmap_os::bpf::{Btf, BtfError, Map};
 
 /// A key is a thread, a role and the pipe or connection; its value bytes and calls.
@@ -42,7 +42,7 @@ const CALLS: [(libc::c_long, u32); 8] = [
 /// that of [`transfer`].
 pub(super) fn passed(
     btf: &Btf,
-    layout: &Layout,
+    layout: &FieldOffsets,
     tables: &Tables,
     flows: &Map,
     reads: u32,
@@ -51,27 +51,27 @@ pub(super) fn passed(
     let mut code = Assembler::new();
     tables.end_if_paused(&mut code);
     code.load(Width::Double, R6, R1, 0).load(Width::Double, R7, R1, 8).jump_if(
-        Compare::Equal,
+        JumpCondition::Equal,
         R7,
         0,
         "end",
     );
-    code.jump_if(Compare::Above, R7, MOST_BYTES, "end");
+    code.jump_if(JumpCondition::Above, R7, MOST_BYTES, "end");
     // Bytes that a thread only looked at are read once more, and count then.
     code.load(Width::Double, R8, R1, 16)
-        .calculate_number(Operation::And, R8, libc::MSG_PEEK)
-        .jump_if(Compare::Different, R8, 0, "end");
+        .calculate_number(EbpfOperation::And, R8, libc::MSG_PEEK)
+        .jump_if(JumpCondition::Different, R8, 0, "end");
     code.call(Helper::CurrentTask);
     // In the kernel, `pid` is the number of the thread and `tgid` that of the process.
     code.load(Width::Word, R1, R0, layout.pid).store(Width::Word, STACK, -24, R1);
     code.load(Width::Word, R1, R0, layout.tgid).store(Width::Word, STACK, -48, R1);
     code.map(R1, &tables.processes).stack(R2, -48).call(Helper::Lookup).jump_if(
-        Compare::Equal,
+        JumpCondition::Equal,
         R0,
         0,
         "end",
     );
-    code.calculate_number(Operation::Move, R9, reads as i32);
+    code.calculate_number(EbpfOperation::Move, R9, reads as i32);
     load_socket(&Reader::new(btf, cast), &mut code)?;
     add(&mut code, flows);
     count_as_lost(&mut code, tables);
@@ -84,7 +84,7 @@ pub(super) fn passed(
 /// at -40, and a scratch word at -48.
 pub(super) fn transfer(
     btf: &Btf,
-    layout: &Layout,
+    layout: &FieldOffsets,
     tables: &Tables,
     flows: &Map,
     has_sockets: bool,
@@ -92,15 +92,15 @@ pub(super) fn transfer(
 ) -> Result<Assembler, BtfError> {
     let mut code = Assembler::new();
     tables.end_if_paused(&mut code);
-    code.load(Width::Double, R7, R1, 8).jump_if(Compare::Equal, R7, 0, "end");
-    code.jump_if(Compare::Above, R7, MOST_BYTES, "end");
+    code.load(Width::Double, R7, R1, 8).jump_if(JumpCondition::Equal, R7, 0, "end");
+    code.jump_if(JumpCondition::Above, R7, MOST_BYTES, "end");
     code.load(Width::Double, R8, R1, 0).load(Width::Word, R1, R8, layout.call);
     load_role(&mut code);
-    code.call(Helper::CurrentTask).calculate(Operation::Move, R6, R0);
+    code.call(Helper::CurrentTask).calculate(EbpfOperation::Move, R6, R0);
     code.load(Width::Word, R1, R6, layout.pid).store(Width::Word, STACK, -24, R1);
     code.load(Width::Word, R1, R6, layout.tgid).store(Width::Word, STACK, -48, R1);
     code.map(R1, &tables.processes).stack(R2, -48).call(Helper::Lookup).jump_if(
-        Compare::Equal,
+        JumpCondition::Equal,
         R0,
         0,
         "end",
@@ -115,7 +115,11 @@ pub(super) fn transfer(
 
 fn count_as_lost(code: &mut Assembler, tables: &Tables) {
     let lost = crate::wakeups::LOST_PAIRS;
-    code.label("lost").calculate_number(Operation::Move, R1, 1).counter(R2, &tables.counters, lost);
+    code.label("lost").calculate_number(EbpfOperation::Move, R1, 1).counter(
+        R2,
+        &tables.counters,
+        lost,
+    );
     code.count(R2, 0, R1).end();
 }
 
@@ -123,13 +127,18 @@ fn count_as_lost(code: &mut Assembler, tables: &Tables) {
 fn load_role(code: &mut Assembler) {
     let [reads, writes] = ["reads", "writes"];
     for (call, role) in CALLS {
-        code.jump_if(Compare::Equal, R1, call as i32, if role == READS { reads } else { writes });
+        code.jump_if(
+            JumpCondition::Equal,
+            R1,
+            call as i32,
+            if role == READS { reads } else { writes },
+        );
     }
     code.jump("end")
         .label(reads)
-        .calculate_number(Operation::Move, R9, READS as i32)
+        .calculate_number(EbpfOperation::Move, R9, READS as i32)
         .jump("follow");
-    code.label(writes).calculate_number(Operation::Move, R9, 0).label("follow");
+    code.label(writes).calculate_number(EbpfOperation::Move, R9, 0).label("follow");
 }
 
 /// Reads fields behind pointers: by `bpf_rdonly_cast`, which costs nothing and came with Linux 6.2,
@@ -154,8 +163,8 @@ impl<'a> Reader<'a> {
     ) -> Result<(), BtfError> {
         let offset = self.btf.field(structure, path)?;
         if let Some(cast) = self.cast {
-            code.calculate(Operation::Move, R1, R6);
-            code.calculate_number(Operation::Move, R2, self.btf.structure(structure)? as i32)
+            code.calculate(EbpfOperation::Move, R1, R6);
+            code.calculate_number(EbpfOperation::Move, R2, self.btf.structure(structure)? as i32)
                 .call_function(cast);
             code.load(width, R1, R0, offset);
             return Ok(());
@@ -167,11 +176,15 @@ impl<'a> Reader<'a> {
         };
         // A shorter field fills only a part of the scratch word, all of which is loaded below.
         code.store_number(Width::Double, STACK, -48, 0).stack(R1, -48).calculate_number(
-            Operation::Move,
+            EbpfOperation::Move,
             R2,
             bytes,
         );
-        code.calculate(Operation::Move, R3, R6).calculate_number(Operation::Add, R3, offset as i32);
+        code.calculate(EbpfOperation::Move, R3, R6).calculate_number(
+            EbpfOperation::Add,
+            R3,
+            offset as i32,
+        );
         code.call(Helper::ReadKernel).stack(R1, -48).load(Width::Double, R1, R1, 0);
         Ok(())
     }
@@ -179,28 +192,28 @@ impl<'a> Reader<'a> {
     /// Register 6 = a pointer in the structure at the address in register 6.
     fn follow(&self, code: &mut Assembler, structure: &str, path: &str) -> Result<(), BtfError> {
         self.field(code, structure, path, Width::Double)?;
-        code.calculate(Operation::Move, R6, R1);
+        code.calculate(EbpfOperation::Move, R6, R1);
         Ok(())
     }
 }
 
 /// Register 6 = the address of the file behind the call's descriptor; it was the running thread.
-fn load_file(reader: &Reader, layout: &Layout, code: &mut Assembler) -> Result<(), BtfError> {
-    code.load(Width::Double, R1, R6, layout.files).jump_if(Compare::Equal, R1, 0, "end");
-    code.load(Width::Double, R1, R1, layout.table).jump_if(Compare::Equal, R1, 0, "end");
+fn load_file(reader: &Reader, layout: &FieldOffsets, code: &mut Assembler) -> Result<(), BtfError> {
+    code.load(Width::Double, R1, R6, layout.files).jump_if(JumpCondition::Equal, R1, 0, "end");
+    code.load(Width::Double, R1, R1, layout.table).jump_if(JumpCondition::Equal, R1, 0, "end");
     code.load(Width::Double, R6, R8, layout.argument).jump_if(
-        Compare::Above,
+        JumpCondition::Above,
         R6,
         DESCRIPTORS,
         "end",
     );
     // The descriptor's place in an array of pointers of eight bytes each.
     code.load(Width::Double, R3, R1, layout.descriptors).calculate_number(
-        Operation::ShiftLeft,
+        EbpfOperation::ShiftLeft,
         R6,
         3,
     );
-    code.calculate(Operation::Add, R6, R3);
+    code.calculate(EbpfOperation::Add, R6, R3);
     // The table of files is an array of pointers, and a list begins with one.
     reader.follow(code, "list_head", "next")
 }
@@ -209,22 +222,22 @@ fn load_file(reader: &Reader, layout: &Layout, code: &mut Assembler) -> Result<(
 /// Other files end the program.
 fn load_object(reader: &Reader, has_sockets: bool, code: &mut Assembler) -> Result<(), BtfError> {
     // The file stays in register 8: the call's registers are not needed any longer.
-    code.calculate(Operation::Move, R8, R6);
+    code.calculate(EbpfOperation::Move, R8, R6);
     reader.follow(code, "file", "f_inode")?;
     reader.field(code, "inode", "i_mode", Width::Half)?;
-    code.calculate_number(Operation::And, R1, FILE_KIND);
+    code.calculate_number(EbpfOperation::And, R1, FILE_KIND);
     if has_sockets {
-        code.jump_if(Compare::Equal, R1, libc::S_IFSOCK as i32, "socket");
+        code.jump_if(JumpCondition::Equal, R1, libc::S_IFSOCK as i32, "socket");
     }
-    code.jump_if(Compare::Different, R1, libc::S_IFIFO as i32, "end");
+    code.jump_if(JumpCondition::Different, R1, libc::S_IFIFO as i32, "end");
     // Both ends of a pipe have one inode.
     reader.field(code, "inode", "i_ino", Width::Double)?;
-    code.calculate_number(Operation::Or, R9, PIPE as i32);
+    code.calculate_number(EbpfOperation::Or, R9, PIPE as i32);
     if !has_sockets {
         store_object(code);
         return Ok(());
     }
-    code.jump("object").label("socket").calculate(Operation::Move, R6, R8);
+    code.jump("object").label("socket").calculate(EbpfOperation::Move, R6, R8);
     reader.follow(code, "file", "private_data")?;
     reader.follow(code, "socket", "sk")?;
     load_socket(reader, code)
@@ -234,25 +247,25 @@ fn load_object(reader: &Reader, has_sockets: bool, code: &mut Assembler) -> Resu
 /// unix socket, or the two ports of a connection. Other sockets end the program.
 fn load_socket(reader: &Reader, code: &mut Assembler) -> Result<(), BtfError> {
     reader.field(code, "sock", "__sk_common.skc_family", Width::Half)?;
-    code.jump_if(Compare::Equal, R1, libc::AF_UNIX, "unix");
-    code.jump_if(Compare::Equal, R1, libc::AF_INET, "tcp").jump_if(
-        Compare::Different,
+    code.jump_if(JumpCondition::Equal, R1, libc::AF_UNIX, "unix");
+    code.jump_if(JumpCondition::Equal, R1, libc::AF_INET, "tcp").jump_if(
+        JumpCondition::Different,
         R1,
         libc::AF_INET6,
         "end",
     );
     code.label("tcp");
     reader.field(code, "sock", "__sk_common.skc_portpair", Width::Word)?;
-    code.calculate_number(Operation::Or, R9, TCP as i32).jump("object");
-    code.label("unix").calculate_number(Operation::Or, R9, UNIX as i32).calculate(
-        Operation::Move,
+    code.calculate_number(EbpfOperation::Or, R9, TCP as i32).jump("object");
+    code.label("unix").calculate_number(EbpfOperation::Or, R9, UNIX as i32).calculate(
+        EbpfOperation::Move,
         R1,
         R6,
     );
-    code.jump_if(Compare::Equal, R9, (UNIX | READS) as i32, "object");
+    code.jump_if(JumpCondition::Equal, R9, (UNIX | READS) as i32, "object");
     reader.field(code, "unix_sock", "peer", Width::Double)?;
     // A datagram socket that is not connected has no peer.
-    code.jump_if(Compare::Equal, R1, 0, "end").label("object");
+    code.jump_if(JumpCondition::Equal, R1, 0, "end").label("object");
     store_object(code);
     Ok(())
 }
@@ -264,15 +277,23 @@ fn store_object(code: &mut Assembler) {
 /// Adds the bytes and the call to the key's value. Another CPU may be the first to add the key.
 fn add(code: &mut Assembler, flows: &Map) {
     code.map(R1, flows).stack(R2, -24).call(Helper::Lookup).jump_if(
-        Compare::Different,
+        JumpCondition::Different,
         R0,
         0,
         "known",
     );
     code.store(Width::Double, STACK, -40, R7).store_number(Width::Double, STACK, -32, 1);
-    code.map(R1, flows).stack(R2, -24).stack(R3, -40).calculate_number(Operation::Move, R4, 1);
-    code.call(Helper::Update).jump_if(Compare::Equal, R0, 0, "end");
-    code.map(R1, flows).stack(R2, -24).call(Helper::Lookup).jump_if(Compare::Equal, R0, 0, "lost");
-    code.label("known").count(R0, 0, R7).calculate_number(Operation::Move, R1, 1).count(R0, 8, R1);
+    code.map(R1, flows).stack(R2, -24).stack(R3, -40).calculate_number(EbpfOperation::Move, R4, 1);
+    code.call(Helper::Update).jump_if(JumpCondition::Equal, R0, 0, "end");
+    code.map(R1, flows).stack(R2, -24).call(Helper::Lookup).jump_if(
+        JumpCondition::Equal,
+        R0,
+        0,
+        "lost",
+    );
+    code.label("known")
+        .count(R0, 0, R7)
+        .calculate_number(EbpfOperation::Move, R1, 1)
+        .count(R0, 8, R1);
     code.label("end").end();
 }

@@ -21,8 +21,8 @@ const BODY: &str = r#"
 {"end":true}
 "#;
 
-fn trace(text: &str) -> Trace {
-    Trace { path: PathBuf::from("threads-7.jsonl"), text: text.to_owned() }
+fn trace(text: &str) -> TraceText {
+    TraceText { path: PathBuf::from("threads-7.jsonl"), text: text.to_owned() }
 }
 
 fn whole() -> String {

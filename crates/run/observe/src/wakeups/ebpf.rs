@@ -1,18 +1,18 @@
 //! Counts wakeups by programs in the kernel.
 
 use super::key::Key;
-use super::layout::Layout;
+use super::layout::FieldOffsets;
 use super::programs::{self, INTERRUPTS, LOST_PAIRS, LOST_THREADS, Tables};
-use crate::goroutines::{Handoffs, HandoffsError};
+use crate::goroutines::{GoroutineHandoffs, HandoffsError};
 use crate::native::{small, word};
 use crate::outsiders::Outsiders;
 use crate::sockets::{Sockets, SocketsError};
-use crate::source::{Source, count_of};
-use crate::talk::{Born, LINE_BYTES, Look};
-use crate::{Kind, Method};
+use crate::source::{MessageSource, count_of};
+use crate::talk::{Born, LINE_BYTES, TalkBatch};
+use crate::{Method, TalkKind};
 use seatmap_data::pattern::Outsider;
 use seatmap_os::Tid;
-use seatmap_os::bpf::{Attached, Btf, BtfError, LoadError, Program, Statistics};
+use seatmap_os::bpf::{AttachedProgram, Btf, BtfError, EbpfProgram, LoadError, Statistics};
 use std::collections::HashMap;
 use std::io;
 use std::time::{Duration, Instant};
@@ -42,7 +42,7 @@ pub(crate) enum EbpfError {
 
 /// The methods that are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Parts {
+pub(crate) enum EbpfMethods {
     /// Wakeups alone.
     Wakeups,
     /// Bytes over pipes and sockets alone.
@@ -57,10 +57,10 @@ pub(crate) enum Parts {
 #[derive(Debug)]
 pub(crate) struct Ebpf {
     tables: Tables,
-    programs: Vec<Attached>,
+    programs: Vec<AttachedProgram>,
     sockets: Option<Sockets>,
-    handoffs: Option<Handoffs>,
-    parts: Parts,
+    handoffs: Option<GoroutineHandoffs>,
+    parts: EbpfMethods,
     outsiders: Outsiders,
     known: HashMap<Tid, (u64, bool)>,
     timed: Timed,
@@ -105,9 +105,9 @@ impl Timed {
 
 impl Ebpf {
     /// Loads and attaches the programs. They follow no process yet.
-    pub(crate) fn begin(parts: Parts) -> Result<Self, EbpfError> {
+    pub(crate) fn begin(parts: EbpfMethods) -> Result<Self, EbpfError> {
         let btf = Btf::of_kernel()?;
-        let layout = Layout::read(&btf)?;
+        let layout = FieldOffsets::read(&btf)?;
         let tables = Tables::new()?;
         let places = [
             ("seatmap_waking", "sched_waking", programs::waking(&layout, &tables)),
@@ -117,16 +117,17 @@ impl Ebpf {
         let mut attached = Vec::new();
         for (name, tracepoint, code) in places {
             // Sockets alone need no wakeups, only who lives.
-            if name == "seatmap_waking" && parts == Parts::Sockets {
+            if name == "seatmap_waking" && parts == EbpfMethods::Sockets {
                 continue;
             }
             let place = btf.tracepoint(tracepoint)?;
-            attached.push(Program::load(name, place, &code)?.attach()?);
+            attached.push(EbpfProgram::load(name, place, &code)?.attach()?);
         }
-        let has_sockets = matches!(parts, Parts::Sockets | Parts::Both | Parts::Goroutines);
+        let has_sockets =
+            matches!(parts, EbpfMethods::Sockets | EbpfMethods::Both | EbpfMethods::Goroutines);
         let sockets = has_sockets.then(|| Sockets::begin(&btf, &layout, &tables)).transpose()?;
-        let has_goroutines = parts == Parts::Goroutines;
-        let handoffs = has_goroutines.then(|| Handoffs::begin(&tables)).transpose()?;
+        let has_goroutines = parts == EbpfMethods::Goroutines;
+        let handoffs = has_goroutines.then(|| GoroutineHandoffs::begin(&tables)).transpose()?;
         Ok(Ebpf {
             tables,
             programs: attached,
@@ -140,7 +141,7 @@ impl Ebpf {
         })
     }
 
-    fn talk(&mut self, look: &mut Look) -> io::Result<()> {
+    fn talk(&mut self, look: &mut TalkBatch) -> io::Result<()> {
         let outsiders = &mut self.outsiders;
         self.tables.pairs.take(|key, value| {
             let Some((parsed, count)) = Key::parse(key, value) else { return };
@@ -153,13 +154,13 @@ impl Ebpf {
             }
         })?;
         let Some(sockets) = &mut self.sockets else { return Ok(()) };
-        let is_pipe_seen = look.talk.iter().any(|talk| talk.kind == Kind::Pipe);
+        let is_pipe_seen = look.talk.iter().any(|talk| talk.kind == TalkKind::Pipe);
         let counts_pipes = sockets.counts_pipes();
         // Sockets, and pipes while they are counted, have their bytes told below: their wakeups
         // would count twice.
         look.talk.retain(|talk| match talk.kind {
-            Kind::Socket => false,
-            Kind::Pipe => !counts_pipes,
+            TalkKind::Socket => false,
+            TalkKind::Pipe => !counts_pipes,
             _ => true,
         });
         // Beside real bytes, a wakeup counts as many as a cache line has.
@@ -168,7 +169,7 @@ impl Ebpf {
         Ok(())
     }
 
-    fn threads(&mut self, look: &mut Look) -> io::Result<()> {
+    fn threads(&mut self, look: &mut TalkBatch) -> io::Result<()> {
         let known = &mut self.known;
         let handoffs = &mut self.handoffs;
         let mut ended = Vec::new();
@@ -193,10 +194,10 @@ impl Ebpf {
     }
 
     /// Goroutines instead of the wakeups by which Go's scheduler starts and stops its threads.
-    fn handoffs(&mut self, look: &mut Look) -> io::Result<()> {
+    fn handoffs(&mut self, look: &mut TalkBatch) -> io::Result<()> {
         let Some(handoffs) = &mut self.handoffs else { return Ok(()) };
         handoffs.look();
-        look.talk.retain(|talk| talk.kind != Kind::Futex || !handoffs.is_between(talk));
+        look.talk.retain(|talk| talk.kind != TalkKind::Futex || !handoffs.is_between(talk));
         look.talk.append(&mut handoffs.talk()?);
         let ended = look.threads.iter().filter(|born| born.end.is_some());
         ended.for_each(|born| handoffs.forget(born.tid));
@@ -224,17 +225,17 @@ fn born(key: &[u8], value: &[u8]) -> Option<Born> {
     })
 }
 
-impl Source for Ebpf {
+impl MessageSource for Ebpf {
     fn name(&self) -> String {
         "eBPF".to_owned()
     }
 
     fn methods(&self) -> Vec<Method> {
         match self.parts {
-            Parts::Wakeups => vec![Method::Wakeups],
-            Parts::Sockets => vec![Method::Sockets],
-            Parts::Both => vec![Method::Wakeups, Method::Sockets],
-            Parts::Goroutines => vec![Method::Wakeups, Method::Sockets, Method::Goroutines],
+            EbpfMethods::Wakeups => vec![Method::Wakeups],
+            EbpfMethods::Sockets => vec![Method::Sockets],
+            EbpfMethods::Both => vec![Method::Wakeups, Method::Sockets],
+            EbpfMethods::Goroutines => vec![Method::Wakeups, Method::Sockets, Method::Goroutines],
         }
     }
 
@@ -282,9 +283,9 @@ impl Source for Ebpf {
         true
     }
 
-    fn look(&mut self) -> io::Result<Look> {
+    fn look(&mut self) -> io::Result<TalkBatch> {
         self.timed.look();
-        let mut look = Look::default();
+        let mut look = TalkBatch::default();
         // Talk of a thread is read before the thread, so that each thread that talks is known.
         self.talk(&mut look)?;
         self.threads(&mut look)?;
@@ -302,7 +303,7 @@ impl Source for Ebpf {
         let of_programs: Duration = times.sum::<io::Result<_>>().ok()?;
         let of_bytes = self.sockets.as_ref().map(Sockets::run_time).transpose().ok()?;
         // These are counted all the time.
-        let of_goroutines = self.handoffs.as_ref().map(Handoffs::time).transpose().ok()?;
+        let of_goroutines = self.handoffs.as_ref().map(GoroutineHandoffs::time).transpose().ok()?;
         let timed = of_programs + of_bytes.unwrap_or_default();
         Some(timed.mul_f64(factor) + of_goroutines.unwrap_or_default())
     }
@@ -333,7 +334,8 @@ impl Source for Ebpf {
             ),
         ];
         let of_sockets = self.sockets.as_ref().map(Sockets::unseen).unwrap_or_default();
-        let of_goroutines = self.handoffs.as_ref().map(Handoffs::unseen).unwrap_or_default();
+        let of_goroutines =
+            self.handoffs.as_ref().map(GoroutineHandoffs::unseen).unwrap_or_default();
         sentences
             .into_iter()
             .filter_map(|(number, name, rest)| count_of(*counts.get(number as usize)?, name, rest))

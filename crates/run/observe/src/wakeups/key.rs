@@ -1,8 +1,8 @@
 //! One kind of wakeup, as the programs in the kernel count it.
 
-use crate::Kind;
+use crate::TalkKind;
 use crate::native::small;
-use crate::talk::Talk;
+use crate::talk::ThreadMessages;
 
 /// The length of a key, and of what is counted for it.
 pub(super) const KEY_BYTES: usize = 16;
@@ -86,13 +86,16 @@ impl Key {
     }
 
     /// The talk behind this many wakeups; `None` where they cannot be the waker's own doing.
-    pub(super) fn talk(&self, count: u64) -> Option<Talk> {
-        let is_own =
-            if self.is_interrupted { self.kind() == Kind::Socket } else { self.call != NO_CALL };
+    pub(super) fn talk(&self, count: u64) -> Option<ThreadMessages> {
+        let is_own = if self.is_interrupted {
+            self.kind() == TalkKind::Socket
+        } else {
+            self.call != NO_CALL
+        };
         // A reader that makes room wakes the writer: the data went from the writer to the reader.
         let [from, to] =
             if self.is(&RECEIVES) { [self.wakee, self.waker] } else { [self.waker, self.wakee] };
-        is_own.then_some(Talk {
+        is_own.then_some(ThreadMessages {
             from,
             to,
             kind: self.kind(),
@@ -101,20 +104,20 @@ impl Key {
         })
     }
 
-    fn kind(&self) -> Kind {
+    fn kind(&self) -> TalkKind {
         let is_transfer = self.is(&SENDS) || self.is(&RECEIVES);
         match self.mode & FILE_KIND {
-            _ if i64::from(self.call) == libc::SYS_futex => Kind::Futex,
+            _ if i64::from(self.call) == libc::SYS_futex => TalkKind::Futex,
             // When a thread ends, the kernel wakes those that join it.
-            _ if i64::from(self.call) == libc::SYS_exit => Kind::Futex,
-            libc::S_IFSOCK => Kind::Socket,
-            _ if self.is(&OF_SOCKETS) => Kind::Socket,
-            libc::S_IFIFO if is_transfer => Kind::Pipe,
-            libc::S_IFCHR | libc::S_IFDIR | libc::S_IFBLK => Kind::Other,
+            _ if i64::from(self.call) == libc::SYS_exit => TalkKind::Futex,
+            libc::S_IFSOCK => TalkKind::Socket,
+            _ if self.is(&OF_SOCKETS) => TalkKind::Socket,
+            libc::S_IFIFO if is_transfer => TalkKind::Pipe,
+            libc::S_IFCHR | libc::S_IFDIR | libc::S_IFBLK => TalkKind::Other,
             // A descriptor whose mode has no kind is an anonymous inode, such as that of
             // eventfd(2). In a call for an ordinary file the kernel wakes threads of its own.
-            0 if is_transfer && self.has_descriptor => Kind::Eventfd,
-            _ => Kind::Other,
+            0 if is_transfer && self.has_descriptor => TalkKind::Eventfd,
+            _ => TalkKind::Other,
         }
     }
 
@@ -140,14 +143,14 @@ mod tests {
 
     #[test]
     fn kinds_follow_the_call_and_the_file() {
-        assert_eq!(key(libc::SYS_futex, 0).kind(), Kind::Futex);
-        assert_eq!(key(libc::SYS_write, libc::S_IFIFO).kind(), Kind::Pipe);
-        assert_eq!(key(libc::SYS_write, libc::S_IFSOCK | 0o777).kind(), Kind::Socket);
-        assert_eq!(key(libc::SYS_sendto, 0).kind(), Kind::Socket);
-        assert_eq!(key(libc::SYS_write, 0o600).kind(), Kind::Eventfd);
-        assert_eq!(key(libc::SYS_write, libc::S_IFCHR).kind(), Kind::Other);
-        assert_eq!(key(libc::SYS_write, libc::S_IFREG | 0o644).kind(), Kind::Other);
-        assert_eq!(key(libc::SYS_kill, 0).kind(), Kind::Other);
+        assert_eq!(key(libc::SYS_futex, 0).kind(), TalkKind::Futex);
+        assert_eq!(key(libc::SYS_write, libc::S_IFIFO).kind(), TalkKind::Pipe);
+        assert_eq!(key(libc::SYS_write, libc::S_IFSOCK | 0o777).kind(), TalkKind::Socket);
+        assert_eq!(key(libc::SYS_sendto, 0).kind(), TalkKind::Socket);
+        assert_eq!(key(libc::SYS_write, 0o600).kind(), TalkKind::Eventfd);
+        assert_eq!(key(libc::SYS_write, libc::S_IFCHR).kind(), TalkKind::Other);
+        assert_eq!(key(libc::SYS_write, libc::S_IFREG | 0o644).kind(), TalkKind::Other);
+        assert_eq!(key(libc::SYS_kill, 0).kind(), TalkKind::Other);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use seatmap_os::bpf::{Btf, BtfError};
 
 /// Distances of fields from their structures' starts, in bytes.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Layout {
+pub(crate) struct FieldOffsets {
     pub(crate) pid: usize,
     pub(crate) tgid: usize,
     pub(crate) name: usize,
@@ -25,9 +25,9 @@ pub(crate) struct Layout {
 const CALL: [&str; 2] =
     if cfg!(target_arch = "aarch64") { ["syscallno", "orig_x0"] } else { ["orig_ax", "di"] };
 
-impl Layout {
+impl FieldOffsets {
     pub(super) fn read(btf: &Btf) -> Result<Self, BtfError> {
-        Ok(Layout {
+        Ok(FieldOffsets {
             pid: btf.field("task_struct", "pid")?,
             tgid: btf.field("task_struct", "tgid")?,
             name: btf.field("task_struct", "comm")?,

@@ -2,15 +2,15 @@
 //! not.
 
 use crate::outsiders::Outsiders;
-use crate::source::{Source, count_of};
-use crate::talk::{Born, Look, Talk};
-use crate::{Kind, Method};
+use crate::source::{MessageSource, count_of};
+use crate::talk::{Born, TalkBatch, ThreadMessages};
+use crate::{Method, TalkKind};
 use seatmap_data::invariant;
 use seatmap_data::pattern::Outsider;
 use seatmap_os::Tid;
 use seatmap_os::cpus::Cpus;
-use seatmap_os::records::{Record, Records};
-use seatmap_os::task::Task;
+use seatmap_os::records::{Records, TracepointRecord};
+use seatmap_os::task::ThreadStat;
 use seatmap_os::tracefs::{Tracefs, Tracepoint};
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -74,10 +74,15 @@ impl Perf {
         self.threads.insert(tid, pid);
     }
 
-    fn take(&mut self, record: Record, counts: &mut HashMap<(Tid, Tid), u64>, look: &mut Look) {
+    fn take(
+        &mut self,
+        record: TracepointRecord,
+        counts: &mut HashMap<(Tid, Tid), u64>,
+        look: &mut TalkBatch,
+    ) {
         match record {
-            Record::Passed { tid, data, .. } => self.passed(tid, &data, counts),
-            Record::Created { time_ns, tid, pid, creator, creator_pid } => {
+            TracepointRecord::Passed { tid, data, .. } => self.passed(tid, &data, counts),
+            TracepointRecord::Created { time_ns, tid, pid, creator, creator_pid } => {
                 // A child of this process, and not a thread of it.
                 let is_own = self.follows_children
                     && creator_pid == std::process::id() as Tid
@@ -91,12 +96,14 @@ impl Perf {
                     look.threads.push(Born { tid, pid, creator, born_ns: time_ns, end: None });
                 }
             }
-            Record::Ended { tid, .. } => self.ended(tid, look),
-            Record::Named { tid, name, .. } if self.threads.contains_key(&tid) => {
+            TracepointRecord::Ended { tid, .. } => self.ended(tid, look),
+            TracepointRecord::Named { tid, name, .. } if self.threads.contains_key(&tid) => {
                 drop(self.names.insert(tid, name))
             }
-            Record::Named { tid, name, .. } => drop(self.stranger_names.insert(tid, name)),
-            Record::Lost(count) => self.lost += count,
+            TracepointRecord::Named { tid, name, .. } => {
+                drop(self.stranger_names.insert(tid, name))
+            }
+            TracepointRecord::Lost(count) => self.lost += count,
         }
     }
 
@@ -114,7 +121,7 @@ impl Perf {
             () if in_hardirq || waker == 0 => self.interrupts += 1,
             () if !self.threads.contains_key(&waker) => {
                 // One that has ended since is told by its own number.
-                let pid = Task::of(waker).map_or(waker, |task| task.pid);
+                let pid = ThreadStat::of(waker).map_or(waker, |task| task.pid);
                 let names = &self.stranger_names;
                 self.strangers.count(pid, 1.0, || names.get(&pid).cloned().unwrap_or_default());
             }
@@ -123,7 +130,7 @@ impl Perf {
         }
     }
 
-    fn ended(&mut self, tid: Tid, look: &mut Look) {
+    fn ended(&mut self, tid: Tid, look: &mut TalkBatch) {
         self.stranger_names.remove(&tid);
         let Some(pid) = self.leave(tid) else { return };
         let (born_ns, creator) = self.born_ns.remove(&tid).unwrap_or_default();
@@ -149,8 +156,8 @@ impl Perf {
     }
 
     /// The talk and the threads of records in the order of their times.
-    fn look_at(&mut self, records: Vec<Record>) -> Look {
-        let mut look = Look::default();
+    fn look_at(&mut self, records: Vec<TracepointRecord>) -> TalkBatch {
+        let mut look = TalkBatch::default();
         let mut counts = HashMap::new();
         records.into_iter().for_each(|record| self.take(record, &mut counts, &mut look));
         self.check();
@@ -161,7 +168,7 @@ impl Perf {
             .into_iter()
             .map(|((from, to), count)| {
                 let messages = count as f64;
-                Talk { from, to, kind: Kind::Other, messages, bytes: messages }
+                ThreadMessages { from, to, kind: TalkKind::Other, messages, bytes: messages }
             })
             .collect();
         look
@@ -185,7 +192,7 @@ fn wakee(tracepoint: &Tracepoint) -> Option<usize> {
     tracepoint.field("pid").filter(|(_, bytes)| *bytes == 4).map(|(offset, _)| offset)
 }
 
-impl Source for Perf {
+impl MessageSource for Perf {
     fn name(&self) -> String {
         "perf".to_owned()
     }
@@ -213,11 +220,11 @@ impl Source for Perf {
         false
     }
 
-    fn look(&mut self) -> io::Result<Look> {
+    fn look(&mut self) -> io::Result<TalkBatch> {
         let mut records = Vec::new();
         self.cpus.iter_mut().for_each(|cpu| cpu.take(|record| records.push(record)));
         // Each CPU has a buffer of its own, whose records are in order only among themselves.
-        records.sort_by_key(Record::time_ns);
+        records.sort_by_key(TracepointRecord::time_ns);
         Ok(self.look_at(records))
     }
 
@@ -269,8 +276,8 @@ mod tests {
         perf
     }
 
-    fn created() -> Record {
-        Record::Created { time_ns: 100, tid: 8, pid: 7, creator: 7, creator_pid: 7 }
+    fn created() -> TracepointRecord {
+        TracepointRecord::Created { time_ns: 100, tid: 8, pid: 7, creator: 7, creator_pid: 7 }
     }
 
     #[test]
@@ -280,14 +287,14 @@ mod tests {
         let look = followed().look_at(vec![created()]);
         assert_eq!(look.threads, [first.clone(), born.clone()]);
         let end = Some((String::new(), 0));
-        let ended = Record::Ended { time_ns: 200, tid: 8 };
+        let ended = TracepointRecord::Ended { time_ns: 200, tid: 8 };
         let look = followed().look_at(vec![created(), ended]);
         assert_eq!(look.threads, [first, born.clone(), Born { end, ..born }]);
     }
 
     #[test]
     fn a_thread_that_is_found_may_end_at_once() {
-        let look = followed().look_at(vec![Record::Ended { time_ns: 200, tid: 8 }]);
+        let look = followed().look_at(vec![TracepointRecord::Ended { time_ns: 200, tid: 8 }]);
         let of = look.threads.iter().filter(|born| born.tid == 8);
         let ends: Vec<bool> = of.map(|born| born.end.is_some()).collect();
         assert_eq!(ends, [false, true]);

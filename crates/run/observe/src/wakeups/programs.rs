@@ -3,9 +3,11 @@
 //! Registers 6 to 9 survive calls, and their use stands above each program.
 
 use super::key::INTERRUPTED;
-use super::layout::Layout;
+use super::layout::FieldOffsets;
 use seatmap_os::bpf::assembler::registers::{R0, R1, R2, R3, R4, R6, R7, R8, R9, STACK};
-use seatmap_os::bpf::assembler::{Assembler, Compare, Helper, Operation, Register, Width};
+use seatmap_os::bpf::assembler::{
+    Assembler, EbpfOperation, EbpfRegister, Helper, JumpCondition, Width,
+};
 use seatmap_os::bpf::{Map, room_for_threads};
 use std::io;
 
@@ -80,7 +82,7 @@ impl Tables {
     /// Begins a program that sees talk: it ends while that is paused. Register 1 stays as it is.
     pub(crate) fn end_if_paused<'a>(&self, code: &'a mut Assembler) -> &'a mut Assembler {
         code.counter(R2, &self.paused, 0).load(Width::Double, R2, R2, 0).jump_if(
-            Compare::Different,
+            JumpCondition::Different,
             R2,
             0,
             "end",
@@ -92,7 +94,7 @@ impl Tables {
 /// process, later the descriptor. On the stack the key lies at -16, its value at [`VALUE`]. A
 /// program that needs more than 48 bytes may get a stack of its own (the kernel rounds 49 up to
 /// 64), which would look like an interrupt's.
-pub(super) fn waking(layout: &Layout, tables: &Tables) -> Assembler {
+pub(super) fn waking(layout: &FieldOffsets, tables: &Tables) -> Assembler {
     let mut code = Assembler::new();
     tables.end_if_paused(&mut code).load(Width::Double, R7, R1, 0).load(
         Width::Word,
@@ -100,20 +102,25 @@ pub(super) fn waking(layout: &Layout, tables: &Tables) -> Assembler {
         R7,
         layout.tgid,
     );
-    look_up_process(&mut code, tables, R9).jump_if(Compare::Equal, R0, 0, "end");
-    code.call(Helper::CurrentTask).calculate(Operation::Move, R8, R0);
+    look_up_process(&mut code, tables, R9).jump_if(JumpCondition::Equal, R0, 0, "end");
+    code.call(Helper::CurrentTask).calculate(EbpfOperation::Move, R8, R0);
     // Thread 0 is a CPU's idle thread: an interrupt woke the other one.
-    code.load(Width::Word, R1, R8, layout.pid).jump_if(Compare::Equal, R1, 0, "interrupt");
-    code.load(Width::Word, R2, R7, layout.pid).jump_if_both(Compare::Equal, R1, R2, "end");
+    code.load(Width::Word, R1, R8, layout.pid).jump_if(JumpCondition::Equal, R1, 0, "interrupt");
+    code.load(Width::Word, R2, R7, layout.pid).jump_if_both(JumpCondition::Equal, R1, R2, "end");
     code.store(Width::Word, STACK, -16, R1).store(Width::Word, STACK, -12, R2);
     // The wakee's process is followed, so that a waker of the same process needs no look-up.
-    code.load(Width::Word, R1, R8, layout.tgid).jump_if_both(Compare::Equal, R1, R9, "followed");
-    look_up_process(&mut code, tables, R1).jump_if(Compare::Different, R0, 0, "followed");
+    code.load(Width::Word, R1, R8, layout.tgid).jump_if_both(
+        JumpCondition::Equal,
+        R1,
+        R9,
+        "followed",
+    );
+    look_up_process(&mut code, tables, R1).jump_if(JumpCondition::Different, R0, 0, "followed");
     outside(&mut code);
     load_call(code.label("followed"), layout);
     // Only the first wakeup of a key looks up the file.
     code.map(R1, &tables.pairs).stack(R2, -16).call(Helper::Lookup).jump_if(
-        Compare::Different,
+        JumpCondition::Different,
         R0,
         0,
         "known",
@@ -121,7 +128,7 @@ pub(super) fn waking(layout: &Layout, tables: &Tables) -> Assembler {
     look_up_file(&mut code, layout);
     insert(&mut code, &tables.pairs, [-16, VALUE]);
     code.label("known")
-        .calculate_number(Operation::Move, R1, 1)
+        .calculate_number(EbpfOperation::Move, R1, 1)
         .count(R0, 0, R1)
         .label("end")
         .end();
@@ -135,7 +142,7 @@ pub(super) fn waking(layout: &Layout, tables: &Tables) -> Assembler {
 pub(crate) fn look_up_process<'a>(
     code: &'a mut Assembler,
     tables: &Tables,
-    process: Register,
+    process: EbpfRegister,
 ) -> &'a mut Assembler {
     code.store(Width::Word, STACK, SCRATCH, process)
         .map(R1, &tables.processes)
@@ -149,46 +156,46 @@ fn outside(code: &mut Assembler) {
     // `look_up_process` has left the process there.
     code.stack(R1, SCRATCH.into())
         .load(Width::Word, R1, R1, 0)
-        .calculate_number(Operation::Move, R2, 0)
-        .calculate(Operation::Subtract, R2, R1)
+        .calculate_number(EbpfOperation::Move, R2, 0)
+        .calculate(EbpfOperation::Subtract, R2, R1)
         .store(Width::Word, STACK, -16, R2)
         .store_number(Width::Word, STACK, -12, 0);
 }
 
 /// The waker's system call and descriptor, into the key. A thread's registers lie at the upper end
 /// of its stack: a stack that is not right below them is an interrupt's.
-fn load_call(code: &mut Assembler, layout: &Layout) {
-    code.calculate(Operation::Move, R1, R8).call(Helper::TaskRegisters);
-    code.calculate(Operation::Move, R2, R0).calculate(Operation::Subtract, R2, STACK);
-    code.load(Width::Word, R1, R0, layout.call).calculate_number(Operation::And, R1, 0xffff);
+fn load_call(code: &mut Assembler, layout: &FieldOffsets) {
+    code.calculate(EbpfOperation::Move, R1, R8).call(Helper::TaskRegisters);
+    code.calculate(EbpfOperation::Move, R2, R0).calculate(EbpfOperation::Subtract, R2, STACK);
+    code.load(Width::Word, R1, R0, layout.call).calculate_number(EbpfOperation::And, R1, 0xffff);
     code.load(Width::Double, R9, R0, layout.argument);
-    code.calculate_number(Operation::Move, R6, INTERRUPTED as i32);
-    code.jump_if(Compare::Above, R2, THREAD_STACK, "interrupted");
-    code.calculate_number(Operation::Move, R6, 0).label("interrupted").calculate(
-        Operation::Or,
+    code.calculate_number(EbpfOperation::Move, R6, INTERRUPTED as i32);
+    code.jump_if(JumpCondition::Above, R2, THREAD_STACK, "interrupted");
+    code.calculate_number(EbpfOperation::Move, R6, 0).label("interrupted").calculate(
+        EbpfOperation::Or,
         R6,
         R1,
     );
     // The first argument of futex(2) is an address.
-    code.jump_if(Compare::Equal, R1, libc::SYS_futex as i32, "no file");
-    code.jump_if(Compare::Above, R9, DESCRIPTORS, "no file").jump("file");
-    code.label("no file").calculate_number(Operation::Move, R9, -1).label("file");
+    code.jump_if(JumpCondition::Equal, R1, libc::SYS_futex as i32, "no file");
+    code.jump_if(JumpCondition::Above, R9, DESCRIPTORS, "no file").jump("file");
+    code.label("no file").calculate_number(EbpfOperation::Move, R9, -1).label("file");
     code.store(Width::Word, STACK, -8, R6).store(Width::Word, STACK, -4, R9);
 }
 
 /// The first count of a new key, the waker's name, and the mode of the file behind its descriptor.
 /// The name is taken here, as a process outside the program may have ended at the next look.
-fn look_up_file(code: &mut Assembler, layout: &Layout) {
+fn look_up_file(code: &mut Assembler, layout: &FieldOffsets) {
     code.store_number(Width::Double, STACK, VALUE, 1);
     code.store_number(Width::Double, STACK, VALUE + 8, 0);
-    code.calculate(Operation::Move, R3, R8);
-    code.calculate_number(Operation::Add, R3, layout.name as i32);
+    code.calculate(EbpfOperation::Move, R3, R8);
+    code.calculate_number(EbpfOperation::Add, R3, layout.name as i32);
     read_kernel(code, i32::from(VALUE) + 16, 16);
-    code.jump_if(Compare::Equal, R9, -1, "insert");
-    code.load(Width::Double, R1, R8, layout.files).jump_if(Compare::Equal, R1, 0, "insert");
-    code.load(Width::Double, R1, R1, layout.table).jump_if(Compare::Equal, R1, 0, "insert");
+    code.jump_if(JumpCondition::Equal, R9, -1, "insert");
+    code.load(Width::Double, R1, R8, layout.files).jump_if(JumpCondition::Equal, R1, 0, "insert");
+    code.load(Width::Double, R1, R1, layout.table).jump_if(JumpCondition::Equal, R1, 0, "insert");
     code.load(Width::Double, R3, R1, layout.descriptors);
-    code.calculate_number(Operation::ShiftLeft, R9, 3).calculate(Operation::Add, R3, R9);
+    code.calculate_number(EbpfOperation::ShiftLeft, R9, 3).calculate(EbpfOperation::Add, R3, R9);
     follow_pointer(code, layout.inode);
     follow_pointer(code, layout.mode);
     code.store_number(Width::Double, STACK, VALUE + 8, 0);
@@ -198,30 +205,28 @@ fn look_up_file(code: &mut Assembler, layout: &Layout) {
 /// Register 3 = the address of a field of the structure to which the pointer at the address in
 /// register 3 points.
 fn follow_pointer(code: &mut Assembler, field: usize) {
-    read_kernel(code, SCRATCH.into(), 8).calculate(Operation::Move, R1, STACK).calculate_number(
-        Operation::Add,
-        R1,
-        SCRATCH.into(),
-    );
-    code.load(Width::Double, R3, R1, 0).calculate_number(Operation::Add, R3, field as i32);
+    read_kernel(code, SCRATCH.into(), 8)
+        .calculate(EbpfOperation::Move, R1, STACK)
+        .calculate_number(EbpfOperation::Add, R1, SCRATCH.into());
+    code.load(Width::Double, R3, R1, 0).calculate_number(EbpfOperation::Add, R3, field as i32);
 }
 
 /// Copies from the kernel's address in register 3 to the stack.
 fn read_kernel(code: &mut Assembler, to: i32, bytes: i32) -> &mut Assembler {
-    code.stack(R1, to).calculate_number(Operation::Move, R2, bytes).call(Helper::ReadKernel)
+    code.stack(R1, to).calculate_number(EbpfOperation::Move, R2, bytes).call(Helper::ReadKernel)
 }
 
 /// Adds a new key with its first count, by their places on the stack, and goes to the end; or to
 /// "lost" where the table is full. Another CPU may have been quicker: then register 0 is its value.
 pub(crate) fn insert(code: &mut Assembler, table: &Map, [key, value]: [i16; 2]) {
     code.map(R1, table).stack(R2, key.into()).stack(R3, value.into()).calculate_number(
-        Operation::Move,
+        EbpfOperation::Move,
         R4,
         NEW,
     );
-    code.call(Helper::Update).jump_if(Compare::Equal, R0, 0, "end");
+    code.call(Helper::Update).jump_if(JumpCondition::Equal, R0, 0, "end");
     code.map(R1, table).stack(R2, key.into()).call(Helper::Lookup).jump_if(
-        Compare::Equal,
+        JumpCondition::Equal,
         R0,
         0,
         "lost",
@@ -229,28 +234,28 @@ pub(crate) fn insert(code: &mut Assembler, table: &Map, [key, value]: [i16; 2]) 
 }
 
 fn count<'a>(code: &'a mut Assembler, tables: &Tables, counter: u32) -> &'a mut Assembler {
-    code.calculate_number(Operation::Move, R1, 1)
+    code.calculate_number(EbpfOperation::Move, R1, 1)
         .counter(R2, &tables.counters, counter)
         .count(R2, 0, R1)
 }
 
 /// `sched_process_fork(creator, created)`: 6 the creator, 7 the created, 8 and 9 their processes.
 /// On the stack the created thread's number lies at -64, and its record at -56.
-pub(super) fn fork(layout: &Layout, tables: &Tables) -> Assembler {
+pub(super) fn fork(layout: &FieldOffsets, tables: &Tables) -> Assembler {
     let mut code = Assembler::new();
     code.load(Width::Double, R6, R1, 0).load(Width::Double, R7, R1, 8);
     code.load(Width::Word, R8, R6, layout.tgid).load(Width::Word, R9, R7, layout.tgid);
-    look_up_process(&mut code, tables, R8).jump_if(Compare::Different, R0, 0, "follow");
+    look_up_process(&mut code, tables, R8).jump_if(JumpCondition::Different, R0, 0, "follow");
     code.counter(R1, &tables.launcher, 0).load(Width::Double, R1, R1, 0);
-    code.jump_if_both(Compare::Different, R1, R8, "end").label("follow");
-    code.jump_if_both(Compare::Equal, R8, R9, "thread");
+    code.jump_if_both(JumpCondition::Different, R1, R8, "end").label("follow");
+    code.jump_if_both(JumpCondition::Equal, R8, R9, "thread");
     code.store(Width::Word, STACK, -8, R9).store_number(Width::Word, STACK, -4, 1);
     code.map(R1, &tables.processes).stack(R2, -8).stack(R3, -4).calculate_number(
-        Operation::Move,
+        EbpfOperation::Move,
         R4,
         ANY,
     );
-    code.call(Helper::Update).jump_if(Compare::Different, R0, 0, "lost").label("thread");
+    code.call(Helper::Update).jump_if(JumpCondition::Different, R0, 0, "lost").label("thread");
     code.call(Helper::Clock).store(Width::Double, STACK, -56, R0);
     for at in [-48, -40, -24, -16] {
         code.store_number(Width::Double, STACK, at, 0);
@@ -259,39 +264,43 @@ pub(super) fn fork(layout: &Layout, tables: &Tables) -> Assembler {
     code.store(Width::Word, STACK, -28, R9);
     code.load(Width::Word, R1, R7, layout.pid).store(Width::Word, STACK, -64, R1);
     code.map(R1, &tables.threads).stack(R2, -64).stack(R3, -56).calculate_number(
-        Operation::Move,
+        EbpfOperation::Move,
         R4,
         ANY,
     );
-    code.call(Helper::Update).jump_if(Compare::Different, R0, 0, "lost").label("end").end();
+    code.call(Helper::Update).jump_if(JumpCondition::Different, R0, 0, "lost").label("end").end();
     count(code.label("lost"), tables, LOST_THREADS).end();
     code
 }
 
 /// `sched_process_exit(thread)`: 6 the thread, 8 its record, 9 the time. On the stack its process
 /// lies at [`SCRATCH`], its number at -4.
-pub(super) fn exit(layout: &Layout, tables: &Tables) -> Assembler {
+pub(super) fn exit(layout: &FieldOffsets, tables: &Tables) -> Assembler {
     let mut code = Assembler::new();
     code.load(Width::Double, R6, R1, 0).load(Width::Word, R7, R6, layout.tgid);
-    look_up_process(&mut code, tables, R7).jump_if(Compare::Equal, R0, 0, "end");
+    look_up_process(&mut code, tables, R7).jump_if(JumpCondition::Equal, R0, 0, "end");
     code.load(Width::Word, R1, R6, layout.pid).store(Width::Word, STACK, -4, R1);
     code.map(R1, &tables.threads).stack(R2, -4).call(Helper::Lookup).jump_if(
-        Compare::Equal,
+        JumpCondition::Equal,
         R0,
         0,
         "process",
     );
-    code.calculate(Operation::Move, R8, R0).call(Helper::Clock).calculate(Operation::Move, R9, R0);
+    code.calculate(EbpfOperation::Move, R8, R0).call(Helper::Clock).calculate(
+        EbpfOperation::Move,
+        R9,
+        R0,
+    );
     code.load(Width::Double, R1, R6, layout.run_ns).store(Width::Double, R8, 16, R1);
-    code.calculate(Operation::Move, R1, R8).calculate_number(Operation::Add, R1, 32);
-    code.calculate_number(Operation::Move, R2, 16).calculate(Operation::Move, R3, R6);
-    code.calculate_number(Operation::Add, R3, layout.name as i32).call(Helper::ReadKernel);
+    code.calculate(EbpfOperation::Move, R1, R8).calculate_number(EbpfOperation::Add, R1, 32);
+    code.calculate_number(EbpfOperation::Move, R2, 16).calculate(EbpfOperation::Move, R3, R6);
+    code.calculate_number(EbpfOperation::Add, R3, layout.name as i32).call(Helper::ReadKernel);
     // A record with an end is whole, and may be taken off.
     code.store(Width::Double, R8, 8, R9).label("process");
     // `live` is 0 when the last thread of a process ends: the kernel lowers it before this
     // tracepoint.
     code.load(Width::Double, R1, R6, layout.signal).load(Width::Word, R1, R1, layout.living);
-    code.jump_if(Compare::Different, R1, 0, "end");
+    code.jump_if(JumpCondition::Different, R1, 0, "end");
     code.map(R1, &tables.processes)
         .stack(R2, SCRATCH.into())
         .call(Helper::Delete)

@@ -27,7 +27,7 @@ fn range(address: u64, length: usize, whole: usize) -> io::Result<std::ops::Rang
     if end > whole { Err(io::ErrorKind::InvalidInput.into()) } else { Ok(start..end) }
 }
 
-impl ProgramMemory for Room {
+impl TraceeMemory for Room {
     fn read(&self, address: u64, into: &mut [u8]) -> io::Result<()> {
         let room = self.0.borrow();
         into.copy_from_slice(&room[range(address, into.len(), room.len())?]);
@@ -46,14 +46,19 @@ fn own() -> Tid {
     std::process::id() as Tid
 }
 
-fn kernel(allowed: &str) -> Answers {
+fn kernel(allowed: &str) -> PretendedKernel {
     let allowed = CpuSet::of_list(allowed).unwrap();
     let topology = small().topology;
     let machine = PretendedMachine::new("small", topology, Some(&allowed), &CpuSet::default());
-    Answers::new(machine.unwrap(), own())
+    PretendedKernel::new(machine.unwrap(), own())
 }
 
-fn asked_of(kernel: &mut Answers, call: TrappedCall, arguments: &[u64], room: &Room) -> CallAnswer {
+fn asked_of(
+    kernel: &mut PretendedKernel,
+    call: TrappedCall,
+    arguments: &[u64],
+    room: &Room,
+) -> CallAnswer {
     let mut all = [0; 6];
     all[..arguments.len()].copy_from_slice(arguments);
     let call = ProgramCall { tid: own(), call, arguments: all, memory: room, at_s: 1.0 };
@@ -65,8 +70,9 @@ fn masks_are_given_and_cut_as_the_kernel_does() {
     use TrappedCall::{GetAffinity, SetAffinity};
     let mut kernel = kernel("0-5");
     let room = Room::with(&[0xff; 16]);
-    let get =
-        |kernel: &mut Answers, bytes: u64| asked_of(kernel, GetAffinity, &[0, bytes, AT], &room);
+    let get = |kernel: &mut PretendedKernel, bytes: u64| {
+        asked_of(kernel, GetAffinity, &[0, bytes, AT], &room)
+    };
     assert_eq!(get(&mut kernel, 128), CallAnswer::Value(8));
     assert_eq!(room.bytes(9), [0x3f, 0, 0, 0, 0, 0, 0, 0, 0xff]);
     assert_eq!(get(&mut kernel, 12), CallAnswer::Failure(libc::EINVAL));
@@ -116,7 +122,7 @@ fn memory_goes_where_policies_say() {
     assert_eq!(asked_of(&mut kernel, SetPolicy, &[2, 0, 0], &room), refused);
     let bound = asked_of(&mut kernel, BindMemory, &[8192, 4096, 2, AT, 65, 0], &Room::with(&[1]));
     assert_eq!(bound, CallAnswer::Value(0));
-    let node = |kernel: &mut Answers, address: u64| {
+    let node = |kernel: &mut PretendedKernel, address: u64| {
         let room = Room::with(&[]);
         asked_of(kernel, GetPolicy, &[AT, 0, 0, address, OF_NODE | OF_ADDRESS], &room);
         room.bytes(1)[0]

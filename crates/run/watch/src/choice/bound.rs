@@ -1,16 +1,16 @@
 //! The programs that somebody has bound.
 
 use super::{ChoiceError, programs};
-use crate::files::Files;
+use crate::files::SystemFiles;
 use crate::seating::CellCpus;
-use seatmap_os::hierarchy::{Groups, Hierarchies};
-use seatmap_os::sched::Status;
+use seatmap_os::hierarchy::{ControlGroups, Hierarchies};
+use seatmap_os::sched::ThreadStatus;
 use seatmap_os::{CpuSet, Tid, isolated, layout};
 use std::collections::{BTreeSet, HashMap};
 
 /// The processes with a thread that may not run on all CPUs that its control group allows.
 pub(super) fn processes(
-    files: &mut Files,
+    files: &mut SystemFiles,
     known: &BTreeSet<Tid>,
 ) -> Result<BTreeSet<Tid>, ChoiceError> {
     let mut defaults = Defaults::read(files);
@@ -22,7 +22,7 @@ pub(super) fn processes(
             // Only the kernel of this computer can be asked; another root has files alone.
             let mask = files.asked_mask(tid).or_else(|| {
                 let status = files.proc.status(program.pid, tid).ok()?;
-                Status::parse(status).mask()
+                ThreadStatus::parse(status).mask()
             });
             mask.is_some_and(|mask| !allowed.contains(&mask))
         });
@@ -44,11 +44,11 @@ struct Defaults {
     /// The CPUs of cells: threads that leave them alone were not bound by their program.
     cells: CpuSet,
     hierarchies: Hierarchies,
-    known: HashMap<Groups, Vec<CpuSet>>,
+    known: HashMap<ControlGroups, Vec<CpuSet>>,
 }
 
 impl Defaults {
-    fn read(files: &Files) -> Self {
+    fn read(files: &SystemFiles) -> Self {
         let isolated = isolated::beside_others(&files.root);
         let online = layout::online(&files.root).unwrap_or_default();
         let hierarchies = Hierarchies::read(&files.root);
@@ -59,7 +59,7 @@ impl Defaults {
 
     /// All CPUs that the process's group allows; and these without the isolated ones, on which
     /// nothing starts that was not put there.
-    fn of(&mut self, files: &mut Files, pid: Tid) -> Vec<CpuSet> {
+    fn of(&mut self, files: &mut SystemFiles, pid: Tid) -> Vec<CpuSet> {
         let membership = files.proc.read(format_args!("{pid}/cgroup")).map(String::from_utf8_lossy);
         let groups = membership
             .map(|text| self.hierarchies.groups(&files.root, pid, &text))

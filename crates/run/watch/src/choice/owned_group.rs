@@ -2,7 +2,7 @@
 //! and steps.
 
 use super::{ChoiceError, last_part, members, unit_of};
-use crate::files::Files;
+use crate::files::SystemFiles;
 use crate::glob;
 use seatmap_os::hierarchy::Hierarchies;
 use seatmap_os::root::FileError;
@@ -37,7 +37,7 @@ pub fn of_step(root: &Root, step: &str) -> Result<Vec<PathBuf>, FileError> {
 
 /// The processes of a domain: its vCPUs, its I/O threads, and its emulator.
 pub(super) fn domain_processes(
-    files: &mut Files,
+    files: &mut SystemFiles,
     known: &BTreeSet<Tid>,
     name: &str,
 ) -> Result<BTreeSet<Tid>, ChoiceError> {
@@ -54,7 +54,7 @@ pub(super) fn domain_processes(
 
 /// The processes of a step or job.
 pub(super) fn step_processes(
-    files: &mut Files,
+    files: &mut SystemFiles,
     known: &BTreeSet<Tid>,
     step: &str,
 ) -> Result<BTreeSet<Tid>, ChoiceError> {
@@ -210,9 +210,11 @@ mod tests {
         assert_eq!(of_domain(&root, "web").unwrap(), [PathBuf::from(scope)]);
         assert!(of_domain(&root, "mail").unwrap().is_empty());
         assert_eq!(of_step(&root, "5.0").unwrap(), [PathBuf::from(step)]);
-        let told = super::super::Choice::Domain("web".into()).pids(&root).unwrap_err().to_string();
+        let told =
+            super::super::ProcessChoice::Domain("web".into()).pids(&root).unwrap_err().to_string();
         assert_eq!(told, "libvirt domain 'web' among the control groups has no processes now");
-        let told = super::super::Choice::Step("6.0".into()).pids(&root).unwrap_err().to_string();
+        let told =
+            super::super::ProcessChoice::Step("6.0".into()).pids(&root).unwrap_err().to_string();
         assert_eq!(told, "there is no Slurm step '6.0' among the control groups");
     }
 }

@@ -1,7 +1,7 @@
 //! The Slurm step that this program runs in.
 
 use super::{ChoiceError, members, programs, variable, without_launchers};
-use crate::files::Files;
+use crate::files::SystemFiles;
 use seatmap_os::Tid;
 use seatmap_os::hierarchy::Hierarchies;
 use std::collections::BTreeSet;
@@ -10,7 +10,7 @@ use std::path::PathBuf;
 /// The processes of the step: the members of its control group, or where Slurm makes none, those
 /// that have the same numbers in their environment.
 pub(super) fn processes(
-    files: &mut Files,
+    files: &mut SystemFiles,
     known: &BTreeSet<Tid>,
 ) -> Result<BTreeSet<Tid>, ChoiceError> {
     let membership = files.root.read("/proc/self/cgroup").unwrap_or_default();
@@ -39,7 +39,10 @@ fn end_of_part(path: &str, beginning: &str) -> Option<usize> {
     Some(path[at..].find('/').map_or(path.len(), |length| at + length))
 }
 
-fn by_environment(files: &mut Files, known: &BTreeSet<Tid>) -> Result<BTreeSet<Tid>, ChoiceError> {
+fn by_environment(
+    files: &mut SystemFiles,
+    known: &BTreeSet<Tid>,
+) -> Result<BTreeSet<Tid>, ChoiceError> {
     let text =
         files.proc.read(format_args!("self/environ")).map(<[u8]>::to_vec).unwrap_or_default();
     let job = own_variable(&text, "SLURM_JOB_ID").ok_or(ChoiceError::NotInStep)?;
@@ -56,7 +59,7 @@ fn by_environment(files: &mut Files, known: &BTreeSet<Tid>) -> Result<BTreeSet<T
 }
 
 /// Whether a process was started in this step, or in any of the job where none is named.
-fn is_of_step(files: &Files, pid: Tid, job: &str, step: Option<&str>) -> bool {
+fn is_of_step(files: &SystemFiles, pid: Tid, job: &str, step: Option<&str>) -> bool {
     if variable(files, pid, "SLURM_JOB_ID").as_deref() != Some(job) {
         return false;
     }

@@ -31,26 +31,26 @@ fn made() -> Made {
     made
 }
 
-fn chosen(made: &Made, choice: &Choice) -> Vec<Tid> {
-    let mut files = Files::open(&made.options().root).unwrap();
+fn chosen(made: &Made, choice: &ProcessChoice) -> Vec<Tid> {
+    let mut files = SystemFiles::open(&made.options().root).unwrap();
     choice.processes(&mut files).unwrap().into_iter().collect()
 }
 
-fn refused(made: &Made, choice: &Choice) -> String {
-    let mut files = Files::open(&made.options().root).unwrap();
+fn refused(made: &Made, choice: &ProcessChoice) -> String {
+    let mut files = SystemFiles::open(&made.options().root).unwrap();
     choice.processes(&mut files).unwrap_err().to_string()
 }
 
 #[test]
 fn numbers_come_before_a_group_and_a_group_before_a_name() {
     let [group, name] = ["/a", "redis*"].map(|text| Some(text.to_owned()));
-    assert_eq!(Choice::named(&[], true, None, None), None);
-    let by_name = Choice::named(&[], false, None, name.clone());
-    assert_eq!(by_name, Some(Choice::Name("redis*".to_owned())));
-    let by_group = Choice::named(&[], false, group.clone(), name.clone());
-    assert_eq!(by_group, Some(Choice::Group("/a".to_owned())));
-    let pids = Choice::named(&[7], true, group, name);
-    assert_eq!(pids, Some(Choice::Processes { pids: vec![7], with_children: true }));
+    assert_eq!(ProcessChoice::named(&[], true, None, None), None);
+    let by_name = ProcessChoice::named(&[], false, None, name.clone());
+    assert_eq!(by_name, Some(ProcessChoice::Name("redis*".to_owned())));
+    let by_group = ProcessChoice::named(&[], false, group.clone(), name.clone());
+    assert_eq!(by_group, Some(ProcessChoice::Group("/a".to_owned())));
+    let pids = ProcessChoice::named(&[7], true, group, name);
+    assert_eq!(pids, Some(ProcessChoice::Processes { pids: vec![7], with_children: true }));
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn processes_are_chosen_by_number_with_and_without_children() {
     let made = made();
     assert_eq!(chosen(&made, &pids(&[11])), [11]);
     assert_eq!(chosen(&made, &pids(&[12])), [11], "a thread stands for its process");
-    let with_children = |pid| Choice::Processes { pids: vec![pid], with_children: true };
+    let with_children = |pid| ProcessChoice::Processes { pids: vec![pid], with_children: true };
     assert_eq!(
         (chosen(&made, &with_children(10)), chosen(&made, &with_children(13))),
         (vec![10, 11, 13], vec![13])
@@ -82,19 +82,22 @@ fn a_process_that_has_ended_is_listed_and_not_there() {
 fn groups_and_units_are_found_with_all_below_them() {
     let made = made();
     for choice in [
-        Choice::Group("/a/redis.service".into()),
-        Choice::Group("/cg/a".into()),
-        Choice::Unit("redis".into()),
-        Choice::Unit("redis.service".into()),
+        ProcessChoice::Group("/a/redis.service".into()),
+        ProcessChoice::Group("/cg/a".into()),
+        ProcessChoice::Unit("redis".into()),
+        ProcessChoice::Unit("redis.service".into()),
     ] {
         assert_eq!(chosen(&made, &choice), [11, 13], "{choice:?}");
     }
     let text = "there is no control group '/b/reds.service'; did you mean 'redis.service'?";
-    assert_eq!(refused(&made, &Choice::Group("/b/reds.service".into())), text);
+    assert_eq!(refused(&made, &ProcessChoice::Group("/b/reds.service".into())), text);
     let text =
         "there is no systemd unit 'redsi' among the control groups; did you mean 'redis.service'?";
-    assert_eq!(refused(&made, &Choice::Unit("redsi".into())), text);
-    assert!(refused(&made, &Choice::Unit("empty.scope".into())).ends_with("has no processes now"));
+    assert_eq!(refused(&made, &ProcessChoice::Unit("redsi".into())), text);
+    assert!(
+        refused(&made, &ProcessChoice::Unit("empty.scope".into()))
+            .ends_with("has no processes now")
+    );
 }
 
 #[test]
@@ -102,7 +105,7 @@ fn names_are_those_of_the_file_or_the_first_thread() {
     let made = made();
     std::os::unix::fs::symlink("/opt/bin/long-name-of-a-program", made.path("proc/13/exe"))
         .unwrap();
-    let by_name = |name: &str| Choice::Name(name.to_owned());
+    let by_name = |name: &str| ProcessChoice::Name(name.to_owned());
     assert_eq!(chosen(&made, &by_name("redis*")), [11]);
     assert_eq!(chosen(&made, &by_name("long-name-*-program")), [13]);
     assert_eq!(chosen(&made, &by_name("*d*")), [11, 13, 20], "the kernel's own are left out");
@@ -113,49 +116,52 @@ fn names_are_those_of_the_file_or_the_first_thread() {
 #[test]
 fn bound_programs_are_those_with_a_mask_of_their_own() {
     let made = made();
-    assert_eq!(chosen(&made, &Choice::Bound), [20]);
+    assert_eq!(chosen(&made, &ProcessChoice::Bound), [20]);
     made.write("sys/devices/system/cpu/isolated", "0\n");
     made.thread(11, 12, &MadeThread { mask: "0", ..worker() });
-    assert_eq!(chosen(&made, &Choice::Bound), [11], "CPU 1 is what is left to all");
+    assert_eq!(chosen(&made, &ProcessChoice::Bound), [11], "CPU 1 is what is left to all");
     made.end("20");
     made.end("11");
-    assert!(refused(&made, &Choice::Bound).contains("no processes"));
+    assert!(refused(&made, &ProcessChoice::Bound).contains("no processes"));
 }
 
 #[test]
 fn all_and_several() {
     let made = made();
-    assert_eq!(chosen(&made, &Choice::All), [10, 11, 13, 20]);
-    assert_eq!(chosen(&made, &Choice::Any(vec![pids(&[20]), Choice::Name("sh".into())])), [10, 20]);
+    assert_eq!(chosen(&made, &ProcessChoice::All), [10, 11, 13, 20]);
+    assert_eq!(
+        chosen(&made, &ProcessChoice::Any(vec![pids(&[20]), ProcessChoice::Name("sh".into())])),
+        [10, 20]
+    );
 }
 
 #[test]
 fn a_slurm_step_is_a_group_or_an_environment() {
     let made = made();
     assert!(matches!(
-        Choice::SlurmStep.processes(&mut Files::open(&made.options().root).unwrap()),
+        ProcessChoice::SlurmStep.processes(&mut SystemFiles::open(&made.options().root).unwrap()),
         Err(ChoiceError::NotInStep)
     ));
     let environment = |job: u32, step: u32| format!("SLURM_JOB_ID={job}\0SLURM_STEP_ID={step}\0");
     for (pid, job, step) in [("self", 5, 0), ("11", 5, 0), ("13", 5, 1), ("20", 6, 0)] {
         made.write(&format!("proc/{pid}/environ"), environment(job, step));
     }
-    assert_eq!(chosen(&made, &Choice::SlurmStep), [11]);
+    assert_eq!(chosen(&made, &ProcessChoice::SlurmStep), [11]);
     made.write("proc/self/cgroup", "0::/slurm/uid_7/job_5/step_0/task_3\n");
     made.write("cg/slurm/uid_7/job_5/step_0/cgroup.procs", "");
     made.write("cg/slurm/uid_7/job_5/step_0/task_1/cgroup.procs", "20\n");
-    assert_eq!(chosen(&made, &Choice::SlurmStep), [20]);
+    assert_eq!(chosen(&made, &ProcessChoice::SlurmStep), [20]);
 }
 
 #[test]
 fn this_computer_has_programs() {
-    let mut files = Files::open(&seatmap_os::Root::new("/")).unwrap();
-    assert!(!Choice::All.processes(&mut files).unwrap().is_empty());
-    assert!(Choice::Name("no program has this name".into()).processes(&mut files).is_err());
-    assert!(Choice::Group("/no such group".into()).processes(&mut files).is_err());
+    let mut files = SystemFiles::open(&seatmap_os::Root::new("/")).unwrap();
+    assert!(!ProcessChoice::All.processes(&mut files).unwrap().is_empty());
+    assert!(ProcessChoice::Name("no program has this name".into()).processes(&mut files).is_err());
+    assert!(ProcessChoice::Group("/no such group".into()).processes(&mut files).is_err());
     let own = Tid::try_from(std::process::id()).unwrap();
     assert_eq!(
-        Choice::Processes { pids: vec![own], with_children: false }
+        ProcessChoice::Processes { pids: vec![own], with_children: false }
             .processes(&mut files)
             .unwrap()
             .len(),

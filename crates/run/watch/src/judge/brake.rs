@@ -2,9 +2,9 @@
 //! quota. As with quotas, the waits that the kernel counts decide, and the time of all threads
 //! together: one of many threads has little of it.
 
-use super::facts::{Facts, Sitter, count, union};
+use super::facts::{SeatingFacts, Sitter, count, union};
 use crate::finding::Finding;
-use crate::remedy::Remedy;
+use crate::remedy::SeatingRemedy;
 use crate::seating::GroupBrake;
 use seatmap_data::statistics::words::{agreeing, times_a_second};
 use std::collections::{BTreeMap, HashSet};
@@ -28,11 +28,11 @@ const SMALL_PERCENT: f64 = 20.0;
 /// whole periods.
 const NEAR_PERCENT: f64 = 4.0;
 
-pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
+pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     facts.seating.brakes.iter().filter_map(|brake| of_brake(facts, brake)).collect()
 }
 
-fn of_brake(facts: &Facts, brake: &GroupBrake) -> Option<Finding> {
+fn of_brake(facts: &SeatingFacts, brake: &GroupBrake) -> Option<Finding> {
     let GroupBrake { group, file, words, .. } = brake;
     let name = file.rsplit('/').next().unwrap_or_default();
     let held = held(facts, brake, name);
@@ -85,15 +85,19 @@ fn of_brake(facts: &Facts, brake: &GroupBrake) -> Option<Finding> {
         ))
     } else {
         finding.mended_by(match brake.real_time_percent {
-            Some(_) => Remedy::lift_throttling(file),
-            None => Remedy::release_group(file, brake.unit.as_deref()),
+            Some(_) => SeatingRemedy::lift_throttling(file),
+            None => SeatingRemedy::release_group(file, brake.unit.as_deref()),
         })
     })
 }
 
 /// The threads that a setting with this name holds back. Threads that are stopped for memory are
 /// not known.
-fn held<'f, 'a>(facts: &'f Facts<'a>, brake: &GroupBrake, name: &str) -> Vec<&'f Sitter<'a>> {
+fn held<'f, 'a>(
+    facts: &'f SeatingFacts<'a>,
+    brake: &GroupBrake,
+    name: &str,
+) -> Vec<&'f Sitter<'a>> {
     let tids: HashSet<_> = brake.tids.iter().collect();
     let members = facts.sitters.iter().filter(|sitter| tids.contains(&sitter.tid()));
     let mut members: Vec<&Sitter> = members.collect();
@@ -122,7 +126,7 @@ fn held<'f, 'a>(facts: &'f Facts<'a>, brake: &GroupBrake, name: &str) -> Vec<&'f
 
 /// The time that other programs had of the CPUs of these threads, in percent of one CPU; `None` if
 /// the kernel does not say how busy they were.
-fn others_percent(facts: &Facts, sitters: &[&Sitter]) -> Option<f64> {
+fn others_percent(facts: &SeatingFacts, sitters: &[&Sitter]) -> Option<f64> {
     let cpus = union(sitters);
     let busy = cpus.iter().map(|cpu| facts.busy_percent(cpu)).sum::<Option<f64>>()?;
     let own = facts.sitters.iter().filter(|one| !one.mask.within(&cpus).is_empty());

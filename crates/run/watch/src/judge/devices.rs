@@ -1,14 +1,14 @@
 //! `device-near`: threads beside the accelerators and network cards that they use.
 
-use super::facts::{Facts, Sitter, cpus, union};
+use super::facts::{SeatingFacts, Sitter, cpus, union};
 use crate::finding::Finding;
-use crate::remedy::Remedy;
-use crate::seating::{Device, Process};
+use crate::remedy::SeatingRemedy;
+use crate::seating::{OpenDevice, Process};
 use seatmap_os::CpuSet;
 
 /// Processes whose threads may not run next to a device that they have open. Where none has one
 /// open, nothing was judged.
-pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
+pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     if facts.programs().all(|(process, _)| process.devices.is_empty()) {
         let what =
             "no program was seen with an accelerator or a network card open: nothing was judged";
@@ -26,7 +26,12 @@ pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
         .collect()
 }
 
-fn far(facts: &Facts, process: &Process, sitters: &[&Sitter], device: &Device) -> Option<Finding> {
+fn far(
+    facts: &SeatingFacts,
+    process: &Process,
+    sitters: &[&Sitter],
+    device: &OpenDevice,
+) -> Option<Finding> {
     let listed = device.cpus.as_deref().and_then(CpuSet::of_list).filter(|near| !near.is_empty());
     let of_node = device.node.map(|node| facts.cpus_of(|pu| pu.numa, node));
     let Some(near) = listed.or(of_node.filter(|near| !near.is_empty())) else {
@@ -64,7 +69,7 @@ fn far(facts: &Facts, process: &Process, sitters: &[&Sitter], device: &Device) -
         .of(process.pid)
         .tids(subjects.iter().map(|sitter| sitter.tid()));
     let finding = finding.on(&union(subjects).without(&near)).at_most(first.thread.age_s);
-    Some(finding.mended_by(Remedy::bind_all(&near, process.pid)))
+    Some(finding.mended_by(SeatingRemedy::bind_all(&near, process.pid)))
 }
 
 #[cfg(test)]

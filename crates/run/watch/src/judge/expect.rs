@@ -1,11 +1,11 @@
 //! `expect`: threads and the seats of a plan or report.
 
-use super::facts::{Facts, Sitter, count, cpus};
-use super::moved::{Elsewhere, MOST};
+use super::facts::{SeatingFacts, Sitter, count, cpus};
+use super::moved::{MOST, OffMaskCpus};
 use super::variables;
 use crate::expected::{Expected, ExpectedSeat};
 use crate::finding::Finding;
-use crate::remedy::Remedy;
+use crate::remedy::SeatingRemedy;
 use seatmap_os::Tid;
 use std::collections::{BTreeMap, HashSet};
 
@@ -14,7 +14,7 @@ const RULE: &str = "expect";
 type Pair<'p, 'a> = (&'p Sitter<'a>, &'p ExpectedSeat);
 
 /// Threads that do not have their seat, threads that have none, and seats without a thread.
-pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
+pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     let Some(expected) = facts.expected else { return Vec::new() };
     let pairs = facts.seated(expected);
     let mut found = elsewhere(facts, &pairs);
@@ -31,7 +31,7 @@ pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
 }
 
 /// Threads whose mask is another than their seat, a finding for each process.
-fn elsewhere(facts: &Facts, pairs: &[Pair]) -> Vec<Finding> {
+fn elsewhere(facts: &SeatingFacts, pairs: &[Pair]) -> Vec<Finding> {
     let mut by_process: BTreeMap<Tid, Vec<Pair>> = BTreeMap::new();
     for (sitter, seat) in pairs.iter().filter(|(sitter, seat)| sitter.mask != seat.cpus) {
         by_process.entry(sitter.thread.pid).or_default().push((sitter, seat));
@@ -47,7 +47,7 @@ fn was_elsewhere(expected: &Expected, pairs: &[Pair]) -> Vec<Finding> {
 
 fn elsewhere_of_pair(expected: &Expected, (sitter, seat): &Pair) -> Option<Finding> {
     let elsewhere =
-        Elsewhere::than(sitter.thread, &seat.cpus).filter(|_| sitter.mask == seat.cpus)?;
+        OffMaskCpus::than(sitter.thread, &seat.cpus).filter(|_| sitter.mask == seat.cpus)?;
     let label = &seat.label;
     let seated = cpus(&seat.cpus);
     let what = format!(
@@ -63,7 +63,7 @@ fn elsewhere_of_pair(expected: &Expected, (sitter, seat): &Pair) -> Option<Findi
     Some(finding.measured(elsewhere.percent, "percent of the looks"))
 }
 
-fn of_process(facts: &Facts, pid: Tid, wrong: &[Pair], pairs: &[Pair]) -> Finding {
+fn of_process(facts: &SeatingFacts, pid: Tid, wrong: &[Pair], pairs: &[Pair]) -> Finding {
     let mut what = wrong
         .iter()
         .take(MOST)
@@ -95,11 +95,14 @@ fn of_process(facts: &Facts, pid: Tid, wrong: &[Pair], pairs: &[Pair]) -> Findin
 }
 
 /// A command for each thread whose control group allows its seat. The others are [`impossible`].
-fn remedies<'p>(facts: &'p Facts, wrong: &'p [Pair]) -> impl Iterator<Item = Remedy> + 'p {
+fn remedies<'p>(
+    facts: &'p SeatingFacts,
+    wrong: &'p [Pair],
+) -> impl Iterator<Item = SeatingRemedy> + 'p {
     wrong
         .iter()
         .filter(|(sitter, seat)| seat.cpus.is_subset(&facts.allowed_to(sitter)))
-        .map(|(sitter, seat)| Remedy::bind(&seat.cpus, [sitter.tid()]))
+        .map(|(sitter, seat)| SeatingRemedy::bind(&seat.cpus, [sitter.tid()]))
 }
 
 /// Processes that belong on another computer.
@@ -112,11 +115,11 @@ fn misplaced(expected: &Expected) -> impl Iterator<Item = Finding> {
 }
 
 /// Seats that the control group of their thread forbids.
-fn impossible(facts: &Facts, pairs: &[Pair]) -> Vec<Finding> {
+fn impossible(facts: &SeatingFacts, pairs: &[Pair]) -> Vec<Finding> {
     pairs.iter().filter_map(|pair| impossible_seat(facts, pair)).collect()
 }
 
-fn impossible_seat(facts: &Facts, (sitter, seat): &Pair) -> Option<Finding> {
+fn impossible_seat(facts: &SeatingFacts, (sitter, seat): &Pair) -> Option<Finding> {
     let pid = sitter.thread.pid;
     let outside = seat.cpus.without(&facts.allowed_to(sitter));
     // A CPU that does not run is not missing because of a control group.
@@ -137,7 +140,7 @@ fn impossible_seat(facts: &Facts, (sitter, seat): &Pair) -> Option<Finding> {
 }
 
 /// Threads for which no seat is meant: wrong where they are busy on the seats of others.
-fn without_seat(facts: &Facts, expected: &Expected, pairs: &[Pair]) -> Option<Finding> {
+fn without_seat(facts: &SeatingFacts, expected: &Expected, pairs: &[Pair]) -> Option<Finding> {
     let seated: HashSet<Tid> = pairs.iter().map(|(sitter, _)| sitter.tid()).collect();
     let extra: Vec<&Sitter> = facts
         .sitters
@@ -162,7 +165,7 @@ fn without_seat(facts: &Facts, expected: &Expected, pairs: &[Pair]) -> Option<Fi
     Some(if busy.is_empty() || rest.is_empty() {
         finding
     } else {
-        finding.mended_by(Remedy::bind(&rest, busy.iter().map(|sitter| sitter.tid())))
+        finding.mended_by(SeatingRemedy::bind(&rest, busy.iter().map(|sitter| sitter.tid())))
     })
 }
 

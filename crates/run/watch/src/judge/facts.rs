@@ -2,7 +2,7 @@
 
 use super::quota::stopped_threads;
 use crate::expected::{Expected, ExpectedSeat};
-use crate::seating::{CellCpus, Group, Process, Seating, Thread};
+use crate::seating::{CellCpus, ControlGroup, Process, Seating, WatchedThread};
 use seatmap_data::machine::{CoreKind, Pu, Topology};
 pub(crate) use seatmap_data::statistics::words::counted as count;
 use seatmap_os::{CpuSet, Tid};
@@ -32,7 +32,7 @@ const SHARES_PERCENT: f64 = 10.0;
 const SAME_AGE_S: f64 = 0.05;
 
 /// The seating, and what each rule asks of it.
-pub(crate) struct Facts<'a> {
+pub(crate) struct SeatingFacts<'a> {
     pub seating: &'a Seating,
     pub topology: &'a Topology,
     /// The CPUs that are known to run.
@@ -63,7 +63,7 @@ struct Promised {
 
 /// A thread with its mask.
 pub(crate) struct Sitter<'a> {
-    pub thread: &'a Thread,
+    pub thread: &'a WatchedThread,
     pub mask: CpuSet,
     /// Whether somebody has bound it: it may not use all usual CPUs.
     pub is_bound: bool,
@@ -115,7 +115,7 @@ impl Sitter<'_> {
     }
 }
 
-impl<'a> Facts<'a> {
+impl<'a> SeatingFacts<'a> {
     pub fn new(
         seating: &'a Seating,
         topology: &'a Topology,
@@ -138,7 +138,7 @@ impl<'a> Facts<'a> {
         let processes = seating.processes.iter().map(|process| (process.pid, process)).collect();
         let busy_percent =
             seating.cpus.iter().filter_map(|cpu| Some((cpu.cpu, cpu.busy_percent?))).collect();
-        let mut facts = Facts {
+        let mut facts = SeatingFacts {
             seating,
             topology,
             online,
@@ -248,7 +248,7 @@ impl<'a> Facts<'a> {
     }
 
     /// The control group of a thread.
-    pub fn group_of(&self, sitter: &Sitter<'a>) -> Option<&'a Group> {
+    pub fn group_of(&self, sitter: &Sitter<'a>) -> Option<&'a ControlGroup> {
         sitter.thread.group.as_ref().or_else(|| self.process(sitter.thread.pid)?.group.as_ref())
     }
 
@@ -313,7 +313,7 @@ impl<'a> Facts<'a> {
     }
 
     /// The first CPU among these in a part of its own: no CPU of that part is given to another
-    /// thread, as in [`Facts::promise`].
+    /// thread, as in [`SeatingFacts::promise`].
     pub fn promise_part(
         &self,
         to: Tid,
@@ -413,14 +413,14 @@ impl<'a> Facts<'a> {
     }
 }
 
-fn sitter<'a>(thread: &'a Thread, usual: &CpuSet) -> Option<Sitter<'a>> {
+fn sitter<'a>(thread: &'a WatchedThread, usual: &CpuSet) -> Option<Sitter<'a>> {
     let mask = CpuSet::of_list(&thread.mask).filter(|mask| !mask.is_empty())?;
     let is_bound = !usual.is_subset(&mask);
     Some(Sitter { thread, mask, is_bound, is_as_planned: false, stopped_percent: 0.0 })
 }
 
 /// The CPUs that a group lists.
-fn group_cpus(group: &Group) -> Option<CpuSet> {
+fn group_cpus(group: &ControlGroup) -> Option<CpuSet> {
     CpuSet::of_list(group.cpus.as_deref()?).filter(|cpus| !cpus.is_empty())
 }
 

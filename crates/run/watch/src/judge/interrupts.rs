@@ -1,10 +1,10 @@
 //! `interrupts` and `no-irq`: interrupts of devices on the seats.
 
-use super::facts::Facts;
+use super::facts::SeatingFacts;
 use super::real_time::is_real_time;
 use crate::finding::Finding;
-use crate::remedy::Remedy;
-use crate::seating::{Cpu, Interrupt};
+use crate::remedy::SeatingRemedy;
+use crate::seating::{CpuActivity, InterruptRate};
 use seatmap_data::statistics::words::counted_figure;
 use seatmap_os::{CpuSet, interrupts};
 
@@ -14,7 +14,7 @@ const SOME_PER_SECOND: f64 = 10.0;
 /// Interrupts on the one CPU of a busy, bound thread. A network card's queue beside its reader is a
 /// good plan, so this is wrong only for a thread that was to be left alone: on an isolated CPU, or
 /// with a real-time policy.
-pub(super) fn usual(facts: &Facts) -> Vec<Finding> {
+pub(super) fn usual(facts: &SeatingFacts) -> Vec<Finding> {
     let no_hz_full = CpuSet::of_list(&facts.seating.kernel.no_hz_full).unwrap_or_default();
     // The boot options that set CPUs apart promise that nothing comes there.
     let quiet = facts.isolated.with(&no_hz_full);
@@ -37,7 +37,7 @@ pub(super) fn usual(facts: &Facts) -> Vec<Finding> {
 }
 
 /// Any interrupts of devices on the CPUs of bound threads.
-pub(super) fn none(facts: &Facts) -> Vec<Finding> {
+pub(super) fn none(facts: &SeatingFacts) -> Vec<Finding> {
     let seats = facts.seats();
     let cpus = facts.seating.cpus.iter().filter(|cpu| seats.contains(cpu.cpu));
     cpus.filter_map(|cpu| interrupted(facts, "no-irq", cpu)).collect()
@@ -45,12 +45,12 @@ pub(super) fn none(facts: &Facts) -> Vec<Finding> {
 
 /// Whether a device is behind an interrupt. Those of the kernel have letters for numbers, and each
 /// CPU's own ones may have either.
-fn is_of_device(interrupt: &&Interrupt) -> bool {
+fn is_of_device(interrupt: &&InterruptRate) -> bool {
     !interrupt.is_per_cpu && interrupts::is_of_device(&interrupt.irq)
 }
 
-fn interrupted(facts: &Facts, rule: &str, cpu: &Cpu) -> Option<Finding> {
-    let mut devices: Vec<&Interrupt> = cpu.interrupts.iter().filter(is_of_device).collect();
+fn interrupted(facts: &SeatingFacts, rule: &str, cpu: &CpuActivity) -> Option<Finding> {
+    let mut devices: Vec<&InterruptRate> = cpu.interrupts.iter().filter(is_of_device).collect();
     devices.sort_by(|a, b| b.per_second.total_cmp(&a.per_second));
     let per_second: f64 = devices.iter().map(|interrupt| interrupt.per_second).sum();
     let most = devices.first().filter(|_| per_second >= SOME_PER_SECOND)?;
@@ -68,7 +68,7 @@ fn interrupted(facts: &Facts, rule: &str, cpu: &Cpu) -> Option<Finding> {
 }
 
 /// Sends away the most frequent interrupts, as many as it takes. One that the kernel manages stays.
-fn mended(finding: Finding, devices: &[&Interrupt], per_second: f64, rest: &CpuSet) -> Finding {
+fn mended(finding: Finding, devices: &[&InterruptRate], per_second: f64, rest: &CpuSet) -> Finding {
     let mut left = per_second;
     let mut moved = Vec::new();
     for device in devices {
@@ -81,7 +81,7 @@ fn mended(finding: Finding, devices: &[&Interrupt], per_second: f64, rest: &CpuS
         }
     }
     if left < SOME_PER_SECOND && !rest.is_empty() {
-        return finding.mended_by_all(Remedy::move_interrupts(moved, rest));
+        return finding.mended_by_all(SeatingRemedy::move_interrupts(moved, rest));
     }
     let why = if rest.is_empty() {
         "no CPU is left for them"
@@ -93,7 +93,7 @@ fn mended(finding: Finding, devices: &[&Interrupt], per_second: f64, rest: &CpuS
 }
 
 /// Classes of interrupts, which IBM Z shows, have no file.
-fn is_movable(interrupt: &Interrupt) -> bool {
+fn is_movable(interrupt: &InterruptRate) -> bool {
     interrupt.is_movable != Some(false) && interrupt.irq.bytes().all(|byte| byte.is_ascii_digit())
 }
 

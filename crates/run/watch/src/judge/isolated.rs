@@ -1,16 +1,16 @@
 //! `isolated`: threads with several CPUs, some or all of them isolated: the kernel moves no thread
 //! to an isolated CPU or away from one.
 
-use super::facts::{Facts, Sitter, count, cpus, listed};
+use super::facts::{SeatingFacts, Sitter, count, cpus, listed};
 use crate::finding::Finding;
-use crate::remedy::Remedy;
+use crate::remedy::SeatingRemedy;
 use seatmap_data::statistics::words::agreeing;
 use seatmap_os::CpuSet;
 use std::collections::BTreeMap;
 
 /// Threads with one mask of several CPUs, some or all of them isolated. Each stays on the isolated
 /// CPU where it began, and most begin on the first; those on usual CPUs stay among these.
-pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
+pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     let mut together: BTreeMap<&CpuSet, Vec<&Sitter>> = BTreeMap::new();
     for sitter in &facts.sitters {
         if sitter.mask.len() > 1 && sitter.mask.meets(&facts.isolated) {
@@ -20,7 +20,7 @@ pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
     together.into_iter().filter_map(|(mask, sitters)| on_mask(facts, mask, &sitters)).collect()
 }
 
-fn on_mask(facts: &Facts, mask: &CpuSet, sitters: &[&Sitter]) -> Option<Finding> {
+fn on_mask(facts: &SeatingFacts, mask: &CpuSet, sitters: &[&Sitter]) -> Option<Finding> {
     let first = sitters.first().filter(|_| sitters.len() > 1)?;
     let busy: Vec<&Sitter> = sitters.iter().filter(|sitter| sitter.is_busy()).copied().collect();
     let isolated = mask.within(&facts.isolated);
@@ -52,7 +52,7 @@ fn on_mask(facts: &Facts, mask: &CpuSet, sitters: &[&Sitter]) -> Option<Finding>
     // More threads than CPUs take turns.
     let bound = subjects.iter().zip(mask.iter().cycle()).map(|(sitter, turn)| {
         let own = facts.promise(sitter.tid(), 1, mask);
-        Remedy::bind(&own.unwrap_or_else(|| CpuSet::single(turn)), [sitter.tid()])
+        SeatingRemedy::bind(&own.unwrap_or_else(|| CpuSet::single(turn)), [sitter.tid()])
     });
     Some(finding.mended_by_all(bound))
 }

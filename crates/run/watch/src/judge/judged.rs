@@ -4,8 +4,8 @@ use super::facts::{count, cpus};
 use super::{Criteria, ThreadSeat, Verdict, judge, missed, named_process, seats};
 use crate::baseline::JudgedUnit;
 use crate::finding::{Finding, Gravity};
-use crate::live::{Frame, Rates, Wakes};
-use crate::seating::{Process, Seating, Thread, Unseen};
+use crate::live::{Rates, SeatingFrame, Wakes};
+use crate::seating::{Process, Seating, Unseen, WatchedThread};
 use seatmap_data::document::visible;
 use seatmap_data::machine::Topology;
 use seatmap_data::statistics::words::{figure, lasting};
@@ -59,7 +59,7 @@ pub struct LookDocument<'a> {
     wakes: Option<&'a [Wakes]>,
 }
 
-impl Frame {
+impl SeatingFrame {
     /// The document of this look, judged by these criteria.
     #[must_use]
     pub fn document(&self, topology: &Topology, criteria: &Criteria) -> LookDocument<'_> {
@@ -126,7 +126,7 @@ impl<'a> Judged<'a> {
 
     /// A line for each program. Of the healthy ones, only the first get one.
     fn programs(&self) -> String {
-        let mut of: HashMap<Tid, Vec<&Thread>> = HashMap::new();
+        let mut of: HashMap<Tid, Vec<&WatchedThread>> = HashMap::new();
         self.seating
             .threads
             .iter()
@@ -156,7 +156,7 @@ impl<'a> Judged<'a> {
     }
 
     /// The findings about a process: those that are wrong, and remarks.
-    fn counts(&self, process: &Process, threads: &[&Thread]) -> [usize; 2] {
+    fn counts(&self, process: &Process, threads: &[&WatchedThread]) -> [usize; 2] {
         let own: Vec<&Finding> = self
             .findings
             .iter()
@@ -172,7 +172,7 @@ impl<'a> Judged<'a> {
     fn state(
         &self,
         process: &Process,
-        threads: &[&Thread],
+        threads: &[&WatchedThread],
         wrong: usize,
         remarks: usize,
     ) -> String {
@@ -211,7 +211,7 @@ impl<'a> Judged<'a> {
     }
 }
 
-fn program(process: &Process, threads: &[&Thread], state: &str) -> String {
+fn program(process: &Process, threads: &[&WatchedThread], state: &str) -> String {
     let masks = threads.iter().filter_map(|thread| CpuSet::of_list(&thread.mask));
     let mask = masks.fold(CpuSet::default(), |all, mask| all.with(&mask));
     let on = if mask.is_empty() { "unknown CPUs".to_owned() } else { cpus(&mask) };
@@ -224,8 +224,8 @@ fn program(process: &Process, threads: &[&Thread], state: &str) -> String {
 
 /// A line for each thread that the scheduler has counted: the CPUs that it ran on. Of many, the
 /// busiest get one.
-fn traced(threads: &[&Thread]) -> String {
-    let mut ran: Vec<&&Thread> =
+fn traced(threads: &[&WatchedThread]) -> String {
+    let mut ran: Vec<&&WatchedThread> =
         threads.iter().filter(|thread| thread.is_traced && !thread.ran_on.is_empty()).collect();
     // Ties go by number, so that two checks print alike.
     ran.sort_by(|a, b| b.run_percent.total_cmp(&a.run_percent).then(a.tid.cmp(&b.tid)));
@@ -240,7 +240,7 @@ fn traced(threads: &[&Thread]) -> String {
     text
 }
 
-fn traced_line(thread: &Thread) -> String {
+fn traced_line(thread: &WatchedThread) -> String {
     let on: Vec<String> =
         thread.ran_on.iter().map(|on| format!("CPU {} {}", on.cpu, share(on.percent))).collect();
     let name = visible(&thread.name);

@@ -1,15 +1,15 @@
 //! `slow-kind` and `kind=...`: the kind of core that threads sit on.
 
-use super::facts::{Facts, Sitter, WANTED, cpus, listed, union};
+use super::facts::{SeatingFacts, Sitter, WANTED, cpus, listed, union};
 use crate::finding::Finding;
-use crate::remedy::Remedy;
+use crate::remedy::SeatingRemedy;
 use crate::rule::Rule;
 use seatmap_data::machine::CoreKind;
 use seatmap_os::CpuSet;
 
 /// Busy threads that are bound to efficiency cores while performance cores idle. Work that was made
 /// to yield is not meant.
-pub(super) fn slow(facts: &Facts) -> Vec<Finding> {
+pub(super) fn slow(facts: &SeatingFacts) -> Vec<Finding> {
     let slow = facts.of_kind(CoreKind::Efficiency);
     facts
         .sitters
@@ -30,7 +30,7 @@ fn yields(sitter: &Sitter) -> bool {
     sitter.thread.nice > 0 || ["batch", "idle"].contains(&sitter.thread.policy.as_str())
 }
 
-fn on_slow(facts: &Facts, sitter: &Sitter) -> Option<Finding> {
+fn on_slow(facts: &SeatingFacts, sitter: &Sitter) -> Option<Finding> {
     let allowed = facts.allowed_to(sitter);
     let idle = facts.idle(&facts.of_kind(CoreKind::Performance)).within(&allowed);
     if idle.is_empty() {
@@ -48,11 +48,11 @@ fn on_slow(facts: &Facts, sitter: &Sitter) -> Option<Finding> {
         .on(&sitter.mask);
     let finding = finding.at_most(sitter.thread.age_s).measured(sitter.demand_percent(), WANTED);
     let to = facts.promise(sitter.tid(), 1, &idle);
-    Some(finding.mended_by_all(to.map(|to| Remedy::bind(&to, [sitter.tid()]))))
+    Some(finding.mended_by_all(to.map(|to| SeatingRemedy::bind(&to, [sitter.tid()]))))
 }
 
 /// Threads that may run on another kind of core.
-pub(super) fn only(facts: &Facts, kind: CoreKind) -> Vec<Finding> {
+pub(super) fn only(facts: &SeatingFacts, kind: CoreKind) -> Vec<Finding> {
     let rule = Rule::Kind(kind).to_string();
     let cores = facts.of_kind(kind);
     if facts.topology.pus.iter().all(|pu| pu.kind.is_none()) {
@@ -68,7 +68,7 @@ pub(super) fn only(facts: &Facts, kind: CoreKind) -> Vec<Finding> {
 }
 
 fn off_kind(
-    facts: &Facts,
+    facts: &SeatingFacts,
     rule: &str,
     cores: &CpuSet,
     process: &crate::Process,
@@ -88,7 +88,7 @@ fn off_kind(
         finding
             .advised("this computer has no such core that the control group of the program allows")
     } else {
-        finding.mended_by(Remedy::bind(&to, elsewhere.iter().map(|sitter| sitter.tid())))
+        finding.mended_by(SeatingRemedy::bind(&to, elsewhere.iter().map(|sitter| sitter.tid())))
     })
 }
 

@@ -1,15 +1,15 @@
 //! `late-binding`: threads that were born before their process was bound, and kept the old mask.
 
-use super::facts::{Facts, Sitter, cpus, listed};
+use super::facts::{SeatingFacts, Sitter, cpus, listed};
 use crate::finding::Finding;
-use crate::remedy::Remedy;
+use crate::remedy::SeatingRemedy;
 use crate::seating::Process;
 
 /// The CPU time from which a thread has worked, whether or not it works just now.
 const WORKED_S: f64 = 0.5;
 
 /// A main thread that is bound, threads that are not, and none that is bound elsewhere.
-pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
+pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     // Where the seats are known, `expect` says more exactly which thread is not on its own.
     if facts.expected.is_some() {
         return Vec::new();
@@ -53,7 +53,7 @@ fn of_program(process: &Process, sitters: &[&Sitter]) -> Option<Finding> {
         .at_most(first.thread.age_s);
     let share = 100.0 * wide.len() as f64 / sitters.len() as f64;
     let finding = finding.measured(share, "percent of the threads");
-    let mended = Remedy::bind_all(&main.mask, process.pid);
+    let mended = SeatingRemedy::bind_all(&main.mask, process.pid);
     let busy = sitters.iter().filter(|sitter| sitter.is_busy()).count();
     // Threads that would then share a CPU are the next finding.
     Some(if busy > main.mask.len() {

@@ -2,10 +2,10 @@
 //! does not have.
 
 #[cfg(test)]
-use super::Facts;
+use super::SeatingFacts;
 use crate::seating::{
-    Cpu, CpusetLevel, Device, FORMAT, Group, Interrupt, Memory, OnNode, Process, Quota, Seating,
-    Stranger, Thread, Variable,
+    ControlGroup, CpuActivity, CpusetLevel, FORMAT, InterruptRate, MemoryUsage, OnNode, OpenDevice,
+    Process, Seating, Stranger, Variable, WatchedQuota, WatchedThread,
 };
 use seatmap_data::machine::{CoreKind, Pu, Topology};
 use seatmap_os::{CpuSet, Tid};
@@ -39,7 +39,7 @@ impl Made {
             watched_s: 0.5,
             looks: 2,
             cpus: (0..cpus)
-                .map(|cpu| Cpu { cpu, busy_percent: Some(0.0), ..Cpu::default() })
+                .map(|cpu| CpuActivity { cpu, busy_percent: Some(0.0), ..CpuActivity::default() })
                 .collect(),
             ..Seating::default()
         };
@@ -99,7 +99,7 @@ impl Made {
     pub fn thread(mut self, pid: Tid, tid: Tid, mask: &str) -> Self {
         self.add_process(pid, 1);
         let name = if pid == tid { "main" } else { "worker" };
-        let thread = Thread {
+        let thread = WatchedThread {
             pid,
             tid,
             name: name.to_owned(),
@@ -108,7 +108,7 @@ impl Made {
             mask: mask.to_owned(),
             policy: "other".to_owned(),
             wait_percent: Some(0.0),
-            ..Thread::default()
+            ..WatchedThread::default()
         };
         self.seating.threads.push(thread);
         if let Some(process) = self.seating.processes.iter_mut().find(|process| process.pid == pid)
@@ -219,13 +219,13 @@ impl Made {
                 unit: None,
             })
             .collect();
-        let group = Group {
+        let group = ControlGroup {
             path: "/box".to_owned(),
             cpusets,
             cpus,
             quota_cpus,
             throttled_watched,
-            ..Group::default()
+            ..ControlGroup::default()
         };
         self.last().into_iter().for_each(|process| process.group = Some(group.clone()));
         match quota_cpus {
@@ -245,7 +245,7 @@ impl Made {
         // Of half a second.
         let periods_watched = throttled_watched.map(|throttled| throttled.max(5));
         let stopped_watched_s = throttled_watched.map(|throttled| throttled as f64 / 20.0);
-        self.seating.quotas.push(Quota {
+        self.seating.quotas.push(WatchedQuota {
             group,
             file,
             cpus,
@@ -254,7 +254,7 @@ impl Made {
             periods_watched,
             stopped_watched_s,
             tids,
-            ..Quota::default()
+            ..WatchedQuota::default()
         });
         self
     }
@@ -263,7 +263,7 @@ impl Made {
     #[must_use]
     pub fn memory(mut self, mib: &[u64]) -> Self {
         let nodes = (0..).zip(mib).map(|(node, mib)| OnNode { node, bytes: mib << 20 }).collect();
-        let memory = Memory { nodes, ..Memory::default() };
+        let memory = MemoryUsage { nodes, ..MemoryUsage::default() };
         self.last().into_iter().for_each(|process| process.memory = Some(memory.clone()));
         self
     }
@@ -274,7 +274,7 @@ impl Made {
         let name = name.to_owned();
         let kind = "gpu".to_owned();
         let cpus = Some(cpus.to_owned());
-        let device = Device { name, kind, node: Some(node), cpus };
+        let device = OpenDevice { name, kind, node: Some(node), cpus };
         self.last().into_iter().for_each(|process| process.devices.push(device.clone()));
         self
     }
@@ -282,11 +282,11 @@ impl Made {
     /// With interrupts on a CPU.
     #[must_use]
     pub fn interrupts(mut self, cpu: u32, irq: &str, name: &str, per_second: f64) -> Self {
-        let interrupt = Interrupt {
+        let interrupt = InterruptRate {
             irq: irq.to_owned(),
             name: name.to_owned(),
             per_second,
-            ..Interrupt::default()
+            ..InterruptRate::default()
         };
         self.seating
             .cpus
@@ -323,7 +323,7 @@ impl Made {
     }
 
     #[cfg(test)]
-    pub(crate) fn facts(&self) -> Facts<'_> {
-        Facts::new(&self.seating, &self.topology, None)
+    pub(crate) fn facts(&self) -> SeatingFacts<'_> {
+        SeatingFacts::new(&self.seating, &self.topology, None)
     }
 }

@@ -1,9 +1,9 @@
 //! `memory-local`: memory on the nodes of the threads that use it.
 
-use super::facts::{Facts, Sitter, union};
+use super::facts::{SeatingFacts, Sitter, union};
 use crate::finding::Finding;
-use crate::remedy::Remedy;
-use crate::seating::{Memory, OnNode, Process};
+use crate::remedy::SeatingRemedy;
+use crate::seating::{MemoryUsage, OnNode, Process};
 use seatmap_data::statistics::words::agreeing;
 use seatmap_os::CpuSet;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,7 +16,7 @@ const FAR_BYTES: u64 = 16 << 20;
 const FAR_PERCENT: f64 = 5.0;
 
 /// Processes that are bound to some nodes and have memory on others.
-pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
+pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     facts
         .programs()
         .filter_map(|(process, sitters)| of_program(facts, process, &sitters, false))
@@ -25,7 +25,7 @@ pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
 
 /// Processes with memory far away, and processes whose threads may run where their control group
 /// lets no memory come from.
-pub(super) fn named(facts: &Facts) -> Vec<Finding> {
+pub(super) fn named(facts: &SeatingFacts) -> Vec<Finding> {
     facts
         .programs()
         .filter_map(|(process, sitters)| of_program(facts, process, &sitters, true))
@@ -39,7 +39,7 @@ fn without_node(cpus: &CpuSet) -> String {
 }
 
 fn of_program(
-    facts: &Facts,
+    facts: &SeatingFacts,
     process: &Process,
     sitters: &[&Sitter],
     is_named: bool,
@@ -86,10 +86,10 @@ fn allowed(process: &Process) -> Option<BTreeSet<u32>> {
 }
 
 fn far_away(
-    facts: &Facts,
+    facts: &SeatingFacts,
     process: &Process,
     sitters: &[&Sitter],
-    memory: &Memory,
+    memory: &MemoryUsage,
     near: &BTreeSet<u32>,
     allowed: &Option<BTreeSet<u32>>,
 ) -> Option<Finding> {
@@ -121,13 +121,13 @@ fn far_away(
         // come.
         beside_memory(facts, process, finding)
     } else {
-        finding.mended_by(Remedy::move_memory(process.pid, &from, &list(open.into_iter())))
+        finding.mended_by(SeatingRemedy::move_memory(process.pid, &from, &list(open.into_iter())))
     })
 }
 
 /// Threads on any CPU, and memory from some nodes only.
 fn kept_away(
-    facts: &Facts,
+    facts: &SeatingFacts,
     process: &Process,
     sitters: &[&Sitter],
     closed: &BTreeSet<u32>,
@@ -145,7 +145,7 @@ fn kept_away(
 }
 
 /// Binds the threads to the CPUs of the nodes that the group may take memory from.
-fn beside_memory(facts: &Facts, process: &Process, finding: Finding) -> Finding {
+fn beside_memory(facts: &SeatingFacts, process: &Process, finding: Finding) -> Finding {
     let group = process.group.as_ref().map_or("/", |group| group.path.as_str());
     let open = allowed(process).unwrap_or_default();
     let beside = open
@@ -158,18 +158,18 @@ fn beside_memory(facts: &Facts, process: &Process, finding: Finding) -> Finding 
              (cpuset.mems)"
         ))
     } else {
-        finding.mended_by(Remedy::bind_all(&beside, process.pid))
+        finding.mended_by(SeatingRemedy::bind_all(&beside, process.pid))
     }
 }
 
 /// The memory that the process has brought itself. Pages of files lie where any process read them
 /// first.
-fn own(memory: &Memory) -> &[OnNode] {
+fn own(memory: &MemoryUsage) -> &[OnNode] {
     if memory.own.is_empty() { &memory.nodes } else { &memory.own }
 }
 
 /// The bytes on each node elsewhere, without those of mappings that ask for it.
-fn far_bytes(memory: &Memory, near: &BTreeSet<u32>) -> BTreeMap<u32, u64> {
+fn far_bytes(memory: &MemoryUsage, near: &BTreeSet<u32>) -> BTreeMap<u32, u64> {
     let mut far: BTreeMap<u32, u64> = own(memory)
         .iter()
         .filter(|on| !near.contains(&on.node))
@@ -199,7 +199,7 @@ fn nodes(list: &str) -> String {
 mod tests {
     use super::*;
     use crate::judge::made::Made;
-    use crate::seating::Mapping;
+    use crate::seating::MemoryMapping;
 
     fn two_nodes(mask: &str, mib: &[u64]) -> Made {
         Made::new(8).parts(1, 4, 4).thread(7, 7, mask).memory(mib)
@@ -295,7 +295,11 @@ mod tests {
     fn memory_that_a_policy_put_there_is_asked_for() {
         let mut made = two_nodes("0-3", &[500, 500]);
         let nodes = vec![OnNode { node: 1, bytes: 490 << 20 }];
-        let mapping = Mapping { policy: "interleave:0-1".to_owned(), nodes, ..Mapping::default() };
+        let mapping = MemoryMapping {
+            policy: "interleave:0-1".to_owned(),
+            nodes,
+            ..MemoryMapping::default()
+        };
         made.seating.processes[0]
             .memory
             .iter_mut()

@@ -4,9 +4,9 @@
 //! All rules judge the masks of the last look. A thread whose mask was another one for a part of
 //! the time is told of, so that the end does not stand for the whole.
 
-use super::facts::{Facts, Sitter, count, cpus};
+use super::facts::{SeatingFacts, Sitter, count, cpus};
 use crate::finding::Finding;
-use crate::seating::Thread;
+use crate::seating::WatchedThread;
 use seatmap_os::{CpuSet, Tid};
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ pub(super) const MOST: usize = 4;
 
 /// The places where a thread was that are not among these CPUs.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Elsewhere {
+pub(super) struct OffMaskCpus {
     /// Its CPUs at the first look, where these were others.
     before: Option<CpuSet>,
     /// The CPUs on which looks found it.
@@ -29,10 +29,10 @@ pub(super) struct Elsewhere {
     is_traced: bool,
 }
 
-impl Elsewhere {
+impl OffMaskCpus {
     /// The CPUs outside a seat on which a thread was; `None` where it was on the seat all the time,
     /// as far as looks tell.
-    pub(super) fn than(thread: &Thread, seat: &CpuSet) -> Option<Self> {
+    pub(super) fn than(thread: &WatchedThread, seat: &CpuSet) -> Option<Self> {
         let outside = thread.ran_on.iter().filter(|on| !seat.contains(on.cpu));
         let percent: f64 = outside.clone().map(|on| on.percent).sum();
         let found_on: CpuSet =
@@ -40,7 +40,7 @@ impl Elsewhere {
         let before =
             thread.mask_before.as_deref().and_then(CpuSet::of_list).filter(|before| before != seat);
         let is_traced = thread.is_traced;
-        (before.is_some() || !found_on.is_empty()).then_some(Elsewhere {
+        (before.is_some() || !found_on.is_empty()).then_some(OffMaskCpus {
             before,
             found_on,
             percent,
@@ -65,13 +65,13 @@ impl Elsewhere {
 }
 
 /// Threads whose masks were changed, where no seat is known for them.
-pub(super) fn usual(facts: &Facts) -> Vec<Finding> {
+pub(super) fn usual(facts: &SeatingFacts) -> Vec<Finding> {
     masks_changed(facts, Finding::remark, "its mask was changed while it was watched")
 }
 
 /// Threads that were elsewhere before, where rules were named: these are judged by the masks at the
 /// end.
-pub(super) fn unjudged(facts: &Facts) -> Vec<Finding> {
+pub(super) fn unjudged(facts: &SeatingFacts) -> Vec<Finding> {
     masks_changed(
         facts,
         Finding::unseen,
@@ -79,11 +79,15 @@ pub(super) fn unjudged(facts: &Facts) -> Vec<Finding> {
     )
 }
 
-fn masks_changed(facts: &Facts, finding: fn(&str, String) -> Finding, why: &str) -> Vec<Finding> {
-    let mut by_process: BTreeMap<Tid, Vec<(&Sitter, Elsewhere)>> = BTreeMap::new();
+fn masks_changed(
+    facts: &SeatingFacts,
+    finding: fn(&str, String) -> Finding,
+    why: &str,
+) -> Vec<Finding> {
+    let mut by_process: BTreeMap<Tid, Vec<(&Sitter, OffMaskCpus)>> = BTreeMap::new();
     // Of one that has its seat, `expect` tells.
     for sitter in facts.sitters.iter().filter(|sitter| !sitter.is_as_planned) {
-        if let Some(elsewhere) = Elsewhere::than(sitter.thread, &sitter.mask) {
+        if let Some(elsewhere) = OffMaskCpus::than(sitter.thread, &sitter.mask) {
             by_process.entry(sitter.thread.pid).or_default().push((sitter, elsewhere));
         }
     }
@@ -92,7 +96,7 @@ fn masks_changed(facts: &Facts, finding: fn(&str, String) -> Finding, why: &str)
 
 fn of_process(
     pid: Tid,
-    moved: &[(&Sitter, Elsewhere)],
+    moved: &[(&Sitter, OffMaskCpus)],
     finding: fn(&str, String) -> Finding,
     why: &str,
 ) -> Finding {

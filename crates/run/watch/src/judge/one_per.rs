@@ -1,8 +1,8 @@
 //! `one-per-cpu` and `one-per-core`: a CPU or core for each thread.
 
-use super::facts::{Facts, Sitter, WANTED, cpus, listed};
+use super::facts::{SeatingFacts, Sitter, WANTED, cpus, listed};
 use crate::finding::Finding;
-use crate::remedy::Remedy;
+use crate::remedy::SeatingRemedy;
 use crate::rule::Rule;
 use crate::seating::Process;
 use seatmap_data::machine::Pu;
@@ -11,19 +11,19 @@ use seatmap_os::CpuSet;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A CPU for each thread.
-pub(super) fn cpu(facts: &Facts) -> Vec<Finding> {
+pub(super) fn cpu(facts: &SeatingFacts) -> Vec<Finding> {
     of(facts, &Rule::OnePerCpu.to_string(), "CPU", |pu| Some(pu.os))
 }
 
 /// A core for each thread.
-pub(super) fn core(facts: &Facts) -> Vec<Finding> {
+pub(super) fn core(facts: &SeatingFacts) -> Vec<Finding> {
     of(facts, &Rule::OnePerCore.to_string(), "core", |pu| pu.core)
 }
 
 /// Threads confined to a part are held against each other over all programs. Those that sleep and
 /// that nobody confined may sit anywhere; a program none of whose threads is confined does not
 /// follow the rule.
-fn of(facts: &Facts, rule: &str, noun: &str, level: fn(&Pu) -> Option<u32>) -> Vec<Finding> {
+fn of(facts: &SeatingFacts, rule: &str, noun: &str, level: fn(&Pu) -> Option<u32>) -> Vec<Finding> {
     let unknown =
         facts.unknown(&super::facts::union(&facts.sitters.iter().collect::<Vec<_>>()), level);
     if !unknown.is_empty() {
@@ -55,7 +55,7 @@ fn of(facts: &Facts, rule: &str, noun: &str, level: fn(&Pu) -> Option<u32>) -> V
 }
 
 fn crowded(
-    facts: &Facts,
+    facts: &SeatingFacts,
     rule: &str,
     noun: &str,
     sitters: &[&Sitter],
@@ -79,11 +79,11 @@ fn crowded(
         .filter(|cpu| !parts.contains(&facts.topology.pu(*cpu).and_then(level)))
         .collect();
     // The first one stays where it is.
-    let moved: Vec<Remedy> = sitters[1..]
+    let moved: Vec<SeatingRemedy> = sitters[1..]
         .iter()
         .filter_map(|one| {
             let to = facts.promise_part(one.tid(), &free, level)?;
-            Some(Remedy::bind(&to, [one.tid()]))
+            Some(SeatingRemedy::bind(&to, [one.tid()]))
         })
         .collect();
     finding.mended_by_all(moved)
@@ -112,7 +112,7 @@ fn loose(
         .tids(subjects.iter().map(|sitter| sitter.tid()))
         .on(&on);
     let list = on.to_string();
-    Some(finding.at_most(first.thread.age_s).mended_by(Remedy::seat(&list, [process.pid])))
+    Some(finding.at_most(first.thread.age_s).mended_by(SeatingRemedy::seat(&list, [process.pid])))
 }
 
 #[cfg(test)]

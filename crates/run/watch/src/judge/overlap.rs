@@ -1,14 +1,14 @@
 //! `overlap`: programs with seats on the same CPUs.
 
-use super::facts::{Facts, Sitter, WANTED, count, cpus};
+use super::facts::{SeatingFacts, Sitter, WANTED, count, cpus};
 use crate::finding::Finding;
-use crate::remedy::Remedy;
+use crate::remedy::SeatingRemedy;
 use seatmap_os::{CpuSet, Tid};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// CPUs to which threads of several programs are bound, each thread to one CPU. Processes with a
 /// common ancestor among the chosen ones are one program.
-pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
+pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     let mut shared: BTreeMap<Vec<Tid>, Vec<(u32, Vec<&Sitter>)>> = BTreeMap::new();
     for (cpu, sitters) in seated(facts) {
         let mut families: Vec<Tid> =
@@ -24,7 +24,7 @@ pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
 }
 
 /// The threads that are bound to each CPU.
-fn seated<'f, 'a>(facts: &'f Facts<'a>) -> BTreeMap<u32, Vec<&'f Sitter<'a>>> {
+fn seated<'f, 'a>(facts: &'f SeatingFacts<'a>) -> BTreeMap<u32, Vec<&'f Sitter<'a>>> {
     let mut on: BTreeMap<u32, Vec<&Sitter>> = BTreeMap::new();
     for sitter in facts.sitters.iter().filter(|sitter| sitter.is_bound) {
         if let Some(cpu) = sitter.seat() {
@@ -35,7 +35,7 @@ fn seated<'f, 'a>(facts: &'f Facts<'a>) -> BTreeMap<u32, Vec<&'f Sitter<'a>>> {
 }
 
 /// The finding about programs that share these CPUs.
-fn of_programs(facts: &Facts, families: &[Tid], seats: &[(u32, Vec<&Sitter>)]) -> Finding {
+fn of_programs(facts: &SeatingFacts, families: &[Tid], seats: &[(u32, Vec<&Sitter>)]) -> Finding {
     let on: CpuSet = seats.iter().map(|(cpu, _)| *cpu).collect();
     let demand_percent =
         seats.iter().map(|(_, there)| contended_percent(facts, there)).fold(0.0, f64::max);
@@ -68,7 +68,7 @@ fn of_programs(facts: &Facts, families: &[Tid], seats: &[(u32, Vec<&Sitter>)]) -
 }
 
 /// Programs in a sentence, the first of many.
-fn programs(facts: &Facts, families: &[Tid]) -> String {
+fn programs(facts: &SeatingFacts, families: &[Tid]) -> String {
     const MOST: usize = 3;
     let named: Vec<String> = families
         .iter()
@@ -84,7 +84,7 @@ fn programs(facts: &Facts, families: &[Tid]) -> String {
 }
 
 /// The CPU time that the busy threads on a CPU want, where they are of several programs.
-fn contended_percent(facts: &Facts, there: &[&Sitter]) -> f64 {
+fn contended_percent(facts: &SeatingFacts, there: &[&Sitter]) -> f64 {
     let busy: Vec<&&Sitter> = there.iter().filter(|one| facts.is_demanding(one)).collect();
     let families: BTreeSet<Tid> =
         busy.iter().map(|sitter| facts.family(sitter.thread.pid)).collect();
@@ -92,14 +92,14 @@ fn contended_percent(facts: &Facts, there: &[&Sitter]) -> f64 {
 }
 
 /// The command that seats the threads of a program on CPUs that nobody has.
-fn move_to(facts: &Facts, family: Tid, to: &CpuSet) -> Remedy {
+fn move_to(facts: &SeatingFacts, family: Tid, to: &CpuSet) -> SeatingRemedy {
     let pids = facts
         .seating
         .processes
         .iter()
         .map(|process| process.pid)
         .filter(|pid| facts.family(*pid) == family);
-    Remedy::seat(&to.to_string(), pids)
+    SeatingRemedy::seat(&to.to_string(), pids)
 }
 
 #[cfg(test)]

@@ -1,15 +1,15 @@
 //! `same-...` and `spread=...`: the parts of the machine that a program's threads have.
 
-use super::facts::{Facts, Sitter, count, cpus, listed, union};
+use super::facts::{SeatingFacts, Sitter, count, cpus, listed, union};
 use crate::finding::Finding;
-use crate::remedy::Remedy;
-use crate::rule::{Level, Rule};
+use crate::remedy::SeatingRemedy;
+use crate::rule::{Rule, RuleLevel};
 use crate::seating::Process;
 use seatmap_os::{CpuSet, Tid};
 use std::collections::BTreeMap;
 
 /// All threads of a process in one part.
-pub(super) fn same(facts: &Facts, level: Level) -> Vec<Finding> {
+pub(super) fn same(facts: &SeatingFacts, level: RuleLevel) -> Vec<Finding> {
     let rule = Rule::Same(level).to_string();
     distinct(
         facts
@@ -22,9 +22,9 @@ pub(super) fn same(facts: &Facts, level: Level) -> Vec<Finding> {
 }
 
 fn on_several_parts(
-    facts: &Facts,
+    facts: &SeatingFacts,
     rule: &str,
-    level: Level,
+    level: RuleLevel,
     process: &Process,
     sitters: &[&Sitter],
 ) -> Option<Finding> {
@@ -45,12 +45,12 @@ fn on_several_parts(
     let allowed = facts.allowed(process.pid);
     let near = facts.cpus_of(|pu| level.of(pu), parts.first().copied()?).within(&allowed);
     let finding = finding.on(&all).at_most(first.thread.age_s);
-    Some(finding.mended_by(Remedy::bind_all(&near, process.pid)))
+    Some(finding.mended_by(SeatingRemedy::bind_all(&near, process.pid)))
 }
 
 /// The confined threads of a program divided evenly over all parts that it may use. Processes with
 /// a common ancestor are one program, so that the ranks of a job count together.
-pub(super) fn spread(facts: &Facts, level: Level) -> Vec<Finding> {
+pub(super) fn spread(facts: &SeatingFacts, level: RuleLevel) -> Vec<Finding> {
     let mut families: BTreeMap<Tid, Vec<&Sitter>> = BTreeMap::new();
     facts
         .sitters
@@ -64,7 +64,12 @@ pub(super) fn spread(facts: &Facts, level: Level) -> Vec<Finding> {
     )
 }
 
-fn of_family(facts: &Facts, level: Level, family: Tid, sitters: &[&Sitter]) -> Option<Finding> {
+fn of_family(
+    facts: &SeatingFacts,
+    level: RuleLevel,
+    family: Tid,
+    sitters: &[&Sitter],
+) -> Option<Finding> {
     let rule = Rule::Spread(level).to_string();
     let usable = facts.seats_of(sitters.first()?.thread.pid);
     let Some(parts) = facts.parts(&usable, |pu| level.of(pu)) else {
@@ -110,12 +115,12 @@ fn of_family(facts: &Facts, level: Level, family: Tid, sitters: &[&Sitter]) -> O
         .map(|cpu| cpu.to_string());
     let seats: Vec<String> = seats.collect();
     // A control group may have isolated CPUs alone, on which nobody is seated.
-    let remedy = (!seats.is_empty()).then(|| Remedy::seat(&seats.join(","), [family]));
+    let remedy = (!seats.is_empty()).then(|| SeatingRemedy::seat(&seats.join(","), [family]));
     Some(finding.on(&union(subjects)).at_most(subjects[0].thread.age_s).mended_by_all(remedy))
 }
 
 /// The CPU for the thread of this number, where each takes the next part in turn.
-fn nth(facts: &Facts, usable: &CpuSet, level: Level, at: usize) -> Option<u32> {
+fn nth(facts: &SeatingFacts, usable: &CpuSet, level: RuleLevel, at: usize) -> Option<u32> {
     let parts: Vec<u32> = facts.parts(usable, |pu| level.of(pu))?.into_iter().collect();
     let turn = at.checked_rem(parts.len())?;
     let cpus = facts.cpus_of(|pu| level.of(pu), parts[turn]).within(usable);
@@ -123,7 +128,7 @@ fn nth(facts: &Facts, usable: &CpuSet, level: Level, at: usize) -> Option<u32> {
     cpus.iter().nth(at / parts.len() % cpus.len())
 }
 
-fn unknown(rule: &str, level: Level) -> Finding {
+fn unknown(rule: &str, level: RuleLevel) -> Finding {
     Finding::unseen(
         rule,
         format!("the kernel does not say which CPUs share one {} here", level.name()),
@@ -148,18 +153,18 @@ mod tests {
     #[test]
     fn threads_in_two_caches_are_found() {
         let made = machine().thread(7, 7, "0").thread(7, 8, "2");
-        let found = same(&made.facts(), Level::L3);
+        let found = same(&made.facts(), RuleLevel::L3);
         assert!(found.len() == 1 && found[0].what.contains("CPUs 0,2 of 2 L3 caches"), "{found:?}");
         assert_eq!(found[0].remedy.as_deref(), Some("taskset -acp 0,1 7"));
-        assert_eq!(same(&made.facts(), Level::Numa), []);
+        assert_eq!(same(&made.facts(), RuleLevel::Numa), []);
         let two_programs = machine().thread(7, 7, "0-1").thread(9, 9, "2-3");
-        assert_eq!(same(&two_programs.facts(), Level::L3), [], "each process has its own");
+        assert_eq!(same(&two_programs.facts(), RuleLevel::L3), [], "each process has its own");
     }
 
     #[test]
     fn uneven_threads_are_found() {
         let made = machine().thread(7, 7, "0").thread(7, 8, "1").thread(7, 9, "2");
-        let found = spread(&made.facts(), Level::Numa);
+        let found = spread(&made.facts(), RuleLevel::Numa);
         assert!(
             found.len() == 1 && found[0].what.contains("2 NUMA nodes: 3 on 0, 0 on 1"),
             "{found:?}"
@@ -171,7 +176,7 @@ mod tests {
     fn uneven_threads_of_a_group_without_usual_cpus_have_no_remedy() {
         let made = machine().isolated("2-7").thread(7, 7, "2").thread(7, 8, "3");
         let made = made.thread(7, 9, "2-3").thread(7, 10, "4").group(Some("2-7"), None, 0);
-        let found = spread(&made.facts(), Level::Numa);
+        let found = spread(&made.facts(), RuleLevel::Numa);
         assert!(found.len() == 1 && found[0].what.contains("3 on 0, 1 on 1"), "{found:?}");
         assert_eq!(found[0].remedy, None);
     }
@@ -179,28 +184,28 @@ mod tests {
     #[test]
     fn even_threads_are_healthy() {
         let made = machine().thread(7, 7, "0").thread(7, 8, "4").thread(7, 9, "1");
-        assert_eq!(spread(&made.facts(), Level::Numa), []);
+        assert_eq!(spread(&made.facts(), RuleLevel::Numa), []);
         let ranks = machine().process(5, 1).process(7, 5).process(8, 5);
         let ranks = ranks.thread(7, 7, "0-3").thread(8, 8, "4-7");
-        assert_eq!(spread(&ranks.facts(), Level::Numa), [], "ranks count together");
+        assert_eq!(spread(&ranks.facts(), RuleLevel::Numa), [], "ranks count together");
     }
 
     #[test]
     fn programs_that_are_not_confined_are_found() {
-        let found = spread(&machine().thread(7, 7, "0-7").facts(), Level::Numa);
+        let found = spread(&machine().thread(7, 7, "0-7").facts(), RuleLevel::Numa);
         assert!(
             found.len() == 1 && found[0].what.contains("may run on more than one NUMA node"),
             "{found:?}"
         );
         let busy = machine().thread(7, 7, "0").busy(7, 8, "0-7", 50.0, 0.0);
-        assert_eq!(spread(&busy.facts(), Level::Numa)[0].tids, [8]);
+        assert_eq!(spread(&busy.facts(), RuleLevel::Numa)[0].tids, [8]);
     }
 
     #[test]
     fn unknown_parts_are_told_once() {
         let mut made = Made::new(2).thread(7, 7, "0").thread(9, 9, "1");
         made.topology.pus.iter_mut().for_each(|pu| pu.l3 = None);
-        for found in [same(&made.facts(), Level::L3), spread(&made.facts(), Level::L3)] {
+        for found in [same(&made.facts(), RuleLevel::L3), spread(&made.facts(), RuleLevel::L3)] {
             assert!(found.len() == 1 && found[0].gravity == crate::Gravity::Unseen, "{found:?}");
         }
     }

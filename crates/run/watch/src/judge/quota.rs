@@ -5,10 +5,10 @@
 //! does the number of periods: a group that lacks a hundredth of its time is stopped in each.
 
 use super::brake;
-use super::facts::{Facts, Sitter, count};
+use super::facts::{SeatingFacts, Sitter, count};
 use crate::finding::Finding;
-use crate::remedy::Remedy;
-use crate::seating::{Quota, Seating};
+use crate::remedy::SeatingRemedy;
+use crate::seating::{Seating, WatchedQuota};
 use seatmap_data::statistics::words::{agreeing, counted_figure, counted_number};
 use seatmap_os::{CpuSet, Tid};
 use std::collections::{HashMap, HashSet};
@@ -34,12 +34,12 @@ const WANTING_PERCENT: f64 = 30.0;
 
 /// Control groups that their quota stopped while they were watched, at any level: the kernel counts
 /// for each level, so that the one that stops the threads is known.
-pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
+pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     let quotas = facts.seating.quotas.iter().filter_map(|quota| of_quota(facts, quota));
     quotas.chain(brake::judge(facts)).collect()
 }
 
-fn of_quota(facts: &Facts, quota: &Quota) -> Option<Finding> {
+fn of_quota(facts: &SeatingFacts, quota: &WatchedQuota) -> Option<Finding> {
     let members = members(facts, quota);
     let percent = stopped_percent(facts.seating, quota, &members)?;
     if percent < LEAST_STOPPED_PERCENT || quota.has_others && !waits(&members) {
@@ -68,7 +68,7 @@ fn of_quota(facts: &Facts, quota: &Quota) -> Option<Finding> {
 }
 
 /// How many threads want how much of a quota, and in how many periods the kernel stopped them.
-fn stops(quota: &Quota, members: &[&Sitter]) -> String {
+fn stops(quota: &WatchedQuota, members: &[&Sitter]) -> String {
     let wanted_percent: f64 = members.iter().map(|sitter| sitter.wanted_percent()).sum();
     let wanting = members.iter().filter(|one| one.wanted_percent() >= LIGHT_PERCENT).count();
     let [want, them] = match wanting {
@@ -91,7 +91,7 @@ fn stops(quota: &Quota, members: &[&Sitter]) -> String {
 
 /// The part of the time in which a group could run for which its quota stopped it, in percent.
 /// `None`: it did not.
-fn stopped_percent(seating: &Seating, quota: &Quota, members: &[&Sitter]) -> Option<f64> {
+fn stopped_percent(seating: &Seating, quota: &WatchedQuota, members: &[&Sitter]) -> Option<f64> {
     let run_percent: f64 = members.iter().map(|sitter| sitter.thread.run_percent).sum();
     match (quota.throttled_watched, quota.stopped_watched_s) {
         (Some(0), _) => None,
@@ -113,12 +113,12 @@ fn stopped_percent(seating: &Seating, quota: &Quota, members: &[&Sitter]) -> Opt
     }
 }
 
-fn period_s(quota: &Quota) -> f64 {
+fn period_s(quota: &WatchedQuota) -> f64 {
     quota.period_us as f64 / 1e6
 }
 
 /// The time for which a group had something to run, in seconds.
-fn active_s(seating: &Seating, quota: &Quota) -> f64 {
+fn active_s(seating: &Seating, quota: &WatchedQuota) -> f64 {
     quota.periods_watched.map_or(seating.watched_s, |periods| periods as f64 * period_s(quota))
 }
 
@@ -160,7 +160,7 @@ pub(super) fn stopped_threads(
 }
 
 /// The chosen threads in a group and below it.
-fn members<'f, 'a>(facts: &'f Facts<'a>, quota: &Quota) -> Vec<&'f Sitter<'a>> {
+fn members<'f, 'a>(facts: &'f SeatingFacts<'a>, quota: &WatchedQuota) -> Vec<&'f Sitter<'a>> {
     let tids: HashSet<_> = quota.tids.iter().collect();
     facts.sitters.iter().filter(|sitter| tids.contains(&sitter.tid())).collect()
 }
@@ -168,7 +168,7 @@ fn members<'f, 'a>(facts: &'f Facts<'a>, quota: &Quota) -> Vec<&'f Sitter<'a>> {
 /// Names fewer threads, and raises this quota and those above and below it that would stop the same
 /// threads next. The kernel refuses a group of version 1 more than the group above it has, so that
 /// the outermost comes first.
-fn mended(facts: &Facts, quota: &Quota, finding: Finding) -> Finding {
+fn mended(facts: &SeatingFacts, quota: &WatchedQuota, finding: Finding) -> Finding {
     let members = members(facts, quota);
     let wanting = members.iter().filter(|one| one.wanted_percent() >= WANTING_PERCENT).count();
     // To the nearest: at 1.5 CPUs two threads are faster than one, and at 1.1 they are not.
@@ -181,7 +181,7 @@ fn mended(facts: &Facts, quota: &Quota, finding: Finding) -> Finding {
         )
     });
     let tids: HashSet<_> = quota.tids.iter().collect();
-    let mut low: Vec<&Quota> = facts
+    let mut low: Vec<&WatchedQuota> = facts
         .seating
         .quotas
         .iter()
@@ -223,7 +223,7 @@ fn mended(facts: &Facts, quota: &Quota, finding: Finding) -> Finding {
     }
     finding.mended_by_all(low.iter().map(|other| {
         let cpus = needed_cpus(facts, other);
-        Remedy::raise_quota(&other.file, other.period_us, other.unit.as_deref(), cpus)
+        SeatingRemedy::raise_quota(&other.file, other.period_us, other.unit.as_deref(), cpus)
     }))
 }
 
@@ -235,7 +235,7 @@ fn is_below(inner: &str, outer: &str) -> bool {
 /// for all that do a little. A group that lacks time for moments only needs a CPU for each thread
 /// that may be ready then. No program needs more CPUs than run, and if others share the group,
 /// their need is unknown.
-fn needed_cpus(facts: &Facts, quota: &Quota) -> usize {
+fn needed_cpus(facts: &SeatingFacts, quota: &WatchedQuota) -> usize {
     let members = members(facts, quota);
     let busy = members.iter().filter(|sitter| sitter.is_busy()).count();
     let light: f64 = members

@@ -1,8 +1,8 @@
 //! `real-time`: threads that a real-time thread keeps from their CPU.
 
-use super::facts::{Facts, Sitter};
+use super::facts::{SeatingFacts, Sitter};
 use crate::finding::Finding;
-use crate::remedy::Remedy;
+use crate::remedy::SeatingRemedy;
 use crate::seating::Stranger;
 use seatmap_os::{CpuSet, Tid};
 
@@ -26,11 +26,11 @@ struct CpuTaker<'a> {
 }
 
 /// Threads confined to a CPU that a real-time thread has taken.
-pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
+pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     facts.sitters.iter().filter_map(|sitter| starved(facts, sitter)).collect()
 }
 
-fn starved(facts: &Facts, sitter: &Sitter) -> Option<Finding> {
+fn starved(facts: &SeatingFacts, sitter: &Sitter) -> Option<Finding> {
     let (cpu, waits) = waits_in_vain(sitter)?;
     let taker = taker_on(facts, cpu)?;
     let what = format!(
@@ -50,9 +50,9 @@ fn starved(facts: &Facts, sitter: &Sitter) -> Option<Finding> {
         .since(facts.seating.watched_s)
         .measured(waits, "percent of the time");
     Some(if rest.is_empty() {
-        finding.mended_by(Remedy::ordinary_policy(taker.tid))
+        finding.mended_by(SeatingRemedy::ordinary_policy(taker.tid))
     } else {
-        finding.mended_by(Remedy::bind(&rest, [sitter.tid()]))
+        finding.mended_by(SeatingRemedy::bind(&rest, [sitter.tid()]))
     })
 }
 
@@ -64,13 +64,13 @@ fn waits_in_vain(sitter: &Sitter) -> Option<(u32, f64)> {
 }
 
 /// The real-time thread that has taken a CPU.
-fn taker_on<'a>(facts: &Facts<'a>, cpu: u32) -> Option<CpuTaker<'a>> {
+fn taker_on<'a>(facts: &SeatingFacts<'a>, cpu: u32) -> Option<CpuTaker<'a>> {
     taker_among(facts, cpu)
         .or_else(|| stranger_on(facts, cpu).and_then(CpuTaker::of_another_program))
 }
 
 /// The chosen thread that has taken a CPU. A real-time thread that sleeps takes nothing away.
-fn taker_among<'a>(facts: &Facts<'a>, cpu: u32) -> Option<CpuTaker<'a>> {
+fn taker_among<'a>(facts: &SeatingFacts<'a>, cpu: u32) -> Option<CpuTaker<'a>> {
     let sitter = facts.sitters.iter().find(|one| {
         one.seat() == Some(cpu)
             && is_real_time(&one.thread.policy)
@@ -85,7 +85,7 @@ fn taker_among<'a>(facts: &Facts<'a>, cpu: u32) -> Option<CpuTaker<'a>> {
 }
 
 /// The real-time thread of another program that has taken a CPU.
-fn stranger_on<'a>(facts: &Facts<'a>, cpu: u32) -> Option<&'a Stranger> {
+fn stranger_on<'a>(facts: &SeatingFacts<'a>, cpu: u32) -> Option<&'a Stranger> {
     let cpu = facts.seating.cpus.iter().find(|one| one.cpu == cpu)?;
     cpu.strangers
         .iter()
@@ -93,7 +93,7 @@ fn stranger_on<'a>(facts: &Facts<'a>, cpu: u32) -> Option<&'a Stranger> {
 }
 
 /// Whether a thread is told as one that a real-time thread of another program keeps from its CPU.
-pub(super) fn is_starved_by_a_stranger(facts: &Facts, sitter: &Sitter) -> bool {
+pub(super) fn is_starved_by_a_stranger(facts: &SeatingFacts, sitter: &Sitter) -> bool {
     waits_in_vain(sitter).is_some_and(|(cpu, _)| {
         taker_among(facts, cpu).is_none() && stranger_on(facts, cpu).is_some()
     })

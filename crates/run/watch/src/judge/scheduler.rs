@@ -1,10 +1,10 @@
 //! `scheduler`: a loaded scheduler that may not know masks of one CPU well.
 
-use super::Facts;
+use super::SeatingFacts;
 use crate::finding::Finding;
 
 /// A sched_ext scheduler beside threads that are bound to one CPU.
-pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
+pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     let Some(name) = &facts.seating.kernel.sched_ext else { return Vec::new() };
     let bound: Vec<_> =
         facts.sitters.iter().filter(|one| one.is_bound && one.seat().is_some()).collect();

@@ -1,8 +1,8 @@
 //! `shared-core`: busy threads on the hardware threads of one core while whole cores idle.
 
-use super::facts::{Facts, Sitter, cpus, listed};
+use super::facts::{SeatingFacts, Sitter, cpus, listed};
 use crate::finding::Finding;
-use crate::remedy::Remedy;
+use crate::remedy::SeatingRemedy;
 use seatmap_os::CpuSet;
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ const SITS_PERCENT: f64 = 90.0;
 
 /// Cores with two busy threads, one of them bound there. Threads that a plan has put there are left
 /// alone: those that talk may well share a core.
-pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
+pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     let mut on: BTreeMap<u32, Vec<(&Sitter, u32)>> = BTreeMap::new();
     for sitter in facts.sitters.iter().filter(|sitter| sitter.is_busy() && !sitter.is_as_planned) {
         let core = place(sitter).and_then(|cpu| Some((cpu, facts.topology.pu(cpu)?.core?)));
@@ -29,7 +29,7 @@ fn place(sitter: &Sitter) -> Option<u32> {
     })
 }
 
-fn on_core(facts: &Facts, core: u32, placed: &[(&Sitter, u32)]) -> Option<Finding> {
+fn on_core(facts: &SeatingFacts, core: u32, placed: &[(&Sitter, u32)]) -> Option<Finding> {
     let used: CpuSet = placed.iter().map(|(_, cpu)| *cpu).collect();
     let sitters: Vec<&Sitter> = placed.iter().map(|(sitter, _)| *sitter).collect();
     // The kernel may still move the others apart by itself.
@@ -53,11 +53,11 @@ fn on_core(facts: &Facts, core: u32, placed: &[(&Sitter, u32)]) -> Option<Findin
         finding.tids(sitters.iter().map(|sitter| sitter.tid())).since(facts.seating.watched_s);
     let finding = finding.measured(percent, "percent of one CPU");
     let to = facts.promise_part(bound.tid(), &free, |pu| pu.core);
-    Some(finding.mended_by_all(to.map(|to| Remedy::bind(&to, [bound.tid()]))))
+    Some(finding.mended_by_all(to.map(|to| SeatingRemedy::bind(&to, [bound.tid()]))))
 }
 
 /// The CPUs of cores all of whose hardware threads idle.
-fn idle_cores(facts: &Facts, allowed: &CpuSet) -> CpuSet {
+fn idle_cores(facts: &SeatingFacts, allowed: &CpuSet) -> CpuSet {
     let idle = facts.idle(&facts.online);
     allowed
         .iter()

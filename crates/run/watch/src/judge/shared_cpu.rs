@@ -1,8 +1,8 @@
 //! `shared-cpu`: busy threads of one program that are confined to one CPU while others idle.
 
-use super::facts::{Facts, Sitter, WANTED, cpus, listed};
+use super::facts::{SeatingFacts, Sitter, WANTED, cpus, listed};
 use crate::finding::Finding;
-use crate::remedy::Remedy;
+use crate::remedy::SeatingRemedy;
 use seatmap_os::{CpuSet, Tid};
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 const TOO_MUCH_PERCENT: f64 = 110.0;
 
 /// A finding for each program and CPU. It is a remark where no other CPU could take a thread.
-pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
+pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     let mut there: BTreeMap<(u32, Tid), Vec<&Sitter>> = BTreeMap::new();
     for sitter in facts
         .sitters
@@ -24,7 +24,7 @@ pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
     there.into_iter().filter_map(|((cpu, _), sitters)| on_cpu(facts, cpu, &sitters)).collect()
 }
 
-fn on_cpu(facts: &Facts, cpu: u32, sitters: &[&Sitter]) -> Option<Finding> {
+fn on_cpu(facts: &SeatingFacts, cpu: u32, sitters: &[&Sitter]) -> Option<Finding> {
     let first = sitters.first().filter(|_| sitters.len() > 1)?;
     let demand_percent: f64 = sitters.iter().map(|sitter| sitter.demand_percent()).sum();
     let others = facts.seats_of(first.thread.pid).without(&CpuSet::single(cpu));
@@ -52,11 +52,11 @@ fn on_cpu(facts: &Facts, cpu: u32, sitters: &[&Sitter]) -> Option<Finding> {
     let finding =
         if pids.iter().all(|pid| *pid == pids[0]) { finding.of(pids[0]) } else { finding };
     // The first thread stays where it is.
-    let moved: Vec<Remedy> = sitters[1..]
+    let moved: Vec<SeatingRemedy> = sitters[1..]
         .iter()
         .filter_map(|sitter| {
             let to = facts.promise(sitter.tid(), 1, &idle)?;
-            Some(Remedy::bind(&to, [sitter.tid()]))
+            Some(SeatingRemedy::bind(&to, [sitter.tid()]))
         })
         .collect();
     Some(finding.mended_by_all(moved))

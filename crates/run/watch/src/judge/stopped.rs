@@ -1,9 +1,9 @@
 //! `stopped`: programs that do not run, so that nothing of where they run could be seen.
 
 use super::facts::count;
-use super::{Facts, named_process};
+use super::{SeatingFacts, named_process};
 use crate::finding::Finding;
-use crate::remedy::Remedy;
+use crate::remedy::SeatingRemedy;
 use crate::seating::GroupBrake;
 use seatmap_data::statistics::words::agreeing;
 use seatmap_os::Tid;
@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// Threads of frozen groups, as `docker pause` makes one. Their state does not tell: it is the one
 /// in which they were frozen.
-pub(super) fn frozen(facts: &Facts) -> Vec<Finding> {
+pub(super) fn frozen(facts: &SeatingFacts) -> Vec<Finding> {
     let mut by_threads: BTreeMap<&[Tid], Vec<&GroupBrake>> = BTreeMap::new();
     for brake in facts.seating.brakes.iter().filter(|brake| is_freezer(&brake.file)) {
         by_threads.entry(&brake.tids).or_default().push(brake);
@@ -24,7 +24,7 @@ fn is_freezer(file: &str) -> bool {
 }
 
 /// The finding about threads that all of these groups freeze: each of them has to be thawed.
-fn frozen_by(facts: &Facts, tids: &[Tid], brakes: &[&GroupBrake]) -> Option<Finding> {
+fn frozen_by(facts: &SeatingFacts, tids: &[Tid], brakes: &[&GroupBrake]) -> Option<Finding> {
     let members: HashSet<&Tid> = tids.iter().collect();
     let frozen = facts.sitters.iter().filter(|sitter| members.contains(&sitter.tid()));
     let frozen: Vec<(Tid, Tid)> = frozen.map(|one| (one.thread.pid, one.tid())).collect();
@@ -53,13 +53,14 @@ fn frozen_by(facts: &Facts, tids: &[Tid], brakes: &[&GroupBrake]) -> Option<Find
             "ask whoever started this container, or root of the host, to thaw the group ({})",
             closed.file
         )),
-        None => finding
-            .mended_by_all(brakes.iter().map(|brake| Remedy::release_group(&brake.file, None))),
+        None => finding.mended_by_all(
+            brakes.iter().map(|brake| SeatingRemedy::release_group(&brake.file, None)),
+        ),
     })
 }
 
 /// Processes all of whose threads are stopped, by a signal (`T`) or a debugger (`t`).
-pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
+pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     let stopped = facts.programs().filter(|(_, sitters)| {
         !sitters.is_empty()
             // T: by a signal; t: by a debugger (proc_pid_stat(5)).
@@ -74,7 +75,7 @@ pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
             Finding::unseen("stopped", what).of(process.pid).since(facts.seating.watched_s);
         finding
             .tids(sitters.iter().map(|sitter| sitter.tid()))
-            .mended_by(Remedy::go_on(process.pid))
+            .mended_by(SeatingRemedy::go_on(process.pid))
     });
     findings.collect()
 }

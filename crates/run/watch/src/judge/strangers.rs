@@ -1,10 +1,10 @@
 //! `strangers` and `no-strangers`: threads of other programs on the seats.
 
-use super::facts::{Facts, Sitter};
+use super::facts::{SeatingFacts, Sitter};
 use super::real_time;
 use crate::finding::Finding;
-use crate::remedy::Remedy;
-use crate::seating::{Cpu, Stranger};
+use crate::remedy::SeatingRemedy;
+use crate::seating::{CpuActivity, Stranger};
 use seatmap_os::{CpuSet, Tid};
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ pub(super) const WAITS_PERCENT: f64 = 5.0;
 const SOME_PERCENT: f64 = 1.0;
 
 /// Busy strangers on the one CPU of a bound thread that has to wait for them.
-pub(super) fn usual(facts: &Facts) -> Vec<Finding> {
+pub(super) fn usual(facts: &SeatingFacts) -> Vec<Finding> {
     facts
         .seating
         .cpus
@@ -61,7 +61,7 @@ fn by_policy(stranger: &Stranger) -> String {
 
 /// The strangers behind the first one that have this share of the CPU, in words: a remedy moves
 /// nobody who is not named. Of many, the first are.
-fn others(cpu: &Cpu, least_percent: f64) -> String {
+fn others(cpu: &CpuActivity, least_percent: f64) -> String {
     let those = cpu.strangers.iter().filter(|one| one.run_percent >= least_percent).skip(1);
     let named: Vec<String> = those
         .clone()
@@ -77,7 +77,7 @@ fn others(cpu: &Cpu, least_percent: f64) -> String {
 }
 
 /// Any strangers on the CPUs of bound threads.
-pub(super) fn none(facts: &Facts) -> Vec<Finding> {
+pub(super) fn none(facts: &SeatingFacts) -> Vec<Finding> {
     let seats = facts.seats();
     facts
         .seating
@@ -101,7 +101,13 @@ pub(super) fn none(facts: &Facts) -> Vec<Finding> {
 }
 
 /// The strangers with at least this share of the CPU, the busiest first.
-fn intrusion(facts: &Facts, rule: &str, what: String, cpu: &Cpu, least_percent: f64) -> Finding {
+fn intrusion(
+    facts: &SeatingFacts,
+    rule: &str,
+    what: String,
+    cpu: &CpuActivity,
+    least_percent: f64,
+) -> Finding {
     let finding =
         Finding::wrong(rule, what).on(&CpuSet::single(cpu.cpu)).since(facts.seating.watched_s);
     let those: Vec<_> =
@@ -111,12 +117,14 @@ fn intrusion(facts: &Facts, rule: &str, what: String, cpu: &Cpu, least_percent: 
     let rest = facts.refuge();
     if those.iter().all(|one| is_movable(one, &rest)) {
         let pids: BTreeSet<Tid> = those.iter().map(|one| one.pid).collect();
-        return finding.mended_by_all(pids.into_iter().map(|pid| Remedy::bind_all(&rest, pid)));
+        return finding
+            .mended_by_all(pids.into_iter().map(|pid| SeatingRemedy::bind_all(&rest, pid)));
     }
     // Without its policy, a thread that cannot leave shares the CPU as others do. Where nobody else
     // may be there at all, that mends nothing.
     if rule == "strangers" && those.iter().all(|one| one.real_time_policy.is_some()) {
-        return finding.mended_by_all(those.iter().map(|one| Remedy::ordinary_policy(one.tid)));
+        return finding
+            .mended_by_all(those.iter().map(|one| SeatingRemedy::ordinary_policy(one.tid)));
     }
     if rest.is_empty() {
         return finding.advised(

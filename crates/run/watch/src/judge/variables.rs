@@ -1,9 +1,9 @@
 //! `variables` and `partial`: masks and the variables that ask for them.
 
-use super::facts::{Facts, Sitter, count, cpus, union};
+use super::facts::{SeatingFacts, Sitter, count, cpus, union};
 use crate::finding::Finding;
-use crate::remedy::Remedy;
-use crate::seating::{Group, Process, Variable};
+use crate::remedy::SeatingRemedy;
+use crate::seating::{ControlGroup, Process, Variable};
 use seatmap_os::{CpuSet, Tid};
 
 /// Variables of launchers. A launcher binds before the program begins, so that they hold for every
@@ -15,7 +15,7 @@ const OFF: [(&str, &[&str]); 2] =
     [("OMP_PROC_BIND", &["false"]), ("KMP_AFFINITY", &["none", "disabled"])];
 
 /// Masks that differ from the CPUs that a variable names, and more busy threads than it has places.
-pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
+pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     facts
         .programs()
         .flat_map(|(process, sitters): (&Process, Vec<&Sitter>)| -> Vec<Finding> {
@@ -47,7 +47,7 @@ fn requested_cpus(variable: &Variable) -> Option<CpuSet> {
 /// A variable that no thread follows. Every program inherits the variables of OpenMP, so that they
 /// say something only of one whose several threads work.
 fn unmet(
-    facts: &Facts,
+    facts: &SeatingFacts,
     process: &Process,
     variable: &Variable,
     sitters: &[&Sitter],
@@ -73,7 +73,7 @@ fn unmet(
     let finding =
         Finding::remark("variables", what).grave_if(is_harmful).of(process.pid).on(&requested);
     let finding = finding.tids(sitters.iter().map(|sitter| sitter.tid())).at_most(process.age_s);
-    Some(finding.mended_by(Remedy::bind_all(&requested, process.pid)))
+    Some(finding.mended_by(SeatingRemedy::bind_all(&requested, process.pid)))
 }
 
 /// More threads that work than a variable has CPUs for.
@@ -109,7 +109,7 @@ fn crowded(variable: &Variable, sitters: &[&Sitter]) -> Option<Finding> {
 }
 
 /// Masks and variables with CPUs that the control group does not allow, or that do not run.
-pub(super) fn partial(facts: &Facts) -> Vec<Finding> {
+pub(super) fn partial(facts: &SeatingFacts) -> Vec<Finding> {
     facts
         .programs()
         .flat_map(|(process, sitters): (&Process, Vec<&Sitter>)| -> Vec<Finding> {
@@ -123,7 +123,12 @@ pub(super) fn partial(facts: &Facts) -> Vec<Finding> {
 }
 
 /// A variable that asks for more than the control group gives.
-fn cut(facts: &Facts, process: &Process, variable: &Variable, threads: usize) -> Option<Finding> {
+fn cut(
+    facts: &SeatingFacts,
+    process: &Process,
+    variable: &Variable,
+    threads: usize,
+) -> Option<Finding> {
     let requested = requested_cpus(variable)?;
     let allowed = facts.allowed(process.pid);
     let outside = requested.without(&allowed);
@@ -156,20 +161,20 @@ fn cut(facts: &Facts, process: &Process, variable: &Variable, threads: usize) ->
 
 /// Widens the control group of a finding's thread, and seats the thread there afterwards.
 pub(super) fn widened_for(
-    facts: &Facts,
+    facts: &SeatingFacts,
     finding: Finding,
-    group: &Group,
+    group: &ControlGroup,
     seat: &CpuSet,
     tid: Tid,
 ) -> Finding {
     let mut remedies = widening(facts, group, seat);
     if !remedies.is_empty() {
-        remedies.push(Remedy::bind(seat, [tid]));
+        remedies.push(SeatingRemedy::bind(seat, [tid]));
     }
     mended_by_width(finding, remedies)
 }
 
-fn mended_by_width(finding: Finding, remedies: Vec<Remedy>) -> Finding {
+fn mended_by_width(finding: Finding, remedies: Vec<SeatingRemedy>) -> Finding {
     if remedies.is_empty() {
         finding.advised("ask whoever made the control group to give it these CPUs")
     } else {
@@ -179,15 +184,15 @@ fn mended_by_width(finding: Finding, remedies: Vec<Remedy>) -> Finding {
 
 /// Gives these CPUs to each group that lacks them, the outermost first: the kernel gives a group no
 /// CPU that the group above it does not have.
-fn widening(facts: &Facts, group: &Group, requested: &CpuSet) -> Vec<Remedy> {
+fn widening(facts: &SeatingFacts, group: &ControlGroup, requested: &CpuSet) -> Vec<SeatingRemedy> {
     let mut low = Vec::new();
     for level in group.cpusets.iter().rev() {
         let has = CpuSet::of_list(&level.cpus).unwrap_or_default();
         if !requested.is_subset(&has) {
             let cpus = facts.widened(&level.file, &has, requested);
             low.push(match &level.unit {
-                Some(unit) => Remedy::widen_unit(unit, &cpus),
-                None => Remedy::widen_group(&level.file, &cpus),
+                Some(unit) => SeatingRemedy::widen_unit(unit, &cpus),
+                None => SeatingRemedy::widen_group(&level.file, &cpus),
             });
         }
     }
@@ -195,7 +200,7 @@ fn widening(facts: &Facts, group: &Group, requested: &CpuSet) -> Vec<Remedy> {
 }
 
 /// Threads with CPUs in their mask that they can never get.
-fn outside(facts: &Facts, process: &Process, sitters: &[&Sitter]) -> Option<Finding> {
+fn outside(facts: &SeatingFacts, process: &Process, sitters: &[&Sitter]) -> Option<Finding> {
     process.group.as_ref()?.cpus.as_ref()?;
     let allowed = facts.allowed(process.pid);
     // A mask that has every CPU of the computer asks for nothing.
@@ -220,7 +225,7 @@ fn outside(facts: &Facts, process: &Process, sitters: &[&Sitter]) -> Option<Find
         finding
             .on(&beyond)
             .at_most(first.thread.age_s)
-            .mended_by(Remedy::bind(&mended, cut.iter().map(|sitter| sitter.tid()))),
+            .mended_by(SeatingRemedy::bind(&mended, cut.iter().map(|sitter| sitter.tid()))),
     )
 }
 
@@ -337,10 +342,10 @@ mod tests {
             level("/c/system.slice/cpuset.cpus", "0-1", None),
             level("/c/cpuset.cpus", "0-7", None),
         ];
-        let group = Group { cpusets: levels, ..Group::default() };
+        let group = ControlGroup { cpusets: levels, ..ControlGroup::default() };
         let made = Made::new(8);
         let facts = made.facts();
-        let widened = |group: &Group, cpus: &str| {
+        let widened = |group: &ControlGroup, cpus: &str| {
             let requested = CpuSet::of_list(cpus).unwrap();
             mended_by_width(Finding::wrong("partial", ""), widening(&facts, group, &requested))
         };
@@ -351,7 +356,7 @@ mod tests {
             systemctl set-property --runtime redis.service AllowedCPUs=0,2-4";
         let second = widened(&group, "4");
         assert_eq!(second.remedy.as_deref(), Some(both), "with the CPUs of the first remedy");
-        let locked = widened(&Group::default(), "2-3");
+        let locked = widened(&ControlGroup::default(), "2-3");
         assert!(locked.remedy.is_none() && locked.advice.is_some());
     }
 }

@@ -20,10 +20,10 @@ fn made() -> Made {
     made
 }
 
-fn begin(made: &Made, choice: &Choice) -> Live {
+fn begin(made: &Made, choice: &ProcessChoice) -> LiveWatch {
     let now_ns = Arc::clone(&made.now_ns);
     let clock = Box::new(move || now_ns.load(Ordering::Relaxed));
-    Live::begin_at(&made.options().root, choice, clock).unwrap()
+    LiveWatch::begin_at(&made.options().root, choice, clock).unwrap()
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn shares_and_rates_are_of_the_time_between_two_looks() {
 #[test]
 fn threads_come_and_go() {
     let made = made();
-    let mut live = begin(&made, &Choice::Name("server".to_owned()));
+    let mut live = begin(&made, &ProcessChoice::Name("server".to_owned()));
     made.pass(SECOND);
     made.end("70/task/71");
     // Ten seconds after the boot the first look was, in clock ticks of 10 ms.
@@ -99,8 +99,8 @@ fn a_number_that_comes_again_is_another_thread() {
 #[test]
 fn a_mask_given_from_outside_is_seen_though_the_thread_sleeps() {
     let own = Tid::try_from(std::process::id()).unwrap();
-    let choice = Choice::Processes { pids: vec![own], with_children: false };
-    let mut live = Live::begin(&choice).unwrap();
+    let choice = ProcessChoice::Processes { pids: vec![own], with_children: false };
+    let mut live = LiveWatch::begin(&choice).unwrap();
     let (number, told) = std::sync::mpsc::channel();
     let (end, ended) = std::sync::mpsc::channel::<()>();
     let sleeper = std::thread::spawn(move || {
@@ -109,7 +109,7 @@ fn a_mask_given_from_outside_is_seen_though_the_thread_sleeps() {
         let _ = ended.recv();
     });
     let tid = told.recv().unwrap();
-    let mask = |frame: &Frame| {
+    let mask = |frame: &SeatingFrame| {
         frame.seating.threads.iter().find(|it| it.tid == tid).map(|it| it.mask.clone())
     };
     let all = CpuSet::of_thread(tid).unwrap();

@@ -1,6 +1,6 @@
 //! The command that undoes a remedy, from the state before it is run.
 
-use seatmap_os::sched::Status;
+use seatmap_os::sched::ThreadStatus;
 use seatmap_os::{CpuSet, Root, Tid, task};
 
 /// The most threads whose masks are given back one by one; a longer line is not pasted.
@@ -47,7 +47,7 @@ fn of_file(root: &Root, file: &str) -> Option<String> {
 
 fn mask(root: &Root, tid: Tid) -> Option<CpuSet> {
     let text = root.read(&format!("/proc/{tid}/status")).ok()?;
-    Status::parse(text.as_bytes()).mask()
+    ThreadStatus::parse(text.as_bytes()).mask()
 }
 
 fn rebind(root: &Root, tid: Tid) -> Option<String> {

@@ -102,7 +102,7 @@ fn threads_come_and_go() {
 #[test]
 fn processes_that_come_to_the_choice_are_seen_as_well() {
     let made = made();
-    let with_children = Choice::Processes { pids: vec![70], with_children: true };
+    let with_children = ProcessChoice::Processes { pids: vec![70], with_children: true };
     let mut watcher = made.begin(&with_children).unwrap();
     made.pass(SECOND);
     made.thread(80, 80, &MadeThread { parent: 70, run_ms: 200, started_ticks: 1010, ..worker() });
@@ -390,7 +390,7 @@ fn the_scheduler_counts_where_threads_ran() {
         assert!(before.iter().all(|thread| !thread.is_traced));
         return seatmap_needs::skipped!("{}", unseen.why);
     }
-    let on = |thread: &Thread| thread.ran_on.iter().map(|on| on.cpu).collect::<Vec<_>>();
+    let on = |thread: &WatchedThread| thread.ran_on.iter().map(|on| on.cpu).collect::<Vec<_>>();
     assert!(before.iter().chain(&after).all(|thread| thread.is_traced));
     assert_eq!(before.each_ref().map(on), [[first], [first]]);
     assert_eq!(on(&after[0]), [first]);
@@ -416,7 +416,7 @@ fn processes_that_end_midway_are_left_out() {
 /// The whole computer, whatever runs there.
 #[test]
 fn everything_on_this_computer_can_be_taken() {
-    let seating = Seating::take(&Choice::All, &options(Duration::from_millis(30))).unwrap();
+    let seating = Seating::take(&ProcessChoice::All, &options(Duration::from_millis(30))).unwrap();
     assert!(seating.threads.is_sorted_by_key(|thread| (thread.pid, thread.tid)));
     for process in &seating.processes {
         let own = seating.threads.iter().filter(|thread| thread.pid == process.pid).count();

@@ -1,6 +1,6 @@
 //! Signals and registers of x86-64 Linux: how a thread comes to look at itself, and what it sees.
 
-use super::{Interrupt, Look, Sample};
+use super::{SampleCheck, SampleHandler, ThreadSample};
 use seatmap_os::Tid;
 use std::cell::UnsafeCell;
 use std::io;
@@ -32,7 +32,7 @@ const STACK_BYTES: usize = 64 << 10;
 static ASKED: AtomicI32 = AtomicI32::new(0);
 static ASKER: Mutex<()> = Mutex::new(());
 static ANSWER: [AtomicU64; 5] = [const { AtomicU64::new(0) }; 5];
-static LOOKS: OnceLock<(Look, Interrupt)> = OnceLock::new();
+static LOOKS: OnceLock<(SampleCheck, SampleHandler)> = OnceLock::new();
 
 fn sample_signal() -> libc::c_int {
     libc::SIGRTMAX() - 1
@@ -81,7 +81,7 @@ fn send(tid: Tid, signal: libc::c_int) -> bool {
     unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), tid, signal) == 0 }
 }
 
-pub fn of(tid: Tid, within: Duration) -> Option<Sample> {
+pub fn of(tid: Tid, within: Duration) -> Option<ThreadSample> {
     prepare().ok()?;
     let _alone = ASKER.lock().unwrap_or_else(PoisonError::into_inner);
     ASKED.store(tid, Ordering::Release);
@@ -97,7 +97,7 @@ pub fn of(tid: Tid, within: Duration) -> Option<Sample> {
     }
     let [at, stack, registers, counter, top] =
         [0, 1, 2, 3, 4].map(|part| ANSWER[part].load(Ordering::Relaxed));
-    Some(Sample { at, stack, registers, counter, top })
+    Some(ThreadSample { at, stack, registers, counter, top })
 }
 
 /// Mixes a word into a number (FNV-1a over words, with a turn so that high bits count).
@@ -119,7 +119,7 @@ unsafe fn number_of(from: *const u8, bytes: usize) -> u64 {
 ///
 /// # Safety
 /// The context is the one that the kernel handed to a handler.
-unsafe fn look(context: *mut libc::c_void) -> Sample {
+unsafe fn look(context: *mut libc::c_void) -> ThreadSample {
     // SAFETY: the caller's promise.
     let machine = unsafe { &(*context.cast::<libc::ucontext_t>()).uc_mcontext };
     let others = (libc::REG_R8..=libc::REG_RIP).filter(|which| *which != libc::REG_R15);
@@ -134,7 +134,7 @@ unsafe fn look(context: *mut libc::c_void) -> Sample {
         unsafe { (vectors(saved), number_of(from as *const u8, (until - from) as usize)) };
     let at = register(&machine.gregs, libc::REG_RIP);
     let counter = register(&machine.gregs, libc::REG_R15);
-    Sample { at, stack, registers: mixed(general, vectors), counter, top }
+    ThreadSample { at, stack, registers: mixed(general, vectors), counter, top }
 }
 
 fn register(gregs: &[libc::greg_t], which: libc::c_int) -> u64 {
@@ -188,7 +188,7 @@ extern "C" fn on_sample(_: libc::c_int, info: *mut libc::siginfo_t, context: *mu
 /// A walk through all that a thread does again and again, instruction by instruction.
 struct Steps {
     /// The state in which it began; none when it has come back there.
-    first: Option<Sample>,
+    first: Option<ThreadSample>,
     /// The lowest place, and of several visits there that with the lowest registers.
     lowest: Key,
     left: u32,
@@ -255,10 +255,9 @@ extern "C" fn on_step(signal: libc::c_int, _: *mut libc::siginfo_t, context: *mu
         unsafe { (libc::signal(signal, libc::SIG_DFL), libc::raise(signal)) };
         return;
     };
-    if steps
-        .first
-        .is_some_and(|first| Sample { counter: 0, ..first } == Sample { counter: 0, ..sample })
-    {
+    if steps.first.is_some_and(|first| {
+        ThreadSample { counter: 0, ..first } == ThreadSample { counter: 0, ..sample }
+    }) {
         steps.first = None;
     }
     steps.left = steps.left.saturating_sub(1);
@@ -299,7 +298,7 @@ pub struct Ticks {
 unsafe impl Send for Ticks {}
 
 impl Ticks {
-    pub fn begin(every: Duration, look: Look, interrupt: Interrupt) -> io::Result<Self> {
+    pub fn begin(every: Duration, look: SampleCheck, interrupt: SampleHandler) -> io::Result<Self> {
         if LOOKS.set((look, interrupt)).is_err() {
             return Err(io::Error::new(io::ErrorKind::AlreadyExists, "another thread has ticks"));
         }

@@ -1,12 +1,12 @@
 //! Read-modify-write on words of main memory.
 
-use super::{Loop, Timed};
-use seatmap_data::port::channels::{Atomic, Channels, Ea, Program, Shape};
+use super::{Loop, LoopTimes};
+use seatmap_data::port::channels::{Atomic, ChannelProgram, Channels, Ea, ProgramNeeds};
 
 /// Every task changes a word again and again: a word of its own, or one for all tasks (CellStats,
 /// section 3.1.5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Atomics {
+pub struct AtomicsWorkload {
     /// The operation.
     pub operation: Atomic,
     /// The operand of the operation.
@@ -23,12 +23,12 @@ pub struct Atomics {
     pub iterations: u64,
 }
 
-impl Program for Atomics {
-    type Output = Timed;
+impl ChannelProgram for AtomicsWorkload {
+    type Output = LoopTimes;
 
-    fn shape(&self) -> Shape {
+    fn shape(&self) -> ProgramNeeds {
         let last = self.stride_bytes.unwrap_or(0) * self.tasks as u32;
-        Shape {
+        ProgramNeeds {
             tasks: self.tasks,
             local_bytes: 128,
             memory_bytes: (last + 128).next_multiple_of(128),
@@ -36,12 +36,12 @@ impl Program for Atomics {
         }
     }
 
-    fn task<C: Channels>(&self, channels: &C, rank: usize) -> Timed {
+    fn task<C: Channels>(&self, channels: &C, rank: usize) -> LoopTimes {
         let at = Ea::Memory {
             module: self.module,
             offset: self.stride_bytes.unwrap_or(0) * rank as u32,
         };
-        let Atomics { warm_up, iterations, tasks, .. } = *self;
+        let AtomicsWorkload { warm_up, iterations, tasks, .. } = *self;
         Loop { warm_up, iterations, tasks, repeats: Some(64) }.timed(channels, |rounds| {
             let times = rounds.end - rounds.start;
             channels.atomic_times(self.operation, at, self.operand, times);

@@ -1,11 +1,13 @@
 //! Messages there and back.
 
-use super::{Loop, Timed};
-use seatmap_data::port::channels::{Channels, Program, Register, Service, Shape};
+use super::{Loop, LoopTimes};
+use seatmap_data::port::channels::{
+    ChannelProgram, Channels, OsService, ProgramNeeds, SignalNumber,
+};
 
 /// The means by which a message travels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Means {
+pub enum MessageCarrier {
     /// Mailboxes.
     Mailbox,
     /// Signal registers.
@@ -15,9 +17,9 @@ pub enum Means {
 /// One task sends to another, which answers; each operation is a round trip (CellStats, sections
 /// 3.1.2 and 3.1.3). Task 0 begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Exchange {
+pub struct MessageExchange {
     /// The means by which messages travel.
-    pub means: Means,
+    pub means: MessageCarrier,
     /// Whether task 0 is a controller (the PPE), which reads the answer from the worker's outbound
     /// mailbox.
     pub has_controller: bool,
@@ -29,15 +31,15 @@ pub struct Exchange {
     pub iterations: u64,
 }
 
-impl Program for Exchange {
-    type Output = Timed;
+impl ChannelProgram for MessageExchange {
+    type Output = LoopTimes;
 
-    fn shape(&self) -> Shape {
-        Shape { tasks: 2, local_bytes: 128, memory_bytes: 128, signals_or: false }
+    fn shape(&self) -> ProgramNeeds {
+        ProgramNeeds { tasks: 2, local_bytes: 128, memory_bytes: 128, signals_or: false }
     }
 
-    fn task<C: Channels>(&self, channels: &C, rank: usize) -> Timed {
-        let Exchange { warm_up, iterations, .. } = *self;
+    fn task<C: Channels>(&self, channels: &C, rank: usize) -> LoopTimes {
+        let MessageExchange { warm_up, iterations, .. } = *self;
         let both = Loop { warm_up, iterations, tasks: 2, repeats: None };
         match (rank, self.has_controller) {
             (0, true) => both.timed_each(channels, |round| self.control(channels, round)),
@@ -47,19 +49,19 @@ impl Program for Exchange {
     }
 }
 
-impl Exchange {
+impl MessageExchange {
     fn control<C: Channels>(&self, channels: &C, round: u64) -> u64 {
         let value = word(round);
         if self.by_system_call {
-            channels.service(if self.means == Means::Mailbox {
-                Service::Mailbox
+            channels.service(if self.means == MessageCarrier::Mailbox {
+                OsService::Mailbox
             } else {
-                Service::Signal
+                OsService::Signal
             });
         }
         match self.means {
-            Means::Mailbox => channels.mailbox_write(1, value),
-            Means::Signal => channels.signal(1, Register::One, value),
+            MessageCarrier::Mailbox => channels.mailbox_write(1, value),
+            MessageCarrier::Signal => channels.signal(1, SignalNumber::One, value),
         }
         u64::from(channels.outbox_read(1))
     }
@@ -81,15 +83,15 @@ impl Exchange {
 
     fn tell<C: Channels>(&self, channels: &C, to: usize, value: u32) {
         match self.means {
-            Means::Mailbox => channels.mailbox_write(to, value),
-            Means::Signal => channels.signal(to, Register::One, value),
+            MessageCarrier::Mailbox => channels.mailbox_write(to, value),
+            MessageCarrier::Signal => channels.signal(to, SignalNumber::One, value),
         }
     }
 
     fn hear<C: Channels>(&self, channels: &C) -> u32 {
         match self.means {
-            Means::Mailbox => channels.mailbox_read(),
-            Means::Signal => channels.signal_read(Register::One),
+            MessageCarrier::Mailbox => channels.mailbox_read(),
+            MessageCarrier::Signal => channels.signal_read(SignalNumber::One),
         }
     }
 }

@@ -9,18 +9,18 @@ mod exchange;
 mod threads;
 mod transfers;
 
-pub use atomics::Atomics;
-pub use exchange::{Exchange, Means};
-pub use threads::Threads;
-pub use transfers::{Source, Transfers};
+pub use atomics::AtomicsWorkload;
+pub use exchange::{MessageCarrier, MessageExchange};
+pub use threads::EmptyThreads;
+pub use transfers::{BufferLocation, Transfers};
 
-use seatmap_data::port::Run;
+use seatmap_data::port::TaskBeats;
 use seatmap_data::port::channels::Channels;
 use std::ops::Range;
 
 /// The readings of a task's clocks around its loop.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Timed {
+pub struct LoopTimes {
     /// When the loop began, in cycles of the machine's clock.
     pub began: u64,
     /// When it ended.
@@ -36,11 +36,11 @@ pub struct Timed {
     pub sum: u64,
 }
 
-impl Timed {
+impl LoopTimes {
     /// The times at which the task was at work.
     #[must_use]
-    pub fn run(&self) -> Run {
-        Run { beats: vec![self.began, self.ended, self.until], counted: 0..1 }
+    pub fn run(&self) -> TaskBeats {
+        TaskBeats { beats: vec![self.began, self.ended, self.until], counted: 0..1 }
     }
 }
 
@@ -59,7 +59,11 @@ struct Loop {
 
 impl Loop {
     /// Runs operations one by one, as [`Loop::timed`] does.
-    fn timed_each<C: Channels>(self, channels: &C, mut operation: impl FnMut(u64) -> u64) -> Timed {
+    fn timed_each<C: Channels>(
+        self,
+        channels: &C,
+        mut operation: impl FnMut(u64) -> u64,
+    ) -> LoopTimes {
         self.timed(channels, |rounds| {
             rounds.fold(0_u64, |sum, round| sum.wrapping_add(operation(round)))
         })
@@ -72,7 +76,7 @@ impl Loop {
         self,
         channels: &C,
         mut operations: impl FnMut(Range<u64>) -> u64,
-    ) -> Timed {
+    ) -> LoopTimes {
         let Loop { warm_up, iterations, tasks, repeats } = self;
         let before = operations(0..warm_up);
         channels.begin_together(tasks);
@@ -84,6 +88,13 @@ impl Loop {
         let ended = channels.cycles();
         let kept_on =
             repeats.and_then(|repeats| channels.keep_on(tasks, &mut || _ = operations(0..repeats)));
-        Timed { began, ended, until: kept_on.unwrap_or(ended), ticks, operations: iterations, sum }
+        LoopTimes {
+            began,
+            ended,
+            until: kept_on.unwrap_or(ended),
+            ticks,
+            operations: iterations,
+            sum,
+        }
     }
 }

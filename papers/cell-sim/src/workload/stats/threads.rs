@@ -1,29 +1,29 @@
 //! Creating threads.
 
-use super::{Loop, Timed};
-use seatmap_data::port::channels::{Channels, Program, Service, Shape};
+use super::{Loop, LoopTimes};
+use seatmap_data::port::channels::{ChannelProgram, Channels, OsService, ProgramNeeds};
 
 /// A controller creates an empty thread and finds it ended, again and again (CellStats, section
 /// 3.1.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Threads {
+pub struct EmptyThreads {
     /// Operations before the timed ones.
     pub warm_up: u64,
     /// Timed operations.
     pub iterations: u64,
 }
 
-impl Program for Threads {
-    type Output = Timed;
+impl ChannelProgram for EmptyThreads {
+    type Output = LoopTimes;
 
-    fn shape(&self) -> Shape {
-        Shape { tasks: 1, local_bytes: 0, memory_bytes: 0, signals_or: false }
+    fn shape(&self) -> ProgramNeeds {
+        ProgramNeeds { tasks: 1, local_bytes: 0, memory_bytes: 0, signals_or: false }
     }
 
-    fn task<C: Channels>(&self, channels: &C, _rank: usize) -> Timed {
-        let Threads { warm_up, iterations } = *self;
+    fn task<C: Channels>(&self, channels: &C, _rank: usize) -> LoopTimes {
+        let EmptyThreads { warm_up, iterations } = *self;
         Loop { warm_up, iterations, tasks: 1, repeats: None }.timed_each(channels, |_| {
-            channels.service(Service::Thread);
+            channels.service(OsService::Thread);
             1
         })
     }

@@ -1,11 +1,13 @@
 //! Bulk transfers.
 
-use super::{Loop, Timed};
-use seatmap_data::port::channels::{Channels, Ea, Element, Order, Program, Shape};
+use super::{Loop, LoopTimes};
+use seatmap_data::port::channels::{
+    ChannelProgram, Channels, Ea, Element, ProgramNeeds, TransferOrder,
+};
 
 /// The other end of every transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum BufferLocation {
     /// Main memory, in this module.
     Memory(u8),
     /// Task 0's local store; task 0 itself transfers nothing.
@@ -27,7 +29,7 @@ pub struct Transfers {
     /// Bytes between the tasks' buffers; `None` if all tasks share one buffer.
     pub stride_bytes: Option<u32>,
     /// The other end, which holds the buffers.
-    pub source: Source,
+    pub source: BufferLocation,
     /// Operations before the timed ones.
     pub warm_up: u64,
     /// Timed operations.
@@ -47,13 +49,13 @@ impl Transfers {
     }
 }
 
-impl Program for Transfers {
-    type Output = Timed;
+impl ChannelProgram for Transfers {
+    type Output = LoopTimes;
 
-    fn shape(&self) -> Shape {
+    fn shape(&self) -> ProgramNeeds {
         let own = self.operation_bytes();
-        let lent = if self.source == Source::FirstLocal { self.buffers_bytes() } else { 0 };
-        Shape {
+        let lent = if self.source == BufferLocation::FirstLocal { self.buffers_bytes() } else { 0 };
+        ProgramNeeds {
             tasks: self.tasks,
             local_bytes: with_header(own.max(lent)),
             memory_bytes: if lent == 0 { with_header(self.buffers_bytes()) } else { 128 },
@@ -61,15 +63,15 @@ impl Program for Transfers {
         }
     }
 
-    fn task<C: Channels>(&self, channels: &C, rank: usize) -> Timed {
-        let first = usize::from(self.source == Source::FirstLocal);
+    fn task<C: Channels>(&self, channels: &C, rank: usize) -> LoopTimes {
+        let first = usize::from(self.source == BufferLocation::FirstLocal);
         if rank < first {
-            return Timed::default();
+            return LoopTimes::default();
         }
         let offset = self.stride_bytes.unwrap_or(0) * (rank - first) as u32;
         let there = match self.source {
-            Source::Memory(module) => Ea::Memory { module, offset },
-            Source::FirstLocal => Ea::Local { rank: 0, offset },
+            BufferLocation::Memory(module) => Ea::Memory { module, offset },
+            BufferLocation::FirstLocal => Ea::Local { rank: 0, offset },
         };
         let list: Vec<Element> = (0..self.elements.unwrap_or(0))
             .map(|at| Element {
@@ -98,10 +100,10 @@ impl Transfers {
         // The last four bits of both addresses must agree.
         let local = there.offset() % 16;
         match (self.elements, self.is_get) {
-            (None, true) => channels.get(local, there, self.size_bytes, 0, Order::Free),
-            (None, false) => channels.put(local, there, self.size_bytes, 0, Order::Free),
-            (Some(_), true) => channels.get_list(local, list, 0, Order::Free),
-            (Some(_), false) => channels.put_list(local, list, 0, Order::Free),
+            (None, true) => channels.get(local, there, self.size_bytes, 0, TransferOrder::Free),
+            (None, false) => channels.put(local, there, self.size_bytes, 0, TransferOrder::Free),
+            (Some(_), true) => channels.get_list(local, list, 0, TransferOrder::Free),
+            (Some(_), false) => channels.put_list(local, list, 0, TransferOrder::Free),
         }
     }
 }

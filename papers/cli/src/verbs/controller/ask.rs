@@ -5,9 +5,9 @@ use crate::args::{ControllerCreate, ControllerRenew, ControllerSocket};
 use indicatif::ProgressBar;
 use seatmap_cell::Name;
 use seatmap_console::error::CliError;
-use seatmap_console::interrupt::Interrupt;
+use seatmap_console::interrupt::StopFlag;
 use seatmap_console::output;
-use seatmap_controller::{Ask, ControlClient, Heard, JobList, Say};
+use seatmap_controller::{ControlClient, ControllerEvent, JobList, RequestKind, Say};
 use seatmap_papers_report::controller as words;
 use seatmap_report::cell;
 use std::ops::ControlFlow;
@@ -15,29 +15,33 @@ use std::time::Duration;
 
 /// Asks for a cell, and holds it if that was typed.
 pub fn create(typed: &ControllerCreate) -> Result<(), CliError> {
-    let ask = Ask::Create(meant::create(typed)?);
+    let ask = RequestKind::Create(meant::create(typed)?);
     let client = answered(&typed.at, ask, typed.json)?;
     if typed.hold { hold(client) } else { Ok(()) }
 }
 
 /// Shows all cells and requests.
 pub fn list(at: &ControllerSocket, json: bool) -> Result<(), CliError> {
-    answered(at, Ask::List, json).map(drop)
+    answered(at, RequestKind::List, json).map(drop)
 }
 
 /// Has a cell undone.
 pub fn destroy(name: Name, at: &ControllerSocket) -> Result<(), CliError> {
-    answered(at, Ask::Destroy { name }, false).map(drop)
+    answered(at, RequestKind::Destroy { name }, false).map(drop)
 }
 
 /// Has a lease end at another time.
 pub fn renew(typed: ControllerRenew) -> Result<(), CliError> {
-    let ask = Ask::Renew { name: typed.name, lease_s: typed.ttl };
+    let ask = RequestKind::Renew { name: typed.name, lease_s: typed.ttl };
     answered(&typed.at, ask, typed.json).map(drop)
 }
 
 /// Asks, shows the answer, and returns the connection.
-fn answered(at: &ControllerSocket, ask: Ask, json: bool) -> Result<ControlClient, CliError> {
+fn answered(
+    at: &ControllerSocket,
+    ask: RequestKind,
+    json: bool,
+) -> Result<ControlClient, CliError> {
     let mut client = ControlClient::connect(&socket(at)?)?;
     let bar = ProgressBar::new_spinner();
     let said = client.ask(ask, &mut |before| {
@@ -66,16 +70,18 @@ fn show(said: Say, json: bool) -> Result<(), CliError> {
 
 /// Stays connected and prints the controller's messages until interrupted.
 fn hold(client: ControlClient) -> Result<(), CliError> {
-    let interrupt = Interrupt::listen()?;
+    let interrupt = StopFlag::listen()?;
     let mut ended = None;
     client.hear_all(&|| interrupt.is_raised(), &mut |heard| {
         match heard {
-            Heard::Said(Say::Ended { name }) => {
+            ControllerEvent::Said(Say::Ended { name }) => {
                 ended = Some(name);
                 return ControlFlow::Break(());
             }
-            Heard::Said(say) => words::news(&say).iter().for_each(|line| output::tell(line)),
-            Heard::Stopped(stopped) => output::tell(&stopped.to_string()),
+            ControllerEvent::Said(say) => {
+                words::news(&say).iter().for_each(|line| output::tell(line))
+            }
+            ControllerEvent::Stopped(stopped) => output::tell(&stopped.to_string()),
         }
         ControlFlow::Continue(())
     })?;

@@ -4,9 +4,9 @@ use super::{host, meant};
 use crate::args::ControllerServe;
 use seatmap_cell::NoiseJudge;
 use seatmap_console::error::CliError;
-use seatmap_console::interrupt::Interrupt;
+use seatmap_console::interrupt::StopFlag;
 use seatmap_console::output;
-use seatmap_controller::{Inherited, ServerOptions, channel, server};
+use seatmap_controller::{InheritedState, ServerOptions, channel, server};
 
 /// Serves until interrupted.
 pub fn run(typed: &ControllerServe) -> Result<(), CliError> {
@@ -15,7 +15,7 @@ pub fn run(typed: &ControllerServe) -> Result<(), CliError> {
     let left = host.take_over()?;
     left.iter().for_each(|left| output::tell(&left.to_string()));
     let options = meant::server(typed)?;
-    let interrupt = Interrupt::listen()?;
+    let interrupt = StopFlag::listen()?;
     server::serve(host, &options, judge(), &|| interrupt.is_raised(), &mut |inherited| {
         report(inherited);
         ready(&options);
@@ -29,7 +29,7 @@ fn judge() -> Box<NoiseJudge<'static>> {
 }
 
 /// Reports what an earlier server left behind. The new one serves all the same.
-fn report(inherited: Inherited) {
+fn report(inherited: InheritedState) {
     inherited.left.iter().for_each(|left| output::tell(&format!("not put back: {left}")));
     if let Some(lost) = inherited.lost {
         CliError::work(lost).report();

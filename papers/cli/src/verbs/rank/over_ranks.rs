@@ -1,16 +1,16 @@
 //! A study over the ranks of one start.
 
-use super::request::RankRequest;
+use super::request::RankStudyRequest;
 use crate::args::RankStudy;
-use crate::machine::{self, Runner};
+use crate::machine::{self, ExperimentRunner};
 use seatmap_cell_sim::CellBed;
 use seatmap_console::error::CliError;
-use seatmap_console::over_ranks::{Start, tell};
+use seatmap_console::over_ranks::{LaunchedRank, tell};
 use seatmap_data::port::channels::Bed;
 use seatmap_experiments::rank::journal::RankJournal;
 use seatmap_experiments::rank::spread::{self, SpreadStudyError};
-use seatmap_experiments::rank::study::Observe;
-use seatmap_experiments::rank::{Setup, Times};
+use seatmap_experiments::rank::study::RunCallback;
+use seatmap_experiments::rank::{MappingTimes, Setup};
 use seatmap_machines::catalog::Capability;
 use seatmap_sim::CoherentBed;
 use std::sync::Arc;
@@ -19,18 +19,18 @@ use std::sync::Arc;
 ///
 /// # Errors
 /// This rank was started otherwise than rank 0, does not find it, or cannot run the study.
-pub fn follow(start: &Start, typed: &RankStudy) -> Result<(), CliError> {
+pub fn follow(start: &LaunchedRank, typed: &RankStudy) -> Result<(), CliError> {
     let runner = machine::runner(&typed.on, Capability::RunsChannels, &typed.figures)?;
     runner.check_ranks()?;
-    let setup = RankRequest { runner: &runner, pus: &[] }.setup(typed)?;
+    let setup = RankStudyRequest { runner: &runner, pus: &[] }.setup(typed)?;
     let done = match &runner {
-        Runner::CellBe(model) => {
+        ExperimentRunner::CellBe(model) => {
             spread::follow(start.ranks(), &setup, || CellBed::new(Arc::clone(model)))
         }
-        Runner::Coherent(model) => {
+        ExperimentRunner::Coherent(model) => {
             spread::follow(start.ranks(), &setup, || CoherentBed::new(Arc::clone(model)))
         }
-        Runner::Host => unreachable!("a host was refused"),
+        ExperimentRunner::Host => unreachable!("a host was refused"),
     };
     done?;
     Ok(())
@@ -42,12 +42,12 @@ pub fn follow(start: &Start, typed: &RankStudy) -> Result<(), CliError> {
 /// The machine failed on a rank, or the ranks cannot meet. Ranks that go away are told, and others
 /// do their runs.
 pub fn lead<B: Bed>(
-    start: &Start,
+    start: &LaunchedRank,
     setup: &Setup,
-    times: &mut Times,
+    times: &mut MappingTimes,
     bed: impl Fn() -> B + Send + Sync,
     journal: Option<&mut RankJournal>,
-    callbacks: (&mut Observe, &dyn Fn() -> bool),
+    callbacks: (&mut RunCallback, &dyn Fn() -> bool),
 ) -> Result<bool, CliError> {
     let spread =
         spread::lead(start.ranks(), setup, times, bed, journal, callbacks).map_err(|error| {

@@ -1,23 +1,23 @@
 //! The work of a study: its setup on a model, or on this host.
 
 use crate::args::RankStudy;
-use crate::machine::Runner;
+use crate::machine::ExperimentRunner;
 use seatmap_cell_sim::workload::long_messages::{LongMessages, MOST_TASKS};
 use seatmap_console::error::CliError;
 use seatmap_console::{here, pattern_input};
 use seatmap_data::document::content_hash;
 use seatmap_data::pattern::{Pattern, generate};
-use seatmap_experiments::rank::{Choice, Setup};
+use seatmap_experiments::rank::{MappingChoice, Setup};
 
 /// A study to run on a machine, as the user asked for it.
-pub struct RankRequest<'a> {
+pub struct RankStudyRequest<'a> {
     /// Where it runs.
-    pub runner: &'a Runner,
+    pub runner: &'a ExperimentRunner,
     /// The workers of this host, where it runs there.
     pub pus: &'a [u32],
 }
 
-impl RankRequest<'_> {
+impl RankStudyRequest<'_> {
     /// The setup of the study.
     ///
     /// # Errors
@@ -44,17 +44,17 @@ impl RankRequest<'_> {
             runs: typed.runs,
             variant: typed.variant.into(),
             seed: typed.seed,
-            choice: Choice { sample: typed.sample, is_reduced_by_symmetry: typed.symmetry },
+            choice: MappingChoice { sample: typed.sample, is_reduced_by_symmetry: typed.symmetry },
         })
     }
 
     /// The machine's name, and a hash of what is known of it.
     fn name(&self) -> (String, String) {
         match self.runner {
-            Runner::CellBe(model) => (model.name.clone(), self.runner.model_hash()),
-            Runner::Coherent(model) => (model.name.clone(), self.runner.model_hash()),
+            ExperimentRunner::CellBe(model) => (model.name.clone(), self.runner.model_hash()),
+            ExperimentRunner::Coherent(model) => (model.name.clone(), self.runner.model_hash()),
             // A host has no model whose hash tells it from another; its name and CPUs do.
-            Runner::Host => (here::host_name(), content_hash(self.pus)),
+            ExperimentRunner::Host => (here::host_name(), content_hash(self.pus)),
         }
     }
 
@@ -63,12 +63,12 @@ impl RankRequest<'_> {
     fn workers(&self, tasks: usize) -> Vec<u32> {
         match self.runner {
             // One chip's SPEs while they are enough.
-            Runner::CellBe(model) if tasks <= model.spes.len() => {
+            ExperimentRunner::CellBe(model) if tasks <= model.spes.len() => {
                 (0..model.spes.len() as u32).collect()
             }
-            Runner::CellBe(model) => (0..model.ppe()).collect(),
-            Runner::Coherent(model) => model.topology.os_indices().collect(),
-            Runner::Host => self.pus.to_vec(),
+            ExperimentRunner::CellBe(model) => (0..model.ppe()).collect(),
+            ExperimentRunner::Coherent(model) => model.topology.os_indices().collect(),
+            ExperimentRunner::Host => self.pus.to_vec(),
         }
     }
 }

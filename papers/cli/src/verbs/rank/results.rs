@@ -10,12 +10,12 @@ use seatmap_papers_report::{html, ranking, svg};
 type Writer = fn(&Ranking) -> String;
 
 /// The outputs that the user asked for, checked before the work begins.
-pub struct Results {
+pub struct RankOutputs {
     files: Vec<(Destination, Writer)>,
     json: bool,
 }
 
-impl Results {
+impl RankOutputs {
     /// The files that were asked for.
     ///
     /// # Errors
@@ -32,7 +32,7 @@ impl Results {
         let files = paths
             .map(|(path, writer)| Ok((Destination::new(path)?, writer)))
             .collect::<Result<Vec<(Destination, Writer)>, CliError>>()?;
-        let results = Results { files, json: typed.json };
+        let results = RankOutputs { files, json: typed.json };
         match results.wanting_stdout() {
             0 | 1 => Ok(results),
             _ => Err(CliError::input(

@@ -2,13 +2,13 @@
 
 use crate::args::Stats;
 use seatmap_console::error::CliError;
-use seatmap_experiments::cell_stats::Function;
+use seatmap_experiments::cell_stats::CellStatsPrimitive;
 
 /// An option, and the functions that it changes.
 struct Taken {
     option: &'static str,
     is_typed: fn(&Stats) -> bool,
-    by: fn(Function) -> bool,
+    by: fn(CellStatsPrimitive) -> bool,
     /// The names of those functions.
     functions: &'static str,
 }
@@ -77,7 +77,7 @@ const TAKEN: [Taken; 11] = [
     Taken {
         option: "-l",
         is_typed: |typed| typed.elements.is_some(),
-        by: Function::has_list,
+        by: CellStatsPrimitive::has_list,
         functions: "dmalistget and dmalistput",
     },
     Taken {
@@ -88,16 +88,16 @@ const TAKEN: [Taken; 11] = [
     },
 ];
 
-fn is_message(function: Function) -> bool {
-    matches!(function, Function::Mailbox | Function::Signal)
+fn is_message(function: CellStatsPrimitive) -> bool {
+    matches!(function, CellStatsPrimitive::Mailbox | CellStatsPrimitive::Signal)
 }
 
-fn has_buffers(function: Function) -> bool {
+fn has_buffers(function: CellStatsPrimitive) -> bool {
     function.atomic().is_some() || function.transfer().is_some()
 }
 
-fn has_workers(function: Function) -> bool {
-    function != Function::MkThread
+fn has_workers(function: CellStatsPrimitive) -> bool {
+    function != CellStatsPrimitive::MkThread
 }
 
 /// Refuses an option that the function does not take, or that needs another one.
@@ -134,7 +134,7 @@ pub fn check(typed: &Stats) -> Result<(), CliError> {
 }
 
 /// Messages are between two, and one thread is made at a time.
-fn workers(typed: &Stats, function: Function) -> Result<(), CliError> {
+fn workers(typed: &Stats, function: CellStatsPrimitive) -> Result<(), CliError> {
     let name = function.name();
     let given = typed.shared.or(typed.private);
     match (given, typed.between) {

@@ -1,16 +1,16 @@
 //! `seatmap-papers workers cellule`: both styles on a model of the Cell.
 
 use super::TURNS;
-use crate::args::{What, Workers};
+use crate::args::{Workers, WorkersMeasurement};
 use crate::figures::FigureChanges;
-use crate::machine::{self, Runner};
+use crate::machine::{self, ExperimentRunner};
 use seatmap_cell_sim::{CellBed, CellModel};
 use seatmap_console::bar::Bar;
 use seatmap_console::error::CliError;
-use seatmap_experiments::cellule::Document;
+use seatmap_experiments::cellule::WorkersDocument;
 use seatmap_experiments::cellule::document::CelluleResult;
 use seatmap_experiments::cellule::simulated::inputs::Inputs;
-use seatmap_experiments::cellule::simulated::{Machine, simulated as simulate};
+use seatmap_experiments::cellule::simulated::{CelluleMachine, simulated as simulate};
 use seatmap_machines::catalog::Capability;
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ const SEED: u64 = 1;
 
 /// Refuses options that only a model takes, or only this computer.
 pub fn check(typed: &Workers) -> Result<(), CliError> {
-    let is_model = typed.what == What::Cellule;
+    let is_model = typed.what == WorkersMeasurement::Cellule;
     let is_changed = !typed.figures.set.is_empty();
     let of_models =
         [("--on", typed.on.is_some()), ("--seed", typed.seed.is_some()), ("--set", is_changed)];
@@ -37,28 +37,30 @@ pub fn check(typed: &Workers) -> Result<(), CliError> {
 }
 
 /// Runs both styles on the model.
-pub fn simulated(typed: &Workers) -> Result<Document, CliError> {
+pub fn simulated(typed: &Workers) -> Result<WorkersDocument, CliError> {
     let Some(name) = &typed.on else {
         return Err(CliError::input(
             "cellule runs on a model of the Cell: seatmap-papers workers cellule --on cell-qs20",
         ));
     };
     let (inputs, of_model) = changed(&typed.figures)?;
-    let Runner::CellBe(model) = machine::runner(name, Capability::RunsChannels, &of_model)? else {
+    let ExperimentRunner::CellBe(model) =
+        machine::runner(name, Capability::RunsChannels, &of_model)?
+    else {
         return Err(CliError::input(format!(
             "{name} is not a model of the Cell; try --on cell-qs20"
         )));
     };
     let spes = spes(&model, typed.workers)?;
     let machine =
-        Machine { ppe: model.ppe(), spes: &spes, bed: || CellBed::new(Arc::clone(&model)) };
+        CelluleMachine { ppe: model.ppe(), spes: &spes, bed: || CellBed::new(Arc::clone(&model)) };
     let bar = Bar::new("simulating");
     let turns = typed.turns.unwrap_or(TURNS);
     let seed = typed.seed.unwrap_or(SEED);
     let found = simulate(&machine, &inputs, turns, seed, |done, all| bar.show(done, all))
         .map_err(CliError::work)?;
     let pus = [&[model.ppe()][..], &spes].concat();
-    Ok(Document::new(model.name.clone(), pus, CelluleResult::Cellule(Box::new(found))))
+    Ok(WorkersDocument::new(model.name.clone(), pus, CelluleResult::Cellule(Box::new(found))))
 }
 
 /// The inputs with the changes that name one of them, and the other changes: those of the model's

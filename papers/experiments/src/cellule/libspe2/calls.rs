@@ -1,26 +1,30 @@
 //! Table 1: the cost of each call of libspe2.
 
-use crate::cellule::costs::{CALLS, Call};
-use crate::cellule::libspe2::programs::{Program, Programs, Said};
+use crate::cellule::costs::{CALLS, TimedCall};
+use crate::cellule::libspe2::programs::{CompiledPrograms, PpeProgram, ProgramLines};
 use crate::cellule::libspe2::style::ByStyle;
-use crate::cellule::spread::Spread;
-use crate::cellule::{CelluleError, Seats};
+use crate::cellule::spread::SampleSummary;
+use crate::cellule::{CelluleError, WorkerSeats};
 use std::collections::BTreeMap;
 
 /// Rounds of a turn.
 const ROUNDS: u32 = 40;
 
 /// The times of each call, for all SPEs one after the other.
-pub type Table = BTreeMap<Call, ByStyle<Spread>>;
+pub type CallTimes = BTreeMap<TimedCall, ByStyle<SampleSummary>>;
 
 /// Measures each call in both styles, by turns.
 ///
 /// # Errors
-/// The errors of [`Programs::run`].
-pub fn table(programs: &Programs, seats: &Seats, turns: u32) -> Result<Table, CelluleError> {
+/// The errors of [`CompiledPrograms::run`].
+pub fn table(
+    programs: &CompiledPrograms,
+    seats: &WorkerSeats,
+    turns: u32,
+) -> Result<CallTimes, CelluleError> {
     let numbers = [ROUNDS, seats.workers.len() as u32];
-    let said = ByStyle::by_turns(turns, |style, all: &mut Vec<Said>| {
-        all.push(programs.run(Program::Calls, &numbers, style, &seats.workers)?);
+    let said = ByStyle::by_turns(turns, |style, all: &mut Vec<ProgramLines>| {
+        all.push(programs.run(PpeProgram::Calls, &numbers, style, &seats.workers)?);
         Ok::<_, CelluleError>(())
     })?;
     CALLS
@@ -30,9 +34,9 @@ pub fn table(programs: &Programs, seats: &Seats, turns: u32) -> Result<Table, Ce
 }
 
 /// The spread of a line's numbers over the turns.
-pub(super) fn spread(turns: &[Said], name: &str) -> Result<Spread, CelluleError> {
+pub(super) fn spread(turns: &[ProgramLines], name: &str) -> Result<SampleSummary, CelluleError> {
     let turns: Vec<Vec<f64>> = turns.iter().map(|said| said.all(name)).collect();
-    Spread::of(&turns).ok_or_else(|| CelluleError::Program {
+    SampleSummary::of(&turns).ok_or_else(|| CelluleError::Program {
         name: "a measured program",
         words: format!("it said nothing of {name}"),
     })

@@ -2,10 +2,10 @@
 //! both.
 
 use crate::cellule::libspe2::calls::spread;
-use crate::cellule::libspe2::programs::{Program, Programs, Said};
+use crate::cellule::libspe2::programs::{CompiledPrograms, PpeProgram, ProgramLines};
 use crate::cellule::libspe2::style::ByStyle;
-use crate::cellule::spread::Spread;
-use crate::cellule::{CelluleError, Seats};
+use crate::cellule::spread::SampleSummary;
+use crate::cellule::{CelluleError, WorkerSeats};
 use seatmap_data::statistics::words::counted;
 use serde::Serialize;
 
@@ -32,29 +32,29 @@ pub struct Curves {
     /// The quantity on the horizontal axis.
     pub across: &'static str,
     /// The curves.
-    pub series: Vec<Curve>,
+    pub series: Vec<GainCurve>,
 }
 
 /// One curve.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Curve {
+pub struct GainCurve {
     /// Its name.
     pub name: String,
     /// Its points.
-    pub points: Vec<Point>,
+    pub points: Vec<StyleGain>,
 }
 
 /// A program of one size.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Point {
+pub struct StyleGain {
     /// The size, or how often.
     pub at: u32,
     /// (Linux - cell) / Linux of the medians, in per cent.
     pub gain_percent: f64,
     /// The time of a run.
-    pub time: ByStyle<Spread>,
+    pub time: ByStyle<SampleSummary>,
     /// The kernel's part of the process's CPU time, in per cent; null where it took no tick.
     pub kernel_percent: ByStyle<Option<f64>>,
 }
@@ -83,7 +83,7 @@ impl Curves {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Planned {
     at: u32,
-    program: Program,
+    program: PpeProgram,
     size: u32,
     spes: u32,
     times: u32,
@@ -94,7 +94,7 @@ impl Planned {
     fn runs(&self) -> u32 {
         let unit = match self.program {
             // The work of a product grows with the cube of its rows.
-            Program::Matrix => u64::from(self.size / SIZES[0]).pow(3),
+            PpeProgram::Matrix => u64::from(self.size / SIZES[0]).pow(3),
             _ => 1,
         };
         let work = unit.max(1) * u64::from(self.times);
@@ -110,7 +110,13 @@ fn plan(spes: u32) -> [Plan; 3] {
     let prices = (
         counted(spes, "SPE"),
         CYCLES
-            .map(|times| Planned { at: times, program: Program::BlackScholes, size, spes, times })
+            .map(|times| Planned {
+                at: times,
+                program: PpeProgram::BlackScholes,
+                size,
+                spes,
+                times,
+            })
             .to_vec(),
     );
     let all_spes = (1..=spes)
@@ -137,17 +143,17 @@ fn plan(spes: u32) -> [Plan; 3] {
 }
 
 fn matrix(size: u32, spes: u32, times: u32) -> Planned {
-    Planned { at: size, program: Program::Matrix, size, spes, times }
+    Planned { at: size, program: PpeProgram::Matrix, size, spes, times }
 }
 
 /// Measures the figures; `step` is called with the number of points done and the number of all
 /// points.
 ///
 /// # Errors
-/// The errors of [`Programs::run`].
+/// The errors of [`CompiledPrograms::run`].
 pub fn figures(
-    programs: &Programs,
-    seats: &Seats,
+    programs: &CompiledPrograms,
+    seats: &WorkerSeats,
     turns: u32,
     mut step: impl FnMut(usize, usize),
 ) -> Result<Vec<Curves>, CelluleError> {
@@ -164,7 +170,7 @@ pub fn figures(
                 done += 1;
                 points.push(point(programs, seats, turns, planned)?);
             }
-            series.push(Curve { name, points });
+            series.push(GainCurve { name, points });
         }
         figures.push(Curves { title, across, series });
     }
@@ -172,25 +178,25 @@ pub fn figures(
 }
 
 fn point(
-    programs: &Programs,
-    seats: &Seats,
+    programs: &CompiledPrograms,
+    seats: &WorkerSeats,
     turns: u32,
     planned: Planned,
-) -> Result<Point, CelluleError> {
+) -> Result<StyleGain, CelluleError> {
     let Planned { at, program, size, spes, times } = planned;
     let numbers = [size, spes, times, planned.runs()];
-    let said = ByStyle::by_turns(turns, |style, all: &mut Vec<Said>| {
+    let said = ByStyle::by_turns(turns, |style, all: &mut Vec<ProgramLines>| {
         all.push(programs.run(program, &numbers, style, &seats.workers)?);
         Ok::<_, CelluleError>(())
     })?;
     let time = said.try_map(|turns| spread(turns, "run"))?;
     let gain_percent = (time.linux.median_ns - time.cell.median_ns) / time.linux.median_ns * 100.0;
     let kernel_percent = said.try_map(|turns| Ok::<_, CelluleError>(kernel(turns)))?;
-    Ok(Point { at, gain_percent, time, kernel_percent })
+    Ok(StyleGain { at, gain_percent, time, kernel_percent })
 }
 
 /// The kernel's part of all turns together.
-fn kernel(turns: &[Said]) -> Option<f64> {
+fn kernel(turns: &[ProgramLines]) -> Option<f64> {
     let user = turns.iter().map(|said| said.sum("user_us")).sum::<f64>();
     let kernel = turns.iter().map(|said| said.sum("kernel_us")).sum::<f64>();
     (user + kernel > 0.0).then(|| 100.0 * kernel / (user + kernel))

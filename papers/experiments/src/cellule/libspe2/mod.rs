@@ -18,8 +18,8 @@ pub mod programs;
 pub mod style;
 pub mod text;
 
-use crate::cellule::{CelluleError, Seats};
-use programs::{Program, Programs};
+use crate::cellule::{CelluleError, WorkerSeats};
+use programs::{CompiledPrograms, PpeProgram};
 use serde::Serialize;
 use style::ByStyle;
 
@@ -30,25 +30,26 @@ pub struct Libspe2 {
     /// The number of SPEs.
     pub spes: usize,
     /// Table 1: each call, for all SPEs one after the other.
-    pub table: calls::Table,
+    pub table: calls::CallTimes,
     /// Figures 4 and 5.
     pub figures: Vec<gains::Curves>,
     /// The noise of one SPE.
-    pub noise: ByStyle<noise::Noise>,
+    pub noise: ByStyle<noise::OsNoise>,
 }
 
 /// Compiles the programs and measures them in both styles, by turns. `step` is called with the
 /// number of points done and the number of all points.
 ///
 /// # Errors
-/// [`CelluleError::Compiler`], [`CelluleError::Program`].
+/// [`CelluleError::Compiler`], [`CelluleError::PpeProgram`].
 pub fn libspe2(
-    seats: &Seats,
+    seats: &WorkerSeats,
     turns: u32,
     mut step: impl FnMut(usize, usize) + Send,
 ) -> Result<Libspe2, CelluleError> {
-    let needed = [Program::Calls, Program::Matrix, Program::BlackScholes, Program::Noise];
-    let programs = Programs::build(&programs::compiler(), &needed)?;
+    let needed =
+        [PpeProgram::Calls, PpeProgram::Matrix, PpeProgram::BlackScholes, PpeProgram::Noise];
+    let programs = CompiledPrograms::build(&programs::compiler(), &needed)?;
     seats.control(|| {
         let table = calls::table(&programs, seats, turns)?;
         let figures = gains::figures(&programs, seats, turns, &mut step)?;

@@ -1,8 +1,8 @@
 //! OS noise: the time that an SPE's program stood still.
 
-use crate::cellule::libspe2::programs::{Program, Programs, Said};
+use crate::cellule::libspe2::programs::{CompiledPrograms, PpeProgram, ProgramLines};
 use crate::cellule::libspe2::style::ByStyle;
-use crate::cellule::{CelluleError, Seats};
+use crate::cellule::{CelluleError, WorkerSeats};
 use serde::Serialize;
 
 /// A look of one turn, in milliseconds.
@@ -11,7 +11,7 @@ const LOOK_MS: u32 = 500;
 /// Gaps of a microsecond and more between two readings of the clock.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Noise {
+pub struct OsNoise {
     /// The time of all looks.
     pub looked_ns: f64,
     /// The gaps of a second.
@@ -25,23 +25,23 @@ pub struct Noise {
 /// Looks at the clock on one SPE in both styles, by turns.
 ///
 /// # Errors
-/// The errors of [`Programs::run`].
+/// The errors of [`CompiledPrograms::run`].
 pub fn noise(
-    programs: &Programs,
-    seats: &Seats,
+    programs: &CompiledPrograms,
+    seats: &WorkerSeats,
     turns: u32,
-) -> Result<ByStyle<Noise>, CelluleError> {
-    let said = ByStyle::by_turns(turns, |style, all: &mut Vec<Said>| {
-        all.push(programs.run(Program::Noise, &[LOOK_MS], style, &seats.workers)?);
+) -> Result<ByStyle<OsNoise>, CelluleError> {
+    let said = ByStyle::by_turns(turns, |style, all: &mut Vec<ProgramLines>| {
+        all.push(programs.run(PpeProgram::Noise, &[LOOK_MS], style, &seats.workers)?);
         Ok::<_, CelluleError>(())
     })?;
     said.try_map(|turns| Ok(of(turns)))
 }
 
-fn of(turns: &[Said]) -> Noise {
+fn of(turns: &[ProgramLines]) -> OsNoise {
     let looked_ns = sum(turns, "time_ns");
     let longest = turns.iter().map(|said| said.sum("longest_ns")).fold(0.0, f64::max);
-    Noise {
+    OsNoise {
         looked_ns,
         gaps_per_second: sum(turns, "gaps") / looked_ns * 1e9,
         lost_percent: sum(turns, "lost_ns") / looked_ns * 100.0,
@@ -49,6 +49,6 @@ fn of(turns: &[Said]) -> Noise {
     }
 }
 
-fn sum(turns: &[Said], name: &str) -> f64 {
+fn sum(turns: &[ProgramLines], name: &str) -> f64 {
     turns.iter().map(|said| said.sum(name)).sum::<f64>()
 }

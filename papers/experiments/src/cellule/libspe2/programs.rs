@@ -1,7 +1,7 @@
 //! The paper's programs in C against libspe2, compiled on this computer by `seatmap-cellcc`.
 
 use crate::cellule::CelluleError;
-use crate::cellule::libspe2::style::Style;
+use crate::cellule::libspe2::style::LibraryStyle;
 use seatmap_os::scratch::Scratch;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -36,7 +36,7 @@ const FILES: [(&str, &str); 20] = [
 
 /// A program of the PPE with the programs of its SPUs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Program {
+pub enum PpeProgram {
     /// The calls of table 1: ROUNDS SPES.
     Calls,
     /// A product of matrices: SIZE SPES TIMES RUNS.
@@ -53,25 +53,25 @@ pub enum Program {
     CellStats,
 }
 
-impl Program {
+impl PpeProgram {
     /// Its name, its source, an option for the compiler, and its embedded programs with their
     /// sources.
     fn recipe(self) -> (&'static str, &'static str, &'static str, &'static [[&'static str; 2]]) {
         match self {
-            Program::Calls => (
+            PpeProgram::Calls => (
                 "calls",
                 "calls.c",
                 "-O2",
                 &[["example", "example_spu.c"], ["empty", "empty_spu.c"]],
             ),
-            Program::Matrix => ("matrix", "programs.c", "-DMATRIX", &[["work", "matrix_spu.c"]]),
-            Program::BlackScholes => {
+            PpeProgram::Matrix => ("matrix", "programs.c", "-DMATRIX", &[["work", "matrix_spu.c"]]),
+            PpeProgram::BlackScholes => {
                 ("black_scholes", "programs.c", "-O2", &[["work", "black_scholes_spu.c"]])
             }
-            Program::Noise => ("noise", "noise.c", "-O2", &[["work", "noise_spu.c"]]),
-            Program::Mailbox => ("mailbox", "mailbox.c", "-O2", &[["work", "mailbox_spu.c"]]),
-            Program::Transfers => ("dma", "dma.c", "-O2", &[["work", "dma_spu.c"]]),
-            Program::CellStats => {
+            PpeProgram::Noise => ("noise", "noise.c", "-O2", &[["work", "noise_spu.c"]]),
+            PpeProgram::Mailbox => ("mailbox", "mailbox.c", "-O2", &[["work", "mailbox_spu.c"]]),
+            PpeProgram::Transfers => ("dma", "dma.c", "-O2", &[["work", "dma_spu.c"]]),
+            PpeProgram::CellStats => {
                 ("cell_stats", "cell_stats.c", "-O2", &[["cell_stats_spu", "cell_stats_spu.c"]])
             }
         }
@@ -80,16 +80,16 @@ impl Program {
 
 /// Compiled programs, in a folder that is removed with them.
 #[derive(Debug)]
-pub struct Programs {
+pub struct CompiledPrograms {
     folder: Scratch,
 }
 
-impl Programs {
+impl CompiledPrograms {
     /// Compiles programs.
     ///
     /// # Errors
     /// [`CelluleError::Compiler`], [`CelluleError::System`].
-    pub fn build(compiler: &Path, needed: &[Program]) -> Result<Self, CelluleError> {
+    pub fn build(compiler: &Path, needed: &[PpeProgram]) -> Result<Self, CelluleError> {
         let folder = Scratch::new("programs")
             .map_err(|error| CelluleError::System("no folder for the programs", error))?;
         for (name, text) in FILES {
@@ -97,14 +97,14 @@ impl Programs {
             written
                 .map_err(|error| CelluleError::System("the programs cannot be written", error))?;
         }
-        let programs = Programs { folder };
+        let programs = CompiledPrograms { folder };
         for program in needed {
             programs.compile(compiler, *program)?;
         }
         Ok(programs)
     }
 
-    fn compile(&self, compiler: &Path, program: Program) -> Result<(), CelluleError> {
+    fn compile(&self, compiler: &Path, program: PpeProgram) -> Result<(), CelluleError> {
         let (name, source, option, embedded) = program.recipe();
         let mut objects = Vec::new();
         for [symbol, source] in embedded {
@@ -137,14 +137,14 @@ impl Programs {
     /// thread.
     ///
     /// # Errors
-    /// [`CelluleError::Program`] where it fails.
+    /// [`CelluleError::PpeProgram`] where it fails.
     pub fn run(
         &self,
-        program: Program,
+        program: PpeProgram,
         numbers: &[u32],
-        style: Style,
+        style: LibraryStyle,
         cpus: &[u32],
-    ) -> Result<Said, CelluleError> {
+    ) -> Result<ProgramLines, CelluleError> {
         let name = program.recipe().0;
         let arguments: Vec<String> = numbers.iter().map(u32::to_string).collect();
         let cpus = seatmap_os::CpuList(cpus.to_vec()).to_string();
@@ -154,7 +154,7 @@ impl Programs {
             ("SEATMAP_SPE_STYLE", style.word()),
         ];
         let output = self.output(program, &arguments, &environment)?;
-        let said = Said::parse(&String::from_utf8_lossy(&output.stdout));
+        let said = ProgramLines::parse(&String::from_utf8_lossy(&output.stdout));
         let said = said.ok_or_else(|| {
             program_failed(name, "it said something else than names and numbers".to_owned())
         })?;
@@ -168,10 +168,10 @@ impl Programs {
     /// Runs a program with these arguments and variables, and gives its output.
     ///
     /// # Errors
-    /// [`CelluleError::Program`] where it fails.
+    /// [`CelluleError::PpeProgram`] where it fails.
     pub fn output(
         &self,
-        program: Program,
+        program: PpeProgram,
         arguments: &[String],
         environment: &[(&str, &str)],
     ) -> Result<Output, CelluleError> {
@@ -210,9 +210,9 @@ pub fn compiler() -> PathBuf {
 
 /// The lines of a program: a name each, and a number behind it.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Said(Vec<(String, f64)>);
+pub struct ProgramLines(Vec<(String, f64)>);
 
-impl Said {
+impl ProgramLines {
     fn parse(text: &str) -> Option<Self> {
         text.lines()
             .map(|line| {
@@ -221,7 +221,7 @@ impl Said {
                 Some((name.to_owned(), number.parse().ok()?))
             })
             .collect::<Option<Vec<_>>>()
-            .map(Said)
+            .map(ProgramLines)
     }
 
     /// The numbers of all lines with this name.
@@ -243,8 +243,9 @@ mod tests {
 
     #[test]
     fn lines_have_a_name_and_a_number() {
-        let said = Said::parse("get_own 1024 61.5\nget_own 4096 90\nget_own 1024 62.5\n").unwrap();
+        let said =
+            ProgramLines::parse("get_own 1024 61.5\nget_own 4096 90\nget_own 1024 62.5\n").unwrap();
         assert_eq!((said.all("get_own 1024"), said.sum("get_own 4096")), (vec![61.5, 62.5], 90.0));
-        assert_eq!(Said::parse("nothing"), None);
+        assert_eq!(ProgramLines::parse("nothing"), None);
     }
 }

@@ -4,20 +4,20 @@ use serde::Serialize;
 
 /// The way in which the library does its work (`SEATMAP_SPE_STYLE`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Style {
+pub enum LibraryStyle {
     /// Pinned threads that are there before, mailboxes in shared lines.
     Cell,
     /// A thread for each run, a system call for each message.
     Linux,
 }
 
-impl Style {
+impl LibraryStyle {
     /// As the variable has it.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
-            Style::Cell => "cell",
-            Style::Linux => "linux",
+            LibraryStyle::Cell => "cell",
+            LibraryStyle::Linux => "linux",
         }
     }
 }
@@ -34,10 +34,10 @@ pub struct ByStyle<T> {
 
 impl<T> ByStyle<T> {
     /// The value of a style.
-    pub fn of(&mut self, style: Style) -> &mut T {
+    pub fn of(&mut self, style: LibraryStyle) -> &mut T {
         match style {
-            Style::Cell => &mut self.cell,
-            Style::Linux => &mut self.linux,
+            LibraryStyle::Cell => &mut self.cell,
+            LibraryStyle::Linux => &mut self.linux,
         }
     }
 
@@ -55,7 +55,7 @@ impl<T> ByStyle<T> {
     /// The errors of `work`.
     pub fn by_turns<E>(
         turns: u32,
-        mut work: impl FnMut(Style, &mut T) -> Result<(), E>,
+        mut work: impl FnMut(LibraryStyle, &mut T) -> Result<(), E>,
     ) -> Result<Self, E>
     where
         T: Default,
@@ -63,9 +63,9 @@ impl<T> ByStyle<T> {
         let mut both = ByStyle::default();
         for turn in 0..turns.max(1) {
             let order = if turn % 2 == 0 {
-                [Style::Cell, Style::Linux]
+                [LibraryStyle::Cell, LibraryStyle::Linux]
             } else {
-                [Style::Linux, Style::Cell]
+                [LibraryStyle::Linux, LibraryStyle::Cell]
             };
             for style in order {
                 work(style, both.of(style))?;

@@ -1,23 +1,23 @@
 //! Tables for people.
 
-use crate::cellule::costs::{CALLS, Call};
+use crate::cellule::costs::{CALLS, TimedCall};
 use crate::cellule::libspe2::Libspe2;
-use crate::cellule::libspe2::gains::{Curves, Point};
-use crate::cellule::libspe2::noise::Noise;
+use crate::cellule::libspe2::gains::{Curves, StyleGain};
+use crate::cellule::libspe2::noise::OsNoise;
 use crate::cellule::text::{spread, time};
 use std::fmt::Write;
 
 /// The calls, as the programs make them.
-const MADE: [(Call, &str); 9] = [
-    (Call::CtxRun, "spe_context_run of an empty program"),
-    (Call::ThrCreate, "pthread_create of a thread that calls spe_context_run"),
-    (Call::ThrJoin, "pthread_join of that thread, whose program is at its end"),
-    (Call::PgmLoad, "spe_program_load"),
-    (Call::MapPS, "spe_ps_area_get"),
-    (Call::MBoxWr, "spe_in_mbox_write to a program that waits for it"),
-    (Call::MBoxRd, "spe_out_mbox_read of a message that is there"),
-    (Call::Acquire, "spe_context_create"),
-    (Call::Release, "spe_context_destroy"),
+const MADE: [(TimedCall, &str); 9] = [
+    (TimedCall::CtxRun, "spe_context_run of an empty program"),
+    (TimedCall::ThrCreate, "pthread_create of a thread that calls spe_context_run"),
+    (TimedCall::ThrJoin, "pthread_join of that thread, whose program is at its end"),
+    (TimedCall::PgmLoad, "spe_program_load"),
+    (TimedCall::MapPS, "spe_ps_area_get"),
+    (TimedCall::MBoxWr, "spe_in_mbox_write to a program that waits for it"),
+    (TimedCall::MBoxRd, "spe_out_mbox_read of a message that is there"),
+    (TimedCall::Acquire, "spe_context_create"),
+    (TimedCall::Release, "spe_context_destroy"),
 ];
 
 /// The whole comparison.
@@ -76,7 +76,7 @@ fn curves(figure: &Curves) -> String {
     text
 }
 
-fn point(of: &Point) -> String {
+fn point(of: &StyleGain) -> String {
     let times = format!("{} | {}", time(of.time.cell.median_ns), time(of.time.linux.median_ns));
     let kernel = format!("{} | {}", share(of.kernel_percent.cell), share(of.kernel_percent.linux));
     format!("{:>5}: {:>6.1} %   {times:<22} in the kernel {kernel}", of.at, of.gain_percent)
@@ -86,7 +86,7 @@ fn share(percent: Option<f64>) -> String {
     percent.map_or_else(|| "?".to_owned(), |percent| format!("{percent:.0} %"))
 }
 
-fn noise(name: &str, of: &Noise) -> String {
+fn noise(name: &str, of: &OsNoise) -> String {
     let gaps = of.gaps_per_second;
     let lost = of.lost_percent;
     let longest = time(of.longest_ns);

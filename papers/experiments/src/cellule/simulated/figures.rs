@@ -1,12 +1,12 @@
 //! Table 1, figures 4 to 6, and figure 8, from one model.
 
-use super::inputs::{Input, Inputs};
-use super::program::{Run, Sign, Ticks, Work};
+use super::inputs::{AssumedCost, Inputs};
+use super::program::{CallTicks, ProgramRun, Sign, SpeComputation};
 use crate::cellule::CelluleError;
-use crate::cellule::costs::{CALLS, Call};
-use crate::cellule::libspe2::gains::{Curve, Curves, Point};
-use crate::cellule::libspe2::style::{ByStyle, Style};
-use crate::cellule::spread::Spread;
+use crate::cellule::costs::{CALLS, TimedCall};
+use crate::cellule::libspe2::gains::{Curves, GainCurve, StyleGain};
+use crate::cellule::libspe2::style::{ByStyle, LibraryStyle};
+use crate::cellule::spread::SampleSummary;
 use rayon::prelude::*;
 use seatmap_data::port::channels::Bed;
 use seatmap_data::statistics::words::counted;
@@ -33,7 +33,7 @@ const CYCLES: [u32; 6] = [1, 2, 4, 8, 16, 32];
 const BLOCKS: u32 = 2;
 
 /// The machine to simulate on: its PUs, and beds of it.
-pub struct Machine<'a, F> {
+pub struct CelluleMachine<'a, F> {
     /// The PU of the PPE.
     pub ppe: u32,
     /// The PUs of the SPEs.
@@ -45,11 +45,11 @@ pub struct Machine<'a, F> {
 /// Cellule and Linux on a model of the Cell.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Simulated {
+pub struct SimulatedCellule {
     /// The seed of the phases of timers and partitions.
     pub seed: u64,
     /// The costs that were taken as given.
-    pub inputs: Vec<Input>,
+    pub inputs: Vec<AssumedCost>,
     /// Table 1 and figure 6, by number of SPEs from 1 on.
     pub calls: Vec<SimulatedCalls>,
     /// Figures 4 and 5.
@@ -65,9 +65,9 @@ pub struct SimulatedCalls {
     /// The number of SPEs.
     pub spes: usize,
     /// Each call, for all SPEs one after the other.
-    pub times: BTreeMap<Call, ByStyle<Spread>>,
+    pub times: BTreeMap<TimedCall, ByStyle<SampleSummary>>,
     /// The median over that with one SPE.
-    pub growth: BTreeMap<Call, ByStyle<f64>>,
+    pub growth: BTreeMap<TimedCall, ByStyle<f64>>,
 }
 
 /// The gain by size while another partition takes turns with Cellule's.
@@ -102,7 +102,7 @@ pub struct PerturbedGain {
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Planned {
     at: u32,
-    work: Work,
+    work: SpeComputation,
     times: u32,
     spes: usize,
 }
@@ -110,7 +110,7 @@ struct Planned {
 impl Planned {
     fn runs(&self, turns: u32) -> u32 {
         match self.work {
-            Work::Matrix(size) if size > LARGEST_REPEATED => LONG_RUNS,
+            SpeComputation::Matrix(size) if size > LARGEST_REPEATED => LONG_RUNS,
             _ => turns.clamp(1, MOST_RUNS),
         }
     }
@@ -127,12 +127,12 @@ type Plan = (&'static str, &'static str, Vec<(String, Vec<Planned>)>);
 /// # Errors
 /// [`CelluleError::Model`].
 pub fn simulated<B, F>(
-    machine: &Machine<F>,
+    machine: &CelluleMachine<F>,
     inputs: &Inputs,
     turns: u32,
     seed: u64,
     step: impl Fn(usize, usize) + Sync,
-) -> Result<Simulated, CelluleError>
+) -> Result<SimulatedCellule, CelluleError>
 where
     B: Bed,
     F: Fn() -> B + Sync,
@@ -156,7 +156,7 @@ where
             .into_iter()
             .map(|(name, planned)| {
                 let points = planned.par_iter().map(|one| progress.after(simulation.point(*one)));
-                Ok(Curve { name, points: points.collect::<Result<_, _>>()? })
+                Ok(GainCurve { name, points: points.collect::<Result<_, _>>()? })
             })
             .collect::<Result<_, CelluleError>>()?;
         figures.push(Curves { title, across, series });
@@ -169,7 +169,7 @@ where
             Ok(Perturbed::of(spes, points.collect::<Result<_, _>>()?))
         })
         .collect::<Result<_, CelluleError>>()?;
-    Ok(Simulated { seed, inputs: inputs.list(), calls, figures, perturbed })
+    Ok(SimulatedCellule { seed, inputs: inputs.list(), calls, figures, perturbed })
 }
 
 /// Points that are done.
@@ -195,7 +195,7 @@ impl Perturbed {
 }
 
 /// The calls with their growth over one SPE.
-fn growing(all: Vec<(usize, BTreeMap<Call, ByStyle<Spread>>)>) -> Vec<SimulatedCalls> {
+fn growing(all: Vec<(usize, BTreeMap<TimedCall, ByStyle<SampleSummary>>)>) -> Vec<SimulatedCalls> {
     let one = all.first().map(|(_, times)| times.clone()).unwrap_or_default();
     all.into_iter()
         .map(|(spes, times)| {
@@ -217,7 +217,7 @@ fn growing(all: Vec<(usize, BTreeMap<Call, ByStyle<Spread>>)>) -> Vec<SimulatedC
 
 /// The model with its inputs, and the seed of its phases.
 struct Simulation<'a, F> {
-    machine: &'a Machine<'a, F>,
+    machine: &'a CelluleMachine<'a, F>,
     inputs: &'a Inputs,
     turns: u32,
     seed: u64,
@@ -228,15 +228,15 @@ impl<B: Bed, F: Fn() -> B + Sync> Simulation<'_, F> {
     fn run(
         &self,
         planned: Planned,
-        style: Style,
+        style: LibraryStyle,
         is_perturbed: bool,
         number: u32,
-    ) -> Result<(Ticks, f64), CelluleError> {
+    ) -> Result<(CallTicks, f64), CelluleError> {
         let mut bed = (self.machine.bed)();
         // Both styles meet the same phases.
         let phases = u64::from(number) << 32 | planned.spes as u64;
         let phase = fastrand::Rng::with_seed(self.seed ^ phases).f64();
-        let program = Run {
+        let program = ProgramRun {
             style,
             work: planned.work,
             times: planned.times,
@@ -258,10 +258,13 @@ impl<B: Bed, F: Fn() -> B + Sync> Simulation<'_, F> {
         Ok((ticks, bed.ns_per_tick()))
     }
 
-    fn calls(&self, spes: usize) -> Result<(usize, BTreeMap<Call, ByStyle<Spread>>), CelluleError> {
-        let planned = Planned { at: spes as u32, work: Work::Addition, times: 1, spes };
-        let mut samples = BTreeMap::<Call, ByStyle<Vec<f64>>>::new();
-        for style in [Style::Cell, Style::Linux] {
+    fn calls(
+        &self,
+        spes: usize,
+    ) -> Result<(usize, BTreeMap<TimedCall, ByStyle<SampleSummary>>), CelluleError> {
+        let planned = Planned { at: spes as u32, work: SpeComputation::Addition, times: 1, spes };
+        let mut samples = BTreeMap::<TimedCall, ByStyle<Vec<f64>>>::new();
+        for style in [LibraryStyle::Cell, LibraryStyle::Linux] {
             for number in 0..self.turns.max(1) * ROUNDS {
                 let (ticks, ns_per_tick) = self.run(planned, style, false, number)?;
                 for (call, ticks) in ticks.calls {
@@ -282,7 +285,7 @@ impl<B: Bed, F: Fn() -> B + Sync> Simulation<'_, F> {
     fn times(
         &self,
         planned: Planned,
-        style: Style,
+        style: LibraryStyle,
         is_perturbed: bool,
         runs: u32,
     ) -> Result<(Vec<f64>, Option<f64>), CelluleError> {
@@ -296,20 +299,22 @@ impl<B: Bed, F: Fn() -> B + Sync> Simulation<'_, F> {
         Ok((times_ns, kernel))
     }
 
-    fn point(&self, planned: Planned) -> Result<Point, CelluleError> {
-        let (cell, _) = self.times(planned, Style::Cell, false, planned.runs(self.turns))?;
-        let (linux, kernel) = self.times(planned, Style::Linux, false, planned.runs(self.turns))?;
+    fn point(&self, planned: Planned) -> Result<StyleGain, CelluleError> {
+        let (cell, _) = self.times(planned, LibraryStyle::Cell, false, planned.runs(self.turns))?;
+        let (linux, kernel) =
+            self.times(planned, LibraryStyle::Linux, false, planned.runs(self.turns))?;
         let time = ByStyle { cell: spread(cell)?, linux: spread(linux)? };
         let gain_percent = gain(time.linux.median_ns, time.cell.median_ns);
         let kernel_percent = ByStyle { cell: None, linux: kernel };
-        Ok(Point { at: planned.at, gain_percent, time, kernel_percent })
+        Ok(StyleGain { at: planned.at, gain_percent, time, kernel_percent })
     }
 
     fn perturbed(&self, size: u32, spes: usize) -> Result<PerturbedGain, CelluleError> {
         let planned = matrix(size, spes, 1);
-        let (linux, _) = self.times(planned, Style::Linux, false, planned.runs(self.turns))?;
+        let (linux, _) =
+            self.times(planned, LibraryStyle::Linux, false, planned.runs(self.turns))?;
         let linux = seatmap_data::statistics::median(&linux).unwrap_or(f64::NAN);
-        let (cell, _) = self.times(planned, Style::Cell, true, 1 + self.turns)?;
+        let (cell, _) = self.times(planned, LibraryStyle::Cell, true, 1 + self.turns)?;
         let mut gains: Vec<f64> = cell.iter().map(|cell| gain(linux, *cell)).collect();
         gains.sort_unstable_by(f64::total_cmp);
         Ok(PerturbedGain {
@@ -322,8 +327,8 @@ impl<B: Bed, F: Fn() -> B + Sync> Simulation<'_, F> {
 }
 
 /// The spread of at least one run.
-fn spread(times_ns: Vec<f64>) -> Result<Spread, CelluleError> {
-    Spread::of(&[times_ns]).ok_or(CelluleError::Workers { workers: 0, cpus: 0 })
+fn spread(times_ns: Vec<f64>) -> Result<SampleSummary, CelluleError> {
+    SampleSummary::of(&[times_ns]).ok_or(CelluleError::Workers { workers: 0, cpus: 0 })
 }
 
 /// (Linux - cell) / Linux in per cent.
@@ -332,12 +337,12 @@ fn gain(linux: f64, cell: f64) -> f64 {
 }
 
 fn matrix(size: u32, spes: usize, times: u32) -> Planned {
-    Planned { at: size, work: Work::Matrix(size), times, spes }
+    Planned { at: size, work: SpeComputation::Matrix(size), times, spes }
 }
 
 /// The axes of figures 4 a, 4 b and 5.
 fn plan(spes: usize) -> [Plan; 3] {
-    let blocks = Work::BlackScholes(BLOCKS * spes as u32);
+    let blocks = SpeComputation::BlackScholes(BLOCKS * spes as u32);
     let prices = CYCLES.map(|times| Planned { at: times, work: blocks, times, spes }).to_vec();
     let by_spes = (1..=spes)
         .map(|spes| (counted(spes, "SPE"), SIZES.map(|size| matrix(size, spes, 1)).to_vec()))
@@ -363,7 +368,7 @@ fn plan(spes: usize) -> [Plan; 3] {
 
 #[cfg(test)]
 mod tests {
-    use super::super::inputs::Cost;
+    use super::super::inputs::CostKind;
     use super::*;
     use seatmap_cell_sim::{CellBed, CellModel};
     use std::sync::Arc;
@@ -372,32 +377,32 @@ mod tests {
     fn on_blade<T>(
         inputs: &Inputs,
         seed: u64,
-        work: impl FnOnce(&dyn Fn(usize) -> Times, &dyn Fn(Planned, Style, bool) -> f64) -> T,
+        work: impl FnOnce(&dyn Fn(usize) -> Times, &dyn Fn(Planned, LibraryStyle, bool) -> f64) -> T,
     ) -> T {
         let text = include_str!("../../../../cell-sim/machines/cell-qs20.toml");
         let model = Arc::new(CellModel::from_toml("cell-qs20", text).unwrap());
         let spes: Vec<u32> = (0..8).collect();
         let bed = || CellBed::new(Arc::clone(&model));
-        let machine = Machine { ppe: model.ppe(), spes: &spes, bed };
+        let machine = CelluleMachine { ppe: model.ppe(), spes: &spes, bed };
         let simulation = Simulation { machine: &machine, inputs, turns: 1, seed };
         work(&|count| simulation.calls(count).unwrap().1, &|planned, style, is_perturbed| {
             simulation.times(planned, style, is_perturbed, 1).unwrap().0[0]
         })
     }
 
-    type Times = BTreeMap<Call, ByStyle<Spread>>;
+    type Times = BTreeMap<TimedCall, ByStyle<SampleSummary>>;
 
     #[test]
     fn one_spe_gives_the_papers_table() {
         // In microseconds: Cellule and Linux.
         let table = [
-            (Call::CtxRun, 2.2, 1361.9),
-            (Call::ThrCreate, 3.6, 1433.5),
-            (Call::ThrJoin, 0.6, 323.9),
-            (Call::PgmLoad, 77.8, 104.2),
-            (Call::MapPS, 0.8, 1.1),
-            (Call::MBoxWr, 1.0, 57.1),
-            (Call::MBoxRd, 9.6, 1.5),
+            (TimedCall::CtxRun, 2.2, 1361.9),
+            (TimedCall::ThrCreate, 3.6, 1433.5),
+            (TimedCall::ThrJoin, 0.6, 323.9),
+            (TimedCall::PgmLoad, 77.8, 104.2),
+            (TimedCall::MapPS, 0.8, 1.1),
+            (TimedCall::MBoxWr, 1.0, 57.1),
+            (TimedCall::MBoxRd, 9.6, 1.5),
         ];
         let times = on_blade(&Inputs::default(), 1, |calls, _| calls(1));
         for (call, cell, linux) in table {
@@ -416,21 +421,23 @@ mod tests {
             let of = |times: &Times| *times[&call].clone().of(style);
             of(&four).median_ns / of(&one).median_ns
         };
-        for call in [Call::CtxRun, Call::ThrCreate, Call::MBoxWr, Call::MBoxRd] {
-            let cell = growth(call, Style::Cell);
+        for call in [TimedCall::CtxRun, TimedCall::ThrCreate, TimedCall::MBoxWr, TimedCall::MBoxRd]
+        {
+            let cell = growth(call, LibraryStyle::Cell);
             assert!((3.8..4.2).contains(&cell), "{call:?} {cell}");
         }
-        assert!(growth(Call::MBoxWr, Style::Linux) > 12.0);
-        assert!(growth(Call::MBoxRd, Style::Linux) > 12.0);
-        assert!((3.9..4.1).contains(&growth(Call::PgmLoad, Style::Linux)));
-        assert!(growth(Call::ThrJoin, Style::Linux) < 1.0);
+        assert!(growth(TimedCall::MBoxWr, LibraryStyle::Linux) > 12.0);
+        assert!(growth(TimedCall::MBoxRd, LibraryStyle::Linux) > 12.0);
+        assert!((3.9..4.1).contains(&growth(TimedCall::PgmLoad, LibraryStyle::Linux)));
+        assert!(growth(TimedCall::ThrJoin, LibraryStyle::Linux) < 1.0);
     }
 
     #[test]
     fn an_spe_that_stops_late_does_not_delay_the_reads() {
-        let inputs = Inputs::default().with(Cost::SpuEnd, 40.0);
+        let inputs = Inputs::default().with(CostKind::SpuEnd, 40.0);
         let [one, four] = on_blade(&inputs, 1, |calls, _| [1, 4].map(calls));
-        let growth = four[&Call::MBoxRd].linux.median_ns / one[&Call::MBoxRd].linux.median_ns;
+        let growth =
+            four[&TimedCall::MBoxRd].linux.median_ns / one[&TimedCall::MBoxRd].linux.median_ns;
         assert!((3.8..4.2).contains(&growth), "{growth}");
     }
 
@@ -444,10 +451,10 @@ mod tests {
     #[test]
     fn another_partition_delays_and_never_speeds_up() {
         // Slices so short that every run meets several.
-        let inputs = Inputs::default().with(Cost::PartitionSlice, 20.0);
+        let inputs = Inputs::default().with(CostKind::PartitionSlice, 20.0);
         let planned = matrix(128, 2, 1);
         let [alone, beside] = on_blade(&inputs, 1, |_, time| {
-            [false, true].map(|is_perturbed| time(planned, Style::Cell, is_perturbed))
+            [false, true].map(|is_perturbed| time(planned, LibraryStyle::Cell, is_perturbed))
         });
         assert!(beside > 1.3 * alone, "{alone} {beside}");
     }
@@ -456,8 +463,8 @@ mod tests {
     fn small_work_gains_more_than_large_work() {
         let gains = on_blade(&Inputs::default(), 1, |_, time| {
             [128, 512].map(|size| {
-                let [linux, cell] =
-                    [Style::Linux, Style::Cell].map(|style| time(matrix(size, 1, 1), style, false));
+                let [linux, cell] = [LibraryStyle::Linux, LibraryStyle::Cell]
+                    .map(|style| time(matrix(size, 1, 1), style, false));
                 gain(linux, cell)
             })
         });

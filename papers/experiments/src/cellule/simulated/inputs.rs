@@ -6,7 +6,7 @@ use serde::Serialize;
 /// A cost that the model takes as given.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Input {
+pub struct AssumedCost {
     /// Its name, with the unit at its end.
     pub name: &'static str,
     /// Its value in that unit.
@@ -19,7 +19,7 @@ pub struct Input {
 
 /// Which input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cost {
+pub enum CostKind {
     /// `spe_program_load` under Linux.
     LinuxLoad,
     /// `spe_ps_area_get` under Linux.
@@ -78,22 +78,22 @@ pub enum Cost {
     Price,
 }
 
-/// All inputs, in the order of [`Cost`].
+/// All inputs, in the order of [`CostKind`].
 #[derive(Clone, Debug, PartialEq)]
-pub struct Inputs([Input; COUNT]);
+pub struct Inputs([AssumedCost; COUNT]);
 
 const COUNT: usize = 28;
 
 impl Inputs {
     /// The value of an input.
     #[must_use]
-    pub fn value(&self, cost: Cost) -> f64 {
+    pub fn value(&self, cost: CostKind) -> f64 {
         self.0[cost as usize].value
     }
 
     /// The same inputs with another value of one, to see what it does.
     #[must_use]
-    pub fn with(mut self, cost: Cost, value: f64) -> Self {
+    pub fn with(mut self, cost: CostKind, value: f64) -> Self {
         self.0[cost as usize].value = value;
         self
     }
@@ -108,21 +108,21 @@ impl Inputs {
 
     /// The inputs as a list.
     #[must_use]
-    pub fn list(&self) -> Vec<Input> {
+    pub fn list(&self) -> Vec<AssumedCost> {
         self.0.to_vec()
     }
 }
 
-const fn document(name: &'static str, value: f64, source: &'static str) -> Input {
-    Input { name, value, kind: Basis::Document, source }
+const fn document(name: &'static str, value: f64, source: &'static str) -> AssumedCost {
+    AssumedCost { name, value, kind: Basis::Document, source }
 }
 
-const fn calibration(name: &'static str, value: f64, source: &'static str) -> Input {
-    Input { name, value, kind: Basis::Calibration, source }
+const fn calibration(name: &'static str, value: f64, source: &'static str) -> AssumedCost {
+    AssumedCost { name, value, kind: Basis::Calibration, source }
 }
 
-const fn assumption(name: &'static str, value: f64, source: &'static str) -> Input {
-    Input { name, value, kind: Basis::Assumption, source }
+const fn assumption(name: &'static str, value: f64, source: &'static str) -> AssumedCost {
+    AssumedCost { name, value, kind: Basis::Assumption, source }
 }
 
 impl Default for Inputs {
@@ -244,14 +244,17 @@ mod tests {
     #[test]
     fn each_input_stands_at_its_place_and_says_its_source() {
         let inputs = Inputs::default();
-        assert_eq!(inputs.value(Cost::LinuxLoad), 104.2);
-        assert_eq!(inputs.value(Cost::LightLoad), 77.8);
-        assert_eq!(inputs.0[Cost::Price as usize].name, "spu_price_us");
-        assert_eq!(inputs.0[Cost::PartitionSlice as usize].name, "cell_partition_slice_us");
+        assert_eq!(inputs.value(CostKind::LinuxLoad), 104.2);
+        assert_eq!(inputs.value(CostKind::LightLoad), 77.8);
+        assert_eq!(inputs.0[CostKind::Price as usize].name, "spu_price_us");
+        assert_eq!(inputs.0[CostKind::PartitionSlice as usize].name, "cell_partition_slice_us");
         assert!(inputs.list().iter().all(|input| !input.source.is_empty() && input.value > 0.0));
         assert_eq!(inputs.clone().with_named("no_such_us", 1.0), None);
         let inputs = inputs.with_named("linux_tick_us", 6.0).unwrap();
-        assert_eq!((inputs.value(Cost::Tick), inputs.list()[10].kind), (6.0, Basis::Assumption));
-        assert_eq!(inputs.with(Cost::Tick, 7.0).value(Cost::Tick), 7.0);
+        assert_eq!(
+            (inputs.value(CostKind::Tick), inputs.list()[10].kind),
+            (6.0, Basis::Assumption)
+        );
+        assert_eq!(inputs.with(CostKind::Tick, 7.0).value(CostKind::Tick), 7.0);
     }
 }

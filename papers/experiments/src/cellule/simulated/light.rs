@@ -1,24 +1,24 @@
 //! Cellule's way: one light task that polls, in a partition of its own.
 
-use super::inputs::Cost;
-use super::program::{Run, SpeCalls, since};
-use seatmap_data::port::channels::{Channels, Register};
+use super::inputs::CostKind;
+use super::program::{ProgramRun, SpeCalls, since};
+use seatmap_data::port::channels::{Channels, SignalNumber};
 use std::cell::Cell;
 
 /// The PPE under Cellule.
 pub(super) struct Light<'a, C> {
     channels: &'a C,
-    run: &'a Run,
+    run: &'a ProgramRun,
     run_ticks: Cell<u64>,
 }
 
 impl<'a, C: Channels> Light<'a, C> {
-    pub fn new(channels: &'a C, run: &'a Run) -> Self {
+    pub fn new(channels: &'a C, run: &'a ProgramRun) -> Self {
         Light { channels, run, run_ticks: Cell::new(0) }
     }
 
     /// Spends the PPE's time on an input's cost.
-    fn spend(&self, cost: Cost) {
+    fn spend(&self, cost: CostKind) {
         let mut left = self.run.cycles(cost);
         while left > 0 {
             let own = self.until_switch();
@@ -34,7 +34,7 @@ impl<'a, C: Channels> Light<'a, C> {
         if !self.run.is_perturbed {
             return u64::MAX;
         }
-        let slice = self.run.cycles(Cost::PartitionSlice).max(1);
+        let slice = self.run.cycles(CostKind::PartitionSlice).max(1);
         // The program begins within a turn of its own partition.
         let past = (self.run.phase * slice as f64) as u64;
         let at = (self.channels.cycles() + past) % (2 * slice);
@@ -48,41 +48,41 @@ impl<'a, C: Channels> Light<'a, C> {
 
 impl<C: Channels> SpeCalls for Light<'_, C> {
     fn map(&self) {
-        self.spend(Cost::LightMap);
+        self.spend(CostKind::LightMap);
     }
 
     fn load(&self) {
-        self.spend(Cost::LightLoad);
+        self.spend(CostKind::LightLoad);
     }
 
     fn create(&self, spe: usize) {
-        self.spend(Cost::LightCreate);
+        self.spend(CostKind::LightCreate);
         let began = self.channels.decrementer();
-        self.spend(Cost::LightRun);
-        self.channels.signal(1 + spe, Register::One, 1);
+        self.spend(CostKind::LightRun);
+        self.channels.signal(1 + spe, SignalNumber::One, 1);
         self.run_ticks.set(self.run_ticks.get() + since(self.channels, began));
     }
 
     fn write(&self, spe: usize, message: u32) {
-        self.spend(Cost::LightWrite);
+        self.spend(CostKind::LightWrite);
         self.channels.mailbox_write(1 + spe, message);
     }
 
     fn sees_answer(&self, spe: usize) -> bool {
-        self.spend(Cost::Look);
+        self.spend(CostKind::Look);
         self.run.signs[spe].has_answered()
     }
 
     fn read(&self, spe: usize) {
-        self.spend(Cost::LightRead);
+        self.spend(CostKind::LightRead);
         self.channels.outbox_read(1 + spe);
     }
 
     fn join(&self, spe: usize) {
-        self.spend(Cost::LightJoin);
-        self.spend(Cost::Look);
+        self.spend(CostKind::LightJoin);
+        self.spend(CostKind::Look);
         while self.run.signs[spe].stopped_at().is_none() {
-            self.spend(Cost::Look);
+            self.spend(CostKind::Look);
         }
     }
 

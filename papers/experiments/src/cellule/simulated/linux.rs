@@ -6,10 +6,10 @@
 //! preempts one that is far enough ahead of it; time slices end at timer interrupts. Work inside
 //! the kernel is not preempted (the kernel for the Cell had `CONFIG_PREEMPT_NONE`).
 
-use super::inputs::Cost;
-use super::program::{Run, SpeCalls, since};
-use super::scheduler::{Scheduler, Thread};
-use seatmap_data::port::channels::{Channels, Register};
+use super::inputs::CostKind;
+use super::program::{ProgramRun, SpeCalls, since};
+use super::scheduler::{FairScheduler, PickedThread};
+use seatmap_data::port::channels::{Channels, SignalNumber};
 use std::cell::RefCell;
 
 /// The program's own thread.
@@ -59,7 +59,7 @@ enum Wait {
 }
 
 struct State {
-    scheduler: Scheduler,
+    scheduler: FairScheduler,
     spes: Vec<SpeThread>,
     next_tick: u64,
     waits: Option<Wait>,
@@ -71,20 +71,20 @@ struct State {
 /// The PPE under Linux.
 pub(super) struct Linux<'a, C> {
     channels: &'a C,
-    run: &'a Run,
+    run: &'a ProgramRun,
     state: RefCell<State>,
     grain: u64,
     tick_period: u64,
 }
 
 impl<'a, C: Channels> Linux<'a, C> {
-    pub fn new(channels: &'a C, run: &'a Run) -> Self {
+    pub fn new(channels: &'a C, run: &'a ProgramRun) -> Self {
         let tick_period =
-            (run.cycles_per_us * 1e6 / run.inputs.value(Cost::TickRate)).max(1.0) as u64;
-        let scheduler = Scheduler::new(
-            run.cycles(Cost::Latency),
-            run.cycles(Cost::Granularity),
-            run.cycles(Cost::WakeupGranularity),
+            (run.cycles_per_us * 1e6 / run.inputs.value(CostKind::TickRate)).max(1.0) as u64;
+        let scheduler = FairScheduler::new(
+            run.cycles(CostKind::Latency),
+            run.cycles(CostKind::Granularity),
+            run.cycles(CostKind::WakeupGranularity),
         );
         let state = RefCell::new(State {
             scheduler,
@@ -116,7 +116,7 @@ impl<'a, C: Channels> Linux<'a, C> {
     }
 
     /// Spends kernel time on an input's cost.
-    fn kernel(&self, cost: Cost) {
+    fn kernel(&self, cost: CostKind) {
         self.pass(self.run.cycles(cost), Mode::Kernel);
     }
 
@@ -126,11 +126,11 @@ impl<'a, C: Channels> Linux<'a, C> {
             let now = self.channels.cycles();
             if now >= self.state.borrow().next_tick {
                 self.state.borrow_mut().next_tick += self.tick_period;
-                self.kernel(Cost::Tick);
+                self.kernel(CostKind::Tick);
                 self.state.borrow_mut().scheduler.tick();
             } else if let Some(spe) = self.stopped() {
                 self.state.borrow_mut().spes[spe].was_interrupted = true;
-                self.kernel(Cost::Interrupt);
+                self.kernel(CostKind::Interrupt);
                 self.wake_for(spe);
             } else {
                 return;
@@ -150,7 +150,7 @@ impl<'a, C: Channels> Linux<'a, C> {
     fn wake_for(&self, spe: usize) {
         let mut state = self.state.borrow_mut();
         state.spes[spe].stage = Stage::Returning;
-        state.spes[spe].left = self.run.cycles(Cost::Return);
+        state.spes[spe].left = self.run.cycles(CostKind::Return);
         state.scheduler.wake(1 + spe);
     }
 
@@ -178,7 +178,7 @@ impl<'a, C: Channels> Linux<'a, C> {
 
     /// The program's own thread spends its time on an input's cost, and others run where the
     /// scheduler says so.
-    fn spend(&self, cost: Cost, mode: Mode) {
+    fn spend(&self, cost: CostKind, mode: Mode) {
         let mut left = self.run.cycles(cost);
         loop {
             left = self.work(left, mode);
@@ -226,9 +226,9 @@ impl<'a, C: Channels> Linux<'a, C> {
                     self.pass(self.step(), Mode::Kernel);
                     self.take_interrupts();
                 }
-                Some(Thread { number, is_other }) => {
+                Some(PickedThread { number, is_other }) => {
                     if is_other {
-                        self.kernel(Cost::Switch);
+                        self.kernel(CostKind::Switch);
                     }
                     if number == MAIN {
                         return;
@@ -259,7 +259,7 @@ impl<'a, C: Channels> Linux<'a, C> {
     fn next_stage(&self, spe: usize, stage: Stage) -> bool {
         match stage {
             Stage::Activating => {
-                self.channels.signal(1 + spe, Register::One, 1);
+                self.channels.signal(1 + spe, SignalNumber::One, 1);
                 let mut state = self.state.borrow_mut();
                 state.spes[spe].stage = Stage::Running;
                 state.scheduler.sleep(1 + spe);
@@ -271,7 +271,7 @@ impl<'a, C: Channels> Linux<'a, C> {
                 let called = state.spes[spe].called.unwrap_or_default();
                 state.run_ticks += since(self.channels, called);
                 state.spes[spe].stage = Stage::Exiting;
-                state.spes[spe].left = self.run.cycles(Cost::Exit);
+                state.spes[spe].left = self.run.cycles(CostKind::Exit);
                 true
             }
             Stage::Exiting => {
@@ -304,19 +304,19 @@ impl State {
 
 impl<C: Channels> SpeCalls for Linux<'_, C> {
     fn map(&self) {
-        self.spend(Cost::LinuxMap, Mode::Kernel);
+        self.spend(CostKind::LinuxMap, Mode::Kernel);
     }
 
     fn load(&self) {
-        self.spend(Cost::LinuxLoad, Mode::User);
+        self.spend(CostKind::LinuxLoad, Mode::User);
     }
 
     fn create(&self, _spe: usize) {
-        self.spend(Cost::Clone, Mode::Kernel);
+        self.spend(CostKind::Clone, Mode::Kernel);
         let mut state = self.state.borrow_mut();
         state.spes.push(SpeThread {
             stage: Stage::Activating,
-            left: self.run.cycles(Cost::Activate),
+            left: self.run.cycles(CostKind::Activate),
             called: None,
             was_interrupted: false,
             is_mapped: false,
@@ -330,26 +330,26 @@ impl<C: Channels> SpeCalls for Linux<'_, C> {
         if !self.state.borrow().spes[spe].is_mapped {
             // The fault waits until the context is on its SPE (spufs_ps_fault).
             self.wait(Wait::Activation(spe));
-            self.spend(Cost::Fault, Mode::Kernel);
+            self.spend(CostKind::Fault, Mode::Kernel);
             self.state.borrow_mut().spes[spe].is_mapped = true;
         }
-        self.spend(Cost::Library, Mode::User);
+        self.spend(CostKind::Library, Mode::User);
         self.access(|channels| channels.mailbox_write(1 + spe, message));
     }
 
     fn sees_answer(&self, spe: usize) -> bool {
-        self.spend(Cost::Look, Mode::User);
+        self.spend(CostKind::Look, Mode::User);
         self.run.signs[spe].has_answered()
     }
 
     fn read(&self, spe: usize) {
-        self.spend(Cost::Library, Mode::User);
+        self.spend(CostKind::Library, Mode::User);
         self.access(|channels| _ = channels.outbox_read(1 + spe));
     }
 
     fn join(&self, spe: usize) {
         self.wait(Wait::End(spe));
-        self.spend(Cost::Library, Mode::User);
+        self.spend(CostKind::Library, Mode::User);
     }
 
     fn run_ticks(&self) -> u64 {

@@ -23,4 +23,4 @@ mod program;
 mod scheduler;
 pub mod text;
 
-pub use figures::{Machine, Simulated, simulated};
+pub use figures::{CelluleMachine, SimulatedCellule, simulated};

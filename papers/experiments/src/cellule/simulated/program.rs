@@ -1,13 +1,15 @@
 //! The programs, written once over [`Channels`]: the PPE's part over the calls of a style, and the
 //! SPUs' part.
 
-use super::inputs::{Cost, Inputs};
+use super::inputs::{CostKind, Inputs};
 use super::light::Light;
 use super::linux::Linux;
-use crate::cellule::costs::Call;
-use crate::cellule::libspe2::style::Style;
-use crate::cellule::problem::Part;
-use seatmap_data::port::channels::{Channels, Ea, Order, Program, Register, Shape};
+use crate::cellule::costs::TimedCall;
+use crate::cellule::libspe2::style::LibraryStyle;
+use crate::cellule::problem::TaskStride;
+use seatmap_data::port::channels::{
+    ChannelProgram, Channels, Ea, ProgramNeeds, SignalNumber, TransferOrder,
+};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -24,7 +26,7 @@ const RUNNING: u64 = u64::MAX;
 
 /// The computation of the SPEs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Work {
+pub(super) enum SpeComputation {
     /// The paper's microbenchmark: 16 KiB fetched, added to, and put back.
     Addition,
     /// A product of two matrices of this many rows.
@@ -33,32 +35,32 @@ pub(super) enum Work {
     BlackScholes(u32),
 }
 
-impl Work {
+impl SpeComputation {
     /// Parts that SPEs can do by themselves.
     fn tasks(self, spes: usize) -> u32 {
         match self {
-            Work::Addition => spes as u32,
-            Work::Matrix(size) => (size / ROWS).pow(2),
-            Work::BlackScholes(blocks) => blocks,
+            SpeComputation::Addition => spes as u32,
+            SpeComputation::Matrix(size) => (size / ROWS).pow(2),
+            SpeComputation::BlackScholes(blocks) => blocks,
         }
     }
 
     /// Bytes of memory that all parts lie in.
     fn memory(self, spes: usize) -> u32 {
         match self {
-            Work::Addition => spes as u32 * BLOCK,
+            SpeComputation::Addition => spes as u32 * BLOCK,
             // Two factors and the product.
-            Work::Matrix(size) => 3 * (size / ROWS).pow(2) * BLOCK,
+            SpeComputation::Matrix(size) => 3 * (size / ROWS).pow(2) * BLOCK,
             // A block's inputs, and a quarter of that for its prices.
-            Work::BlackScholes(blocks) => blocks * (OPTION_BLOCKS + 1) * BLOCK,
+            SpeComputation::BlackScholes(blocks) => blocks * (OPTION_BLOCKS + 1) * BLOCK,
         }
     }
 }
 
 /// One run of a program under one style.
-pub(super) struct Run {
-    pub style: Style,
-    pub work: Work,
+pub(super) struct ProgramRun {
+    pub style: LibraryStyle,
+    pub work: SpeComputation,
     /// How often the work is done.
     pub times: u32,
     pub spes: usize,
@@ -98,8 +100,8 @@ impl Sign {
 
 /// The ticks of the time base that each call took, for all SPEs one after the other.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Ticks {
-    pub calls: BTreeMap<Call, u64>,
+pub(super) struct CallTicks {
+    pub calls: BTreeMap<TimedCall, u64>,
     /// From the first load to the last join.
     pub whole: u64,
     /// The kernel's part of the CPU time, from 0 to 1; `None` without one.
@@ -124,27 +126,27 @@ pub(super) trait SpeCalls {
 
 /// The PPE's program, the same in both styles. Its calls come in the order of the C program that
 /// times them on this computer (`cell/calls.c`), each for all SPEs together.
-fn control<C: Channels>(channels: &C, calls: &impl SpeCalls, spes: usize, times: u32) -> Ticks {
-    let mut ticks = Ticks::default();
-    ticks.add(channels, Call::MapPS, || (0..spes).for_each(|_| calls.map()));
+fn control<C: Channels>(channels: &C, calls: &impl SpeCalls, spes: usize, times: u32) -> CallTicks {
+    let mut ticks = CallTicks::default();
+    ticks.add(channels, TimedCall::MapPS, || (0..spes).for_each(|_| calls.map()));
     let began = channels.decrementer();
-    ticks.add(channels, Call::PgmLoad, || (0..spes).for_each(|_| calls.load()));
-    ticks.add(channels, Call::ThrCreate, || (0..spes).for_each(|spe| calls.create(spe)));
-    ticks.add(channels, Call::MBoxWr, || (0..spes).for_each(|spe| calls.write(spe, times)));
+    ticks.add(channels, TimedCall::PgmLoad, || (0..spes).for_each(|_| calls.load()));
+    ticks.add(channels, TimedCall::ThrCreate, || (0..spes).for_each(|spe| calls.create(spe)));
+    ticks.add(channels, TimedCall::MBoxWr, || (0..spes).for_each(|spe| calls.write(spe, times)));
     // Only the reads of messages that are there are timed.
     for spe in 0..spes {
         while !calls.sees_answer(spe) {}
     }
-    ticks.add(channels, Call::MBoxRd, || (0..spes).for_each(|spe| calls.read(spe)));
-    ticks.add(channels, Call::ThrJoin, || (0..spes).for_each(|spe| calls.join(spe)));
+    ticks.add(channels, TimedCall::MBoxRd, || (0..spes).for_each(|spe| calls.read(spe)));
+    ticks.add(channels, TimedCall::ThrJoin, || (0..spes).for_each(|spe| calls.join(spe)));
     ticks.whole = since(channels, began);
-    ticks.calls.insert(Call::CtxRun, calls.run_ticks());
+    ticks.calls.insert(TimedCall::CtxRun, calls.run_ticks());
     ticks.kernel_share = calls.kernel_share();
     ticks
 }
 
-impl Ticks {
-    fn add<C: Channels>(&mut self, channels: &C, call: Call, work: impl FnOnce()) {
+impl CallTicks {
+    fn add<C: Channels>(&mut self, channels: &C, call: TimedCall, work: impl FnOnce()) {
         let began = channels.decrementer();
         work();
         self.calls.insert(call, since(channels, began));
@@ -156,45 +158,45 @@ pub(super) fn since<C: Channels>(channels: &C, began: u32) -> u64 {
     u64::from(began.wrapping_sub(channels.decrementer()))
 }
 
-impl Run {
+impl ProgramRun {
     /// Core cycles of an input; at least one, so that a loop that looks for something takes time.
-    pub fn cycles(&self, cost: Cost) -> u64 {
+    pub fn cycles(&self, cost: CostKind) -> u64 {
         (self.inputs.value(cost) * self.cycles_per_us).max(1.0) as u64
     }
 
     /// The program of an SPE: it waits for its start and for a message that says how often to work,
     /// answers when all is done, and stops.
     fn spu<C: Channels>(&self, channels: &C, spe: usize) {
-        channels.signal_read(Register::One);
+        channels.signal_read(SignalNumber::One);
         let times = channels.mailbox_read();
-        let part = Part { first: spe as u32, step: self.spes as u32 };
+        let part = TaskStride { first: spe as u32, step: self.spes as u32 };
         for _ in 0..times {
-            for task in Part::tasks(part.argument(), self.work.tasks(self.spes)) {
+            for task in TaskStride::tasks(part.argument(), self.work.tasks(self.spes)) {
                 self.task(channels, task);
             }
         }
         channels.outbox_write(times);
         let sign = &self.signs[spe];
         sign.has_answered.store(true, Ordering::Relaxed);
-        channels.compute(self.cycles(Cost::SpuEnd));
+        channels.compute(self.cycles(CostKind::SpuEnd));
         sign.stopped_at.store(channels.cycles(), Ordering::Relaxed);
     }
 
     fn task<C: Channels>(&self, channels: &C, task: u32) {
         match self.work {
-            Work::Addition => {
+            SpeComputation::Addition => {
                 get(channels, 0, task, 0);
                 channels.wait_tags(1);
-                channels.compute(self.cycles(Cost::Add));
+                channels.compute(self.cycles(CostKind::Add));
                 put(channels, 0, task);
             }
-            Work::Matrix(size) => self.product(channels, size / ROWS, task),
-            Work::BlackScholes(blocks) => {
+            SpeComputation::Matrix(size) => self.product(channels, size / ROWS, task),
+            SpeComputation::BlackScholes(blocks) => {
                 for part in 0..OPTION_BLOCKS {
                     get(channels, part, task * OPTION_BLOCKS + part, 0);
                 }
                 channels.wait_tags(1);
-                let prices_us = OPTIONS * self.inputs.value(Cost::Price);
+                let prices_us = OPTIONS * self.inputs.value(CostKind::Price);
                 channels.compute((prices_us * self.cycles_per_us) as u64);
                 put(channels, OPTION_BLOCKS, blocks * OPTION_BLOCKS + task);
             }
@@ -215,7 +217,7 @@ impl Run {
             }
             if k > 0 {
                 channels.wait_tags(1 << ((k - 1) % 2));
-                channels.compute(self.cycles(Cost::Multiply));
+                channels.compute(self.cycles(CostKind::Multiply));
             }
         }
         put(channels, 4, 2 * all + task);
@@ -224,12 +226,12 @@ impl Run {
 
 /// Begins to fetch a block of memory into a block of the local store.
 fn get<C: Channels>(channels: &C, local: u32, block: u32, tag: u8) {
-    channels.get(local * BLOCK, memory(block), BLOCK, tag, Order::Free);
+    channels.get(local * BLOCK, memory(block), BLOCK, tag, TransferOrder::Free);
 }
 
 /// Puts a block back, and waits for that.
 fn put<C: Channels>(channels: &C, local: u32, block: u32) {
-    channels.put(local * BLOCK, memory(block), BLOCK, 2, Order::Free);
+    channels.put(local * BLOCK, memory(block), BLOCK, 2, TransferOrder::Free);
     channels.wait_tags(1 << 2);
 }
 
@@ -237,11 +239,11 @@ fn memory(block: u32) -> Ea {
     Ea::Memory { module: 0, offset: block * BLOCK }
 }
 
-impl Program for Run {
-    type Output = Option<Ticks>;
+impl ChannelProgram for ProgramRun {
+    type Output = Option<CallTicks>;
 
-    fn shape(&self) -> Shape {
-        Shape {
+    fn shape(&self) -> ProgramNeeds {
+        ProgramNeeds {
             tasks: 1 + self.spes,
             local_bytes: (OPTION_BLOCKS + 1) * BLOCK,
             memory_bytes: self.work.memory(self.spes),
@@ -249,13 +251,13 @@ impl Program for Run {
         }
     }
 
-    fn task<C: Channels>(&self, channels: &C, rank: usize) -> Option<Ticks> {
+    fn task<C: Channels>(&self, channels: &C, rank: usize) -> Option<CallTicks> {
         let Some(spe) = rank.checked_sub(1) else {
             let ticks = match self.style {
-                Style::Cell => {
+                LibraryStyle::Cell => {
                     control(channels, &Light::new(channels, self), self.spes, self.times)
                 }
-                Style::Linux => {
+                LibraryStyle::Linux => {
                     control(channels, &Linux::new(channels, self), self.spes, self.times)
                 }
             };

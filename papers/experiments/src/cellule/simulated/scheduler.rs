@@ -2,7 +2,7 @@
 
 /// A thread that was picked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Thread {
+pub(super) struct PickedThread {
     pub number: usize,
     /// Whether another one ran before.
     pub is_other: bool,
@@ -19,7 +19,7 @@ struct Entity {
 
 /// Threads by number; 0 is the first, and runs.
 #[derive(Clone, Debug)]
-pub(super) struct Scheduler {
+pub(super) struct FairScheduler {
     latency: u64,
     granularity: u64,
     wakeup_granularity: u64,
@@ -29,10 +29,10 @@ pub(super) struct Scheduler {
     must_switch: bool,
 }
 
-impl Scheduler {
+impl FairScheduler {
     /// One thread, which runs. All times are in core cycles.
     pub fn new(latency: u64, granularity: u64, wakeup_granularity: u64) -> Self {
-        Scheduler {
+        FairScheduler {
             latency,
             granularity,
             wakeup_granularity,
@@ -125,7 +125,7 @@ impl Scheduler {
     }
 
     /// Picks the thread that runs next; `None` where none can.
-    pub fn pick(&mut self) -> Option<Thread> {
+    pub fn pick(&mut self) -> Option<PickedThread> {
         self.must_switch = false;
         let Some(number) = self.first() else {
             self.current = None;
@@ -136,7 +136,7 @@ impl Scheduler {
             self.entities[number].slice = 0;
         }
         self.current = Some(number);
-        Some(Thread { number, is_other })
+        Some(PickedThread { number, is_other })
     }
 }
 
@@ -144,8 +144,8 @@ impl Scheduler {
 mod tests {
     use super::*;
 
-    fn scheduler() -> Scheduler {
-        Scheduler::new(20_000, 4_000, 5_000)
+    fn scheduler() -> FairScheduler {
+        FairScheduler::new(20_000, 4_000, 5_000)
     }
 
     #[test]
@@ -154,10 +154,10 @@ mod tests {
         scheduler.charge(100);
         scheduler.fork();
         assert!(scheduler.must_switch());
-        assert_eq!(scheduler.pick(), Some(Thread { number: 1, is_other: true }));
+        assert_eq!(scheduler.pick(), Some(PickedThread { number: 1, is_other: true }));
         scheduler.charge(1_300);
         scheduler.sleep(1);
-        assert_eq!(scheduler.pick(), Some(Thread { number: 0, is_other: true }));
+        assert_eq!(scheduler.pick(), Some(PickedThread { number: 0, is_other: true }));
         // Its maker was charged the slice of 10 ms that the thread was to get.
         scheduler.charge(10);
         scheduler.wake(1);
@@ -189,6 +189,6 @@ mod tests {
         scheduler.sleep(0);
         assert_eq!((scheduler.pick(), scheduler.charge(7)), (None, false));
         scheduler.wake(0);
-        assert_eq!(scheduler.pick(), Some(Thread { number: 0, is_other: true }));
+        assert_eq!(scheduler.pick(), Some(PickedThread { number: 0, is_other: true }));
     }
 }

@@ -1,7 +1,7 @@
 //! Tables for people.
 
-use super::figures::{Perturbed, Simulated, SimulatedCalls};
-use super::inputs::Input;
+use super::figures::{Perturbed, SimulatedCalls, SimulatedCellule};
+use super::inputs::AssumedCost;
 use crate::cellule::costs::CALLS;
 use crate::cellule::libspe2::gains::Curves;
 use crate::cellule::text::spread;
@@ -11,7 +11,7 @@ use std::fmt::Write;
 
 /// The whole comparison.
 #[must_use]
-pub fn simulated(found: &Simulated) -> String {
+pub fn simulated(found: &SimulatedCellule) -> String {
     let mut text =
         "Taken as given: the costs of the software, which the mechanism works with\n".to_owned();
     for input in &found.inputs {
@@ -38,7 +38,7 @@ pub fn simulated(found: &Simulated) -> String {
 
 /// The origin of an input in words.
 #[must_use]
-pub fn origin(input: &Input) -> String {
+pub fn origin(input: &AssumedCost) -> String {
     let kind = match input.kind {
         Basis::Document => "document",
         Basis::Calibration => "calibration",

@@ -16,15 +16,15 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 const RATE: &str = "984400kbit";
 
 /// Two ends of a connection.
-pub type Ends = (TcpStream, TcpStream);
+pub type ConnectionEnds = (TcpStream, TcpStream);
 
 /// The connections of some streams: into the service over the loopback of its namespace, and out of
 /// it through a port each.
 pub struct PortConnections {
     /// A sender's end, and the service's.
-    pub ingress: Vec<Ends>,
+    pub ingress: Vec<ConnectionEnds>,
     /// A sink's end, and the service's.
-    pub egress: Vec<Ends>,
+    pub egress: Vec<ConnectionEnds>,
 }
 
 /// Makes ports and connects streams through them.

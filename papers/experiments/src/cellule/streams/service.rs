@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_millis(50);
 const QUANTUM: u64 = 4 << 10;
 
 /// The order in which streams are served.
-pub enum Way {
+pub enum StreamOrder {
     /// The only stream, by the thread that receives it.
     Single,
     /// Each stream that has a chunk in turn, one chunk each.
@@ -28,23 +28,23 @@ pub enum Way {
 }
 
 /// The service's ends of its connections.
-pub struct Service {
+pub struct ServiceConnections {
     pub ingress: Vec<TcpStream>,
     pub egress: Vec<TcpStream>,
 }
 
-impl Service {
+impl ServiceConnections {
     /// Forwards all there is, and says what left when.
-    pub fn forward(mut self, way: &Way) -> io::Result<Vec<Forwarded>> {
+    pub fn forward(mut self, way: &StreamOrder) -> io::Result<Vec<Forwarded>> {
         let mut log = Log { began: Instant::now(), forwarded: Vec::new() };
         match (way, &mut self.ingress[..], &mut self.egress[..]) {
-            (Way::Single, [from], [to]) => single(from, to, &mut log)?,
+            (StreamOrder::Single, [from], [to]) => single(from, to, &mut log)?,
             _ => self.through_queues(way, &mut log)?,
         }
         Ok(log.forwarded)
     }
 
-    fn through_queues(self, way: &Way, log: &mut Log) -> io::Result<()> {
+    fn through_queues(self, way: &StreamOrder, log: &mut Log) -> io::Result<()> {
         std::thread::scope(|scope| {
             let mut queues = Vec::new();
             for from in self.ingress {
@@ -126,11 +126,11 @@ impl Queue {
 fn transmit(
     mut queues: Vec<Queue>,
     mut egress: Vec<TcpStream>,
-    way: &Way,
+    way: &StreamOrder,
     log: &mut Log,
 ) -> io::Result<()> {
     let (mut poller, counts_bytes) = match way {
-        Way::Weighted(pollers) => {
+        StreamOrder::Weighted(pollers) => {
             let weights: Vec<u32> = pollers.iter().map(|count| *count as u32).collect();
             // Chunks differ in size, so that fair shares are counted in bytes and not in chunks.
             (WeightedPoller::new(&weights, QUANTUM), true)

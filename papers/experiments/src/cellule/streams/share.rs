@@ -17,7 +17,7 @@ pub struct Forwarded {
 /// The first stream's share of the bytes of both, in whole windows of one length.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Shares {
+pub struct StreamShares {
     /// Their length, in milliseconds.
     pub window_ms: f64,
     /// How many there are.
@@ -36,7 +36,7 @@ pub struct Shares {
 /// Shares in the windows before `end_ns`, without the first, in which the streams come up. All are
 /// NaN where there is no window in which something was forwarded.
 #[must_use]
-pub fn shares(forwarded: &[Forwarded], window_ns: u64, end_ns: u64) -> Shares {
+pub fn shares(forwarded: &[Forwarded], window_ns: u64, end_ns: u64) -> StreamShares {
     let count = (end_ns / window_ns.max(1)) as usize;
     let mut bytes = vec![[0_u64; 2]; count];
     for one in forwarded {
@@ -51,7 +51,7 @@ pub fn shares(forwarded: &[Forwarded], window_ns: u64, end_ns: u64) -> Shares {
         .filter(|[first, second]| first + second > 0)
         .map(|[first, second]| *first as f64 / (first + second) as f64)
         .collect();
-    Shares {
+    StreamShares {
         window_ms: window_ns as f64 / 1e6,
         windows: found.len(),
         median: median(&found).unwrap_or(f64::NAN),

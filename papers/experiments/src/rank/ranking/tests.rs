@@ -1,14 +1,14 @@
 //! Rankings of times made up.
 
 use super::*;
-use crate::rank::Mapping;
+use crate::rank::TaskMapping;
 use crate::rank::setup::tests::setup;
 
 /// Times that differ by mapping and run: the last mapping first, and a run a tenth slower than the
 /// one before.
-pub(crate) fn times_of(setup: &Setup, shard: Option<Shard>) -> Times {
-    let mut times = Times::new(setup.indices(shard).unwrap(), setup.runs);
-    let count = Mapping::count(setup.tasks).unwrap();
+pub(crate) fn times_of(setup: &Setup, shard: Option<Shard>) -> MappingTimes {
+    let mut times = MappingTimes::new(setup.indices(shard).unwrap(), setup.runs);
+    let count = TaskMapping::count(setup.tasks).unwrap();
     for job in times.missing() {
         let noise = (job.index * 7919 + u64::from(job.run) * 104_729) % 13;
         let base = (1000 + 50 * (count - job.index) + noise) as f64;
@@ -50,7 +50,7 @@ fn one_run_says_nothing_of_how_runs_differ() {
 #[test]
 fn equal_times_are_ranked_in_lexicographic_order() {
     let setup = setup(4);
-    let mut times = Times::new((0..6).collect(), setup.runs);
+    let mut times = MappingTimes::new((0..6).collect(), setup.runs);
     times.missing().into_iter().for_each(|job| assert!(times.set(job, 5.0)));
     let ranking = Ranking::new(setup, None, &times).unwrap();
     assert!(ranking.ranking.iter().map(|row| row.index).eq(0..6));
@@ -89,6 +89,6 @@ fn files_that_are_wrong_are_refused() {
 
 #[test]
 fn what_is_not_whole_is_not_ranked() {
-    assert_eq!(Ranking::new(setup(4), None, &Times::new(vec![0, 1], 3)), None);
-    assert_eq!(Ranking::new(setup(4), None, &Times::new(vec![], 3)), None);
+    assert_eq!(Ranking::new(setup(4), None, &MappingTimes::new(vec![0, 1], 3)), None);
+    assert_eq!(Ranking::new(setup(4), None, &MappingTimes::new(vec![], 3)), None);
 }

@@ -28,8 +28,8 @@ fn start(folder: &Path, rank: usize, size: usize) -> (Rank, Meet) {
     (Rank { rank, size, launcher: "test", job: None }, meet)
 }
 
-fn new_times(setup: &Setup) -> Times {
-    Times::new(setup.indices(None).unwrap(), setup.runs)
+fn new_times(setup: &Setup) -> MappingTimes {
+    MappingTimes::new(setup.indices(None).unwrap(), setup.runs)
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn a_study_that_is_asked_to_end_keeps_what_it_has() {
 #[test]
 fn a_result_that_cannot_be_one_is_refused() {
     let mut times = new_times(&short());
-    let jobs = [Job { index: 0, run: 0 }, Job { index: 0, run: 1 }];
+    let jobs = [MappingTrial { index: 0, run: 0 }, MappingTrial { index: 0, run: 1 }];
     let mut observe = |_: usize, _: usize| ControlFlow::Continue(());
     let mut keeper = Keeper { times: &mut times, journal: None, observe: &mut observe };
     for ns in [[1.0, -2.0], [1.0, f64::NAN]] {

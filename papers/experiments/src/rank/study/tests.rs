@@ -3,7 +3,7 @@
 use super::*;
 use crate::rank::setup::tests::setup;
 use crate::rank::{Shard, Variant};
-use seatmap_data::port::channels::Program;
+use seatmap_data::port::channels::ChannelProgram;
 
 /// A machine that runs nothing and fails on request.
 struct Fake {
@@ -24,7 +24,7 @@ impl Fake {
 impl Bed for Fake {
     type Error = WornOut;
 
-    fn run<P: Program>(
+    fn run<P: ChannelProgram>(
         &mut self,
         _seats: &[u32],
         _program: &P,
@@ -47,8 +47,8 @@ impl Bed for Fake {
     }
 }
 
-fn times(setup: &Setup) -> Times {
-    Times::new(setup.indices(None).unwrap(), setup.runs)
+fn times(setup: &Setup) -> MappingTimes {
+    MappingTimes::new(setup.indices(None).unwrap(), setup.runs)
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn a_journal_holds_what_was_done() {
     let path = folder.path().join("journal");
     let setup = setup(4);
     let shard = Some(Shard { number: 1, of: 2 });
-    let fresh = || Times::new(setup.indices(shard).unwrap(), setup.runs);
+    let fresh = || MappingTimes::new(setup.indices(shard).unwrap(), setup.runs);
     let mut times = fresh();
     let mut journal = RankJournal::open(&path, file(&path), &setup, shard, &mut times).unwrap();
     let mut stop =

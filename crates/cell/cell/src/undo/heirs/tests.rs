@@ -2,7 +2,7 @@
 //! and those for which this is unknown.
 
 use super::*;
-use crate::journal::{FORMAT, Header, JournalEntry};
+use crate::journal::{CellJournalHeader, FORMAT, JournalEntry};
 
 /// When the cells' journals were begun.
 const BEGAN: u64 = 1000;
@@ -16,17 +16,23 @@ fn journal(
     serial: u64,
     cpus: &str,
     masks: &[(Tid, &str, &str)],
-) -> Journal {
+) -> CellJournal {
     let cell = format!("c{serial}").parse().unwrap();
-    let header =
-        Header { format: FORMAT.into(), cell, cpus: cpus.into(), serial, began_ticks: Some(BEGAN) };
+    let header = CellJournalHeader {
+        format: FORMAT.into(),
+        cell,
+        cpus: cpus.into(),
+        serial,
+        began_ticks: Some(BEGAN),
+    };
     let mut journal =
-        Journal::begin(&folder.path().join(format!("c{serial}.journal")), "boot", header).unwrap();
+        CellJournal::begin(&folder.path().join(format!("c{serial}.journal")), "boot", header)
+            .unwrap();
     let change = |(tid, old, new): &(Tid, &str, &str)| {
-        let what = What::Affinity;
+        let what = SettingKind::Affinity;
         let path = format!("/proc/{tid}");
         let started_ticks = Some(started_ticks(*tid));
-        JournalEntry::Change(Change {
+        JournalEntry::Change(SettingChange {
             what,
             path,
             old: (*old).into(),
@@ -51,7 +57,7 @@ fn thread(tid: Tid, pid: Tid, parent: Tid, mask: &str) -> Thread {
     let stat = format!(
         "{tid} ({name}) S {parent} {pid} 10 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 {started_ticks}"
     );
-    let task = Task::parse(tid, pid, &stat).unwrap();
+    let task = ThreadStat::parse(tid, pid, &stat).unwrap();
     Thread { task, mask: set(mask) }
 }
 
@@ -172,7 +178,7 @@ fn a_cell_that_still_stands_keeps_its_cpus() {
 fn a_cell_with_a_control_group_has_narrowed_nobody_by_hand() {
     let folder = tempfile::tempdir().unwrap();
     let mut journal = journal(&folder, 1, "6-7", &[(10, "0-7", "0-5")]);
-    journal.append(&[JournalEntry::Change(Change::folder("/cg/seatmap.c1"))]).unwrap();
+    journal.append(&[JournalEntry::Change(SettingChange::folder("/cg/seatmap.c1"))]).unwrap();
     let root = Root::new(folder.path());
     let open = set("0-7");
     let threads = [thread(10, 10, 9, "0-5"), thread(100, 100, 10, "0-5")];

@@ -3,7 +3,7 @@
 use crate::args::Advise;
 use crate::myself;
 use crate::verbs::run as page;
-use seatmap_advise::request::{Distances, LOOK, PROOF, TRIAL};
+use seatmap_advise::request::{AdviceDistances, LOOK, PROOF, TRIAL};
 use seatmap_advise::{AdviceRequest, Scope};
 use seatmap_cluster::node_profile::remembered_or_measured;
 use seatmap_console::error::CliError;
@@ -12,15 +12,17 @@ use seatmap_data::machine::{Profile, Topology};
 use seatmap_launch::Executable;
 use seatmap_machines::host::topology;
 use seatmap_observe::SubjectCommand;
-use seatmap_watch::Choice;
+use seatmap_watch::ProcessChoice;
 
 /// The request that was typed, where stdout is the command's or a document's.
 pub fn request(typed: &Advise, leaves_stdout: bool) -> Result<AdviceRequest, CliError> {
     let scope = scope(typed, leaves_stdout)?;
     let topology = topology::of_group().map_err(CliError::work)?;
     let distances = match &typed.on {
-        Some(name) => Distances::Elsewhere(Box::new(input::profile_of(&input::machine(name)?)?)),
-        None => Distances::Here(measured_here),
+        Some(name) => {
+            AdviceDistances::Elsewhere(Box::new(input::profile_of(&input::machine(name)?)?))
+        }
+        None => AdviceDistances::Here(measured_here),
     };
     Ok(AdviceRequest {
         scope,
@@ -38,9 +40,10 @@ pub fn request(typed: &Advise, leaves_stdout: bool) -> Result<AdviceRequest, Cli
 
 fn scope(typed: &Advise, leaves_stdout: bool) -> Result<Scope, CliError> {
     if typed.command.is_empty() {
-        let named = Choice::named(&typed.pid, true, typed.cgroup.clone(), typed.name.clone());
-        let unit = typed.unit.clone().map(Choice::Unit);
-        return Ok(Scope::Running(unit.or(named).unwrap_or(Choice::All)));
+        let named =
+            ProcessChoice::named(&typed.pid, true, typed.cgroup.clone(), typed.name.clone());
+        let unit = typed.unit.clone().map(ProcessChoice::Unit);
+        return Ok(Scope::Running(unit.or(named).unwrap_or(ProcessChoice::All)));
     }
     let how = "seatmap advise --name NAME";
     living::check_not_running(&typed.command, how).map_err(CliError::input)?;

@@ -5,7 +5,7 @@ use crate::args::Bench;
 use crate::verbs;
 use seatmap_console::bar::Bar;
 use seatmap_console::error::CliError;
-use seatmap_console::interrupt::Interrupt;
+use seatmap_console::interrupt::StopFlag;
 use seatmap_console::{here, input, output};
 use seatmap_launch::share::SoleWork;
 use seatmap_report::{gate, html};
@@ -18,7 +18,7 @@ pub fn run(typed: &Bench) -> Result<(), CliError> {
     let outputs = typed.forms.outputs(typed.output.as_deref())?;
     let summary = summary(typed, &outputs)?;
     let request = meant(typed)?;
-    let interrupt = Interrupt::listen()?;
+    let interrupt = StopFlag::listen()?;
     let mut bar = Some(Bar::new("running"));
     let (report, end) =
         seatmap_trial::gate::session::run(&request, &|| interrupt.is_raised(), &mut |event| {

@@ -1,7 +1,7 @@
 //! The cells, requests and programs that a command line means. All errors of usage are made here.
 
 use crate::args::{CellCreate, CellRun};
-use seatmap_cell::{CellRequest, CpuChoice, Host, Record};
+use seatmap_cell::{CellHost, CellRecord, CellRequest, CpuChoice};
 use seatmap_console::error::CliError;
 use seatmap_console::{input, pattern_input, plan_input, stdio};
 use seatmap_launch::{Executable, GrantedSeats, SeatSource, SeatingError, SeatingRequest};
@@ -10,12 +10,12 @@ use seatmap_place::PlaceRequest;
 use std::num::NonZeroUsize;
 
 /// The cell that is to be made here.
-pub fn cell(host: &Host, typed: &CellCreate) -> Result<CellRequest, CliError> {
+pub fn cell(host: &CellHost, typed: &CellCreate) -> Result<CellRequest, CliError> {
     typed.cell.check(typed.pattern.is_some())?;
     Ok(typed.cell.on(cpus(host, typed)?))
 }
 
-fn cpus(host: &Host, typed: &CellCreate) -> Result<CpuSet, CliError> {
+fn cpus(host: &CellHost, typed: &CellCreate) -> Result<CpuSet, CliError> {
     let cell = &typed.cell;
     if let Some(list) = &cell.cpus {
         return match typed.profile {
@@ -45,7 +45,7 @@ fn cpus(host: &Host, typed: &CellCreate) -> Result<CpuSet, CliError> {
 /// A program that is to run in a cell.
 pub struct ProgramInCell {
     /// The cell.
-    pub cell: Record,
+    pub cell: CellRecord,
     /// The program, which knows of its cell.
     pub program: Executable,
     /// Its seats.
@@ -53,7 +53,7 @@ pub struct ProgramInCell {
 }
 
 /// The program, with seats among the CPUs of its cell.
-pub fn program(host: &Host, typed: &CellRun) -> Result<ProgramInCell, CliError> {
+pub fn program(host: &CellHost, typed: &CellRun) -> Result<ProgramInCell, CliError> {
     let words: Vec<_> = std::env::args_os().collect();
     let (name, command) = typed.cell_and_command(&words).map_err(CliError::input)?;
     let cell = host.cell(&name)?;

@@ -1,7 +1,7 @@
 //! Cells on the screen and as documents.
 
 use seatmap_cell::undo::Left;
-use seatmap_cell::{CellList, CellVerdict, Record};
+use seatmap_cell::{CellList, CellRecord, CellVerdict};
 use seatmap_console::error::CliError;
 use seatmap_console::output;
 use seatmap_report::cell as words;
@@ -18,7 +18,7 @@ pub fn left(left: &[Left]) -> Result<(), CliError> {
 }
 
 /// Shows a cell, with what is wrong with it.
-pub fn cell(record: &Record, wrong: &[String], json: bool) -> Result<(), CliError> {
+pub fn cell(record: &CellRecord, wrong: &[String], json: bool) -> Result<(), CliError> {
     if json {
         output::json(record)
     } else {
@@ -27,7 +27,7 @@ pub fn cell(record: &Record, wrong: &[String], json: bool) -> Result<(), CliErro
 }
 
 /// Shows the cells of this computer.
-pub fn cells(records: &[Record], json: bool) -> Result<(), CliError> {
+pub fn cells(records: &[CellRecord], json: bool) -> Result<(), CliError> {
     if json {
         output::json(&CellList::of(records))
     } else {
@@ -36,7 +36,7 @@ pub fn cells(records: &[Record], json: bool) -> Result<(), CliError> {
 }
 
 /// Shows whether a cell is what it was made to be. Exit code 1 where it is not.
-pub fn verdict(record: &Record, faults: &[String], json: bool) -> Result<(), CliError> {
+pub fn verdict(record: &CellRecord, faults: &[String], json: bool) -> Result<(), CliError> {
     output::even_unread(if json {
         output::json(&CellVerdict { record, faults })
     } else {

@@ -3,16 +3,16 @@
 use super::meant;
 use crate::args::CellRun;
 use crate::verbs::run;
-use seatmap_cell::Host;
+use seatmap_cell::CellHost;
 use seatmap_console::error::CliError;
 use seatmap_console::output::{self, Destination};
-use seatmap_health::noise::{Heard, Listener};
+use seatmap_health::noise::{NoiseListener, ProgramNoise};
 use seatmap_launch::{Report, run_in_cell};
 use seatmap_report::cell;
 use serde::Serialize;
 
 /// Runs a program in a cell. Its exit code is this process's.
-pub fn run(host: &Host, typed: &CellRun) -> Result<(), CliError> {
+pub fn run(host: &CellHost, typed: &CellRun) -> Result<(), CliError> {
     let destination = typed.report.as_deref().map(Destination::new).transpose()?;
     let meant = meant::program(host, typed)?;
     run::remark(&meant.seats.remarks, typed.quiet);
@@ -20,7 +20,7 @@ pub fn run(host: &Host, typed: &CellRun) -> Result<(), CliError> {
     run::warn_of_settings(&meant.program, &seats, false, typed.quiet);
     let cpus = &meant.cell.cpus;
     let (ending, report, noise) = run_in_cell(host, &meant.cell, &meant.program, seats, || {
-        let listener = Listener::begin();
+        let listener = NoiseListener::begin();
         move || listener.end(cpus)
     })?;
     run::show(&report, typed.quiet);
@@ -28,7 +28,7 @@ pub fn run(host: &Host, typed: &CellRun) -> Result<(), CliError> {
     if !typed.quiet && report.cell_end.is_none() {
         cell::noise(&noise).iter().for_each(|line| output::tell(line));
     }
-    let seated = Seated { report: &report, noise: &noise };
+    let seated = CellRunReport { report: &report, noise: &noise };
     if let Some(Err(error)) = destination.map(|file| run::write(&seated, &file)) {
         error.report();
     }
@@ -38,10 +38,10 @@ pub fn run(host: &Host, typed: &CellRun) -> Result<(), CliError> {
 /// The launcher's report of threads and seats, with the noise heard on those CPUs.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Seated<'a> {
+pub struct CellRunReport<'a> {
     #[serde(flatten)]
     report: &'a Report,
     /// The interruptions of the CPUs of its cell while it ran, also of those after the cell's end,
     /// where `cell_end` tells of one.
-    noise: &'a Heard,
+    noise: &'a ProgramNoise,
 }

@@ -4,15 +4,15 @@ use crate::args::ClusterMeasure;
 use crate::myself;
 use seatmap_cluster::measure::Own;
 use seatmap_cluster::node_profile::measured_by;
-use seatmap_cluster::{Facts, Options, Rank, mpi};
+use seatmap_cluster::{ClusterOptions, NodeConfiguration, Rank, mpi};
 use seatmap_console::error::{CliError, with_causes};
 use seatmap_console::{here, input, meet, output};
 use seatmap_data::machine::Profile;
 use std::time::Duration;
 
 /// The part of this rank in the measurement.
-pub fn options(typed: &ClusterMeasure, rank: &Rank) -> Result<Options, CliError> {
-    Ok(Options {
+pub fn options(typed: &ClusterMeasure, rank: &Rank) -> Result<ClusterOptions, CliError> {
+    Ok(ClusterOptions {
         meeting: meet::place(typed.meet.as_deref(), rank),
         secret: meet::secret(typed.secret_file.as_deref())?,
         all: typed.all,
@@ -36,7 +36,7 @@ pub fn own_node(typed: &ClusterMeasure) -> Own {
     let timeout = typed.timeout;
     Own {
         name: here::host_name(),
-        facts: Facts::read(),
+        facts: NodeConfiguration::read(),
         profile: typed.nodes.then(|| Box::new(move || profile(timeout)) as _),
     }
 }

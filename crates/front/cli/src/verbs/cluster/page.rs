@@ -1,23 +1,23 @@
 //! A cluster under way, on file and on the screen.
 
 use crate::args::ClusterMeasure;
-use seatmap_cluster::{Cluster, Progress, Rank};
+use seatmap_cluster::{Cluster, ClusterProgress, Rank};
 use seatmap_console::bar::Bars;
 use seatmap_console::error::CliError;
 use seatmap_console::output::{self, Destination};
 use seatmap_report::cluster;
 
 /// Where the result goes, and how.
-pub struct Page {
+pub struct ClusterOutputs {
     file: Option<Destination>,
     json: bool,
 }
 
-impl Page {
+impl ClusterOutputs {
     pub fn new(typed: &ClusterMeasure, rank: &Rank) -> Result<Self, CliError> {
         // Only rank 0 writes.
         let output = typed.output.as_deref().filter(|_| rank.rank == 0);
-        Ok(Page { file: output::beside(output, None, "-o")?, json: typed.json })
+        Ok(ClusterOutputs { file: output::beside(output, None, "-o")?, json: typed.json })
     }
 
     /// Writes the result so far. It is written again when all is known; a failure shows then.
@@ -36,10 +36,10 @@ impl Page {
 }
 
 /// Shows how far rank 0 is.
-pub fn show(progress: Progress, bars: &mut Bars) {
+pub fn show(progress: ClusterProgress, bars: &mut Bars) {
     match progress {
-        Progress::Done(things, done, of) => bars.show(things, done, of),
-        Progress::Again { pairs, at_most } => {
+        ClusterProgress::Done(things, done, of) => bars.show(things, done, of),
+        ClusterProgress::Again { pairs, at_most } => {
             bars.clear();
             // It takes as long as all pairs took: the user hears of it, also without a terminal.
             output::tell(&cluster::again(pairs, at_most));

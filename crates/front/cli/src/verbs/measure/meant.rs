@@ -1,16 +1,16 @@
 //! The measurement that a command line means. All errors of usage are made here.
 
-use crate::args::Measure;
+use crate::args::MeasureArgs;
 use seatmap_console::error::{CliError, with_causes};
 use seatmap_console::{here, input, output};
-use seatmap_machines::catalog::{Answers, Capability, Machine};
+use seatmap_machines::catalog::{Capability, DistanceSource, Machine};
 use seatmap_measure::measurement::MeasurementRequest;
 use seatmap_measure::plan::Effort;
-use seatmap_measure::source::{MeasuredBy, Source};
+use seatmap_measure::source::{MeasuredBy, RoundTripSource};
 use seatmap_measure::wakeups::USUAL_PAIRS;
 
 /// The measurement that was typed.
-pub fn request(typed: &Measure, machine: &Machine) -> Result<MeasurementRequest, CliError> {
+pub fn request(typed: &MeasureArgs, machine: &Machine) -> Result<MeasurementRequest, CliError> {
     let source = source(typed, machine)?;
     let journal = source.journal(typed.output.as_deref()).unwrap_or_else(|error| {
         output::tell(&format!("nothing will be kept or remembered: {}", with_causes(&error)));
@@ -55,18 +55,20 @@ pub fn request(typed: &Measure, machine: &Machine) -> Result<MeasurementRequest,
 }
 
 /// The machine that was named, with its CPUs.
-fn source(typed: &Measure, machine: &Machine) -> Result<Source, CliError> {
+fn source(typed: &MeasureArgs, machine: &Machine) -> Result<RoundTripSource, CliError> {
     let cpus = typed.cpus.as_ref();
     let answers = machine.answers();
     // A profile without distances, such as a topology, has nothing to replay.
-    if matches!(answers, Answers::Replayed) {
+    if matches!(answers, DistanceSource::Replayed) {
         machine.require(Capability::Distances).map_err(CliError::input)?;
     }
     // On the host homes are looked for; a file or model must know them.
-    if typed.homes > 1 && !matches!(answers, Answers::Measured) {
+    if typed.homes > 1 && !matches!(answers, DistanceSource::Measured) {
         machine.require(Capability::Homes).map_err(CliError::input)?;
     }
-    if let Some(percent) = typed.utilisation.filter(|_| !matches!(answers, Answers::Simulated(_))) {
+    if let Some(percent) =
+        typed.utilisation.filter(|_| !matches!(answers, DistanceSource::Simulated(_)))
+    {
         return Err(CliError::input(format!(
             "--utilisation {percent}: {} is {}; only a model can keep its other CPUs busy",
             typed.on,
@@ -74,9 +76,9 @@ fn source(typed: &Measure, machine: &Machine) -> Result<Source, CliError> {
         )));
     }
     let source = match answers {
-        Answers::Measured => Source::host(here::cpus_to_measure(cpus)?),
-        Answers::Simulated(model) => Source::simulated(model, cpus),
-        Answers::Replayed => Source::replayed(input::profile_of(machine)?, cpus),
+        DistanceSource::Measured => RoundTripSource::host(here::cpus_to_measure(cpus)?),
+        DistanceSource::Simulated(model) => RoundTripSource::simulated(model, cpus),
+        DistanceSource::Replayed => RoundTripSource::replayed(input::profile_of(machine)?, cpus),
     };
     Ok(source?)
 }

@@ -1,6 +1,6 @@
 //! The page of `seatmap measure`: a table, a document, a file, and the profile that is remembered.
 
-use crate::args::Measure;
+use crate::args::MeasureArgs;
 use seatmap_console::error::CliError;
 use seatmap_console::here::host_profile;
 use seatmap_console::output::{self, Destination};
@@ -8,12 +8,12 @@ use seatmap_console::view::{self, ColourChoice};
 use seatmap_data::machine::{Profile, SharedProfile};
 use seatmap_measure::measurement::Measurement;
 use seatmap_measure::past::{self, Remembrance};
-use seatmap_measure::source::Source;
+use seatmap_measure::source::RoundTripSource;
 use seatmap_report::html;
 use seatmap_report::terminal::{self, DrawOptions};
 
 /// Where a profile goes, checked before anything is measured.
-pub struct Page {
+pub struct MeasureOutputs {
     /// The machine, as it was typed.
     on: String,
     is_document: bool,
@@ -24,8 +24,8 @@ pub struct Page {
     colour: ColourChoice,
 }
 
-impl Page {
-    pub fn new(typed: &Measure, colour: ColourChoice) -> Result<Self, CliError> {
+impl MeasureOutputs {
+    pub fn new(typed: &MeasureArgs, colour: ColourChoice) -> Result<Self, CliError> {
         let output = output::beside(typed.output.as_deref(), None, "-o")?;
         let is_document = typed.forms.json || output == Some(Destination::Stdout);
         let page = output::page(typed.forms.html.as_deref(), is_document)?;
@@ -33,14 +33,14 @@ impl Page {
             .then_some("--json")
             .or_else(|| (page == Some(Destination::Stdout)).then_some("--html -"));
         let shared = output::beside(typed.share.as_deref(), on_stdout, "--share")?;
-        Ok(Page { on: typed.on.clone(), is_document, output, page, shared, colour })
+        Ok(MeasureOutputs { on: typed.on.clone(), is_document, output, page, shared, colour })
     }
 
     /// Shows, prints, writes or remembers a profile. `kind` is that of its machine.
     pub fn show(
         &self,
         measurement: &Measurement,
-        source: &Source,
+        source: &RoundTripSource,
         kind: &str,
     ) -> Result<(), CliError> {
         let profile = &measurement.profile;
@@ -52,12 +52,12 @@ impl Page {
         }
         let remark = match source {
             // Before it is remembered, or it would be compared with itself.
-            Source::Host { .. } => past::remark_on_change(profile),
-            Source::Replayed { .. } => Some(format!(
+            RoundTripSource::Host { .. } => past::remark_on_change(profile),
+            RoundTripSource::Replayed { .. } => Some(format!(
                 "{} is {kind}: its figures were replayed with synthetic noise; nothing was run",
                 self.on
             )),
-            Source::Simulated { .. } => None,
+            RoundTripSource::Simulated { .. } => None,
         };
         remark.iter().for_each(|remark| output::tell(remark));
         match (&self.output, source) {
@@ -65,7 +65,7 @@ impl Page {
                 file.write(&profile.to_json())?;
             }
             // With a file of its own it is the user's, and this host's memory stays as it is.
-            (_, Source::Host { pus, .. }) => {
+            (_, RoundTripSource::Host { pus, .. }) => {
                 let remembrance = past::remember(profile, pus);
                 remembrance.remark().iter().for_each(|remark| output::tell(remark));
                 tell_where(&remembrance);

@@ -1,6 +1,6 @@
 //! The observation that a command line means. All errors of usage are made here.
 
-use crate::args::{MeansChoice, Observe, ObserveChoice};
+use crate::args::{MeansChoice, ObserveArgs, ObserveChoice};
 use seatmap_cluster::Rank;
 use seatmap_console::error::CliError;
 use seatmap_console::{living, meet};
@@ -13,7 +13,7 @@ use seatmap_observe::{
 use std::path::Path;
 
 /// The observation that was typed.
-pub fn request(typed: &Observe) -> Result<ObserveRequest, CliError> {
+pub fn request(typed: &ObserveArgs) -> Result<ObserveRequest, CliError> {
     if typed.method == ObserveChoice::Pages {
         return Err(CliError::input(
             "the method pages was removed: --method auto counts wakeups and bytes through sockets, \
@@ -50,7 +50,7 @@ pub fn request(typed: &Observe) -> Result<ObserveRequest, CliError> {
 }
 
 /// Whether the method c2c was named, or a recording given.
-fn is_c2c(typed: &Observe) -> Result<bool, CliError> {
+fn is_c2c(typed: &ObserveArgs) -> Result<bool, CliError> {
     let is_named = typed.method == ObserveChoice::C2c;
     if typed.recording.is_some() && !is_named && typed.method != ObserveChoice::Auto {
         return Err(CliError::input("--recording is for the method c2c"));
@@ -70,7 +70,7 @@ fn is_c2c(typed: &Observe) -> Result<bool, CliError> {
 }
 
 /// A recording that was given, or a command of which perf is to make one.
-fn recorded(typed: &Observe) -> Result<ObserveRequest, CliError> {
+fn recorded(typed: &ObserveArgs) -> Result<ObserveRequest, CliError> {
     if let Some(path) = &typed.recording {
         return Ok(ObserveRequest::Recording(path.clone()));
     }
@@ -86,7 +86,7 @@ fn recorded(typed: &Observe) -> Result<ObserveRequest, CliError> {
     Ok(ObserveRequest::Record(command))
 }
 
-fn subject(typed: &Observe) -> Result<Subject, CliError> {
+fn subject(typed: &ObserveArgs) -> Result<Subject, CliError> {
     if !typed.pid.is_empty() {
         return Ok(Subject::Programs(typed.pid.clone()));
     }
@@ -96,7 +96,7 @@ fn subject(typed: &Observe) -> Result<Subject, CliError> {
     }
 }
 
-fn command(typed: &Observe) -> Result<SubjectCommand, CliError> {
+fn command(typed: &ObserveArgs) -> Result<SubjectCommand, CliError> {
     let how = "seatmap observe --pid PID";
     living::check_not_running(&typed.command, how).map_err(CliError::input)?;
     // A command that is misspelt is the user's mistake, and is said before anything is watched.
@@ -108,7 +108,7 @@ fn command(typed: &Observe) -> Result<SubjectCommand, CliError> {
 }
 
 /// The rank that this process is, where a launcher has started it once for each of several.
-fn job_rank(typed: &Observe) -> Result<Option<JobRank>, CliError> {
+fn job_rank(typed: &ObserveArgs) -> Result<Option<JobRank>, CliError> {
     // An `mpirun` starts `seatmap observe` once for each rank; without a launcher there is no rank,
     // and nothing is wrong.
     let Some(Rank { rank, size, job, .. }) = meet::job_rank() else { return Ok(None) };

@@ -1,6 +1,6 @@
 //! The page of `seatmap observe`: a table or a document, and the files of patterns.
 
-use crate::args::Observe;
+use crate::args::ObserveArgs;
 use seatmap_console::error::CliError;
 use seatmap_console::output::{self, Destination};
 use seatmap_data::statistics::words::counted;
@@ -8,7 +8,7 @@ use seatmap_observe::{Observation, Sighting};
 use std::path::{Path, PathBuf};
 
 /// The ways in which a sighting is shown, checked before the program starts.
-pub struct Page {
+pub struct ObserveOutputs {
     /// The pattern's name: the user's, or the program's.
     name: Option<String>,
     is_document: bool,
@@ -20,8 +20,8 @@ pub struct Page {
     phases: Option<PathBuf>,
 }
 
-impl Page {
-    pub fn new(typed: &Observe) -> Result<Self, CliError> {
+impl ObserveOutputs {
+    pub fn new(typed: &ObserveArgs) -> Result<Self, CliError> {
         let pattern = output::file(typed.output.as_deref(), typed.json)?;
         // Now and not at the end: a folder that cannot be made would cost the whole observation.
         if let Some(folder) = &typed.phases {
@@ -29,7 +29,7 @@ impl Page {
         }
         let program = typed.command.first().map(Path::new).and_then(Path::file_name);
         let program = program.map(|name| name.to_string_lossy().into_owned());
-        Ok(Page {
+        Ok(ObserveOutputs {
             name: typed.name.clone().or(program),
             is_document: typed.json,
             is_command: !typed.command.is_empty(),

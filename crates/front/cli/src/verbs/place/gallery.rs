@@ -1,6 +1,6 @@
 //! `seatmap place --on gallery`.
 
-use crate::args::Place;
+use crate::args::PlaceArgs;
 use crate::verbs::gallery;
 use seatmap_console::bar::Bar;
 use seatmap_console::error::CliError;
@@ -9,7 +9,7 @@ use seatmap_measure::gallery::RankingRequest;
 use seatmap_report::ranking;
 
 /// Ranks the machines of the gallery, and those of a folder, for a pattern.
-pub fn run(typed: &Place, folder: Option<&str>) -> Result<(), CliError> {
+pub fn run(typed: &PlaceArgs, folder: Option<&str>) -> Result<(), CliError> {
     if let Some(option) = typed.of_one_seating() {
         return Err(CliError::input(format!(
             "{option} is for one machine, and many are ranked on {}; choose a machine of the \

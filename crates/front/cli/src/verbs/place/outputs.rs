@@ -1,15 +1,15 @@
 //! Where the answer of `seatmap place` goes, and how.
 
 use super::Inputs;
-use crate::args::Place;
+use crate::args::PlaceArgs;
 use seatmap_console::error::CliError;
 use seatmap_console::output::{self, Destination};
 use seatmap_measure::appraise::Appraisal;
-use seatmap_report::floor::{self, Comparison, Floor};
+use seatmap_report::floor::{self, FloorPlan, SeatingComparison};
 use seatmap_report::{html, placement, remarks};
 
 /// Where the plan, the page and the picture go, and what is printed.
-pub(super) struct Outputs {
+pub(super) struct PlaceOutputs {
     plan: Option<Destination>,
     page: Option<Destination>,
     picture: Option<Destination>,
@@ -24,8 +24,8 @@ enum Printed {
     Table,
 }
 
-impl Outputs {
-    pub(super) fn new(typed: &Place) -> Result<Self, CliError> {
+impl PlaceOutputs {
+    pub(super) fn new(typed: &PlaceArgs) -> Result<Self, CliError> {
         let plan = output::beside(typed.output.as_deref(), None, "-o")?;
         let page = output::beside(typed.forms.html.as_deref(), None, "--html")?;
         let picture = output::beside(typed.svg.as_deref(), None, "--svg")?;
@@ -43,7 +43,7 @@ impl Outputs {
                 ));
             }
         };
-        Ok(Outputs { plan, page, picture, printed })
+        Ok(PlaceOutputs { plan, page, picture, printed })
     }
 
     /// Whether somebody reads the remarks beside the table.
@@ -62,8 +62,8 @@ impl Outputs {
             destination.write(&plan.to_json())?;
         }
         if let Some(both) = appraisal.before_and_after.clone() {
-            let floor = Floor::of(profile, machine.model());
-            let drawn = Comparison::new(floor, pattern, plan, both);
+            let floor = FloorPlan::of(profile, machine.model());
+            let drawn = SeatingComparison::new(floor, pattern, plan, both);
             if let Some(page) = &self.page {
                 page.write(&html::placement(profile, pattern, plan, &drawn))?;
             }

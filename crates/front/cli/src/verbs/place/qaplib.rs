@@ -1,6 +1,6 @@
 //! `seatmap place --qaplib`.
 
-use crate::args::Place;
+use crate::args::PlaceArgs;
 use seatmap_console::error::CliError;
 use seatmap_console::output;
 use seatmap_console::waiting::Waiting;
@@ -10,7 +10,7 @@ use seatmap_report::qap;
 use std::path::Path;
 
 /// Solves a QAPLIB instance.
-pub fn run(typed: &Place, file: &Path) -> Result<(), CliError> {
+pub fn run(typed: &PlaceArgs, file: &Path) -> Result<(), CliError> {
     let request = QapRequest {
         name: file.file_stem().map(|stem| stem.to_string_lossy().into_owned()),
         instance: pattern_input::instance(file)?,

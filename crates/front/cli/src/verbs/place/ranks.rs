@@ -1,6 +1,6 @@
 //! `seatmap place --on CLUSTER`.
 
-use crate::args::{OnCluster, Place};
+use crate::args::{OnCluster, PlaceArgs};
 use seatmap_cluster::Cluster;
 use seatmap_cluster::ranks::message_bytes;
 use seatmap_cluster::ranks_here::{OwnSeatError, own_cpus as own_cpus_of};
@@ -10,13 +10,13 @@ use seatmap_console::waiting::Waiting;
 use seatmap_console::{here, pattern_input};
 use seatmap_data::pattern::Pattern;
 use seatmap_os::CpuSet;
-use seatmap_place::ranks::{Nodes, RankPlan, RankRequest};
+use seatmap_place::ranks::{ClusterNodes, RankPlan, RankRequest};
 use seatmap_report::ranks;
 use std::path::Path;
 use std::time::Instant;
 
 /// Says on which nodes and CPUs the ranks of a pattern should run.
-pub fn run(typed: &Place, cluster: &Cluster) -> Result<(), CliError> {
+pub fn run(typed: &PlaceArgs, cluster: &Cluster) -> Result<(), CliError> {
     if let Some(option) = typed.of_one_machine() {
         return Err(CliError::input(format!(
             "{option} is for one machine, and {} is a cluster; leave it out",
@@ -76,7 +76,7 @@ pub fn places(
     cluster: &Cluster,
     wishes: &OnCluster,
     pattern: &Pattern,
-) -> Result<Nodes, CliError> {
+) -> Result<ClusterNodes, CliError> {
     let bytes = wishes.message.map_or_else(|| message_bytes(pattern), f64::from);
     cluster.places(bytes).map_err(|error| CliError::at(Path::new(name), error))
 }

@@ -1,11 +1,11 @@
 //! `seatmap run --auto`: seats that are tried while the program runs.
 
 use super::{check_sole, page};
-use crate::args::Run;
+use crate::args::RunArgs;
 use crate::myself;
 use seatmap_console::error::CliError;
 use seatmap_console::here::host_name;
-use seatmap_console::interrupt::Interrupt;
+use seatmap_console::interrupt::StopFlag;
 use seatmap_console::waiting::Waiting;
 use seatmap_console::{input, output};
 use seatmap_data::statistics::words::lasting;
@@ -15,14 +15,14 @@ use seatmap_observe::{Subject, SubjectCommand};
 use seatmap_report::auto;
 use seatmap_report::counted;
 use seatmap_trial::live::auto::OBSERVED;
-use seatmap_trial::live::log::{Line, Log, LogFile, Said};
+use seatmap_trial::live::log::{Log, LogContent, LogFile, LogLine};
 use seatmap_trial::live::{AutoRequest, guard};
 use std::io;
 use std::path::Path;
 
 /// Runs a program, or takes one that runs, and looks for its seats. A program's exit code is this
 /// process's.
-pub fn run(typed: &Run) -> Result<(), CliError> {
+pub fn run(typed: &RunArgs) -> Result<(), CliError> {
     // The guard reads from a pipe what it must give back: no other option has a meaning for it.
     if typed.live.guard {
         guard::stand(io::stdin().lock());
@@ -32,7 +32,7 @@ pub fn run(typed: &Run) -> Result<(), CliError> {
         return replay(path);
     }
     let request = meant(typed)?;
-    let interrupt = Interrupt::listen()?;
+    let interrupt = StopFlag::listen()?;
     let waiting = waiting(typed);
     let run = request.run(&|| interrupt.is_raised());
     drop(waiting);
@@ -53,7 +53,7 @@ pub fn run(typed: &Run) -> Result<(), CliError> {
 }
 
 /// A bar for processes that run already. A command has the terminal for itself, and gets a line.
-fn waiting(typed: &Run) -> Option<Waiting> {
+fn waiting(typed: &RunArgs) -> Option<Waiting> {
     if typed.quiet {
         return None;
     }
@@ -70,7 +70,7 @@ fn waiting(typed: &Run) -> Option<Waiting> {
     None
 }
 
-fn meant(typed: &Run) -> Result<AutoRequest, CliError> {
+fn meant(typed: &RunArgs) -> Result<AutoRequest, CliError> {
     if typed.pid.is_empty() {
         // Several starts of one command on a node would try seats against each other.
         check_sole(SoleWork::Auto)?;
@@ -97,7 +97,7 @@ fn log_file(path: &Path) -> Result<LogFile, CliError> {
     LogFile::create(path).map_err(|error| CliError::at(path, error))
 }
 
-fn subject(typed: &Run) -> Result<Subject, CliError> {
+fn subject(typed: &RunArgs) -> Result<Subject, CliError> {
     if typed.pid.is_empty() {
         Executable::find(&typed.command).map_err(CliError::input)?;
         page::warn_of_handing_over(&typed.command);
@@ -123,10 +123,12 @@ fn replay(path: &Path) -> Result<(), CliError> {
     ))
 }
 
-fn sentence(line: &Line) -> String {
+fn sentence(line: &LogLine) -> String {
     match &line.said {
-        Said::Event(event) => format!("{:>9.3} s  {}\n", line.at_s, plain(event)),
-        Said::Decision(decision) => format!("{:>9.3} s    -> {}\n", line.at_s, plain(decision)),
+        LogContent::Event(event) => format!("{:>9.3} s  {}\n", line.at_s, plain(event)),
+        LogContent::Decision(decision) => {
+            format!("{:>9.3} s    -> {}\n", line.at_s, plain(decision))
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The program on seats that a command line means. All errors of usage are made here.
 
 use super::page;
-use crate::args::{Detach, Huge, Run};
+use crate::args::{Detach, Huge, RunArgs};
 use crate::verbs::place::ranks;
 use seatmap_console::error::CliError;
 use seatmap_console::{input, plan_input, stdio};
@@ -21,7 +21,7 @@ pub enum Meant {
 }
 
 /// The program or the processes, with seats that this computer has.
-pub fn request(typed: &Run) -> Result<Meant, CliError> {
+pub fn request(typed: &RunArgs) -> Result<Meant, CliError> {
     if let Some(option) = typed.live.given_option() {
         return Err(CliError::input(format!(
             "{option} is about seats that are tried while the program runs: add --auto"
@@ -72,7 +72,7 @@ pub fn request(typed: &Run) -> Result<Meant, CliError> {
     })))
 }
 
-fn source(typed: &Run) -> Result<SeatSource, CliError> {
+fn source(typed: &RunArgs) -> Result<SeatSource, CliError> {
     let Some(path) = &typed.plan else {
         return Ok(typed.cpus.clone().map_or(SeatSource::Rules, SeatSource::List));
     };
@@ -87,7 +87,7 @@ fn source(typed: &Run) -> Result<SeatSource, CliError> {
     }
 }
 
-fn program(typed: &Run) -> Result<Executable, CliError> {
+fn program(typed: &RunArgs) -> Result<Executable, CliError> {
     let program = Executable::find(&typed.command).map_err(CliError::input)?;
     // Streams that were closed when this program started are closed for the other one too; Rust's
     // runtime has opened `/dev/null` in their place.
@@ -99,7 +99,7 @@ fn program(typed: &Run) -> Result<Executable, CliError> {
 }
 
 /// The nodes to which the pages of running processes are to move; `None` where they stay.
-fn pages(typed: &Run) -> Result<Option<PageMove>, CliError> {
+fn pages(typed: &RunArgs) -> Result<Option<PageMove>, CliError> {
     match &typed.memory {
         None => Ok(typed.move_pages.then_some(PageMove::ToThreads)),
         Some(_) if !typed.move_pages => Err(CliError::input(

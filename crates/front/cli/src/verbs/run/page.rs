@@ -1,16 +1,16 @@
 //! The lines, the table and the files of `seatmap run`.
 
-use crate::args::Run;
+use crate::args::RunArgs;
 use seatmap_console::error::CliError;
 use seatmap_console::here::{self, host_name};
 use seatmap_console::output::{self, Destination};
 use seatmap_launch::neighbours::SeatNeighbours;
 use seatmap_launch::{
-    Attached, Ending, Executable, LaunchError, Report, RunListener, SeatAllocator, SeatingRemark,
-    asks,
+    AttachOutcome, Ending, Executable, LaunchError, Report, RunListener, SeatAllocator,
+    SeatingRemark, asks,
 };
 use seatmap_os::Tid;
-use seatmap_os::mempolicy::PolicyError;
+use seatmap_os::mempolicy::MemoryPolicyError;
 use seatmap_report::counted;
 use seatmap_report::html::seating_page;
 use serde::Serialize;
@@ -18,7 +18,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 /// Where the seating is written, with paths that hold in the background too.
-pub struct Files {
+pub struct SeatingOutputs {
     report: Option<Destination>,
     page: Option<Destination>,
     /// The program, as it was typed.
@@ -26,9 +26,9 @@ pub struct Files {
     quiet: bool,
 }
 
-impl Files {
-    pub fn new(typed: &Run) -> Result<Self, CliError> {
-        Ok(Files {
+impl SeatingOutputs {
+    pub fn new(typed: &RunArgs) -> Result<Self, CliError> {
+        Ok(SeatingOutputs {
             report: destination(typed.report.as_deref())?,
             page: destination(typed.html.as_deref())?,
             program: named(typed),
@@ -83,7 +83,7 @@ fn destination(path: Option<&Path>) -> Result<Option<Destination>, CliError> {
 }
 
 /// The program as it was typed: its words, or its processes.
-pub fn named(typed: &Run) -> String {
+pub fn named(typed: &RunArgs) -> String {
     let words: Vec<_> = typed.command.iter().map(|word| word.to_string_lossy()).collect();
     let pids: Vec<_> = typed.pid.iter().map(|pid| format!("process {pid}")).collect();
     if pids.is_empty() { words.join(" ") } else { pids.join(", ") }
@@ -92,7 +92,7 @@ pub fn named(typed: &Run) -> String {
 /// Tells of a program from the process that seats its threads. A failure is reported there; the
 /// process in front ends with its exit code.
 pub struct Voice {
-    pub files: Files,
+    pub files: SeatingOutputs,
     /// The program's file.
     pub program: String,
     pub has_plan: bool,
@@ -147,7 +147,11 @@ impl RunListener for Voice {
 }
 
 /// The page of processes that were seated, or whose pages moved.
-pub fn attached(outcome: Attached, allow_unseated: bool, files: &Files) -> Result<(), CliError> {
+pub fn attached(
+    outcome: AttachOutcome,
+    allow_unseated: bool,
+    files: &SeatingOutputs,
+) -> Result<(), CliError> {
     if let Some(report) = &outcome.report {
         files.write(report)?;
     }
@@ -189,7 +193,7 @@ pub fn remark(remarks: &[SeatingRemark], quiet: bool) {
             SeatingRemark::Share(_) if quiet => {}
             SeatingRemark::Share(line) => output::tell(line),
             SeatingRemark::OneMemory(wish) => {
-                let reason = PolicyError::NoNuma;
+                let reason = MemoryPolicyError::NoNuma;
                 output::tell(&format!("--memory {wish} changes nothing: {reason}"));
             }
         }

@@ -1,8 +1,7 @@
 //! The requests that a command line means. All errors of usage are made here.
 
 use crate::args::{
-    SeatsFormatName, ServicesApply, ServicesImport, ServicesObserve, ServicesPlanArguments,
-    ServicesRace,
+    SeatsFormatName, ServicesApply, ServicesImport, ServicesObserve, ServicesPlanArgs, ServicesRace,
 };
 use seatmap_console::error::CliError;
 use seatmap_console::output::Destination;
@@ -14,7 +13,7 @@ use seatmap_services::apply::ApplyRequest;
 use seatmap_services::import::{
     self, CgroupDriver, ImportRemark, ImportedSeats, SeatsFormat, SourceFile, gather,
 };
-use seatmap_services::race::RaceRequest;
+use seatmap_services::race::ServicesRaceRequest;
 use seatmap_services::recorder::INTERVAL;
 use seatmap_services::{
     PlanRequest, RecordRequest, ServicesFile, ServicesPlan, ServicesRecord, living,
@@ -181,7 +180,7 @@ pub fn recording(typed: &ServicesObserve) -> Result<RecordRequest, CliError> {
 }
 
 /// The load that a plan is for.
-pub enum Load {
+pub enum LoadSource {
     /// A record on file.
     Record(Box<ServicesRecord>),
     /// A look now.
@@ -189,33 +188,33 @@ pub enum Load {
 }
 
 /// The load that was typed, with the limits of the file.
-pub fn load(typed: &ServicesPlanArguments) -> Result<Load, CliError> {
+pub fn load(typed: &ServicesPlanArgs) -> Result<LoadSource, CliError> {
     let Some(path) = &typed.record else {
         let file = typed.file.as_deref().unwrap_or(Path::new(USUAL_FILE));
         let request = RecordRequest { time: typed.seconds, sees_talk: true, ..glance(file)? };
-        return Ok(Load::Look(Box::new(request)));
+        return Ok(LoadSource::Look(Box::new(request)));
     };
     let record = input::parsed(path, &input::bytes(path)?, ServicesRecord::from_json)?;
     let limited = match &typed.file {
         Some(file) => record.with_limits(&services(file)?)?,
         None => record,
     };
-    Ok(Load::Record(Box::new(limited)))
+    Ok(LoadSource::Record(Box::new(limited)))
 }
 
 /// The machine that a plan is for.
-pub fn machine(typed: &ServicesPlanArguments) -> Result<Profile, CliError> {
+pub fn machine(typed: &ServicesPlanArgs) -> Result<Profile, CliError> {
     input::profile(typed.on.as_deref().unwrap_or("host"))
 }
 
 /// The plan that is to be judged as well.
-pub fn beside(typed: &ServicesPlanArguments) -> Result<Option<ServicesPlan>, CliError> {
+pub fn beside(typed: &ServicesPlanArgs) -> Result<Option<ServicesPlan>, CliError> {
     typed.beside.as_deref().map(planned).transpose()
 }
 
 /// The plan that was asked for.
 pub fn plan<'a>(
-    typed: &ServicesPlanArguments,
+    typed: &ServicesPlanArgs,
     record: &'a ServicesRecord,
     profile: &'a Profile,
     beside: Option<&'a ServicesPlan>,
@@ -243,8 +242,8 @@ pub fn applying(typed: &ServicesApply) -> Result<ApplyRequest, CliError> {
 }
 
 /// The race that was asked for.
-pub fn racing(typed: &ServicesRace) -> Result<RaceRequest, CliError> {
-    Ok(RaceRequest {
+pub fn racing(typed: &ServicesRace) -> Result<ServicesRaceRequest, CliError> {
+    Ok(ServicesRaceRequest {
         plan: raced(&typed.plan)?,
         name: typed.standing.name.clone(),
         period: typed.period,

@@ -6,7 +6,7 @@ use seatmap_console::plan_input;
 use seatmap_machines::host::{remembered, topology};
 use seatmap_observe::wakes::WakeCounter;
 use seatmap_report::terminal::top::SeatGroups;
-use seatmap_watch::{Choice, Standard, WatchedPrograms};
+use seatmap_watch::{ProcessChoice, Standard, WatchedPrograms};
 
 /// The programs that are shown, and the map of the CPUs by what they share.
 pub fn begin(typed: &Top) -> Result<(WatchedPrograms, SeatGroups), CliError> {
@@ -20,8 +20,8 @@ pub fn begin(typed: &Top) -> Result<(WatchedPrograms, SeatGroups), CliError> {
     // The CPUs of a cell are kept from this process, and belong on the map.
     let map = topology::whole().unwrap_or_else(|_| topology.clone());
     let groups = SeatGroups::new(&map, measured.as_deref());
-    let named = Choice::named(&typed.pid, false, typed.cgroup.clone(), typed.name.clone());
-    let choice = named.unwrap_or(Choice::All);
+    let named = ProcessChoice::named(&typed.pid, false, typed.cgroup.clone(), typed.name.clone());
+    let choice = named.unwrap_or(ProcessChoice::All);
     let standard = Standard { seats, ..Standard::default() };
     let mut watched = WatchedPrograms::begin(&choice, standard, topology, measured)?;
     if typed.wakes {

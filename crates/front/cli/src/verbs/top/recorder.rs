@@ -5,7 +5,7 @@ use seatmap_console::error::CliError;
 use seatmap_console::output::{self, Destination};
 use seatmap_os::whole_file;
 use seatmap_watch::WatchedPrograms;
-use seatmap_watch::live::Frame;
+use seatmap_watch::live::SeatingFrame;
 use seatmap_watch::recording::Transcript;
 use std::fs::File;
 use std::io::Write;
@@ -72,7 +72,11 @@ impl Recorder {
     }
 
     /// Adds a look.
-    pub fn write(&mut self, watched: &WatchedPrograms, frame: &Frame) -> Result<(), CliError> {
+    pub fn write(
+        &mut self,
+        watched: &WatchedPrograms,
+        frame: &SeatingFrame,
+    ) -> Result<(), CliError> {
         let lines = watched.recorded(frame, &mut self.transcript);
         match &mut self.file {
             None => output::print_exact(&lines),

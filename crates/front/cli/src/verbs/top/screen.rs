@@ -8,7 +8,7 @@ use ratatui::crossterm::event::{self, Event, KeyEventKind};
 use ratatui::layout::Rect;
 use ratatui::style::Color;
 use seatmap_console::error::CliError;
-use seatmap_console::interrupt::Interrupt;
+use seatmap_console::interrupt::StopFlag;
 use seatmap_console::output::Destination;
 use seatmap_console::view;
 use seatmap_console::view::ColourChoice;
@@ -17,9 +17,9 @@ use seatmap_data::document::visible;
 use seatmap_os::terminal;
 use seatmap_report::terminal::Colour;
 use seatmap_report::terminal::top::{
-    Row, Scene, SeatGroups, View, Wish, draw, press, rows, table_lines,
+    Scene, ScreenAction, SeatGroups, TopRow, TopView, draw, press, rows, table_lines,
 };
-use seatmap_watch::live::Frame;
+use seatmap_watch::live::SeatingFrame;
 use seatmap_watch::{LookJudgement, WatchedPrograms};
 use signal_hook::consts::{SIGCONT, SIGSTOP, SIGTSTP};
 use std::sync::Arc;
@@ -45,9 +45,10 @@ pub fn run(
     let recorder = record.map(Recorder::begin).transpose()?;
     let has_colour = view::colour(colour, &std::io::stdout()) != Colour::None;
     let mut terminal = ratatui::try_init().map_err(CliError::work)?;
-    let view = View { interval: typed.interval, cpus: groups.cpus().collect(), ..View::default() };
-    let view = View { shows_wakes: typed.wakes, ..view };
-    let frame = Frame::default();
+    let view =
+        TopView { interval: typed.interval, cpus: groups.cpus().collect(), ..TopView::default() };
+    let view = TopView { shows_wakes: typed.wakes, ..view };
+    let frame = SeatingFrame::default();
     let judgement = LookJudgement::default();
     let rows = Vec::new();
     let mut screen =
@@ -60,7 +61,7 @@ pub fn run(
 
 /// Requests from outside.
 struct Signals {
-    interrupt: Interrupt,
+    interrupt: StopFlag,
     stop: Arc<AtomicBool>,
     go_on: Arc<AtomicBool>,
 }
@@ -68,7 +69,7 @@ struct Signals {
 impl Signals {
     fn listen() -> Result<Self, CliError> {
         Ok(Signals {
-            interrupt: Interrupt::listen()?,
+            interrupt: StopFlag::listen()?,
             stop: flag_of(SIGTSTP)?,
             go_on: flag_of(SIGCONT)?,
         })
@@ -86,10 +87,10 @@ fn flag_of(signal: i32) -> Result<Arc<AtomicBool>, CliError> {
 struct Screen {
     watched: WatchedPrograms,
     groups: SeatGroups,
-    view: View,
-    frame: Frame,
+    view: TopView,
+    frame: SeatingFrame,
     judgement: LookJudgement,
-    rows: Vec<Row>,
+    rows: Vec<TopRow>,
     recorder: Option<Recorder>,
     signals: Signals,
     has_colour: bool,
@@ -160,11 +161,11 @@ impl Screen {
         self.view = view;
         match wish {
             None => {}
-            Some(Wish::Quit) => return Ok(None),
-            Some(Wish::Suspend) => self.suspend(terminal)?,
-            Some(Wish::Record) => self.record()?,
-            Some(Wish::Wakes) => self.turn_wakes(),
-            Some(Wish::Pin { tids, cpus }) => {
+            Some(ScreenAction::Quit) => return Ok(None),
+            Some(ScreenAction::Suspend) => self.suspend(terminal)?,
+            Some(ScreenAction::Record) => self.record()?,
+            Some(ScreenAction::Wakes) => self.turn_wakes(),
+            Some(ScreenAction::Pin { tids, cpus }) => {
                 self.view.message = pin::pin(&tids, &cpus);
                 return Ok(Some(false));
             }

@@ -7,7 +7,7 @@ use crate::{myself, verbs};
 use seatmap_cluster::Cluster;
 use seatmap_console::error::CliError;
 use seatmap_console::output::Destination;
-use seatmap_console::over_ranks::Start;
+use seatmap_console::over_ranks::LaunchedRank;
 use seatmap_console::{here, input, pattern_input};
 use seatmap_data::machine::import::MAX_FILE_BYTES;
 use seatmap_data::pattern::Pattern;
@@ -17,7 +17,7 @@ use seatmap_machines::catalog::{Capability, Runner};
 use seatmap_os::trusted;
 use seatmap_trial::tune::program_race::cluster_job::{HOSTS, SEAT, holds};
 use seatmap_trial::tune::program_race::request::OwnCommands;
-use seatmap_trial::tune::program_race::{ClusterGround, HostGround, RaceGround, Traffic};
+use seatmap_trial::tune::program_race::{ClusterGround, HostGround, ProgramTraffic, RaceGround};
 use seatmap_trial::tune::{ModelRace, OnModel, Provenance, RaceRequest, Tuned};
 use std::path::{Path, PathBuf};
 
@@ -90,7 +90,11 @@ fn on_host(typed: &Tune, is_resumed: bool) -> Result<HostGround, CliError> {
     let has_traffic = !is_resumed && (pattern.is_some() || typed.observe);
     let traffic = if has_traffic {
         let profile = input::profile("host")?;
-        Some(Box::new(Traffic { pattern, profile, objective: typed.objective.map(Into::into) }))
+        Some(Box::new(ProgramTraffic {
+            pattern,
+            profile,
+            objective: typed.objective.map(Into::into),
+        }))
     } else {
         None
     };
@@ -177,7 +181,7 @@ pub fn on_model(typed: &Tune, name: &str) -> Result<ModelPart, CliError> {
             "{name} is a cluster, on which a job runs: give the COMMAND that starts it"
         )));
     }
-    let start = typed.spread.then(|| Start::of_launcher(&typed.meeting)).transpose()?;
+    let start = typed.spread.then(|| LaunchedRank::of_launcher(&typed.meeting)).transpose()?;
     let pattern = typed.pattern.as_deref().ok_or_else(|| {
         CliError::input("add --pattern: on a model, the messages of a pattern run")
     })?;

@@ -2,8 +2,8 @@
 
 use seatmap_cluster::spread::SpreadError;
 use seatmap_console::error::CliError;
-use seatmap_console::interrupt::Interrupt;
-use seatmap_console::over_ranks::{self, Start};
+use seatmap_console::interrupt::StopFlag;
+use seatmap_console::over_ranks::{self, LaunchedRank};
 use seatmap_trial::tune::OnModel;
 use seatmap_trial::tune::model_race::{ModelRaceError, NumberedJob, TakeTimes};
 use std::error::Error;
@@ -12,7 +12,7 @@ use std::sync::atomic::AtomicBool;
 /// The ranks of a start, which make the runs of one race.
 pub struct RanksOfRace {
     /// This process among them.
-    pub start: Start,
+    pub start: LaunchedRank,
     /// All that the times depend on besides seats and skew: ranks with another one are sent away.
     pub name: String,
 }
@@ -32,7 +32,7 @@ impl RanksOfRace {
         messages: &OnModel,
         jobs: &[NumberedJob],
         take: &mut TakeTimes<'_>,
-        interrupt: &Interrupt,
+        interrupt: &StopFlag,
     ) -> Result<(), Box<dyn Error>> {
         let spread = self.start.ranks().lead(
             &self.name,

@@ -129,7 +129,7 @@ fn the_supervisor_of_a_run_has_no_seat() {
     assert!(place.command(&run).stdout(nowhere()).stderr(nowhere()).status().unwrap().success());
     let report: serde_json::Value = serde_json::from_str(&place.read("report.json")).unwrap();
     let pid = report["pid"].as_i64().unwrap() as i32;
-    let supervisor = seatmap_os::task::Task::of(pid).unwrap().parent;
+    let supervisor = seatmap_os::task::ThreadStat::of(pid).unwrap().parent;
     let line = place.one_line_refusal(&["check", "--expect", "report.json"]);
     let checked = check_pid(&place, supervisor, &[]);
     let killed = crate::common::kill().args(["-KILL", &pid.to_string()]).status().unwrap();

@@ -8,29 +8,29 @@ use crate::common::Place;
 use crate::control_group::Group;
 use crate::run::programs::{are_two, two_cpus};
 use seatmap_os::CpuSet;
-use seatmap_watch::RemedyKind;
+use seatmap_watch::SeatingRemedyKind;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// The test that executes a kind of remedy; or what `scripts/lab/remedies` says of it, on a
 /// computer that systemd runs and that has two NUMA nodes.
-fn executed_by(kind: RemedyKind) -> &'static str {
+fn executed_by(kind: SeatingRemedyKind) -> &'static str {
     match kind {
-        RemedyKind::Bind => "a_thread_is_bound",
-        RemedyKind::Seat => "threads_are_seated",
-        RemedyKind::RaiseQuotaV1 => "a_quota_stops_busy_threads",
-        RemedyKind::ReleaseGroup => "an_idle_group_holds_busy_threads_back",
-        RemedyKind::WidenGroup => "a_group_is_widened",
-        RemedyKind::Continue => "a_program_is_stopped",
-        RemedyKind::OrdinaryPolicy => "a_real_time_policy_is_taken",
-        RemedyKind::MoveInterrupt => "interrupts_are_sent_away",
-        RemedyKind::RaiseQuotaV2 => "a_quota_is_raised_by_its_remedy",
-        RemedyKind::LiftThrottling => {
+        SeatingRemedyKind::Bind => "a_thread_is_bound",
+        SeatingRemedyKind::Seat => "threads_are_seated",
+        SeatingRemedyKind::RaiseQuotaV1 => "a_quota_stops_busy_threads",
+        SeatingRemedyKind::ReleaseGroup => "an_idle_group_holds_busy_threads_back",
+        SeatingRemedyKind::WidenGroup => "a_group_is_widened",
+        SeatingRemedyKind::Continue => "a_program_is_stopped",
+        SeatingRemedyKind::OrdinaryPolicy => "a_real_time_policy_is_taken",
+        SeatingRemedyKind::MoveInterrupt => "interrupts_are_sent_away",
+        SeatingRemedyKind::RaiseQuotaV2 => "a_quota_is_raised_by_its_remedy",
+        SeatingRemedyKind::LiftThrottling => {
             "the_tightest_limit_on_real_time_threads_is_found_until_all_are_lifted"
         }
-        RemedyKind::MoveMemory => "memory is moved to where the program runs",
-        RemedyKind::RaiseQuotaOfUnit => "the quota of a unit is raised",
-        RemedyKind::WidenUnit => "a unit is given more CPUs",
+        SeatingRemedyKind::MoveMemory => "memory is moved to where the program runs",
+        SeatingRemedyKind::RaiseQuotaOfUnit => "the quota of a unit is raised",
+        SeatingRemedyKind::WidenUnit => "a unit is given more CPUs",
     }
 }
 
@@ -46,7 +46,7 @@ fn every_kind_of_remedy_is_executed() {
         include_str!("../../../../../ground/os/src/hierarchy/tests.rs"),
         include_str!("../../../../../../scripts/lab/guest/remedies"),
     ];
-    for kind in RemedyKind::ALL {
+    for kind in SeatingRemedyKind::ALL {
         let name = executed_by(kind);
         let lines = [format!("fn {name}()"), format!("must '{name}' mended")];
         assert!(tests.iter().any(|text| lines.iter().any(|line| text.contains(line))), "{kind:?}");

@@ -1,8 +1,8 @@
 //! A page as one HTML file.
 
 use crate::html::document::{document, head};
-use crate::page::table::{Look, TableCell, TableColumn};
-use crate::page::{Block, Medium, Page, Section, Table};
+use crate::page::table::{TableCell, TableColumn, TextStyle};
+use crate::page::{Block, Medium, Page, PageSection, Table};
 use crate::svg::curves::curves;
 use crate::svg::intervals::intervals;
 use maud::{Markup, html};
@@ -23,8 +23,8 @@ fn markup(page: &Page) -> Markup {
 }
 
 /// Sections below each other; narrow ones in columns, where there are several.
-pub(crate) fn sections(sections: &[Section]) -> Markup {
-    let drawn: Vec<&Section> =
+pub(crate) fn sections(sections: &[PageSection]) -> Markup {
+    let drawn: Vec<&PageSection> =
         sections.iter().filter(|section| section.drawn(Medium::Html).next().is_some()).collect();
     html! {
         // Only neighbours share columns, so that the order of the sections stays.
@@ -39,7 +39,7 @@ pub(crate) fn sections(sections: &[Section]) -> Markup {
     }
 }
 
-fn section(section: &Section) -> Markup {
+fn section(section: &PageSection) -> Markup {
     html! {
         section.card {
             @if !section.title.is_empty() {
@@ -117,11 +117,11 @@ fn inside(cell: &TableCell) -> Markup {
     html! {
         @if let Some((word, class)) = cell.level { span.level.(class) { (word) } " " }
         @match cell.look {
-            Look::Plain => (text),
-            Look::Strong => strong { (text) },
-            Look::Code => code { (text) },
+            TextStyle::Plain => (text),
+            TextStyle::Strong => strong { (text) },
+            TextStyle::Code => code { (text) },
             // The longest bar leaves a third of the cell to the figure beside it.
-            Look::Bar(share) => div.measure { span.bar
+            TextStyle::Bar(share) => div.measure { span.bar
                 style=(format!("width:{:.1}%", 65.0 * share)) {} span { (text) } },
         }
     }

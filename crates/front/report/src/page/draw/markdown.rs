@@ -1,7 +1,7 @@
 //! A page as Markdown, for the summary of a job or a comment on a change: what GitHub and GitLab
 //! show without a picture or a script.
 
-use crate::page::{Block, Medium, Page, Section, Table};
+use crate::page::{Block, Medium, Page, PageSection, Table};
 use crate::svg::intervals::Interval;
 use seatmap_data::document::{left_aligned, visible};
 
@@ -17,7 +17,7 @@ pub(crate) fn markdown(page: &Page) -> String {
     parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
-fn section(section: &Section) -> String {
+fn section(section: &PageSection) -> String {
     // A chart of intervals is a picture of a page, which letters can draw as well.
     let blocks = section.drawn(Medium::Terminal).chain(
         section
@@ -121,9 +121,9 @@ mod tests {
         let page = Page {
             lead: vec!["2 blocks.".to_owned()],
             sections: vec![
-                Section::page("chart").with(Block::Intervals { rows, title: "difference, %" }),
-                Section::new("table").with(columns.rows([["a|b", "<1>"]])),
-                Section::page("settings").with(vec!["left out".to_owned()]),
+                PageSection::page("chart").with(Block::Intervals { rows, title: "difference, %" }),
+                PageSection::new("table").with(columns.rows([["a|b", "<1>"]])),
+                PageSection::page("settings").with(vec!["left out".to_owned()]),
             ],
             ..Page::new("title", "It is @slower")
         };

@@ -64,7 +64,7 @@ pub(crate) fn table(table: &Table) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::page::Section;
+    use crate::page::PageSection;
     #[test]
     fn figures_stand_below_each_other() {
         let rows = [["same L3", "40.5", "x"], ["other", "9.1", "y"]];
@@ -80,10 +80,11 @@ mod tests {
         let page = Page {
             lead: vec!["2 nodes.".to_owned()],
             sections: vec![
-                Section::page("a").with(vec!["no".to_owned()]),
-                Section::new("b").with(Block::List(vec!["one".to_owned(), "t\u{1b}wo".to_owned()])),
-                Section::new("c").with(Vec::new()),
-                Section::new("d").with(vec!["three".to_owned()]),
+                PageSection::page("a").with(vec!["no".to_owned()]),
+                PageSection::new("b")
+                    .with(Block::List(vec!["one".to_owned(), "t\u{1b}wo".to_owned()])),
+                PageSection::new("c").with(Vec::new()),
+                PageSection::new("d").with(vec!["three".to_owned()]),
             ],
             ..Page::new("title", "headline")
         };

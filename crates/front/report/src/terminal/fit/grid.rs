@@ -1,6 +1,6 @@
 //! A table that is there as text.
 
-use super::line::Line;
+use super::line::StyledLine;
 use crate::counted;
 
 /// Fewer columns than this are not left to a column of words.
@@ -8,7 +8,7 @@ const LEAST_WORDS: usize = 24;
 
 /// Rows of text with the columns that all of them keep.
 pub(super) struct TextGrid<'a> {
-    rows: &'a [Line],
+    rows: &'a [StyledLine],
     columns: Vec<Column>,
 }
 
@@ -31,8 +31,8 @@ impl Column {
 
 impl<'a> TextGrid<'a> {
     /// The table that these lines are; `None` where no two columns can be told apart.
-    pub fn of(rows: &'a [Line]) -> Option<Self> {
-        let width = rows.iter().map(Line::width).max()?;
+    pub fn of(rows: &'a [StyledLine]) -> Option<Self> {
+        let width = rows.iter().map(StyledLine::width).max()?;
         let is_gap = |at: usize| rows.iter().all(|row| row.is_blank(at));
         let mut edges: Vec<(usize, usize)> = Vec::new();
         let mut blanks = 2;
@@ -92,7 +92,7 @@ impl<'a> TextGrid<'a> {
         self.columns[0].from + shown.iter().map(|at| widths[*at]).sum::<usize>() + gaps
     }
 
-    fn row(&self, row: &Line, widths: &[usize], shown: &[usize]) -> String {
+    fn row(&self, row: &StyledLine, widths: &[usize], shown: &[usize]) -> String {
         let mut text = " ".repeat(self.columns[0].from);
         let mut begin = text.len();
         for (place, at) in shown.iter().enumerate() {
@@ -125,7 +125,7 @@ impl<'a> TextGrid<'a> {
         };
         let indent = self.columns[0].from.min(2);
         let text = format!("{:indent$}(left out: {what}; --wide shows all)", "");
-        super::sentence(&Line::of(&text), room)
+        super::sentence(&StyledLine::of(&text), room)
     }
 
     /// The heads of columns; `None` for a table without a line of heads.
@@ -146,8 +146,8 @@ impl<'a> TextGrid<'a> {
     }
 }
 
-fn column(rows: &[Line], from: usize, to: usize) -> Column {
-    let cells: Vec<Line> =
+fn column(rows: &[StyledLine], from: usize, to: usize) -> Column {
+    let cells: Vec<StyledLine> =
         rows.iter().map(|row| row.cell(from, to)).filter(|cell| !cell.is_empty()).collect();
     let begin = rows.iter().filter(|row| !row.is_blank(from)).count();
     let end = rows.iter().filter(|row| !row.is_blank(to - 1)).count();

@@ -28,7 +28,7 @@ pub(super) struct Glyph {
 
 /// A line without its end.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Line {
+pub(super) struct StyledLine {
     glyphs: Vec<Glyph>,
     /// Escape sequences behind the last character.
     tail: String,
@@ -41,7 +41,7 @@ struct Word {
     glyphs: Vec<Glyph>,
 }
 
-impl Line {
+impl StyledLine {
     pub fn of(text: &str) -> Self {
         let mut glyphs = Vec::new();
         let mut colours = String::new();
@@ -60,7 +60,7 @@ impl Line {
                 }
             }
         }
-        Line { glyphs, tail: colours }
+        StyledLine { glyphs, tail: colours }
     }
 
     pub fn width(&self) -> usize {
@@ -92,7 +92,7 @@ impl Line {
     }
 
     /// The characters from one column to before another, without the blanks around them.
-    pub fn cell(&self, from: usize, to: usize) -> Line {
+    pub fn cell(&self, from: usize, to: usize) -> StyledLine {
         let to = to.min(self.width());
         let mut part = self.glyphs.get(from.min(to)..to).unwrap_or_default();
         while let [rest @ .., last] = part
@@ -105,11 +105,11 @@ impl Line {
         let is_coloured = glyphs.iter().any(|glyph| !glyph.colours.is_empty());
         // The blank that ended the colour is not in the cell.
         let tail = if is_coloured { RESET.to_owned() } else { String::new() };
-        Line { glyphs, tail }
+        StyledLine { glyphs, tail }
     }
 
     /// The line with its middle replaced by `~` where it is wider.
-    pub fn cut(&self, width: usize) -> Line {
+    pub fn cut(&self, width: usize) -> StyledLine {
         if self.width() <= width {
             return self.clone();
         }
@@ -118,7 +118,7 @@ impl Line {
         let mark = Glyph { colours: String::new(), letter: '~' };
         let kept = self.glyphs[..begin].iter().chain([&mark]);
         let glyphs = kept.chain(&self.glyphs[self.width() - end..]).cloned().collect();
-        Line { glyphs, tail: self.tail.clone() }
+        StyledLine { glyphs, tail: self.tail.clone() }
     }
 
     /// The line as it was, without its end, with blanks before or behind it up to this width.
@@ -308,7 +308,7 @@ fn written(glyphs: &[Glyph]) -> String {
 
 /// A line that belongs to no table, broken at blanks; what follows is indented, so that the next
 /// sentence is told from it.
-pub(super) fn sentence(line: &Line, columns: usize) -> String {
+pub(super) fn sentence(line: &StyledLine, columns: usize) -> String {
     let lines = line.broken(columns, line.hang(columns));
     // Blanks alone are a line as well.
     if lines.is_empty() {

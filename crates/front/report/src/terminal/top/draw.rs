@@ -2,19 +2,19 @@
 
 use super::colours;
 use super::map::{SeatLayout, Size, lay_out};
-use super::row::Row;
+use super::row::TopRow;
 use super::seats::SeatGroups;
 use super::table::{cut, cut_name, line, titles};
-use super::view::{Prompt, View};
+use super::view::{Prompt, TopView};
 use super::wakes;
 use crate::counted;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use seatmap_data::document::{left_aligned, visible};
-use seatmap_watch::live::Frame;
+use seatmap_watch::live::SeatingFrame;
 use seatmap_watch::seating::CellCpus;
-use seatmap_watch::{Finding, Thread};
+use seatmap_watch::{Finding, WatchedThread};
 use std::collections::HashMap;
 
 /// The lines above the map: the title, and the origin of the groups.
@@ -64,15 +64,15 @@ const HELP: [&str; 19] = [
 #[derive(Clone, Copy, Debug)]
 pub struct Scene<'a> {
     /// The look.
-    pub frame: &'a Frame,
+    pub frame: &'a SeatingFrame,
     /// The things that are wrong or worth knowing.
     pub findings: &'a [Finding],
     /// The seats.
     pub groups: &'a SeatGroups,
     /// The state of the screen.
-    pub view: &'a View,
+    pub view: &'a TopView,
     /// The lines of the table.
-    pub rows: &'a [Row],
+    pub rows: &'a [TopRow],
     /// The file that is recorded to.
     pub recording: Option<&'a str>,
 }
@@ -125,7 +125,7 @@ pub fn plain(scene: &Scene, width: u16) -> String {
     heading(scene, map.left_out, &mut canvas);
     seats(scene, &map, &mut canvas);
     // A page of text has no screen that was scrolled.
-    let view = View { first: 0, ..scene.view.clone() };
+    let view = TopView { first: 0, ..scene.view.clone() };
     match wakes {
         Some(_) => wakes_table(scene, ABOVE + map.height, shown, &mut canvas),
         None => table(&Scene { view: &view, ..*scene }, ABOVE + map.height, shown, &mut canvas),
@@ -228,8 +228,8 @@ fn cell_of_cpu(scene: &Scene) -> HashMap<u32, String> {
 }
 
 /// The busiest thread of each CPU.
-fn busiest(frame: &Frame) -> HashMap<u32, &Thread> {
-    let mut found: HashMap<u32, &Thread> = HashMap::new();
+fn busiest(frame: &SeatingFrame) -> HashMap<u32, &WatchedThread> {
+    let mut found: HashMap<u32, &WatchedThread> = HashMap::new();
     for thread in frame.seating.threads.iter().filter(|thread| thread.run_percent >= LEAST_PERCENT)
     {
         let Some(cpu) = thread.cpu else { continue };
@@ -443,13 +443,18 @@ mod tests {
     use seatmap_watch::judge::made::Made;
 
     /// The screen of the sample on a machine.
-    fn screen(topology: &Topology, view: View, width: u16, height: u16) -> Terminal<TestBackend> {
+    fn screen(
+        topology: &Topology,
+        view: TopView,
+        width: u16,
+        height: u16,
+    ) -> Terminal<TestBackend> {
         let frame = frame();
         let judgement = judgement();
         let groups = SeatGroups::new(topology, None);
         let rows = rows(&frame, &judgement, &view);
         let area = Rect::new(0, 0, width, height);
-        let view = View { lines: table_lines(&groups, area), ..view }.settled(&rows);
+        let view = TopView { lines: table_lines(&groups, area), ..view }.settled(&rows);
         let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
         let scene = Scene {
             frame: &frame,
@@ -465,25 +470,25 @@ mod tests {
 
     #[test]
     fn a_small_terminal() {
-        insta::assert_snapshot!(screen(&topology(), View::default(), 80, 24).backend());
+        insta::assert_snapshot!(screen(&topology(), TopView::default(), 80, 24).backend());
     }
 
     #[test]
     fn who_wakes_whom_in_a_small_terminal() {
-        let view = View { shows_wakes: true, ..View::default() };
+        let view = TopView { shows_wakes: true, ..TopView::default() };
         insta::assert_snapshot!(screen(&topology(), view, 80, 24).backend());
     }
 
     #[test]
     fn a_large_terminal_with_a_tree() {
-        let view = View { is_tree: true, ..View::default() };
+        let view = TopView { is_tree: true, ..TopView::default() };
         insta::assert_snapshot!(screen(&topology(), view, 200, 50).backend());
     }
 
     #[test]
     fn many_cpus_in_a_small_terminal() {
         let topology = Made::new(256).parts(2, 8, 128).topology;
-        insta::assert_snapshot!(screen(&topology, View::default(), 80, 24).backend());
+        insta::assert_snapshot!(screen(&topology, TopView::default(), 80, 24).backend());
     }
 
     #[test]
@@ -494,13 +499,13 @@ mod tests {
             .iter_mut()
             .filter(|pu| pu.os < 4)
             .for_each(|pu| pu.core = Some(pu.os / 2));
-        let view = View { prompt: Some(Prompt::Pin("0-".to_owned())), ..View::default() };
+        let view = TopView { prompt: Some(Prompt::Pin("0-".to_owned())), ..TopView::default() };
         insta::assert_snapshot!(screen(&made.topology, view, 80, 24).backend());
     }
 
     #[test]
     fn help_fits_and_no_screen_is_too_small() {
-        let view = View { shows_help: true, ..View::default() };
+        let view = TopView { shows_help: true, ..TopView::default() };
         assert!(
             screen(&topology(), view.clone(), 120, 30)
                 .backend()
@@ -509,7 +514,7 @@ mod tests {
         );
         for (width, height) in [(1, 1), (5, 3), (20, 6), (79, 10), (300, 2)] {
             screen(&topology(), view.clone(), width, height);
-            screen(&topology(), View::default(), width, height);
+            screen(&topology(), TopView::default(), width, height);
         }
     }
 
@@ -518,7 +523,7 @@ mod tests {
         let frame = frame();
         let judgement = judgement();
         let groups = SeatGroups::new(&topology(), None);
-        let view = View::default();
+        let view = TopView::default();
         let rows = rows(&frame, &judgement, &view);
         let scene = Scene {
             frame: &frame,

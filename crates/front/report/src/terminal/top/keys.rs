@@ -1,15 +1,15 @@
 //! Keys, as in htop: a function from the state of the screen and a key to the next state.
 
-use super::row::Row;
+use super::row::TopRow;
 use super::rows::fits;
-use super::view::{Prompt, Sort, View};
+use super::view::{Prompt, Sort, TopView};
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use seatmap_os::{CpuSet, Tid};
 use std::time::Duration;
 
 /// Something that the screen cannot do itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Wish {
+pub enum ScreenAction {
     /// End.
     Quit,
     /// Stop until the shell lets the program go on (Ctrl-Z).
@@ -29,12 +29,12 @@ pub enum Wish {
 
 /// The state after a key, and the wish that the key expresses.
 #[must_use]
-pub fn press(view: View, key: KeyEvent, rows: &[Row]) -> (View, Option<Wish>) {
+pub fn press(view: TopView, key: KeyEvent, rows: &[TopRow]) -> (TopView, Option<ScreenAction>) {
     // A terminal in raw mode sends no signals: Ctrl-C and Ctrl-Z come here as keys.
     if key.modifiers.contains(KeyModifiers::CONTROL) {
         return match key.code {
-            KeyCode::Char('c') => (view, Some(Wish::Quit)),
-            KeyCode::Char('z') => (view, Some(Wish::Suspend)),
+            KeyCode::Char('c') => (view, Some(ScreenAction::Quit)),
+            KeyCode::Char('z') => (view, Some(ScreenAction::Suspend)),
             _ => (view, None),
         };
     }
@@ -42,16 +42,16 @@ pub fn press(view: View, key: KeyEvent, rows: &[Row]) -> (View, Option<Wish>) {
         Some(Prompt::Confirm { tids, cpus }) => confirmed(view, key.code, tids, cpus),
         Some(prompt) => (key_of_prompt(view, prompt, key.code, rows), None),
         // Any key closes the help, and does nothing else.
-        None if view.shows_help => (View { shows_help: false, ..view }, None),
-        None => command(View { message: String::new(), ..view }, key.code, rows),
+        None if view.shows_help => (TopView { shows_help: false, ..view }, None),
+        None => command(TopView { message: String::new(), ..view }, key.code, rows),
     }
 }
 
-fn command(view: View, key: KeyCode, rows: &[Row]) -> (View, Option<Wish>) {
+fn command(view: TopView, key: KeyCode, rows: &[TopRow]) -> (TopView, Option<ScreenAction>) {
     let wish = match key {
-        KeyCode::Char('q') | KeyCode::F(10) => Some(Wish::Quit),
-        KeyCode::Char('R') => Some(Wish::Record),
-        KeyCode::Char('W') => Some(Wish::Wakes),
+        KeyCode::Char('q') | KeyCode::F(10) => Some(ScreenAction::Quit),
+        KeyCode::Char('R') => Some(ScreenAction::Record),
+        KeyCode::Char('W') => Some(ScreenAction::Wakes),
         _ => None,
     };
     let view = match key {
@@ -67,28 +67,28 @@ fn command(view: View, key: KeyCode, rows: &[Row]) -> (View, Option<Wish>) {
         KeyCode::Char('n') => next_match(view, rows, 1),
         KeyCode::Char('t') | KeyCode::F(5) => {
             // The other order puts the selected thread elsewhere; following keeps it on the screen.
-            View { is_tree: !view.is_tree, follows: true, ..view }
+            TopView { is_tree: !view.is_tree, follows: true, ..view }
         }
-        KeyCode::Char('p' | 'Z') => View { is_frozen: !view.is_frozen, ..view },
-        KeyCode::Char('F') => View { follows: !view.follows, ..view },
-        KeyCode::Char('?' | 'h') | KeyCode::F(1) => View { shows_help: true, ..view },
+        KeyCode::Char('p' | 'Z') => TopView { is_frozen: !view.is_frozen, ..view },
+        KeyCode::Char('F') => TopView { follows: !view.follows, ..view },
+        KeyCode::Char('?' | 'h') | KeyCode::F(1) => TopView { shows_help: true, ..view },
         KeyCode::Char(' ') => tagged(view, rows),
-        KeyCode::Char('U') => View { tagged: Default::default(), ..view },
-        KeyCode::Esc => View { filter: String::new(), ..view },
+        KeyCode::Char('U') => TopView { tagged: Default::default(), ..view },
+        KeyCode::Esc => TopView { filter: String::new(), ..view },
         _ => match order(&view, key) {
-            Some((sort, is_reversed)) => View { sort, is_reversed, ..view },
+            Some((sort, is_reversed)) => TopView { sort, is_reversed, ..view },
             None => moved(view, key, rows),
         },
     };
     (view, wish)
 }
 
-fn asks(view: View, prompt: Prompt) -> View {
-    View { prompt: Some(prompt), ..view }
+fn asks(view: TopView, prompt: Prompt) -> TopView {
+    TopView { prompt: Some(prompt), ..view }
 }
 
 /// The order that a key asks for. The key of a column pressed again turns the order round.
-fn order(view: &View, key: KeyCode) -> Option<(Sort, bool)> {
+fn order(view: &TopView, key: KeyCode) -> Option<(Sort, bool)> {
     let sort = match key {
         KeyCode::Char('P') => Sort::Load,
         KeyCode::Char('m') => Sort::Migrations,
@@ -105,7 +105,7 @@ fn order(view: &View, key: KeyCode) -> Option<(Sort, bool)> {
 }
 
 /// Moving the selection ends following, as in htop.
-fn moved(view: View, key: KeyCode, rows: &[Row]) -> View {
+fn moved(view: TopView, key: KeyCode, rows: &[TopRow]) -> TopView {
     let page = view.lines.max(1);
     let at = match key {
         KeyCode::Up | KeyCode::Char('k') => view.at.saturating_sub(1),
@@ -117,11 +117,11 @@ fn moved(view: View, key: KeyCode, rows: &[Row]) -> View {
         KeyCode::End => rows.len(),
         _ => return view,
     };
-    View { follows: false, ..view }.select(at, rows)
+    TopView { follows: false, ..view }.select(at, rows)
 }
 
 /// Tags the selected line, or removes its tag, and goes on to the next.
-fn tagged(mut view: View, rows: &[Row]) -> View {
+fn tagged(mut view: TopView, rows: &[TopRow]) -> TopView {
     let Some(row) = rows.get(view.at) else { return view };
     // A line of the tree stands for all threads of its process.
     let is_tagged = row.threads.iter().all(|tid| view.tagged.contains(tid));
@@ -136,7 +136,7 @@ fn tagged(mut view: View, rows: &[Row]) -> View {
 }
 
 /// The next line that contains the text looked for, from this many lines below on.
-fn next_match(view: View, rows: &[Row], from: usize) -> View {
+fn next_match(view: TopView, rows: &[TopRow], from: usize) -> TopView {
     let text = view.search.to_lowercase();
     // Once around the table from the selection on. An empty table has no step, and nothing is
     // divided by 0.
@@ -146,12 +146,12 @@ fn next_match(view: View, rows: &[Row], from: usize) -> View {
     match next.filter(|_| !text.is_empty()) {
         Some(at) => view.select(at, rows),
         None if text.is_empty() => view,
-        None => View { message: format!("nothing contains '{text}'"), ..view },
+        None => TopView { message: format!("nothing contains '{text}'"), ..view },
     }
 }
 
 /// A key while a question waits.
-fn key_of_prompt(view: View, prompt: Prompt, key: KeyCode, rows: &[Row]) -> View {
+fn key_of_prompt(view: TopView, prompt: Prompt, key: KeyCode, rows: &[TopRow]) -> TopView {
     let edited = |text: &str| match key {
         KeyCode::Char(letter) => Some(format!("{text}{letter}")),
         KeyCode::Backspace => {
@@ -160,20 +160,28 @@ fn key_of_prompt(view: View, prompt: Prompt, key: KeyCode, rows: &[Row]) -> View
         _ => None,
     };
     match (&prompt, key) {
-        (Prompt::Filter(_), KeyCode::Esc) => View { prompt: None, filter: String::new(), ..view },
-        (_, KeyCode::Esc) => View { prompt: None, ..view },
+        (Prompt::Filter(_), KeyCode::Esc) => {
+            TopView { prompt: None, filter: String::new(), ..view }
+        }
+        (_, KeyCode::Esc) => TopView { prompt: None, ..view },
         (Prompt::Search(_), KeyCode::F(3)) => next_match(view, rows, 1),
-        (_, KeyCode::Enter) => answered(View { prompt: None, ..view }, prompt, rows),
+        (_, KeyCode::Enter) => answered(TopView { prompt: None, ..view }, prompt, rows),
         // Each letter searches again from the selected line, which may still be a match itself.
         (Prompt::Search(text), _) => match edited(text) {
             Some(text) => {
                 let prompt = Some(Prompt::Search(text.clone()));
-                next_match(View { search: text, message: String::new(), prompt, ..view }, rows, 0)
+                next_match(
+                    TopView { search: text, message: String::new(), prompt, ..view },
+                    rows,
+                    0,
+                )
             }
             None => view,
         },
         (Prompt::Filter(text), _) => match edited(text) {
-            Some(filter) => View { prompt: Some(Prompt::Filter(filter.clone())), filter, ..view },
+            Some(filter) => {
+                TopView { prompt: Some(Prompt::Filter(filter.clone())), filter, ..view }
+            }
             None => view,
         },
         (Prompt::Interval(text), _) => {
@@ -187,15 +195,15 @@ fn key_of_prompt(view: View, prompt: Prompt, key: KeyCode, rows: &[Row]) -> View
 }
 
 /// Enter ends a question.
-fn answered(view: View, prompt: Prompt, rows: &[Row]) -> View {
+fn answered(view: TopView, prompt: Prompt, rows: &[TopRow]) -> TopView {
     match prompt {
         Prompt::Interval(text) => match interval(&text) {
-            Some(interval) => View {
+            Some(interval) => TopView {
                 interval,
                 message: format!("a look every {} s", interval.as_secs_f64()),
                 ..view
             },
-            None => View {
+            None => TopView {
                 message: format!("'{text}' is not a number of seconds from 0.1 to 3600"),
                 ..view
             },
@@ -209,10 +217,10 @@ fn answered(view: View, prompt: Prompt, rows: &[Row]) -> View {
             {
                 // The thread may have ended while the list was typed.
                 Some(_) if tids.is_empty() => {
-                    View { message: "the thread has ended".to_owned(), ..view }
+                    TopView { message: "the thread has ended".to_owned(), ..view }
                 }
                 Some(cpus) => asks(view, Prompt::Confirm { tids, cpus }),
-                None => View {
+                None => TopView {
                     message: format!("'{text}' is not a list of CPUs out of {known}"),
                     ..view
                 },
@@ -229,12 +237,17 @@ pub(crate) fn interval(text: &str) -> Option<Duration> {
     Some(Duration::from_secs_f64(seconds))
 }
 
-fn confirmed(view: View, key: KeyCode, tids: Vec<Tid>, cpus: CpuSet) -> (View, Option<Wish>) {
-    let view = View { prompt: None, ..view };
+fn confirmed(
+    view: TopView,
+    key: KeyCode,
+    tids: Vec<Tid>,
+    cpus: CpuSet,
+) -> (TopView, Option<ScreenAction>) {
+    let view = TopView { prompt: None, ..view };
     match key {
-        KeyCode::Char('y' | 'Y') => (view, Some(Wish::Pin { tids, cpus })),
+        KeyCode::Char('y' | 'Y') => (view, Some(ScreenAction::Pin { tids, cpus })),
         // Anything but y means no, since a pin changes somebody's program.
-        _ => (View { message: "nothing was changed".to_owned(), ..view }, None),
+        _ => (TopView { message: "nothing was changed".to_owned(), ..view }, None),
     }
 }
 
@@ -246,9 +259,9 @@ mod tests {
     use proptest::prelude::*;
 
     /// The state after some keys on the sample, and the last wish.
-    fn after(keys: &[KeyCode]) -> (View, Option<Wish>) {
+    fn after(keys: &[KeyCode]) -> (TopView, Option<ScreenAction>) {
         let cpus = CpuSet::of_list("0-3").unwrap();
-        let mut view = View { cpus, lines: 3, ..View::default() };
+        let mut view = TopView { cpus, lines: 3, ..TopView::default() };
         let mut wish = None;
         for key in keys {
             let rows = rows(&frame(), &judgement(), &view);
@@ -310,12 +323,12 @@ mod tests {
         let cpus = CpuSet::of_list("1,3").unwrap();
         assert_eq!(view.prompt, Some(Prompt::Confirm { tids: vec![71], cpus: cpus.clone() }));
         assert_eq!(wish, None);
-        assert_eq!(after(&text("a1,3\ny")).1, Some(Wish::Pin { tids: vec![71], cpus }));
+        assert_eq!(after(&text("a1,3\ny")).1, Some(ScreenAction::Pin { tids: vec![71], cpus }));
         let (view, wish) = after(&text("a1,3\nn"));
         assert_eq!((view.message.as_str(), wish), ("nothing was changed", None));
         assert_eq!(after(&text("a9\n")).0.message, "'9' is not a list of CPUs out of 0-3");
         assert!(
-            matches!(after(&text("  a1\ny")).1, Some(Wish::Pin { tids, .. }) if tids == [71, 72])
+            matches!(after(&text("  a1\ny")).1, Some(ScreenAction::Pin { tids, .. }) if tids == [71, 72])
         );
     }
 
@@ -329,9 +342,12 @@ mod tests {
     fn help_is_closed_by_any_key_and_control_c_always_ends() {
         assert!(after(&text("?")).0.shows_help && !after(&text("?q")).0.shows_help);
         let key = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
-        assert_eq!(press(after(&text("a1")).0, key, &[]).1, Some(Wish::Quit));
-        assert_eq!(after(&text("W")).1, Some(Wish::Wakes));
-        assert_eq!((after(&text("q")).1, after(&text("p")).0.is_frozen), (Some(Wish::Quit), true));
+        assert_eq!(press(after(&text("a1")).0, key, &[]).1, Some(ScreenAction::Quit));
+        assert_eq!(after(&text("W")).1, Some(ScreenAction::Wakes));
+        assert_eq!(
+            (after(&text("q")).1, after(&text("p")).0.is_frozen),
+            (Some(ScreenAction::Quit), true)
+        );
     }
 
     proptest! {

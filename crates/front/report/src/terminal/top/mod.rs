@@ -20,8 +20,8 @@ mod wakes;
 mod samples;
 
 pub use draw::{Scene, draw, plain, table_lines};
-pub use keys::{Wish, press};
-pub use row::{Row, RowId};
+pub use keys::{ScreenAction, press};
+pub use row::{RowId, TopRow};
 pub use rows::rows;
 pub use seats::{SeatGroup, SeatGroups};
-pub use view::{Prompt, Sort, USUAL_INTERVAL, View};
+pub use view::{Prompt, Sort, TopView, USUAL_INTERVAL};

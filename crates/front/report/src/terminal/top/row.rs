@@ -14,7 +14,7 @@ pub struct RowId {
 
 /// A line of the table.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Row {
+pub struct TopRow {
     /// The thread or process.
     pub id: RowId,
     /// The thread's name, or the process's.

@@ -1,23 +1,23 @@
 //! The lines of the table: threads, filtered and sorted, or in a tree below their processes.
 
-use super::row::{Row, RowId};
-use super::view::{Sort, View};
+use super::row::{RowId, TopRow};
+use super::view::{Sort, TopView};
 use seatmap_data::document::visible;
 use seatmap_os::Tid;
 use seatmap_watch::LookJudgement;
-use seatmap_watch::live::Frame;
+use seatmap_watch::live::SeatingFrame;
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
 /// The lines that a view shows of a look.
 #[must_use]
-pub fn rows(frame: &Frame, judgement: &LookJudgement, view: &View) -> Vec<Row> {
+pub fn rows(frame: &SeatingFrame, judgement: &LookJudgement, view: &TopView) -> Vec<TopRow> {
     let mut threads = all(frame, judgement);
     let filter = view.filter.to_lowercase();
     if !filter.is_empty() {
         threads.retain(|row| fits(row, &filter));
     }
-    let order = |a: &Row, b: &Row| {
+    let order = |a: &TopRow, b: &TopRow| {
         let order = compare(view.sort, a, b);
         // Equal lines are in the order of their numbers, so that they do not change places at each
         // look.
@@ -27,13 +27,13 @@ pub fn rows(frame: &Frame, judgement: &LookJudgement, view: &View) -> Vec<Row> {
         threads.sort_by(order);
         return threads;
     }
-    let mut of: HashMap<Tid, Vec<Row>> = HashMap::new();
+    let mut of: HashMap<Tid, Vec<TopRow>> = HashMap::new();
     threads.into_iter().for_each(|row| of.entry(row.id.pid).or_default().push(row));
-    let mut processes: Vec<(Row, Vec<Row>)> =
+    let mut processes: Vec<(TopRow, Vec<TopRow>)> =
         of.into_values().map(|threads| (whole(&threads), threads)).collect();
     processes.sort_by(|(a, _), (b, _)| order(a, b));
     // Threads are sorted below their process by the same column as the processes are.
-    let flat = |(process, mut threads): (Row, Vec<Row>)| {
+    let flat = |(process, mut threads): (TopRow, Vec<TopRow>)| {
         threads.sort_by(order);
         std::iter::once(process).chain(threads)
     };
@@ -41,7 +41,7 @@ pub fn rows(frame: &Frame, judgement: &LookJudgement, view: &View) -> Vec<Row> {
 }
 
 /// Whether the program, the name or a number of a line contains a text in small letters.
-pub(crate) fn fits(row: &Row, text: &str) -> bool {
+pub(crate) fn fits(row: &TopRow, text: &str) -> bool {
     let numbers = [Some(row.id.pid), row.id.tid];
     let has = |name: &str| name.to_lowercase().contains(text);
     has(&row.name)
@@ -49,7 +49,7 @@ pub(crate) fn fits(row: &Row, text: &str) -> bool {
         || numbers.into_iter().flatten().any(|number| number.to_string() == text)
 }
 
-fn all(frame: &Frame, judgement: &LookJudgement) -> Vec<Row> {
+fn all(frame: &SeatingFrame, judgement: &LookJudgement) -> Vec<TopRow> {
     let seats: HashMap<Tid, &str> =
         judgement.seats.iter().map(|seat| (seat.tid, seat.cpus.as_str())).collect();
     let findings = &judgement.findings;
@@ -71,33 +71,35 @@ fn all(frame: &Frame, judgement: &LookJudgement) -> Vec<Row> {
             of_process.entry(pid).or_insert(at);
         }
     }
-    let row = |(thread, rates): (&seatmap_watch::Thread, &seatmap_watch::live::Rates)| Row {
-        id: RowId { pid: thread.pid, tid: Some(thread.tid) },
-        name: visible(&thread.name).to_string(),
-        program: programs.get(&thread.pid).cloned().unwrap_or_default(),
-        cpu: thread.cpu,
-        mask: thread.mask.clone(),
-        seat: seats.get(&thread.tid).copied().unwrap_or_default().to_owned(),
-        load_percent: thread.run_percent,
-        wait_percent: thread.wait_percent,
-        switches: rates.switches,
-        migrations: rates.migrations,
-        wakeups: rates.wakeups,
-        finding: [of_thread.get(&thread.tid), of_process.get(&thread.pid)]
-            .into_iter()
-            .flatten()
-            .min()
-            .copied(),
-        threads: vec![thread.tid],
-    };
+    let row =
+        |(thread, rates): (&seatmap_watch::WatchedThread, &seatmap_watch::live::Rates)| TopRow {
+            id: RowId { pid: thread.pid, tid: Some(thread.tid) },
+            name: visible(&thread.name).to_string(),
+            program: programs.get(&thread.pid).cloned().unwrap_or_default(),
+            cpu: thread.cpu,
+            mask: thread.mask.clone(),
+            seat: seats.get(&thread.tid).copied().unwrap_or_default().to_owned(),
+            load_percent: thread.run_percent,
+            wait_percent: thread.wait_percent,
+            switches: rates.switches,
+            migrations: rates.migrations,
+            wakeups: rates.wakeups,
+            finding: [of_thread.get(&thread.tid), of_process.get(&thread.pid)]
+                .into_iter()
+                .flatten()
+                .min()
+                .copied(),
+            threads: vec![thread.tid],
+        };
     frame.seating.threads.iter().zip(&frame.rates).map(row).collect()
 }
 
 /// The line of a process: the sums of its threads.
-fn whole(threads: &[Row]) -> Row {
-    let sum = |of: &dyn Fn(&Row) -> Option<f64>| threads.iter().filter_map(of).reduce(|a, b| a + b);
+fn whole(threads: &[TopRow]) -> TopRow {
+    let sum =
+        |of: &dyn Fn(&TopRow) -> Option<f64>| threads.iter().filter_map(of).reduce(|a, b| a + b);
     let first = &threads[0];
-    Row {
+    TopRow {
         id: RowId { pid: first.id.pid, tid: None },
         name: first.program.clone(),
         program: first.program.clone(),
@@ -123,8 +125,8 @@ fn whole(threads: &[Row]) -> Row {
 }
 
 /// Numbers that matter more when they are large come with the largest first.
-fn compare(sort: Sort, a: &Row, b: &Row) -> Ordering {
-    let largest = |of: &dyn Fn(&Row) -> f64| of(b).total_cmp(&of(a));
+fn compare(sort: Sort, a: &TopRow, b: &TopRow) -> Ordering {
+    let largest = |of: &dyn Fn(&TopRow) -> f64| of(b).total_cmp(&of(a));
     match sort {
         Sort::Pid => a.id.pid.cmp(&b.id.pid),
         Sort::Tid => a.id.tid.cmp(&b.id.tid),
@@ -146,31 +148,32 @@ mod tests {
     use super::*;
     use crate::terminal::top::samples::{frame, judgement};
 
-    fn shown(view: &View) -> Vec<(Tid, Option<Tid>)> {
+    fn shown(view: &TopView) -> Vec<(Tid, Option<Tid>)> {
         rows(&frame(), &judgement(), view).iter().map(|row| (row.id.pid, row.id.tid)).collect()
     }
 
     #[test]
     fn the_busiest_thread_stands_first_unless_another_order_is_asked_for() {
-        let mut view = View::default();
+        let mut view = TopView::default();
         assert_eq!(shown(&view)[0], (70, Some(71)));
         view.is_reversed = true;
         assert_eq!(shown(&view).last(), Some(&(70, Some(71))));
-        view = View { sort: Sort::Tid, ..View::default() };
+        view = TopView { sort: Sort::Tid, ..TopView::default() };
         let tids: Vec<_> = shown(&view).into_iter().map(|(_, tid)| tid).collect();
         assert!(tids.is_sorted());
     }
 
     #[test]
     fn a_filter_looks_at_names_and_numbers() {
-        let filtered =
-            |filter: &str| shown(&View { filter: filter.to_owned(), ..View::default() }).len();
+        let filtered = |filter: &str| {
+            shown(&TopView { filter: filter.to_owned(), ..TopView::default() }).len()
+        };
         assert_eq!((filtered("WORKER"), filtered("90"), filtered("nothing")), (2, 1, 0));
     }
 
     #[test]
     fn a_process_stands_above_its_threads_with_their_sum() {
-        let rows = rows(&frame(), &judgement(), &View { is_tree: true, ..View::default() });
+        let rows = rows(&frame(), &judgement(), &TopView { is_tree: true, ..TopView::default() });
         assert_eq!((rows[0].id, rows[0].load_percent), (RowId { pid: 70, tid: None }, 160.0));
         assert_eq!(
             (rows[0].threads.len(), rows[1].id.tid, rows[0].mask.as_str()),
@@ -180,7 +183,7 @@ mod tests {
 
     #[test]
     fn the_gravest_finding_marks_a_thread() {
-        let rows = rows(&frame(), &judgement(), &View::default());
+        let rows = rows(&frame(), &judgement(), &TopView::default());
         let marked: Vec<Tid> =
             rows.iter().filter(|row| row.finding == Some(0)).filter_map(|row| row.id.tid).collect();
         assert_eq!(marked, [71], "72 sits on its seat");

@@ -5,7 +5,7 @@ use seatmap_os::{CpuSet, Tid};
 use seatmap_watch::expected::ExpectedSeat;
 use seatmap_watch::judge::made::Made;
 use seatmap_watch::judge::seats as seats_of;
-use seatmap_watch::live::{Frame, Rates, Wakes};
+use seatmap_watch::live::{Rates, SeatingFrame, Wakes};
 use seatmap_watch::seating::CellCpus;
 use seatmap_watch::{Criteria, Expected, LookJudgement, judge};
 
@@ -29,7 +29,7 @@ fn made() -> Made {
     made
 }
 
-pub(crate) fn frame() -> Frame {
+pub(crate) fn frame() -> SeatingFrame {
     let mut seating = made().seating;
     seating.watched_s = 1.5;
     seating.cells = vec![CellCpus { name: "quiet".to_owned(), cpus: "3".to_owned() }];
@@ -41,7 +41,7 @@ pub(crate) fn frame() -> Frame {
     let rates = (0..seating.threads.len()).map(rates).collect();
     let wakes = [(71, 72, 12_345.6), (72, 71, 1200.0), (70, 90, 3.25)];
     let wakes = wakes.map(|(from, to, per_s)| Wakes { from, to, per_s }).to_vec();
-    Frame { seating, rates, wakes: Some(wakes) }
+    SeatingFrame { seating, rates, wakes: Some(wakes) }
 }
 
 pub(crate) fn topology() -> Topology {

@@ -1,7 +1,7 @@
 //! The columns of the table.
 
-use super::row::Row;
-use super::view::{Sort, View};
+use super::row::TopRow;
+use super::view::{Sort, TopView};
 use seatmap_data::document::{left_aligned, right_aligned};
 use seatmap_data::statistics::words::figure;
 use seatmap_watch::Finding;
@@ -58,7 +58,7 @@ fn widths(width: usize) -> ([usize; 11], usize) {
 }
 
 /// The titles, with a mark at the one that decides on the order.
-pub(crate) fn titles(view: &View, width: usize) -> String {
+pub(crate) fn titles(view: &TopView, width: usize) -> String {
     let (widths, left) = widths(width);
     let cells = COLUMNS.iter().zip(widths).map(|(column, width)| {
         let arrow = if view.is_reversed { '^' } else { 'v' };
@@ -78,7 +78,7 @@ pub(crate) fn titles(view: &View, width: usize) -> String {
 }
 
 /// A line of the table.
-pub(crate) fn line(row: &Row, findings: &[Finding], view: &View, width: usize) -> String {
+pub(crate) fn line(row: &TopRow, findings: &[Finding], view: &TopView, width: usize) -> String {
     let (widths, left) = widths(width);
     let finding = row.finding.and_then(|at| findings.get(at));
     let is_tagged = row.threads.iter().all(|tid| view.tagged.contains(tid));
@@ -159,7 +159,7 @@ mod tests {
     fn all_columns_fit_into_80() {
         let (widths, left) = widths(80);
         assert_eq!(2 + widths.iter().sum::<usize>() + widths.len() - 1 + left, 80);
-        assert!(titles(&View::default(), 80).chars().count() <= 80);
+        assert!(titles(&TopView::default(), 80).chars().count() <= 80);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The state of the screen: what is selected, sorted and typed.
 
-use super::row::{Row, RowId};
+use super::row::{RowId, TopRow};
 use seatmap_os::{CpuSet, Tid};
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -81,7 +81,7 @@ pub enum Prompt {
 
 /// The state of the screen.
 #[derive(Clone, Debug, PartialEq)]
-pub struct View {
+pub struct TopView {
     /// The column that decides on the order.
     pub sort: Sort,
     /// Whether that order is the other way round.
@@ -120,9 +120,9 @@ pub struct View {
     pub cpus: CpuSet,
 }
 
-impl Default for View {
+impl Default for TopView {
     fn default() -> Self {
-        View {
+        TopView {
             sort: Sort::Load,
             is_reversed: false,
             is_tree: false,
@@ -145,10 +145,10 @@ impl Default for View {
     }
 }
 
-impl View {
+impl TopView {
     /// The state for the lines that are there now: the selection exists and is on the screen.
     #[must_use]
-    pub fn settled(mut self, rows: &[Row]) -> Self {
+    pub fn settled(mut self, rows: &[TopRow]) -> Self {
         let followed = self.selected.filter(|_| self.follows);
         let found = followed.and_then(|id| rows.iter().position(|row| row.id == id));
         // A thread that has ended cannot be followed, and the selection stays at its place.
@@ -159,7 +159,7 @@ impl View {
 
     /// With this line selected, or the last one where there are fewer.
     #[must_use]
-    pub(crate) fn select(mut self, at: usize, rows: &[Row]) -> Self {
+    pub(crate) fn select(mut self, at: usize, rows: &[TopRow]) -> Self {
         self.at = at.min(rows.len().saturating_sub(1));
         self.selected = rows.get(self.at).map(|row| row.id);
         let lines = self.lines.max(1);
@@ -173,7 +173,7 @@ impl View {
     /// The threads that an action is about: the tagged ones that are shown, else those of the
     /// selected line.
     #[must_use]
-    pub(crate) fn chosen(&self, rows: &[Row]) -> Vec<Tid> {
+    pub(crate) fn chosen(&self, rows: &[TopRow]) -> Vec<Tid> {
         let shown: BTreeSet<Tid> =
             rows.iter().flat_map(|row| row.threads.iter().copied()).collect();
         // A filter may hide tagged threads, and nothing is done to a thread that is not seen.

@@ -7,8 +7,8 @@
 use super::table::{cut_name, rate};
 use seatmap_data::document::visible;
 use seatmap_os::Tid;
-use seatmap_watch::Thread;
-use seatmap_watch::live::Frame;
+use seatmap_watch::WatchedThread;
+use seatmap_watch::live::SeatingFrame;
 use std::collections::HashMap;
 
 /// The letters of the arcs, for the most frequent wakeups.
@@ -22,7 +22,7 @@ pub(crate) fn titles() -> String {
 }
 
 /// The lines of the table, the most frequent wakeups first; a sentence where there are none.
-pub(crate) fn lines(frame: &Frame) -> Vec<String> {
+pub(crate) fn lines(frame: &SeatingFrame) -> Vec<String> {
     let Some(wakes) = &frame.wakes else {
         return vec!["Wakeups are not counted yet, or the kernel refused this look.".to_owned()];
     };
@@ -54,7 +54,7 @@ pub(crate) fn lines(frame: &Frame) -> Vec<String> {
 }
 
 /// The ends of arcs on each CPU.
-pub(crate) fn arcs(frame: &Frame) -> HashMap<u32, String> {
+pub(crate) fn arcs(frame: &SeatingFrame) -> HashMap<u32, String> {
     let threads = threads(frame);
     let mut arcs: HashMap<u32, String> = HashMap::new();
     for (wakes, letter) in frame.wakes.iter().flatten().zip(LETTERS) {
@@ -75,7 +75,7 @@ pub(crate) fn arcs(frame: &Frame) -> HashMap<u32, String> {
     arcs
 }
 
-fn threads(frame: &Frame) -> HashMap<Tid, &Thread> {
+fn threads(frame: &SeatingFrame) -> HashMap<Tid, &WatchedThread> {
     frame.seating.threads.iter().map(|thread| (thread.tid, thread)).collect()
 }
 
@@ -96,9 +96,9 @@ mod tests {
 
     #[test]
     fn no_wakeups_are_told_in_words() {
-        let nobody = Frame { wakes: Some(Vec::new()), ..frame() };
+        let nobody = SeatingFrame { wakes: Some(Vec::new()), ..frame() };
         assert!(lines(&nobody)[0].contains("spin wake nobody"));
-        assert!(lines(&Frame { wakes: None, ..frame() })[0].contains("not counted"));
+        assert!(lines(&SeatingFrame { wakes: None, ..frame() })[0].contains("not counted"));
         let mut gone = frame();
         gone.seating.threads.retain(|thread| thread.tid != 72);
         assert!(lines(&gone)[0].contains("72 (ended)"), "{}", lines(&gone)[0]);

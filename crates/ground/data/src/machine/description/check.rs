@@ -1,7 +1,7 @@
 //! The checks that a description must pass beyond its TOML syntax and fields.
 
 use super::shape::{MAX_CACHE_BYTES, MAX_PUS};
-use super::{Class, Parameter, Shape, Written};
+use super::{MachineShape, PairClass, RoundTripParameter, Written};
 use crate::statistics::words::counted;
 
 /// The longest round trip accepted: a millisecond, a thousand times what the largest coherent
@@ -27,7 +27,7 @@ fn flaw<T>(key: impl Into<String>, problem: impl Into<String>) -> Result<T, Flaw
 pub fn check(written: &Written) -> Result<(), Flaw> {
     check_head(written)?;
     check_shape(&written.topology)?;
-    for class in Class::ALL {
+    for class in PairClass::ALL {
         check_class(written, class)?;
     }
     check_home(written)?;
@@ -66,7 +66,7 @@ fn check_head(written: &Written) -> Result<(), Flaw> {
     }
 }
 
-fn check_shape(shape: &Shape) -> Result<(), Flaw> {
+fn check_shape(shape: &MachineShape) -> Result<(), Flaw> {
     // First, so that the products below cannot overflow.
     if shape.pus() > MAX_PUS.into() {
         return flaw(
@@ -107,7 +107,7 @@ fn check_shape(shape: &Shape) -> Result<(), Flaw> {
     }
 }
 
-fn check_caches(shape: &Shape) -> Result<(), Flaw> {
+fn check_caches(shape: &MachineShape) -> Result<(), Flaw> {
     let l3s = u64::from(shape.l3_total());
     if !matches!(shape.l3_bytes.len() as u64, 0 | 1) && shape.l3_bytes.len() as u64 != l3s {
         let given = shape.l3_bytes.len();
@@ -149,7 +149,7 @@ fn check_caches(shape: &Shape) -> Result<(), Flaw> {
 
 /// A class must have a figure where the machine has such pairs, and only there; farther than what
 /// is inside it.
-fn check_class(written: &Written, class: Class) -> Result<(), Flaw> {
+fn check_class(written: &Written, class: PairClass) -> Result<(), Flaw> {
     let key = format!("distance.{class}");
     let parameter = match (written.distance.get(class), written.topology.has(class)) {
         (Some(parameter), true) => parameter,
@@ -177,7 +177,7 @@ fn check_class(written: &Written, class: Class) -> Result<(), Flaw> {
 /// The figure in nanoseconds, if it is one.
 fn check_parameter(
     key: &str,
-    parameter: &Parameter,
+    parameter: &RoundTripParameter,
     frequency_ghz: Option<f64>,
 ) -> Result<f64, Flaw> {
     if parameter.round_trip_cycles.is_some() && frequency_ghz.is_none() {

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// The innermost thing that two PUs share. Names are the keys of `[distance]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Class {
+pub enum PairClass {
     /// One core: SMT siblings.
     Smt,
     /// One cluster of cores; on a hybrid processor, of efficiency cores.
@@ -23,31 +23,31 @@ pub enum Class {
     OtherPackage,
 }
 
-impl Class {
+impl PairClass {
     /// All classes, inner before outer.
-    pub const ALL: [Class; 8] = [
-        Class::Smt,
-        Class::SameCluster,
-        Class::SameL3,
-        Class::EfficiencyClusters,
-        Class::MixedKinds,
-        Class::SameDie,
-        Class::SamePackage,
-        Class::OtherPackage,
+    pub const ALL: [PairClass; 8] = [
+        PairClass::Smt,
+        PairClass::SameCluster,
+        PairClass::SameL3,
+        PairClass::EfficiencyClusters,
+        PairClass::MixedKinds,
+        PairClass::SameDie,
+        PairClass::SamePackage,
+        PairClass::OtherPackage,
     ];
 
     /// The key in `[distance]`.
     #[must_use]
     pub fn key(self) -> &'static str {
         match self {
-            Class::Smt => "smt",
-            Class::SameCluster => "same_cluster",
-            Class::SameL3 => "same_l3",
-            Class::EfficiencyClusters => "efficiency_clusters",
-            Class::MixedKinds => "mixed_kinds",
-            Class::SameDie => "same_die",
-            Class::SamePackage => "same_package",
-            Class::OtherPackage => "other_package",
+            PairClass::Smt => "smt",
+            PairClass::SameCluster => "same_cluster",
+            PairClass::SameL3 => "same_l3",
+            PairClass::EfficiencyClusters => "efficiency_clusters",
+            PairClass::MixedKinds => "mixed_kinds",
+            PairClass::SameDie => "same_die",
+            PairClass::SamePackage => "same_package",
+            PairClass::OtherPackage => "other_package",
         }
     }
 
@@ -55,26 +55,28 @@ impl Class {
     /// serves both itself.
     #[must_use]
     pub fn consults_home(self) -> bool {
-        self >= Class::SameDie
+        self >= PairClass::SameDie
     }
 
     /// The classes that lie inside this one, and so should not be farther.
-    pub(super) fn inside(self, hybrid: bool) -> &'static [Class] {
+    pub(super) fn inside(self, hybrid: bool) -> &'static [PairClass] {
         match (self, hybrid) {
             // On a hybrid processor the SMT siblings are performance cores, and only efficiency
             // cores stand in clusters.
-            (Class::Smt, _) | (Class::SameCluster, true) | (Class::MixedKinds, _) => &[],
-            (Class::SameCluster, false) | (Class::SameL3, true) => &[Class::Smt],
-            (Class::SameL3, false) => &[Class::Smt, Class::SameCluster],
-            (Class::EfficiencyClusters, _) => &[Class::SameCluster],
-            (Class::SameDie, _) => &Class::ALL[..5],
-            (Class::SamePackage, _) => &Class::ALL[..6],
-            (Class::OtherPackage, _) => &Class::ALL[..7],
+            (PairClass::Smt, _) | (PairClass::SameCluster, true) | (PairClass::MixedKinds, _) => {
+                &[]
+            }
+            (PairClass::SameCluster, false) | (PairClass::SameL3, true) => &[PairClass::Smt],
+            (PairClass::SameL3, false) => &[PairClass::Smt, PairClass::SameCluster],
+            (PairClass::EfficiencyClusters, _) => &[PairClass::SameCluster],
+            (PairClass::SameDie, _) => &PairClass::ALL[..5],
+            (PairClass::SamePackage, _) => &PairClass::ALL[..6],
+            (PairClass::OtherPackage, _) => &PairClass::ALL[..7],
         }
     }
 }
 
-impl fmt::Display for Class {
+impl fmt::Display for PairClass {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(self.key())
     }

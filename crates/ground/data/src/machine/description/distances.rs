@@ -1,52 +1,52 @@
 //! `[distance]`: one figure a distance class.
 
-use super::{Class, Parameter};
+use super::{PairClass, RoundTripParameter};
 use serde::{Deserialize, Serialize};
 
 /// One figure for each class of which the machine has pairs, and for no other.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
-pub struct Distances {
+pub struct ClassDistances {
     /// Two threads of one core.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub smt: Option<Parameter>,
+    pub smt: Option<RoundTripParameter>,
     /// Inside a cluster of cores; on a hybrid processor, of efficiency cores.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub same_cluster: Option<Parameter>,
+    pub same_cluster: Option<RoundTripParameter>,
     /// Inside an L3, of different clusters; on a hybrid processor, of two performance cores.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub same_l3: Option<Parameter>,
+    pub same_l3: Option<RoundTripParameter>,
     /// Two efficiency cores of different clusters at one L3.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub efficiency_clusters: Option<Parameter>,
+    pub efficiency_clusters: Option<RoundTripParameter>,
     /// A performance and an efficiency core at one L3.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub mixed_kinds: Option<Parameter>,
+    pub mixed_kinds: Option<RoundTripParameter>,
     /// Inside a die, between its L3s.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub same_die: Option<Parameter>,
+    pub same_die: Option<RoundTripParameter>,
     /// Inside a package, between its dies.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub same_package: Option<Parameter>,
+    pub same_package: Option<RoundTripParameter>,
     /// Between packages.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub other_package: Option<Parameter>,
+    pub other_package: Option<RoundTripParameter>,
 }
 
-impl Distances {
+impl ClassDistances {
     /// The figure of a class.
     #[must_use]
-    pub fn get(&self, class: Class) -> Option<&Parameter> {
+    pub fn get(&self, class: PairClass) -> Option<&RoundTripParameter> {
         match class {
-            Class::Smt => self.smt.as_ref(),
-            Class::SameCluster => self.same_cluster.as_ref(),
-            Class::SameL3 => self.same_l3.as_ref(),
-            Class::EfficiencyClusters => self.efficiency_clusters.as_ref(),
-            Class::MixedKinds => self.mixed_kinds.as_ref(),
-            Class::SameDie => self.same_die.as_ref(),
-            Class::SamePackage => self.same_package.as_ref(),
-            Class::OtherPackage => self.other_package.as_ref(),
+            PairClass::Smt => self.smt.as_ref(),
+            PairClass::SameCluster => self.same_cluster.as_ref(),
+            PairClass::SameL3 => self.same_l3.as_ref(),
+            PairClass::EfficiencyClusters => self.efficiency_clusters.as_ref(),
+            PairClass::MixedKinds => self.mixed_kinds.as_ref(),
+            PairClass::SameDie => self.same_die.as_ref(),
+            PairClass::SamePackage => self.same_package.as_ref(),
+            PairClass::OtherPackage => self.other_package.as_ref(),
         }
     }
 }

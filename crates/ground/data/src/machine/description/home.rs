@@ -1,6 +1,6 @@
 //! `[home]`: what the home of the line adds.
 
-use super::Parameter;
+use super::RoundTripParameter;
 use serde::{Deserialize, Serialize};
 
 /// The home that the distances of the description are for, where that matters.
@@ -17,5 +17,5 @@ pub struct Home {
     #[cfg_attr(feature = "schema", schemars(range(max = super::shape::MAX_PUS - 1)))]
     pub package: u32,
     /// Added for each PU of the pair that is on another package.
-    pub far_offset: Parameter,
+    pub far_offset: RoundTripParameter,
 }

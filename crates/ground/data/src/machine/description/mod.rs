@@ -44,12 +44,12 @@ mod seat;
 pub mod shape;
 pub mod speed;
 
-pub use class::Class;
-pub use distances::Distances;
+pub use class::PairClass;
+pub use distances::ClassDistances;
 pub use error::DescriptionError;
 pub use home::Home;
-pub use parameter::{Basis, Parameter};
-pub use shape::{Hybrid, Numbering, Shape};
+pub use parameter::{Basis, RoundTripParameter};
+pub use shape::{Hybrid, MachineShape, Numbering};
 pub use speed::{RelativeSpeed, Speeds};
 
 use crate::document::Outline;
@@ -95,9 +95,9 @@ struct Written {
     #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0)))]
     frequency_ghz: Option<f64>,
     /// The parts of the machine: packages of dies of L3s of cores of threads.
-    topology: Shape,
+    topology: MachineShape,
     /// One figure for each distance class of which the machine has pairs.
-    distance: Distances,
+    distance: ClassDistances,
     /// The home that the distances are for, where that matters.
     #[serde(skip_serializing_if = "Option::is_none")]
     home: Option<Home>,
@@ -150,13 +150,13 @@ impl Description {
 
     /// The parts that the machine is made of.
     #[must_use]
-    pub fn shape(&self) -> &Shape {
+    pub fn shape(&self) -> &MachineShape {
         &self.written.topology
     }
 
     /// The figure of one class, with the document or data it rests on.
     #[must_use]
-    pub fn parameter(&self, class: Class) -> Option<&Parameter> {
+    pub fn parameter(&self, class: PairClass) -> Option<&RoundTripParameter> {
         self.written.distance.get(class)
     }
 
@@ -251,8 +251,8 @@ sources = ["made up"]
         assert_eq!((description.name(), description.summary()), ("pair", "Two cores"));
         assert_eq!(description.sources(), ["made up"]);
         assert_eq!(description.shape().pus(), 2);
-        assert_eq!(description.parameter(Class::OtherPackage).unwrap().kind, Basis::Assumption);
-        assert_eq!(description.parameter(Class::Smt), None);
+        assert_eq!(description.parameter(PairClass::OtherPackage).unwrap().kind, Basis::Assumption);
+        assert_eq!(description.parameter(PairClass::Smt), None);
     }
 
     const COUNTS: [&str; 9] = [
@@ -271,8 +271,8 @@ sources = ["made up"]
     fn counted(counts: &[u32], hybrid: bool) -> String {
         let counts = COUNTS.iter().zip(counts).take(if hybrid { 9 } else { 7 });
         let topology: String = counts.map(|(key, count)| format!("{key} = {count}\n")).collect();
-        let shape: Shape = toml::from_str(&topology).unwrap();
-        let classes = (1..).zip(Class::ALL).filter(|(_, class)| shape.has(*class));
+        let shape: MachineShape = toml::from_str(&topology).unwrap();
+        let classes = (1..).zip(PairClass::ALL).filter(|(_, class)| shape.has(*class));
         let distance: String =
             classes.map(|(rank, class)| figure(class.key(), f64::from(rank))).collect();
         format!("{HEAD}[topology]\n{topology}\n[distance]\n{distance}")

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
     { "required": ["round_trip_cycles"] },
 ])))]
 #[serde(deny_unknown_fields)]
-pub struct Parameter {
+pub struct RoundTripParameter {
     /// Round trip in nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(range(max = super::check::MAX_ROUND_TRIP_NS)))]
@@ -45,7 +45,7 @@ pub enum Basis {
     Assumption,
 }
 
-impl Parameter {
+impl RoundTripParameter {
     /// The round trip in nanoseconds; `None` unless it is given in exactly one unit, and the
     /// frequency with cycles.
     #[must_use]

@@ -1,7 +1,7 @@
 //! From a description to the profile it predicts.
 
-use super::seat::{Seat, seats};
-use super::{Class, Home, Shape, Written};
+use super::seat::{DescribedPu, seats};
+use super::{Home, MachineShape, PairClass, Written};
 use crate::machine::{
     CoreDistance, CoreKind, HomeModel, Matrix, Origin, OriginKind, Profile, Topology,
 };
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 /// The round trips of a description, in nanoseconds.
 struct Prediction {
-    by_class_ns: [f64; Class::ALL.len()],
+    by_class_ns: [f64; PairClass::ALL.len()],
     home_package: Option<u32>,
     far_offset_ns: f64,
 }
@@ -18,7 +18,7 @@ impl Prediction {
     fn new(written: &Written) -> Self {
         let home: Option<&Home> = written.home.as_ref();
         Prediction {
-            by_class_ns: Class::ALL.map(|class| {
+            by_class_ns: PairClass::ALL.map(|class| {
                 written
                     .distance
                     .get(class)
@@ -33,12 +33,12 @@ impl Prediction {
         }
     }
 
-    fn offset_ns(&self, seat: &Seat) -> f64 {
+    fn offset_ns(&self, seat: &DescribedPu) -> f64 {
         let far = self.home_package.is_some() && seat.pu.package != self.home_package;
         if far { self.far_offset_ns } else { 0.0 }
     }
 
-    fn distance_ns(&self, a: &Seat, b: &Seat) -> f64 {
+    fn distance_ns(&self, a: &DescribedPu, b: &DescribedPu) -> f64 {
         let class = a.class(b);
         let base_ns = self.by_class_ns[class as usize];
         // Threads that share a cache pass a line inside it, and its home is never asked.
@@ -76,7 +76,7 @@ pub fn profile(written: &Written) -> Profile {
 
 /// The home model with one home, the described one, whose offsets are part of `between_ns`: they
 /// count between groups only, and the model's own would count inside groups too.
-fn home_model(seats: &[Seat], shape: &Shape, prediction: &Prediction) -> HomeModel {
+fn home_model(seats: &[DescribedPu], shape: &MachineShape, prediction: &Prediction) -> HomeModel {
     let groups = groups(seats, shape);
     HomeModel {
         between_ns: Matrix::from_fn(groups.len(), |g, h| {
@@ -93,7 +93,7 @@ fn home_model(seats: &[Seat], shape: &Shape, prediction: &Prediction) -> HomeMod
         residual_ns: 0.0,
         pair_view_empty: false,
         star_r2: None,
-        smt_ns: Some(prediction.by_class_ns[Class::Smt as usize]).filter(|ns| ns.is_finite()),
+        smt_ns: Some(prediction.by_class_ns[PairClass::Smt as usize]).filter(|ns| ns.is_finite()),
         lines: None,
         groups: groups.iter().map(|group| group.iter().map(|seat| seat.pu.os).collect()).collect(),
     }
@@ -101,9 +101,9 @@ fn home_model(seats: &[Seat], shape: &Shape, prediction: &Prediction) -> HomeMod
 
 /// Seats by the innermost level that several cores share: the cluster where there is one, else the
 /// L3.
-fn groups<'a>(seats: &'a [Seat], shape: &Shape) -> Vec<Vec<&'a Seat>> {
-    let clustered = shape.has(Class::SameCluster);
-    let mut groups = BTreeMap::<_, Vec<&Seat>>::new();
+fn groups<'a>(seats: &'a [DescribedPu], shape: &MachineShape) -> Vec<Vec<&'a DescribedPu>> {
+    let clustered = shape.has(PairClass::SameCluster);
+    let mut groups = BTreeMap::<_, Vec<&DescribedPu>>::new();
     for seat in seats {
         let performance = seat.pu.kind == Some(CoreKind::Performance);
         // Performance cores stand alone in their clusters; a group each would say nothing.
@@ -115,10 +115,10 @@ fn groups<'a>(seats: &'a [Seat], shape: &Shape) -> Vec<Vec<&'a Seat>> {
 
 /// Two seats of different cores, one of each group: every such pair has the same distance.
 fn representative_pair<'a>(
-    from: &[&'a Seat],
-    to: &[&'a Seat],
+    from: &[&'a DescribedPu],
+    to: &[&'a DescribedPu],
     same: bool,
-) -> Option<(&'a Seat, &'a Seat)> {
+) -> Option<(&'a DescribedPu, &'a DescribedPu)> {
     let a = *from.first()?;
     let b = to.iter().find(|b| !same || b.pu.core != a.pu.core)?;
     Some((a, b))

@@ -1,40 +1,40 @@
 //! The hardware threads of a described machine, one by one.
 
-use super::{Class, Numbering, Shape};
+use super::{MachineShape, Numbering, PairClass};
 use crate::machine::{CoreKind, Pu};
 
 /// One hardware thread. `Pu` knows no clusters without a cache of their own, so the cluster stands
 /// beside it.
 #[derive(Clone, Debug)]
-pub struct Seat {
+pub struct DescribedPu {
     pub pu: Pu,
     /// The cluster, by its first core.
     pub cluster: u32,
 }
 
-impl Seat {
+impl DescribedPu {
     /// The distance class of two different seats: the smallest part that they share.
-    pub fn class(&self, other: &Seat) -> Class {
+    pub fn class(&self, other: &DescribedPu) -> PairClass {
         let a = &self.pu;
         let b = &other.pu;
         // From the largest part inwards: the first test that holds names the class.
         match () {
-            () if a.package != b.package => Class::OtherPackage,
-            () if a.die != b.die => Class::SamePackage,
-            () if a.l3 != b.l3 => Class::SameDie,
-            () if a.core == b.core => Class::Smt,
-            () if a.kind != b.kind => Class::MixedKinds,
-            () if self.cluster == other.cluster => Class::SameCluster,
-            () if a.kind == Some(CoreKind::Efficiency) => Class::EfficiencyClusters,
-            () => Class::SameL3,
+            () if a.package != b.package => PairClass::OtherPackage,
+            () if a.die != b.die => PairClass::SamePackage,
+            () if a.l3 != b.l3 => PairClass::SameDie,
+            () if a.core == b.core => PairClass::Smt,
+            () if a.kind != b.kind => PairClass::MixedKinds,
+            () if self.cluster == other.cluster => PairClass::SameCluster,
+            () if a.kind == Some(CoreKind::Efficiency) => PairClass::EfficiencyClusters,
+            () => PairClass::SameL3,
         }
     }
 }
 
 /// All seats of a checked shape, by OS index.
-pub fn seats(shape: &Shape) -> Vec<Seat> {
+pub fn seats(shape: &MachineShape) -> Vec<DescribedPu> {
     let cores = shape.l3_total() * shape.all_cores_per_l3();
-    let mut seats: Vec<Seat> = (0..cores).flat_map(|core| threads(shape, core)).collect();
+    let mut seats: Vec<DescribedPu> = (0..cores).flat_map(|core| threads(shape, core)).collect();
     if shape.numbering == Numbering::ThreadsLast {
         // A stable sort: first threads of all cores in order, then the second ones, as Linux on x86
         // numbers them.
@@ -47,7 +47,7 @@ pub fn seats(shape: &Shape) -> Vec<Seat> {
 }
 
 /// The threads of one core, not numbered yet.
-fn threads(shape: &Shape, core: u32) -> impl Iterator<Item = Seat> + use<> {
+fn threads(shape: &MachineShape, core: u32) -> impl Iterator<Item = DescribedPu> + use<> {
     let l3 = core / shape.all_cores_per_l3();
     let slot = core % shape.all_cores_per_l3();
     let performance = shape.cores_per_l3.get();
@@ -91,7 +91,7 @@ fn threads(shape: &Shape, core: u32) -> impl Iterator<Item = Seat> + use<> {
             .copied(),
         ..Pu::default()
     };
-    (0..threads).map(move |smt| Seat { pu: Pu { smt: Some(smt), ..pu.clone() }, cluster })
+    (0..threads).map(move |smt| DescribedPu { pu: Pu { smt: Some(smt), ..pu.clone() }, cluster })
 }
 
 #[cfg(test)]
@@ -99,13 +99,13 @@ mod tests {
     use super::*;
     use std::fmt::Write;
 
-    fn shape(text: &str) -> Shape {
+    fn shape(text: &str) -> MachineShape {
         toml::from_str(text).unwrap()
     }
 
     /// One line a seat: OS index, then core.thread, L2, L3, die, NUMA node, package and kind.
     fn picture(text: &str) -> String {
-        seats(&shape(text)).iter().fold(String::new(), |mut lines, Seat { pu, .. }| {
+        seats(&shape(text)).iter().fold(String::new(), |mut lines, DescribedPu { pu, .. }| {
             let [core, smt, l2, l3, die, numa, package] =
                 [pu.core, pu.smt, pu.l2, pu.l3, pu.die, pu.numa, pu.package]
                     .map(|level| level.unwrap());
@@ -186,7 +186,7 @@ mod tests {
             let shape = shape(text);
             let seats = seats(&shape);
             assert_eq!(seats.len() as u64, shape.pus(), "{text}");
-            for class in Class::ALL {
+            for class in PairClass::ALL {
                 let seen = seats
                     .iter()
                     .any(|a| seats.iter().any(|b| a.pu.os != b.pu.os && a.class(b) == class));

@@ -1,6 +1,6 @@
 //! `[topology]`: the number of parts at each level of the machine.
 
-use super::Class;
+use super::PairClass;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
 
@@ -15,7 +15,7 @@ pub(super) const MAX_CACHE_BYTES: u64 = 1 << 40;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct Shape {
+pub struct MachineShape {
     /// Packages (sockets).
     #[cfg_attr(feature = "schema", schemars(range(max = MAX_PUS)))]
     pub packages: NonZeroU32,
@@ -114,7 +114,7 @@ fn one() -> NonZeroU32 {
     NonZeroU32::MIN
 }
 
-impl Shape {
+impl MachineShape {
     /// Level-3 caches of the whole machine.
     pub(super) fn l3_total(&self) -> u32 {
         self.packages.get() * self.dies_per_package.get() * self.l3_per_die.get()
@@ -148,23 +148,23 @@ impl Shape {
 
     /// Whether the machine has pairs of this class.
     #[must_use]
-    pub fn has(&self, class: Class) -> bool {
+    pub fn has(&self, class: PairClass) -> bool {
         let hybrid = self.hybrid.as_ref();
         match class {
-            Class::Smt => more_than_one(self.threads_per_core),
+            PairClass::Smt => more_than_one(self.threads_per_core),
             // Of a hybrid processor, only efficiency cores stand in clusters.
-            Class::SameCluster => more_than_one(
+            PairClass::SameCluster => more_than_one(
                 hybrid.map_or(self.cores_per_cluster, |hybrid| hybrid.efficiency_cores_per_cluster),
             ),
             // Cores of one cluster belong to a nearer class.
-            Class::SameL3 => self.cores_per_l3 > self.cores_per_cluster,
-            Class::EfficiencyClusters => hybrid.is_some_and(|hybrid| {
+            PairClass::SameL3 => self.cores_per_l3 > self.cores_per_cluster,
+            PairClass::EfficiencyClusters => hybrid.is_some_and(|hybrid| {
                 hybrid.efficiency_cores_per_l3 > hybrid.efficiency_cores_per_cluster
             }),
-            Class::MixedKinds => hybrid.is_some(),
-            Class::SameDie => more_than_one(self.l3_per_die),
-            Class::SamePackage => more_than_one(self.dies_per_package),
-            Class::OtherPackage => more_than_one(self.packages),
+            PairClass::MixedKinds => hybrid.is_some(),
+            PairClass::SameDie => more_than_one(self.l3_per_die),
+            PairClass::SamePackage => more_than_one(self.dies_per_package),
+            PairClass::OtherPackage => more_than_one(self.packages),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! `[speed]`: how fast the cores of one kind, or at one L3, are.
 
-use super::{Basis, Shape};
+use super::{Basis, MachineShape};
 use crate::machine::{CoreKind, Pu, SeatSpeed};
 use crate::statistics::words::counted;
 use serde::{Deserialize, Serialize};
@@ -35,7 +35,7 @@ pub struct Speeds {
 
 impl Speeds {
     /// The first key with a problem, and the problem.
-    pub(super) fn flaw(&self, shape: &Shape) -> Option<(String, String)> {
+    pub(super) fn flaw(&self, shape: &MachineShape) -> Option<(String, String)> {
         if self.efficiency.is_some() && shape.hybrid.is_none() {
             return speed_flaw(
                 "efficiency",

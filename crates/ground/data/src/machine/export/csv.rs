@@ -4,16 +4,16 @@
 //! distance that is not known is an empty cell. Figures are written with as many digits as reading
 //! them back unchanged takes.
 
-use super::ExportError;
+use super::ProfileExportError;
 use crate::machine::{CoreDistance, Profile};
 
 /// The median distances of a profile.
 ///
 /// # Errors
-/// [`ExportError::NoDistances`].
-pub fn write(profile: &Profile) -> Result<String, ExportError> {
+/// [`ProfileExportError::NoDistances`].
+pub fn write(profile: &Profile) -> Result<String, ProfileExportError> {
     let distances = profile.core_distance.as_ref().filter(|distance| distance.pus.len() > 1);
-    let distances = distances.ok_or(ExportError::NoDistances)?;
+    let distances = distances.ok_or(ProfileExportError::NoDistances)?;
     // The format numbers CPUs by their rows.
     let mut order: Vec<usize> = (0..distances.pus.len()).collect();
     order.sort_by_key(|row| distances.pus[*row]);
@@ -67,6 +67,6 @@ mod tests {
 
     #[test]
     fn one_pu_has_no_distance() {
-        assert_eq!(write(&profile(vec![0])), Err(ExportError::NoDistances));
+        assert_eq!(write(&profile(vec![0])), Err(ProfileExportError::NoDistances));
     }
 }

@@ -4,7 +4,7 @@ use seatmap_os::cpu_list::MAX_CPU;
 
 /// Why a profile could not be written in another format.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ExportError {
+pub enum ProfileExportError {
     /// The format is one of distances, and the profile has none.
     #[error(
         "the profile has no core distances between two PUs or more; measure or import them first"

@@ -11,4 +11,4 @@ pub mod csv;
 mod error;
 pub mod hwloc_xml;
 
-pub use error::ExportError;
+pub use error::ProfileExportError;

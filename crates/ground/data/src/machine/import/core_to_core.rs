@@ -7,7 +7,7 @@
 //! pair add up to its round trip), either line end, spaces around figures, blank lines at the end.
 
 use super::round_trip::{self, MAX_ONE_WAY_NS};
-use super::{File, ImportError, Imported, MAX_PUS, Note, quantisation};
+use super::{File, Imported, MAX_PUS, MachineImportError, ProfileNote, quantisation};
 use crate::document::Position;
 use crate::document::decimal_number;
 use crate::machine::{Clock, Matrix, Topology};
@@ -25,8 +25,8 @@ const QUOTED: usize = 24;
 /// Reads the text of such a file.
 ///
 /// # Errors
-/// [`ImportError::Malformed`] for a file that is not a square matrix of latencies.
-pub(super) fn read(text: &str, file: File<'_>) -> Result<Imported, ImportError> {
+/// [`MachineImportError::Malformed`] for a file that is not a square matrix of latencies.
+pub(super) fn read(text: &str, file: File<'_>) -> Result<Imported, MachineImportError> {
     let n = columns(text)?;
     let cells = cells(text, n)?;
     let (median_ns, mut notes) = round_trip::from_one_way(n, |i, j| cells[i * n + j]);
@@ -34,11 +34,11 @@ pub(super) fn read(text: &str, file: File<'_>) -> Result<Imported, ImportError> 
         return Err(wrong(text, 0, "there is not one latency in the file".to_owned()));
     }
     let clock = clock(&median_ns);
-    notes.extend(clock.step_ns.map(|step_ns| Note::Quantised { step_ns }));
+    notes.extend(clock.step_ns.map(|step_ns| ProfileNote::Quantised { step_ns }));
     let topology = Topology::unknown((0..n).map(|row| row as u32));
     let mut profile = file.profile_of_matrix(TOOL, topology, median_ns);
     profile.clock = clock;
-    notes.push(Note::RowsInOrder { rows: n });
+    notes.push(ProfileNote::RowsInOrder { rows: n });
     Ok(Imported { profile, notes })
 }
 
@@ -48,7 +48,7 @@ fn clock(median_ns: &Matrix) -> Clock {
 }
 
 /// The number of cells in the first row. It looks at no more bytes than [`MAX_PUS`] cells can need.
-fn columns(text: &str) -> Result<usize, ImportError> {
+fn columns(text: &str) -> Result<usize, MachineImportError> {
     let first = text.split('\n').next().unwrap_or_default();
     // Before anything is kept: the number of cells is the square of the columns.
     let too_many = first.bytes().enumerate().filter(|(_, byte)| *byte == b',').nth(MAX_PUS - 1);
@@ -59,7 +59,7 @@ fn columns(text: &str) -> Result<usize, ImportError> {
 }
 
 /// All cells, row by row; NaN where empty.
-fn cells(text: &str, n: usize) -> Result<Vec<f64>, ImportError> {
+fn cells(text: &str, n: usize) -> Result<Vec<f64>, MachineImportError> {
     let body = text.trim_end();
     let mut cells = Vec::new();
     let mut offset = 0;
@@ -90,7 +90,7 @@ fn read_row(
     row: usize,
     n: usize,
     cells: &mut Vec<f64>,
-) -> Result<(), ImportError> {
+) -> Result<(), MachineImportError> {
     let mut offset = start;
     for (column, cell) in line.split(',').enumerate() {
         // A cell without a number explains more than one that is too many.
@@ -137,12 +137,12 @@ fn value(cell: &str, diagonal: bool) -> Result<f64, String> {
     if in_range { Ok(ns) } else { Err(format!("{quoted} ns is not a latency between two PUs")) }
 }
 
-fn wrong(text: &str, offset: usize, problem: String) -> ImportError {
+fn wrong(text: &str, offset: usize, problem: String) -> MachineImportError {
     // The output without `--csv`, which people save by mistake.
     let is_console_log =
         ["Num cores:", "latency=round-trip-time"].iter().any(|words| text.contains(words));
     let remedy = if is_console_log { CONSOLE_LOG_REMEDY } else { MATRIX_REMEDY };
-    ImportError::Malformed { place: Position::of(text.as_bytes(), offset), problem, remedy }
+    MachineImportError::Malformed { place: Position::of(text.as_bytes(), offset), problem, remedy }
 }
 
 #[cfg(test)]

@@ -11,13 +11,13 @@ const WORD_BITS: u32 = u32::BITS;
 /// `0xf...f` in front means that everything above is in the set too (hwloc's bitmaps may be
 /// infinite).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct CpuSet {
+pub(crate) struct HwlocBitmap {
     /// The least significant first.
     words: Vec<u32>,
     all_above: bool,
 }
 
-impl CpuSet {
+impl HwlocBitmap {
     /// Reads the form on file; `None` for anything else, and for more PUs than [`MAX_CPU`].
     pub(crate) fn parse(text: &str) -> Option<Self> {
         // One word more than is accepted, so that a longer set is refused and not cut short, and
@@ -31,7 +31,7 @@ impl CpuSet {
         let words: Option<Vec<u32>> = words.into_iter().rev().map(parse_word).collect();
         words
             .filter(|words| words.len() <= MAX_CPU as usize / 32 + 1)
-            .map(|words| CpuSet { words, all_above })
+            .map(|words| HwlocBitmap { words, all_above })
     }
 
     pub(crate) fn contains(&self, os: u32) -> bool {
@@ -59,9 +59,9 @@ fn parse_word(word: &str) -> Option<u32> {
     }
 }
 
-impl FromIterator<u32> for CpuSet {
+impl FromIterator<u32> for HwlocBitmap {
     fn from_iter<I: IntoIterator<Item = u32>>(os_indices: I) -> Self {
-        let mut set = CpuSet::default();
+        let mut set = HwlocBitmap::default();
         for os in os_indices {
             let word = (os / WORD_BITS) as usize;
             set.words.resize(set.words.len().max(word + 1), 0);
@@ -71,7 +71,7 @@ impl FromIterator<u32> for CpuSet {
     }
 }
 
-impl fmt::Display for CpuSet {
+impl fmt::Display for HwlocBitmap {
     /// As hwloc writes it, finite sets only; `0x0` for the empty set. hwloc does not read an empty
     /// word in the last place.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -98,16 +98,16 @@ mod tests {
 
     #[test]
     fn reads_what_hwloc_writes() {
-        let set = CpuSet::parse("0x000e0000,,,,,,,0x00000001").unwrap();
+        let set = HwlocBitmap::parse("0x000e0000,,,,,,,0x00000001").unwrap();
         assert!([0, 241, 242, 243].into_iter().all(|os| set.contains(os)));
         assert_eq!(set.len(), 4);
-        let set = CpuSet::parse("0xf...f,0x00000001").unwrap();
+        let set = HwlocBitmap::parse("0xf...f,0x00000001").unwrap();
         assert!(set.contains(0) && !set.contains(31) && set.contains(32) && set.contains(4000));
     }
 
     #[test]
     fn writes_what_hwloc_reads() {
-        let written = |os: &[u32]| os.iter().copied().collect::<CpuSet>().to_string();
+        let written = |os: &[u32]| os.iter().copied().collect::<HwlocBitmap>().to_string();
         assert_eq!(written(&[0, 100]), "0x00000010,,,0x00000001");
         assert_eq!(written(&[100]), "0x00000010,,,0x0");
         assert_eq!(written(&[]), "0x0");
@@ -116,19 +116,19 @@ mod tests {
     #[test]
     fn refuses_what_is_no_set() {
         for text in ["0xg", "12", "0x123456789", "0x1,-0x1", "0x1;0x1"] {
-            assert_eq!(CpuSet::parse(text), None, "{text}");
+            assert_eq!(HwlocBitmap::parse(text), None, "{text}");
         }
-        assert_eq!(CpuSet::parse(&",".repeat(1 << 20)), None);
+        assert_eq!(HwlocBitmap::parse(&",".repeat(1 << 20)), None);
         let longest = ",".repeat(MAX_CPU as usize / 32);
-        assert!(CpuSet::parse(&format!("0xf...f,{longest}")).is_some());
-        assert_eq!(CpuSet::parse(&format!("0xf...f,{longest},0x1")), None);
+        assert!(HwlocBitmap::parse(&format!("0xf...f,{longest}")).is_some());
+        assert_eq!(HwlocBitmap::parse(&format!("0xf...f,{longest},0x1")), None);
     }
 
     proptest! {
         #[test]
         fn what_is_written_is_read_back(mut os in prop::collection::vec(0u32..3000, 1..40)) {
-            let set: CpuSet = os.iter().copied().collect();
-            let back = CpuSet::parse(&set.to_string()).unwrap();
+            let set: HwlocBitmap = os.iter().copied().collect();
+            let back = HwlocBitmap::parse(&set.to_string()).unwrap();
             prop_assert_eq!(&back, &set);
             os.sort_unstable();
             os.dedup();

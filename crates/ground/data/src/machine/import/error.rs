@@ -7,7 +7,7 @@ use crate::statistics::words::counted;
 
 /// The reason why a file was refused: the problem, its place, and what to do.
 #[derive(Debug, thiserror::Error)]
-pub enum ImportError {
+pub enum MachineImportError {
     /// The file holds only white space.
     #[error("the file is empty; make it anew")]
     Empty,

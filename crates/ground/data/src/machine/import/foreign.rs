@@ -1,7 +1,7 @@
 //! Outputs of other tools that are not read, recognised by how they begin, each with the way to
 //! what is read.
 
-use super::ImportError;
+use super::MachineImportError;
 
 const TOPOLOGY: &str = "on the machine that it describes, 'lstopo --of xml FILE.xml' (Debian \
                         package hwloc) writes its topology as import reads it";
@@ -33,13 +33,13 @@ const OUTPUTS: [(&str, &str, &str); 11] = [
 const MOST_ABOVE: usize = 4;
 
 /// The error that names the output, if it is a known one.
-pub(super) fn recognised(text: &str) -> Option<ImportError> {
+pub(super) fn recognised(text: &str) -> Option<MachineImportError> {
     // Of JSON its first key is known.
     let mut start = text.trim_start().trim_start_matches('{').trim_start();
     for _ in 0..=MOST_ABOVE {
         let output = OUTPUTS.iter().find(|(begins, ..)| start.starts_with(begins));
         if let Some((_, format, remedy)) = output {
-            return Some(ImportError::Foreign { format, remedy });
+            return Some(MachineImportError::Foreign { format, remedy });
         }
         start = start.split_once('\n')?.1;
     }
@@ -47,9 +47,9 @@ pub(super) fn recognised(text: &str) -> Option<ImportError> {
 }
 
 /// The error for bytes that are a known kind of file, and not text.
-pub(super) fn packed(bytes: &[u8]) -> Option<ImportError> {
+pub(super) fn packed(bytes: &[u8]) -> Option<MachineImportError> {
     let (format, remedy) = crate::document::packed(bytes)?;
-    Some(ImportError::Foreign { format, remedy })
+    Some(MachineImportError::Foreign { format, remedy })
 }
 
 #[cfg(test)]

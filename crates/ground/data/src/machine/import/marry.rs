@@ -1,6 +1,6 @@
 //! A matrix and a topology of the same machine, joined.
 
-use super::ImportError;
+use super::MachineImportError;
 use crate::machine::{CoreDistance, OriginKind, Profile, Topology};
 
 /// How the rows of a matrix got the numbers of their PUs.
@@ -19,9 +19,13 @@ pub enum Rows {
 /// ones.
 ///
 /// # Errors
-/// [`ImportError::PuCount`] and [`ImportError::PuMissing`] where the two are of different machines;
+/// [`MachineImportError::PuCount`] and [`MachineImportError::PuMissing`] where the two are of different machines;
 /// the profile is then unchanged.
-pub fn marry(profile: &mut Profile, mut topology: Topology, rows: Rows) -> Result<(), ImportError> {
+pub fn marry(
+    profile: &mut Profile,
+    mut topology: Topology,
+    rows: Rows,
+) -> Result<(), MachineImportError> {
     topology.pus.sort_by_key(|pu| pu.os);
     // Numbers that only count the rows may be replaced by the topology's.
     let are_numbered = rows == Rows::Numbered && names_no_pus(profile);
@@ -30,11 +34,11 @@ pub fn marry(profile: &mut Profile, mut topology: Topology, rows: Rows) -> Resul
         let pus = topology.pus.len();
         // Named rows may be some of the topology's PUs; numbered ones must be all.
         if matrix > pus || (matrix < pus && rows == Rows::Numbered) {
-            return Err(ImportError::PuCount { matrix, topology: pus });
+            return Err(MachineImportError::PuCount { matrix, topology: pus });
         }
         match missing(distance, &topology) {
             Some(_) if are_numbered => distance.pus = topology.os_indices().collect(),
-            Some(os) => return Err(ImportError::PuMissing { pus, os }),
+            Some(os) => return Err(MachineImportError::PuMissing { pus, os }),
             None => {}
         }
     }
@@ -45,15 +49,17 @@ pub fn marry(profile: &mut Profile, mut topology: Topology, rows: Rows) -> Resul
 /// Gives the rows of a matrix without names the numbers of these CPUs.
 ///
 /// # Errors
-/// [`ImportError::NamedRows`] where the file has no matrix, or names its PUs itself;
-/// [`ImportError::RowCount`] where it has another number of rows. The profile is then unchanged.
-pub(super) fn name_rows(profile: &mut Profile, cpus: &[u32]) -> Result<(), ImportError> {
+/// [`MachineImportError::NamedRows`] where the file has no matrix, or names its PUs itself;
+/// [`MachineImportError::RowCount`] where it has another number of rows. The profile is then unchanged.
+pub(super) fn name_rows(profile: &mut Profile, cpus: &[u32]) -> Result<(), MachineImportError> {
     if !names_no_pus(profile) {
-        return Err(ImportError::NamedRows);
+        return Err(MachineImportError::NamedRows);
     }
-    let Some(distance) = &mut profile.core_distance else { return Err(ImportError::NamedRows) };
+    let Some(distance) = &mut profile.core_distance else {
+        return Err(MachineImportError::NamedRows);
+    };
     if distance.pus.len() != cpus.len() {
-        return Err(ImportError::RowCount { matrix: distance.pus.len(), cpus: cpus.len() });
+        return Err(MachineImportError::RowCount { matrix: distance.pus.len(), cpus: cpus.len() });
     }
     distance.pus = cpus.to_vec();
     profile.topology = Topology::unknown(cpus.iter().copied());
@@ -130,11 +136,11 @@ mod tests {
         assert_eq!(profile.topology.pus.len(), 6);
         profile.check().unwrap();
         assert!(
-            matches!(name_rows(&mut profile, &[0, 1, 2]), Err(ImportError::NamedRows)),
+            matches!(name_rows(&mut profile, &[0, 1, 2]), Err(MachineImportError::NamedRows)),
             "they have names now"
         );
         let error = name_rows(&mut matrix(), &[0, 1]).unwrap_err();
-        assert!(matches!(error, ImportError::RowCount { matrix: 3, cpus: 2 }), "{error}");
+        assert!(matches!(error, MachineImportError::RowCount { matrix: 3, cpus: 2 }), "{error}");
     }
 
     #[test]

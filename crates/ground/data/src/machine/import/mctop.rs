@@ -18,12 +18,12 @@
 //! here by its first context.
 //!
 //! No file says how long a cycle is. If the user does not either, [`ASSUMED_FREQUENCY_HZ`] is used
-//! and reported, in a [`Note`] and in the profile's origin: all ratios, and so every placement, are
+//! and reported, in a [`ProfileNote`] and in the profile's origin: all ratios, and so every placement, are
 //! right; nanoseconds are right to the factor by which the machine's nominal frequency differs.
 
 use super::clusters::Levels;
 use super::round_trip::{self, MAX_ONE_WAY_NS};
-use super::{File, ImportError, ImportOptions, Imported, MAX_PUS, Note};
+use super::{File, ImportOptions, Imported, MAX_PUS, MachineImportError, ProfileNote};
 use crate::document::Position;
 use crate::document::whole_number;
 use crate::machine::{Matrix, Pu, Topology};
@@ -46,16 +46,16 @@ const REMEDY: &str =
 /// Reads the text of such a file.
 ///
 /// # Errors
-/// [`ImportError::Malformed`], and [`ImportError::Frequency`] for an option outside the accepted
+/// [`MachineImportError::Malformed`], and [`MachineImportError::Frequency`] for an option outside the accepted
 /// range.
 pub(super) fn read(
     text: &str,
     file: File<'_>,
     options: &ImportOptions,
-) -> Result<Imported, ImportError> {
+) -> Result<Imported, MachineImportError> {
     let frequency_hz = options.frequency_hz.unwrap_or(ASSUMED_FREQUENCY_HZ);
     if !FREQUENCIES_HZ.contains(&frequency_hz) {
-        return Err(ImportError::Frequency(frequency_hz));
+        return Err(MachineImportError::Frequency(frequency_hz));
     }
     let header = Header::read(text)?;
     let ns_per_cycle = 1e9 / frequency_hz;
@@ -70,7 +70,7 @@ pub(super) fn read(
     profile.clock.step_ns = Some(2.0 * ns_per_cycle);
     if options.frequency_hz.is_none() {
         profile.origin.source += &format!(" (in cycles; {:.1} GHz assumed)", frequency_hz / 1e9);
-        notes.push(Note::AssumedFrequency { frequency_hz });
+        notes.push(ProfileNote::AssumedFrequency { frequency_hz });
     }
     Ok(Imported { profile, notes })
 }
@@ -85,7 +85,7 @@ struct Header {
 }
 
 impl Header {
-    fn read(text: &str) -> Result<Self, ImportError> {
+    fn read(text: &str) -> Result<Self, MachineImportError> {
         let start = text.len() - text.trim_start().len();
         let line = text[start..].split('\n').next().unwrap_or_default();
         // One word more than the header has; a hostile line may have millions.
@@ -113,7 +113,7 @@ fn number(words: &[&str], at: usize) -> Option<usize> {
 }
 
 /// One-way cycles, row by row, of which none is more than `most`.
-fn one_way_cycles(text: &str, header: &Header, most: f64) -> Result<Vec<u32>, ImportError> {
+fn one_way_cycles(text: &str, header: &Header, most: f64) -> Result<Vec<u32>, MachineImportError> {
     let n = header.contexts;
     let body = text.get(header.end..).unwrap_or_default();
     // Before the matrix is made: a short file must not ask for much memory.
@@ -199,8 +199,12 @@ fn rank(seen: &mut [u32], core: u32) -> u32 {
     rank
 }
 
-fn wrong(text: &str, offset: usize, problem: String) -> ImportError {
-    ImportError::Malformed { place: Position::of(text.as_bytes(), offset), problem, remedy: REMEDY }
+fn wrong(text: &str, offset: usize, problem: String) -> MachineImportError {
+    MachineImportError::Malformed {
+        place: Position::of(text.as_bytes(), offset),
+        problem,
+        remedy: REMEDY,
+    }
 }
 
 #[cfg(test)]
@@ -223,7 +227,7 @@ mod tests {
         text + "#Cache_levels 1\nCache_level 0   Latency 0      SizeOS 32    SizeEst 32\n"
     }
 
-    fn import(text: &str, frequency_hz: Option<f64>) -> Result<Imported, ImportError> {
+    fn import(text: &str, frequency_hz: Option<f64>) -> Result<Imported, MachineImportError> {
         read(
             text,
             File { name: "box.mct", path: "box.mct", date: None },
@@ -270,8 +274,8 @@ mod tests {
     fn an_assumed_frequency_is_said() {
         let imported = import(&text(), None).unwrap();
         assert_eq!(imported.profile.origin.source, "box.mct (in cycles; 2.5 GHz assumed)");
-        assert_eq!(imported.notes, [Note::AssumedFrequency { frequency_hz: 2.5e9 }]);
-        assert!(matches!(import(&text(), Some(f64::NAN)), Err(ImportError::Frequency(_))));
+        assert_eq!(imported.notes, [ProfileNote::AssumedFrequency { frequency_hz: 2.5e9 }]);
+        assert!(matches!(import(&text(), Some(f64::NAN)), Err(MachineImportError::Frequency(_))));
     }
 
     #[test]

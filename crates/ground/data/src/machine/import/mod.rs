@@ -11,8 +11,8 @@
 //! | Seatmap's descriptions, TOML | [`crate::machine::description`] | predicted | as described |
 //!
 //! Files come from anywhere, so nothing in them is trusted. Sizes are bounded before memory is
-//! taken, nested input is read with a stack of our own, and every problem is an [`ImportError`]
-//! with its place. A merely odd input comes back as a [`Note`] beside the profile.
+//! taken, nested input is read with a stack of our own, and every problem is an [`MachineImportError`]
+//! with its place. A merely odd input comes back as a [`ProfileNote`] beside the profile.
 
 mod clusters;
 pub mod core_to_core;
@@ -27,11 +27,11 @@ mod note;
 pub mod quantisation;
 mod round_trip;
 
-pub use error::ImportError;
+pub use error::MachineImportError;
 pub use format::Format;
 use marry::name_rows;
 pub use marry::{Rows, marry};
-pub use note::Note;
+pub use note::ProfileNote;
 
 use crate::document::Position;
 use crate::machine::{CoreDistance, Description, Matrix, Origin, OriginKind, Profile, Topology};
@@ -61,14 +61,14 @@ pub struct Imported {
     /// The machine that the file describes.
     pub profile: Profile,
     /// Notes for users of the profile.
-    pub notes: Vec<Note>,
+    pub notes: Vec<ProfileNote>,
 }
 
 /// Reads a file of any kind known here; see [`read_with`].
 ///
 /// # Errors
 /// The same errors as [`read_with`].
-pub fn read(bytes: &[u8], name: &str, date: Option<&str>) -> Result<Profile, ImportError> {
+pub fn read(bytes: &[u8], name: &str, date: Option<&str>) -> Result<Profile, MachineImportError> {
     read_with(bytes, name, date, &ImportOptions::default()).map(|imported| imported.profile)
 }
 
@@ -85,13 +85,13 @@ pub fn read(bytes: &[u8], name: &str, date: Option<&str>) -> Result<Profile, Imp
 /// ```
 ///
 /// # Errors
-/// [`ImportError`] with the problem, its place and the remedy.
+/// [`MachineImportError`] with the problem, its place and the remedy.
 pub fn read_with(
     bytes: &[u8],
     name: &str,
     date: Option<&str>,
     options: &ImportOptions,
-) -> Result<Imported, ImportError> {
+) -> Result<Imported, MachineImportError> {
     if let Some(packed) = foreign::packed(bytes) {
         return Err(packed);
     }
@@ -101,7 +101,7 @@ pub fn read_with(
     if let Some(foreign) = foreign::recognised(text) {
         return Err(foreign);
     }
-    let mut imported = match Format::recognise(text, name).ok_or(ImportError::Unknown)? {
+    let mut imported = match Format::recognise(text, name).ok_or(MachineImportError::Unknown)? {
         Format::Profile => Imported { profile: Profile::from_json(text)?, notes: Vec::new() },
         Format::Description => {
             Imported { profile: Description::from_toml(text)?.to_profile(), notes: Vec::new() }
@@ -118,15 +118,18 @@ pub fn read_with(
 /// A profile of any other origin with the facts that the user has added.
 ///
 /// # Errors
-/// [`ImportError`]: they do not fit the profile.
-pub fn with_facts(profile: Profile, options: &ImportOptions) -> Result<Profile, ImportError> {
+/// [`MachineImportError`]: they do not fit the profile.
+pub fn with_facts(
+    profile: Profile,
+    options: &ImportOptions,
+) -> Result<Profile, MachineImportError> {
     let mut imported = Imported { profile, notes: Vec::new() };
     add(&mut imported, options)?;
     Ok(imported.profile)
 }
 
 /// The facts that the user has added.
-fn add(imported: &mut Imported, options: &ImportOptions) -> Result<(), ImportError> {
+fn add(imported: &mut Imported, options: &ImportOptions) -> Result<(), MachineImportError> {
     if let Some(cpus) = &options.cpus {
         name_rows(&mut imported.profile, &cpus.0)?;
     }
@@ -136,20 +139,20 @@ fn add(imported: &mut Imported, options: &ImportOptions) -> Result<(), ImportErr
     }
     // A user who names the rows need not be told that they were counted.
     let is_explained = options.cpus.is_some() || options.topology.is_some();
-    imported.notes.retain(|note| !is_explained || !matches!(note, Note::RowsInOrder { .. }));
+    imported.notes.retain(|note| !is_explained || !matches!(note, ProfileNote::RowsInOrder { .. }));
     Ok(())
 }
 
-fn text_of(bytes: &[u8]) -> Result<&str, ImportError> {
+fn text_of(bytes: &[u8]) -> Result<&str, MachineImportError> {
     if bytes.len() > MAX_FILE_BYTES {
-        return Err(ImportError::TooLarge { bytes: bytes.len() });
+        return Err(MachineImportError::TooLarge { bytes: bytes.len() });
     }
     // A byte-order mark, which some editors write.
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let text = std::str::from_utf8(bytes).map_err(|error| ImportError::NotText {
+    let text = std::str::from_utf8(bytes).map_err(|error| MachineImportError::NotText {
         place: Position::of(bytes, error.valid_up_to()),
     })?;
-    if text.trim().is_empty() { Err(ImportError::Empty) } else { Ok(text) }
+    if text.trim().is_empty() { Err(MachineImportError::Empty) } else { Ok(text) }
 }
 
 /// The facts about a file besides its text.

@@ -6,7 +6,7 @@ use std::fmt;
 /// A fact about an imported file that did not stop the import, but that users of the figures should
 /// know.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Note {
+pub enum ProfileNote {
     /// The figures fall on multiples of a clock step too coarse for them.
     Quantised {
         /// The step, round trip.
@@ -49,22 +49,22 @@ pub enum Note {
     },
 }
 
-impl fmt::Display for Note {
+impl fmt::Display for ProfileNote {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Note::Quantised { step_ns } => write!(
+            ProfileNote::Quantised { step_ns } => write!(
                 out,
                 "the figures fall on multiples of {step_ns:.1} ns (round trip), a coarse clock's \
                  step: smaller differences mean nothing; measure again with a finer clock"
             ),
-            Note::AssumedFrequency { frequency_hz } => write!(
+            ProfileNote::AssumedFrequency { frequency_hz } => write!(
                 out,
                 "the file counts cycles and does not say how long one is: {:.1} GHz was assumed, \
                  so only ratios can be trusted; give the processor's nominal frequency with \
                  --frequency",
                 frequency_hz / 1e9
             ),
-            Note::Asymmetric { pairs, worst } => write!(
+            ProfileNote::Asymmetric { pairs, worst } => write!(
                 out,
                 "{pairs} {differ} by direction, the worst by {:.0} % of its round trip: there and \
                  back were added",
@@ -72,25 +72,25 @@ impl fmt::Display for Note {
                 pairs = counted(pairs, "pair"),
                 differ = agreeing(*pairs, "differs", "differ")
             ),
-            Note::RowsInOrder { rows } => write!(
+            ProfileNote::RowsInOrder { rows } => write!(
                 out,
                 "the rows have no CPU numbers and were taken for CPUs 0-{}; if the measurement \
                  left CPUs out, name those of the rows with --cpus LIST",
                 rows.saturating_sub(1)
             ),
-            Note::Unknown { pairs } => {
+            ProfileNote::Unknown { pairs } => {
                 write!(
                     out,
                     "no figure for {pairs}, unknown from here on",
                     pairs = counted(pairs, "pair")
                 )
             }
-            Note::Contradiction { left_out, earlier } => write!(
+            ProfileNote::Contradiction { left_out, earlier } => write!(
                 out,
                 "the files contradict each other: the {left_out} and the {earlier} overlap; the \
                  first one was left out"
             ),
-            Note::ForeignDistances { name } => write!(
+            ProfileNote::ForeignDistances { name } => write!(
                 out,
                 "the distances '{name}' between PUs were left out: their unit is not known; only \
                  picoseconds as Seatmap exports them are read"
@@ -105,9 +105,9 @@ mod tests {
 
     #[test]
     fn says_what_to_do() {
-        let note = Note::AssumedFrequency { frequency_hz: 2.5e9 };
+        let note = ProfileNote::AssumedFrequency { frequency_hz: 2.5e9 };
         insta::assert_snapshot!(note, @"the file counts cycles and does not say how long one is: 2.5 GHz was assumed, so only ratios can be trusted; give the processor's nominal frequency with --frequency");
-        let note = Note::Asymmetric { pairs: 3, worst: 0.25 };
+        let note = ProfileNote::Asymmetric { pairs: 3, worst: 0.25 };
         insta::assert_snapshot!(note, @"3 pairs differ by direction, the worst by 25 % of its round trip: there and back were added");
     }
 }

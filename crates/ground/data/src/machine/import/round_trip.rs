@@ -1,6 +1,6 @@
 //! One-way figures, one for each direction of each pair, turned into core distances.
 
-use super::Note;
+use super::ProfileNote;
 use crate::machine::Matrix;
 use crate::machine::nanoseconds::MAX_ROUND_TRIP_NS;
 
@@ -15,7 +15,10 @@ const EQUAL_SHARE: f64 = 1e-6;
 ///
 /// A round trip goes once each way, so the two directions add up; a direction that is missing is
 /// taken to be as long as the other, which is how a lower triangle becomes a whole matrix.
-pub(super) fn from_one_way(n: usize, one_way: impl Fn(usize, usize) -> f64) -> (Matrix, Vec<Note>) {
+pub(super) fn from_one_way(
+    n: usize,
+    one_way: impl Fn(usize, usize) -> f64,
+) -> (Matrix, Vec<ProfileNote>) {
     let mut matrix = Matrix::filled(n, 0.0);
     let mut unknown = 0;
     let mut asymmetric = 0;
@@ -36,8 +39,9 @@ pub(super) fn from_one_way(n: usize, one_way: impl Fn(usize, usize) -> f64) -> (
         worst = worst.max(difference);
         matrix.set_both(i, j, sum);
     }
-    let unknown = (unknown > 0).then_some(Note::Unknown { pairs: unknown });
-    let asymmetric = (asymmetric > 0).then_some(Note::Asymmetric { pairs: asymmetric, worst });
+    let unknown = (unknown > 0).then_some(ProfileNote::Unknown { pairs: unknown });
+    let asymmetric =
+        (asymmetric > 0).then_some(ProfileNote::Asymmetric { pairs: asymmetric, worst });
     (matrix, unknown.into_iter().chain(asymmetric).collect())
 }
 
@@ -55,6 +59,9 @@ mod tests {
         let (matrix, notes) = from_one_way(3, |i, j| cells[i][j]);
         assert_eq!((matrix[(0, 1)], matrix[(1, 0)], matrix[(2, 1)]), (40.0, 40.0, 14.0));
         assert!(matrix[(2, 0)].is_nan());
-        assert_eq!(notes, [Note::Unknown { pairs: 1 }, Note::Asymmetric { pairs: 1, worst: 0.5 }]);
+        assert_eq!(
+            notes,
+            [ProfileNote::Unknown { pairs: 1 }, ProfileNote::Asymmetric { pairs: 1, worst: 0.5 }]
+        );
     }
 }

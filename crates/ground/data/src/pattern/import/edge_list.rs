@@ -6,10 +6,10 @@
 //! gaps. A pair may stand in several rows,
 //! as in a log of messages: they are added up.
 
-use super::entries::{Entries, amount};
+use super::entries::{ImportedEntries, amount};
 use super::error::FEWER_TASKS;
-use super::rows::{Field, Row, rows};
-use super::{ImportError, Imported, Note};
+use super::rows::{CsvField, CsvRow, rows};
+use super::{Imported, PatternImportError, PatternNote};
 use crate::pattern::pattern::{MAX_TASKS, tasks_problem};
 use crate::pattern::words::quoted;
 use crate::pattern::{Edge, Pattern};
@@ -62,12 +62,12 @@ enum Tasks {
 /// Reads the text of such a file.
 ///
 /// # Errors
-/// [`ImportError::Malformed`] for a file that is not such a list.
-pub(super) fn read(text: &str, name: &str) -> Result<Imported, ImportError> {
+/// [`PatternImportError::Malformed`] for a file that is not such a list.
+pub(super) fn read(text: &str, name: &str) -> Result<Imported, PatternImportError> {
     let mut rows = rows(text);
-    let head = rows.next().ok_or(ImportError::Empty)??;
+    let head = rows.next().ok_or(PatternImportError::Empty)??;
     let columns = columns(&head)?;
-    let mut entries = Entries::default();
+    let mut entries = ImportedEntries::default();
     let mut tasks = Tasks::Open;
     for row in rows {
         let row = row?;
@@ -77,7 +77,11 @@ pub(super) fn read(text: &str, name: &str) -> Result<Imported, ImportError> {
     let (count, names, note) = tasks.finish();
     // A head alone may be a file that was cut off.
     if count == 0 {
-        return Err(ImportError::new(head.end, "there is not one edge in the list", COLUMNS));
+        return Err(PatternImportError::new(
+            head.end,
+            "there is not one edge in the list",
+            COLUMNS,
+        ));
     }
     let mut imported = entries.pattern(name, count);
     imported.pattern.names = names;
@@ -88,7 +92,7 @@ pub(super) fn read(text: &str, name: &str) -> Result<Imported, ImportError> {
 
 /// Leaves out the numbers that no edge has, where those are most of many; the tasks are named by
 /// their numbers.
-fn compact(pattern: &mut Pattern) -> Option<Note> {
+fn compact(pattern: &mut Pattern) -> Option<PatternNote> {
     let of = pattern.tasks;
     if of <= SPARSE_FROM || !pattern.names.is_empty() {
         return None;
@@ -105,15 +109,15 @@ fn compact(pattern: &mut Pattern) -> Option<Note> {
     }
     pattern.tasks = used.len();
     pattern.names = used.iter().map(usize::to_string).collect();
-    Some(Note::Sparse { used: used.len(), last: of - 1 })
+    Some(PatternNote::Sparse { used: used.len(), last: of - 1 })
 }
 
-fn columns(head: &Row) -> Result<Columns, ImportError> {
+fn columns(head: &CsvRow) -> Result<Columns, PatternImportError> {
     let known = ["from", "to", "bytes", "messages"].map(|word| column(head, word));
     // A name that stands twice counts the first time, and is odd the second.
     let odd = (0..head.fields.len()).find(|at| !known.contains(&Some(*at)));
     if let Some(field) = odd.map(|at| &head.fields[at]) {
-        return Err(ImportError::new(
+        return Err(PatternImportError::new(
             field.place,
             format!("{} is one column too many", quoted(&field.text)),
             COLUMNS,
@@ -128,16 +132,17 @@ fn columns(head: &Row) -> Result<Columns, ImportError> {
     })
 }
 
-fn column(head: &Row, word: &str) -> Option<usize> {
+fn column(head: &CsvRow, word: &str) -> Option<usize> {
     head.fields.iter().position(|field| field.is(word))
 }
 
-fn needed_column(head: &Row, word: &str) -> Result<usize, ImportError> {
-    column(head, word)
-        .ok_or_else(|| ImportError::new(head.end, format!("there is no column '{word}'"), COLUMNS))
+fn needed_column(head: &CsvRow, word: &str) -> Result<usize, PatternImportError> {
+    column(head, word).ok_or_else(|| {
+        PatternImportError::new(head.end, format!("there is no column '{word}'"), COLUMNS)
+    })
 }
 
-fn edge(row: &Row, columns: &Columns, tasks: &mut Tasks) -> Result<Edge, ImportError> {
+fn edge(row: &CsvRow, columns: &Columns, tasks: &mut Tasks) -> Result<Edge, PatternImportError> {
     if row.fields.len() != columns.count {
         let place = row.fields.get(columns.count).map_or(row.end, |field| field.place);
         let problem = format!(
@@ -145,7 +150,7 @@ fn edge(row: &Row, columns: &Columns, tasks: &mut Tasks) -> Result<Edge, ImportE
             counted(row.fields.len(), "field"),
             counted(columns.count, "column")
         );
-        return Err(ImportError::new(place, problem, ROWS));
+        return Err(PatternImportError::new(place, problem, ROWS));
     }
     Ok(Edge {
         from: tasks.number(&row.fields[columns.from])?,
@@ -155,15 +160,16 @@ fn edge(row: &Row, columns: &Columns, tasks: &mut Tasks) -> Result<Edge, ImportE
     })
 }
 
-fn figure(row: &Row, at: usize) -> Result<f64, ImportError> {
+fn figure(row: &CsvRow, at: usize) -> Result<f64, PatternImportError> {
     let field = &row.fields[at];
-    amount(&field.text).map_err(|problem| ImportError::new(field.place, problem, AMOUNTS))
+    amount(&field.text).map_err(|problem| PatternImportError::new(field.place, problem, AMOUNTS))
 }
 
 impl Tasks {
     /// The number of the task that a field names.
-    fn number(&mut self, field: &Field) -> Result<usize, ImportError> {
-        let wrong = |problem: String, remedy| Err(ImportError::new(field.place, problem, remedy));
+    fn number(&mut self, field: &CsvField) -> Result<usize, PatternImportError> {
+        let wrong =
+            |problem: String, remedy| Err(PatternImportError::new(field.place, problem, remedy));
         let number = field.text.parse::<usize>();
         // A fraction is neither the number of a task nor a name.
         if field.text.is_empty() || (number.is_err() && !field.is_word()) {
@@ -203,11 +209,11 @@ impl Tasks {
     }
 
     /// The number of tasks, their names, and a note where the numbers do not begin at 0.
-    fn finish(self) -> (usize, Vec<String>, Option<Note>) {
+    fn finish(self) -> (usize, Vec<String>, Option<PatternNote>) {
         match self {
             Tasks::Open => (0, Vec::new(), None),
             Tasks::Numbers { count, least } => {
-                (count, Vec::new(), (least > 0).then_some(Note::FromOne))
+                (count, Vec::new(), (least > 0).then_some(PatternNote::FromOne))
             }
             Tasks::Names(names) => {
                 // The map has lost the order of the names.

@@ -1,6 +1,6 @@
 //! The entries that importers collect.
 
-use super::{ImportError, Imported, Note};
+use super::{Imported, PatternImportError, PatternNote};
 use crate::document::Position;
 use crate::document::decimal_number;
 use crate::pattern::edge::{MAX_AMOUNT, gather, is_amount};
@@ -12,15 +12,15 @@ const SMALLER: &str = "leave out what hardly counts";
 
 /// The entries of a matrix or list so far.
 #[derive(Debug, Default)]
-pub(super) struct Entries {
+pub(super) struct ImportedEntries {
     edges: Vec<Edge>,
     to_itself: usize,
 }
 
-impl Entries {
+impl ImportedEntries {
     /// Adds an entry. An entry of no data at all is skipped, and one from a task to itself is only
     /// counted.
-    pub(super) fn add(&mut self, place: Position, edge: Edge) -> Result<(), ImportError> {
+    pub(super) fn add(&mut self, place: Position, edge: Edge) -> Result<(), PatternImportError> {
         let is_something = edge.bytes > 0.0 || edge.messages > 0.0;
         self.to_itself += usize::from(is_something && edge.from == edge.to);
         if is_something && edge.from != edge.to {
@@ -31,10 +31,10 @@ impl Entries {
     }
 
     /// Lists may name a pair of tasks many times over: only pairs are counted.
-    fn condense(&mut self, place: Position) -> Result<(), ImportError> {
+    fn condense(&mut self, place: Position) -> Result<(), PatternImportError> {
         gather(&mut self.edges);
         if self.edges.len() > MAX_EDGES {
-            Err(ImportError::new(place, format!("more than {MAX_EDGES} edges"), SMALLER))
+            Err(PatternImportError::new(place, format!("more than {MAX_EDGES} edges"), SMALLER))
         } else {
             Ok(())
         }
@@ -42,7 +42,8 @@ impl Entries {
 
     /// The pattern of all entries.
     pub(super) fn pattern(self, name: &str, tasks: usize) -> Imported {
-        let notes = (self.to_itself > 0).then_some(Note::ToItself { entries: self.to_itself });
+        let notes =
+            (self.to_itself > 0).then_some(PatternNote::ToItself { entries: self.to_itself });
         Imported {
             pattern: Pattern::gathered(name, tasks, self.edges),
             notes: notes.into_iter().collect(),

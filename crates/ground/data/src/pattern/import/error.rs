@@ -9,7 +9,7 @@ pub(super) const FEWER_TASKS: &str = "merge tasks that stay together anyway";
 
 /// The reason why a file cannot be imported as a pattern: the problem, its place, and what to do.
 #[derive(Debug, thiserror::Error)]
-pub enum ImportError {
+pub enum PatternImportError {
     /// The file holds only white space.
     #[error("the file is empty; make it anew")]
     Empty,
@@ -65,8 +65,8 @@ pub enum ImportError {
     Qaplib(#[from] QaplibError),
 }
 
-impl ImportError {
+impl PatternImportError {
     pub(super) fn new(place: Position, problem: impl Into<String>, remedy: &'static str) -> Self {
-        ImportError::Malformed { place, problem: problem.into(), remedy }
+        PatternImportError::Malformed { place, problem: problem.into(), remedy }
     }
 }

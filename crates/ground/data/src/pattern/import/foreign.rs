@@ -4,7 +4,7 @@
 //! A graph of processes exists in many formats. A person who gives one of these is told which it is
 //! and what makes a list of edges of it, and not that a word on some line is not a number.
 
-use super::ImportError;
+use super::PatternImportError;
 
 /// The start of a file in which its format is looked for.
 const HEAD_BYTES: usize = 4096;
@@ -37,11 +37,11 @@ fn networkx(reader: &str) -> String {
 }
 
 /// The error that names the format of a file that is not read, if it is a known one.
-pub(super) fn recognised(bytes: &[u8]) -> Option<ImportError> {
+pub(super) fn recognised(bytes: &[u8]) -> Option<PatternImportError> {
     let head = &bytes[..bytes.len().min(HEAD_BYTES)];
     // The cut may fall inside a character.
     let (format, remedy) = binary(head).or_else(|| text(&String::from_utf8_lossy(head)))?;
-    Some(ImportError::Foreign { format, remedy })
+    Some(PatternImportError::Foreign { format, remedy })
 }
 
 /// Formats that begin with bytes of their own (file(1) has the same numbers).

@@ -5,9 +5,9 @@
 //! a bare pattern (each entry is one byte); general or symmetric. A symmetric file holds the lower
 //! triangle only.
 
-use super::entries::{Entries, amount};
+use super::entries::{ImportedEntries, amount};
 use super::error::FEWER_TASKS;
-use super::{ImportError, Imported};
+use super::{Imported, PatternImportError};
 use crate::document::Position;
 use crate::document::whole_number;
 use crate::pattern::Edge;
@@ -48,16 +48,16 @@ struct Header {
 /// Reads the text of such a file.
 ///
 /// # Errors
-/// [`ImportError::Malformed`] for a file that is not such a matrix, or whose matrix is not a
+/// [`PatternImportError::Malformed`] for a file that is not such a matrix, or whose matrix is not a
 /// pattern.
-pub(super) fn read(text: &str, name: &str) -> Result<Imported, ImportError> {
+pub(super) fn read(text: &str, name: &str) -> Result<Imported, PatternImportError> {
     let mut lines = text
         .lines()
         .enumerate()
         .map(|(at, line)| (at + 1, line))
         .filter(|(_, line)| !line.trim_start().starts_with('%') && !line.trim().is_empty());
     let header = header(text, lines.next())?;
-    let mut matrix = Matrix { entries: Entries::default(), header };
+    let mut matrix = Matrix { entries: ImportedEntries::default(), header };
     match matrix.header.entries {
         Some(count) => matrix.coordinates(text, count, lines)?,
         None => matrix.array(text, lines.flat_map(|(at, line)| words_of_line(at, line)))?,
@@ -65,7 +65,7 @@ pub(super) fn read(text: &str, name: &str) -> Result<Imported, ImportError> {
     Ok(matrix.entries.pattern(name, matrix.header.n))
 }
 
-fn header(text: &str, sizes: Option<(usize, &str)>) -> Result<Header, ImportError> {
+fn header(text: &str, sizes: Option<(usize, &str)>) -> Result<Header, PatternImportError> {
     let (at, first) =
         text.lines().enumerate().find(|(_, line)| !line.trim().is_empty()).unwrap_or((0, ""));
     let words: Vec<(Position, String)> = words_of_line(at + 1, first)
@@ -75,14 +75,14 @@ fn header(text: &str, sizes: Option<(usize, &str)>) -> Result<Header, ImportErro
         match words.get(at) {
             Some((_, word)) if known.contains(&word.as_str()) => {}
             Some((place, word)) => {
-                return Err(ImportError::new(
+                return Err(PatternImportError::new(
                     *place,
                     format!("{} is not read", quoted(word)),
                     HEADER,
                 ));
             }
             None => {
-                return Err(ImportError::new(
+                return Err(PatternImportError::new(
                     Position::end(first),
                     "the first line ends too early",
                     HEADER,
@@ -92,7 +92,7 @@ fn header(text: &str, sizes: Option<(usize, &str)>) -> Result<Header, ImportErro
     }
     // The format forbids it (Boisvert et al. 1996, "The Matrix Market Exchange Formats").
     if has_word(&words, "array") && has_word(&words, "pattern") {
-        return Err(ImportError::new(
+        return Err(PatternImportError::new(
             words[3].0,
             "an array is made of amounts, and a pattern has none",
             HEADER,
@@ -116,9 +116,9 @@ fn sizes(
     text: &str,
     line: Option<(usize, &str)>,
     sparse: bool,
-) -> Result<(usize, Option<usize>), ImportError> {
+) -> Result<(usize, Option<usize>), PatternImportError> {
     let Some((at, line)) = line else {
-        return Err(ImportError::new(
+        return Err(PatternImportError::new(
             Position::end(text),
             "the line with the sizes is missing",
             SIZES,
@@ -126,9 +126,11 @@ fn sizes(
     };
     let numbers = words_of_line(at, line).map(|(place, word)| match whole_number::<usize>(word) {
         Some(number) => Ok(number),
-        None => Err(ImportError::new(place, format!("{} is not a size", quoted(word)), SIZES)),
+        None => {
+            Err(PatternImportError::new(place, format!("{} is not a size", quoted(word)), SIZES))
+        }
     });
-    let numbers = numbers.collect::<Result<Vec<usize>, ImportError>>()?;
+    let numbers = numbers.collect::<Result<Vec<usize>, PatternImportError>>()?;
     let (rows, columns, entries) = match numbers[..] {
         [rows, columns] if !sparse => (rows, columns, None),
         [rows, columns, entries] if sparse => (rows, columns, Some(entries)),
@@ -143,7 +145,7 @@ fn sizes(
                 counted(columns, "column")
             ),
         ),
-        _ if !(1..=MAX_TASKS).contains(&rows) => Err(ImportError::new(
+        _ if !(1..=MAX_TASKS).contains(&rows) => Err(PatternImportError::new(
             Position { line: at, column: 1 },
             tasks_problem(rows),
             FEWER_TASKS,
@@ -152,14 +154,14 @@ fn sizes(
     }
 }
 
-fn wrong_sizes(at: usize, problem: String) -> Result<(usize, Option<usize>), ImportError> {
-    Err(ImportError::new(Position { line: at, column: 1 }, problem, SIZES))
+fn wrong_sizes(at: usize, problem: String) -> Result<(usize, Option<usize>), PatternImportError> {
+    Err(PatternImportError::new(Position { line: at, column: 1 }, problem, SIZES))
 }
 
 /// A matrix in the making.
 struct Matrix {
     header: Header,
-    entries: Entries,
+    entries: ImportedEntries,
 }
 
 impl Matrix {
@@ -168,7 +170,7 @@ impl Matrix {
         text: &str,
         promised: usize,
         lines: impl Iterator<Item = (usize, &'a str)>,
-    ) -> Result<(), ImportError> {
+    ) -> Result<(), PatternImportError> {
         let mut count = 0;
         for (at, line) in lines {
             let words: Vec<(Position, &str)> = words_of_line(at, line).collect();
@@ -178,16 +180,22 @@ impl Matrix {
                 ([from, to, value], false) => {
                     (self.index(from)?, self.index(to)?, self.amount(value)?)
                 }
-                _ => return Err(ImportError::new(place, counted(words.len(), "word"), ENTRIES)),
+                _ => {
+                    return Err(PatternImportError::new(
+                        place,
+                        counted(words.len(), "word"),
+                        ENTRIES,
+                    ));
+                }
             };
             // Such a file would count the pair twice.
             if self.header.is_symmetric && from < to {
-                return Err(ImportError::new(place, "an entry above the diagonal", LOWER));
+                return Err(PatternImportError::new(place, "an entry above the diagonal", LOWER));
             }
             count += 1;
             // At each entry, before it is kept: the header says how much memory the file may take.
             if count > promised {
-                return Err(ImportError::new(
+                return Err(PatternImportError::new(
                     place,
                     format!("more entries than the {promised} of the header"),
                     SIZES,
@@ -202,7 +210,7 @@ impl Matrix {
         &mut self,
         text: &str,
         words: impl Iterator<Item = (Position, &'a str)>,
-    ) -> Result<(), ImportError> {
+    ) -> Result<(), PatternImportError> {
         let n = self.header.n;
         let is_symmetric = self.header.is_symmetric;
         // The format goes column by column, and from the diagonal down where the matrix is
@@ -212,7 +220,7 @@ impl Matrix {
         let mut count = 0;
         for (place, word) in words {
             let Some((from, to)) = cells.next() else {
-                return Err(ImportError::new(place, "more amounts than cells", CELLS));
+                return Err(PatternImportError::new(place, "more amounts than cells", CELLS));
             };
             let bytes = self.amount(&(place, word))?;
             self.add(place, from, to, bytes)?;
@@ -227,11 +235,11 @@ impl Matrix {
         count: usize,
         promised: usize,
         remedy: &'static str,
-    ) -> Result<(), ImportError> {
+    ) -> Result<(), PatternImportError> {
         if count == promised {
             Ok(())
         } else {
-            Err(ImportError::new(
+            Err(PatternImportError::new(
                 Position::end(text),
                 format!("the file ends after {count} of {}", counted(promised, "entry")),
                 remedy,
@@ -245,7 +253,7 @@ impl Matrix {
         from: usize,
         to: usize,
         bytes: f64,
-    ) -> Result<(), ImportError> {
+    ) -> Result<(), PatternImportError> {
         // A cell of 0 stands for silence.
         let messages = f64::from(u8::from(bytes > 0.0));
         // The file has the lower half of a symmetric matrix only; the diagonal stands there once.
@@ -255,20 +263,24 @@ impl Matrix {
         self.entries.add(place, Edge { from, to, bytes, messages })
     }
 
-    fn index(&self, (place, word): &(Position, &str)) -> Result<usize, ImportError> {
+    fn index(&self, (place, word): &(Position, &str)) -> Result<usize, PatternImportError> {
         let n = self.header.n;
         let index = whole_number::<usize>(word).filter(|index| (1..=n).contains(index));
         index.map(|index| index - 1).ok_or_else(|| {
-            ImportError::new(*place, format!("{} is not between 1 and {n}", quoted(word)), ENTRIES)
+            PatternImportError::new(
+                *place,
+                format!("{} is not between 1 and {n}", quoted(word)),
+                ENTRIES,
+            )
         })
     }
 
-    fn amount(&self, (place, word): &(Position, &str)) -> Result<f64, ImportError> {
+    fn amount(&self, (place, word): &(Position, &str)) -> Result<f64, PatternImportError> {
         match amount(word) {
-            Ok(number) if self.header.is_whole && number.fract() != 0.0 => {
-                Err(ImportError::new(*place, format!("{} is not whole", quoted(word)), HEADER))
-            }
-            read => read.map_err(|problem| ImportError::new(*place, problem, ENTRIES)),
+            Ok(number) if self.header.is_whole && number.fract() != 0.0 => Err(
+                PatternImportError::new(*place, format!("{} is not whole", quoted(word)), HEADER),
+            ),
+            read => read.map_err(|problem| PatternImportError::new(*place, problem, ENTRIES)),
         }
     }
 }

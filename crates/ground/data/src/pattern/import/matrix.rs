@@ -3,10 +3,10 @@
 //! With or without a line of names above, with or without a column of names before; names of rows
 //! and columns are in the same order. A file that could be something else is refused.
 
-use super::entries::{Entries, amount};
+use super::entries::{ImportedEntries, amount};
 use super::error::FEWER_TASKS;
-use super::rows::{self, Field, Row, rows};
-use super::{ImportError, Imported};
+use super::rows::{self, CsvField, CsvRow, rows};
+use super::{Imported, PatternImportError};
 use crate::document::Position;
 use crate::pattern::Edge;
 use crate::pattern::pattern::{MAX_TASKS, tasks_problem};
@@ -50,10 +50,10 @@ struct Doubt {
 /// Reads the text of such a file.
 ///
 /// # Errors
-/// [`ImportError::Malformed`] for a file that is not a square matrix of amounts.
-pub(super) fn read(text: &str, name: &str) -> Result<Imported, ImportError> {
+/// [`PatternImportError::Malformed`] for a file that is not a square matrix of amounts.
+pub(super) fn read(text: &str, name: &str) -> Result<Imported, PatternImportError> {
     let mut shape = shape(text)?;
-    let mut entries = Entries::default();
+    let mut entries = ImportedEntries::default();
     let mut doubt = Doubt { like_edges: true, to_itself: false, empty_diagonal: true, empty: true };
     for (from, row) in rows(text).skip(usize::from(shape.has_head)).enumerate() {
         let row = row?;
@@ -61,7 +61,7 @@ pub(super) fn read(text: &str, name: &str) -> Result<Imported, ImportError> {
         doubt.see(from, cells);
         for (to, field) in cells.iter().enumerate().filter(|(_, field)| !field.text.is_empty()) {
             let bytes = amount(&field.text)
-                .map_err(|problem| ImportError::new(field.place, problem, CELLS))?;
+                .map_err(|problem| PatternImportError::new(field.place, problem, CELLS))?;
             entries.add(
                 field.place,
                 Edge { from, to, bytes, messages: f64::from(u8::from(bytes > 0.0)) },
@@ -74,13 +74,15 @@ pub(super) fn read(text: &str, name: &str) -> Result<Imported, ImportError> {
     Ok(imported)
 }
 
-fn shape(text: &str) -> Result<Shape, ImportError> {
+fn shape(text: &str) -> Result<Shape, PatternImportError> {
     let mut rows = rows(text);
-    let first = rows.next().ok_or(ImportError::Empty)??;
+    let first = rows.next().ok_or(PatternImportError::Empty)??;
     // The first row may lack the corner; the second is as wide as all others.
     let width = rows.next().transpose()?.map_or(0, |second| second.fields.len());
     let count = rows::count(text);
-    let Some((corner, rest)) = first.fields.split_first() else { return Err(ImportError::Empty) };
+    let Some((corner, rest)) = first.fields.split_first() else {
+        return Err(PatternImportError::Empty);
+    };
     let start = corner.place;
     let none = Shape {
         start,
@@ -93,7 +95,7 @@ fn shape(text: &str) -> Result<Shape, ImportError> {
     let shape = if !corner.text.is_empty() && !corner.is_word() {
         // A number in the corner is a cell, so that nothing is named.
         none
-    } else if rest.iter().any(Field::is_word) {
+    } else if rest.iter().any(CsvField::is_word) {
         let has_labels = width == count;
         Shape {
             n: count - 1,
@@ -109,24 +111,24 @@ fn shape(text: &str) -> Result<Shape, ImportError> {
         let names_are_numbers = corner.text.is_empty();
         Shape { n: count - 1, has_head: true, has_labels: true, names, names_are_numbers, ..none }
     } else {
-        return Err(ImportError::new(start, "the first cell holds no number", CORNER));
+        return Err(PatternImportError::new(start, "the first cell holds no number", CORNER));
     };
     match shape.n {
-        0 => Err(ImportError::Unknown),
-        n if n > MAX_TASKS => Err(ImportError::new(start, tasks_problem(n), FEWER_TASKS)),
+        0 => Err(PatternImportError::Unknown),
+        n if n > MAX_TASKS => Err(PatternImportError::new(start, tasks_problem(n), FEWER_TASKS)),
         _ => Ok(shape),
     }
 }
 
 /// The names in the first line; with labels below, its first field may stand above them.
-fn names(head: &Row, n: usize, has_labels: bool) -> Result<Vec<String>, ImportError> {
+fn names(head: &CsvRow, n: usize, has_labels: bool) -> Result<Vec<String>, PatternImportError> {
     let skipped = usize::from(has_labels && head.fields.len() == n + 1);
     let names: Vec<String> =
         head.fields.iter().skip(skipped).map(|field| field.text.to_string()).collect();
     if names.len() == n {
         Ok(names)
     } else {
-        Err(ImportError::new(
+        Err(PatternImportError::new(
             head.end,
             format!(
                 "{} above {n}",
@@ -139,13 +141,13 @@ fn names(head: &Row, n: usize, has_labels: bool) -> Result<Vec<String>, ImportEr
 }
 
 /// Names that only count the tasks, from 0 or 1, as programs write them that know no names.
-fn counted(fields: &[Field]) -> Option<Vec<String>> {
+fn counted(fields: &[CsvField]) -> Option<Vec<String>> {
     // Tools of C count tasks from 0, those of Fortran and MATLAB from 1.
     (count_from(fields, 0) || count_from(fields, 1))
         .then(|| fields.iter().map(|field| field.text.to_string()).collect())
 }
 
-fn count_from(fields: &[Field], first: usize) -> bool {
+fn count_from(fields: &[CsvField], first: usize) -> bool {
     fields.iter().enumerate().all(|(at, field)| field.text == (at + first).to_string())
 }
 
@@ -155,13 +157,13 @@ impl Shape {
     fn cells<'a, 'b>(
         &mut self,
         from: usize,
-        row: &'b Row<'a>,
-    ) -> Result<&'b [Field<'a>], ImportError> {
+        row: &'b CsvRow<'a>,
+    ) -> Result<&'b [CsvField<'a>], PatternImportError> {
         let before = usize::from(self.has_labels);
         if row.fields.len() != self.n + before {
             let place = row.fields.get(self.n + before).map_or(row.end, |field| field.place);
             let cells = row.fields.len().saturating_sub(before);
-            return Err(ImportError::new(
+            return Err(PatternImportError::new(
                 place,
                 format!(
                     "a row of length {cells} in a matrix of {}",
@@ -181,7 +183,7 @@ impl Shape {
                     quoted(&label.text),
                     quoted(column)
                 );
-                return Err(ImportError::new(label.place, problem, NAMES));
+                return Err(PatternImportError::new(label.place, problem, NAMES));
             }
         }
         Ok(&row.fields[before..])
@@ -189,7 +191,7 @@ impl Shape {
 }
 
 impl Doubt {
-    fn see(&mut self, from: usize, cells: &[Field]) {
+    fn see(&mut self, from: usize, cells: &[CsvField]) {
         let ends = cells
             .iter()
             .take(2)
@@ -202,22 +204,24 @@ impl Doubt {
         self.empty &= cells.iter().all(|cell| cell.text.is_empty());
     }
 
-    fn settle(&self, shape: &Shape) -> Result<(), ImportError> {
+    fn settle(&self, shape: &Shape) -> Result<(), PatternImportError> {
         // Each row holds from, to, bytes and perhaps messages.
         if self.like_edges && self.to_itself && !shape.has_labels && (shape.n == 3 || shape.n == 4)
         {
             // Plural: three or four.
             let problem =
                 format!("{0} rows of {0} numbers may be a matrix or a list of edges", shape.n);
-            return Err(ImportError::new(shape.start, problem, DIAGONAL));
+            return Err(PatternImportError::new(shape.start, problem, DIAGONAL));
         }
         match self {
-            Doubt { empty: true, .. } => Err(ImportError::Unknown),
-            Doubt { empty_diagonal: true, .. } if shape.names_are_numbers => Err(ImportError::new(
-                shape.start,
-                "the first line may be cells or the numbers of the tasks",
-                CORNER,
-            )),
+            Doubt { empty: true, .. } => Err(PatternImportError::Unknown),
+            Doubt { empty_diagonal: true, .. } if shape.names_are_numbers => {
+                Err(PatternImportError::new(
+                    shape.start,
+                    "the first line may be cells or the numbers of the tasks",
+                    CORNER,
+                ))
+            }
             _ => Ok(()),
         }
     }

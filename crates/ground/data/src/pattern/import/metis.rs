@@ -10,9 +10,9 @@
 //! An edge becomes one message each way of as many bytes as the edge weighs. The first weight of a
 //! vertex is the task's load.
 
-use super::entries::{Entries, amount};
+use super::entries::{ImportedEntries, amount};
 use super::error::FEWER_TASKS;
-use super::{ImportError, Imported, Note};
+use super::{Imported, PatternImportError, PatternNote};
 use crate::document::Position;
 use crate::document::whole_number;
 use crate::pattern::Edge;
@@ -92,8 +92,8 @@ fn is_comment(line: &str) -> bool {
 /// Reads the text of such a file.
 ///
 /// # Errors
-/// [`ImportError::Malformed`] for a file that is not such a graph.
-pub(super) fn read(text: &str, name: &str) -> Result<Imported, ImportError> {
+/// [`PatternImportError::Malformed`] for a file that is not such a graph.
+pub(super) fn read(text: &str, name: &str) -> Result<Imported, PatternImportError> {
     let mut lines = text
         .lines()
         .enumerate()
@@ -101,7 +101,7 @@ pub(super) fn read(text: &str, name: &str) -> Result<Imported, ImportError> {
         .filter(|(_, line)| !is_comment(line));
     let Some((at, first)) = lines.find(|(_, line)| !line.trim().is_empty()) else {
         let problem = "below the comments there is nothing".to_owned();
-        return Err(ImportError::new(Position::end(text), problem, HEADER));
+        return Err(PatternImportError::new(Position::end(text), problem, HEADER));
     };
     let header = header(at, first)?;
     let mut graph = Graph { header, ends: Vec::new(), loads: Vec::new(), is_numbered: true };
@@ -115,7 +115,7 @@ pub(super) fn read(text: &str, name: &str) -> Result<Imported, ImportError> {
                 "more lines than the {vertices} of the first line",
                 vertices = counted(vertices, "vertex")
             );
-            return Err(ImportError::new(Position { line: at, column: 1 }, problem, LINES));
+            return Err(PatternImportError::new(Position { line: at, column: 1 }, problem, LINES));
         }
         graph.line(vertices, at, line)?;
         vertices += 1;
@@ -125,16 +125,16 @@ pub(super) fn read(text: &str, name: &str) -> Result<Imported, ImportError> {
             "the file ends after {vertices} of {}",
             counted(graph.header.vertices, "vertex")
         );
-        return Err(ImportError::new(Position::end(text), problem, LINES));
+        return Err(PatternImportError::new(Position::end(text), problem, LINES));
     }
     graph.imported(name)
 }
 
-fn header(at: usize, line: &str) -> Result<Header, ImportError> {
+fn header(at: usize, line: &str) -> Result<Header, PatternImportError> {
     let words: Vec<(Position, &str)> = words_of_line(at, line).collect();
     let place = words.first().map_or(Position { line: at, column: 1 }, |(place, _)| *place);
     if !(2..=4).contains(&words.len()) {
-        return Err(ImportError::new(
+        return Err(PatternImportError::new(
             place,
             format!("a first line of length {}", words.len()),
             HEADER,
@@ -143,7 +143,7 @@ fn header(at: usize, line: &str) -> Result<Header, ImportError> {
     let vertices = number(&words[0])?;
     let edges = number(&words[1])?;
     if !(1..=MAX_TASKS).contains(&vertices) {
-        return Err(ImportError::new(place, tasks_problem(vertices), FEWER_TASKS));
+        return Err(PatternImportError::new(place, tasks_problem(vertices), FEWER_TASKS));
     }
     // Each edge of the file becomes two of the pattern.
     if edges > MAX_EDGES / 2 || edges > vertices * (vertices - 1) / 2 {
@@ -152,21 +152,25 @@ fn header(at: usize, line: &str) -> Result<Header, ImportError> {
             vertices = counted(vertices, "vertex"),
             edges = counted(edges, "edge")
         );
-        return Err(ImportError::new(words[1].0, problem, HEADER));
+        return Err(PatternImportError::new(words[1].0, problem, HEADER));
     }
     // Three digits from the right: edge weights, vertex weights, vertex sizes (METIS manual 5.1,
     // section 4.1.1).
     let format = words.get(2).map_or("0", |(_, word)| word);
     if format.len() > 3 || format.bytes().any(|digit| !b"01".contains(&digit)) {
         let problem = format!("the format {} is not known", quoted(format));
-        return Err(ImportError::new(words[2].0, problem, HEADER));
+        return Err(PatternImportError::new(words[2].0, problem, HEADER));
     }
     let weights = match words.get(3) {
         Some(word) => number(word)?,
         None => 1,
     };
     if weights > MAX_WEIGHTS {
-        return Err(ImportError::new(words[3].0, format!("{weights} weights of a vertex"), HEADER));
+        return Err(PatternImportError::new(
+            words[3].0,
+            format!("{weights} weights of a vertex"),
+            HEADER,
+        ));
     }
     let weights = if format.bytes().rev().nth(1) == Some(b'1') { weights } else { 0 };
     Ok(Header {
@@ -179,9 +183,9 @@ fn header(at: usize, line: &str) -> Result<Header, ImportError> {
     })
 }
 
-fn number((place, word): &(Position, &str)) -> Result<usize, ImportError> {
+fn number((place, word): &(Position, &str)) -> Result<usize, PatternImportError> {
     whole_number::<usize>(word).ok_or_else(|| {
-        ImportError::new(*place, format!("{} is not a number", quoted(word)), HEADER)
+        PatternImportError::new(*place, format!("{} is not a number", quoted(word)), HEADER)
     })
 }
 
@@ -195,19 +199,18 @@ struct Graph {
 }
 
 impl Graph {
-    fn line(&mut self, vertex: usize, at: usize, line: &str) -> Result<(), ImportError> {
+    fn line(&mut self, vertex: usize, at: usize, line: &str) -> Result<(), PatternImportError> {
         let mut words = words_of_line(at, line);
         let end = Position { line: at, column: line.trim_end().len() + 1 };
         if self.header.has_sizes {
-            let size =
-                figure(words.next().ok_or_else(|| {
-                    ImportError::new(end, "there is no size".to_owned(), FIELDS)
-                })?)?;
+            let size = figure(words.next().ok_or_else(|| {
+                PatternImportError::new(end, "there is no size".to_owned(), FIELDS)
+            })?)?;
             self.is_numbered &= size == (vertex + 1) as f64;
         }
         for which in 0..self.header.weights {
             let weight = figure(words.next().ok_or_else(|| {
-                ImportError::new(end, "there is no weight of the vertex".to_owned(), FIELDS)
+                PatternImportError::new(end, "there is no weight of the vertex".to_owned(), FIELDS)
             })?)?;
             if which == 0 {
                 self.loads.push(weight);
@@ -218,7 +221,7 @@ impl Graph {
             let mut weight = 1.0;
             if self.header.has_edge_weights {
                 weight = figure(words.next().ok_or_else(|| {
-                    ImportError::new(
+                    PatternImportError::new(
                         end,
                         "there is no weight after the last neighbour".to_owned(),
                         FIELDS,
@@ -229,19 +232,26 @@ impl Graph {
             if self.ends.len() == 2 * self.header.edges {
                 let problem =
                     format!("more edges than the {} of the first line", self.header.edges);
-                return Err(ImportError::new(place, problem, ENDS));
+                return Err(PatternImportError::new(place, problem, ENDS));
             }
             self.ends.push(End { from: vertex, to, weight, place });
         }
         Ok(())
     }
 
-    fn neighbour(&self, vertex: usize, place: Position, word: &str) -> Result<usize, ImportError> {
+    fn neighbour(
+        &self,
+        vertex: usize,
+        place: Position,
+        word: &str,
+    ) -> Result<usize, PatternImportError> {
         let known = 1..=self.header.vertices;
         match whole_number::<usize>(word).filter(|number| known.contains(number)) {
-            Some(number) if number == vertex + 1 => {
-                Err(ImportError::new(place, format!("vertex {number} is its own neighbour"), ENDS))
-            }
+            Some(number) if number == vertex + 1 => Err(PatternImportError::new(
+                place,
+                format!("vertex {number} is its own neighbour"),
+                ENDS,
+            )),
             Some(number) => Ok(number - 1),
             None => {
                 let problem = format!(
@@ -249,15 +259,15 @@ impl Graph {
                     quoted(word),
                     self.header.vertices
                 );
-                Err(ImportError::new(place, problem, FIELDS))
+                Err(PatternImportError::new(place, problem, FIELDS))
             }
         }
     }
 
-    fn imported(mut self, name: &str) -> Result<Imported, ImportError> {
+    fn imported(mut self, name: &str) -> Result<Imported, PatternImportError> {
         // The sizes of one or two vertices may count them by chance.
         if self.header.has_sizes && self.is_numbered && self.header.vertices > 2 {
-            return Err(ImportError::new(
+            return Err(PatternImportError::new(
                 self.header.place,
                 "the sizes of the vertices count them",
                 CHACO,
@@ -270,9 +280,9 @@ impl Graph {
                 "the first line promises {promised}, and there are {found}",
                 promised = counted(promised, "edge")
             );
-            return Err(ImportError::new(self.header.place, problem, ENDS));
+            return Err(PatternImportError::new(self.header.place, problem, ENDS));
         }
-        let mut entries = Entries::default();
+        let mut entries = ImportedEntries::default();
         for end in &self.ends {
             entries.add(
                 end.place,
@@ -281,21 +291,21 @@ impl Graph {
         }
         let mut imported = entries.pattern(name, self.header.vertices);
         imported.pattern.loads = self.loads;
-        imported.notes.extend(self.header.has_sizes.then_some(Note::SizesLeftOut));
+        imported.notes.extend(self.header.has_sizes.then_some(PatternNote::SizesLeftOut));
         let more = self.header.weights.saturating_sub(1);
-        imported.notes.extend((more > 0).then_some(Note::WeightsLeftOut { more }));
+        imported.notes.extend((more > 0).then_some(PatternNote::WeightsLeftOut { more }));
         Ok(imported)
     }
 
     /// Each end has one on the other side, of the same weight.
-    fn check_ends(&mut self) -> Result<(), ImportError> {
+    fn check_ends(&mut self) -> Result<(), PatternImportError> {
         // Sorted, so that the other end of each is found by halving.
         self.ends.sort_by_key(|end| (end.from, end.to));
         if let Some(two) =
             self.ends.windows(2).find(|two| (two[0].from, two[0].to) == (two[1].from, two[1].to))
         {
             let problem = format!("vertex {} is a neighbour twice", two[1].to + 1);
-            return Err(ImportError::new(two[1].place, problem, ENDS));
+            return Err(PatternImportError::new(two[1].place, problem, ENDS));
         }
         for end in &self.ends {
             let back =
@@ -308,13 +318,13 @@ impl Graph {
                         "the edge from {from} to {to} weighs {}, and {weight} back",
                         end.weight
                     );
-                    return Err(ImportError::new(end.place, problem, ENDS));
+                    return Err(PatternImportError::new(end.place, problem, ENDS));
                 }
                 Err(_) => {
                     let problem = format!(
                         "{from} has the neighbour {to}, and {to} has not the neighbour {from}"
                     );
-                    return Err(ImportError::new(end.place, problem, ENDS));
+                    return Err(PatternImportError::new(end.place, problem, ENDS));
                 }
             }
         }
@@ -322,8 +332,8 @@ impl Graph {
     }
 }
 
-fn figure((place, word): (Position, &str)) -> Result<f64, ImportError> {
-    amount(word).map_err(|problem| ImportError::new(place, problem, FIELDS))
+fn figure((place, word): (Position, &str)) -> Result<f64, PatternImportError> {
+    amount(word).map_err(|problem| PatternImportError::new(place, problem, FIELDS))
 }
 
 #[cfg(test)]
@@ -357,7 +367,10 @@ mod tests {
             imported.pattern.edges.iter().map(|edge| (edge.from, edge.to, edge.bytes)).collect();
         assert_eq!(edges, [(0, 1, 7.0), (1, 0, 7.0), (1, 2, 1.5), (2, 1, 1.5)]);
         assert_eq!(imported.pattern.loads, [5.0, 6.0, 7.0]);
-        assert_eq!(imported.notes, [Note::SizesLeftOut, Note::WeightsLeftOut { more: 1 }]);
+        assert_eq!(
+            imported.notes,
+            [PatternNote::SizesLeftOut, PatternNote::WeightsLeftOut { more: 1 }]
+        );
         let lonely = read("3 1 1\n2 4\n1 4\n\n", "x").unwrap().pattern;
         assert_eq!((lonely.tasks, lonely.edges.len()), (3, 2));
     }
@@ -366,7 +379,7 @@ mod tests {
     fn two_weights_and_a_negative_one_are_a_graph_s() {
         let text = "3 2 10 2\n1 1 2\n1 1 1 3\n1 1 2\n";
         assert!(is_one(text));
-        assert_eq!(read(text, "x").unwrap().notes, [Note::WeightsLeftOut { more: 1 }]);
+        assert_eq!(read(text, "x").unwrap().notes, [PatternNote::WeightsLeftOut { more: 1 }]);
         let negative = "3 2 1\n2 -5\n1 -5 3 1\n2 1\n";
         assert!(is_one(negative));
         assert_eq!(

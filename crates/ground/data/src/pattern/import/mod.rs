@@ -15,8 +15,8 @@
 //! CSV fields may be separated by commas, semicolons, tabs or blanks.
 //!
 //! Files come from anywhere, so nothing in them is trusted. Sizes are bounded before memory is
-//! taken, and every problem or ambiguity is an [`ImportError`] with its place. A merely odd input
-//! comes back as a [`Note`] beside the pattern.
+//! taken, and every problem or ambiguity is an [`PatternImportError`] with its place. A merely odd input
+//! comes back as a [`PatternNote`] beside the pattern.
 
 mod edge_list;
 mod entries;
@@ -31,8 +31,8 @@ mod rows;
 #[cfg(test)]
 mod tests;
 
-pub use error::ImportError;
-pub use note::Note;
+pub use error::PatternImportError;
+pub use note::PatternNote;
 
 use crate::document::Position;
 use crate::pattern::Pattern;
@@ -47,7 +47,7 @@ pub struct Imported {
     /// The pattern that the file holds.
     pub pattern: Pattern,
     /// Notes for users of the pattern.
-    pub notes: Vec<Note>,
+    pub notes: Vec<PatternNote>,
 }
 
 /// Reads a pattern of any kind known here.
@@ -62,8 +62,12 @@ pub struct Imported {
 /// ```
 ///
 /// # Errors
-/// [`ImportError`] with the problem, its place and the remedy.
-pub fn read(bytes: &[u8], name: &str, which: Option<Which>) -> Result<Imported, ImportError> {
+/// [`PatternImportError`] with the problem, its place and the remedy.
+pub fn read(
+    bytes: &[u8],
+    name: &str,
+    which: Option<Which>,
+) -> Result<Imported, PatternImportError> {
     if let Some(foreign) = foreign::recognised(bytes) {
         return Err(foreign);
     }
@@ -72,17 +76,17 @@ pub fn read(bytes: &[u8], name: &str, which: Option<Which>) -> Result<Imported, 
     if is_qaplib(start) {
         let instance = Instance::read(text)?;
         let pattern = instance.pattern(which.unwrap_or(Which::First), name)?;
-        let notes = which.is_none().then_some(Note::FirstOfTwo).into_iter().collect();
+        let notes = which.is_none().then_some(PatternNote::FirstOfTwo).into_iter().collect();
         return Ok(Imported { pattern, notes });
     }
     if which.is_some() {
-        return Err(ImportError::OneMatrix);
+        return Err(PatternImportError::OneMatrix);
     }
     let imported = match start.chars().next() {
         Some('{') => Imported { pattern: Pattern::from_json(text)?, notes: Vec::new() },
         _ if metis::is_one(text) => metis::read(text, name)?,
         Some('%') => market::read(text, name)?,
-        Some('<' | '[') => return Err(ImportError::Unknown),
+        Some('<' | '[') => return Err(PatternImportError::Unknown),
         _ if edge_list::is_one(text) => edge_list::read(text, name)?,
         _ => matrix::read(text, name)?,
     };
@@ -90,15 +94,15 @@ pub fn read(bytes: &[u8], name: &str, which: Option<Which>) -> Result<Imported, 
     Ok(imported)
 }
 
-fn text_of(bytes: &[u8]) -> Result<&str, ImportError> {
+fn text_of(bytes: &[u8]) -> Result<&str, PatternImportError> {
     if bytes.len() > MAX_FILE_BYTES {
-        return Err(ImportError::TooLarge);
+        return Err(PatternImportError::TooLarge);
     }
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let text = std::str::from_utf8(bytes).map_err(|error| ImportError::NotText {
+    let text = std::str::from_utf8(bytes).map_err(|error| PatternImportError::NotText {
         place: Position::of(bytes, error.valid_up_to()),
     })?;
-    if text.trim().is_empty() { Err(ImportError::Empty) } else { Ok(text) }
+    if text.trim().is_empty() { Err(PatternImportError::Empty) } else { Ok(text) }
 }
 
 /// The size stands alone on the first line, and more follows.

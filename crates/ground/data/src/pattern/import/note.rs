@@ -6,7 +6,7 @@ use std::fmt;
 /// A fact about an imported file that did not stop the import, but that users of the pattern should
 /// know.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Note {
+pub enum PatternNote {
     /// Tasks that send to themselves: that costs the same wherever they sit.
     ToItself {
         /// The number of entries that were left out.
@@ -32,10 +32,10 @@ pub enum Note {
     },
 }
 
-impl fmt::Display for Note {
+impl fmt::Display for PatternNote {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Note::ToItself { entries } => {
+            PatternNote::ToItself { entries } => {
                 write!(
                     out,
                     "what tasks send to themselves was left out, as it costs the same anywhere: \
@@ -43,28 +43,28 @@ impl fmt::Display for Note {
                     entries = counted(entries, "entry")
                 )
             }
-            Note::FromOne => write!(
+            PatternNote::FromOne => write!(
                 out,
                 "no edge has the task 0, and tasks are counted from 0; if the file counts from 1, \
                  subtract 1 or name the tasks with letters"
             ),
-            Note::Sparse { used, last } => write!(
+            PatternNote::Sparse { used, last } => write!(
                 out,
                 "of the numbers up to {last} {used} occur: only these are tasks, each named by its \
                  number"
             ),
-            Note::FirstOfTwo => write!(
+            PatternNote::FirstOfTwo => write!(
                 out,
                 "the file holds two matrices and does not say which of them is the flow: the first \
                  was taken; 'seatmap pattern convert --matrix second' takes the other"
             ),
-            Note::SizesLeftOut => {
+            PatternNote::SizesLeftOut => {
                 write!(
                     out,
                     "the sizes of vertices were left out: they cost something only on the move"
                 )
             }
-            Note::WeightsLeftOut { more } => {
+            PatternNote::WeightsLeftOut { more } => {
                 let others = if *more == 1 { "other was" } else { "others were" };
                 write!(
                     out,

@@ -1,18 +1,18 @@
 //! The rows of a CSV file, each field with its place.
 
-use super::ImportError;
+use super::PatternImportError;
 use crate::document::Position;
 use crate::pattern::words::words_of_line;
 use std::borrow::Cow;
 
 /// A field without the blanks and quotation marks around it.
 #[derive(Clone, Debug)]
-pub(super) struct Field<'a> {
+pub(super) struct CsvField<'a> {
     pub(super) text: Cow<'a, str>,
     pub(super) place: Position,
 }
 
-impl Field<'_> {
+impl CsvField<'_> {
     pub(super) fn is(&self, word: &str) -> bool {
         self.text.eq_ignore_ascii_case(word)
     }
@@ -25,15 +25,15 @@ impl Field<'_> {
 
 /// A line with fields.
 #[derive(Clone, Debug)]
-pub(super) struct Row<'a> {
-    pub(super) fields: Vec<Field<'a>>,
+pub(super) struct CsvRow<'a> {
+    pub(super) fields: Vec<CsvField<'a>>,
     /// Behind the last field.
     pub(super) end: Position,
 }
 
 /// The rows of a text without empty lines and comments (`#`). The separator of the first row holds
 /// for all rows: tabs, else semicolons, else commas, else blanks.
-pub(super) fn rows(text: &str) -> impl Iterator<Item = Result<Row<'_>, ImportError>> {
+pub(super) fn rows(text: &str) -> impl Iterator<Item = Result<CsvRow<'_>, PatternImportError>> {
     let lines = text.lines().enumerate().filter(|(_, line)| is_row(line));
     let first = lines.clone().next().map_or("", |(_, line)| line);
     let separator =
@@ -50,27 +50,31 @@ fn is_row(line: &str) -> bool {
     !line.trim().is_empty() && !line.trim_start().starts_with('#')
 }
 
-fn row(line: usize, text: &str, separator: Option<char>) -> Result<Row<'_>, ImportError> {
+fn row(line: usize, text: &str, separator: Option<char>) -> Result<CsvRow<'_>, PatternImportError> {
     let end = Position { line, column: text.trim_end().len() + 1 };
     let Some(separator) = separator else {
         let words = words_of_line(line, text);
-        let fields = words.map(|(place, word)| bounded(Field { text: word.into(), place }));
-        return Ok(Row { fields: fields.collect::<Result<_, _>>()?, end });
+        let fields = words.map(|(place, word)| bounded(CsvField { text: word.into(), place }));
+        return Ok(CsvRow { fields: fields.collect::<Result<_, _>>()?, end });
     };
     let (parts, is_closed) = split(text, separator);
     if !is_closed {
         let remedy = "close it, or write it twice inside a name in quotation marks";
-        return Err(ImportError::new(end, "a quotation mark is not closed on its line", remedy));
+        return Err(PatternImportError::new(
+            end,
+            "a quotation mark is not closed on its line",
+            remedy,
+        ));
     }
     let fields = parts.into_iter().map(|(offset, part)| bounded(field(line, offset, part)));
-    Ok(Row { fields: fields.collect::<Result<_, _>>()?, end })
+    Ok(CsvRow { fields: fields.collect::<Result<_, _>>()?, end })
 }
 
-fn bounded(field: Field<'_>) -> Result<Field<'_>, ImportError> {
+fn bounded(field: CsvField<'_>) -> Result<CsvField<'_>, PatternImportError> {
     let remedy = "write tasks as numbers or as short names";
     match crate::document::too_long(&field.text) {
         None => Ok(field),
-        Some(problem) => Err(ImportError::new(field.place, problem, remedy)),
+        Some(problem) => Err(PatternImportError::new(field.place, problem, remedy)),
     }
 }
 
@@ -93,7 +97,7 @@ fn split(line: &str, separator: char) -> (Vec<(usize, &str)>, bool) {
     (parts, !is_quoted)
 }
 
-fn field(line: usize, offset: usize, part: &str) -> Field<'_> {
+fn field(line: usize, offset: usize, part: &str) -> CsvField<'_> {
     let blanks = part.len() - part.trim_start().len();
     // A field of blanks alone has its place at its start.
     let blanks = if blanks == part.len() { 0 } else { blanks };
@@ -104,7 +108,7 @@ fn field(line: usize, offset: usize, part: &str) -> Field<'_> {
         Some(inside) => inside.into(),
         None => bare.into(),
     };
-    Field { text, place: Position { line, column: offset + blanks + 1 } }
+    CsvField { text, place: Position { line, column: offset + blanks + 1 } }
 }
 
 #[cfg(test)]
@@ -112,7 +116,7 @@ mod tests {
     use super::*;
 
     fn all(text: &str) -> Vec<String> {
-        let row = |row: Row| {
+        let row = |row: CsvRow| {
             let fields =
                 row.fields.iter().map(|field| format!("{}={}", field.place.column, field.text));
             fields.collect::<Vec<_>>().join(" ")

@@ -95,24 +95,30 @@ fn matrix_market_in_every_dress() {
 fn a_choice_between_two_matrices() {
     let text = b"2\n0 1\n2 0\n0 5\n6 0\n";
     let first = read(text, "x", None).unwrap();
-    assert_eq!((first.pattern.edges[0].bytes, &first.notes[..]), (1.0, &[Note::FirstOfTwo][..]));
+    assert_eq!(
+        (first.pattern.edges[0].bytes, &first.notes[..]),
+        (1.0, &[PatternNote::FirstOfTwo][..])
+    );
     let second = read(text, "x", Some(Which::Second)).unwrap();
     assert_eq!((second.pattern.edges[0].bytes, &second.notes[..]), (5.0, &[][..]));
-    assert!(matches!(read(b"0,1\n1,0\n", "x", Some(Which::First)), Err(ImportError::OneMatrix)));
+    assert!(matches!(
+        read(b"0,1\n1,0\n", "x", Some(Which::First)),
+        Err(PatternImportError::OneMatrix)
+    ));
 }
 
 #[test]
 fn what_is_odd_is_told() {
     let notes = |text: &str| imported(text).notes;
-    assert_eq!(notes("7,1\n1,0\n"), [Note::ToItself { entries: 1 }]);
+    assert_eq!(notes("7,1\n1,0\n"), [PatternNote::ToItself { entries: 1 }]);
     assert_eq!(
         notes("from,to,bytes\n1,2,5\n2,2,5\n"),
-        [Note::ToItself { entries: 1 }, Note::FromOne]
+        [PatternNote::ToItself { entries: 1 }, PatternNote::FromOne]
     );
     assert_eq!(notes("0,1\n1,0\n"), []);
-    insta::assert_snapshot!(Note::FromOne, @"no edge has the task 0, and tasks are counted from 0; if the file counts from 1, subtract 1 or name the tasks with letters");
-    insta::assert_snapshot!(Note::FirstOfTwo, @"the file holds two matrices and does not say which of them is the flow: the first was taken; 'seatmap pattern convert --matrix second' takes the other");
-    insta::assert_snapshot!(Note::ToItself { entries: 3 }, @"what tasks send to themselves was left out, as it costs the same anywhere: 3 entries");
+    insta::assert_snapshot!(PatternNote::FromOne, @"no edge has the task 0, and tasks are counted from 0; if the file counts from 1, subtract 1 or name the tasks with letters");
+    insta::assert_snapshot!(PatternNote::FirstOfTwo, @"the file holds two matrices and does not say which of them is the flow: the first was taken; 'seatmap pattern convert --matrix second' takes the other");
+    insta::assert_snapshot!(PatternNote::ToItself { entries: 3 }, @"what tasks send to themselves was left out, as it costs the same anywhere: 3 entries");
 }
 
 /// Each refusal on a line of its own.

@@ -1,6 +1,6 @@
 //! Options of a DPDK program: lcore k on the seat of task k.
 
-use super::{ExportError, joined};
+use super::{PlanExportError, joined};
 use crate::plan::Plan;
 
 /// The most lcores of an ordinary build (`RTE_MAX_LCORE` of DPDK's configuration).
@@ -9,10 +9,10 @@ const MOST_LCORES: usize = 128;
 /// `--lcores=0@3,1@1 --main-lcore=0`, as DPDK's environment layer takes it.
 ///
 /// # Errors
-/// [`ExportError::TooMany`] where there are more tasks than lcores.
-pub fn write(plan: &Plan) -> Result<String, ExportError> {
+/// [`PlanExportError::TooMany`] where there are more tasks than lcores.
+pub fn write(plan: &Plan) -> Result<String, PlanExportError> {
     if plan.placement.len() > MOST_LCORES {
-        return Err(ExportError::TooMany { tool: "DPDK", what: "lcores", most: MOST_LCORES });
+        return Err(PlanExportError::TooMany { tool: "DPDK", what: "lcores", most: MOST_LCORES });
     }
     // The main lcore is task 0, which starts the others.
     Ok(format!(

@@ -5,7 +5,7 @@ use crate::statistics::words::counted;
 
 /// Why a plan could not be written for another tool.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ExportError {
+pub enum PlanExportError {
     /// likwid-pin silently cuts its list at the number of hardware threads, which a plan does not
     /// hold.
     #[error(
@@ -43,11 +43,11 @@ pub enum ExportError {
     },
 }
 
-impl ExportError {
+impl PlanExportError {
     /// Refuses a plan in which a seat is several PUs.
-    pub(super) fn refuse_sets(plan: &Plan, tool: &'static str) -> Result<(), ExportError> {
+    pub(super) fn refuse_sets(plan: &Plan, tool: &'static str) -> Result<(), PlanExportError> {
         let sizes = (0..plan.placement.len()).map(|task| (task, plan.seat(task).len()));
         let found = sizes.into_iter().find(|(_, pus)| *pus > 1);
-        found.map_or(Ok(()), |(task, pus)| Err(ExportError::SinglePus { tool, task, pus }))
+        found.map_or(Ok(()), |(task, pus)| Err(PlanExportError::SinglePus { tool, task, pus }))
     }
 }

@@ -1,14 +1,14 @@
 //! `GOMP_CPU_AFFINITY`, of GCC's OpenMP runtime; LLVM's and Intel's know it too.
 
-use super::{ExportError, environment, joined};
+use super::{PlanExportError, environment, joined};
 use crate::plan::Plan;
 
 /// Shell lines: thread k on the k-th CPU of the list (libgomp's manual, section 4.20).
 ///
 /// # Errors
-/// [`ExportError::SinglePus`] where a seat is several PUs.
-pub fn write(plan: &Plan) -> Result<String, ExportError> {
-    ExportError::refuse_sets(plan, "GOMP_CPU_AFFINITY")?;
+/// [`PlanExportError::SinglePus`] where a seat is several PUs.
+pub fn write(plan: &Plan) -> Result<String, PlanExportError> {
+    PlanExportError::refuse_sets(plan, "GOMP_CPU_AFFINITY")?;
     Ok(environment::lines(plan, &[("GOMP_CPU_AFFINITY", joined(&plan.placement, " "))]))
 }
 

@@ -1,6 +1,6 @@
 //! The beginning of a `likwid-pin` command, for programs of several threads.
 
-use super::{ExportError, joined};
+use super::{PlanExportError, joined};
 use crate::plan::Plan;
 
 /// `likwid-pin -c 3,1`: the main thread on the first PU, the others on the next ones as they are
@@ -9,12 +9,12 @@ use crate::plan::Plan;
 /// A list without a domain letter holds OS indices, in order.
 ///
 /// # Errors
-/// [`ExportError::SinglePus`] where a seat is several PUs, [`ExportError::LikwidShares`] where
+/// [`PlanExportError::SinglePus`] where a seat is several PUs, [`PlanExportError::LikwidShares`] where
 /// tasks share a PU.
-pub fn write(plan: &Plan) -> Result<String, ExportError> {
-    ExportError::refuse_sets(plan, "likwid-pin")?;
+pub fn write(plan: &Plan) -> Result<String, PlanExportError> {
+    PlanExportError::refuse_sets(plan, "likwid-pin")?;
     if plan.is_oversubscribed() {
-        return Err(ExportError::LikwidShares {
+        return Err(PlanExportError::LikwidShares {
             tasks: plan.placement.len(),
             pus: plan.pus_in_use().len(),
         });

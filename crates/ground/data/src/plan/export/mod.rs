@@ -35,12 +35,12 @@ pub mod slurm;
 pub mod systemd;
 pub mod taskset;
 
-pub use error::ExportError;
+pub use error::PlanExportError;
 
 use crate::plan::Plan;
 
 /// Writes a plan in one format.
-pub type PlanWriter = fn(&Plan) -> Result<String, ExportError>;
+pub type PlanWriter = fn(&Plan) -> Result<String, PlanExportError>;
 
 /// The formats, by the words that are typed for them.
 pub const FORMATS: [(&str, PlanWriter); 16] = [
@@ -149,7 +149,7 @@ mod tests {
         assert!(systemd::write(&wide()).contains("CPUAffinity=0 1 3"));
         for refused in [gomp::write(&wide()), likwid_pin::write(&wide())] {
             assert!(
-                matches!(refused, Err(ExportError::SinglePus { task: 0, pus: 3, .. })),
+                matches!(refused, Err(PlanExportError::SinglePus { task: 0, pus: 3, .. })),
                 "{refused:?}"
             );
         }

@@ -1,6 +1,6 @@
 //! Lines for nginx's configuration: worker k on the seat of task k.
 
-use super::{ExportError, comment, joined};
+use super::{PlanExportError, comment, joined};
 use crate::plan::Plan;
 
 /// The CPUs that nginx's masks hold (`CPU_SETSIZE` of sched.h).
@@ -10,12 +10,16 @@ const MOST_CPUS: u32 = 1024;
 /// mask for each worker, with one binary digit a CPU, CPU 0 last (the core module's documentation).
 ///
 /// # Errors
-/// [`ExportError::TooMany`] where a PU is beyond the masks.
-pub fn write(plan: &Plan) -> Result<String, ExportError> {
+/// [`PlanExportError::TooMany`] where a PU is beyond the masks.
+pub fn write(plan: &Plan) -> Result<String, PlanExportError> {
     let tasks = plan.placement.len();
     let digits = plan.pus_in_use().last().map_or(1, |last| last + 1);
     if digits > MOST_CPUS {
-        return Err(ExportError::TooMany { tool: "nginx", what: "CPUs", most: MOST_CPUS as usize });
+        return Err(PlanExportError::TooMany {
+            tool: "nginx",
+            what: "CPUs",
+            most: MOST_CPUS as usize,
+        });
     }
     let masks = joined(
         (0..tasks).map(|task| {

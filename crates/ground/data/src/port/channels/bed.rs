@@ -4,7 +4,7 @@ use super::Channels;
 
 /// The memory and tasks that a program needs of its machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Shape {
+pub struct ProgramNeeds {
     /// Tasks; task `rank` is given seat `rank`.
     pub tasks: usize,
     /// Bytes of each task's local store that it uses.
@@ -16,12 +16,12 @@ pub struct Shape {
 }
 
 /// A program of several tasks over [`Channels`], written once and run on any machine.
-pub trait Program: Sync {
+pub trait ChannelProgram: Sync {
     /// The result that one task reports.
     type Output: Send;
 
     /// The memory and tasks that it needs.
-    fn shape(&self) -> Shape;
+    fn shape(&self) -> ProgramNeeds;
 
     /// The body of one task.
     fn task<C: Channels>(&self, channels: &C, rank: usize) -> Self::Output;
@@ -39,7 +39,7 @@ pub trait Bed {
     /// # Errors
     /// A seat that cannot be had, a transfer that hardware would refuse, a task that did not
     /// finish.
-    fn run<P: Program>(
+    fn run<P: ChannelProgram>(
         &mut self,
         seats: &[u32],
         program: &P,

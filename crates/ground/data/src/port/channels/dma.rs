@@ -11,7 +11,7 @@ pub const TAGS: u8 = 32;
 
 /// The transfers of its tag that a transfer waits for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Order {
+pub enum TransferOrder {
     /// The transfer waits for nothing.
     #[default]
     Free,

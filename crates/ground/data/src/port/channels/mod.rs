@@ -8,8 +8,8 @@ pub mod dma;
 mod ea;
 pub mod lines;
 
-pub use bed::{Bed, Program, Shape};
-pub use dma::{DmaError, Element, Order};
+pub use bed::{Bed, ChannelProgram, ProgramNeeds};
+pub use dma::{DmaError, Element, TransferOrder};
 pub use ea::Ea;
 
 /// The tag of messages and signals on a machine where they are transfers: waiting for it waits for
@@ -18,7 +18,7 @@ pub const MESSAGE_TAG: u8 = 31;
 
 /// One of the two signal registers of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Register {
+pub enum SignalNumber {
     /// The first.
     One,
     /// The second.
@@ -38,7 +38,7 @@ pub enum Atomic {
 
 /// Services of an operating system whose time a model knows as a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Service {
+pub enum OsService {
     /// Creating a thread, running it and finding it ended.
     Thread,
     /// Writing a mailbox through a system call instead of a mapped register.
@@ -61,17 +61,17 @@ pub trait Channels {
     fn poke(&self, local: u32, bytes: &[u8]);
 
     /// Begins to fetch bytes into the local store.
-    fn get(&self, local: u32, from: Ea, size: u32, tag: u8, order: Order);
+    fn get(&self, local: u32, from: Ea, size: u32, tag: u8, order: TransferOrder);
 
     /// Begins to send bytes from the local store.
-    fn put(&self, local: u32, to: Ea, size: u32, tag: u8, order: Order);
+    fn put(&self, local: u32, to: Ea, size: u32, tag: u8, order: TransferOrder);
 
     /// Begins to fetch the elements of a list one after the other, to addresses that follow on each
     /// other.
-    fn get_list(&self, local: u32, from: &[Element], tag: u8, order: Order);
+    fn get_list(&self, local: u32, from: &[Element], tag: u8, order: TransferOrder);
 
     /// Begins to send them.
-    fn put_list(&self, local: u32, to: &[Element], tag: u8, order: Order);
+    fn put_list(&self, local: u32, to: &[Element], tag: u8, order: TransferOrder);
 
     /// Waits until all transfers of these tags (bit t for tag t) are complete.
     fn wait_tags(&self, tags: u32);
@@ -90,11 +90,11 @@ pub trait Channels {
     fn outbox_read(&self, from: usize) -> u32;
 
     /// Writes a worker's signal register: the value replaces the old one, or is ORed into it where
-    /// [`Shape::signals_or`] says so.
-    fn signal(&self, to: usize, register: Register, value: u32);
+    /// [`ProgramNeeds::signals_or`] says so.
+    fn signal(&self, to: usize, register: SignalNumber, value: u32);
 
     /// Waits until the worker's own register holds a bit, and takes all.
-    fn signal_read(&self, register: Register) -> u32;
+    fn signal_read(&self, register: SignalNumber) -> u32;
 
     /// Changes a word of main memory in one piece, and returns what was there before.
     fn atomic(&self, operation: Atomic, at: Ea, value: u32) -> u32;
@@ -117,7 +117,7 @@ pub trait Channels {
 
     /// Takes as long as a service of the operating system does. Does nothing on a machine that has
     /// one.
-    fn service(&self, service: Service);
+    fn service(&self, service: OsService);
 
     /// Waits until this many tasks have called it, and lets them all go at one value of the clock.
     /// A model does nothing here: in it no task is late by chance.

@@ -4,13 +4,13 @@ use super::*;
 use proptest::prelude::*;
 
 /// One batch without a warm-up, after which nothing follows.
-fn run(began: u64, ended: u64) -> Run {
-    Run { beats: vec![began, ended], counted: 0..1 }
+fn run(began: u64, ended: u64) -> TaskBeats {
+    TaskBeats { beats: vec![began, ended], counted: 0..1 }
 }
 
 /// Batches of 10 from a time on, all of which count.
-fn steady(from: u64, batches: usize) -> Run {
-    Run {
+fn steady(from: u64, batches: usize) -> TaskBeats {
+    TaskBeats {
         beats: (0..=batches as u64).map(|batch| from + 10 * batch).collect(),
         counted: 0..batches,
     }
@@ -34,11 +34,11 @@ fn the_longest_run_is_alone_for_longest() {
 
 #[test]
 fn a_task_that_warms_up_or_keeps_on_is_company_for_the_others() {
-    let quick = Run { beats: vec![0, 60, 100], counted: 0..1 };
+    let quick = TaskBeats { beats: vec![0, 60, 100], counted: 0..1 };
     assert_eq!(overlap(&[run(0, 100), quick]), 1.0);
-    let late = Run { beats: vec![0, 40, 100], counted: 1..2 };
+    let late = TaskBeats { beats: vec![0, 40, 100], counted: 1..2 };
     assert_eq!(overlap(&[run(0, 100), late]), 1.0);
-    let later = Run { beats: vec![20, 40, 100], counted: 1..2 };
+    let later = TaskBeats { beats: vec![20, 40, 100], counted: 1..2 };
     assert_eq!(overlap(&[run(0, 100), later]), 0.8);
 }
 
@@ -47,7 +47,7 @@ fn an_interrupted_task_is_no_company() {
     // The second task's third batch takes 500 instead of 10: for that long the first was alone.
     let mut beats: Vec<u64> = (0..=10).map(|batch| 10 * batch).collect();
     beats[3..].iter_mut().for_each(|beat| *beat += 490);
-    let interrupted = Run { beats, counted: 0..10 };
+    let interrupted = TaskBeats { beats, counted: 0..10 };
     let found = overlap(&[steady(0, 59), interrupted.clone()]);
     assert!((found - 90.0 / 590.0).abs() < 1e-9, "{found}");
     // Its own batches were in company, all but the one that does not count.
@@ -59,14 +59,14 @@ fn an_interrupted_task_is_no_company() {
 fn a_slow_batch_is_not_an_interruption() {
     let mut beats: Vec<u64> = (0..=10).map(|batch| 10 * batch).collect();
     beats[3..].iter_mut().for_each(|beat| *beat += 40);
-    assert_eq!(overlap(&[steady(0, 14), Run { beats, counted: 0..10 }]), 1.0);
+    assert_eq!(overlap(&[steady(0, 14), TaskBeats { beats, counted: 0..10 }]), 1.0);
 }
 
 #[test]
 fn one_task_is_always_with_itself() {
     assert_eq!(overlap(&[run(3, 9)]), 1.0);
     assert_eq!(overlap(&[run(3, 3)]), 1.0);
-    assert_eq!(overlap(&[Run::default()]), 1.0);
+    assert_eq!(overlap(&[TaskBeats::default()]), 1.0);
     assert_eq!(overlap(&[]), 1.0);
 }
 
@@ -78,7 +78,7 @@ fn a_clock_that_runs_backwards_is_not_believed() {
 proptest! {
     #[test]
     fn it_is_a_share_whatever_the_order(times in prop::collection::vec((0_u64..1000, 0_u64..1000), 1..6)) {
-        let mut runs: Vec<Run> = times.into_iter().map(|(began, long)| run(began, began + long)).collect();
+        let mut runs: Vec<TaskBeats> = times.into_iter().map(|(began, long)| run(began, began + long)).collect();
         let found = overlap(&runs);
         prop_assert!((0.0..=1.0).contains(&found));
         runs.reverse();
@@ -87,7 +87,7 @@ proptest! {
 
     #[test]
     fn another_task_never_makes_it_larger(times in prop::collection::vec((0_u64..1000, 1_u64..1000), 2..6)) {
-        let runs: Vec<Run> = times.into_iter().map(|(began, long)| run(began, began + long)).collect();
+        let runs: Vec<TaskBeats> = times.into_iter().map(|(began, long)| run(began, began + long)).collect();
         prop_assert!(overlap(&runs) <= overlap(&runs[1..]));
     }
 }

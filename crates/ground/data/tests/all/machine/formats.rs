@@ -52,7 +52,7 @@ fn full_profile() -> Profile {
         },
         core_distance: Some(full_core_distance()),
         home_model: Some(full_home_model()),
-        loaded: vec![Loaded {
+        loaded: vec![LoadedPoint {
             pairs: 1,
             median_ns: 90.0,
             p10_ns: 80.0,

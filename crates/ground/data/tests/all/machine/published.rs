@@ -7,7 +7,7 @@
     reason = "a helper that finds its input broken fails the test"
 )]
 
-use seatmap_data::machine::import::{self, ImportOptions, Imported, Note};
+use seatmap_data::machine::import::{self, ImportOptions, Imported, ProfileNote};
 use seatmap_data::machine::{CoreKind, Profile, Pu, export};
 use seatmap_needs::published;
 use std::path::Path;
@@ -47,7 +47,8 @@ fn matrices_have_the_pus_in_their_name() {
         assert_eq!((profile.name.as_str(), profile.topology.pus.len()), (name, pus));
         let coarse = name.contains("coarse-clock");
         assert_eq!(profile.clock.quantised, coarse, "{name}: {:?}", profile.clock);
-        let others = notes.iter().filter(|note| !matches!(note, Note::RowsInOrder { .. })).count();
+        let others =
+            notes.iter().filter(|note| !matches!(note, ProfileNote::RowsInOrder { .. })).count();
         assert_eq!(others, usize::from(coarse), "{name}: {notes:?}");
         let back =
             import::read(export::csv::write(&profile).unwrap().as_bytes(), "again.csv", None)
@@ -85,7 +86,7 @@ fn mctop_descriptions_have_their_cores_and_nodes() {
             (pus, cores, nodes),
             "{name}"
         );
-        assert_eq!(notes, [Note::AssumedFrequency { frequency_hz: 2.5e9 }], "{name}");
+        assert_eq!(notes, [ProfileNote::AssumedFrequency { frequency_hz: 2.5e9 }], "{name}");
     }
 }
 

@@ -4,7 +4,7 @@
 
 use seatmap_data::document::schema::{never_written, refused};
 use seatmap_data::pattern::pattern::{FORMAT, MAX_TASKS};
-use seatmap_data::pattern::{Edge, Observed, Outsider, Pattern, generate};
+use seatmap_data::pattern::{Edge, Outsider, Pattern, PatternObservation, generate};
 use serde_json::{Value, json};
 
 fn schema() -> Value {
@@ -29,7 +29,7 @@ fn full() -> Pattern {
         loads: vec![2.0, 1.0],
         load_ns: Some(1500.0),
         cache_bytes: vec![1 << 20, 0],
-        observation: Some(Observed {
+        observation: Some(PatternObservation {
             methods: vec!["wakeups".into()],
             paths: vec!["0".into(), "0.0".into()],
             from_start: true,

@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 use seatmap_data::machine::Pu;
 use seatmap_data::plan::export::{
-    ExportError, container, dpdk, gomp, hwloc, kmp, likwid_pin, numactl, omp_places, rankfile,
+    PlanExportError, container, dpdk, gomp, hwloc, kmp, likwid_pin, numactl, omp_places, rankfile,
     slurm, systemd, taskset,
 };
 use seatmap_data::plan::{Baselines, Channel, Objective, Plan, Random};
@@ -139,7 +139,7 @@ proptest! {
     fn likwid_takes_plans_without_sharing(plan in plan()) {
         match likwid_pin::write(&plan) {
             Ok(text) => prop_assert_eq!(numbers(&text), plan.placement),
-            Err(ExportError::LikwidShares { tasks, pus }) => prop_assert!(plan.is_oversubscribed() && pus < tasks),
+            Err(PlanExportError::LikwidShares { tasks, pus }) => prop_assert!(plan.is_oversubscribed() && pus < tasks),
             Err(refused) => prop_assert!(false, "every seat is one PU: {refused}"),
         }
     }

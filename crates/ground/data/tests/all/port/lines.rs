@@ -4,9 +4,10 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use proptest::prelude::*;
-use seatmap_data::port::channels::lines::{Layout, LineChannels, OnLines};
+use seatmap_data::port::channels::lines::{ChannelLayout, LineChannels, OnLines};
 use seatmap_data::port::channels::{
-    Atomic, Channels, DmaError, Ea, Element, Order, Program, Register, Shape,
+    Atomic, ChannelProgram, Channels, DmaError, Ea, Element, ProgramNeeds, SignalNumber,
+    TransferOrder,
 };
 use seatmap_data::port::{Addr, Port, Stamp, Workload};
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
@@ -15,7 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 struct Shared(Vec<AtomicU64>);
 
 impl Shared {
-    fn of(layout: Layout) -> Self {
+    fn of(layout: ChannelLayout) -> Self {
         Shared((0..layout.lines() * 8).map(|_| AtomicU64::new(0)).collect())
     }
 }
@@ -56,7 +57,7 @@ impl Port for Shared {
 }
 
 /// Runs a program on threads; an error is the first refusal.
-fn run<T: Program>(program: &T, modules: usize) -> Result<Vec<T::Output>, DmaError> {
+fn run<T: ChannelProgram>(program: &T, modules: usize) -> Result<Vec<T::Output>, DmaError> {
     let workload = OnLines::new(program, modules).unwrap();
     let shared = Shared::of(workload.layout());
     std::thread::scope(|scope| {
@@ -77,16 +78,17 @@ fn run<T: Program>(program: &T, modules: usize) -> Result<Vec<T::Output>, DmaErr
     })
 }
 
-const SHAPE: Shape = Shape { tasks: 3, local_bytes: 4096, memory_bytes: 8192, signals_or: false };
+const SHAPE: ProgramNeeds =
+    ProgramNeeds { tasks: 3, local_bytes: 4096, memory_bytes: 8192, signals_or: false };
 
 /// Every task mails every other, far more than mailboxes hold. The readers count by sender and
 /// check the order of each.
 struct Mail;
 
-impl Program for Mail {
+impl ChannelProgram for Mail {
     type Output = Vec<u32>;
 
-    fn shape(&self) -> Shape {
+    fn shape(&self) -> ProgramNeeds {
         SHAPE
     }
 
@@ -119,10 +121,10 @@ fn mail_arrives_once_and_in_the_order_of_each_sender() {
 /// The first task reads the outboxes of the two others, which are full in between.
 struct Outboxes;
 
-impl Program for Outboxes {
+impl ChannelProgram for Outboxes {
     type Output = Vec<u32>;
 
-    fn shape(&self) -> Shape {
+    fn shape(&self) -> ProgramNeeds {
         SHAPE
     }
 
@@ -148,10 +150,10 @@ fn an_outbox_holds_one_value_and_loses_none() {
 /// Two readers of one outbox.
 struct TwoReaders;
 
-impl Program for TwoReaders {
+impl ChannelProgram for TwoReaders {
     type Output = Vec<u32>;
 
-    fn shape(&self) -> Shape {
+    fn shape(&self) -> ProgramNeeds {
         SHAPE
     }
 
@@ -178,11 +180,11 @@ struct Signals {
     signals_or: bool,
 }
 
-impl Program for Signals {
+impl ChannelProgram for Signals {
     type Output = u32;
 
-    fn shape(&self) -> Shape {
-        Shape { signals_or: self.signals_or, ..SHAPE }
+    fn shape(&self) -> ProgramNeeds {
+        ProgramNeeds { signals_or: self.signals_or, ..SHAPE }
     }
 
     fn task<C: Channels>(&self, channels: &C, rank: usize) -> u32 {
@@ -192,15 +194,15 @@ impl Program for Signals {
                 0 => {
                     let mut seen = 0;
                     while seen != both {
-                        seen |= channels.signal_read(Register::Two);
+                        seen |= channels.signal_read(SignalNumber::Two);
                     }
                     (1..3)
                         .filter(|to| both >> to & 1 == 1)
-                        .for_each(|to| channels.signal(to, Register::One, 7));
+                        .for_each(|to| channels.signal(to, SignalNumber::One, 7));
                 }
                 _ if both >> rank & 1 == 1 => {
-                    channels.signal(0, Register::Two, 1 << rank);
-                    assert_eq!(channels.signal_read(Register::One), 7);
+                    channels.signal(0, SignalNumber::Two, 1 << rank);
+                    assert_eq!(channels.signal_read(SignalNumber::One), 7);
                 }
                 _ => {}
             }
@@ -218,10 +220,10 @@ fn signals_gather_or_overwrite_and_the_same_value_counts_twice() {
 /// Each task adds to both halves of one 64-bit word.
 struct Count;
 
-impl Program for Count {
+impl ChannelProgram for Count {
     type Output = [u32; 2];
 
-    fn shape(&self) -> Shape {
+    fn shape(&self) -> ProgramNeeds {
         SHAPE
     }
 
@@ -244,11 +246,11 @@ fn atomics_keep_to_their_half_of_a_word() {
 /// One task does what hardware refuses.
 struct Refused(fn(&dyn Channels));
 
-impl Program for Refused {
+impl ChannelProgram for Refused {
     type Output = ();
 
-    fn shape(&self) -> Shape {
-        Shape { tasks: 1, ..SHAPE }
+    fn shape(&self) -> ProgramNeeds {
+        ProgramNeeds { tasks: 1, ..SHAPE }
     }
 
     fn task<C: Channels>(&self, channels: &C, _rank: usize) {
@@ -261,26 +263,26 @@ fn what_hardware_refuses_ends_the_run_in_its_words() {
     let memory = |module, offset| Ea::Memory { module, offset };
     let refusal = |body| run(&Refused(body), 1).unwrap_err();
     assert_eq!(
-        refusal(|c| c.get(0, Ea::Memory { module: 0, offset: 0 }, 24, 0, Order::Free)),
+        refusal(|c| c.get(0, Ea::Memory { module: 0, offset: 0 }, 24, 0, TransferOrder::Free)),
         DmaError::Size(24)
     );
     assert_eq!(
-        refusal(|c| c.get(0, Ea::Memory { module: 1, offset: 0 }, 16, 0, Order::Free)),
+        refusal(|c| c.get(0, Ea::Memory { module: 1, offset: 0 }, 16, 0, TransferOrder::Free)),
         DmaError::Module { module: 1, modules: 1 }
     );
     assert_eq!(
-        refusal(|c| c.put(0, Ea::Local { rank: 5, offset: 0 }, 16, 0, Order::Free)),
+        refusal(|c| c.put(0, Ea::Local { rank: 5, offset: 0 }, 16, 0, TransferOrder::Free)),
         DmaError::Rank { rank: 5, tasks: 1 }
     );
     assert!(matches!(
-        refusal(|c| c.put(0, Ea::Memory { module: 0, offset: 8192 }, 16, 0, Order::Free)),
+        refusal(|c| c.put(0, Ea::Memory { module: 0, offset: 8192 }, 16, 0, TransferOrder::Free)),
         DmaError::Beyond { end: 8208, size: 8192, .. }
     ));
     assert!(matches!(
         refusal(|c| c.peek(4095, &mut [0; 2])),
         DmaError::Beyond { end: 4097, size: 4096, .. }
     ));
-    assert_eq!(refusal(|c| c.get_list(0, &[], 0, Order::Free)), DmaError::List(0));
+    assert_eq!(refusal(|c| c.get_list(0, &[], 0, TransferOrder::Free)), DmaError::List(0));
     assert_eq!(
         refusal(|c| {
             c.atomic(Atomic::Add, Ea::Memory { module: 0, offset: 2 }, 1);
@@ -294,7 +296,7 @@ fn what_hardware_refuses_ends_the_run_in_its_words() {
 fn alone(
     body: impl Fn(&LineChannels<'_, Shared>) -> Result<(), TestCaseError>,
 ) -> Result<(), TestCaseError> {
-    let layout = Layout::new(Shape { tasks: 1, ..SHAPE }, 1).unwrap();
+    let layout = ChannelLayout::new(ProgramNeeds { tasks: 1, ..SHAPE }, 1).unwrap();
     body(&LineChannels::new(&Shared::of(layout), layout, 0))
 }
 
@@ -325,10 +327,10 @@ proptest! {
                 let far = *offset as usize..(offset + size) as usize;
                 let ea = Ea::Memory { module: 0, offset: *offset };
                 if *is_get {
-                        channels.get(*at, ea, *size, 3, Order::Free);
+                        channels.get(*at, ea, *size, 3, TransferOrder::Free);
                         local[own].copy_from_slice(&memory[far]);
                     } else {
-                        channels.put(*at, ea, *size, 3, Order::Free);
+                        channels.put(*at, ea, *size, 3, TransferOrder::Free);
                         memory[far].copy_from_slice(&local[own]);
                     }
             }
@@ -336,7 +338,7 @@ proptest! {
             channels.peek(0, &mut found);
             prop_assert_eq!(&found, &local);
             let pieces = [0, 4096].map(|offset| {
-                channels.get(0, Ea::Memory { module: 0, offset }, 4096, 0, Order::Free);
+                channels.get(0, Ea::Memory { module: 0, offset }, 4096, 0, TransferOrder::Free);
                 channels.peek(0, &mut found);
                 found.clone()
             });
@@ -365,8 +367,8 @@ fn a_list_gathers_what_lies_apart() {
         channels.poke(0, &[1; 16]);
         channels.poke(16, &[2; 16]);
         let element = |offset| Element { ea: Ea::Memory { module: 0, offset }, size: 16 };
-        channels.put_list(0, &[element(1024), element(256)], 0, Order::Free);
-        channels.get_list(512, &[element(256), element(1024)], 0, Order::Fence);
+        channels.put_list(0, &[element(1024), element(256)], 0, TransferOrder::Free);
+        channels.get_list(512, &[element(256), element(1024)], 0, TransferOrder::Fence);
         channels.wait_tags(1);
         let mut found = [0; 32];
         channels.peek(512, &mut found);

@@ -8,8 +8,8 @@
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicU64, Ordering};
 use loom::thread;
-use seatmap_data::port::channels::lines::{Layout, LineChannels};
-use seatmap_data::port::channels::{Channels, Register, Shape};
+use seatmap_data::port::channels::lines::{ChannelLayout, LineChannels};
+use seatmap_data::port::channels::{Channels, ProgramNeeds, SignalNumber};
 use seatmap_data::port::{Addr, Barrier, Port, Stamp};
 
 /// Shared memory whose every access loom sees.
@@ -112,7 +112,9 @@ fn pair<T: Send + 'static>(
     two: fn(&LineChannels<'_, LoomPort>) -> T,
     check: fn(T, T),
 ) {
-    let layout = Layout::new(Shape { tasks: 2, signals_or, ..Shape::default() }, 1).unwrap();
+    let layout =
+        ChannelLayout::new(ProgramNeeds { tasks: 2, signals_or, ..ProgramNeeds::default() }, 1)
+            .unwrap();
     // Every defect known in structures like these shows within two preemptions; all of them take
     // minutes.
     let mut model = loom::model::Builder::new();
@@ -185,14 +187,14 @@ fn no_bit_of_a_signal_is_lost() {
     pair(
         true,
         |channels| {
-            channels.signal(1, Register::One, 1);
-            channels.signal(1, Register::One, 2);
+            channels.signal(1, SignalNumber::One, 1);
+            channels.signal(1, SignalNumber::One, 2);
             0
         },
         |channels| {
             let mut seen = 0;
             while seen != 3 {
-                seen |= channels.signal_read(Register::One);
+                seen |= channels.signal_read(SignalNumber::One);
             }
             seen
         },

@@ -3,12 +3,12 @@
 use crate::host::HostClock;
 use crate::host::port::{HostPort, wait_for_change};
 use crate::host::together::Together;
-use seatmap_data::port::channels::lines::Ended;
-use seatmap_data::port::{Addr, Change, Port, Stamp};
-use seatmap_os::partners::{LOOKS, Seat};
+use seatmap_data::port::channels::lines::PartnerFailure;
+use seatmap_data::port::{Addr, Port, Stamp, ValueChange};
+use seatmap_os::partners::{LOOKS, PartnerThread};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// [`HostPort`], with waits that unwind with [`Ended`] once a word says that a task has failed. A
+/// [`HostPort`], with waits that unwind with [`PartnerFailure`] once a word says that a task has failed. A
 /// short wait has no extra cost.
 #[derive(Clone, Copy)]
 pub(super) struct BedPort<'a> {
@@ -36,7 +36,7 @@ impl<'a> BedPort<'a> {
     }
 
     /// The port of the task on this seat.
-    pub(super) fn seated(self, seat: &'a Seat<'a>) -> Self {
+    pub(super) fn seated(self, seat: &'a PartnerThread<'a>) -> Self {
         BedPort { port: self.port.seated(seat), ..self }
     }
 
@@ -49,7 +49,7 @@ impl<'a> BedPort<'a> {
 
     fn end_with_others(&self) {
         if self.ended.load(Ordering::Acquire) != 0 {
-            std::panic::resume_unwind(Box::new(Ended));
+            std::panic::resume_unwind(Box::new(PartnerFailure));
         }
     }
 }
@@ -81,11 +81,17 @@ impl Port for BedPort<'_> {
     }
 
     #[inline(always)]
-    fn change_half(&self, word: Addr, is_upper: bool, change: Change) -> u32 {
+    fn change_half(&self, word: Addr, is_upper: bool, change: ValueChange) -> u32 {
         self.port.change_half(word, is_upper, change)
     }
 
-    fn change_half_times(&self, word: Addr, is_upper: bool, change: Change, times: u64) -> bool {
+    fn change_half_times(
+        &self,
+        word: Addr,
+        is_upper: bool,
+        change: ValueChange,
+        times: u64,
+    ) -> bool {
         let looks = times / u64::from(LOOKS);
         let rest = times % u64::from(LOOKS);
         let is_done = self.port.change_half_times(word, is_upper, change, rest);

@@ -1,6 +1,6 @@
 //! The hardware counters and the kernel's clock, read directly.
 
-use super::{CounterFlaw, Source};
+use super::{ClockSource, CounterFlaw};
 use seatmap_data::port::Stamp;
 use seatmap_os::Root;
 use seatmap_os::affinity::current_cpu;
@@ -10,7 +10,7 @@ use seatmap_os::affinity::current_cpu;
 const CLOCKS: &str = "/sys/devices/system/clocksource/clocksource0/available_clocksource";
 
 /// The processor's own counter, if it runs at a constant rate, and shows the same time on all CPUs.
-pub(super) fn trusted(root: &Root) -> Result<Source, CounterFlaw> {
+pub(super) fn trusted(root: &Root) -> Result<ClockSource, CounterFlaw> {
     let source = architecture::constant()?;
     if is_left_out(root, architecture::CLOCK) { Err(CounterFlaw::Distrusted) } else { Ok(source) }
 }
@@ -27,9 +27,9 @@ fn is_left_out(root: &Root, counter: &str) -> bool {
 
 /// One reading.
 #[inline(always)]
-pub(super) fn read(source: Source) -> Stamp {
+pub(super) fn read(source: ClockSource) -> Stamp {
     match source {
-        Source::Kernel => kernel(),
+        ClockSource::Kernel => kernel(),
         _ => architecture::read(),
     }
 }
@@ -43,7 +43,7 @@ fn kernel() -> Stamp {
 
 #[cfg(target_arch = "x86_64")]
 mod architecture {
-    use super::{CounterFlaw, Source, Stamp};
+    use super::{ClockSource, CounterFlaw, Stamp};
     use crate::host::cpuid;
     use std::arch::x86_64::__rdtscp;
 
@@ -59,10 +59,10 @@ mod architecture {
     /// The kernel's name for the counter among its clocks.
     pub(super) const CLOCK: &str = "tsc";
 
-    pub(super) fn constant() -> Result<Source, CounterFlaw> {
+    pub(super) fn constant() -> Result<ClockSource, CounterFlaw> {
         let largest = cpuid::leaf(0x8000_0000).eax;
         if has(largest, 0x8000_0007, INVARIANT_TSC) && has(largest, 0x8000_0001, RDTSCP) {
-            Ok(Source::Tsc)
+            Ok(ClockSource::Tsc)
         } else {
             Err(CounterFlaw::NotInvariant)
         }
@@ -83,14 +83,14 @@ mod architecture {
 
 #[cfg(target_arch = "aarch64")]
 mod architecture {
-    use super::{CounterFlaw, Source, Stamp, current_cpu};
+    use super::{ClockSource, CounterFlaw, Stamp, current_cpu};
 
     /// The kernel's name for the counter among its clocks.
     pub(super) const CLOCK: &str = "arch_sys_counter";
 
     /// The virtual counter is architectural, constant and common to all CPUs (Arm ARM, D12.1).
-    pub(super) fn constant() -> Result<Source, CounterFlaw> {
-        Ok(Source::Cntvct)
+    pub(super) fn constant() -> Result<ClockSource, CounterFlaw> {
+        Ok(ClockSource::Cntvct)
     }
 
     #[inline(always)]
@@ -107,11 +107,11 @@ mod architecture {
 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod architecture {
-    use super::{CounterFlaw, Source, Stamp};
+    use super::{ClockSource, CounterFlaw, Stamp};
 
     pub(super) const CLOCK: &str = "";
 
-    pub(super) fn constant() -> Result<Source, CounterFlaw> {
+    pub(super) fn constant() -> Result<ClockSource, CounterFlaw> {
         Err(CounterFlaw::NotInvariant)
     }
 

@@ -1,6 +1,6 @@
 //! Read-modify-writes by the processor.
 
-use super::{Batches, Primitive, PrimitiveError, Room, SamplesResult};
+use super::{BatchPlan, Primitive, PrimitiveError, PrimitiveThreads, SamplesResult};
 use crate::host::arena::Arena;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -63,7 +63,7 @@ impl Primitive for Atomics {
         1..=usize::MAX
     }
 
-    fn attempt(&self, room: &mut Room, cpus: &[u32], plan: Batches) -> SamplesResult {
+    fn attempt(&self, room: &mut PrimitiveThreads, cpus: &[u32], plan: BatchPlan) -> SamplesResult {
         let lines = (cpus.len() * STRIDE).div_ceil(8) as u32;
         let arena =
             Arena::new(lines.max(1)).map_err(PrimitiveError::system("cannot map the words"))?;

@@ -1,6 +1,6 @@
 //! Bytes moved from one place to another.
 
-use super::{Batches, Primitive, PrimitiveError, Room, SamplesResult};
+use super::{BatchPlan, Primitive, PrimitiveError, PrimitiveThreads, SamplesResult};
 use std::hint::black_box;
 use std::io;
 
@@ -22,7 +22,7 @@ pub struct ProcessVmReadv {
 
 /// A buffer first written by the last of these CPUs.
 fn written_by_the_last(
-    room: &mut Room,
+    room: &mut PrimitiveThreads,
     cpus: &[u32],
     bytes: usize,
 ) -> Result<Vec<u8>, PrimitiveError> {
@@ -35,9 +35,9 @@ fn written_by_the_last(
 /// Times a copy by the first CPU from a buffer of the last one.
 fn time(
     primitive: &impl Primitive,
-    room: &mut Room,
+    room: &mut PrimitiveThreads,
     cpus: &[u32],
-    plan: Batches,
+    plan: BatchPlan,
     bytes: usize,
     copy: fn(&[u8], &mut [u8]) -> io::Result<()>,
 ) -> SamplesResult {
@@ -82,7 +82,7 @@ impl Primitive for CopyBytes {
         1..=2
     }
 
-    fn attempt(&self, room: &mut Room, cpus: &[u32], plan: Batches) -> SamplesResult {
+    fn attempt(&self, room: &mut PrimitiveThreads, cpus: &[u32], plan: BatchPlan) -> SamplesResult {
         time(self, room, cpus, plan, self.bytes, by_the_processor)
     }
 }
@@ -96,7 +96,7 @@ impl Primitive for ProcessVmReadv {
         1..=2
     }
 
-    fn attempt(&self, room: &mut Room, cpus: &[u32], plan: Batches) -> SamplesResult {
+    fn attempt(&self, room: &mut PrimitiveThreads, cpus: &[u32], plan: BatchPlan) -> SamplesResult {
         time(self, room, cpus, plan, self.bytes, by_the_kernel)
     }
 }

@@ -1,6 +1,6 @@
 //! Messages through the kernel.
 
-use super::{Batches, Primitive, PrimitiveError, Room, SamplesResult};
+use super::{BatchPlan, Primitive, PrimitiveError, PrimitiveThreads, SamplesResult};
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -9,7 +9,7 @@ use std::sync::Mutex;
 
 /// The kernel object through which the message goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum DescriptorKind {
     /// Two eventfds.
     EventFd,
     /// Two pipes.
@@ -20,7 +20,7 @@ pub enum Kind {
 
 /// Two threads send each other 8 bytes in turn, and block in read(2) while they wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Descriptors(pub Kind);
+pub struct Descriptors(pub DescriptorKind);
 
 /// The file descriptors of one thread. When it drops a pipe or socket, the other thread's read
 /// ends.
@@ -52,10 +52,10 @@ impl End {
     }
 }
 
-impl Kind {
+impl DescriptorKind {
     fn open(self) -> io::Result<[End; 2]> {
         match self {
-            Kind::EventFd => {
+            DescriptorKind::EventFd => {
                 let one = eventfd()?;
                 let other = eventfd()?;
                 Ok([
@@ -63,12 +63,12 @@ impl Kind {
                     End { read: other, write: one },
                 ])
             }
-            Kind::Pipe => {
+            DescriptorKind::Pipe => {
                 let (to_one, from_other) = io::pipe()?;
                 let (to_other, from_one) = io::pipe()?;
                 Ok([pipe_end(to_one, from_one), pipe_end(to_other, from_other)])
             }
-            Kind::UnixSocket => {
+            DescriptorKind::UnixSocket => {
                 let (one, other) = UnixStream::pair()?;
                 Ok([socket_end(one)?, socket_end(other)?])
             }
@@ -99,9 +99,9 @@ fn eventfd() -> io::Result<File> {
 impl Primitive for Descriptors {
     fn name(&self) -> String {
         match self.0 {
-            Kind::EventFd => "eventfd",
-            Kind::Pipe => "pipe",
-            Kind::UnixSocket => "unix socket",
+            DescriptorKind::EventFd => "eventfd",
+            DescriptorKind::Pipe => "pipe",
+            DescriptorKind::UnixSocket => "unix socket",
         }
         .into()
     }
@@ -114,7 +114,7 @@ impl Primitive for Descriptors {
         true
     }
 
-    fn attempt(&self, room: &mut Room, cpus: &[u32], plan: Batches) -> SamplesResult {
+    fn attempt(&self, room: &mut PrimitiveThreads, cpus: &[u32], plan: BatchPlan) -> SamplesResult {
         let ends = self
             .0
             .open()

@@ -1,22 +1,22 @@
 //! Sleeping and waking.
 
-use super::{Batches, Primitive, Room, SamplesResult};
+use super::{BatchPlan, Primitive, PrimitiveThreads, SamplesResult};
 use std::io;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Two threads take turns by futex(2): each sleeps until the word holds its rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Futex;
+pub struct FutexPingPong;
 
 /// The rank whose turn it is, 0 to begin with, on a line of its own.
 #[repr(align(128))]
 #[derive(Default)]
-pub(crate) struct Turn(AtomicU32);
+pub(crate) struct TurnWord(AtomicU32);
 
 /// Neither rank's turn: one of the two has failed.
 const FAILED: u32 = u32::MAX;
 
-impl Turn {
+impl TurnWord {
     /// Sleeps until the word holds this rank. It fails where the other thread has failed.
     pub(crate) fn wait_for(&self, rank: u32) -> io::Result<()> {
         loop {
@@ -63,7 +63,7 @@ impl Turn {
     }
 }
 
-impl Primitive for Futex {
+impl Primitive for FutexPingPong {
     fn name(&self) -> String {
         "futex".into()
     }
@@ -76,8 +76,8 @@ impl Primitive for Futex {
         true
     }
 
-    fn attempt(&self, room: &mut Room, cpus: &[u32], plan: Batches) -> SamplesResult {
-        let turn = Turn::default();
+    fn attempt(&self, room: &mut PrimitiveThreads, cpus: &[u32], plan: BatchPlan) -> SamplesResult {
+        let turn = TurnWord::default();
         let turn = &turn;
         room.time(self, cpus, plan, |rank| {
             let rank = rank as u32;
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn a_thread_that_fails_ends_the_sleep_of_the_other() {
-        let turn = Turn::default();
+        let turn = TurnWord::default();
         std::thread::scope(|scope| {
             let sleeper = scope.spawn(|| turn.wait_for(1));
             turn.fail();

@@ -4,9 +4,9 @@ use super::Primitive;
 use crate::host::HostClock;
 use crate::host::crew::{Crew, CrewError};
 use crate::host::together::Together;
-use seatmap_data::port::{ENOUGH_OVERLAP, Run, Stamp, overlap};
+use seatmap_data::port::{ENOUGH_OVERLAP, Stamp, TaskBeats, overlap};
 use seatmap_data::statistics::words::agreeing;
-use seatmap_os::partners::{Loss, Seat};
+use seatmap_os::partners::{Loss, PartnerThread};
 use std::io;
 
 /// A run gets this many lengths, each twice the one before, and this many attempts at each length,
@@ -15,14 +15,14 @@ const LENGTHS: u32 = 9;
 const ATTEMPTS: usize = 4;
 
 /// The room in which primitives run: pinned threads that are kept, and a clock.
-pub struct Room {
+pub struct PrimitiveThreads {
     crew: Crew,
     clock: HostClock,
 }
 
 /// The number of operations, and how many of them lie between two looks at the clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Batches {
+pub struct BatchPlan {
     /// Batches before the first batch that counts.
     pub warmup: u32,
     /// Batches that count.
@@ -35,7 +35,7 @@ pub struct Batches {
 /// value for each batch. Both ends of a round trip see the same time; take the median of either,
 /// never a mean.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Samples {
+pub struct TaskSamples {
     /// By task, then by batch.
     pub by_task_ns: Vec<Vec<f64>>,
     /// The smallest share of any task's batches during which all tasks were at work; at least
@@ -44,7 +44,7 @@ pub struct Samples {
 }
 
 /// The times of a primitive, or why there are none.
-pub type SamplesResult = Result<Samples, PrimitiveError>;
+pub type SamplesResult = Result<TaskSamples, PrimitiveError>;
 
 /// Why a primitive could not be timed.
 #[derive(Debug, thiserror::Error)]
@@ -104,17 +104,17 @@ impl PrimitiveError {
     }
 }
 
-impl Default for Room {
+impl Default for PrimitiveThreads {
     fn default() -> Self {
-        Room::new()
+        PrimitiveThreads::new()
     }
 }
 
-impl Room {
+impl PrimitiveThreads {
     /// A room without threads yet. Calibrates the clock, which takes about 20 ms.
     #[must_use]
     pub fn new() -> Self {
-        Room { crew: Crew::default(), clock: HostClock::calibrated() }
+        PrimitiveThreads { crew: Crew::default(), clock: HostClock::calibrated() }
     }
 
     /// Runs a closure on one CPU: memory that it writes first lies on that CPU's node.
@@ -134,7 +134,7 @@ impl Room {
         &mut self,
         primitive: &impl Primitive,
         cpus: &[u32],
-        plan: Batches,
+        plan: BatchPlan,
         prepare: impl Fn(usize) -> F + Sync,
     ) -> SamplesResult
     where
@@ -145,7 +145,7 @@ impl Room {
         let together = Together::default();
         let threads = cpus.len();
         let goes_on = !primitive.takes_turns();
-        let stays = self.crew.run_together(cpus, &|seat: &Seat| {
+        let stays = self.crew.run_together(cpus, &|seat: &PartnerThread| {
             let mut stay = Stay::new(clock, plan, prepare(seat.rank()));
             together.begin(threads, clock, || seat.check());
             let done = stay.work();
@@ -167,7 +167,7 @@ impl Room {
         &self,
         primitive: &impl Primitive,
         cpus: &[u32],
-        plan: Batches,
+        plan: BatchPlan,
         stays: &[Vec<Stamp>],
     ) -> SamplesResult {
         for (cpu, stamps) in cpus.iter().zip(stays) {
@@ -181,7 +181,7 @@ impl Room {
                 .iter()
                 .map(|stamps| {
                     let beats = stamps.iter().map(|stamp| stamp.ticks).collect();
-                    Run { beats, counted: counted.clone() }
+                    TaskBeats { beats, counted: counted.clone() }
                 })
                 .collect::<Vec<_>>(),
         );
@@ -189,7 +189,7 @@ impl Room {
             return Err(PrimitiveError::Apart { name: primitive.name(), overlap });
         }
         let ns = self.clock.ns_per_tick() / f64::from(plan.operations.max(1));
-        Ok(Samples {
+        Ok(TaskSamples {
             by_task_ns: stays
                 .iter()
                 .map(|stamps| {
@@ -207,13 +207,13 @@ impl Room {
 /// The work of a thread, and the clock at its beginning and after each batch.
 struct Stay<'a, F> {
     clock: &'a HostClock,
-    plan: Batches,
+    plan: BatchPlan,
     operation: F,
     stamps: Vec<Stamp>,
 }
 
 impl<'a, F: FnMut() -> io::Result<()>> Stay<'a, F> {
-    fn new(clock: &'a HostClock, plan: Batches, operation: F) -> Self {
+    fn new(clock: &'a HostClock, plan: BatchPlan, operation: F) -> Self {
         // Room for twice the batches that count: a thread that keeps on for longer allocates more.
         let stamps = Vec::with_capacity(plan.warmup as usize + 2 * plan.batches as usize + 1);
         Stay { clock, plan, operation, stamps }
@@ -236,13 +236,13 @@ impl<'a, F: FnMut() -> io::Result<()>> Stay<'a, F> {
 /// another program may have interrupted it, and then with twice the operations, since they may have
 /// been too few.
 pub(super) fn repeated(
-    plan: Batches,
-    mut attempt: impl FnMut(Batches) -> SamplesResult,
+    plan: BatchPlan,
+    mut attempt: impl FnMut(BatchPlan) -> SamplesResult,
 ) -> SamplesResult {
     let lengths = (0..LENGTHS).flat_map(|times| [1 << times; ATTEMPTS]);
     let mut largest: Option<(String, f64)> = None;
     for times in lengths {
-        match attempt(Batches { operations: plan.operations.saturating_mul(times), ..plan }) {
+        match attempt(BatchPlan { operations: plan.operations.saturating_mul(times), ..plan }) {
             Err(PrimitiveError::Apart { name, overlap }) => {
                 let overlap = largest.map_or(overlap, |(_, before)| before.max(overlap));
                 largest = Some((name, overlap));
@@ -273,7 +273,7 @@ impl<P: Primitive> Check for P {
 mod tests {
     use super::*;
 
-    const PLAN: Batches = Batches { warmup: 1, batches: 2, operations: 3 };
+    const PLAN: BatchPlan = BatchPlan { warmup: 1, batches: 2, operations: 3 };
 
     fn apart<T>(overlap: f64) -> Result<T, PrimitiveError> {
         Err(PrimitiveError::Apart { name: "swap shared".into(), overlap })
@@ -292,9 +292,9 @@ mod tests {
         let mut tried = Vec::new();
         let samples = repeated(PLAN, |plan| {
             tried.push(plan.operations);
-            if plan.operations < 6 { apart(0.5) } else { Ok(Samples::default()) }
+            if plan.operations < 6 { apart(0.5) } else { Ok(TaskSamples::default()) }
         });
-        assert_eq!((samples.unwrap(), tried), (Samples::default(), vec![3, 3, 3, 3, 6]));
+        assert_eq!((samples.unwrap(), tried), (TaskSamples::default(), vec![3, 3, 3, 3, 6]));
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! A survey of all primitives, for a pair of CPUs of each sort that this computer has.
 
 use super::{
-    Atomics, Batches, CopyBytes, Descriptors, Futex, Kind, Primitive, PrimitiveError,
-    ProcessVmReadv, ReadModifyWrite, Room, ThreadCreateJoin,
+    Atomics, BatchPlan, CopyBytes, DescriptorKind, Descriptors, FutexPingPong, Primitive,
+    PrimitiveError, PrimitiveThreads, ProcessVmReadv, ReadModifyWrite, ThreadCreateJoin,
 };
 use seatmap_data::machine::{Pu, Topology};
 use seatmap_data::statistics::words::counted;
@@ -12,11 +12,11 @@ const SIZES: [usize; 5] = [8, 1 << 10, 64 << 10, 1 << 20, 16 << 20];
 /// Bytes copied in a batch, so that large copies do not take too long.
 const COPIED_BYTES: usize = 32 << 20;
 /// Batches of atomics are short, so that a batch in which another program had the CPU stands out.
-const ATOMICS: Batches = Batches { warmup: 8, batches: 60, operations: 500 };
+const ATOMICS: BatchPlan = BatchPlan { warmup: 8, batches: 60, operations: 500 };
 
 /// A primitive, timed.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Timed {
+pub struct PrimitiveTimes {
     /// The primitive's name, and the CPUs that run it.
     pub what: String,
     /// Nanoseconds for each operation, one value for each batch of the first CPU; or the reason for
@@ -28,8 +28,8 @@ pub struct Timed {
 ///
 /// # Errors
 /// A CPU is not available, or a system call failed.
-pub fn survey(topology: &Topology, allowed: &[u32]) -> Result<Vec<Timed>, PrimitiveError> {
-    let mut room = Room::new();
+pub fn survey(topology: &Topology, allowed: &[u32]) -> Result<Vec<PrimitiveTimes>, PrimitiveError> {
+    let mut room = PrimitiveThreads::new();
     let pus: Vec<&Pu> = topology.pus.iter().filter(|pu| allowed.contains(&pu.os)).collect();
     let Some(first) = pus.first() else { return Ok(Vec::new()) };
     let mut rows = alone(&mut room, first.os)?;
@@ -60,13 +60,17 @@ fn class(first: &Pu, pu: &Pu) -> &'static str {
     }
 }
 
-fn alone(room: &mut Room, cpu: u32) -> Result<Vec<Timed>, PrimitiveError> {
+fn alone(room: &mut PrimitiveThreads, cpu: u32) -> Result<Vec<PrimitiveTimes>, PrimitiveError> {
     Ok(vec![row(room, &ThreadCreateJoin, "", &[cpu], plan(100))?])
 }
 
-fn between(room: &mut Room, class: &str, cpus: [u32; 2]) -> Result<Vec<Timed>, PrimitiveError> {
-    let mut rows = vec![row(room, &Futex, class, &cpus, plan(200))?];
-    for kind in [Kind::EventFd, Kind::Pipe, Kind::UnixSocket] {
+fn between(
+    room: &mut PrimitiveThreads,
+    class: &str,
+    cpus: [u32; 2],
+) -> Result<Vec<PrimitiveTimes>, PrimitiveError> {
+    let mut rows = vec![row(room, &FutexPingPong, class, &cpus, plan(200))?];
+    for kind in [DescriptorKind::EventFd, DescriptorKind::Pipe, DescriptorKind::UnixSocket] {
         rows.push(row(room, &Descriptors(kind), class, &cpus, plan(200))?);
     }
     for bytes in SIZES {
@@ -79,7 +83,10 @@ fn between(room: &mut Room, class: &str, cpus: [u32; 2]) -> Result<Vec<Timed>, P
 
 /// Read-modify-writes by 1 CPU, 2, 4 and so on up to all, on one word for all and on one word for
 /// each.
-fn crowd(room: &mut Room, allowed: &[u32]) -> Result<Vec<Timed>, PrimitiveError> {
+fn crowd(
+    room: &mut PrimitiveThreads,
+    allowed: &[u32],
+) -> Result<Vec<PrimitiveTimes>, PrimitiveError> {
     let counts = (0..)
         .map(|power| 1 << power)
         .take_while(|count| *count < allowed.len())
@@ -104,17 +111,17 @@ fn crowd(room: &mut Room, allowed: &[u32]) -> Result<Vec<Timed>, PrimitiveError>
     Ok(rows)
 }
 
-fn plan(operations: u32) -> Batches {
-    Batches { warmup: 2, batches: 15, operations }
+fn plan(operations: u32) -> BatchPlan {
+    BatchPlan { warmup: 2, batches: 15, operations }
 }
 
 fn row(
-    room: &mut Room,
+    room: &mut PrimitiveThreads,
     primitive: &impl Primitive,
     class: &str,
     cpus: &[u32],
-    plan: Batches,
-) -> Result<Timed, PrimitiveError> {
+    plan: BatchPlan,
+) -> Result<PrimitiveTimes, PrimitiveError> {
     let batches_ns = match primitive.run(room, cpus, plan) {
         Ok(samples) => Ok(samples.by_task_ns.into_iter().next().unwrap_or_default()),
         Err(apart @ PrimitiveError::Apart { .. }) => Err(apart.to_string()),
@@ -122,5 +129,5 @@ fn row(
     };
     let name = primitive.name();
     let what = if class.is_empty() { name } else { format!("{name}, {class}") };
-    Ok(Timed { what, batches_ns })
+    Ok(PrimitiveTimes { what, batches_ns })
 }

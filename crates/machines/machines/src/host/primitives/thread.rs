@@ -1,6 +1,6 @@
 //! Making threads.
 
-use super::{Batches, Primitive, Room, SamplesResult};
+use super::{BatchPlan, Primitive, PrimitiveThreads, SamplesResult};
 use std::io;
 
 /// Makes a thread that does nothing, and joins it. It inherits its maker's CPU.
@@ -16,7 +16,7 @@ impl Primitive for ThreadCreateJoin {
         1..=1
     }
 
-    fn attempt(&self, room: &mut Room, cpus: &[u32], plan: Batches) -> SamplesResult {
+    fn attempt(&self, room: &mut PrimitiveThreads, cpus: &[u32], plan: BatchPlan) -> SamplesResult {
         room.time(self, cpus, plan, |_| {
             || {
                 let thread = std::thread::Builder::new().spawn(|| {})?;

@@ -1,6 +1,6 @@
 //! The CPUs and NUMA nodes that the control groups (cgroups(7), cpuset(7)) leave to a process.
 
-use super::tree::Tree;
+use super::tree::FileTree;
 use seatmap_os::CpuSet;
 
 /// The CPUs and nodes that the gathering process may use; `None` if nothing restricts them.
@@ -32,7 +32,7 @@ impl Flavour {
 }
 
 impl Allowed {
-    pub(super) fn read(tree: &Tree) -> Self {
+    pub(super) fn read(tree: &FileTree) -> Self {
         let found = mounted(tree).and_then(|mount| Some((mount, group(tree)?)));
         let Some(((flavour, mount), group)) = found else { return Allowed::default() };
         Allowed {
@@ -45,7 +45,7 @@ impl Allowed {
 /// The set of a group. In version 2, a group without the controller has the set of the nearest
 /// group above it that has one.
 fn restricted(
-    tree: &Tree,
+    tree: &FileTree,
     flavour: Flavour,
     mount: &str,
     group: &str,
@@ -62,7 +62,7 @@ fn restricted(
 
 /// The place where cpusets are mounted: one of the usual places, else the place that `/proc/mounts`
 /// gives.
-fn mounted(tree: &Tree) -> Option<(Flavour, String)> {
+fn mounted(tree: &FileTree) -> Option<(Flavour, String)> {
     let usual = [
         // hwloc's order; a computer may mount more than one of them.
         (Flavour::V2, "/sys/fs/cgroup", "cpuset.cpus.effective"),
@@ -78,7 +78,7 @@ fn mounted(tree: &Tree) -> Option<(Flavour, String)> {
 }
 
 /// The mount of one line of `/proc/mounts`, if it holds cpusets.
-fn mount(tree: &Tree, line: &str) -> Option<(Flavour, String)> {
+fn mount(tree: &FileTree, line: &str) -> Option<(Flavour, String)> {
     let mut fields = line.split(' ').skip(1);
     let folder = fields.next()?;
     let kind = fields.next()?;
@@ -106,7 +106,7 @@ fn has_option(options: &str, option: &str) -> bool {
 }
 
 /// The group of the process that gathered the files.
-fn group(tree: &Tree) -> Option<String> {
+fn group(tree: &FileTree) -> Option<String> {
     let group = tree.text("proc/self/cpuset").filter(|group| !group.is_empty()).or_else(|| {
         let groups = tree.text("proc/self/cgroup")?;
         groups.lines().find_map(group_of).map(str::to_owned)

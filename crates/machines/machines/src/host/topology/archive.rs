@@ -2,7 +2,7 @@
 //! memory.
 
 use super::GatherError;
-use super::tree::{MAX_FILE_BYTES, Node, Tree};
+use super::tree::{FileTree, MAX_FILE_BYTES, TreeEntry};
 use bzip2::read::MultiBzDecoder;
 use std::collections::{BTreeSet, HashMap};
 use std::io::{self, Read};
@@ -19,7 +19,7 @@ const MAX_PATH_BYTES: usize = 4096;
 const MAX_DEPTH: usize = 64;
 
 /// The tree in an archive; its root is the topmost folder that holds a folder `sys`.
-pub(super) fn unpack(bytes: &[u8]) -> Result<Tree, GatherError> {
+pub(super) fn unpack(bytes: &[u8]) -> Result<FileTree, GatherError> {
     match bytes {
         [] => Err(GatherError::Empty),
         [b'B', b'Z', b'h', ..] => read(MultiBzDecoder::new(bytes)),
@@ -28,7 +28,7 @@ pub(super) fn unpack(bytes: &[u8]) -> Result<Tree, GatherError> {
     }
 }
 
-fn read(bytes: impl Read) -> Result<Tree, GatherError> {
+fn read(bytes: impl Read) -> Result<FileTree, GatherError> {
     let mut limited = Limited { bytes, left: MAX_UNPACKED_BYTES };
     let mut unpacked = Unpacked::default();
     let mut archive = Archive::new(&mut limited);
@@ -78,7 +78,7 @@ impl<R: Read> Read for Limited<R> {
 /// The nodes that have been unpacked so far.
 #[derive(Default)]
 struct Unpacked {
-    nodes: HashMap<String, Node>,
+    nodes: HashMap<String, TreeEntry>,
     kept_bytes: usize,
 }
 
@@ -86,11 +86,11 @@ impl Unpacked {
     fn add(&mut self, mut entry: Entry<'_, impl Read>) -> Result<(), GatherError> {
         let path = path_of(&String::from_utf8_lossy(&entry.path_bytes()))?;
         let node = match entry.header().entry_type() {
-            EntryType::Directory => Node::Folder(BTreeSet::new()),
-            EntryType::Symlink => Node::Link(short(target_of(&entry))?),
+            EntryType::Directory => TreeEntry::Folder(BTreeSet::new()),
+            EntryType::Symlink => TreeEntry::Link(short(target_of(&entry))?),
             // A hard link names its target from the top of the archive.
             EntryType::Link => match self.nodes.get(&path_of(&target_of(&entry))?) {
-                Some(Node::File(bytes)) => Node::File(bytes.clone()),
+                Some(TreeEntry::File(bytes)) => TreeEntry::File(bytes.clone()),
                 _ => return Ok(()),
             },
             kind if kind.is_file() => {
@@ -101,7 +101,7 @@ impl Unpacked {
                     .take(MAX_FILE_BYTES as u64)
                     .read_to_end(&mut bytes)
                     .map_err(broken)?;
-                Node::File(bytes)
+                TreeEntry::File(bytes)
             }
             _ => return Ok(()),
         };
@@ -109,11 +109,11 @@ impl Unpacked {
     }
 
     /// Puts a node into its folder, and creates the folders that are missing.
-    fn keep(&mut self, path: String, node: Node) -> Result<(), GatherError> {
+    fn keep(&mut self, path: String, node: TreeEntry) -> Result<(), GatherError> {
         let inside = match &node {
-            Node::File(bytes) => bytes.len(),
-            Node::Link(target) => target.len(),
-            Node::Folder(_) => 0,
+            TreeEntry::File(bytes) => bytes.len(),
+            TreeEntry::Link(target) => target.len(),
+            TreeEntry::Folder(_) => 0,
         };
         self.count(inside)?;
         let mut at = path.as_str();
@@ -126,10 +126,10 @@ impl Unpacked {
             let parent = self
                 .nodes
                 .entry(folder.to_owned())
-                .or_insert_with(|| Node::Folder(BTreeSet::new()));
+                .or_insert_with(|| TreeEntry::Folder(BTreeSet::new()));
             // The parent is a file or link: no archiver writes such an entry, and no path leads to
             // it.
-            let Node::Folder(names) = parent else { return Ok(()) };
+            let TreeEntry::Folder(names) = parent else { return Ok(()) };
             // The folders above are there already.
             if !names.insert(name.to_owned()) {
                 break;
@@ -138,7 +138,7 @@ impl Unpacked {
             at = folder;
         }
         match (self.nodes.get(&path), &node) {
-            (Some(Node::Folder(_)), _) => {}
+            (Some(TreeEntry::Folder(_)), _) => {}
             _ => drop(self.nodes.insert(path, node)),
         }
         Ok(())
@@ -151,15 +151,15 @@ impl Unpacked {
         if self.kept_bytes > MAX_KEPT_BYTES { Err(GatherError::TooLarge) } else { Ok(()) }
     }
 
-    fn tree(self) -> Result<Tree, GatherError> {
+    fn tree(self) -> Result<FileTree, GatherError> {
         let roots = self.nodes.keys().filter(|root| match root.as_str() {
-            "" => matches!(self.nodes.get("sys"), Some(Node::Folder(_))),
-            root => matches!(self.nodes.get(&format!("{root}/sys")), Some(Node::Folder(_))),
+            "" => matches!(self.nodes.get("sys"), Some(TreeEntry::Folder(_))),
+            root => matches!(self.nodes.get(&format!("{root}/sys")), Some(TreeEntry::Folder(_))),
         });
         // The outermost one: a dump may have gathered a folder that itself holds a dump.
         let root = roots.min_by_key(|root| (root.matches('/').count(), root.len(), root.as_str()));
         let root = root.cloned().ok_or(GatherError::NoSys)?;
-        Ok(Tree::in_memory(root, self.nodes))
+        Ok(FileTree::in_memory(root, self.nodes))
     }
 }
 

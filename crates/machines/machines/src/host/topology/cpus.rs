@@ -1,8 +1,8 @@
 //! Cores, caches, dies, packages and the groups around them, from `/sys/devices/system/cpu`.
 
 use super::TopologyError;
-use super::nest::{Kind, Nest};
-use super::tree::Tree;
+use super::nest::{Nest, SharingKind};
+use super::tree::FileTree;
 use seatmap_data::machine::import::MAX_PUS;
 use seatmap_os::cpu_list::MAX_CPU;
 use seatmap_os::{CpuSet, Root};
@@ -15,7 +15,7 @@ const FOLDER: &str = "sys/devices/system/cpu";
 ///
 /// # Errors
 /// [`TopologyError`], if no CPU is online, or more than [`MAX_PUS`] are.
-pub(super) fn running(tree: &Tree) -> Result<CpuSet, TopologyError> {
+pub(super) fn running(tree: &FileTree) -> Result<CpuSet, TopologyError> {
     let names = tree.list(FOLDER);
     let cpus = names
         .iter()
@@ -44,13 +44,13 @@ pub(super) fn running(tree: &Tree) -> Result<CpuSet, TopologyError> {
     }
 }
 
-fn listed(tree: &Tree, name: &str) -> Option<CpuSet> {
+fn listed(tree: &FileTree, name: &str) -> Option<CpuSet> {
     tree.text(&format!("{FOLDER}/{name}"))
         .and_then(|text| CpuSet::of_list(&text))
         .filter(|set| !set.is_empty())
 }
 
-fn is_switched_off(tree: &Tree, cpu: u32) -> bool {
+fn is_switched_off(tree: &FileTree, cpu: u32) -> bool {
     tree.text(&format!("{FOLDER}/cpu{cpu}/online")).as_deref() == Some("0")
 }
 
@@ -63,21 +63,21 @@ struct Around {
 
 impl Around {
     /// Finds the name that is in use: masks first, then lists.
-    fn find(tree: &Tree, running: &CpuSet, names: &[&'static str]) -> Self {
+    fn find(tree: &FileTree, running: &CpuSet, names: &[&'static str]) -> Self {
         let folder =
             running.first().map_or_else(String::new, |cpu| format!("{FOLDER}/cpu{cpu}/topology"));
         Around { name: names.iter().copied().find(|name| is_set(tree, &folder, name)) }
     }
 
     /// The set around a CPU, limited to the CPUs that are online.
-    fn read(&self, tree: &Tree, cpu: u32, running: &CpuSet) -> Option<CpuSet> {
+    fn read(&self, tree: &FileTree, cpu: u32, running: &CpuSet) -> Option<CpuSet> {
         let name = self.name?;
         let text = tree.text(&format!("{FOLDER}/cpu{cpu}/topology/{name}"))?;
         parsed(name, &text).map(|set| set.within(running))
     }
 }
 
-fn is_set(tree: &Tree, folder: &str, name: &str) -> bool {
+fn is_set(tree: &FileTree, folder: &str, name: &str) -> bool {
     tree.text(&format!("{folder}/{name}")).is_some_and(|text| parsed(name, &text).is_some())
 }
 
@@ -98,8 +98,8 @@ struct Met {
 }
 
 /// Reads the CPUs one after the other into a nest.
-pub(super) struct Reader<'a> {
-    tree: &'a Tree,
+pub(super) struct TopologyReader<'a> {
+    tree: &'a FileTree,
     running: &'a CpuSet,
     core: Around,
     cluster: Around,
@@ -115,10 +115,10 @@ pub(super) struct Reader<'a> {
     siblings_can_be_cores: bool,
 }
 
-impl<'a> Reader<'a> {
-    pub(super) fn new(tree: &'a Tree, running: &'a CpuSet) -> Self {
+impl<'a> TopologyReader<'a> {
+    pub(super) fn new(tree: &'a FileTree, running: &'a CpuSet) -> Self {
         let (cache_map, caches) = cache_files(tree, running);
-        Reader {
+        TopologyReader {
             tree,
             running,
             core: Around::find(
@@ -172,9 +172,9 @@ impl<'a> Reader<'a> {
         let own = self.siblings_can_be_cores
             && core.iter().any(|sibling| self.id(sibling, "core_id") != self.id(cpu, "core_id"));
         if own {
-            nest.insert(Kind::Core, CpuSet::single(cpu), None)
+            nest.insert(SharingKind::Core, CpuSet::single(cpu), None)
         } else if core.first() == Some(cpu) {
-            nest.insert(Kind::Core, core, None)
+            nest.insert(SharingKind::Core, core, None)
         }
     }
 
@@ -186,7 +186,8 @@ impl<'a> Reader<'a> {
         if cluster.as_ref().is_none_or(|set| set.first() == Some(cpu) || set.len() == 1) {
             self.around_cluster(cpu, cluster.filter(|set| set.len() > 1), nest);
         }
-        for (kind, around) in [(Kind::Book, &self.book), (Kind::Drawer, &self.drawer)] {
+        for (kind, around) in [(SharingKind::Book, &self.book), (SharingKind::Drawer, &self.drawer)]
+        {
             if let Some(set) = self.set_around(around, cpu).filter(|set| set.first() == Some(cpu)) {
                 nest.insert(kind, set, None);
             }
@@ -205,10 +206,10 @@ impl<'a> Reader<'a> {
         let cluster =
             cluster.filter(|set| Some(set) != die.as_ref() && Some(set) != package.as_ref());
         if let Some(package) = package.filter(|set| set.first() == Some(cpu)) {
-            nest.insert(Kind::Package, package, self.id(cpu, "physical_package_id"));
+            nest.insert(SharingKind::Package, package, self.id(cpu, "physical_package_id"));
         }
-        cluster.into_iter().for_each(|set| nest.insert(Kind::Cluster, set, None));
-        die.into_iter().for_each(|set| nest.insert(Kind::Die, set, None));
+        cluster.into_iter().for_each(|set| nest.insert(SharingKind::Cluster, set, None));
+        die.into_iter().for_each(|set| nest.insert(SharingKind::Die, set, None));
     }
 
     fn set_around(&self, around: &Around, cpu: u32) -> Option<CpuSet> {
@@ -269,7 +270,7 @@ impl<'a> Reader<'a> {
 
 /// The name of the file that says who shares a cache, and where the numbers of the caches end, of
 /// the first CPU that has any. The file is a mask, or a list where a dump lacks the mask.
-fn cache_files(tree: &Tree, running: &CpuSet) -> (&'static str, usize) {
+fn cache_files(tree: &FileTree, running: &CpuSet) -> (&'static str, usize) {
     let first = running
         .iter()
         .map(|cpu| cache_folders(tree, cpu))
@@ -285,25 +286,25 @@ fn cache_files(tree: &Tree, running: &CpuSet) -> (&'static str, usize) {
     (if has_mask { "shared_cpu_map" } else { "shared_cpu_list" }, end)
 }
 
-fn cache_folders(tree: &Tree, cpu: u32) -> Vec<String> {
+fn cache_folders(tree: &FileTree, cpu: u32) -> Vec<String> {
     let cache = format!("{FOLDER}/cpu{cpu}/cache");
     let names = tree.list(&cache).into_iter().filter(|name| name.starts_with("index"));
     names.map(|name| format!("{cache}/{name}")).collect()
 }
 
 /// The kind of a data cache of this level, if it is one that two cores can share.
-pub(super) fn cache_kind(level: u32) -> Option<Kind> {
+pub(super) fn cache_kind(level: u32) -> Option<SharingKind> {
     match level {
-        1 => Some(Kind::Inner),
-        2 => Some(Kind::L2),
-        3 => Some(Kind::L3),
-        4 | 5 => Some(Kind::Outer),
+        1 => Some(SharingKind::Inner),
+        2 => Some(SharingKind::L2),
+        3 => Some(SharingKind::L3),
+        4 | 5 => Some(SharingKind::Outer),
         _ => None,
     }
 }
 
 /// AMD's families 21 and 22, by the first processor of `/proc/cpuinfo`.
-fn is_bulldozer(tree: &Tree) -> bool {
+fn is_bulldozer(tree: &FileTree) -> bool {
     let cpuinfo = tree.first_page("proc/cpuinfo").unwrap_or_default();
     value(&cpuinfo, "vendor_id") == "AuthenticAMD"
         && matches!(value(&cpuinfo, "cpu family").as_str(), "21" | "22")

@@ -4,8 +4,8 @@
 //! Each folder in `cpus` is a core or a cache; each names the next cache by its handle.
 
 use super::cpus::cache_kind;
-use super::nest::{Kind, Nest};
-use super::tree::Tree;
+use super::nest::{Nest, SharingKind};
+use super::tree::FileTree;
 use seatmap_os::CpuSet;
 use std::collections::{HashMap, HashSet};
 
@@ -25,7 +25,7 @@ struct Entry {
 }
 
 /// Adds what the device tree of a POWER computer says.
-pub(super) fn add(tree: &Tree, running: &CpuSet, nest: &mut Nest) {
+pub(super) fn add(tree: &FileTree, running: &CpuSet, nest: &mut Nest) {
     if !is_power(tree) {
         return;
     }
@@ -33,7 +33,7 @@ pub(super) fn add(tree: &Tree, running: &CpuSet, nest: &mut Nest) {
     let entries = names.iter().filter(|name| !name.starts_with('.')).take(MAX_ENTRIES);
     let entries: Vec<Entry> = entries.filter_map(|name| entry(tree, name, running)).collect();
     for core in entries.iter().filter_map(|entry| entry.core.as_ref()) {
-        nest.insert(Kind::Core, core.clone(), None);
+        nest.insert(SharingKind::Core, core.clone(), None);
     }
     let mut before = HashMap::<u32, Vec<usize>>::new();
     for (at, entry) in entries.iter().enumerate() {
@@ -86,7 +86,7 @@ impl Reach<'_> {
     }
 }
 
-fn entry(tree: &Tree, name: &str, running: &CpuSet) -> Option<Entry> {
+fn entry(tree: &FileTree, name: &str, running: &CpuSet) -> Option<Entry> {
     let folder = format!("{FOLDER}/{name}");
     let core = match tree.text(&format!("{folder}/device_type"))?.as_str() {
         "cache" => None,
@@ -103,17 +103,17 @@ fn entry(tree: &Tree, name: &str, running: &CpuSet) -> Option<Entry> {
     Some(Entry { handle, next, core, folder })
 }
 
-fn first_word(tree: &Tree, folder: &str, names: &[&str]) -> Option<u32> {
+fn first_word(tree: &FileTree, folder: &str, names: &[&str]) -> Option<u32> {
     names.iter().find_map(|name| words(tree, folder, name)?.first().copied())
 }
 
-fn holds_data(tree: &Tree, folder: &str) -> bool {
+fn holds_data(tree: &FileTree, folder: &str) -> bool {
     words(tree, folder, "d-cache-size")
         .is_some_and(|size| size.first().is_some_and(|bytes| *bytes > 0))
 }
 
 /// The numbers of a property: 32 bits each, the highest byte first.
-fn words(tree: &Tree, folder: &str, name: &str) -> Option<Vec<u32>> {
+fn words(tree: &FileTree, folder: &str, name: &str) -> Option<Vec<u32>> {
     let bytes = tree.bytes(&format!("{folder}/{name}"))?;
     // Cells of a device tree are big-endian words, whatever the processor (Devicetree Specification
     // 0.4, section 2.2.4).
@@ -122,7 +122,7 @@ fn words(tree: &Tree, folder: &str, name: &str) -> Option<Vec<u32>> {
 }
 
 /// Whether the files are those of a POWER computer. The dump itself or its processors say so.
-fn is_power(tree: &Tree) -> bool {
+fn is_power(tree: &FileTree) -> bool {
     if !tree.has(FOLDER) {
         return false;
     }
@@ -176,16 +176,17 @@ mod tests {
     #[test]
     fn caches_are_found_from_the_cores() {
         let numbers = nest(&[]).numbers(&(0..4).collect(), &[]);
-        let of =
-            |kind: Kind| (0..4).map(|pu| numbers.get(&(pu, kind)).copied()).collect::<Vec<_>>();
-        assert_eq!(of(Kind::Core), [0, 0, 1, 1].map(Some));
-        assert_eq!(of(Kind::L2), [0, 0, 1, 1].map(Some));
-        assert_eq!(of(Kind::L3), [0; 4].map(Some));
+        let of = |kind: SharingKind| {
+            (0..4).map(|pu| numbers.get(&(pu, kind)).copied()).collect::<Vec<_>>()
+        };
+        assert_eq!(of(SharingKind::Core), [0, 0, 1, 1].map(Some));
+        assert_eq!(of(SharingKind::L2), [0, 0, 1, 1].map(Some));
+        assert_eq!(of(SharingKind::L3), [0; 4].map(Some));
     }
 
     #[test]
     fn a_circle_of_caches_ends() {
         let numbers = nest(&20u32.to_be_bytes()).numbers(&(0..4).collect(), &[]);
-        assert!(numbers.contains_key(&(0, Kind::Core)));
+        assert!(numbers.contains_key(&(0, SharingKind::Core)));
     }
 }

@@ -3,12 +3,12 @@
 //! PUs do not share these groups as a level, but the groups order the things in them: on a computer
 //! whose packages are linked in pairs, the cores of a pair are numbered one after the other.
 
-use super::nodes::Node;
+use super::nodes::NodeCpus;
 use seatmap_os::CpuSet;
 
 /// The CPUs of each group, the smallest groups first: nodes that are linked over the least
 /// distance, then groups of such groups. Empty if the distances contradict each other.
-pub(super) fn groups(nodes: &[Node], distances: &[Vec<u64>]) -> Vec<CpuSet> {
+pub(super) fn groups(nodes: &[NodeCpus], distances: &[Vec<u64>]) -> Vec<CpuSet> {
     let mut sets: Vec<CpuSet> = nodes.iter().map(|node| node.cpus.clone()).collect();
     let mut matrix: Vec<Vec<u64>> = distances.to_vec();
     let mut found = Vec::new();
@@ -82,8 +82,8 @@ mod tests {
     use super::*;
 
     fn found(rows: &[&[u64]]) -> Vec<Vec<u32>> {
-        let nodes: Vec<Node> =
-            (0..rows.len() as u32).map(|os| Node { os, cpus: CpuSet::single(os) }).collect();
+        let nodes: Vec<NodeCpus> =
+            (0..rows.len() as u32).map(|os| NodeCpus { os, cpus: CpuSet::single(os) }).collect();
         let matrix: Vec<Vec<u64>> = rows.iter().map(|row| row.to_vec()).collect();
         groups(&nodes, &matrix).iter().map(|set| set.iter().collect()).collect()
     }

@@ -1,6 +1,6 @@
 //! Performance and efficiency cores, as the kernel distinguishes them.
 
-use super::tree::Tree;
+use super::tree::FileTree;
 use seatmap_data::machine::speed::kinds_of;
 use seatmap_data::machine::{CoreKind, Speed};
 use seatmap_os::CpuSet;
@@ -17,7 +17,7 @@ const LISTED: [(&str, CoreKind); 3] = [
 ];
 
 /// The kind of each PU; empty if all are of the same kind.
-pub(super) fn read(tree: &Tree, pus: &CpuSet) -> HashMap<u32, CoreKind> {
+pub(super) fn read(tree: &FileTree, pus: &CpuSet) -> HashMap<u32, CoreKind> {
     let listed: Vec<(CpuSet, CoreKind)> = LISTED
         .into_iter()
         .filter_map(|(path, kind)| Some((CpuSet::of_list(&tree.text(path)?)?, kind)))
@@ -36,7 +36,7 @@ pub(super) fn read(tree: &Tree, pus: &CpuSet) -> HashMap<u32, CoreKind> {
 }
 
 /// The implementer and part of a PU's core, as the kernel's file has them.
-fn midr(tree: &Tree, pu: u32) -> Option<u64> {
+fn midr(tree: &FileTree, pu: u32) -> Option<u64> {
     let text = tree.text(&format!("{CPUS}/cpu{pu}/regs/identification/midr_el1"))?;
     hexadecimal(&text).map(|midr| midr & 0xff00_fff0)
 }
@@ -47,7 +47,7 @@ fn hexadecimal(text: &str) -> Option<u64> {
 
 /// The type of each PU's core on Arm, from `MIDR_EL1`: its implementer (bits 24 to 31) and part
 /// (bits 4 to 15). 32-bit kernels, and 64-bit ones without the file, have both in `/proc/cpuinfo`.
-fn core_types(tree: &Tree, pus: &CpuSet) -> HashMap<u32, u64> {
+fn core_types(tree: &FileTree, pus: &CpuSet) -> HashMap<u32, u64> {
     let of_files: HashMap<u32, u64> =
         pus.iter().map_while(|pu| Some((pu, midr(tree, pu)?))).collect();
     if !of_files.is_empty() {
@@ -72,7 +72,7 @@ fn core_types(tree: &Tree, pus: &CpuSet) -> HashMap<u32, u64> {
 }
 
 /// The speed of each PU. If the kernel does not give it for the first PU, it gives it for none.
-fn speeds(tree: &Tree, pus: &CpuSet) -> Vec<Speed> {
+fn speeds(tree: &FileTree, pus: &CpuSet) -> Vec<Speed> {
     let capacity = numbers(tree, pus, "cpu_capacity");
     let base = numbers(tree, pus, "cpufreq/base_frequency");
     let max = numbers(tree, pus, "cpufreq/cpuinfo_max_freq");
@@ -92,11 +92,11 @@ fn speeds(tree: &Tree, pus: &CpuSet) -> Vec<Speed> {
         .collect()
 }
 
-fn number(tree: &Tree, pu: u32, file: &str) -> Option<u64> {
+fn number(tree: &FileTree, pu: u32, file: &str) -> Option<u64> {
     tree.text(&format!("{CPUS}/cpu{pu}/{file}"))?.parse().ok().filter(|value| *value > 0)
 }
 
-fn numbers(tree: &Tree, pus: &CpuSet, file: &str) -> Vec<Option<u64>> {
+fn numbers(tree: &FileTree, pus: &CpuSet, file: &str) -> Vec<Option<u64>> {
     let is_known = pus.first().is_some_and(|first| number(tree, first, file).is_some());
     pus.iter().map(|pu| is_known.then(|| number(tree, pu, file)).flatten()).collect()
 }

@@ -5,14 +5,14 @@
 //! numbers that hwloc gives them: the groups of one level are numbered in the order in which a walk
 //! through the tree meets them, and siblings are ordered by their first PU.
 
-use seatmap_data::machine::import::Note;
+use seatmap_data::machine::import::ProfileNote;
 use seatmap_os::CpuSet;
 use std::collections::{HashMap, HashSet};
 
 /// The thing that a set of PUs shares, from the outside: of two equal sets, the earlier kind
 /// contains the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Kind {
+pub(super) enum SharingKind {
     /// NUMA nodes or groups of them; they order the things in them, and are not shown as a level.
     Memory,
     Drawer,
@@ -29,32 +29,35 @@ pub(super) enum Kind {
     Inner,
 }
 
-impl Kind {
+impl SharingKind {
     fn name(self) -> &'static str {
         match self {
-            Kind::Memory => "NUMA node",
-            Kind::Drawer => "drawer",
-            Kind::Book => "book",
-            Kind::Package => "package",
-            Kind::Die => "die",
-            Kind::L3 => "L3 cache",
-            Kind::Cluster => "cluster",
-            Kind::L2 => "L2 cache",
-            Kind::Core => "core",
-            Kind::Outer | Kind::Inner => "cache",
+            SharingKind::Memory => "NUMA node",
+            SharingKind::Drawer => "drawer",
+            SharingKind::Book => "book",
+            SharingKind::Package => "package",
+            SharingKind::Die => "die",
+            SharingKind::L3 => "L3 cache",
+            SharingKind::Cluster => "cluster",
+            SharingKind::L2 => "L2 cache",
+            SharingKind::Core => "core",
+            SharingKind::Outer | SharingKind::Inner => "cache",
         }
     }
 
     /// A group only stands for the things in it: it is left out if another object has the same PUs.
     fn is_group(self) -> bool {
-        matches!(self, Kind::Memory | Kind::Drawer | Kind::Book | Kind::Cluster)
+        matches!(
+            self,
+            SharingKind::Memory | SharingKind::Drawer | SharingKind::Book | SharingKind::Cluster
+        )
     }
 }
 
 /// PUs that share something.
 #[derive(Debug)]
 pub(super) struct Shared {
-    pub(super) kind: Kind,
+    pub(super) kind: SharingKind,
     pub(super) set: CpuSet,
     /// The operating system's number for it.
     pub(super) os: Option<u32>,
@@ -67,11 +70,11 @@ pub(super) struct Nest {
     /// The sets that hold each PU.
     of_pu: HashMap<u32, Vec<usize>>,
     /// The sets that contradict an earlier one, each with that one.
-    contradictions: Vec<[(Kind, CpuSet); 2]>,
+    contradictions: Vec<[(SharingKind, CpuSet); 2]>,
 }
 
 /// The numbers of the sets that a PU belongs to, by kind.
-pub(super) type Numbers = HashMap<(u32, Kind), u32>;
+pub(super) type SetNumbers = HashMap<(u32, SharingKind), u32>;
 
 impl Nest {
     pub(super) fn new(pus: &CpuSet) -> Self {
@@ -83,7 +86,7 @@ impl Nest {
     }
 
     /// Adds a set, unless it is there already, is empty, or cuts another one.
-    pub(super) fn insert(&mut self, kind: Kind, set: CpuSet, os: Option<u32>) {
+    pub(super) fn insert(&mut self, kind: SharingKind, set: CpuSet, os: Option<u32>) {
         // Each set stands at all of its PUs; it is compared once.
         let mut met = HashSet::new();
         for at in set.iter().filter_map(|pu| self.of_pu.get(&pu)).flatten() {
@@ -94,7 +97,7 @@ impl Nest {
                 self.contradictions.push([(kind, set), earlier]);
                 return;
             }
-            if other.kind == kind && kind != Kind::Memory && other.set == set {
+            if other.kind == kind && kind != SharingKind::Memory && other.set == set {
                 return;
             }
         }
@@ -109,32 +112,33 @@ impl Nest {
     }
 
     /// A note for each set that was left out.
-    pub(super) fn notes(&self) -> Vec<Note> {
+    pub(super) fn notes(&self) -> Vec<ProfileNote> {
         self.contradictions
             .iter()
             .map(|both| {
                 let [left_out, earlier] = both
                     .each_ref()
                     .map(|(kind, set)| format!("{} of {}", kind.name(), set.named()));
-                Note::Contradiction { left_out, earlier }
+                ProfileNote::Contradiction { left_out, earlier }
             })
             .collect()
     }
 
     /// Numbers the sets that each of these PUs belongs to. A set without any of these PUs also
     /// counts if memory in use lies in it.
-    pub(super) fn numbers(mut self, allowed: &CpuSet, nodes: &[&CpuSet]) -> Numbers {
+    pub(super) fn numbers(mut self, allowed: &CpuSet, nodes: &[&CpuSet]) -> SetNumbers {
         let order = self.order();
         let kept: HashSet<usize> =
             order.iter().copied().filter(|at| self.is_kept(*at, allowed, nodes)).collect();
         let kept = without_needless_groups(&self.shared, kept, allowed);
-        let mut numbers = Numbers::new();
-        let mut next = HashMap::<Kind, u32>::new();
+        let mut numbers = SetNumbers::new();
+        let mut next = HashMap::<SharingKind, u32>::new();
         for at in order.into_iter().filter(|at| kept.contains(at)) {
             let shared = &mut self.shared[at];
             let running = next.entry(shared.kind).or_default();
             // People know a package by the kernel's number; the kernel's other numbers repeat.
-            let number = shared.os.filter(|_| shared.kind == Kind::Package).unwrap_or(*running);
+            let number =
+                shared.os.filter(|_| shared.kind == SharingKind::Package).unwrap_or(*running);
             *running += 1;
             // An inner set comes later and replaces the set around it.
             numbers.extend(shared.set.iter().map(|pu| ((pu, shared.kind), number)));
@@ -174,7 +178,7 @@ impl Nest {
                 self.shared[**other].set == *set && !self.shared[**other].kind.is_group()
             }) == Some(&at);
         match kind {
-            Kind::Memory => false,
+            SharingKind::Memory => false,
             kind if kind.is_group() && self.is_needless(at, around) => false,
             _ => {
                 set.meets(allowed)
@@ -190,7 +194,7 @@ impl Nest {
         let Shared { kind, set, .. } = &self.shared[at];
         around.iter().any(|other| {
             let Shared { kind: theirs, set: same, .. } = &self.shared[*other];
-            let instead = !theirs.is_group() || (*theirs != Kind::Memory && *other < at);
+            let instead = !theirs.is_group() || (*theirs != SharingKind::Memory && *other < at);
             theirs != kind && same == set && instead
         })
     }
@@ -203,17 +207,17 @@ fn without_needless_groups(
     mut kept: HashSet<usize>,
     allowed: &CpuSet,
 ) -> HashSet<usize> {
-    for group in [Kind::Cluster, Kind::Book, Kind::Drawer] {
+    for group in [SharingKind::Cluster, SharingKind::Book, SharingKind::Drawer] {
         let sets: HashSet<CpuSet> = sets_of(shared, &kept, group, allowed).into_iter().collect();
         let others = [
-            Kind::Drawer,
-            Kind::Book,
-            Kind::Package,
-            Kind::Die,
-            Kind::Outer,
-            Kind::L3,
-            Kind::L2,
-            Kind::Core,
+            SharingKind::Drawer,
+            SharingKind::Book,
+            SharingKind::Package,
+            SharingKind::Die,
+            SharingKind::Outer,
+            SharingKind::L3,
+            SharingKind::L2,
+            SharingKind::Core,
         ];
         let is_machine = sets.len() == 1 && sets.contains(allowed);
         let is_another = others.into_iter().filter(|kind| *kind != group).any(|kind| {
@@ -230,7 +234,12 @@ fn without_needless_groups(
 }
 
 /// The allowed CPUs of each part of a kind that is kept.
-fn sets_of(shared: &[Shared], kept: &HashSet<usize>, kind: Kind, allowed: &CpuSet) -> Vec<CpuSet> {
+fn sets_of(
+    shared: &[Shared],
+    kept: &HashSet<usize>,
+    kind: SharingKind,
+    allowed: &CpuSet,
+) -> Vec<CpuSet> {
     let of_kind = kept.iter().filter(|at| shared[**at].kind == kind);
     of_kind.map(|at| shared[*at].set.within(allowed)).collect()
 }

@@ -1,6 +1,6 @@
 //! NUMA nodes, and the CPUs that are near the memory of each.
 
-use super::tree::Tree;
+use super::tree::FileTree;
 use seatmap_os::CpuSet;
 use std::collections::HashSet;
 
@@ -11,7 +11,7 @@ const MAX_NODES: usize = 1024;
 
 /// One node.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Node {
+pub(super) struct NodeCpus {
     pub(super) os: u32,
     /// The CPUs in use to which it is local.
     pub(super) cpus: CpuSet,
@@ -19,23 +19,23 @@ pub(super) struct Node {
 
 /// The nodes of a machine, by ascending number.
 #[derive(Debug, Default)]
-pub(super) struct Nodes {
-    pub(super) nodes: Vec<Node>,
+pub(super) struct NumaNodes {
+    pub(super) nodes: Vec<NodeCpus>,
     /// Distances between these nodes from the firmware (SLIT), if they are known for all nodes.
     pub(super) distances: Option<Vec<Vec<u64>>>,
 }
 
-impl Nodes {
+impl NumaNodes {
     /// The nodes that the kernel shows. A machine that shows none has one node with all CPUs.
-    pub(super) fn read(tree: &Tree, cpus: &CpuSet) -> Self {
+    pub(super) fn read(tree: &FileTree, cpus: &CpuSet) -> Self {
         let numbers = numbers(tree);
         let mut found =
             without_overlaps(numbers.iter().filter_map(|os| node(tree, *os, cpus)).collect());
         let distances = distances(tree, &numbers, &found);
         // A kernel without NUMA has one memory for all.
         if found.is_empty() {
-            let nodes = vec![Node { os: 0, cpus: cpus.clone() }];
-            return Nodes { nodes, distances: None };
+            let nodes = vec![NodeCpus { os: 0, cpus: cpus.clone() }];
+            return NumaNodes { nodes, distances: None };
         }
         // As the kernel lists them: a node that gained CPUs below must not pass them on.
         let known = found.clone();
@@ -45,7 +45,7 @@ impl Nodes {
         if let Some(distances) = &distances {
             settle(&mut found, distances, numbers.len());
         }
-        Nodes { nodes: found, distances }
+        NumaNodes { nodes: found, distances }
     }
 
     /// The node that is local to a CPU: the smallest node that holds it, and the first among
@@ -72,7 +72,7 @@ impl Nodes {
 
     /// The nearest node that has memory, where this one has none; `None` also where the kernel says
     /// nothing of memory.
-    pub(super) fn instead(&self, tree: &Tree, own: u32) -> Option<u32> {
+    pub(super) fn instead(&self, tree: &FileTree, own: u32) -> Option<u32> {
         let text = tree.text(&format!("{FOLDER}/has_memory"))?;
         let have_memory = CpuSet::of_list(&text).filter(|nodes| !nodes.is_empty())?;
         if have_memory.contains(own) {
@@ -89,7 +89,7 @@ impl Nodes {
     }
 }
 
-fn numbers(tree: &Tree) -> Vec<u32> {
+fn numbers(tree: &FileTree) -> Vec<u32> {
     let online = tree.text(&format!("{FOLDER}/online")).and_then(|text| CpuSet::of_list(&text));
     online
         .filter(|online| !online.is_empty())
@@ -106,18 +106,18 @@ fn numbers(tree: &Tree) -> Vec<u32> {
         .collect()
 }
 
-fn node(tree: &Tree, os: u32, cpus: &CpuSet) -> Option<Node> {
+fn node(tree: &FileTree, os: u32, cpus: &CpuSet) -> Option<NodeCpus> {
     let map =
         tree.text(&format!("{FOLDER}/node{os}/cpumap")).and_then(|text| CpuSet::of_mask(&text));
     let near = map.or_else(|| {
         tree.text(&format!("{FOLDER}/node{os}/cpulist")).and_then(|text| CpuSet::of_list(&text))
     })?;
-    Some(Node { os, cpus: near.within(cpus) })
+    Some(NodeCpus { os, cpus: near.within(cpus) })
 }
 
 /// Leaves out nodes that claim a CPU of an earlier node. No machine has such nodes, so the firmware
 /// is wrong.
-fn without_overlaps(nodes: Vec<Node>) -> Vec<Node> {
+fn without_overlaps(nodes: Vec<NodeCpus>) -> Vec<NodeCpus> {
     let mut taken = CpuSet::default();
     nodes
         .into_iter()
@@ -134,7 +134,11 @@ fn without_overlaps(nodes: Vec<Node>) -> Vec<Node> {
 
 /// The nodes, besides its own, whose CPUs reach this node's memory best (HMAT). Class 1 is about
 /// CPUs alone, class 0 about devices as well.
-fn initiators<'a>(tree: &Tree, os: u32, nodes: &'a [Node]) -> impl Iterator<Item = &'a Node> {
+fn initiators<'a>(
+    tree: &FileTree,
+    os: u32,
+    nodes: &'a [NodeCpus],
+) -> impl Iterator<Item = &'a NodeCpus> {
     let names = [1, 0]
         .into_iter()
         .map(|class| format!("{FOLDER}/node{os}/access{class}/initiators"))
@@ -147,7 +151,7 @@ fn initiators<'a>(tree: &Tree, os: u32, nodes: &'a [Node]) -> impl Iterator<Item
 
 /// The distances between these nodes. The kernel writes them row by row, in the order of all nodes,
 /// even if their numbers have gaps.
-fn distances(tree: &Tree, numbers: &[u32], nodes: &[Node]) -> Option<Vec<Vec<u64>>> {
+fn distances(tree: &FileTree, numbers: &[u32], nodes: &[NodeCpus]) -> Option<Vec<Vec<u64>>> {
     let places: Option<Vec<usize>> =
         nodes.iter().map(|node| numbers.binary_search(&node.os).ok()).collect();
     let places = places?;
@@ -162,7 +166,7 @@ fn distances(tree: &Tree, numbers: &[u32], nodes: &[Node]) -> Option<Vec<Vec<u64
 
 /// Gives nodes without CPUs the CPUs of the nearest nodes, unless all other nodes of the computer
 /// are equally near.
-fn settle(nodes: &mut [Node], distances: &[Vec<u64>], count: usize) {
+fn settle(nodes: &mut [NodeCpus], distances: &[Vec<u64>], count: usize) {
     for at in 0..nodes.len() {
         let Some(least) =
             (0..nodes.len()).filter(|other| *other != at).map(|other| distances[at][other]).min()
@@ -194,7 +198,7 @@ mod tests {
             files.iter().map(|(path, text)| (format!("{FOLDER}/{path}"), *text)).collect();
         let files: Vec<(&str, &str)> =
             files.iter().map(|(path, text)| (path.as_str(), *text)).collect();
-        let nodes = Nodes::read(&tree_of(&files), &(0..8).collect()).nodes;
+        let nodes = NumaNodes::read(&tree_of(&files), &(0..8).collect()).nodes;
         nodes.into_iter().map(|node| (node.os, node.cpus.iter().collect())).collect()
     }
 
@@ -226,7 +230,7 @@ mod tests {
             let files: Vec<(&str, &str)> =
                 files.iter().map(|(path, text)| (path.as_str(), *text)).collect();
             let tree = tree_of(&files);
-            let nodes = Nodes::read(&tree, &(0..8).collect());
+            let nodes = NumaNodes::read(&tree, &(0..8).collect());
             [0, 1, 2].map(|own| nodes.instead(&tree, own))
         };
         assert_eq!(instead(&files), [None; 3], "the kernel says nothing of memory");

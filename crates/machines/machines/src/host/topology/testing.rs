@@ -1,27 +1,30 @@
 //! Trees of files for tests.
 
-use super::tree::{Node, Tree};
+use super::tree::{FileTree, TreeEntry};
 use std::collections::{BTreeSet, HashMap};
 
-pub(super) fn tree_of(files: &[(&str, &str)]) -> Tree {
+pub(super) fn tree_of(files: &[(&str, &str)]) -> FileTree {
     tree_of_bytes(
         files.iter().map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec())).collect(),
     )
 }
 
-pub(super) fn tree_of_bytes(files: Vec<(String, Vec<u8>)>) -> Tree {
-    let mut nodes = HashMap::from([(String::new(), Node::Folder(BTreeSet::new()))]);
+pub(super) fn tree_of_bytes(files: Vec<(String, Vec<u8>)>) -> FileTree {
+    let mut nodes = HashMap::from([(String::new(), TreeEntry::Folder(BTreeSet::new()))]);
     for (path, bytes) in files {
         let mut at = path.as_str();
         while !at.is_empty() {
             let (folder, name) = at.rsplit_once('/').unwrap_or(("", at));
-            let parent =
-                nodes.entry(folder.to_owned()).or_insert_with(|| Node::Folder(BTreeSet::new()));
-            let Node::Folder(names) = parent else { panic!("{folder} is a file and a folder") };
+            let parent = nodes
+                .entry(folder.to_owned())
+                .or_insert_with(|| TreeEntry::Folder(BTreeSet::new()));
+            let TreeEntry::Folder(names) = parent else {
+                panic!("{folder} is a file and a folder")
+            };
             names.insert(name.to_owned());
             at = folder;
         }
-        nodes.insert(path, Node::File(bytes));
+        nodes.insert(path, TreeEntry::File(bytes));
     }
-    Tree::in_memory(String::new(), nodes)
+    FileTree::in_memory(String::new(), nodes)
 }

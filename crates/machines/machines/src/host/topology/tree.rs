@@ -22,7 +22,7 @@ const MAX_NAMES: usize = 1 << 17;
 const MAX_LINKS: u32 = 40;
 
 /// A tree of files. Paths in it are relative to its root and have no slash in front.
-pub(super) struct Tree {
+pub(super) struct FileTree {
     store: Store,
     /// The real path of each folder, by the path asked for; `None` if the folder does not exist.
     folders: RefCell<HashMap<String, Option<String>>>,
@@ -34,13 +34,13 @@ enum Store {
     Disk(PathBuf),
     Memory {
         root: String,
-        nodes: HashMap<String, Node>,
+        nodes: HashMap<String, TreeEntry>,
     },
 }
 
 /// One path of a tree in memory.
 #[derive(Debug, PartialEq)]
-pub(super) enum Node {
+pub(super) enum TreeEntry {
     File(Vec<u8>),
     Link(String),
     Folder(BTreeSet<String>),
@@ -52,10 +52,10 @@ enum PathContent {
     Link(String),
 }
 
-impl Tree {
+impl FileTree {
     /// The files of this computer.
     pub(super) fn of_host() -> Self {
-        Tree::over(Store::Host)
+        FileTree::over(Store::Host)
     }
 
     /// Whether these are the files of this computer.
@@ -66,19 +66,19 @@ impl Tree {
     /// The files below a folder.
     pub(super) fn below(root: &Path) -> Self {
         if root == Path::new("/") {
-            Tree::of_host()
+            FileTree::of_host()
         } else {
-            Tree::over(Store::Disk(root.to_owned()))
+            FileTree::over(Store::Disk(root.to_owned()))
         }
     }
 
     /// A tree in memory, with this one of its folders as the root.
-    pub(super) fn in_memory(root: String, nodes: HashMap<String, Node>) -> Self {
-        Tree::over(Store::Memory { root, nodes })
+    pub(super) fn in_memory(root: String, nodes: HashMap<String, TreeEntry>) -> Self {
+        FileTree::over(Store::Memory { root, nodes })
     }
 
     fn over(store: Store) -> Self {
-        Tree { store, folders: RefCell::default() }
+        FileTree { store, folders: RefCell::default() }
     }
 
     /// The trimmed text of a file; `None` where it is absent or unreadable.
@@ -87,7 +87,7 @@ impl Tree {
         Some(String::from_utf8_lossy(&bytes).trim().trim_end_matches('\0').to_owned())
     }
 
-    /// As [`Tree::text`], but only the first page: the kernel makes the rest of a long file only
+    /// As [`FileTree::text`], but only the first page: the kernel makes the rest of a long file only
     /// for a reader who asks for it.
     pub(super) fn first_page(&self, path: &str) -> Option<String> {
         let bytes = self.read(path, PAGE_BYTES)?;
@@ -172,11 +172,11 @@ impl Store {
                 }
             }
             Store::Memory { root, nodes } => match nodes.get(&joined(root, path))? {
-                Node::File(bytes) => {
+                TreeEntry::File(bytes) => {
                     Some(PathContent::Bytes(bytes[..bytes.len().min(most)].to_vec()))
                 }
-                Node::Link(target) => Some(PathContent::Link(target.clone())),
-                Node::Folder(_) => None,
+                TreeEntry::Link(target) => Some(PathContent::Link(target.clone())),
+                TreeEntry::Folder(_) => None,
             },
         }
     }
@@ -195,9 +195,9 @@ impl Store {
                 }
             }
             Store::Memory { root, nodes } => match nodes.get(&joined(root, path))? {
-                Node::Folder(_) => Some(None),
-                Node::Link(target) => Some(Some(target.clone())),
-                Node::File(_) => None,
+                TreeEntry::Folder(_) => Some(None),
+                TreeEntry::Link(target) => Some(Some(target.clone())),
+                TreeEntry::File(_) => None,
             },
         }
     }
@@ -207,7 +207,7 @@ impl Store {
             Store::Host => Path::new("/").join(path),
             Store::Disk(root) => root.join(path),
             Store::Memory { root, nodes } => match nodes.get(&joined(root, path)) {
-                Some(Node::Folder(names)) => return names.iter().cloned().collect(),
+                Some(TreeEntry::Folder(names)) => return names.iter().cloned().collect(),
                 _ => return Vec::new(),
             },
         };
@@ -271,7 +271,7 @@ mod tests {
     use super::*;
     use std::os::unix::fs::symlink;
 
-    fn on_disk() -> (tempfile::TempDir, Tree) {
+    fn on_disk() -> (tempfile::TempDir, FileTree) {
         let folder = tempfile::tempdir().unwrap();
         let at = |path: &str| folder.path().join(path);
         fs::create_dir_all(at("root/sys/cpu/policy0")).unwrap();
@@ -283,7 +283,7 @@ mod tests {
         symlink("../../../../secret", at("root/sys/escape")).unwrap();
         symlink("loop", at("root/sys/loop")).unwrap();
         symlink(folder.path(), at("root/sys/out")).unwrap();
-        let tree = Tree::below(&at("root"));
+        let tree = FileTree::below(&at("root"));
         (folder, tree)
     }
 

@@ -1,6 +1,6 @@
 //! How PUs differ beside their kind: the sizes of their caches, and the firmware's ranking.
 
-use super::tree::Tree;
+use super::tree::FileTree;
 use seatmap_data::machine::Pu;
 use std::collections::HashMap;
 
@@ -24,7 +24,7 @@ const INSTRUCTIONS: &[&str] = &["Instruction"];
 struct CacheKind(u32, &'static [&'static str]);
 
 /// Adds sizes and ranking, as far as the kernel tells them.
-pub(super) fn add(tree: &Tree, pus: &mut [Pu]) {
+pub(super) fn add(tree: &FileTree, pus: &mut [Pu]) {
     let mut sizes: HashMap<(CacheKind, u32), Option<u64>> = HashMap::new();
     // Each cache is read once, at its first PU. Caches of the first level are their core's.
     for pu in pus.iter_mut() {
@@ -45,7 +45,7 @@ pub(super) fn add(tree: &Tree, pus: &mut [Pu]) {
 }
 
 /// The size of a CPU's cache of a kind. One without a type holds data.
-fn cache_bytes(tree: &Tree, cpu: u32, CacheKind(level, types): CacheKind) -> Option<u64> {
+fn cache_bytes(tree: &FileTree, cpu: u32, CacheKind(level, types): CacheKind) -> Option<u64> {
     INDEXES
         .into_iter()
         .find(|index| {
@@ -57,7 +57,7 @@ fn cache_bytes(tree: &Tree, cpu: u32, CacheKind(level, types): CacheKind) -> Opt
         .and_then(|index| size(&index_file(tree, cpu, index, "size")?))
 }
 
-fn index_file(tree: &Tree, cpu: u32, index: &str, name: &str) -> Option<String> {
+fn index_file(tree: &FileTree, cpu: u32, index: &str, name: &str) -> Option<String> {
     tree.text(&format!("{FOLDER}/cpu{cpu}/cache/{index}/{name}"))
 }
 
@@ -68,7 +68,7 @@ fn size(text: &str) -> Option<u64> {
 }
 
 /// The rank of each PU; `None` where a file is missing, or where all ranks are equal.
-fn ranking(tree: &Tree, pus: &[Pu], file: &str) -> Option<Vec<u32>> {
+fn ranking(tree: &FileTree, pus: &[Pu], file: &str) -> Option<Vec<u32>> {
     let ranks = pus
         .iter()
         .map(|pu| tree.text(&format!("{FOLDER}/cpu{}/{file}", pu.os))?.parse::<u32>().ok());

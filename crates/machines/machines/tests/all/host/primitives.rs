@@ -4,12 +4,12 @@
 
 use seatmap_data::port::ENOUGH_OVERLAP;
 use seatmap_machines::host::primitives::{
-    Atomics, Batches, CopyBytes, Descriptors, Futex, Kind, Primitive, PrimitiveError,
-    ProcessVmReadv, ReadModifyWrite, Room, ThreadCreateJoin,
+    Atomics, BatchPlan, CopyBytes, DescriptorKind, Descriptors, FutexPingPong, Primitive,
+    PrimitiveError, PrimitiveThreads, ProcessVmReadv, ReadModifyWrite, ThreadCreateJoin,
 };
 use seatmap_os::affinity;
 
-const PLAN: Batches = Batches { warmup: 1, batches: 4, operations: 5 };
+const PLAN: BatchPlan = BatchPlan { warmup: 1, batches: 4, operations: 5 };
 
 /// Runs a primitive on the fewest CPUs that it takes. Prints a line if the computer has fewer.
 fn run(primitive: &impl Primitive) {
@@ -23,7 +23,7 @@ fn run(primitive: &impl Primitive) {
         );
         return;
     }
-    let samples = primitive.run(&mut Room::new(), &cpus[..wanted], PLAN).unwrap();
+    let samples = primitive.run(&mut PrimitiveThreads::new(), &cpus[..wanted], PLAN).unwrap();
     assert_eq!(samples.by_task_ns.len(), wanted, "{}", primitive.name());
     assert!(
         (ENOUGH_OVERLAP..=1.0).contains(&samples.overlap),
@@ -40,8 +40,10 @@ fn run(primitive: &impl Primitive) {
 #[test]
 fn what_passes_through_the_kernel_runs() {
     run(&ThreadCreateJoin);
-    run(&Futex);
-    [Kind::EventFd, Kind::Pipe, Kind::UnixSocket].iter().for_each(|kind| run(&Descriptors(*kind)));
+    run(&FutexPingPong);
+    [DescriptorKind::EventFd, DescriptorKind::Pipe, DescriptorKind::UnixSocket]
+        .iter()
+        .for_each(|kind| run(&Descriptors(*kind)));
 }
 
 #[test]
@@ -52,7 +54,7 @@ fn atomics_run_alone_and_on_all_cpus() {
     {
         run(&Atomics { operation, shared: false });
         let shared = Atomics { operation, shared: true };
-        let samples = shared.run(&mut Room::new(), &cpus, PLAN).unwrap();
+        let samples = shared.run(&mut PrimitiveThreads::new(), &cpus, PLAN).unwrap();
         assert_eq!(samples.by_task_ns.len(), cpus.len());
         assert!(samples.overlap >= ENOUGH_OVERLAP, "{}", samples.overlap);
     }
@@ -68,8 +70,8 @@ fn copies_run_from_a_word_to_megabytes() {
 
 #[test]
 fn what_it_does_not_take_is_refused() {
-    let mut room = Room::new();
-    let error = Futex.run(&mut room, &[0], PLAN).unwrap_err();
+    let mut room = PrimitiveThreads::new();
+    let error = FutexPingPong.run(&mut room, &[0], PLAN).unwrap_err();
     insta::assert_snapshot!(error, @"futex takes 2 to 2 CPUs, and 1 was given");
     assert!(matches!(
         CopyBytes { bytes: 8 }.run(&mut room, &[], PLAN),

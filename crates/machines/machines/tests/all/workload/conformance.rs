@@ -5,7 +5,7 @@
 use seatmap_data::pattern::generate;
 use seatmap_data::port::{Addr, Testbed};
 use seatmap_machines::host::{HostBed, HostTestbed};
-use seatmap_machines::workload::mandelbrot::{View, iterations};
+use seatmap_machines::workload::mandelbrot::{MandelbrotView, iterations};
 use seatmap_machines::workload::{Handoffs, LineByLine, Mandelbrot, PingPong, ProducerConsumer};
 use seatmap_sim::{CoherentBed, catalog};
 
@@ -48,7 +48,7 @@ fn renderer() -> Mandelbrot {
         size: (10, 8),
         frames: 2,
         most_iterations: 60,
-        view: View { centre: (-0.6, 0.0), width: 3.0, zoom: 0.5 },
+        view: MandelbrotView { centre: (-0.6, 0.0), width: 3.0, zoom: 0.5 },
         points: 3,
         cycles_per_iteration: 10,
         channels: vec![[Addr::line(8), Addr::line(9)]],

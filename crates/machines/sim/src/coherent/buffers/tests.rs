@@ -1,23 +1,23 @@
 //! Message buffers alone.
 
 use super::*;
-use crate::coherent::testing::{self, Wish, arrive, message, ring, sent};
+use crate::coherent::testing::{self, ComponentAction, arrive, message, ring, sent};
 use seatmap_data::port::Addr;
 
 const WORD: Addr = Addr(43);
 
 struct BuffersHarness {
-    layout: Arc<Layout>,
+    layout: Arc<CoherentLayout>,
     buffers: Buffers,
-    memory: Memory,
+    memory: SharedMemory,
     out: Outbox,
 }
 
 impl BuffersHarness {
     fn new(queue: u32) -> Self {
-        let layout = Arc::new(Layout { is_uncached: true, ..ring(queue) });
+        let layout = Arc::new(CoherentLayout { is_uncached: true, ..ring(queue) });
         let mut buffers = Buffers::new(Arc::clone(&layout));
-        let mut memory = Memory::default();
+        let mut memory = SharedMemory::default();
         buffers.reset(8);
         memory.grow(8);
         BuffersHarness { out: testing::outbox(&layout), buffers, memory, layout }
@@ -25,17 +25,17 @@ impl BuffersHarness {
 
     fn arrive(&mut self, operation: LineCall, cache: u16) {
         let parcel = self.out.pack(Parcel::Operation(operation));
-        let kind = Kind::LineCall { writes: operation.writes() };
+        let kind = MessageKind::LineCall { writes: operation.writes() };
         let request =
             Message { parcel, ..message(&self.layout, kind, cache, 0, WORD.line_index()) };
         let packet = arrive(&mut self.out, request);
         self.buffers.handle(packet, &mut self.out);
     }
 
-    fn serve(&mut self) -> Vec<Wish> {
+    fn serve(&mut self) -> Vec<ComponentAction> {
         let BuffersHarness { buffers, memory, .. } = self;
         testing::run(&mut self.out, &mut |event, out| match event {
-            Event::LookedUp(packet) => {
+            CoherentEvent::LookedUp(packet) => {
                 buffers.looked_up(packet, memory, out);
                 true
             }
@@ -47,8 +47,8 @@ impl BuffersHarness {
     fn values(&mut self, operation: LineCall, cache: u16) -> Vec<(u16, u64)> {
         self.arrive(operation, cache);
         let wishes = self.serve();
-        let mut value = |wish: &Wish| match wish {
-            Wish::Sent(answer, _) => match self.out.unpack(answer.parcel) {
+        let mut value = |wish: &ComponentAction| match wish {
+            ComponentAction::Sent(answer, _) => match self.out.unpack(answer.parcel) {
                 Parcel::Value(value) => (answer.cache, value),
                 other => panic!("{other:?} in an answer"),
             },
@@ -78,7 +78,7 @@ fn a_poll_finds_a_change_after_half_the_time_between_two() {
     let wishes = bench.serve();
     let at = |cache| {
         wishes.iter().find_map(|wish| match wish {
-            Wish::Sent(answer, time) if answer.cache == cache => Some(time - began),
+            ComponentAction::Sent(answer, time) if answer.cache == cache => Some(time - began),
             _ => None,
         })
     };
@@ -94,8 +94,8 @@ fn a_full_buffer_sends_the_operation_back() {
     bench.arrive(LineCall::Load(WORD), 0);
     bench.arrive(LineCall::Store(WORD, 5), 1);
     let wishes = bench.serve();
-    assert_eq!(sent(&wishes)[0], (Kind::Nack { writes: true }, 1, 2));
-    let Wish::Sent(nack, _) = wishes[0] else { panic!("{wishes:?}") };
+    assert_eq!(sent(&wishes)[0], (MessageKind::Nack { writes: true }, 1, 2));
+    let ComponentAction::Sent(nack, _) = wishes[0] else { panic!("{wishes:?}") };
     assert_eq!(bench.out.unpack(nack.parcel), Parcel::Operation(LineCall::Store(WORD, 5)));
 }
 
@@ -103,6 +103,6 @@ fn a_full_buffer_sends_the_operation_back() {
 #[should_panic(expected = "buffers receive requests only")]
 fn a_buffer_has_no_use_for_acknowledgements() {
     let mut bench = BuffersHarness::new(8);
-    let packet = arrive(&mut bench.out, message(&bench.layout, Kind::InvAck, 0, 0, 5));
+    let packet = arrive(&mut bench.out, message(&bench.layout, MessageKind::InvAck, 0, 0, 5));
     bench.buffers.handle(packet, &mut bench.out);
 }

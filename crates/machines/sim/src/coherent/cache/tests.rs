@@ -1,17 +1,18 @@
 //! A cache alone: its own requests, and snoops that arrive while one is outstanding.
 
 use super::*;
-use crate::coherent::testing::{self, Wish, arrive, message, ring, sent, wishes};
+use crate::coherent::testing::{self, ComponentAction, arrive, message, ring, sent, wishes};
 use seatmap_data::port::Addr;
 
 const LINE: u32 = 5;
-const ALONE: [Kind; 2] = [Kind::Line { exclusive: true }, Kind::Grant { exclusive: true }];
-const SHARED: Kind = Kind::Line { exclusive: false };
-const INVALIDATE: Kind = Kind::Invalidate { wants_line: true };
+const ALONE: [MessageKind; 2] =
+    [MessageKind::Line { exclusive: true }, MessageKind::Grant { exclusive: true }];
+const SHARED: MessageKind = MessageKind::Line { exclusive: false };
+const INVALIDATE: MessageKind = MessageKind::Invalidate { wants_line: true };
 
 /// Cache 1 of the ring, at stop 2, with tasks 7 and 8.
 struct CacheHarness {
-    layout: Arc<Layout>,
+    layout: Arc<CoherentLayout>,
     cache: Cache,
     out: Outbox,
 }
@@ -31,14 +32,14 @@ impl CacheHarness {
         self.cache.access(thread, LINE, request, &mut self.out)
     }
 
-    fn receive(&mut self, kind: Kind, thread: u16) -> Option<Delivery> {
+    fn receive(&mut self, kind: MessageKind, thread: u16) -> Option<Delivery> {
         let message = Message { thread, ..message(&self.layout, kind, 1, 0, LINE) };
         let packet = arrive(&mut self.out, message);
         self.cache.handle(packet, &mut self.out)
     }
 
     /// Has a thread ask for the line, and gives it the line or the permission.
-    fn get(&mut self, thread: u16, writes: bool, kind: Kind) {
+    fn get(&mut self, thread: u16, writes: bool, kind: MessageKind) {
         assert!(!self.access(thread, writes));
         wishes(&mut self.out);
         self.cache.expect(thread, 0);
@@ -46,10 +47,10 @@ impl CacheHarness {
     }
 
     /// The answers of the cache to the snoops that are due.
-    fn answers(&mut self) -> Vec<Wish> {
+    fn answers(&mut self) -> Vec<ComponentAction> {
         let cache = &mut self.cache;
         testing::run(&mut self.out, &mut |event, out| match event {
-            Event::Answer(1, packet) => {
+            CoherentEvent::Answer(1, packet) => {
                 cache.answer(packet, out);
                 true
             }
@@ -63,17 +64,17 @@ fn a_miss_asks_the_home_and_the_answer_is_kept() {
     let mut bench = CacheHarness::new();
     assert!(!bench.access(0, false));
     let asked = wishes(&mut bench.out);
-    let [Wish::Sent(request, time)] = asked[..] else { panic!("{asked:?}") };
+    let [ComponentAction::Sent(request, time)] = asked[..] else { panic!("{asked:?}") };
     assert_eq!(
         (request.kind, request.from, request.to, time),
-        (Kind::LineCall { writes: false }, 2, 0, 5)
+        (MessageKind::LineCall { writes: false }, 2, 0, 5)
     );
     bench.cache.expect(0, 0);
     bench.receive(SHARED, 0);
     assert!(bench.access(0, false) && bench.access(1, false));
     assert!(!bench.access(1, true), "sharing is not enough to write");
-    let counts = Counts { hits: 2, misses: 2, early_snoops: 0 };
-    assert_eq!((bench.cache.counts(), bench.cache.state(LINE)), (counts, State::Shared));
+    let counts = CacheCounts { hits: 2, misses: 2, early_snoops: 0 };
+    assert_eq!((bench.cache.counts(), bench.cache.state(LINE)), (counts, LineState::Shared));
 }
 
 #[test]
@@ -81,32 +82,30 @@ fn an_owner_answers_and_goes_on_reading() {
     let mut bench = CacheHarness::new();
     bench.get(0, true, ALONE[0]);
     assert!(bench.access(0, true));
-    assert_eq!(bench.receive(Kind::Forward, 0), None);
-    assert_eq!(sent(&bench.answers()), [(Kind::Data, 1, 0)]);
-    assert_eq!((bench.cache.state(LINE), bench.access(0, false)), (State::Owned, true));
+    assert_eq!(bench.receive(MessageKind::Forward, 0), None);
+    assert_eq!(sent(&bench.answers()), [(MessageKind::Data, 1, 0)]);
+    assert_eq!((bench.cache.state(LINE), bench.access(0, false)), (LineState::Owned, true));
     assert!(!bench.access(0, true), "others may read now");
 }
 
 #[test]
 fn a_sharer_acknowledges_and_an_owner_sends_the_line_where_it_is_wanted() {
     for (kind, wants_line, answer) in [
-        (SHARED, true, Kind::InvAck),
-        (ALONE[0], true, Kind::Data),
-        (ALONE[0], false, Kind::InvAck),
+        (SHARED, true, MessageKind::InvAck),
+        (ALONE[0], true, MessageKind::Data),
+        (ALONE[0], false, MessageKind::InvAck),
     ] {
         let mut bench = CacheHarness::new();
         bench.get(0, false, kind);
-        bench.receive(Kind::Invalidate { wants_line }, 0);
+        bench.receive(MessageKind::Invalidate { wants_line }, 0);
         let answers = bench.answers();
-        assert!(
-            answers.contains(&Wish::Told(crate::coherent::outbox::Notice::Gone {
-                cache: 1,
-                line: LINE
-            }))
-        );
+        assert!(answers.contains(&ComponentAction::Told(crate::coherent::outbox::Notice::Gone {
+            cache: 1,
+            line: LINE
+        })));
         assert_eq!(
             (sent(&answers), bench.cache.state(LINE)),
-            (vec![(answer, 1, 0)], State::Invalid)
+            (vec![(answer, 1, 0)], LineState::Invalid)
         );
     }
 }
@@ -115,16 +114,19 @@ fn a_sharer_acknowledges_and_an_owner_sends_the_line_where_it_is_wanted() {
 fn a_snoop_before_the_grant_is_answered_while_the_own_request_is_outstanding() {
     let mut bench = CacheHarness::new();
     bench.get(0, true, ALONE[0]);
-    bench.receive(Kind::Forward, 0);
+    bench.receive(MessageKind::Forward, 0);
     bench.answers();
     // An upgrade is on its way when another cache's write arrives first.
     assert!(!bench.access(0, true));
     wishes(&mut bench.out);
     bench.receive(INVALIDATE, 0);
-    assert_eq!(sent(&bench.answers()), [(Kind::Data, 1, 0)]);
+    assert_eq!(sent(&bench.answers()), [(MessageKind::Data, 1, 0)]);
     bench.cache.expect(0, 0);
     bench.receive(ALONE[0], 0);
-    assert_eq!((bench.cache.state(LINE), bench.cache.counts().early_snoops), (State::Exclusive, 0));
+    assert_eq!(
+        (bench.cache.state(LINE), bench.cache.counts().early_snoops),
+        (LineState::Exclusive, 0)
+    );
 }
 
 #[test]
@@ -133,13 +135,13 @@ fn a_snoop_after_the_grant_waits_for_the_answer() {
     assert!(!bench.access(0, true));
     wishes(&mut bench.out);
     bench.cache.expect(0, 0);
-    bench.receive(Kind::Forward, 0);
+    bench.receive(MessageKind::Forward, 0);
     assert_eq!(bench.answers(), [], "the line is not here");
     let held = bench.receive(ALONE[0], 0).unwrap().held.unwrap();
     assert!(bench.cache.permits(LINE, true), "the thread writes first");
     bench.cache.snoop(held, &mut bench.out);
-    assert_eq!(sent(&bench.answers()), [(Kind::Data, 1, 0)]);
-    assert_eq!((bench.cache.state(LINE), bench.cache.counts().early_snoops), (State::Owned, 1));
+    assert_eq!(sent(&bench.answers()), [(MessageKind::Data, 1, 0)]);
+    assert_eq!((bench.cache.state(LINE), bench.cache.counts().early_snoops), (LineState::Owned, 1));
     bench.cache.assert_idle(0);
 }
 
@@ -157,8 +159,8 @@ fn a_grant_may_overtake_the_line_of_another_thread() {
     );
     bench.cache.expect(1, 0);
     bench.receive(SHARED, 0);
-    bench.receive(Kind::Grant { exclusive: false }, 1);
-    assert_eq!(bench.cache.state(LINE), State::Exclusive, "and lowers nothing");
+    bench.receive(MessageKind::Grant { exclusive: false }, 1);
+    assert_eq!(bench.cache.state(LINE), LineState::Exclusive, "and lowers nothing");
 }
 
 #[test]
@@ -166,11 +168,11 @@ fn a_request_that_is_sent_back_goes_out_again() {
     let mut bench = CacheHarness::new();
     assert!(!bench.access(1, true));
     let first = sent(&wishes(&mut bench.out));
-    bench.receive(Kind::Nack { writes: true }, 1);
+    bench.receive(MessageKind::Nack { writes: true }, 1);
     let nacked = bench.out.now();
     let again = wishes(&mut bench.out);
     assert!(
-        matches!(again[..], [Wish::Sent(request, time)] if request.thread == 1 && time == nacked + 5)
+        matches!(again[..], [ComponentAction::Sent(request, time)] if request.thread == 1 && time == nacked + 5)
     );
     assert_eq!((sent(&again), bench.cache.counts().misses), (first, 1));
 }
@@ -184,8 +186,11 @@ fn sleepers_look_again_when_their_line_changes() {
     assert!(bench.cache.is_awaited([LINE, 0]) && !bench.cache.is_awaited([0, 1]));
     bench.receive(INVALIDATE, 0);
     let began = bench.out.now();
-    let looks = bench.answers().into_iter().filter(|wish| matches!(wish, Wish::Due(..)));
-    assert_eq!(looks.collect::<Vec<_>>(), [Wish::Due(Event::Look(7), began + 7 + 20)]);
+    let looks = bench.answers().into_iter().filter(|wish| matches!(wish, ComponentAction::Due(..)));
+    assert_eq!(
+        looks.collect::<Vec<_>>(),
+        [ComponentAction::Due(CoherentEvent::Look(7), began + 7 + 20)]
+    );
 }
 
 #[test]
@@ -193,7 +198,7 @@ fn sleepers_look_again_when_their_line_changes() {
 fn a_sharer_is_not_asked_for_the_line() {
     let mut bench = CacheHarness::new();
     bench.get(0, false, SHARED);
-    bench.receive(Kind::Forward, 0);
+    bench.receive(MessageKind::Forward, 0);
     bench.answers();
 }
 

@@ -2,42 +2,43 @@
 
 use super::*;
 use crate::coherent::outbox::Notice;
-use crate::coherent::testing::{self, Wish, arrive, hierarchy, message, ring, sent};
+use crate::coherent::testing::{self, ComponentAction, arrive, hierarchy, message, ring, sent};
 
 const LINE: u32 = 5;
-const READ: Kind = Kind::LineCall { writes: false };
-const WRITE: Kind = Kind::LineCall { writes: true };
-const INVALIDATE: Kind = Kind::Invalidate { wants_line: true };
+const READ: MessageKind = MessageKind::LineCall { writes: false };
+const WRITE: MessageKind = MessageKind::LineCall { writes: true };
+const INVALIDATE: MessageKind = MessageKind::Invalidate { wants_line: true };
 /// The line or the permission, with the right to write.
-const ALONE: [Kind; 2] = [Kind::Line { exclusive: true }, Kind::Grant { exclusive: true }];
-const SHARED: Kind = Kind::Line { exclusive: false };
+const ALONE: [MessageKind; 2] =
+    [MessageKind::Line { exclusive: true }, MessageKind::Grant { exclusive: true }];
+const SHARED: MessageKind = MessageKind::Line { exclusive: false };
 
 struct DirectoryHarness {
-    layout: Arc<Layout>,
+    layout: Arc<CoherentLayout>,
     directory: Directory,
     out: Outbox,
 }
 
 impl DirectoryHarness {
-    fn new(layout: Layout) -> Self {
+    fn new(layout: CoherentLayout) -> Self {
         let layout = Arc::new(layout);
         let mut directory = Directory::new(Arc::clone(&layout));
         directory.reset(8);
         DirectoryHarness { out: testing::outbox(&layout), directory, layout }
     }
 
-    fn arrive(&mut self, home: u16, kind: Kind, cache: u16) {
+    fn arrive(&mut self, home: u16, kind: MessageKind, cache: u16) {
         let packet = arrive(&mut self.out, message(&self.layout, kind, cache, home, LINE));
         self.directory.handle(packet, &mut self.out);
     }
 
     /// Serves all messages that have arrived; memory answers. Returns the actions of the directory.
-    fn serve(&mut self) -> Vec<Wish> {
+    fn serve(&mut self) -> Vec<ComponentAction> {
         let directory = &mut self.directory;
         testing::run(&mut self.out, &mut |event, out| {
             match event {
-                Event::LookedUp(packet) => directory.looked_up(packet, out),
-                Event::MemoryRead(line) => directory.memory_read(line, out),
+                CoherentEvent::LookedUp(packet) => directory.looked_up(packet, out),
+                CoherentEvent::MemoryRead(line) => directory.memory_read(line, out),
                 _ => return false,
             }
             true
@@ -45,13 +46,13 @@ impl DirectoryHarness {
     }
 
     /// The messages that a directory sends when it receives one.
-    fn receive(&mut self, kind: Kind, cache: u16) -> Vec<(Kind, u16, u16)> {
+    fn receive(&mut self, kind: MessageKind, cache: u16) -> Vec<(MessageKind, u16, u16)> {
         self.arrive(0, kind, cache);
         sent(&self.serve())
     }
 
     /// Has a cache give the line up and tell the home.
-    fn give_up(&mut self, cache: u16, kind: Kind) -> Vec<(Kind, u16, u16)> {
+    fn give_up(&mut self, cache: u16, kind: MessageKind) -> Vec<(MessageKind, u16, u16)> {
         self.directory.gone(cache, LINE, self.out.now());
         self.receive(kind, cache)
     }
@@ -64,10 +65,12 @@ fn the_first_reader_gets_the_line_from_memory_and_alone() {
     let began = bench.out.now();
     let wishes = bench.serve();
     // A notice, then the line: a look-up of 11 ticks, a read of 100, one link of 3.
-    let [Wish::Told(notice), Wish::Sent(line, time)] = wishes[..] else { panic!("{wishes:?}") };
+    let [ComponentAction::Told(notice), ComponentAction::Sent(line, time)] = wishes[..] else {
+        panic!("{wishes:?}")
+    };
     assert_eq!(notice, Notice::Coming { cache: 2, thread: 0 });
     assert_eq!((line.kind, line.from, line.to, time - began), (ALONE[0], 0, 3, 11 + 100 + 3));
-    assert_eq!(bench.directory.counts(), Counts { memory_reads: 1, invalidations: 0 });
+    assert_eq!(bench.directory.counts(), CoherenceCounts { memory_reads: 1, invalidations: 0 });
     bench.directory.assert_idle(0);
 }
 
@@ -75,10 +78,10 @@ fn the_first_reader_gets_the_line_from_memory_and_alone() {
 fn another_reader_gets_it_from_the_owner() {
     let mut bench = DirectoryHarness::new(ring(8));
     bench.receive(READ, 0);
-    assert_eq!(bench.receive(READ, 1), [(Kind::Forward, 0, 1)]);
-    assert_eq!(bench.receive(Kind::Data, 0), [(SHARED, 1, 2)]);
+    assert_eq!(bench.receive(READ, 1), [(MessageKind::Forward, 0, 1)]);
+    assert_eq!(bench.receive(MessageKind::Data, 0), [(SHARED, 1, 2)]);
     // The owner stays the owner.
-    assert_eq!(bench.receive(READ, 2), [(Kind::Forward, 0, 1)]);
+    assert_eq!(bench.receive(READ, 2), [(MessageKind::Forward, 0, 1)]);
 }
 
 #[test]
@@ -86,12 +89,12 @@ fn a_write_miss_takes_the_line_from_every_sharer() {
     let mut bench = DirectoryHarness::new(ring(8));
     bench.receive(READ, 0);
     bench.receive(READ, 1);
-    bench.receive(Kind::Data, 0);
+    bench.receive(MessageKind::Data, 0);
     assert_eq!(bench.receive(WRITE, 2), [(INVALIDATE, 0, 1), (INVALIDATE, 1, 2)]);
-    assert_eq!(bench.give_up(1, Kind::InvAck), []);
-    assert_eq!(bench.give_up(0, Kind::Data), [(ALONE[0], 2, 3)]);
+    assert_eq!(bench.give_up(1, MessageKind::InvAck), []);
+    assert_eq!(bench.give_up(0, MessageKind::Data), [(ALONE[0], 2, 3)]);
     assert_eq!(bench.directory.counts().invalidations, 2);
-    assert_eq!(bench.receive(READ, 0), [(Kind::Forward, 2, 3)], "the writer owns the line");
+    assert_eq!(bench.receive(READ, 0), [(MessageKind::Forward, 2, 3)], "the writer owns the line");
 }
 
 #[test]
@@ -99,15 +102,15 @@ fn an_upgrade_is_granted_without_the_line() {
     let mut bench = DirectoryHarness::new(ring(8));
     bench.receive(READ, 0);
     bench.receive(READ, 1);
-    bench.receive(Kind::Data, 0);
-    assert_eq!(bench.receive(WRITE, 1), [(Kind::Invalidate { wants_line: false }, 0, 1)]);
-    assert_eq!(bench.give_up(0, Kind::InvAck), [(ALONE[1], 1, 2)]);
+    bench.receive(MessageKind::Data, 0);
+    assert_eq!(bench.receive(WRITE, 1), [(MessageKind::Invalidate { wants_line: false }, 0, 1)]);
+    assert_eq!(bench.give_up(0, MessageKind::InvAck), [(ALONE[1], 1, 2)]);
     assert_eq!(
         bench.receive(WRITE, 1),
         [(ALONE[1], 1, 2)],
         "a second thread of the same core waits for nobody"
     );
-    assert_eq!(bench.receive(READ, 1), [(Kind::Grant { exclusive: false }, 1, 2)]);
+    assert_eq!(bench.receive(READ, 1), [(MessageKind::Grant { exclusive: false }, 1, 2)]);
 }
 
 #[test]
@@ -119,11 +122,14 @@ fn one_request_for_a_line_is_served_at_a_time() {
     assert_eq!(bench.receive(WRITE, 0), []);
     // The writer gets the line, and the directory asks it for the line at once, for the first
     // request that waits.
-    assert_eq!(bench.give_up(0, Kind::Data), [(ALONE[0], 1, 2), (Kind::Forward, 1, 2)]);
+    assert_eq!(
+        bench.give_up(0, MessageKind::Data),
+        [(ALONE[0], 1, 2), (MessageKind::Forward, 1, 2)]
+    );
     let next = [(SHARED, 2, 3), (INVALIDATE, 1, 2), (INVALIDATE, 2, 3)];
-    assert_eq!(bench.receive(Kind::Data, 1), next);
-    assert_eq!(bench.give_up(2, Kind::InvAck), []);
-    assert_eq!(bench.give_up(1, Kind::Data), [(ALONE[0], 0, 1)]);
+    assert_eq!(bench.receive(MessageKind::Data, 1), next);
+    assert_eq!(bench.give_up(2, MessageKind::InvAck), []);
+    assert_eq!(bench.give_up(1, MessageKind::Data), [(ALONE[0], 0, 1)]);
     bench.directory.assert_idle(0);
 }
 
@@ -134,7 +140,7 @@ fn a_full_directory_sends_requests_back() {
         bench.arrive(0, READ, cache);
     }
     let nack = sent(&bench.serve())[0];
-    assert_eq!(nack, (Kind::Nack { writes: false }, 2, 3));
+    assert_eq!(nack, (MessageKind::Nack { writes: false }, 2, 3));
     assert_eq!(bench.directory.intake().pipelines()[0].nacks, 1);
     assert_eq!(
         bench.directory.intake().pipelines()[0].lookups,
@@ -161,8 +167,8 @@ fn a_request_climbs_until_all_sharers_are_below() {
     bench.arrive(4, READ, 0);
     assert_eq!(sent(&bench.serve()), [(ALONE[0], 0, 0)], "no sharer is elsewhere");
     bench.arrive(4, READ, 1);
-    assert_eq!(sent(&bench.serve()), [(Kind::Forward, 0, 0)], "the group settles it");
-    bench.arrive(4, Kind::Data, 0);
+    assert_eq!(sent(&bench.serve()), [(MessageKind::Forward, 0, 0)], "the group settles it");
+    bench.arrive(4, MessageKind::Data, 0);
     assert_eq!(sent(&bench.serve()), [(SHARED, 1, 1)]);
     bench.arrive(5, READ, 2);
     assert_eq!(sent(&bench.serve()), [(READ, 2, 6)], "the sharers are in another group");
@@ -174,7 +180,7 @@ fn a_request_climbs_until_all_sharers_are_below() {
     expected = "directory at tick 1: InvAck of line 5, cache 0, thread 0, at node 0 from 1 to 0: no request"
 )]
 fn an_answer_that_nobody_asked_for_stops_the_simulation() {
-    DirectoryHarness::new(ring(8)).receive(Kind::InvAck, 0);
+    DirectoryHarness::new(ring(8)).receive(MessageKind::InvAck, 0);
 }
 
 #[test]
@@ -183,7 +189,7 @@ fn an_acknowledgement_of_a_cache_that_keeps_the_line_stops_the_simulation() {
     let mut bench = DirectoryHarness::new(ring(8));
     bench.receive(READ, 0);
     bench.receive(WRITE, 1);
-    bench.receive(Kind::InvAck, 0);
+    bench.receive(MessageKind::InvAck, 0);
 }
 
 #[test]

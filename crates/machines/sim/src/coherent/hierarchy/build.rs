@@ -1,14 +1,14 @@
 //! Builds the layout that runs.
 
 use super::MEASURED_LINE;
-use super::tree::Tree;
+use super::tree::CoreTree;
 use super::written::{CoreWritten, Hierarchy};
 use crate::ModelError;
 use crate::coherent::CoherentModel;
 use crate::coherent::distance;
 use crate::coherent::fabric::{self, Link};
 use crate::coherent::homes::{Climbing, Homes};
-use crate::coherent::layout::Layout;
+use crate::coherent::layout::CoherentLayout;
 use seatmap_data::machine::{Pu, Topology};
 use std::sync::Arc;
 
@@ -25,8 +25,8 @@ impl Hierarchy {
         if let Some(flaw) = self.flaw() {
             return Err(impossible(name, &flaw));
         }
-        let layout =
-            layout(&Tree::of(&self)).ok_or_else(|| impossible(name, "its levels make no tree"))?;
+        let layout = layout(&CoreTree::of(&self))
+            .ok_or_else(|| impossible(name, "its levels make no tree"))?;
         Ok(CoherentModel {
             topology: topology(&self.cores),
             shape: None,
@@ -74,7 +74,7 @@ fn topology(cores: &[CoreWritten]) -> Topology {
     Topology { pus }
 }
 
-fn layout(tree: &Tree) -> Option<Layout> {
+fn layout(tree: &CoreTree) -> Option<CoherentLayout> {
     let levels = tree.levels;
     let mut timing = levels.figures.timing(levels.ticks_per_cycle);
     let extra = tree.extra();
@@ -82,7 +82,7 @@ fn layout(tree: &Tree) -> Option<Layout> {
     let looks = tree.fit_timing(&mut timing, &extra);
     let reach = tree.reach(&timing, &looks, &extra);
     let (up, homes) = nodes(tree, &reach)?;
-    let mut layout = Layout {
+    let mut layout = CoherentLayout {
         fabric: fabric::tree(&up)?,
         homes: Homes::Climbing(homes),
         is_uncached: false,
@@ -98,7 +98,7 @@ fn layout(tree: &Tree) -> Option<Layout> {
     Some(layout)
 }
 
-fn caches(tree: &Tree) -> Vec<Option<u16>> {
+fn caches(tree: &CoreTree) -> Vec<Option<u16>> {
     let highest = tree.levels.cores.iter().flat_map(|core| &core.pus).max().copied().unwrap_or(0);
     let mut cache_of_pu = vec![None; highest as usize + 1];
     for at in 0..tree.cores() {
@@ -109,7 +109,7 @@ fn caches(tree: &Tree) -> Vec<Option<u16>> {
 
 /// The link above each node, and the levels that settle lines. With one home, that home is the
 /// root; several homes hang below the root.
-fn nodes(tree: &Tree, reach: &[u64]) -> Option<(Vec<Link>, Climbing)> {
+fn nodes(tree: &CoreTree, reach: &[u64]) -> Option<(Vec<Link>, Climbing)> {
     let count = tree.cores();
     let homes = tree.levels.home_count();
     let mut below: Vec<(u16, u16)> = (0..count as u16).map(|cache| (cache, cache + 1)).collect();
@@ -158,7 +158,7 @@ fn nodes(tree: &Tree, reach: &[u64]) -> Option<(Vec<Link>, Climbing)> {
 }
 
 fn link(
-    tree: &Tree,
+    tree: &CoreTree,
     reach: &[u64],
     node: usize,
     above: Option<(usize, usize)>,
@@ -190,7 +190,7 @@ fn link(
 
 /// The part of every distance between two caches that routes, caches and directories do not
 /// explain, half of it for each direction.
-fn passing(tree: &Tree, layout: &Layout) -> Option<Vec<u32>> {
+fn passing(tree: &CoreTree, layout: &CoherentLayout) -> Option<Vec<u32>> {
     let mut passing = vec![0; tree.cores() * tree.cores()];
     for (a, b) in tree.pairs() {
         let [one, other] = [a, b].map(|core| tree.core(core).pus[0]);

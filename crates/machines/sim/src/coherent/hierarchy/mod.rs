@@ -27,8 +27,8 @@ mod text;
 mod tree;
 mod written;
 
-pub use parts::Parts;
-pub use written::{CoreWritten, Distances, Hierarchy, HierarchyHomes, Ties};
+pub use parts::DistanceParts;
+pub use written::{CoreWritten, Hierarchy, HierarchyDistances, HierarchyHomes, Ties};
 
 /// The figures that profiles do not give, each with its reason.
 pub const ORDINARY: &str = include_str!("ordinary.toml");

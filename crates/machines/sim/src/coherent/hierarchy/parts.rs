@@ -2,10 +2,10 @@
 
 use super::MEASURED_LINE;
 use super::build::impossible;
-use super::written::{CoreWritten, Distances, Hierarchy, HierarchyHomes, Ties};
+use super::written::{CoreWritten, Hierarchy, HierarchyDistances, HierarchyHomes, Ties};
 use crate::ModelError;
 use crate::coherent::FORMAT;
-use crate::figure::Figure;
+use crate::figure::ModelFigure;
 use seatmap_data::machine::description::Basis;
 use seatmap_data::machine::{CoreDistance, Matrix, Profile, Pu};
 use seatmap_data::statistics::words::counted;
@@ -24,7 +24,7 @@ const LEFT_SHARE: f64 = 0.005;
 
 /// The parts into which a profile's distances are divided.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Parts {
+pub struct DistanceParts {
     /// The core of each PU of the distances, from 0 without holes.
     pub core_of: Vec<usize>,
     /// The group of each core, from 0 without holes.
@@ -36,12 +36,12 @@ pub struct Parts {
     /// Homes, if there are several, and the home of the distances.
     pub homes: Option<(HierarchyHomes, usize)>,
     /// The core clock.
-    pub frequency_ghz: Figure,
+    pub frequency_ghz: ModelFigure,
     /// Ticks of a core cycle.
     pub ticks_per_cycle: u32,
 }
 
-impl Parts {
+impl DistanceParts {
     /// The machine that the profile's distances describe, divided into these parts.
     ///
     /// # Errors
@@ -74,7 +74,7 @@ impl Parts {
             ticks_per_cycle: self.ticks_per_cycle,
             fabric: ties(),
             homes: self.homes.as_ref().map(|(homes, _)| homes.clone()),
-            distances: Distances {
+            distances: HierarchyDistances {
                 kind: Basis::Calibration,
                 source: format!("the core distances of {}", profile.origin.source),
                 rest_ns: self.rest(&between_cores, &between_ns),
@@ -227,13 +227,13 @@ impl Hierarchy {
             }
             core_of.push(core);
         }
-        let parts = Parts {
+        let parts = DistanceParts {
             offset_ns: vec![vec![0.0]; group_of.len()],
             package_of: vec![None; group_of.len()],
             core_of,
             group_of,
             homes: None,
-            frequency_ghz: Figure {
+            frequency_ghz: ModelFigure {
                 value: frequency_ghz,
                 kind: Basis::Document,
                 source: "the description".to_owned(),

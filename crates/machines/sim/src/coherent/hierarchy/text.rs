@@ -1,7 +1,7 @@
 //! The file in the form that people edit: one line for each core, and a comment on every part.
 
 use super::written::{CoreWritten, Hierarchy};
-use crate::figure::Figure;
+use crate::figure::ModelFigure;
 use seatmap_data::machine::description::Basis;
 use std::fmt::Write;
 
@@ -114,7 +114,7 @@ fn core(core: &CoreWritten) -> String {
     text
 }
 
-fn figure(figure: &Figure) -> String {
+fn figure(figure: &ModelFigure) -> String {
     let value = number(figure.value);
     let kind = word(figure.kind);
     format!("{{ value = {value}, kind = \"{kind}\", source = {} }}", quoted(&figure.source))

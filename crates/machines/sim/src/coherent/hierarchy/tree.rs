@@ -3,7 +3,7 @@
 use super::MEASURED_LINE;
 use super::written::{CoreWritten, Hierarchy};
 use crate::coherent::distance::ROUTES;
-use crate::coherent::layout::Timing;
+use crate::coherent::layout::CoherentTiming;
 use std::collections::BTreeMap;
 
 /// The greatest share of the nearest pair's distance at each level that caches and directories may
@@ -15,7 +15,7 @@ const LEAST_LEFT: f64 = 0.5;
 
 /// The cores in the order of their places, and the level at which each two of them meet. A core is
 /// identified by its place.
-pub(super) struct Tree<'a> {
+pub(super) struct CoreTree<'a> {
     pub levels: &'a Hierarchy,
     /// The core in the file for each place.
     pub order: Vec<usize>,
@@ -32,11 +32,11 @@ fn place(core: &CoreWritten) -> [Option<u32>; 3] {
     [core.package, core.die, Some(core.group)]
 }
 
-impl<'a> Tree<'a> {
+impl<'a> CoreTree<'a> {
     pub fn of(levels: &'a Hierarchy) -> Self {
         let mut order: Vec<usize> = (0..levels.cores.len()).collect();
         order.sort_by_key(|at| (place(&levels.cores[*at]), *at));
-        let mut tree = Tree { levels, order, group_at: Vec::new(), settling: 0 };
+        let mut tree = CoreTree { levels, order, group_at: Vec::new(), settling: 0 };
         let mut inner: Vec<usize> = (0..levels.cores.len()).collect();
         let has_groups = tree.grouped(3) != inner;
         for depth in (0..=3).rev() {
@@ -157,7 +157,7 @@ impl<'a> Tree<'a> {
     /// Sets the times of caches and directories so that the nearest pairs can be reached. Returns
     /// each core's look: from its threads' distance, which involves no directory, else the assumed
     /// time.
-    pub fn fit_timing(&self, timing: &mut Timing, extra: &[u32]) -> Vec<u64> {
+    pub fn fit_timing(&self, timing: &mut CoherentTiming, extra: &[u32]) -> Vec<u64> {
         let sibling_ticks: Vec<Option<u64>> = (0..self.cores())
             .map(|core| {
                 self.core(core)
@@ -191,7 +191,7 @@ impl<'a> Tree<'a> {
 
     /// Ticks from a core to each level. They grow outwards, and leave every pair the time that it
     /// needs beside them.
-    pub fn reach(&self, timing: &Timing, looks: &[u64], extra: &[u32]) -> Vec<u64> {
+    pub fn reach(&self, timing: &CoherentTiming, looks: &[u64], extra: &[u32]) -> Vec<u64> {
         let look = looks.iter().copied().max().unwrap_or(1);
         // Above the last level there is one more link to each of several homes.
         let mut reach: Vec<u64> = (0..=self.last())
@@ -219,7 +219,7 @@ impl<'a> Tree<'a> {
 
 /// Ticks of one direction beside its routes, for a request that passes this many directories on its
 /// way up.
-fn fixed(timing: &Timing, look: u64, passed: u64) -> u64 {
+fn fixed(timing: &CoherentTiming, look: u64, passed: u64) -> u64 {
     let asks = (look + timing.miss + passed * timing.directory).max(timing.directory_busy);
     timing.miss + asks + (3 + passed) * timing.directory + 2 * timing.cache + timing.hit
 }

@@ -3,9 +3,9 @@
 use super::ORDINARY;
 use crate::ModelError;
 use crate::coherent::fabric::LANES;
-use crate::coherent::figures::Figures;
+use crate::coherent::figures::CoherentFigures;
 use crate::coherent::homes::hashed;
-use crate::figure::{Figure, syntax};
+use crate::figure::{ModelFigure, syntax};
 use seatmap_data::machine::CoreKind;
 use seatmap_data::machine::description::Basis;
 use serde::{Deserialize, Serialize};
@@ -23,7 +23,7 @@ pub struct Hierarchy {
     /// The sources of the figures.
     pub sources: Vec<String>,
     /// The core clock.
-    pub frequency_ghz: Figure,
+    pub frequency_ghz: ModelFigure,
     /// Ticks of a core cycle: distances are whole numbers of ticks.
     pub ticks_per_cycle: u32,
     /// The kind of fabric, and its links.
@@ -32,11 +32,11 @@ pub struct Hierarchy {
     #[serde(default)]
     pub homes: Option<HierarchyHomes>,
     /// Round trips between groups, and the rest of pairs.
-    pub distances: Distances,
+    pub distances: HierarchyDistances,
     /// The cores.
     pub cores: Vec<CoreWritten>,
     /// The costs of all other operations.
-    pub figures: Figures,
+    pub figures: CoherentFigures,
 }
 
 /// The fabric's kind, and what its links carry.
@@ -69,7 +69,7 @@ pub struct HierarchyHomes {
 /// Round trips in nanoseconds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Distances {
+pub struct HierarchyDistances {
     /// The basis of the distances.
     pub kind: Basis,
     /// The source of the distances.
@@ -128,7 +128,7 @@ impl Hierarchy {
     ///
     /// # Errors
     /// [`ModelError`], if the built-in file is wrong: a bug in Seatmap.
-    pub fn ordinary() -> Result<Figures, ModelError> {
+    pub fn ordinary() -> Result<CoherentFigures, ModelError> {
         toml::from_str(ORDINARY).map_err(|error| syntax("ordinary.toml", ORDINARY, &error))
     }
 

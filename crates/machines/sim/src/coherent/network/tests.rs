@@ -5,7 +5,7 @@ use crate::coherent::testing::{BUSY, LINK, message, ring};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-const READ: Kind = Kind::LineCall { writes: false };
+const READ: MessageKind = MessageKind::LineCall { writes: false };
 
 fn network() -> Network {
     Network::new(Arc::new(ring(8)))
@@ -21,12 +21,12 @@ fn a_message_takes_one_link_after_the_other() {
     let mut network = network();
     // The way from stop 2 to the home is two links.
     let step = network.send(request(&network, 1), 10, 100);
-    let Step::Later { time: 110, packet } = step else { panic!("{step:?}") };
-    let next = |time: u64, packet: u32| Step::Later { time, packet };
+    let PacketProgress::Later { time: 110, packet } = step else { panic!("{step:?}") };
+    let next = |time: u64, packet: u32| PacketProgress::Later { time, packet };
     assert_eq!(network.advance(packet, 110), next(110 + u64::from(LINK), packet));
     assert_eq!(network.message(packet).at, 3, "clockwise, where both ways around are equally long");
     assert_eq!(network.advance(packet, 113), next(113 + u64::from(LINK), packet));
-    assert_eq!(network.advance(packet, 116), Step::Arrived(packet));
+    assert_eq!(network.advance(packet, 116), PacketProgress::Arrived(packet));
     assert_eq!(network.traffic(), (1, 0, 1));
     assert_eq!((network.receive(packet).at, network.traffic()), (0, (1, 1, 0)));
     network.assert_idle(0);
@@ -34,13 +34,15 @@ fn a_message_takes_one_link_after_the_other() {
 
 #[test]
 fn a_lane_takes_messages_as_far_apart_as_they_keep_it_busy() {
-    for (kind, lane) in
-        [(READ, Lane::Address), (Kind::Data, Lane::Data), (Kind::InvAck, Lane::Acknowledge)]
-    {
+    for (kind, lane) in [
+        (READ, Lane::Address),
+        (MessageKind::Data, Lane::Data),
+        (MessageKind::InvAck, Lane::Acknowledge),
+    ] {
         let mut network = network();
         let times = [0, 0, 1].map(|now| {
             let step = network.send(Message { kind, ..request(&network, 0) }, 0, now);
-            let Step::Later { time, .. } = step else { panic!("{step:?}") };
+            let PacketProgress::Later { time, .. } = step else { panic!("{step:?}") };
             time
         });
         let busy = u64::from(BUSY[lane as usize]);
@@ -62,7 +64,7 @@ fn a_message_to_its_own_node_arrives_at_once() {
     let mut network = network();
     let own = Message { to: 1, ..request(&network, 0) };
     let step = network.send(own, 0, 7);
-    assert!(matches!(step, Step::Arrived(_)), "{step:?}");
+    assert!(matches!(step, PacketProgress::Arrived(_)), "{step:?}");
 }
 
 #[test]
@@ -84,10 +86,10 @@ proptest! {
         let mut now = 0;
         for (number, (after, cache, kind)) in departures.iter().enumerate() {
             now += after;
-            let kind = [READ, Kind::Data, Kind::InvAck][*kind];
+            let kind = [READ, MessageKind::Data, MessageKind::InvAck][*kind];
             let message = Message { kind, line: number as u32, ..request(&network, *cache) };
             // A departure in the future happens at its time, after earlier requests for that time.
-            let Step::Later { time, packet } = network.send(message, now + 1, 0) else { panic!("no departure") };
+            let PacketProgress::Later { time, packet } = network.send(message, now + 1, 0) else { panic!("no departure") };
             queue.insert((time, queue.len()), packet);
         }
         let mut arrived = BTreeMap::<_, Vec<u32>>::new();
@@ -95,8 +97,8 @@ proptest! {
         while let Some(((now, _), packet)) = queue.pop_first() {
             order += 1;
             match network.advance(packet, now) {
-                Step::Later { time, packet } => drop(queue.insert((time, order), packet)),
-                Step::Arrived(packet) => {
+                PacketProgress::Later { time, packet } => drop(queue.insert((time, order), packet)),
+                PacketProgress::Arrived(packet) => {
                     let message = network.receive(packet);
                     arrived.entry((message.cache, message.kind.lane() as usize)).or_default().push(message.line);
                 }

@@ -3,15 +3,15 @@
 
 use super::*;
 use crate::coherent::CoherentModel;
-use crate::coherent::cache::State;
-use crate::coherent::message::Kind;
+use crate::coherent::cache::LineState;
+use crate::coherent::message::MessageKind;
 use crate::coherent::testing::{hierarchy, message, ring};
 use proptest::prelude::*;
 use seatmap_data::port::Addr;
 
 /// The machines: a ring and a mesh with directories, a hierarchy with one home and one with
 /// several, and message buffers.
-fn machines() -> Vec<(&'static str, Arc<Layout>)> {
+fn machines() -> Vec<(&'static str, Arc<CoherentLayout>)> {
     let bundled = |text: &str| CoherentModel::from_toml("x.toml", text).unwrap().layout;
     let phi = include_str!("../../../../../../machines/xeon-phi-5110p.toml");
     let scc = include_str!("../../../../../../machines/scc-48.toml");
@@ -40,7 +40,7 @@ enum Step {
 /// Counters to which tasks add: the calls of each task, one after the other, with the times of each
 /// call and its answer.
 struct Traffic {
-    world: World,
+    world: CoherentMachine,
     calls: Vec<std::vec::IntoIter<Step>>,
     made: Vec<Option<(u64, Step)>>,
     /// Word, begin, end, whether the call adds, and the value that it found.
@@ -51,8 +51,8 @@ struct Traffic {
 const LINES: u32 = 3;
 
 impl Traffic {
-    fn new(layout: &Arc<Layout>, caches: &[u16], calls: Vec<Vec<Step>>, seed: u64) -> Self {
-        let mut world = World::new(Arc::clone(layout));
+    fn new(layout: &Arc<CoherentLayout>, caches: &[u16], calls: Vec<Vec<Step>>, seed: u64) -> Self {
+        let mut world = CoherentMachine::new(Arc::clone(layout));
         world.reset(caches, LINES, seed);
         let made = vec![None; calls.len()];
         let calls = calls.into_iter().map(Vec::into_iter).collect();
@@ -103,10 +103,11 @@ impl Traffic {
         }
         let seated = || self.world.cores.iter().filter(|core| !core.threads.is_empty());
         for line in 0..self.lines {
-            let having =
-                |least: State| seated().filter(|core| core.cache().state(line) >= least).count();
+            let having = |least: LineState| {
+                seated().filter(|core| core.cache().state(line) >= least).count()
+            };
             let [all, owners, writers] =
-                [State::Shared, State::Owned, State::Exclusive].map(having);
+                [LineState::Shared, LineState::Owned, LineState::Exclusive].map(having);
             assert!(
                 owners <= 1 && (writers == 0 || all == 1),
                 "line {line}: {all} copies, {owners} owners"
@@ -177,7 +178,7 @@ fn the_check_of_lines_can_fail() {
     let mut traffic = Traffic::new(&layout, &[0, 1], vec![vec![Step::Add(0)], Vec::new()], 0);
     traffic.run();
     // A second cache is sent the line behind the directory's back.
-    let line = message(&layout, Kind::Line { exclusive: true }, 1, 0, 0);
+    let line = message(&layout, MessageKind::Line { exclusive: true }, 1, 0, 0);
     traffic.world.cores[1].cache.access(0, 0, LineCall::Load(Addr(0)), &mut traffic.world.outbox);
     traffic.world.cores[1].expect(0, 0);
     let packet = crate::coherent::testing::arrive(&mut traffic.world.outbox, line);
@@ -189,14 +190,16 @@ fn the_check_of_lines_can_fail() {
 #[test]
 fn a_broken_invariant_ends_a_run_as_a_panic_with_component_time_and_message() {
     let layout = Arc::new(ring(8));
-    let mut world = World::new(Arc::clone(&layout));
+    let mut world = CoherentMachine::new(Arc::clone(&layout));
     world.reset(&[0, 1], LINES, 0);
-    world.outbox.send(message(&layout, Kind::InvAck, 1, 0, 2), 40);
+    world.outbox.send(message(&layout, MessageKind::InvAck, 1, 0, 2), 40);
     let world = std::cell::RefCell::new(world);
-    let mut stage = engine::Stage::default();
+    let mut stage = engine::TaskStacks::default();
     let run = || {
         stage.play(&world, &std::cell::Cell::new(0), 1.0, 2, |_, yielder| {
-            (0..9).map(|_| yielder.suspend(engine::Said::Call(LineCall::Compute(30)))).sum::<u64>()
+            (0..9)
+                .map(|_| yielder.suspend(engine::TaskMessage::Call(LineCall::Compute(30))))
+                .sum::<u64>()
         })
     };
     let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).unwrap_err();

@@ -3,10 +3,10 @@
 use super::pinned::last_free;
 use super::text::named;
 use crate::doctor::{Diagnosis, Remedy, Severity};
-use seatmap_cell::settings_lock::Held;
+use seatmap_cell::settings_lock::SettingsLock;
 use seatmap_os::isolated;
-use seatmap_os::kernel::{Scheduler, version};
-use seatmap_os::layout::Layout;
+use seatmap_os::kernel::{SchedulerSettings, version};
+use seatmap_os::layout::CpusetMounts;
 use seatmap_os::rights;
 use seatmap_os::{CpuSet, Root};
 use std::io;
@@ -14,12 +14,12 @@ use std::path::{Path, PathBuf};
 
 /// The mechanisms that can keep other threads off CPUs, the best first.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Backend {
+pub(super) enum IsolationBackend {
     /// A cgroup v2 partition of type `isolated`: no other threads, and no load balancing.
-    V2Isolated(Evidence),
+    V2Isolated(IsolationEvidence),
     /// A cgroup v1 cpuset with `cpu_exclusive`: no other threads, once those that were there have
     /// been moved.
-    V1Exclusive(Evidence),
+    V1Exclusive(IsolationEvidence),
     /// Only the affinity of one's own threads; any other thread may run there too. Holds the reason
     /// why there is nothing better.
     Affinity(String),
@@ -27,7 +27,7 @@ pub(super) enum Backend {
 
 /// The evidence that a mechanism works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Evidence {
+pub(super) enum IsolationEvidence {
     /// One was made and removed again.
     Tried,
     /// A partition could be made, but was not: on this kernel threads would lose their masks.
@@ -36,18 +36,21 @@ pub(super) enum Evidence {
     Read,
 }
 
-impl Backend {
+impl IsolationBackend {
     /// Where the lock is held, tries the mechanisms on one of these CPUs, in a control group that
     /// is removed again. A v2 partition is tried only on a CPU that no thread is pinned to, and
     /// only with a kernel that then leaves threads their masks. Otherwise reads which hierarchies
     /// are mounted.
-    pub(super) fn examine(cpus: &[u32], held: Option<&Held>) -> Self {
-        let layout = Layout::read(&Root::new("/"));
+    pub(super) fn examine(cpus: &[u32], held: Option<&SettingsLock>) -> Self {
+        let layout = CpusetMounts::read(&Root::new("/"));
         let v2 = layout.v2.ok_or("v2: not mounted with the cpuset controller".to_owned());
         let v1 = layout.v1.ok_or("v1: not mounted".to_owned());
         match held {
-            None => Backend::by(v2.map(|_| Evidence::Read), v1.map(|_| Evidence::Read)),
-            Some(held) => Backend::by(
+            None => IsolationBackend::by(
+                v2.map(|_| IsolationEvidence::Read),
+                v1.map(|_| IsolationEvidence::Read),
+            ),
+            Some(held) => IsolationBackend::by(
                 v2.and_then(|root| {
                     try_v2(held, Path::new(&root), cpus).map_err(|error| format!("v2: {error}"))
                 }),
@@ -58,37 +61,47 @@ impl Backend {
         }
     }
 
-    fn by(v2: Result<Evidence, String>, v1: Result<Evidence, String>) -> Self {
+    fn by(v2: Result<IsolationEvidence, String>, v1: Result<IsolationEvidence, String>) -> Self {
         match (v2, v1) {
-            (Ok(evidence), _) => Backend::V2Isolated(evidence),
-            (Err(_), Ok(evidence)) => Backend::V1Exclusive(evidence),
-            (Err(v2), Err(v1)) => Backend::Affinity(format!("{v2}; {v1}")),
+            (Ok(evidence), _) => IsolationBackend::V2Isolated(evidence),
+            (Err(_), Ok(evidence)) => IsolationBackend::V1Exclusive(evidence),
+            (Err(v2), Err(v1)) => IsolationBackend::Affinity(format!("{v2}; {v1}")),
         }
     }
 
     /// Whether it was tried, or need not be.
     pub(super) fn is_known(&self) -> bool {
-        !matches!(self, Backend::V2Isolated(Evidence::Read) | Backend::V1Exclusive(Evidence::Read))
+        !matches!(
+            self,
+            IsolationBackend::V2Isolated(IsolationEvidence::Read)
+                | IsolationBackend::V1Exclusive(IsolationEvidence::Read)
+        )
     }
 
     pub(super) fn diagnosis(&self, cpus: &[u32]) -> Diagnosis {
         let subject = "cpuset backend";
         let found = match self {
-            Backend::V2Isolated(Evidence::Tried) => "v2-partition: one CPU was isolated and given \
+            IsolationBackend::V2Isolated(IsolationEvidence::Tried) => {
+                "v2-partition: one CPU was isolated and given \
                 back"
-                .to_owned(),
-            Backend::V2Isolated(Evidence::Spared) => {
+                    .to_owned()
+            }
+            IsolationBackend::V2Isolated(IsolationEvidence::Spared) => {
                 "v2-partition: to be had, and not tried: threads would lose the CPU masks that \
                  they have by isolcpus=, or, before Linux 6.2, by their own choice"
                     .to_owned()
             }
-            Backend::V1Exclusive(Evidence::Tried | Evidence::Spared) => {
+            IsolationBackend::V1Exclusive(IsolationEvidence::Tried | IsolationEvidence::Spared) => {
                 "v1-exclusive: one CPU was taken and given back; v2 partitions cannot be had here"
                     .to_owned()
             }
-            Backend::V2Isolated(Evidence::Read) => return unproven("v2-partition"),
-            Backend::V1Exclusive(Evidence::Read) => return unproven("v1-exclusive"),
-            Backend::Affinity(reason) => {
+            IsolationBackend::V2Isolated(IsolationEvidence::Read) => {
+                return unproven("v2-partition");
+            }
+            IsolationBackend::V1Exclusive(IsolationEvidence::Read) => {
+                return unproven("v1-exclusive");
+            }
+            IsolationBackend::Affinity(reason) => {
                 let remedy = format!(
                     "{}, outside a container, for CPUs that no cell has (seatmap cell list); or \
                      isolcpus= on the kernel's command line",
@@ -188,15 +201,18 @@ impl Drop for Lent {
 
 /// Makes a partition of one CPU, which must say that it is one; on a kernel that forgets masks, a
 /// group that could become one.
-fn try_v2(_held: &Held, root: &Path, cpus: &[u32]) -> io::Result<Evidence> {
+fn try_v2(_held: &SettingsLock, root: &Path, cpus: &[u32]) -> io::Result<IsolationEvidence> {
     // It is dropped last, when the group that uses the controller is gone.
     let _lent = Lent::new(root)?;
     let cpu = last_free(cpus)
         .ok_or_else(|| io::Error::other("not tried, since threads are pinned to each CPU"))?;
     let host = Root::new("/");
-    let is_safe = keeps_masks(&Scheduler::read(&host).release, &isolated::at_boot(&host));
-    let (partition, evidence) =
-        if is_safe { ("isolated", Evidence::Tried) } else { ("member", Evidence::Spared) };
+    let is_safe = keeps_masks(&SchedulerSettings::read(&host).release, &isolated::at_boot(&host));
+    let (partition, evidence) = if is_safe {
+        ("isolated", IsolationEvidence::Tried)
+    } else {
+        ("member", IsolationEvidence::Spared)
+    };
     let group = Throwaway::new(root)?;
     group.keep("cpuset.cpus", &cpu.to_string())?;
     group.keep("cpuset.cpus.partition", partition)?;
@@ -204,7 +220,7 @@ fn try_v2(_held: &Held, root: &Path, cpus: &[u32]) -> io::Result<Evidence> {
 }
 
 /// A cpuset of one CPU that no sibling may share. Its memory comes from the root's first node.
-fn try_v1(_held: &Held, root: &Path, cpus: &[u32]) -> io::Result<Evidence> {
+fn try_v1(_held: &SettingsLock, root: &Path, cpus: &[u32]) -> io::Result<IsolationEvidence> {
     let cpu = cpus.last().ok_or_else(|| io::Error::other("no CPU was named"))?;
     // A hierarchy that is mounted with `noprefix` has files without it.
     let prefix = if root.join("cpuset.cpus").exists() { "cpuset." } else { "" };
@@ -212,7 +228,7 @@ fn try_v1(_held: &Held, root: &Path, cpus: &[u32]) -> io::Result<Evidence> {
     group.set(&format!("{prefix}mems"), &text(&root.join(format!("{prefix}mems")))?)?;
     group.keep(&format!("{prefix}cpus"), &cpu.to_string())?;
     group.keep(&format!("{prefix}cpu_exclusive"), "1")?;
-    Ok(Evidence::Tried)
+    Ok(IsolationEvidence::Tried)
 }
 
 #[cfg(test)]
@@ -236,20 +252,24 @@ mod tests {
     fn the_best_comes_first_and_what_was_not_tried_is_said() {
         let yes = |evidence| Ok(evidence);
         let no = |why: &str| Err(why.to_owned());
-        let best = Backend::by(yes(Evidence::Tried), yes(Evidence::Tried));
+        let best =
+            IsolationBackend::by(yes(IsolationEvidence::Tried), yes(IsolationEvidence::Tried));
         assert_eq!((best.diagnosis(&[1]).level, best.is_known()), (Severity::Ok, true));
-        let read = Backend::by(no("v2: not mounted"), yes(Evidence::Read));
+        let read = IsolationBackend::by(no("v2: not mounted"), yes(IsolationEvidence::Read));
         assert_eq!((read.diagnosis(&[1]).level, read.is_known()), (Severity::Info, false));
         assert!(
             read.diagnosis(&[1]).found.starts_with("v1-exclusive")
                 && read.diagnosis(&[1]).found.contains("--try does")
         );
-        assert_eq!(Backend::by(no("a"), no("b")), Backend::Affinity("a; b".into()));
+        assert_eq!(
+            IsolationBackend::by(no("a"), no("b")),
+            IsolationBackend::Affinity("a; b".into())
+        );
     }
 
     #[test]
     fn a_cpu_that_a_cell_has_may_be_why() {
-        let told = Backend::Affinity("v1: Invalid argument".into()).diagnosis(&[1]);
+        let told = IsolationBackend::Affinity("v1: Invalid argument".into()).diagnosis(&[1]);
         assert!(told.remedy.is_some_and(|remedy| remedy.text.contains("that no cell has")));
     }
 

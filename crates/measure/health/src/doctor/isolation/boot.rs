@@ -1,9 +1,9 @@
 //! Settings that only the kernel's command line changes.
 
-use super::backend::Backend;
+use super::backend::IsolationBackend;
 use super::irqs::Irqs;
 use super::text::{list, mask, read};
-use crate::doctor::{Diagnosis, Remedy, RemedyKind, Severity};
+use crate::doctor::{Diagnosis, DoctorRemedyKind, Remedy, Severity};
 use seatmap_os::{CpuSet, Root, isolated};
 
 /// The CPU that starts the computer. It keeps the time for all others, and the kernel lets
@@ -65,7 +65,7 @@ impl Boot {
                 None,
             );
         }
-        let remedy = self.extended(RemedyKind::BootNohzFull, "nohz_full", cpus);
+        let remedy = self.extended(DoctorRemedyKind::BootNohzFull, "nohz_full", cpus);
         let found = format!("comes as long as anything runs{}", self.instead_of("nohz_full"));
         Diagnosis::new(subject, Severity::Boot, found, Some(remedy))
     }
@@ -80,14 +80,19 @@ impl Boot {
             return Diagnosis::new("rcu callbacks", Severity::Ok, "run elsewhere", None);
         }
         let found = format!("run on the CPU that made them{}", self.instead_of(name));
-        let remedy = self.extended(RemedyKind::BootRcuNocbs, name, cpus);
+        let remedy = self.extended(DoctorRemedyKind::BootRcuNocbs, name, cpus);
         Diagnosis::new("rcu callbacks", Severity::Boot, found, Some(remedy))
     }
 
     /// `isolcpus=` is worth a reboot only for effects that a cpuset does not have.
-    pub(super) fn isolation(&self, cpus: &[u32], backend: &Backend, irqs: &Irqs) -> Diagnosis {
+    pub(super) fn isolation(
+        &self,
+        cpus: &[u32],
+        backend: &IsolationBackend,
+        irqs: &Irqs,
+    ) -> Diagnosis {
         let subject = "isolcpus";
-        let has_cpuset = !matches!(backend, Backend::Affinity(_));
+        let has_cpuset = !matches!(backend, IsolationBackend::Affinity(_));
         let bound = irqs.bound_cpus();
         let present = Isolcpus::parse(self.argument(subject).unwrap_or_default());
         match (has_cpuset, bound.is_empty()) {
@@ -113,14 +118,16 @@ impl Boot {
                 let spread =
                     format!("the kernel spreads managed interrupts over {}", set(&bound).named());
                 let found = spread + &self.instead_of(subject);
-                let remedy =
-                    Remedy::new(RemedyKind::BootIsolcpus, present.with(&["managed_irq"], cpus));
+                let remedy = Remedy::new(
+                    DoctorRemedyKind::BootIsolcpus,
+                    present.with(&["managed_irq"], cpus),
+                );
                 Diagnosis::new(subject, Severity::Boot, found, Some(remedy))
             }
             (false, _) => {
                 let found = format!("no cpuset keeps others away here{}", self.instead_of(subject));
                 let remedy = Remedy::new(
-                    RemedyKind::BootIsolcpus,
+                    DoctorRemedyKind::BootIsolcpus,
                     present.with(&["domain", "managed_irq"], cpus),
                 );
                 Diagnosis::new(subject, Severity::Boot, found, Some(remedy))
@@ -169,7 +176,7 @@ impl Boot {
             return Diagnosis::new(subject, Severity::No, found, Some(Remedy::advice(advice)));
         }
         let remedy =
-            Remedy::new(RemedyKind::BootIrqaffinity, format!("irqaffinity={}", set(&others)));
+            Remedy::new(DoctorRemedyKind::BootIrqaffinity, format!("irqaffinity={}", set(&others)));
         Diagnosis::new(
             subject,
             Severity::Boot,
@@ -194,10 +201,10 @@ impl Boot {
 
     /// The argument with these CPUs beside those that it names already: a second argument of the
     /// same name does not add to the first.
-    fn extended(&self, kind: RemedyKind, name: &str, cpus: &[u32]) -> Remedy {
+    fn extended(&self, kind: DoctorRemedyKind, name: &str, cpus: &[u32]) -> Remedy {
         let present = list(self.argument(name).unwrap_or_default());
         let mut all = [&present, cpus].concat();
-        if kind == RemedyKind::BootNohzFull {
+        if kind == DoctorRemedyKind::BootNohzFull {
             // Where somebody has named it, the kernel has cleared it.
             all.retain(|cpu| *cpu != BOOT_CPU);
         }
@@ -261,7 +268,7 @@ fn covers(wide: &[u32], cpus: &[u32]) -> bool {
 mod tests {
     use super::*;
     use crate::doctor::fixture::Fixture;
-    use crate::doctor::isolation::backend::Evidence;
+    use crate::doctor::isolation::backend::IsolationEvidence;
     use crate::doctor::isolation::irqs::Unmovable;
 
     const CPUS: [u32; 2] = [2, 3];
@@ -297,7 +304,12 @@ mod tests {
         Boot::read(&fixture.root)
     }
 
-    fn examined(boot: &Boot, cpus: &[u32], backend: &Backend, irqs: &Irqs) -> [Diagnosis; 4] {
+    fn examined(
+        boot: &Boot,
+        cpus: &[u32],
+        backend: &IsolationBackend,
+        irqs: &Irqs,
+    ) -> [Diagnosis; 4] {
         [
             boot.tick(cpus),
             boot.callbacks(cpus),
@@ -308,7 +320,7 @@ mod tests {
 
     /// Starts the computer with the words of the remedies until there are none; gives its last
     /// command line.
-    fn restarted(line: &str, cpus: &[u32], backend: &Backend, irqs: &Irqs) -> String {
+    fn restarted(line: &str, cpus: &[u32], backend: &IsolationBackend, irqs: &Irqs) -> String {
         let mut line = line.to_owned();
         for _ in 0..4 {
             let found = examined(&started_with(&line), cpus, backend, irqs);
@@ -336,12 +348,17 @@ mod tests {
 
     #[test]
     fn a_computer_started_with_the_words_is_clean() {
-        let nothing = Backend::Affinity(String::new());
+        let nothing = IsolationBackend::Affinity(String::new());
         let line = restarted("quiet", &CPUS, &nothing, &Irqs::default());
         let all =
             "quiet nohz_full=2,3 rcu_nocbs=2,3 isolcpus=domain,managed_irq,2,3 irqaffinity=0,1";
         assert_eq!(line, all);
-        let line = restarted("", &CPUS, &Backend::V2Isolated(Evidence::Tried), &managed());
+        let line = restarted(
+            "",
+            &CPUS,
+            &IsolationBackend::V2Isolated(IsolationEvidence::Tried),
+            &managed(),
+        );
         assert_eq!(line, "nohz_full=2,3 rcu_nocbs=2,3 isolcpus=managed_irq,2,3 irqaffinity=0,1");
     }
 
@@ -349,7 +366,7 @@ mod tests {
     /// name all CPUs.
     #[test]
     fn words_that_are_there_are_extended() {
-        let nothing = Backend::Affinity(String::new());
+        let nothing = IsolationBackend::Affinity(String::new());
         let before = "isolcpus=nohz,domain,3 nohz_full=3 rcu_nocbs=3 irqaffinity=0-2";
         let line = restarted(before, &[2], &nothing, &Irqs::default());
         assert_eq!(
@@ -367,7 +384,7 @@ mod tests {
         let tuned = started_with(
             "quiet nohz_full=2-3 isolcpus=2-3 irqaffinity=0-1 rcu_nocbs=2-3 rcu_nocbs_poll",
         );
-        let nothing = Backend::Affinity(String::new());
+        let nothing = IsolationBackend::Affinity(String::new());
         for found in examined(&tuned, &CPUS, &nothing, &Irqs::default()) {
             assert_eq!(found.level, Severity::Ok, "{found:?}");
         }
@@ -382,7 +399,10 @@ mod tests {
         assert_eq!(text(&boot.interrupts(&CPUS, &ONLINE)), (Severity::Boot, "irqaffinity=0"));
         let all_quiet = Boot { isolated: vec![0, 1], ..boot };
         let found = all_quiet.interrupts(&CPUS, &ONLINE);
-        assert_eq!((found.level, found.remedy.unwrap().kind), (Severity::No, RemedyKind::Advice));
+        assert_eq!(
+            (found.level, found.remedy.unwrap().kind),
+            (Severity::No, DoctorRemedyKind::Advice)
+        );
     }
 
     /// No word on the command line frees the first CPU of its tick and of interrupts.
@@ -394,7 +414,7 @@ mod tests {
             [boot.tick(&[0, 1]), boot.interrupts(&[0, 1], &ONLINE), Boot::default().tick(&[0])];
         for found in each {
             let remedy = found.remedy.unwrap();
-            assert_eq!((found.level, remedy.kind), (Severity::No, RemedyKind::Advice));
+            assert_eq!((found.level, remedy.kind), (Severity::No, DoctorRemedyKind::Advice));
             assert!(!remedy.text.contains("nohz_full"), "{remedy:?}");
         }
     }
@@ -413,10 +433,19 @@ mod tests {
     fn isolcpus_is_for_what_a_cpuset_cannot_do() {
         let boot = Boot::default();
         assert_eq!(
-            boot.isolation(&CPUS, &Backend::V1Exclusive(Evidence::Tried), &Irqs::default()).level,
+            boot.isolation(
+                &CPUS,
+                &IsolationBackend::V1Exclusive(IsolationEvidence::Tried),
+                &Irqs::default()
+            )
+            .level,
             Severity::Ok
         );
-        let found = boot.isolation(&CPUS, &Backend::V1Exclusive(Evidence::Read), &managed());
+        let found = boot.isolation(
+            &CPUS,
+            &IsolationBackend::V1Exclusive(IsolationEvidence::Read),
+            &managed(),
+        );
         assert_eq!(
             text(&found),
             (Severity::Info, ""),

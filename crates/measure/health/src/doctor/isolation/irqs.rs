@@ -2,7 +2,7 @@
 
 use super::text::named;
 use crate::doctor::{Diagnosis, Remedy, Severity};
-use seatmap_cell::settings_lock::Held;
+use seatmap_cell::settings_lock::SettingsLock;
 use seatmap_os::{CpuSet, Root, irq, rights};
 use std::io;
 
@@ -39,7 +39,7 @@ pub(super) struct Irqs {
 impl Irqs {
     /// Finds the interrupts that go to these CPUs, and tries which of them can be moved while the
     /// lock is held.
-    pub(super) fn examine(cpus: &[u32], held: Option<&Held>) -> Self {
+    pub(super) fn examine(cpus: &[u32], held: Option<&SettingsLock>) -> Self {
         let (root, cpus): (_, CpuSet) = (Root::new("/"), cpus.iter().copied().collect());
         let mut irqs = Irqs { may_try: held.is_some(), ..Irqs::default() };
         irqs.is_hidden = irq::all(&root).map_or(true, |all| all.is_empty());

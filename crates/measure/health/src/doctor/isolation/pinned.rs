@@ -1,7 +1,7 @@
 //! CPUs that a thread is pinned to.
 
 use seatmap_os::root::FileError;
-use seatmap_os::task::{self, Task};
+use seatmap_os::task::{self, ThreadStat};
 use seatmap_os::{CpuSet, Root};
 use std::collections::BTreeSet;
 
@@ -24,7 +24,7 @@ fn taken() -> Result<BTreeSet<u32>, FileError> {
         .collect())
 }
 
-fn only_cpu(task: &Task, cpus: &CpuSet) -> Option<u32> {
+fn only_cpu(task: &ThreadStat, cpus: &CpuSet) -> Option<u32> {
     cpus.iter().next().filter(|_| cpus.len() == 1 && !task.is_kernel)
 }
 
@@ -38,9 +38,9 @@ mod tests {
 
     #[test]
     fn only_programs_with_one_cpu_count() {
-        let task = |is_kernel| Task {
+        let task = |is_kernel| ThreadStat {
             is_kernel,
-            ..Task::of(std::process::id() as seatmap_os::Tid).unwrap()
+            ..ThreadStat::of(std::process::id() as seatmap_os::Tid).unwrap()
         };
         assert_eq!(only_cpu(&task(false), &set("3")), Some(3));
         assert_eq!(only_cpu(&task(false), &set("2-3")), None);

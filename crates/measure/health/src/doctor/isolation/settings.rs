@@ -1,8 +1,8 @@
 //! Settings of the running kernel.
 
 use super::text::{as_mask, list, mask, read, shown};
-use crate::doctor::{Diagnosis, Remedy, RemedyKind, Severity};
-use seatmap_cell::settings_lock::Held;
+use crate::doctor::{Diagnosis, DoctorRemedyKind, Remedy, Severity};
+use seatmap_cell::settings_lock::SettingsLock;
 use seatmap_os::kernel::limits_real_time;
 use seatmap_os::{Root, layout};
 
@@ -16,7 +16,7 @@ const WORKQUEUE: &str = "/sys/devices/virtual/workqueue/cpumask";
 const POOL_PAGES: u64 = 32;
 
 /// Looks at all of them, and tries those that need the lock where it is held.
-pub(crate) fn examine(root: &Root, cpus: &[u32], held: Option<&Held>) -> Vec<Diagnosis> {
+pub(crate) fn examine(root: &Root, cpus: &[u32], held: Option<&SettingsLock>) -> Vec<Diagnosis> {
     let online = layout::online(root).map(|online| online.list().0).unwrap_or_default();
     let others: Vec<u32> = online.into_iter().filter(|cpu| !cpus.contains(cpu)).collect();
     let mut found = vec![
@@ -54,7 +54,7 @@ fn throttling(root: &Root) -> Diagnosis {
                 subject,
                 Severity::Info,
                 found,
-                Some(Remedy::write(root, RemedyKind::TurnThrottlingOff, path, "-1")),
+                Some(Remedy::write(root, DoctorRemedyKind::TurnThrottlingOff, path, "-1")),
             )
         }
     }
@@ -62,7 +62,7 @@ fn throttling(root: &Root) -> Diagnosis {
 
 /// Work that the kernel puts off goes to any CPU of this mask. Where the lock is held, the mask is
 /// written over itself to see whether it can be set.
-fn workqueues(root: &Root, cpus: &[u32], others: &[u32], held: Option<&Held>) -> Diagnosis {
+fn workqueues(root: &Root, cpus: &[u32], others: &[u32], held: Option<&SettingsLock>) -> Diagnosis {
     let subject = "workqueues";
     let own = read(root, WORKQUEUE).and_then(|own| Some((mask(&own)?, own)));
     let Some((members, own)) = own else { return unknown(subject) };
@@ -86,7 +86,7 @@ fn workqueues(root: &Root, cpus: &[u32], others: &[u32], held: Option<&Held>) ->
         subject,
         Severity::Fix,
         found,
-        Some(Remedy::write(root, RemedyKind::MoveWorkqueues, WORKQUEUE, &as_mask(others))),
+        Some(Remedy::write(root, DoctorRemedyKind::MoveWorkqueues, WORKQUEUE, &as_mask(others))),
     )
 }
 
@@ -99,7 +99,7 @@ fn watchdog(root: &Root, cpus: &[u32], others: &[u32]) -> Diagnosis {
     if on == "0" || !list(&watched).iter().any(|cpu| cpus.contains(cpu)) {
         return Diagnosis::new(subject, Severity::Ok, "leaves these CPUs alone", None);
     }
-    let remedy = Remedy::write(root, RemedyKind::MoveWatchdog, path, &shown(others));
+    let remedy = Remedy::write(root, DoctorRemedyKind::MoveWatchdog, path, &shown(others));
     Diagnosis::new(
         subject,
         Severity::Fix,
@@ -118,7 +118,7 @@ fn statistics(root: &Root) -> Diagnosis {
         return Diagnosis::new(subject, Severity::Ok, format!("gathered every {seconds} s"), None);
     }
     let found = format!("gathered on each CPU every {seconds} s");
-    let remedy = Remedy::write(root, RemedyKind::GatherSeldom, path, "120");
+    let remedy = Remedy::write(root, DoctorRemedyKind::GatherSeldom, path, "120");
     Diagnosis::new(subject, Severity::Fix, found, Some(remedy))
 }
 
@@ -130,7 +130,7 @@ fn thp(root: &Root) -> Diagnosis {
         // `always [madvise] never`: the brackets mark the setting in force (transhuge.rst).
         Some(text) if text.contains("[always]") => {
             let found = "always: page faults and khugepaged compact memory at times";
-            let remedy = Remedy::write(root, RemedyKind::HugePagesOnRequest, path, "madvise");
+            let remedy = Remedy::write(root, DoctorRemedyKind::HugePagesOnRequest, path, "madvise");
             Diagnosis::new(subject, Severity::Fix, found, Some(remedy))
         }
         Some(_) => Diagnosis::new(subject, Severity::Ok, "only where a program asks for it", None),
@@ -202,7 +202,7 @@ fn huge_pages(root: &Root, node: &Node) -> Diagnosis {
         subject,
         Severity::Fix,
         found,
-        Some(Remedy::write(root, RemedyKind::FillHugePages, &path, &pages)),
+        Some(Remedy::write(root, DoctorRemedyKind::FillHugePages, &path, &pages)),
     )
 }
 
@@ -258,9 +258,9 @@ mod tests {
             let found = huge_pages(&root, &Node { name: "node1".into(), total: 4, free, free_kib });
             found.remedy.map(|remedy| remedy.kind)
         };
-        assert_eq!(node(0, Some(1 << 20)), Some(RemedyKind::FillHugePages));
-        assert_eq!(node(0, None), Some(RemedyKind::FillHugePages));
-        assert_eq!(node(0, Some(1 << 16)), Some(RemedyKind::Advice));
+        assert_eq!(node(0, Some(1 << 20)), Some(DoctorRemedyKind::FillHugePages));
+        assert_eq!(node(0, None), Some(DoctorRemedyKind::FillHugePages));
+        assert_eq!(node(0, Some(1 << 16)), Some(DoctorRemedyKind::Advice));
         assert_eq!(node(1, None), None);
         assert_eq!(free_kib("Node 0 MemTotal: 9 kB\nNode 0 MemFree:   512 kB\n"), Some(512));
     }
@@ -279,6 +279,6 @@ mod tests {
         let remedy = statistics(&Fixture::new(&files).root).remedy.unwrap();
         let sentence =
             "ask whoever started this container to write 120 to /proc/sys/vm/stat_interval";
-        assert_eq!((remedy.kind, remedy.text.as_str()), (RemedyKind::Advice, sentence));
+        assert_eq!((remedy.kind, remedy.text.as_str()), (DoctorRemedyKind::Advice, sentence));
     }
 }

@@ -1,7 +1,7 @@
 //! Neighbours, daemons and the clock.
 
 use super::text::{read, shown};
-use crate::doctor::{Diagnosis, Remedy, RemedyKind, Severity};
+use crate::doctor::{Diagnosis, DoctorRemedyKind, Remedy, Severity};
 use seatmap_data::machine::Topology;
 use seatmap_data::statistics::words::agreeing;
 use seatmap_os::CpuList;
@@ -82,7 +82,7 @@ fn siblings(root: &Root, topology: &Topology, cpus: &[u32]) -> Diagnosis {
     // The kernel lets no program stop the first CPU of most computers, nor any CPU of some virtual
     // ones.
     let remedy = if switches.iter().all(|switch| root.has(switch)) {
-        Remedy::write_all(root, RemedyKind::TakeOffline, &switches, "0")
+        Remedy::write_all(root, DoctorRemedyKind::TakeOffline, &switches, "0")
     } else {
         let mut all = [cpus, &outside.0].concat();
         all.sort_unstable();
@@ -121,7 +121,7 @@ fn daemons(running: &[(Tid, String)], hidden: Option<&str>, has_systemd: bool) -
             subject,
             Severity::Fix,
             found,
-            Some(Remedy::new(RemedyKind::StopDaemon, command)),
+            Some(Remedy::new(DoctorRemedyKind::StopDaemon, command)),
         );
     }
     match hidden {
@@ -157,7 +157,7 @@ fn clocksource(root: &Root) -> Diagnosis {
         .find(|clock| available.split_whitespace().any(|name| name == *clock))
     {
         Some(quick) => {
-            let remedy = Remedy::write(root, RemedyKind::ChooseClock, &path, quick);
+            let remedy = Remedy::write(root, DoctorRemedyKind::ChooseClock, &path, quick);
             Diagnosis::new(subject, Severity::Fix, found, Some(remedy))
         }
         None => {
@@ -194,7 +194,7 @@ mod tests {
         let sentence = "take whole cores: name --cpus 0,4, or CPUs of other cores";
         assert_eq!(
             (remedy.kind, remedy.text.as_str()),
-            (RemedyKind::Advice, sentence),
+            (DoctorRemedyKind::Advice, sentence),
             "CPU 0 cannot be stopped"
         );
     }

@@ -1,6 +1,6 @@
 //! Each kind of remedy, executed: after it the same look at the same files is clean.
 
-use super::RemedyKind;
+use super::DoctorRemedyKind;
 use crate::doctor::fixture::Fixture;
 use crate::doctor::{Diagnosis, Severity, isolation, measuring, seats};
 use seatmap_data::machine::{Pu, Topology};
@@ -26,44 +26,48 @@ const CLOCKS: &str = "/sys/devices/system/clocksource/clocksource0/available_clo
 const THP: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
 const WORKQUEUES: &str = "/sys/devices/virtual/workqueue/cpumask";
 
-fn execution(kind: RemedyKind) -> Execution {
+fn execution(kind: DoctorRemedyKind) -> Execution {
     use Execution::{Files, Test};
     match kind {
-        RemedyKind::SetGovernor => {
+        DoctorRemedyKind::SetGovernor => {
             Files(&[(GOVERNORS[0], "powersave"), (GOVERNORS[1], "performance")])
         }
-        RemedyKind::TurnTurboOff => Files(&[("/sys/devices/system/cpu/cpufreq/boost", "1")]),
-        RemedyKind::TurnNumaBalancingOff => Files(&[("/proc/sys/kernel/numa_balancing", "1")]),
-        RemedyKind::BringOnline => {
+        DoctorRemedyKind::TurnTurboOff => Files(&[("/sys/devices/system/cpu/cpufreq/boost", "1")]),
+        DoctorRemedyKind::TurnNumaBalancingOff => {
+            Files(&[("/proc/sys/kernel/numa_balancing", "1")])
+        }
+        DoctorRemedyKind::BringOnline => {
             Files(&[(SWITCHES[0], "0"), (SWITCHES[1], "0"), (CONTROL, "on")])
         }
-        RemedyKind::AllowSmt => Files(&[(SWITCHES[0], "0"), (SWITCHES[1], "0"), (CONTROL, "off")]),
-        RemedyKind::TakeOffline => Files(&[(SWITCHES[0], "1"), (SWITCHES[1], "1")]),
-        RemedyKind::TurnThrottlingOff => {
+        DoctorRemedyKind::AllowSmt => {
+            Files(&[(SWITCHES[0], "0"), (SWITCHES[1], "0"), (CONTROL, "off")])
+        }
+        DoctorRemedyKind::TakeOffline => Files(&[(SWITCHES[0], "1"), (SWITCHES[1], "1")]),
+        DoctorRemedyKind::TurnThrottlingOff => {
             Files(&[("/proc/sys/kernel/sched_rt_runtime_us", "950000")])
         }
-        RemedyKind::MoveWorkqueues => Files(&[(WORKQUEUES, "f")]),
-        RemedyKind::MoveWatchdog => Files(&[
+        DoctorRemedyKind::MoveWorkqueues => Files(&[(WORKQUEUES, "f")]),
+        DoctorRemedyKind::MoveWatchdog => Files(&[
             ("/proc/sys/kernel/watchdog", "1"),
             ("/proc/sys/kernel/watchdog_cpumask", "0-3"),
         ]),
-        RemedyKind::GatherSeldom => Files(&[("/proc/sys/vm/stat_interval", "1")]),
-        RemedyKind::HugePagesOnRequest => Files(&[(THP, "[always] madvise never")]),
-        RemedyKind::ChooseClock => Files(&[(CURRENT_CLOCK, "hpet"), (CLOCKS, "tsc hpet")]),
-        RemedyKind::StopFairServer => Files(&[
+        DoctorRemedyKind::GatherSeldom => Files(&[("/proc/sys/vm/stat_interval", "1")]),
+        DoctorRemedyKind::HugePagesOnRequest => Files(&[(THP, "[always] madvise never")]),
+        DoctorRemedyKind::ChooseClock => Files(&[(CURRENT_CLOCK, "hpet"), (CLOCKS, "tsc hpet")]),
+        DoctorRemedyKind::StopFairServer => Files(&[
             ("/sys/devices/system/cpu/nohz_full", "1"),
             ("/sys/kernel/debug/sched/fair_server/cpu1/runtime", "50000000"),
         ]),
-        RemedyKind::FillHugePages => Test("settings_of_this_computer_are_mended"),
-        RemedyKind::RaiseQuota => Test("a_quota_is_raised"),
-        RemedyKind::ReleaseGroup => Test("an_idle_group_is_released"),
-        RemedyKind::StopDaemon => Test("a_daemon_is_stopped"),
-        RemedyKind::UnsetVariables => Test("variables_are_unset"),
-        RemedyKind::BootNohzFull
-        | RemedyKind::BootRcuNocbs
-        | RemedyKind::BootIsolcpus
-        | RemedyKind::BootIrqaffinity => Test("a_computer_started_with_the_words_is_clean"),
-        RemedyKind::Advice => Test("advice_is_a_sentence"),
+        DoctorRemedyKind::FillHugePages => Test("settings_of_this_computer_are_mended"),
+        DoctorRemedyKind::RaiseQuota => Test("a_quota_is_raised"),
+        DoctorRemedyKind::ReleaseGroup => Test("an_idle_group_is_released"),
+        DoctorRemedyKind::StopDaemon => Test("a_daemon_is_stopped"),
+        DoctorRemedyKind::UnsetVariables => Test("variables_are_unset"),
+        DoctorRemedyKind::BootNohzFull
+        | DoctorRemedyKind::BootRcuNocbs
+        | DoctorRemedyKind::BootIsolcpus
+        | DoctorRemedyKind::BootIrqaffinity => Test("a_computer_started_with_the_words_is_clean"),
+        DoctorRemedyKind::Advice => Test("advice_is_a_sentence"),
     }
 }
 
@@ -101,7 +105,7 @@ fn every_kind_of_remedy_is_executed() {
         include_str!("../../../tests/all/doctor/live.rs"),
         include_str!("../../../../../front/cli/tests/e2e/doctor/remedies.rs"),
     ];
-    for kind in RemedyKind::ALL {
+    for kind in DoctorRemedyKind::ALL {
         match execution(kind) {
             Execution::Test(name) => {
                 assert!(tests.iter().any(|text| text.contains(&format!("fn {name}()"))), "{kind:?}")
@@ -111,7 +115,7 @@ fn every_kind_of_remedy_is_executed() {
     }
 }
 
-fn is_mended(kind: RemedyKind, files: &[(&str, &str)]) {
+fn is_mended(kind: DoctorRemedyKind, files: &[(&str, &str)]) {
     let fixture = Fixture::new(files);
     fixture.put("/sys/devices/system/cpu/online", "0-3");
     let before = examined(&fixture);
@@ -121,12 +125,12 @@ fn is_mended(kind: RemedyKind, files: &[(&str, &str)]) {
     assert!(of_kind.next().is_none(), "{kind:?}");
     fixture.execute(&found.remedy.as_ref().unwrap().text);
     // The kernel answers with all choices, and the one that was made in brackets.
-    if kind == RemedyKind::HugePagesOnRequest {
+    if kind == DoctorRemedyKind::HugePagesOnRequest {
         assert_eq!(fixture.root.read(THP).unwrap(), "madvise");
         fixture.put(THP, "always [madvise] never");
     }
     // The kernel starts all CPUs when SMT is turned on.
-    if kind == RemedyKind::AllowSmt {
+    if kind == DoctorRemedyKind::AllowSmt {
         assert_eq!(fixture.root.read(CONTROL).unwrap(), "on");
         SWITCHES.iter().for_each(|switch| fixture.put(switch, "1"));
     }

@@ -1,6 +1,6 @@
 //! Shares gaps out among the tasks and handlers that had the CPU in them.
 
-use super::spans::Spans;
+use super::spans::TraceSpans;
 use crate::noise::gaps::Gap;
 use serde::Serialize;
 use std::cmp::Reverse;
@@ -25,10 +25,10 @@ pub struct Traced {
     /// Gaps from before its begin, where more happened than it can hold.
     pub gaps_before_trace: u64,
     /// The tasks and handlers that had the CPU in them, the one with the most time first.
-    pub takers: Vec<Taker>,
+    pub takers: Vec<GapCause>,
     /// The time that the kernel cannot explain: taken by the hypervisor, the firmware or the
     /// hardware.
-    pub unexplained: Taker,
+    pub unexplained: GapCause,
     /// The longest gaps, the longest first.
     pub longest: Vec<TracedGap>,
 }
@@ -36,7 +36,7 @@ pub struct Traced {
 /// A task or handler that had the CPU in gaps.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Taker {
+pub struct GapCause {
     /// A task by its name, or a handler by the kernel's name of it; empty for unexplained time.
     pub who: String,
     /// The number of gaps that it had a part of.
@@ -74,13 +74,16 @@ pub struct GapShare {
 /// Asks the spans about the gaps that begin at `from_ns` or later.
 pub(super) fn traced(
     gaps: &[Gap],
-    spans: &Spans,
+    spans: &TraceSpans,
     from_ns: u64,
     begin_ns: impl Fn(&Gap) -> u64,
 ) -> Traced {
     let mut found = Traced::default();
-    let mut takers: Vec<Taker> =
-        spans.names.iter().map(|who| Taker { who: who.clone(), ..Taker::default() }).collect();
+    let mut takers: Vec<GapCause> = spans
+        .names
+        .iter()
+        .map(|who| GapCause { who: who.clone(), ..GapCause::default() })
+        .collect();
     for gap in gaps.iter().filter(|gap| gap.length_ns >= SHORTEST_NS) {
         let begin_ns = begin_ns(gap);
         if begin_ns < from_ns {
@@ -94,7 +97,7 @@ pub(super) fn traced(
         found.unexplained.add(left_ns);
         found.longest.push(traced_gap(gap, &parts, left_ns, spans));
     }
-    takers.iter_mut().chain([&mut found.unexplained]).for_each(Taker::round);
+    takers.iter_mut().chain([&mut found.unexplained]).for_each(GapCause::round);
     takers.retain(|taker| taker.gaps > 0);
     takers.sort_by(|a, b| b.total_us.total_cmp(&a.total_us));
     found.takers = takers;
@@ -104,7 +107,7 @@ pub(super) fn traced(
 }
 
 /// The shares of a period that tasks and handlers had, the largest first.
-fn parts(spans: &Spans, from_ns: u64, to_ns: u64) -> Vec<(usize, u64)> {
+fn parts(spans: &TraceSpans, from_ns: u64, to_ns: u64) -> Vec<(usize, u64)> {
     let mut parts: Vec<(usize, u64)> = Vec::new();
     let first = spans.spans.partition_point(|span| span.to_ns <= from_ns);
     let overlapping = spans.spans[first..].iter().take_while(|span| span.from_ns < to_ns);
@@ -124,7 +127,7 @@ fn parts(spans: &Spans, from_ns: u64, to_ns: u64) -> Vec<(usize, u64)> {
     parts
 }
 
-fn traced_gap(gap: &Gap, parts: &[(usize, u64)], left_ns: u64, spans: &Spans) -> TracedGap {
+fn traced_gap(gap: &Gap, parts: &[(usize, u64)], left_ns: u64, spans: &TraceSpans) -> TracedGap {
     TracedGap {
         start_ns: gap.start_ns,
         length_ns: gap.length_ns,
@@ -136,7 +139,7 @@ fn traced_gap(gap: &Gap, parts: &[(usize, u64)], left_ns: u64, spans: &Spans) ->
     }
 }
 
-impl Taker {
+impl GapCause {
     fn add(&mut self, ns: u64) {
         if ns > 0 {
             self.gaps += 1;
@@ -158,17 +161,17 @@ fn us(ns: u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::noise::trace::spans::Span;
+    use crate::noise::trace::spans::CpuSpan;
     use proptest::prelude::*;
 
-    fn spans(spans: &[(u64, u64, usize)]) -> Spans {
-        let spans = spans.iter().map(|&(from, to, who)| Span {
+    fn spans(spans: &[(u64, u64, usize)]) -> TraceSpans {
+        let spans = spans.iter().map(|&(from, to, who)| CpuSpan {
             from_ns: from * 1000,
             to_ns: to * 1000,
             who,
             known_ns: None,
         });
-        Spans {
+        TraceSpans {
             names: vec!["hog".into(), "local_timer".into()],
             spans: spans.collect(),
             first_ns: 0,
@@ -179,7 +182,7 @@ mod tests {
         Gap { start_ns: start_us * 1000, length_ns: length_us * 1000, preempted_ns: None }
     }
 
-    fn found(gaps: &[Gap], spans: &Spans, from_us: u64) -> Traced {
+    fn found(gaps: &[Gap], spans: &TraceSpans, from_us: u64) -> Traced {
         traced(gaps, spans, from_us * 1000, |gap| gap.start_ns)
     }
 

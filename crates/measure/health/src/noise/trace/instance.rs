@@ -1,6 +1,6 @@
 //! A trace of our own in the kernel.
 
-use super::Recording;
+use super::CpuTrace;
 use seatmap_os::CpuSet;
 use seatmap_os::tracefs::Tracefs;
 use std::fs::{File, OpenOptions};
@@ -86,12 +86,12 @@ impl Instance {
     }
 
     /// The trace of one CPU: tens of MB for a busy one.
-    pub(in super::super) fn recording(&self, cpu: u32) -> io::Result<Recording> {
+    pub(in super::super) fn recording(&self, cpu: u32) -> io::Result<CpuTrace> {
         let folder = self.folder.join(format!("per_cpu/cpu{cpu}"));
         let stats = std::fs::read_to_string(folder.join("stats"))?;
         // The kernel counts the events that were written over (ftrace.rst).
         let is_cut = !stats.lines().any(|line| line == "overrun: 0");
-        Ok(Recording { text: std::fs::read(folder.join("trace"))?, is_cut })
+        Ok(CpuTrace { text: std::fs::read(folder.join("trace"))?, is_cut })
     }
 
     fn write(&self, name: &str, text: &str) -> io::Result<()> {

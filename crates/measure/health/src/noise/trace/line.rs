@@ -7,19 +7,19 @@ const NAME_WIDTH: usize = 16;
 
 /// Something that began or ended on a CPU.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Event {
+pub(super) struct TraceEvent {
     /// When, by `CLOCK_MONOTONIC`; the trace writes microseconds.
     pub(super) at_ns: u64,
     /// The task that it came upon.
     pub(super) task: u32,
     /// Its name.
     pub(super) name: String,
-    pub(super) what: What,
+    pub(super) what: TraceEventKind,
 }
 
 /// The event.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum What {
+pub(super) enum TraceEventKind {
     /// A handler begins.
     Enter(String),
     /// A handler ends.
@@ -50,7 +50,7 @@ fn is_begin(text: &[u8]) -> bool {
 }
 
 /// Reads one event; `None` for a comment, for an event that takes no time, and for an unknown one.
-pub(super) fn event(line: &[u8]) -> Option<Event> {
+pub(super) fn event(line: &[u8]) -> Option<TraceEvent> {
     let (name, rest) = line.split_at_checked(NAME_WIDTH)?;
     let rest = String::from_utf8_lossy(rest);
     let rest = rest.strip_prefix('-')?;
@@ -61,7 +61,7 @@ pub(super) fn event(line: &[u8]) -> Option<Event> {
     let at_ns = time_ns(words.next()?.rsplit(' ').next()?)?;
     let (event, fields) = words.next()?.split_once(':')?;
     let name = named(&String::from_utf8_lossy(name));
-    Some(Event { at_ns, task, name, what: what(event, fields.trim())? })
+    Some(TraceEvent { at_ns, task, name, what: what(event, fields.trim())? })
 }
 
 /// A task's name; a task without one gets `(no name)`.
@@ -72,28 +72,32 @@ fn named(name: &str) -> String {
     }
 }
 
-fn what(event: &str, fields: &str) -> Option<What> {
+fn what(event: &str, fields: &str) -> Option<TraceEventKind> {
     match event {
         "sched_switch" => {
             let (both, next) = fields.rsplit_once(" next_pid=")?;
             // A name of the full length can look like the text between the two.
             let both = both.strip_prefix("prev_comm= ==> next_comm=").unwrap_or(both);
             let (_, name) = both.split_once(" ==> next_comm=")?;
-            Some(What::Switch { to: next.split(' ').next()?.parse().ok()?, name: named(name) })
+            Some(TraceEventKind::Switch {
+                to: next.split(' ').next()?.parse().ok()?,
+                name: named(name),
+            })
         }
         "irq_handler_entry" => {
             let (irq, name) = fields.lines().next()?.split_once(" name=")?;
-            Some(What::Enter(format!("IRQ {} {name}", irq.strip_prefix("irq=")?)))
+            Some(TraceEventKind::Enter(format!("IRQ {} {name}", irq.strip_prefix("irq=")?)))
         }
         // The end of a handler has its result and not its name, and handlers of one line do not
         // nest.
-        "irq_handler_exit" => {
-            Some(What::Exit(format!("IRQ {} ", fields.strip_prefix("irq=")?.split(' ').next()?)))
-        }
-        "tracing_mark_write" => Some(What::Mark),
+        "irq_handler_exit" => Some(TraceEventKind::Exit(format!(
+            "IRQ {} ",
+            fields.strip_prefix("irq=")?.split(' ').next()?
+        ))),
+        "tracing_mark_write" => Some(TraceEventKind::Mark),
         _ => match event.strip_suffix("_entry") {
-            Some(vector) => Some(What::Enter(handler(vector, fields))),
-            None => Some(What::Exit(handler(event.strip_suffix("_exit")?, fields))),
+            Some(vector) => Some(TraceEventKind::Enter(handler(vector, fields))),
+            None => Some(TraceEventKind::Exit(handler(event.strip_suffix("_exit")?, fields))),
         },
     }
 }

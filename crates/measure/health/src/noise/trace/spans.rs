@@ -1,21 +1,21 @@
 //! The task or handler that had a CPU at each time.
 
-use super::line::{self, Event, What};
+use super::line::{self, TraceEvent, TraceEventKind};
 use std::collections::HashMap;
 
 /// Times in which another task or handler than the meter had the CPU, in order and without overlap.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Spans {
+pub(super) struct TraceSpans {
     /// The tasks and handlers of the spans, each once.
     pub(super) names: Vec<String>,
-    pub(super) spans: Vec<Span>,
+    pub(super) spans: Vec<CpuSpan>,
     /// The first event of all.
     pub(super) first_ns: u64,
 }
 
 /// One such time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Span {
+pub(super) struct CpuSpan {
     pub(super) from_ns: u64,
     pub(super) to_ns: u64,
     /// Index into the names.
@@ -27,7 +27,7 @@ pub(super) struct Span {
 /// Reads the trace of one CPU. A handler that interrupts another, or a task, has the CPU until it
 /// ends. Kernels do not show every change of task; where one is missing, the time between two
 /// events is of the one that is not the meter. `None` where the meter has left no mark.
-pub(super) fn of(text: &[u8]) -> Option<Spans> {
+pub(super) fn of(text: &[u8]) -> Option<TraceSpans> {
     let mut reader = Reader { meter: meter(text)?, ..Reader::default() };
     line::split(text).filter_map(line::event).for_each(|event| reader.read(event));
     Some(reader.found)
@@ -36,7 +36,7 @@ pub(super) fn of(text: &[u8]) -> Option<Spans> {
 /// The meter's number, by its last mark. Inside a container the meter knows itself by another one.
 fn meter(text: &[u8]) -> Option<u32> {
     let events = text.rsplit(|byte| *byte == b'\n').filter_map(line::event);
-    events.filter(|event| event.what == What::Mark).map(|event| event.task).next()
+    events.filter(|event| event.what == TraceEventKind::Mark).map(|event| event.task).next()
 }
 
 #[derive(Default)]
@@ -48,11 +48,11 @@ struct Reader {
     handlers: Vec<String>,
     last_ns: u64,
     index: HashMap<String, usize>,
-    found: Spans,
+    found: TraceSpans,
 }
 
 impl Reader {
-    fn read(&mut self, event: Event) {
+    fn read(&mut self, event: TraceEvent) {
         if self.task.is_none() {
             (self.found.first_ns, self.last_ns) = (event.at_ns, event.at_ns);
         }
@@ -63,14 +63,14 @@ impl Reader {
             self.task = Some((event.task, event.name));
         }
         match event.what {
-            What::Enter(handler) => {
+            TraceEventKind::Enter(handler) => {
                 // A handler does not interrupt itself: the end of the one before is missing.
                 self.end(&handler);
                 self.handlers.push(handler);
             }
-            What::Exit(handler) => self.end(&handler),
-            What::Mark => {}
-            What::Switch { to, name } => {
+            TraceEventKind::Exit(handler) => self.end(&handler),
+            TraceEventKind::Mark => {}
+            TraceEventKind::Switch { to, name } => {
                 // The scheduler runs outside handlers: the end of one still open is missing.
                 self.handlers.clear();
                 self.task = Some((to, name));
@@ -85,7 +85,7 @@ impl Reader {
     }
 
     /// Attributes the time since the last event to the task or handler that had it.
-    fn close(&mut self, event: &Event) {
+    fn close(&mut self, event: &TraceEvent) {
         // The clock of traces may step back a little where it is slewed
         // (Documentation/trace/ftrace.rst).
         let now_ns = event.at_ns.max(self.last_ns);
@@ -110,7 +110,7 @@ impl Reader {
             .filter(|span| span.who == who && span.to_ns == from_ns && span.known_ns == known_ns)
         {
             Some(span) => span.to_ns = now_ns,
-            None => self.found.spans.push(Span { from_ns, to_ns: now_ns, who, known_ns }),
+            None => self.found.spans.push(CpuSpan { from_ns, to_ns: now_ns, who, known_ns }),
         }
     }
 }
@@ -145,7 +145,7 @@ mod tests {
 
     fn told(lines: &[(&str, u32, u64, &str)]) -> Vec<String> {
         let found = of(&trace(lines)).unwrap();
-        let told = |span: &Span| {
+        let told = |span: &CpuSpan| {
             format!("{}-{} {}", span.from_ns / 1000, span.to_ns / 1000, found.names[span.who])
         };
         found.spans.iter().map(told).collect()

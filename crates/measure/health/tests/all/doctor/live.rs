@@ -1,7 +1,7 @@
 //! Remedies that are executed on the computer that runs the tests.
 
 use seatmap_cell::settings_lock;
-use seatmap_health::doctor::{Diagnosis, RemedyKind, Severity, isolation};
+use seatmap_health::doctor::{Diagnosis, DoctorRemedyKind, Severity, isolation};
 use seatmap_os::CpuSet;
 use seatmap_os::cpus::Cpus;
 use std::process::Command;
@@ -36,7 +36,7 @@ impl Drop for Setting {
     }
 }
 
-fn of_kind(all: &[Diagnosis], kind: RemedyKind) -> Option<&Diagnosis> {
+fn of_kind(all: &[Diagnosis], kind: DoctorRemedyKind) -> Option<&Diagnosis> {
     all.iter().find(|found| found.remedy.as_ref().is_some_and(|remedy| remedy.kind == kind))
 }
 
@@ -52,20 +52,20 @@ fn settings_of_this_computer_are_mended() {
     let topology = seatmap_machines::host::topology::of_host().unwrap();
     let settings = [
         (
-            RemedyKind::TurnThrottlingOff,
+            DoctorRemedyKind::TurnThrottlingOff,
             "/proc/sys/kernel/sched_rt_runtime_us",
             "950000".to_owned(),
         ),
-        (RemedyKind::MoveWorkqueues, "/sys/devices/virtual/workqueue/cpumask", all.to_mask()),
-        (RemedyKind::MoveWatchdog, "/proc/sys/kernel/watchdog_cpumask", all.to_string()),
-        (RemedyKind::GatherSeldom, "/proc/sys/vm/stat_interval", "1".to_owned()),
+        (DoctorRemedyKind::MoveWorkqueues, "/sys/devices/virtual/workqueue/cpumask", all.to_mask()),
+        (DoctorRemedyKind::MoveWatchdog, "/proc/sys/kernel/watchdog_cpumask", all.to_string()),
+        (DoctorRemedyKind::GatherSeldom, "/proc/sys/vm/stat_interval", "1".to_owned()),
         (
-            RemedyKind::HugePagesOnRequest,
+            DoctorRemedyKind::HugePagesOnRequest,
             "/sys/kernel/mm/transparent_hugepage/enabled",
             "always".to_owned(),
         ),
         (
-            RemedyKind::FillHugePages,
+            DoctorRemedyKind::FillHugePages,
             "/sys/devices/system/node/node0/hugepages/hugepages-2048kB/nr_hugepages",
             "0".to_owned(),
         ),

@@ -4,8 +4,8 @@
 
 use seatmap_data::document::schema::{never_written, refused};
 use seatmap_health::noise::{
-    Bin, CpuNoise, FORMAT, Gap, GapShare, Heard, Meter, NoiseReport, OnCpu, Source, Taker, Traced,
-    TracedGap,
+    Bin, CpuNoise, FORMAT, Gap, GapCause, GapShare, MeterCalibration, NoiseReport, NoiseSource,
+    OnCpu, ProgramNoise, Traced, TracedGap,
 };
 use serde_json::{Value, json};
 
@@ -36,7 +36,7 @@ fn full() -> NoiseReport {
         fwq_max_us: 35.0,
         fwq_excess_percent: 2.0,
         steal_percent: Some(0.0),
-        sources: vec![Source {
+        sources: vec![NoiseSource {
             name: "LOC".into(),
             count: 9,
             per_second: 4.5,
@@ -44,7 +44,7 @@ fn full() -> NoiseReport {
         }],
         unexplained_at_least_percent: Some(98.0),
         trace: Some(traced()),
-        meter: Meter {
+        meter: MeterCalibration {
             resolution_ns: 17.5,
             threshold_ns: 140.0,
             record_ns: 400.0,
@@ -67,12 +67,12 @@ fn full() -> NoiseReport {
 }
 
 fn traced() -> Traced {
-    let taker = Taker { who: "softirq RCU".into(), gaps: 1, total_us: 8.0, longest_us: 8.0 };
+    let taker = GapCause { who: "softirq RCU".into(), gaps: 1, total_us: 8.0, longest_us: 8.0 };
     let takers = vec![GapShare { who: taker.who.clone(), us: 8.0 }];
     Traced {
         gaps: 1,
         gaps_before_trace: 0,
-        unexplained: Taker { who: String::new(), total_us: 4.5, longest_us: 4.5, ..taker },
+        unexplained: GapCause { who: String::new(), total_us: 4.5, longest_us: 4.5, ..taker },
         takers: vec![taker],
         longest: vec![TracedGap { start_ns: 0, length_ns: 12_500, takers, unexplained_us: 4.5 }],
     }
@@ -108,8 +108,12 @@ fn what_a_program_heard_is_as_the_schema_of_seatings_says() {
     let text = include_str!("../../../../../../docs/formats/seatmap-seating-1.schema.json");
     let seatings: Value = serde_json::from_str(text).unwrap();
     let schema = json!({ "$ref": "#/$defs/Heard", "$defs": seatings["$defs"] });
-    let source =
-        Source { name: "LOC".into(), count: 9, per_second: 4.5, explains_at_most_percent: None };
+    let source = NoiseSource {
+        name: "LOC".into(),
+        count: 9,
+        per_second: 4.5,
+        explains_at_most_percent: None,
+    };
     let cpu = OnCpu {
         cpu: 3,
         interrupts_per_second: 4.5,
@@ -117,6 +121,7 @@ fn what_a_program_heard_is_as_the_schema_of_seatings_says() {
         sources: vec![source],
     };
     let heard =
-        serde_json::to_value(Heard { seconds: 2.0, preemptions: 1, cpus: vec![cpu] }).unwrap();
+        serde_json::to_value(ProgramNoise { seconds: 2.0, preemptions: 1, cpus: vec![cpu] })
+            .unwrap();
     assert_eq!(refused(&schema, &heard), NOTHING);
 }

@@ -1,6 +1,6 @@
 //! The probability of each home of a line, from all its readings.
 
-use super::Reading;
+use super::DistanceReading;
 
 /// The error of a visit, independent of its batches: visits to one line of a quiet mesh read 1 to 2
 /// ns apart.
@@ -52,7 +52,7 @@ impl Belief {
 
     /// Adds one reading. `predicted_ns` is its prediction for each home; `residual_ns` is the error
     /// of the profile's model.
-    pub fn learn(&mut self, predicted_ns: &[f64], reading: Reading, residual_ns: f64) {
+    pub fn learn(&mut self, predicted_ns: &[f64], reading: DistanceReading, residual_ns: f64) {
         // Independent errors add as squares: of the batches, of the model, and of one visit.
         let error_ns = reading.error_ns.hypot(residual_ns).hypot(VISIT_ERROR_NS);
         self.readings += 1;
@@ -110,7 +110,7 @@ mod tests {
     fn after(home: usize, longer: f64, pairs: usize) -> Belief {
         let mut belief = Belief::new(3);
         for predicted in &PREDICTED[..pairs] {
-            let reading = Reading { ns: predicted[home] * (1.0 + longer), error_ns: 0.5 };
+            let reading = DistanceReading { ns: predicted[home] * (1.0 + longer), error_ns: 0.5 };
             belief.learn(predicted, reading, 0.2);
         }
         belief
@@ -140,7 +140,7 @@ mod tests {
     fn homes_that_are_equally_far_from_everywhere_stay_open() {
         let mut belief = Belief::new(2);
         for _ in 0..9 {
-            belief.learn(&[100.0, 100.0], Reading { ns: 100.0, error_ns: 1.0 }, 1.0);
+            belief.learn(&[100.0, 100.0], DistanceReading { ns: 100.0, error_ns: 1.0 }, 1.0);
         }
         assert_eq!(belief.probabilities(), [0.5, 0.5]);
         assert_eq!(belief.home(), None);
@@ -150,7 +150,7 @@ mod tests {
     fn a_line_that_fits_no_home_has_none() {
         let mut belief = Belief::new(3);
         for (predicted, ns) in PREDICTED.iter().zip([150.0, 300.0, 160.0, 280.0, 100.0]) {
-            belief.learn(predicted, Reading { ns, error_ns: 0.5 }, 0.2);
+            belief.learn(predicted, DistanceReading { ns, error_ns: 0.5 }, 0.2);
         }
         assert!(belief.is_sure() && belief.home().is_none());
     }

@@ -12,13 +12,13 @@ const ASKED: usize = 8;
 
 /// Pairs of PUs on different cores that may measure.
 pub(super) struct Candidates {
-    pairs: Vec<Pair>,
+    pairs: Vec<CpuPair>,
     homes: usize,
     residual_ns: f64,
 }
 
 /// Two PUs.
-pub(super) struct Pair {
+pub(super) struct CpuPair {
     /// By OS index.
     pub cpus: [u32; 2],
     /// Their distance over a line of each home.
@@ -46,13 +46,13 @@ impl Candidates {
         let group = model.group_of(&known.pus);
         let both =
             rows.iter().enumerate().flat_map(|(at, i)| rows[at + 1..].iter().map(|j| (*i, *j)));
-        let pairs: Vec<Pair> = both
+        let pairs: Vec<CpuPair> = both
             // Where caches are shared by groups, a line between two PUs of one tells of the group.
             .filter(|(i, j)| model.groups.len() < 3 || group[*i] != group[*j])
             .filter_map(|(i, j)| {
                 let predicted_ns: Option<Vec<f64>> =
                     (0..model.homes()).map(|home| predictions.round_trip_ns(i, j, home)).collect();
-                Some(Pair { cpus: [known.pus[i], known.pus[j]], predicted_ns: predicted_ns? })
+                Some(CpuPair { cpus: [known.pus[i], known.pus[j]], predicted_ns: predicted_ns? })
             })
             .collect();
         if pairs.is_empty() {
@@ -75,7 +75,7 @@ impl Candidates {
 
     /// Takes the pair about which the homes that these lines may have differ most; `None` without
     /// lines, or pairs.
-    pub fn take<'a>(&mut self, lines: impl Iterator<Item = &'a Belief>) -> Option<Pair> {
+    pub fn take<'a>(&mut self, lines: impl Iterator<Item = &'a Belief>) -> Option<CpuPair> {
         let beliefs: Vec<Vec<f64>> = lines.take(ASKED).map(Belief::probabilities).collect();
         let each = self
             .pairs

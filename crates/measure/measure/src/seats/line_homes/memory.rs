@@ -1,6 +1,6 @@
 //! The program's memory as a machine that threads of this process run on.
 
-use super::{Lines, find};
+use super::{CandidateLines, find};
 use seatmap_data::machine::Profile;
 use seatmap_data::port::{Addr, LINE_BYTES, Port, Stamp, Testbed, WORDS_PER_LINE, Workload};
 use seatmap_os::affinity;
@@ -46,8 +46,12 @@ pub(crate) fn homes_of(
     let mut own = OwnMemory::new(memory, MOST_TIME + MOST_TIME_A_LINE * words.len() as u32);
     // The program gets its memory back as it was.
     let before: Vec<u64> = words.iter().map(|word| own.at(*word).load(Ordering::Acquire)).collect();
-    let found =
-        find(&mut own, profile, cpus, &Lines { words: words.clone(), meeting: Addr::line(0) });
+    let found = find(
+        &mut own,
+        profile,
+        cpus,
+        &CandidateLines { words: words.clone(), meeting: Addr::line(0) },
+    );
     words
         .iter()
         .zip(before)

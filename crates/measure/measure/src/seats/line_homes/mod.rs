@@ -27,7 +27,7 @@ use seatmap_machines::workload::LineByLine;
 use seatmap_place::PlaceError;
 
 pub(crate) use memory::homes_of;
-pub use reading::Reading;
+pub use reading::DistanceReading;
 pub use seatmap_data::port::LINE_BYTES;
 
 /// The most pairs of PUs that visit a line. A simulated Xeon Phi needs three, meshes with reading
@@ -44,7 +44,7 @@ const ROUND_TRIPS: [f64; 2] = [4.0, 32.0];
 
 /// Lines whose homes are wanted, as a testbed has them.
 #[derive(Clone, Debug)]
-pub struct Lines {
+pub struct CandidateLines {
     /// A word on each.
     pub words: Vec<Addr>,
     /// Where threads meet: a word on a line of its own.
@@ -63,7 +63,7 @@ pub fn find<T: Testbed>(
     bed: &mut T,
     profile: &Profile,
     cpus: Option<&[u32]>,
-    lines: &Lines,
+    lines: &CandidateLines,
 ) -> Result<Vec<Option<u32>>, PlaceError> {
     find_by(profile, cpus, lines.words.len(), |pair, open| {
         let visit = visit(bed, lines, open);
@@ -73,7 +73,7 @@ pub fn find<T: Testbed>(
         Ok(first
             .iter()
             .zip(second)
-            .map(|traces| Reading::of_traces(traces, visit.round_trips, bed.ns_per_tick()))
+            .map(|traces| DistanceReading::of_traces(traces, visit.round_trips, bed.ns_per_tick()))
             .collect())
     })
 }
@@ -87,7 +87,7 @@ pub fn find_by(
     profile: &Profile,
     cpus: Option<&[u32]>,
     lines: usize,
-    mut read: impl FnMut([u32; 2], &[usize]) -> Result<Vec<Option<Reading>>, PlaceError>,
+    mut read: impl FnMut([u32; 2], &[usize]) -> Result<Vec<Option<DistanceReading>>, PlaceError>,
 ) -> Result<Vec<Option<u32>>, PlaceError> {
     let mut candidates = Candidates::new(profile, cpus)?;
     let mut beliefs = vec![Belief::new(candidates.homes()); lines];
@@ -105,7 +105,7 @@ pub fn find_by(
 }
 
 /// Turns over these of the lines.
-fn visit<T: Testbed>(bed: &T, lines: &Lines, open: &[usize]) -> LineByLine {
+fn visit<T: Testbed>(bed: &T, lines: &CandidateLines, open: &[usize]) -> LineByLine {
     let [least, most] = ROUND_TRIPS;
     let round_trips = (bed.clock_step_ns() / RESOLUTION_NS).ceil().clamp(least, most) as u32;
     let words = open.iter().map(|line| lines.words[*line]).collect();

@@ -1,7 +1,7 @@
 //! The result of a pair's turns over a line.
 
 use seatmap_data::statistics::{mad, median};
-use seatmap_machines::workload::Trace;
+use seatmap_machines::workload::PingPongTimes;
 
 /// Scales the median absolute deviation of normal batches to the standard error of their median,
 /// times the root of their number: 1.4826 to their standard deviation, and 1.2533 from that to the
@@ -10,19 +10,19 @@ const MAD_TO_ERROR: f64 = 1.4826 * 1.2533;
 
 /// A core distance over one line.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Reading {
+pub struct DistanceReading {
     /// The median of the batches, in nanoseconds a round trip.
     pub ns: f64,
     /// The possible error, by the differences between the batches.
     pub error_ns: f64,
 }
 
-impl Reading {
+impl DistanceReading {
     /// The median of batches, in nanoseconds a round trip; `None` without any.
     #[must_use]
-    pub fn of_batches(batches_ns: &[f64]) -> Option<Reading> {
+    pub fn of_batches(batches_ns: &[f64]) -> Option<DistanceReading> {
         let ns = median(batches_ns)?;
-        Some(Reading {
+        Some(DistanceReading {
             ns,
             error_ns: MAD_TO_ERROR * mad(batches_ns)? / (batches_ns.len() as f64).sqrt(),
         })
@@ -31,10 +31,10 @@ impl Reading {
     /// By the clock of the task that came later, without its first batch, which fills the caches
     /// (Liu et al. 2015, section III.A).
     pub(super) fn of_traces(
-        traces: (&Trace, &Trace),
+        traces: (&PingPongTimes, &PingPongTimes),
         round_trips: u32,
         ns_per_tick: f64,
-    ) -> Option<Reading> {
+    ) -> Option<DistanceReading> {
         let [first, second] =
             [traces.0, traces.1].map(|trace| trace.stamps.first().map(|stamp| stamp.ticks));
         // The clock of the later starter counts (Liu et al. 2015, section III.A).
@@ -44,7 +44,7 @@ impl Reading {
             .map(|two| two[1].ticks.saturating_sub(two[0].ticks) as f64)
             .map(|ticks| ticks * ns_per_tick / f64::from(round_trips))
             .collect();
-        Reading::of_batches(&batches)
+        DistanceReading::of_batches(&batches)
     }
 }
 
@@ -53,8 +53,8 @@ mod tests {
     use super::*;
     use seatmap_data::port::Stamp;
 
-    fn trace(ticks: &[u64]) -> Trace {
-        Trace {
+    fn trace(ticks: &[u64]) -> PingPongTimes {
+        PingPongTimes {
             stamps: ticks.iter().map(|ticks| Stamp { ticks: *ticks, pu: 0 }).collect(),
             interruptions: 0,
         }
@@ -64,16 +64,17 @@ mod tests {
     fn the_later_clock_counts_without_its_first_batch() {
         let early = trace(&[0, 900, 1000, 1100]);
         let late = trace(&[500, 905, 1005, 1125, 1225]);
-        let read = Reading::of_traces((&early, &late), 10, 0.5).unwrap();
-        assert_eq!(read, Reading { ns: 5.0, error_ns: 0.0 });
-        assert_eq!(Reading::of_traces((&late, &early), 10, 0.5).unwrap(), read);
+        let read = DistanceReading::of_traces((&early, &late), 10, 0.5).unwrap();
+        assert_eq!(read, DistanceReading { ns: 5.0, error_ns: 0.0 });
+        assert_eq!(DistanceReading::of_traces((&late, &early), 10, 0.5).unwrap(), read);
     }
 
     #[test]
     fn batches_that_differ_are_less_sure() {
         let read =
-            Reading::of_traces((&trace(&[0, 0, 10, 22, 36, 52]), &trace(&[])), 1, 1.0).unwrap();
+            DistanceReading::of_traces((&trace(&[0, 0, 10, 22, 36, 52]), &trace(&[])), 1, 1.0)
+                .unwrap();
         assert!(read.ns == 13.0 && (read.error_ns - MAD_TO_ERROR).abs() < 1e-9, "{read:?}");
-        assert!(Reading::of_traces((&trace(&[1]), &trace(&[0])), 1, 1.0).is_none());
+        assert!(DistanceReading::of_traces((&trace(&[1]), &trace(&[0])), 1, 1.0).is_none());
     }
 }

@@ -5,7 +5,7 @@
 
 use seatmap_data::machine::Profile;
 use seatmap_data::port::{Addr, Port, Stamp, Testbed, Workload};
-use seatmap_measure::seats::line_homes::{Lines, find};
+use seatmap_measure::seats::line_homes::{CandidateLines, find};
 use seatmap_sim::{CoherentBed, CoherentModel, SimError, catalog, coherent};
 use std::cell::RefCell;
 use std::sync::{Arc, LazyLock};
@@ -37,7 +37,8 @@ impl Chip {
     /// The number of lines whose home was told rightly, the number told wrongly, and the time for a
     /// line.
     fn told(&mut self, profile: &Profile, cpus: Option<&[u32]>) -> (usize, usize, f64) {
-        let lines = Lines { words: LINES.map(Addr::line).collect(), meeting: Addr::line(0) };
+        let lines =
+            CandidateLines { words: LINES.map(Addr::line).collect(), meeting: Addr::line(0) };
         let found = find(self, profile, cpus, &lines).unwrap();
         let told = || LINES.zip(&found).filter_map(|(line, home)| Some((line, (*home)?)));
         let right = told().filter(|(line, home)| CHIP.0.home_of(*line) == Some(*home)).count();
@@ -172,7 +173,7 @@ fn noise_costs_visits_before_it_costs_lines() {
 #[test]
 fn too_few_cores_are_refused() {
     let siblings = [1, 2, 3, 4];
-    let lines = Lines { words: vec![Addr::line(1000)], meeting: Addr::line(0) };
+    let lines = CandidateLines { words: vec![Addr::line(1000)], meeting: Addr::line(0) };
     let error =
         find(&mut Chip::new(0.0, 0.0), &CHIP.1, Some(&siblings), &lines).unwrap_err().to_string();
     assert!(error.contains("two cores or more"), "{error}");

@@ -23,7 +23,7 @@ pub mod torchrun;
 use crate::ranks::RankPlan;
 
 /// Writes a plan for ranks in one format.
-pub type RankPlanWriter = fn(&RankPlan) -> Result<String, ExportError>;
+pub type RankPlanWriter = fn(&RankPlan) -> Result<String, RankExportError>;
 
 /// The formats, by the words that are typed for them.
 pub const FORMATS: [(&str, RankPlanWriter); 7] = [
@@ -38,7 +38,7 @@ pub const FORMATS: [(&str, RankPlanWriter); 7] = [
 
 /// Why a plan cannot be written for a launcher.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ExportError {
+pub enum RankExportError {
     /// The launcher numbers ranks node by node.
     #[error(
         "{launcher} gives consecutive ranks to a node, and {node} has ranks {ranks}; 'seatmap \
@@ -78,8 +78,12 @@ fn hosts(plan: &crate::ranks::RankPlan) -> String {
 
 #[cfg(test)]
 pub(crate) fn sample() -> crate::ranks::RankPlan {
-    let costs =
-        crate::ranks::Costs { total_ns: 9e6, in_node: 0.5, in_group: 0.25, between_groups: 0.25 };
+    let costs = crate::ranks::OrderCosts {
+        total_ns: 9e6,
+        in_node: 0.5,
+        in_group: 0.25,
+        between_groups: 0.25,
+    };
     crate::ranks::RankPlan {
         format: crate::ranks::plan::FORMAT.to_owned(),
         nodes: ["n0", "n1", "n2"].map(str::to_owned).to_vec(),
@@ -92,7 +96,7 @@ pub(crate) fn sample() -> crate::ranks::RankPlan {
         costs,
         lower_bound_ns: 4e6,
         optimal: false,
-        orders: vec![crate::ranks::Order { name: "block".to_owned(), costs }],
+        orders: vec![crate::ranks::NamedOrder { name: "block".to_owned(), costs }],
         method: "block".to_owned(),
         seconds: None,
         seed: Some(1),

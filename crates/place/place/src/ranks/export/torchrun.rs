@@ -2,15 +2,15 @@
 //! that rank times the processes of a node, plus its number there (torchrun's documentation,
 //! "Definitions").
 
-use super::ExportError;
+use super::RankExportError;
 use crate::ranks::RankPlan;
 use seatmap_os::host_names;
 
 /// The script, to be run on every node.
 ///
 /// # Errors
-/// [`ExportError`]: a node's ranks are not consecutive, or nodes have different numbers of them.
-pub fn write(plan: &RankPlan) -> Result<String, ExportError> {
+/// [`RankExportError`]: a node's ranks are not consecutive, or nodes have different numbers of them.
+pub fn write(plan: &RankPlan) -> Result<String, RankExportError> {
     let mut nodes: Vec<(usize, Vec<usize>)> = plan
         .ranks_of_nodes()
         .into_iter()
@@ -26,7 +26,7 @@ pub fn write(plan: &RankPlan) -> Result<String, ExportError> {
         check(plan, *node, ranks)?;
         if ranks.len() != each {
             let nodes = [first, *node].map(|node| plan.nodes[node].clone());
-            return Err(ExportError::Unequal {
+            return Err(RankExportError::Unequal {
                 launcher: "torchrun",
                 nodes,
                 ranks: [each, ranks.len()],
@@ -57,11 +57,11 @@ fn patterns(plan: &RankPlan, node: &str) -> String {
     patterns.join("|")
 }
 
-fn check(plan: &RankPlan, node: usize, ranks: &[usize]) -> Result<(), ExportError> {
+fn check(plan: &RankPlan, node: usize, ranks: &[usize]) -> Result<(), RankExportError> {
     if ranks.windows(2).all(|two| two[0] + 1 == two[1]) {
         Ok(())
     } else {
-        Err(ExportError::NotInBlocks {
+        Err(RankExportError::NotInBlocks {
             launcher: "torchrun",
             node: plan.nodes[node].clone(),
             ranks: seatmap_os::CpuList(ranks.iter().map(|rank| *rank as u32).collect()).to_string(),

@@ -2,7 +2,7 @@
 
 use super::NOWHERE;
 use crate::Problem;
-use crate::search::{Limit, Watch};
+use crate::search::{DeadlineWatch, SearchLimit};
 
 /// Slots near a slot that are tried as its neighbours; more find hardly any better tour (Johnson &
 /// McGeoch 1997, "The traveling salesman problem: a case study in local optimization").
@@ -40,8 +40,8 @@ pub fn chain(problem: &Problem) -> Option<(Vec<u32>, f64)> {
 }
 
 /// The slots nearest to each slot, nearest first; `None` where the deadline comes first.
-pub fn neighbours(problem: &Problem, limit: &Limit) -> Option<Vec<Vec<u32>>> {
-    let mut watch = Watch::new(limit, problem.slots());
+pub fn neighbours(problem: &Problem, limit: &SearchLimit) -> Option<Vec<Vec<u32>>> {
+    let mut watch = DeadlineWatch::new(limit, problem.slots());
     (0..problem.slots() as u32)
         .map(|slot| (!watch.is_late()).then(|| nearest_of(problem, slot)))
         .collect()

@@ -5,7 +5,7 @@
 use proptest::prelude::*;
 use seatmap_data::document::schema::{add_later_keys, refused};
 use seatmap_place::ranks::plan::FORMAT;
-use seatmap_place::ranks::{Costs, Order, RankPlan, export};
+use seatmap_place::ranks::{NamedOrder, OrderCosts, RankPlan, export};
 use serde_json::{Value, json};
 
 const NOTHING: Vec<String> = Vec::new();
@@ -18,7 +18,7 @@ fn schema() -> Value {
 /// A plan with every field filled. No `..Default`: a new field must be added here, and so to the
 /// schema.
 fn full() -> RankPlan {
-    let costs = Costs { total_ns: 9e6, in_node: 0.5, in_group: 0.25, between_groups: 0.25 };
+    let costs = OrderCosts { total_ns: 9e6, in_node: 0.5, in_group: 0.25, between_groups: 0.25 };
     RankPlan {
         format: FORMAT.to_owned(),
         nodes: vec!["n0".to_owned(), "n1".to_owned()],
@@ -31,7 +31,7 @@ fn full() -> RankPlan {
         costs,
         lower_bound_ns: 4e6,
         optimal: true,
-        orders: vec![Order { name: "block".to_owned(), costs }],
+        orders: vec![NamedOrder { name: "block".to_owned(), costs }],
         method: "cycles".to_owned(),
         seconds: Some(1.5),
         seed: Some(1),

@@ -4,17 +4,17 @@
 use proptest::prelude::*;
 use seatmap_data::machine::{CoreDistance, Matrix, Origin, OriginKind, Profile, Square, Topology};
 use seatmap_data::pattern::{Edge, Pattern, generate};
-use seatmap_place::ranks::{Node, Nodes, RankPlan, RankRequest, RanksError};
-use seatmap_place::search::Limit;
+use seatmap_place::ranks::{ClusterNodes, RankNode, RankPlan, RankRequest, RanksError};
+use seatmap_place::search::SearchLimit;
 
 /// Nodes named in a shuffled order, so many on a switch: 100 us inside, 400 us between, 1 us in a
 /// node.
-fn cluster(nodes: usize, per_switch: usize, cpus: usize) -> Nodes {
+fn cluster(nodes: usize, per_switch: usize, cpus: usize) -> ClusterNodes {
     // A stride that is not a divisor puts neighbours by number on different switches.
     let switch = |node: usize| (node * 5 % nodes) / per_switch;
-    Nodes {
+    ClusterNodes {
         nodes: (0..nodes)
-            .map(|node| Node { name: format!("n{node}"), cpus, profile: None })
+            .map(|node| RankNode { name: format!("n{node}"), cpus, profile: None })
             .collect(),
         distance_ns: Square::from_fn(nodes, |a: usize, b: usize| {
             match (a == b, switch(a) == switch(b)) {
@@ -30,12 +30,12 @@ fn cluster(nodes: usize, per_switch: usize, cpus: usize) -> Nodes {
 }
 
 fn placed<'a>(
-    nodes: &'a Nodes,
+    nodes: &'a ClusterNodes,
     pattern: &'a Pattern,
     change: impl Fn(&mut RankRequest<'a>),
 ) -> RankPlan {
     let mut request = RankRequest::new(nodes, pattern);
-    request.limit = Limit::kicks(200);
+    request.limit = SearchLimit::kicks(200);
     change(&mut request);
     let plan = request.place().unwrap();
     let seats = request.seats().unwrap();
@@ -99,7 +99,7 @@ fn wishes_are_obeyed_and_impossible_ones_named() {
     assert!(plan.cpus_of_rank.iter().all(|cpus| cpus.len() == 2));
     let refused = |change: &dyn Fn(&mut RankRequest)| {
         let mut request = RankRequest::new(&nodes, &pattern);
-        request.limit = Limit::kicks(0);
+        request.limit = SearchLimit::kicks(0);
         change(&mut request);
         request.place().unwrap_err()
     };
@@ -140,7 +140,7 @@ fn wishes_are_obeyed_and_impossible_ones_named() {
 fn thousands_of_ranks_keep_to_their_nodes() {
     let nodes = cluster(64, 8, 32);
     let pattern = generate("stencil2d:64x32").unwrap();
-    let plan = placed(&nodes, &pattern, |request| request.limit = Limit::kicks(20));
+    let plan = placed(&nodes, &pattern, |request| request.limit = SearchLimit::kicks(20));
     let best = plan.orders.iter().map(|order| order.costs.total_ns).fold(f64::INFINITY, f64::min);
     assert!(
         plan.costs.total_ns < 0.8 * best,
@@ -162,7 +162,7 @@ proptest! {
         let edge = |(from, to, messages): &(usize, usize, u32)| Edge { messages: f64::from(*messages), ..Edge::unit(from % ranks, to % ranks) };
         let edges = edges.iter().map(edge).filter(|edge| edge.from != edge.to);
         let pattern = Pattern::gathered("any", ranks, edges);
-        let plan = placed(&places, &pattern, |request| request.limit = Limit::kicks(5));
+        let plan = placed(&places, &pattern, |request| request.limit = SearchLimit::kicks(5));
         prop_assert!(plan.lower_bound_ns <= plan.costs.total_ns * 1.000_01);
         for order in &plan.orders {
             prop_assert!(order.costs.total_ns >= plan.costs.total_ns * 0.999_99, "{:?}", order);

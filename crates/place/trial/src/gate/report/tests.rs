@@ -5,8 +5,8 @@ use crate::gate::file::{BenchmarksFile, Overrides};
 use crate::tune::Fingerprint;
 use seatmap_data::statistics::normal;
 
-fn header() -> Header {
-    Header {
+fn header() -> GateHeader {
+    GateHeader {
         begun: "2026-11-26T22:00:00Z".to_owned(),
         complete: true,
         label: Some("abc".to_owned()),
@@ -19,7 +19,7 @@ fn header() -> Header {
 }
 
 /// A benchmark whose head takes so many times as long as its base, with this noise.
-fn row(name: &str, ratio: f64, noise: f64, seed: u64) -> Row {
+fn row(name: &str, ratio: f64, noise: f64, seed: u64) -> BenchmarkReadings {
     let text = format!(
         "format = \"seatmap-benchmarks/1\"\nfail_above_percent = 3\n[[benchmark]]\n\
          name = \"{name}\"\nhead = \"a\"\nbase = \"b\"\n"
@@ -27,18 +27,18 @@ fn row(name: &str, ratio: f64, noise: f64, seed: u64) -> Row {
     let planned = BenchmarksFile::from_toml(&text).unwrap();
     let planned = planned.planned(&Overrides::default(), 0.95).unwrap();
     let mut chance = fastrand::Rng::with_seed(seed);
-    let mut row = Row::new(name.to_owned(), &planned[0], &header());
+    let mut row = BenchmarkReadings::new(name.to_owned(), &planned[0], &header());
     for block in 0..20 {
         for (command, again) in [(0, true), (1, false), (0, false)] {
             let level = if command == 0 { ratio } else { 1.0 };
             let value = level * (noise * normal(&mut chance)).exp();
-            row.results.add(Run { again, ..Run::new(block, command, value) });
+            row.results.add(BlockRun { again, ..BlockRun::new(block, command, value) });
         }
     }
     row
 }
 
-fn judged(rows: Vec<Row>) -> GateReport {
+fn judged(rows: Vec<BenchmarkReadings>) -> GateReport {
     GateReport::judged(header(), rows)
 }
 
@@ -76,7 +76,7 @@ fn a_benchmark_of_one_side_is_not_compared_and_not_forgotten() {
     let mut alone = row("gone", 1.0, 0.01, 3);
     alone.results.runs.retain(|run| run.command == 1);
     let report = judged(vec![row("a", 1.0, 0.005, 1), alone.clone()]);
-    assert_eq!(report.unpaired, [Unpaired { name: "gone".to_owned(), only: Side::Base }]);
+    assert_eq!(report.unpaired, [Unpaired { name: "gone".to_owned(), only: ProgramVersion::Base }]);
     assert_eq!(report.check(false), Ok(()));
     assert!(report.check(true).unwrap_err().to_string().contains("only base has 'gone'"));
     assert_eq!(judged(vec![alone]).check(false), Err(LimitsNotMet::NothingCompared));

@@ -76,7 +76,9 @@ fn a_failure_names_benchmark_and_side_and_keeps_the_runs_before_it() {
     let _turn = alone();
     let (report, end) =
         session("[[benchmark]]\nname = \"a\"\nhead = \"true\"\nbase = \"false\"\nwarmup = 0\n");
-    let Err(GateEnd::Run { name, side: Side::Base, .. }) = &end else { unreachable!("{end:?}") };
+    let Err(GateEnd::Run { name, side: ProgramVersion::Base, .. }) = &end else {
+        unreachable!("{end:?}")
+    };
     assert_eq!((name.as_str(), report.header.complete), ("a", false));
 }
 

@@ -1,7 +1,7 @@
 //! Programs that are simulated: their rates drift, jump and are noisy.
 
 use super::*;
-use crate::live::candidates::Candidate;
+use crate::live::candidates::SeatCandidate;
 
 /// A program whose rate each candidate multiplies.
 struct World {
@@ -39,23 +39,23 @@ impl World {
     }
 
     /// The engine in charge of this program for a time.
-    fn play(&mut self, rules: Rules, length_s: f64) -> Playthrough {
-        let mut engine = Engine::new(rules);
+    fn play(&mut self, rules: DecisionRules, length_s: f64) -> Playthrough {
+        let mut engine = LiveEngine::new(rules);
         let mut played = Playthrough::default();
         let mut next = Decision::Observe;
         while played.seconds < length_s {
             let (event, took_s) = match next {
                 Decision::Observe => {
                     played.attempts += 1;
-                    let candidates = self.gains.iter().map(|_| Candidate::default()).collect();
-                    (Event::Observed { messages_per_s: 1.0, candidates }, 2.0)
+                    let candidates = self.gains.iter().map(|_| SeatCandidate::default()).collect();
+                    (ProgramEvent::Observed { messages_per_s: 1.0, candidates }, 2.0)
                 }
                 Decision::Measure { candidate } => {
-                    (Event::Read { rate: Some(self.rate(candidate, played.seconds)) }, 0.5)
+                    (ProgramEvent::Read { rate: Some(self.rate(candidate, played.seconds)) }, 0.5)
                 }
                 Decision::Rest { seconds } => {
                     let distance = if played.seconds > self.changes_s { 1.0 } else { 0.0 };
-                    (Event::Watched { distance }, seconds)
+                    (ProgramEvent::Watched { distance }, seconds)
                 }
                 other => panic!("{other:?} is nothing to do"),
             };
@@ -84,7 +84,9 @@ impl Playthrough {
 /// How many of a thousand programs keep seats after two minutes.
 fn kept(gains: &[f64]) -> usize {
     (0..1000)
-        .filter(|seed| World::new(*seed, gains).play(Rules::default(), 120.0).kept.is_some())
+        .filter(|seed| {
+            World::new(*seed, gains).play(DecisionRules::default(), 120.0).kept.is_some()
+        })
         .count()
 }
 
@@ -99,15 +101,16 @@ fn seats_that_change_nothing_are_not_kept() {
 fn seats_that_are_better_are_kept() {
     assert!(kept(&[1.1]) >= 990);
     let best = (0..200).filter(|seed| {
-        World::new(*seed, &[1.1, 1.3]).play(Rules::default(), 120.0).kept == Some(1)
+        World::new(*seed, &[1.1, 1.3]).play(DecisionRules::default(), 120.0).kept == Some(1)
     });
     assert!(best.count() >= 198);
 }
 
 #[test]
 fn a_program_that_gets_faster_by_itself_fools_nobody() {
-    let drifts =
-        |seed| World { drift: 0.05, ..World::new(seed, &[1.0]) }.play(Rules::default(), 60.0);
+    let drifts = |seed| {
+        World { drift: 0.05, ..World::new(seed, &[1.0]) }.play(DecisionRules::default(), 60.0)
+    };
     let fooled = (0..1000).filter(|seed| drifts(*seed).kept.is_some()).count();
     assert!(fooled <= 40, "{fooled} of 1000");
 }
@@ -115,9 +118,9 @@ fn a_program_that_gets_faster_by_itself_fools_nobody() {
 #[test]
 fn nothing_flaps_in_an_hour() {
     for seed in 0..50 {
-        let same = World::new(seed, &[1.0]).play(Rules::default(), 3600.0);
+        let same = World::new(seed, &[1.0]).play(DecisionRules::default(), 3600.0);
         assert!(same.attempts == 1 && same.switches <= 2, "{same:?}");
-        let better = World::new(seed, &[1.2]).play(Rules::default(), 3600.0);
+        let better = World::new(seed, &[1.2]).play(DecisionRules::default(), 3600.0);
         assert!(better.attempts == 1 && better.switches == 1, "{better:?}");
     }
 }
@@ -125,22 +128,26 @@ fn nothing_flaps_in_an_hour() {
 #[test]
 fn a_pattern_that_changes_is_looked_at_again_and_ever_more_rarely() {
     let mut world = World { changes_s: 100.0, ..World::new(3, &[1.0]) };
-    let played = world.play(Rules::default(), 3600.0);
+    let played = world.play(DecisionRules::default(), 3600.0);
     assert!((3..=12).contains(&played.attempts), "{played:?}");
     let mut better = World { changes_s: 100.0, ..World::new(3, &[1.3]) };
-    assert!(better.play(Rules::default(), 130.0).attempts > 1);
+    assert!(better.play(DecisionRules::default(), 130.0).attempts > 1);
 }
 
 #[test]
 fn a_dire_candidate_is_left_early() {
     // The readings after which one with this share of the free rate is left.
     let left_after = |share: f64| {
-        let mut engine = Engine::new(Rules::default());
-        engine
-            .take(&Event::Observed { messages_per_s: 1.0, candidates: vec![Candidate::default()] });
+        let mut engine = LiveEngine::new(DecisionRules::default());
+        engine.take(&ProgramEvent::Observed {
+            messages_per_s: 1.0,
+            candidates: vec![SeatCandidate::default()],
+        });
         let rates = [1.0, share, share, 1.0].into_iter().cycle();
-        let answers = rates.take(20).map(|rate| engine.take(&Event::Read { rate: Some(rate) }));
-        let left = Decision::Tried { candidate: 0, verdict: Verdict::LeftEarly, gain: None };
+        let answers =
+            rates.take(20).map(|rate| engine.take(&ProgramEvent::Read { rate: Some(rate) }));
+        let left =
+            Decision::Tried { candidate: 0, verdict: CandidateVerdict::LeftEarly, gain: None };
         let said = answers.enumerate().find(|(_, said)| said[0] == left)?;
         assert_eq!(said.1[1], Decision::PutBack { why: Why::NoneBetter });
         Some(said.0 + 1)
@@ -150,27 +157,33 @@ fn a_dire_candidate_is_left_early() {
 
 #[test]
 fn a_program_that_does_nothing_is_put_back() {
-    let mut engine = Engine::new(Rules::default());
-    engine.take(&Event::Observed { messages_per_s: 1.0, candidates: vec![Candidate::default()] });
+    let mut engine = LiveEngine::new(DecisionRules::default());
+    engine.take(&ProgramEvent::Observed {
+        messages_per_s: 1.0,
+        candidates: vec![SeatCandidate::default()],
+    });
     let said = (0..20)
-        .map(|at| engine.take(&Event::Read { rate: (at % 3 == 0).then_some(0.0) }))
+        .map(|at| engine.take(&ProgramEvent::Read { rate: (at % 3 == 0).then_some(0.0) }))
         .last()
         .unwrap();
-    assert_eq!(said[0], Decision::Tried { candidate: 0, verdict: Verdict::Unread, gain: None });
+    assert_eq!(
+        said[0],
+        Decision::Tried { candidate: 0, verdict: CandidateVerdict::Unread, gain: None }
+    );
 }
 
 #[test]
 fn events_that_answer_nothing_end_it() {
-    let mut engine = Engine::new(Rules::default());
-    assert_eq!(engine.take(&Event::Watched { distance: 0.0 }), [Decision::Finish]);
-    assert_eq!(engine.take(&Event::Ended), [Decision::Finish]);
+    let mut engine = LiveEngine::new(DecisionRules::default());
+    assert_eq!(engine.take(&ProgramEvent::Watched { distance: 0.0 }), [Decision::Finish]);
+    assert_eq!(engine.take(&ProgramEvent::Ended), [Decision::Finish]);
 }
 
 #[test]
 #[should_panic(expected = "broke an invariant: engine of live seats: candidate Some(3) of 1")]
 fn a_candidate_of_another_attempt_stops_the_engine() {
-    let mut engine = Engine::new(Rules::default());
+    let mut engine = LiveEngine::new(DecisionRules::default());
     engine.candidates = 1;
     engine.state = State::Resting { kept: Some(3), rested_s: 0.0 };
-    engine.take(&Event::Watched { distance: 0.0 });
+    engine.take(&ProgramEvent::Watched { distance: 0.0 });
 }

@@ -3,7 +3,7 @@
 use super::{BenchEvent, OwnCells, RoomRequest};
 use seatmap_cell::aside::{SteppedAside, step_aside};
 use seatmap_cell::undo::Left;
-use seatmap_cell::{Backend, CellError, CellRequest, CpuChoice, Host, Name, NameError};
+use seatmap_cell::{CellBackend, CellError, CellHost, CellRequest, CpuChoice, Name, NameError};
 use seatmap_os::{CpuSet, group};
 use std::ffi::OsString;
 use std::io;
@@ -57,7 +57,7 @@ struct Renewal {
 }
 
 impl Renewal {
-    fn begin(host: Host, name: Name) -> Result<Self, LeaseError> {
+    fn begin(host: CellHost, name: Name) -> Result<Self, LeaseError> {
         let (alive, ended) = mpsc::channel();
         let thread = std::thread::Builder::new().spawn(move || {
             // A dropped sender ends the wait at once, so that leaving takes no five seconds.
@@ -83,7 +83,7 @@ impl Lease {
         hear: &mut dyn FnMut(BenchEvent<'_>),
     ) -> Result<Self, LeaseError> {
         let own = request.cells.clone();
-        let host = Host::here(own.guardian.clone())?;
+        let host = CellHost::here(own.guardian.clone())?;
         let choice = CpuChoice::of_host(&host)?;
         let cpus = match named {
             Some(cpus) => cpus.clone(),
@@ -98,7 +98,7 @@ impl Lease {
             name,
             cpus,
             // A cell by affinity alone would let new threads of others in while the commands run.
-            require: Backend::V1Exclusive,
+            require: CellBackend::V1Exclusive,
             noise_limit: None,
             lease_s: Some(LEASE_S),
             memory_bytes: 0,
@@ -152,7 +152,7 @@ impl Lease {
         if let Some(renewal) = self.renewal.take() {
             renewal.end();
         }
-        let host = Host::here(self.own.guardian.clone())?;
+        let host = CellHost::here(self.own.guardian.clone())?;
         Ok(seatmap_cell::destroy(&host, &self.name)?)
     }
 }

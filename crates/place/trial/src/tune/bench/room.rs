@@ -4,7 +4,7 @@ use super::lease::Lease;
 use super::{BenchEvent, NamedCommand, RoomRequest};
 use crate::tune::activity::{self, Activity};
 use crate::tune::document::SeatsUsed;
-use crate::tune::seats::{self, Chosen, SeatsError};
+use crate::tune::seats::{self, ChosenCpus, SeatsError};
 use crate::tune::trial::Contestant;
 use seatmap_data::document::{Blame, with_causes};
 use seatmap_data::machine::Topology;
@@ -47,7 +47,7 @@ impl Blame for RoomError {
 }
 
 /// Seats, kept quiet until this is left or dropped.
-pub struct Room {
+pub struct QuietSeats {
     /// The CPUs.
     pub cpus: CpuSet,
     cores: usize,
@@ -59,7 +59,7 @@ pub struct Room {
     cell: Option<Lease>,
 }
 
-impl Room {
+impl QuietSeats {
     /// Chooses seats unless they were named, or are those of an earlier result, and closes them
     /// where the user wants quiet and may have it.
     ///
@@ -78,7 +78,7 @@ impl Room {
             // A quiet room is a wish: without privileges the comparison is still run, and the
             // result says how.
             match Lease::take(request, named.as_ref(), hear) {
-                Ok(cell) => return Ok(Room::in_cell(cell)),
+                Ok(cell) => return Ok(QuietSeats::in_cell(cell)),
                 Err(error) => notes.push(format!(
                     "there is no cell ({}); the kernel prefers the commands instead",
                     with_causes(&error)
@@ -95,7 +95,7 @@ impl Room {
             }
         };
         notes.extend(chosen.notes);
-        Ok(Room {
+        Ok(QuietSeats {
             cpus: chosen.cpus,
             cores: chosen.cores,
             notes,
@@ -107,7 +107,7 @@ impl Room {
 
     fn in_cell(cell: Lease) -> Self {
         let is_pinned = cell.cpus.len() > 1;
-        Room {
+        QuietSeats {
             cpus: cell.cpus.clone(),
             cores: cell.cores,
             notes: is_pinned.then(|| PINNED.to_owned()).into_iter().collect(),
@@ -184,7 +184,7 @@ fn as_named(
     cpus: &CpuSet,
     topology: &Topology,
     activity: &BTreeMap<u32, Activity>,
-) -> Result<Chosen, RoomError> {
+) -> Result<ChosenCpus, RoomError> {
     Cpus::read()?.check(&cpus.list().0)?;
     // A CPU whose core is not known is a core of its own.
     let cores: BTreeSet<(Option<u32>, Option<u32>)> = cpus
@@ -195,7 +195,7 @@ fn as_named(
         })
         .collect();
     let busy = activity.values().map(|activity| activity.busy_percent);
-    Ok(Chosen {
+    Ok(ChosenCpus {
         cpus: cpus.clone(),
         whole: cpus.clone(),
         cores: cores.len(),

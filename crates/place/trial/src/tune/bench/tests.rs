@@ -36,7 +36,7 @@ fn request(scripts: &[&str], blocks: usize) -> BenchRequest {
     }
 }
 
-fn made(request: &BenchRequest) -> (Results, End) {
+fn made(request: &BenchRequest) -> (BenchResults, SessionEnd) {
     let _turn = one_at_a_time();
     run(request, &|| false, &mut |_| {}).unwrap()
 }
@@ -52,7 +52,7 @@ fn commands_are_compared_and_every_run_is_told() {
         }
     })
     .unwrap();
-    assert!(matches!(end, End::Complete) && results.complete);
+    assert!(matches!(end, SessionEnd::Complete) && results.complete);
     // Neighbours may come while this is tested, whose blocks are run again.
     let runs = results.runs.len();
     assert!((18..=36).contains(&runs) && results.blocks().len() >= 6, "{results:?}");
@@ -85,10 +85,10 @@ fn a_failure_keeps_the_runs_before_it_on_file() {
     let mut request = request(&[&script], 6);
     request.kept = Some(folder.path().join("kept.json"));
     let (results, end) = made(&request);
-    assert!(matches!(end, End::Failed(_)));
+    assert!(matches!(end, SessionEnd::Failed(_)));
     assert_eq!((results.complete, results.runs.len()), (false, 4));
     let kept = std::fs::read_to_string(request.kept.unwrap()).unwrap();
-    let kept = Results::from_json(&kept).unwrap();
+    let kept = BenchResults::from_json(&kept).unwrap();
     assert!(kept.runs.len().is_multiple_of(2) && !kept.runs.is_empty(), "whole blocks");
 }
 
@@ -131,8 +131,8 @@ fn an_earlier_result_is_of_the_same_metric() {
     let text = crate::tune::document::tests::made(6).to_json();
     let time = Metric::parse("time").unwrap();
     let other = Metric::parse("regex:([0-9]+)").unwrap();
-    assert_eq!(Results::baseline(&text, &time).unwrap().metric, "time");
-    let refused = Results::baseline(&text, &other).unwrap_err().to_string();
+    assert_eq!(BenchResults::baseline(&text, &time).unwrap().metric, "time");
+    let refused = BenchResults::baseline(&text, &other).unwrap_err().to_string();
     assert!(refused.starts_with("its metric is 'time', and this one is"), "{refused}");
 }
 

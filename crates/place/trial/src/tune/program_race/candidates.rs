@@ -1,6 +1,6 @@
 //! The candidates on one computer.
 
-use crate::tune::tuned::{Entrant, Seats};
+use crate::tune::tuned::{CandidateSeats, Entrant};
 use seatmap_data::machine::{Matrix, Topology};
 use seatmap_os::{CpuList, CpuSet};
 use seatmap_place::{Level, PlaceError, PlaceRequest, orders};
@@ -15,7 +15,7 @@ const LEVELS: [(Level, &str); 4] = [
 
 /// The candidate that the others must beat.
 pub(crate) fn default() -> Entrant {
-    Entrant { name: "default".to_owned(), seats: Seats::Free, predicted: None }
+    Entrant { name: "default".to_owned(), seats: CandidateSeats::Free, predicted: None }
 }
 
 /// At most so many placements that meet a request, a core for each task where there are enough.
@@ -33,7 +33,7 @@ pub(crate) fn placements(
         .into_iter()
         .map(|candidate| Entrant {
             name: candidate.name,
-            seats: Seats::Placement(candidate.placement),
+            seats: CandidateSeats::Placement(candidate.placement),
             predicted: Some(candidate.cost),
         })
         .collect())
@@ -73,12 +73,12 @@ fn group(topology: &Topology, pus: &[u32], level: Level, name: &str) -> Option<E
 }
 
 fn ordered(name: &str, order: Vec<u32>) -> Entrant {
-    let seats = Seats::Order(CpuList(order).to_string());
+    let seats = CandidateSeats::Order(CpuList(order).to_string());
     Entrant { name: name.to_owned(), seats, predicted: None }
 }
 
 fn within(name: &str, cpus: &CpuSet) -> Entrant {
-    let seats = Seats::Within(cpus.list().to_string());
+    let seats = CandidateSeats::Within(cpus.list().to_string());
     Entrant { name: name.to_owned(), seats, predicted: None }
 }
 
@@ -104,10 +104,10 @@ mod tests {
         assert_eq!(names, ["compact", "scatter", "one package", "one core", "one CPU"]);
         assert_eq!(
             found[2].seats,
-            Seats::Within("0,1,4,5".to_owned()),
+            CandidateSeats::Within("0,1,4,5".to_owned()),
             "the package of the first CPU"
         );
-        assert_eq!(found[4].seats, Seats::Within("7".to_owned()));
+        assert_eq!(found[4].seats, CandidateSeats::Within("7".to_owned()));
     }
 
     #[test]

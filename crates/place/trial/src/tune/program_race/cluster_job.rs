@@ -2,18 +2,22 @@
 //! own launcher.
 
 use crate::tune::program_race::request::HostsWriter;
-use crate::tune::program_race::{ClusterGround, OwnCommands, RaceError, RaceEvent, RaceRequest};
+use crate::tune::program_race::{
+    ClusterGround, OwnCommands, ProgramRaceError, RaceEvent, RaceRequest,
+};
 use crate::tune::race::DEFAULT;
 use crate::tune::trial::Contestant;
-use crate::tune::tuned::{Entrant, RankSeat, Seats};
-use crate::tune::{Metric, Runner};
+use crate::tune::tuned::{CandidateSeats, Entrant, RankSeat};
+use crate::tune::{CommandRunner, Metric};
 use seatmap_data::pattern::{Pattern, import};
 use seatmap_data::statistics::words::counted;
 use seatmap_os::named_file;
 use seatmap_os::scratch::Scratch;
 use seatmap_os::whole_file::folder_of;
-use seatmap_place::ranks::{Candidate, Nodes, RankPlan, RankRequest, RankWishes, orders};
-use seatmap_place::search::Limit;
+use seatmap_place::ranks::{
+    ClusterNodes, RankCandidate, RankPlan, RankRequest, RankWishes, orders,
+};
+use seatmap_place::search::SearchLimit;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -37,12 +41,12 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 /// The request for the places of the ranks.
 fn rank_request<'a>(
     wishes: &RankWishes,
-    nodes: &'a Nodes,
+    nodes: &'a ClusterNodes,
     pattern: &'a Pattern,
     seed: u64,
 ) -> RankRequest<'a> {
     let wishes = wishes.clone();
-    let limit = Limit::seconds(SEARCH_S);
+    let limit = SearchLimit::seconds(SEARCH_S);
     RankRequest { wishes, limit, seed, ..RankRequest::new(nodes, pattern) }
 }
 
@@ -59,7 +63,7 @@ pub(super) fn may_fail(tries: u32) -> bool {
 
 /// A job, and the files for its candidates.
 pub(super) struct ClusterJob {
-    nodes: Nodes,
+    nodes: ClusterNodes,
     pattern: Pattern,
     wishes: RankWishes,
     seed: u64,
@@ -75,13 +79,13 @@ impl ClusterJob {
         ground: &ClusterGround,
         stop: &dyn Fn() -> bool,
         hear: &mut dyn FnMut(RaceEvent<'_>),
-    ) -> Result<Self, RaceError> {
+    ) -> Result<Self, ProgramRaceError> {
         let files = JobFiles::beside(&request.record, &ground.program, request.own)?;
         let pattern = match &ground.pattern {
             Some(pattern) => pattern.clone(),
             None => observed(request, ground, &files, stop, hear)?,
         };
-        let nodes = (ground.nodes)(&pattern).map_err(RaceError::Nodes)?;
+        let nodes = (ground.nodes)(&pattern).map_err(ProgramRaceError::Nodes)?;
         let job = ClusterJob {
             nodes,
             pattern,
@@ -101,7 +105,7 @@ impl ClusterJob {
     }
 
     /// The candidates besides the default.
-    pub(super) fn entrants(&self, request: &RaceRequest) -> Result<Vec<Entrant>, RaceError> {
+    pub(super) fn entrants(&self, request: &RaceRequest) -> Result<Vec<Entrant>, ProgramRaceError> {
         let found = self.request().candidates(request.candidates)?;
         let block = self.block()?;
         // Without seats on the nodes, the order of the default needs no second candidate.
@@ -110,19 +114,19 @@ impl ClusterJob {
             .filter(|candidate| self.has_seat || candidate.plan.node_of_rank != block)
             .take(request.candidates.saturating_sub(1));
         let entrants: Vec<Entrant> = others.map(entrant).collect();
-        if entrants.is_empty() { Err(RaceError::OneOrder) } else { Ok(entrants) }
+        if entrants.is_empty() { Err(ProgramRaceError::OneOrder) } else { Ok(entrants) }
     }
 
     /// The order in which launchers start ranks if nothing is said.
-    fn block(&self) -> Result<Vec<usize>, RaceError> {
+    fn block(&self) -> Result<Vec<usize>, ProgramRaceError> {
         Ok(orders::block(self.pattern.tasks, &self.request().seats()?))
     }
 
     /// Writes the files of each candidate.
-    pub(super) fn write_files(&self, entrants: &[Entrant]) -> Result<(), RaceError> {
+    pub(super) fn write_files(&self, entrants: &[Entrant]) -> Result<(), ProgramRaceError> {
         for (at, Entrant { name, seats, .. }) in entrants.iter().enumerate() {
             let plan = match seats {
-                Seats::Ranks(_) => self.plan(name, seats)?,
+                CandidateSeats::Ranks(_) => self.plan(name, seats)?,
                 _ => {
                     // The default has no seats; a plan must have CPUs, and nobody reads these.
                     let cpus = vec![vec![0]; self.pattern.tasks];
@@ -136,12 +140,19 @@ impl ClusterJob {
     }
 
     /// A candidate as a plan.
-    pub(super) fn plan(&self, name: &str, seats: &Seats) -> Result<RankPlan, RaceError> {
-        let Seats::Ranks(seats) = seats else {
+    pub(super) fn plan(
+        &self,
+        name: &str,
+        seats: &CandidateSeats,
+    ) -> Result<RankPlan, ProgramRaceError> {
+        let CandidateSeats::Ranks(seats) = seats else {
             unreachable!("a job's candidates have seats for ranks")
         };
         if seats.len() != self.pattern.tasks {
-            return Err(RaceError::OtherRanks { race: seats.len(), pattern: self.pattern.tasks });
+            return Err(ProgramRaceError::OtherRanks {
+                race: seats.len(),
+                pattern: self.pattern.tasks,
+            });
         }
         let nodes = seats.iter().map(|seat| self.node(&seat.node));
         let nodes = nodes.collect::<Result<Vec<_>, _>>()?;
@@ -149,12 +160,12 @@ impl ClusterJob {
         Ok(self.request().ordered(name, nodes, cpus))
     }
 
-    fn node(&self, name: &str) -> Result<usize, RaceError> {
+    fn node(&self, name: &str) -> Result<usize, ProgramRaceError> {
         self.nodes
             .nodes
             .iter()
             .position(|node| node.name == name)
-            .ok_or_else(|| RaceError::NoSuchNode(name.to_owned()))
+            .ok_or_else(|| ProgramRaceError::NoSuchNode(name.to_owned()))
     }
 
     /// The command of a candidate: its hosts, and the words that seat a rank of it; none for the
@@ -163,10 +174,10 @@ impl ClusterJob {
         &self,
         command: &[OsString],
         candidate: usize,
-        seats: &Seats,
+        seats: &CandidateSeats,
     ) -> Vec<OsString> {
         let seat = match seats {
-            Seats::Ranks(_) => self.files.rank_on_seats(candidate),
+            CandidateSeats::Ranks(_) => self.files.rank_on_seats(candidate),
             _ => Vec::new(),
         };
         filled(command, &self.files.hosts(candidate), &seat)
@@ -189,10 +200,11 @@ struct JobFiles {
 }
 
 impl JobFiles {
-    fn beside(record: &Path, program: &Path, own: OwnCommands) -> Result<Self, RaceError> {
+    fn beside(record: &Path, program: &Path, own: OwnCommands) -> Result<Self, ProgramRaceError> {
         let place = folder_of(record);
-        let folder = Scratch::within(place, ".seatmap-tune-")
-            .map_err(|source| RaceError::Folder { folder: place.display().to_string(), source })?;
+        let folder = Scratch::within(place, ".seatmap-tune-").map_err(|source| {
+            ProgramRaceError::Folder { folder: place.display().to_string(), source }
+        })?;
         Ok(JobFiles { folder, program: program.to_owned(), own })
     }
 
@@ -216,20 +228,20 @@ impl JobFiles {
     }
 }
 
-fn entrant(candidate: &Candidate) -> Entrant {
+fn entrant(candidate: &RankCandidate) -> Entrant {
     let plan = &candidate.plan;
     let seats = plan.cpus_of_rank.iter().enumerate();
     let seats =
         seats.map(|(rank, cpus)| RankSeat { node: plan.node(rank).to_owned(), cpus: cpus.clone() });
     Entrant {
         name: candidate.name.clone(),
-        seats: Seats::Ranks(seats.collect()),
+        seats: CandidateSeats::Ranks(seats.collect()),
         predicted: Some(plan.costs.total_ns),
     }
 }
 
-fn write(path: &Path, text: &str) -> Result<(), RaceError> {
-    std::fs::write(path, text).map_err(|source| RaceError::unwritten(path, source))
+fn write(path: &Path, text: &str) -> Result<(), ProgramRaceError> {
+    std::fs::write(path, text).map_err(|source| ProgramRaceError::unwritten(path, source))
 }
 
 /// A command with its hosts and the words that seat a rank. Where these are a part of a word, as in
@@ -260,7 +272,7 @@ fn observed(
     files: &JobFiles,
     stop: &dyn Fn() -> bool,
     hear: &mut dyn FnMut(RaceEvent<'_>),
-) -> Result<Pattern, RaceError> {
+) -> Result<Pattern, ProgramRaceError> {
     let hosts = files.hosts(DEFAULT);
     let pattern = files.file(DEFAULT, "pattern.json");
     write(&hosts, &(ground.hosts)(&every_seat(request, ground)?))?;
@@ -271,14 +283,14 @@ fn observed(
         ..Contestant::default()
     };
     // Its time is not of interest: the ranks' files are.
-    let runner = Runner::new(Metric::Time);
+    let runner = CommandRunner::new(Metric::Time);
     let mut tries = 1;
     loop {
         match runner.run(&contestant, stop) {
             Ok(Some(_)) => return written_by_ranks(&pattern),
-            Ok(None) => return Err(RaceError::StoppedObserving),
+            Ok(None) => return Err(ProgramRaceError::StoppedObserving),
             Err(error) => {
-                let error = RaceError::Trial(error);
+                let error = ProgramRaceError::Trial(error);
                 if !may_fail(tries) {
                     return Err(error);
                 }
@@ -289,20 +301,20 @@ fn observed(
     }
 }
 
-fn written_by_ranks(path: &Path) -> Result<Pattern, RaceError> {
+fn written_by_ranks(path: &Path) -> Result<Pattern, ProgramRaceError> {
     let file = path.display().to_string();
     let bytes = named_file::read(path, import::MAX_FILE_BYTES as u64)
-        .map_err(|source| RaceError::Unread { file: file.clone(), source })?;
+        .map_err(|source| ProgramRaceError::Unread { file: file.clone(), source })?;
     match import::read(&bytes, "observed", None) {
         Ok(imported) => Ok(imported.pattern),
-        Err(source) => Err(RaceError::Pattern { file, source }),
+        Err(source) => Err(ProgramRaceError::Pattern { file, source }),
     }
 }
 
 /// Ranks on all seats in block order: before the job was seen, nobody knows how many ranks it has.
-fn every_seat(request: &RaceRequest, ground: &ClusterGround) -> Result<RankPlan, RaceError> {
+fn every_seat(request: &RaceRequest, ground: &ClusterGround) -> Result<RankPlan, ProgramRaceError> {
     let none = Pattern::silent("none", 0);
-    let nodes = (ground.nodes)(&none).map_err(RaceError::Nodes)?;
+    let nodes = (ground.nodes)(&none).map_err(ProgramRaceError::Nodes)?;
     let seats: usize =
         rank_request(&ground.wishes, &nodes, &none, request.seed).seats()?.iter().sum();
     let all = Pattern::silent("all", seats);

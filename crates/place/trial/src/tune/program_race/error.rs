@@ -3,7 +3,7 @@
 use crate::tune::trial::TrialError;
 use crate::tune::varied::VariedError;
 use seatmap_data::document::Blame;
-use seatmap_data::pattern::import::ImportError;
+use seatmap_data::pattern::import::PatternImportError;
 use seatmap_data::statistics::words::counted;
 use seatmap_machines::host::topology::TopologyError;
 use seatmap_observe::ObserveError;
@@ -17,7 +17,7 @@ use std::time::Duration;
 
 /// Why a race of a program has no winner.
 #[derive(Debug, thiserror::Error)]
-pub enum RaceError {
+pub enum ProgramRaceError {
     /// The kernel does not say which CPUs there are, or takes no files.
     #[error(transparent)]
     System(#[from] io::Error),
@@ -90,7 +90,7 @@ pub enum RaceError {
         /// The file.
         file: String,
         /// The mistake in it.
-        source: ImportError,
+        source: PatternImportError,
     },
     /// A file cannot be written.
     #[error("{file}")]
@@ -151,33 +151,33 @@ pub enum RaceError {
     },
 }
 
-impl RaceError {
+impl ProgramRaceError {
     /// A file that cannot be written.
     pub(crate) fn unwritten(file: &Path, source: io::Error) -> Self {
-        RaceError::Unwritten { file: file.display().to_string(), source }
+        ProgramRaceError::Unwritten { file: file.display().to_string(), source }
     }
 }
 
-impl Blame for RaceError {
+impl Blame for ProgramRaceError {
     fn is_input(&self) -> bool {
         match self {
-            RaceError::Observe(error) => error.is_input(),
+            ProgramRaceError::Observe(error) => error.is_input(),
             error => matches!(
                 error,
-                RaceError::Cpu(_)
-                    | RaceError::OneCpu
-                    | RaceError::Place(_)
-                    | RaceError::NotVaried(_)
-                    | RaceError::Nodes(_)
-                    | RaceError::Ranks(_)
-                    | RaceError::OneOrder
-                    | RaceError::OtherRanks { .. }
-                    | RaceError::NoSuchNode(_)
-                    | RaceError::Folder { .. }
-                    | RaceError::Unread { .. }
-                    | RaceError::Pattern { .. }
-                    | RaceError::TooFewRuns { .. }
-                    | RaceError::OtherRace { .. }
+                ProgramRaceError::Cpu(_)
+                    | ProgramRaceError::OneCpu
+                    | ProgramRaceError::Place(_)
+                    | ProgramRaceError::NotVaried(_)
+                    | ProgramRaceError::Nodes(_)
+                    | ProgramRaceError::Ranks(_)
+                    | ProgramRaceError::OneOrder
+                    | ProgramRaceError::OtherRanks { .. }
+                    | ProgramRaceError::NoSuchNode(_)
+                    | ProgramRaceError::Folder { .. }
+                    | ProgramRaceError::Unread { .. }
+                    | ProgramRaceError::Pattern { .. }
+                    | ProgramRaceError::TooFewRuns { .. }
+                    | ProgramRaceError::OtherRace { .. }
             ),
         }
     }

@@ -1,6 +1,6 @@
 //! The events that a race tells of while it goes on.
 
-use crate::tune::program_race::RaceError;
+use crate::tune::program_race::ProgramRaceError;
 use crate::tune::session::TooLong;
 use seatmap_os::holder::Holder;
 
@@ -54,12 +54,12 @@ pub enum RaceEvent<'a> {
     /// A start of a job failed, and is made again.
     StartFailed {
         /// Why.
-        error: &'a RaceError,
+        error: &'a ProgramRaceError,
     },
     /// The start of a job that was observed failed, and is made again.
     ObservedStartFailed {
         /// Why.
-        error: &'a RaceError,
+        error: &'a ProgramRaceError,
     },
     /// The race ends with a failure, and these runs are kept for another one.
     RunsKept {

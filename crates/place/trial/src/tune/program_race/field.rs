@@ -3,10 +3,10 @@
 use crate::tune::program_race::candidates::{default, orders_and_groups, placements};
 use crate::tune::program_race::cluster_job::{self, ClusterJob};
 use crate::tune::program_race::{
-    HostGround, RaceError, RaceEvent, RaceGround, RaceRequest, Traffic,
+    HostGround, ProgramRaceError, ProgramTraffic, RaceEvent, RaceGround, RaceRequest,
 };
 use crate::tune::trial::Contestant;
-use crate::tune::tuned::{Entrant, Seats, Tuned};
+use crate::tune::tuned::{CandidateSeats, Entrant, Tuned};
 use crate::tune::varied::Varied;
 use crate::tune::winner::{self, NoPlan, WinnersPlan};
 use seatmap_data::pattern::Pattern;
@@ -54,7 +54,7 @@ impl RaceField {
         request: &RaceRequest,
         stop: &dyn Fn() -> bool,
         hear: &mut dyn FnMut(RaceEvent<'_>),
-    ) -> Result<Self, RaceError> {
+    ) -> Result<Self, ProgramRaceError> {
         let field = match &request.ground {
             RaceGround::Host(ground) => Self::on_host(request, ground, stop)?,
             RaceGround::Cluster(ground) => {
@@ -68,7 +68,7 @@ impl RaceField {
             }
         };
         assert!(
-            field.entrants.first().is_some_and(|first| first.seats == Seats::Free),
+            field.entrants.first().is_some_and(|first| first.seats == CandidateSeats::Free),
             "the first candidate is the default"
         );
         Ok(field)
@@ -78,7 +78,7 @@ impl RaceField {
         request: &RaceRequest,
         ground: &HostGround,
         stop: &dyn Fn() -> bool,
-    ) -> Result<Self, RaceError> {
+    ) -> Result<Self, ProgramRaceError> {
         let allowed = CpuSet::of_thread(0)?;
         let topology = topology::of_group()?;
         let cpus = match &ground.cpus {
@@ -90,7 +90,7 @@ impl RaceField {
             None => allowed,
         };
         if cpus.len() < 2 {
-            return Err(RaceError::OneCpu);
+            return Err(ProgramRaceError::OneCpu);
         }
         let mut entrants = match (&request.earlier, &ground.traffic) {
             (Some(earlier), _) => earlier.candidates.clone(),
@@ -104,7 +104,7 @@ impl RaceField {
         };
         let varied = varied(request, &ground.switches)?;
         // An earlier race that varied switches has them among its candidates already.
-        if entrants.iter().all(|entrant| !matches!(entrant.seats, Seats::Kernel(_))) {
+        if entrants.iter().all(|entrant| !matches!(entrant.seats, CandidateSeats::Kernel(_))) {
             // The kernel's own ways come right after its default, so that others are left out
             // first.
             let settings = varied.iter().flat_map(Varied::settings);
@@ -137,18 +137,20 @@ impl RaceField {
         };
         let on_seats = request.own.on_seats;
         match seats {
-            Seats::Within(list) => Contestant {
+            CandidateSeats::Within(list) => Contestant {
                 cpus: list.parse::<CpuList>().ok().map(|list| list.0.into_iter().collect()),
                 ..free
             },
-            Seats::Order(list) => Contestant { launcher: on_seats(&["--cpus", list]), ..free },
-            Seats::Placement(_) => {
+            CandidateSeats::Order(list) => {
+                Contestant { launcher: on_seats(&["--cpus", list]), ..free }
+            }
+            CandidateSeats::Placement(_) => {
                 let plan = plan_file(plans, candidate);
                 Contestant { launcher: on_seats(&["--plan", &plan.to_string_lossy()]), ..free }
             }
             // The kernel's own choice, but among the same CPUs: else the default would have more
             // than its rivals.
-            Seats::Free | Seats::Ranks(_) | Seats::Kernel(_) => {
+            CandidateSeats::Free | CandidateSeats::Ranks(_) | CandidateSeats::Kernel(_) => {
                 Contestant { cpus: Some(cpus.clone()), ..free }
             }
         }
@@ -159,13 +161,15 @@ impl RaceField {
         &self,
         candidate: usize,
         run: impl FnOnce() -> T,
-    ) -> Result<T, RaceError> {
+    ) -> Result<T, ProgramRaceError> {
         match (&self.entrants[candidate].seats, &self.seating) {
-            (Seats::Kernel(setting), Seating::Host { varied: Some(varied), .. }) => {
+            (CandidateSeats::Kernel(setting), Seating::Host { varied: Some(varied), .. }) => {
                 Ok(varied.with(setting, run)?)
             }
             // A record that names a switch, raced again without it.
-            (Seats::Kernel(setting), _) => Err(RaceError::NotVaried(setting.switch.clone())),
+            (CandidateSeats::Kernel(setting), _) => {
+                Err(ProgramRaceError::NotVaried(setting.switch.clone()))
+            }
             _ => Ok(run()),
         }
     }
@@ -183,7 +187,11 @@ impl RaceField {
     /// Why a run that failed says nothing about its candidate, if so many tries may be made. On
     /// this computer, the kernel drops those CPUs from masks that the process's cpuset has lost for
     /// a moment.
-    pub(super) fn excuse<'e>(&self, error: &'e RaceError, tries: u32) -> Option<RaceEvent<'e>> {
+    pub(super) fn excuse<'e>(
+        &self,
+        error: &'e ProgramRaceError,
+        tries: u32,
+    ) -> Option<RaceEvent<'e>> {
         match &self.seating {
             Seating::Host { cpus, .. } => {
                 let here = Cpus::read().ok()?;
@@ -208,7 +216,7 @@ impl RaceField {
         &self,
         tuned: &Tuned,
         request: &RaceRequest,
-    ) -> Result<Result<WinnersPlan, NoPlan>, RaceError> {
+    ) -> Result<Result<WinnersPlan, NoPlan>, ProgramRaceError> {
         let provenance = &request.provenance;
         match (&self.seating, winner::safe(tuned)) {
             (_, Err(none)) => Ok(Err(none)),
@@ -226,10 +234,10 @@ impl RaceField {
 /// Placements of the tasks that talk to each other in a program.
 fn placed(
     request: &RaceRequest,
-    traffic: &Traffic,
+    traffic: &ProgramTraffic,
     cpus: &CpuSet,
     stop: &dyn Fn() -> bool,
-) -> Result<Vec<Entrant>, RaceError> {
+) -> Result<Vec<Entrant>, ProgramRaceError> {
     let observed;
     let pattern = match &traffic.pattern {
         Some(pattern) => pattern,
@@ -248,15 +256,15 @@ fn placed(
 }
 
 /// The pattern of one run of the program.
-fn seen(request: &RaceRequest, stop: &dyn Fn() -> bool) -> Result<Pattern, RaceError> {
+fn seen(request: &RaceRequest, stop: &dyn Fn() -> bool) -> Result<Pattern, ProgramRaceError> {
     let command = SubjectCommand { words: request.command.clone(), leaves_stdout: true };
     let pattern = one_run(&command, stop)?.pattern("observed");
     // Without traffic all placements cost the same, and the model has nothing to choose by.
-    if pattern.edges.is_empty() { Err(RaceError::Silent) } else { Ok(pattern) }
+    if pattern.edges.is_empty() { Err(ProgramRaceError::Silent) } else { Ok(pattern) }
 }
 
 /// The switches that are to be turned, each once.
-fn varied(request: &RaceRequest, switches: &[Switch]) -> Result<Option<Varied>, RaceError> {
+fn varied(request: &RaceRequest, switches: &[Switch]) -> Result<Option<Varied>, ProgramRaceError> {
     let mut once: Vec<Switch> = Vec::new();
     for switch in switches {
         if !once.contains(switch) {
@@ -274,9 +282,13 @@ fn plan_file(plans: &Scratch, candidate: usize) -> PathBuf {
     plans.path().join(format!("{candidate}.json"))
 }
 
-fn write_plans(machine: &str, entrants: &[Entrant], plans: &Scratch) -> Result<(), RaceError> {
+fn write_plans(
+    machine: &str,
+    entrants: &[Entrant],
+    plans: &Scratch,
+) -> Result<(), ProgramRaceError> {
     for (at, entrant) in entrants.iter().enumerate() {
-        if let Seats::Placement(placement) = &entrant.seats {
+        if let CandidateSeats::Placement(placement) = &entrant.seats {
             let plan = Plan::new(machine.to_owned(), placement.clone());
             std::fs::write(plan_file(plans, at), plan.to_json())?;
         }

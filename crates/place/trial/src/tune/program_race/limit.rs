@@ -1,10 +1,10 @@
 //! The time and the runs that a race may take, and the candidates that fit into them.
 
 use crate::tune::program_race::field::RaceField;
-use crate::tune::program_race::{RaceError, RaceEvent, RaceRequest};
-use crate::tune::race::{Budget, DEFAULT, Rules};
+use crate::tune::program_race::{ProgramRaceError, RaceEvent, RaceRequest};
+use crate::tune::race::{Budget, DEFAULT, RaceRules};
 use crate::tune::session::{TooLong, WORTH_TELLING};
-use crate::tune::{Runner, Tuned};
+use crate::tune::{CommandRunner, Tuned};
 
 /// The fewest candidates of a race: the default, and one to beat it.
 const FEWEST: usize = 2;
@@ -19,11 +19,11 @@ pub(super) fn keep_to(
     field: &mut RaceField,
     stop: &dyn Fn() -> bool,
     hear: &mut dyn FnMut(RaceEvent<'_>),
-) -> Result<(), RaceError> {
+) -> Result<(), ProgramRaceError> {
     let Some(limit_s) = request.time.map(|time| time.as_secs_f64()) else { return Ok(()) };
-    let runner = Runner::new(request.metric.clone()).within(request.time);
+    let runner = CommandRunner::new(request.metric.clone()).within(request.time);
     let reading = runner.run(&field.contestant(request, DEFAULT), stop)?;
-    let run_s = reading.ok_or(RaceError::StoppedEarly)?.seconds;
+    let run_s = reading.ok_or(ProgramRaceError::StoppedEarly)?.seconds;
     let all = field.entrants.len();
     // The timed run counts: the user gave a time for everything.
     let left_s = limit_s - run_s;
@@ -59,11 +59,14 @@ pub(super) fn tell_excess(
 /// Checks that the runs that were asked for make a race.
 ///
 /// # Errors
-/// [`RaceError::TooFewRuns`], with the number of candidates for which they do.
-pub(super) fn check_budget(request: &RaceRequest, rules: &Rules) -> Result<(), RaceError> {
+/// [`ProgramRaceError::TooFewRuns`], with the number of candidates for which they do.
+pub(super) fn check_budget(
+    request: &RaceRequest,
+    rules: &RaceRules,
+) -> Result<(), ProgramRaceError> {
     let fewest = rules.fewest_runs();
     match request.runs {
-        Some(runs) if runs < fewest => Err(RaceError::TooFewRuns {
+        Some(runs) if runs < fewest => Err(ProgramRaceError::TooFewRuns {
             candidates: rules.candidates,
             fewest,
             enough_for: (FEWEST..rules.candidates)
@@ -76,7 +79,7 @@ pub(super) fn check_budget(request: &RaceRequest, rules: &Rules) -> Result<(), R
 
 /// The fewest runs of a race.
 pub(super) fn fewest_runs(candidates: usize, confidence: f64) -> usize {
-    Rules { candidates, budget: Budget::Runs(0), confidence, seed: 1 }.fewest_runs()
+    RaceRules { candidates, budget: Budget::Runs(0), confidence, seed: 1 }.fewest_runs()
 }
 
 /// The most candidates whose fewest runs fit.

@@ -8,7 +8,7 @@ use seatmap_data::pattern::Pattern;
 use seatmap_data::plan::Objective;
 use seatmap_os::CpuList;
 use seatmap_os::switches::Switch;
-use seatmap_place::ranks::{Nodes, RankPlan, RankWishes};
+use seatmap_place::ranks::{ClusterNodes, RankPlan, RankWishes};
 use std::error::Error;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -60,13 +60,13 @@ pub struct HostGround {
     /// The CPUs to seat the program on; all that this process may use where nothing is said.
     pub cpus: Option<CpuList>,
     /// The traffic in the program. Orders and groups of CPUs race where nobody knows it.
-    pub traffic: Option<Box<Traffic>>,
+    pub traffic: Option<Box<ProgramTraffic>>,
     /// Switches of the kernel that race as well.
     pub switches: Vec<Switch>,
 }
 
 /// The traffic in a program: who talks to whom, and how placements are ranked by it.
-pub struct Traffic {
+pub struct ProgramTraffic {
     /// The pattern; `None` has one run of the program observed.
     pub pattern: Option<Pattern>,
     /// The distances of this computer.
@@ -77,7 +77,7 @@ pub struct Traffic {
 
 /// The nodes of a cluster as places for the ranks of a pattern, whose messages decide which
 /// distances count.
-pub type NodesFor = Box<dyn Fn(&Pattern) -> Result<Nodes, Box<dyn Error>>>;
+pub type NodesFor = Box<dyn Fn(&Pattern) -> Result<ClusterNodes, Box<dyn Error>>>;
 
 /// Writes the file with the hosts of a plan, as a launcher reads it.
 pub type HostsWriter = fn(&RankPlan) -> String;

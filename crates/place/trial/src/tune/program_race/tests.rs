@@ -4,7 +4,7 @@ use super::*;
 use crate::tune::metric::{Better, Metric};
 use crate::tune::race::DEFAULT;
 use crate::tune::trial::one_at_a_time;
-use crate::tune::tuned::Seats;
+use crate::tune::tuned::CandidateSeats;
 use crate::tune::winner::{NoPlan, Provenance};
 use seatmap_data::document::Blame;
 use seatmap_os::CpuSet;
@@ -59,7 +59,7 @@ fn request(script: &str, folder: &Path) -> RaceRequest {
     }
 }
 
-fn raced(request: &RaceRequest) -> Result<RaceEnd, RaceError> {
+fn raced(request: &RaceRequest) -> Result<RaceEnd, ProgramRaceError> {
     run(request, &|| false, &mut |_| {})
 }
 
@@ -83,7 +83,7 @@ fn better_seats_win_and_all_is_on_file() {
     assert_eq!(kept(&request), end.tuned);
     let winner = &end.tuned.candidates[verdict.winner];
     // A mask is told, and an order is a plan.
-    assert_eq!(matches!(winner.seats, Seats::Order(_)), end.plan.is_ok(), "{winner:?}");
+    assert_eq!(matches!(winner.seats, CandidateSeats::Order(_)), end.plan.is_ok(), "{winner:?}");
 }
 
 #[test]

@@ -22,12 +22,12 @@ impl Computer {
         Computer { random: fastrand::Rng::with_seed(seed), runs: 0.0, walk: 0.0, noise }
     }
 
-    fn cost(&mut self, log: f64) -> Cost {
+    fn cost(&mut self, log: f64) -> RunCost {
         self.runs += 1.0;
         self.walk += 0.002 * normal(&mut self.random);
         let wave = 0.03 * (self.runs / 40.0).sin();
         let disturbed = if self.random.f64() < 0.05 { 0.1 + 0.2 * self.random.f64() } else { 0.0 };
-        Cost {
+        RunCost {
             log: log + self.walk + wave + disturbed + self.noise * normal(&mut self.random),
             seconds: 1.0,
         }
@@ -35,10 +35,10 @@ impl Computer {
 }
 
 /// A race of candidates with these true log costs.
-fn run(costs: &[f64], runs: usize, seed: u64, noise: f64) -> Outcome {
+fn run(costs: &[f64], runs: usize, seed: u64, noise: f64) -> RaceOutcome {
     let mut computer = Computer::new(seed, noise);
     let rules =
-        Rules { candidates: costs.len(), budget: Budget::Runs(runs), confidence: 0.95, seed };
+        RaceRules { candidates: costs.len(), budget: Budget::Runs(runs), confidence: 0.95, seed };
     let mut made = 0;
     let outcome = race(&rules, &mut |turn| {
         made += 1;
@@ -120,8 +120,9 @@ fn the_rejected_are_worse_and_the_order_is_that_of_the_truth() {
 
 #[test]
 fn a_race_goes_the_same_way_with_the_same_readings() {
-    let rules = Rules { candidates: 6, budget: Budget::Seconds(90.0), confidence: 0.95, seed: 9 };
-    let mut recorded: Vec<(Turn, Cost)> = Vec::new();
+    let rules =
+        RaceRules { candidates: 6, budget: Budget::Seconds(90.0), confidence: 0.95, seed: 9 };
+    let mut recorded: Vec<(RaceTurn, RunCost)> = Vec::new();
     let mut computer = Computer::new(4, 0.02);
     let first = race(&rules, &mut |turn| {
         let cost = computer.cost(0.05 * turn.candidate as f64);
@@ -142,7 +143,7 @@ fn a_race_goes_the_same_way_with_the_same_readings() {
 fn a_race_keeps_to_its_budget() {
     // `run` checks the count of each.
     for candidates in 2..=9 {
-        let rules = Rules { candidates, budget: Budget::Runs(0), confidence: 0.95, seed: 1 };
+        let rules = RaceRules { candidates, budget: Budget::Runs(0), confidence: 0.95, seed: 1 };
         for more in [0, 1, 7, 40] {
             let costs: Vec<f64> = (0..candidates).map(|at| 0.01 * at as f64).collect();
             let outcome = run(&costs, rules.fewest_runs() + more, more as u64, 0.02);
@@ -152,17 +153,17 @@ fn a_race_keeps_to_its_budget() {
             );
         }
     }
-    let of_two = Rules { candidates: 2, budget: Budget::Runs(30), confidence: 0.95, seed: 1 };
+    let of_two = RaceRules { candidates: 2, budget: Budget::Runs(30), confidence: 0.95, seed: 1 };
     assert_eq!(of_two.fewest_runs(), 30, "two warm-ups, two blocks, and six groups of four");
 }
 
 #[test]
 fn a_failed_run_ends_the_race() {
-    let rules = Rules { candidates: 2, budget: Budget::Runs(100), confidence: 0.95, seed: 1 };
+    let rules = RaceRules { candidates: 2, budget: Budget::Runs(100), confidence: 0.95, seed: 1 };
     let mut left = 30;
     let outcome = race(&rules, &mut |_| {
         left -= 1;
-        if left > 0 { Ok(Cost { log: 0.0, seconds: 1.0 }) } else { Err("cut off") }
+        if left > 0 { Ok(RunCost { log: 0.0, seconds: 1.0 }) } else { Err("cut off") }
     });
     assert_eq!(outcome, Err("cut off"));
 }

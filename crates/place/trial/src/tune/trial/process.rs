@@ -25,7 +25,7 @@ const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// A run that is over.
-pub(super) struct Ended {
+pub(super) struct FinishedRun {
     pub(super) elapsed: Duration,
     /// The CPU time of the process and of all descendants that were waited for.
     pub(super) cpu_time: Duration,
@@ -36,7 +36,7 @@ pub(super) struct Ended {
 
 /// A run under way. It leads a session of its own, so that a Ctrl-C reaches it only through this
 /// process.
-pub(super) struct Started {
+pub(super) struct RunProcess {
     pid: Pid,
     handle: OwnedFd,
     begun: Instant,
@@ -45,7 +45,7 @@ pub(super) struct Started {
     others: BTreeSet<i32>,
 }
 
-impl Started {
+impl RunProcess {
     pub(super) fn new(
         contestant: &Contestant,
         raised: bool,
@@ -82,14 +82,14 @@ impl Started {
             command.spawn().map_err(|error| interpreter::explained(Path::new(program), error))?;
         let pid = Pid::from_child(&child);
         let handle = pidfd_open(pid, PidfdFlags::empty())?;
-        Ok(Started { pid, handle, begun, patience: contestant.patience, others })
+        Ok(RunProcess { pid, handle, begun, patience: contestant.patience, others })
     }
 
     /// Waits for the end; `None` where it was asked to stop before.
     ///
     /// # Errors
     /// The processes that it left behind cannot be listed.
-    pub(super) fn wait(self, stop: &dyn Fn() -> bool) -> io::Result<Option<Ended>> {
+    pub(super) fn wait(self, stop: &dyn Fn() -> bool) -> io::Result<Option<FinishedRun>> {
         while !self.is_over() {
             if stop() {
                 self.end();
@@ -107,7 +107,7 @@ impl Started {
         if left.is_some() {
             end_all(&self.others);
         }
-        Ok(Some(Ended { elapsed, cpu_time, ending, left }))
+        Ok(Some(FinishedRun { elapsed, cpu_time, ending, left }))
     }
 
     /// Whether the process has ended, after a wait of [`LOOK`] at most.

@@ -18,9 +18,9 @@ fn shell(script: &str) -> Contestant {
     }
 }
 
-fn run(metric: &str, contestant: &Contestant) -> Result<Option<Reading>, TrialError> {
+fn run(metric: &str, contestant: &Contestant) -> Result<Option<RunReading>, TrialError> {
     let _turn = one_at_a_time();
-    Runner::new(Metric::parse(metric).unwrap()).run(contestant, &|| false)
+    CommandRunner::new(Metric::parse(metric).unwrap()).run(contestant, &|| false)
 }
 
 fn refused(metric: &str, script: &str) -> String {
@@ -110,7 +110,7 @@ fn a_run_that_is_stopped_leaves_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("pid");
     let script = format!("sleep 1000 & echo $! > {}; wait", file.display());
-    let runner = Runner::new(Metric::Time);
+    let runner = CommandRunner::new(Metric::Time);
     let started = || std::fs::read_to_string(&file).is_ok_and(|text| text.ends_with('\n'));
     assert_eq!(runner.run(&shell(&script), &started).unwrap(), None);
     let pid: i32 = std::fs::read_to_string(&file).unwrap().trim().parse().unwrap();
@@ -120,13 +120,13 @@ fn a_run_that_is_stopped_leaves_nothing() {
 #[test]
 fn a_short_run_is_not_begun_after_a_stop() {
     let _turn = one_at_a_time();
-    assert_eq!(Runner::new(Metric::Time).run(&shell("true"), &|| true).unwrap(), None);
+    assert_eq!(CommandRunner::new(Metric::Time).run(&shell("true"), &|| true).unwrap(), None);
 }
 
 #[test]
 fn a_metric_that_does_not_end_is_ended_and_named() {
     let _turn = one_at_a_time();
-    let runner = || Runner::new(Metric::parse("command:sleep 1000").unwrap());
+    let runner = || CommandRunner::new(Metric::parse("command:sleep 1000").unwrap());
     let limit = Duration::from_millis(60);
     let told = runner().metric_limit(limit).run(&shell("true"), &|| false).unwrap_err().to_string();
     assert!(told.starts_with("the metric 'command:sleep 1000' had not ended after 60ms"), "{told}");

@@ -8,12 +8,12 @@
 
 mod tree;
 
-use super::ExportError;
-use crate::machine::import::cpuset::CpuSet;
+use super::ProfileExportError;
+use crate::machine::import::cpuset::HwlocBitmap;
 use crate::machine::import::hwloc_xml::{DISTANCES_NAME, PLACEHOLDER_INFO};
 use crate::machine::{CoreDistance, CoreKind, Profile, Topology};
 use quick_xml::escape::escape;
-use tree::{Node, Tree};
+use tree::{HwlocObject, ObjectTree};
 
 /// `HWLOC_DISTANCES_KIND_FROM_USER | HWLOC_DISTANCES_KIND_MEANS_LATENCY` of hwloc/distances.h.
 const KIND_USER_LATENCY: u32 = 1 << 1 | 1 << 2;
@@ -21,14 +21,14 @@ const KIND_USER_LATENCY: u32 = 1 << 1 | 1 << 2;
 /// The topology and the median distances of a profile.
 ///
 /// # Errors
-/// [`ExportError`] for a topology that is not a tree.
-pub fn write(profile: &Profile) -> Result<String, ExportError> {
-    let tree = Tree::of(&profile.topology)?;
+/// [`ProfileExportError`] for a topology that is not a tree.
+pub fn write(profile: &Profile) -> Result<String, ProfileExportError> {
+    let tree = ObjectTree::of(&profile.topology)?;
     let mut out = Document::default();
     out.line("<?xml version=\"1.0\" encoding=\"UTF-8\"?>");
     out.line("<!DOCTYPE topology SYSTEM \"hwloc2.dtd\">");
     out.open("<topology version=\"2.0\">");
-    out.object(profile, &tree, Tree::ROOT);
+    out.object(profile, &tree, ObjectTree::ROOT);
     if let Some(distances) = &profile.core_distance {
         out.distances(distances);
     }
@@ -65,7 +65,7 @@ impl Document {
         self.line(line);
     }
 
-    fn object(&mut self, profile: &Profile, tree: &Tree, at: usize) {
+    fn object(&mut self, profile: &Profile, tree: &ObjectTree, at: usize) {
         let node = &tree.nodes[at];
         let (object_type, kind) = node.type_and_kind();
         let attributes = self.attributes(profile, tree, node) + &kind;
@@ -84,11 +84,11 @@ impl Document {
         self.close("</object>");
     }
 
-    fn attributes(&mut self, profile: &Profile, tree: &Tree, node: &Node) -> String {
+    fn attributes(&mut self, profile: &Profile, tree: &ObjectTree, node: &HwlocObject) -> String {
         let nodeset = tree.nodeset(node);
         let mut text = node.os_index.map(|os| format!(" os_index=\"{os}\"")).unwrap_or_default();
         text += &self.sets(node, &nodeset);
-        if node.level == Tree::MACHINE {
+        if node.level == ObjectTree::MACHINE {
             // Only the root says what is allowed; objects below it inherit that.
             let cpuset = cpuset(&node.pus);
             text += &format!(" allowed_cpuset=\"{cpuset}\" allowed_nodeset=\"{nodeset}\"");
@@ -105,7 +105,7 @@ impl Document {
         text
     }
 
-    fn sets(&mut self, node: &Node, nodeset: &CpuSet) -> String {
+    fn sets(&mut self, node: &HwlocObject, nodeset: &HwlocBitmap) -> String {
         // Unique in a topology, as hwloc asks for.
         self.gp_index += 1;
         let cpuset = cpuset(&node.pus);
@@ -117,8 +117,8 @@ impl Document {
     }
 
     /// The processor's name, where hwloc keeps it: on each package.
-    fn info(&mut self, profile: &Profile, node: &Node) {
-        if let (Tree::PACKAGE, Some(model)) = (node.level, &profile.environment.cpu_model) {
+    fn info(&mut self, profile: &Profile, node: &HwlocObject) {
+        if let (ObjectTree::PACKAGE, Some(model)) = (node.level, &profile.environment.cpu_model) {
             // XML has no way to say a control character.
             self.line(&format!(
                 "<info name=\"CPUModel\" value=\"{}\"/>",
@@ -127,11 +127,11 @@ impl Document {
         }
     }
 
-    fn numa_node(&mut self, node: &Node, numa: Option<u32>) {
+    fn numa_node(&mut self, node: &HwlocObject, numa: Option<u32>) {
         // hwloc refuses a topology without a NUMA node; the placeholder is marked, so that import
         // drops it again.
         let os = numa.unwrap_or(0);
-        let sets = self.sets(node, &CpuSet::from_iter([os]));
+        let sets = self.sets(node, &HwlocBitmap::from_iter([os]));
         self.open(&format!("<object type=\"NUMANode\" os_index=\"{os}\"{sets}>"));
         if numa.is_none() {
             self.line(&format!("<info name=\"{PLACEHOLDER_INFO}\" value=\"1\"/>"));
@@ -183,7 +183,7 @@ impl Document {
     }
 }
 
-fn cpuset(pus: &[u32]) -> CpuSet {
+fn cpuset(pus: &[u32]) -> HwlocBitmap {
     pus.iter().copied().collect()
 }
 

@@ -1,7 +1,7 @@
 //! A flat list of PUs, as the tree of objects that hwloc wants.
 
-use super::ExportError;
-use crate::machine::import::cpuset::CpuSet;
+use super::ProfileExportError;
+use crate::machine::import::cpuset::HwlocBitmap;
 use crate::machine::{Pu, Topology};
 use seatmap_os::cpu_list::MAX_CPU;
 use std::cmp::Reverse;
@@ -14,7 +14,7 @@ type Level = (&'static str, fn(&Pu) -> Option<u32>);
 const LEVELS: [Level; 10] = [
     ("Drawer", |pu| pu.drawer),
     ("Book", |pu| pu.book),
-    (Tree::PACKAGE, |pu| pu.package),
+    (ObjectTree::PACKAGE, |pu| pu.package),
     ("Die", |pu| pu.die),
     ("L3Cache", |pu| pu.l3),
     ("Cluster", |pu| pu.cluster),
@@ -33,7 +33,7 @@ const GROUP_KINDS: [(&str, u32, u32); 3] =
     [("Cluster", 222, 0), ("Book", 110, 0), ("Drawer", 110, 1)];
 
 /// One object.
-pub(super) struct Node {
+pub(super) struct HwlocObject {
     pub(super) level: &'static str,
     pub(super) os_index: Option<u32>,
     /// OS indices of its PUs, ascending.
@@ -43,7 +43,7 @@ pub(super) struct Node {
     pub(super) children: Vec<usize>,
 }
 
-impl Node {
+impl HwlocObject {
     /// hwloc's type of this object, and for a group the attributes that say what it stands for.
     pub(super) fn type_and_kind(&self) -> (&'static str, String) {
         let of_group = GROUP_KINDS.iter().find(|(level, ..)| *level == self.level);
@@ -79,42 +79,42 @@ impl Node {
     }
 
     fn new(level: &'static str, os_index: Option<u32>, pus: Vec<u32>) -> Self {
-        Node { level, os_index, pus, numa_nodes: Vec::new(), children: Vec::new() }
+        HwlocObject { level, os_index, pus, numa_nodes: Vec::new(), children: Vec::new() }
     }
 }
 
 /// All objects, the machine first.
-pub(super) struct Tree {
-    pub(super) nodes: Vec<Node>,
+pub(super) struct ObjectTree {
+    pub(super) nodes: Vec<HwlocObject>,
     /// The innermost object around each PU so far.
     innermost: HashMap<u32, usize>,
     numa_of: BTreeMap<u32, u32>,
 }
 
-impl Tree {
+impl ObjectTree {
     pub(super) const ROOT: usize = 0;
     pub(super) const MACHINE: &'static str = "Machine";
     pub(super) const PACKAGE: &'static str = "Package";
 
-    pub(super) fn of(topology: &Topology) -> Result<Self, ExportError> {
+    pub(super) fn of(topology: &Topology) -> Result<Self, ProfileExportError> {
         let pus = checked_pus(topology)?;
-        let mut tree = Tree {
-            innermost: pus.iter().map(|os| (*os, Tree::ROOT)).collect(),
+        let mut tree = ObjectTree {
+            innermost: pus.iter().map(|os| (*os, ObjectTree::ROOT)).collect(),
             numa_of: topology.pus.iter().filter_map(|pu| Some((pu.os, pu.numa?))).collect(),
-            nodes: vec![Node::new(Tree::MACHINE, Some(0), pus)],
+            nodes: vec![HwlocObject::new(ObjectTree::MACHINE, Some(0), pus)],
         };
         tree.insert_levels(topology)?;
-        for os in tree.nodes[Tree::ROOT].pus.clone() {
-            tree.insert(Node::new("PU", Some(os), vec![os]))?;
+        for os in tree.nodes[ObjectTree::ROOT].pus.clone() {
+            tree.insert(HwlocObject::new("PU", Some(os), vec![os]))?;
         }
         tree.sort_children();
         Ok(tree)
     }
 
     /// The NUMA nodes that are local to some PU of an object.
-    pub(super) fn nodeset(&self, node: &Node) -> CpuSet {
+    pub(super) fn nodeset(&self, node: &HwlocObject) -> HwlocBitmap {
         if self.numa_of.is_empty() {
-            CpuSet::from_iter([0])
+            HwlocBitmap::from_iter([0])
         } else {
             node.pus.iter().filter_map(|os| self.numa_of.get(os).copied()).collect()
         }
@@ -122,8 +122,8 @@ impl Tree {
 
     /// Inserts from the largest object to the smallest, so that an object finds the one that it
     /// belongs in.
-    fn insert_levels(&mut self, topology: &Topology) -> Result<(), ExportError> {
-        let mut objects: Vec<Node> =
+    fn insert_levels(&mut self, topology: &Topology) -> Result<(), ProfileExportError> {
+        let mut objects: Vec<HwlocObject> =
             LEVELS.iter().flat_map(|level| objects_of(topology, *level)).collect();
         // Before the sort: a node that fits no object adds a group, which must be inserted at its
         // size.
@@ -135,9 +135,9 @@ impl Tree {
 
     /// Attaches each NUMA node to the outermost object that holds just its PUs, rather below the
     /// machine than to it.
-    fn attach_numa_nodes(&mut self, topology: &Topology, objects: &mut Vec<Node>) {
+    fn attach_numa_nodes(&mut self, topology: &Topology, objects: &mut Vec<HwlocObject>) {
         if self.numa_of.is_empty() {
-            self.nodes[Tree::ROOT].numa_nodes.push(None);
+            self.nodes[ObjectTree::ROOT].numa_nodes.push(None);
         }
         for numa in objects_of(topology, (GROUP, |pu| pu.numa)) {
             // `chain` puts the machine behind the objects: a node that spans a package is the
@@ -145,9 +145,11 @@ impl Tree {
             let root = self.nodes.iter_mut().filter(|node| node.pus == numa.pus);
             match objects.iter_mut().chain(root).find(|object| object.pus == numa.pus) {
                 Some(object) => object.numa_nodes.push(numa.os_index),
-                None => {
-                    objects.push(Node { numa_nodes: vec![numa.os_index], os_index: None, ..numa })
-                }
+                None => objects.push(HwlocObject {
+                    numa_nodes: vec![numa.os_index],
+                    os_index: None,
+                    ..numa
+                }),
             }
         }
     }
@@ -159,15 +161,17 @@ impl Tree {
         self.nodes.iter_mut().for_each(|node| node.children.sort_by_key(|child| first[*child]));
     }
 
-    fn insert(&mut self, node: Node) -> Result<(), ExportError> {
-        let parent = node
-            .pus
-            .first()
-            .map_or(Tree::ROOT, |os| self.innermost.get(os).copied().unwrap_or(Tree::ROOT));
+    fn insert(&mut self, node: HwlocObject) -> Result<(), ProfileExportError> {
+        let parent = node.pus.first().map_or(ObjectTree::ROOT, |os| {
+            self.innermost.get(os).copied().unwrap_or(ObjectTree::ROOT)
+        });
         // All PUs of an object must lie in one object around it, or it crosses that one's border.
-        if node.pus.iter().any(|os| self.innermost.get(os).copied().unwrap_or(Tree::ROOT) != parent)
+        if node
+            .pus
+            .iter()
+            .any(|os| self.innermost.get(os).copied().unwrap_or(ObjectTree::ROOT) != parent)
         {
-            return Err(ExportError::Crossing { level: node.level, first_pu: node.pus[0] });
+            return Err(ProfileExportError::Crossing { level: node.level, first_pu: node.pus[0] });
         }
         let at = self.nodes.len();
         self.innermost.extend(node.pus.iter().map(|os| (*os, at)));
@@ -177,28 +181,28 @@ impl Tree {
     }
 }
 
-fn rank(node: &Node) -> Option<usize> {
+fn rank(node: &HwlocObject) -> Option<usize> {
     LEVELS.iter().position(|(level, _)| *level == node.level)
 }
 
 /// All OS indices, ascending.
-fn checked_pus(topology: &Topology) -> Result<Vec<u32>, ExportError> {
+fn checked_pus(topology: &Topology) -> Result<Vec<u32>, ProfileExportError> {
     let indices = topology.pus.iter().flat_map(|pu| [Some(pu.os), pu.numa, pu.package]).flatten();
     if let Some(index) = indices.max().filter(|index| *index > MAX_CPU) {
-        return Err(ExportError::IndexTooLarge(index));
+        return Err(ProfileExportError::IndexTooLarge(index));
     }
     let pus: BTreeSet<u32> = topology.os_indices().collect();
-    if pus.is_empty() { Err(ExportError::NoPu) } else { Ok(pus.into_iter().collect()) }
+    if pus.is_empty() { Err(ProfileExportError::NoPu) } else { Ok(pus.into_iter().collect()) }
 }
 
 /// The objects of one level, by their number.
-fn objects_of(topology: &Topology, (level, number): Level) -> Vec<Node> {
+fn objects_of(topology: &Topology, (level, number): Level) -> Vec<HwlocObject> {
     let mut pus = BTreeMap::<u32, BTreeSet<u32>>::new();
     for (number, os) in topology.pus.iter().filter_map(|pu| Some((number(pu)?, pu.os))) {
         pus.entry(number).or_default().insert(os);
     }
     pus.into_iter()
-        .map(|(number, pus)| Node::new(level, Some(number), pus.into_iter().collect()))
+        .map(|(number, pus)| HwlocObject::new(level, Some(number), pus.into_iter().collect()))
         .collect()
 }
 
@@ -206,7 +210,7 @@ fn objects_of(topology: &Topology, (level, number): Level) -> Vec<Node> {
 mod tests {
     use super::*;
 
-    fn shape(tree: &Tree, at: usize) -> String {
+    fn shape(tree: &ObjectTree, at: usize) -> String {
         let node = &tree.nodes[at];
         let children: Vec<String> = node.children.iter().map(|child| shape(tree, *child)).collect();
         let name = |numa: &Option<u32>| numa.map_or(" N?".to_owned(), |os| format!(" N{os}"));
@@ -217,8 +221,8 @@ mod tests {
         }
     }
 
-    fn tree(pus: Vec<Pu>) -> Result<String, ExportError> {
-        Tree::of(&Topology { pus }).map(|tree| shape(&tree, Tree::ROOT))
+    fn tree(pus: Vec<Pu>) -> Result<String, ProfileExportError> {
+        ObjectTree::of(&Topology { pus }).map(|tree| shape(&tree, ObjectTree::ROOT))
     }
 
     #[test]
@@ -248,10 +252,10 @@ mod tests {
         let pu = |os: u32| Pu { os, l3: Some(os / 2), l2: Some(os.div_ceil(2)), ..Pu::default() };
         assert_eq!(
             tree((0..4).map(pu).collect()),
-            Err(ExportError::Crossing { level: "L2Cache", first_pu: 1 })
+            Err(ProfileExportError::Crossing { level: "L2Cache", first_pu: 1 })
         );
-        assert_eq!(tree(Vec::new()), Err(ExportError::NoPu));
+        assert_eq!(tree(Vec::new()), Err(ProfileExportError::NoPu));
         let far = Pu { numa: Some(u32::MAX), ..Pu::default() };
-        assert_eq!(tree(vec![far]), Err(ExportError::IndexTooLarge(u32::MAX)));
+        assert_eq!(tree(vec![far]), Err(ProfileExportError::IndexTooLarge(u32::MAX)));
     }
 }

@@ -1,6 +1,6 @@
 //! `<distances2>` over PUs, as core distances.
 
-use super::super::Note;
+use super::super::ProfileNote;
 use super::DISTANCES_NAME;
 use super::element::{attribute, parsed, required};
 use crate::document::whole_number;
@@ -18,7 +18,7 @@ const MAX_PS: u64 = (MAX_ROUND_TRIP_NS * 1000.0) as u64;
 
 /// One `<distances2>` of the file.
 #[derive(Debug)]
-pub(super) struct Distances {
+pub(super) struct HwlocDistances {
     name: Option<String>,
     /// Latencies between PUs by OS index, all that is of use here.
     useful: bool,
@@ -27,14 +27,14 @@ pub(super) struct Distances {
     values: Vec<u64>,
 }
 
-impl Distances {
+impl HwlocDistances {
     pub(super) fn of(element: &BytesStart<'_>) -> Result<Self, String> {
         let kind = parsed(element, "kind", whole_number::<u64>)?;
         // hwloc has distances between other objects, too, and bandwidths.
         let useful = says(element, "type", "PU")?
             && says(element, "indexing", "os")?
             && kind.is_some_and(|kind| kind & KIND_LATENCY != 0);
-        Ok(Distances {
+        Ok(HwlocDistances {
             name: attribute(element, "name")?.map(|name| name.into_owned()),
             useful,
             objects: required(element, "nbobjs", |text| {
@@ -75,13 +75,13 @@ impl Distances {
     }
 
     /// The first that is in a unit known here; notes on those that are not.
-    pub(super) fn choose(all: Vec<Self>) -> (Option<CoreDistance>, Vec<Note>) {
+    pub(super) fn choose(all: Vec<Self>) -> (Option<CoreDistance>, Vec<ProfileNote>) {
         let (ours, foreign): (Vec<_>, Vec<_>) =
             all.into_iter().filter(|distances| distances.useful).partition(|distances| {
                 distances.name.as_deref().is_none_or(|name| name == DISTANCES_NAME)
             });
         let notes = foreign.into_iter().filter_map(|distances| distances.name);
-        let notes = notes.map(|name| Note::ForeignDistances { name }).collect();
+        let notes = notes.map(|name| ProfileNote::ForeignDistances { name }).collect();
         (ours.into_iter().next().map(Self::into_core_distance), notes)
     }
 

@@ -1,6 +1,6 @@
 //! hwloc's kinds of CPUs, as performance and efficiency cores.
 
-use super::super::cpuset::CpuSet;
+use super::super::cpuset::HwlocBitmap;
 use crate::document::whole_number;
 use crate::machine::speed::kinds_of;
 use crate::machine::{CoreKind, Speed};
@@ -11,7 +11,7 @@ const LINUX_HIGHEST: i64 = 1024;
 /// One `cpukind` of the file.
 #[derive(Debug, Default)]
 pub(super) struct RawKind {
-    pub(super) cpuset: CpuSet,
+    pub(super) cpuset: HwlocBitmap,
     /// The class among all kinds, a higher one being faster and hungrier; negative if unknown. On
     /// Linux it is the capacity.
     pub(super) efficiency: Option<i64>,

@@ -21,10 +21,10 @@ mod kinds;
 mod memory;
 mod scan;
 
-use super::{File, ImportError, Imported};
+use super::{File, Imported, MachineImportError};
 use crate::document::shell_file;
 use crate::machine::{Pu, Topology};
-use distances::Distances;
+use distances::HwlocDistances;
 use kinds::Kinds;
 use scan::{OLD_VERSION, Scan};
 use std::collections::BTreeMap;
@@ -39,27 +39,29 @@ pub(crate) const PLACEHOLDER_INFO: &str = "SeatmapPlaceholder";
 /// Reads the text of such a file.
 ///
 /// # Errors
-/// [`ImportError::Malformed`] for a file that is not such XML.
-pub(super) fn read(text: &str, file: File<'_>) -> Result<Imported, ImportError> {
+/// [`MachineImportError::Malformed`] for a file that is not such XML.
+pub(super) fn read(text: &str, file: File<'_>) -> Result<Imported, MachineImportError> {
     let scan = Scan::of(text).map_err(|error| convertible(error, file.path))?;
     let tool =
         scan.version.as_ref().map_or("hwloc".to_owned(), |version| format!("hwloc {version}"));
     let mut profile = file.profile(&tool, topology(&scan));
     profile.environment.cpu_model = scan.cpu_model;
-    let (core_distance, notes) = Distances::choose(scan.distances);
+    let (core_distance, notes) = HwlocDistances::choose(scan.distances);
     profile.core_distance = core_distance;
     Ok(Imported { profile, notes })
 }
 
 /// An old file comes with the command that converts it: the one that writes a topology would take
 /// this computer's.
-fn convertible(error: ImportError, path: &str) -> ImportError {
+fn convertible(error: MachineImportError, path: &str) -> MachineImportError {
     match error {
-        ImportError::Malformed { place, problem, .. } if problem.starts_with(OLD_VERSION) => {
+        MachineImportError::Malformed { place, problem, .. }
+            if problem.starts_with(OLD_VERSION) =>
+        {
             let stem = path.strip_suffix(".xml").unwrap_or(path);
             let old = shell_file(path);
             let new = shell_file(&format!("{stem}-hwloc2.xml"));
-            ImportError::Convertible {
+            MachineImportError::Convertible {
                 place,
                 problem,
                 command: format!("lstopo -i {old} --of xml {new}"),
@@ -98,7 +100,7 @@ fn topology(scan: &Scan) -> Topology {
 mod tests {
     use super::*;
     use crate::machine::CoreKind;
-    use crate::machine::import::Note;
+    use crate::machine::import::ProfileNote;
 
     fn object(kind: &str, attributes: &str, children: &str) -> String {
         format!("<object type=\"{kind}\" {attributes}>{children}</object>")
@@ -113,7 +115,7 @@ mod tests {
         format!("<?xml version=\"1.0\"?>\n<topology version=\"2.0\">\n{machine}\n{rest}</topology>")
     }
 
-    fn import(text: &str) -> Result<Imported, ImportError> {
+    fn import(text: &str) -> Result<Imported, MachineImportError> {
         read(text, File { name: "x.xml", path: "a b/x.xml", date: None })
     }
 
@@ -252,7 +254,7 @@ mod tests {
         assert_eq!((ours.pus.as_slice(), ours.median_ns[(0, 1)]), (&[1, 0][..], 81.5));
         let foreign = read(&distances("name=\"Cycles\"", 6));
         assert_eq!(foreign.profile.core_distance, None);
-        assert_eq!(foreign.notes, [Note::ForeignDistances { name: "Cycles".into() }]);
+        assert_eq!(foreign.notes, [ProfileNote::ForeignDistances { name: "Cycles".into() }]);
         assert_eq!(read(&distances("", 8)).profile.core_distance, None);
         let nodes = "<distances2 type=\"NUMANode\" nbobjs=\"99999999999\" kind=\"6\" indexing=\"os\">\
                      <u64values length=\"2\">1 </u64values></distances2>";

@@ -1,9 +1,9 @@
 //! One pass over the XML, keeping what is of use.
 
-use super::super::cpuset::CpuSet;
-use super::super::{ImportError, MAX_PUS};
+use super::super::cpuset::HwlocBitmap;
+use super::super::{MAX_PUS, MachineImportError};
 use super::PLACEHOLDER_INFO;
-use super::distances::Distances;
+use super::distances::HwlocDistances;
 use super::element::{attribute, parsed, required};
 use super::kinds::RawKind;
 use crate::document::Position;
@@ -28,7 +28,7 @@ const REMEDY: &str =
 #[derive(Debug)]
 pub(super) struct NumaNode {
     pub(super) os: u32,
-    pub(super) cpuset: CpuSet,
+    pub(super) cpuset: HwlocBitmap,
     /// The bytes of its memory, where the file says; a node without this attribute has none if
     /// others have it.
     pub(super) memory_bytes: Option<u64>,
@@ -43,9 +43,9 @@ pub(super) struct Scan {
     pub(super) pus: Vec<Pu>,
     pub(super) numa_nodes: Vec<NumaNode>,
     pub(super) kinds: Vec<RawKind>,
-    pub(super) distances: Vec<Distances>,
+    pub(super) distances: Vec<HwlocDistances>,
     /// The PUs that may be used, if the file says.
-    pub(super) allowed: Option<CpuSet>,
+    pub(super) allowed: Option<HwlocBitmap>,
     pub(super) cpu_model: Option<String>,
     /// The version of hwloc.
     pub(super) version: Option<String>,
@@ -80,7 +80,7 @@ enum Open {
 }
 
 impl Scan {
-    pub(super) fn of(text: &str) -> Result<Self, ImportError> {
+    pub(super) fn of(text: &str) -> Result<Self, MachineImportError> {
         let mut reader = Reader::from_str(text);
         let mut scan = Scan::default();
         let mut open: Vec<Open> = Vec::new();
@@ -128,7 +128,7 @@ impl Scan {
             ("object", Some(Open::Object(around))) => self.object(element, around),
             ("cpukind", Some(Open::Topology)) => self.kind(element),
             ("distances2", Some(Open::Topology)) => {
-                self.distances.push(Distances::of(element)?);
+                self.distances.push(HwlocDistances::of(element)?);
                 Ok(Open::Distances)
             }
             ("indexes", Some(Open::Distances)) => Ok(Open::Indexes),
@@ -142,7 +142,7 @@ impl Scan {
     fn object(&mut self, element: &BytesStart<'_>, around: &Pu) -> Result<Open, String> {
         let mut inside = around.clone();
         match required(element, "type", |text| Some(text.to_owned()))?.as_str() {
-            "Machine" => self.allowed = parsed(element, "allowed_cpuset", CpuSet::parse)?,
+            "Machine" => self.allowed = parsed(element, "allowed_cpuset", HwlocBitmap::parse)?,
             "Package" => {
                 // Packages keep the system's numbers, where the file has them.
                 let running = next_number(&mut self.numbers.package);
@@ -187,7 +187,7 @@ impl Scan {
             return Err(format!("there are more than {MAX_PUS} NUMA nodes"));
         }
         let os = required(element, "os_index", os_index)?;
-        let cpuset = parsed(element, "cpuset", CpuSet::parse)?.unwrap_or_default();
+        let cpuset = parsed(element, "cpuset", HwlocBitmap::parse)?.unwrap_or_default();
         let memory_bytes = parsed(element, "local_memory", whole_number)?;
         self.numa_nodes.push(NumaNode { os, cpuset, memory_bytes, package: around.package });
         Ok(Open::NumaNode)
@@ -198,7 +198,7 @@ impl Scan {
             return Err(format!("there are more than {MAX_PUS} kinds of CPUs"));
         }
         let efficiency = parsed(element, "forced_efficiency", |text| text.parse().ok())?;
-        let cpuset = required(element, "cpuset", CpuSet::parse)?;
+        let cpuset = required(element, "cpuset", HwlocBitmap::parse)?;
         self.kinds.push(RawKind { cpuset, efficiency, core_type: None, speed: Speed::default() });
         Ok(Open::Kind)
     }
@@ -275,6 +275,6 @@ fn name_of(element: &BytesStart<'_>) -> String {
     element.name().as_ref().chars().take(24).collect()
 }
 
-fn wrong(place: Position, problem: String) -> ImportError {
-    ImportError::Malformed { place, problem, remedy: REMEDY }
+fn wrong(place: Position, problem: String) -> MachineImportError {
+    MachineImportError::Malformed { place, problem, remedy: REMEDY }
 }

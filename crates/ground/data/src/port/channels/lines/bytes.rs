@@ -5,16 +5,16 @@ use crate::port::{Addr, Port};
 
 /// Bytes from some word on.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Bytes {
+pub(super) struct WordBytes {
     /// The word that holds the first.
     start: Addr,
     /// The first of interest, counted from there.
     offset: u32,
 }
 
-impl Bytes {
+impl WordBytes {
     pub(super) fn new(start: Addr, offset: u32) -> Self {
-        Bytes { start, offset }
+        WordBytes { start, offset }
     }
 
     fn word(self, further: u32) -> Addr {
@@ -68,7 +68,7 @@ impl Bytes {
 
     /// Copies `size` bytes: 1, 2 or 4 within a word, or whole words.
     #[inline]
-    pub(super) fn copy<P: Port>(port: &P, from: Bytes, to: Bytes, size: u32) {
+    pub(super) fn copy<P: Port>(port: &P, from: WordBytes, to: WordBytes, size: u32) {
         // Transfers of less than a word are aligned, and so lie within one on both sides.
         if size < 8 {
             return to.write_up_to_8(port, 0, port.load(from.word(0)) >> from.shift(0), size);

@@ -23,12 +23,12 @@ const REPORT_AT: u16 = 2;
 /// fast. A value that may not have been read when the next one is sent moves to the words in front
 /// first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Half(Addr);
+pub(super) struct LaneHalf(Addr);
 
-impl Half {
+impl LaneHalf {
     /// The first half of a line, or the second.
     pub(super) fn of(line: Addr, second: bool) -> Self {
-        Half(line.word(WORDS_PER_LINE / 2 * u32::from(second)))
+        LaneHalf(line.word(WORDS_PER_LINE / 2 * u32::from(second)))
     }
 
     /// The word of the value of message `number`, counted from zero.
@@ -88,20 +88,26 @@ struct Counts {
 /// longer on an AMD EPYC. Only where no mail goes back does a report cost a transfer of its own,
 /// every second message. (The single-producer ring of Lamport 1983, with credits.)
 #[derive(Debug)]
-pub(super) struct Lane {
+pub(super) struct MailLane {
     /// Written by this task.
-    out: Half,
+    out: LaneHalf,
     /// Written by the other.
-    back: Half,
+    back: LaneHalf,
     counts: Cell<Counts>,
     newest: Cell<u32>,
     /// The words of older values as they were written last.
     older: [Cell<u64>; 2],
 }
 
-impl Lane {
-    pub(super) fn new(out: Half, back: Half) -> Self {
-        Lane { out, back, counts: Cell::default(), newest: Cell::new(0), older: Default::default() }
+impl MailLane {
+    pub(super) fn new(out: LaneHalf, back: LaneHalf) -> Self {
+        MailLane {
+            out,
+            back,
+            counts: Cell::default(),
+            newest: Cell::new(0),
+            older: Default::default(),
+        }
     }
 
     /// Sends a value; waits while the mailbox is full.

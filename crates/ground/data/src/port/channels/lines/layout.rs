@@ -1,7 +1,7 @@
 //! Where everything lies that tasks share.
 
-use super::lane::Half;
-use crate::port::channels::{Register, Shape};
+use super::lane::LaneHalf;
+use crate::port::channels::{ProgramNeeds, SignalNumber};
 use crate::port::{Addr, LINE_BYTES, WORDS_PER_LINE};
 
 /// Lines from one thing that tasks fight over to the next: neighbours are fetched in pairs on
@@ -23,8 +23,8 @@ const PAGE: u64 = 4096 / LINE_BYTES as u64;
 /// | local stores | whole pages for each task | bytes |
 /// | memory | whole pages for each module | bytes |
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Layout {
-    shape: Shape,
+pub struct ChannelLayout {
+    shape: ProgramNeeds,
     modules: usize,
     lines: u32,
 }
@@ -40,12 +40,12 @@ pub struct TooLarge {
     pub bytes: u64,
 }
 
-impl Layout {
+impl ChannelLayout {
     /// The layout for a program of this shape on `modules` memory modules.
     ///
     /// # Errors
     /// More than [`Addr`] reaches.
-    pub fn new(shape: Shape, modules: usize) -> Result<Self, TooLarge> {
+    pub fn new(shape: ProgramNeeds, modules: usize) -> Result<Self, TooLarge> {
         let tasks = shape.tasks as u64;
         let modules = modules.max(1);
         let pages =
@@ -54,14 +54,14 @@ impl Layout {
         // Lines of which every word has an address.
         match u32::try_from(lines).ok().filter(|lines| lines.checked_mul(WORDS_PER_LINE).is_some())
         {
-            Some(lines) => Ok(Layout { shape, modules, lines }),
+            Some(lines) => Ok(ChannelLayout { shape, modules, lines }),
             None => Err(TooLarge { tasks: shape.tasks, bytes: lines * LINE_BYTES as u64 }),
         }
     }
 
     /// The shape that the program asked for.
     #[must_use]
-    pub fn shape(&self) -> Shape {
+    pub fn shape(&self) -> ProgramNeeds {
         self.shape
     }
 
@@ -92,8 +92,8 @@ impl Layout {
 
     /// The place of the mail from one task to another: the smaller rank writes the first half of
     /// their line.
-    pub(super) fn lane(&self, from: usize, to: usize) -> Half {
-        Half::of(self.pair(from, to), from > to)
+    pub(super) fn lane(&self, from: usize, to: usize) -> LaneHalf {
+        LaneHalf::of(self.pair(from, to), from > to)
     }
 
     /// The line of the mail between two tasks.
@@ -111,7 +111,7 @@ impl Layout {
     }
 
     /// The line of a signal register.
-    pub(super) fn signal(&self, rank: usize, register: Register) -> Addr {
+    pub(super) fn signal(&self, rank: usize, register: SignalNumber) -> Addr {
         line(signals(self.tasks()) + APART * (2 * rank as u64 + register as u64))
     }
 
@@ -168,12 +168,12 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn shape(tasks: usize, local_bytes: u32, memory_bytes: u32) -> Shape {
-        Shape { tasks, local_bytes, memory_bytes, signals_or: false }
+    fn shape(tasks: usize, local_bytes: u32, memory_bytes: u32) -> ProgramNeeds {
+        ProgramNeeds { tasks, local_bytes, memory_bytes, signals_or: false }
     }
 
     /// Every part with its lines, in no order.
-    fn parts(layout: &Layout) -> Vec<(u32, u32)> {
+    fn parts(layout: &ChannelLayout) -> Vec<(u32, u32)> {
         let ranks = 0..layout.shape.tasks;
         let of_line = |at: Addr| (at.line_index(), 1);
         let lanes = ranks.clone().flat_map(|from| (0..=from).map(move |to| (from, to)));
@@ -181,8 +181,8 @@ mod tests {
         parts.extend(lanes.map(|(from, to)| of_line(layout.pair(from, to))));
         for rank in ranks {
             let (entry, taken) = layout.outbox(rank);
-            let registers =
-                [Register::One, Register::Two].map(|register| layout.signal(rank, register));
+            let registers = [SignalNumber::One, SignalNumber::Two]
+                .map(|register| layout.signal(rank, register));
             parts.extend([entry, taken, registers[0], registers[1]].map(of_line));
             parts.push((layout.local(rank).line_index(), layout.shape.local_bytes.div_ceil(64)));
         }
@@ -197,23 +197,23 @@ mod tests {
         fn nothing_overlaps_and_everything_fits(
             tasks in 1usize..20, local in 0u32..300_000, memory in 0u32..300_000, modules in 1usize..5,
         ) {
-            let layout = Layout::new(shape(tasks, local, memory), modules).unwrap();
+            let layout = ChannelLayout::new(shape(tasks, local, memory), modules).unwrap();
             let mut parts = parts(&layout);
             parts.retain(|(_, lines)| *lines > 0);
             parts.sort_unstable();
             prop_assert!(parts.windows(2).all(|two| two[0].0 + two[0].1 <= two[1].0));
             prop_assert!(parts.iter().all(|(first, lines)| first + lines <= layout.lines()));
-            prop_assert!((1..tasks).all(|rank| layout.lane(0, rank) == Half::of(layout.pair(rank, 0), false)));
-            prop_assert!((1..tasks).all(|rank| layout.lane(rank, 0) == Half::of(layout.pair(0, rank), true)));
+            prop_assert!((1..tasks).all(|rank| layout.lane(0, rank) == LaneHalf::of(layout.pair(rank, 0), false)));
+            prop_assert!((1..tasks).all(|rank| layout.lane(rank, 0) == LaneHalf::of(layout.pair(0, rank), true)));
             prop_assert!((0..tasks).all(|rank| layout.local(rank).line_index().is_multiple_of(PAGE as u32)));
         }
     }
 
     #[test]
     fn what_addresses_do_not_reach_is_refused() {
-        let error = Layout::new(shape(100_000, 0, 0), 1).unwrap_err();
+        let error = ChannelLayout::new(shape(100_000, 0, 0), 1).unwrap_err();
         insta::assert_snapshot!(error, @"100000 tasks and their memory take 640057602048 bytes, and shared memory ends at 32 GiB");
-        assert!(Layout::new(shape(2, 1 << 18, u32::MAX), 7).is_ok());
-        assert!(Layout::new(shape(2, 1 << 18, u32::MAX), 8).is_err());
+        assert!(ChannelLayout::new(shape(2, 1 << 18, u32::MAX), 7).is_ok());
+        assert!(ChannelLayout::new(shape(2, 1 << 18, u32::MAX), 8).is_err());
     }
 }

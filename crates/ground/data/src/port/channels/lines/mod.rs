@@ -8,14 +8,14 @@ mod on_lines;
 mod outbox;
 mod signals;
 
-pub use layout::{Layout, TooLarge};
+pub use layout::{ChannelLayout, TooLarge};
 pub use on_lines::OnLines;
 
-use super::{Atomic, Channels, DmaError, Ea, Element, Order, Register, Service, dma};
-use crate::port::{Addr, Change, Port};
-use bytes::Bytes;
-use lane::Lane;
-use outbox::Outbox;
+use super::{Atomic, Channels, DmaError, Ea, Element, OsService, SignalNumber, TransferOrder, dma};
+use crate::port::{Addr, Port, ValueChange};
+use bytes::WordBytes;
+use lane::MailLane;
+use outbox::OutboxWriter;
 use std::cell::Cell;
 
 /// Ticks of the clock to one of the decrementer, as a power of two. A counter of 3 GHz then ticks
@@ -26,7 +26,7 @@ pub const DECREMENTER_SHIFT: u32 = 5;
 ///
 /// The caller that runs workloads may unwind with it, too, where a task waits for one that is gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ended;
+pub struct PartnerFailure;
 
 /// [`Channels`] of one task, on lines.
 ///
@@ -36,34 +36,35 @@ pub struct Ended;
 /// machine that runs the task catches it.
 pub struct LineChannels<'a, P: Port> {
     port: &'a P,
-    layout: Layout,
+    layout: ChannelLayout,
     rank: usize,
-    lanes: Vec<Lane>,
+    lanes: Vec<MailLane>,
     /// The task whose message came last.
     newest: Cell<usize>,
-    outbox: Outbox,
-    registers: [signals::Register; 2],
+    outbox: OutboxWriter,
+    registers: [signals::SignalLine; 2],
     signals_sent: Cell<u32>,
 }
 
 impl<'a, P: Port> LineChannels<'a, P> {
     /// The channels of this task.
     #[must_use]
-    pub fn new(port: &'a P, layout: Layout, rank: usize) -> Self {
+    pub fn new(port: &'a P, layout: ChannelLayout, rank: usize) -> Self {
         let shape = layout.shape();
         LineChannels {
             port,
             layout,
             rank,
             lanes: (0..shape.tasks)
-                .map(|other| Lane::new(layout.lane(rank, other), layout.lane(other, rank)))
+                .map(|other| MailLane::new(layout.lane(rank, other), layout.lane(other, rank)))
                 .collect(),
             // Before the first message, the other end is most likely task 0; for that one, the
             // first other.
             newest: Cell::new(if rank == 0 { shape.tasks.saturating_sub(1).min(1) } else { 0 }),
-            outbox: Outbox::new(layout.outbox(rank)),
-            registers: [Register::One, Register::Two]
-                .map(|which| signals::Register::new(layout.signal(rank, which), shape.signals_or)),
+            outbox: OutboxWriter::new(layout.outbox(rank)),
+            registers: [SignalNumber::One, SignalNumber::Two].map(|which| {
+                signals::SignalLine::new(layout.signal(rank, which), shape.signals_or)
+            }),
             signals_sent: Cell::new(0),
         }
     }
@@ -75,7 +76,7 @@ impl<'a, P: Port> LineChannels<'a, P> {
     }
 
     #[inline(always)]
-    fn lane(&self, other: usize) -> &Lane {
+    fn lane(&self, other: usize) -> &MailLane {
         match self.lanes.get(other) {
             Some(lane) => lane,
             None => self.refuse(DmaError::Rank { rank: other, tasks: self.lanes.len() }),
@@ -85,18 +86,18 @@ impl<'a, P: Port> LineChannels<'a, P> {
     /// A task that only transfers, in a loop until something changes, waits as well.
     fn end_with_others(&self) {
         if self.port.load(self.layout.ended()) != 0 {
-            std::panic::resume_unwind(Box::new(Ended));
+            std::panic::resume_unwind(Box::new(PartnerFailure));
         }
     }
 
     /// Bytes of the task's own local store.
-    fn own(&self, local: u32, size: u64) -> Result<Bytes, DmaError> {
+    fn own(&self, local: u32, size: u64) -> Result<WordBytes, DmaError> {
         within("the local store side", local, size, self.layout.shape().local_bytes)?;
-        Ok(Bytes::new(self.layout.local(self.rank), local))
+        Ok(WordBytes::new(self.layout.local(self.rank), local))
     }
 
     /// Bytes at an address.
-    fn at(&self, ea: Ea, size: u32) -> Result<Bytes, DmaError> {
+    fn at(&self, ea: Ea, size: u32) -> Result<WordBytes, DmaError> {
         let shape = self.layout.shape();
         let modules = self.layout.modules();
         match ea {
@@ -108,17 +109,17 @@ impl<'a, P: Port> LineChannels<'a, P> {
             }
             Ea::Memory { module, offset } => {
                 within("the memory side", offset, size.into(), shape.memory_bytes)?;
-                Ok(Bytes::new(self.layout.memory(module.into()), offset))
+                Ok(WordBytes::new(self.layout.memory(module.into()), offset))
             }
             Ea::Local { rank, offset } => {
                 within("the far local store side", offset, size.into(), shape.local_bytes)?;
-                Ok(Bytes::new(self.layout.local(rank.into()), offset))
+                Ok(WordBytes::new(self.layout.local(rank.into()), offset))
             }
         }
     }
 
     /// Both sides of a transfer that hardware would take: the local one, and the other.
-    fn sides(&self, local: u32, ea: Ea, size: u32, tag: u8) -> (Bytes, Bytes) {
+    fn sides(&self, local: u32, ea: Ea, size: u32, tag: u8) -> (WordBytes, WordBytes) {
         self.end_with_others();
         // Size, alignment and tag first, wherever the two addresses are.
         let sides = dma::check(local, ea, size, tag)
@@ -144,19 +145,19 @@ impl<'a, P: Port> LineChannels<'a, P> {
     }
 
     /// Bytes of a word of memory that an atomic may change.
-    fn atomic_word(&self, at: Ea) -> Bytes {
+    fn atomic_word(&self, at: Ea) -> WordBytes {
         self.end_with_others();
         self.atomic_word_of(at).unwrap_or_else(|error| self.refuse(error))
     }
 
-    fn atomic_word_of(&self, at: Ea) -> Result<Bytes, DmaError> {
+    fn atomic_word_of(&self, at: Ea) -> Result<WordBytes, DmaError> {
         match at {
             Ea::Memory { offset, .. } if offset.is_multiple_of(4) => self.at(at, 4),
             _ => Err(DmaError::Atomic(at)),
         }
     }
 
-    fn register_of(&self, rank: usize, register: Register) -> Addr {
+    fn register_of(&self, rank: usize, register: SignalNumber) -> Addr {
         // Refuses a rank that there is not.
         self.lane(rank);
         self.layout.signal(rank, register)
@@ -202,22 +203,22 @@ impl<P: Port> Channels for LineChannels<'_, P> {
         }
     }
 
-    fn get(&self, local: u32, from: Ea, size: u32, tag: u8, _order: Order) {
+    fn get(&self, local: u32, from: Ea, size: u32, tag: u8, _order: TransferOrder) {
         let (own, other) = self.sides(local, from, size, tag);
-        Bytes::copy(self.port, other, own, size);
+        WordBytes::copy(self.port, other, own, size);
     }
 
-    fn put(&self, local: u32, to: Ea, size: u32, tag: u8, _order: Order) {
+    fn put(&self, local: u32, to: Ea, size: u32, tag: u8, _order: TransferOrder) {
         let (own, other) = self.sides(local, to, size, tag);
-        Bytes::copy(self.port, own, other, size);
+        WordBytes::copy(self.port, own, other, size);
     }
 
-    fn get_list(&self, local: u32, from: &[Element], tag: u8, order: Order) {
+    fn get_list(&self, local: u32, from: &[Element], tag: u8, order: TransferOrder) {
         self.elements(local, from)
             .for_each(|(local, element)| self.get(local, element.ea, element.size, tag, order));
     }
 
-    fn put_list(&self, local: u32, to: &[Element], tag: u8, order: Order) {
+    fn put_list(&self, local: u32, to: &[Element], tag: u8, order: TransferOrder) {
         self.elements(local, to)
             .for_each(|(local, element)| self.put(local, element.ea, element.size, tag, order));
     }
@@ -254,7 +255,7 @@ impl<P: Port> Channels for LineChannels<'_, P> {
     }
 
     #[inline]
-    fn signal(&self, to: usize, register: Register, value: u32) {
+    fn signal(&self, to: usize, register: SignalNumber, value: u32) {
         let word = self.register_of(to, register);
         if self.layout.shape().signals_or {
             return signals::gather(self.port, word, value);
@@ -264,7 +265,7 @@ impl<P: Port> Channels for LineChannels<'_, P> {
     }
 
     #[inline]
-    fn signal_read(&self, register: Register) -> u32 {
+    fn signal_read(&self, register: SignalNumber) -> u32 {
         self.registers[register as usize].read(self.port)
     }
 
@@ -272,16 +273,16 @@ impl<P: Port> Channels for LineChannels<'_, P> {
         let word = self.atomic_word(at);
         let (at, is_upper) = word.half();
         match operation {
-            Atomic::Add => self.port.change_half(at, is_upper, Change::Add(value)),
-            Atomic::Set => self.port.change_half(at, is_upper, Change::Set(value)),
+            Atomic::Add => self.port.change_half(at, is_upper, ValueChange::Add(value)),
+            Atomic::Set => self.port.change_half(at, is_upper, ValueChange::Set(value)),
             Atomic::Read => word.read_u32(self.port),
         }
     }
 
     fn atomic_times(&self, operation: Atomic, at: Ea, value: u32, times: u64) {
         let change = match operation {
-            Atomic::Add => Some(Change::Add(value)),
-            Atomic::Set => Some(Change::Set(value)),
+            Atomic::Add => Some(ValueChange::Add(value)),
+            Atomic::Set => Some(ValueChange::Set(value)),
             Atomic::Read => None,
         };
         // A simulator takes its time for every single look at what has ended, too.
@@ -308,7 +309,7 @@ impl<P: Port> Channels for LineChannels<'_, P> {
         self.port.compute(cycles);
     }
 
-    fn service(&self, _service: Service) {}
+    fn service(&self, _service: OsService) {}
 
     fn begin_together(&self, tasks: usize) {
         self.port.begin_together(tasks);

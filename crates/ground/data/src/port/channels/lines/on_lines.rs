@@ -1,34 +1,34 @@
 //! A program as a workload.
 
-use super::{Layout, LineChannels, TooLarge};
-use crate::port::channels::Program;
+use super::{ChannelLayout, LineChannels, TooLarge};
+use crate::port::channels::ChannelProgram;
 use crate::port::{Addr, Barrier, Port, Workload};
 
-/// A [`Program`] that runs wherever lines are shared. Its tasks meet before they start. Shared
+/// A [`ChannelProgram`] that runs wherever lines are shared. Its tasks meet before they start. Shared
 /// memory has to be zeros.
 #[derive(Clone, Copy, Debug)]
 pub struct OnLines<'a, T> {
     program: &'a T,
-    layout: Layout,
+    layout: ChannelLayout,
 }
 
-impl<'a, T: Program> OnLines<'a, T> {
+impl<'a, T: ChannelProgram> OnLines<'a, T> {
     /// The program, on `modules` memory modules.
     ///
     /// # Errors
     /// More memory than addresses reach.
     pub fn new(program: &'a T, modules: usize) -> Result<Self, TooLarge> {
-        Ok(OnLines { program, layout: Layout::new(program.shape(), modules)? })
+        Ok(OnLines { program, layout: ChannelLayout::new(program.shape(), modules)? })
     }
 
     /// The layout of shared memory.
     #[must_use]
-    pub fn layout(&self) -> Layout {
+    pub fn layout(&self) -> ChannelLayout {
         self.layout
     }
 }
 
-impl<T: Program> Workload for OnLines<'_, T> {
+impl<T: ChannelProgram> Workload for OnLines<'_, T> {
     type Output = T::Output;
 
     fn tasks(&self) -> usize {

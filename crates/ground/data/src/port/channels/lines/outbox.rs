@@ -1,6 +1,6 @@
 //! A task's outbound mailbox of one entry, which anybody may read.
 
-use super::lane::Lane;
+use super::lane::MailLane;
 use crate::port::message::{message, numbered};
 use crate::port::{Addr, Port};
 use std::cell::Cell;
@@ -9,23 +9,23 @@ use std::cell::Cell;
 /// what they took.
 ///
 /// Whether the entry is gone a writer mostly knows without looking: a controller's next message
-/// tells it ([`Lane`]). So an exchange of mailbox and outbox costs one line each way, too.
+/// tells it ([`MailLane`]). So an exchange of mailbox and outbox costs one line each way, too.
 #[derive(Debug)]
-pub(super) struct Outbox {
+pub(super) struct OutboxWriter {
     line: Addr,
     taken_line: Addr,
     written: Cell<u64>,
 }
 
-impl Outbox {
+impl OutboxWriter {
     pub(super) fn new((line, taken_line): (Addr, Addr)) -> Self {
-        Outbox { line, taken_line, written: Cell::new(0) }
+        OutboxWriter { line, taken_line, written: Cell::new(0) }
     }
 
     /// Writes the entry; waits until the one before is gone. `newest` is the lane on which the last
     /// message came.
     #[inline]
-    pub(super) fn write<P: Port>(&self, port: &P, newest: &Lane, value: u32) {
+    pub(super) fn write<P: Port>(&self, port: &P, newest: &MailLane, value: u32) {
         let written = self.written.get();
         // A note may be late, and then the readers' own count decides.
         if written > 0 && newest.noted_taken(port) != written as u32 {

@@ -14,15 +14,15 @@ const SENDER_BITS: u32 = 10;
 /// took last and clears nothing, which saves a line's way back. (A reader that sleeps through
 /// exactly 2^22 signals of one sender, all of the same value, takes the last for the first.)
 #[derive(Debug)]
-pub(super) struct Register {
+pub(super) struct SignalLine {
     word: Addr,
     gathers: bool,
     taken: Cell<u64>,
 }
 
-impl Register {
+impl SignalLine {
     pub(super) fn new(word: Addr, gathers: bool) -> Self {
-        Register { word, gathers, taken: Cell::new(0) }
+        SignalLine { word, gathers, taken: Cell::new(0) }
     }
 
     /// Waits until it holds a bit, and takes all.
