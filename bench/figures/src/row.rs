@@ -39,6 +39,8 @@ impl FigureRow {
 
     /// The row as JSON.
     pub fn json(&self) -> serde_json::Value {
-        serde_json::json!({ "what": self.what, "got": self.got, "wanted": self.target, "met": self.met })
+        serde_json::json!({
+            "what": self.what, "got": self.got, "wanted": self.target, "met": self.met,
+        })
     }
 }

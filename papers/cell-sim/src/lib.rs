@@ -5,19 +5,26 @@
 //!
 //! | module | is |
 //! |---|---|
-//! | [`model`], [`parameters`] | a machine as its file states it; the list of its parameters, with units and ranges |
-//! | `spe`, `mfc`, `mailbox` | an SPE; its queue of commands, cut into lines; its mailboxes and signal registers |
+//! | [`model`] | a machine as its file states it |
+//! | [`parameters`] | the list of its parameters, with units and ranges |
+//! | `spe`, `mfc` | an SPE; its queue of commands, cut into lines |
+//! | `mailbox` | its mailboxes and signal registers |
 //! | `reservation` | the atomic units: reservations and conditional stores |
 //! | `interconnect`, `transaction` | the route of a bus transaction from its command to its end |
-//! | `command_bus`, `arbiter`, `ring` | the command network; the data arbiter of a chip; one of its data rings |
+//! | `command_bus` | the command network |
+//! | `arbiter`, `ring` | the data arbiter of a chip; one of its data rings |
 //! | `mic`, `bif` | a memory controller; the link between the chips |
 //! | `tokens` | the token manager, which can make commands to memory wait |
 //! | `event` | messages between components |
-//! | `world`, `request`, `memory` | a machine at work; the calls of its tasks; the bytes of its memories |
+//! | `world`, `request` | a machine at work; the calls of its tasks |
+//! | `memory` | the bytes of its memories |
 //! | [`session`] | the machine for programs in C, which come and go while it runs |
-//! | [`bed`], `port` | the [`Bed`](seatmap_data::port::channels::Bed) that runs programs; the machine as a task sees it |
-//! | [`mod@profile`], `routes` | topology and distances, as of any other machine; the rings as nodes and links |
-//! | [`counters`], [`trace`] | counts, as a PMU would have them; what happened when, for trace viewers |
+//! | [`bed`] | the [`Bed`](seatmap_data::port::channels::Bed) that runs programs |
+//! | `port` | the machine as a task sees it |
+//! | [`mod@profile`] | topology and distances, as of any other machine |
+//! | `routes` | the rings as nodes and links |
+//! | [`counters`] | counts, as a PMU would have them |
+//! | [`trace`] | what happened when, for trace viewers |
 //! | [`catalog`] | the models of the Cell that come with Seatmap |
 //! | [`workload`] | the programs that the published experiments measure |
 //! | [`os`] | what programs for local stores need of Linux on this computer |

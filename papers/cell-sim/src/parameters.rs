@@ -102,8 +102,8 @@ const FEW: RangeInclusive<f64> = 1.0..=1e4;
 /// Times and rates that need not be whole numbers.
 const FRACTION: RangeInclusive<f64> = 1e-3..=LARGEST;
 
-/// Declares [`CellBeFigures`], [`CellBeTiming`] and [`PARAMETERS`] from one list: `key => name: unit, range`
-/// below the parameter's doc.
+/// Declares [`CellBeFigures`], [`CellBeTiming`] and [`PARAMETERS`] from one list:
+/// `key => name: unit, range` below the parameter's doc.
 macro_rules! parameters {
     ($($(#[doc = $doc:literal])+ $name:ident $(=> $short:ident)?: $unit:ident, $range:expr;)+) => {
         /// Every figure of a Cell model with its source, as its file states it.
@@ -130,20 +130,31 @@ macro_rules! parameters {
 
         /// All parameters, in the order of [`CellBeFigures::all`].
         pub const PARAMETERS: &[CellBeParameter] =
-            &[$(CellBeParameter { name: stringify!($name), unit: ParameterUnit::$unit, range: $range },)+];
+            &[$(CellBeParameter {
+                name: stringify!($name),
+                unit: ParameterUnit::$unit,
+                range: $range,
+            },)+];
 
         /// A model's figures as whole numbers: core cycles, counts and bytes.
         #[derive(Clone, Debug, PartialEq)]
         pub(crate) struct CellBeTiming {
-            $($(#[doc = concat!("[`CellBeFigures::", stringify!($name), "`] as a whole number.")] pub $short: u64,)?)+
+            $($(
+                #[doc = concat!("[`CellBeFigures::", stringify!($name), "`] as a whole number.")]
+                pub $short: u64,
+            )?)+
         }
 
         impl CellBeTiming {
             /// Converts the figures of a model whose cores have this clock.
             pub fn new(figures: &CellBeFigures, frequency_ghz: f64) -> Self {
-                let bus = ParameterUnit::CoreCycles.whole(figures.bus_cycles.value, frequency_ghz, 1);
+                let bus_cycles = figures.bus_cycles.value;
+                let bus = ParameterUnit::CoreCycles.whole(bus_cycles, frequency_ghz, 1);
                 CellBeTiming {
-                    $($($short: ParameterUnit::$unit.whole(figures.$name.value, frequency_ghz, bus),)?)+
+                    $($(
+                        $short: ParameterUnit::$unit
+                            .whole(figures.$name.value, frequency_ghz, bus),
+                    )?)+
                 }
             }
         }

@@ -58,7 +58,8 @@ pub enum ControlError {
     },
     /// No server shows files there.
     #[error(
-        "{path}: no files are to be had there; 'seatmap-papers controller serve --export FOLDER' shows some"
+        "{path}: no files are to be had there; 'seatmap-papers controller serve --export FOLDER' \
+         shows some"
     )]
     NoFiles {
         /// The socket.

@@ -8,12 +8,19 @@
 //!
 //! | module | does |
 //! |---|---|
-//! | [`policy`], [`wants`], [`ticket`], [`usage`], [`queue`] | who gets which CPUs, and when: pure |
+//! | [`policy`], [`queue`] | who gets which CPUs, and when: pure |
+//! | [`wants`], [`ticket`] | the CPUs that a request wants; its place in the queue |
+//! | [`usage`] | the recent CPU time of each user |
 //! | [`request`], [`answer`], [`mod@line`] | the protocol: JSON, a line each |
-//! | [`peer`], `guests`, `door`, [`server`], [`scheduler`] | who may come in, and how many; sockets; the threads; the one that does everything |
+//! | [`peer`], `guests` | who may connect, and how many |
+//! | `door`, [`server`] | sockets; the threads |
+//! | [`scheduler`] | the one thread that takes requests, and makes and undoes cells |
 //! | [`gang`] | stopping a cell's threads, and letting them go on where they were |
-//! | [`ledger`], [`account`], [`inherited`], [`warden`], [`lock`] | what outlives a controller that is killed, and who winds it up |
-//! | [`channel`], [`file_proxy`], `input` | the door for programs without I/O rights; the process that reads and writes files for one |
+//! | [`ledger`], [`account`] | facts and CPU times on file that outlive a killed controller |
+//! | [`inherited`] | what a controller takes over from the one before it |
+//! | [`warden`], [`lock`] | undoes the cells of a dead controller; one controller at a time |
+//! | [`channel`], `input` | the door for programs without I/O rights; their standard input |
+//! | [`file_proxy`] | the process that reads and writes files for one of them |
 //! | [`client`], `watched`, [`error`] | the other end; what can go wrong |
 #![deny(missing_docs)]
 

@@ -11,7 +11,8 @@
 //! | [`image`], [`run`], [`callback`] | programs, runs, calls that the PPE answers |
 //! | [`mailbox`], [`event`], [`dma`] | messages and signals; events; transfers by the PPE |
 //! | [`info`], [`thread`] | how many SPEs there are; threads on a simulated Cell |
-//! | [`handle`], [`call`], [`types`] | pointers from C; the edge to C; the structures of the interface |
+//! | [`handle`], [`call`] | pointers from C; the edge to C |
+//! | [`types`] | the structures of the interface |
 #![deny(missing_docs)]
 #![expect(
     clippy::missing_safety_doc,

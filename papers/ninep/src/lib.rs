@@ -9,9 +9,11 @@
 //! | module | does |
 //! |---|---|
 //! | [`frame`], [`wire`] | messages as bytes, and bytes that are none |
-//! | [`request`], [`reply`] | the messages; [`qid`], [`attributes`], [`space`], [`entry`] are what they carry |
+//! | [`request`], [`reply`] | the messages |
+//! | [`qid`], [`attributes`], [`space`], [`entry`] | what they carry |
 //! | [`session`], [`server`] | answering one client: a folder, a console, nothing else |
-//! | `host`, `fids`, [`name`] | files of the host by descriptors and single names; the numbers that clients give them |
+//! | `host`, [`name`] | files of the host by descriptors; their single names |
+//! | `fids` | the numbers that clients give them |
 //! | [`refusal`] | why not |
 //! | [`client`] | the other end, for programs |
 //! | [`fence`] | taking a program its I/O rights |

@@ -120,7 +120,9 @@ macro_rules! structure {
 /// An enum of messages, each with its number.
 macro_rules! messages {
     ($(#[$about:meta])* $name:ident {
-        $($(#[$doc:meta])* $variant:ident = $number:literal { $($(#[$meaning:meta])* $field:ident: $kind:ty),* })*
+        $($(#[$doc:meta])* $variant:ident = $number:literal {
+            $($(#[$meaning:meta])* $field:ident: $kind:ty),*
+        })*
     }) => {
         $(#[$about])*
         #[derive(Clone, Debug, PartialEq, Eq)]
@@ -136,7 +138,9 @@ macro_rules! messages {
             pub fn parse(number: u8, body: &'a [u8]) -> Result<Self, $crate::wire::Malformed> {
                 let mut from = $crate::wire::Rest(body);
                 let message = match number {
-                    $($number => $name::$variant { $($field: $crate::wire::MessageField::take(&mut from)?),* },)*
+                    $($number => $name::$variant {
+                        $($field: $crate::wire::MessageField::take(&mut from)?),*
+                    },)*
                     other => return Err($crate::wire::Malformed::Unknown(other)),
                 };
                 if from.0.is_empty() { Ok(message) } else { Err($crate::wire::Malformed::Long) }
@@ -152,7 +156,9 @@ macro_rules! messages {
             pub fn frame(&self, tag: u16, out: &mut Vec<u8>) {
                 $crate::frame::begin(self.number(), tag, out);
                 match self {
-                    $($name::$variant { $($field),* } => { $($crate::wire::MessageField::put($field, out);)* })*
+                    $($name::$variant { $($field),* } => {
+                        $($crate::wire::MessageField::put($field, out);)*
+                    })*
                 }
                 $crate::frame::end(out);
             }

@@ -100,7 +100,9 @@ fn thread() -> usize {
         // SAFETY: the psABI keeps a thread's own address in the first word of its block, where `fs`
         // leads.
         unsafe {
-            std::arch::asm!("mov {}, fs:0", out(reg) own, options(nostack, readonly, preserves_flags))
+            std::arch::asm!(
+                "mov {}, fs:0", out(reg) own, options(nostack, readonly, preserves_flags)
+            )
         };
         own
     }

@@ -1,7 +1,7 @@
 //! Synergistic processing elements (SPEs) in software: the core of `libspe2`.
 //!
-//! A [`SpeContext`] is one SPE as a program sees it: a local store, mailboxes, signal registers and a
-//! transfer unit. A program is an ELF image that [`Image`] checks and loads into the store, with
+//! A [`SpeContext`] is one SPE as a program sees it: a local store, mailboxes, signal registers and
+//! a transfer unit. A program is an ELF image that [`Image`] checks and loads into the store, with
 //! its own copy of all variables and its stack at the store's end. [`SpeContext::run`] hands the
 //! context to a pinned thread and waits until the program stops; the next run resumes it there. SPU
 //! code reaches the core through one table of functions ([`hooks`]), so that another machine can

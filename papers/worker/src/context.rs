@@ -176,8 +176,8 @@ impl BorrowedWorker {
         }
     }
 
-    /// Whether the program has ended; [`BorrowedWorker::wait`] then returns at once. False where nothing
-    /// was started.
+    /// Whether the program has ended; [`BorrowedWorker::wait`] then returns at once. False where
+    /// nothing was started.
     #[must_use]
     pub fn has_ended(&self) -> bool {
         self.running.is_some_and(|number| self.seated().desk.is_done(number).is_some())

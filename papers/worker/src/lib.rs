@@ -4,8 +4,9 @@
 //! A program for accelerators creates a thread for each worker, waits until the kernel has made and
 //! placed it, and joins it at the end. Gupta et al. 2010 ("Cellule: lightweight execution
 //! environment for accelerator-based systems") answered the same calls without a thread and won up
-//! to 60 % on small work. Here a [`Runtime`] seats its workers once; a [`BorrowedWorker`] borrows one,
-//! loads a [`WorkerProgram`] and runs it as often as it likes for two cache-line transfers each.
+//! to 60 % on small work. Here a [`Runtime`] seats its workers once; a [`BorrowedWorker`] borrows
+//! one, loads a [`WorkerProgram`] and runs it as often as it likes for two cache-line transfers
+//! each.
 //!
 //! ```
 //! use seatmap_worker::{Inside, WorkerOptions, Runtime};
@@ -28,10 +29,13 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`runtime`], `pool`, [`context`], [`inside`], [`program`] | the workers; a borrowed one, from outside and from within; what it runs |
-//! | [`thread`] | the same calls, each run answered by a thread of its own: what the workers are held against |
-//! | [`store`] | its local store: large pages where they can be had, locked, scrubbed between owners |
-//! | [`mailbox`], [`signal`], [`bell`] | messages over one cache line each; how a reader that has slept is woken |
+//! | [`runtime`], `pool` | the workers; those that are not lent out |
+//! | [`context`], [`inside`] | a borrowed worker, from outside and from within |
+//! | [`program`] | what a worker runs |
+//! | [`thread`] | the same calls, each run by a thread of its own: for comparison |
+//! | [`store`] | its local store: large pages if possible, locked, scrubbed between owners |
+//! | [`mailbox`], [`signal`] | messages over one cache line each |
+//! | [`bell`] | how a reader that has slept is woken |
 //! | [`options`], [`error`] | sizes and policies; what goes wrong |
 //! | [`poller`] | queues served in proportion to weights |
 #![deny(missing_docs)]

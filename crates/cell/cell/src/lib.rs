@@ -7,11 +7,16 @@
 //!
 //! | module | does |
 //! |---|---|
-//! | [`change`], [`settings`], `permitted`, [`settings_lock`] | changes, and to what they may be; one program at a time makes them |
-//! | [`journal`], [`undo`], [`fault`] | changes are written down before they are made; undoing them; dying on purpose |
+//! | [`change`], [`settings`], `permitted` | changes, and the values that settings may take |
+//! | [`settings_lock`] | one program at a time makes changes |
+//! | [`journal`], [`undo`] | writes changes down before they are made; undoes them |
+//! | [`fault`] | sudden death on purpose, for tests |
 //! | [`site`] | the host while it is being changed for one cell |
-//! | [`backend`], [`partition`], [`hygiene`] | the ways to close a cell, and what else is kept away |
-//! | [`host`], [`run_folder`], [`record`], [`name`], [`claim`] | what is remembered of cells, once more where no folder is needed; taking over what somebody left unfinished |
+//! | [`backend`], [`partition`] | the ways to close a cell |
+//! | [`hygiene`] | keeps other work away: interrupts, kernel work, timers |
+//! | [`host`], [`run_folder`] | this computer as cells see it; the folder of journals and records |
+//! | [`record`], [`name`] | the record of a cell; its name |
+//! | [`claim`] | a second record, for when the folder is lost; takes over unfinished work |
 //! | [`mod@standing`] | the cells that stand, for those who only look |
 //! | `orphan` | what is put back where nothing is remembered |
 //! | [`mod@create`], [`mod@destroy`], [`mod@renew`], [`mod@verify`] | the verbs |

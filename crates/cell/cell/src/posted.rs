@@ -2,7 +2,7 @@
 //!
 //! | byte to the guardian | means | answer |
 //! |---|---|---|
-//! | `m` | take the memory that the record asks for, and write into the record where it is | `+`, or `-` where it cannot be had |
+//! | `m` | take the record's memory, and write its place into the record | `+`, or `-` on failure |
 //! | `d` | all is well | none |
 //! | `o` | all is well but for masks that lack CPUs, one a line to the end | none |
 

@@ -9,14 +9,16 @@
 //! |---|---|
 //! | [`running`], [`program`] | the program that runs: its name and command line; its `main` |
 //! | [`error`] | a failure, whose it is, and the exit code |
-//! | [`output`], [`outputs`], [`printable`], [`stdio`] | stdout and files that are whole or not there; no text that commands a terminal |
-//! | [`input`], [`pattern_input`], [`plan_input`] | the machine, pattern or plan that a name or a file stands for |
+//! | [`output`], [`outputs`] | results on stdout, or in files that are whole or do not exist |
+//! | [`printable`], [`stdio`] | text without terminal commands; streams closed at the start |
+//! | [`input`], [`pattern_input`], [`plan_input`] | a machine, pattern or plan by name or file |
 //! | [`baseline_input`] | good states of units from files and folders |
 //! | [`values`], [`time`] | values as they are typed: CPUs, sizes, times |
 //! | [`new_cell`] | the wishes for a new cell |
 //! | [`misread`] | a mistake in a command line, in one sentence |
 //! | [`living`] | the programs, units and groups that are there now, for completions |
-//! | [`shell`], [`completion`], [`manual`] | the verbs for shells: completions and manual pages; a short `-h` |
+//! | [`shell`], [`completion`] | the verbs for shells; completions |
+//! | [`manual`] | manual pages, and a short `-h` |
 //! | [`guide`] | examples, exit codes, files and variables of each verb, for help and the manual |
 //! | [`bar`], [`waiting`], [`interrupt`] | progress, and Ctrl-C |
 //! | [`view`] | the colours and columns of the terminal |

@@ -1,14 +1,15 @@
 //! Profiles drawn: terminal, SVG, one-file HTML.
 //!
-//! Pure functions from a [`seatmap_data::machine::Profile`] to text. Nothing here measures, reads a file
-//! or asks the terminal anything; the command line decides on width, colour and where the text
+//! Pure functions from a [`seatmap_data::machine::Profile`] to text. Nothing here measures, reads a
+//! file or asks the terminal anything; the command line decides on width, colour and where the text
 //! goes.
 //!
 //! | module | draws |
 //! |---|---|
 //! | [`terminal`] | heatmaps of half blocks or plain digits, and everything `seatmap show` prints |
 //! | [`live`] | a matrix that is still being measured |
-//! | [`pattern`], [`placement`], [`remarks`] | who talks to whom, who sits where, what that gains, and what is to know of it |
+//! | [`pattern`], [`placement`] | who talks to whom; who sits where, and what that gains |
+//! | [`remarks`] | remarks on a placement, in words |
 //! | [`advise`] | what to do with one program, on one screen |
 //! | [`doctor`] | what disturbs programs on this computer |
 //! | [`duration`] | times in sentences and tables |
@@ -24,7 +25,7 @@
 //! | [`mod@bench`], [`tune`], [`auto`] | commands and seats compared by running them |
 //! | [`gate`], [`history`] | two versions of a program over several benchmarks, and over time |
 //! | [`under_way`] | what these tell while they go on |
-//! | [`noise`], [`twin`] | time that the system took; how well a fitted model agrees with its profile |
+//! | [`noise`], [`twin`] | time that the system took; how well a model agrees with its profile |
 //! | [`svg`] | heatmaps of profiles and patterns for papers and slides |
 //! | [`html`] | one self-contained page, and the frame that other pages share |
 //!

@@ -1,8 +1,8 @@
 //! A matrix that is still being measured.
 //!
 //! The command line redraws the picture in place on stderr: it prints a frame, moves the cursor up
-//! by [`LiveMatrix::lines`] and prints the next. So every frame of one matrix has the same number of
-//! lines, none longer than the terminal is wide.
+//! by [`LiveMatrix::lines`] and prints the next. So every frame of one matrix has the same number
+//! of lines, none longer than the terminal is wide.
 
 use crate::terminal::{DrawOptions, draw};
 use crate::{Digits, Grid};

@@ -115,9 +115,12 @@ fn matrix(pattern: &Pattern, width: usize) -> String {
 
 fn caption(traffic: &TrafficMatrix) -> String {
     let block = traffic.block;
-    let shared =
-        // Plural: a square of several pairs.
-        if block > 1 { format!("Each cell stands for {block} x {block} pairs of tasks.\n") } else { String::new() };
+    // Plural: a square of several pairs.
+    let shared = if block > 1 {
+        format!("Each cell stands for {block} x {block} pairs of tasks.\n")
+    } else {
+        String::new()
+    };
     let most = if traffic.most > 0.0 {
         format!("; '@' is {}", counted(traffic.most, "byte"))
     } else {

@@ -249,10 +249,14 @@ fn advice(tuned: &Tuned, verdict: &TuneVerdict) -> Option<String> {
     match &tuned.candidates[verdict.winner].seats {
         CandidateSeats::Free => None,
         CandidateSeats::Within(list) => Some(format!("To get this: taskset -c {list} COMMAND")),
-        CandidateSeats::Order(list) => Some(format!("To get this: seatmap run --cpus {list} -- COMMAND")),
-        CandidateSeats::Placement(_) => {
-            Some("To get this: seatmap run --plan PLAN -- COMMAND, with the plan of -o PLAN".to_owned())
+        CandidateSeats::Order(list) => {
+            Some(format!("To get this: seatmap run --cpus {list} -- COMMAND"))
         }
+        CandidateSeats::Placement(_) => Some(
+            "To get this: seatmap run --plan PLAN -- COMMAND, with the plan of \
+             -o PLAN"
+                .to_owned(),
+        ),
         CandidateSeats::Kernel(setting) => {
             let state = if setting.on { "on" } else { "off" };
             Some(format!(

@@ -266,7 +266,7 @@ mod wide {
     }
 
     exchanges! {
-        AtomicU128 u128 16 __tsan_atomic128_compare_exchange_strong __tsan_atomic128_compare_exchange_weak
-            __tsan_atomic128_compare_exchange_val
+        AtomicU128 u128 16 __tsan_atomic128_compare_exchange_strong
+            __tsan_atomic128_compare_exchange_weak __tsan_atomic128_compare_exchange_val
     }
 }

@@ -7,7 +7,7 @@
 //!
 //! | module | does |
 //! |---|---|
-//! | `accesses`, `atomics`, `ranges` | the functions that compilers call: plain accesses, atomics, ranges of memory |
+//! | `accesses`, `atomics`, `ranges` | the functions that compilers call, by the kind of access |
 //! | `shadow` | the state of each cache line: its owner, sharers, and the bytes last written |
 //! | `hot` | the lines that pass most often |
 //! | `tasks`, `local` | the threads and their counts; a thread's pointer to its own |

@@ -15,7 +15,8 @@
 //! | [`Blame`] | whether an error is the fault of the input or of the work |
 //! | [`parser_sentence`] | a parser's message in words about the file |
 //! | [`json_problem`] | the mistake of one line of JSON |
-//! | [`printed_number`], [`rounded_ns`] | a number as programs print it; a time as documents keep it |
+//! | [`printed_number`] | a number as programs print it |
+//! | [`rounded_ns`] | a time as documents keep it |
 //! | [`decimal_number`], [`whole_number`] | a number of a file, in digits and nothing else |
 //! | [`content_hash`] | whether two values of one type are the same, in 16 digits |
 //! | [`packed`] | what a packed file is, and the way to unpack it |

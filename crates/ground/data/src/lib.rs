@@ -2,8 +2,8 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`document`] | Seatmap's own JSON documents, read and written in one way; text made visible, files replaced whole |
-//! | [`invariant`] | Conditions that must hold inside Seatmap, checked where state changes, with a message that a bug report can carry |
+//! | [`document`] | Seatmap's own JSON documents; text made visible, files replaced whole |
+//! | [`invariant`] | Conditions that must hold inside Seatmap, with messages for bug reports |
 //! | [`machine`] | Pure data about machines: topology, core distances, profiles, their files |
 //! | [`pattern`] | Communication graphs: who sends how much to whom |
 //! | [`plan`] | Placements on file, and the files of other tools that seat threads |

@@ -12,11 +12,12 @@
 //! | [`seat_speed`] | how fast each PU works, relative to the fastest |
 //! | [`wakeups`] | what it costs to wake a thread that sleeps |
 //! | [`square`], [`nanoseconds`] | square matrices, on file as rows; lists of times on file |
-//! | [`core_distance`], [`status`], [`home_model`], [`loaded`] | what was measured, and how far a pair can be trusted |
-//! | [`origin`], [`environment`], [`clock`] | where a profile comes from, and how far it can be trusted |
+//! | [`core_distance`], [`home_model`], [`loaded`] | what was measured |
+//! | [`status`] | how far a pair can be trusted |
+//! | [`origin`], [`environment`], [`clock`] | the source of a profile, and how far to trust it |
 //! | [`profile`] | all of it together: `seatmap-profile/1` |
 //! | [`shared`] | a profile without anything that names a person or a host |
-//! | [`description`], [`catalog`] | machines written by hand in TOML, and those that come with Seatmap |
+//! | [`description`], [`catalog`] | machines written by hand in TOML; those that Seatmap brings |
 //! | [`import`], [`export`] | other tools' files |
 //!
 //! Words and units follow the design: a *PU* is a hardware thread named by its OS index; a *core

@@ -7,7 +7,8 @@
 //! | module | holds |
 //! |---|---|
 //! | [`plan`] | a placement with its provenance: `seatmap-plan/1` |
-//! | [`objective`], [`baselines`], [`channel`] | what it is judged by, what others cost, which lines to use |
+//! | [`objective`], [`baselines`] | what it is judged by; what other placements cost |
+//! | [`channel`] | which lines to use |
 //! | [`agreement`] | whether a cheaper objective would have done |
 //! | [`effect`] | how much it could change the program |
 //! | [`local_rank`] | which of several starts of one command this is: the rank on this node |

@@ -7,10 +7,10 @@
 //! | item | is |
 //! |---|---|
 //! | [`Addr`] | a 64-bit word of the memory that the tasks share; eight of them make a cache line |
-//! | [`Port`] | load, store, fetch-and-op, compare-exchange, wait-until-changed; a clock; computing |
+//! | [`Port`] | load, store, fetch-and-op, compare-exchange, wait-until-changed; clock; computing |
 //! | [`Workload`] | a program of several tasks, generic over `Port` |
 //! | [`Testbed`] | a machine that runs a workload under a placement |
-//! | [`channels`] | mailboxes, signals, bulk transfers, atomics: what the Cell has instead of coherent lines |
+//! | [`channels`] | mailboxes, signals, bulk transfers, atomics: the Cell's ways to communicate |
 //! | [`message`] | an entry of a mailbox over cache lines: a message with its number |
 //! | [`Barrier`] | a rendezvous, built on the port alone and so the same on every machine |
 //! | [`overlap()`] | whether tasks that were timed side by side were at work at the same time |

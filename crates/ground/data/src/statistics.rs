@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`median`], [`quantile`], [`mad`] | order statistics |
 //! | [`summarise`] | the summary of one pair's batches, with a bootstrap interval of the median |
-//! | [`signed_rank`] | the shift of paired differences with an honest interval, and what a computer cannot tell apart |
+//! | [`signed_rank`] | the shift of paired differences, its interval, and the detection limit |
 //! | [`dependence`] | how much less a series says than as many independent values |
 //! | [`mod@change_points`] | the places at which a series changes |
 //! | [`friedman`] | the things that are worse than the best, by their ranks in blocks |

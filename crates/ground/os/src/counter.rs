@@ -40,8 +40,8 @@ const NAMED: [(&str, u32, u64); 17] = [
     ("major-faults", SOFTWARE, 6),
 ];
 
-/// An event that can be counted: one of [`CounterEvent::names`], or `r` and a hexadecimal number for the
-/// processor's own.
+/// An event that can be counted: one of [`CounterEvent::names`], or `r` and a hexadecimal number
+/// for the processor's own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CounterEvent {
     name: String,

@@ -7,8 +7,9 @@
 //! | cause | shown by |
 //! |---|---|
 //! | `isolcpus=` at boot | `/sys/devices/system/cpu/isolated` |
-//! | an isolated partition of cgroup version 2 | `cpuset.cpus.isolated` of the root group since Linux 6.8; before, each group's `cpuset.cpus.partition` |
-//! | cpusets of version 1 without balancing | `cpuset.sched_load_balance`, of the root group and of all below |
+//! | an isolated partition of cgroup v2 | `cpuset.cpus.isolated` of the root group (Linux 6.8) |
+//! | | before Linux 6.8, `cpuset.cpus.partition` of each group |
+//! | v1 cpusets without balancing | `cpuset.sched_load_balance` of the root group and all below |
 //! | any of these, seen from a container | `/proc/schedstat`, which lists the domains of each CPU |
 
 use crate::layout::{self, CpusetMounts};

@@ -2,7 +2,7 @@
 //!
 //! | module | gives |
 //! |---|---|
-//! | [`cpu_list`], [`cpu_set`] | CPUs as a person types them, in order; CPUs as a set of any length |
+//! | [`cpu_list`], [`cpu_set`] | CPUs as a person types them, in order; a set of CPUs, any length |
 //! | [`affinity`], [`forgotten`] | pinning, verified; masks with offline CPUs, or without |
 //! | [`owed`], [`kept_masks`] | masks that are given once more when CPUs come that they lack |
 //! | [`heirs`] | who inherited a seat that was given for a time |
@@ -13,13 +13,14 @@
 //! | [`waiting`] | what a thread waits for in the kernel |
 //! | [`proc_mount`] | whether `/proc` is there, and of this PID namespace |
 //! | [`proc_folder`] | `/proc` held open, for looks at thousands of threads |
-//! | [`sched`], [`numa_maps`] | how the scheduler treats a thread; where the memory of a process is |
+//! | [`sched`], [`numa_maps`] | how a thread is scheduled; where the memory of a process is |
 //! | [`priority`] | how much of a contested CPU a thread gets, and what decides between two |
 //! | [`interpreter`], [`elf`] | the file that a program needs to start; the parts of its own |
 //! | [`traced`] | facts about a thread that a tracer asks for |
 //! | [`listener`] | system calls of a program that another process answers |
 //! | [`layout`], [`group`] | where control groups are mounted, and their members |
-//! | [`hierarchy`], [`quota`], [`brake`] | the limits that control groups set for a process; those on its CPU time; settings that hold it back |
+//! | [`hierarchy`] | the limits that control groups set for a process |
+//! | [`quota`], [`brake`] | limits on its CPU time; other settings that hold it back |
 //! | [`irq`], [`interrupts`] | interrupts: where they may go, where they go, and how many came |
 //! | [`cpu_time`], [`kernel`] | what each CPU did; the scheduler and its settings |
 //! | [`isolated`] | the CPUs among which the scheduler does not divide load |
@@ -30,16 +31,18 @@
 //! | `perf_event` | the call by which counts, records, watches and probes begin |
 //! | [`tracefs`], [`records`] | the kernel's tracepoints; records of one |
 //! | [`devices`] | accelerators and network cards, and the NUMA node of each |
-//! | [`mounts`], [`visibility`], [`rights`] | what is mounted; which processes this user is shown; what root may not |
-//! | [`attribute`], [`memory`] | notes on files that the kernel keeps for us; how much memory is free |
-//! | [`mempolicy`], [`pages`] | NUMA policies of threads; the nodes on which a process's pages are |
+//! | [`mounts`], [`visibility`] | what is mounted; which processes the kernel shows to this user |
+//! | [`rights`] | what root may not do |
+//! | [`attribute`], [`memory`] | notes on files that the kernel keeps; how much memory is free |
+//! | [`mempolicy`], [`pages`] | NUMA policies of threads; the nodes of a process's pages |
 //! | [`root`] | the files of `/proc` and `/sys` below a root that tests can set |
 //! | `control_file` | the kernel's own files, opened to be written |
 //! | [`rps`] | the CPUs to which network cards hand received packets on |
-//! | [`net`], [`tcp`] | the addresses of this computer, a wait for connections; facts of the kernel about one of TCP |
+//! | [`net`] | the addresses of this computer; a wait for connections |
+//! | [`tcp`] | what the kernel knows about one TCP connection |
 //! | [`small`] | small files of the kernel, and the numbers in them |
 //! | [`ready`], [`terminal`] | waits for open files; whether the terminal is still there |
-//! | [`trusted`], [`whole_file`] | files that no other user can change; files that are replaced whole |
+//! | [`trusted`], [`whole_file`] | files that no other user can change; files replaced whole |
 //! | [`named_file`] | files that a user names, read up to a bound |
 //! | [`shell`], [`visible`] | words of printed commands, quoted; hidden characters made visible |
 //! | [`ending`] | how a process ended, in words, and how to end alike |
@@ -50,7 +53,8 @@
 //! | [`published`] | text that a living process shows to others |
 //! | [`host_names`] | the short and the long name of a computer |
 //! | [`state`] | the folder where Seatmap remembers things between runs |
-//! | [`boot`], [`steal`], [`claim`] | this boot; stolen CPU time; one measurement of this computer at a time |
+//! | [`boot`], [`steal`] | this boot; stolen CPU time |
+//! | [`claim`] | one measurement of this computer at a time |
 //! | [`lease`] | CPUs on which runs have seated threads, known to all runs |
 //!
 //! It is small and pure Rust, so that libraries which only pin a thread can afford it, and stands

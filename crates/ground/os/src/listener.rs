@@ -1,11 +1,12 @@
 //! System calls of a program that another process answers (seccomp_unotify(2)).
 //!
 //! The program's process puts up a [`CallFilter`] before it becomes the program, and hands the
-//! [`CallListener`] to the process that answers. The kernel holds each trapped call until the answer
-//! comes, and all other calls go on at the cost of the filter alone.
+//! [`CallListener`] to the process that answers. The kernel holds each trapped call until the
+//! answer comes, and all other calls go on at the cost of the filter alone.
 //!
 //! A thread may end while it waits, and another may get its number. So its memory is opened first,
-//! and [`CallListener::holds`] is asked afterwards: an open file of memory stays that of its process.
+//! and [`CallListener::holds`] is asked afterwards: an open file of memory stays that of its
+//! process.
 
 use crate::Tid;
 use std::fs::{File, OpenOptions};

@@ -4,9 +4,9 @@
 //! if both have come to share a CPU: the kernel then gives each of them milliseconds in turn, where
 //! a wait takes nanoseconds. That happens when a CPU is taken away (a cpuset shrinks, the CPU goes
 //! offline): the kernel moves the threads that were pinned to it. So all threads of a run share a
-//! [`Partners`]. Each one takes a [`PartnerThread`] there, and calls [`PartnerThread::check`] about every thousand
-//! looks of a wait, which costs nothing that can be measured. The first thread that is lost says
-//! why, and the waits of all others end with [`Gone`].
+//! [`Partners`]. Each one takes a [`PartnerThread`] there, and calls [`PartnerThread::check`] about
+//! every thousand looks of a wait, which costs nothing that can be measured. The first thread that
+//! is lost says why, and the waits of all others end with [`Gone`].
 //!
 //! ```
 //! use seatmap_os::partners::Partners;

@@ -11,13 +11,15 @@
 //! | what is read | judged by |
 //! |---|---|
 //! | meeting files and secret files of ranks | [`read_secret`]: also readable for nobody else |
-//! | the profile that is remembered of this host, the run folder of cells, journals of cells, locks | [`TrustedFolder`]: the folders above, too |
-//! | journals of `measure`, `rank` and `tune`, from which `--resume` goes on | [`open`], [`read_own`] |
+//! | the remembered profile of this host, and locks | [`TrustedFolder`]: the folders above, too |
+//! | the run folder of cells, and their journals | [`TrustedFolder`]: the folders above, too |
+//! | journals of `measure`, `rank` and `tune`, for `--resume` | [`open`], [`read_own`] |
 //! | plans that `services race` tries: their metrics are lines for the shell | [`read_own`] |
 //! | the folder in which the ranks of a job leave their traces | [`private_folder`] |
 //! | a folder that other programs are shown | [`reach`]: the way to it |
 //! | orders of other ranks | the handshake and the tags of `seatmap-cluster` |
-//! | a plan, pattern, profile, machine, cluster, baseline or recording that the user named | not judged: figures and seats, and no program or command |
+//! | a plan, pattern, profile, machine or cluster that the user named | not judged: no commands |
+//! | a baseline or recording that the user named | not judged: no commands |
 //!
 //! Writing follows another rule, in [`whole_file`](crate::whole_file): a link is followed only if
 //! root or this user made it, and nothing that another user put into a shared folder is written.

@@ -3,9 +3,10 @@
 //!
 //! | module | gives |
 //! |---|---|
-//! | [`topology`] | the PUs and what they share, from sysfs: of this computer, or of one whose files were gathered |
+//! | [`topology`] | the PUs and what they share, from this computer's sysfs or gathered files |
 //! | [`clock`] | the time-stamp counter where it can be trusted, its frequency and its step |
-//! | [`arena`], [`port`], [`crew`], [`testbed`] | shared lines, plain loads and stores on them, one pinned thread a PU, and all of it as a `Testbed` |
+//! | [`arena`], [`port`] | shared lines; plain loads and stores on them |
+//! | [`crew`], [`testbed`] | one pinned thread for each PU; all of it as a `Testbed` |
 //! | [`bed`] | the same for programs over channels |
 //! | [`together`] | threads that begin at one value of the clock and end with the last |
 //! | [`work`] | a fixed piece of work, timed on CPUs of one's choice |

@@ -3,11 +3,11 @@
 //!
 //! | workload | is |
 //! |---|---|
-//! | [`PingPong`] | one cache line back and forth between two tasks, for any number of pairs at once: core distance |
+//! | [`PingPong`] | one cache line back and forth in any number of pairs: core distance |
 //! | [`LineByLine`] | the same over one line after the other: which home each has |
-//! | [`Handoffs`] | messages along a pattern over spin-locked channels: what a coherent machine makes of traffic |
+//! | [`Handoffs`] | messages along a pattern over spin-locked channels: traffic of lines |
 //! | [`mod@mandelbrot`] | coordinators and workers that render images point by point |
-//! | [`ProducerConsumer`] | values through a spin-locked channel of one: what placing a pair well is worth |
+//! | [`ProducerConsumer`] | values through a spin-locked channel of one: the gain of a good pair |
 //! | [`elapsed_ticks`], [`handoffs_ns`] | how long a program took |
 //! | [`Touch`] | one task writes into pages, so that the kernel puts them on its node |
 

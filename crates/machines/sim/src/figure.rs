@@ -41,7 +41,9 @@ macro_rules! figures {
 
         impl CoherentFigures {
             /// Each figure with its key.
-            pub fn all(&self) -> impl Iterator<Item = (&'static str, &$crate::figure::ModelFigure)> {
+            pub fn all(
+                &self,
+            ) -> impl Iterator<Item = (&'static str, &$crate::figure::ModelFigure)> {
                 [$((stringify!($name), &self.$name),)+].into_iter()
             }
         }

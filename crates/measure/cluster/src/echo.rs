@@ -7,7 +7,7 @@
 //! | order | numbers | what is done |
 //! |---|---|---|
 //! | `E` | size, count | that many messages of that size come, and each is sent back |
-//! | `U` | size, count | that many messages come, and an answer of one byte goes back after the last |
+//! | `U` | size, count | that many messages come, and one byte is sent back after the last |
 //! | `D` | size, count | that many messages go back |
 //! | `T` | | the answer is the clock, in nanoseconds since 1970, as eight bytes |
 //! | `S` | | the answer is this end's account of itself, as a message |

@@ -99,7 +99,11 @@ impl Rank {
     /// The rank by the first launcher whose variable is set. `variable` looks one up.
     ///
     /// ```
-    /// let set = |name: &str| match name { "RANK" => Some("3".into()), "WORLD_SIZE" => Some("8".into()), _ => None };
+    /// let set = |name: &str| match name {
+    ///     "RANK" => Some("3".into()),
+    ///     "WORLD_SIZE" => Some("8".into()),
+    ///     _ => None,
+    /// };
     /// let rank = seatmap_cluster::Rank::find(set).unwrap();
     /// assert_eq!((rank.rank, rank.size), (3, 8));
     /// ```

@@ -9,7 +9,7 @@
 //!
 //! | module | is |
 //! |---|---|
-//! | [`launcher`] | the rank of this process and the number of ranks, as the launcher's variables say |
+//! | [`launcher`] | the rank of this process and the number of ranks, by the launcher's variables |
 //! | [`secret`] | the shared secret, and the proofs that a peer knows it |
 //! | [`meeting`] | where ranks find rank 0: a file that all see, or an address |
 //! | [`measure`] | the parallel program itself |
@@ -23,7 +23,8 @@
 //! | [`names`] | names of nodes in little room |
 //! | [`table`] | the round trips of all pairs as CSV |
 //! | [`topology`] | the groups as Slurm's description of the network |
-//! | [`ranks`], [`ranks_here`] | the cluster as places for the ranks of a job; the seats of those on this computer |
+//! | [`ranks`] | the cluster as places for the ranks of a job |
+//! | [`ranks_here`] | the seats of the ranks on this computer |
 //!
 //! It launches nothing, and needs no MPI unless it is to measure that. Every message is
 //! authenticated, and none is encrypted: they carry no more than figures. No program and no command

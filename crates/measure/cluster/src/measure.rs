@@ -125,12 +125,12 @@ impl Blame for ClusterMeasureError {
 }
 
 /// Runs this rank. Rank 0 returns the result, the others nothing. Every second, and before anything
-/// is done through MPI, `keep` gets the result so far, so that [`ClusterOptions::earlier`] can go on with
-/// it: a launcher may end the whole job.
+/// is done through MPI, `keep` gets the result so far, so that [`ClusterOptions::earlier`] can go
+/// on with it: a launcher may end the whole job.
 ///
 /// # Errors
-/// [`ClusterMeasureError`]. Nodes that went away while pairs were measured are not among them: they stand
-/// in [`Cluster::missing`].
+/// [`ClusterMeasureError`]. Nodes that went away while pairs were measured are not among them: they
+/// stand in [`Cluster::missing`].
 pub fn run(
     rank: &Rank,
     own: Own,

@@ -134,8 +134,8 @@ impl RankConnection {
         self.write_payload(&frame)
     }
 
-    /// The bytes that [`RankConnection::send_frame`] would send, so that their tag is made before a clock
-    /// is read. They are the next that has to be sent.
+    /// The bytes that [`RankConnection::send_frame`] would send, so that their tag is made before a
+    /// clock is read. They are the next that has to be sent.
     pub(crate) fn sealed_frame(&mut self, bytes: &[u8]) -> Vec<u8> {
         let tag = self.seals.sending.next_tag(&[bytes]);
         [bytes, &tag].concat()

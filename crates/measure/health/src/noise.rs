@@ -24,7 +24,9 @@
 //! use seatmap_health::noise::NoiseOptions;
 //! use std::ops::ControlFlow;
 //!
-//! let report = seatmap_health::noise::measure(&[1], &NoiseOptions::default(), &mut |_| ControlFlow::Continue(()))?;
+//! let report = seatmap_health::noise::measure(&[1], &NoiseOptions::default(), &mut |_| {
+//!     ControlFlow::Continue(())
+//! })?;
 //! println!("{:.2} % stolen", report.cpus[0].stolen_percent);
 //! # Ok::<(), seatmap_health::noise::Error>(())
 //! ```

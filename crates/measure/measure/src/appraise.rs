@@ -8,7 +8,8 @@
 //! |---|---|
 //! | [`request`] | the request, and its appraisal: a plan, remarks, the comparison |
 //! | [`rehearsal`] | the pattern's messages on a model: the judge of placements |
-//! | [`links`], [`ways`], [`nested`] | the links of a machine and their loads: of its fabric, or of groups inside groups |
+//! | [`links`], [`ways`] | the links of a machine and their loads |
+//! | [`nested`] | the PUs inside cores, caches, dies, nodes and packages |
 //! | [`drawn`] | a placement as it is drawn beside another |
 //! | [`qap`] | two matrices of QAPLIB instead of a machine and a pattern |
 

@@ -7,17 +7,20 @@
 //! | module | does |
 //! |---|---|
 //! | [`measurement`], [`source`] | a measurement as it is meant, from the machine to the profile |
-//! | [`probe`], [`testbed_probe`], [`replay`], [`synthetic`] | sources of round trips: a testbed, a profile, a mesh made of published address hashes |
+//! | [`probe`], [`testbed_probe`] | sources of round trips; a testbed as one |
+//! | [`replay`], [`synthetic`] | a profile as one; a mesh with published address hashes as one |
 //! | [`plan`], [`schedule`] | how much to measure, and in which order |
 //! | [`matrix`], [`samples`], [`journal`] | every pair, pass by pass, kept on file as it comes |
-//! | [`screen`], [`regimes`], [`assemble`] | which batches can be trusted; pairs that drift or flip; the matrices of a profile, with medians and their intervals |
-//! | [`fit`], [`homes`], [`home_scan`], [`busy_scan`] | groups of PUs, d = B + a_i + a_j, and lines sorted by home |
+//! | [`screen`], [`regimes`] | which batches can be trusted; pairs that drift or flip |
+//! | [`assemble`] | the matrices of a profile: medians and their intervals |
+//! | [`fit`], [`homes`] | groups of PUs, d = B + a_i + a_j; lines sorted by home |
+//! | [`home_scan`], [`busy_scan`] | candidate lines from a few hubs; while all PUs communicate |
 //! | [`load`], [`interference`] | many pairs at once |
 //! | [`speed`] | how fast each PU works, alone and together |
 //! | [`wakeups`] | what threads that sleep pay, on one CPU and across |
 //! | [`survey`], [`error`] | all of it in one go; why it ended |
-//! | [`past`] | the change since the measurement of this host that is remembered, and the next one to remember |
-//! | [`classes`], [`findings`], [`change`] | a profile summarised for people, and compared with an earlier one |
+//! | [`past`] | the change since this host's remembered measurement; the next one to remember |
+//! | [`classes`], [`findings`], [`change`] | a profile in short, and compared with an earlier one |
 //! | [`comparison`] | two machines compared, class by class |
 #![deny(missing_docs)]
 

@@ -18,7 +18,8 @@ pub enum PlaceError {
     UnknownDistance(u32, u32),
     /// A distance that no machine has.
     #[error(
-        "PUs {} and {} are {ns} ns apart; a distance is 0 to {MAX_ROUND_TRIP_NS:e} ns", pus[0], pus[1]
+        "PUs {} and {} are {ns} ns apart; a distance is 0 to {MAX_ROUND_TRIP_NS:e} ns",
+        pus[0], pus[1]
     )]
     NoDistance {
         /// The two PUs.

@@ -1,9 +1,9 @@
 //! Where threads should sit: objectives, bounds and searches.
 //!
-//! A [`PlaceRequest`] brings a machine's profile and a pattern together. Its [`PlacementResult`] is a
-//! placement, always together with the costs of the usual placements and with a lower bound on the
-//! cost of any placement. The core is a quadratic assignment problem on measured distances: trees
-//! of caches lose on them, and searches from random starts lose on rings and stencils, so a
+//! A [`PlaceRequest`] brings a machine's profile and a pattern together. Its [`PlacementResult`] is
+//! a placement, always together with the costs of the usual placements and with a lower bound on
+//! the cost of any placement. The core is a quadratic assignment problem on measured distances:
+//! trees of caches lose on them, and searches from random starts lose on rings and stencils, so a
 //! portfolio of starts is refined side by side.
 //!
 //! ```
@@ -20,19 +20,24 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`request`], [`place`], [`answer`], [`error`] | the request, how a placement is found, the answer, or why there is none |
-//! | [`problem`], [`traffic`], [`zones`], [`pus`] | the same without names: slots, weights, constraints |
+//! | [`request`], [`place`] | the request; how a placement is found |
+//! | [`answer`], [`error`] | the answer, or why there is none |
+//! | [`problem`], [`traffic`] | the same without names: slots, weights |
+//! | [`zones`], [`pus`] | the same without names: constraints, PUs |
 //! | [`seed`] | starts: bisection, greedy growth, spectral, RCM; cuts level by level |
 //! | [`slot_groups`] | groups within groups, without a table of distances |
 //! | [`anneal`] | swaps on them at falling temperatures |
 //! | [`search`] | engines with O(1) changes, iterated local search, tabu search |
-//! | [`portfolio`], [`multilevel`], `cycles`, [`exact`], [`congestion`], [`solve`] | methods that use them |
+//! | [`portfolio`], [`multilevel`], `cycles` | methods that use them |
+//! | [`exact`], [`congestion`], [`solve`] | exact search; placements by link load; all methods |
 //! | [`time`] | the time of the slowest seat, where PUs differ in speed and tasks in work |
 //! | [`candidates`] | placements that are worth a run of the program |
 //! | [`typical`] | a random placement to stand beside |
-//! | [`remark`], `smt` | things about an answer that its cost does not show; whether tasks share cores |
+//! | [`remark`] | things about an answer that its cost does not show |
+//! | `smt` | whether tasks share cores |
 //! | `effect` | how much seats could change the program itself |
-//! | `plain`, `sharing` | settings that would do without a plan ([`PlainSettings`]); the caches and cores that tasks share ([`CoreSharing`]) |
+//! | `plain` | settings that would do without a plan ([`PlainSettings`]) |
+//! | `sharing` | the caches and cores that tasks share ([`CoreSharing`]) |
 //! | [`trial`] | a search whose objective is a run of the program |
 //! | [`bound`], [`link_bound`], [`assignment`] | lower bounds on the cost of any placement |
 //! | [`orders`], [`links`] | compact and scatter; links that tasks share |

@@ -9,7 +9,8 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`nodes`], [`request`], [`error`] | the cluster as places for ranks; what is asked; why it is refused |
+//! | [`nodes`] | the cluster as places for ranks |
+//! | [`request`], [`error`] | the request; why it is refused |
 //! | [`over_nodes`], [`inside`] | ranks onto nodes, and onto CPUs |
 //! | [`orders`] | block, cyclic, plane and random: the orders that launchers know |
 //! | [`plan`] | the answer on file |

@@ -2,9 +2,9 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`gate`] | Compares two versions of a program over several benchmarks, judges a limit, and keeps their history |
-//! | [`live`] | Seats the threads of a program while it runs, and keeps only seats that are shown to be better |
-//! | [`tune`] | Compares commands and placements by running them, and claims only what the runs show |
+//! | [`gate`] | Compares two versions of a program, judges a limit, and keeps their history |
+//! | [`live`] | Seats the threads of a running program, and keeps only seats shown to be better |
+//! | [`tune`] | Compares commands and placements by running them; claims only what the runs show |
 #![deny(missing_docs)]
 
 pub mod gate;

@@ -1,16 +1,16 @@
 //! Seats for a program that runs: observed, tried and kept only where they are shown to be better.
 //!
-//! The decisions are apart from the doing. An [`LiveEngine`] takes [`ProgramEvent`]s (what was observed, what
-//! a period read) and answers with [`Decision`]s; it knows neither a clock nor a thread, so that
-//! the log of a run can be played again and gives the same decisions. A [`Conductor`] does as it
-//! says to a living program.
+//! The decisions are apart from the doing. An [`LiveEngine`] takes [`ProgramEvent`]s (what was
+//! observed, what a period read) and answers with [`Decision`]s; it knows neither a clock nor a
+//! thread, so that the log of a run can be played again and gives the same decisions. A
+//! [`Conductor`] does as it says to a living program.
 //!
 //! | module | what it has |
 //! |---|---|
 //! | [`engine`] | the state machine: observe, try in alternating periods, keep or put back, rest |
 //! | [`event`] | what the engine is told and what it answers |
 //! | [`log`] | both on file, `seatmap-auto/1`, and the file played again |
-//! | [`candidates`] | seats worth a try, from the observed pattern and the distances of the machine |
+//! | [`candidates`] | seats worth a try, by the observed pattern and the distances of the machine |
 //! | [`masks`] | the masks of living threads: given in one sweep, and given back |
 //! | [`guard`] | the process that gives them back if this one is killed |
 //! | [`meter`] | the work that a program does in a period |

@@ -8,7 +8,7 @@
 //!
 //! | module | does |
 //! |---|---|
-//! | [`metric`] | what is read from a run: its time, a figure that it prints, an event of the kernel |
+//! | [`metric`] | what is read from a run: its time, a printed figure, an event of the kernel |
 //! | [`trial`] | runs a command once, on its seats, and reads the metric |
 //! | [`mod@bench`] | compares commands: seats for them, the session, the result |
 //! | [`activity`] | the work of others on each CPU |

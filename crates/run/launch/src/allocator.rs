@@ -3,13 +3,14 @@
 //!
 //! | event | decision |
 //! |---|---|
-//! | a process begins | it waits on the whole set of CPUs, so that it reads the right number at its start |
-//! | a thread is created | its process sits down, if it still waits; then the thread takes the next seat in order |
-//! | a process has lived for a while | it takes the next seat in order; one that ends before is a short-lived helper and takes none |
-//! | a name is seen | the first free seat of the first rule that fits; a name that no longer fits gives its seat back |
-//! | the same, with paths in the plan | the task whose path is the thread's own, else the next seat in order |
-//! | a thread exits | a rule's task is free again; a seat taken in order is not, so that thread k stays task k |
-//! | a program is executed | its thread keeps its seat, even under another number, and waits on the whole set again |
+//! | a process begins | it waits on the whole set of CPUs, so that it reads the right number |
+//! | a thread is created | its process sits down if it waits; the thread takes the next seat |
+//! | a process has lived for a while | it takes the next seat; a helper that ends before has none |
+//! | a name is seen | the first free seat of the first rule that fits |
+//! | a name fits no longer | the thread returns its seat |
+//! | the same, with paths in the plan | the task with the thread's path, else the next seat |
+//! | a thread exits | a rule's task is free again; other seats are not: thread k stays task k |
+//! | a program is executed | its thread, even renumbered, keeps its seat, and waits on all CPUs |
 //!
 //! The program's first process waits until other threads have seats, however long that takes. A
 //! strict seating has no waiting: each thread and process takes its seat when it is created.

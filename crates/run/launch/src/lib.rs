@@ -12,21 +12,27 @@
 //! | module | does |
 //! |---|---|
 //! | [`request`] | seats and memory as a person means them, and as this computer has them |
-//! | [`seats`], [`sets`], [`rule`] | the seats there are, how they are written, and which threads may take them |
-//! | [`share`] | the part of the seats that this start takes, where a launcher starts several here |
-//! | [`allocator`] | decides which thread sits where, from the events of threads, without a system call |
+//! | [`seats`], [`sets`] | the seats there are; how they are written |
+//! | [`rule`] | which threads may take them |
+//! | [`share`] | the part of the seats for this start, if a launcher starts several here |
+//! | [`allocator`] | decides from the events of threads which one sits where; no system calls |
 //! | `pinner` | carries the decisions out, and checks that they hold |
-//! | `runtime`, `runtimes` | which languages' threads need another treatment, and which programs are of these |
+//! | `runtime`, `runtimes` | languages whose threads need other treatment; their programs |
 //! | `tracer`, `tracee` | stops threads before their first instruction, by ptrace(2) |
-//! | `watch`, `allowance` | finds names, late threads and changed masks through `/proc`, with a limit on its own time |
-//! | [`executable`], `child`, `signals` | the program to run, the process that becomes it, and the signals passed on |
+//! | `watch` | finds names, late threads and changed masks through `/proc` |
+//! | `allowance` | the limit on its own time |
+//! | [`executable`], `child` | the program to run; the process that becomes it |
+//! | `signals` | the signals that are passed on |
 //! | [`launch`], [`attach`] | all of it: for a program that begins, and for one that runs |
 //! | [`in_cell`], [`cell_watch`] | a program in a cell; the cell's end meanwhile |
-//! | [`supervise`], [`front`] | the process that seats the threads, and the one in front of it, for which the caller waits |
-//! | [`memory`], [`policies`], `inject` | where memory is to come from, for each thread, and how a thread is made to set that |
+//! | [`supervise`] | the process that seats the threads |
+//! | [`front`] | the process in front of it, for which the caller waits |
+//! | [`memory`], [`policies`] | where memory is to come from; the memory policy of each thread |
+//! | `inject` | makes a thread set its policy |
 //! | [`verifier`], [`pages`] | where the pages are; moves those of a program that runs |
 //! | [`asks`] | compares the number of threads that a program is told with the seats there are |
-//! | [`record`], [`threads`], [`report`], `table` | the facts about each thread, and the reports of them |
+//! | [`record`], [`threads`] | the facts about each thread |
+//! | [`report`], `table` | the reports of them |
 //! | [`lineage`] | how threads came to be: the paths by which a second run finds the same tasks |
 //! | [`elsewhere`] | the time that a thread was away from its seat |
 //! | `living` | the seating of a program that runs, shown to those who check it |

@@ -6,7 +6,8 @@
 //! | `4-7`, `0-14:2` | one for each CPU of the range |
 //! | `cpus:4-7` | one, anywhere on CPUs 4 to 7 |
 //! | `cpus:0-3+8-11` | one, anywhere on both ranges |
-//! | `core:3`, `l2:1`, `l3:0`, `die:0`, `numa:1`, `package:0` | one, anywhere on that core, cache, die, node or package |
+//! | `core:3`, `l2:1`, `l3:0` | one, anywhere on that core or cache |
+//! | `die:0`, `numa:1`, `package:0` | one, anywhere on that die, node or package |
 //! | `l3:0-3`, `l3:*` | one for each of these caches |
 //! | `numa:0+1` | one, anywhere on both nodes |
 //! | `socket:0`, `node:1` | `package:0`, `numa:1` |

@@ -3,7 +3,7 @@
 //!
 //! | started by | this start takes |
 //! |---|---|
-//! | `mpirun`, `srun`, `torchrun` with as many ranks here as a plan has tasks | the task of its rank on this node |
+//! | `mpirun`, `srun`, `torchrun`, a rank here for each task | the task of its rank on this node |
 //! | the same where the plan has a multiple of that, or there is a list | an equal part, in order |
 //! | `xargs -P N --process-slot-var=SLOT`, GNU parallel | the same by the worker's slot |
 //!
@@ -41,7 +41,9 @@ pub enum ShareError {
     /// The tasks of a plan cannot be divided.
     #[error(
         "{starts} start on this node ({source_of}), and the plan has {tasks}, which is not a \
-         multiple: make a plan with as many tasks as ranks, or set {OWN} to the number of a task", tasks = seatmap_data::statistics::words::counted(*.tasks, "task"))]
+         multiple: make a plan with as many tasks as ranks, or set {OWN} to the number of a task",
+        tasks = seatmap_data::statistics::words::counted(*.tasks, "task")
+    )]
     Uneven {
         /// The starts, in words.
         starts: String,

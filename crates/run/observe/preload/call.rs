@@ -23,6 +23,6 @@ macro_rules! calls {
 }
 
 calls! {
-    Send Sendrecv Start Bcast Reduce Allreduce Gather Scatter Allgather Alltoall ReduceScatter Scan Exscan
-    Put Get Accumulate
+    Send Sendrecv Start Bcast Reduce Allreduce Gather Scatter Allgather Alltoall ReduceScatter
+    Scan Exscan Put Get Accumulate
 }

@@ -8,7 +8,7 @@
 //! | broadcast, scatter | as root, each other rank its part |
 //! | gather, reduce | its part to the root |
 //! | allgather, alltoall, reduce-scatter | each other rank its part |
-//! | allreduce | a share of 2/p of the vector to each other of p ranks: the least that any algorithm moves |
+//! | allreduce | a share of 2/p of the vector to each other of p ranks: the least possible |
 //! | scan, exscan | the vector to the next rank |
 
 use super::book::{Communicator, book};
@@ -135,10 +135,16 @@ collectives! {
         reduce_to_all(comm, bytes(elements, kind));
     MPI_Gather PMPI_Gather, MPI_Igather PMPI_Igather
         (from elements kind to to_elements to_kind root comm)
-        to_root(MpiCall::Gather, root, comm, if is_in_place(from) { 0 } else { bytes(elements, kind) });
+        to_root(
+            MpiCall::Gather, root, comm,
+            if is_in_place(from) { 0 } else { bytes(elements, kind) },
+        );
     MPI_Gatherv PMPI_Gatherv, MPI_Igatherv PMPI_Igatherv
         (from elements kind to to_counts to_starts to_kind root comm)
-        to_root(MpiCall::Gather, root, comm, if is_in_place(from) { 0 } else { bytes(elements, kind) });
+        to_root(
+            MpiCall::Gather, root, comm,
+            if is_in_place(from) { 0 } else { bytes(elements, kind) },
+        );
     MPI_Scatter PMPI_Scatter, MPI_Iscatter PMPI_Iscatter
         (from elements kind to to_elements to_kind root comm)
         from_root(MpiCall::Scatter, root, comm, |_| bytes(elements, kind));
@@ -183,10 +189,12 @@ collectives! {
     MPI_Exscan PMPI_Exscan, MPI_Iexscan PMPI_Iexscan (from to elements kind op comm)
         to_next(MpiCall::Exscan, comm, bytes(elements, kind));
     MPI_Neighbor_allgather PMPI_Neighbor_allgather,
-    MPI_Ineighbor_allgather PMPI_Ineighbor_allgather (from elements kind to to_elements to_kind comm)
+    MPI_Ineighbor_allgather PMPI_Ineighbor_allgather
+        (from elements kind to to_elements to_kind comm)
         book().miss("MPI_Neighbor_allgather");
     MPI_Neighbor_allgatherv PMPI_Neighbor_allgatherv,
-    MPI_Ineighbor_allgatherv PMPI_Ineighbor_allgatherv (from elements kind to counts starts to_kind comm)
+    MPI_Ineighbor_allgatherv PMPI_Ineighbor_allgatherv
+        (from elements kind to counts starts to_kind comm)
         book().miss("MPI_Neighbor_allgatherv");
     MPI_Neighbor_alltoall PMPI_Neighbor_alltoall,
     MPI_Ineighbor_alltoall PMPI_Ineighbor_alltoall (from elements kind to to_elements to_kind comm)

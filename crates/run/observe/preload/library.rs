@@ -104,7 +104,10 @@ fn symbol(from: *mut u8, name: &CStr) -> *mut u8 {
 /// A function of MPI, with as many words as the longest has.
 #[rustfmt::skip]
 type AnyFunction =
-    extern "C" fn(ArgumentWord, ArgumentWord, ArgumentWord, ArgumentWord, ArgumentWord, ArgumentWord, ArgumentWord, ArgumentWord, ArgumentWord, ArgumentWord, ArgumentWord, ArgumentWord) -> c_int;
+    extern "C" fn(
+        ArgumentWord, ArgumentWord, ArgumentWord, ArgumentWord, ArgumentWord, ArgumentWord,
+        ArgumentWord, ArgumentWord, ArgumentWord, ArgumentWord, ArgumentWord, ArgumentWord
+    ) -> c_int;
 
 /// A function of the MPI library, looked up at its first use.
 pub struct MpiFunction {

@@ -8,7 +8,8 @@
 //! |---|---|
 //! | `library` | the MPI library of this process: which one it is, and its functions |
 //! | `words` | arguments: handles, counts and lists of counts |
-//! | `point`, `collective`, `remote` | the calls: to one rank, of all ranks, and to the memory of a rank |
+//! | `point`, `collective` | the calls to one rank, and of all ranks |
+//! | `remote` | the calls to the memory of a rank |
 //! | `persistent` | requests that send each time they are started |
 //! | `book`, `call` | what was counted; the names of calls |
 //! | `process` | begin, end, communicators |

@@ -39,6 +39,7 @@ functions! {
     MPI_Sendrecv PMPI_Sendrecv
         (buffer elements kind to tag into room into_kind from from_tag comm status)
         sent(MpiCall::Sendrecv, elements, kind, to, comm);
-    MPI_Sendrecv_replace PMPI_Sendrecv_replace (buffer elements kind to tag from from_tag comm status)
+    MPI_Sendrecv_replace PMPI_Sendrecv_replace
+        (buffer elements kind to tag from from_tag comm status)
         sent(MpiCall::Sendrecv, elements, kind, to, comm);
 }

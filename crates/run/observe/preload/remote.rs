@@ -23,9 +23,12 @@ functions! {
         moved(MpiCall::Get, count(elements) * type_bytes(kind), rank, window);
     MPI_Accumulate PMPI_Accumulate (from elements kind rank start to_elements to_kind op window)
         moved(MpiCall::Accumulate, count(elements) * type_bytes(kind), rank, window);
-    MPI_Raccumulate PMPI_Raccumulate (from elements kind rank start to_elements to_kind op window request)
+    MPI_Raccumulate PMPI_Raccumulate
+        (from elements kind rank start to_elements to_kind op window request)
         moved(MpiCall::Accumulate, count(elements) * type_bytes(kind), rank, window);
-    MPI_Get_accumulate PMPI_Get_accumulate (from elements kind result result_elements result_kind rank start to_elements to_kind op window)
+    MPI_Get_accumulate PMPI_Get_accumulate
+        (from elements kind result result_elements result_kind rank start to_elements to_kind
+            op window)
         moved(MpiCall::Accumulate, count(elements) * type_bytes(kind), rank, window);
     MPI_Fetch_and_op PMPI_Fetch_and_op (from result kind rank start op window)
         moved(MpiCall::Accumulate, type_bytes(kind), rank, window);

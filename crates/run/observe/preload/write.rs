@@ -55,7 +55,8 @@ fn head(text: &mut String) -> fmt::Result {
     let tid = system::thread();
     write!(
         text,
-        "{{\"format\":\"{FORMAT}\",\"kind\":\"rank\",\"rank\":{rank},\"ranks\":{size},\"pid\":{pid},"
+        "{{\"format\":\"{FORMAT}\",\"kind\":\"rank\",\"rank\":{rank},\"ranks\":{size},\
+         \"pid\":{pid},"
     )?;
     let from = began_ns();
     let to = clock_ns(REALTIME);

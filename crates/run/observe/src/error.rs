@@ -80,8 +80,8 @@ pub enum ObserveError {
     NothingSeen,
     /// An MPI job left no traces.
     #[error(
-        "no rank wrote down its messages; is it an MPI program that ends by MPI_Finalize, and loads \
-         its MPI library ('ldd PROGRAM' shows libmpi)?"
+        "no rank wrote down its messages; is it an MPI program that ends by MPI_Finalize, and \
+         loads its MPI library ('ldd PROGRAM' shows libmpi)?"
     )]
     NoMessages,
     /// A program left no trace of its accesses.

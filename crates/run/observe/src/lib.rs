@@ -4,22 +4,27 @@
 //! |---|---|
 //! | [`request`], [`observed`] | an observation as it is meant; what came of it |
 //! | [`session`] | one observation, from its begin to what was seen |
-//! | [`subject`], [`command`] | the program that is observed: a command, processes, a control group |
-//! | [`method`], [`kind`] | the ways to find out, and what each cannot see; the ways in which threads wait |
+//! | [`subject`], [`command`] | the observed program: a command, processes, a control group |
+//! | [`method`] | the ways to find out, and what each cannot see |
+//! | [`kind`] | the ways in which threads wait |
 //! | `source`, `talk` | something that sees talk, and how it reports it |
 //! | `goroutines` | programs of Go, whose goroutines the kernel does not see |
-//! | `wakeups`, `outsiders` | the kernel's events of waking; processes outside the program that wake it |
+//! | `wakeups` | the kernel's events of waking |
+//! | `outsiders` | processes outside the program that wake it |
 //! | [`wakes`] | who wakes whom in a program that is looked at again and again |
 //! | `sockets` | bytes over pipes and sockets |
 //! | `native` | numbers in records of the kernel |
 //! | `names` | names that a second run finds again |
-//! | `roster`, `windows` | the threads seen so far, by name and path; their talk by stretches of time |
-//! | [`observation`], [`mod@phases`] | what was seen; stretches in which the pattern does not change |
+//! | `roster` | the threads seen so far, by name and path |
+//! | `windows` | their talk by stretches of time |
+//! | [`observation`] | what was seen |
+//! | [`mod@phases`] | stretches in which the pattern does not change |
 //! | [`table`], [`document`] | what was seen, for people, and as a file |
 //! | [`error`] | why a program could not be observed |
 //! | [`report`] | programs that report on themselves, through `libseatmap_trace` or `preload` |
 //! | [`preload`] | the library that ranks of MPI load; its source is in the folder `preload` |
-//! | [`trace`], [`tsan`], [`mpi`] | the files of such programs: of threads that share lines, of MPI ranks |
+//! | [`trace`], [`tsan`] | the files of programs whose threads share lines |
+//! | [`mpi`] | the files of MPI ranks |
 //! | [`c2c`] | the recordings of perf(1): lines that threads share, as the processor samples them |
 #![deny(missing_docs)]
 

@@ -135,8 +135,8 @@ impl ObservationSession {
         self.pass(time, stop, true)
     }
 
-    /// As [`ObservationSession::watch`], for a caller that does something of its own at short intervals: what
-    /// was seen may be older than this time.
+    /// As [`ObservationSession::watch`], for a caller that does something of its own at short
+    /// intervals: what was seen may be older than this time.
     ///
     /// # Errors
     /// As [`ObservationSession::watch`].

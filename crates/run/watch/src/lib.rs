@@ -7,7 +7,7 @@
 //!
 //! | module | does |
 //! |---|---|
-//! | [`seating`] | the document: threads, processes, CPUs, the kernel's scheduler, and what was not seen |
+//! | [`seating`] | the document: threads, processes, CPUs, the scheduler, and what was not seen |
 //! | [`choice`] | which processes: by number, control group, unit, Slurm step or name |
 //! | [`options`] | how long and how closely they are watched |
 //! | [`snapshot`] | takes a seating, once or again and again |

@@ -3,7 +3,8 @@
 //! | module | gives |
 //! |---|---|
 //! | [`sample`] | what a thread of this process does at an instant, as a number |
-//! | [`window`], [`guarded`] | memory at addresses with meaning; copies that survive bad addresses |
+//! | [`window`] | memory at addresses with meaning |
+//! | [`guarded`] | copies that survive bad addresses |
 //! | [`registers`] | loads and stores at addresses that stand for registers |
 //! | [`barrier`] | order between threads, at the cost of one side |
 

@@ -32,7 +32,8 @@ pub struct MoveInstruction {
     pub kind: MoveKind,
 }
 
-/// Where the word of a [`MoveInstruction`] goes or comes from. Registers have the processor's numbers.
+/// Where the word of a [`MoveInstruction`] goes or comes from. Registers have the processor's
+/// numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MoveKind {
     /// From memory into a register.

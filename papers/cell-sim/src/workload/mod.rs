@@ -4,7 +4,8 @@
 //! | workload | is |
 //! |---|---|
 //! | [`stats`] | CellStats: one primitive at a time |
-//! | [`BarrierBySignal`], [`CollectiveWorkload`] | barriers, broadcast, reduction: what messages are good for |
+//! | [`BarrierBySignal`] | a barrier: what messages are good for |
+//! | [`CollectiveWorkload`] | barriers, broadcast and reduction by messages |
 //! | [`mod@long_messages`] | long messages along a pattern: affinities on the Cell |
 //! | [`MessageRing`] | packets around a ring by a message library: task mapping on the Cell |
 

@@ -279,11 +279,16 @@ impl CellBeMachine {
     /// how many. A thread that is still at work before it parks has looked before that at what it
     /// waits for, and does not park.
     pub fn wake(&mut self, key: u64, most: usize) -> usize {
-        let mut parked: Vec<u16> = (0..self.tasks.len() as u16).filter(|task| {
-            let state = &self.tasks[*task as usize];
-            let parks = matches!(state.request, Some(ChannelCall::Program(SessionCall::Park { key: at, .. })) if at == key);
-            parks && !state.progress.is_woken
-        }).collect();
+        let mut parked: Vec<u16> = (0..self.tasks.len() as u16)
+            .filter(|task| {
+                let state = &self.tasks[*task as usize];
+                let parks = matches!(
+                    state.request,
+                    Some(ChannelCall::Program(SessionCall::Park { key: at, .. })) if at == key
+                );
+                parks && !state.progress.is_woken
+            })
+            .collect();
         parked.sort_by_key(|task| self.tasks[*task as usize].progress.number);
         parked.truncate(most);
         for task in &parked {

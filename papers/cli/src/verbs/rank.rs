@@ -184,9 +184,9 @@ fn counted(model: &Arc<CellModel>, ranking: &Ranking) -> Result<String, CliError
     let best = counted_row(&mut bed, &ranking.setup, ranking.ranking.first())?;
     let worst = counted_row(&mut bed, &ranking.setup, ranking.ranking.last())?;
     let machine = &ranking.setup.machine;
-    Ok(written(
-        &serde_json::json!({ "format": COUNTERS, "machine": machine, "best": best, "worst": worst }),
-    ))
+    Ok(written(&serde_json::json!({
+        "format": COUNTERS, "machine": machine, "best": best, "worst": worst,
+    })))
 }
 
 fn counted_row(

@@ -10,12 +10,14 @@
 //! |---|---|
 //! | [`seats`], [`calls`] | where controller and workers sit; what both ways answer |
 //! | [`problem`], [`workload`], [`matrix`], [`black_scholes`] | the programs of section 4.1 |
-//! | [`compare()`], [`gains`], [`kernel`] | a program's time by each way; figures 4 and 5; the kernel's part, figure 7 |
+//! | [`compare()`] | a program's time by each way |
+//! | [`gains`], [`kernel`] | figures 4 and 5; the kernel's part, figure 7 |
 //! | [`costs`] | table 1 and figure 6: the cost of each call |
-//! | [`libspe2`] | the same programs in C, by a libspe2 that works as the runtime and as Linux does |
+//! | [`libspe2`] | the same programs in C, by a libspe2 like the runtime and one like Linux |
 //! | [`simulated`] | the same programs on a model of the Cell, in virtual time, with 1 to 8 SPEs |
 //! | [`streams`] | section 4.2: TCP streams through pollers with weights |
-//! | [`spread`], [`text`], [`document`] | the numbers that stand for samples; tables for people; JSON for programs |
+//! | [`spread`] | the numbers that stand for samples |
+//! | [`text`], [`document`] | tables for people; JSON for programs |
 
 pub mod black_scholes;
 pub mod calls;

@@ -4,10 +4,11 @@
 //! |---|---|
 //! | [`chip`] | cores in their order around the ring, and draws of seats |
 //! | [`find_td`] | the core nearest to a line's home (algorithm 2) |
-//! | [`curve`] | distances from one PU to all cores, on a quiet chip or a busy one (figures 4, 5, 7, 8) |
+//! | [`curve`] | distances from one PU to all cores, quiet or busy (figures 4, 5, 7, 8) |
 //! | [`slices`] | busy pairs at random, and in slices (figures 9, 10) |
-//! | [`gain`] | what a run gains by better seats, the search for homes included (figures 11 to 13, 15) |
-//! | [`pair_gain`], [`renderer_gain`] | that of the producer-consumer model, and of the Mandelbrot renderer |
+//! | [`gain`] | what better seats gain, with the search for homes (figures 11 to 13, 15) |
+//! | [`pair_gain`] | the gain of the producer-consumer model |
+//! | [`renderer_gain`] | the gain of the Mandelbrot renderer |
 //! | [`seated`] | who sat where in the last comparison |
 
 pub mod chip;

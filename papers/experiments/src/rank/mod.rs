@@ -3,16 +3,22 @@
 //!
 //! Intuition about an interconnect is a poor guide to the best mapping, so all of them are tried,
 //! several times each, and ranked by their mean. Everything is generic over
-//! [`Bed`](seatmap_data::port::channels::Bed): a model and a real machine go through the same study.
+//! [`Bed`](seatmap_data::port::channels::Bed): a model and a real machine go through the same
+//! study.
 //!
 //! | module | is |
 //! |---|---|
-//! | [`mapping`], [`named`] | who executes which task, in the paper's notation; the mappings that one would try first |
-//! | [`setup`], [`choice`], [`shard`] | what is run, on which mappings, and how that is spread over several processes |
-//! | [`times`], [`study`], [`journal`] | the times; how they are come by, in parallel or in blocks; how they survive an interruption |
+//! | [`mapping`] | who executes which task, in the paper's notation |
+//! | [`named`] | the mappings that one would try first |
+//! | [`setup`], [`choice`] | what is run, and on which mappings |
+//! | [`shard`] | a part of a study, for one of several processes |
+//! | [`times`], [`study`] | the times; how they are measured, in parallel or in blocks |
+//! | [`journal`] | finished runs on file, so that no interruption loses them |
 //! | [`spread`] | a study over all ranks of a parallel start, where lost ranks lose nothing |
-//! | [`ranking`], [`figures`], [`merge()`] | the ranking and what it says, as a document; one from several |
-//! | [`correlation`](seatmap_data::statistics::correlation), [`mcb`] | do runs agree on the ranks, and which mappings may be the best |
+//! | [`ranking`], [`figures`] | the ranking and what it says, as a document |
+//! | [`merge()`] | one ranking from several |
+//! | [`correlation`](seatmap_data::statistics::correlation) | whether runs agree on the ranks |
+//! | [`mcb`] | which mappings may be the best |
 //! | [`error`] | what is refused, and what fails |
 
 pub mod choice;

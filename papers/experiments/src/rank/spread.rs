@@ -26,8 +26,8 @@ pub enum SpreadStudyError {
     Journal(#[from] JournalError),
 }
 
-/// Runs what is missing, as rank 0. [`SpreadOutcome::is_whole`] says whether all is known now. `is_asked`
-/// says that the study is to end early.
+/// Runs what is missing, as rank 0. [`SpreadOutcome::is_whole`] says whether all is known now.
+/// `is_asked` says that the study is to end early.
 ///
 /// # Errors
 /// [`SpreadStudyError`]. A rank that goes away is none: others do its runs.

@@ -8,8 +8,8 @@ mod stats;
 mod workers;
 
 /// The definition on pages that count SPEs; the glossary of `seatmap_report` does not know them.
-const ABOUT_SPES: &str = "An SPE (synergistic processing element) is one of the Cell BE's eight workers, with a local \
-                          store.";
+const ABOUT_SPES: &str = "An SPE (synergistic processing element) is one of the Cell BE's eight \
+     workers, with a local store.";
 
 pub use channels::channels;
 pub use ranking::ranking;

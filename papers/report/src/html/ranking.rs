@@ -119,7 +119,11 @@ fn first(ranking: &Ranking) -> Markup {
                         td { (duration(row.mean_ns)) }
                         td { (format!("{:.3}", row.mean_ns / ranking.best_mean_ns)) }
                         // Empty where one run, or a single mapping, leaves it open.
-                        td { (match row.may_be_best { Some(true) => "yes", Some(false) => "no", None => "" }) }
+                        td { (match row.may_be_best {
+                            Some(true) => "yes",
+                            Some(false) => "no",
+                            None => "",
+                        }) }
                     }
                 }
             }

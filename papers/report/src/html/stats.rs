@@ -12,6 +12,9 @@ use seatmap_report::svg::curves::{PlotCurve, curves};
 /// The advice for figures that hold none of the pairs that advice is drawn from.
 const NOTHING: &str = "Compare the ways below: the cheapest that does the work is the one to use.";
 
+/// The title of a figure of bandwidth.
+const BANDWIDTH: Title<'static> = Title { text: "bandwidth, GB/s", unit: AxisUnit::Number };
+
 /// A survey as one HTML file that works offline and without scripts: tables, and the figures of the
 /// paper.
 #[must_use]
@@ -60,9 +63,15 @@ fn drawn(figure: &SurveyFigure) -> Markup {
     html! {
         section.card {
             h2 { (figure.title) }
-            (picture(figure, Title { text: "latency", unit: AxisUnit::Time }, |point| Some(point.latency_ns)))
+            (picture(figure, Title { text: "latency", unit: AxisUnit::Time }, |point| {
+                Some(point.latency_ns)
+            }))
             @if has_bandwidth {
-                (picture(figure, Title { text: "bandwidth, GB/s", unit: AxisUnit::Number }, |point| point.bandwidth_gbps))
+                (picture(
+                    figure,
+                    Title { text: "bandwidth, GB/s", unit: AxisUnit::Number },
+                    |point| point.bandwidth_gbps
+                ))
             }
         }
     }

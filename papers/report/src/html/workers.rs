@@ -139,7 +139,12 @@ fn calls(costs: &WorkerCosts) -> Markup {
                         @match cost {
                             Some(cost) => {
                                 td { (spread(&cost.runtime)) } td { (spread(&cost.threads)) }
-                                td { (format!("{:.4}", cost.runtime.median_ns / cost.threads.median_ns)) }
+                                td {
+                                    (format!(
+                                        "{:.4}",
+                                        cost.runtime.median_ns / cost.threads.median_ns
+                                    ))
+                                }
                             }
                             None => { td { "none" } td { "none" } td {} }
                         }
@@ -228,7 +233,10 @@ fn streams(all: &[Through]) -> Markup {
                         td { @if let Some(mbps) = one.mbps.get(stream) {
                             (format!("{mbps:.0} Mbit/s")) } } }
                     td.wide { @for shares in &one.shares {
-                        (format!("{:.4} ({:.4} to {:.4}) in {:.0} ms ", shares.median, shares.least, shares.most, shares.window_ms))
+                        (format!(
+                            "{:.4} ({:.4} to {:.4}) in {:.0} ms ",
+                            shares.median, shares.least, shares.most, shares.window_ms
+                        ))
                     } }
                 } } }
             }

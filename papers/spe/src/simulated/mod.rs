@@ -8,12 +8,14 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`mod@machine`], [`layout`] | which machine the environment asks for; where contexts and memory lie on it |
+//! | [`mod@machine`] | which machine the environment asks for |
+//! | [`layout`] | where contexts and memory lie on it |
 //! | [`driver`] | the thread that owns the session: turns, and their ends |
 //! | [`compute`] | what is charged for the work between two calls |
 //! | [`finish`] | the trace and the summary at the end |
 //! | [`bell`] | how they wake each other |
-//! | [`desk`], [`request`] | where a thread of the PPE hands in its calls and waits; what it hands in |
+//! | [`desk`] | where a thread of the PPE hands in its calls and waits |
+//! | [`request`] | what it hands in |
 //! | [`channels`], [`commands`] | the channels of an SPU; its commands for the transfer unit |
 //! | [`call`] | how an SPU program makes a call, and waits for its turn |
 //! | [`watch`], [`spin`] | threads and SPU programs that wait for memory without a call |

@@ -6,10 +6,10 @@
 //! such thread is judged by the line of processes that it comes from, up to the first that was
 //! there before the cell:
 //!
-//! | that process has | the thread |
+//! | with this mask, that process has | the thread |
 //! |---|---|
-//! | threads that the cell narrowed to this mask, all from the same one, and no others with this mask | inherited it, and gets what they get |
-//! | no thread that the cell narrowed to this mask | chose it, and keeps it |
+//! | only threads that the cell narrowed from one mask | inherited it, and gets what they get |
+//! | no thread that the cell narrowed | chose it, and keeps it |
 //! | both sorts | is unclear: it is left as it is, and named |
 //!
 //! The line is lost where a starter has ended, so that another process took its children over (the

@@ -10,7 +10,10 @@ use std::time::Duration;
 
 #[derive(Debug, Args)]
 #[command(
-    group = ArgGroup::new("seats").args(["plan", "cpus", "rules", "move_pages", "auto", "replay", "guard"]).required(true).multiple(true)
+    group = ArgGroup::new("seats")
+        .args(["plan", "cpus", "rules", "move_pages", "auto", "replay", "guard"])
+        .required(true)
+        .multiple(true)
 )]
 #[command(override_usage = "\
     seatmap run [OPTIONS] SEATS [--] COMMAND [ARGUMENT]...
@@ -66,8 +69,8 @@ pub struct RunArgs {
     /// When to return: once the program's first process has ended (exit, the usual), when the
     /// program has started (start, or no value), or when all its processes have ended (never). Its
     /// threads are seated as long as they live.
-    #[arg(long, value_enum, value_name = "WHEN", require_equals = true, num_args = 0..=1, default_value_t = Detach::Exit,
-          default_missing_value = "start", conflicts_with = "pid")]
+    #[arg(long, value_enum, value_name = "WHEN", require_equals = true, num_args = 0..=1,
+          default_value_t = Detach::Exit, default_missing_value = "start", conflicts_with = "pid")]
     pub detach: Detach,
     /// Where memory comes from: local, node:LIST, interleave[:LIST], weighted[:LIST], or plan.
     ///
@@ -77,8 +80,8 @@ pub struct RunArgs {
     pub memory: Option<MemoryWish>,
     /// Ask the kernel on which NUMA nodes the pages are: when a process ends, and each TIME while
     /// it runs (1s if left out).
-    #[arg(long, value_name = "TIME", require_equals = true, num_args = 0..=1, default_missing_value = "1",
-          value_parser = seconds, conflicts_with = "pid")]
+    #[arg(long, value_name = "TIME", require_equals = true, num_args = 0..=1,
+          default_missing_value = "1", value_parser = seconds, conflicts_with = "pid")]
     pub verify_memory: Option<Duration>,
     /// Let the program have transparent huge pages and tell glibc's malloc to ask for them (prefer,
     /// or no value), or keep it from them (never).

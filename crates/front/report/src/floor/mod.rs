@@ -1,9 +1,9 @@
 //! A machine as it lies: a ring, a mesh, or levels inside each other; with threads, lines and
 //! traffic on it.
 //!
-//! [`FloorPlan::of`] asks the model where there is one, since only that knows its stops and links, and
-//! else the profile's topology. A [`SeatingComparison`] puts two [`DrawnPlacement`]s of one pattern on it,
-//! in one scale: before, and after.
+//! [`FloorPlan::of`] asks the model where there is one, since only that knows its stops and links,
+//! and else the profile's topology. A [`SeatingComparison`] puts two [`DrawnPlacement`]s of one
+//! pattern on it, in one scale: before, and after.
 //!
 //! | module | is |
 //! |---|---|
@@ -12,7 +12,8 @@
 //! | `pack` | boxes inside boxes |
 //! | `flow` | what data adds up to on links and at homes |
 //! | `comparison` | before, after, and the figures between |
-//! | `marks`, `draw`, `legend`, `picture` | a seating on a floor as SVG; two of them for papers and pages |
+//! | `marks`, `draw`, `legend` | a seating on a floor as SVG |
+//! | `picture` | two of them for papers and pages |
 
 mod comparison;
 mod draw;

@@ -80,7 +80,11 @@ pub fn section(comparison: &SeatingComparison) -> Markup {
                 @for at in 0..2 {
                     figure {
                         figcaption { (comparison.seatings[at].title) }
-                        (inline(&comparison.floor, &comparison.seatings[at].title, &comparison.picture(at)))
+                        (inline(
+                            &comparison.floor,
+                            &comparison.seatings[at].title,
+                            &comparison.picture(at)
+                        ))
                     }
                 }
             }

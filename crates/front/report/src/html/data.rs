@@ -161,8 +161,8 @@ fn places(profile: &Profile, distance: &CoreDistance) -> Vec<Value> {
     let place = found.map(|pu| {
         let kind = pu.kind.map(CoreKind::letter);
         json!({
-            "core": pu.core, "smt": pu.smt, "l2": pu.l2, "l3": pu.l3, "die": pu.die, "numa": pu.numa,
-            "package": pu.package, "kind": kind,
+            "core": pu.core, "smt": pu.smt, "l2": pu.l2, "l3": pu.l3, "die": pu.die,
+            "numa": pu.numa, "package": pu.package, "kind": kind,
         })
     });
     place.collect()

@@ -84,7 +84,9 @@ fn legend(scale: Scale, digits: Digits) -> Markup {
             div.scale {
                 span.ramp
                     style=(format!("background:linear-gradient(to right,{})", stops.join(","))) {}
-                @for (position, text) in svg::bar_ticks(scale, AxisUnit::Nanoseconds, |ns| digits.show(ns), APART) {
+                @for (position, text) in
+                    svg::bar_ticks(scale, AxisUnit::Nanoseconds, |ns| digits.show(ns), APART)
+                {
                     span.at style=(format!("left:{:.1}%", 100.0 * position)) { (text) }
                 }
             }

@@ -131,7 +131,9 @@ impl HeatMap<'_> {
         let figure = (self.figure)(row, column);
         let has_room = figure.chars().count() as f64 * LETTER + AIR < cell;
         html! {
-            @if let Some(fill) = (self.fill)(row, column).filter(|_| has_room && !figure.is_empty()) {
+            @if let Some(fill) =
+                (self.fill)(row, column).filter(|_| has_room && !figure.is_empty())
+            {
                 // On a pale square the page's own ink is used, since its ground may be dark.
                 text.ink[fill.opacity().is_some()] x=(number((column as f64 + 0.5) * cell))
                     y=(number((row as f64 + 0.5) * cell + 4.5))
@@ -143,12 +145,16 @@ impl HeatMap<'_> {
     fn names(&self, cell: f64, is_turned: bool) -> Markup {
         html! {
             g.quiet fill="#57606a" {
-                @for at in self.labelled(cell, if is_turned { LABEL_ROOM[1] } else { LABEL_ROOM[0] }) {
+                @for at in
+                    self.labelled(cell, if is_turned { LABEL_ROOM[1] } else { LABEL_ROOM[0] })
+                {
                     @let middle = (at as f64 + 0.5) * cell;
                     @let name = (self.label)(at);
                     text x="-6" y=(number(middle + 4.0)) text-anchor="end" { (name) }
                     @if is_turned {
-                        text transform=(format!("translate({} -6) rotate(-60)", number(middle + 4.0))) { (name) }
+                        text transform=(
+                            format!("translate({} -6) rotate(-60)", number(middle + 4.0))
+                        ) { (name) }
                     } @else {
                         text x=(number(middle)) y="-8" text-anchor="middle" { (name) }
                     }

@@ -27,8 +27,8 @@ impl Formatter for Compact {
     }
 }
 
-/// A document as JSON on one line, with a line end. Hidden characters ([`crate::document::is_hidden`]) in its
-/// strings are escaped.
+/// A document as JSON on one line, with a line end. Hidden characters
+/// ([`crate::document::is_hidden`]) in its strings are escaped.
 #[must_use]
 pub fn written<T: Serialize + ?Sized>(document: &T) -> String {
     let mut text = Vec::new();

@@ -36,7 +36,8 @@ pub fn printed_number(text: &str) -> Option<f64> {
 /// ```
 /// use seatmap_data::document::decimal_number;
 /// assert_eq!(decimal_number("1.5e3"), Some(1500.0));
-/// assert!(["1,234", "1.234,5", "nan", "1e-400", "0x10", "1_000"].iter().all(|text| decimal_number(text).is_none()));
+/// let refused = ["1,234", "1.234,5", "nan", "1e-400", "0x10", "1_000"];
+/// assert!(refused.iter().all(|text| decimal_number(text).is_none()));
 /// ```
 #[must_use]
 pub fn decimal_number(text: &str) -> Option<f64> {
@@ -49,7 +50,8 @@ pub fn decimal_number(text: &str) -> Option<f64> {
 ///
 /// ```
 /// use seatmap_data::document::whole_number;
-/// assert_eq!((whole_number("17"), whole_number::<u8>("+17"), whole_number::<u8>("300")), (Some(17), None, None));
+/// assert_eq!(whole_number("17"), Some(17));
+/// assert_eq!(["+17", "300"].map(whole_number::<u8>), [None, None]);
 /// ```
 #[must_use]
 pub fn whole_number<T: FromStr>(text: &str) -> Option<T> {

@@ -61,9 +61,10 @@ const TOML: [(&str, &str); 11] = [
 /// A message of `serde_json` or `toml`, without its position, as a sentence about the file.
 ///
 /// ```
-/// let sentence = seatmap_data::document::parser_sentence("invalid type: string \"8\", expected u32");
+/// use seatmap_data::document::parser_sentence;
+/// let sentence = parser_sentence("invalid type: string \"8\", expected u32");
 /// assert_eq!(sentence, "expected a whole number from 0 to 4294967295, and found the text \"8\"");
-/// assert_eq!(seatmap_data::document::parser_sentence("missing field `nodes`"), "the key 'nodes' is missing");
+/// assert_eq!(parser_sentence("missing field `nodes`"), "the key 'nodes' is missing");
 /// ```
 #[must_use]
 pub fn parser_sentence(message: &str) -> String {

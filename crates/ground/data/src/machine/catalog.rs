@@ -66,7 +66,8 @@ pub fn find(name: &str) -> Option<&'static str> {
 ///
 /// ```
 /// let error = seatmap_data::machine::catalog::load("epic-7r13-2s").unwrap_err();
-/// let expected = "no machine called 'epic-7r13-2s' comes with Seatmap; did you mean 'epyc-7r13-2s'?";
+/// let expected = "no machine called 'epic-7r13-2s' comes with Seatmap; \
+///     did you mean 'epyc-7r13-2s'?";
 /// assert_eq!(error.to_string(), expected);
 /// ```
 pub fn load(name: &str) -> Result<Profile, CatalogError> {

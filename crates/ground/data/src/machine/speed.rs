@@ -33,7 +33,8 @@ const GAP_PERCENT: u128 = 10;
 /// # use seatmap_data::machine::{CoreKind, Speed, speed::kinds_of};
 /// let speed = |capacity| Speed { capacity: Some(capacity), ..Speed::default() };
 /// let kinds = kinds_of(&[speed(1024), speed(1009), speed(446)]);
-/// assert_eq!(kinds, [CoreKind::Performance, CoreKind::Performance, CoreKind::Efficiency].map(Some));
+/// let [fast, slow] = [CoreKind::Performance, CoreKind::Efficiency].map(Some);
+/// assert_eq!(kinds, [fast, fast, slow]);
 /// ```
 #[must_use]
 pub fn kinds_of(speeds: &[Speed]) -> Vec<Option<CoreKind>> {

@@ -2,8 +2,8 @@
 //! of a job array.
 //!
 //! A launcher starts the same command line several times on a node. Each start has to take seats of
-//! its own, so it must know which one it is. [`LaunchInstance::find`] asks the environment; exported scripts
-//! ask the same variables.
+//! its own, so it must know which one it is. [`LaunchInstance::find`] asks the environment;
+//! exported scripts ask the same variables.
 
 /// The variable by which a user says which task a start is, before all others: a number, or
 /// [`ALL`].

@@ -196,8 +196,8 @@ impl Plan {
     /// ```
     /// let plan = seatmap_data::plan::Plan::new("desk", vec![3, 1]);
     /// assert!(plan.check_machine("desk").is_ok());
-    /// let error = plan.check_machine("rack7").unwrap_err();
-    /// assert!(error.to_string().starts_with("the plan is for 'desk', and this computer is 'rack7'"));
+    /// let error = plan.check_machine("rack7").unwrap_err().to_string();
+    /// assert!(error.starts_with("the plan is for 'desk', and this computer is 'rack7'"));
     /// ```
     pub fn check_machine(&self, here: &str) -> Result<(), OtherMachine> {
         let is_here = host_names::node_of(here, &[&self.machine]).is_some();

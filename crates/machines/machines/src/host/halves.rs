@@ -15,7 +15,10 @@ pub(crate) fn fetch_add(word: &AtomicU64, is_upper: bool, mut value: u32) -> u32
     // SAFETY: the half lies in a word that outlives the instruction and that all threads access
     // atomically only; the instruction changes these four bytes, one register and the flags.
     unsafe {
-        asm!("lock xadd dword ptr [{at}], {value:e}", at = in(reg) at, value = inout(reg) value, options(nostack))
+        asm!(
+            "lock xadd dword ptr [{at}], {value:e}",
+            at = in(reg) at, value = inout(reg) value, options(nostack)
+        )
     };
     value
 }
@@ -26,7 +29,10 @@ pub(crate) fn swap(word: &AtomicU64, is_upper: bool, mut value: u32) -> u32 {
     let at = half(word, is_upper);
     // SAFETY: as above; XCHG with memory locks by itself.
     unsafe {
-        asm!("xchg dword ptr [{at}], {value:e}", at = in(reg) at, value = inout(reg) value, options(nostack))
+        asm!(
+            "xchg dword ptr [{at}], {value:e}",
+            at = in(reg) at, value = inout(reg) value, options(nostack)
+        )
     };
     value
 }

@@ -4,8 +4,8 @@
 //! |---|---|---|
 //! | [`ThreadCreateJoin`] | 1 | a thread made, run and joined |
 //! | [`FutexPingPong`] | 2 | a round trip of sleeping and waking |
-//! | [`Descriptors`] | 2 | a round trip of 8 bytes through two eventfds, pipes, or a pair of Unix sockets |
-//! | [`Atomics`] | 1 or more | a compare-exchange, fetch-add or swap, of one word for all or one for each |
+//! | [`Descriptors`] | 2 | a round trip of 8 bytes through two eventfds, pipes or Unix sockets |
+//! | [`Atomics`] | 1 or more | a compare-exchange, fetch-add or swap, on one word or one each |
 //! | [`CopyBytes`] | 1 or 2 | bytes copied from a buffer of the last CPU's node |
 //! | [`ProcessVmReadv`] | 1 or 2 | the same by system call |
 //!

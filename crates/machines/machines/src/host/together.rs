@@ -74,8 +74,8 @@ struct Came {
 }
 
 impl PaddedWord {
-    /// Counts a thread in. The count never starts again, as in [`seatmap_data::port::Barrier`], so that
-    /// the meeting can be used again.
+    /// Counts a thread in. The count never starts again, as in [`seatmap_data::port::Barrier`], so
+    /// that the meeting can be used again.
     fn come(&self, threads: usize) -> Came {
         let threads = threads.max(1) as u64;
         let ticket = self.0.fetch_add(1, Ordering::AcqRel);

@@ -10,7 +10,7 @@
 //! |---|---|---|
 //! | PU | `cpu/online`, the `cpuN` with a `topology`, the process's cgroup | the kernel |
 //! | core | `core_cpus`, `thread_siblings` | a walk through the tree |
-//! | cluster, die | `cluster_cpus`, `die_cpus`, where they are not all of something larger | a walk through the tree |
+//! | cluster, die | `cluster_cpus`, `die_cpus`, if not all of a level | a walk through the tree |
 //! | L2, L3 | `cache/index*`, on POWER `/proc/device-tree` | a walk through the tree |
 //! | package | `package_cpus`, `core_siblings` | `physical_package_id` |
 //! | book, drawer | `book_siblings`, `drawer_siblings` (IBM Z) | a walk through the tree |

@@ -359,9 +359,12 @@ impl Cache {
 
     /// Whether a thread sleeps until one of these lines changes, or will soon receive one of them.
     pub fn is_awaited(&self, lines: [u32; 2]) -> bool {
-        self.threads
-            .iter()
-            .any(|thread| matches!(thread.wait, Wait::Coming(line, _) | Wait::Watching(line) if lines.contains(&line)))
+        self.threads.iter().any(|thread| {
+            matches!(
+                thread.wait,
+                Wait::Coming(line, _) | Wait::Watching(line) if lines.contains(&line)
+            )
+        })
     }
 
     /// Counts since the beginning.

@@ -21,15 +21,21 @@
 //! | module | contents |
 //! |---|---|
 //! | `message`, `request` | messages between caches and homes; the calls of tasks |
-//! | `directory`, `lines`, `intake` | the homes of cached lines: transactions, owner and sharers, the entrance |
+//! | `directory`, `lines` | the homes of cached lines: transactions; owner and sharers |
+//! | `intake` | the entrance of a home |
 //! | `buffers` | homes that keep their lines: the message buffers of the SCC |
-//! | `cache`, `cores`, `copy` | a cache and its states; the threads of a core; loads and stores in one call |
+//! | `cache`, `cores` | a cache and its states; the threads of a core |
+//! | `copy` | loads and stores in one call |
 //! | `network`, `outbox` | links and lanes; a component's way to the network and the event queue |
 //! | `memory`, `slab` | the contents of memory; a table that allocates nothing |
-//! | `world`, `port`, [`bed`] | the components together; a task's view; the [`Testbed`](seatmap_data::port::Testbed) |
-//! | [`model`], `figures`, `read`, `written`, [`NetworkShape`] | a machine, its figures, and how it is read; a machine as written down |
+//! | `world`, `port` | the components together; a task's view |
+//! | [`bed`] | the [`Testbed`](seatmap_data::port::Testbed) |
+//! | [`model`], `figures` | a machine, ready to run; its figures |
+//! | `read`, `written` | reads a machine; a machine as its file |
+//! | [`NetworkShape`] | the shape of a machine's network |
 //! | [`hierarchy`] | a machine of caches, dies and packages, such as the twin of a computer |
-//! | [`fabric`], [`homes`], `layout` | nodes, links and routes; the home of a line; all that a run needs of a model |
+//! | [`fabric`], [`homes`] | nodes, links and routes; the home of a line |
+//! | `layout` | the part of a model that a run needs |
 //! | `distance`, [`mod@profile`] | an unloaded round trip by formula; the machine's profile |
 //! | [`counters`] | what a PMU would count |
 

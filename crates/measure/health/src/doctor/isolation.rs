@@ -2,7 +2,7 @@
 //!
 //! | module | looks at |
 //! |---|---|
-//! | `backend` | whether a cpuset keeps other threads off a CPU: a v2 partition, a v1 exclusive cpuset, or neither |
+//! | `backend` | what keeps threads off a CPU: a v2 partition, a v1 exclusive cpuset, or nothing |
 //! | `boot` | settings that only the kernel's command line changes, with the line to add |
 //! | `irqs` | which interrupts can be moved away |
 //! | `settings` | throttling, workqueues, watchdog, statistics, huge pages |

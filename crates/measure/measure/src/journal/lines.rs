@@ -48,8 +48,8 @@ impl JsonLines {
         Ok((lines, text))
     }
 
-    /// Cuts the file to the lines that [`JsonLines::resume`] returned: only once the caller knows that
-    /// the file is its own.
+    /// Cuts the file to the lines that [`JsonLines::resume`] returned: only once the caller knows
+    /// that the file is its own.
     pub fn cut(&mut self, text: &str) -> Result<(), JournalError> {
         let cut =
             self.file.set_len(text.len() as u64).and_then(|()| self.file.seek(SeekFrom::End(0)));

@@ -29,8 +29,8 @@ impl<'a> Cuts<'a> {
 
     /// The weight between groups of at most these numbers of tasks, at least.
     ///
-    /// The largest of three: the edges that do not fit inside, by number ([`GraphShape`]); the partners
-    /// that do not, task by task; and the ways of [`spread`].
+    /// The largest of three: the edges that do not fit inside, by number ([`GraphShape`]); the
+    /// partners that do not, task by task; and the ways of [`spread`].
     pub(super) fn least(&self, capacities: &[usize], limit: &SearchLimit) -> f64 {
         let largest = capacities.iter().copied().max().unwrap_or(0);
         if largest >= self.traffic.tasks() || self.weights.is_empty() {

@@ -7,8 +7,8 @@ use seatmap_data::machine::{Profile, Square};
 pub struct ClusterNodes {
     /// The nodes.
     pub nodes: Vec<RankNode>,
-    /// Round trips of a message of [`ClusterNodes::message_bytes`] between two nodes, in nanoseconds; on
-    /// the diagonal that between two CPUs of the node.
+    /// Round trips of a message of [`ClusterNodes::message_bytes`] between two nodes, in
+    /// nanoseconds; on the diagonal that between two CPUs of the node.
     pub distance_ns: Square<f32>,
     /// The size of the message.
     pub message_bytes: u32,

@@ -3,11 +3,11 @@
 //! Each candidate is tried in alternating periods: without seats, with, with, without, and so on,
 //! so that a program that becomes faster or slower by itself does so in both. Neighbours give the
 //! logarithm of a ratio, and all ratios an interval by signed ranks
-//! ([`seatmap_data::statistics::signed_rank`]). Seats are kept if the whole interval says that they are
-//! better; several candidates share the error that one is allowed (Bonferroni). Seats that are kept
-//! stay until they are shown to be worse, or until the pattern changes; after a failure the pattern
-//! must have changed too, and the program is left alone for a time that doubles. So chance cannot
-//! make the seats flap.
+//! ([`seatmap_data::statistics::signed_rank`]). Seats are kept if the whole interval says that they
+//! are better; several candidates share the error that one is allowed (Bonferroni). Seats that are
+//! kept stay until they are shown to be worse, or until the pattern changes; after a failure the
+//! pattern must have changed too, and the program is left alone for a time that doubles. So chance
+//! cannot make the seats flap.
 
 use crate::live::event::{CandidateVerdict, Decision, ProgramEvent, RateGain, Why, on_file};
 use seatmap_data::invariant;

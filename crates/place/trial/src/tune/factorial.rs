@@ -2,8 +2,8 @@
 //! circumstances.
 //!
 //! A first part of the runs chooses the winner. It was chosen for its luck too, so that the other
-//! runs alone say by how much it is better, as the confirmation of a [`race`](crate::tune::race) does
-//! with fresh runs.
+//! runs alone say by how much it is better, as the confirmation of a [`race`](crate::tune::race)
+//! does with fresh runs.
 
 use crate::tune::race::{Confirmed, DEFAULT, RaceOutcome};
 use seatmap_data::statistics::friedman::worse_than_best;

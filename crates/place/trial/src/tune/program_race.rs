@@ -1,15 +1,15 @@
 //! A race of ways to seat a program, from a request to a winner.
 //!
 //! The candidates come from the computer or the cluster that the program runs on; the order of the
-//! runs, and what they show, from [`race`](crate::tune::race). Here each run is made, again where it says
-//! nothing about its candidate, and kept on file.
+//! runs, and what they show, from [`race`](crate::tune::race). Here each run is made, again where
+//! it says nothing about its candidate, and kept on file.
 //!
 //! | module | holds |
 //! |---|---|
 //! | [`request`] | what is to race, and where |
 //! | `field` | the candidates, and how each of them runs |
 //! | `candidates` | the candidates on one computer |
-//! | [`cluster_job`] | those of a job on a cluster: orders of its ranks, one start of the job a run |
+//! | [`cluster_job`] | the candidates on a cluster: orders of ranks, one start of the job a run |
 //! | `limit` | the candidates that fit into a time |
 //! | [`event`] | what is told while it goes on |
 //! | [`error`] | why there is no winner |

@@ -2,11 +2,11 @@
 //!
 //! The first command is the one in question, and all figures are its ratios to the others. Within a
 //! block its reading is divided by another's, both as logarithms, and the blocks' log ratios give a
-//! shift with its interval ([`seatmap_data::statistics::signed_rank`]). Neighbours who stay for several
-//! blocks make readings alike, and not these ratios: all commands run on the same CPUs, and if two
-//! are equal, the random order in each block alone decides which of its readings is whose. So the
-//! signs of the ratios are independent whatever the neighbours do (Fisher 1935, "The Design of
-//! Experiments", section 21), and the interval is that of independent values.
+//! shift with its interval ([`seatmap_data::statistics::signed_rank`]). Neighbours who stay for
+//! several blocks make readings alike, and not these ratios: all commands run on the same CPUs, and
+//! if two are equal, the random order in each block alone decides which of its readings is whose.
+//! So the signs of the ratios are independent whatever the neighbours do (Fisher 1935, "The Design
+//! of Experiments", section 21), and the interval is that of independent values.
 //!
 //! The first command's second reading serves the floor alone: the order of two single runs is
 //! random, so that the log ratios of equal commands are as likely above 0 as below, whatever the

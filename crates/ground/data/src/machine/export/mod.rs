@@ -5,7 +5,8 @@
 //! | [`csv`] | whoever reads core-to-core-latency's matrices | median distances, halved |
 //! | [`hwloc_xml`] | `lstopo`, hwloc, Open MPI | topology, and median distances in picoseconds |
 //!
-//! [`crate::machine::import`] reads the output back unchanged, as far as the other format can express it.
+//! [`crate::machine::import`] reads the output back unchanged, as far as the other format can
+//! express it.
 
 pub mod csv;
 mod error;

@@ -73,7 +73,9 @@ pub enum MachineImportError {
     /// A matrix and a topology of different machines, by their size.
     #[error(
         "the matrix has {matrix} and the topology {topology}; take the topology of the machine and \
-         the cpuset that the matrix was measured on, or name the CPUs of the rows with --cpus LIST", matrix = counted(*.matrix, "PU"))]
+         the cpuset that the matrix was measured on, or name the CPUs of the rows with --cpus LIST",
+        matrix = counted(*.matrix, "PU")
+    )]
     PuCount {
         /// Rows of the matrix.
         matrix: usize,

@@ -19,8 +19,8 @@ pub enum Rows {
 /// ones.
 ///
 /// # Errors
-/// [`MachineImportError::PuCount`] and [`MachineImportError::PuMissing`] where the two are of different machines;
-/// the profile is then unchanged.
+/// [`MachineImportError::PuCount`] and [`MachineImportError::PuMissing`] where the two are of
+/// different machines; the profile is then unchanged.
 pub fn marry(
     profile: &mut Profile,
     mut topology: Topology,
@@ -50,7 +50,8 @@ pub fn marry(
 ///
 /// # Errors
 /// [`MachineImportError::NamedRows`] where the file has no matrix, or names its PUs itself;
-/// [`MachineImportError::RowCount`] where it has another number of rows. The profile is then unchanged.
+/// [`MachineImportError::RowCount`] where it has another number of rows. The profile is then
+/// unchanged.
 pub(super) fn name_rows(profile: &mut Profile, cpus: &[u32]) -> Result<(), MachineImportError> {
     if !names_no_pus(profile) {
         return Err(MachineImportError::NamedRows);

@@ -18,8 +18,9 @@
 //! here by its first context.
 //!
 //! No file says how long a cycle is. If the user does not either, [`ASSUMED_FREQUENCY_HZ`] is used
-//! and reported, in a [`ProfileNote`] and in the profile's origin: all ratios, and so every placement, are
-//! right; nanoseconds are right to the factor by which the machine's nominal frequency differs.
+//! and reported, in a [`ProfileNote`] and in the profile's origin: all ratios, and so every
+//! placement, are right; nanoseconds are right to the factor by which the machine's nominal
+//! frequency differs.
 
 use super::clusters::Levels;
 use super::round_trip::{self, MAX_ONE_WAY_NS};
@@ -46,8 +47,8 @@ const REMEDY: &str =
 /// Reads the text of such a file.
 ///
 /// # Errors
-/// [`MachineImportError::Malformed`], and [`MachineImportError::Frequency`] for an option outside the accepted
-/// range.
+/// [`MachineImportError::Malformed`], and [`MachineImportError::Frequency`] for an option outside
+/// the accepted range.
 pub(super) fn read(
     text: &str,
     file: File<'_>,

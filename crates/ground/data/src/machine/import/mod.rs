@@ -5,14 +5,15 @@
 //! | kind | module | distances | topology |
 //! |---|---|---|---|
 //! | core-to-core-latency CSV | [`core_to_core`] | one-way ns, doubled | none: row k is PU k |
-//! | MCTOP `.mct` | [`mctop`] | one-way cycles, doubled and divided by the frequency | cores and NUMA nodes, from the latencies |
-//! | hwloc v2 and v3 XML | [`hwloc_xml`] | those that [`crate::machine::export::hwloc_xml`] wrote | all of it |
+//! | MCTOP `.mct` | [`mctop`] | one-way cycles, doubled, as ns | cores and NUMA nodes, by latency |
+//! | hwloc XML, v2 and v3 | [`hwloc_xml`] | those of [`crate::machine::export::hwloc_xml`] | all |
 //! | Seatmap's profiles, JSON | [`crate::machine::profile`] | as they are | as it is |
 //! | Seatmap's descriptions, TOML | [`crate::machine::description`] | predicted | as described |
 //!
 //! Files come from anywhere, so nothing in them is trusted. Sizes are bounded before memory is
-//! taken, nested input is read with a stack of our own, and every problem is an [`MachineImportError`]
-//! with its place. A merely odd input comes back as a [`ProfileNote`] beside the profile.
+//! taken, nested input is read with a stack of our own, and every problem is an
+//! [`MachineImportError`] with its place. A merely odd input comes back as a [`ProfileNote`] beside
+//! the profile.
 
 mod clusters;
 pub mod core_to_core;
@@ -78,10 +79,11 @@ pub fn read(bytes: &[u8], name: &str, date: Option<&str>) -> Result<Profile, Mac
 /// file itself does not. `date` is the day of the import, `YYYY-MM-DD`.
 ///
 /// ```
-/// let profile = seatmap_data::machine::import::read(b",\n40.5,\n", "data/duo.csv", Some("2026-01-31"))?;
+/// use seatmap_data::machine::import;
+/// let profile = import::read(b",\n40.5,\n", "data/duo.csv", Some("2026-01-31"))?;
 /// assert_eq!(profile.name, "duo");
 /// assert_eq!(profile.core_distance.unwrap().median_ns[(0, 1)], 81.0);
-/// # Ok::<(), seatmap_data::machine::import::ImportError>(())
+/// # Ok::<(), seatmap_data::machine::import::MachineImportError>(())
 /// ```
 ///
 /// # Errors

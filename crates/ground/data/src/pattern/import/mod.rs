@@ -6,17 +6,19 @@
 //! |---|---|---|---|
 //! | Seatmap's patterns, JSON | `{` | | as they are |
 //! | MatrixMarket | `%%MatrixMarket` | the sender, counted from 1 | bytes |
-//! | METIS graph | comments `%`, or two to four numbers and as many lines below as the first says | a vertex, counted from 1 | bytes each way |
+//! | METIS graph | comments `%`, or 2 to 4 numbers | a vertex, counted from 1 | bytes each way |
 //! | QAPLIB `.dat` | a number alone on its line | the sender | bytes, one of two matrices |
-//! | CSV list of edges | a line with `from`, `to` and `bytes` | the sender, counted from 0 or by name | as the columns say |
+//! | CSV edge list | `from`, `to` and `bytes` | the sender, from 0 or by name | as columns say |
 //! | CSV matrix | anything else | the sender | bytes |
+//!
+//! The first number of a METIS graph is the number of lines below it.
 //!
 //! Other formats of the field are recognised and refused with the way to convert them (`foreign`).
 //! CSV fields may be separated by commas, semicolons, tabs or blanks.
 //!
 //! Files come from anywhere, so nothing in them is trusted. Sizes are bounded before memory is
-//! taken, and every problem or ambiguity is an [`PatternImportError`] with its place. A merely odd input
-//! comes back as a [`PatternNote`] beside the pattern.
+//! taken, and every problem or ambiguity is an [`PatternImportError`] with its place. A merely odd
+//! input comes back as a [`PatternNote`] beside the pattern.
 
 mod edge_list;
 mod entries;
@@ -38,7 +40,8 @@ use crate::document::Position;
 use crate::pattern::Pattern;
 use crate::pattern::qaplib::{Instance, Which};
 
-/// The largest file that is read: room for [`MAX_EDGES`](crate::pattern::pattern::MAX_EDGES) edges in JSON.
+/// The largest file that is read: room for [`MAX_EDGES`](crate::pattern::pattern::MAX_EDGES) edges
+/// in JSON.
 pub const MAX_FILE_BYTES: usize = 512 << 20;
 
 /// A file that was read.
@@ -56,9 +59,10 @@ pub struct Imported {
 /// matrices of a QAPLIB file; without a choice the first is taken, with a note.
 ///
 /// ```
-/// let imported = seatmap_data::pattern::import::read(b"from,to,bytes\nproducer,consumer,4096\n", "pair", None)?;
+/// use seatmap_data::pattern::import;
+/// let imported = import::read(b"from,to,bytes\nproducer,consumer,4096\n", "pair", None)?;
 /// assert_eq!(imported.pattern.names, ["producer", "consumer"]);
-/// # Ok::<(), seatmap_data::pattern::import::ImportError>(())
+/// # Ok::<(), seatmap_data::pattern::import::PatternImportError>(())
 /// ```
 ///
 /// # Errors

@@ -17,7 +17,8 @@ use crate::plan::local_rank::{ALL, LAUNCHERS, OWN};
 /// `SLURM_STEP_ID` as well.
 const SLURM: &str = "\
 # srun numbers the tasks of a step; the 0 of a batch script is not a rank.
-[ -n \"$task\" ] || { [ -n \"${SLURM_JOB_ID:-}\" ] && [ -z \"${SLURM_STEP_ID:-}\" ]; } || task=${SLURM_LOCALID:-}
+[ -n \"$task\" ] || { [ -n \"${SLURM_JOB_ID:-}\" ] && [ -z \"${SLURM_STEP_ID:-}\" ]; } || \
+task=${SLURM_LOCALID:-}
 ";
 
 /// The shell expression for the number of the task: our own variable, then those that launchers set

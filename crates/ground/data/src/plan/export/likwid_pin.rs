@@ -9,8 +9,8 @@ use crate::plan::Plan;
 /// A list without a domain letter holds OS indices, in order.
 ///
 /// # Errors
-/// [`PlanExportError::SinglePus`] where a seat is several PUs, [`PlanExportError::LikwidShares`] where
-/// tasks share a PU.
+/// [`PlanExportError::SinglePus`] where a seat is several PUs, [`PlanExportError::LikwidShares`]
+/// where tasks share a PU.
 pub fn write(plan: &Plan) -> Result<String, PlanExportError> {
     PlanExportError::refuse_sets(plan, "likwid-pin")?;
     if plan.is_oversubscribed() {

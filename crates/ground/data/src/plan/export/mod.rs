@@ -2,15 +2,16 @@
 //!
 //! | module | is | tasks are |
 //! |---|---|---|
-//! | [`taskset`], [`hwloc`], [`numactl`] | a shell script that binds one process and becomes its program | processes |
+//! | [`taskset`], [`hwloc`], [`numactl`] | a shell script that binds a process | processes |
 //! | [`rankfile`] | Open MPI's `mpirun --rankfile` | ranks |
 //! | [`slurm`] | the beginning of an `srun` command | ranks |
-//! | [`omp_places`], [`gomp`], [`kmp`] | shell lines that set an OpenMP runtime's environment | threads, by number |
+//! | [`omp_places`], [`gomp`], [`kmp`] | shell lines with OpenMP's variables | threads, by number |
 //! | [`likwid_pin`] | the beginning of a `likwid-pin` command | threads, as they are created |
 //! | [`dpdk`] | options of a DPDK program | lcores |
 //! | [`nginx`] | lines of nginx's configuration | workers |
 //! | [`redis`] | lines of redis's configuration | threads and child processes, by their role |
-//! | [`systemd`], [`container`] | a drop-in for a service, options for a container | the set alone |
+//! | [`systemd`] | a drop-in for a service | the set alone |
+//! | [`container`] | options for a container | the set alone |
 //! | [`Plan::to_json`](crate::plan::Plan::to_json) | the plan itself | |
 //!
 //! All of them name PUs by their OS indices. Words from the plan stand in comments alone, without

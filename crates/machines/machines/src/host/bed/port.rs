@@ -8,8 +8,8 @@ use seatmap_data::port::{Addr, Port, Stamp, ValueChange};
 use seatmap_os::partners::{LOOKS, PartnerThread};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// [`HostPort`], with waits that unwind with [`PartnerFailure`] once a word says that a task has failed. A
-/// short wait has no extra cost.
+/// [`HostPort`], with waits that unwind with [`PartnerFailure`] once a word says that a task has
+/// failed. A short wait has no extra cost.
 #[derive(Clone, Copy)]
 pub(super) struct BedPort<'a> {
     port: HostPort<'a>,

@@ -87,8 +87,8 @@ impl FileTree {
         Some(String::from_utf8_lossy(&bytes).trim().trim_end_matches('\0').to_owned())
     }
 
-    /// As [`FileTree::text`], but only the first page: the kernel makes the rest of a long file only
-    /// for a reader who asks for it.
+    /// As [`FileTree::text`], but only the first page: the kernel makes the rest of a long file
+    /// only for a reader who asks for it.
     pub(super) fn first_page(&self, path: &str) -> Option<String> {
         let bytes = self.read(path, PAGE_BYTES)?;
         Some(String::from_utf8_lossy(&bytes).into_owned())

@@ -75,13 +75,13 @@ fn add_line(text: &mut String, line: String) {
 }
 
 const HEAD: &str = "\
-# A machine of levels for Seatmap's simulator: every figure may be edited. A round trip between cores i and j takes
-# between_ns[group i][group j] + offset_ns[i] + offset_ns[j] + rest_ns[i][j]. \"calibration\" is fitted to what was measured,
-# \"assumption\" is not known.
+# A machine of levels for Seatmap's simulator: every figure may be edited. A round trip between
+# cores i and j takes between_ns[group i][group j] + offset_ns[i] + offset_ns[j] + rest_ns[i][j].
+# \"calibration\" is fitted to what was measured, \"assumption\" is not known.
 ";
 const CORES: &str = "\
-# Groups settle lines between their cores. Numbers of caches, dies, nodes and packages say who shares them;
-# packages that no topology told are cores nearer to each other than to the rest.";
+# Groups settle lines between their cores. Numbers of caches, dies, nodes and packages say who
+# shares them; packages that no topology told are cores nearer to each other than to the rest.";
 const NO_HOMES: &str = "\
 # No [homes]: distances for one line say nothing about others, so every line is as far as that one.
 ";
@@ -89,7 +89,8 @@ const DISTANCES: &str = "\
 # Round trips in nanoseconds, inside groups (the diagonal) and between them.
 ";
 const REST: &str = "\
-# What groups and offsets leave of pairs, row i for cores 0 to i - 1. Without it the machine is smoother than measured.
+# What groups and offsets leave of pairs, row i for cores 0 to i - 1. Without it the machine is
+# smoother than measured.
 ";
 
 fn core(core: &CoreWritten) -> String {

@@ -5,10 +5,10 @@
 //! |---|---|---|
 //! | [`openmpi`] | a host on each line, rank by rank | `mpirun --map-by seq --hostfile` |
 //! | [`mpich`] | runs of ranks on a host | `mpiexec -f` |
-//! | [`slurm`] | a host on each line, rank by rank | `srun --distribution=arbitrary` with `SLURM_HOSTFILE` |
+//! | [`slurm`] | a host on each line, rank by rank | `srun -m arbitrary` with `SLURM_HOSTFILE` |
 //! | [`rankfile`] | node and CPUs of each rank | Open MPI 4's `mpirun --rankfile` |
 //! | [`torchrun`] | a script that gives each node its rank | `torchrun --node-rank` |
-//! | [`groups`] | groups of nodes with their ranks, as JSON | schedulers of pods, which have labels for them |
+//! | [`groups`] | groups of nodes with their ranks, as JSON | schedulers of pods, by labels |
 //!
 //! Names are checked when a plan is read, so that a file of a launcher holds nothing but hosts and
 //! numbers.

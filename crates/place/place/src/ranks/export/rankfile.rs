@@ -8,8 +8,9 @@ use seatmap_os::CpuList;
 /// The file.
 #[must_use]
 pub fn write(plan: &RankPlan) -> String {
-    let mut text =
-        "# mpirun --use-hwthread-cpus --mca rmaps_rank_file_physical 1 --rankfile THIS PROGRAM...\n".to_owned();
+    let mut text = "# mpirun --use-hwthread-cpus --mca rmaps_rank_file_physical 1 --rankfile THIS \
+         PROGRAM...\n"
+        .to_owned();
     for (rank, cpus) in plan.cpus_of_rank.iter().enumerate() {
         text += &format!("rank {rank}={} slot={}\n", plan.node(rank), CpuList(cpus.clone()));
     }

@@ -9,7 +9,8 @@ use seatmap_os::host_names;
 /// The script, to be run on every node.
 ///
 /// # Errors
-/// [`RankExportError`]: a node's ranks are not consecutive, or nodes have different numbers of them.
+/// [`RankExportError`]: a node's ranks are not consecutive, or nodes have different numbers of
+/// them.
 pub fn write(plan: &RankPlan) -> Result<String, RankExportError> {
     let mut nodes: Vec<(usize, Vec<usize>)> = plan
         .ranks_of_nodes()

@@ -3,17 +3,20 @@
 //! | level | read from | numbered by |
 //! |---|---|---|
 //! | PU | `PU`, if allowed and online | `os_index` |
-//! | core, L2, L3, die | `Core`, `L2Cache`, `L3Cache`, `Die` around it | order in the file: hwloc's own numbers repeat from package to package |
-//! | size of a cache | `cache_size` of `L1Cache` (data), `L1iCache`, `L2Cache`, `L3Cache` around it | |
-//! | cluster, book, drawer | `Group` around it with the subtype `Cluster`, `Book`, `Drawer` | order in the file |
+//! | core, L2, L3, die | `Core`, `L2Cache`, `L3Cache`, `Die` around it | order in the file |
+//! | cache size | `cache_size` of `L1Cache` (data), `L1iCache`, `L2Cache`, `L3Cache` around it | |
+//! | cluster, book, drawer | `Group` around it with the subtype of that name | order in the file |
 //! | package | `Package` around it | `os_index`, else order |
 //! | NUMA node | the smallest `NUMANode` whose cpuset holds it, wherever attached | `os_index` |
-//! | kind | `cpukind`: Intel's `CoreType`, else capacity and frequency as in [`crate::machine::speed`], else the highest efficiency class | |
+//! | kind | `cpukind`: `CoreType`, else as [`crate::machine::speed`], else top efficiency class | |
 //!
-//! Core distances are read from a `<distances2>` over PUs as [`crate::machine::export::hwloc_xml`] writes
-//! it: round trips in picoseconds. Version 1 (hwloc before 2018) has other objects and is refused.
-//! The document type is skipped, entities other than XML's own five are errors, and nothing outside
-//! the file is ever opened.
+//! hwloc's own numbers of cores, caches and dies repeat from package to package, so the importer
+//! counts them in the order of the file.
+//!
+//! Core distances are read from a `<distances2>` over PUs as [`crate::machine::export::hwloc_xml`]
+//! writes it: round trips in picoseconds. Version 1 (hwloc before 2018) has other objects and is
+//! refused. The document type is skipped, entities other than XML's own five are errors, and
+//! nothing outside the file is ever opened.
 
 mod distances;
 mod element;

@@ -17,7 +17,7 @@ const REPORT_AT: u16 = 2;
 /// |---|---|---|
 /// | 0, 1 | a value | a value |
 /// | 2 | how many values the writer has taken from the reader's outbox | |
-/// | 3 | the newest value | how many messages it has sent, and how many it has received, 16 bits each |
+/// | 3 | the newest value | its messages sent and received, 16 bits each |
 ///
 /// Where one message is on its way the last word says it all, which is the case that has to be
 /// fast. A value that may not have been read when the next one is sent moves to the words in front

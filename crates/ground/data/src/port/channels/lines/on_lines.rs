@@ -4,8 +4,8 @@ use super::{ChannelLayout, LineChannels, TooLarge};
 use crate::port::channels::ChannelProgram;
 use crate::port::{Addr, Barrier, Port, Workload};
 
-/// A [`ChannelProgram`] that runs wherever lines are shared. Its tasks meet before they start. Shared
-/// memory has to be zeros.
+/// A [`ChannelProgram`] that runs wherever lines are shared. Its tasks meet before they start.
+/// Shared memory has to be zeros.
 #[derive(Clone, Copy, Debug)]
 pub struct OnLines<'a, T> {
     program: &'a T,
