@@ -50,7 +50,7 @@ messages! {
         Change = 27 {}
         /// The entries of the folder.
         List = 41 {
-            /// Entries; [`crate::entry::Entries`] reads them.
+            /// Entries; [`crate::entry::FolderEntries`] reads them.
             entries: Data<'a>
         }
         /// The file is on disk.

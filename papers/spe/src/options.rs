@@ -5,7 +5,7 @@
 pub struct ContextOptions {
     /// Whether each signal register gathers bits instead of keeping the last value.
     pub signals_gather: [bool; 2],
-    /// Whether its ends are kept for [`Context::ended`](crate::Context::ended).
+    /// Whether its ends are kept for [`SpeContext::ended`](crate::SpeContext::ended).
     pub keeps_ends: bool,
     /// Which of the pinned threads runs it; `None` for the next one in turn. On a simulated Cell:
     /// its place along the chain of SPEs.

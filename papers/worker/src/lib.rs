@@ -9,13 +9,13 @@
 //! each.
 //!
 //! ```
-//! use seatmap_worker::{Inside, WorkerOptions, Runtime};
+//! use seatmap_worker::{WorkerView, WorkerOptions, Runtime};
 //! use std::sync::Arc;
 //!
 //! let cpu = seatmap_worker::allowed_cpus()?[0];
 //! let runtime = Runtime::new(&[cpu], WorkerOptions::default())?;
 //! let mut context = runtime.context()?;
-//! context.load(Arc::new(|inside: &mut Inside, argument: u64| {
+//! context.load(Arc::new(|inside: &mut WorkerView, argument: u64| {
 //!     inside.store()[0] = argument as u8;
 //!     inside.store()[0].into()
 //! }));

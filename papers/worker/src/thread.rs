@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
 
 /// A context as Linux implements it on the Cell processor: a start creates a thread and seats it, a
-/// wait joins it, and a mailbox is a futex. Programs that run on a [`Context`](crate::Context) run
+/// wait joins it, and a mailbox is a futex. Programs that run on a [`BorrowedWorker`](crate::BorrowedWorker) run
 /// here unchanged, so that the two can be compared.
 pub struct ThreadContext {
     cpu: u32,

@@ -77,7 +77,7 @@ fn every_level_is_in_the_schema() {
     let words: Vec<Value> =
         CellBackend::ALL.iter().map(|backend| serde_json::to_value(backend).unwrap()).collect();
     let schema = schema();
-    let listed = schema["$defs"]["Backend"]["oneOf"].as_array().unwrap();
+    let listed = schema["$defs"]["CellBackend"]["oneOf"].as_array().unwrap();
     assert!(words.iter().all(|word| listed.iter().any(|level| level["const"] == *word)));
     assert_eq!(listed.len(), words.len());
     assert!(CellBackend::ALL.iter().zip(words).all(|(backend, word)| word == backend.word()));

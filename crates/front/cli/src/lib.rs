@@ -53,12 +53,15 @@
 //! # A check
 //!
 //! ```
-//! use seatmap::check::{CheckRequest, Choice, Standard};
+//! use seatmap::check::{CheckRequest, ProcessChoice, Standard};
 //! use seatmap::machine::Topology;
 //! use std::time::Duration;
 //!
 //! let request = CheckRequest {
-//!     choice: Choice::Processes { pids: vec![std::process::id() as i32], with_children: false },
+//!     choice: ProcessChoice::Processes {
+//!         pids: vec![std::process::id() as i32],
+//!         with_children: false,
+//!     },
 //!     window: Duration::from_millis(50),
 //!     trace: false,
 //!     standard: Standard::default(),

@@ -91,8 +91,8 @@ fn the_schemas_are_those_of_the_types() {
     let schemas = [
         of::<Profile>(seatmap_data::machine::profile::FORMAT),
         of::<Description>(seatmap_data::machine::description::FORMAT),
-        of::<Pattern>(seatmap_data::pattern::pattern::FORMAT),
-        of::<Plan>(seatmap_data::plan::plan::FORMAT),
+        of::<Pattern>(seatmap_data::pattern::graph::FORMAT),
+        of::<Plan>(seatmap_data::plan::placed::FORMAT),
         of::<RankPlan>(seatmap_place::ranks::plan::FORMAT),
         of::<BenchResults>(seatmap_trial::tune::document::FORMAT),
         of::<BenchmarksFile>(seatmap_trial::gate::file::FORMAT),

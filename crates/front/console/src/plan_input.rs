@@ -5,7 +5,7 @@ use crate::here::host_name;
 use crate::input;
 use seatmap_cluster::ranks_here;
 use seatmap_data::plan::Plan;
-use seatmap_data::plan::plan::is_plan;
+use seatmap_data::plan::placed::is_plan;
 use seatmap_os::Root;
 use seatmap_place::ranks::RankPlan;
 use seatmap_watch::{Expected, ExpectedSource};

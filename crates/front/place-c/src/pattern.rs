@@ -5,7 +5,7 @@ use crate::failure::PlaceCallFailure;
 use crate::file::CallerFile;
 use crate::status::PlaceStatus;
 use seatmap_c_abi::{Boundary, take_back};
-use seatmap_data::pattern::pattern::MAX_TASKS;
+use seatmap_data::pattern::graph::MAX_TASKS;
 use seatmap_data::pattern::{generate, import};
 use std::ffi::c_char;
 

@@ -1,4 +1,4 @@
-//! What Seatmap computes with and keeps on file: machines, patterns, plans, documents, statistics.
+//! The data that Seatmap computes with and keeps on file: machines, patterns, plans, statistics.
 //!
 //! | module | holds |
 //! |---|---|

@@ -5,7 +5,7 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`pattern`], [`edge`] | a weighted directed graph of tasks: `seatmap-pattern/1` |
+//! | [`graph`], [`edge`] | a weighted directed graph of tasks: `seatmap-pattern/1` |
 //! | [`mod@generate`] | patterns written as a word and numbers: `stencil2d:8x8` |
 //! | [`import`] | other tools' files: CSV matrices and lists, MatrixMarket, QAPLIB |
 //! | [`loads`] | how much each task works |
@@ -13,12 +13,12 @@
 
 pub mod edge;
 pub mod generate;
+pub mod graph;
 pub mod import;
 pub mod loads;
-pub mod pattern;
 pub mod qaplib;
 mod words;
 
 pub use edge::Edge;
 pub use generate::{SpecError, generate};
-pub use pattern::{Outsider, Pattern, PatternObservation};
+pub use graph::{Outsider, Pattern, PatternObservation};

@@ -6,7 +6,7 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`plan`] | a placement with its provenance: `seatmap-plan/1` |
+//! | [`placed`] | a placement with its provenance: `seatmap-plan/1` |
 //! | [`objective`], [`baselines`] | what it is judged by; what other placements cost |
 //! | [`channel`] | which lines to use |
 //! | [`agreement`] | whether a cheaper objective would have done |
@@ -23,7 +23,7 @@ pub mod export;
 pub mod local_rank;
 pub mod objective;
 mod other_machine;
-pub mod plan;
+pub mod placed;
 
 pub use agreement::Agreement;
 pub use baselines::{Baselines, Random};
@@ -31,4 +31,4 @@ pub use channel::Channel;
 pub use effect::Effect;
 pub use objective::Objective;
 pub use other_machine::OtherMachine;
-pub use plan::Plan;
+pub use placed::Plan;

@@ -21,17 +21,17 @@
 mod addr;
 mod barrier;
 pub mod channels;
+mod contract;
 pub mod message;
 mod overlap;
-mod port;
 mod stamp;
 mod testbed;
 mod workload;
 
 pub use addr::{Addr, LINE_BYTES, WORDS_PER_LINE};
 pub use barrier::Barrier;
+pub use contract::{Port, ValueChange};
 pub use overlap::{ENOUGH_OVERLAP, TaskBeats, overlap};
-pub use port::{Port, ValueChange};
 pub use stamp::Stamp;
 pub use testbed::Testbed;
 pub use workload::Workload;

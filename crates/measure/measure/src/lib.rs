@@ -21,6 +21,9 @@
 //! | [`survey`], [`error`] | all of it in one go; why it ended |
 //! | [`past`] | the change since this host's remembered measurement; the next one to remember |
 //! | [`classes`], [`findings`], [`change`] | a profile in short, and compared with an earlier one |
+//! | [`appraise`], [`seats`] | a placement on its machine; seats for a program's own threads |
+//! | [`gallery`] | many machines side by side: like ones compared, all ranked for a pattern |
+//! | [`twin`] | fits a model to a measured profile |
 //! | [`comparison`] | two machines compared, class by class |
 #![deny(missing_docs)]
 

@@ -7,11 +7,11 @@
 //! portfolio of starts is refined side by side.
 //!
 //! ```
-//! use seatmap_place::{PlaceRequest, machine::catalog, pattern::generate, search::Limit};
+//! use seatmap_place::{PlaceRequest, machine::catalog, pattern::generate, search::SearchLimit};
 //!
 //! let (machine, pattern) = (catalog::load("graviton3")?, generate("ring:8")?);
 //! let mut request = PlaceRequest::new(&machine, &pattern);
-//! request.limit = Limit::seconds(0.1);
+//! request.limit = SearchLimit::seconds(0.1);
 //! let answer = request.place()?;
 //! println!("task 0 sits on CPU {}", answer.placement[0]);
 //! assert!(answer.lower_bound <= answer.cost && answer.cost <= answer.baselines.random.mean);
@@ -40,6 +40,7 @@
 //! | `sharing` | the caches and cores that tasks share ([`CoreSharing`]) |
 //! | [`trial`] | a search whose objective is a run of the program |
 //! | [`bound`], [`link_bound`], [`assignment`] | lower bounds on the cost of any placement |
+//! | [`ranks`] | the ranks of a job on nodes and their CPUs |
 //! | [`orders`], [`links`] | compact and scatter; links that tasks share |
 #![deny(missing_docs)]
 

@@ -16,7 +16,7 @@ use crate::{Method, Observation, ObservedTask, PairMessages, TalkKind, Window};
 use lines::{LINE_BYTES, LineTransfer, SampledLines, ThreadKey};
 use recording::{PerfDataRecord, PerfRecording};
 use seatmap_data::document::visible;
-use seatmap_data::pattern::pattern::MAX_TASKS;
+use seatmap_data::pattern::graph::MAX_TASKS;
 use seatmap_data::statistics::words::{counted, counted_figure};
 use seatmap_launch::lineage::{self, TaskPath};
 use std::collections::{BTreeMap, HashMap};

@@ -6,7 +6,7 @@ use crate::trace::{TraceError, TraceText, traces};
 use crate::{Method, Observation, ObservedTask, PairMessages, TalkKind, Window};
 use seatmap_data::document::visible;
 use seatmap_data::pattern::Edge;
-use seatmap_data::pattern::pattern::MAX_TASKS;
+use seatmap_data::pattern::graph::MAX_TASKS;
 use seatmap_data::statistics::words::{agreeing, counted};
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashMap};

@@ -9,7 +9,7 @@ use crate::talk::line_edges;
 use crate::trace::{TraceError, TraceText, traces};
 use crate::{Method, Observation, ObservedTask, PairMessages, TalkKind, Window};
 use seatmap_data::document::visible;
-use seatmap_data::pattern::pattern::MAX_TASKS;
+use seatmap_data::pattern::graph::MAX_TASKS;
 use seatmap_data::statistics::words::{agreeing, counted};
 use seatmap_launch::lineage::{self, TaskPath};
 use serde::Deserialize;

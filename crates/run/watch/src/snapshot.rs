@@ -40,8 +40,9 @@ impl Seating {
     /// [`ChoiceError`]: there is nothing to look at. Processes that end meanwhile are left out.
     ///
     /// ```
-    /// use seatmap_watch::{Choice, WatchOptions, Seating};
-    /// let own = Choice::Processes { pids: vec![std::process::id() as i32], with_children: false };
+    /// use seatmap_watch::{ProcessChoice, WatchOptions, Seating};
+    /// let pids = vec![std::process::id() as i32];
+    /// let own = ProcessChoice::Processes { pids, with_children: false };
     /// let options = WatchOptions { window: std::time::Duration::ZERO, ..WatchOptions::default() };
     /// let seating = Seating::take(&own, &options)?;
     /// assert!(!seating.threads[0].mask.is_empty());

@@ -282,7 +282,7 @@ fn the_next_element_of_a_list_has_to_be_fetched() {
 }
 
 #[test]
-#[should_panic(expected = "the MFC of SPE 2 at core cycle 0: no entry is free for Command")]
+#[should_panic(expected = "the MFC of SPE 2 at core cycle 0: no entry is free for MfcCommand")]
 fn a_full_queue_takes_no_command() {
     let mut mfc = Mfc::new(2, &timing());
     let mut out = EventOutbox::default();

@@ -10,8 +10,8 @@ pub const MOST_TASKS: usize = 21;
 /// changes nothing that another thread order would not, which leaves (k-1)! mappings.
 ///
 /// ```
-/// use seatmap_experiments::rank::Mapping;
-/// let mapping = Mapping::nth(6, 119).unwrap();
+/// use seatmap_experiments::rank::TaskMapping;
+/// let mapping = TaskMapping::nth(6, 119).unwrap();
 /// assert_eq!(mapping.to_string(), "[054321]");
 /// // Task 5 is executed by thread 1, so it sits on the second worker.
 /// assert_eq!(mapping.seats(&[10, 11, 12, 13, 14, 15])[5], 11);

@@ -67,11 +67,7 @@ fn drawn(figure: &SurveyFigure) -> Markup {
                 Some(point.latency_ns)
             }))
             @if has_bandwidth {
-                (picture(
-                    figure,
-                    Title { text: "bandwidth, GB/s", unit: AxisUnit::Number },
-                    |point| point.bandwidth_gbps
-                ))
+                (picture(figure, BANDWIDTH, |point| point.bandwidth_gbps))
             }
         }
     }

@@ -8,7 +8,8 @@ use seatmap_console::output::Destination;
 use seatmap_console::{input, plan_input};
 use seatmap_data::machine::Profile;
 use seatmap_data::machine::export::{csv, hwloc_xml};
-use seatmap_data::plan::{export, plan};
+use seatmap_data::plan::export;
+use seatmap_data::plan::placed::is_plan;
 use seatmap_place::ranks::RankPlan;
 use seatmap_report::{GridOrder, svg};
 use seatmap_services::ServicesPlan;
@@ -47,7 +48,7 @@ fn text(name: &str, format: ExportFormat) -> Result<String, CliError> {
     let written: Result<String, Box<dyn Error>> = match bytes {
         // Documents say of themselves what they are; everything else is for the readers of
         // machines.
-        Some(bytes) if plan::is_plan(&bytes) => {
+        Some(bytes) if is_plan(&bytes) => {
             let plan = plan_input::plan_in(path, &bytes)?;
             writer(name, "plan", &export::FORMATS, format)?(&plan).map_err(Into::into)
         }

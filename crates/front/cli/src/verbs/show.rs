@@ -9,7 +9,7 @@ use seatmap_console::{here, input, view};
 use seatmap_data::document::shell_escaped;
 use seatmap_data::machine::{Origin, OriginKind, Profile, Topology};
 use seatmap_data::plan::Plan;
-use seatmap_data::plan::plan::is_plan;
+use seatmap_data::plan::placed::is_plan;
 use seatmap_launch::report;
 use seatmap_machines::catalog::Machine;
 use seatmap_os::Root;

@@ -13,10 +13,10 @@ pub const MAX_AMOUNT: f64 = 1e18;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Edge {
     /// The task that sends.
-    #[cfg_attr(feature = "schema", schemars(range(max = crate::pattern::pattern::MAX_TASKS - 1)))]
+    #[cfg_attr(feature = "schema", schemars(range(max = crate::pattern::graph::MAX_TASKS - 1)))]
     pub from: usize,
     /// The receiver, another task.
-    #[cfg_attr(feature = "schema", schemars(range(max = crate::pattern::pattern::MAX_TASKS - 1)))]
+    #[cfg_attr(feature = "schema", schemars(range(max = crate::pattern::graph::MAX_TASKS - 1)))]
     pub to: usize,
     /// Bytes sent, over the whole run or one iteration: only proportions matter.
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = MAX_AMOUNT)))]

@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Channel {
     /// One task.
-    #[cfg_attr(feature = "schema", schemars(range(max = crate::plan::plan::MAX_TASKS - 1)))]
+    #[cfg_attr(feature = "schema", schemars(range(max = crate::plan::placed::MAX_TASKS - 1)))]
     pub from: usize,
     /// The other.
-    #[cfg_attr(feature = "schema", schemars(range(max = crate::plan::plan::MAX_TASKS - 1)))]
+    #[cfg_attr(feature = "schema", schemars(range(max = crate::plan::placed::MAX_TASKS - 1)))]
     pub to: usize,
     /// The home: a column of the profile's `home_model.offset_ns`.
     pub home: usize,

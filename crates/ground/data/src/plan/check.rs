@@ -1,7 +1,7 @@
 //! Whether the parts of a plan fit together.
 
 use crate::document::DocumentError;
-use crate::plan::plan::{MAX_NODE, MAX_TASKS};
+use crate::plan::placed::{MAX_NODE, MAX_TASKS};
 use crate::plan::{Channel, Plan};
 use crate::statistics::words::counted;
 use seatmap_os::cpu_list::MAX_CPU;
@@ -159,7 +159,7 @@ fn entries(key: &str, entries: usize, tasks: usize) -> String {
 #[cfg(test)]
 mod tests {
     use crate::machine::Pu;
-    use crate::plan::{Baselines, Channel, Plan, Random, plan::MAX_TASKS};
+    use crate::plan::{Baselines, Channel, Plan, Random, placed::MAX_TASKS};
 
     fn refusal(change: impl FnOnce(&mut Plan)) -> String {
         let mut plan = Plan::new("small", vec![4, 0, 4]);

@@ -101,13 +101,14 @@ impl LaunchInstance {
     /// may use: an array of Slurm whose tasks have CPUs of their own needs no share.
     ///
     /// ```
-    /// use seatmap_data::plan::local_rank::Start;
+    /// use seatmap_data::plan::local_rank::LaunchInstance;
     /// let set = |name: &str| match name {
     ///     "OMPI_COMM_WORLD_LOCAL_RANK" => Some("1".to_owned()),
     ///     "OMPI_COMM_WORLD_LOCAL_SIZE" => Some("2".to_owned()),
     ///     _ => None,
     /// };
-    /// let Start::OneOf(rank) = Start::find(&set, 8)? else { panic!("one of two") };
+    /// let found = LaunchInstance::find(&set, 8)?;
+    /// let LaunchInstance::OneOf(rank) = found else { panic!("one of two") };
     /// assert_eq!((rank.rank, rank.size), (1, Some(2)));
     /// # Ok::<(), seatmap_data::plan::local_rank::LocalRankError>(())
     /// ```

@@ -15,10 +15,11 @@
 //! the [`HostBed`](crate::host::HostBed).
 //!
 //! ```no_run
-//! # use seatmap_machines::host::primitives::{Batches, Descriptors, Kind, Primitive, Room};
-//! let mut room = Room::new();
-//! let plan = Batches { warmup: 1, batches: 20, operations: 100 };
-//! let samples = Descriptors(Kind::Pipe).run(&mut room, &[0, 1], plan)?;
+//! # use seatmap_machines::host::primitives::{BatchPlan, DescriptorKind, Descriptors};
+//! # use seatmap_machines::host::primitives::{Primitive, PrimitiveThreads};
+//! let mut room = PrimitiveThreads::new();
+//! let plan = BatchPlan { warmup: 1, batches: 20, operations: 100 };
+//! let samples = Descriptors(DescriptorKind::Pipe).run(&mut room, &[0, 1], plan)?;
 //! let round_trips_ns = &samples.by_task_ns[0];
 //! # Ok::<(), seatmap_machines::host::primitives::PrimitiveError>(())
 //! ```

@@ -172,7 +172,7 @@ impl ProgramChannels {
         }
         let tasks = edges.iter().map(|edge| edge.to + 1).max();
         let tasks = tasks
-            .filter(|tasks| *tasks <= seatmap_data::pattern::pattern::MAX_TASKS)
+            .filter(|tasks| *tasks <= seatmap_data::pattern::graph::MAX_TASKS)
             .ok_or_else(|| {
                 PlaceError::Unfit(
                     "declare a channel or more, between threads that are counted from 0".to_owned(),

@@ -11,7 +11,7 @@ mod tests;
 
 pub use spec_error::SpecError;
 
-use crate::pattern::pattern::{MAX_EDGES, MAX_TASKS, tasks_problem};
+use crate::pattern::graph::{MAX_EDGES, MAX_TASKS, tasks_problem};
 use crate::pattern::{Edge, Pattern};
 use crate::statistics::words::counted;
 

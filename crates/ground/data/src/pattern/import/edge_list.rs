@@ -10,7 +10,7 @@ use super::entries::{ImportedEntries, amount};
 use super::error::FEWER_TASKS;
 use super::rows::{CsvField, CsvRow, rows};
 use super::{Imported, PatternImportError, PatternNote};
-use crate::pattern::pattern::{MAX_TASKS, tasks_problem};
+use crate::pattern::graph::{MAX_TASKS, tasks_problem};
 use crate::pattern::words::quoted;
 use crate::pattern::{Edge, Pattern};
 use crate::statistics::words::counted;

@@ -4,7 +4,7 @@ use super::{Imported, PatternImportError, PatternNote};
 use crate::document::Position;
 use crate::document::decimal_number;
 use crate::pattern::edge::{MAX_AMOUNT, gather, is_amount};
-use crate::pattern::pattern::MAX_EDGES;
+use crate::pattern::graph::MAX_EDGES;
 use crate::pattern::words::quoted;
 use crate::pattern::{Edge, Pattern};
 

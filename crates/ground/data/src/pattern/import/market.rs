@@ -11,7 +11,7 @@ use super::{Imported, PatternImportError};
 use crate::document::Position;
 use crate::document::whole_number;
 use crate::pattern::Edge;
-use crate::pattern::pattern::{MAX_TASKS, tasks_problem};
+use crate::pattern::graph::{MAX_TASKS, tasks_problem};
 use crate::pattern::words::{quoted, words_of_line};
 use crate::statistics::words::counted;
 

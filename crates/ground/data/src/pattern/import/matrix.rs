@@ -9,7 +9,7 @@ use super::rows::{self, CsvField, CsvRow, rows};
 use super::{Imported, PatternImportError};
 use crate::document::Position;
 use crate::pattern::Edge;
-use crate::pattern::pattern::{MAX_TASKS, tasks_problem};
+use crate::pattern::graph::{MAX_TASKS, tasks_problem};
 use crate::pattern::words::quoted;
 
 const SHAPE: &str = "a matrix has as many cells in each row as rows; a list of edges begins with \

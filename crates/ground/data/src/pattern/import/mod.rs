@@ -40,7 +40,7 @@ use crate::document::Position;
 use crate::pattern::Pattern;
 use crate::pattern::qaplib::{Instance, Which};
 
-/// The largest file that is read: room for [`MAX_EDGES`](crate::pattern::pattern::MAX_EDGES) edges
+/// The largest file that is read: room for [`MAX_EDGES`](crate::pattern::graph::MAX_EDGES) edges
 /// in JSON.
 pub const MAX_FILE_BYTES: usize = 512 << 20;
 

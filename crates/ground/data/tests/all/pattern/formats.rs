@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
 
 use seatmap_data::document::schema::{never_written, refused};
-use seatmap_data::pattern::pattern::{FORMAT, MAX_TASKS};
+use seatmap_data::pattern::graph::{FORMAT, MAX_TASKS};
 use seatmap_data::pattern::{Edge, Outsider, Pattern, PatternObservation, generate};
 use serde_json::{Value, json};
 

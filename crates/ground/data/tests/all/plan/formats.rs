@@ -5,7 +5,7 @@
 use crate::plan::full_pu::full_pu;
 use seatmap_data::document::schema::{never_written, refused};
 use seatmap_data::machine::CoreKind;
-use seatmap_data::plan::plan::{FORMAT, MAX_TASKS};
+use seatmap_data::plan::placed::{FORMAT, MAX_TASKS};
 use seatmap_data::plan::{Agreement, Baselines, Channel, Effect, Objective, Plan, Random};
 use seatmap_os::cpu_list::MAX_CPU;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! What a task can do: cache lines, and what is built on them.
+//! Tests of `port` as other crates see it.
 
 mod lines;
 mod loom;

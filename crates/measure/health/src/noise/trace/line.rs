@@ -203,9 +203,9 @@ mod tests {
         let found: Vec<String> =
             split(text.as_bytes()).filter_map(event).map(|event| format!("{event:?}")).collect();
         insta::assert_snapshot!(found.join("\n"), @r#"
-        Event { at_ns: 2000001000, task: 7, name: "a\nb", what: Switch { to: 8, name: "c\nd" } }
-        Event { at_ns: 2000002000, task: 8, name: "c\nd", what: Enter("softirq RCU") }
-        Event { at_ns: 2000003000, task: 0, name: "<idle>", what: Enter("IRQ 3 x") }
+        TraceEvent { at_ns: 2000001000, task: 7, name: "a\nb", what: Switch { to: 8, name: "c\nd" } }
+        TraceEvent { at_ns: 2000002000, task: 8, name: "c\nd", what: Enter("softirq RCU") }
+        TraceEvent { at_ns: 2000003000, task: 0, name: "<idle>", what: Enter("IRQ 3 x") }
         "#);
     }
 

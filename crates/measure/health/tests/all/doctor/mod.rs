@@ -1,3 +1,3 @@
-//! What will disturb a measurement or a cell, and how to mend it.
+//! Tests of `doctor` as other crates see it.
 
 mod live;

@@ -1,3 +1,3 @@
-//! What the system takes from a program: detours and fixed work, CPU by CPU.
+//! Tests of `noise` as other crates see it.
 
 mod noise_format;

@@ -107,7 +107,7 @@ fn reports_have_the_keys_of_the_schema_and_no_others() {
 fn what_a_program_heard_is_as_the_schema_of_seatings_says() {
     let text = include_str!("../../../../../../docs/formats/seatmap-seating-1.schema.json");
     let seatings: Value = serde_json::from_str(text).unwrap();
-    let schema = json!({ "$ref": "#/$defs/Heard", "$defs": seatings["$defs"] });
+    let schema = json!({ "$ref": "#/$defs/ProgramNoise", "$defs": seatings["$defs"] });
     let source = NoiseSource {
         name: "LOC".into(),
         count: 9,

@@ -1,6 +1,6 @@
 //! Bytes in 64-bit words: byte b of a word is its bits 8b to 8b + 7, on every machine.
 
-use crate::port::port::change_word;
+use crate::port::contract::change_word;
 use crate::port::{Addr, Port};
 
 /// Bytes from some word on.
