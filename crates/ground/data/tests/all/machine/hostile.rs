@@ -1,10 +1,7 @@
 //! Importing any file, whatever its content, ends in a profile that holds together or in an error:
 //! no panic, no infinity or NaN, no more memory than the file's size warrants.
 
-#[path = "change/mod.rs"]
-mod change;
-
-use change::any_change;
+use crate::machine::change::any_change;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use seatmap_data::machine::import::{self, ImportOptions, Imported};

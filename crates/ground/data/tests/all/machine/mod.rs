@@ -1,7 +1,8 @@
 //! Tests of `machine` as other crates see it.
 
+pub mod change;
 mod formats;
-mod full_pu;
+pub mod full_pu;
 mod hostile;
 mod lstopo;
 mod published;

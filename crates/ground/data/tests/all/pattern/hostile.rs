@@ -2,10 +2,7 @@
 //! with its place: no panic, no infinity or NaN, no more memory than the file's size warrants.
 //! Written patterns are read back.
 
-#[path = "../machine/change/mod.rs"]
-mod change;
-
-use change::any_change;
+use crate::machine::change::any_change;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use seatmap_data::pattern::import::{self, Imported};

@@ -2,7 +2,7 @@
 //! directions.
 #![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
 
-use crate::plan::full_pu::full_pu;
+use crate::machine::full_pu::full_pu;
 use seatmap_data::document::schema::{never_written, refused};
 use seatmap_data::machine::CoreKind;
 use seatmap_data::plan::placed::{FORMAT, MAX_TASKS};
