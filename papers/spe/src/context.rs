@@ -61,7 +61,7 @@ impl SpeContext {
     /// Creates an SPE with an empty local store.
     ///
     /// # Errors
-    /// [`SpeError::SpeStore`], [`SpeError::Argument`].
+    /// [`SpeError::Store`], [`SpeError::Argument`].
     pub fn new(options: ContextOptions) -> Result<Arc<Self>, SpeError> {
         static NEXT: AtomicUsize = AtomicUsize::new(0);
         let machine = machine()?;
@@ -225,7 +225,7 @@ impl SpeContext {
     /// Does a transfer for the PPE.
     ///
     /// # Errors
-    /// [`SpeError::LocalStoreTransfer`].
+    /// [`SpeError::Transfer`].
     pub fn proxy(&self, transfer: LocalStoreTransfer) -> Result<(), SpeError> {
         if let Some(seat) = &self.simulated {
             self.refuse(transfer)?;
@@ -256,7 +256,7 @@ impl SpeContext {
     /// Takes the completion of tags: of those in the mask, or of all if it is 0.
     ///
     /// # Errors
-    /// [`SpeError::LocalStoreTransfer`].
+    /// [`SpeError::Transfer`].
     pub fn await_proxies(&self, mask: u32, condition: TagCondition) -> Result<u32, SpeError> {
         if let Some(seat) = &self.simulated {
             return seat.await_proxies(self.number(), mask, condition);

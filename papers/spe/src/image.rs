@@ -144,7 +144,7 @@ impl Image {
     /// the core. The rest of the store keeps its contents.
     ///
     /// # Errors
-    /// [`SpeError::TooLarge`], [`SpeError::Image`], [`SpeError::SpeStore`].
+    /// [`SpeError::TooLarge`], [`SpeError::Image`], [`SpeError::Store`].
     pub fn load(&self, store: &SpeStore, link: [u64; 2]) -> Result<LoadedProgram, SpeError> {
         let needed_bytes = self.end().saturating_add(LEAST_STACK_BYTES);
         if needed_bytes > store.bytes() {

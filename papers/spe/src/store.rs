@@ -29,7 +29,7 @@ impl SpeStore {
     /// was told if those are more.
     ///
     /// # Errors
-    /// [`SpeError::SpeStore`], or [`SpeError::Argument`] for a size that means nothing.
+    /// [`SpeError::Store`], or [`SpeError::Argument`] for a size that means nothing.
     pub fn new() -> Result<Self, SpeError> {
         let bytes = wanted_bytes(std::env::var("SEATMAP_SPE_LS_KIB").ok().as_deref())?;
         let bytes = bytes.max(LEAST_BYTES.load(Ordering::Relaxed));
@@ -70,7 +70,7 @@ impl SpeStore {
     /// Makes every page writable through [`SpeStore::effective`].
     ///
     /// # Errors
-    /// [`SpeError::SpeStore`].
+    /// [`SpeError::Store`].
     pub fn open(&self) -> Result<(), SpeError> {
         // Without a second address, the pages of the last program are there to be executed only.
         if self.effective() == self.base() { self.execute(0, 0) } else { Ok(()) }
@@ -79,7 +79,7 @@ impl SpeStore {
     /// Lets the SPU execute these pages, and no others.
     ///
     /// # Errors
-    /// [`SpeError::SpeStore`].
+    /// [`SpeError::Store`].
     pub fn execute(&self, start: usize, end: usize) -> Result<(), SpeError> {
         self.window.execute(start, end).map_err(SpeError::Store)
     }

@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
 
 /// A context as Linux implements it on the Cell processor: a start creates a thread and seats it, a
-/// wait joins it, and a mailbox is a futex. Programs that run on a [`BorrowedWorker`](crate::BorrowedWorker) run
-/// here unchanged, so that the two can be compared.
+/// wait joins it, and a mailbox is a futex. A program of a
+/// [`BorrowedWorker`](crate::BorrowedWorker) runs here unchanged, so that the two can be compared.
 pub struct ThreadContext {
     cpu: u32,
     /// The program's view of the worker; it is in the thread while one runs.

@@ -41,7 +41,7 @@ impl Site<'_> {
     /// Writes changes down. They may be made after that.
     ///
     /// # Errors
-    /// [`SiteError::CellJournal`]: none may be made.
+    /// [`SiteError::Journal`]: none may be made.
     pub fn note(&mut self, changes: &[SettingChange]) -> Result<(), SiteError> {
         let lines: Vec<JournalEntry> = changes.iter().cloned().map(JournalEntry::Change).collect();
         if lines.is_empty() {
@@ -80,7 +80,7 @@ impl Site<'_> {
     /// Notes and makes several changes. Returns those that the host refused.
     ///
     /// # Errors
-    /// [`SiteError::CellJournal`]: none was made.
+    /// [`SiteError::Journal`]: none was made.
     pub fn try_all(
         &mut self,
         changes: Vec<SettingChange>,
@@ -95,7 +95,7 @@ impl Site<'_> {
     /// Notes that nothing was added after all.
     ///
     /// # Errors
-    /// [`SiteError::CellJournal`].
+    /// [`SiteError::Journal`].
     pub fn forget_count(&mut self, change: &SettingChange) -> Result<(), SiteError> {
         let path = change.path.clone();
         let old = change.old.clone();

@@ -2,7 +2,7 @@
 //!
 //! | item | is |
 //! |---|---|
-//! | [`invariant!`] | stops the program if a condition is false |
+//! | [`invariant!`](crate::invariant!) | stops the program if a condition is false |
 //! | [`broken`] | stops the program, where the code itself is the condition |
 //!
 //! A broken invariant is always a mistake of Seatmap, and never one of an input, of the measured

@@ -3,7 +3,7 @@
 //! | module | holds |
 //! |---|---|
 //! | [`document`] | Seatmap's own JSON documents; text made visible, files replaced whole |
-//! | [`invariant`] | Conditions that must hold inside Seatmap, with messages for bug reports |
+//! | [`invariant`](mod@invariant) | conditions inside Seatmap, with messages for reports |
 //! | [`machine`] | Pure data about machines: topology, core distances, profiles, their files |
 //! | [`pattern`] | Communication graphs: who sends how much to whom |
 //! | [`plan`] | Placements on file, and the files of other tools that seat threads |

@@ -2,9 +2,9 @@
 //!
 //! Two questions, one after the other. Which ranks share a node is a partition with exact
 //! capacities, judged by the round trips between nodes as they were measured; [`over_nodes`]
-//! answers it. Where a node's ranks sit is the ordinary placement of [`seatmap_place`] on that
-//! node's core distances; [`inside`] answers it, once for nodes of one kind whose ranks talk alike.
-//! The answer is never an order inside MPI: [`export`] writes it as the files with which launchers
+//! answers it. Where a node's ranks sit is the ordinary placement of [`place`](mod@crate::place) on
+//! that node's core distances; [`inside`] answers it, once for nodes of one kind whose ranks talk
+//! alike. The answer is never an order inside MPI: [`export`] writes it as the files with which launchers
 //! start ranks where they are told.
 //!
 //! | module | holds |

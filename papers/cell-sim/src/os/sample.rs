@@ -36,7 +36,7 @@ pub fn of(tid: Tid, within: Duration) -> Option<ThreadSample> {
 /// The state of a thread that looks at itself. It is called in a signal handler, on a stack of its
 /// own: it may read and write memory, and nothing else. True says that the thread does the same for
 /// ever, its counter aside: it goes once more through all that it does, and is then
-/// [interrupted](Interrupt) at a place that does not depend on chance.
+/// [interrupted](SampleHandler) at a place that does not depend on chance.
 pub type SampleCheck = fn(ThreadSample) -> bool;
 
 /// Called on the thread's own stack, where it was interrupted; the thread goes on there when it

@@ -222,7 +222,7 @@ pub enum SessionCall {
     },
     /// PPE: ends a context when its transfers are complete.
     Destroy(u16),
-    /// PPE: waits until another thread [wakes](super::Session::wake) the waiters of this key, or
+    /// PPE: waits until another thread [wakes](super::CellBeSession::wake) the waiters of this key, or
     /// until a time in core cycles. The answer is 1, or 0 if the time came first.
     Park {
         /// The key: an address.
@@ -279,7 +279,7 @@ impl SessionCall {
 }
 
 /// Says what a task does in this call, for the report of a deadlock. Contexts have the numbers of
-/// their tasks here; [`Session::waiting`](super::Session::waiting) replaces them.
+/// their tasks here; [`Session::waiting`](super::CellBeSession::waiting) replaces them.
 impl fmt::Display for SessionCall {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {

@@ -2,8 +2,8 @@
 //! time.
 //!
 //! A session is the machine alone. Its driver keeps the programs: it asks the session whose
-//! [turn](Session::advance) it is, lets that program run on this computer until its next call,
-//! hands the [call](Session::call) over, and asks again. Time passes in calls only. Contexts and
+//! [turn](CellBeSession::advance) it is, lets that program run on this computer until its next call,
+//! hands the [call](CellBeSession::call) over, and asks again. Time passes in calls only. Contexts and
 //! threads come and go meanwhile.
 //!
 //! Effective addresses are pointers of the process, or addresses that stand for an SPE's registers.

@@ -20,7 +20,7 @@ pub enum SpeMachine {
 /// The machine that the environment asks for: it is the same as long as the process lives.
 ///
 /// # Errors
-/// [`SpeError::SpeMachine`], again and again.
+/// [`SpeError::Machine`], again and again.
 pub fn machine() -> Result<&'static SpeMachine, SpeError> {
     static MACHINE: OnceLock<Result<SpeMachine, String>> = OnceLock::new();
     let found = MACHINE.get_or_init(|| open(std::env::var("SEATMAP_SPE").ok().as_deref()));
@@ -40,7 +40,7 @@ pub fn simulated() -> Option<&'static Arc<Driver>> {
 /// to.
 ///
 /// # Errors
-/// [`SpeError::SpeMachine`].
+/// [`SpeError::Machine`].
 pub fn processors() -> Result<(usize, usize), SpeError> {
     Ok(match machine()? {
         SpeMachine::Host => (1, pool::seats()?),

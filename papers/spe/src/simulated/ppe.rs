@@ -174,7 +174,7 @@ impl SimulatedContext {
     /// Waits for proxy commands. Returns the tags that are complete.
     ///
     /// # Errors
-    /// [`SpeError::LocalStoreTransfer`]: one of them had an address that cannot be read or written.
+    /// [`SpeError::Transfer`]: one of them had an address that cannot be read or written.
     pub fn await_proxies(
         &self,
         number: u32,

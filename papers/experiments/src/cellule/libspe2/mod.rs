@@ -41,7 +41,7 @@ pub struct Libspe2 {
 /// number of points done and the number of all points.
 ///
 /// # Errors
-/// [`CelluleError::Compiler`], [`CelluleError::PpeProgram`].
+/// [`CelluleError::Compiler`], [`CelluleError::Program`].
 pub fn libspe2(
     seats: &WorkerSeats,
     turns: u32,

@@ -137,7 +137,7 @@ impl CompiledPrograms {
     /// thread.
     ///
     /// # Errors
-    /// [`CelluleError::PpeProgram`] where it fails.
+    /// [`CelluleError::Program`] where it fails.
     pub fn run(
         &self,
         program: PpeProgram,
@@ -168,7 +168,7 @@ impl CompiledPrograms {
     /// Runs a program with these arguments and variables, and gives its output.
     ///
     /// # Errors
-    /// [`CelluleError::PpeProgram`] where it fails.
+    /// [`CelluleError::Program`] where it fails.
     pub fn output(
         &self,
         program: PpeProgram,
