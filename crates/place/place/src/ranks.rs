@@ -4,8 +4,8 @@
 //! capacities, judged by the round trips between nodes as they were measured; [`over_nodes`]
 //! answers it. Where a node's ranks sit is the ordinary placement of [`place`](mod@crate::place) on
 //! that node's core distances; [`inside`] answers it, once for nodes of one kind whose ranks talk
-//! alike. The answer is never an order inside MPI: [`export`] writes it as the files with which launchers
-//! start ranks where they are told.
+//! alike. The answer is never an order inside MPI: [`export`] writes it as the files with which
+//! launchers start ranks where they are told.
 //!
 //! | module | holds |
 //! |---|---|

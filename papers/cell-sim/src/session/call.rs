@@ -222,8 +222,8 @@ pub enum SessionCall {
     },
     /// PPE: ends a context when its transfers are complete.
     Destroy(u16),
-    /// PPE: waits until another thread [wakes](super::CellBeSession::wake) the waiters of this key, or
-    /// until a time in core cycles. The answer is 1, or 0 if the time came first.
+    /// PPE: waits until another thread [wakes](super::CellBeSession::wake) the waiters of this key,
+    /// or until a time in core cycles. The answer is 1, or 0 if the time came first.
     Park {
         /// The key: an address.
         key: u64,

@@ -2,9 +2,9 @@
 //! time.
 //!
 //! A session is the machine alone. Its driver keeps the programs: it asks the session whose
-//! [turn](CellBeSession::advance) it is, lets that program run on this computer until its next call,
-//! hands the [call](CellBeSession::call) over, and asks again. Time passes in calls only. Contexts and
-//! threads come and go meanwhile.
+//! [turn](CellBeSession::advance) it is, lets that program run on this computer until its next
+//! call, hands the [call](CellBeSession::call) over, and asks again. Time passes in calls only.
+//! Contexts and threads come and go meanwhile.
 //!
 //! Effective addresses are pointers of the process, or addresses that stand for an SPE's registers.
 //! A transfer moves its bytes line by line, each when it arrives. The timings are those of the

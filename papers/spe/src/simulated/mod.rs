@@ -1,10 +1,10 @@
 //! The simulated Cell as the machine below libspe2: the same programs, in virtual time.
 //!
-//! One thread, the driver, owns the [session](seatmap_cell_sim::session::CellBeSession). SPU programs
-//! run on it as coroutines, each until its next call. Threads of the PPE are the process's own. A
-//! thread's call goes to the driver and waits there until its virtual time has come; then the
-//! thread runs on this computer until its next call. While it does, virtual time stands still and
-//! nothing else runs, so that the same program gives the same times.
+//! One thread, the driver, owns the [session](seatmap_cell_sim::session::CellBeSession). SPU
+//! programs run on it as coroutines, each until its next call. Threads of the PPE are the process's
+//! own. A thread's call goes to the driver and waits there until its virtual time has come; then
+//! the thread runs on this computer until its next call. While it does, virtual time stands still
+//! and nothing else runs, so that the same program gives the same times.
 //!
 //! | module | holds |
 //! |---|---|
