@@ -145,6 +145,12 @@ typedef enum {
 typedef struct seatmap_channel seatmap_channel;
 
 /**
+ * Workers, each on its CPU, from when they are created until they and all their contexts are
+ * destroyed.
+ */
+typedef struct seatmap_runtime seatmap_runtime;
+
+/**
  * A worker that belongs to the program that created it. Its local store holds zeros when the
  * context is created, and is overwritten with zeros when it is destroyed.
  */
@@ -155,12 +161,6 @@ typedef struct seatmap_context seatmap_context;
  * memory.
  */
 typedef struct seatmap_inside seatmap_inside;
-
-/**
- * Workers, each on its CPU, from when they are created until they and all their contexts are
- * destroyed.
- */
-typedef struct seatmap_runtime seatmap_runtime;
 
 /**
  * The options that workers are created with.

@@ -113,15 +113,15 @@ typedef struct seatmap_answer seatmap_answer;
 typedef struct seatmap_machine seatmap_machine;
 
 /**
+ * A pattern: the traffic from each task to the others. It never changes, so threads may share it.
+ */
+typedef struct seatmap_pattern seatmap_pattern;
+
+/**
  * How to place. One thread at a time may use it; after the call it can be used again, changed or
  * not.
  */
 typedef struct seatmap_options seatmap_options;
-
-/**
- * A pattern: the traffic from each task to the others. It never changes, so threads may share it.
- */
-typedef struct seatmap_pattern seatmap_pattern;
 
 /**
  * Where threads should sit, and which lines their channels should use. It never changes, so
