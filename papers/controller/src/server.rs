@@ -12,8 +12,8 @@ use crate::peer::{self, PeerCredentials};
 use crate::policy::Policy;
 use crate::request::ControlRequest;
 use crate::scheduler::{ClientEvent, MOST_WAITING, Scheduler};
-use crate::warden::Warden;
-use seatmap_cell::{CellHost, GuardianCommand, NoiseJudge};
+use crate::warden;
+use seatmap_cell::{CellHost, GuardedHost, GuardianCommand, NoiseJudge};
 use std::fs;
 use std::io::{self, BufReader};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -71,7 +71,7 @@ pub fn serve(
     let _lock = lock::take(&host)?.ok_or(ControlError::AnotherRuns)?;
     host.run.lock().map_err(ControlError::Lock).and_then(|_held| Ok(host.recover()?))?;
     let (mut scheduler, inherited) = Scheduler::open(host, options.policy, options.slice, judge)?;
-    let warden = Warden::post(&options.warden).map_err(ControlError::Warden)?;
+    let warden = warden::post(&options.warden).map_err(ControlError::Warden)?;
     let listener = listen(&options.socket)?;
     let (events, arrivals) = mpsc::sync_channel(MOST_UNHEARD);
     let group = options.group;
@@ -99,7 +99,7 @@ pub fn serve(
     let closed = scheduler.close();
     let _ = fs::remove_file(&options.socket);
     let _ = options.export.as_ref().map(|_| fs::remove_file(door));
-    warden.dismiss();
+    warden.end();
     let left = closed?;
     if left.is_empty() { Ok(()) } else { Err(ControlError::NotPutBack(left)) }
 }

@@ -4,13 +4,14 @@ use crate::backend::CellBackend;
 use crate::census;
 use crate::claim::CellClaim;
 use crate::error::CellError;
+use crate::guardian::GuardedHost;
 use crate::host::CellHost;
 use crate::hygiene;
 use crate::journal::{self, CellJournal, CellJournalHeader, JournalEntry};
 use crate::memory;
 use crate::name::Name;
 use crate::partition;
-use crate::posted::{self, PostedGuardian};
+use crate::posted::{self, TAKE_MEMORY};
 use crate::record::{self, CellRecord, CellState};
 use crate::site::Site;
 use seatmap_os::CpuList;
@@ -18,6 +19,7 @@ use seatmap_os::CpuSet;
 use seatmap_os::Tid;
 use seatmap_os::boot;
 use seatmap_os::group;
+use seatmap_os::guardian::Guardian;
 use seatmap_os::isolated;
 use seatmap_os::layout::{self, CpusetMounts};
 use seatmap_os::rights;
@@ -70,12 +72,12 @@ pub fn create(
     });
     match made {
         Ok(record) => {
-            posted.dismiss();
+            posted.dismiss([]);
             Ok(record)
         }
         Err(error) => {
             // The error is told; a guardian that stays for masks is not needed to be known.
-            drop(posted.dismiss_with(host.end(&request.name)?));
+            drop(posted::dismiss(posted, host.end(&request.name)?));
             Err(error)
         }
     }
@@ -119,9 +121,9 @@ fn build(
     host: &CellHost,
     request: &CellRequest,
     rest: &CpuSet,
-    posted: &mut PostedGuardian,
+    posted: &mut Guardian,
 ) -> Result<CellRecord, CellError> {
-    let spared = vec![std::process::id() as Tid, posted.pid];
+    let spared = vec![std::process::id() as Tid, posted.pid()];
     let layout = CpusetMounts::read(&host.root);
     let mut degraded = Vec::new();
     for backend in CellBackend::ALL.into_iter().filter(|backend| *backend >= request.require) {
@@ -179,7 +181,7 @@ fn furnish(
     host: &CellHost,
     request: &CellRequest,
     site: &mut Site<'_>,
-    posted: &mut PostedGuardian,
+    posted: &mut Guardian,
     backend: CellBackend,
     group: Option<String>,
     degraded: Vec<String>,
@@ -214,13 +216,13 @@ fn furnish(
 fn with_memory(
     host: &CellHost,
     mut record: CellRecord,
-    posted: &mut PostedGuardian,
+    posted: &mut Guardian,
 ) -> Result<CellRecord, CellError> {
     let Some(memory) = record.memory.clone() else { return Ok(record) };
     for is_huge in [true, false].into_iter().filter(|is_huge| !is_huge || memory.is_huge) {
         record.memory = Some(memory::CellMemory { is_huge, ..memory.clone() });
         host.run.remember(&record).map_err(CellError::remembering)?;
-        if posted.take_memory() {
+        if posted.request(TAKE_MEMORY) {
             record.memory = host.run.record(&record.name).and_then(|record| record.memory);
             return Ok(record);
         }

@@ -3,11 +3,11 @@
 use crate::census;
 use crate::claim::CellClaim;
 use crate::error::CellError;
+use crate::guardian::GuardedHost;
 use crate::host::CellHost;
 use crate::memory;
 use crate::name::Name;
 use crate::orphan;
-use crate::posted;
 use crate::settings;
 use crate::undo::Left;
 use seatmap_data::document::with_causes;
@@ -41,7 +41,7 @@ pub(crate) fn destroy_beside(
     if let Some(memory) = &record.memory {
         memory::scrub(memory).map_err(CellError::Memory)?;
     }
-    left.extend(leave(host, name, beside)?);
+    left.extend(host.leave(name, beside)?);
     Ok(left)
 }
 
@@ -72,7 +72,7 @@ pub fn restore(host: &CellHost) -> Result<Restored, CellError> {
     let journals = host.journals()?;
     restored.cells = journals.len();
     for journal in journals.iter().rev() {
-        restored.left.extend(leave(host, &journal.header.cell, Vec::new())?);
+        restored.left.extend(host.leave(&journal.header.cell, Vec::new())?);
     }
     take_apart(host, &mut restored);
     Ok(restored)
@@ -127,21 +127,6 @@ fn take_apart(host: &CellHost, restored: &mut Restored) {
 
 fn is_cell(group: &str) -> bool {
     group.rsplit('/').next().is_some_and(|name| name.starts_with(&format!("{}.", settings::PREFIX)))
-}
-
-/// A new guardian is posted first: the old one would end with the cell's lease in the middle of the
-/// work. It stays for masks that lack CPUs, those `beside` the cell's as well, which are returned
-/// with the others.
-fn leave(host: &CellHost, name: &Name, beside: Vec<Left>) -> Result<Vec<Left>, CellError> {
-    posted::relieve(&host.run, name);
-    // Without one the journal is still there, and the next command goes on.
-    let posted = posted::post(&host.keeper, name).ok();
-    let mut left = host.end(name)?;
-    left.extend(beside);
-    Ok(match posted {
-        Some(posted) => posted.dismiss_with(left),
-        None => left,
-    })
 }
 
 fn orphans(host: &CellHost) -> Result<Vec<String>, FileError> {

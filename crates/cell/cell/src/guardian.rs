@@ -1,165 +1,214 @@
-//! A process that outlives its creator, and puts everything back if the creator dies.
+//! Changes that outlive the program which made them, and the process that undoes them.
 //!
-//! A program that makes or undoes a cell posts a guardian first, and holds the writing end of a
-//! pipe to it. The kernel closes the pipe when that program dies, for any reason. If the pipe ends
-//! without the word that all is well, the guardian undoes the journal. After that the guardian
-//! stays while the cell has a lease or memory, and while threads lack CPUs of their masks that were
-//! offline when these were put back; otherwise it exits.
+//! A program that makes or undoes a cell, or applies a plan of services, posts a
+//! [guardian](seatmap_os::guardian) first. If the program dies, the guardian undoes the journal.
+//! After that the guardian stays while the changes have a lease or memory, and while threads lack
+//! CPUs of their masks that were offline when these were put back; otherwise it exits.
 
-use crate::error::CellError;
-use crate::host::CellHost;
+use crate::journal::{CellJournal, CellStage};
 use crate::memory::Kept;
 use crate::name::Name;
-use crate::posted::{ALL_IS_WELL, MASKS_ARE_OWED, NO, TAKE_MEMORY, YES};
+use crate::posted::{self, TAKE_MEMORY};
+use crate::run_folder::RunFolder;
 use crate::undo::Left;
+use seatmap_os::guardian::{self, GuardianCommand, Parting};
 use seatmap_os::owed::{OwedMasks, RunningKernel, ThreadMask};
-use std::io::{self, Read, Write};
+use std::io;
 use std::time::Duration;
 
 /// The longest sleep of a guardian with a lease: a computer that is suspended does not count on
 /// while it sleeps.
 const LONGEST_SLEEP_S: u64 = 60;
 
-/// How a creator has parted from its guardian.
-#[derive(Debug)]
-pub enum Parting {
-    /// All is well.
-    Well,
-    /// All is well, but these threads lack CPUs of their masks until the CPUs are online.
-    MasksOwed(Vec<ThreadMask>),
-    /// It died.
-    Death,
+/// For how long changes are to stay, by their record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Term {
+    /// Seconds until they are undone, 0 when it is time; `None` if they stay.
+    pub left_s: Option<u64>,
+    /// Whether a guardian keeps memory for them.
+    pub has_memory: bool,
 }
 
-/// A guardian's life. `Ok` when the cell needs it no longer.
+impl Term {
+    /// Whether a guardian must stay.
+    #[must_use]
+    pub fn needs_guardian(self) -> bool {
+        self.left_s.is_some() || self.has_memory
+    }
+}
+
+/// A computer with changes that a folder remembers: a journal and a record for each name.
+pub trait GuardedHost {
+    /// Why changes could not be undone.
+    type Error;
+
+    /// The error of a folder that cannot be read or written.
+    fn remembering(error: io::Error) -> Self::Error;
+
+    /// The folder with the journals and records.
+    fn run(&self) -> &RunFolder;
+
+    /// The id of the current boot.
+    fn boot_id(&self) -> &str;
+
+    /// The command that becomes a guardian, with a name after it.
+    fn guardian(&self) -> &GuardianCommand;
+
+    /// The term in the record of this name; `None` if there is no record.
+    fn term(&self, name: &Name) -> Option<Term>;
+
+    /// Undoes the changes of this name, and forgets them. To be called with the lock held. Returns
+    /// the settings that could not be put back.
+    ///
+    /// # Errors
+    /// A journal cannot be read or written.
+    fn end(&self, name: &Name) -> Result<Vec<Left>, Self::Error>;
+
+    /// Takes the memory that the record asks for.
+    ///
+    /// # Errors
+    /// The kernel refuses it, or none was asked for.
+    fn take_memory(&self, _name: &Name) -> io::Result<Kept> {
+        Err(io::Error::other("no memory was asked for"))
+    }
+
+    /// The journals, the oldest first.
+    ///
+    /// # Errors
+    /// A journal cannot be read.
+    fn journals(&self) -> Result<Vec<CellJournal>, Self::Error> {
+        self.run().journals(self.boot_id()).map_err(Self::remembering)
+    }
+
+    /// The names of changes that were made whole and that no program has begun to undo, the oldest
+    /// first.
+    ///
+    /// # Errors
+    /// A journal cannot be read.
+    fn whole(&self) -> Result<Vec<Name>, Self::Error> {
+        let whole = self.journals()?.into_iter().filter(|one| one.stage == CellStage::Standing);
+        Ok(whole.map(|journal| journal.header.cell).collect())
+    }
+
+    /// Whether the changes of this name are among the whole ones.
+    fn stands(&self, name: &Name) -> bool {
+        self.whole().is_ok_and(|names| names.contains(name))
+    }
+
+    /// Undoes what another program began to make or undo and did not finish, ends leases that no
+    /// guardian guarded, and posts guardians where they are missing. To be called with the lock
+    /// held. Returns the settings that could not be put back.
+    ///
+    /// # Errors
+    /// A journal cannot be read or written.
+    fn recover(&self) -> Result<Vec<Left>, Self::Error> {
+        self.run().clear(self.boot_id()).map_err(Self::remembering)?;
+        let mut left = Vec::new();
+        for journal in self.journals()?.into_iter().rev() {
+            let name = journal.header.cell;
+            match self.term(&name).filter(|_| journal.stage == CellStage::Standing) {
+                None | Some(Term { left_s: Some(0), .. }) => left.extend(self.end(&name)?),
+                Some(term) if term.needs_guardian() && self.run().guardian(&name).is_none() => {
+                    posted::adopt(self.guardian(), &name, term.has_memory);
+                }
+                Some(_) => {}
+            }
+        }
+        Ok(left)
+    }
+
+    /// Finishes what other programs left unfinished, as [`GuardedHost::recover`] does, with the
+    /// lock. Every command begins with it.
+    ///
+    /// # Errors
+    /// The lock cannot be taken; a journal cannot be read or written.
+    fn take_over(&self) -> Result<Vec<Left>, Self::Error> {
+        let _lock = self.run().lock().map_err(Self::remembering)?;
+        self.recover()
+    }
+
+    /// Undoes the changes of this name at a user's request. To be called with the lock held. A new
+    /// guardian is posted first: the old one would end with the lease in the middle of the work. It
+    /// stays for masks that lack CPUs, those `beside` these changes as well, which are returned
+    /// with the others.
+    ///
+    /// # Errors
+    /// A journal cannot be read or written.
+    fn leave(&self, name: &Name, beside: Vec<Left>) -> Result<Vec<Left>, Self::Error> {
+        posted::relieve(self.run(), name);
+        // Without one the journal is still there, and the next command goes on.
+        let posted = posted::post(self.guardian(), name).ok();
+        let mut left = self.end(name)?;
+        left.extend(beside);
+        Ok(match posted {
+            Some(posted) => posted::dismiss(posted, left),
+            None => left,
+        })
+    }
+}
+
+/// A guardian's life. `Ok` when the changes need it no longer.
 ///
 /// # Errors
 /// Some settings could not be put back; the next command deals with them.
-pub fn serve(host: &CellHost, name: &Name) -> Result<(), CellError> {
-    leave_the_terminal();
-    // Another one that holds the lock guards the cell already.
-    let Some(held) = host.run.guard(name).map_err(CellError::remembering)? else { return Ok(()) };
-    say(YES).map_err(CellError::Guardian)?;
+pub fn serve<H: GuardedHost>(host: &H, name: &Name) -> Result<(), H::Error> {
+    // Another one that holds the lock guards the changes already.
+    let Some(held) = host.run().guard(name).map_err(H::remembering)? else { return Ok(()) };
     let owed = guard(host, name)?;
-    // Masks belong to no cell any more: one of this name may be made while they are waited for.
+    // Masks belong to no changes any more: others of this name may be made while they are waited
+    // for.
     drop(held);
     OwedMasks::give(&mut RunningKernel, owed).wait();
     Ok(())
 }
 
-/// Guards a cell until it needs that no longer. Returns the threads that lack CPUs of their masks.
-fn guard(host: &CellHost, name: &Name) -> Result<Vec<ThreadMask>, CellError> {
-    let (parting, mut kept) = attend(host, name);
+/// Guards changes until they need that no longer. Returns the threads that lack CPUs of their
+/// masks.
+fn guard<H: GuardedHost>(host: &H, name: &Name) -> Result<Vec<ThreadMask>, H::Error> {
+    let mut kept = None;
+    let attended = guardian::attend(|line| {
+        (line == TAKE_MEMORY).then(|| {
+            kept = host.take_memory(name).ok();
+            kept.is_some()
+        })
+    });
+    let parting = attended.map_err(H::remembering)?;
     let mut owed = Vec::new();
-    match parting {
-        Parting::Well => {}
-        Parting::MasksOwed(masks) => owed = masks,
-        Parting::Death => {
-            let _lock = host.run.lock_at_last().map_err(CellError::remembering)?;
-            // Huge pages that are in use cannot be given back.
-            kept = kept.filter(|_| host.stands(name));
-            owed.extend(Left::owed(&host.recover()?));
-            if !host.stands(name) {
-                // Without a journal nothing else removes it.
-                host.run.forget_guardian(name).map_err(CellError::remembering)?;
-                return Ok(owed);
-            }
+    if parting == Parting::Death {
+        let _lock = host.run().lock_at_last().map_err(H::remembering)?;
+        // Huge pages that are in use cannot be given back.
+        kept = kept.filter(|_| host.stands(name));
+        owed.extend(Left::owed(&host.recover()?));
+        if !host.stands(name) {
+            // Without a journal nothing else removes it.
+            host.run().forget_guardian(name).map_err(H::remembering)?;
+            return Ok(owed);
         }
     }
-    if host.run.record(name).is_some_and(|record| record.needs_guardian()) {
+    owed.extend(parting.masks_owed());
+    if host.term(name).is_some_and(Term::needs_guardian) {
         owed.extend(Left::owed(&stay(host, name, kept)?));
     }
     Ok(owed)
 }
 
-fn say(answer: u8) -> io::Result<()> {
-    let mut out = io::stdout();
-    out.write_all(&[answer])?;
-    out.flush()
-}
-
-/// Does what the creator asks for, until all is well or the creator is dead.
-fn attend(host: &CellHost, name: &Name) -> (Parting, Option<Kept>) {
-    let mut kept = None;
-    let mut word = [0];
-    while io::stdin().read_exact(&mut word).is_ok() {
-        match word[0] {
-            ALL_IS_WELL => return (Parting::Well, kept),
-            MASKS_ARE_OWED => return (Parting::MasksOwed(masks_owed()), kept),
-            TAKE_MEMORY => kept = take_memory(host, name).ok(),
-            _ => {}
-        }
-        if word[0] == TAKE_MEMORY && say(if kept.is_some() { YES } else { NO }).is_err() {
-            break;
-        }
-    }
-    (Parting::Death, kept)
-}
-
-/// The threads that the creator names before it goes.
-fn masks_owed() -> Vec<ThreadMask> {
-    let lines = io::stdin().lines().map_while(Result::ok);
-    lines.filter_map(|line| line.parse().ok()).collect()
-}
-
-fn take_memory(host: &CellHost, name: &Name) -> io::Result<Kept> {
-    let mut record = host.run.record(name).ok_or_else(|| io::Error::other("there is no record"))?;
-    let memory =
-        record.memory.as_mut().ok_or_else(|| io::Error::other("no memory was asked for"))?;
-    let kept = Kept::take(memory)?;
-    memory.path = Some(kept.path());
-    host.run.remember(&record)?;
-    Ok(kept)
-}
-
-/// A guardian of something else than a cell: waits beside its creator until that has ended, and
-/// returns how it went.
-///
-/// # Errors
-/// The creator cannot be told that the guardian is there.
-pub fn attend_creator() -> io::Result<Parting> {
-    leave_the_terminal();
-    say(YES)?;
-    let mut word = [0];
-    while io::stdin().read_exact(&mut word).is_ok() {
-        match word[0] {
-            ALL_IS_WELL => return Ok(Parting::Well),
-            MASKS_ARE_OWED => return Ok(Parting::MasksOwed(masks_owed())),
-            _ => {}
-        }
-    }
-    Ok(Parting::Death)
-}
-
-/// A session of its own: what is typed at the creator's terminal, and its end, must not reach the
-/// guardian.
-fn leave_the_terminal() {
-    // SAFETY: all act on this process alone; where it leads a group already it keeps its session.
-    unsafe {
-        libc::setsid();
-        libc::prctl(libc::PR_SET_NAME, c"seatmap-cell".as_ptr());
-        libc::signal(libc::SIGHUP, libc::SIG_IGN);
-    }
-}
-
-/// Undoes the cell when its lease ends. A cell that is destroyed first ends this process; a lease
-/// that is renewed is found in the record. Returns what could not be put back.
-fn stay(host: &CellHost, name: &Name, kept: Option<Kept>) -> Result<Vec<Left>, CellError> {
+/// Undoes the changes when their lease ends. A command that undoes them first ends this process; a
+/// lease that is renewed is found in the record. Returns what could not be put back.
+fn stay<H: GuardedHost>(host: &H, name: &Name, kept: Option<Kept>) -> Result<Vec<Left>, H::Error> {
     loop {
-        let left = left_s(host, name);
-        if left != Some(0) {
-            std::thread::sleep(Duration::from_secs(
-                left.unwrap_or(LONGEST_SLEEP_S).min(LONGEST_SLEEP_S),
-            ));
+        let left_s = left_s(host, name);
+        if left_s != Some(0) {
+            let sleep_s = left_s.unwrap_or(LONGEST_SLEEP_S).min(LONGEST_SLEEP_S);
+            std::thread::sleep(Duration::from_secs(sleep_s));
         }
         if !host.stands(name) {
             return Ok(Vec::new());
         }
-        if left == Some(0) {
-            let _lock = host.run.lock_at_last().map_err(CellError::remembering)?;
-            // It may have been destroyed and made again, or its lease renewed, while this process
+        if left_s == Some(0) {
+            let _lock = host.run().lock_at_last().map_err(H::remembering)?;
+            // They may have been undone and made again, or their lease renewed, while this process
             // waited for the lock.
-            if left_s(host, name) == Some(0) {
+            if self::left_s(host, name) == Some(0) {
                 drop(kept);
                 return host.end(name);
             }
@@ -167,10 +216,10 @@ fn stay(host: &CellHost, name: &Name, kept: Option<Kept>) -> Result<Vec<Left>, C
     }
 }
 
-/// The seconds that a cell may stand still; `None` where it has no lease. A cell without a record
-/// has no time left: every command takes it for one whose creator died.
-fn left_s(host: &CellHost, name: &Name) -> Option<u64> {
-    host.run.record(name).map_or(Some(0), |record| record.left_s())
+/// The seconds that changes may stay; `None` if they have no lease. Those without a record have no
+/// time left: every command takes them for ones whose creator died.
+fn left_s(host: &impl GuardedHost, name: &Name) -> Option<u64> {
+    host.term(name).map_or(Some(0), |term| term.left_s)
 }
 
 #[cfg(test)]

@@ -3,15 +3,18 @@
 
 use crate::claim::CellClaim;
 use crate::error::CellError;
-use crate::journal::{CellJournal, CellStage};
+use crate::guardian::{GuardedHost, Term};
+use crate::journal::CellJournal;
+use crate::memory::Kept;
 use crate::name::Name;
-use crate::posted::{self, GuardianCommand};
 use crate::record::CellRecord;
 use crate::run_folder::RunFolder;
 use crate::undo::{self, Left};
 use seatmap_os::CpuSet;
 use seatmap_os::boot;
+use seatmap_os::guardian::GuardianCommand;
 use seatmap_os::root::Root;
+use std::io;
 
 /// This computer as cells see it.
 #[derive(Clone, Debug)]
@@ -35,64 +38,6 @@ impl CellHost {
         let root = Root::new("/");
         let run = RunFolder::of_user().map_err(CellError::remembering)?;
         Ok(CellHost { boot_id: boot::id(&root), root, run, keeper })
-    }
-
-    /// The journals, the oldest first.
-    pub(crate) fn journals(&self) -> Result<Vec<CellJournal>, CellError> {
-        self.run.journals(&self.boot_id).map_err(CellError::remembering)
-    }
-
-    /// Whether a cell was made whole, and no program has begun to undo it.
-    pub(crate) fn stands(&self, name: &Name) -> bool {
-        self.journals().is_ok_and(|journals| {
-            journals
-                .iter()
-                .any(|journal| journal.header.cell == *name && journal.stage == CellStage::Standing)
-        })
-    }
-
-    /// Undoes cells that another program began to make or undo and did not finish, ends leases that
-    /// no guardian guarded, and posts guardians where they are missing. To be called with the lock
-    /// held. Returns the settings that could not be put back.
-    ///
-    /// # Errors
-    /// A journal cannot be read or written.
-    pub fn recover(&self) -> Result<Vec<Left>, CellError> {
-        self.run.clear(&self.boot_id).map_err(CellError::remembering)?;
-        let mut left = Vec::new();
-        for journal in self.journals()?.into_iter().rev() {
-            let name = journal.header.cell.clone();
-            let record = self.run.record(&name);
-            let is_whole = journal.stage == CellStage::Standing && record.is_some();
-            let has_expired = record.as_ref().and_then(CellRecord::left_s) == Some(0);
-            if !is_whole || has_expired {
-                left.extend(self.end(&name)?);
-            } else if let Some(record) = record.filter(|_| self.run.guardian(&name).is_none())
-                && record.needs_guardian()
-            {
-                posted::adopt(&self.keeper, &record);
-            }
-        }
-        Ok(left)
-    }
-
-    /// Finishes what other programs left unfinished, as [`CellHost::recover`] does, with the lock.
-    ///
-    /// # Errors
-    /// The lock cannot be taken; a journal cannot be read or written.
-    pub fn take_over(&self) -> Result<Vec<Left>, CellError> {
-        let _lock = self.run.lock().map_err(CellError::remembering)?;
-        self.recover()
-    }
-
-    /// Undoes a cell and forgets it, and its guardian. To be called with the lock held.
-    ///
-    /// # Errors
-    /// A journal cannot be read or written.
-    pub(crate) fn end(&self, name: &Name) -> Result<Vec<Left>, CellError> {
-        let left = self.dismantle(name)?;
-        self.run.forget_guardian(name).map_err(CellError::remembering)?;
-        Ok(left)
     }
 
     /// Undoes what was done for a cell, whose guardian stays. To be called with the lock held. The
@@ -122,9 +67,7 @@ impl CellHost {
     /// # Errors
     /// A journal cannot be read.
     pub fn cells(&self) -> Result<Vec<CellRecord>, CellError> {
-        let journals = self.journals()?;
-        let standing = journals.iter().filter(|journal| journal.stage == CellStage::Standing);
-        Ok(standing.filter_map(|journal| self.run.record(&journal.header.cell)).collect())
+        Ok(self.whole()?.iter().filter_map(|name| self.run.record(name)).collect())
     }
 
     /// The cells that this folder does not remember: another folder does, or none any more.
@@ -171,6 +114,47 @@ impl CellHost {
     pub fn cell(&self, name: &Name) -> Result<CellRecord, CellError> {
         let found = self.cells()?.into_iter().find(|record| record.name == *name);
         found.ok_or_else(|| CellError::NoSuchCell(name.clone()))
+    }
+}
+
+impl GuardedHost for CellHost {
+    type Error = CellError;
+
+    fn remembering(error: io::Error) -> CellError {
+        CellError::remembering(error)
+    }
+
+    fn run(&self) -> &RunFolder {
+        &self.run
+    }
+
+    fn boot_id(&self) -> &str {
+        &self.boot_id
+    }
+
+    fn guardian(&self) -> &GuardianCommand {
+        &self.keeper
+    }
+
+    fn term(&self, name: &Name) -> Option<Term> {
+        let record = self.run.record(name)?;
+        Some(Term { left_s: record.left_s(), has_memory: record.memory.is_some() })
+    }
+
+    fn end(&self, name: &Name) -> Result<Vec<Left>, CellError> {
+        let left = self.dismantle(name)?;
+        self.run.forget_guardian(name).map_err(CellError::remembering)?;
+        Ok(left)
+    }
+
+    fn take_memory(&self, name: &Name) -> io::Result<Kept> {
+        let none = || io::Error::other("no memory was asked for");
+        let mut record = self.run.record(name).ok_or_else(none)?;
+        let memory = record.memory.as_mut().ok_or_else(none)?;
+        let kept = Kept::take(memory)?;
+        memory.path = Some(kept.path());
+        self.run.remember(&record)?;
+        Ok(kept)
     }
 }
 

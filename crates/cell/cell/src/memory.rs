@@ -63,7 +63,7 @@ pub struct CellMemory {
 
 /// Memory that is held while this lives.
 #[derive(Debug)]
-pub(crate) struct Kept {
+pub struct Kept {
     file: File,
     _mapping: Mapping,
 }

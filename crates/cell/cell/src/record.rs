@@ -80,10 +80,4 @@ impl CellRecord {
     pub fn left_s(&self) -> Option<u64> {
         self.expires_s.map(|end| end.saturating_sub(boot::seconds()))
     }
-
-    /// Whether a guardian must stay and guard it.
-    #[must_use]
-    pub fn needs_guardian(&self) -> bool {
-        self.expires_s.is_some() || self.memory.is_some()
-    }
 }

@@ -1,6 +1,7 @@
 //! Giving a cell more time.
 
 use crate::error::CellError;
+use crate::guardian::GuardedHost;
 use crate::host::CellHost;
 use crate::name::Name;
 use crate::posted;
@@ -19,7 +20,7 @@ pub fn renew(host: &CellHost, name: &Name, lease_s: u64) -> Result<CellRecord, C
     host.run.remember(&record).map_err(CellError::remembering)?;
     // A guardian that stays reads the record again when the old lease ends, or within a minute.
     if host.run.guardian(name).is_none() {
-        posted::adopt(&host.keeper, &record);
+        posted::adopt(&host.keeper, name, record.memory.is_some());
     }
     Ok(record)
 }

@@ -3,6 +3,7 @@
 use crate::backend::CellBackend;
 use crate::census;
 use crate::error::CellError;
+use crate::guardian::GuardedHost;
 use crate::host::CellHost;
 use crate::name::Name;
 use crate::partition::{v1, v2};

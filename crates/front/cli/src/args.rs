@@ -8,6 +8,7 @@ mod cluster;
 mod compare;
 mod doctor;
 mod export;
+mod guardian;
 mod model;
 mod noise;
 mod observe;
@@ -28,6 +29,7 @@ pub use cluster::*;
 pub use compare::*;
 pub use doctor::*;
 pub use export::*;
+pub use guardian::*;
 pub use model::*;
 pub use noise::*;
 pub use observe::*;
@@ -259,6 +261,9 @@ pub enum SeatmapCommand {
     Cluster(ClusterArgs),
     /// List the machines that come with Seatmap.
     Machines(Machines),
+    /// Restore what another process changed, if that process dies.
+    #[command(hide = true, subcommand)]
+    Guardian(GuardianVerb),
     #[command(flatten)]
     Shell(ShellVerb),
 }

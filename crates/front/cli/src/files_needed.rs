@@ -38,7 +38,8 @@ pub fn check(command: &SeatmapCommand) -> Result<(), CliError> {
         SeatmapCommand::Services(services) if services.reads_documents() => Ok(()),
         SeatmapCommand::Services(_) => proc_mount::check_computer(&root),
         // They seat this process's own threads, or read documents.
-        SeatmapCommand::Measure(_)
+        SeatmapCommand::Guardian(_)
+        | SeatmapCommand::Measure(_)
         | SeatmapCommand::Import(_)
         | SeatmapCommand::Export(_)
         | SeatmapCommand::Show(_)

@@ -74,6 +74,7 @@ fn run(typed: SeatmapArgs) -> Result<(), CliError> {
         SeatmapCommand::Services(services) => verbs::services::run(&services),
         SeatmapCommand::Pattern(pattern) => verbs::pattern::run(pattern),
         SeatmapCommand::Model(model) => verbs::model::run(&model),
+        SeatmapCommand::Guardian(guardian) => verbs::guardian::run(&guardian),
         SeatmapCommand::Run(run) => verbs::run::run(&run),
         SeatmapCommand::Advise(advise) => verbs::advise::run(&advise),
         SeatmapCommand::Check(check) => verbs::check::run(&check, typed.colour),

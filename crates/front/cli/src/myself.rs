@@ -12,24 +12,28 @@ use std::process::Command;
 /// The running binary, also where its file has been replaced since.
 const ITSELF: &str = "/proc/self/exe";
 
-/// Waits for the end of a program that has made a cell, and destroys the cell.
+/// Undoes a cell; the cell's name follows.
 pub fn cell_guardian() -> GuardianCommand {
-    GuardianCommand([ITSELF, "cell", "guardian"].map(OsString::from).to_vec())
+    guardian("cell")
 }
 
-/// Waits for the end of a program that applies a plan of services, and for the end of its time.
+/// Undoes a plan of services; the plan's name follows.
 pub fn services_guardian() -> GuardianCommand {
-    GuardianCommand([ITSELF, "services", "guardian"].map(OsString::from).to_vec())
+    guardian("services")
 }
 
-/// Puts masks back where `run --auto` ends without doing so.
-pub fn mask_guard() -> Command {
-    with(&["run", "--guard"])
+/// Restores masks after `run --auto` and the trial of `advise`.
+pub fn mask_guardian() -> GuardianCommand {
+    guardian("masks")
 }
 
-/// Puts the kernel's switches back where `tune --vary` ends without doing so.
-pub fn switch_guard() -> Command {
-    with(&["tune", "--guard"])
+/// Restores the kernel's switches after `tune --vary`.
+pub fn switch_guardian() -> GuardianCommand {
+    guardian("switches")
+}
+
+fn guardian(of: &str) -> GuardianCommand {
+    GuardianCommand([ITSELF, "guardian", of].map(OsString::from).to_vec())
 }
 
 fn with(words: &[&str]) -> Command {

@@ -9,6 +9,7 @@ pub mod compare;
 pub mod doctor;
 pub mod export;
 pub mod gallery;
+pub mod guardian;
 pub mod import;
 pub mod machines;
 pub mod measure;

@@ -4,7 +4,9 @@ use crate::call::beside_python;
 use crate::failure::PythonFailure;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use seatmap_cell::{CellBackend, CellHost, CellRequest, CpuChoice, GuardianCommand, Name, Stay};
+use seatmap_cell::{
+    CellBackend, CellHost, CellRequest, CpuChoice, GuardedHost, GuardianCommand, Name, Stay,
+};
 use seatmap_console::output;
 use seatmap_data::document::with_causes;
 use seatmap_health::noise::measure_briefly;

@@ -6,6 +6,7 @@
 //! | [`affinity`], [`forgotten`] | pinning, verified; masks with offline CPUs, or without |
 //! | [`owed`], [`kept_masks`] | masks that are given once more when CPUs come that they lack |
 //! | [`heirs`] | who inherited a seat that was given for a time |
+//! | [`guardian`] | a process that restores what its creator changed, if the creator dies |
 //! | [`partners`] | threads that wait for each other, and the end of their waits when one is gone |
 //! | [`pool`] | threads for work that can be divided, as many as the system grants |
 //! | [`cpus`], [`holder`] | which CPUs are present, online and allowed; who has the others |
@@ -82,6 +83,7 @@ pub mod ending;
 pub mod forgotten;
 pub mod group;
 mod group_quota;
+pub mod guardian;
 pub mod heirs;
 pub mod hierarchy;
 pub mod holder;

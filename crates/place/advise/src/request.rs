@@ -11,11 +11,11 @@ use crate::{Advice, AdviseError};
 use seatmap_data::machine::{Profile, Topology};
 use seatmap_data::pattern::Pattern;
 use seatmap_observe::{Observation, ObserveError, command};
+use seatmap_os::guardian::{Guardian, GuardianCommand};
 use seatmap_os::{CpuSet, Tid};
 use seatmap_trial::live::WorkMetric;
 use seatmap_trial::live::candidates::{Ground, SeatCandidate};
-use seatmap_trial::live::guard::GuardProcess;
-use std::process::{Child, Command, ExitStatus};
+use std::process::{Child, ExitStatus};
 use std::time::Duration;
 
 /// How long a program is looked at, where nobody says.
@@ -58,8 +58,8 @@ pub struct AdviceRequest {
     pub topology: Topology,
     /// The distances of the machine in question.
     pub distances: AdviceDistances,
-    /// The command that becomes the guard, which gives masks back if this process is killed.
-    pub guard: Command,
+    /// The command that becomes the guardian, which gives masks back if this process is killed.
+    pub guardian: GuardianCommand,
     /// This computer's name.
     pub machine: String,
     /// When it begins, as `2026-01-31T12:00:00Z`.
@@ -201,9 +201,9 @@ impl AdviceRequest {
             stop,
             tell: &|share| tell(AdviceProgress::Trying((100.0 * share) as usize)),
         };
-        // The guard stands by before the first mask is changed.
-        let guard = GuardProcess::begin(&mut self.guard)?;
-        let (end, left) = trial.run(work, guard);
+        // The guardian is there before the first mask is changed.
+        let guardian = Guardian::post(&mut self.guardian.command()?)?;
+        let (end, left) = trial.run(work, guardian);
         evidence.left_changed = left.sentences().collect();
         if end.is_err() {
             // No advice says it then.

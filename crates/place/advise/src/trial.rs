@@ -12,10 +12,10 @@ use seatmap_data::statistics::{Xoshiro, signed_rank};
 use seatmap_observe::ObservationEnd;
 use seatmap_os::busy::BusyCount;
 use seatmap_os::cpus::Cpus;
+use seatmap_os::guardian::Guardian;
 use seatmap_os::{CpuSet, Tid, task};
 use seatmap_trial::live::SeatCandidate;
 use seatmap_trial::live::event::CandidateVerdict as Judgement;
-use seatmap_trial::live::guard::GuardProcess;
 use seatmap_trial::live::masks::{LeftChanged, Masks};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -223,13 +223,13 @@ impl SeatTrial<'_> {
     /// for those that come with it. So have the threads and processes that were born meanwhile.
     ///
     /// # Errors
-    /// [`AdviseError`]: the program could not be followed, the guard is gone, or the user ended it.
+    /// [`AdviseError`]: the program could not be followed, the guardian is gone, or the user ended it.
     pub fn run(
         &self,
         mut work: WorkMeter,
-        guard: GuardProcess,
+        guardian: Guardian,
     ) -> (Result<TrialEnd, AdviseError>, LeftChanged) {
-        let mut masks = Masks::guarded_by(guard);
+        let mut masks = Masks::guarded_by(guardian);
         let played = self.play(&mut work, &mut masks);
         (played, masks.end())
     }

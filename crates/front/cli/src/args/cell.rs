@@ -38,13 +38,6 @@ pub enum CellVerb {
     Renew(CellRenew),
     /// Undo everything that any cell has changed on this host.
     Restore,
-    /// The process that puts a cell's changes back when its creator dies.
-    #[command(hide = true)]
-    Guardian {
-        /// The name by which 'seatmap cell list' has it.
-        #[arg(value_parser = name)]
-        name: Name,
-    },
 }
 
 #[derive(Debug, Args)]

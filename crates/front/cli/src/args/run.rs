@@ -11,7 +11,7 @@ use std::time::Duration;
 #[derive(Debug, Args)]
 #[command(
     group = ArgGroup::new("seats")
-        .args(["plan", "cpus", "rules", "move_pages", "auto", "replay", "guard"])
+        .args(["plan", "cpus", "rules", "move_pages", "auto", "replay"])
         .required(true)
         .multiple(true)
 )]
@@ -19,7 +19,7 @@ use std::time::Duration;
     seatmap run [OPTIONS] SEATS [--] COMMAND [ARGUMENT]...
        seatmap run [OPTIONS] SEATS --pid PID
     SEATS: --cpus LIST, --plan FILE, --match NAME=SEATS, or --auto")]
-#[command(group = ArgGroup::new("whom").args(["pid", "command", "replay", "guard"]).required(true))]
+#[command(group = ArgGroup::new("whom").args(["pid", "command", "replay"]).required(true))]
 pub struct RunArgs {
     /// The plan: thread k, in order of creation, sits where the plan has task k; - is stdin.
     #[arg(long, value_name = "FILE", conflicts_with = "cpus")]
@@ -145,9 +145,6 @@ pub struct AutoOptions {
     /// Take the decisions of a log again, and check that they are the same.
     #[arg(long, value_name = "FILE", exclusive = true, hide_short_help = true)]
     pub replay: Option<PathBuf>,
-    /// Give masks back when 'run --auto' is killed.
-    #[arg(long, exclusive = true, hide = true)]
-    pub guard: bool,
 }
 
 impl AutoOptions {

@@ -46,13 +46,6 @@ pub enum ServicesVerb {
     Undo(ServicesNamed),
     /// Look what has moved since a plan was applied; exit code 1 where something has.
     Drift(ServicesDrift),
-    /// The process that takes a plan's sets back when its time is over or its creator dies.
-    #[command(hide = true)]
-    Guardian {
-        /// The plan.
-        #[arg(value_parser = plan_name)]
-        name: Name,
-    },
 }
 
 #[derive(Debug, Args)]

@@ -65,9 +65,6 @@ pub struct Tune {
     /// from where it stands. Each is put back after every run, whatever happens. Requires root.
     #[arg(long, value_name = "SWITCH", value_delimiter = ',', conflicts_with = "on")]
     pub vary: Vec<VaryChoice>,
-    /// Put switches of the kernel back when 'tune --vary' is killed.
-    #[arg(long, exclusive = true, hide = true)]
-    pub guard: bool,
     /// The CPUs to seat the program on; all that this process may use by default.
     #[arg(long, value_name = "LIST", value_parser = own_cpus)]
     pub cpus: Option<CpuList>,

@@ -6,7 +6,7 @@ pub mod program;
 
 use crate::args::{CellArgs, CellVerb};
 use crate::myself;
-use seatmap_cell::{CellHost, NoiseJudge};
+use seatmap_cell::{CellHost, GuardedHost, NoiseJudge};
 use seatmap_console::error::CliError;
 use seatmap_console::output;
 use seatmap_report::counted;
@@ -15,18 +15,12 @@ use seatmap_report::counted;
 pub fn run(typed: &CellArgs) -> Result<(), CliError> {
     let verb = &typed.verb;
     let host = CellHost::here(myself::cell_guardian()).map_err(CliError::work)?;
-    match verb {
-        CellVerb::Guardian { name } => {
-            seatmap_cell::guardian::serve(&host, name).map_err(CliError::work)
-        }
-        CellVerb::Restore => restore(&host),
-        _ => {
-            // Every other command finishes what a program that was killed has left.
-            let left = host.take_over()?;
-            left.iter().for_each(|left| output::tell(&left.to_string()));
-            on_host(&host, verb)
-        }
+    if !matches!(verb, CellVerb::Restore) {
+        // Every other command finishes what a program that was killed has left.
+        let left = host.take_over()?;
+        left.iter().for_each(|left| output::tell(&left.to_string()));
     }
+    on_host(&host, verb)
 }
 
 fn on_host(host: &CellHost, verb: &CellVerb) -> Result<(), CliError> {
@@ -52,7 +46,7 @@ fn on_host(host: &CellHost, verb: &CellVerb) -> Result<(), CliError> {
             page::cell(&record, &[], typed.json)
         }
         CellVerb::Run(typed) => program::run(host, typed),
-        _ => Ok(()),
+        CellVerb::Restore => restore(host),
     }
 }
 

@@ -16,8 +16,8 @@ pub use page::{remark, show, warn_of_handing_over, warn_of_settings, write};
 /// Runs a program, or takes one that runs, and seats its threads. A program's exit code is this
 /// process's.
 pub fn run(typed: &RunArgs) -> Result<(), CliError> {
-    // A replay and the guard belong to `--auto`, though it is not typed with them.
-    if typed.auto || typed.live.replay.is_some() || typed.live.guard {
+    // A replay belongs to `--auto`, though it is not typed with it.
+    if typed.auto || typed.live.replay.is_some() {
         return auto::run(typed);
     }
     let meant = meant::request(typed)?;

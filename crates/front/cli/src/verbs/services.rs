@@ -7,6 +7,7 @@ use crate::args::{
     ServicesPlanArgs, ServicesRace, ServicesShow, ServicesVerb,
 };
 use crate::myself;
+use seatmap_cell::GuardedHost;
 use seatmap_cell::undo::Left;
 use seatmap_console::bar::Bar;
 use seatmap_console::error::CliError;
@@ -15,7 +16,7 @@ use seatmap_console::output;
 use seatmap_console::outputs::ResultForms;
 use seatmap_os::Root;
 use seatmap_report::{counted, services as page};
-use seatmap_services::apply::{ServicesHost, guard};
+use seatmap_services::apply::ServicesHost;
 use seatmap_services::drift::DriftReport;
 use seatmap_services::{RecordRequest, ServicesPlan, ServicesRecord, find};
 use std::time::Duration;
@@ -32,7 +33,6 @@ pub fn run(typed: &Services) -> Result<(), CliError> {
         ServicesVerb::Observe(typed) => observe(typed),
         ServicesVerb::Plan(typed) => plan(typed),
         ServicesVerb::Apply(typed) => apply(typed),
-        ServicesVerb::Guardian { name } => Ok(guard::serve(&host()?, name)?),
         ServicesVerb::Undo(typed) => {
             let (name, left) = standing_host()?.undo(typed.name.as_ref())?;
             undone(&left)?;

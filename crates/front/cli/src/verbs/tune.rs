@@ -10,17 +10,12 @@ use seatmap_console::error::CliError;
 use seatmap_console::interrupt::StopFlag;
 use seatmap_console::output;
 use seatmap_console::outputs::Outputs;
-use seatmap_os::root::Root;
 use seatmap_report::{html, tune, under_way};
 use seatmap_trial::tune::model_race::{NumberedJob, TakeTimes};
-use seatmap_trial::tune::{RaceEnd, RaceEvent, program_race, varied};
+use seatmap_trial::tune::{RaceEnd, RaceEvent, program_race};
 
 /// Races ways to seat a program, and writes the winner down.
 pub fn run(typed: &Tune) -> Result<(), CliError> {
-    if typed.guard {
-        varied::stand(std::io::stdin().lock(), &Root::new("/"));
-        return Ok(());
-    }
     match &typed.on {
         Some(name) if typed.command.is_empty() => on_model(typed, name),
         None if typed.command.is_empty() => Err(CliError::input(

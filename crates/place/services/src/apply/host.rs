@@ -1,15 +1,16 @@
 //! This computer, with the plans that stand.
 
+use super::ApplyError;
 use super::undo::undo;
-use super::{ApplyError, guard};
 use crate::plan::ServicesPlan;
-use seatmap_cell::journal::{CellJournal, CellStage};
+use seatmap_cell::GuardianCommand;
+use seatmap_cell::guardian::{GuardedHost, Term};
 use seatmap_cell::name::Name;
 use seatmap_cell::run_folder::{Lock, RunFolder};
 use seatmap_cell::undo::Left;
-use seatmap_cell::{CellError, GuardianCommand, posted};
 use seatmap_os::{Root, boot};
 use serde::{Deserialize, Serialize};
+use std::io;
 
 /// The folder of plans below the run folder of cells: a journal there is a plan's.
 const FOLDER: &str = "services";
@@ -61,10 +62,6 @@ impl ServicesHost {
         Ok(ServicesHost { boot_id: boot::id(&root), root, run, guardian })
     }
 
-    pub(crate) fn journals(&self) -> Result<Vec<CellJournal>, ApplyError> {
-        self.run.journals(&self.boot_id).map_err(ApplyError::Remembering)
-    }
-
     pub(crate) fn record(&self, name: &Name) -> Option<AppliedPlan> {
         serde_json::from_slice(&self.run.read(&format!("{name}.json")).ok()?).ok()
     }
@@ -76,70 +73,16 @@ impl ServicesHost {
             .map_err(ApplyError::Remembering)
     }
 
-    /// Whether a plan was applied whole, and no program has begun to undo it.
-    pub(crate) fn stands(&self, name: &Name) -> bool {
-        self.journals().is_ok_and(|journals| {
-            journals
-                .iter()
-                .any(|journal| journal.header.cell == *name && journal.stage == CellStage::Standing)
-        })
-    }
-
     /// The plans that stand, the oldest first.
     ///
     /// # Errors
     /// A journal cannot be read.
     pub fn standing(&self) -> Result<Vec<AppliedPlan>, ApplyError> {
-        let journals = self.journals()?;
-        let whole = journals.iter().filter(|journal| journal.stage == CellStage::Standing);
-        Ok(whole.filter_map(|journal| self.record(&journal.header.cell)).collect())
-    }
-
-    /// Finishes what a program that died left unfinished, and ends plans whose time is over and
-    /// whose guardian died. Every command begins with it. Returns the settings that could not be
-    /// put back.
-    ///
-    /// # Errors
-    /// A journal cannot be read or written.
-    pub fn take_over(&self) -> Result<Vec<Left>, ApplyError> {
-        let _lock = self.lock()?;
-        self.recover()
+        Ok(self.whole()?.iter().filter_map(|name| self.record(name)).collect())
     }
 
     pub(crate) fn lock(&self) -> Result<Lock, ApplyError> {
         self.run.lock().map_err(ApplyError::Remembering)
-    }
-
-    /// As [`ServicesHost::take_over`], with the lock held.
-    pub(crate) fn recover(&self) -> Result<Vec<Left>, ApplyError> {
-        self.run.clear(&self.boot_id).map_err(ApplyError::Remembering)?;
-        let mut left = Vec::new();
-        for journal in self.journals()?.into_iter().rev() {
-            let name = journal.header.cell.clone();
-            let record = self.record(&name).filter(|_| journal.stage == CellStage::Standing);
-            match record.and_then(|record| {
-                record.left_s().map_or(Some(None), |left| (left > 0).then_some(Some(left)))
-            }) {
-                None => left.extend(self.end(journal)?),
-                // Its guardian died, and its time goes on.
-                Some(Some(_)) if self.run.guardian(&name).is_none() => guard::adopt(self, &name),
-                Some(_) => {}
-            }
-        }
-        Ok(left)
-    }
-
-    /// Takes one plan's sets back, with the lock held.
-    pub(crate) fn end(&self, journal: CellJournal) -> Result<Vec<Left>, ApplyError> {
-        let name = journal.header.cell.clone();
-        let record = self.record(&name);
-        // The record goes first: a journal without one is undone by the next command, also where
-        // there is no room to note that this was begun.
-        self.run.forget(&name).map_err(ApplyError::Remembering)?;
-        let services = record.map(|record| record.plan.services).unwrap_or_default();
-        let left = undo(&self.root, journal, &services).map_err(ApplyError::Remembering)?;
-        self.run.forget_guardian(&name).map_err(ApplyError::Remembering)?;
-        Ok(left)
     }
 
     /// Takes the sets of a plan back. Returns the settings that could not be put back.
@@ -150,18 +93,7 @@ impl ServicesHost {
         let _lock = self.lock()?;
         let mut left = self.recover()?;
         let name = self.chosen(name)?;
-        posted::relieve(&self.run, &name);
-        // Without a guardian the journal is still there, and the next command goes on.
-        let posted = posted::post(&self.guardian, &name).ok();
-        for journal in self.journals()? {
-            if journal.header.cell == name {
-                left.extend(self.end(journal)?);
-            }
-        }
-        let left = match posted {
-            Some(posted) => posted.dismiss_with(left),
-            None => left,
-        };
+        left.extend(self.leave(&name, Vec::new())?);
         Ok((name, left))
     }
 
@@ -187,9 +119,43 @@ impl ServicesHost {
         let standing = self.standing()?.into_iter().find(|one| one.name == name);
         standing.ok_or(ApplyError::NoSuchPlan { name, standing: Vec::new() })
     }
+}
 
-    /// Posts a guardian for a plan.
-    pub(crate) fn post(&self, name: &Name) -> Result<posted::PostedGuardian, CellError> {
-        posted::post(&self.guardian, name)
+impl GuardedHost for ServicesHost {
+    type Error = ApplyError;
+
+    fn remembering(error: io::Error) -> ApplyError {
+        ApplyError::Remembering(error)
+    }
+
+    fn run(&self) -> &RunFolder {
+        &self.run
+    }
+
+    fn boot_id(&self) -> &str {
+        &self.boot_id
+    }
+
+    fn guardian(&self) -> &GuardianCommand {
+        &self.guardian
+    }
+
+    fn term(&self, name: &Name) -> Option<Term> {
+        let left_s = self.record(name)?.left_s();
+        Some(Term { left_s, has_memory: false })
+    }
+
+    fn end(&self, name: &Name) -> Result<Vec<Left>, ApplyError> {
+        let record = self.record(name);
+        // The record goes first: a journal without one is undone by the next command, also where
+        // there is no room to note that this was begun.
+        self.run.forget(name).map_err(ApplyError::Remembering)?;
+        let services = record.map(|record| record.plan.services).unwrap_or_default();
+        let mut left = Vec::new();
+        for journal in self.journals()?.into_iter().filter(|one| one.header.cell == *name) {
+            left.extend(undo(&self.root, journal, &services).map_err(ApplyError::Remembering)?);
+        }
+        self.run.forget_guardian(name).map_err(ApplyError::Remembering)?;
+        Ok(left)
     }
 }

@@ -20,10 +20,8 @@
 //! | [`host`] | this computer, with the plans that stand |
 //! | [`seat`] | giving the sets |
 //! | [`undo`] | taking them back |
-//! | [`guard`] | the guardian, and the end of a plan's time |
 
 mod drop_in;
-pub mod guard;
 pub mod host;
 pub mod owners;
 pub mod seat;

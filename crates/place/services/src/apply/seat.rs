@@ -11,7 +11,7 @@ use seatmap_cell::change::{SettingChange, SettingKind};
 use seatmap_cell::fault;
 use seatmap_cell::journal::{CellJournal, CellJournalHeader, FORMAT, JournalEntry};
 use seatmap_cell::name::Name;
-use seatmap_cell::posted;
+use seatmap_cell::{GuardedHost, posted};
 use seatmap_os::root::FileError;
 use seatmap_os::{CpuSet, boot, irq, layout, rps, task};
 use std::time::Duration;
@@ -97,18 +97,18 @@ impl ServicesHost {
         self.recover()?;
         self.check_claims(request)?;
         let seats = self.seats(ways)?;
-        let posted = self.post(&request.name)?;
+        let posted = posted::post(&self.guardian, &request.name)?;
         let mut site = ServiceSite { host: self, journal: self.begin(request)? };
         fault::point();
         let seated = site.seat(request, &seats);
         match seated {
             Ok(seated) => {
-                posted.dismiss();
+                posted.dismiss([]);
                 Ok(seated)
             }
             Err(error) => {
                 // The error is told; the guardian stays where masks lack CPUs that are offline.
-                drop(posted.dismiss_with(self.end(site.journal)?));
+                drop(posted::dismiss(posted, self.end(&request.name)?));
                 Err(error)
             }
         }

@@ -2,7 +2,6 @@
 //! them.
 
 use crate::live::conductor::ConductorSetup;
-use crate::live::guard::GuardProcess;
 use crate::live::log::{FORMAT, LogFile, LogHeader};
 use crate::live::meter::MetricReader;
 use crate::live::{Conductor, DecisionRules, LiveError, LiveOutcome, Soft, WorkMetric};
@@ -14,9 +13,9 @@ use seatmap_observe::{
     Method, ObservationEnd, ObservationSession, ObserveError, Subject, TracingMechanism, command,
 };
 use seatmap_os::cpus::Cpus;
+use seatmap_os::guardian::{Guardian, GuardianCommand};
 use seatmap_os::{CpuSet, Tid, task};
 use std::io;
-use std::process::Command;
 use std::time::Duration;
 
 /// The time for which a program is observed before seats are tried, where nobody says: about a
@@ -52,8 +51,8 @@ pub struct AutoRequest {
     pub machine: String,
     /// When it begins, as `2026-01-31T12:00:00Z`.
     pub begun: String,
-    /// The command that becomes the guard, which gives masks back if this process is killed.
-    pub guard: Command,
+    /// The command that becomes the guardian, which gives masks back if this process is killed.
+    pub guardian: GuardianCommand,
 }
 
 /// The outcome of an [`AutoRequest`].
@@ -72,7 +71,7 @@ pub struct AutoRun {
 /// Why seats cannot be sought.
 #[derive(Debug, thiserror::Error)]
 pub enum AutoError {
-    /// The CPUs or threads could not be read, or no guard could be started.
+    /// The CPUs or threads could not be read, or no guardian could be started.
     #[error(transparent)]
     System(#[from] io::Error),
     /// The parts of this computer could not be read.
@@ -119,8 +118,8 @@ impl AutoRequest {
         if here.len() < 2 && matches!(self.subject, Subject::Processes(_)) {
             return Err(AutoError::OneCpu(here));
         }
-        // The guard stands by before the first mask is changed.
-        let guard = GuardProcess::begin(&mut self.guard)?;
+        // The guardian is there before the first mask is changed.
+        let guardian = Guardian::post(&mut self.guardian.command()?)?;
         // The counter counts what is executed next, so the program comes right after it.
         let is_command = matches!(self.subject, Subject::Command(_));
         let meter = MetricReader::new(self.metric.take(), is_command).map_err(AutoError::Metric)?;
@@ -146,7 +145,7 @@ impl AutoRequest {
             log.begin(&self.header(&metric, session.mechanism()));
         }
         let (outcome, done, session) =
-            Conductor::new(setting, session, meter, guard, &mut |line| {
+            Conductor::new(setting, session, meter, guardian, &mut |line| {
                 log.as_mut().map_or(Ok(()), |log| log.add(line))
             })
             .conduct();

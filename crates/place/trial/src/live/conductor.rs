@@ -4,7 +4,6 @@ use crate::live::candidates::{Ground, NoSeats, SeatCandidate, Soft, distance};
 use crate::live::engine::{DecisionRules, LiveEngine};
 use crate::live::event::{CandidateVerdict, Decision, ProgramEvent, RateGain, on_file};
 use crate::live::foreign::{ForeignTime, ForeignWatch};
-use crate::live::guard::GuardProcess;
 use crate::live::log::{LogContent, LogLine};
 use crate::live::masks::{LeftChanged, Masks, SeatStatus, Sweep};
 use crate::live::meter::MetricReader;
@@ -14,6 +13,7 @@ use seatmap_data::pattern::Pattern;
 use seatmap_launch::halted::{self, HaltedProcess};
 use seatmap_observe::{Observation, ObservationEnd, ObservationSession, ObserveError};
 use seatmap_os::cpus::Cpus;
+use seatmap_os::guardian::Guardian;
 use seatmap_os::{CpuSet, Root, Tid};
 use seatmap_place::PlaceError;
 use std::collections::BTreeSet;
@@ -47,7 +47,7 @@ pub enum LiveError {
     /// The distances do not fit.
     #[error("no seats can be sought")]
     Place(#[from] PlaceError),
-    /// The guard is gone, so that a SIGKILL would leave threads on their seats.
+    /// The guardian is gone, so that a SIGKILL would leave threads on their seats.
     #[error("the process that gives masks back is gone")]
     Guard(#[source] io::Error),
     /// The log cannot be written.
@@ -158,14 +158,14 @@ impl<'a> Conductor<'a> {
         setting: ConductorSetup<'a>,
         session: ObservationSession,
         meter: MetricReader,
-        guard: GuardProcess,
+        guardian: Guardian,
         log: &'a mut dyn FnMut(&LogLine) -> io::Result<()>,
     ) -> Self {
         Conductor {
             setting,
             session,
             meter,
-            masks: Masks::guarded_by(guard),
+            masks: Masks::guarded_by(guardian),
             log,
             pattern: None,
             tids: Vec::new(),

@@ -1,108 +1,56 @@
-//! The process that gives masks back if this one is killed.
+//! Restores masks if `run --auto` or a trial of `advise` is killed.
 //!
-//! A killed process cannot clean up, so another one waits for its end: it reads a pipe whose other
-//! end dies with this process. The lines are those of a [`SeatLedger`]: each names a seat before it
-//! is given. At the end of the pipe the guard gives their own masks to all threads on seats, and to
-//! the threads and processes that inherited one, until no more appear for a second; unless the last
-//! line says that all is well. The guard has a process group of its own, so that Ctrl-C does not
-//! reach it.
+//! The lines to the [guardian](seatmap_os::guardian) are those of a [`SeatLedger`]: each names a
+//! seat before it is given. After its creator's death the guardian gives their own masks to all
+//! threads on seats, and to the threads and processes that inherited one, until no more appear for
+//! a second.
 //!
-//! Old kernels take CPUs that are offline out of masks that are given back. Then the guard stays
+//! Old kernels take CPUs that are offline out of masks that are given back. Then the guardian stays
 //! until these CPUs come ([`owed`](seatmap_os::owed)), after a kill as after an ordered end.
 
-use seatmap_os::Tid;
 use seatmap_os::forgotten::ForgottenCpus;
+use seatmap_os::guardian::{self, Guardian, Parting};
 use seatmap_os::heirs::SeatLedger;
-use seatmap_os::owed::{MaskKernel, OwedMasks, RunningKernel, ThreadMask};
-use std::io::{self, BufRead, Write};
-use std::os::unix::process::CommandExt;
-use std::process::{Child, ChildStdin, Command, Stdio};
+use seatmap_os::owed::{MaskKernel, OwedMasks, RunningKernel};
+use std::io;
 
-/// The last line of a guard that has nothing to do.
-const DONE: &str = "done";
-
-/// The line after which the guard knows only those threads that are named below it.
-const OWED: &str = "owed";
-
-/// Looks without an heir after which a guard ends, the last a second after the first: on a crowded
-/// computer a new thread may be halted between the copy of its creator's mask and its first sight.
+/// Looks without an heir after which a guardian ends, the last a second after the first: on a
+/// crowded computer a new thread may be halted between the copy of its creator's mask and its first
+/// sight.
 const LAST_LOOKS: usize = 8;
 
-/// A guard that waits.
-#[derive(Debug)]
-pub struct GuardProcess {
-    child: Child,
-    pipe: Option<ChildStdin>,
-}
-
-impl GuardProcess {
-    /// Starts a guard: this command becomes one by [`stand`].
-    ///
-    /// # Errors
-    /// The system starts no process.
-    pub fn begin(command: &mut Command) -> io::Result<Self> {
-        // A group of its own: a Ctrl-C at the terminal must not end the process that puts things
-        // right.
-        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
-        let mut child = command.spawn()?;
-        let pipe = child.stdin.take();
-        Ok(GuardProcess { child, pipe })
+/// Parts from a guardian of masks. If threads lack CPUs, it stays without this process until it can
+/// restore their masks, and they name it as the one that waits.
+pub fn dismiss(guardian: Guardian, forgotten: &mut [ForgottenCpus]) {
+    if forgotten.is_empty() {
+        return guardian.end();
     }
-
-    /// Tells the guard the news of a ledger, before the seats in it are given.
-    ///
-    /// # Errors
-    /// The guard is gone.
-    pub fn tell(&mut self, news: &str) -> io::Result<()> {
-        self.pipe.as_mut().map_or(Ok(()), |pipe| pipe.write_all(news.as_bytes()))
-    }
-
-    /// Ends the guard, where all masks are whole. Where some lack CPUs, it stays without this
-    /// process until it could put them back, and they name it as the one that waits.
-    pub fn dismiss(mut self, forgotten: &mut [ForgottenCpus]) {
-        let Some(mut pipe) = self.pipe.take() else { return };
-        if forgotten.is_empty() {
-            // A guard that is gone needs no word.
-            let _ = writeln!(pipe, "{DONE}");
-            drop(pipe);
-            let _ = self.child.wait();
-            return;
-        }
-        let owed = forgotten.iter().flat_map(ForgottenCpus::owed);
-        let lines: String = owed.map(|thread| line(&thread)).collect();
-        // In one piece: a guard that has heard a part of it would forget the others.
-        if pipe.write_all(format!("{OWED}\n{lines}").as_bytes()).is_ok() {
-            let pid = self.child.id() as Tid;
-            forgotten.iter_mut().for_each(|one| one.waiter = Some(pid));
-        }
-    }
+    let waiter = guardian.dismiss(forgotten.iter().flat_map(ForgottenCpus::owed));
+    forgotten.iter_mut().for_each(|one| one.waiter = waiter);
 }
 
-fn line(mask: &ThreadMask) -> String {
-    format!("{mask}\n")
-}
-
-/// Waits for the end of the pipe, and gives the masks back.
-pub fn stand(pipe: impl BufRead) {
-    give_back(pipe).wait();
-}
-
-/// Reads the pipe to its end, and gives the masks back. Returns those that lack CPUs.
-fn give_back(pipe: impl BufRead) -> OwedMasks {
+/// A guardian's life.
+///
+/// # Errors
+/// Its creator does not read that it is ready.
+pub fn serve() -> io::Result<()> {
     let mut ledger = SeatLedger::default();
-    let mut left_to_us: Option<Vec<ThreadMask>> = None;
-    for text in pipe.lines().map_while(Result::ok) {
-        match (text.as_str(), &mut left_to_us) {
-            (DONE, _) => return OwedMasks::default(),
-            (OWED, _) => left_to_us = Some(Vec::new()),
-            (_, Some(threads)) => threads.extend(text.parse()),
-            (_, None) => ledger.read_line(&text),
-        }
-    }
-    match left_to_us {
-        Some(threads) => OwedMasks::give(&mut RunningKernel, threads),
-        // The pipe ended without a word: its other end was killed.
-        None => end_seats(ledger),
+    let parting = guardian::attend(|line| read(&mut ledger, line))?;
+    give_back(parting, ledger).wait();
+    Ok(())
+}
+
+/// Reads a line of the ledger, which wants no answer.
+fn read(ledger: &mut SeatLedger, line: &str) -> Option<bool> {
+    ledger.read_line(line);
+    None
+}
+
+/// Gives masks back after this parting. Returns those that lack CPUs.
+fn give_back(parting: Parting, ledger: SeatLedger) -> OwedMasks {
+    match parting {
+        Parting::Death => end_seats(ledger),
+        _ => OwedMasks::give(&mut RunningKernel, parting.masks_owed()),
     }
 }
 
@@ -129,9 +77,11 @@ fn end_seats(mut ledger: SeatLedger) -> OwedMasks {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatmap_os::CpuSet;
     use seatmap_os::heirs::Loan;
+    use seatmap_os::owed::ThreadMask;
     use seatmap_os::task::ThreadStat;
+    use seatmap_os::{CpuSet, Tid};
+    use std::process::{Child, Command};
 
     fn sleeper() -> Child {
         Command::new("sleep").arg("1000").spawn().unwrap()
@@ -155,6 +105,13 @@ mod tests {
         ledger.take_news()
     }
 
+    /// What is left to do after a creator that wrote these lines.
+    fn after(lines: &str) -> OwedMasks {
+        let mut ledger = SeatLedger::default();
+        let parting = Parting::read(lines.as_bytes(), io::sink(), |line| read(&mut ledger, line));
+        give_back(parting, ledger)
+    }
+
     #[test]
     fn masks_come_back_at_the_end_of_the_pipe_unless_all_is_well() {
         let child = sleeper();
@@ -162,7 +119,7 @@ mod tests {
         let seat = CpuSet::single(mask.cpus.first().unwrap());
         for (last, expected) in [("", &mask.cpus), ("done\n", &seat)] {
             seat.give(mask.tid).unwrap();
-            stand(format!("{}nonsense\n1 2\n{last}", seat_line(&mask, &seat)).as_bytes());
+            after(&format!("{}nonsense\n1 2\n{last}", seat_line(&mask, &seat)));
             assert_eq!(CpuSet::of_thread(mask.tid).unwrap(), *expected);
         }
         end(child);
@@ -179,12 +136,12 @@ mod tests {
         let seat = CpuSet::single(mask.cpus.first().unwrap());
         let chosen = CpuSet::single(mask.cpus.last().unwrap());
         chosen.give(mask.tid).unwrap();
-        stand(seat_line(&mask, &seat).as_bytes());
+        after(&seat_line(&mask, &seat));
         assert_eq!(CpuSet::of_thread(mask.tid).unwrap(), chosen);
         seat.give(mask.tid).unwrap();
         let earlier = ThreadMask { started_ticks: mask.started_ticks - 1, ..mask.clone() };
         // The seats of the one that had this number began after this one had started.
-        stand(seat_line(&earlier, &seat).replace("begin ", "begin 9").as_bytes());
+        after(&seat_line(&earlier, &seat).replace("begin ", "begin 9"));
         assert_eq!(CpuSet::of_thread(mask.tid).unwrap(), seat);
         end(child);
     }
@@ -196,8 +153,8 @@ mod tests {
         let seat = CpuSet::single(masks[0].cpus.first().unwrap());
         masks.iter().for_each(|mask| seat.give(mask.tid).unwrap());
         let seats = masks.each_ref().map(|mask| seat_line(mask, &seat)).concat();
-        let text = format!("{seats}{OWED}\n{}", line(&masks[1]));
-        assert!(give_back(text.as_bytes()).is_empty(), "all CPUs of their masks are online");
+        let lines = format!("{seats}owed\n{}\ndone\n", masks[1]);
+        assert!(after(&lines).is_empty(), "all CPUs of their masks are online");
         let now = masks.each_ref().map(|mask| CpuSet::of_thread(mask.tid).unwrap());
         assert_eq!(now, [seat, masks[1].cpus.clone()]);
         children.into_iter().for_each(end);

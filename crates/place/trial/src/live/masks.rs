@@ -5,9 +5,10 @@
 //! runs on another CPU is moved at once. Threads whose mask was narrower than their process's
 //! before anybody looked have seats of their own, and are left alone.
 
-use crate::live::guard::GuardProcess;
+use crate::live::guard;
 use seatmap_data::invariant;
 use seatmap_os::forgotten::{self, ForgottenCpus};
+use seatmap_os::guardian::Guardian;
 use seatmap_os::heirs::{Loan, QUIET_LOOKS, SeatLedger, StillSeated};
 use seatmap_os::owed::ThreadMask;
 use seatmap_os::proc_folder::has_gone;
@@ -129,7 +130,7 @@ impl LeftChanged {
 #[derive(Debug, Default)]
 pub struct Masks {
     /// The process that gives masks back after a kill; `None` where nobody waits.
-    guard: Option<GuardProcess>,
+    guardian: Option<Guardian>,
     ledger: SeatLedger,
     sitters: BTreeMap<Tid, Sitter>,
     /// The mask of each process's first thread.
@@ -144,10 +145,10 @@ pub struct Masks {
 }
 
 impl Masks {
-    /// Masks that this guard gives back if this process is killed.
+    /// Masks that this guardian gives back if this process is killed.
     #[must_use]
-    pub fn guarded_by(guard: GuardProcess) -> Self {
-        Masks { guard: Some(guard), ..Masks::default() }
+    pub fn guarded_by(guardian: Guardian) -> Self {
+        Masks { guardian: Some(guardian), ..Masks::default() }
     }
 
     /// Takes in these threads, by process and number; those that are known stay as they are. A
@@ -200,11 +201,11 @@ impl Masks {
         self.sitters.retain(|tid, sitter| sitter.is_same(*tid));
     }
 
-    /// Gives each of these threads its CPUs, as far as its own mask has them. The guard hears of
+    /// Gives each of these threads its CPUs, as far as its own mask has them. The guardian hears of
     /// all before the first gets them.
     ///
     /// # Errors
-    /// The guard is gone; no mask was changed.
+    /// The guardian is gone; no mask was changed.
     pub fn seat(&mut self, seats: &[(Tid, CpuSet)]) -> io::Result<Sweep> {
         let mut loans = Vec::new();
         for (tid, cpus) in seats {
@@ -223,7 +224,7 @@ impl Masks {
         }
         loans.iter().for_each(|loan| self.ledger.lend(loan.clone()));
         let news = self.ledger.take_news();
-        self.guard.as_mut().map_or(Ok(()), |guard| guard.tell(&news))?;
+        self.guardian.as_mut().map_or(Ok(()), |guardian| guardian.tell(&news))?;
         let begun = Instant::now();
         let mut sweep = Sweep::default();
         for Loan { thread, seat, .. } in loans {
@@ -244,7 +245,7 @@ impl Masks {
     }
 
     /// Ends all seats: gives masks back to the threads and to those that inherited one, reads every
-    /// mask again, and lets the guard go. Returns the masks that are still changed.
+    /// mask again, and lets the guardian go. Returns the masks that are still changed.
     pub fn end(&mut self) -> LeftChanged {
         self.free();
         let mut heirs = Vec::new();
@@ -262,15 +263,15 @@ impl Masks {
         self.dismiss(LeftChanged { forgotten, seated: left.unwrap_or_default() })
     }
 
-    /// Leaves the seats as they are, and lets the guard go.
+    /// Leaves the seats as they are, and lets the guardian go.
     pub fn keep(&mut self) -> LeftChanged {
         let forgotten = self.forgotten();
         self.dismiss(LeftChanged { forgotten, seated: Vec::new() })
     }
 
     fn dismiss(&mut self, mut left: LeftChanged) -> LeftChanged {
-        if let Some(guard) = self.guard.take() {
-            guard.dismiss(&mut left.forgotten);
+        if let Some(guardian) = self.guardian.take() {
+            guard::dismiss(guardian, &mut left.forgotten);
         }
         left
     }

@@ -1,17 +1,14 @@
 //! Switches of the kernel that a race turns for some candidates, and puts back whatever happens.
 //!
-//! A switch is turned for each run of such a candidate, and put back after it. A killed process
-//! cannot put anything back, so another one waits for its end: it reads the files and texts from a
-//! pipe whose other end dies with this process, and writes them then. It has a session of its own,
-//! so that Ctrl-C does not reach it.
+//! A switch is turned for each run of such a candidate, and put back after it. A
+//! [guardian](seatmap_os::guardian) knows the text of each, and writes it if this process dies.
 
 use crate::tune::tuned::{CandidateSeats, KernelSwitch};
+use seatmap_os::guardian::{self, Guardian, GuardianCommand};
 use seatmap_os::rights;
 use seatmap_os::root::{FileError, Root};
 use seatmap_os::switches::{Switch, SwitchState};
-use std::io::{self, BufRead, Write};
-use std::os::unix::process::CommandExt;
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::io;
 
 /// Why a switch cannot be varied.
 #[derive(Debug, thiserror::Error)]
@@ -40,17 +37,17 @@ pub enum VariedError {
 pub struct Varied {
     root: Root,
     positions: Vec<(Switch, SwitchState)>,
-    guard: Child,
-    pipe: Option<ChildStdin>,
+    /// Taken when this is dropped.
+    guardian: Option<Guardian>,
 }
 
 impl Varied {
     /// Finds the switches, and starts the process that puts them back: this command becomes one by
-    /// [`stand`].
+    /// [`serve`].
     ///
     /// # Errors
     /// [`VariedError`]: nothing was turned.
-    pub fn begin(switches: &[Switch], command: &mut Command) -> Result<Self, VariedError> {
+    pub fn begin(switches: &[Switch], command: &GuardianCommand) -> Result<Self, VariedError> {
         let root = Root::new("/");
         let mut positions = Vec::with_capacity(switches.len());
         for switch in switches {
@@ -59,14 +56,12 @@ impl Varied {
             position.put_back(&root).map_err(|error| VariedError::Refused(*switch, error))?;
             positions.push((*switch, position));
         }
-        // Started before anything is turned: from here on nothing can stay turned.
-        let mut guard = session_of_its_own(command).spawn()?;
-        let mut pipe = guard.stdin.take();
+        // It knows what it must write before the first switch is turned.
+        let mut guardian = Guardian::post(&mut command.command()?)?;
         let lines: String =
             positions.iter().map(|(switch, position)| line(*switch, position)).collect();
-        // The guard knows what it must write before the first switch is turned.
-        pipe.as_mut().map_or(Ok(()), |pipe| pipe.write_all(lines.as_bytes()))?;
-        Ok(Varied { root, positions, guard, pipe })
+        guardian.tell(&lines)?;
+        Ok(Varied { root, positions, guardian: Some(guardian) })
     }
 
     /// The settings that differ from those found, with a name for each: one for each switch.
@@ -112,27 +107,35 @@ impl Varied {
 }
 
 impl Drop for Varied {
-    /// Everything is put back by now; the guard does it once more, where a panic came between.
+    /// Everything is put back by now; the guardian looks once more, as a panic may have come
+    /// between.
     fn drop(&mut self) {
-        // The end of the pipe is the guard's sign to look once more, and to end.
-        drop(self.pipe.take());
-        let _ = self.guard.wait();
+        if let Some(guardian) = self.guardian.take() {
+            guardian.end();
+        }
     }
-}
-
-fn session_of_its_own(command: &mut Command) -> &mut Command {
-    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-    // SAFETY: between fork and exec the closure makes one system call.
-    unsafe { command.pre_exec(|| rustix::process::setsid().map(drop).map_err(Into::into)) }
 }
 
 fn line(switch: Switch, position: &SwitchState) -> String {
     format!("{} {}\n", switch.word(), position.original)
 }
 
-/// Waits for the end of the pipe, and puts the switches back that are not as they were.
-pub fn stand(pipe: impl BufRead, root: &Root) {
-    let lines: Vec<String> = pipe.lines().map_while(Result::ok).collect();
+/// A guardian's life: it restores switches after its creator's end, whatever that was.
+///
+/// # Errors
+/// Its creator does not read that it is ready.
+pub fn serve(root: &Root) -> io::Result<()> {
+    let mut lines = Vec::new();
+    guardian::attend(|line| {
+        lines.push(line.to_owned());
+        None
+    })?;
+    put_back(&lines, root);
+    Ok(())
+}
+
+/// Puts the switches back that are not as these lines have them.
+fn put_back(lines: &[String], root: &Root) {
     for (word, found) in lines.iter().filter_map(|line| line.split_once(' ')) {
         let position = Switch::of_word(word).and_then(|switch| switch.find(root));
         if let Some(position) = position.filter(|position| position.original != found) {
@@ -149,7 +152,7 @@ mod tests {
     const FILE: &str = "/proc/sys/kernel/numa_balancing";
 
     #[test]
-    fn the_guard_puts_back_what_it_was_told() {
+    fn the_guardian_restores_the_text_of_a_switch() {
         let folder = tempfile::tempdir().unwrap();
         let root = Root::new(folder.path());
         std::fs::create_dir_all(root.path(FILE).parent().unwrap()).unwrap();
@@ -157,8 +160,9 @@ mod tests {
         let position = Switch::NumaBalancing.find(&root).unwrap();
         position.turn(&root, false).unwrap();
         assert_eq!(root.read(FILE).unwrap(), "0");
-        let text = format!("nonsense\nno-switch 1\n{}", line(Switch::NumaBalancing, &position));
-        stand(text.as_bytes(), &root);
+        let known = line(Switch::NumaBalancing, &position);
+        let lines = ["nonsense", "no-switch 1", known.trim_end()].map(str::to_owned);
+        put_back(&lines, &root);
         assert_eq!(root.read(FILE).unwrap(), "2");
     }
 

@@ -2,7 +2,7 @@
 
 use super::{host, meant};
 use crate::args::ControllerServe;
-use seatmap_cell::NoiseJudge;
+use seatmap_cell::{GuardedHost, NoiseJudge};
 use seatmap_console::error::CliError;
 use seatmap_console::interrupt::StopFlag;
 use seatmap_console::output;

@@ -32,7 +32,7 @@ pub fn request(typed: &Advise, leaves_stdout: bool) -> Result<AdviceRequest, Cli
         metric: typed.metric.clone(),
         topology,
         distances,
-        guard: myself::mask_guard(),
+        guardian: myself::mask_guardian(),
         machine: here::host_name(),
         begun: here::now(),
     })

@@ -14,20 +14,14 @@ use seatmap_launch::{Ending, Executable, attach};
 use seatmap_observe::{Subject, SubjectCommand};
 use seatmap_report::auto;
 use seatmap_report::counted;
+use seatmap_trial::live::AutoRequest;
 use seatmap_trial::live::auto::OBSERVED;
 use seatmap_trial::live::log::{Log, LogContent, LogFile, LogLine};
-use seatmap_trial::live::{AutoRequest, guard};
-use std::io;
 use std::path::Path;
 
 /// Runs a program, or takes one that runs, and looks for its seats. A program's exit code is this
 /// process's.
 pub fn run(typed: &RunArgs) -> Result<(), CliError> {
-    // The guard reads from a pipe what it must give back: no other option has a meaning for it.
-    if typed.live.guard {
-        guard::stand(io::stdin().lock());
-        return Ok(());
-    }
     if let Some(path) = &typed.live.replay {
         return replay(path);
     }
@@ -89,7 +83,7 @@ fn meant(typed: &RunArgs) -> Result<AutoRequest, CliError> {
         log,
         machine: host_name(),
         begun: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
-        guard: myself::mask_guard(),
+        guardian: myself::mask_guardian(),
     })
 }
 

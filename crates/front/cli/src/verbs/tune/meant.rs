@@ -53,7 +53,7 @@ pub fn of_program(typed: &Tune) -> Result<RaceRequest, CliError> {
         now: here::now,
         own: OwnCommands {
             on_seats: myself::on_seats,
-            switch_guard: myself::switch_guard,
+            switch_guardian: myself::switch_guardian,
             rank_on_seats: myself::rank_on_seats,
             rank_observed: myself::rank_observed,
         },

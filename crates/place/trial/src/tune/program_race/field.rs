@@ -274,7 +274,7 @@ fn varied(request: &RaceRequest, switches: &[Switch]) -> Result<Option<Varied>, 
     if once.is_empty() {
         return Ok(None);
     }
-    Ok(Some(Varied::begin(&once, &mut (request.own.switch_guard)())?))
+    Ok(Some(Varied::begin(&once, &(request.own.switch_guardian)())?))
 }
 
 /// The file with a candidate's plan.

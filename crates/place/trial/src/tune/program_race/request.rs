@@ -7,12 +7,12 @@ use seatmap_data::machine::Profile;
 use seatmap_data::pattern::Pattern;
 use seatmap_data::plan::Objective;
 use seatmap_os::CpuList;
+use seatmap_os::guardian::GuardianCommand;
 use seatmap_os::switches::Switch;
 use seatmap_place::ranks::{ClusterNodes, RankPlan, RankWishes};
 use std::error::Error;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::Duration;
 
 /// A race of ways to seat a program.
@@ -102,8 +102,8 @@ pub struct OwnCommands {
     /// Stands before a command that is to run on seats; these options say which.
     pub on_seats: fn(&[&str]) -> Vec<OsString>,
     /// Puts the kernel's switches back after the end of this process, by
-    /// [`varied::stand`](crate::tune::varied::stand).
-    pub switch_guard: fn() -> Command,
+    /// [`varied::serve`](crate::tune::varied::serve).
+    pub switch_guardian: fn() -> GuardianCommand,
     /// Stands before a rank, with this program's file first: the plan has the rank's seat.
     pub rank_on_seats: fn(&Path, &Path) -> Vec<OsString>,
     /// Stands before a rank, with this program's file first: the messages go to the other file.

@@ -8,8 +8,8 @@ use crate::tune::tuned::CandidateSeats;
 use crate::tune::winner::{NoPlan, Provenance};
 use seatmap_data::document::Blame;
 use seatmap_os::CpuSet;
+use seatmap_os::guardian::GuardianCommand;
 use std::path::Path;
-use std::process::Command;
 
 /// Prints 9 where it may run on one CPU alone, and 10 else.
 const BEST_ALONE: &str =
@@ -52,7 +52,7 @@ fn request(script: &str, folder: &Path) -> RaceRequest {
         now: || "2026-11-25T20:00:00Z".to_owned(),
         own: OwnCommands {
             on_seats,
-            switch_guard: || Command::new("true"),
+            switch_guardian: || GuardianCommand(vec!["true".into()]),
             rank_on_seats: |_, _| Vec::new(),
             rank_observed: |_, _| Vec::new(),
         },
