@@ -53,12 +53,12 @@ use seatmap_os::CpuList;
 use seatmap_report::GridOrder;
 use std::path::PathBuf;
 
-/// The verbs: first the way that most take, then the others by what they serve.
+/// The verbs: first the five that most people need, then the others by purpose.
 const GROUPS: [(&str, &[&str]); 5] = [
-    ("Start here", &["advise", "measure", "place", "run", "check"]),
-    ("Measure", &["show", "compare", "noise", "doctor", "cluster"]),
-    ("Place", &["services", "pattern", "export"]),
-    ("Run and cell", &["top", "observe", "bench", "tune", "pretend", "cell"]),
+    ("Start here", &["advise", "run", "check", "bench", "show"]),
+    ("Measure", &["measure", "compare", "noise", "doctor", "cluster"]),
+    ("Place", &["place", "tune", "services", "pattern", "export"]),
+    ("Run", &["top", "observe", "pretend", "cell"]),
     ("Machines and shell", &["machines", "import", "model", "completions", "man"]),
 ];
 
@@ -179,7 +179,7 @@ fn about(command: &clap::Command, verb: &str) -> String {
     found.map(|about| about.to_string()).unwrap_or_default()
 }
 
-/// A seating plan for threads: measures cores, and seats threads by their distances.
+/// A seating plan for threads: measures the distances between cores, and pins threads by them.
 #[derive(Debug, Parser)]
 #[command(
     name = "seatmap",
@@ -217,49 +217,49 @@ pub struct SeatmapArgs {
 
 #[derive(Debug, Subcommand)]
 pub enum SeatmapCommand {
-    /// Measure how far apart the cores of a machine are.
+    /// Measure the distances between the cores of a machine.
     Measure(MeasureArgs),
     /// Read other tools' files: core-to-core-latency, MCTOP, hwloc.
     Import(Import),
     /// Write a plan or profile for another tool, or as a picture.
     Export(Export),
-    /// Show a machine: heatmap, distance classes, and what is odd.
+    /// Show a machine: heatmap, distance classes, anomalies.
     Show(Show),
-    /// Show two machines side by side: their distances, and what differs.
+    /// Compare the distances and topologies of two machines.
     Compare(CompareArgs),
-    /// Find seats for the tasks of a pattern, and say how good they are.
+    /// Find a placement for a communication pattern, and rate it.
     Place(Box<PlaceArgs>),
-    /// Seat all services of this computer: record, plan, apply, undo.
+    /// Place all services of this computer: record, plan, apply, undo.
     Services(Services),
     /// Show, convert and list communication patterns.
     Pattern(PatternArgs),
-    /// Say what to do with one program here, or to leave it alone.
+    /// Recommend whether and how to pin a program.
     Advise(Advise),
-    /// Seat the threads of a program, and check that they sit there.
+    /// Pin the threads of a program, and verify it.
     Run(RunArgs),
-    /// Check that living programs sit where you asked.
+    /// Check the pinning of running programs.
     Check(Check),
-    /// Watch the threads of living programs on their seats.
+    /// Watch the threads of running programs and their CPUs.
     Top(Top),
-    /// Find out who talks to whom in a program, as a pattern.
+    /// Record which threads of a program communicate, as a pattern.
     Observe(ObserveArgs),
-    /// Compare commands by runs, and claim only what these show.
+    /// Benchmark commands; report only proven differences.
     Bench(Bench),
-    /// Find the best seats for a program by running it.
+    /// Find the best placement of a program by running it.
     Tune(Tune),
-    /// Run a program that sees another machine, to check its seats there.
+    /// Run a program as if on another machine, to check its pinning.
     Pretend(Pretend),
-    /// Fit machines that the simulator runs.
+    /// Fit a simulated machine to measurements.
     Model(Model),
     /// Reserve quiet CPUs, and run programs on them.
     Cell(Box<CellArgs>),
-    /// Measure what the system takes from a program, CPU by CPU.
+    /// Measure how much time the system takes from programs, CPU by CPU.
     Noise(NoiseArgs),
-    /// Find what disturbs programs on this host, and how to mend it.
+    /// Find what disturbs programs on this host, with remedies.
     Doctor(Doctor),
-    /// Measure the distances in a cluster, and find its bad node.
+    /// Measure the distances in a cluster, and find its faulty nodes.
     Cluster(ClusterArgs),
-    /// List the machines that come with Seatmap.
+    /// List the bundled machines.
     Machines(Machines),
     /// Restore what another process changed, if that process dies.
     #[command(hide = true, subcommand)]
