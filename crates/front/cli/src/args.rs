@@ -189,7 +189,7 @@ fn about(command: &clap::Command, verb: &str) -> String {
     override_usage = "seatmap [OPTIONS] <COMMAND>, for example: seatmap advise -- ./app"
 )]
 pub struct SeatmapArgs {
-    /// Colours: auto, true (24 bits), 256 or never; NO_COLOR turns them off as well.
+    /// Colours: auto, true (24 bits), 256 or never; NO_COLOR also turns them off.
     #[arg(
         long,
         global = true,
@@ -202,7 +202,7 @@ pub struct SeatmapArgs {
         display_order = 1000
     )]
     pub colour: ColourChoice,
-    /// Leave lines and tables as wide as they are, also on a narrow terminal.
+    /// Do not fit lines and tables to the terminal.
     #[arg(
         long,
         global = true,
@@ -270,27 +270,27 @@ pub enum SeatmapCommand {
 
 #[derive(Debug, Args)]
 pub struct MeasureArgs {
-    /// The machine: host, the name of a bundled one, or a file; anything but the host is replayed
-    /// from its figures.
+    /// The machine: host, a bundled machine, or a file; anything but the host is replayed from its
+    /// figures.
     #[arg(long, value_name = "MACHINE", default_value = "host")]
     pub on: String,
-    /// The CPUs to measure, such as 0-3,8; all that this process may use by default.
+    /// The CPUs to measure, such as 0-3,8. Default: all allowed ones.
     #[arg(long, value_name = "LIST", value_parser = cpus)]
     pub cpus: Option<CpuList>,
     /// Visits to each pair; by default at least 3. On this host more while a quarter of a second
     /// lasts, and 20 more, spread over a second, to pairs whose visits disagree.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub passes: Option<u32>,
-    /// 33 batches a pair: the median, and little else.
+    /// 33 batches per pair: the median, and little else.
     #[arg(long, conflicts_with = "thorough")]
     pub quick: bool,
-    /// At least 576 batches a pair, in nine passes or more.
+    /// At least 576 batches per pair, in nine passes or more.
     #[arg(long)]
     pub thorough: bool,
     /// Measure pairs in different cache groups at once, after checking that this changes nothing.
     #[arg(long)]
     pub parallel: bool,
-    /// Sort so many candidate cache lines by home, and fit what the home adds to each distance.
+    /// Group N cache lines by their home, and fit what each home adds to a distance.
     #[arg(
         long,
         value_name = "N",
@@ -298,7 +298,7 @@ pub struct MeasureArgs {
         value_parser = clap::value_parser!(u32).range(1..=65_536)
     )]
     pub homes: u32,
-    /// On a model, so many percent of its PUs talk in random pairs while lines are sorted by home.
+    /// On a model, PERCENT of its PUs communicate in random pairs while lines are grouped by home.
     #[arg(
         long,
         value_name = "PERCENT",
@@ -309,24 +309,24 @@ pub struct MeasureArgs {
     /// Also measure 1, 2, ... N/2 pairs at once, as a curve.
     #[arg(long)]
     pub loaded: bool,
-    /// Also time a fixed piece of work on each CPU, alone and all together: how fast each is.
+    /// Also measure the speed of each CPU: a fixed piece of work, alone and all together.
     #[arg(long)]
     pub speed: bool,
-    /// Pairs of each distance between whose CPUs sleeping threads wake each other; 0 leaves this
-    /// out [default: 2].
+    /// Pairs per distance whose threads sleep and wake each other, to measure wakeups; 0 skips this
+    /// [default: 2].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=4096))]
     pub wakeups: Option<u32>,
-    /// Go on where an interrupted run of the same command ended.
+    /// Continue an interrupted run of the same command.
     #[arg(long)]
     pub resume: bool,
-    /// Where random orders start.
+    /// The seed of random orders.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
     /// Write the profile to a file; - is stdout.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Write the profile for strangers as well: nothing in it names a person or a host, and a line
-    /// says what was left out.
+    /// Also write a profile for publishing: nothing in it names a person or a host; a line says
+    /// what was omitted.
     #[arg(long, value_name = "FILE")]
     pub share: Option<PathBuf>,
     #[command(flatten)]
@@ -335,15 +335,15 @@ pub struct MeasureArgs {
 
 #[derive(Debug, Args)]
 pub struct Import {
-    /// The files, of any kind: they are recognised by what stands in them. Also models, and what
-    /// hwloc-gather-topology made: a folder or a .tar.bz2.
+    /// The files, recognised by their content. Also models, and the output of
+    /// hwloc-gather-topology: a folder or a .tar.bz2.
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// Take the topology from this file (hwloc XML, as lstopo writes it).
     #[arg(long, value_name = "FILE")]
     pub topology: Option<PathBuf>,
-    /// The CPUs that the rows of a core-to-core matrix stand for, in the order of the rows:
-    /// 1-7,9-15. Such files do not say it; without this, row k is CPU k.
+    /// The CPUs of the rows of a core-to-core matrix, in order: 1-7,9-15. Such files do not name
+    /// them; by default row k is CPU k.
     #[arg(long, value_name = "LIST")]
     pub cpus: Option<CpuList>,
     /// The nominal frequency in Hz, for files that count cycles: 2.8g.
@@ -352,18 +352,18 @@ pub struct Import {
     /// The machine's name.
     #[arg(long)]
     pub name: Option<String>,
-    /// The profile's file, or a folder, where each file keeps its name; - is stdout.
+    /// The profile's file, or a folder, in which each file keeps its name; - is stdout.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Print the profile as JSON on stdout, and nothing else.
+    /// Print only the profile as JSON, on stdout.
     #[arg(long)]
     pub json: bool,
 }
 
 #[derive(Debug, Args)]
 pub struct Show {
-    /// The machine: host, the name of a bundled one, or a file. Also a recording of 'seatmap top',
-    /// a plan of 'seatmap place', or a cluster.
+    /// The machine: host, a bundled machine, or a file. Also a recording of 'seatmap top', a plan
+    /// of 'seatmap place', or a cluster.
     #[arg(value_name = "MACHINE", default_value = "host")]
     pub machine: String,
     /// The order of rows and columns.
@@ -372,10 +372,10 @@ pub struct Show {
     /// List the nearest neighbours of this CPU.
     #[arg(long, value_name = "CPU")]
     pub near: Option<u32>,
-    /// Draw the distances that the model predicts for lines of this home.
+    /// Draw the model's distances for lines of this home.
     #[arg(long, value_name = "N")]
     pub home: Option<usize>,
-    /// Columns to keep to; the terminal's by default.
+    /// The width in columns; the terminal's by default.
     #[arg(long, value_name = "COLUMNS", value_parser = clap::value_parser!(u16).range(20..))]
     pub width: Option<u16>,
     /// Draw a machine's distances, or a plan's tasks on its machine, as a picture; - is stdout.
@@ -390,7 +390,7 @@ pub struct Show {
 pub enum OrderChoice {
     /// Group by group, SMT siblings side by side.
     Group,
-    /// As the operating system numbers them.
+    /// OS order: CPU 0, 1, 2 ...
     Os,
 }
 
@@ -405,15 +405,14 @@ impl From<OrderChoice> for GridOrder {
 
 #[derive(Debug, Args)]
 pub struct Machines {
-    /// Add these to the site: host, files, or folders with files such as 'seatmap measure --share'
-    /// writes.
+    /// Add these to the site: host, files, or folders of files from 'seatmap measure --share'.
     #[arg(value_name = "PROFILE")]
     pub profiles: Vec<String>,
     /// Write the gallery into a folder: pages of all machines, and of those with the same
     /// processor side by side. A browser reads them without a server.
     #[arg(long, value_name = "FOLDER", conflicts_with = "json")]
     pub site: Option<PathBuf>,
-    /// Print the list as JSON on stdout, and nothing else.
+    /// Print only the list as JSON, on stdout.
     #[arg(long)]
     pub json: bool,
 }
@@ -460,7 +459,7 @@ mod tests {
         assert!(wrong.is_empty(), "{wrong:#?}");
     }
 
-    /// Whether the help of a command is beyond a screen of 40 lines and 80 columns.
+    /// Whether a command's help exceeds a screen of 40 lines and 80 columns.
     fn too_tall_or_wide(command: &mut clap::Command, name: &str) -> Vec<String> {
         let help = command.render_help().to_string();
         let lines = help.lines().count();

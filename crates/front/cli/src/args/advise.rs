@@ -17,10 +17,10 @@ use std::time::Duration;
         .required(true)
 )]
 pub struct Advise {
-    /// Advise on this process and the processes that it has started; may be given several times.
+    /// Advise on this process and its children; may be given several times.
     #[arg(short, long, value_name = "PID", value_parser = clap::value_parser!(i32).range(1..))]
     pub pid: Vec<i32>,
-    /// Advise on the programs of this name; * stands for any text.
+    /// Advise on the programs with this name; * matches any text.
     #[arg(long, value_name = "GLOB")]
     pub name: Option<String>,
     /// Advise on the processes of this systemd unit.
@@ -29,32 +29,31 @@ pub struct Advise {
     /// Advise on the members of this control group, and of the groups below it.
     #[arg(long, value_name = "PATH")]
     pub cgroup: Option<String>,
-    /// Advise for another machine: the name of a bundled one, or the file of a profile. The program
-    /// is looked at here, and no seats are tried.
+    /// Advise for another machine: a bundled machine or a profile's file. The program is examined
+    /// here, and no seats are tried.
     #[arg(long, value_name = "MACHINE", conflicts_with = "prove")]
     pub on: Option<String>,
-    /// The work by which seats are judged: command:LINE, which prints a total that grows with the
-    /// work done. By default the bytes that pass between the program's threads, and between it and
-    /// its clients on this computer.
+    /// The measure of work that compares seats: command:LINE prints a growing total. Default: bytes
+    /// between the program's threads, and between it and its local clients.
     #[arg(long, value_name = "METRIC", value_parser = total)]
     pub metric: Option<WorkMetric>,
-    /// How long seats are tried at most: 10s, 2m; a number alone is seconds. By default 18 s, and
-    /// with --prove a minute.
+    /// The most time to try seats: 10s, 2m; a plain number is seconds. Default: 18 s, with --prove
+    /// 60 s.
     #[arg(long, value_name = "TIME", value_parser = trial)]
     pub seconds: Option<Duration>,
-    /// Try seats for a minute, also where the look shows that they hardly matter.
+    /// Try seats for a minute, even if the examination shows that they hardly matter.
     #[arg(long)]
     pub prove: bool,
     #[command(flatten)]
     pub forms: ResultForms,
-    /// The command to run and to advise on. It runs on after the advice. With --json its own output
+    /// The command to run and to advise on. It continues after the advice. With --json its output
     /// goes to stderr.
     #[arg(trailing_var_arg = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,
 }
 
-/// A total that grows with the work done. Waits and switches say nothing here: threads that share a
-/// CPU switch more often, or less often, for the same work.
+/// Reads a total that grows with the work done. Waits and switches do not serve: threads on one CPU
+/// switch more or less often for the same work.
 fn total(text: &str) -> Result<WorkMetric, String> {
     match WorkMetric::parse(text) {
         Ok(metric @ WorkMetric::Command(_)) => Ok(metric),

@@ -13,81 +13,79 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Blocks are compared by ranks, which need a handful; more than these are nobody's patience.
+/// The most blocks: nobody waits for more.
 const BLOCKS: std::ops::RangeInclusive<usize> = 1..=100_000;
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub struct Bench {
-    /// Run base and head of the benchmarks in this bench.toml, by turns.
+    /// Run the benchmarks in this bench.toml, base and head in turns.
     #[arg(long, value_name = "FILE", conflicts_with_all = NOT_WITH_FILE)]
     pub file: Option<PathBuf>,
-    /// The older program, which {binary} stands for in COMMAND or in the commands of --file.
+    /// The older program: replaces {binary} in COMMAND or in the commands of --file.
     #[arg(long, value_name = "PROGRAM", conflicts_with_all = ["compare", "baseline"])]
     pub base: Option<PathBuf>,
-    /// The newer program, which is compared with that of --base.
+    /// The newer program, compared with that of --base.
     #[arg(long, value_name = "PROGRAM", conflicts_with_all = ["compare", "baseline"])]
     pub head: Option<PathBuf>,
-    /// Run so many blocks: in each, every command runs once and COMMAND twice.
+    /// Run N blocks: in each, every command runs once and COMMAND twice.
     ///
-    /// By default 15 are run, and more for 3 seconds.
+    /// Default: 15, and more while 3 seconds last.
     #[arg(short, long, value_name = "N", value_parser = blocks)]
     pub runs: Option<usize>,
-    /// Run as many blocks as fit in this time, warm-ups included, but at least as many as an
-    /// interval needs: 30s, 10m; a number alone is seconds.
+    /// Run as many blocks as fit in this time, warm-ups included, but at least enough for an
+    /// interval: 30s, 10m; a plain number is seconds.
     #[arg(long, value_name = "TIME", conflicts_with = "runs", value_parser = session)]
     pub seconds: Option<Duration>,
-    /// Seats to choose, each on a core of its own while there are cores; all equal and quiet cores
-    /// by default.
+    /// Number of seats to choose, one per core while there are cores. Default: all equal and quiet
+    /// cores.
     #[arg(long, value_name = "N", conflicts_with = "cpus")]
     pub seats: Option<NonZeroUsize>,
     /// Run on these CPUs instead of chosen ones, or instead of those of --baseline.
     #[arg(long, value_name = "LIST", value_parser = own_cpus)]
     pub cpus: Option<CpuList>,
-    /// Keep others away from the CPUs of the commands.
+    /// Keep other programs off the commands' CPUs.
     ///
-    /// The commands run in a cell where this user may make one. Elsewhere the kernel is asked to
+    /// The commands run in a cell if this user may create one. Otherwise the kernel is asked to
     /// prefer them.
     #[arg(long)]
     pub quiet: bool,
-    /// The figure that is compared: time, cpu, regex:PATTERN, command:LINE or perf:EVENT.
+    /// The metric to compare: time, cpu, regex:PATTERN, command:LINE or perf:EVENT.
     ///
-    /// time is that from start to end; cpu is the CPU time, which neighbours disturb less.
-    /// regex:PATTERN has a group that is a number which the command prints. command:LINE is a line
-    /// for the shell that prints a number afterwards. perf:EVENT is a count of the kernel's or the
-    /// processor's, such as perf:instructions.
+    /// time is elapsed time; cpu is CPU time, which neighbours disturb less. regex:PATTERN captures
+    /// a number from the command's output. command:LINE is a shell line that prints a number after
+    /// each run. perf:EVENT counts an event of the kernel or processor, such as perf:instructions.
     #[arg(long, value_name = "METRIC", default_value = "time", value_parser = metric)]
     pub metric: Metric,
     #[command(flatten)]
     pub readings: BetterReadings,
-    /// Compare COMMAND with this one: 'old=./server-1.0 --port 7000'.
+    /// Compare COMMAND with this command: 'old=./server-1.0 --port 7000'.
     ///
-    /// It is a line of words and quotes, with a name before it if you like. Give it several times
-    /// for several commands.
+    /// A command line in one word, optionally with a name before it. May be given several times.
     #[arg(long, alias = "reference", value_name = "[NAME=]LINE", value_parser = other)]
     pub compare: Vec<Other>,
-    /// Compare COMMAND with that of an earlier result, if it is of the same computer and settings.
+    /// Compare COMMAND with an earlier result of the same computer and settings.
     #[arg(long, value_name = "FILE")]
     pub baseline: Option<PathBuf>,
-    /// End with exit code 1 if COMMAND is shown to be worse by more than this: 3%.
+    /// Exit with 1 if COMMAND is proven to be worse by more than this: 3%.
     ///
-    /// With --file, and with --base and --head, it is head that is shown to be worse than base.
-    /// Where the runs cannot tell, a line says which slowdown they would have shown.
+    /// With --file, and with --base and --head, head is compared with base. If the runs are too
+    /// noisy, a line says which slowdown would have been detected.
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub fail_above: Option<f64>,
-    /// End with exit code 1 also where the runs cannot tell whether a limit is met.
+    /// Exit with 1 also if the runs cannot decide whether a limit is met.
     #[arg(long)]
     pub strict: bool,
-    /// Append the medians of head to this file, a line a session, for 'seatmap bench history'.
+    /// Append the medians of head to this file, one line per session, for 'seatmap bench history'.
     #[arg(long, value_name = "FILE")]
     pub history: Option<PathBuf>,
-    /// The name of head in the result and the history, such as its commit.
+    /// The name of head in the result and the history, such as a commit.
     #[arg(long, value_name = "TEXT")]
     pub label: Option<String>,
     /// The name of COMMAND in the result.
     #[arg(long, alias = "command-name", value_name = "NAME")]
     pub name: Option<String>,
-    /// Runs of each command before the first block, which nobody reads.
+    /// Unmeasured runs of each command before the first block.
     #[arg(
         short,
         long,
@@ -100,10 +98,10 @@ pub struct Bench {
     pub randomness: RandomOrders,
     /// Write the result as JSON to a file; - is stdout.
     ///
-    /// A file is written again and again while commands run that are compared with --compare.
+    /// With --compare, the file is updated while the commands run.
     #[arg(short, long, alias = "export-json", value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Write the result as Markdown, for a job's summary or a comment.
+    /// Write the result as Markdown, for a CI job's summary or a comment.
     #[arg(long, alias = "export-markdown", value_name = "FILE")]
     pub markdown: Option<PathBuf>,
     #[command(flatten)]
@@ -115,19 +113,19 @@ pub struct Bench {
     pub over_time: Option<BenchOverTime>,
 }
 
-/// The readings of a metric that are the better ones.
+/// Which readings of a metric are better.
 #[derive(Debug, Args)]
 pub struct BetterReadings {
-    /// Take smaller readings for the better ones, as with time and events.
+    /// Lower readings are better, as with time and events.
     #[arg(long, conflicts_with = "higher_is_better")]
     pub lower_is_better: bool,
-    /// Take larger readings for the better ones, as with requests a second.
+    /// Higher readings are better, as with requests per second.
     #[arg(long)]
     pub higher_is_better: bool,
 }
 
 impl BetterReadings {
-    /// The better readings, where the user said so.
+    /// The better readings, if the user said which.
     pub fn direction(&self) -> Option<Better> {
         match (self.lower_is_better, self.higher_is_better) {
             (_, true) => Some(Better::Higher),
@@ -137,13 +135,13 @@ impl BetterReadings {
     }
 }
 
-/// The random orders of runs, and the confidence of what follows from them.
+/// The random orders of runs, and the confidence of the conclusions.
 #[derive(Debug, Args)]
 pub struct RandomOrders {
     /// The confidence of all tests and intervals.
     #[arg(long, value_name = "SHARE", default_value = "0.95", value_parser = confidence)]
     pub confidence: f64,
-    /// The start of the random orders.
+    /// The seed of the random orders.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
 }
@@ -155,7 +153,7 @@ const NOT_WITH_FILE: [&str; 7] =
 /// A look at the results of many sessions.
 #[derive(Debug, Subcommand)]
 pub enum BenchOverTime {
-    /// Show benchmarks over time, and where they changed.
+    /// Show benchmarks over time, and when they changed.
     History(BenchHistory),
 }
 
@@ -165,7 +163,7 @@ pub struct BenchHistory {
     /// The file that --history wrote.
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// The start of the random orders that tell changes from noise.
+    /// The seed of the random orders that separate changes from noise.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
     /// Write the result as JSON; - is stdout.

@@ -14,29 +14,29 @@ pub struct CellArgs {
 
 #[derive(Debug, Subcommand)]
 pub enum CellVerb {
-    /// Make a cell: everybody else leaves its CPUs.
+    /// Create a cell: move all other work off its CPUs.
     Create(CellCreate),
-    /// List the cells there are.
+    /// List all cells.
     List {
-        /// Print them as a JSON array on stdout, and nothing else.
+        /// Print only a JSON array, on stdout.
         #[arg(long)]
         json: bool,
     },
-    /// Show a cell: how far it is closed, what is left on its CPUs, and what is wrong with it.
+    /// Show a cell: its isolation, the work left on its CPUs, and its faults.
     Show(CellNamed),
-    /// Run a program in a cell, each thread on a CPU of its own.
+    /// Run a program in a cell, one thread per CPU.
     Run(CellRun),
-    /// Look whether a cell is still what it was made to be; exit code 1 where it is not.
+    /// Verify that a cell is still as it was created; exit code 1 if it is not.
     Verify(CellNamed),
-    /// Undo a cell. A program that runs in it is moved out.
+    /// Destroy a cell. Programs in it are moved out.
     Destroy {
-        /// The name by which 'seatmap cell list' has it.
+        /// The cell's name, as in 'seatmap cell list'.
         #[arg(value_name = "NAME", default_value = seatmap_cell::name::USUAL, value_parser = name)]
         name: Name,
     },
-    /// Have the lease of a cell end at another time.
+    /// Change the end of a cell's lease.
     Renew(CellRenew),
-    /// Undo everything that any cell has changed on this host.
+    /// Undo all changes of all cells on this host.
     Restore,
 }
 
@@ -44,10 +44,10 @@ pub enum CellVerb {
 pub struct CellCreate {
     #[command(flatten)]
     pub cell: NewCell,
-    /// Choose CPUs that are near one another by the distances in this profile.
+    /// Choose CPUs that are close to each other by this profile.
     #[arg(long, alias = "near", value_name = "FILE")]
     pub profile: Option<String>,
-    /// Choose a CPU for each task of this pattern, where they talk cheapest by the profile.
+    /// Choose one CPU per task of this pattern, so that communication is cheapest by the profile.
     #[arg(
         long,
         value_name = "PATTERN",
@@ -55,48 +55,46 @@ pub struct CellCreate {
         conflicts_with_all = ["cpus", "count"]
     )]
     pub pattern: Option<String>,
-    /// Print the cell as JSON on stdout, and nothing else.
+    /// Print only the cell as JSON, on stdout.
     #[arg(long)]
     pub json: bool,
 }
 
 #[derive(Debug, Args)]
 pub struct CellRenew {
-    /// The name by which 'seatmap cell list' has it.
+    /// The cell's name, as in 'seatmap cell list'.
     #[arg(value_name = "NAME", default_value = seatmap_cell::name::USUAL, value_parser = name)]
     pub name: Name,
-    /// When it ends, from now: 30s, 10m, 2h.
+    /// Time until its end, from now: 30s, 10m, 2h.
     #[arg(long, value_name = "TIME", value_parser = lease_s)]
     pub ttl: u64,
-    /// Print the cell as JSON on stdout, and nothing else.
+    /// Print only the cell as JSON, on stdout.
     #[arg(long)]
     pub json: bool,
 }
 
 #[derive(Debug, Args)]
 pub struct CellNamed {
-    /// The name by which 'seatmap cell list' has it.
+    /// The cell's name, as in 'seatmap cell list'.
     #[arg(value_name = "NAME", default_value = seatmap_cell::name::USUAL, value_parser = name)]
     pub name: Name,
-    /// Print it as JSON on stdout, and nothing else.
+    /// Print only JSON, on stdout.
     #[arg(long)]
     pub json: bool,
 }
 
 #[derive(Debug, Args)]
 pub struct CellRun {
-    /// The cell [default: cell]. Directly after -- the command begins, and the cell is the default
-    /// one.
+    /// The cell [default: cell]. After a leading -- the command follows, in the default cell.
     #[arg(value_name = "NAME")]
     pub name: Option<OsString>,
-    /// Seat threads by this plan, whose CPUs are the cell's; without it each takes the next CPU,
-    /// over and over.
+    /// Seat threads by this plan on the cell's CPUs; by default each takes the next CPU in turn.
     #[arg(long, value_name = "FILE")]
     pub plan: Option<PathBuf>,
-    /// Write the seating, and the noise that the program had, as JSON.
+    /// Write the seating, and the noise during the run, as JSON.
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
-    /// Say nothing, unless a thread does not sit where it should.
+    /// Print nothing unless a thread is off its seat.
     #[arg(short, long)]
     pub quiet: bool,
     /// The program and its arguments.

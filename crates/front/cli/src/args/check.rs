@@ -13,11 +13,10 @@ use std::time::Duration;
     group = ArgGroup::new("checked").args(["pid", "cgroup", "unit", "slurm_step", "name", "all"])
 )]
 pub struct Check {
-    /// Check this process; may be given several times. Without a choice, all programs that somebody
-    /// has bound are checked.
+    /// Check this process; may be given several times. By default all pinned programs are checked.
     #[arg(short, long, value_name = "PID", value_parser = clap::value_parser!(i32).range(1..))]
     pub pid: Vec<i32>,
-    /// With --pid, check the processes that it started as well.
+    /// With --pid, also check its children.
     #[arg(long, requires = "pid")]
     pub children: bool,
     /// Check the members of this control group, and of the groups below it.
@@ -29,62 +28,61 @@ pub struct Check {
     /// Check the processes of the Slurm step that this command runs in.
     #[arg(long)]
     pub slurm_step: bool,
-    /// Check the programs of this name; * stands for any text.
+    /// Check the programs with this name; * matches any text.
     #[arg(long, value_name = "GLOB")]
     pub name: Option<String>,
     /// Check every program that this user can see.
     #[arg(long)]
     pub all: bool,
-    /// The seats that the threads should have: a plan (thread k, in order of creation, is task k),
-    /// or what 'seatmap run --report' or an earlier 'seatmap check -o' wrote; - is stdin.
+    /// The expected seats: a plan (thread k, in order of creation, is task k), or the output of
+    /// 'seatmap run --report' or 'seatmap check -o'; - is stdin.
     #[arg(long, value_name = "FILE")]
     pub expect: Option<PathBuf>,
-    /// Hold each unit against its state when it was good: what 'seatmap check --all -o FILE' wrote
-    /// then, or a folder of such files; may be given several times. Without a choice of programs,
-    /// all are checked. A unit without a good state does not count as well.
+    /// Compare each unit with its known good state, written by 'seatmap check --all -o FILE', or a
+    /// folder of such files; may be given several times. By default all programs are checked. A
+    /// unit without a good state does not count as good.
     #[arg(long, value_name = "FILE")]
     pub baseline: Vec<PathBuf>,
-    /// Accept a plan that was made for another machine.
+    /// Accept a plan made for another machine.
     #[arg(long, requires = "expect")]
     pub any_machine: bool,
-    /// Hold the programs against this rule instead of the default ones; may be given several times.
-    /// Rules: one-per-cpu, one-per-core, memory-local, device-near, no-irq, no-strangers,
-    /// kind=performance, kind=efficiency, same-core|l3|numa|package, spread=core|l3|numa|package;
-    /// default means the default ones.
+    /// Check this rule instead of the default ones; may be given several times. Rules: one-per-cpu,
+    /// one-per-core, memory-local, device-near, no-irq, no-strangers, kind=performance,
+    /// kind=efficiency, same-core|l3|numa|package, spread=core|l3|numa|package; default means the
+    /// default rules.
     #[arg(long = "rule", value_name = "RULE", value_parser = rule)]
     pub rules: Vec<Rule>,
-    /// How long to watch: 500ms, 10s, 2m; a number alone is seconds.
+    /// How long to watch: 500ms, 10s, 2m; a plain number is seconds.
     #[arg(long, value_name = "TIME", default_value = "0.5", value_parser = window)]
     pub seconds: Duration,
-    /// Let the kernel's scheduler count on which CPUs the threads run, instead of looking now and
-    /// then, and print it. Needs root, or CAP_BPF and CAP_PERFMON.
+    /// Have the kernel record on which CPUs the threads run, instead of sampling, and print it.
+    /// Requires root, or CAP_BPF and CAP_PERFMON.
     #[arg(long)]
     pub trace: bool,
-    /// Check again each time that this has passed, and print what changes, until Ctrl-C or until
-    /// the programs have ended.
+    /// Check again at this interval, and print changes, until Ctrl-C or until the programs have
+    /// ended.
     #[arg(long, value_name = "TIME", value_parser = window)]
     pub watch: Option<Duration>,
     /// Fail also if something could not be seen.
     #[arg(long)]
     pub strict: bool,
-    /// Print nothing, unless something is wrong.
+    /// Print nothing unless something is wrong.
     #[arg(short, long)]
     pub quiet: bool,
-    /// Write the findings as metrics (OpenMetrics) to a file, as node_exporter collects them; - is
-    /// stdout. Or serve them: at 127.0.0.1:9410, each request of /metrics checks anew, until
-    /// Ctrl-C.
+    /// Write the findings as OpenMetrics to a file, for node_exporter; - is stdout. Or serve them,
+    /// for example at 127.0.0.1:9410: each request of /metrics checks again, until Ctrl-C.
     #[arg(long, value_name = "FILE|ADDRESS")]
     pub metrics: Option<MetricsTarget>,
     /// Write the seating with the findings as JSON to a file; - is stdout.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Print the seating with the findings as JSON on stdout, and nothing else.
+    /// Print only the seating with the findings as JSON, on stdout.
     #[arg(long)]
     pub json: bool,
 }
 
 impl Check {
-    /// Whether all programs are meant where none is named. Baselines are held against all.
+    /// Whether all programs are checked if none is named, as with baselines.
     pub fn is_of_all(&self) -> bool {
         self.all || !self.baseline.is_empty()
     }

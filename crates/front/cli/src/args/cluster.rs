@@ -13,48 +13,46 @@ pub struct ClusterArgs {
 
 #[derive(Debug, Subcommand)]
 pub enum ClusterCommand {
-    /// Measure how far apart the nodes are, as a program that srun or mpirun starts on each of
-    /// them.
+    /// Measure the distances between nodes; srun or mpirun starts it on each node.
     Measure(ClusterMeasure),
-    /// Name the bad node or cable in what was measured.
+    /// Find the faulty node or cable in a measurement.
     Doctor(ClusterDoctor),
 }
 
 #[derive(Debug, Args)]
 pub struct ClusterMeasure {
-    /// Where the ranks meet: a file that all nodes see, or HOST:PORT of rank 0. By default a file
-    /// in this folder, or MASTER_ADDR and MASTER_PORT where they are set.
+    /// The ranks' meeting point: a file on a shared file system, or HOST:PORT of rank 0. Default:
+    /// MASTER_ADDR and MASTER_PORT if set, else a file in this folder.
     #[arg(long, value_name = "PLACE")]
     pub meet: Option<String>,
-    /// A file with the secret that the ranks share, readable by its owner alone; or set
-    /// SEATMAP_SECRET. A meeting file brings its own.
+    /// A file with the ranks' shared secret, readable by its owner alone; or set SEATMAP_SECRET. A
+    /// meeting file has its own.
     #[arg(long, value_name = "FILE")]
     pub secret_file: Option<PathBuf>,
-    /// Measure every pair, and not at most four a node.
+    /// Measure every pair, instead of at most four per node.
     #[arg(long)]
     pub all: bool,
-    /// Measure rates while many nodes send at once as well: each with one of the other half, each
-    /// to the next, all to one.
+    /// Also measure rates while many nodes send at once: to a partner in the other half, to the
+    /// next node, all to one.
     #[arg(long)]
     pub loaded: bool,
-    /// Measure through the site's MPI as well, by a small program that each rank builds with its
-    /// node's compiler. Needs a launcher of MPI.
+    /// Also measure through the site's MPI, by a small program that each rank compiles on its node.
+    /// Requires an MPI launcher.
     #[arg(long)]
     pub mpi: bool,
-    /// The compiler for --mpi, with its options if any; by default MPICC of the environment, or
-    /// mpicc.
+    /// The compiler for --mpi, with its options. Default: the environment's MPICC, or mpicc.
     #[arg(long, value_name = "COMMAND", requires = "mpi", hide_short_help = true)]
     pub mpicc: Option<String>,
-    /// Let each node measure its cores as well, as 'seatmap measure --quick' does.
+    /// Also measure each node's cores, as 'seatmap measure --quick' does.
     #[arg(long)]
     pub nodes: bool,
-    /// Count every rank as a node, also those that run on one.
+    /// Count every rank as a node, even if several run on one.
     #[arg(long, hide_short_help = true)]
     pub each_rank: bool,
     /// The time for the round trips of one size of one pair.
     #[arg(long, value_name = "TIME", default_value = "50ms", value_parser = duration)]
     pub trips: Duration,
-    /// Pairs that are measured at a time. Pairs that share a link disturb each other.
+    /// Pairs measured at a time. Pairs that share a link disturb each other.
     #[arg(
         long,
         value_name = "N",
@@ -65,13 +63,13 @@ pub struct ClusterMeasure {
     /// How long to wait for a rank, and for a pair.
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = duration)]
     pub timeout: Duration,
-    /// Go on from this earlier result: measure only what it lacks.
+    /// Continue this earlier result: measure only what is missing.
     #[arg(long, value_name = "FILE")]
     pub resume: Option<PathBuf>,
     /// Write the cluster to a file; - is stdout.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Print the cluster as JSON on stdout, and nothing else.
+    /// Print only the cluster as JSON, on stdout.
     #[arg(long)]
     pub json: bool,
 }
@@ -81,10 +79,10 @@ pub struct ClusterDoctor {
     /// The file that 'seatmap cluster measure -o' wrote; - is stdin.
     #[arg(value_name = "FILE")]
     pub cluster: PathBuf,
-    /// Exit with code 1 if something is wrong.
+    /// Exit with 1 if something is wrong.
     #[arg(long)]
     pub fail: bool,
-    /// Print the findings as JSON on stdout, and nothing else.
+    /// Print only the findings as JSON, on stdout.
     #[arg(long)]
     pub json: bool,
 }

@@ -8,10 +8,10 @@ pub struct CompareArgs {
     /// The first machine: host, the name of a bundled one, or a file.
     #[arg(value_name = "MACHINE")]
     pub first: String,
-    /// The machine that is compared with it; this computer by default.
+    /// The second machine; this computer by default.
     #[arg(value_name = "MACHINE", default_value = "host")]
     pub second: String,
-    /// Columns to keep to; the terminal's by default.
+    /// The width in columns; the terminal's by default.
     #[arg(long, value_name = "COLUMNS", value_parser = clap::value_parser!(u16).range(20..))]
     pub width: Option<u16>,
     #[command(flatten)]

@@ -7,11 +7,11 @@ use seatmap_os::CpuList;
 
 #[derive(Debug, Args)]
 pub struct Doctor {
-    /// The CPUs that should become quiet, such as 2-7; all but those of the first core by default.
+    /// The CPUs that should be quiet, such as 2-7. Default: all but those of the first core.
     #[arg(long, value_name = "LIST", value_parser = own_cpus)]
     pub cpus: Option<CpuList>,
-    /// Also try what reading cannot tell: take a CPU for a moment, write masks over themselves, and
-    /// put everything back.
+    /// Also run active tests: take a CPU for a moment, rewrite masks unchanged, and restore
+    /// everything.
     #[arg(long = "try")]
     pub may_try: bool,
     #[command(flatten)]

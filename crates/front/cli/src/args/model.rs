@@ -11,7 +11,7 @@ pub struct Model {
 
 #[derive(Debug, Subcommand)]
 pub enum ModelAction {
-    /// Make a machine that the simulator runs of a measured or imported one: its twin.
+    /// Fit a simulated machine, a twin, to a measured or imported one.
     Fit(FitArgs),
 }
 
@@ -20,16 +20,16 @@ pub struct FitArgs {
     /// The machine: host, the name of a bundled one, or any file that show reads.
     #[arg(value_name = "PROFILE")]
     pub profile: String,
-    /// The twin's file; - is stdout. With --json it may be left out, and no twin is written.
+    /// The twin's file; - is stdout. Optional with --json: then no twin is written.
     #[arg(short, long, value_name = "FILE", required_unless_present = "json")]
     pub output: Option<PathBuf>,
-    /// Refuse a profile that knows the distances for lines of one home only.
+    /// Refuse a profile with distances for lines of one home only.
     #[arg(long)]
     pub homes: bool,
-    /// Refuse a profile without a loaded curve, where capacities would be assumptions.
+    /// Refuse a profile without a loaded curve, whose capacities would be assumptions.
     #[arg(long)]
     pub loaded: bool,
-    /// Print how like its original the twin is as JSON on stdout, and nothing else.
+    /// Print only the twin's fidelity as JSON, on stdout.
     #[arg(long)]
     pub json: bool,
 }

@@ -10,17 +10,16 @@ use std::time::Duration;
 
 #[derive(Debug, Args)]
 pub struct NoiseArgs {
-    /// The CPUs to measure, all at once, such as 0-3,8; also isolated ones. All that are online by
-    /// default.
+    /// The CPUs to measure together, such as 0-3,8; isolated ones too. Default: all online CPUs.
     #[arg(long, value_name = "LIST", value_parser = own_cpus)]
     pub cpus: Option<CpuList>,
-    /// How long: 500ms, 10s, 2m; a number alone is seconds.
+    /// How long: 500ms, 10s, 2m; a plain number is seconds.
     #[arg(long, value_name = "TIME", default_value = "2", value_parser = seconds)]
     pub seconds: Duration,
-    /// Say who had the CPU in the long gaps, by the kernel's trace; root's.
+    /// Name what used the CPU during the long gaps, by the kernel's trace. Requires root.
     #[arg(long)]
     pub trace: bool,
-    /// Write a picture of the gaps: how long they are, and when they came.
+    /// Write a picture of the gaps: their lengths and times.
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
     #[command(flatten)]

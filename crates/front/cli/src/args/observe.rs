@@ -15,23 +15,20 @@ use std::time::Duration;
     group = ArgGroup::new("observed").args(["pid", "cgroup", "command", "recording"]).required(true)
 )]
 pub struct ObserveArgs {
-    /// How to find out: auto takes the best method that is allowed here, and says which.
+    /// The method: auto takes the best allowed one, and names it.
     #[arg(long, value_name = "METHOD", default_value = "auto")]
     pub method: ObserveChoice,
-    /// How the kernel tells of wakeups: ebpf counts them in the kernel, perf reads a record of
-    /// each.
+    /// How to record wakeups: ebpf counts them in the kernel, perf reads a record of each.
     #[arg(long, value_name = "MEANS", default_value = "best")]
     pub means: MeansChoice,
-    /// A recording of 'perf c2c record' or 'perf mem record', for the method c2c: nothing is run
-    /// then.
+    /// A recording of 'perf c2c record' or 'perf mem record' for the method c2c; nothing is run.
     #[arg(long, value_name = "FILE")]
     pub recording: Option<PathBuf>,
-    /// How long to observe: 500ms, 10s, 2m; a number alone is seconds. By default 10 s, and a
-    /// command until it ends.
+    /// How long to observe: 500ms, 10s, 2m; a plain number is seconds. Default: 10 s, or until the
+    /// command ends.
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub seconds: Option<Duration>,
-    /// Observe this process, the processes that it has started before, and everything that it
-    /// starts meanwhile; may be given several times.
+    /// Observe this process and its children, also new ones; may be given several times.
     #[arg(short, long, value_name = "PID", value_parser = clap::value_parser!(i32).range(1..))]
     pub pid: Vec<i32>,
     /// Observe the processes of this control group, and of the groups below it.
@@ -41,25 +38,24 @@ pub struct ObserveArgs {
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Write a pattern for each phase into this folder: phase-0.pattern.json, phase-1.pattern.json,
-    /// ... Those of an earlier observation are replaced or removed.
+    /// ... Files of an earlier observation are replaced or removed.
     #[arg(long, value_name = "FOLDER")]
     pub phases: Option<PathBuf>,
     /// The pattern's name; the program's by default.
     #[arg(long)]
     pub name: Option<String>,
-    /// Print the pattern as JSON on stdout, and nothing else. A command's own output goes to
-    /// stderr.
+    /// Print only the pattern as JSON, on stdout. The command's output goes to stderr.
     #[arg(long)]
     pub json: bool,
-    /// The command to run and to observe.
+    /// The command to run and observe.
     #[arg(trailing_var_arg = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,
 }
 
-/// How to find out.
+/// A method of observing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ObserveChoice {
-    /// The best method that is allowed.
+    /// The best allowed method.
     Auto,
     /// Ends of waits, by the thread that ended each.
     Wakeups,
@@ -93,10 +89,10 @@ impl ObserveChoice {
     }
 }
 
-/// How the kernel tells of wakeups.
+/// How wakeups are recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum MeansChoice {
-    /// The best that is allowed.
+    /// The best allowed one.
     Best,
     /// Programs in the kernel.
     Ebpf,

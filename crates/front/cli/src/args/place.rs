@@ -15,7 +15,7 @@ use seatmap_place::{MessageWait, PlaceMethod, SmtUse, Weight};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Options that make no sense for a QAPLIB instance, which has neither machine nor pattern.
+/// Options without a meaning for a QAPLIB instance, which has neither machine nor pattern.
 const OF_PATTERNS: [&str; 23] = [
     "on",
     "rounds",
@@ -42,122 +42,117 @@ const OF_PATTERNS: [&str; 23] = [
     "prefer",
 ];
 
-/// Slices of a ring or mesh where nobody says: Liu et al. 2015 cut the Xeon Phi's ring in four.
+/// Default sections of a ring or mesh: Liu et al. 2015 cut the Xeon Phi's ring in four.
 const SECTIONS: usize = 4;
 
-/// The name that stands for all machines together.
+/// The name of all machines together.
 const GALLERY: &str = "gallery";
 
 #[derive(Debug, Args)]
 #[command(group = clap::ArgGroup::new("what").required(true).args(["pattern", "qaplib"]))]
 #[command(group = clap::ArgGroup::new("picture").multiple(true).args(["html", "svg"]))]
 pub struct PlaceArgs {
-    /// The machine: host, the name of a bundled one, or a file, with core distances; or the file of
-    /// a cluster.
+    /// The machine with core distances: host, a bundled machine, or a file; or a cluster's file.
     ///
-    /// 'gallery' ranks all bundled machines by the time that the pattern takes on each, and
-    /// 'gallery:FOLDER' the profiles of a folder as well.
+    /// 'gallery' ranks all bundled machines by the pattern's time on each; 'gallery:FOLDER' adds
+    /// the profiles of a folder.
     #[arg(long, value_name = "MACHINE", default_value = "host")]
     pub on: String,
-    /// The pattern, that is, who talks to whom: a generator such as stencil2d:8x8 ('seatmap pattern
-    /// list'), or a file; '-' is stdin.
+    /// The communication pattern: a generator such as stencil2d:8x8 ('seatmap pattern list'), or a
+    /// file; '-' is stdin.
     #[arg(long, value_name = "PATTERN")]
     pub pattern: Option<String>,
     /// Solve a QAPLIB instance instead.
     #[arg(long, value_name = "FILE", conflicts_with_all = OF_PATTERNS)]
     pub qaplib: Option<PathBuf>,
-    /// The objective that placements are judged by [default: time where it is known how long the
-    /// tasks work, as for observed programs; else distance].
+    /// The objective of the search [default: time if the tasks' work is known, as for observed
+    /// programs; else distance].
     #[arg(long)]
     pub objective: Option<ObjectiveChoice>,
-    /// How often all messages are sent, for --objective simulated [default: 4].
+    /// Rounds of all messages, for --objective simulated [default: 4].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub rounds: Option<u32>,
-    /// The weight of an edge of the pattern; with --objective time always its messages [default:
-    /// bytes].
+    /// The weight of the pattern's edges; --objective time always uses messages [default: bytes].
     #[arg(long, value_name = "WEIGHT")]
     pub weight: Option<WeightChoice>,
-    /// The tasks sleep until a message comes: it costs a wakeup, on one CPU or across, as 'seatmap
-    /// measure' found it. The default for patterns that were observed by wakeups.
+    /// Tasks sleep until a message arrives, which costs a wakeup as measured by 'seatmap measure'.
+    /// The default for patterns observed by wakeups.
     #[arg(long, conflicts_with = "spinning")]
     pub waiting: bool,
-    /// The tasks spin until a message comes: it costs a core distance. The default for all other
+    /// Tasks spin until a message arrives, which costs a core distance. The default for all other
     /// patterns.
     #[arg(long)]
     pub spinning: bool,
-    /// How much each task works, in any unit: numbers such as 4,1,1,1, or a file of them; by
-    /// default all work alike.
+    /// The work of each task, in any unit: numbers such as 4,1,1,1, or a file of them. Default: all
+    /// equal.
     #[arg(long, value_name = "LIST|FILE")]
     pub load: Option<String>,
-    /// How long a load of 1 takes on the fastest CPU, for --objective time.
+    /// The time of a load of 1 on the fastest CPU, for --objective time.
     #[arg(long, value_name = "NS", value_parser = nanoseconds)]
     pub load_ns: Option<f64>,
-    /// The CPUs that may be used, such as 0-3,8; all of the machine by default.
+    /// The CPUs to use, such as 0-3,8. Default: all of the machine.
     #[arg(long, value_name = "LIST", value_parser = cpus)]
     pub cpus: Option<CpuList>,
-    /// Put a task on a CPU; may be given several times.
+    /// Fix a task on a CPU; may be given several times.
     #[arg(long, value_name = "TASK=CPU", value_parser = fix)]
     pub fix: Vec<(usize, u32)>,
-    /// At most one task on a core: the default where there are enough cores; refused where there
-    /// are not.
+    /// At most one task per core: the default if there are enough cores, an error if there are not.
     #[arg(long, conflicts_with = "one_per")]
     pub avoid_smt: bool,
-    /// Let tasks share a core where that is nearest, though there are enough cores for one task
-    /// each.
+    /// Let tasks share a core if that is closest, even if there are enough cores.
     #[arg(long, conflicts_with_all = ["avoid_smt", "one_per"])]
     pub use_smt: bool,
-    /// At most one task on each group of a level.
+    /// At most one task per group of this level.
     #[arg(long, value_name = "GROUP")]
     pub one_per: Option<LevelChoice>,
-    /// Use only CPUs of one kind of core, on a hybrid processor.
+    /// Use only one kind of core of a hybrid processor.
     #[arg(long, value_name = "KIND", conflicts_with = "equal_kind")]
     pub kind: Option<KindChoice>,
-    /// Use only CPUs of one kind that are within 5 % of one speed, the fastest such: threads that
-    /// meet at barriers want equal seats.
+    /// Use only CPUs of one kind within 5 % of one speed, the fastest such group, for threads that
+    /// meet at barriers.
     #[arg(long)]
     pub equal_kind: bool,
-    /// Of placements that cost the same within 1 %, choose by this.
+    /// Choose among placements of equal cost (within 1 %) by this.
     #[arg(long, value_name = "WHAT")]
     pub prefer: Option<PreferChoice>,
-    /// Let each task run anywhere on the core, cache, node or package of its CPU: the plan's seats
-    /// are sets of CPUs.
+    /// Widen each seat to the core, cache, node or package of its CPU: the plan's seats are sets of
+    /// CPUs.
     #[arg(long, value_name = "GROUP")]
     pub widen: Option<LevelChoice>,
-    /// Take each task's memory from the NUMA node of its CPU: 'seatmap run --memory plan' and the
-    /// exports do so.
+    /// Put each task's memory on the NUMA node of its CPU; 'seatmap run --memory plan' and the
+    /// exports apply it.
     #[arg(long)]
     pub memory: bool,
-    /// How to search.
+    /// The search method.
     #[arg(long, default_value = "auto")]
     pub method: MethodChoice,
     /// Sections of the ring or mesh, for --method pizza [default: 4].
     #[arg(long, value_name = "K")]
     pub sections: Option<usize>,
-    /// Choose the home of each channel's line too, where the profile knows homes.
+    /// Also choose the home of each channel's line, if the profile has homes.
     #[arg(long, alias = "home")]
     pub homes: bool,
-    /// How long to search: 500ms, 10s, 2m; a number alone is seconds. Less where the answer is
-    /// proven sooner.
+    /// The time to search: 500ms, 10s, 2m; a plain number is seconds. A proven answer ends it
+    /// sooner.
     #[arg(long, value_name = "TIME", default_value = "1", value_parser = seconds)]
     pub seconds: f64,
-    /// Stop after so many kicks instead, for the same answer everywhere.
+    /// Stop after N kicks instead, for the same answer on every computer.
     #[arg(long, value_name = "N", conflicts_with = "seconds")]
     pub kicks: Option<u64>,
-    /// Searches side by side; as many as there are CPUs by default, and one with --kicks or for
-    /// QAPLIB.
+    /// Parallel searches. Default: one per CPU, and one with --kicks or for QAPLIB.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
-    /// Where random choices start.
+    /// The seed of random choices.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
     /// Write the plan to a file; - is stdout.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Draw the machine with threads, lines and traffic on it, before and after, into a file; - is
+    /// Draw the machine with its threads, lines and traffic, before and after, into a file; - is
     /// stdout.
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
-    /// The placement that is drawn before the plan.
+    /// The placement drawn as "before".
     #[arg(long, value_name = "WHAT", default_value = "os", requires = "picture")]
     pub before: BeforeChoice,
     #[command(flatten)]
@@ -167,12 +162,12 @@ pub struct PlaceArgs {
 }
 
 impl PlaceArgs {
-    /// How often all messages are sent where runs judge.
+    /// Rounds of all messages, if runs decide.
     pub fn rounds(&self) -> u32 {
         self.rounds.unwrap_or(ROUNDS)
     }
 
-    /// Whether the machines of the gallery are ranked, and the folder of profiles beside these.
+    /// Whether the gallery's machines are ranked, and the folder of further profiles.
     pub fn gallery(&self) -> Option<Option<&str>> {
         match self.on.split_once(':') {
             Some((GALLERY, folder)) => Some(Some(folder)),
@@ -180,7 +175,7 @@ impl PlaceArgs {
         }
     }
 
-    /// An option that means something only for seats on one machine.
+    /// A given option that applies only to seats on one machine.
     pub fn of_one_seating(&self) -> Option<&'static str> {
         let given = [
             // Machines are ranked by time, and bytes have none.
@@ -200,7 +195,7 @@ impl PlaceArgs {
         given.into_iter().find(|(_, is_given)| *is_given).map(|(option, _)| option)
     }
 
-    /// How the search goes, with the sections of the ring or mesh for pizza slices.
+    /// The search method, with the sections of the ring or mesh for pizza slices.
     pub fn method(&self) -> PlaceMethod {
         match self.method {
             MethodChoice::Auto => PlaceMethod::Auto,
@@ -234,8 +229,8 @@ impl PlaceArgs {
         self.kicks.map_or(SearchTime::Seconds(self.seconds), SearchTime::Kicks)
     }
 
-    /// How many searches run side by side. More would find other answers, so that their number must
-    /// not be the machine's where the answer is to be the same everywhere.
+    /// The number of parallel searches. Their number changes the answer, so it must not depend on
+    /// the machine if the answer must be the same everywhere.
     pub fn threads(&self) -> usize {
         let is_alone = self.kicks.is_some() || self.qaplib.is_some();
         match self.threads {
@@ -245,12 +240,12 @@ impl PlaceArgs {
         }
     }
 
-    /// An option that would do nothing, and what it is for.
+    /// A given option without effect, and its purpose.
     pub fn unused(&self) -> Option<String> {
         self.alien().or_else(|| self.idle())
     }
 
-    /// An option for clusters, given with a machine.
+    /// A cluster option, given with a machine.
     pub fn for_clusters(&self) -> Option<String> {
         let option = self.on_cluster.given_option()?;
         Some(format!(
@@ -259,7 +254,7 @@ impl PlaceArgs {
         ))
     }
 
-    /// An option for machines, given with two matrices.
+    /// A machine option, given with two matrices.
     fn alien(&self) -> Option<String> {
         let is_other = self.objective.is_some_and(|one| one != ObjectiveChoice::Distance);
         let objective = Some("--objective").filter(|_| is_other);
@@ -270,7 +265,7 @@ impl PlaceArgs {
         ))
     }
 
-    /// An option without the one that gives it a meaning, or beside one that takes it away.
+    /// An option without the one that it needs, or with one that excludes it.
     fn idle(&self) -> Option<String> {
         // An option that does nothing is an error: a person who typed it believes that it did
         // something.
@@ -311,7 +306,7 @@ impl PlaceArgs {
         Some(changes_nothing(option, needed))
     }
 
-    /// Loads, where the objective that the pattern has chosen does not look at them.
+    /// Loads, if the pattern's objective ignores them.
     pub fn unused_loads(&self, objective: Objective) -> Option<String> {
         if objective == Objective::Time {
             return None;
@@ -324,17 +319,17 @@ impl PlaceArgs {
     }
 }
 
-/// The objective that looks at the time of a load.
+/// The objective that uses the time of a load.
 const OF_LOAD_TIME: &str = "--objective time";
 
-/// The options that look at loads.
+/// The options that use loads.
 const OF_LOADS: &str = "--objective time or --prefer big-cache";
 
 fn changes_nothing(option: &str, needed: &str) -> String {
     format!("{option} changes nothing without {needed}; add that, or leave {option} out")
 }
 
-/// The objective that placements are judged by.
+/// An objective of placements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ObjectiveChoice {
     /// The sum of weight x core distance.
@@ -365,7 +360,7 @@ impl From<KindChoice> for CoreKind {
     }
 }
 
-/// The choice between placements that cost the same.
+/// How to choose among placements of equal cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum PreferChoice {
     /// The tasks with the most cache_bytes, or with the largest loads, on the CPUs with the biggest
@@ -373,7 +368,7 @@ pub enum PreferChoice {
     BigCache,
 }
 
-/// The placement that is drawn before a plan.
+/// The placement drawn before a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum BeforeChoice {
     /// Tasks on CPUs in the order of their numbers.
@@ -400,10 +395,10 @@ pub enum WeightChoice {
     Messages,
 }
 
-/// How to search.
+/// The search method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum MethodChoice {
-    /// Exactly where that is quick, else a portfolio of starts, each refined.
+    /// Exact if that is quick, else a portfolio of starts, each refined.
     Auto,
     /// First over the chips, evenly and with little crossing, then inside them (Sudheer et al.
     /// 2009).

@@ -8,35 +8,35 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub struct Pretend {
-    /// The machine that the program sees: the name of a bundled one, a profile, hwloc XML, or the
-    /// gathered files of a computer.
+    /// The machine that the program sees: a bundled machine, a profile, hwloc XML, or a computer's
+    /// gathered files.
     #[arg(value_name = "MACHINE")]
     pub machine: String,
-    /// The CPUs that the program may use there, as in a container: 0-3,8; all by default.
+    /// The CPUs allowed there, as in a container: 0-3,8. Default: all.
     #[arg(long, value_name = "LIST", value_parser = cpus)]
     pub cpus: Option<CpuList>,
-    /// The CPUs that are offline there.
+    /// The offline CPUs there.
     #[arg(long, value_name = "LIST", value_parser = cpus)]
     pub offline: Option<CpuList>,
-    /// Judge where the threads would sit, and exit with 1 where something is wrong: rules of
-    /// 'seatmap check' such as one-per-core,spread=numa, default for its usual ones, or the file of
-    /// a plan for that machine.
+    /// Check the threads' seats there, and exit with 1 if something is wrong: rules of 'seatmap
+    /// check' such as one-per-core,spread=numa, default for its default rules, or a plan for that
+    /// machine.
     #[arg(long, value_name = "RULES|PLAN")]
     pub check: Option<String>,
     /// Fail also if a rule could not be judged.
     #[arg(long, requires = "check")]
     pub strict: bool,
-    /// Print nothing after the program, unless something is wrong.
+    /// Print nothing after the program unless something is wrong.
     #[arg(short, long)]
     pub quiet: bool,
     /// Write the threads with their masks as JSON to a file.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Print the threads with their masks as JSON on stdout, and nothing else. The program's own
-    /// output goes to stderr.
+    /// Print only the threads with their masks as JSON, on stdout. The program's output goes to
+    /// stderr.
     #[arg(long)]
     pub json: bool,
-    /// The program, with its arguments.
+    /// The program and its arguments.
     #[arg(trailing_var_arg = true, required = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,
 }

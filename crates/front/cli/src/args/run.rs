@@ -21,99 +21,97 @@ use std::time::Duration;
     SEATS: --cpus LIST, --plan FILE, --match NAME=SEATS, or --auto")]
 #[command(group = ArgGroup::new("whom").args(["pid", "command", "replay"]).required(true))]
 pub struct RunArgs {
-    /// The plan: thread k, in order of creation, sits where the plan has task k; - is stdin.
+    /// The plan: thread k, in order of creation, gets the seat of task k; - is stdin.
     #[arg(long, value_name = "FILE", conflicts_with = "cpus")]
     pub plan: Option<PathBuf>,
-    /// Seats in order: the first for the main thread, the next for the threads in order of
-    /// creation. A seat is a CPU, or a set: core:3, l3:0, l3:* (one seat for each).
+    /// Seats in order of thread creation, the main thread first. A seat is a CPU or a set: core:3,
+    /// l3:0, l3:* (one seat per L3).
     ///
-    /// With more threads than seats the list begins again. 0-3,8 are five seats; sets are
+    /// If there are more threads than seats, the list repeats. 0-3,8 are five seats; sets are
     /// cpus:14-15, core:3, l3:0, numa:1 and package:0.
     ///
-    /// Among the members of a range or *, seats that other runs have come last.
+    /// In a range or *, seats used by other runs are taken last.
     #[arg(short = 'c', long, value_name = "LIST")]
     pub cpus: Option<String>,
     /// Find seats while the program runs: observe it, try seats in alternating periods, and keep
-    /// them only if the program does more work with them.
+    /// them only if the program does more work.
     #[arg(long, conflicts_with_all = ["plan", "cpus", "rules", "move_pages"])]
     pub auto: bool,
-    /// Give each thread all CPUs of its seat's cache instead of one; the kernel chooses among them.
+    /// Widen each seat to all CPUs of its cache; the kernel chooses among them.
     #[arg(long, conflicts_with_all = ["rules", "move_pages"])]
     pub soft: bool,
     #[command(flatten)]
     pub live: AutoOptions,
-    /// Use the list once: threads beyond its end are left where the kernel puts them; with --pid
-    /// they keep the CPUs that they had.
+    /// Use the list once: further threads get no seat; with --pid they keep their CPUs.
     #[arg(long, conflicts_with = "plan")]
     pub once: bool,
-    /// Seat the threads of this name: 'worker*=1-3', or on a set, 'io*=cpus:14-15'.
+    /// Seat threads by name: 'worker*=1-3', or on a set, 'io*=cpus:14-15'.
     ///
-    /// A * stands for any text. The threads of a name are counted as tasks of their own. With
-    /// --pid also tid:4711=0 and pid:4711=0-3.
+    /// * matches any text. Threads of a name are counted separately. With --pid also tid:4711=0 and
+    /// pid:4711=0-3.
     #[arg(long = "match", value_name = "NAME=SEATS")]
     pub rules: Vec<String>,
-    /// Leave the first N threads without a seat: the service threads of a runtime.
+    /// Leave the first N threads without a seat, such as a runtime's service threads.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub skip: usize,
-    /// Seat each thread and process when it is created, and not a moment later.
+    /// Seat each thread and process at its creation.
     ///
-    /// Without this a process keeps the whole set until it creates a thread or has lived for a
-    /// moment, so that it starts as many threads as it has CPUs, and short-lived helpers take no
-    /// seats.
+    /// By default a process keeps all seats until it creates a thread or has lived for a moment, so
+    /// that it starts one thread per CPU, and short-lived helpers take no seats.
     #[arg(long)]
     pub strict: bool,
-    /// Begin to seat when a program of this name is executed (* stands for any text), behind
-    /// wrappers and shims.
+    /// Start seating when a program with this name is executed (* matches any text), after wrappers
+    /// and shims.
     #[arg(long, value_name = "NAME", conflicts_with = "pid")]
     pub start_at: Option<String>,
-    /// When to return: once the program's first process has ended (exit, the usual), when the
-    /// program has started (start, or no value), or when all its processes have ended (never). Its
-    /// threads are seated as long as they live.
+    /// When to return: after the program's first process (exit, the default), after the start
+    /// (start, or no value), or after all its processes (never). Threads stay seated as long as
+    /// they live.
     #[arg(long, value_enum, value_name = "WHEN", require_equals = true, num_args = 0..=1,
           default_value_t = Detach::Exit, default_missing_value = "start", conflicts_with = "pid")]
     pub detach: Detach,
-    /// Where memory comes from: local, node:LIST, interleave[:LIST], weighted[:LIST], or plan.
+    /// The NUMA policy: local, node:LIST, interleave[:LIST], weighted[:LIST], or plan.
     ///
-    /// It is set before the program's first instruction. Weighted needs Linux 6.9; plan takes for
-    /// each thread the nodes that the plan gives to its task.
+    /// It is set before the program's first instruction. Weighted requires Linux 6.9; plan uses the
+    /// nodes of each thread's task.
     #[arg(long, value_name = "WHERE")]
     pub memory: Option<MemoryWish>,
-    /// Ask the kernel on which NUMA nodes the pages are: when a process ends, and each TIME while
-    /// it runs (1s if left out).
+    /// Report the NUMA nodes of the pages when a process ends, and every TIME while it runs
+    /// [default: 1s].
     #[arg(long, value_name = "TIME", require_equals = true, num_args = 0..=1,
           default_missing_value = "1", value_parser = seconds, conflicts_with = "pid")]
     pub verify_memory: Option<Duration>,
-    /// Let the program have transparent huge pages and tell glibc's malloc to ask for them (prefer,
-    /// or no value), or keep it from them (never).
+    /// Allow transparent huge pages and have glibc's malloc use them (prefer, or no value), or
+    /// forbid them (never).
     #[arg(long, value_enum, value_name = "WHEN", require_equals = true, num_args = 0..=1,
           default_missing_value = "prefer", conflicts_with = "pid")]
     pub huge: Option<Huge>,
-    /// With --pid, move the pages to the NUMA nodes where the threads sit, or to those of --memory
+    /// With --pid, move pages to the NUMA nodes of the threads' CPUs, or to those of --memory
     /// node:LIST.
     #[arg(long, requires = "pid", conflicts_with = "command")]
     pub move_pages: bool,
-    /// Seat the threads of a process that runs already, in order of their numbers.
+    /// Seat the threads of a running process, in order of their thread IDs.
     #[arg(short, long, value_name = "PID", value_parser = clap::value_parser!(i32).range(1..))]
     pub pid: Vec<i32>,
-    /// With --pid, succeed even if threads have no seat.
+    /// With --pid, succeed even if threads are without a seat.
     #[arg(long, requires = "pid", conflicts_with = "command")]
     pub allow_unseated: bool,
-    /// With --pid, seat even process 1 or a thread of the kernel.
+    /// With --pid, also seat process 1 or a kernel thread.
     #[arg(long, requires = "pid", conflicts_with = "command")]
     pub force: bool,
-    /// Run a plan that was made for another machine.
+    /// Accept a plan made for another machine.
     #[arg(long, requires = "plan")]
     pub any_machine: bool,
-    /// Write the seating as JSON, and again when what outlives the first process has ended.
+    /// Write the seating as JSON, and again when the last process has ended.
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
-    /// Write the seating as one self-contained page.
+    /// Write the seating as a self-contained HTML page.
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
-    /// Leave out the table and the remarks, but no line about a seat that was lost.
+    /// Omit the table and the remarks, but not lost seats.
     ///
-    /// Lines about seats that were refused or lost, that cannot hold the threads, or that make the
-    /// program do less are printed in any case.
+    /// Lines about seats that are refused, lost, too few for the threads, or that slow the program
+    /// down are always printed.
     #[arg(short, long)]
     pub quiet: bool,
     /// The program and its arguments.
@@ -121,34 +119,33 @@ pub struct RunArgs {
     pub command: Vec<OsString>,
 }
 
-/// The way in which seats are found and judged while the program runs.
+/// How seats are found and compared while the program runs.
 #[derive(Debug, Args)]
 pub struct AutoOptions {
-    /// With --auto, the work by which seats are judged: instructions, switches (waits of the
-    /// program's threads), wakeups (of its threads by each other), or command:LINE, which prints a
-    /// total that grows with the work done. By default instructions where the processor counts
-    /// them, else switches.
+    /// With --auto, the measure of work: instructions, switches (waits of the program's threads),
+    /// wakeups (of its threads by each other), or command:LINE, which prints a growing total.
+    /// Default: instructions if the processor counts them, else switches.
     #[arg(long, value_name = "METRIC", value_parser = WorkMetric::parse, hide_short_help = true)]
     pub metric: Option<WorkMetric>,
-    /// With --auto, the length of a period, 500ms if left out. A candidate needs twenty of them.
+    /// With --auto, the length of a period [default: 500ms]. A candidate needs twenty.
     #[arg(long, value_name = "TIME", value_parser = period, hide_short_help = true)]
     pub period: Option<Duration>,
-    /// With --auto, how long to observe before seats are tried, 2s if left out.
+    /// With --auto, the time to observe before trying seats [default: 2s].
     #[arg(long, value_name = "TIME", value_parser = period, hide_short_help = true)]
     pub observe_for: Option<Duration>,
-    /// With --auto, stop after this time. Seats that were shown to be better stay.
+    /// With --auto, stop after this time. Seats proven better stay.
     #[arg(long, value_name = "TIME", value_parser = limit, hide_short_help = true)]
     pub seconds: Option<Duration>,
-    /// With --auto, write every event and decision to a file, a line each.
+    /// With --auto, log every event and decision to a file, one per line.
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub log: Option<PathBuf>,
-    /// Take the decisions of a log again, and check that they are the same.
+    /// Replay a log, and check that its decisions are the same.
     #[arg(long, value_name = "FILE", exclusive = true, hide_short_help = true)]
     pub replay: Option<PathBuf>,
 }
 
 impl AutoOptions {
-    /// The first option that means something with --auto alone.
+    /// The first given option that applies only to --auto.
     pub fn given_option(&self) -> Option<&'static str> {
         let options = [
             ("--metric", self.metric.is_some()),
@@ -172,7 +169,7 @@ pub enum Detach {
     Never,
 }
 
-/// Whether the program may have transparent huge pages.
+/// Whether the program may use transparent huge pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Huge {
     /// It may, and malloc asks for them.

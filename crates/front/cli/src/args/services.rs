@@ -26,34 +26,34 @@ impl Services {
 
 #[derive(Debug, Subcommand)]
 pub enum ServicesVerb {
-    /// Find the services that run here, and write or extend services.toml.
+    /// Find the running services, and write or extend services.toml.
     Init(ServicesInit),
-    /// Read the services and CPUs that kubelet, systemd or libvirt have on file.
+    /// Read services and CPU sets from files of kubelet, systemd or libvirt.
     Import(ServicesImport),
-    /// Show the services as they are: load, CPUs, memory.
+    /// Show the services now: load, CPUs, memory.
     Show(ServicesShow),
-    /// Record the load of the services over time, and who talks to whom.
+    /// Record the services' load over time, and their communication.
     Observe(ServicesObserve),
-    /// Find a set of CPUs for each service, beside the sets that other ways give.
+    /// Find a CPU set for each service, compared with other methods' sets.
     Plan(ServicesPlanArgs),
-    /// Give the services the sets of a plan, for a time.
+    /// Apply a plan's CPU sets, for a limited time.
     Apply(ServicesApply),
-    /// Try a plan on the living services in alternating periods, and keep it only if it wins.
+    /// Try a plan on the running services in alternating periods, and keep it only if it wins.
     Race(ServicesRace),
-    /// Let a plan stand until it is undone.
+    /// Keep an applied plan until it is undone.
     Keep(ServicesNamed),
-    /// Take the sets of a plan back.
+    /// Undo a plan.
     Undo(ServicesNamed),
-    /// Look what has moved since a plan was applied; exit code 1 where something has.
+    /// Report what has changed since a plan was applied; exit code 1 if anything has.
     Drift(ServicesDrift),
 }
 
 #[derive(Debug, Args)]
 pub struct ServicesInit {
-    /// The file. Services that it has already are not repeated, and its text stays as it is.
+    /// The file. Its text stays; only new services are added.
     #[arg(value_name = "FILE", default_value = "services.toml")]
     pub file: PathBuf,
-    /// How long to look at the load of everything that runs.
+    /// How long to sample the load of all programs.
     #[arg(long, value_name = "TIME", default_value = "2s", value_parser = look)]
     pub seconds: Duration,
 }
@@ -65,13 +65,13 @@ pub struct ServicesImport {
     /// domains of libvirt in XML. - is stdin.
     #[arg(value_name = "FILE", required = true)]
     pub sources: Vec<PathBuf>,
-    /// The format of all files; by default each one's content tells.
+    /// The format of all files. Default: detected from each file.
     #[arg(long, value_name = "FORMAT", value_enum)]
     pub format: Option<SeatsFormatName>,
-    /// The description of the services that is written or extended.
+    /// The description of services to write or extend.
     #[arg(long, value_name = "FILE", default_value = "services.toml")]
     pub file: PathBuf,
-    /// The machine of the files: host, the name of a bundled one, or the file of a profile.
+    /// The machine of the files: host, a bundled machine, or a profile's file.
     #[arg(long, value_name = "MACHINE", default_value = "host")]
     pub on: String,
     /// Write the CPUs as a plan to a file; - is stdout.
@@ -94,7 +94,7 @@ pub enum SeatsFormatName {
 
 #[derive(Debug, Args)]
 pub struct ServicesShow {
-    /// The description of the services, as 'seatmap services init' writes it.
+    /// The description of services, from 'seatmap services init'.
     #[arg(value_name = "FILE", default_value = "services.toml")]
     pub file: PathBuf,
     #[command(flatten)]
@@ -103,16 +103,16 @@ pub struct ServicesShow {
 
 #[derive(Debug, Args)]
 pub struct ServicesObserve {
-    /// The description of the services, as 'seatmap services init' writes it.
+    /// The description of services, from 'seatmap services init'.
     #[arg(value_name = "FILE", default_value = "services.toml")]
     pub file: PathBuf,
-    /// How long to record: 30s, 10m; a number alone is seconds.
+    /// How long to record: 30s, 10m; a plain number is seconds.
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = look)]
     pub seconds: Duration,
     /// The time of one sample.
     #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = interval)]
     pub interval: Duration,
-    /// Do not see who talks to whom: that costs each message of the services a microsecond.
+    /// Do not record communication, which costs a microsecond per message.
     #[arg(long)]
     pub no_talk: bool,
     /// Write the record to a file; - is stdout.
@@ -124,20 +124,19 @@ pub struct ServicesObserve {
 
 #[derive(Debug, Args)]
 pub struct ServicesPlanArgs {
-    /// The services with their limits. By default services.toml, and those of the record where
-    /// there is one.
+    /// The services with their limits. Default: services.toml, or those of the record.
     #[arg(value_name = "FILE")]
     pub file: Option<PathBuf>,
-    /// Plan for this record of 'seatmap services observe' instead of a look now.
+    /// Plan for this record of 'seatmap services observe' instead of the current load.
     #[arg(long, value_name = "RECORD")]
     pub record: Option<PathBuf>,
-    /// Plan for another machine: the name of a bundled one, or the file of a profile.
+    /// Plan for another machine: a bundled machine or a profile's file.
     #[arg(long, value_name = "MACHINE", requires = "record")]
     pub on: Option<String>,
-    /// Judge the sets of this plan too, such as one of 'seatmap services import'.
+    /// Also rate the sets of this plan, such as one of 'seatmap services import'.
     #[arg(long, value_name = "PLAN")]
     pub beside: Option<PathBuf>,
-    /// Time to look at the services, without --record.
+    /// Time to sample the services, without --record.
     #[arg(
         long,
         value_name = "TIME",
@@ -155,7 +154,7 @@ pub struct ServicesPlanArgs {
 
 #[derive(Debug, Args)]
 pub struct ServicesApply {
-    /// The file that 'seatmap services plan -o' wrote.
+    /// The file from 'seatmap services plan -o'.
     #[arg(value_name = "PLAN")]
     pub plan: PathBuf,
     #[command(flatten)]
@@ -165,26 +164,26 @@ pub struct ServicesApply {
 /// How a plan stands, and what goes with it.
 #[derive(Debug, Args)]
 pub struct PlanStanding {
-    /// How long the plan stands: 10m, 1h; then everything is put back.
+    /// How long the plan applies: 10m, 1h; then everything is restored.
     #[arg(long, value_name = "TIME", default_value = "10m", value_parser = life)]
     pub ttl: Duration,
-    /// The name by which it is undone.
+    /// The plan's name, for undo.
     #[arg(long, value_name = "NAME", default_value = "services", value_parser = plan_name)]
     pub name: Name,
-    /// Send interrupts of devices to other CPUs than those of quiet services.
+    /// Move device interrupts off the CPUs of quiet services.
     #[arg(long)]
     pub interrupts: bool,
-    /// Steer received packets (RPS) to other CPUs than those of quiet services.
+    /// Steer received packets (RPS) away from the CPUs of quiet services.
     #[arg(long)]
     pub rps: bool,
 }
 
 #[derive(Debug, Args)]
 pub struct ServicesRace {
-    /// The plan, of services that have a metric.
+    /// The plan; its services have a metric.
     #[arg(value_name = "PLAN")]
     pub plan: PathBuf,
-    /// Rounds of two periods: the services as they are, and with the plan, in random order.
+    /// Rounds of two periods in random order: the services as they are, and with the plan.
     #[arg(
         long,
         value_name = "N",
@@ -192,32 +191,32 @@ pub struct ServicesRace {
         value_parser = clap::value_parser!(u32).range(1..=10_000)
     )]
     pub rounds: u32,
-    /// How long each of them lasts.
+    /// The length of each period.
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = look)]
     pub period: Duration,
     #[command(flatten)]
     pub standing: PlanStanding,
-    /// Print the outcome as JSON on stdout, and nothing else.
+    /// Print only the outcome as JSON, on stdout.
     #[arg(long)]
     pub json: bool,
 }
 
 #[derive(Debug, Args)]
 pub struct ServicesNamed {
-    /// The plan; the only one that stands by default.
+    /// The plan. Default: the only applied one.
     #[arg(value_name = "NAME", value_parser = plan_name)]
     pub name: Option<Name>,
 }
 
 #[derive(Debug, Args)]
 pub struct ServicesDrift {
-    /// The plan; the only one that stands by default.
+    /// The plan. Default: the only applied one.
     #[arg(value_name = "NAME", value_parser = plan_name)]
     pub name: Option<Name>,
-    /// Look at the plan of this file instead, which need not have been applied.
+    /// Compare with the plan in this file instead, applied or not.
     #[arg(long, value_name = "PLAN", conflicts_with = "name")]
     pub plan: Option<PathBuf>,
-    /// Print the differences as JSON on stdout, and nothing else.
+    /// Print only the differences as JSON, on stdout.
     #[arg(long)]
     pub json: bool,
 }

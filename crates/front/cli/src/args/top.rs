@@ -8,42 +8,41 @@ use std::time::Duration;
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("shown").args(["pid", "cgroup", "name"]))]
 pub struct Top {
-    /// Show this process; may be given several times. Without a choice, all programs are shown.
+    /// Show this process; may be given several times. Default: all programs.
     #[arg(short, long, value_name = "PID", value_parser = clap::value_parser!(i32).range(1..))]
     pub pid: Vec<i32>,
     /// Show the members of this control group, and of the groups below it.
     #[arg(long, value_name = "PATH")]
     pub cgroup: Option<String>,
-    /// Show the programs of this name; * stands for any text.
+    /// Show the programs with this name; * matches any text.
     #[arg(long, value_name = "GLOB")]
     pub name: Option<String>,
-    /// The time between two looks: 500ms, 2s; a number alone is seconds.
+    /// The time between two samples: 500ms, 2s; a plain number is seconds.
     #[arg(long, value_name = "TIME", default_value = "1.5", value_parser = pause)]
     pub interval: Duration,
-    /// Begin with the view of wakeups (the key W: who wakes whom), and record them too. Needs root,
-    /// or CAP_BPF and CAP_PERFMON.
+    /// Start with the view of wakeups (key W), and record them too. Requires root, or CAP_BPF and
+    /// CAP_PERFMON.
     #[arg(long)]
     pub wakes: bool,
-    /// The seats that the threads should have, as for 'seatmap check': a plan, or what 'seatmap run
-    /// --report' or 'seatmap check -o' wrote; - is stdin. Without it, the seats that a living
-    /// 'seatmap run' shows.
+    /// The expected seats, as for 'seatmap check': a plan, or the output of 'seatmap run --report'
+    /// or 'seatmap check -o'; - is stdin. Default: the seats of a running 'seatmap run'.
     #[arg(long, value_name = "FILE")]
     pub expect: Option<PathBuf>,
-    /// Accept a plan that was made for another machine.
+    /// Accept a plan made for another machine.
     #[arg(long, requires = "expect")]
     pub any_machine: bool,
-    /// Print one look as JSON on stdout and end: the document of 'seatmap check --json', with the
-    /// events a second.
+    /// Print one sample as JSON on stdout and exit: the document of 'seatmap check --json', with
+    /// events per second.
     #[arg(long, conflicts_with_all = ["record", "once"])]
     pub json: bool,
-    /// Print one frame as text and end. A stdout that is not a terminal has the same effect.
+    /// Print one frame as text and exit; also if stdout is not a terminal.
     #[arg(long, conflicts_with = "record")]
     pub once: bool,
-    /// Record to a file as long as this runs; 'seatmap show FILE --html PAGE' replays it. - is
-    /// stdout, with --seconds.
+    /// Record to a file while this runs; 'seatmap show FILE --html PAGE' replays it. - is stdout,
+    /// with --seconds.
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
-    /// Record for so long, without a screen: 30s, 5m; a number alone is seconds.
+    /// Record for this time, without a screen: 30s, 5m; a plain number is seconds.
     #[arg(long, value_name = "TIME", requires = "record", value_parser = lasting)]
     pub seconds: Option<Duration>,
 }

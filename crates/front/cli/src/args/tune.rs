@@ -17,18 +17,18 @@ use std::time::Duration;
 
 #[derive(Debug, Args)]
 pub struct Tune {
-    /// Make at most so many runs. By default ten of each candidate, and the confirmation.
+    /// Make at most N runs. Default: ten per candidate, and the confirmation.
     #[arg(long, value_name = "RUNS", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub budget: Option<u32>,
-    /// Make as many runs as fit in this time, but never fewer than a result needs: 10m, 2h; a
-    /// number alone is seconds.
+    /// Make as many runs as fit in this time, but at least enough for a result: 10m, 2h; a plain
+    /// number is seconds.
     #[arg(long, value_name = "TIME", conflicts_with = "budget", value_parser = session)]
     pub seconds: Option<Duration>,
-    /// A pattern, as 'seatmap place' takes it: placements of its tasks are tried. Without one,
-    /// orders and groups of CPUs are.
+    /// A pattern, as for 'seatmap place': placements of its tasks are tried. Without one, orders
+    /// and groups of CPUs are tried.
     #[arg(long, value_name = "PATTERN")]
     pub pattern: Option<String>,
-    /// Observe one run of the program first, and take the pattern that it shows.
+    /// Observe one run of the program first, and use its pattern.
     #[arg(long, conflicts_with = "pattern")]
     pub observe: bool,
     /// A cluster, as 'seatmap cluster measure' writes it: orders of a job's ranks race, one start
@@ -46,11 +46,11 @@ pub struct Tune {
         hide_short_help = true
     )]
     pub hosts: HostsChoice,
-    /// The wishes for ranks on a cluster.
+    /// The options for ranks on a cluster.
     #[command(flatten)]
     pub on_cluster: OnCluster,
-    /// The objective by which the model ranks placements [default: time where it is known how long
-    /// the tasks work; else distance].
+    /// The objective by which the model ranks placements [default: time if the tasks' work is
+    /// known, else distance].
     #[arg(long, value_name = "OBJECTIVE")]
     pub objective: Option<ObjectiveChoice>,
     /// The most candidates, the default included.
@@ -61,34 +61,34 @@ pub struct Tune {
         value_parser = clap::value_parser!(u16).range(2..=512)
     )]
     pub candidates: u16,
-    /// Race the kernel's own ways as well: the program runs free with each of these switches turned
-    /// from where it stands. Each is put back after every run, whatever happens. Requires root.
+    /// Also race kernel settings: the program runs unpinned with each of these switches toggled.
+    /// Each is restored after every run, even after a crash. Requires root.
     #[arg(long, value_name = "SWITCH", value_delimiter = ',', conflicts_with = "on")]
     pub vary: Vec<VaryChoice>,
-    /// The CPUs to seat the program on; all that this process may use by default.
+    /// The CPUs for the program. Default: all allowed ones.
     #[arg(long, value_name = "LIST", value_parser = own_cpus)]
     pub cpus: Option<CpuList>,
-    /// The figure that the race is about: time, regex:PATTERN, command:LINE, perf:EVENT, as in
-    /// 'seatmap bench'.
+    /// The metric of the race: time, regex:PATTERN, command:LINE, perf:EVENT, as in 'seatmap
+    /// bench'.
     #[arg(long, value_name = "METRIC", default_value = "time", value_parser = metric)]
     pub metric: Metric,
     #[command(flatten)]
     pub readings: BetterReadings,
     #[command(flatten)]
     pub randomness: RandomOrders,
-    /// Write the winner as a plan, if it is not dearer than the default, and shown to be dearer by
-    /// 2 % at most.
+    /// Write the winner as a plan, if it is not worse than the default, and proven to be at most 2
+    /// % worse.
     #[arg(short, long, value_name = "PLAN")]
     pub output: Option<PathBuf>,
-    /// Keep every run of a program in this file, as it is made; seatmap-tune.json by default.
+    /// Keep every run in this file, as it is made [default: seatmap-tune.json].
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
-    /// Go on with the runs that the file has.
+    /// Continue with the runs in the file.
     #[arg(long)]
     pub resume: bool,
     #[command(flatten)]
     pub forms: ResultForms,
-    /// On a model: how often all messages are sent [default: 4].
+    /// On a model: rounds of all messages [default: 4].
     #[arg(
         long,
         value_name = "N",
@@ -110,7 +110,7 @@ pub struct Tune {
     pub command: Vec<OsString>,
 }
 
-/// The file with the runs where nobody names one.
+/// The default file of runs.
 const RECORD: &str = "seatmap-tune.json";
 
 impl Tune {
@@ -119,12 +119,12 @@ impl Tune {
         self.record.clone().unwrap_or_else(|| RECORD.into())
     }
 
-    /// How often all messages are sent.
+    /// Rounds of all messages.
     pub fn rounds(&self) -> u32 {
         self.rounds.unwrap_or(seatmap_measure::appraise::rehearsal::ROUNDS)
     }
 
-    /// An option that means something only where a program runs.
+    /// A given option that applies only to races of programs.
     pub fn for_programs(&self) -> Option<&'static str> {
         let given = [
             ("--observe", self.observe),
