@@ -1,10 +1,9 @@
-//! A process that outlives its creator, and puts everything back if the creator dies.
+//! The guardian: a process that undoes a cell if its creator dies.
 //!
-//! A program that makes or undoes a cell posts a guardian first, and holds the writing end of a
-//! pipe to it. The kernel closes the pipe when that program dies, for any reason. If the pipe ends
-//! without the word that all is well, the guardian undoes the journal. After that the guardian
-//! stays while the cell has a lease or memory, and while threads lack CPUs of their masks that were
-//! offline when these were put back; otherwise it exits.
+//! A program that creates or undoes a cell starts a guardian first, connected by a pipe. The kernel
+//! closes the pipe when the program dies for any reason. If the pipe closes without a message of
+//! success, the guardian undoes the journal. It then stays while the cell has a lease or memory,
+//! and while restored masks lack offline CPUs. Otherwise it exits.
 
 use crate::error::CellError;
 use crate::host::CellHost;
@@ -16,38 +15,37 @@ use seatmap_os::owed::{OwedMasks, RunningKernel, ThreadMask};
 use std::io::{self, Read, Write};
 use std::time::Duration;
 
-/// The longest sleep of a guardian with a lease: a computer that is suspended does not count on
-/// while it sleeps.
+/// Longest sleep with a lease, because sleeps do not count time while the computer is suspended.
 const LONGEST_SLEEP_S: u64 = 60;
 
-/// How a creator has parted from its guardian.
+/// How a creator finished.
 #[derive(Debug)]
 pub enum Parting {
-    /// All is well.
+    /// Successfully.
     Well,
-    /// All is well, but these threads lack CPUs of their masks until the CPUs are online.
+    /// Successfully, but these threads' masks lack CPUs until they are online.
     MasksOwed(Vec<ThreadMask>),
     /// It died.
     Death,
 }
 
-/// A guardian's life. `Ok` when the cell needs it no longer.
+/// Runs a guardian until the cell no longer needs it.
 ///
 /// # Errors
-/// Some settings could not be put back; the next command deals with them.
+/// Some settings could not be restored; the next command handles them.
 pub fn serve(host: &CellHost, name: &Name) -> Result<(), CellError> {
     leave_the_terminal();
-    // Another one that holds the lock guards the cell already.
+    // Another guardian already has the lock.
     let Some(held) = host.run.guard(name).map_err(CellError::remembering)? else { return Ok(()) };
     say(YES).map_err(CellError::Guardian)?;
     let owed = guard(host, name)?;
-    // Masks belong to no cell any more: one of this name may be made while they are waited for.
+    // Free the name first: the masks belong to no cell, and a new cell may have this name.
     drop(held);
     OwedMasks::give(&mut RunningKernel, owed).wait();
     Ok(())
 }
 
-/// Guards a cell until it needs that no longer. Returns the threads that lack CPUs of their masks.
+/// Guards a cell until it no longer needs it. Returns the threads whose masks lack CPUs.
 fn guard(host: &CellHost, name: &Name) -> Result<Vec<ThreadMask>, CellError> {
     let (parting, mut kept) = attend(host, name);
     let mut owed = Vec::new();
@@ -56,11 +54,11 @@ fn guard(host: &CellHost, name: &Name) -> Result<Vec<ThreadMask>, CellError> {
         Parting::MasksOwed(masks) => owed = masks,
         Parting::Death => {
             let _lock = host.run.lock_at_last().map_err(CellError::remembering)?;
-            // Huge pages that are in use cannot be given back.
+            // Huge pages in use cannot be returned.
             kept = kept.filter(|_| host.stands(name));
             owed.extend(Left::owed(&host.recover()?));
             if !host.stands(name) {
-                // Without a journal nothing else removes it.
+                // Without a journal, no other process removes it.
                 host.run.forget_guardian(name).map_err(CellError::remembering)?;
                 return Ok(owed);
             }
@@ -78,7 +76,7 @@ fn say(answer: u8) -> io::Result<()> {
     out.flush()
 }
 
-/// Does what the creator asks for, until all is well or the creator is dead.
+/// Executes the creator's requests until it finishes or dies.
 fn attend(host: &CellHost, name: &Name) -> (Parting, Option<Kept>) {
     let mut kept = None;
     let mut word = [0];
@@ -96,7 +94,7 @@ fn attend(host: &CellHost, name: &Name) -> (Parting, Option<Kept>) {
     (Parting::Death, kept)
 }
 
-/// The threads that the creator names before it goes.
+/// The threads listed by the creator before it exits.
 fn masks_owed() -> Vec<ThreadMask> {
     let lines = io::stdin().lines().map_while(Result::ok);
     lines.filter_map(|line| line.parse().ok()).collect()
@@ -112,11 +110,10 @@ fn take_memory(host: &CellHost, name: &Name) -> io::Result<Kept> {
     Ok(kept)
 }
 
-/// A guardian of something else than a cell: waits beside its creator until that has ended, and
-/// returns how it went.
+/// Guards something other than a cell: waits until its creator finishes or dies.
 ///
 /// # Errors
-/// The creator cannot be told that the guardian is there.
+/// The creator cannot be notified.
 pub fn attend_creator() -> io::Result<Parting> {
     leave_the_terminal();
     say(YES)?;
@@ -131,10 +128,9 @@ pub fn attend_creator() -> io::Result<Parting> {
     Ok(Parting::Death)
 }
 
-/// A session of its own: what is typed at the creator's terminal, and its end, must not reach the
-/// guardian.
+/// Starts a new session, so that keys typed at the creator's terminal, and its end, have no effect.
 fn leave_the_terminal() {
-    // SAFETY: all act on this process alone; where it leads a group already it keeps its session.
+    // SAFETY: all affect only this process. A process that already leads a group keeps its session.
     unsafe {
         libc::setsid();
         libc::prctl(libc::PR_SET_NAME, c"seatmap-cell".as_ptr());
@@ -142,8 +138,8 @@ fn leave_the_terminal() {
     }
 }
 
-/// Undoes the cell when its lease ends. A cell that is destroyed first ends this process; a lease
-/// that is renewed is found in the record. Returns what could not be put back.
+/// Undoes the cell when its lease expires. Destroying the cell ends this process first; a renewed
+/// lease is in the record. Returns the settings that could not be restored.
 fn stay(host: &CellHost, name: &Name, kept: Option<Kept>) -> Result<Vec<Left>, CellError> {
     loop {
         let left = left_s(host, name);
@@ -157,8 +153,7 @@ fn stay(host: &CellHost, name: &Name, kept: Option<Kept>) -> Result<Vec<Left>, C
         }
         if left == Some(0) {
             let _lock = host.run.lock_at_last().map_err(CellError::remembering)?;
-            // It may have been destroyed and made again, or its lease renewed, while this process
-            // waited for the lock.
+            // While this process waited, the cell may have been recreated or its lease renewed.
             if left_s(host, name) == Some(0) {
                 drop(kept);
                 return host.end(name);
@@ -167,8 +162,8 @@ fn stay(host: &CellHost, name: &Name, kept: Option<Kept>) -> Result<Vec<Left>, C
     }
 }
 
-/// The seconds that a cell may stand still; `None` where it has no lease. A cell without a record
-/// has no time left: every command takes it for one whose creator died.
+/// The remaining seconds of a cell; `None` without a lease. A cell without a record has none left,
+/// because every command treats it as one whose creator died.
 fn left_s(host: &CellHost, name: &Name) -> Option<u64> {
     host.run.record(name).map_or(Some(0), |record| record.left_s())
 }

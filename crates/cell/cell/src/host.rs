@@ -1,5 +1,4 @@
-//! This computer as cells see it: its files, the records of cells, and the command that guards a
-//! cell.
+//! This computer for cells: its files, the records of cells, and the guardian command.
 
 use crate::claim::CellClaim;
 use crate::error::CellError;
@@ -13,36 +12,36 @@ use seatmap_os::CpuSet;
 use seatmap_os::boot;
 use seatmap_os::root::Root;
 
-/// This computer as cells see it.
+/// This computer for cells.
 #[derive(Clone, Debug)]
 pub struct CellHost {
-    /// The files of the host.
+    /// The computer's files.
     pub root: Root,
-    /// The folder with the records and journals of cells.
+    /// The folder of records and journals.
     pub run: RunFolder,
-    /// The id of the current boot.
+    /// The current boot's id.
     pub boot_id: String,
-    /// The command that becomes a cell's guardian.
+    /// The command that starts a guardian.
     pub keeper: GuardianCommand,
 }
 
 impl CellHost {
-    /// The computer that this program runs on.
+    /// The computer that runs this program.
     ///
     /// # Errors
-    /// The folder for records and journals is missing.
+    /// The folder of records and journals is unavailable.
     pub fn here(keeper: GuardianCommand) -> Result<Self, CellError> {
         let root = Root::new("/");
         let run = RunFolder::of_user().map_err(CellError::remembering)?;
         Ok(CellHost { boot_id: boot::id(&root), root, run, keeper })
     }
 
-    /// The journals, the oldest first.
+    /// The journals, oldest first.
     pub(crate) fn journals(&self) -> Result<Vec<CellJournal>, CellError> {
         self.run.journals(&self.boot_id).map_err(CellError::remembering)
     }
 
-    /// Whether a cell was made whole, and no program has begun to undo it.
+    /// Whether a cell is complete, and no program is undoing it.
     pub(crate) fn stands(&self, name: &Name) -> bool {
         self.journals().is_ok_and(|journals| {
             journals
@@ -51,9 +50,9 @@ impl CellHost {
         })
     }
 
-    /// Undoes cells that another program began to make or undo and did not finish, ends leases that
-    /// no guardian guarded, and posts guardians where they are missing. To be called with the lock
-    /// held. Returns the settings that could not be put back.
+    /// Undoes cells that another program left half created or half undone, ends expired leases that
+    /// have no guardian, and starts missing guardians. Call this with the lock held. Returns the
+    /// settings that could not be restored.
     ///
     /// # Errors
     /// A journal cannot be read or written.
@@ -76,7 +75,7 @@ impl CellHost {
         Ok(left)
     }
 
-    /// Finishes what other programs left unfinished, as [`CellHost::recover`] does, with the lock.
+    /// Like [`CellHost::recover`], but takes the lock.
     ///
     /// # Errors
     /// The lock cannot be taken; a journal cannot be read or written.
@@ -85,7 +84,7 @@ impl CellHost {
         self.recover()
     }
 
-    /// Undoes a cell and forgets it, and its guardian. To be called with the lock held.
+    /// Undoes a cell and removes its files. Call this with the lock held.
     ///
     /// # Errors
     /// A journal cannot be read or written.
@@ -95,9 +94,9 @@ impl CellHost {
         Ok(left)
     }
 
-    /// Undoes what was done for a cell, whose guardian stays. To be called with the lock held. The
-    /// record goes first: the next command undoes a journal without a record, also where there was
-    /// no room to note that this was begun.
+    /// Undoes a cell but keeps its guardian. Call this with the lock held. Removes the record
+    /// first: the next command undoes a journal without a record, even if a full disk prevented a
+    /// note about the start of undoing.
     ///
     /// # Errors
     /// A journal cannot be read or written.
@@ -116,8 +115,8 @@ impl CellHost {
         Ok(left)
     }
 
-    /// The cells that stand, by age. Without the lock, those that are being made or undone are not
-    /// among them.
+    /// The existing cells, oldest first. Without the lock, cells being created or undone are
+    /// missing.
     ///
     /// # Errors
     /// A journal cannot be read.
@@ -127,7 +126,7 @@ impl CellHost {
         Ok(standing.filter_map(|journal| self.run.record(&journal.header.cell)).collect())
     }
 
-    /// The cells that this folder does not remember: another folder does, or none any more.
+    /// Cells without a record in this folder: another folder has it, or it is lost.
     #[must_use]
     pub fn foreign(&self) -> Vec<CellClaim> {
         CellClaim::all(&self.root)
@@ -136,10 +135,9 @@ impl CellHost {
             .collect()
     }
 
-    /// The journals of cells that other folders remember. Where two cells have changed the same
-    /// setting, undoing one must know of the other; all programs that make or undo a cell, in any
-    /// folder, hold the same [lock](crate::settings_lock). A journal that cannot be trusted is not
-    /// among them.
+    /// Trusted journals of other folders' cells, needed if two cells have changed the same setting.
+    /// All programs that create or undo cells, in any folder, take the same
+    /// [lock](crate::settings_lock).
     fn journals_elsewhere(&self) -> Vec<CellJournal> {
         self.foreign()
             .iter()
@@ -147,8 +145,8 @@ impl CellHost {
             .collect()
     }
 
-    /// The number of the next cell: cells of all folders count upwards together, so that it is
-    /// known which is younger.
+    /// The next cell's number. All folders count together, so that the younger of two cells is
+    /// known.
     ///
     /// # Errors
     /// A journal cannot be read.
@@ -158,13 +156,13 @@ impl CellHost {
         Ok(own.max(elsewhere).map_or(1, |last| last.saturating_add(1)))
     }
 
-    /// The CPUs of these cells.
+    /// The CPUs of the cells of [`CellHost::foreign`].
     #[must_use]
     pub fn claimed(&self) -> CpuSet {
         self.foreign().iter().flat_map(|claim| claim.cpus()).collect()
     }
 
-    /// The cell of this name.
+    /// The cell with this name.
     ///
     /// # Errors
     /// No cell has this name.
@@ -212,7 +210,7 @@ pub(crate) mod tests {
         (folder, hosts)
     }
 
-    /// A cell that keeps new interrupts away from its CPUs; its serial number.
+    /// Creates a cell that keeps new interrupts off its CPUs; returns its serial number.
     pub(crate) fn make(host: &CellHost, name: &str, cpus: &str) -> u64 {
         let (name, serial): (Name, u64) = (name.parse().unwrap(), host.next_serial().unwrap());
         let header = CellJournalHeader {
@@ -234,7 +232,7 @@ pub(crate) mod tests {
         serial
     }
 
-    /// CPUs 4 to 7 were isolated at boot for a program that is not Seatmap's.
+    /// CPUs 4 to 7 were isolated at boot for another program.
     #[test]
     fn isolated_cpus_are_for_those_who_name_them_and_not_for_everybody_else() {
         let (_folder, hosts) = computer();

@@ -1,10 +1,10 @@
-//! A guardian as the program sees it that posts it: its start, and the bytes that the two exchange.
+//! Starts a guardian and talks to it.
 //!
-//! | byte to the guardian | means | answer |
+//! | byte to the guardian | meaning | answer |
 //! |---|---|---|
-//! | `m` | take the record's memory, and write its place into the record | `+`, or `-` on failure |
-//! | `d` | all is well | none |
-//! | `o` | all is well but for masks that lack CPUs, one a line to the end | none |
+//! | `m` | allocate the record's memory; add its path to the record | `+`, or `-` on failure |
+//! | `d` | success | none |
+//! | `o` | success, but masks lack CPUs; one mask per line follows | none |
 
 use crate::error::CellError;
 use crate::fault;
@@ -18,34 +18,34 @@ use std::io::{self, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// A creator sends this when it has finished.
+/// The creator has finished.
 pub(crate) const ALL_IS_WELL: u8 = b'd';
 
-/// A creator sends this, and lines to the end, when threads lack CPUs that are offline.
+/// The creator has finished, but the threads in the following lines lack offline CPUs.
 pub(crate) const MASKS_ARE_OWED: u8 = b'o';
 
-/// A creator sends this when there is memory to take.
+/// The creator requests the memory.
 pub(crate) const TAKE_MEMORY: u8 = b'm';
 
-/// A guardian sends this when it is ready, or has done what it was asked for.
+/// The guardian is ready, or has done as requested.
 pub(crate) const YES: u8 = b'+';
 
-/// A guardian sends this when it could not do so.
+/// The guardian has failed.
 pub(crate) const NO: u8 = b'-';
 
-/// How long a guardian that was asked to go is waited for.
+/// How long to wait until a guardian exits.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The command that becomes a guardian, with the cell's name after it.
+/// The command that starts a guardian; the cell's name is appended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GuardianCommand(pub Vec<OsString>);
 
 impl GuardianCommand {
-    /// The command, ready for more words. It may live for days, and in a folder of its own would
-    /// keep a file system from being unmounted.
+    /// The command, ready for more arguments. It runs in `/`, because it may live for days and
+    /// would keep another file system mounted.
     ///
     /// # Errors
-    /// It has no words.
+    /// The command is empty.
     pub fn command(&self) -> io::Result<Command> {
         let (program, arguments) =
             self.0.split_first().ok_or_else(|| io::Error::other("there is none"))?;
@@ -55,7 +55,7 @@ impl GuardianCommand {
     }
 }
 
-/// A guardian that has been posted, while its cell or its plan of services is being made or undone.
+/// A running guardian, while its cell or its plan of services is created or undone.
 #[derive(Debug)]
 pub struct PostedGuardian {
     pub(crate) pid: Tid,
@@ -64,19 +64,19 @@ pub struct PostedGuardian {
 }
 
 impl PostedGuardian {
-    /// Has it take the memory that the record asks for; whether it could.
+    /// Requests the record's memory. Returns whether the guardian could allocate it.
     pub(crate) fn take_memory(&mut self) -> bool {
         self.pipe.write_all(&[TAKE_MEMORY]).is_ok() && self.hear() == Some(YES)
     }
 
-    /// Says that all is well. If this cannot be sent, the guardian is dead and the next command
-    /// takes over.
+    /// Reports success. If this cannot be sent, the guardian is dead and the next command takes
+    /// over.
     pub fn dismiss(mut self) {
         let _ = self.pipe.write_all(&[ALL_IS_WELL]);
     }
 
-    /// Says that all is well but for what is left. A guardian stays for masks that lack CPUs which
-    /// are offline, and is named as the one that waits for these.
+    /// Reports success with remaining settings. The guardian stays for masks that lack offline
+    /// CPUs, and is named as the process that waits for them.
     #[must_use]
     pub fn dismiss_with(mut self, left: Vec<Left>) -> Vec<Left> {
         let lines: String = Left::owed(&left).map(|thread| format!("{thread}\n")).collect();
@@ -97,15 +97,15 @@ impl PostedGuardian {
     }
 }
 
-/// Posts a guardian, and returns when it is there.
+/// Starts a guardian, and returns when it is ready.
 ///
 /// # Errors
-/// [`CellError::Guardian`]: it cannot be started, or ends at once.
+/// [`CellError::Guardian`]: it cannot start, or exits at once.
 pub fn post(keeper: &GuardianCommand, name: &Name) -> Result<PostedGuardian, CellError> {
     let mut child = start(keeper, name).map_err(CellError::Guardian)?;
     let (pipe, answers) = child.stdin.take().zip(child.stdout.take()).ok_or_else(dead)?;
     let mut posted = PostedGuardian { pid: child.id() as Tid, pipe, answers };
-    // A cell without its guardian would outlive this process.
+    // Without a guardian, the cell would outlive this process.
     if posted.hear() == Some(YES) { Ok(posted) } else { Err(dead()) }
 }
 
@@ -119,7 +119,7 @@ fn start(keeper: &GuardianCommand, name: &Name) -> io::Result<Child> {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()
 }
 
-/// Posts a guardian for a cell whose guardian died. If that fails, the next command tries again.
+/// Starts a guardian for a cell that lost its own. If this fails, the next command tries again.
 pub(crate) fn adopt(keeper: &GuardianCommand, record: &CellRecord) {
     let Ok(mut posted) = post(keeper, &record.name) else { return };
     if record.memory.is_some() {
@@ -128,10 +128,10 @@ pub(crate) fn adopt(keeper: &GuardianCommand, record: &CellRecord) {
     posted.dismiss();
 }
 
-/// Asks the guardian of this name to go, and waits until it has.
+/// Ends this cell's guardian, and waits until it has exited.
 pub fn relieve(run: &RunFolder, name: &Name) {
     let Some(pid) = run.guardian(name) else { return };
-    // SAFETY: the guardian holds its lock, so that the number is its own.
+    // SAFETY: the guardian holds its lock, so the number is its own.
     unsafe { libc::kill(pid, libc::SIGTERM) };
     let end = Instant::now() + PATIENCE;
     while run.guardian(name).is_some() && Instant::now() < end {
