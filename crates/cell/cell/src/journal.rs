@@ -1,8 +1,8 @@
 //! A cell's journal: every change is recorded before it is made.
 //!
-//! A journal is a file of JSON lines. Each line is flushed before its change. So any program that
-//! finds the file can undo all changes in reverse order, whenever the writer died. A line truncated
-//! by that death describes a change that was not made, and is skipped.
+//! A journal is a file of JSON lines, each flushed before its change. So any program that finds the
+//! file can undo all changes in reverse order, whenever the writer died. A line truncated by that
+//! death describes a change that was not made, and is skipped.
 
 use crate::change::{SettingChange, SettingKind};
 use crate::fault;
@@ -33,7 +33,7 @@ pub struct CellJournalHeader {
     pub cpus: String,
     /// Increases with each new cell.
     pub serial: u64,
-    /// Start of creation in clock ticks after the boot. Earlier threads existed before the cell.
+    /// Start of creation in clock ticks after the boot; earlier threads are older than the cell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub began_ticks: Option<u64>,
 }
@@ -57,7 +57,7 @@ pub enum CellStage {
     Leaving,
 }
 
-/// Names this module in reports of broken invariants.
+/// Names this module in broken invariants.
 const JOURNAL: &str = "journal";
 
 /// A line of a journal.
@@ -68,9 +68,9 @@ pub enum JournalEntry {
     Begin(CellJournalHeader),
     /// A change that follows.
     Change(SettingChange),
-    /// An older cell has ended, so the change of this path now has these values.
+    /// An older cell has ended: this path's change now has these values.
     Rebase {
-        /// The path of the changed setting.
+        /// The setting's path.
         path: String,
         /// The value to restore.
         old: String,
@@ -101,7 +101,7 @@ pub struct CellJournal {
     pub changes: Vec<SettingChange>,
     /// The cell's stage.
     pub stage: CellStage,
-    /// Lines that are damaged, not just truncated by their writer's death: their changes are lost.
+    /// Damaged lines, not truncated by their writer's death: their changes are lost.
     pub lost: usize,
 }
 
@@ -124,15 +124,15 @@ impl CellJournal {
             lost: 0,
         };
         if let Err(error) = journal.append(&[begin]) {
-            // No change is made yet, and a journal without its first line is useless.
+            // Without its first line, a journal is useless.
             let _ = std::fs::remove_file(&journal.path);
             return Err(error);
         }
         Ok(journal)
     }
 
-    /// Reads a journal of this boot. `None` if it is of another boot or empty, so nothing of it is
-    /// in effect. If only its first line is damaged, its cell is named by the file.
+    /// Reads a journal of this boot; `None` if it has no changes in effect. If its first line is
+    /// damaged, the file names its cell.
     ///
     /// # Errors
     /// The file cannot be read, is a link, or is accessible to other users.
@@ -176,8 +176,8 @@ impl CellJournal {
         }
     }
 
-    /// Checks that an entry may follow, in a cell that this process creates or undoes. Journals
-    /// that are only read may contain anything, because they may be damaged or planted.
+    /// Checks entries of this process's cells. Journals that are only read may contain anything,
+    /// because they may be damaged or planted.
     fn check(&self, line: &JournalEntry) {
         let cell = &self.header.cell;
         match line {
@@ -204,7 +204,7 @@ impl CellJournal {
                 "cell {cell} is made, and was {:?}",
                 self.stage
             ),
-            // A process that died while undoing left this line, and the next process repeats it.
+            // Left by a process that died while undoing.
             JournalEntry::Undo => {}
         }
     }
@@ -212,12 +212,12 @@ impl CellJournal {
     /// Appends lines with one write, and returns when they are on disk.
     ///
     /// # Errors
-    /// The file cannot be written. Then the changes must not be made.
+    /// The file cannot be written. The changes must not be made.
     pub fn append(&mut self, lines: &[JournalEntry]) -> io::Result<()> {
         lines.iter().for_each(|line| self.check(line));
         let mut text = String::new();
         if !self.ends_whole()? {
-            // A truncated line of a dead writer would spoil a line appended to it.
+            // A dead writer's truncated line would spoil it.
             text.push('\n');
         }
         for line in lines {
@@ -230,8 +230,7 @@ impl CellJournal {
         Ok(())
     }
 
-    /// Appends lines, and applies them even if they cannot be written: undoing must not need disk
-    /// space.
+    /// Appends lines, and applies them in any case: undoing must not need disk space.
     pub fn append_or_take(&mut self, lines: Vec<JournalEntry>) {
         if self.append(&lines).is_err() {
             lines.into_iter().for_each(|line| self.take(line));
@@ -243,24 +242,23 @@ impl CellJournal {
         file.write_all(bytes).and_then(|()| file.sync_data()).map_err(at(&self.path))
     }
 
-    /// Reserves disk space for the lines that this many older cells will add when they end. They
-    /// must record here which value this cell restores, so a full disk would prevent them from
-    /// ending.
+    /// Reserves disk space for lines that this many older cells add when they end. These record
+    /// which value this cell restores, so a full disk would prevent ending.
     ///
     /// # Errors
     /// The disk is full.
     pub(crate) fn reserve(&self, older_cells: usize) -> io::Result<()> {
         let file = trusted::open(&self.path, Open::Append)?;
         let length = file.metadata()?.len();
-        // Each may add a line per change. It repeats the path, and its two CPU lists are less than
-        // twice as long as the change's whole line.
+        // One line per change, with its path; two CPU lists are less than twice as long as its
+        // line.
         let room = 2 * length * older_cells as u64;
         if room == 0 {
             return Ok(());
         }
         match rustix::fs::fallocate(&file, FallocateFlags::KEEP_SIZE, length, room) {
             Err(Errno::NOSPC) => Err(at(&self.path)(Errno::NOSPC.into())),
-            // Some file systems cannot reserve space. There, ending may have to wait for space.
+            // Some file systems cannot reserve space. There, ending may have to wait.
             _ => Ok(()),
         }
     }
@@ -298,7 +296,6 @@ fn bytes(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The header in the first line, or a substitute.
 fn header(path: &Path, lines: &[Stamped]) -> Option<CellJournalHeader> {
     match &lines.first()?.line {
         JournalEntry::Begin(header) => {

@@ -2,8 +2,7 @@
 //! use.
 //!
 //! The guardian owns it as an anonymous file (memfd_create(2)), so it stays warm between programs
-//! and always disappears with the guardian. Two environment variables describe it to programs in
-//! the cell.
+//! and always disappears with the guardian. Two environment variables describe it to programs.
 
 use crate::change::{SettingChange, SettingKind};
 use crate::settings;
@@ -27,18 +26,17 @@ pub const VARIABLE: &str = "SEATMAP_CELL_MEMORY";
 /// The environment variable with its size in bytes.
 pub const BYTES_VARIABLE: &str = "SEATMAP_CELL_MEMORY_BYTES";
 
-/// The file's name, for users and [`is_memory`].
+/// Also known to users and [`is_memory`].
 const NAME: &CStr = c"seatmap-cell";
 
-/// A huge page size of x86-64, and of Arm with 4, 16 or 64 KiB pages.
+/// A size on x86-64, and on Arm with 4, 16 or 64 KiB pages.
 const HUGE_BYTES: u64 = 2 << 20;
 
-/// Memory of such pages. The kernel's default size may use another pool than the filled one: 512
-/// MiB on Arm with 64 KiB pages, or a size set by `default_hugepagesz`.
+/// The kernel's default size may use another pool: 512 MiB on Arm with 64 KiB pages, or that of
+/// `default_hugepagesz`.
 const HUGE_FILE: libc::c_uint = libc::MFD_HUGETLB | libc::MFD_HUGE_2MB;
 
-/// One part in this many of the free memory is kept free, because without any the kernel kills
-/// programs.
+/// One part in this many of free memory stays free, or the kernel would kill programs.
 const EVERYBODYS: u64 = 16;
 
 /// `MPOL_BIND` of set_mempolicy(2): from these nodes only.
@@ -68,11 +66,11 @@ pub(crate) struct Kept {
     _mapping: Mapping,
 }
 
-/// Checks that the computer has this much free memory. Otherwise the kernel would search all of it
-/// and turn it into huge pages. Some is left for other programs.
+/// Checks that this much memory is free, apart from some for other programs. Otherwise the kernel
+/// would search all of it and turn it into huge pages.
 ///
 /// # Errors
-/// Too little memory is free.
+/// Too little is free.
 pub(crate) fn check(root: &Root, wanted_bytes: u64) -> io::Result<()> {
     let Some(free) = seatmap_os::memory::available_bytes(root) else { return Ok(()) };
     let everybodys = free.div_ceil(EVERYBODYS);
@@ -97,7 +95,7 @@ pub(crate) fn check(root: &Root, wanted_bytes: u64) -> io::Result<()> {
 pub(crate) fn prepare(site: &mut Site<'_>, wanted_bytes: u64) -> Result<CellMemory, SiteError> {
     let nodes = layout::memory_nodes(site.root, &site.cell)?;
     let pages = wanted_bytes.div_ceil(HUGE_BYTES).max(1);
-    // The same number on each node, because the program may run on any of the cell's CPUs.
+    // Evenly, because the program may run on any of the cell's CPUs.
     let each = pages.div_ceil(nodes.len().max(1) as u64);
     let is_huge = add_pages(site, &nodes, each)?;
     Ok(CellMemory {
@@ -125,7 +123,7 @@ fn add_pages(site: &mut Site<'_>, nodes: &CpuSet, each: u64) -> Result<bool, Sit
     Ok(true)
 }
 
-/// Adds to one pool. Returns whether all pages exist; `made` gets the attempted change.
+/// Returns whether all pages exist; `made` gets the attempted change.
 fn add_to(
     site: &mut Site<'_>,
     path: &str,
@@ -136,7 +134,7 @@ fn add_to(
     let (Some(number), Some(set)) = (number, settings::pages(site.root, path)) else {
         return Ok(false);
     };
-    // Pages beyond the configured number are in use and count as the first new ones.
+    // Pages beyond the configured number are in use; they count as new.
     let change = SettingChange::of_file(
         site.root,
         SettingKind::Count,
@@ -156,7 +154,7 @@ impl Kept {
     /// Allocates the memory. On return, every page exists, is locked and is zero.
     pub fn take(memory: &CellMemory) -> io::Result<Self> {
         if let Some(nodes) = CpuSet::of_list(&memory.nodes) {
-            // Pages come from the policy's nodes when scrubbing touches them first.
+            // First touched by scrubbing, pages come from the policy's nodes.
             place(&nodes, memory.is_huge)?;
         }
         let flags = if memory.is_huge { HUGE_FILE } else { 0 } | libc::MFD_CLOEXEC;
@@ -180,8 +178,8 @@ impl Kept {
     }
 }
 
-/// Zeroes a cell's memory, so that no program finds another one's data. Does nothing if no process
-/// has the memory any more, because its content is then gone.
+/// Zeroes a cell's memory, so that no program finds another one's data. Memory without an owner is
+/// already gone.
 ///
 /// # Errors
 /// It exists but cannot be mapped.
@@ -197,14 +195,14 @@ pub fn scrub(memory: &CellMemory) -> io::Result<()> {
 }
 
 /// Whether a descriptor's link in `/proc` is a cell's memory. After a guardian is killed, its
-/// numbers may refer to another process's file.
+/// numbers may be reused.
 fn is_memory(link: impl AsRef<Path>) -> io::Result<bool> {
     let name = fs::read_link(link)?;
     Ok(name.to_string_lossy().starts_with(&format!("/memfd:{}", NAME.to_string_lossy())))
 }
 
-/// Sets the memory policy. Huge pages exist in these nodes' pools. Ordinary pages come from other
-/// nodes if these are full, or from any node if the kernel cannot prefer several.
+/// Huge pages exist in these nodes' pools. Ordinary pages come from other nodes if these are full,
+/// or from any if the kernel cannot prefer several.
 fn place(nodes: &CpuSet, is_huge: bool) -> io::Result<()> {
     let policy = if is_huge { BIND } else { PREFERRED_MANY };
     let call = MemoryPolicy::bind(nodes.clone()).call();

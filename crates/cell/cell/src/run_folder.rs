@@ -14,7 +14,7 @@ use std::time::Duration;
 /// The environment variable for another folder.
 pub const VARIABLE: &str = "SEATMAP_RUN";
 
-/// How often, and at what interval, a new guardian tries its lock. Checks hold it for microseconds.
+/// For a new guardian's lock. Checks hold it for microseconds.
 const TRIES: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(1);
 
@@ -23,7 +23,7 @@ const PAUSE: Duration = Duration::from_millis(1);
 #[derive(Clone, Debug)]
 pub struct RunFolder(Arc<TrustedFolder>);
 
-/// The environment names no folder, and this user has no default.
+/// This user has no default folder.
 #[derive(Debug, thiserror::Error)]
 #[error("no folder for the state of cells and plans: run as root, or set {VARIABLE} to a folder")]
 pub struct NoFolder;
@@ -40,7 +40,6 @@ fn usual() -> Option<PathBuf> {
     named.or_else(|| Some(above()?.join("seatmap")))
 }
 
-/// This user's folder for files that last until reboot.
 fn above() -> Option<PathBuf> {
     // SAFETY: the call cannot fail and has no effects.
     if unsafe { libc::geteuid() } == 0 {
@@ -54,8 +53,8 @@ impl RunFolder {
     /// `$XDG_RUNTIME_DIR/seatmap` for other users.
     ///
     /// # Errors
-    /// The folder cannot be created, another user could change it, neither variable is set, or the
-    /// first is a relative path, which would fail in guardians.
+    /// It cannot be created, another user could change it, neither variable is set, or the first is
+    /// a relative path, which would fail in guardians.
     pub fn of_user() -> io::Result<Self> {
         let folder = usual().ok_or_else(|| io::Error::other(NoFolder))?;
         if !folder.is_absolute() {
@@ -67,14 +66,14 @@ impl RunFolder {
         RunFolder::new(&folder)
     }
 
-    /// Opens the folder of [`RunFolder::of_user`] if it exists and can be trusted.
+    /// The folder of [`RunFolder::of_user`], if it exists and can be trusted.
     #[must_use]
     pub fn existing() -> Option<Self> {
         let folder = usual()?;
         folder.is_dir().then(|| RunFolder::new(&folder).ok())?
     }
 
-    /// Opens this folder, or creates it.
+    /// Opens or creates this folder.
     ///
     /// # Errors
     /// It cannot be created, or another user could change it.
@@ -94,14 +93,13 @@ impl RunFolder {
         path == self.path() || number(self.path()).is_some_and(|own| number(path) == Some(own))
     }
 
-    /// The path of another module's file in this folder. A cell's file has the cell's name before
-    /// the last dot.
+    /// The path of another module's file. A cell's file has the cell's name before the last dot.
     #[must_use]
     pub fn file(&self, name: &str) -> PathBuf {
         self.path().join(name)
     }
 
-    /// Opens a file in this folder, without following a link.
+    /// Opens a file, without following a link.
     ///
     /// # Errors
     /// The system's error, or other users have access.
@@ -109,7 +107,7 @@ impl RunFolder {
         Ok(self.0.file(name, how)?)
     }
 
-    /// Reads a file in this folder.
+    /// Reads a file.
     ///
     /// # Errors
     /// The system's error, or other users have access.
@@ -119,7 +117,7 @@ impl RunFolder {
         Ok(bytes)
     }
 
-    /// Writes a file in this folder atomically.
+    /// Writes a file atomically.
     ///
     /// # Errors
     /// The system's error.
@@ -137,8 +135,8 @@ impl RunFolder {
         Ok(Lock { _file: file, _still: crate::settings_lock::take()? })
     }
 
-    /// Like [`RunFolder::lock`], but without a time limit: for background processes, which no user
-    /// can retry.
+    /// Like [`RunFolder::lock`], without a time limit: for background processes, which no user can
+    /// retry.
     ///
     /// # Errors
     /// The lock file cannot be opened.
@@ -152,8 +150,7 @@ impl RunFolder {
         self.file(&format!("{name}.journal"))
     }
 
-    /// The journals of this boot, oldest first. Without the lock, one that is just created or
-    /// removed may be missing.
+    /// Journals of this boot, oldest first. Without the lock, new or ending ones may be missing.
     ///
     /// # Errors
     /// A file cannot be read.
@@ -167,14 +164,14 @@ impl RunFolder {
     }
 
     /// Removes journals of other boots, empty journals, and files of killed guardians without a
-    /// journal. Call this with the lock held, because another process's new journal is also empty.
+    /// journal. Needs the lock, because another process's new journal is also empty.
     ///
     /// # Errors
     /// A file cannot be read or removed.
     pub fn clear(&self, boot_id: &str) -> io::Result<()> {
         for name in self.names(".journal")? {
             if self.journal_of(&name, boot_id)?.is_none() {
-                // The record first: without a journal, it would look like an existing cell.
+                // Without a journal, the record would look like an existing cell.
                 self.forget(&name)?;
                 self.0.remove(format!("{name}.journal"))?;
             }
@@ -208,7 +205,7 @@ impl RunFolder {
         serde_json::from_slice(&self.read(&record_file(name)).ok()?).ok()
     }
 
-    /// Removes a cell's record. The guardian's file stays, because the guardian has it open.
+    /// Removes a cell's record. Its guardian's file stays, because the guardian has it open.
     ///
     /// # Errors
     /// The file cannot be removed.
@@ -216,7 +213,7 @@ impl RunFolder {
         Ok(self.0.remove(record_file(name))?)
     }
 
-    /// Removes the file of a cell's guardian, which exits by itself.
+    /// Removes the file of a guardian, which exits by itself.
     ///
     /// # Errors
     /// The file cannot be removed.
@@ -224,13 +221,13 @@ impl RunFolder {
         Ok(self.0.remove(guardian_file(name))?)
     }
 
-    /// Makes this process a cell's guardian while the file is open; `None` if there is another one.
+    /// Makes this process a cell's guardian while the file is open; `None` if there is one.
     ///
     /// # Errors
     /// The file cannot be written.
     pub fn guard(&self, name: &Name) -> io::Result<Option<File>> {
         let mut file = self.open(&guardian_file(name), Open::Keep)?;
-        // A check for a living guardian briefly holds the lock too.
+        // Checks for a guardian briefly hold the lock too.
         if !is_done_soon(|| file.try_lock().is_ok()) {
             return Ok(None);
         }
@@ -241,14 +238,13 @@ impl RunFolder {
         Ok(Some(file))
     }
 
-    /// A cell's living guardian. Only a living one holds the lock, so the number cannot belong to
-    /// another process.
+    /// A cell's living guardian. It holds the lock, so the number is its own.
     #[must_use]
     pub fn guardian(&self, name: &Name) -> Option<Tid> {
         let mut guardian = None;
-        // A new guardian locks the file shortly before it writes its number, so an earlier number
-        // may still be there. Programs that signal a guardian hold the folder's lock, which
-        // excludes new guardians.
+        // A new guardian locks the file before it writes its number, so an earlier number may still
+        // be there. Programs that signal a guardian hold the folder's lock, which excludes new
+        // guardians.
         is_done_soon(|| match self.number_of_guardian(name) {
             None => true,
             Some(text) => {
@@ -259,12 +255,11 @@ impl RunFolder {
         guardian
     }
 
-    /// The text in a living guardian's file.
+    /// If a guardian lives.
     fn number_of_guardian(&self, name: &Name) -> Option<String> {
         let mut file = self.open(&guardian_file(name), Open::Read).ok()?;
-        // The kernel releases the lock however a process ends; the number alone may now be another
-        // process's. A shared lock, because an exclusive one would look like a guardian to other
-        // checks.
+        // A number alone may be reused, but the kernel releases the lock however a process ends.
+        // The lock is shared, because an exclusive one would look like a guardian to other checks.
         if !matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)) {
             return None;
         }
@@ -283,10 +278,9 @@ impl RunFolder {
     }
 }
 
-/// Retries while the lock is held.
 fn at_last<T>(mut attempt: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     loop {
-        // Each attempt waits several seconds for the lock.
+        // Each attempt waits seconds for the lock.
         match attempt() {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
             other => return other,
@@ -294,7 +288,6 @@ fn at_last<T>(mut attempt: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     }
 }
 
-/// Retries for some milliseconds.
 fn is_done_soon(mut attempt: impl FnMut() -> bool) -> bool {
     for _ in 0..TRIES {
         if attempt() {
@@ -305,7 +298,6 @@ fn is_done_soon(mut attempt: impl FnMut() -> bool) -> bool {
     false
 }
 
-/// Device and inode, which identify a folder.
 fn number(path: &Path) -> Option<(u64, u64)> {
     use std::os::unix::fs::MetadataExt;
     let found = std::fs::metadata(path).ok()?;
@@ -340,7 +332,7 @@ mod tests {
             CellJournal::begin(&run.journal(&header.cell), boot, header).unwrap();
         }
         let old = run.journal(&"c".parse().unwrap());
-        // The file of a killed guardian without a journal, and one of a living guardian.
+        // A killed guardian without a journal, and a living one.
         std::fs::write(run.file("d.guardian"), "7").unwrap();
         let held = run.guard(&"e".parse().unwrap()).unwrap();
         std::fs::write(run.file("a.guardian"), "7").unwrap();
@@ -396,7 +388,7 @@ mod tests {
             std::fs::write(run.file("a.guardian"), "7").unwrap();
             assert_eq!(soon.join().unwrap(), Some(7));
         });
-        // A child just started by another test may still have a copy of a closed file.
+        // A child just started by another test may still have a copy.
         held.unlock().unwrap();
         assert_eq!(run.guardian(&name), None);
         // Another process's check.

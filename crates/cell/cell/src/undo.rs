@@ -32,13 +32,13 @@ use seatmap_os::{CpuSet, affinity};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
-/// How often to search for threads created meanwhile.
+/// To find threads created meanwhile.
 const ROUNDS: u32 = 4;
 
-/// Undoes a journal and removes it. Returns the settings that could not be restored; the journal is
+/// Undoes and removes a journal. Returns the settings that could not be restored; the journal is
 /// removed anyway, because another program's change would otherwise keep it forever. `others` are
-/// the journals of the other cells, oldest first. Undoing needs only the disk space that younger
-/// cells have reserved. It writes only [settings] that cells change, whatever the journal says.
+/// the other cells' journals, oldest first. Undoing needs only disk space reserved by younger
+/// cells. It writes only [settings] that cells change, whatever the journal says.
 ///
 /// # Errors
 /// Another cell's journal cannot be written, or this one not removed.
@@ -49,7 +49,7 @@ pub fn undo(
 ) -> io::Result<Vec<Left>> {
     let layout = CpusetMounts::read(root);
     let mut left = refused(&layout, &mut journal);
-    // Other cells' lines decide which values are restored, so ignore planted ones there too.
+    // Planted lines of other cells must not decide values either.
     others.iter_mut().for_each(|other| drop(refused(&layout, other)));
     let mut lines = counts(root, &journal);
     lines.push(JournalEntry::Undo);
@@ -85,7 +85,7 @@ pub fn undo(
         journal.header.cell,
         journal.stage
     );
-    // Otherwise the cell would count as one whose journal is lost.
+    // Otherwise the cell would seem to have lost its journal.
     CellClaim::forget(root, &journal.header.cell, journal.path());
     CellClaim::renew(root, others);
     journal.remove()?;
@@ -93,7 +93,7 @@ pub fn undo(
     Ok(left)
 }
 
-/// Removes the lines that no cell can have written: the file is damaged or planted.
+/// Removes lines that no cell can have written: the file is damaged or planted.
 fn refused(layout: &CpusetMounts, journal: &mut CellJournal) -> Vec<Left> {
     let cell = journal.header.cell.clone();
     let (changes, refused): (Vec<SettingChange>, Vec<SettingChange>) =
@@ -117,14 +117,13 @@ fn lost(journal: &CellJournal) -> Option<Left> {
     (journal.lost > 0).then(|| Left::new(journal.path().display().to_string(), why))
 }
 
-/// Records masks chosen by threads during the cell's life, so that they outlive its cpuset.
+/// Records masks that threads chose during the cell's life, to outlive its cpuset.
 fn note_masks(
     root: &Root,
     journal: &mut CellJournal,
     others: &[CellJournal],
 ) -> Result<(), FileError> {
-    // If the cell's CPUs are unknown, every mask looks chosen, because the cell's cpuset has
-    // narrowed all of them.
+    // Without known CPUs, every mask looks chosen: the cell's cpuset has narrowed all.
     if journal.header.set().is_empty() || !journal.has_group() {
         return Ok(());
     }
@@ -142,7 +141,7 @@ fn note_masks(
             let is_inside = inside.contains(&task.tid) || inside.contains(&task.pid);
             let now = task.cpus().filter(|now| !task.is_bound && !open.is_subset(now))?;
             let path = task.folder();
-            // The kernel may change the mask of its own new threads at any time.
+            // The kernel may change its own new threads' masks at any time.
             let is_kernels = task.is_kernel && journal.of_path(&path).is_none();
             if is_inside && now == own || is_kernels {
                 return None;
@@ -167,14 +166,14 @@ fn note_masks(
     Ok(())
 }
 
-/// The default mask of a thread: excludes the CPUs of `isolcpus=` unless the cell has them.
+/// Without the CPUs of `isolcpus=`, unless they are the cell's.
 fn by_default(root: &Root, whole: &CpuSet, own: &CpuSet) -> CpuSet {
     let isolated = isolated::at_boot(root);
     whole.without(&isolated.without(own))
 }
 
-/// The masks that the cell gave to threads with default masks, and their masks before. A thread
-/// created since has inherited such a mask, not chosen it, even if an offline CPU has returned. The
+/// Masks that the cell gave to threads with default masks, and their former masks. A thread created
+/// since inherited such a mask and did not choose it, even if an offline CPU has returned. The
 /// kernel itself restores masks of all CPUs, but not those without the CPUs of `isolcpus=`.
 fn narrowed_whole(journal: &CellJournal, by_default: &CpuSet) -> BTreeMap<CpuSet, CpuSet> {
     let masks = journal
@@ -187,7 +186,6 @@ fn narrowed_whole(journal: &CellJournal, by_default: &CpuSet) -> BTreeMap<CpuSet
         .collect()
 }
 
-/// The threads or processes in the cell's groups.
 fn inside(root: &Root, journal: &CellJournal) -> Result<BTreeSet<Tid>, FileError> {
     let mut inside = BTreeSet::new();
     for change in journal.changes.iter().filter(|change| change.what == SettingKind::Folder) {
@@ -206,8 +204,7 @@ fn undo_one(
     if change.what == SettingKind::Count {
         return Ok(take_away(root, change));
     }
-    // The cell did not set this thread's present mask. The kernel resets masks only for control
-    // groups.
+    // The cell did not set this mask; only control groups make the kernel reset masks.
     if change.is_kept() && !journal.has_group() {
         return Ok(None);
     }
@@ -273,8 +270,8 @@ fn left(change: &SettingChange, why: String) -> Option<Left> {
     Some(Left::new(change.path.clone(), why))
 }
 
-/// Whether the kernel has reset a thread's mask: before 6.2, a change of its cpuset lets it run
-/// everywhere, even on offline CPUs. CPUs that were `away` meanwhile may be missing.
+/// Before 6.2, a change of its cpuset resets a thread's mask to all CPUs, even offline ones. CPUs
+/// that were `away` meanwhile may be missing.
 fn was_widened(change: &SettingChange, current: &str, open: &CpuSet, away: &CpuSet) -> bool {
     let away = away.with(&affinity::offline());
     change.what == SettingKind::Affinity
@@ -282,16 +279,15 @@ fn was_widened(change: &SettingChange, current: &str, open: &CpuSet, away: &CpuS
             .is_some_and(|current| current.without(&away) == open.without(&away))
 }
 
-/// The mask for a kernel thread widened by the kernel during the cell's life, as happens to
-/// `kcompactd` when a CPU returns: the union of its masks before the cell and now. A CPU that was
-/// offline at the cell's creation is only in the latter.
+/// The mask for a kernel thread that the kernel has widened, as it does with `kcompactd` when a CPU
+/// returns: the union of its masks before the cell and now. A CPU that was offline at the cell's
+/// creation is only in the latter.
 fn widened_by_kernel(change: &SettingChange, current: &str) -> Option<String> {
     let tid =
         thread_mask::tid_of(&change.path).ok().filter(|_| change.what == SettingKind::Affinity)?;
     widened(&change.old, &change.new, current).filter(|_| task::is_of_kernel(tid))
 }
 
-/// The union of two masks, if the present one exceeds the given one.
 fn widened(old: &str, given: &str, now: &str) -> Option<String> {
     let old = CpuSet::of_list(old)?;
     let given = CpuSet::of_list(given)?;
@@ -300,8 +296,8 @@ fn widened(old: &str, given: &str, now: &str) -> Option<String> {
     is_wider.then(|| old.with(&now).to_string())
 }
 
-/// The final values of numbers that the cell increased. They are recorded before any is decreased,
-/// so that a process that dies meanwhile does not decrease one twice.
+/// Final values of numbers that the cell increased. Recorded before any is decreased, so that a
+/// process that dies meanwhile does not decrease one twice.
 fn counts(root: &Root, journal: &CellJournal) -> Vec<JournalEntry> {
     if journal.stage == CellStage::Leaving {
         return Vec::new();
@@ -321,8 +317,8 @@ fn counts(root: &Root, journal: &CellJournal) -> Vec<JournalEntry> {
         .collect()
 }
 
-/// A number's final and present value. An unfinished cell may have got less than it requested. No
-/// cell has ended since it started, so its value at that time is the minimum.
+/// A number's final and present value. An unfinished cell may have got less than requested. No cell
+/// has ended since it started, so its initial value is the minimum.
 fn left_of(root: &Root, change: &SettingChange, stage: CellStage) -> Option<(u64, u64)> {
     let old = number(&change.old);
     let current = settings::pages(root, &change.path)?;
@@ -344,8 +340,7 @@ fn number(text: &str) -> u64 {
     text.parse().unwrap_or(0)
 }
 
-/// Makes younger cells restore this cell's old value, and gives the path the CPUs that this cell
-/// frees.
+/// Makes younger cells restore this cell's old value, and frees this cell's CPUs on the path.
 fn rebase(
     root: &Root,
     change: &SettingChange,
@@ -360,9 +355,9 @@ fn rebase(
         let Some(found) = heir.of_path(&change.path) else { continue };
         ours.push(found.new.clone());
         let new = narrowed(change.what, &value, &cpus, open).unwrap_or_else(|| found.new.clone());
-        // Written before any change. If this fails, this cell's journal remains, and the next
-        // command continues from it. Without this line, the younger cell would restore a value that
-        // keeps all programs off the CPUs of a cell that no longer exists.
+        // Written before any change. If this fails, the next command continues from this cell's
+        // journal. Without this line, the younger cell would restore a value that keeps all
+        // programs off the CPUs of an ended cell.
         heir.append(&[JournalEntry::Rebase {
             path: change.path.clone(),
             old: value,
@@ -396,19 +391,18 @@ fn set(what: SettingKind, text: &str) -> Option<CpuSet> {
     }
 }
 
-/// A CPU setting's value without a cell's CPUs.
 fn narrowed(what: SettingKind, value: &str, cell: &CpuSet, rest: &CpuSet) -> Option<String> {
     let left = set(what, value)?.outside(cell, rest);
     Some(if what == SettingKind::CpuMask { left.to_mask() } else { left.to_string() })
 }
 
-/// Whether one CPU set contains the other: this cell narrowed it and now widens it.
+/// This cell narrowed the set and now widens it.
 fn is_within(what: SettingKind, small: &str, large: &str) -> bool {
     let sets = set(what, small).zip(set(what, large));
     sets.is_some_and(|(small, large)| small.is_subset(&large))
 }
 
-/// Sets masks of another cell's threads again, if the kernel reset them when this cell ended.
+/// Sets another cell's masks again if the kernel reset them when this cell ended.
 fn narrow_again(root: &Root, other: &CellJournal, open: &CpuSet, away: &CpuSet) {
     for change in other.changes.iter().filter(|change| !change.is_kept() || other.has_group()) {
         if change.what == SettingKind::Affinity
@@ -421,7 +415,7 @@ fn narrow_again(root: &Root, other: &CellJournal, open: &CpuSet, away: &CpuSet) 
 }
 
 /// Gives threads created during the cell's life their creators' masks, and adds them to `widened`.
-/// Returns and skips threads that may have inherited or chosen their mask.
+/// Returns threads that may have inherited or chosen their mask.
 fn widen_heirs(
     root: &Root,
     journal: &CellJournal,

@@ -1,19 +1,19 @@
 //! Verified pinning of the calling thread, and masks to restore.
 //!
-//! sched_getaffinity(2) omits offline CPUs. A mask restored from its result lacks those CPUs for
-//! good, even after they return.
+//! sched_getaffinity(2) omits offline CPUs. A mask restored from its result lacks them for good,
+//! even after they return.
 //!
 //! | question | function |
 //! |---|---|
 //! | where may this thread run now? | [`current`], [`CpuSet::of_thread`] |
-//! | what is a thread's mask, including offline CPUs? | [`whole`] |
-//! | which mask restores a thread's present one? | [`to_put_back`] |
-//! | does a thread have a given mask? | [`bind`], [`has_mask`], [`is_as_given`] |
-//! | what does the cpuset of this process allow? | [`granted`] |
+//! | what is its mask, with offline CPUs? | [`whole`] |
+//! | which mask restores its present one? | [`to_put_back`] |
+//! | does it have a given mask? | [`bind`], [`has_mask`], [`is_as_given`] |
+//! | what does this process's cpuset allow? | [`granted`] |
 //!
-//! Linux 6.3 and newer keep offline CPUs in the masks of threads outside cpusets, and remember the
-//! requested mask of threads in cpusets. Older kernels remove offline CPUs from every new mask
-//! ([`forgets_offline`]; [`crate::forgotten`] finds the CPUs that each thread lacks).
+//! Linux 6.3 and newer keep offline CPUs in masks outside cpusets, and remember requested masks in
+//! cpusets. Older kernels remove offline CPUs from every new mask ([`forgets_offline`];
+//! [`crate::forgotten`] finds the missing CPUs).
 
 use crate::hierarchy::{Hierarchies, is_first_namespace};
 use crate::kernel::version;
@@ -35,7 +35,7 @@ const MOST_CPUS: u32 = 8192;
 /// The CPUs allowed for the calling thread, ascending.
 ///
 /// # Errors
-/// The kernel's error.
+/// The kernel's.
 pub fn current() -> io::Result<Vec<u32>> {
     Ok(CpuSet::of_thread(0)?.iter().collect())
 }
@@ -43,8 +43,8 @@ pub fn current() -> io::Result<Vec<u32>> {
 /// Restricts the calling thread to exactly these CPUs and verifies it.
 ///
 /// # Errors
-/// The kernel's error, or `InvalidInput` if the resulting mask differs: the kernel silently drops
-/// CPUs outside the cpuset.
+/// The kernel's, or `InvalidInput` if the mask differs, because the kernel silently drops CPUs
+/// outside the cpuset.
 pub fn pin(cpus: &[u32]) -> io::Result<()> {
     let mask: CpuSet = cpus.iter().copied().collect();
     mask.give(0)?;
@@ -59,11 +59,10 @@ pub fn pin(cpus: &[u32]) -> io::Result<()> {
     }
 }
 
-/// A thread's mask including offline CPUs, from `/proc`; thread 0 is the caller. If `/proc` hides
-/// the thread, offline CPUs are missing.
+/// A thread's mask including offline CPUs, unless `/proc` hides it; thread 0 is the caller.
 ///
 /// # Errors
-/// The kernel's error: `ESRCH` if the thread has exited.
+/// The kernel's: `ESRCH` if the thread has exited.
 pub fn whole(tid: Tid) -> io::Result<CpuSet> {
     let tid = if tid == 0 { crate::task::own_tid() } else { tid };
     traced::status(tid)
@@ -73,11 +72,10 @@ pub fn whole(tid: Tid) -> io::Result<CpuSet> {
 }
 
 /// The mask that restores a thread's present rights; thread 0 is the caller. A thread with all
-/// online CPUs of its cpuset also gets the offline ones, because the kernel would let it use them
-/// when they return.
+/// online CPUs of its cpuset also gets the offline ones, which it could use when they return.
 ///
 /// # Errors
-/// The kernel's error: `ESRCH` if the thread has exited.
+/// The kernel's: `ESRCH` if the thread has exited.
 pub fn to_put_back(tid: Tid) -> io::Result<CpuSet> {
     let whole = whole(tid)?;
     let hidden = offline().without(&whole);
@@ -91,16 +89,15 @@ pub fn to_put_back(tid: Tid) -> io::Result<CpuSet> {
 /// Whether a thread has the given mask on all online CPUs; thread 0 is the caller.
 ///
 /// # Errors
-/// The kernel's error: `ESRCH` if the thread has exited.
+/// The kernel's: `ESRCH` if the thread has exited.
 pub fn has_mask(tid: Tid, given: &CpuSet) -> io::Result<bool> {
     Ok(is_as_given(given, &CpuSet::of_thread(tid)?))
 }
 
-/// Sets a thread's mask. Returns the actual mask if it differs, because a control group may allow
-/// fewer CPUs.
+/// Sets a thread's mask. Returns the actual one if a control group allows fewer CPUs.
 ///
 /// # Errors
-/// The kernel's error: `ESRCH` if the thread has exited.
+/// The kernel's: `ESRCH` if the thread has exited.
 pub fn bind(tid: Tid, cpus: &CpuSet) -> io::Result<Option<CpuSet>> {
     cpus.give(tid)?;
     let has = CpuSet::of_thread(tid)?;
@@ -113,13 +110,13 @@ pub fn is_as_given(given: &CpuSet, found: &CpuSet) -> bool {
     is_as_given_without(given, found, offline)
 }
 
-/// Reads the offline CPUs only if they matter, because this runs for each created thread.
+/// Reads offline CPUs only if they matter: this runs for each new thread.
 fn is_as_given_without(given: &CpuSet, found: &CpuSet, offline: impl FnOnce() -> CpuSet) -> bool {
     let is_part = !found.is_empty() && found.is_subset(given);
     given == found || is_part && given.without(found).is_subset(&offline())
 }
 
-/// The present but offline CPUs; empty if the kernel does not list them.
+/// Present but offline CPUs; empty if not listed.
 #[must_use]
 pub fn offline() -> CpuSet {
     match (listed_cpus("present"), layout::online(&Root::new("/"))) {
@@ -133,11 +130,11 @@ fn listed_cpus(name: &str) -> Option<CpuSet> {
     CpuSet::of_list(&text)
 }
 
-/// The CPUs allowed by this process's cpuset, even outside its mask: the result of requesting all
-/// CPUs. A process starts without the CPUs of `isolcpus=`, but may request them.
+/// All CPUs that this process's cpuset allows on request. A process starts without the CPUs of
+/// `isolcpus=`, but may request them.
 ///
 /// # Errors
-/// The kernel's error: no thread can be started, or a filter of system calls forbids the request.
+/// The kernel's: no thread can start, or a filter forbids the request.
 pub fn granted() -> io::Result<CpuSet> {
     let asked = thread::scope(|scope| {
         Ok(thread::Builder::new()
@@ -162,7 +159,7 @@ pub fn is_kept_off(tid: Tid, cpus: &CpuSet) -> bool {
 }
 
 /// The online CPUs of a thread's cpuset. `None` for the root cpuset, whose threads' masks show all
-/// CPUs, or if the cpuset cannot be read.
+/// CPUs, or if unreadable.
 fn cpuset_of(tid: Tid) -> Option<CpuSet> {
     let root = Root::new("/");
     let own = crate::task::own_tid();
@@ -196,7 +193,7 @@ pub fn commands(mask: &CpuSet, tids: &[Tid]) -> String {
 /// Whether this kernel permanently removes offline CPUs from new masks.
 #[must_use]
 pub fn forgets_offline() -> bool {
-    // Cached, because this runs for each thread that gets a mask.
+    // Cached, because this runs for each new mask.
     static FORGETS: OnceLock<bool> = OnceLock::new();
     *FORGETS
         .get_or_init(|| is_older(&small::read("/proc/sys/kernel/osrelease").unwrap_or_default()))
@@ -206,7 +203,7 @@ fn is_older(release: &str) -> bool {
     version(release).is_some_and(|version| version < KEEPS_OFFLINE)
 }
 
-/// The CPU on which the calling thread runs now.
+/// The calling thread's present CPU.
 #[must_use]
 pub fn current_cpu() -> u32 {
     // SAFETY: takes no arguments; it returns -1 on failure, a number that no CPU has.
@@ -217,7 +214,7 @@ pub fn current_cpu() -> u32 {
 mod tests {
     use super::*;
 
-    /// Runs on a separate thread, so that the test runner keeps its mask.
+    /// Lets the test runner's thread keep its mask.
     fn aside<T: Send>(work: impl FnOnce() -> T + Send) -> T {
         std::thread::scope(|scope| scope.spawn(work).join().unwrap())
     }

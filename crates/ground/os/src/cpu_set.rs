@@ -13,7 +13,6 @@ use std::fmt;
 use std::io;
 use std::iter::FlatMap;
 
-/// The element type of the kernel's masks.
 type Word = libc::c_ulong;
 
 const WORD_BITS: u32 = Word::BITS;
@@ -21,21 +20,21 @@ const WORD_BITS: u32 = Word::BITS;
 /// Bits between commas (`Documentation/core-api/printk-formats`, `%*pb`).
 const GROUP_BITS: u32 = 32;
 
-/// Words for [`MAX_CPU`] CPUs, beyond any kernel's `NR_CPUS`.
+/// For [`MAX_CPU`] CPUs, beyond any `NR_CPUS`.
 const MOST_WORDS: usize = (MAX_CPU / WORD_BITS) as usize;
 
-/// Words for 1024 CPUs, enough for most kernels.
+/// 1024 CPUs, enough for most kernels.
 const USUAL_WORDS: usize = (1024 / WORD_BITS) as usize;
 
-/// A set of CPUs by OS index, iterated in ascending order.
+/// A set of CPUs, iterated in ascending order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CpuSet {
     /// Bit `i % WORD_BITS` of word `i / WORD_BITS` is CPU `i`. No word is zero, so equal sets
-    /// compare equal. A map, so that a huge number in a damaged file costs only one word.
+    /// compare equal. In a map, a huge number from a damaged file costs one word.
     words: BTreeMap<u32, Word>,
 }
 
-/// A set in the kernel's format, for a new process that must not allocate before exec.
+/// A set in the kernel's format, for a process that must not allocate before exec.
 #[derive(Clone, Debug)]
 pub struct PreparedMask(Vec<Word>);
 
@@ -60,7 +59,7 @@ impl CpuSet {
         [cpu].into_iter().collect()
     }
 
-    /// Parses a list (`0-3,8`, or empty); `None` if it is invalid.
+    /// Parses a list (`0-3,8`), which may be empty.
     #[must_use]
     pub fn of_list(text: &str) -> Option<Self> {
         match text.trim() {
@@ -69,9 +68,8 @@ impl CpuSet {
         }
     }
 
-    /// Parses a hexadecimal mask in the kernel's format: 32 bits between commas, highest first,
-    /// with or without `0x`. Without commas it may have any length. `None` if it is invalid or
-    /// exceeds [`MAX_CPU`].
+    /// Parses a hexadecimal mask: 32 bits between commas, highest first, with or without `0x`, or
+    /// any length without commas. `None` if invalid or beyond [`MAX_CPU`].
     #[must_use]
     pub fn of_mask(text: &str) -> Option<Self> {
         let text = text.trim();
@@ -83,7 +81,7 @@ impl CpuSet {
         (!text.is_empty()).then_some(set)
     }
 
-    /// Adds hexadecimal digits; the lowest bit is CPU `first`.
+    /// The lowest bit is CPU `first`.
     fn add_digits(&mut self, digits: &str, first: u32) -> Option<()> {
         for (at, digit) in digits.bytes().rev().enumerate() {
             let bits = char::from(digit).to_digit(16)?;
@@ -96,7 +94,7 @@ impl CpuSet {
         Some(())
     }
 
-    /// The hexadecimal mask in the kernel's format.
+    /// The kernel's hexadecimal mask.
     #[must_use]
     pub fn to_mask(&self) -> String {
         let groups = self.last().map_or(1, |last| last / GROUP_BITS + 1);
@@ -113,11 +111,11 @@ impl CpuSet {
             .join(",")
     }
 
-    /// The online CPUs allowed for a thread; thread 0 is the caller. To restore a mask later, read
-    /// it with [`crate::affinity::to_put_back`], which includes offline CPUs.
+    /// Online CPUs allowed for a thread; thread 0 is the caller. Masks to restore need
+    /// [`crate::affinity::to_put_back`].
     ///
     /// # Errors
-    /// The kernel's error: `ESRCH` if the thread has exited.
+    /// The kernel's: `ESRCH` if the thread has exited.
     pub fn of_thread(tid: Tid) -> io::Result<Self> {
         let mut words: Vec<Word> = vec![0; USUAL_WORDS];
         loop {
@@ -144,11 +142,11 @@ impl CpuSet {
     }
 
     /// Sets a thread's affinity mask; thread 0 is the caller. The kernel silently drops CPUs
-    /// outside the thread's cpuset; [`crate::affinity::pin`] detects that.
+    /// outside the cpuset; [`crate::affinity::pin`] detects that.
     ///
     /// # Errors
-    /// The kernel's error: `ESRCH` if the thread has exited, `EPERM` for another user's thread,
-    /// `EINVAL` if its cpuset has none of these CPUs.
+    /// The kernel's: `ESRCH` if the thread has exited, `EPERM` for another user's thread, `EINVAL`
+    /// if its cpuset has none of these CPUs.
     pub fn give(&self, tid: Tid) -> io::Result<()> {
         self.prepared()?.give(tid)
     }
@@ -156,7 +154,7 @@ impl CpuSet {
     /// The set in the kernel's format.
     ///
     /// # Errors
-    /// `EINVAL` if a CPU number exceeds those of any kernel.
+    /// `EINVAL` for CPUs beyond any kernel's.
     pub fn prepared(&self) -> io::Result<PreparedMask> {
         let length = self.words.last_key_value().map_or(0, |(last, _)| *last as usize + 1);
         if length > MOST_WORDS {
@@ -230,7 +228,7 @@ impl CpuSet {
         CpuSet::of_numbered(self.words.iter().map(|(at, word)| (*at, word & !other.word(*at))))
     }
 
-    /// The CPUs outside a cell: this set without the cell, or `rest` if nothing remains.
+    /// This set without a cell, or `rest` if nothing remains.
     #[must_use]
     pub fn outside(&self, cell: &CpuSet, rest: &CpuSet) -> CpuSet {
         let left = self.without(cell);
@@ -256,7 +254,7 @@ impl CpuSet {
         self.words.iter().any(|(at, word)| word & other.word(*at) != 0)
     }
 
-    /// Whether the other set contains all CPUs of this one.
+    /// Whether the other set contains this one.
     #[must_use]
     pub fn is_subset(&self, other: &CpuSet) -> bool {
         self.words.iter().all(|(at, word)| word & !other.word(*at) == 0)
@@ -282,7 +280,6 @@ pub type Iter<'a> = FlatMap<btree_map::Iter<'a, u32, Word>, Bits, fn((&'a u32, &
 #[derive(Clone, Debug)]
 pub struct Bits {
     first: u32,
-    /// The remaining bits.
     left: Word,
 }
 
@@ -343,7 +340,7 @@ impl From<&CpuList> for CpuSet {
 }
 
 impl fmt::Display for CpuSet {
-    /// Writes a list; nothing for the empty set.
+    /// As a list; empty for the empty set.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.list().fmt(out)
     }

@@ -1,8 +1,8 @@
 //! Heirs: threads that inherited the mask of a temporary seat from their creator.
 //!
-//! The code that seats a living program notes each seat in a [`SeatLedger`] first, and later
-//! restores the masks with [`SeatLedger::settle`]. A mask does not record its origin, so a thread
-//! counts as an heir if three signs agree:
+//! Code that seats a living program notes each seat in a [`SeatLedger`] first, and restores the
+//! masks with [`SeatLedger::settle`]. A mask does not record its origin, so a thread is an heir if
+//! three signs agree:
 //!
 //! | sign | source |
 //! |---|---|
@@ -12,18 +12,18 @@
 //!
 //! A process descends from the program if its chain of parents leads there. When a process exits,
 //! the kernel gives its children to process 1 or to a subreaper among the program's ancestors. Such
-//! an orphan descends from the program if they share a session or process group that no ancestor
+//! an orphan descends from the program if both share a session or process group that no ancestor
 //! has. Otherwise it must be in a control group of the program, and
 //!
 //! - its parent is process 1, or an ancestor that also adopted another orphan of the program; or
 //! - the leader of its session or process group has exited, and no ancestor belongs to that group.
 //!
 //! These two signs count for a minute after the orphan's start, because users start programs too.
-//! An orphan in the control group without such a sign is [unclear](StillSeated::is_unclear): a
-//! process started by the ancestor itself looks the same. It keeps its mask and is reported.
+//! An orphan in the control group without them is [unclear](StillSeated::is_unclear): a process
+//! started by the ancestor itself looks the same. It keeps its mask and is reported.
 //!
-//! Limits: a descendant that chose exactly a seat's CPUs is taken for an heir; one that inherited a
-//! seat and then chose other CPUs is not. Processes outside this PID namespace are invisible.
+//! Limits: a descendant that chose exactly a seat's CPUs counts as an heir; one that inherited a
+//! seat and then chose other CPUs does not. Processes outside this PID namespace are invisible.
 
 use crate::owed::ThreadMask;
 use crate::proc_folder::has_gone;
@@ -35,20 +35,18 @@ use std::fmt;
 use std::io;
 use std::time::Duration;
 
-/// Most ancestors to follow: reused numbers could form a circle.
+/// Reused numbers could form a circle.
 const LONGEST_LINE: usize = 64;
 
-/// The pause after the first scan without heirs; it doubles after each further one. A running
-/// clone(2) copies its parent's mask before the child is visible.
+/// Doubles after each scan without heirs. clone(2) copies the mask before the child is visible.
 const PAUSE: Duration = Duration::from_millis(10);
 
 /// For how many seconds an orphan's control group shows its origin.
 const RECENT_S: u64 = 60;
 
-/// The usual number of scans in a row without heirs after which [`SeatLedger::settle`] ends.
+/// Usual number of scans without heirs after which [`SeatLedger::settle`] ends.
 pub const QUIET_LOOKS: usize = 2;
 
-/// A user waits for them.
 const MOST_LOOKS: usize = 100;
 
 /// A temporary seat of a thread.
@@ -115,7 +113,6 @@ impl Kin {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Origin {
-    /// A process of the program or its descendant.
     Program,
     Stranger,
     Unclear,
@@ -124,32 +121,30 @@ enum Origin {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Lent {
     own: CpuSet,
-    /// Whether it should still have its seat.
     is_on_seat: bool,
 }
 
-/// The seats of a program's threads, and facts that identify descendants.
+/// Seats of a program's threads, and facts that identify descendants.
 #[derive(Debug, Default)]
 pub struct SeatLedger {
     /// In clock ticks after the boot.
     began_ticks: Option<u64>,
     roots: BTreeMap<Tid, Kin>,
-    /// The ancestors of the program.
+    /// Ancestors of the program.
     above: BTreeMap<Tid, Kin>,
     control_groups: BTreeSet<String>,
     threads: BTreeMap<(Tid, u64), Lent>,
     /// Seats, each with the process and the mask of its thread.
     terms: BTreeSet<(CpuSet, Tid, CpuSet)>,
-    /// Descendants on seats.
     found: BTreeMap<Tid, Kin>,
-    /// The processes at the last call of `new_heirs`.
+    /// At the last call of `new_heirs`.
     listed: BTreeSet<Tid>,
     /// Lines not yet sent to a guard.
     news: String,
 }
 
 impl SeatLedger {
-    /// A ledger with its first seat noted at this time, in clock ticks after the boot.
+    /// A ledger whose first note was at this time, in clock ticks after the boot.
     #[must_use]
     pub fn since(began_ticks: u64) -> Self {
         SeatLedger { began_ticks: Some(began_ticks), ..SeatLedger::default() }
@@ -189,7 +184,7 @@ impl SeatLedger {
         self.threads.values_mut().for_each(|lent| lent.is_on_seat = false);
     }
 
-    /// The notes since the last call, as lines for a guard.
+    /// Notes since the last call, as lines for a guard.
     #[must_use]
     pub fn take_news(&mut self) -> String {
         std::mem::take(&mut self.news)
@@ -224,7 +219,6 @@ impl SeatLedger {
             Line::Loan(Loan { pid, thread, seat }) => {
                 let lent = Lent { own: thread.cpus.clone(), is_on_seat: true };
                 self.threads.insert((thread.tid, thread.started_ticks), lent);
-                // A seat equal to the whole mask leaves nothing to restore.
                 if seat != thread.cpus {
                     self.terms.insert((seat, pid, thread.cpus));
                 }
@@ -232,7 +226,7 @@ impl SeatLedger {
         }
     }
 
-    /// The threads with noted seats, each with its mask without the seat.
+    /// The noted threads, each with its mask without the seat.
     pub fn threads(&self) -> impl Iterator<Item = ThreadMask> {
         self.threads.iter().map(|((tid, started_ticks), lent)| ThreadMask {
             tid: *tid,
@@ -241,7 +235,7 @@ impl SeatLedger {
         })
     }
 
-    /// A thread of the program, if it has a seat's mask without having the seat.
+    /// A thread that has a seat's mask but no seat.
     #[must_use]
     pub fn heir(&self, pid: Tid, tid: Tid) -> Option<StillSeated> {
         let mask = CpuSet::of_thread(tid).ok()?;
@@ -280,8 +274,8 @@ impl SeatLedger {
         found.into_iter().filter(|one| !one.is_unclear).collect()
     }
 
-    /// Restores masks until several scans in a row find no heir. Returns the threads that still
-    /// have a seat's mask: unclear ones, and those for which `give` failed.
+    /// Restores masks until several scans in a row find no heir. Returns the threads still on a
+    /// seat's mask: unclear ones, and those for which `give` failed.
     ///
     /// # Errors
     /// [`FileError`]: processes cannot be listed.
@@ -297,7 +291,7 @@ impl SeatLedger {
             if self.terms.is_empty() {
                 break;
             }
-            // The program first, because it creates further heirs until then.
+            // The program first, so that it creates no further heirs.
             let all: Vec<Tid> = match round {
                 0 => self.roots.keys().copied().collect(),
                 _ => processes()?.into_iter().collect(),
@@ -317,7 +311,7 @@ impl SeatLedger {
                     refused.insert((heir.thread.tid, heir.thread.started_ticks));
                 }
             }
-            // Heirs create further heirs, so scans that find some follow without a pause.
+            // Heirs create heirs, so no pause after finding some.
             if quiet > 0 {
                 std::thread::sleep(PAUSE * (1 << (quiet - 1)));
             }
@@ -325,13 +319,13 @@ impl SeatLedger {
         Ok(left)
     }
 
-    /// The threads of these processes with a seat's mask that they inherited, or may have.
+    /// Threads of these processes that inherited a seat's mask, or may have.
     fn look_at(&mut self, pids: &[Tid]) -> Vec<StillSeated> {
         let own = std::process::id() as Tid;
         let mut found = Vec::new();
         let mut unclear = Vec::new();
         for pid in pids.iter().copied().filter(|pid| *pid != own) {
-            // Check masks first, because few threads have a seat's mask.
+            // Masks first: few threads have a seat's.
             let tids = task::threads(pid).unwrap_or_default();
             let heirs: Vec<_> = tids.into_iter().filter_map(|tid| self.heir(pid, tid)).collect();
             if heirs.is_empty() {
@@ -363,7 +357,6 @@ impl SeatLedger {
         }
     }
 
-    /// Ancestors that adopted an orphan of the program.
     fn adopters(&self) -> BTreeSet<Tid> {
         let orphans = self.found.keys().filter(|pid| !self.roots.contains_key(pid));
         let parents = orphans.filter_map(|pid| ThreadStat::of(*pid).map(|process| process.parent));
@@ -390,7 +383,7 @@ impl SeatLedger {
         Origin::Unclear
     }
 
-    /// The origin of a process whose parent is an ancestor of the program.
+    /// Called if the parent is an ancestor of the program.
     fn origin_of_orphan(
         &self,
         process: &ThreadStat,

@@ -1,5 +1,5 @@
-//! The limits of control groups on living programs: CPUs, NUMA nodes and CPU time, in both versions
-//! (cgroups(7), Documentation/admin-guide/cgroup-v2.rst).
+//! Limits of control groups: CPUs, NUMA nodes and CPU time, in both versions (cgroups(7),
+//! Documentation/admin-guide/cgroup-v2.rst).
 //!
 //! A group is found by its path in `/proc/PID/cgroup` and the mount of its hierarchy. Both are
 //! relative to the reader's cgroup namespace, and either may lead out of it with `/..`. `located`
@@ -27,7 +27,7 @@ struct Hierarchy {
     root: String,
     /// Controllers and name of a version 1 hierarchy; `None` for version 2.
     controllers: Option<Vec<String>>,
-    /// Whether this is the root of all groups, so no group above it sets limits.
+    /// The root of all groups, so no group above sets limits.
     is_whole: bool,
     is_read_only: bool,
 }
@@ -36,21 +36,19 @@ struct Hierarchy {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hierarchies {
     mounted: Vec<Hierarchy>,
-    /// Whether this reader's path `/` is the root of all groups.
     is_first_namespace: bool,
 }
 
 /// The groups that limit a process.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ControlGroups {
-    /// Limits CPUs and nodes; `None` if its hierarchy is not mounted.
+    /// `None` if its hierarchy is not mounted.
     cpuset: Option<Located>,
     time: Option<Located>,
     /// Version 2 only.
     memory: Option<Located>,
     /// One of each version if both are mounted.
     freezers: Vec<Located>,
-    /// Why some limits on CPU time cannot be seen.
     unseen: Option<String>,
 }
 
@@ -74,8 +72,8 @@ impl ControlGroups {
         self.unseen.as_deref()
     }
 
-    /// The direct members of all these groups; `None` if the kernel lists none. With version 1, a
-    /// thread may be in a different group of each hierarchy.
+    /// Direct members of all these groups; `None` if the kernel lists none. In version 1, a thread
+    /// may be in different groups.
     #[must_use]
     pub fn threads(&self, root: &Root) -> Option<Vec<Tid>> {
         let groups = self.time.iter().chain(&self.cpuset).chain(&self.freezers);
@@ -102,11 +100,9 @@ impl ControlGroups {
 /// The limits of a group and of the groups above it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Limits {
-    /// Path below the mount point: the CPU group's, or the CPU time group's if the former is the
-    /// root.
+    /// Path of the CPU group, or of the CPU time group if the former is the root.
     pub path: String,
-    /// The CPU lists of the group and those above it, innermost first; inherited lists are left
-    /// out.
+    /// CPU lists of the group and those above it, innermost first, without inherited ones.
     pub cpusets: Vec<Cpuset>,
     /// Whether these files are read-only here.
     pub is_read_only: bool,
@@ -118,8 +114,7 @@ pub struct Limits {
     pub quotas: Vec<GroupQuota>,
     /// Other settings of these groups that slow their members.
     pub brakes: Vec<Brake>,
-    /// The tightest limit on threads with a real-time policy, set by a version 1 group or for the
-    /// whole computer.
+    /// The tightest real-time limit, of a version 1 group or the whole computer.
     pub real_time: Option<Brake>,
 }
 
@@ -135,20 +130,20 @@ pub struct Cpuset {
 }
 
 impl Limits {
-    /// Members' CPU time in CPUs; `None` if unlimited.
+    /// Members' CPU time, in CPUs.
     #[must_use]
     pub fn quota_cpus(&self) -> Option<f64> {
         self.quotas.iter().map(|quota| quota.cpus).min_by(f64::total_cmp)
     }
 
-    /// How many periods exhausted a quota of the group or one above; `None` without a quota.
+    /// How many periods exhausted a quota of the group or one above.
     #[must_use]
     pub fn throttled(&self) -> Option<u64> {
         self.quotas.iter().filter_map(|quota| quota.throttled).reduce(u64::saturating_add)
     }
 }
 
-/// Whether paths of control groups start at the root for this process, as outside containers.
+/// Whether group paths start at the root, as outside containers.
 #[must_use]
 pub fn is_first_namespace(root: &Root) -> bool {
     let namespace = std::fs::read_link(root.path("/proc/self/ns/cgroup"));
@@ -169,7 +164,7 @@ impl Hierarchies {
         }
     }
 
-    /// The groups that limit a thread, from the text of its `cgroup` file.
+    /// The groups that limit a thread, by its `cgroup` file.
     #[must_use]
     pub fn groups(&self, root: &Root, tid: Tid, membership: &str) -> ControlGroups {
         let cpuset = self.located(root, tid, membership, "cpuset").unwrap_or_default();
@@ -195,9 +190,8 @@ impl Hierarchies {
         }
     }
 
-    /// A thread's group in a controller's hierarchy: version 1 if a line names the controller, else
-    /// version
-    /// 2. `None` if no group can limit the thread.
+    /// A thread's group for a controller: in version 1 if a line names it, else in version 2.
+    /// `None` if no group can limit the thread.
     fn located(
         &self,
         root: &Root,
@@ -232,7 +226,7 @@ impl Hierarchies {
                 None => is_v2,
             })
             .collect();
-        // A container may mount a part of a hierarchy twice, and also the whole one.
+        // Containers may mount a hierarchy partly and as a whole.
         mounted.sort_by_key(|hierarchy| !hierarchy.is_whole);
         if let Some(found) = mounted.iter().find_map(|hierarchy| hierarchy.located(root, tid, path))
         {
@@ -280,14 +274,14 @@ impl Hierarchies {
         }
     }
 
-    /// Weights in the competition for a CPU, innermost first, without the root group.
+    /// Weights, innermost first, without the root group.
     #[must_use]
     pub fn shares(root: &Root, groups: &ControlGroups) -> Vec<GroupWeight> {
         groups.time.as_ref().map(|found| found.shares(root)).unwrap_or_default()
     }
 
-    /// The folders of a group named by the user: a folder below a mount point, or a path in one or
-    /// more hierarchies. `..` cannot leave a hierarchy.
+    /// Folders of a group named by the user, as a folder or a group path. `..` cannot leave a
+    /// hierarchy.
     #[must_use]
     pub fn folders(&self, root: &Root, path: &str) -> Vec<String> {
         let path = path.trim_end_matches('/');
@@ -359,7 +353,7 @@ fn brakes(root: &Root, groups: &ControlGroups) -> Vec<Brake> {
     time.chain(memory).chain(frozen).collect()
 }
 
-/// Limits of groups count only while the kernel limits the whole computer.
+/// Groups count only while the kernel limits the whole computer.
 fn real_time(root: &Root, groups: &ControlGroups) -> Option<Brake> {
     let of_all = Brake::on_real_time_of_all(root).filter(|_| limits_real_time(root))?;
     let of_groups = groups.time.iter().flat_map(|found| {
@@ -373,19 +367,16 @@ fn share(brake: &Brake) -> f64 {
     if let BrakeKind::RealTime { percent } = brake.kind { percent } else { f64::INFINITY }
 }
 
-/// Whether a folder is equal to another one or below it.
 fn is_below(path: &str, folder: &str) -> bool {
     path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// Whether the group belongs to version 2, and its path.
 fn line_of<'a>(membership: &'a str, controller: &str) -> Option<(bool, &'a str)> {
     let of_v1 = groups_of(membership)
         .find(|(controllers, _)| controllers.split(',').any(|one| one == controller));
     of_v1.map(|(_, path)| (false, path)).or_else(|| line_of_v2(membership))
 }
 
-/// The version 2 path, with `true`.
 fn line_of_v2(membership: &str) -> Option<(bool, &str)> {
     groups_of(membership)
         .find(|(controllers, _)| controllers.is_empty())
@@ -401,8 +392,8 @@ fn groups_of(membership: &str) -> impl Iterator<Item = (&str, &str)> {
 
 impl Hierarchy {
     fn of(root: &Root, mount: Mount) -> Option<Self> {
-        // Only the root of a version 1 hierarchy has `release_agent`; all groups of version 2 but
-        // the root have `cgroup.events`.
+        // Only a version 1 root has `release_agent`; version 2 groups except the root have
+        // `cgroup.events`.
         let (controllers, is_whole) = match mount.kind.as_str() {
             "cgroup" => (Some(mount.options), root.has(&format!("{}/release_agent", mount.folder))),
             "cgroup2" => (None, !root.has(&format!("{}/cgroup.events", mount.folder))),
@@ -419,8 +410,8 @@ impl Hierarchy {
     }
 }
 
-/// The members of a group and all groups below it, sorted: processes, or threads in a threaded
-/// group of version 2. Empty if the group does not exist.
+/// Members of a group and all groups below it, sorted: processes, or threads in a threaded group.
+/// Empty if the group does not exist.
 ///
 /// # Errors
 /// [`FileError`]: a group below cannot be listed.

@@ -1,8 +1,8 @@
 //! CPUs with threads seated by runs, visible to all runs on this computer.
 //!
 //! A lease is a lock (fcntl_locking(2), `F_OFD_SETLK`) on bytes of a sysfs folder that every
-//! process may open and none can write. So runs of all users see each other, nothing is created or
-//! left behind, and the kernel releases the locks however a process ends. Containers with their own
+//! process may open and none can write. So runs of all users see each other, nothing is left
+//! behind, and the kernel releases the locks however a process ends. Containers with their own
 //! sysfs do not see each other.
 //!
 //! A folder opened for reading allows only read locks, which do not exclude each other. So each CPU
@@ -22,16 +22,16 @@ pub const FOLDER: &str = "/sys/devices/system";
 /// Runs counted per CPU; further ones are ignored.
 const PLACES: i64 = 64;
 
-/// Longest wait for other runs, and its polling interval. A run locks the folder for microseconds.
+/// Longest wait for other runs, and polling interval. A run locks the folder for microseconds.
 const PATIENCE: Duration = Duration::from_secs(1);
 const PAUSE: Duration = Duration::from_millis(1);
 
 /// The leases of this process, until dropped.
 #[derive(Debug)]
 pub struct CpuLeases {
-    /// `None` without such a folder or such locks: other runs are then invisible.
+    /// `None` without such locks: other runs are then invisible.
     folder: Option<File>,
-    /// The byte and the number of threads of each leased CPU.
+    /// Byte and number of threads.
     held: HashMap<u32, Held>,
     is_blocked: bool,
 }
@@ -39,9 +39,9 @@ pub struct CpuLeases {
 /// The set of CPUs that the fewest other runs lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Freest {
-    /// Its position in the list.
+    /// Its index.
     pub at: usize,
-    /// The number of other runs on its busiest CPU.
+    /// Other runs on its busiest CPU.
     pub runs: usize,
 }
 
@@ -59,14 +59,13 @@ impl CpuLeases {
         CpuLeases { folder, held: HashMap::new(), is_blocked: false }
     }
 
-    /// Whether other runs are unknown because another process locks the folder.
+    /// Whether another process blocks the view of other runs.
     #[must_use]
     pub fn is_blocked(&self) -> bool {
         self.is_blocked
     }
 
     /// Leases the first of these sets that no other run has, or else one with the fewest runs.
-    /// `None` for an empty list.
     pub fn take_freest<'a>(
         &mut self,
         sets: impl IntoIterator<Item = &'a CpuSet>,
@@ -95,7 +94,7 @@ impl CpuLeases {
     #[must_use]
     pub fn of_others(&self, cpus: &CpuSet) -> CpuSet {
         let Some(folder) = &self.folder else { return CpuSet::default() };
-        // A lock that changes meanwhile belongs to a run that starts or ends.
+        // A lock that changes meanwhile is that of a run that starts or ends.
         cpus.iter().filter(|cpu| lock_within(folder, &bytes(*cpu)).is_some()).collect()
     }
 
@@ -109,7 +108,6 @@ impl CpuLeases {
             }
             let byte = self.held.remove(&cpu).and_then(|held| held.byte);
             if let (Some(folder), Some(byte)) = (&self.folder, byte) {
-                // Releasing one's own lock cannot conflict.
                 let _ = set(folder, libc::F_UNLCK, byte);
             }
         }
@@ -125,8 +123,8 @@ impl CpuLeases {
         }
     }
 
-    /// Waits until no other run checks or takes leases. After a timeout it gives up for good,
-    /// because otherwise each thread of the program would wait as long.
+    /// Waits until no other run checks or takes leases. Gives up for good after a timeout, because
+    /// each thread would wait as long.
     fn enter<'a>(&mut self, folder: &'a File) -> Option<Guard<'a>> {
         let begun = Instant::now();
         while !self.is_blocked {
@@ -158,7 +156,6 @@ impl Guard<'_> {
         cpus.iter().map(|cpu| self.bytes_of_others(cpu).len()).max().unwrap_or(0)
     }
 
-    /// Locks the first free byte of a CPU.
     fn take(&self, cpu: u32) -> Option<i64> {
         let taken = self.bytes_of_others(cpu);
         let byte = bytes(cpu).find(|byte| !taken.contains(byte))?;

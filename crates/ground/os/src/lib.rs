@@ -2,60 +2,60 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`cpu_list`], [`cpu_set`] | CPUs in the order typed by the user; sets of CPUs |
+//! | [`cpu_list`], [`cpu_set`] | CPUs as typed by the user; sets of CPUs |
 //! | [`affinity`], [`forgotten`] | verified pinning; masks with and without offline CPUs |
 //! | [`owed`], [`kept_masks`] | restores masks, and again when an offline CPU returns |
 //! | [`heirs`] | threads that inherited a temporary seat |
-//! | [`partners`] | threads that wait for each other; ends the wait if one is lost |
+//! | [`partners`] | threads that wait for each other; ends waits for a lost one |
 //! | [`pool`] | threads for divisible work |
-//! | [`cpus`], [`holder`] | present, online and allowed CPUs; the owner of the others |
-//! | [`task`], [`usage`] | threads and processes in `/proc`; resources used by a thread |
-//! | [`waiting`] | the reason for a thread's wait in the kernel |
+//! | [`cpus`], [`holder`] | present, online and allowed CPUs; owners of others |
+//! | [`task`], [`usage`] | threads and processes in `/proc`; resource usage |
+//! | [`waiting`] | reasons for a thread's wait in the kernel |
 //! | [`proc_mount`] | whether `/proc` is mounted for this PID namespace |
 //! | [`proc_folder`] | `/proc` held open, to read thousands of threads |
 //! | [`sched`], [`numa_maps`] | a thread's scheduling; a process's memory by node |
 //! | [`priority`] | a thread's share of a contested CPU |
-//! | [`interpreter`], [`elf`] | the files that a program needs to start; parts of ELF files |
+//! | [`interpreter`], [`elf`] | files needed to start a program; ELF files |
 //! | [`traced`] | facts about a thread for its tracer |
-//! | [`listener`] | system calls that another process answers |
+//! | [`listener`] | system calls answered by another process |
 //! | [`layout`], [`group`] | mounted control groups; their members |
-//! | [`hierarchy`] | limits of control groups on a process |
-//! | [`quota`], [`brake`] | limits on CPU time; other settings that slow a process |
-//! | [`irq`], [`interrupts`] | allowed and actual CPUs of interrupts; their counts |
-//! | [`cpu_time`], [`kernel`] | time of each CPU by kind; the scheduler and its settings |
+//! | [`hierarchy`] | limits of control groups |
+//! | [`quota`], [`brake`] | limits on CPU time; other settings that slow processes |
+//! | [`irq`], [`interrupts`] | allowed and actual CPUs of interrupts; counts |
+//! | [`cpu_time`], [`kernel`] | each CPU's time by use; scheduler settings |
 //! | [`isolated`] | CPUs without load balancing |
 //! | [`busy`] | busy time of CPUs over an interval |
 //! | [`switches`] | scheduler settings, changed temporarily |
 //! | [`counter`] | kernel and hardware counters over a program |
 //! | [`bpf`] | BPF programs at tracepoints and in other programs |
-//! | `perf_event` | the system call behind counters, records and probes |
-//! | [`tracefs`], [`records`] | tracepoints of the kernel; records of one |
-//! | [`devices`] | accelerators and network cards, with their NUMA nodes |
+//! | `perf_event` | perf_event_open(2) |
+//! | [`tracefs`], [`records`] | the kernel's tracepoints; records of one |
+//! | [`devices`] | accelerators and network cards with NUMA nodes |
 //! | [`mounts`], [`visibility`] | mounts; processes visible to this user |
 //! | [`rights`] | limits on root's rights |
 //! | [`attribute`], [`memory`] | extended attributes of files; free memory |
-//! | [`mempolicy`], [`pages`] | NUMA policies of threads; nodes of a process's pages |
-//! | [`root`] | files of `/proc` and `/sys`, below a root that tests can set |
-//! | `control_file` | writable files of the kernel |
-//! | [`rps`] | CPUs that process packets received by network cards |
+//! | [`mempolicy`], [`pages`] | NUMA policies of threads; nodes of pages |
+//! | [`root`] | files of `/proc` and `/sys`, replaceable in tests |
+//! | `control_file` | writable kernel files |
+//! | [`rps`] | CPUs that process received packets |
 //! | [`net`] | this computer's addresses; waits for connections |
-//! | [`tcp`] | the kernel's facts about a TCP connection |
-//! | [`small`] | small files of the kernel, and the numbers in them |
-//! | [`ready`], [`terminal`] | waits for descriptors; whether the terminal still exists |
-//! | [`trusted`], [`whole_file`] | files that no other user can change; atomic replacement |
+//! | [`tcp`] | facts about a TCP connection |
+//! | [`small`] | small kernel files and their numbers |
+//! | [`ready`], [`terminal`] | waits for descriptors; whether the terminal exists |
+//! | [`trusted`], [`whole_file`] | files safe from other users; atomic replacement |
 //! | [`named_file`] | files named by the user, read up to a bound |
-//! | [`shell`], [`visible`] | quoting for the shell; hidden characters made visible |
-//! | [`ending`] | how a process ended, in words, and how to end alike |
+//! | [`shell`], [`visible`] | shell quoting; hidden characters made visible |
+//! | [`ending`] | how a process ended, and how to end alike |
 //! | [`limited`] | helper commands with a time limit |
-//! | [`scratch`] | temporary folders and files, removed even after a kill |
+//! | [`scratch`] | temporary files, removed even after a kill |
 //! | [`connections`] | processes connected by pipes and sockets |
 //! | [`starved`] | runnable threads that never get a CPU |
-//! | [`published`] | text that a running process shows to others |
+//! | [`published`] | text that a process shows to others |
 //! | [`host_names`] | short and long host names |
 //! | [`state`] | the folder for state between runs |
 //! | [`boot`], [`steal`] | this boot; stolen CPU time |
-//! | [`claim`] | a lock for one measurement of this computer at a time |
-//! | [`lease`] | CPUs with threads seated by runs, visible to all runs |
+//! | [`claim`] | a lock for one measurement at a time |
+//! | [`lease`] | CPUs used by runs, visible to all runs |
 //!
 //! The crate is small, pure Rust and independent of Seatmap's other crates, so that libraries can
 //! use it just to pin a thread.

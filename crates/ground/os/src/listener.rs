@@ -1,11 +1,11 @@
-//! System calls of a program that another process answers (seccomp_unotify(2)).
+//! System calls answered by another process (seccomp_unotify(2)).
 //!
 //! Before exec, the program's process installs a [`CallFilter`] and sends its [`CallListener`] to
 //! the answering process. The kernel holds each trapped call until it is answered; other calls cost
 //! only the filter.
 //!
-//! A waiting thread may end, and another thread may get its number. So open its memory first and
-//! then call [`CallListener::holds`]: an open memory file stays with its process.
+//! A waiting thread may end, and its number may be reused. So open its memory first and then call
+//! [`CallListener::holds`]: an open memory file stays with its process.
 
 use crate::Tid;
 use std::fs::{File, OpenOptions};
@@ -35,24 +35,23 @@ pub enum TrappedCall {
     MigratePages,
     /// `set_mempolicy_home_node`.
     HomeNode,
-    /// `openat`; its second argument points to the path, its third holds the flags.
+    /// `openat`: argument 2 points to the path, argument 3 has the flags.
     Open,
-    /// `clone`; its first argument holds the flags.
+    /// `clone`: argument 1 has the flags.
     Clone,
-    /// `clone3`; its first argument points to the flags.
+    /// `clone3`: argument 1 points to the flags.
     Clone3,
     /// `fork` and `vfork`.
     Fork,
-    /// `exit`, which ends the calling thread.
+    /// `exit` of a thread.
     Exit,
-    /// `exit_group`, which ends the calling process.
+    /// `exit_group` of a process.
     ExitGroup,
 }
 
-/// Number of `set_mempolicy_home_node` on all processors since Linux 5.17.
+/// On all processors since Linux 5.17.
 const HOME_NODE: libc::c_long = 450;
 
-/// By the numbers of this processor.
 const CALLS: &[(libc::c_long, TrappedCall)] = &[
     (libc::SYS_sched_getaffinity, TrappedCall::GetAffinity),
     (libc::SYS_sched_setaffinity, TrappedCall::SetAffinity),
@@ -87,8 +86,8 @@ const PROCESSOR: Option<u32> = if cfg!(target_arch = "x86_64") {
 const NUMBER_AT: u32 = 0;
 const PROCESSOR_AT: u32 = 4;
 
-/// `SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV` (Linux 5.19): signals do not interrupt a call while it
-/// is answered. Otherwise Go's preemption signals would restart it forever.
+/// `SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV` (Linux 5.19): signals do not interrupt a waiting call,
+/// or Go's preemption signals would restart it forever.
 const WAITS_KILLABLE: libc::c_ulong = 1 << 5;
 
 /// A filter that traps every [`TrappedCall`] of a process and its descendants.
@@ -96,14 +95,14 @@ const WAITS_KILLABLE: libc::c_ulong = 1 << 5;
 pub struct CallFilter(Vec<libc::sock_filter>);
 
 impl CallFilter {
-    /// Builds the filter for this processor; `None` if its calls are unknown.
+    /// The filter for this processor, if its calls are known.
     #[must_use]
     pub fn new() -> Option<Self> {
         let load = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
         let is_equal = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
         let give = (libc::BPF_RET | libc::BPF_K) as u16;
         let count = u8::try_from(CALLS.len()).ok()?;
-        // 32-bit programs have other call numbers; let their calls pass.
+        // Calls of 32-bit programs have other numbers and pass.
         let mut steps = vec![
             step(load, PROCESSOR_AT, 0, 0),
             step(is_equal, PROCESSOR?, 0, count + 1),
@@ -118,11 +117,11 @@ impl CallFilter {
     }
 
     /// Installs the filter on the calling thread for good and returns the listener's descriptor.
-    /// The process can no longer gain rights from set-user-ID programs. Allocates nothing, so a new
-    /// process can call it before exec.
+    /// The process can no longer gain rights from set-user-ID programs. Allocates nothing, for use
+    /// before exec.
     ///
     /// # Errors
-    /// The kernel's error: `EINVAL` before Linux 5.0, `EBUSY` if another process already listens.
+    /// The kernel's: `EINVAL` before Linux 5.0, `EBUSY` if another process listens.
     pub fn put_up(&self) -> io::Result<RawFd> {
         let program =
             libc::sock_fprog { len: self.0.len() as u16, filter: self.0.as_ptr().cast_mut() };
@@ -164,7 +163,7 @@ pub struct WaitingCall {
     pub tid: Tid,
     /// The call.
     pub call: TrappedCall,
-    /// The values of the argument registers.
+    /// Argument registers.
     pub arguments: [u64; 6],
 }
 
@@ -173,7 +172,7 @@ pub struct WaitingCall {
 pub enum CallAnswer {
     /// Return this value.
     Value(i64),
-    /// Fail with this error number, such as `libc::EINVAL`.
+    /// Fail with this error number.
     Failure(i32),
     /// For [`TrappedCall::Open`]: open a file with this text.
     Text(String),
@@ -195,12 +194,12 @@ impl CallListener {
     /// The next call, once the descriptor is readable; `None` if its thread has ended.
     ///
     /// # Errors
-    /// The kernel's error.
+    /// The kernel's.
     pub fn next(&self) -> io::Result<Option<WaitingCall>> {
         // SAFETY: an all-zero notification is valid, and the kernel demands one.
         let mut notice: libc::seccomp_notif = unsafe { std::mem::zeroed() };
         if let Err(error) = self.control(libc::SECCOMP_IOCTL_NOTIF_RECV, &raw mut notice) {
-            // Its thread was killed, or this thread got a signal.
+            // The call's thread was killed, or this one got a signal.
             let gone = [libc::ENOENT, libc::EINTR].map(Some);
             return if gone.contains(&error.raw_os_error()) { Ok(None) } else { Err(error) };
         }
@@ -214,22 +213,21 @@ impl CallListener {
         }))
     }
 
-    /// Whether the call still waits, so that data just read belongs to its thread.
+    /// Whether the call still waits, so data just read is its thread's.
     #[must_use]
     pub fn holds(&self, call: &WaitingCall) -> bool {
         let mut id = call.id;
         self.control(libc::SECCOMP_IOCTL_NOTIF_ID_VALID, &raw mut id).is_ok()
     }
 
-    /// The memory of a call's process. It stays valid for that process even if another thread gets
-    /// the number.
+    /// The memory of a call's process, valid even if its number is reused.
     ///
     /// # Errors
-    /// The kernel's error: `ESRCH` if the thread has ended.
+    /// The kernel's: `ESRCH` if the thread has ended.
     pub fn memory(&self, call: &WaitingCall) -> io::Result<CallerMemory> {
         let path = format!("/proc/{}/mem", call.tid);
         let file = OpenOptions::new().read(true).write(true).open(path)?;
-        // Check after opening: the number may already have belonged to another thread.
+        // After opening, because the number may already have been reused.
         if self.holds(call) {
             Ok(CallerMemory(file))
         } else {
@@ -237,16 +235,16 @@ impl CallListener {
         }
     }
 
-    /// Answers a call; does nothing if its thread has ended.
+    /// Answers a call, unless its thread has ended.
     ///
     /// # Errors
-    /// The kernel's error.
+    /// The kernel's.
     pub fn answer(&self, call: &WaitingCall, answer: CallAnswer) -> io::Result<()> {
         let mut response = libc::seccomp_notif_resp { id: call.id, val: 0, error: 0, flags: 0 };
         match answer {
             CallAnswer::Value(value) => response.val = value,
             CallAnswer::Failure(code) => response.error = -code,
-            // Linux before 5.14 cannot pass a descriptor, so the program opens its own file.
+            // Before Linux 5.14 the program opens its own file.
             CallAnswer::Text(text) => match self.open_with(call, &text) {
                 Ok(()) => return Ok(()),
                 Err(_) => response.flags = libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32,
@@ -261,7 +259,7 @@ impl CallListener {
         }
     }
 
-    /// Answers with the descriptor of a new file with this text.
+    /// Answers with a descriptor of a new file.
     fn open_with(&self, call: &WaitingCall, text: &str) -> io::Result<()> {
         // SAFETY: the name is a text, and the descriptor is owned from here on.
         let file = unsafe {
@@ -317,7 +315,7 @@ impl CallerMemory {
     }
 }
 
-/// Room for one descriptor in a control message (cmsg(3)), aligned as the kernel requires.
+/// One descriptor's control message (cmsg(3)), aligned for the kernel.
 #[repr(C)]
 union OneDescriptor {
     bytes: [u8; 64],
@@ -327,7 +325,7 @@ union OneDescriptor {
 /// Sends a descriptor through a socket. Allocates nothing.
 ///
 /// # Errors
-/// The kernel's error.
+/// The kernel's.
 pub fn send_descriptor(socket: RawFd, descriptor: RawFd) -> io::Result<()> {
     let mut byte = 0_u8;
     let mut data = libc::iovec { iov_base: (&raw mut byte).cast(), iov_len: 1 };
@@ -351,10 +349,10 @@ pub fn send_descriptor(socket: RawFd, descriptor: RawFd) -> io::Result<()> {
     if sent < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// Receives a descriptor from a socket; `None` if the other end is closed.
+/// Receives a descriptor from a socket, unless the other end is closed.
 ///
 /// # Errors
-/// The kernel's error.
+/// The kernel's.
 pub fn receive_descriptor(socket: RawFd) -> io::Result<Option<OwnedFd>> {
     let mut byte = 0_u8;
     let mut data = libc::iovec { iov_base: (&raw mut byte).cast(), iov_len: 1 };

@@ -9,7 +9,6 @@ use std::fmt;
 use std::io;
 use std::ptr;
 
-/// The element type of the kernel's node masks.
 type Word = libc::c_ulong;
 
 /// Modes, from `include/uapi/linux/mempolicy.h`.
@@ -86,7 +85,7 @@ pub enum NodeError {
     Bare {
         /// The requested node.
         node: u32,
-        /// The nodes with memory.
+        /// Nodes with memory.
         present: CpuSet,
     },
     /// The cpuset excludes the node.
@@ -107,21 +106,20 @@ pub enum NodeError {
 pub struct MemoryNodes {
     /// The existing nodes.
     pub present: CpuSet,
-    /// The nodes with memory.
+    /// Nodes with memory.
     pub with_memory: CpuSet,
-    /// The nodes in this process's cpuset.
+    /// Nodes in this process's cpuset.
     pub allowed: CpuSet,
 }
 
 impl MemoryPolicy {
-    /// The kernel's default: memory near the CPU that first touches a page, unless the mapping has
-    /// a policy.
+    /// The default: near the CPU that first touches a page, unless the mapping has a policy.
     #[must_use]
     pub fn usual() -> Self {
         MemoryPolicy { mode: DEFAULT, nodes: CpuSet::default() }
     }
 
-    /// Memory near the CPU that first touches a page, or elsewhere if that node is full.
+    /// Near the CPU that first touches a page, or elsewhere if that node is full.
     #[must_use]
     pub fn local() -> Self {
         MemoryPolicy { mode: LOCAL, nodes: CpuSet::default() }
@@ -139,8 +137,7 @@ impl MemoryPolicy {
         MemoryPolicy { mode: INTERLEAVE, nodes }
     }
 
-    /// Pages from these nodes in turn, weighted by `/sys/kernel/mm/mempolicy/weighted_interleave`
-    /// (Linux 6.9).
+    /// In turn, weighted by `/sys/kernel/mm/mempolicy/weighted_interleave` (Linux 6.9).
     #[must_use]
     pub fn weighted_interleave(nodes: CpuSet) -> Self {
         MemoryPolicy { mode: WEIGHTED_INTERLEAVE, nodes }
@@ -192,7 +189,7 @@ impl MemoryPolicy {
         [INTERLEAVE, WEIGHTED_INTERLEAVE].contains(&(self.mode & !FLAGS))
     }
 
-    /// The system call that sets this policy for the calling thread.
+    /// The system call that sets this policy.
     #[must_use]
     pub fn call(&self) -> PolicyCall {
         let length = self.nodes.last().map_or(0, |last| last / Word::BITS + 1);
@@ -208,8 +205,7 @@ impl MemoryPolicy {
         }
     }
 
-    /// Checks on a new thread that the kernel accepts the policy. The caller's policy does not
-    /// change.
+    /// Checks on a new thread that the kernel accepts the policy.
     ///
     /// # Errors
     /// [`MemoryPolicyError`].
@@ -286,13 +282,13 @@ impl PolicyCall {
         self.mode
     }
 
-    /// The node mask for the second argument, which is null if the mask is empty.
+    /// Node mask of the second argument, which is null for an empty mask.
     #[must_use]
     pub fn words(&self) -> &[Word] {
         &self.words
     }
 
-    /// Third argument: one more than the bits of the mask, because `get_nodes` subtracts one.
+    /// Third argument: one more than the mask's bits, because `get_nodes` subtracts one.
     #[must_use]
     pub fn bits(&self) -> usize {
         if self.words.is_empty() { 0 } else { self.words.len() * Word::BITS as usize + 1 }
@@ -311,7 +307,7 @@ impl MemoryNodes {
         MemoryNodes { allowed: allowed.unwrap_or_else(|| present.clone()), present, with_memory }
     }
 
-    /// Checks that all these nodes can provide memory.
+    /// Checks that these nodes can provide memory.
     ///
     /// # Errors
     /// [`NodeError`] for the first that cannot.

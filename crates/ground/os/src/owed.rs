@@ -1,15 +1,14 @@
 //! Restores affinity masks, and again when an offline CPU returns.
 //!
 //! Kernels before 6.3 remove offline CPUs from every new mask ([`affinity::forgets_offline`]). No
-//! call can restore a whole mask while one of its CPUs is offline, so a process must wait for the
-//! CPU. This ends when each thread has its mask, has exited, or has got another mask from
-//! elsewhere.
+//! call restores a whole mask while one of its CPUs is offline, so a process must wait, until each
+//! thread has its mask, has exited, or has got another mask.
 //!
 //! | process that restores masks | process or thread that waits |
 //! |---|---|
 //! | a command that ends: a cell, a plan of services | its guardian, by [`OwedMasks::wait`] |
 //! | a launcher while its program runs | itself ([`OwedMasks::note`], [`OwedMasks::look`]) |
-//! | a process that has other work | one of its threads ([`crate::kept_masks`]) |
+//! | a process with other work | one of its threads ([`crate::kept_masks`]) |
 
 use crate::task::ThreadStat;
 use crate::{CpuList, CpuSet, Tid, affinity};
@@ -18,15 +17,15 @@ use std::io;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// Between scans. A scan reads one small file, and CPUs seldom return.
+/// A scan reads one small file, and CPUs seldom return.
 pub(crate) const PAUSE: Duration = Duration::from_secs(1);
 
-/// A thread and its mask. As text: its number, its start and its CPUs.
+/// A thread and its mask. As text: number, start, CPUs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ThreadMask {
     /// The thread.
     pub tid: Tid,
-    /// Start time in clock ticks after the boot; distinguishes threads that reuse a number.
+    /// Start in clock ticks after the boot; identifies threads that reuse a number.
     pub started_ticks: u64,
     /// Its mask.
     pub cpus: CpuSet,
@@ -64,10 +63,10 @@ pub trait MaskKernel {
     /// Offline CPUs, if the kernel removes them from masks.
     fn forgotten_cpus(&self) -> CpuSet;
 
-    /// Start time of a thread in clock ticks after the boot; `None` if it has exited.
+    /// Start of a thread in clock ticks after the boot.
     fn started_ticks(&self, tid: Tid) -> Option<u64>;
 
-    /// The whole mask of a thread; `None` if it has exited, even if its number is in use again.
+    /// Whole mask of a thread; `None` if it has exited and its number is reused.
     fn mask(&self, tid: Tid, started_ticks: u64) -> Option<CpuSet>;
 
     /// Sets a thread's mask.
@@ -108,23 +107,23 @@ struct Owed {
 }
 
 impl Owed {
-    /// Sets the thread's mask; `None` if no missing CPU can return.
+    /// `None` if no missing CPU can return.
     fn give(kernel: &mut impl MaskKernel, thread: ThreadMask) -> Option<Self> {
-        // The number may now belong to another thread.
+        // The number may be reused.
         kernel.mask(thread.tid, thread.started_ticks)?;
         // The thread is ending, or belongs to another user.
         kernel.give(thread.tid, &thread.cpus).ok()?;
         Owed::of(kernel, thread)
     }
 
-    /// For a thread whose mask was just set; `None` if no missing CPU can return.
+    /// For a mask just set.
     fn of(kernel: &impl MaskKernel, thread: ThreadMask) -> Option<Self> {
         let has = kernel.mask(thread.tid, thread.started_ticks)?;
         let is_owed = thread.cpus.without(&has).meets(&kernel.forgotten_cpus());
         is_owed.then_some(Owed { thread, has })
     }
 
-    /// Sets the mask again if a missing CPU has returned. A mask changed by another program stays.
+    /// A mask changed by another program stays.
     fn look(self, kernel: &mut impl MaskKernel, forgotten: &CpuSet) -> Option<Self> {
         let now = kernel.mask(self.thread.tid, self.thread.started_ticks)?;
         if now != self.has {
@@ -135,7 +134,7 @@ impl Owed {
     }
 }
 
-/// Threads with restored masks that lack CPUs that were offline.
+/// Threads whose restored masks lack CPUs that were offline.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OwedMasks {
     owed: Vec<Owed>,
@@ -158,8 +157,7 @@ impl OwedMasks {
         }
     }
 
-    /// Records a thread whose mask was just set, if it lacks CPUs that may return. Replaces an
-    /// earlier record.
+    /// Records a thread with a new mask that lacks CPUs that may return.
     pub fn note(&mut self, kernel: &impl MaskKernel, tid: Tid, cpus: &CpuSet) {
         self.owed.retain(|owed| owed.thread.tid != tid);
         // First, so that this is the only cost on kernels that keep offline CPUs.
@@ -174,7 +172,7 @@ impl OwedMasks {
         }
     }
 
-    /// The whole mask for a thread that still lacks some of it.
+    /// The whole mask of a thread that still lacks some of it.
     #[must_use]
     pub fn of(&self, kernel: &impl MaskKernel, tid: Tid) -> Option<CpuSet> {
         let owed = self.owed.iter().find(|owed| owed.thread.tid == tid)?;
@@ -200,7 +198,7 @@ impl OwedMasks {
         if self.is_empty() {
             return;
         }
-        // It may take days, and a current folder keeps its file system mounted.
+        // It may take days; another folder would keep its file system mounted.
         let _ = std::env::set_current_dir("/");
         while !self.is_empty() {
             std::thread::sleep(PAUSE);
@@ -257,7 +255,7 @@ mod tests {
         ThreadMask { tid, started_ticks: 5, cpus: set("0-3") }
     }
 
-    /// Restores the masks of three threads on CPU 0 while these CPUs are offline.
+    /// With three threads on CPU 0.
     fn given(offline: &str) -> (OldKernel, OwedMasks) {
         let threads = [7, 8, 9].map(|tid| (tid, (5, set("0")))).into_iter().collect();
         let mut kernel = OldKernel { offline: set(offline), threads, calls: 0 };

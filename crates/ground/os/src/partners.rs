@@ -27,8 +27,7 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::OnceLock;
 
-/// Polls of a wait between two checks: about 30 us, many times a usual wait but far below the
-/// scheduler's time slices.
+/// Polls between checks: about 30 us, many times a usual wait but far below scheduler time slices.
 pub const LOOKS: u32 = 1024;
 
 /// The threads of one run.
@@ -81,8 +80,8 @@ pub enum Loss {
     },
 }
 
-/// A wait cannot succeed because a thread was lost. This is also the payload of the panics that end
-/// the other threads, which did not fail themselves.
+/// A thread was lost, so a wait cannot succeed. Also the payload of panics that end the other
+/// threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gone;
 
@@ -95,8 +94,7 @@ pub struct PartnerThread<'a> {
 }
 
 impl Loss {
-    /// The loss of a thread whose mask no longer equals these CPUs. Names the first CPU missing
-    /// from the mask, or else the first CPU.
+    /// The loss of a thread that may no longer use all these CPUs; names the first missing one.
     #[must_use]
     pub fn moved(cpus: &[u32]) -> Self {
         let mask = affinity::current().unwrap_or_default();
@@ -111,7 +109,7 @@ impl Loss {
         Loss::Unseated { cpu, why: error.to_string(), holder }
     }
 
-    /// The loss of a thread found on another CPU than its own.
+    /// The loss of a thread found on another CPU.
     #[must_use]
     pub fn off(cpu: u32, found: u32) -> Self {
         let holder = Holder::that_drove_out(&CpuSet::single(cpu), &CpuSet::single(found));
@@ -120,7 +118,7 @@ impl Loss {
 }
 
 impl Partners {
-    /// Ends the waits of all partners. Only the first reason is kept.
+    /// Ends all waits. Only the first reason is kept.
     pub fn lose(&self, loss: Loss) {
         let _ = self.loss.set(loss);
     }
@@ -131,7 +129,7 @@ impl Partners {
         self.loss.get()
     }
 
-    /// Checks for a loss, on a thread that is not pinned.
+    /// Checks for a loss, on an unpinned thread.
     ///
     /// # Errors
     /// [`Gone`].
@@ -139,9 +137,8 @@ impl Partners {
         if self.loss.get().is_some() { Err(Gone) } else { Ok(()) }
     }
 
-    /// Pins the calling thread and runs its work. The thread counts as lost if it cannot be pinned,
-    /// its mask has changed at the end, or the work panics. `None` if this thread or another was
-    /// lost.
+    /// Pins the calling thread and runs its work. The thread is lost if it cannot be pinned, its
+    /// mask changes, or the work panics. `None` if any thread was lost.
     pub fn work<T>(
         &self,
         rank: usize,
@@ -170,7 +167,7 @@ pub fn is_gone(payload: &(dyn Any + Send)) -> bool {
     payload.is::<Gone>()
 }
 
-/// Pins the thread again if its mask has changed: a CPU that returns does not rejoin masks.
+/// A CPU that returns does not rejoin masks.
 fn sit_again(cpu: u32) -> std::io::Result<()> {
     match affinity::current() {
         Ok(mask) if mask == [cpu] => Ok(()),
@@ -212,7 +209,7 @@ impl PartnerThread<'_> {
         }
     }
 
-    /// Checks the mask: a thread with another one may have moved away and returned.
+    /// With another mask, the thread may have moved away and returned.
     fn check_mask(&self) {
         let mask = affinity::current().unwrap_or_default();
         if mask != [self.cpu] {

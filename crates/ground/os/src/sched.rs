@@ -1,7 +1,7 @@
 //! Scheduling facts of a thread: `stat`, `schedstat`, `status` and `sched` in `/proc/PID/task/TID`.
 //!
-//! The parsers take bytes and allocate nothing, because one scan of a computer reads tens of
-//! thousands of these files.
+//! The parsers take bytes and allocate nothing, because a scan reads tens of thousands of these
+//! files.
 
 use crate::bytes::{self, lines, signed, small, unsigned, value, words};
 use crate::{CpuSet, Tid, rights};
@@ -25,7 +25,7 @@ pub struct Stat<'a> {
     pub is_kernel: bool,
     /// CPU time, in clock ticks.
     pub run_ticks: u64,
-    /// CPU time of its process's reaped children, in clock ticks.
+    /// CPU time of reaped children, in clock ticks.
     pub reaped_ticks: u64,
     /// The nice value.
     pub nice: i32,
@@ -40,7 +40,7 @@ pub struct Stat<'a> {
 }
 
 impl<'a> Stat<'a> {
-    /// Parses a line. The name is in parentheses and may itself contain some.
+    /// Parses a line. The name in parentheses may contain some.
     #[must_use]
     pub fn parse(line: &'a [u8]) -> Option<Self> {
         let opened = line.iter().position(|byte| *byte == b'(')?;
@@ -69,7 +69,7 @@ impl<'a> Stat<'a> {
         })
     }
 
-    /// Whether the thread has ended, even if it is not reaped.
+    /// Whether it has ended, even if not yet reaped.
     #[must_use]
     pub fn has_ended(&self) -> bool {
         [b'Z', b'X'].contains(&self.state)
@@ -82,15 +82,14 @@ impl<'a> Stat<'a> {
     }
 }
 
-/// The name of a policy, such as `fifo`; its number if unknown.
+/// The policy's name, such as `fifo`, or its number.
 #[must_use]
 pub fn policy_name(policy: u32) -> String {
     POLICIES.get(policy as usize).map_or_else(|| policy.to_string(), |name| (*name).to_owned())
 }
 
-/// Explains why the kernel refuses a mask. It returns `EBUSY` for a deadline thread, whose
-/// bandwidth is reserved on all CPUs of its root domain
-/// (Documentation/scheduler/sched-deadline.rst).
+/// Explains why the kernel refuses a mask: `EBUSY` for a deadline thread, whose bandwidth is
+/// reserved on all CPUs of its root domain (Documentation/scheduler/sched-deadline.rst).
 #[must_use]
 pub fn mask_refusal(tid: Tid, error: &std::io::Error) -> String {
     let line = std::fs::read(format!("/proc/{tid}/task/{tid}/stat")).unwrap_or_default();
@@ -109,7 +108,7 @@ pub fn mask_refusal(tid: Tid, error: &std::io::Error) -> String {
 pub struct ThreadTimes {
     /// CPU time in nanoseconds, up to the last tick.
     pub run_ns: u64,
-    /// Time spent runnable without a CPU; `None` if the kernel does not count it.
+    /// Time spent runnable without a CPU, if counted.
     pub wait_ns: Option<u64>,
 }
 
@@ -125,7 +124,7 @@ impl ThreadTimes {
     }
 }
 
-/// The calling thread's times; `None` if the kernel does not count them or `/proc` is missing.
+/// The calling thread's times, if counted.
 #[must_use]
 pub fn own_times() -> Option<ThreadTimes> {
     ThreadTimes::parse(&std::fs::read("/proc/thread-self/schedstat").ok()?)
@@ -147,7 +146,7 @@ pub struct ThreadStatus<'a> {
 }
 
 impl<'a> ThreadStatus<'a> {
-    /// Parses a `status` file; missing lines are skipped.
+    /// Parses a `status` file; lines may be missing.
     #[must_use]
     pub fn parse(text: &'a [u8]) -> Self {
         let mut status = ThreadStatus::default();
@@ -171,7 +170,7 @@ impl<'a> ThreadStatus<'a> {
         status
     }
 
-    /// Allowed CPUs; `None` if the list is invalid.
+    /// Allowed CPUs, if valid.
     #[must_use]
     pub fn mask(&self) -> Option<CpuSet> {
         let list = std::str::from_utf8(self.cpus).ok().filter(|list| !list.is_empty())?;
@@ -179,22 +178,21 @@ impl<'a> ThreadStatus<'a> {
     }
 }
 
-/// Migrations since the thread's start, from its `sched` file; `None` if not counted.
+/// Migrations since the thread's start, from its `sched` file, if counted.
 #[must_use]
 pub fn migrations(sched: &[u8]) -> Option<u64> {
     unsigned(value(sched, b"se.nr_migrations")?)
 }
 
-/// Threads of the whole computer, from `loadavg` (proc_loadavg(5)): `0.20 0.18 0.12 1/80 11206`.
+/// All threads, from `loadavg` (proc_loadavg(5)): `0.20 0.18 0.12 1/80 11206`.
 #[must_use]
 pub fn threads_of_all(loadavg: &[u8]) -> Option<u64> {
     let field = words(loadavg).nth(3)?;
     unsigned(field.splitn(2, |byte| *byte == b'/').nth(1)?)
 }
 
-/// Gives the calling process's session the largest CPU share possible: nice -20 for its autogroup,
-/// or for the process if there are no autogroups (sched(7)). Allocates nothing, so it can be called
-/// between fork(2) and execve(2).
+/// Gives the calling process's session the largest CPU share: nice -20 for its autogroup, or else
+/// for the process (sched(7)). Allocates nothing, for use between fork(2) and execve(2).
 ///
 /// # Errors
 /// The kernel's: EPERM or EACCES without CAP_SYS_NICE.

@@ -15,7 +15,7 @@ const KERNEL_THREAD: u64 = 0x0020_0000;
 /// `PF_NO_SETAFFINITY`.
 const BOUND: u64 = 0x0400_0000;
 
-/// A thread, from `/proc/PID/task/TID/stat` (proc_pid_stat(5)).
+/// From `/proc/PID/task/TID/stat` (proc_pid_stat(5)).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ThreadStat {
     /// Thread number.
@@ -26,7 +26,7 @@ pub struct ThreadStat {
     pub parent: Tid,
     /// Process group.
     pub group: Tid,
-    /// Session, named by its leader's number.
+    /// Session, by its leader.
     pub session: Tid,
     /// The foreground process group of its terminal; negative without a terminal.
     pub terminal_group: Tid,
@@ -38,14 +38,14 @@ pub struct ThreadStat {
     pub is_kernel: bool,
     /// Whether the kernel bound it to its CPUs.
     pub is_bound: bool,
-    /// Start time in clock ticks after the boot; distinguishes threads that reuse a number.
+    /// Start in clock ticks after the boot; identifies threads that reuse a number.
     pub started_ticks: u64,
     /// The last CPU; `None` on kernels with shorter lines.
     pub cpu: Option<u32>,
 }
 
 impl ThreadStat {
-    /// Reads a thread of this computer; `None` if it does not exist.
+    /// Reads a thread of this computer, if it exists.
     #[must_use]
     pub fn of(tid: Tid) -> Option<Self> {
         // `/proc/TID/stat` would add up the times of the whole process.
@@ -53,7 +53,7 @@ impl ThreadStat {
         ThreadStat::parse(tid, tid, &String::from_utf8_lossy(&stat))
     }
 
-    /// Parses a line of a `stat` file. The name is in parentheses and may itself contain some.
+    /// Parses a `stat` line. The name in parentheses may contain some.
     #[must_use]
     pub fn parse(tid: Tid, pid: Tid, stat: &str) -> Option<Self> {
         let (front, back) = stat.rsplit_once(')')?;
@@ -89,7 +89,7 @@ impl ThreadStat {
         crate::affinity::whole(self.tid).ok()
     }
 
-    /// Whether it has ended, even if its parent has not reaped it.
+    /// Whether it has ended, even if not yet reaped.
     #[must_use]
     pub fn has_ended(&self) -> bool {
         ['Z', 'X'].contains(&self.state)
@@ -101,8 +101,7 @@ impl ThreadStat {
         self.terminal_group > 0 && self.group != self.terminal_group
     }
 
-    /// Whether it must not be moved: the system depends on process 1, and these processes are
-    /// spared.
+    /// Whether it must not be moved: it belongs to process 1 or to these processes.
     #[must_use]
     pub fn is_spared(&self, spared: &[Tid]) -> bool {
         self.pid == 1 || spared.contains(&self.pid)
@@ -152,7 +151,7 @@ pub fn of_process(root: &Root, pid: Tid) -> Result<Vec<ThreadStat>, FileError> {
         .collect())
 }
 
-/// The thread of a `/proc` folder; `None` if `stat` cannot be parsed.
+/// The thread of a `/proc` folder; `None` if `stat` is invalid.
 ///
 /// # Errors
 /// [`FileError`]: the thread has exited.
@@ -166,7 +165,7 @@ pub fn name(root: &Root, pid: Tid) -> Option<String> {
     root.read(&format!("/proc/{pid}/comm")).ok()
 }
 
-/// The initial environment of a process; empty if unreadable or overwritten by the process.
+/// The initial environment; empty if unreadable or overwritten.
 #[must_use]
 pub fn environment(root: &Root, pid: Tid) -> Vec<(String, String)> {
     let text = root.read(&format!("/proc/{pid}/environ")).unwrap_or_default();
@@ -177,7 +176,7 @@ pub fn environment(root: &Root, pid: Tid) -> Vec<(String, String)> {
         .collect()
 }
 
-/// The command line of a process; empty if overwritten by the process.
+/// The command line; empty if overwritten.
 #[must_use]
 pub fn arguments(root: &Root, pid: Tid) -> Vec<String> {
     let text = root.read(&format!("/proc/{pid}/cmdline")).unwrap_or_default();
@@ -191,7 +190,7 @@ pub fn parent(root: &Root, pid: Tid) -> Option<Tid> {
     status.lines().find_map(|line| line.strip_prefix("PPid:")?.trim().parse().ok())
 }
 
-/// Whether a process has this process's UTS namespace; assumed if either cannot be read.
+/// Whether both have the same UTS namespace; assumed if unreadable.
 #[must_use]
 pub fn shares_host_name(root: &Root, pid: Tid) -> bool {
     match (host_namespace(root, "self"), host_namespace(root, &pid.to_string())) {
@@ -215,7 +214,7 @@ pub fn program(root: &Root, pid: &str) -> Option<PathBuf> {
     fs::read_link(root.path(&format!("/proc/{pid}/exe"))).ok()
 }
 
-/// A thread's process, parent and tracer, from `/proc/TID/status`.
+/// A thread's relatives, from `/proc/TID/status`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Family {
     /// Its process.
@@ -227,7 +226,7 @@ pub struct Family {
 }
 
 impl Family {
-    /// `None` if the thread does not exist.
+    /// Reads them, if the thread exists.
     #[must_use]
     pub fn of(tid: Tid) -> Option<Self> {
         let status = fs::read_to_string(format!("/proc/{tid}/status")).ok()?;
@@ -249,33 +248,32 @@ pub fn own_tid() -> Tid {
     rustix::thread::gettid().as_raw_nonzero().get()
 }
 
-/// A process's executable; `None` for kernel threads, or if this user may not read it.
+/// The executable; `None` for kernel threads or if unreadable.
 #[must_use]
 pub fn program_file(pid: Tid) -> Option<PathBuf> {
     fs::read_link(format!("/proc/{pid}/exe")).ok()
 }
 
-/// A path to a process's executable that also works if the process sees other files, as in a
-/// container.
+/// A path to an executable, even of a process that sees other files, as in a container.
 #[must_use]
 pub fn program_link(pid: Tid) -> PathBuf {
     PathBuf::from(format!("/proc/{pid}/exe"))
 }
 
-/// Device and inode of a process's executable; `None` as for [`program_file`].
+/// Device and inode of the executable; `None` as for [`program_file`].
 #[must_use]
 pub fn program_id(pid: Tid) -> Option<(u64, u64)> {
     let file = fs::metadata(program_link(pid)).ok()?;
     Some((file.dev(), file.ino()))
 }
 
-/// The path of an open file or folder of a thread; `None` if the descriptor is not open.
+/// The path behind an open descriptor.
 #[must_use]
 pub fn open_path(tid: Tid, descriptor: RawFd) -> Option<PathBuf> {
     fs::read_link(format!("/proc/{tid}/fd/{descriptor}")).ok()
 }
 
-/// The threads of a process, in order of creation until numbers wrap; empty if it has exited.
+/// Threads in order of creation until numbers wrap; empty if the process has exited.
 ///
 /// # Errors
 /// `/proc` hides the process from this user (`hidepid`), or this process may open no more files.
@@ -289,7 +287,7 @@ pub fn threads(pid: Tid) -> io::Result<Vec<Tid>> {
     Ok(tids)
 }
 
-/// Whether a process or thread exists, even if `/proc` hides it from this user.
+/// Whether a process or thread exists, even if `/proc` hides it.
 #[must_use]
 pub fn exists(pid: Tid) -> bool {
     let Some(pid) =
@@ -300,8 +298,7 @@ pub fn exists(pid: Tid) -> bool {
     rustix::process::test_kill_process(pid) != Err(rustix::io::Errno::SRCH)
 }
 
-/// Whether a thread belongs to a process. Also true after the process has exited, because it can no
-/// longer be ruled out.
+/// Whether a thread belongs to a process. Also true once the process has exited, to be safe.
 #[must_use]
 pub fn may_be_thread_of(tid: Tid, pid: Tid) -> bool {
     is_there(format!("/proc/{pid}/task/{tid}")) || !is_there(format!("/proc/{pid}"))
@@ -311,21 +308,20 @@ fn is_there(path: String) -> bool {
     fs::symlink_metadata(path).is_ok()
 }
 
-/// How long a thread has waited for a busy CPU since its start, in nanoseconds (sched-stats.rst);
-/// `None` if the kernel does not count it.
+/// Wait for busy CPUs since the thread's start, in nanoseconds (sched-stats.rst); `None` if not
+/// counted.
 #[must_use]
 pub fn waited_ns(tid: Tid) -> Option<u64> {
     times(tid)?.wait_ns
 }
 
-/// How long a thread has run and waited for a CPU since its start (`schedstat`); `None` if the
-/// kernel does not count it or the thread has exited.
+/// Run and wait time since the thread's start (`schedstat`), if counted.
 #[must_use]
 pub fn times(tid: Tid) -> Option<crate::sched::ThreadTimes> {
     crate::sched::ThreadTimes::parse(&fs::read(format!("/proc/{tid}/task/{tid}/schedstat")).ok()?)
 }
 
-/// CPU time of reaped children, in seconds (`cutime` and `cstime`); 0 if it cannot be read.
+/// CPU time of reaped children, in seconds (`cutime` and `cstime`); 0 if unreadable.
 #[must_use]
 pub fn reaped_s(pid: Tid) -> f64 {
     let line = fs::read(format!("/proc/{pid}/stat")).unwrap_or_default();
@@ -333,7 +329,7 @@ pub fn reaped_s(pid: Tid) -> f64 {
     ticks as f64 / crate::boot::ticks_per_s() as f64
 }
 
-/// The real-time policy of a thread, `fifo` or `rr`, with its priority.
+/// The real-time policy, `fifo` or `rr`, and priority.
 #[must_use]
 pub fn real_time_policy(tid: Tid) -> Option<(String, u32)> {
     let line = fs::read(format!("/proc/{tid}/stat")).ok()?;
@@ -342,7 +338,7 @@ pub fn real_time_policy(tid: Tid) -> Option<(String, u32)> {
     ["fifo", "rr"].contains(&name.as_str()).then_some((name, stat.real_time_priority))
 }
 
-/// Whether any thread of a process lives. Assumed if its threads cannot be listed.
+/// Whether any thread lives; assumed if they cannot be listed.
 #[must_use]
 pub fn lives(pid: Tid) -> bool {
     threads(pid).map_or(true, |tids| {
@@ -350,7 +346,7 @@ pub fn lives(pid: Tid) -> bool {
     })
 }
 
-/// Why a process must not be seated: the computer might fail if it had only one CPU.
+/// Why a process must not be seated: the computer depends on it.
 #[must_use]
 pub fn vital(pid: Tid) -> Option<&'static str> {
     if pid == 1 {
@@ -365,13 +361,13 @@ pub fn is_of_kernel(pid: Tid) -> bool {
     ThreadStat::of(pid).is_some_and(|task| task.is_kernel)
 }
 
-/// Whether a thread belongs to a process that still exists.
+/// Whether a thread belongs to an existing process.
 #[must_use]
 pub fn is_thread_of(tid: Tid, pid: Tid) -> bool {
     fs::exists(format!("/proc/{pid}/task/{tid}")).unwrap_or(false)
 }
 
-/// The living processes created by these threads. Ended threads have none; kernels without
+/// Living processes created by these threads. Ended threads have none; kernels without
 /// `CONFIG_PROC_CHILDREN` list none.
 ///
 /// # Errors
@@ -393,7 +389,7 @@ pub fn children(root: &Root, pid: Tid, threads: &[Tid]) -> Result<BTreeSet<Tid>,
 }
 
 /// The number of the system call in which a thread sleeps, or `running` (proc_pid_syscall(5));
-/// `None` if unreadable for this user.
+/// `None` if unreadable.
 #[must_use]
 pub fn system_call(tid: Tid) -> Option<String> {
     fs::read_to_string(format!("/proc/{tid}/syscall"))

@@ -1,28 +1,28 @@
 //! Folders and files that no other user can change or redirect.
 //!
 //! **A file that Seatmap obeys, keeps secret, loads or resumes from must belong to this user or
-//! root alone. A data file named by the user may belong to any user.** The check is made on the
-//! descriptor from which the file is then read, so exchanging its name meanwhile has no effect. The
-//! file must be an ordinary file, not a link, without a second name, and writable by no other user.
+//! root alone. A data file named by the user may belong to any user.** The check uses the
+//! descriptor from which the file is then read, so exchanging its name has no effect. The file must
+//! be an ordinary file without a second name, not a link, and writable by no other user.
 //!
 //! | file or folder | check |
 //! |---|---|
-//! | meeting files and secret files of ranks | [`read_secret`]: also unreadable for other users |
-//! | this host's remembered profile, locks | [`TrustedFolder`]: also the folders above |
-//! | the run folder of cells, and their journals | [`TrustedFolder`]: also the folders above |
+//! | meeting files and secret files of ranks | [`read_secret`]: also unreadable for others |
+//! | this host's remembered profile, locks | [`TrustedFolder`] |
+//! | the run folder of cells, and their journals | [`TrustedFolder`] |
 //! | journals of `measure`, `rank` and `tune`, for `--resume` | [`open`], [`read_own`] |
-//! | plans for `services race`: their metrics are shell commands | [`read_own`] |
-//! | the folder for the traces of a job's ranks | [`private_folder`] |
+//! | plans for `services race`: metrics are shell commands | [`read_own`] |
+//! | the folder for traces of ranks | [`private_folder`] |
 //! | a folder shown to other programs | [`reach`]: the path to it |
 //! | orders of other ranks | the handshake and the tags of `seatmap-cluster` |
-//! | plans, patterns, machines and other data named by the user | none: they hold no commands |
+//! | plans, machines and other data named by the user | none: no commands |
 //!
 //! [`whole_file`](crate::whole_file) has the rule for writing: it follows a link only if root or
-//! this user made it, and never overwrites what another user put into a shared folder.
+//! this user made it, and overwrites nothing that another user put into a shared folder.
 //!
 //! A trusted folder is a real directory of the effective user, not writable by group or others.
-//! Every folder above it must belong to root or to that user. It must also be writable by no other
-//! user, or be sticky and owned by root, like `/tmp`. The check walks down from `/` on descriptors
+//! Every folder above it must belong to root or that user, and be writable by no other user, or
+//! else be sticky and owned by root, like `/tmp`. The check walks down from `/` on descriptors
 //! (openat(2) with `O_NOFOLLOW`). It follows a link above the folder, such as `/var/run`, if only
 //! root or the user can have made it.
 
@@ -43,10 +43,9 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Numbers temporary files.
 static REPLACED: AtomicU32 = AtomicU32::new(0);
 
-/// Why a folder or a file is not trusted.
+/// Why a folder or file is not trusted.
 #[derive(Debug, thiserror::Error)]
 pub enum TrustError {
     /// A system call failed.
@@ -60,7 +59,7 @@ pub enum TrustError {
     /// A link or a file in place of a folder.
     #[error("'{0}' is a symbolic link or a file; name a real folder")]
     NotAFolder(PathBuf),
-    /// A link, a device or a pipe in place of a file, or a file with a second name.
+    /// A link, device or pipe in place of a file, or a file with a second name.
     #[error("'{0}' is a link or a special file and could lead elsewhere; remove it")]
     NotAFile(PathBuf),
     /// A folder or file of another user.
@@ -80,7 +79,7 @@ pub enum TrustError {
     Writable {
         /// The folder or file.
         path: PathBuf,
-        /// Its permission bits.
+        /// Permission bits.
         mode: u32,
     },
     /// A secret that other users can read.
@@ -91,7 +90,7 @@ pub enum TrustError {
     Readable {
         /// The file.
         path: PathBuf,
-        /// Its permission bits.
+        /// Permission bits.
         mode: u32,
     },
     /// A file longer than any valid one.
@@ -154,7 +153,7 @@ impl TrustedFolder {
         TrustedFolder::reached(path, false)
     }
 
-    /// Opens a folder. Creates it and missing folders above it, accessible to this user alone.
+    /// Opens a folder, or creates it and its parents for this user alone.
     ///
     /// # Errors
     /// [`TrustError`].
@@ -172,23 +171,22 @@ impl TrustedFolder {
         Ok(TrustedFolder { path, folder })
     }
 
-    /// Its absolute path. No other user can make it lead to another folder.
+    /// Its absolute path, which no other user can redirect.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Opens a file in the folder, without following a link.
+    /// Opens a file without following a link.
     ///
     /// # Errors
-    /// [`TrustError`]: the kernel's error, or the file is not an ordinary file of this user or root
-    /// alone.
+    /// [`TrustError`]: the kernel's error, or another user has access.
     pub fn file(&self, name: impl AsRef<OsStr>, how: Open) -> Result<std::fs::File, TrustError> {
         let name = checked(name.as_ref())?;
         file::open_in(self.folder.as_fd(), &self.path, name, how)
     }
 
-    /// Writes a file atomically, replacing any file of that name.
+    /// Writes or replaces a file atomically.
     ///
     /// # Errors
     /// [`TrustError`]; the file is then unchanged.
@@ -210,8 +208,7 @@ impl TrustedFolder {
             let count = REPLACED.fetch_add(1, Ordering::Relaxed);
             let name = OsString::from(format!(".{}.{count}.new", std::process::id()));
             match self.file(&name, Open::New) {
-                // A process with the same number made it: in another container, or before it died
-                // while writing.
+                // A process with the same number, in another container or dead, made it.
                 Err(TrustError::Io { source, .. })
                     if source.kind() == io::ErrorKind::AlreadyExists => {}
                 opened => return opened.map(|file| (name, file)),
@@ -219,7 +216,7 @@ impl TrustedFolder {
         }
     }
 
-    /// Removes a file, or a link but not its target. Succeeds if it does not exist.
+    /// Removes a file or link, if it exists.
     ///
     /// # Errors
     /// [`TrustError`].
@@ -252,7 +249,7 @@ impl TrustedFolder {
 /// Reads a file that no other user can have written or redirected.
 ///
 /// # Errors
-/// [`TrustError`]: the kernel's error; the file or a folder above it is a link or not trusted.
+/// [`TrustError`]: the file or a folder above it is unreadable, a link or not trusted.
 pub fn read(path: &Path) -> Result<Vec<u8>, TrustError> {
     let name = path.file_name().ok_or_else(|| TrustError::NotAName(path.as_os_str().to_owned()))?;
     let folder =
@@ -266,8 +263,8 @@ pub fn read(path: &Path) -> Result<Vec<u8>, TrustError> {
 /// In bytes.
 const LONGEST_SECRET: u64 = 1 << 16;
 
-/// Reads a file that no other user can write or read, and that is not a link. The folders above it
-/// may belong to any user.
+/// Reads a file that no other user can write or read, and that is not a link. Folders above it may
+/// belong to any user.
 ///
 /// # Errors
 /// [`TrustError`].
@@ -285,7 +282,7 @@ pub fn read_secret(path: &Path) -> Result<Vec<u8>, TrustError> {
     Ok(bytes)
 }
 
-/// Reads a file of this user, up to a bound in bytes. The folders above it may belong to any user.
+/// Reads a file of this user, up to a bound in bytes. Folders above it may belong to any user.
 ///
 /// # Errors
 /// [`TrustError`].
@@ -298,11 +295,11 @@ pub fn read_own(path: &Path, most_bytes: u64) -> Result<Vec<u8>, TrustError> {
     Ok(bytes)
 }
 
-/// Creates a folder for this user alone, or accepts an existing one. The folders above it may
-/// belong to any user.
+/// Creates a folder for this user alone, or accepts an existing one. Folders above it may belong to
+/// any user.
 ///
 /// # Errors
-/// [`TrustError`]: it is a link, belongs to another user, or others can write in it.
+/// [`TrustError`]: it is a link or another user has access.
 pub fn private_folder(path: &Path) -> Result<(), TrustError> {
     match fs::mkdir(path, fs::Mode::RWXU) {
         Ok(()) | Err(rustix::io::Errno::EXIST) => {}

@@ -12,12 +12,12 @@ const MOST_LINKS: usize = 40;
 /// Replaces a file atomically: writes a temporary file next to it and renames that, so readers see
 /// either the old or the new content, even if the writer dies.
 ///
-/// Users who could read the old file can read the new one: its mode stays, and its owner too if
-/// this user may set it. A new file gets the umask's mode. A symbolic link is replaced, not
-/// followed; [`behind_links`] resolves it.
+/// Users who could read the old file can read the new one: its mode stays, and its owner if
+/// possible. A new file gets the umask's mode. A symbolic link is replaced, not followed;
+/// [`behind_links`] resolves it.
 ///
 /// # Errors
-/// The system's error; the old file is then unchanged.
+/// The system's; the old file is then unchanged.
 pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     let old = fs::symlink_metadata(path).ok().filter(Metadata::is_file);
     if let Some(old) = &old {
@@ -30,7 +30,7 @@ pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
         .map_err(|error| without_path(&error))?;
     file.write_all(content)?;
     if let Some(old) = old {
-        // Only root can give files away; for other users a file of their own is good enough.
+        // Only root can give files away; others keep the new file.
         let _ = fchown(file.as_file(), Some(old.uid()), Some(old.gid()));
         // After fchown(2), which clears privileged mode bits.
         file.as_file().set_permissions(Permissions::from_mode(old.permissions().mode() & 0o777))?;
@@ -38,15 +38,15 @@ pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     file.persist(path).map(drop).map_err(|error| error.error)
 }
 
-/// Checks that files can be created in a folder, by creating and removing one.
+/// Checks a folder by creating and removing a file.
 ///
 /// # Errors
-/// The system's error.
+/// The system's.
 pub fn check_takes_files(folder: &Path) -> io::Result<()> {
     tempfile::NamedTempFile::new_in(folder).map(drop).map_err(|error| without_path(&error))
 }
 
-/// Drops the temporary file's name, which the user never typed.
+/// Drops the temporary file's name.
 fn without_path(error: &io::Error) -> io::Error {
     match error.kind() {
         io::ErrorKind::PermissionDenied => {
@@ -62,11 +62,11 @@ fn without_path(error: &io::Error) -> io::Error {
     }
 }
 
-/// Resolves symbolic links to the file behind a name, whether it exists or not. `None` if they lead
-/// through `/proc`, as `/dev/stdout` does: such an open file can be written but not replaced.
+/// Resolves links to the file behind a name, existing or not. `None` if they lead through `/proc`,
+/// as `/dev/stdout` does: an open file can be written but not replaced.
 ///
-/// Follows only links made by root or this user: another user's link could redirect the result to
-/// any file that this user can write. The kernel has the same rule for folders like `/tmp`
+/// Follows only links made by root or this user: another user's could redirect the result to any
+/// file that this user can write. The kernel has the same rule for folders like `/tmp`
 /// (`fs.protected_symlinks`, proc(5)).
 ///
 /// # Errors
@@ -104,7 +104,7 @@ pub fn behind_links(path: &Path) -> io::Result<Option<PathBuf>> {
     Ok(Some(if links == 0 { path.to_owned() } else { reached }))
 }
 
-/// Pushes the names of a path onto a stack, the first one on top.
+/// The first name ends on top.
 fn push_names(names: &mut Vec<OsString>, path: &Path) {
     names.extend(path.components().rev().filter_map(|component| match component {
         Component::Normal(_) | Component::ParentDir => Some(component.as_os_str().to_owned()),
@@ -130,8 +130,8 @@ fn is_trusted(uid: u32) -> bool {
     uid == 0 || uid == rustix::process::geteuid().as_raw()
 }
 
-/// Refuses another user's file or pipe in a folder like `/tmp`, where all users can create files:
-/// its creator chose who can read the result. Files of the folder's owner are allowed.
+/// Refuses another user's file or pipe in a shared folder like `/tmp`: its creator chose who can
+/// read the result. Files of the folder's owner are allowed.
 fn check_in_shared_folder(path: &Path, found: &Metadata) -> io::Result<()> {
     let folder = fs::metadata(folder_of(path))?;
     let is_shared = folder.mode() & 0o002 != 0 || folder.mode() & 0o1020 == 0o1020;
@@ -147,7 +147,7 @@ fn check_in_shared_folder(path: &Path, found: &Metadata) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::PermissionDenied, words))
 }
 
-/// Checks an existing file, pipe or device before it is written or replaced.
+/// Checks an existing file, pipe or device before writing or replacing it.
 ///
 /// # Errors
 /// Another user put it into a shared folder.
@@ -159,11 +159,11 @@ pub fn check_writable(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Opens a file, pipe or device for continuous writing. A file is created or emptied. Links are
-/// followed as in [`behind_links`]; the result is checked on the open descriptor.
+/// Opens a file, pipe or device for continuous writing, and creates or empties a file. Links are
+/// followed as in [`behind_links`]; the check uses the descriptor.
 ///
 /// # Errors
-/// The system's error, or another user could have chosen the target.
+/// The system's, or another user could have chosen the target.
 pub fn create(path: &Path) -> io::Result<File> {
     let file = opened(path, File::options().write(true))?;
     if file.metadata()?.is_file() {
@@ -172,7 +172,7 @@ pub fn create(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Opens a file to read and append, as [`create`] does but without emptying it.
+/// Opens a file to read and append, like [`create`] without emptying it.
 ///
 /// # Errors
 /// As [`create`].
@@ -183,7 +183,7 @@ pub fn append(path: &Path) -> io::Result<File> {
 fn opened(path: &Path, how: &mut OpenOptions) -> io::Result<File> {
     how.create(true).custom_flags(libc::O_NOCTTY);
     let Some(place) = behind_links(path)? else { return how.open(path) };
-    // Also before opening: opening a pipe without a reader would block.
+    // Before opening too: that blocks for a pipe without a reader.
     check_writable(&place)?;
     let file = how.custom_flags(libc::O_NOFOLLOW | libc::O_NOCTTY).open(&place)?;
     let found = file.metadata()?;
@@ -256,8 +256,7 @@ mod tests {
         assert_eq!(behind_links(&at("three")).unwrap(), Some(at("three")));
     }
 
-    /// A folder like `/tmp` with files of another user; `None`, reported, if this user cannot make
-    /// them.
+    /// A folder like `/tmp` with another user's files, if this user can make them.
     fn shared(mode: u32) -> Option<tempfile::TempDir> {
         let folder = tempfile::tempdir().unwrap();
         fs::set_permissions(folder.path(), Permissions::from_mode(mode)).unwrap();
@@ -302,7 +301,7 @@ mod tests {
             create(&at("new")).and_then(|mut file| file.write_all(b"new")).unwrap();
             replace(&at("precious"), b"newer").unwrap();
         }
-        // If only the owner can create files there, root may write the owner's files.
+        // Only the owner creates files there, so root may write them.
         let Some(folder) = shared(0o755) else { return };
         create(&folder.path().join("file")).unwrap();
     }

@@ -1,9 +1,9 @@
-//! Threads created during a cell's life at level `affinity`, which have narrow masks but are not in
-//! its journal.
+//! Threads created during a cell's life at level `affinity`, with narrow masks but not in its
+//! journal.
 //!
-//! A mask does not record its origin: a thread may have inherited it from its creator, or a user
-//! may have set it to avoid the cell's CPUs, for instance with `taskset`. So each such thread is
-//! judged by its first ancestor process that is older than the cell:
+//! A mask does not record its origin: a thread may have inherited it, or a user may have set it to
+//! avoid the cell's CPUs, for instance with `taskset`. So each such thread is judged by its first
+//! ancestor process that is older than the cell:
 //!
 //! | that ancestor has, with this mask | the thread |
 //! |---|---|
@@ -11,10 +11,9 @@
 //! | no thread that the cell narrowed | chose it, and keeps it |
 //! | both | is unclear; it is unchanged and reported |
 //!
-//! The thread is also unclear if the chain of ancestors is broken: a parent has exited and another
-//! process adopted its children (process 1, or one of another session), or a process in between has
-//! no thread with this mask. A program started with `taskset` during the cell's life counts as an
-//! heir.
+//! The thread is also unclear if the chain of ancestors is broken: another process adopted it
+//! (process 1, or one of another session), or a process in between has no thread with this mask. A
+//! program started with `taskset` during the cell's life counts as an heir.
 
 use super::left::Left;
 use crate::census;
@@ -29,15 +28,13 @@ use seatmap_os::task;
 use seatmap_os::task::ThreadStat;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Limit on ancestors: numbers reused while reading could form a circle.
+/// Reused numbers could form a circle.
 const LONGEST_LINE: usize = 64;
 
-/// Threads with narrow masks that are not in the journal.
 #[derive(Debug, Default)]
 pub(super) struct Inheritance {
-    /// Threads that inherited a mask, each with the change that the cell would have recorded.
+    /// Each with the change that the cell would have recorded.
     pub heirs: Vec<SettingChange>,
-    /// Threads for which this is unclear.
     pub unclear: Vec<Left>,
 }
 
@@ -67,7 +64,7 @@ struct Family<'a> {
     processes: BTreeMap<Tid, Vec<Thread>>,
 }
 
-/// Finds them; empty if the cell narrowed no mask. `open` are the CPUs outside other cells.
+/// Finds heirs. `open` are the CPUs outside other cells.
 ///
 /// # Errors
 /// [`FileError`]: the threads cannot be listed.
@@ -134,7 +131,7 @@ impl<'a> Family<'a> {
         found
     }
 
-    /// Whether a thread started during the cell's life with a mask that the cell gave to others.
+    /// Whether it started during the cell's life, with a mask that the cell gave to others.
     fn is_narrow(&self, Thread { task, mask }: &Thread) -> bool {
         let is_looked_at =
             !task.is_kernel && !task.has_ended() && !task.is_spared(&[std::process::id() as Tid]);
@@ -143,7 +140,6 @@ impl<'a> Family<'a> {
             && self.moved.values().any(|moved| moved.to.contains(mask))
     }
 
-    /// The change that the cell would have recorded for a thread.
     fn change(&self, task: &ThreadStat, mask: &CpuSet, from: CpuSet) -> SettingChange {
         let what = SettingKind::Affinity;
         let path = task.folder();
@@ -170,7 +166,6 @@ impl<'a> Family<'a> {
         Left::new(format!("thread {} ({})", task.tid, task.name), why)
     }
 
-    /// Whether a thread is older than the cell, or in its journal.
     fn was_there(&self, task: &ThreadStat) -> bool {
         let is_older =
             self.journal.header.began_ticks.is_some_and(|began| task.started_ticks < began);
@@ -204,7 +199,6 @@ impl<'a> Family<'a> {
         Origin::Unclear
     }
 
-    /// Judges a mask's origin by the threads of the ancestor that is older than the cell.
     fn judge(&self, threads: &[Thread], mask: &CpuSet) -> Origin {
         let there = threads.iter().filter(|thread| self.was_there(&thread.task));
         let (narrowed, others): (Vec<&Thread>, Vec<&Thread>) =
@@ -227,8 +221,8 @@ impl<'a> Family<'a> {
         self.noted(thread).and_then(|_| self.moved.get(&thread.tid))
     }
 
-    /// The process that started another, if certain. A process that adopts an orphan is in another
-    /// session, unless the orphan started its own.
+    /// The parent, unless it may have adopted an orphan: then it is in another session, or the
+    /// orphan started its own.
     fn starter(&self, threads: &[Thread]) -> Option<Tid> {
         let own = &threads.first()?.task;
         let parent = &self.processes.get(&own.parent)?.first()?.task;

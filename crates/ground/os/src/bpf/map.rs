@@ -13,10 +13,10 @@ const RECENT_HASH: u32 = 9;
 /// Entries per system call.
 const BATCH: usize = 4096;
 
-/// Limit for tables sized by thread count: each entry takes about 100 bytes immediately.
+/// For tables sized by thread count: each entry takes about 100 bytes immediately.
 const MOST_BY_THREADS: u64 = 1 << 20;
 
-/// Entries for a table of threads: twice the present threads, but not below `least`.
+/// Twice the present threads, but at least `least`.
 #[must_use]
 pub fn room_for_threads(least: u32) -> u32 {
     let loadavg = std::fs::read("/proc/loadavg").unwrap_or_default();
@@ -122,7 +122,6 @@ impl Map {
         Ok(Map { fd, key_bytes, value_bytes })
     }
 
-    /// For instructions that name the map.
     pub(super) fn descriptor(&self) -> RawFd {
         self.fd.as_raw_fd()
     }
@@ -197,8 +196,8 @@ impl Map {
         self.batches(BpfCommand::LookupBatch, each)
     }
 
-    /// Like [`Map::entries`], but removes the entries. A program that increments a value during its
-    /// removal may lose the count or add it to a new entry: one count among very many.
+    /// Like [`Map::entries`], but removes the entries. A concurrent increment may be lost or added
+    /// to a new entry: one count among very many.
     ///
     /// # Errors
     /// As for [`Map::entries`].
@@ -206,7 +205,6 @@ impl Map {
         self.batches(BpfCommand::TakeBatch, each)
     }
 
-    /// Reads entries in batches with this command.
     fn batches(&self, command: BpfCommand, mut each: impl FnMut(&[u8], &[u8])) -> io::Result<()> {
         let mut room = BATCH;
         let mut keys = vec![0; room * self.key_bytes];
@@ -290,7 +288,6 @@ mod tests {
     use super::*;
     use std::collections::BTreeMap;
 
-    /// `None`, reported, if this computer does not allow it.
     fn table(entries: u32) -> Option<Map> {
         Map::hash("test", 4, 8, entries)
             .inspect_err(|error| seatmap_needs::skipped!("no eBPF here: {error}"))

@@ -15,7 +15,7 @@ const TRACING: u32 = 26;
 /// `BPF_PROG_TYPE_KPROBE`: gets the registers at an instruction.
 const AT_INSTRUCTION: u32 = 2;
 
-/// GPL-compatible, as the functions that read kernel structures require.
+/// GPL-compatible, to read kernel structures.
 const LICENCE: &CStr = c"Dual MIT/GPL";
 
 /// Limit on the verifier's log.
@@ -42,7 +42,7 @@ pub enum LoadError {
         name: &'static str,
         /// The kernel's error.
         source: io::Error,
-        /// The verifier's log; may be empty.
+        /// The verifier's log.
         log: String,
     },
     /// The kernel refused to attach it.
@@ -55,7 +55,7 @@ pub enum LoadError {
     },
 }
 
-/// The verifier's last line before its statistics is the reason.
+/// The reason precedes the statistics.
 fn last_line(log: &str) -> String {
     let reason =
         log.lines().rfind(|line| !line.starts_with("processed ") && !line.trim().is_empty());
@@ -69,14 +69,14 @@ pub struct EbpfProgram {
     name: &'static str,
 }
 
-/// A program that stays attached until dropped.
+/// Stays attached until dropped.
 #[derive(Debug)]
 pub struct AttachedProgram {
     program: EbpfProgram,
     _link: EbpfLink,
 }
 
-/// Keeps a program attached until dropped. The drop waits for every CPU.
+/// Keeps a program attached until dropped, which waits for every CPU.
 #[derive(Debug)]
 pub struct EbpfLink(
     #[expect(dead_code, reason = "the program is attached while the descriptor is open")]
@@ -140,7 +140,7 @@ struct Enable {
 }
 
 impl EbpfProgram {
-    /// Loads a program for a tracepoint, given by its number in the kernel's types.
+    /// Loads a program for a tracepoint, by its number in the kernel's types.
     ///
     /// # Errors
     /// [`LoadError`]: EPERM without CAP_BPF and CAP_PERFMON; EACCES or EINVAL with the verifier's
@@ -184,7 +184,7 @@ impl EbpfProgram {
         Ok(AttachedProgram { program: self, _link: link })
     }
 
-    /// Attaches the program until the link is dropped. It can then be attached again.
+    /// Attaches the program until the link is dropped.
     ///
     /// # Errors
     /// [`LoadError::Attach`].
@@ -195,8 +195,8 @@ impl EbpfProgram {
         link.map(EbpfLink).map_err(|source| LoadError::Attach { name: self.name, source })
     }
 
-    /// Runs the program whenever any process executes the instruction at this byte of a file, until
-    /// the link is dropped. Another byte than an instruction's first breaks the processes.
+    /// Runs the program whenever any process executes the instruction at this byte of a file. Bytes
+    /// inside an instruction break the processes.
     ///
     /// # Errors
     /// [`LoadError::Attach`]: ENOENT before Linux 4.17 or without the file; EACCES or EPERM without
@@ -224,7 +224,7 @@ impl EbpfProgram {
     }
 }
 
-/// Loads again to get the verifier's log, whose memory and time a good program need not spend.
+/// Loads again for the verifier's log, which a good program need not pay for.
 fn log(mut load: Load) -> String {
     let mut text = vec![0u8; LOG_BYTES];
     (load.log_level, load.log_bytes, load.log) = (1, LOG_BYTES as u32, text.as_mut_ptr() as u64);
@@ -245,7 +245,7 @@ impl AttachedProgram {
     }
 }
 
-/// While this exists, the kernel times every program on this computer, at about 50 ns per run.
+/// While this exists, the kernel times every program, at about 50 ns per run.
 #[derive(Debug)]
 pub struct Statistics(
     #[expect(dead_code, reason = "the kernel times programs while the descriptor is open")] OwnedFd,
@@ -268,7 +268,7 @@ mod tests {
     use super::super::{Btf, Map};
     use super::*;
 
-    /// The system's most frequent tracepoint; `None`, reported, if eBPF is not allowed.
+    /// The most frequent tracepoint, if eBPF is allowed.
     fn place() -> Option<u32> {
         Map::counters("test", 1)
             .inspect_err(|error| seatmap_needs::skipped!("no eBPF here: {error}"))
