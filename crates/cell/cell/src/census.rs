@@ -22,16 +22,16 @@ const LONGEST_LINE: usize = 64;
 /// The attribute of a control group with the path of its journal.
 const NOTE: &str = "seatmap.cell";
 
-/// Prefix of the names of Seatmap's helpers, such as guardians (`prctl(PR_SET_NAME)`).
+/// Prefix of helpers' names, such as guardians (`prctl(PR_SET_NAME)`).
 const HELPERS: &str = "seatmap-";
 
-/// Prefix of the names of Seatmap's programs.
+/// Prefix of programs' names.
 const PROGRAMS: &[u8] = b"seatmap";
 
 /// Threads outside a cell that may run on its CPUs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stragglers {
-    /// The number of threads bound there by the kernel.
+    /// Number of threads bound there by the kernel.
     pub bound: usize,
     /// All other threads.
     pub free: Vec<ThreadStat>,
@@ -70,8 +70,8 @@ pub fn is_helper(root: &Root, task: &ThreadStat) -> bool {
     task.name.starts_with(HELPERS) && runs_seatmap(root, task.pid)
 }
 
-/// Whether a process runs this program or one installed with it: in the same folder, with the same
-/// prefix. Such programs create cells in the same folder for each other.
+/// Whether a process runs this program or one installed with it (same folder and prefix), which
+/// creates cells in the same run folder.
 fn runs_seatmap(root: &Root, pid: Tid) -> bool {
     let own = task::program(root, "self");
     let other = task::program(root, &pid.to_string());
@@ -90,9 +90,9 @@ pub fn is_resident(root: &Root, pid: Tid, record: &CellRecord) -> bool {
 }
 
 /// Whether a process's origin is unknown: it is younger than the cell, has no readable environment,
-/// and its parent has exited. An example is a daemon started in a cell, once Seatmap has exited
-/// too. A process that a user moves into a cell has an environment, is older than the cell, or has
-/// a parent.
+/// and its parent has exited, like a daemon started in a cell, once Seatmap has exited too. A
+/// process that a user moves into a cell has an environment, is older than the cell, or has a
+/// parent.
 #[must_use]
 pub fn may_be_resident(root: &Root, pid: Tid, began_ticks: Option<u64>) -> bool {
     let process = task::in_folder(root, &format!("/proc/{pid}"), pid).ok().flatten();
@@ -114,7 +114,7 @@ fn parent(root: &Root, pid: Tid) -> Option<Tid> {
 
 /// Records a control group's journal in the group, if the file system can.
 pub fn mark(root: &Root, group: &str, journal: &Path) {
-    // The journal lists the group too, so a missing attribute is harmless.
+    // The journal lists the group too, so this may fail.
     let _ = attribute::set(&root.path(group), NOTE, journal.as_os_str().as_bytes());
 }
 
@@ -158,7 +158,7 @@ mod tests {
             let own = folder.path().join("proc").join(pid);
             fs::create_dir_all(&own).unwrap();
             fs::write(own.join("environ"), environment).unwrap();
-            // Starts as many ticks after the boot as its number.
+            // Its number is its start in ticks.
             let started = pid.parse::<u64>().unwrap_or(0);
             let rest = format!("1 1 0 -1 0{} {started} {}", " 0".repeat(12), "0 ".repeat(20));
             fs::write(own.join("stat"), format!("{pid} (x) S {parent} {rest}")).unwrap();

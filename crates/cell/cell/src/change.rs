@@ -6,7 +6,7 @@ use seatmap_os::root::{FileError, Root};
 use seatmap_os::{CpuSet, affinity};
 use serde::{Deserialize, Serialize};
 
-/// The kind of a changed setting, which determines how values compare and how to undo the change.
+/// The kind of a changed setting: how to compare values and undo the change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SettingKind {
@@ -16,9 +16,9 @@ pub enum SettingKind {
     Cpus,
     /// A file with a CPU mask.
     CpuMask,
-    /// A file whose number the cell increased; others may increase it too.
+    /// A file with a number increased by the cell, and perhaps by others.
     Count,
-    /// The controllers of a control group's children, to which the cell added one.
+    /// A control group's controllers for its children, to which the cell added one.
     Controller,
     /// A new control group.
     Folder,
@@ -49,7 +49,7 @@ impl SettingChange {
     /// A change of a file from its present content.
     ///
     /// # Errors
-    /// The file cannot be read.
+    /// It cannot be read.
     pub fn of_file(
         root: &Root,
         what: SettingKind,
@@ -79,7 +79,7 @@ impl SettingChange {
         }
     }
 
-    /// Whether nothing changes: the thread had this mask and keeps it.
+    /// Whether the thread had this mask and keeps it.
     #[must_use]
     pub fn is_kept(&self) -> bool {
         self.what == SettingKind::Affinity && self.same(&self.old, &self.new)
@@ -102,7 +102,7 @@ impl SettingChange {
     /// The present value.
     ///
     /// # Errors
-    /// The file is missing or cannot be read.
+    /// It cannot be read.
     pub fn current(&self, root: &Root) -> Result<String, FileError> {
         match self.what {
             SettingKind::Folder if root.has(&self.path) => Ok(self.new.clone()),
@@ -142,7 +142,7 @@ fn words(text: &str) -> std::collections::BTreeSet<&str> {
 mod tests {
     use super::*;
 
-    /// An isolated partition exists: the kernel hides CPU 3 from the mask until it is removed.
+    /// An isolated partition exists, and the kernel hides CPU 3 from the mask meanwhile.
     #[test]
     fn a_mask_of_workqueues_is_the_one_that_was_set() {
         let folder = tempfile::tempdir().unwrap();

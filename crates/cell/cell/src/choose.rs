@@ -1,10 +1,9 @@
 //! Chooses the best CPUs for a cell.
 //!
-//! The criteria in order: few interrupts that cannot be moved, because nothing helps against them
-//! later; little time stolen by a hypervisor; not the core of CPU 0, which keeps the kernel's time
-//! and starts other CPUs; whole cores, because a busy neighbour on the same core always disturbs;
-//! short core distances, if a profile is given. Present load does not count, because programs will
-//! leave.
+//! The criteria in order: few unmovable interrupts, because nothing helps against them later;
+//! little time stolen by a hypervisor; not the core of CPU 0, which keeps the kernel's time and
+//! starts other CPUs; whole cores, because a busy neighbour on the same core always disturbs; short
+//! core distances, if a profile is given. Present load does not count, because programs will leave.
 
 use crate::error::CellError;
 use crate::host::CellHost;
@@ -24,18 +23,18 @@ pub struct CpuChoice {
     pub cores: Vec<CpuSet>,
     /// Number of unmovable interrupts by CPU.
     pub unmovable: BTreeMap<u32, usize>,
-    /// Percentage of time stolen by the hypervisor, by CPU; 0 if unknown.
+    /// Stolen time in percent by CPU; 0 if unknown.
     pub steal_percent: BTreeMap<u32, f64>,
 }
 
-/// Differences in stolen time below the resolution of a short measurement: one tick in 0.25 s.
+/// Differences in stolen time below the resolution of a measurement: one tick in 0.25 s.
 const SAME_STEAL: f64 = 2.0;
 
 impl CpuChoice {
     /// Reads this computer. Tests interrupts by writing their present masks.
     ///
     /// # Errors
-    /// The kernel does not list the online CPUs, or a journal cannot be read.
+    /// Online CPUs or a journal cannot be read.
     pub fn of_host(host: &CellHost) -> Result<Self, CellError> {
         let online = layout::online(&host.root)?;
         let taken =
@@ -53,7 +52,7 @@ impl CpuChoice {
     /// time.
     ///
     /// # Errors
-    /// [`CellError::NameTaken`], and the errors of [`CpuChoice::of_host`].
+    /// [`CellError::NameTaken`], and as [`CpuChoice::of_host`].
     pub fn for_new(host: &CellHost, name: &Name) -> Result<Self, CellError> {
         if host.cell(name).is_ok() {
             return Err(CellError::NameTaken(name.clone()));
@@ -64,7 +63,7 @@ impl CpuChoice {
     /// The default size of a cell on a computer without other cells.
     ///
     /// # Errors
-    /// The kernel does not list the online CPUs.
+    /// Online CPUs cannot be read.
     pub fn usual_size_of(host: &CellHost) -> Result<usize, FileError> {
         let free = layout::online(&host.root)?.without(&isolated(host));
         let cores = cores_of(&host.root, &free);
@@ -115,13 +114,13 @@ impl CpuChoice {
         Ok(chosen)
     }
 
-    /// One core, or one CPU if there is only one core.
+    /// One core, or one CPU of a single core.
     fn usual_size(&self) -> usize {
         let core = self.cores.iter().map(|core| core.len()).max().unwrap_or(1);
         if core < self.free.len() { core } else { 1 }
     }
 
-    /// A core's drawbacks, most important first.
+    /// Drawbacks, most important first.
     fn cost(
         &self,
         core: &CpuSet,
@@ -169,7 +168,7 @@ fn unmovable(root: &Root) -> Result<BTreeMap<u32, usize>, FileError> {
     Ok(found)
 }
 
-/// The mean distance in ns from a core to the chosen ones, or to all free ones for the first core.
+/// Mean distance in ns from a core to the chosen ones; for the first core, to all free ones.
 fn mean_distance(profile: &Profile, core: &CpuSet, chosen: &CpuSet, free: &CpuSet) -> f64 {
     let Some(distance) = &profile.core_distance else { return 0.0 };
     // So that the first core is central.
@@ -182,7 +181,6 @@ fn mean_distance(profile: &Profile, core: &CpuSet, chosen: &CpuSet, free: &CpuSe
     if known.is_empty() { f64::INFINITY } else { known.iter().sum::<f64>() / known.len() as f64 }
 }
 
-/// The matrix rows of these CPUs.
 fn ranks(pus: &[u32], cpus: &CpuSet) -> Vec<usize> {
     cpus.iter().filter_map(|cpu| pus.iter().position(|pu| *pu == cpu)).collect()
 }

@@ -30,11 +30,11 @@ pub struct CellClaim {
     pub journal: PathBuf,
     /// The journal's first line.
     pub header: CellJournalHeader,
-    /// The most frequent old and new mask of threads; such threads are not listed.
+    /// The most frequent change of a mask, old and new; such threads are not listed.
     pub crowd: Option<(String, String)>,
     /// All other changes.
     pub changes: Vec<SettingChange>,
-    /// Whether `changes` is complete; otherwise interrupts and threads did not fit.
+    /// Whether `changes` is complete; if not, interrupts and threads did not fit.
     pub is_whole: bool,
 }
 
@@ -42,8 +42,8 @@ impl CellClaim {
     /// The record of a journal.
     #[must_use]
     pub fn of(journal: &CellJournal) -> Self {
-        // The cpuset of a control group makes every thread look narrowed; only the few narrowed
-        // ones are listed.
+        // A control group's cpuset makes every thread look narrowed; only the few narrowed ones are
+        // listed.
         let crowd = if journal.has_group() { None } else { crowd(&journal.changes) };
         let changes = journal
             .changes
@@ -62,7 +62,7 @@ impl CellClaim {
 
     /// Writes the record. If this fails, the cell has none; the journal is complete.
     pub fn write(mut self, root: &Root) {
-        // JSON cannot represent this path, and other programs would think that the journal is lost.
+        // JSON cannot represent this path: other programs would think that the journal is lost.
         if self.journal.to_str().is_none() || self.write_whole(root).is_ok() {
             return;
         }
@@ -80,7 +80,7 @@ impl CellClaim {
         attribute::set(&root.path(FOLDER), &name(&self.header.cell), &serde_json::to_vec(self)?)
     }
 
-    /// The existing records, if only root and this user can have written them.
+    /// The existing records that only root or this user can have written.
     #[must_use]
     pub fn all(root: &Root) -> Vec<CellClaim> {
         let folder = root.path(FOLDER);
@@ -103,7 +103,7 @@ impl CellClaim {
         });
     }
 
-    /// Rewrites existing records of cells whose journals have changed.
+    /// Updates the records of cells whose journals have changed.
     pub(crate) fn renew(root: &Root, journals: &[CellJournal]) {
         let all = CellClaim::all(root);
         journals
@@ -136,8 +136,8 @@ impl CellClaim {
     /// # Errors
     /// The file exists or cannot be written.
     pub fn rewrite(&self, root: &Root, path: &Path, boot_id: &str) -> io::Result<()> {
-        // Before creating the file: an incomplete journal would look complete, and be undone and
-        // removed together with this record.
+        // Before creating the file: an incomplete journal would look complete, and be removed with
+        // this record.
         let masks = self
             .crowd
             .as_ref()
@@ -153,13 +153,13 @@ impl CellClaim {
         let mut journal = CellJournal::begin(path, boot_id, self.header.clone())?;
         let written = journal.append(&lines).and_then(|()| journal.append(&[JournalEntry::Done]));
         if written.is_err() {
-            // Report the write error, for instance a full disk.
+            // Report the write error, such as a full disk.
             let _ = journal.remove();
         }
         written
     }
 
-    /// Changes of unlisted threads, recognised by their mask and by being older than the cell.
+    /// Changes of unlisted threads: older than the cell, with the crowd's mask.
     fn masks(
         &self,
         root: &Root,

@@ -1,9 +1,9 @@
 //! The guardian: a process that undoes a cell if its creator dies.
 //!
 //! A program that creates or undoes a cell starts a guardian first, connected by a pipe. The kernel
-//! closes the pipe when the program dies for any reason. If the pipe closes without a message of
-//! success, the guardian undoes the journal. It then stays while the cell has a lease or memory,
-//! and while restored masks lack offline CPUs. Otherwise it exits.
+//! closes the pipe when the program dies for any reason. If no message of success came before, the
+//! guardian undoes the journal. Otherwise it stays while the cell has a lease or memory, and while
+//! restored masks lack offline CPUs.
 
 use crate::error::CellError;
 use crate::host::CellHost;
@@ -15,7 +15,7 @@ use seatmap_os::owed::{OwedMasks, RunningKernel, ThreadMask};
 use std::io::{self, Read, Write};
 use std::time::Duration;
 
-/// Longest sleep with a lease, because sleeps do not count time while the computer is suspended.
+/// Longest sleep with a lease: sleeps do not count suspended time.
 const LONGEST_SLEEP_S: u64 = 60;
 
 /// How a creator finished.
@@ -23,7 +23,7 @@ const LONGEST_SLEEP_S: u64 = 60;
 pub enum Parting {
     /// Successfully.
     Well,
-    /// Successfully, but these threads' masks lack CPUs until they are online.
+    /// Successfully, but these threads' masks lack offline CPUs.
     MasksOwed(Vec<ThreadMask>),
     /// It died.
     Death,
@@ -39,13 +39,13 @@ pub fn serve(host: &CellHost, name: &Name) -> Result<(), CellError> {
     let Some(held) = host.run.guard(name).map_err(CellError::remembering)? else { return Ok(()) };
     say(YES).map_err(CellError::Guardian)?;
     let owed = guard(host, name)?;
-    // Free the name first: the masks belong to no cell, and a new cell may have this name.
+    // Free the name for a new cell: the masks belong to none.
     drop(held);
     OwedMasks::give(&mut RunningKernel, owed).wait();
     Ok(())
 }
 
-/// Guards a cell until it no longer needs it. Returns the threads whose masks lack CPUs.
+/// Guards a cell. Returns the threads whose masks lack CPUs.
 fn guard(host: &CellHost, name: &Name) -> Result<Vec<ThreadMask>, CellError> {
     let (parting, mut kept) = attend(host, name);
     let mut owed = Vec::new();
@@ -128,7 +128,7 @@ pub fn attend_creator() -> io::Result<Parting> {
     Ok(Parting::Death)
 }
 
-/// Starts a new session, so that keys typed at the creator's terminal, and its end, have no effect.
+/// Starts a new session: the creator's terminal then has no effect.
 fn leave_the_terminal() {
     // SAFETY: all affect only this process. A process that already leads a group keeps its session.
     unsafe {
@@ -153,7 +153,7 @@ fn stay(host: &CellHost, name: &Name, kept: Option<Kept>) -> Result<Vec<Left>, C
         }
         if left == Some(0) {
             let _lock = host.run.lock_at_last().map_err(CellError::remembering)?;
-            // While this process waited, the cell may have been recreated or its lease renewed.
+            // Meanwhile the cell may have been recreated or its lease renewed.
             if left_s(host, name) == Some(0) {
                 drop(kept);
                 return host.end(name);
@@ -163,7 +163,7 @@ fn stay(host: &CellHost, name: &Name, kept: Option<Kept>) -> Result<Vec<Left>, C
 }
 
 /// The remaining seconds of a cell; `None` without a lease. A cell without a record has none left,
-/// because every command treats it as one whose creator died.
+/// because every command takes its creator for dead.
 fn left_s(host: &CellHost, name: &Name) -> Option<u64> {
     host.run.record(name).map_or(Some(0), |record| record.left_s())
 }

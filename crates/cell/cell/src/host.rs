@@ -41,7 +41,7 @@ impl CellHost {
         self.run.journals(&self.boot_id).map_err(CellError::remembering)
     }
 
-    /// Whether a cell is complete, and no program is undoing it.
+    /// Whether a cell is complete and not being undone.
     pub(crate) fn stands(&self, name: &Name) -> bool {
         self.journals().is_ok_and(|journals| {
             journals
@@ -50,8 +50,8 @@ impl CellHost {
         })
     }
 
-    /// Undoes cells that another program left half created or half undone, ends expired leases that
-    /// have no guardian, and starts missing guardians. Call this with the lock held. Returns the
+    /// Undoes cells that another program left half created or half undone, ends expired leases
+    /// without a guardian, and starts missing guardians. Call this with the lock held. Returns the
     /// settings that could not be restored.
     ///
     /// # Errors
@@ -78,7 +78,7 @@ impl CellHost {
     /// Like [`CellHost::recover`], but takes the lock.
     ///
     /// # Errors
-    /// The lock cannot be taken; a journal cannot be read or written.
+    /// As [`CellHost::recover`], or the lock cannot be taken.
     pub fn take_over(&self) -> Result<Vec<Left>, CellError> {
         let _lock = self.run.lock().map_err(CellError::remembering)?;
         self.recover()
@@ -96,7 +96,7 @@ impl CellHost {
 
     /// Undoes a cell but keeps its guardian. Call this with the lock held. Removes the record
     /// first: the next command undoes a journal without a record, even if a full disk prevented a
-    /// note about the start of undoing.
+    /// note about undoing.
     ///
     /// # Errors
     /// A journal cannot be read or written.
@@ -126,7 +126,7 @@ impl CellHost {
         Ok(standing.filter_map(|journal| self.run.record(&journal.header.cell)).collect())
     }
 
-    /// Cells without a record in this folder: another folder has it, or it is lost.
+    /// Cells with no record in this folder: another folder has it, or it is lost.
     #[must_use]
     pub fn foreign(&self) -> Vec<CellClaim> {
         CellClaim::all(&self.root)
@@ -136,8 +136,7 @@ impl CellHost {
     }
 
     /// Trusted journals of other folders' cells, needed if two cells have changed the same setting.
-    /// All programs that create or undo cells, in any folder, take the same
-    /// [lock](crate::settings_lock).
+    /// All programs that create or undo cells take the same [lock](crate::settings_lock).
     fn journals_elsewhere(&self) -> Vec<CellJournal> {
         self.foreign()
             .iter()
@@ -165,7 +164,7 @@ impl CellHost {
     /// The cell with this name.
     ///
     /// # Errors
-    /// No cell has this name.
+    /// There is none.
     pub fn cell(&self, name: &Name) -> Result<CellRecord, CellError> {
         let found = self.cells()?.into_iter().find(|record| record.name == *name);
         found.ok_or_else(|| CellError::NoSuchCell(name.clone()))
@@ -210,7 +209,7 @@ pub(crate) mod tests {
         (folder, hosts)
     }
 
-    /// Creates a cell that keeps new interrupts off its CPUs; returns its serial number.
+    /// Creates a cell that keeps new interrupts off its CPUs; returns its number.
     pub(crate) fn make(host: &CellHost, name: &str, cpus: &str) -> u64 {
         let (name, serial): (Name, u64) = (name.parse().unwrap(), host.next_serial().unwrap());
         let header = CellJournalHeader {
@@ -232,7 +231,7 @@ pub(crate) mod tests {
         serial
     }
 
-    /// CPUs 4 to 7 were isolated at boot for another program.
+    /// CPUs 4 to 7 were isolated at boot.
     #[test]
     fn isolated_cpus_are_for_those_who_name_them_and_not_for_everybody_else() {
         let (_folder, hosts) = computer();

@@ -18,19 +18,15 @@ use std::io::{self, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// The creator has finished.
 pub(crate) const ALL_IS_WELL: u8 = b'd';
 
-/// The creator has finished, but the threads in the following lines lack offline CPUs.
 pub(crate) const MASKS_ARE_OWED: u8 = b'o';
 
-/// The creator requests the memory.
 pub(crate) const TAKE_MEMORY: u8 = b'm';
 
 /// The guardian is ready, or has done as requested.
 pub(crate) const YES: u8 = b'+';
 
-/// The guardian has failed.
 pub(crate) const NO: u8 = b'-';
 
 /// How long to wait until a guardian exits.
@@ -55,7 +51,7 @@ impl GuardianCommand {
     }
 }
 
-/// A running guardian, while its cell or its plan of services is created or undone.
+/// A running guardian, while its cell or plan of services is created or undone.
 #[derive(Debug)]
 pub struct PostedGuardian {
     pub(crate) pid: Tid,
@@ -64,7 +60,7 @@ pub struct PostedGuardian {
 }
 
 impl PostedGuardian {
-    /// Requests the record's memory. Returns whether the guardian could allocate it.
+    /// Requests the record's memory. Returns whether it was allocated.
     pub(crate) fn take_memory(&mut self) -> bool {
         self.pipe.write_all(&[TAKE_MEMORY]).is_ok() && self.hear() == Some(YES)
     }
@@ -76,7 +72,7 @@ impl PostedGuardian {
     }
 
     /// Reports success with remaining settings. The guardian stays for masks that lack offline
-    /// CPUs, and is named as the process that waits for them.
+    /// CPUs, and is named as their waiter.
     #[must_use]
     pub fn dismiss_with(mut self, left: Vec<Left>) -> Vec<Left> {
         let lines: String = Left::owed(&left).map(|thread| format!("{thread}\n")).collect();

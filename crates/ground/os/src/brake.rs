@@ -17,13 +17,12 @@ pub enum BrakeKind {
         /// In percent.
         percent: f64,
     },
-    /// `memory.high`: above this size, the kernel stops members that allocate, and reclaims memory.
+    /// `memory.high`: above this size, members that allocate are stopped and must reclaim memory.
     Memory {
         /// In bytes.
         high_bytes: u64,
     },
-    /// `cpu.rt_runtime_us`, `sched_rt_runtime_us`: limits real-time threads to this share of a
-    /// period.
+    /// `cpu.rt_runtime_us`, `sched_rt_runtime_us`: real-time threads get this share of a period.
     RealTime {
         /// In percent.
         percent: f64,
@@ -32,8 +31,7 @@ pub enum BrakeKind {
     Frozen,
 }
 
-/// The limit on all real-time threads of the computer; -1 also disables the limits of groups
-/// (`rt_bandwidth_enabled`).
+/// The limit on all real-time threads; -1 also disables groups' limits (`rt_bandwidth_enabled`).
 const REAL_TIME: &str = "/proc/sys/kernel/sched_rt_runtime_us";
 const REAL_TIME_PERIOD: &str = "/proc/sys/kernel/sched_rt_period_us";
 
@@ -46,7 +44,7 @@ pub struct Brake {
     pub file: String,
     /// The setting and its value.
     pub kind: BrakeKind,
-    /// How often it has stopped a member; `None` if the kernel does not count this.
+    /// How often it has stopped a member; `None` if not counted.
     pub stops: Option<u64>,
     /// The systemd unit that sets it.
     pub unit: Option<String>,
@@ -55,11 +53,10 @@ pub struct Brake {
 }
 
 impl Brake {
-    /// The settings for CPU time of the group in this folder.
     pub(crate) fn on_time(root: &Root, folder: &str) -> Vec<Self> {
         let idle = is_set(root, folder, "cpu.idle")
             .then(|| Brake::new(root, folder, "cpu.idle", BrakeKind::Idle));
-        // Without a limit the file contains "max".
+        // Unlimited is "max".
         let clamp = root.read(&format!("{folder}/cpu.uclamp.max")).ok();
         let percent: Option<f64> = clamp.and_then(|text| text.trim().parse().ok());
         let clamped = percent.filter(|percent| *percent < 100.0);
@@ -69,7 +66,6 @@ impl Brake {
         idle.into_iter().chain(clamped).collect()
     }
 
-    /// The memory setting of a version 2 group.
     pub(crate) fn on_memory(root: &Root, folder: &str) -> Option<Self> {
         let high_bytes: u64 =
             root.read(&format!("{folder}/memory.high")).ok()?.trim().parse().ok()?;
@@ -81,7 +77,7 @@ impl Brake {
         })
     }
 
-    /// The real-time limit of a version 1 group; `None` if it has no real-time runtime.
+    /// `None` also for a group without real-time runtime.
     pub(crate) fn on_real_time(root: &Root, folder: &str) -> Option<Self> {
         let percent = share(
             root,
@@ -91,7 +87,7 @@ impl Brake {
         Some(Brake::new(root, folder, "cpu.rt_runtime_us", BrakeKind::RealTime { percent }))
     }
 
-    /// The limit on all real-time threads; `None` if unlimited.
+    /// `None` if unlimited.
     pub(crate) fn on_real_time_of_all(root: &Root) -> Option<Self> {
         let percent = share(root, REAL_TIME, REAL_TIME_PERIOD)?;
         Some(Brake {
@@ -176,7 +172,6 @@ fn number(root: &Root, file: &str) -> Option<i64> {
     root.read(file).ok()?.trim().parse::<i64>().ok()
 }
 
-/// The command that removes the setting in this file.
 #[must_use]
 pub fn release(file: &str, unit: Option<&str>) -> String {
     let name = file.rsplit('/').next().unwrap_or_default();
@@ -189,10 +184,10 @@ pub fn release(file: &str, unit: Option<&str>) -> String {
         ("memory.high", Some(unit)) => {
             format!("systemctl set-property --runtime {unit} MemoryHigh=infinity")
         }
-        // `systemctl thaw` refuses units that systemd has not frozen itself.
+        // `systemctl thaw` refuses units that it has not frozen.
         ("cpu.idle", None) | ("cgroup.freeze", _) => format!("echo 0 > {file}"),
         ("freezer.state", _) => format!("echo THAWED > {file}"),
-        // A group cannot exceed the groups above it, so only removing the global limit helps.
+        // A group cannot exceed those above, so only removing the global limit helps.
         ("cpu.rt_runtime_us" | "sched_rt_runtime_us", _) => format!("echo -1 > {REAL_TIME}"),
         _ => format!("echo max > {file}"),
     }

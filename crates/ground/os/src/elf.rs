@@ -23,7 +23,7 @@ const EXECUTABLE: u32 = 1;
 /// `SHT_NOBITS`: no bytes in the file.
 const WITHOUT_BYTES: u32 = 8;
 
-/// Limit on a section's size: the largest programs have fewer symbols and names.
+/// Limit on a section's size; the largest programs stay below it.
 const MOST_BYTES: u64 = 1 << 30;
 
 /// A section.
@@ -103,7 +103,7 @@ impl Elf {
     pub fn bytes(&self, section: &ElfSection) -> io::Result<Vec<u8>> {
         let Some(place) = section.place else { return Ok(Vec::new()) };
         let end = place.saturating_add(section.size_bytes);
-        // Prevents a huge allocation for a broken header.
+        // No huge allocation for a broken header.
         if end > self.file.metadata()?.len() {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
@@ -115,7 +115,7 @@ impl Elf {
         Ok(bytes)
     }
 
-    /// The address of a symbol; `None` if it is missing, as in a stripped program.
+    /// A symbol's address; `None` if missing, as in a stripped program.
     ///
     /// # Errors
     /// As for [`Elf::bytes`].
@@ -151,8 +151,8 @@ impl Elf {
     }
 }
 
-/// Whether a table is empty or has entries of the expected size; the header has its count and entry
-/// size at these offsets.
+/// Whether a table is empty or has entries of the expected size, by its count and entry size at
+/// these header offsets.
 fn is_table_of(header: &[u8], [count, each]: [usize; 2], each_bytes: usize) -> bool {
     half(header, count) == 0 || usize::from(half(header, each)) == each_bytes
 }
@@ -193,7 +193,6 @@ fn text(bytes: &[u8], at: usize) -> String {
     String::from_utf8_lossy(text).into_owned()
 }
 
-/// Whether the zero-terminated text at an offset is this one.
 fn is_text(bytes: &[u8], at: usize, wanted: &str) -> bool {
     let rest = bytes.get(at..).and_then(|rest| rest.strip_prefix(wanted.as_bytes()));
     rest.is_some_and(|rest| rest.first() == Some(&0))
@@ -221,7 +220,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// This test's program, which has symbols.
+    /// This test's program.
     fn own() -> Elf {
         Elf::open(&std::env::current_exe().unwrap()).unwrap()
     }

@@ -5,8 +5,7 @@ use crate::root::{FileError, Root};
 
 const FOLDER: &str = "/proc/irq";
 
-/// An interrupt's controller and its number there (`/sys/kernel/irq`,
-/// Documentation/ABI/testing/sysfs-kernel-irq).
+/// An interrupt's controller and number there (Documentation/ABI/testing/sysfs-kernel-irq).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct InterruptSource {
     /// Driver name of the controller: `GICv3`, `IO-APIC`.
@@ -17,7 +16,7 @@ pub struct InterruptSource {
     pub handlers: String,
 }
 
-/// Controllers whose interrupts all belong to one CPU (timer, performance counters, calls between
+/// Controllers of interrupts that all belong to one CPU (timer, performance counters, calls between
 /// CPUs), by prefix of the driver name (`irq_chip.name` in drivers/irqchip and arch/*).
 const OF_ONE_CPU: [&str; 10] = [
     "RISC-V INTC",
@@ -72,7 +71,7 @@ fn attribute(root: &Root, irq: &str, name: &str) -> Option<String> {
 }
 
 /// Whether each CPU has its own instance of this interrupt. An unknown controller counts as a
-/// device's, unless the interrupt can not be moved and the kernel has chosen no CPU for it.
+/// device's, unless the interrupt cannot be moved and the kernel has chosen no CPU for it.
 #[must_use]
 pub fn is_per_cpu(root: &Root, irq: &str) -> bool {
     let is_known = InterruptSource::of(root, irq).is_some_and(|source| source.is_per_cpu());
@@ -81,8 +80,8 @@ pub fn is_per_cpu(root: &Root, irq: &str) -> bool {
     is_known || is_nowhere && is_movable(root, irq) == Some(false)
 }
 
-/// Whether the kernel lets an interrupt move: it write-protects the file of per-CPU interrupts and
-/// of those that it manages itself. `None` without such a file. Kernels before 4.20 protect none.
+/// Whether an interrupt can move: the kernel write-protects the file of per-CPU interrupts and of
+/// those that it manages itself. `None` without such a file. Kernels before 4.20 protect none.
 #[must_use]
 pub fn is_movable(root: &Root, irq: &str) -> Option<bool> {
     use std::os::unix::fs::PermissionsExt;
@@ -90,7 +89,7 @@ pub fn is_movable(root: &Root, irq: &str) -> Option<bool> {
     Some(metadata.permissions().mode() & 0o222 != 0)
 }
 
-/// All device interrupts, by number: those of [`all`] that are not per CPU.
+/// Device interrupts by number: those of [`all`] that are not per CPU.
 ///
 /// # Errors
 /// As [`all`].
@@ -138,13 +137,13 @@ fn cpus_of_file(root: &Root, path: &str) -> Option<CpuSet> {
 /// refuses this for interrupts that it manages itself.
 ///
 /// # Errors
-/// The kernel's error; `EACCES` or `EROFS` mean that this process may not move any interrupt.
+/// The kernel's: `EACCES` or `EROFS` if this process may not move any interrupt.
 pub fn try_to_move(root: &Root, irq: &str) -> std::io::Result<()> {
     let path = affinity_file(irq);
     root.read(&path).and_then(|text| root.write(&path, &text)).map_err(|error| error.source)
 }
 
-/// An interrupt's number, with its handlers in parentheses.
+/// An interrupt's number and, in parentheses, its handlers.
 #[must_use]
 pub fn name(root: &Root, irq: &str) -> String {
     let handlers = root.folders(&format!("{FOLDER}/{irq}")).unwrap_or_default();
@@ -180,7 +179,7 @@ mod tests {
         assert_eq!(goes("0,1", Some("3")), "0,1", "a change that the kernel has not followed yet");
     }
 
-    /// Rows of `/proc/interrupts` from such computers.
+    /// Rows of such computers' `/proc/interrupts`.
     #[test]
     fn a_cpus_own_interrupts_are_known_on_every_architecture() {
         let is_own = |chip: &str, hwirq: u64, handlers: &str| {

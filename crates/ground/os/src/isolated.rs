@@ -1,4 +1,4 @@
-//! CPUs that are excluded from load balancing.
+//! CPUs excluded from load balancing.
 //!
 //! The kernel moves threads only within a CPU's scheduling domains
 //! (Documentation/scheduler/sched-domains.rst). A CPU without domains keeps its threads and gets no
@@ -24,8 +24,7 @@ pub fn cpus(root: &Root) -> CpuSet {
     at_boot(root).with(&partitions).with(&unbalanced).with(&without_domain(root))
 }
 
-/// The isolated CPUs, or none if all CPUs are isolated: then programs run on isolated CPUs without
-/// requesting them.
+/// The isolated CPUs, or none if all are isolated: then programs run there without requesting it.
 #[must_use]
 pub fn beside_others(root: &Root) -> CpuSet {
     let isolated = cpus(root);
@@ -49,8 +48,8 @@ fn listed(root: &Root, path: &str) -> Option<CpuSet> {
     CpuSet::of_list(&root.read(path).ok()?)
 }
 
-/// CPUs of isolated partitions. The root group lists all, even those invisible to a container.
-/// Older kernels and a container's root group do not.
+/// CPUs of isolated partitions. The root group lists all, even those invisible to a container;
+/// older kernels and a container's root group do not.
 fn partitions(root: &Root, base: &str) -> CpuSet {
     if let Some(all) = listed(root, &format!("{base}/cpuset.cpus.isolated")) {
         return all;
@@ -65,7 +64,7 @@ fn partitions(root: &Root, base: &str) -> CpuSet {
 /// others (Documentation/admin-guide/cgroup-v1/cpusets.rst, 1.7).
 fn unbalanced(root: &Root, base: &str) -> CpuSet {
     const BALANCES: &str = "cpuset.sched_load_balance";
-    // Only the real root has this file; a container may show an inner group as its root.
+    // Only the real root group has this file.
     let is_root = root.has(&format!("{base}/release_agent"));
     let is_on = root.read(&format!("{base}/{BALANCES}")).is_ok_and(|text| text != "0");
     if !is_root || is_on {
@@ -79,8 +78,8 @@ fn unbalanced(root: &Root, base: &str) -> CpuSet {
     })
 }
 
-/// This group and those below with a file, and its text. A group without it has none below, because
-/// controllers are passed down.
+/// This group and those below with a file, and its text. Controllers are passed down, so a group
+/// without the file has none below.
 fn below<'a>(
     root: &'a Root,
     base: &str,
@@ -105,8 +104,8 @@ fn below<'a>(
     })
 }
 
-/// CPUs without a scheduling domain, if other CPUs have one
-/// (Documentation/scheduler/sched-stats.rst). Unknown without CONFIG_SCHEDSTATS.
+/// CPUs without a scheduling domain, if others have one (Documentation/scheduler/sched-stats.rst).
+/// Unknown without CONFIG_SCHEDSTATS.
 fn without_domain(root: &Root) -> CpuSet {
     let text = root.read("/proc/schedstat").unwrap_or_default();
     let mut without = CpuSet::default();

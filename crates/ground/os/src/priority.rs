@@ -1,9 +1,8 @@
-//! A thread's share of a contested CPU (sched(7)): its policy, its nice value, the nice value of
-//! its session's autogroup, and the weights of its control groups.
+//! A thread's share of a contested CPU (sched(7)): its policy, its nice value, that of its
+//! session's autogroup, and the weights of its control groups.
 //!
 //! Two threads compete at the level where their group paths diverge. So their own nice values
-//! matter only if they are in the same groups, and their autogroups only if both are in the root
-//! group.
+//! matter only in the same groups, and their autogroups only if both are in the root group.
 
 use crate::Tid;
 use crate::hierarchy::{GroupWeight, Hierarchies};
@@ -15,14 +14,14 @@ use crate::shell::shell_escaped;
 pub(crate) const USUAL_WEIGHT: f64 = 1024.0;
 pub(crate) const IDLE_WEIGHT: f64 = 3.0;
 
-/// SCHED_DEADLINE precedes all priorities, which end at 99 (sched(7)).
+/// SCHED_DEADLINE precedes all priorities, at most 99 (sched(7)).
 const DEADLINE_RANK: u32 = 100;
 
 /// Weight ratio of adjacent nice values (`sched_prio_to_weight`).
 const NICE_STEP: f64 = 1.25;
 
 /// Describes the calling thread's unusual settings, such as `nice 10, weight 0.002 of the control
-/// group /a`; `None` if all are usual.
+/// group /a`; `None` if there are none.
 #[must_use]
 pub fn of_self(root: &Root) -> Option<String> {
     let stat = root.read("/proc/thread-self/stat").unwrap_or_default();
@@ -44,7 +43,7 @@ fn own(stat: Stat<'_>) -> Vec<String> {
     policy.into_iter().chain(nice).collect()
 }
 
-/// The setting that makes a thread yield a CPU to another one.
+/// The setting that makes a thread yield a CPU to another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GivesWay {
     /// The thread's setting: `nice 19`, `cpu.weight 10 of the control group /a`.
@@ -71,8 +70,8 @@ struct Standing {
     path: Vec<Competitor>,
 }
 
-/// The setting that makes a thread yield to another one; `None` if it does not yield, or if a
-/// deciding setting cannot be read.
+/// The setting that makes a thread yield to another; `None` if it does not yield, or a deciding
+/// setting cannot be read.
 #[must_use]
 pub fn gives_way(root: &Root, tid: Tid, other: Tid) -> Option<GivesWay> {
     let hierarchies = Hierarchies::read(root);
@@ -86,7 +85,7 @@ impl Standing {
         let stat = Stat::parse(line.as_bytes())?;
         let membership = root.read(&format!("/proc/{tid}/task/{tid}/cgroup")).ok()?;
         let groups = hierarchies.groups(root, tid, &membership);
-        // Invisible groups above may differ.
+        // Invisible groups may differ.
         if groups.unseen().is_some() {
             return None;
         }
@@ -105,7 +104,7 @@ impl Standing {
     }
 
     fn gives_way_to(&self, other: &Standing) -> Option<GivesWay> {
-        // Groups do not matter between real-time threads and others.
+        // Between real-time threads and others, groups do not matter.
         if self.rank != other.rank {
             let [own, other_words] = [self, other].map(|one| format!("policy {}", one.policy));
             let is_after = self.rank < other.rank;

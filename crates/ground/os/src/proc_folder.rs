@@ -15,16 +15,16 @@ use std::os::fd::OwnedFd;
 /// Initial buffer size: longer than usual `stat` and `status` files.
 const FIRST_BYTES: usize = 1 << 14;
 
-/// Directory buffer: about 1000 entries per call.
+/// About 1000 entries per call.
 const ENTRIES_BYTES: usize = 1 << 15;
 
 /// `PATH_MAX` of limits.h.
 const LONGEST_LINK: usize = 4096;
 
-/// Limit on open thread files. Each takes about 6 KiB of kernel memory.
+/// Limit on open thread files, each of about 6 KiB of kernel memory.
 const MOST_KEPT: usize = 4096;
 
-/// Descriptors reserved for the rest of this process.
+/// Descriptors left for the rest of this process.
 const LEFT_FREE: usize = 32;
 
 /// The folder `/proc`, held open.
@@ -43,7 +43,7 @@ impl ProcFolder {
     /// Opens `/proc`.
     ///
     /// # Errors
-    /// The kernel's error: it is not mounted.
+    /// The kernel's: it is not mounted.
     pub fn open(root: &Root) -> io::Result<Self> {
         let folder = openat(CWD, root.path("/proc"), folder_flags(), Mode::empty())?;
         let buffer = vec![0; FIRST_BYTES];
@@ -64,7 +64,7 @@ impl ProcFolder {
         self.most_kept = MOST_KEPT.min(room_for_files().saturating_sub(LEFT_FREE) / 2);
     }
 
-    /// Closes the kept files of threads that have ended.
+    /// Closes the files of ended threads.
     pub fn forget(&mut self, lives: impl Fn(Tid) -> bool) {
         self.kept.retain(|tid, _| lives(*tid));
     }
@@ -72,8 +72,8 @@ impl ProcFolder {
     /// Reads a file into the buffer.
     ///
     /// # Errors
-    /// The kernel's error: `ENOENT` and `ESRCH` if the process has exited, `EACCES` and `EPERM` if
-    /// it belongs to another user.
+    /// The kernel's: `ENOENT` and `ESRCH` if the process has exited, `EACCES` and `EPERM` for
+    /// another user's.
     pub fn read(&mut self, path: fmt::Arguments<'_>) -> io::Result<&[u8]> {
         let file = self.at(path, OFlags::RDONLY | OFlags::CLOEXEC)?;
         let mut length = 0;
@@ -96,7 +96,7 @@ impl ProcFolder {
     pub fn read_once(&mut self, path: fmt::Arguments<'_>) -> io::Result<&[u8]> {
         let file = self.at(path, OFlags::RDONLY | OFlags::CLOEXEC)?;
         let mut length = rustix::io::read(&file, &mut self.buffer[..])?;
-        // With thousands of groups, `status` is longer than the buffer.
+        // With thousands of groups, `status` exceeds the buffer.
         while length == self.buffer.len() {
             self.buffer.resize(2 * length, 0);
             length += rustix::io::read(&file, &mut self.buffer[length..])?;
@@ -121,7 +121,7 @@ impl ProcFolder {
         if let Some(Ok(length)) = kept {
             return Ok(&self.buffer[..length]);
         }
-        // Its thread has ended, and its number may be in use again.
+        // Its thread has ended; its number may be reused.
         self.kept.remove(&tid);
         let file =
             self.at(format_args!("{pid}/task/{tid}/schedstat"), OFlags::RDONLY | OFlags::CLOEXEC)?;
@@ -158,7 +158,7 @@ impl ProcFolder {
         Ok(found)
     }
 
-    /// The number of subfolders, taken from the link count without reading the folder.
+    /// The number of subfolders, from the link count alone.
     ///
     /// # Errors
     /// As [`ProcFolder::read`].
@@ -166,7 +166,7 @@ impl ProcFolder {
         self.spell(path);
         #[allow(clippy::useless_conversion, reason = "the count has 32 bits on some processors")]
         let links = u64::from(statat(&self.folder, &*self.path, AtFlags::empty())?.st_nlink);
-        // Two links are its name and its dot. File systems that do not count report 1.
+        // Two links are its name and dot. File systems that do not count report 1.
         Ok(links.saturating_sub(2))
     }
 

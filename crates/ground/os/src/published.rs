@@ -15,10 +15,9 @@ use std::path::PathBuf;
 /// Name of the seating shown by a launcher.
 pub const SEATING: &str = "seatmap-seating";
 
-/// Limit on the text's length.
 const LONGEST_BYTES: u64 = 64 << 20;
 
-/// Limit on ancestors to follow: parents cannot form a loop, but a file can claim one.
+/// Limit on ancestors: parents cannot form a loop, but a file can claim one.
 const MOST_ANCESTORS: usize = 64;
 
 /// A text shown by this process.
@@ -47,7 +46,7 @@ impl Published {
     }
 }
 
-/// The file of a process's text; `None` also if this user may not see it.
+/// `None` also if invisible to this user.
 fn file_of(root: &Root, pid: Tid, name: &str) -> Result<Option<PathBuf>, FileError> {
     let folder = format!("/proc/{pid}/fd");
     let descriptors = match root.names(&folder) {
@@ -65,7 +64,7 @@ fn file_of(root: &Root, pid: Tid, name: &str) -> Result<Option<PathBuf>, FileErr
     Ok(descriptor.map(|descriptor| root.path(&format!("{folder}/{descriptor}"))))
 }
 
-/// Whether a process shows a text with this name that this user can see.
+/// Whether a process shows a text with this name to this user.
 ///
 /// # Errors
 /// [`FileError`]: its descriptors cannot be listed, so it may show one.
@@ -73,7 +72,7 @@ pub fn shows(root: &Root, pid: Tid, name: &str) -> Result<bool, FileError> {
     Ok(file_of(root, pid, name)?.is_some())
 }
 
-/// A process's text with this name; `None` if it is missing or unreadable for this user.
+/// A process's text with this name; `None` if missing or unreadable for this user.
 ///
 /// # Errors
 /// [`FileError`]: the process may show one, but it cannot be read.
@@ -84,7 +83,7 @@ pub fn read(root: &Root, pid: Tid, name: &str) -> Result<Option<Vec<u8>>, FileEr
     match whole.map_err(|source| FileError { path: path.display().to_string(), source }) {
         Ok(_) => Ok(Some(text)),
         Err(error) if error.source.kind() == io::ErrorKind::PermissionDenied => Ok(None),
-        // The process has just exited or replaced its text.
+        // The process has exited or replaced its text.
         Err(error) if error.is_absent() => Ok(None),
         Err(error) => Err(error),
     }
@@ -100,25 +99,25 @@ pub struct PublishedText {
 }
 
 impl PublishedText {
-    /// Whether to trust this text about another process: its process must belong to root or to the
-    /// other process's user. Any process can show any text, and root reads all of them.
+    /// Whether to trust this text about another process: its process must belong to root or that
+    /// process's user. Any process can show any text, and root reads all.
     #[must_use]
     pub fn may_speak_of(&self, root: &Root, pid: Tid) -> bool {
         let own = uid(root, self.pid);
-        // A false text about an exited process does no harm.
+        // Texts about exited processes are harmless.
         own == Some(0) || uid(root, pid).is_none_or(|uid| own == Some(uid))
     }
 }
 
-/// The effective user. The owner of the folder in `/proc` would be root for processes that hide
-/// their memory.
+/// The effective user. The owner of the `/proc` folder is root for processes that hide their
+/// memory.
 fn uid(root: &Root, pid: Tid) -> Option<u32> {
     let status = root.read(&format!("/proc/{pid}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("Uid:"))?;
     line.split_ascii_whitespace().nth(1)?.parse().ok()
 }
 
-/// The texts with this name of these processes and their ancestors. Reads each process once.
+/// The texts with this name of these processes and their ancestors, each read once.
 ///
 /// # Errors
 /// As [`read`].

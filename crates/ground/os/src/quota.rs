@@ -1,8 +1,8 @@
 //! CPU time quotas of control groups: `cpu.max` in version 2, `cpu.cfs_quota_us` in version 1
 //! (Documentation/scheduler/sched-bwc.rst).
 //!
-//! When the members of a group have used up its quota for a period, the kernel stops ("throttles")
-//! them until the next period. Every group from a thread's own up to the root may have a quota.
+//! When a group's members have used up its quota, the kernel stops ("throttles") them until the
+//! next period. Every group from a thread's own up to the root may have a quota.
 
 pub use crate::group_quota::GroupQuota;
 
@@ -29,15 +29,15 @@ pub fn raise(file: &str, period_us: u64, unit: Option<&str>, cpus: usize) -> Str
 pub struct Quotas {
     /// Quotas, innermost first.
     pub all: Vec<GroupQuota>,
-    /// Other settings of these groups that slow their members.
+    /// Other settings of these groups that slow members.
     pub brakes: Vec<Brake>,
-    /// Why there may be others; `None` if every group up to the root was visible.
+    /// Why there may be others; `None` if every group was visible.
     pub unseen: Option<String>,
 }
 
 impl Quotas {
-    /// The quotas on the calling thread and the commands that it starts. Version 1 and threaded
-    /// groups of version 2 may limit single threads.
+    /// The quotas on the calling thread and its commands. Version 1 and threaded groups of version
+    /// 2 may limit single threads.
     #[must_use]
     pub fn of_self(root: &Root) -> Self {
         let Ok(membership) = root.read("/proc/thread-self/cgroup") else {
@@ -56,8 +56,8 @@ impl Quotas {
         self.all.iter().min_by(|a, b| a.cpus.total_cmp(&b.cpus))
     }
 
-    /// Describes the tightest quota for the fingerprint of a measurement. Group names are omitted,
-    /// because they do not affect speed.
+    /// Describes the tightest quota for a measurement's fingerprint. Omits group names, which do
+    /// not affect speed.
     #[must_use]
     pub fn words(&self) -> String {
         let quota = match (self.tightest(), &self.unseen) {
@@ -68,8 +68,8 @@ impl Quotas {
         self.brakes.iter().fold(quota, |words, brake| format!("{words}; {}", brake.words()))
     }
 
-    /// How long the kernel has stopped members of these groups, in nanoseconds, summed over groups
-    /// and CPUs. Reads the known quotas again, without searching for new ones.
+    /// How long the kernel has stopped these groups' members, in nanoseconds, summed over groups
+    /// and CPUs. Rereads the known quotas without searching for new ones.
     #[must_use]
     pub fn stopped_ns(&self, root: &Root) -> u64 {
         let again = self.all.iter().filter_map(|quota| GroupQuota::of_folder(root, &quota.folder));
@@ -92,12 +92,12 @@ pub struct UsedUp<'a> {
     pub throttled: u64,
     /// All periods in which a member ran.
     pub periods: u64,
-    /// How long the kernel stopped members, in nanoseconds, summed over CPUs; `None` if it does not
-    /// count this.
+    /// How long the kernel stopped members, in nanoseconds, summed over CPUs; `None` if not
+    /// counted.
     pub stopped_ns: Option<u64>,
 }
 
-/// Ignores stops shorter than this fraction of the CPU time granted by the quota.
+/// Ignores stops shorter than this fraction of the granted CPU time.
 const LEAST_STOPPED: f64 = 0.01;
 
 impl<'a> UsedUp<'a> {
@@ -143,7 +143,7 @@ fn since(now: Option<u64>, before: Option<u64>) -> Option<u64> {
 #[derive(Clone, Debug)]
 pub struct QuotaWatch {
     root: Root,
-    /// Another process's groups at the start, because it may have exited at the end.
+    /// Another process's groups, because it may exit before the end.
     groups: Option<ControlGroups>,
     before: Quotas,
 }
@@ -166,7 +166,7 @@ impl QuotaWatch {
         QuotaWatch { root, groups: Some(groups), before }
     }
 
-    /// One sentence per exhausted quota: how often and how long the kernel stopped members.
+    /// One sentence per exhausted quota.
     #[must_use]
     pub fn stops(&self) -> Vec<String> {
         let now = match &self.groups {
@@ -202,7 +202,6 @@ pub fn used_up(now: &Quotas, earlier: &Quotas) -> Option<String> {
     (!each.is_empty()).then(|| each.join(", and "))
 }
 
-/// A sentence about another setting's stops since an earlier reading.
 fn stopped(brake: &Brake, earlier: &Quotas) -> Option<String> {
     let before = earlier.brakes.iter().find(|other| other.file == brake.file)?.stops?;
     let stops = brake.stops?.checked_sub(before).filter(|stops| *stops > 0)?;

@@ -7,7 +7,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// The files of a computer below a folder: `/`, or a test's.
+/// A computer's files below a folder: `/`, or a test's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Root(PathBuf);
 
@@ -44,7 +44,7 @@ impl Root {
         self.0 == std::path::Path::new("/")
     }
 
-    /// CPUs known to run: the caller's mask, or none if this is not the real computer.
+    /// CPUs known to run: the caller's mask; none for a test's files.
     #[must_use]
     pub fn running(&self) -> CpuSet {
         let own = self.is_this_computer().then(|| CpuSet::of_thread(0).ok()).flatten();
@@ -84,7 +84,7 @@ impl Root {
         written.map_err(at(path))
     }
 
-    /// Opens a file as [`Root::write`] does, for writes by a later process.
+    /// Opens a file as [`Root::write`] does, for a later process's writes.
     ///
     /// # Errors
     /// As [`Root::write`].
@@ -96,7 +96,7 @@ impl Root {
     /// which neither the kernel nor cells and units use.
     ///
     /// # Errors
-    /// [`FileError`]: the folder exists but cannot be read.
+    /// [`FileError`]: the folder exists but is unreadable.
     pub fn names(&self, folder: &str) -> Result<Vec<String>, FileError> {
         let mut names: Vec<String> = self
             .entries(folder, self.path(folder))?
@@ -125,8 +125,8 @@ impl Root {
         Ok(names.filter(|name| self.path(&format!("{folder}/{name}")).is_dir()).collect())
     }
 
-    /// The paths of the subfolders on that computer, sorted; empty if the folder does not exist.
-    /// Includes names that are not UTF-8, because users name control groups.
+    /// Paths of the subfolders, sorted; empty if the folder does not exist. Includes names that are
+    /// not UTF-8, because users name control groups.
     ///
     /// # Errors
     /// As [`Root::names`].

@@ -1,8 +1,8 @@
 //! Temporary folders and files that are removed even if their process is killed.
 //!
-//! Each process locks its folder (flock(2)), and the kernel releases the lock however the process
-//! ends. The next new folder in the same place removes unlocked folders of the same user and kind,
-//! and so does the next Seatmap command ([`sweep_all`]).
+//! Each process locks its folder (flock(2)), and the kernel releases the lock when the process
+//! ends. The next new folder in the same place removes unlocked ones of the same user and kind; so
+//! does the next Seatmap command ([`sweep_all`]).
 
 use std::fs::{DirEntry, File};
 use std::io;
@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 const KINDS: [&str; 6] = ["bench", "mpi", "observe", "preload", "programs", "tune"];
 
-/// Another process may take a new folder, not yet locked, for an old one and remove it.
+/// Another process may remove a new folder that is not yet locked.
 const ATTEMPTS: usize = 16;
 
 /// A temporary folder, removed when dropped or, after a kill, by the next process.
@@ -38,7 +38,7 @@ impl Scratch {
     /// Creates a folder in this place, with this prefix.
     ///
     /// # Errors
-    /// The kernel's error: the place is not writable.
+    /// The kernel's: the place is not writable.
     pub fn within(place: &Path, prefix: &str) -> io::Result<Self> {
         sweep(place, prefix);
         for _ in 0..ATTEMPTS {
@@ -72,7 +72,7 @@ pub fn sweep_all() {
 
 fn sweep_kinds(place: &Path) {
     sweep_if(place, |name, entry| {
-        // A user's own folder with such a name is usually readable by others.
+        // A user's own folder of such a name is usually readable by others.
         KINDS.iter().any(|kind| name.starts_with(&prefix(kind)))
             && entry.metadata().is_ok_and(|it| it.permissions().mode() & 0o77 == 0)
     });
@@ -87,11 +87,11 @@ pub fn file() -> io::Result<File> {
     tempfile::tempfile_in(&place).map_err(|error| explained(&place, &error))
 }
 
-/// Adds the place, and the variable that chose it, to the kernel's error.
+/// Adds the place and its source to the kernel's error.
 fn explained(place: &Path, error: &io::Error) -> io::Error {
     let named = std::env::var_os("TMPDIR").map_or("", |_| "TMPDIR names ");
     let words = if place.is_dir() {
-        // The library adds the path to the kernel's error; its kind still has the number.
+        // The library may wrap the kernel's error with a path; only its kind is left then.
         let kernel = error.raw_os_error().map(io::Error::from_raw_os_error);
         let why = kernel.map_or_else(|| error.kind().to_string(), |kernel| kernel.to_string());
         format!(
@@ -112,7 +112,7 @@ enum Lock {
     Held(File),
     /// Another process locked or removed the folder.
     Taken,
-    /// The file system has no locks, or this process may not open the folder.
+    /// No locks, or no permission to open the folder.
     Unknown,
 }
 
@@ -136,7 +136,6 @@ fn is_same(file: &File, path: &Path) -> bool {
     matches!((here, there), (Ok(here), Ok(there)) if here == there)
 }
 
-/// Removes the folders of this user's ended processes.
 fn sweep(place: &Path, prefix: &str) {
     sweep_if(place, |name, _| name.starts_with(prefix));
 }

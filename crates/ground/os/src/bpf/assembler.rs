@@ -3,24 +3,24 @@
 use super::map::Map;
 use std::collections::HashMap;
 
-/// A register by number; [`registers`] names them.
+/// A register's number; see [`registers`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EbpfRegister(pub u8);
 
-/// Registers by their names in `Documentation/bpf/standardization/instruction-set.rst`. R0 holds a
-/// call's result, R1 to R5 its arguments; R6 to R9 survive it. The stack is below R10.
+/// Registers by their names in `Documentation/bpf/standardization/instruction-set.rst`. The stack
+/// is below R10.
 pub mod registers {
     use super::EbpfRegister;
 
-    /// Result of a call, and of the program.
+    /// A call's or program's result.
     pub const R0: EbpfRegister = EbpfRegister(0);
-    /// Argument 1 of a call.
+    /// A call's argument 1.
     pub const R1: EbpfRegister = EbpfRegister(1);
-    /// Argument 2 of a call.
+    /// A call's argument 2.
     pub const R2: EbpfRegister = EbpfRegister(2);
-    /// Argument 3 of a call.
+    /// A call's argument 3.
     pub const R3: EbpfRegister = EbpfRegister(3);
-    /// Argument 4 of a call.
+    /// A call's argument 4.
     pub const R4: EbpfRegister = EbpfRegister(4);
     /// Survives calls.
     pub const R6: EbpfRegister = EbpfRegister(6);
@@ -143,7 +143,7 @@ pub(super) struct Instruction {
     immediate: i32,
 }
 
-/// Why instructions are not a program.
+/// Why assembling failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AssemblyError {
     /// A jump to a missing label.
@@ -167,7 +167,7 @@ pub struct Assembler {
 }
 
 impl Assembler {
-    /// Starts an empty program.
+    /// An empty program.
     #[must_use]
     pub fn new() -> Self {
         Assembler::default()
@@ -232,7 +232,7 @@ impl Assembler {
         self.put(0x07 | operation.bits(), to, EbpfRegister(0), 0, number)
     }
 
-    /// `to` = the address at this offset from the end of the stack.
+    /// `to` = the address at this offset from the stack's end.
     pub fn stack(&mut self, to: EbpfRegister, offset: i32) -> &mut Self {
         self.calculate(EbpfOperation::Move, to, EbpfRegister(10)).calculate_number(
             EbpfOperation::Add,
@@ -282,7 +282,7 @@ impl Assembler {
         self.put(0x85, EbpfRegister(0), EbpfRegister(0), 0, helper as i32)
     }
 
-    /// Calls a kernel function by its number in the kernel's types.
+    /// Calls a kernel function by its BTF number.
     pub fn call_function(&mut self, number: u32) -> &mut Self {
         self.put(0x85, EbpfRegister(0), EbpfRegister(2), 0, number as i32)
     }
