@@ -23,8 +23,8 @@ use seatmap_os::layout::{self, CpusetMounts};
 use seatmap_os::rights;
 use seatmap_os::root::FileError;
 
-/// Measures the percentage of time stolen from a busy loop on these CPUs. Called on a thread that
-/// may use them.
+/// Measures the percentage of time stolen from a busy loop on these CPUs, on a thread that may use
+/// them.
 pub type NoiseJudge<'a> =
     dyn FnMut(&CpuList) -> Result<f64, Box<dyn std::error::Error + Send + Sync>> + 'a;
 
@@ -39,7 +39,7 @@ pub struct CellRequest {
     pub require: CellBackend,
     /// Most stolen time allowed, in percent.
     pub noise_limit: Option<f64>,
-    /// Its lease in seconds; without one it lasts until destroyed.
+    /// Its lease in seconds; none if it lasts until destroyed.
     pub lease_s: Option<u64>,
     /// Its memory in bytes; 0 for none.
     pub memory_bytes: u64,
@@ -58,7 +58,7 @@ pub fn create(
     host.recover()?;
     let rest = check(host, request)?;
     memory::check(&host.root, request.memory_bytes).map_err(CellError::Memory)?;
-    // A failure is ignored: this process may not be allowed on these CPUs.
+    // A failure is ignored: this process may lack these CPUs.
     let noise_before = judge.as_mut().and_then(|judge| judge(&request.cpus.list()).ok());
     let mut posted = posted::post(&host.keeper, &request.name)?;
     let made = build(host, request, &rest, &mut posted).and_then(|mut record| {
@@ -74,14 +74,14 @@ pub fn create(
             Ok(record)
         }
         Err(error) => {
-            // Only the error is reported, not a guardian that stays for masks.
+            // Report only the error, not a guardian that stays for masks.
             drop(posted.dismiss_with(host.end(&request.name)?));
             Err(error)
         }
     }
 }
 
-/// The CPUs left for the rest of the system, if the request can be met.
+/// The CPUs left for the rest of the system.
 pub(crate) fn check(host: &CellHost, request: &CellRequest) -> Result<CpuSet, CellError> {
     let online = layout::online(&host.root)?;
     let missing = request.cpus.without(&online);
@@ -147,7 +147,7 @@ fn build(
             }
             Err(error) => degraded.push(format!("{backend}: {}", cause(&error))),
         }
-        // Changes of a failed backend must not affect the next one.
+        // A failed backend must not affect the next one.
         host.dismantle(&request.name)?;
     }
     Err(CellError::NotReached { level: request.require, reasons: degraded })
@@ -210,7 +210,7 @@ fn furnish(
     with_memory(host, record, posted)
 }
 
-/// Lets the guardian allocate the memory: huge pages, or else ordinary ones.
+/// Lets the guardian allocate memory: huge pages, or else ordinary ones.
 fn with_memory(
     host: &CellHost,
     mut record: CellRecord,
@@ -238,7 +238,7 @@ fn accept(
     judge: &mut NoiseJudge<'_>,
 ) -> Result<f64, CellError> {
     let group = record.group.as_deref();
-    // This process's group, to return there.
+    // This process's former group.
     let home = group.and_then(|group| group::of_self(&host.root, group));
     group.map_or(Ok(()), |group| enter(host, group))?;
     let found = judge(&CpuList(record.cpus.clone())).map_err(CellError::NoiseJudge);

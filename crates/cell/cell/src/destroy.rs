@@ -25,8 +25,7 @@ pub fn destroy(host: &CellHost, name: &Name) -> Result<Vec<Left>, CellError> {
     destroy_beside(host, name, Vec::new())
 }
 
-/// Like [`destroy`], for a caller that could not restore some masks itself: the guardian stays for
-/// them.
+/// Like [`destroy`], for a caller that could not restore some masks: the guardian stays for them.
 ///
 /// # Errors
 /// As [`destroy`].
@@ -50,14 +49,13 @@ pub(crate) fn destroy_beside(
 pub struct Restored {
     /// Number of undone cells.
     pub cells: usize,
-    /// Those of them without a journal, with the source used instead.
+    /// Those that had no journal, with the source used instead.
     pub lost: Vec<String>,
-    /// The settings that could not be restored.
+    /// Settings that could not be restored.
     pub left: Vec<Left>,
 }
 
-/// Undoes all journals of this folder, cells that have lost their journals, and groups in no
-/// journal.
+/// Undoes all journals of this folder, cells with lost journals, and groups in no journal.
 ///
 /// # Errors
 /// A journal cannot be read or written.
@@ -98,7 +96,7 @@ fn recall(host: &CellHost, claim: &CellClaim, restored: &mut Restored) {
     }
 }
 
-/// Removes groups without any record, and restores the settings that only they can have changed.
+/// Removes unrecorded groups, and restores the settings that only they can have changed.
 fn take_apart(host: &CellHost, restored: &mut Restored) {
     let root = &host.root;
     let orphans = match orphans(host) {
@@ -128,8 +126,8 @@ fn is_cell(group: &str) -> bool {
     group.rsplit('/').next().is_some_and(|name| name.starts_with(&format!("{}.", settings::PREFIX)))
 }
 
-/// Undoes a cell under a new guardian, because the old one would exit with the cell's lease. It
-/// stays for masks that lack CPUs, including `beside`, which are returned too.
+/// Undoes a cell under a new guardian, because the old one would exit with the cell's lease. The
+/// new one stays for masks that lack CPUs, including `beside`; they are returned too.
 fn leave(host: &CellHost, name: &Name, beside: Vec<Left>) -> Result<Vec<Left>, CellError> {
     posted::relieve(&host.run, name);
     // Without a guardian, the journal remains and the next command continues.
@@ -151,7 +149,7 @@ fn orphans(host: &CellHost) -> Result<Vec<String>, FileError> {
     Ok(found)
 }
 
-/// A group whose journal exists belongs to another run folder, and so does the rest next to it.
+/// A group with a journal belongs to another run folder, and so does the rest next to it.
 fn orphans_in(host: &CellHost, base: &str) -> Result<Vec<String>, FileError> {
     let (cells, others): (Vec<String>, Vec<String>) =
         host.root.folders(base)?.into_iter().partition(|name| is_cell(name));

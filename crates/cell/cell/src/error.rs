@@ -29,7 +29,7 @@ pub enum CellError {
         .online.named()
     )]
     NotOnline {
-        /// The requested CPUs that are not online.
+        /// The offline ones.
         missing: CpuSet,
         /// The online CPUs.
         online: CpuSet,
@@ -41,7 +41,7 @@ pub enum CellError {
         agreeing(.cpus.len(), "belongs", "belong")
     )]
     Taken {
-        /// The requested CPUs in that cell.
+        /// The requested CPUs in it.
         cpus: CpuSet,
         /// That cell.
         cell: Name,
@@ -78,7 +78,7 @@ pub enum CellError {
         .0.named()
     )]
     NothingLeft(CpuSet),
-    /// More CPUs than available.
+    /// Too few CPUs are free.
     #[error(
         "too many CPUs for a cell: {requested}; free are {free}, and one must stay for everybody \
          else (CPUs of isolcpus= are taken only by name, with --cpus)"
@@ -86,7 +86,7 @@ pub enum CellError {
     TooMany {
         /// The requested number.
         requested: usize,
-        /// The number of CPUs outside cells.
+        /// The number outside cells.
         free: usize,
     },
     /// No backend here reaches the required level.
@@ -142,7 +142,7 @@ impl CellError {
         }
     }
 
-    /// The error for a conflict with a cell that has no record in this folder.
+    /// The error for a conflict with a cell without a record in this folder.
     pub(crate) fn of_claim(claim: &CellClaim) -> Self {
         let cell = claim.header.cell.clone();
         let cpus = claim.cpus();

@@ -6,8 +6,8 @@
 //! collects the CPUs that are offline meanwhile. Each thread is owed those of its CPUs, if its mask
 //! is otherwise the kernel's.
 //!
-//! A CPU that goes offline and returns between two checks is noticed because it disappears from
-//! this process's mask, which no other program changes. On other kernels nothing is read.
+//! A CPU that goes offline and returns between two checks disappears from this process's mask,
+//! which no other program changes. On other kernels nothing is read.
 
 use crate::change::{SettingChange, SettingKind};
 use crate::thread_mask;
@@ -16,7 +16,7 @@ use seatmap_os::root::Root;
 use seatmap_os::{CpuSet, Tid, affinity, task};
 use std::collections::BTreeSet;
 
-/// Threads' expected masks, and the CPUs that were offline since they were read.
+/// Threads' expected masks, and the CPUs found offline since.
 #[derive(Debug, Default)]
 pub(crate) struct MaskSnapshot {
     threads: Vec<ThreadMask>,
@@ -33,7 +33,6 @@ pub(crate) struct LostCpus {
     pub thread: ThreadMask,
     /// Its present mask.
     pub now: CpuSet,
-    /// The lost CPUs.
     pub lost: CpuSet,
 }
 
@@ -57,7 +56,7 @@ impl MaskSnapshot {
         snapshot
     }
 
-    /// Collects CPUs that are offline now, or were since the last check.
+    /// Collects CPUs that are offline, or were since the last check.
     pub(crate) fn look(&mut self) {
         if self.threads.is_empty() {
             return;
@@ -67,7 +66,6 @@ impl MaskSnapshot {
         self.own = own;
     }
 
-    /// All CPUs found offline.
     pub(crate) fn away(&self) -> &CpuSet {
         &self.away
     }

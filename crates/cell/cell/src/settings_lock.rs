@@ -8,6 +8,7 @@ use std::fs::{File, TryLockError};
 use std::io;
 use std::time::Duration;
 
+/// The locked folder.
 pub const FOLDER: &str = "/sys/fs/cgroup";
 
 /// Number and interval of attempts: other processes hold the lock for milliseconds.

@@ -15,6 +15,7 @@ use std::io;
 pub struct Site<'a> {
     /// The host's files.
     pub root: &'a Root,
+    /// The cell's journal.
     pub journal: &'a mut CellJournal,
     /// The cell's CPUs.
     pub cell: CpuSet,
@@ -46,7 +47,7 @@ impl Site<'_> {
             return Ok(());
         }
         self.journal.append(&lines).map_err(SiteError::Journal)?;
-        // A change that is not recorded would outlive the cell.
+        // An unrecorded change would outlive the cell.
         invariant!(
             self.journal.changes.ends_with(changes),
             "site",
@@ -75,7 +76,7 @@ impl Site<'_> {
         Ok(self.make(&change)?)
     }
 
-    /// Records and makes several changes. Returns those refused by the host.
+    /// Records and makes several changes. Returns the refused ones.
     ///
     /// # Errors
     /// [`SiteError::Journal`]: none was made.
@@ -102,7 +103,7 @@ impl Site<'_> {
             .map_err(SiteError::Journal)
     }
 
-    /// Writes a file of the cell's own group, which needs no journal because the group will be
+    /// Writes a file of the cell's own group. It needs no journal, because the group will be
     /// removed.
     ///
     /// # Errors

@@ -24,7 +24,7 @@ use std::time::Duration;
 /// Twice before the lease expires.
 const RENEW_EVERY: Duration = Duration::from_secs(Stay::LEASE_S / 3);
 
-/// The stay of this process in a cell. Also ends when dropped.
+/// This process's stay in a cell. Also ends when dropped.
 #[derive(Debug)]
 pub struct Stay(Option<Inside>);
 
@@ -51,12 +51,11 @@ struct Renewal {
 }
 
 impl Stay {
-    /// Lease in seconds for a cell whose creator stays in it: its lifetime after the creator is
-    /// killed.
+    /// Lease in seconds for a cell whose creator stays in it.
     pub const LEASE_S: u64 = 60;
 
-    /// Moves this process with all its threads into a cell that it created. If this fails, the cell
-    /// is undone.
+    /// Moves this process with all its threads into a cell that it created. If this fails, undoes
+    /// the cell.
     ///
     /// # Errors
     /// [`CellError::Enter`]: a thread cannot get the cell's CPUs; [`CellError::File`]: the group
@@ -85,7 +84,7 @@ impl Stay {
 
 impl Drop for Stay {
     fn drop(&mut self) {
-        // There is no caller to notify; the next command restores the rest.
+        // No caller is left; the next command restores the rest.
         let _ = self.0.take().map(Inside::end);
     }
 }
@@ -146,7 +145,6 @@ fn enter(root: &Root, record: &CellRecord) -> Result<(), CellError> {
                 let refusal = format!("thread {} got CPUs {has} there", thread.tid);
                 return Err(CellError::Enter(io::Error::other(refusal)));
             }
-            // It has just ended.
             Err(error) if error.raw_os_error() == Some(libc::ESRCH) => {}
             Err(error) => return Err(CellError::Enter(error)),
         }
@@ -169,12 +167,12 @@ fn join(root: &Root, group: &str, threads: &[task::ThreadStat]) -> Result<(), Fi
 }
 
 impl Renewal {
-    /// The thread runs on the cell's CPUs, like the whole process, for a millisecond per renewal.
+    /// The thread runs on the cell's CPUs for a millisecond per renewal.
     fn begin(host: Arc<CellHost>, name: Name) -> io::Result<Self> {
         let (end, ended) = mpsc::channel();
         let renewing = move || {
             while ended.recv_timeout(RENEW_EVERY) == Err(RecvTimeoutError::Timeout) {
-                // A failed renewal is retried before the lease expires.
+                // Retried before the lease expires.
                 let _ = renew(&host, &name, Stay::LEASE_S);
             }
         };

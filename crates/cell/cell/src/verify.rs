@@ -16,10 +16,10 @@ use seatmap_os::root::{FileError, Root};
 use seatmap_os::task;
 use seatmap_os::task::ThreadStat;
 
-/// Most threads to name; of others, only the number is reported.
+/// Limit on named threads; of others, the number is reported.
 const MOST_NAMED: usize = 4;
 
-/// The faults of a cell, one per line; empty if there are none.
+/// A cell's faults, one per line; empty if there are none.
 ///
 /// # Errors
 /// The kernel does not list the online CPUs, or another program has started to undo the cell.
@@ -58,7 +58,7 @@ pub fn examine(host: &CellHost, name: &Name) -> Result<(CellRecord, Vec<String>)
 /// The present state of all cells, except those destroyed meanwhile.
 ///
 /// # Errors
-/// [`CellError`]: the cells cannot be listed, and the errors of [`verify`].
+/// [`CellError`]: the cells cannot be listed, or as [`verify`].
 pub fn examine_all(host: &CellHost) -> Result<Vec<CellRecord>, CellError> {
     let mut cells = Vec::new();
     for record in host.cells()? {
@@ -105,13 +105,13 @@ fn intruders(host: &CellHost, record: &CellRecord) -> Result<Vec<String>, FileEr
     Ok([inside, sentences(&outside, "may run on the cell's CPUs")].concat())
 }
 
-/// Start of a cell's creation, in clock ticks after the boot.
+/// When creation began, in clock ticks after the boot.
 fn began_ticks(host: &CellHost, record: &CellRecord) -> Option<u64> {
     let journals = host.journals().ok()?;
     journals.into_iter().find(|journal| journal.header.cell == record.name)?.header.began_ticks
 }
 
-/// Members of the cell's group that Seatmap did not start there.
+/// Members of the group that Seatmap did not start there.
 fn inside(host: &CellHost, record: &CellRecord) -> Result<Vec<ThreadStat>, FileError> {
     let Some(group) = &record.group else { return Ok(Vec::new()) };
     let members: Vec<Tid> = group::members(&host.root, group)?;
@@ -128,7 +128,7 @@ fn inside(host: &CellHost, record: &CellRecord) -> Result<Vec<ThreadStat>, FileE
 
 /// Threads outside the cell that may run on its CPUs.
 fn outside(host: &CellHost, record: &CellRecord) -> Result<Vec<ThreadStat>, FileError> {
-    // The kernel itself keeps other threads off a partition.
+    // The kernel keeps other threads off a partition.
     if record.backend == CellBackend::V2Partition {
         return Ok(Vec::new());
     }
@@ -152,15 +152,15 @@ fn outside(host: &CellHost, record: &CellRecord) -> Result<Vec<ThreadStat>, File
         .collect())
 }
 
-/// Whether a thread still lives. Checked last, because a thread that ended during the checks has no
-/// parent or mask and looks like an intruder.
+/// Whether a thread still lives. Checked last, because an ended thread has no parent or mask and
+/// looks like an intruder.
 fn is_still_there(root: &Root, task: &ThreadStat) -> bool {
     let folder = format!("/proc/{}/task/{}", task.pid, task.tid);
     let now = task::in_folder(root, &folder, task.tid).ok().flatten();
     now.is_some_and(|now| now.started_ticks == task.started_ticks && !now.has_ended())
 }
 
-/// Guardians of other cells may sleep on any CPU, including those of another folder's cells.
+/// Guardians may sleep on any CPU, including those of other folders' cells.
 fn is_helper(host: &CellHost, task: &ThreadStat) -> bool {
     census::is_helper(&host.root, task)
         || host

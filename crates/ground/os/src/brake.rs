@@ -172,6 +172,7 @@ fn number(root: &Root, file: &str) -> Option<i64> {
     root.read(file).ok()?.trim().parse::<i64>().ok()
 }
 
+/// The command that removes the setting in this file.
 #[must_use]
 pub fn release(file: &str, unit: Option<&str>) -> String {
     let name = file.rsplit('/').next().unwrap_or_default();

@@ -1,8 +1,8 @@
 //! Busy time of CPUs over an interval.
 //!
-//! `/proc/stat` counts idle time in clock ticks, which is too coarse for short intervals.
-//! `/proc/schedstat` counts nanoseconds of tasks, but a task that keeps running only when it leaves
-//! its CPU. So long intervals use the former, short ones the latter.
+//! `/proc/stat` counts idle time in clock ticks, too coarse for short intervals. `/proc/schedstat`
+//! counts nanoseconds, but a running task only when it leaves its CPU. So long intervals use the
+//! former, short ones the latter.
 
 use crate::boot::ticks_per_s;
 use crate::bytes::{lines, small, unsigned, words};
@@ -11,13 +11,13 @@ use crate::{CpuSet, Root};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-/// From this many ticks, counting them is accurate to a few percent.
+/// This many ticks are accurate to a few percent.
 const MANY_TICKS: f64 = 50.0;
 
-/// Idle time is rounded to ticks at both ends of an interval, so it may be off by up to one tick.
+/// Idle time is rounded to ticks at both ends, so it may be off by up to one tick.
 const UNSURE_TICKS: f64 = 1.0;
 
-/// The longest turn of a task: 3 ms, and up to 1 ms more until a tick ends it (kernel/sched/fair.c,
+/// A task's longest turn: 3 ms, and up to 1 ms more until a tick ends it (kernel/sched/fair.c,
 /// `sysctl_sched_base_slice`).
 const SLICE: Duration = Duration::from_millis(4);
 
@@ -144,7 +144,7 @@ mod tests {
         let Some(busy) = BusyCount::now().since(&before, &CpuSet::single(cpu)) else {
             return seatmap_needs::skipped!("the kernel counts no time of CPUs");
         };
-        // CPU time taken by a hypervisor or neighbour is not idle either.
+        // Time of a hypervisor or neighbour is not idle either.
         assert!(busy.busy_s + busy.stolen_s + busy.unsure_s >= 0.6, "{busy:?}");
     }
 }

@@ -1,7 +1,7 @@
 //! Processes connected by a pipe, a unix socket, or local TCP or UDP.
 //!
-//! Wakeups miss some partners of a program: a program that never sleeps is not woken by its
-//! senders, and one that only sends is never woken. Open files show them.
+//! Wakeups miss some partners: a program that never sleeps is not woken by its senders, and one
+//! that only sends is never woken. Open files show them.
 //!
 //! A connection has a direction: a client requests from a server, a writer feeds a reader. So a
 //! client's client belongs to the server, but two clients of a database are not connected.
@@ -20,8 +20,8 @@ use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::path::Path;
 
-/// The last octal digit of the flags in `/proc/PID/fdinfo` of a read-only descriptor (`O_ACCMODE`
-/// of fcntl.h).
+/// Last octal digit of a read-only descriptor's flags in `/proc/PID/fdinfo` (`O_ACCMODE` of
+/// fcntl.h).
 const READS: &str = "0";
 
 /// Open pipes and sockets of a process, by inode.
@@ -36,8 +36,8 @@ struct Ends {
 type Servers = HashMap<u64, Vec<u64>>;
 
 /// The `others` that are clients, servers, writers or readers of these processes, directly or
-/// through others in the same direction. A process whose open files are unreadable ([`are_shown`])
-/// is not connected.
+/// through others in the same direction. Omits processes with unreadable open files
+/// ([`are_shown`]).
 #[must_use]
 pub fn connected(root: &Root, pids: &[Tid], others: &[Tid]) -> BTreeSet<Tid> {
     let all: BTreeSet<Tid> = pids.iter().chain(others).copied().collect();
@@ -123,7 +123,7 @@ mod tests {
     use std::os::unix::net::UnixStream;
     use std::process::{Child, Command, Stdio};
 
-    /// A process with this input and no other file of this test.
+    /// A process with this input and no other test file.
     fn with_input(input: impl Into<Stdio>) -> Child {
         let mut command = Command::new("sleep");
         command.arg("1000").stdin(input).stdout(Stdio::null()).stderr(Stdio::null());

@@ -50,7 +50,7 @@ impl<'a> Place<'a> {
 /// Opens an existing control file for writing.
 ///
 /// # Errors
-/// The kernel's error; or the path is not plain, contains another user's link, or leads outside the
+/// The kernel's; or the path is not plain, contains another user's link, or leads outside the
 /// kernel's files.
 pub(crate) fn open(root: &Root, path: &Path) -> io::Result<File> {
     let place = Place::of(root, path)?;
@@ -61,7 +61,7 @@ pub(crate) fn open(root: &Root, path: &Path) -> io::Result<File> {
     if root.is_this_computer() {
         check_kernels(&file, path)?;
     } else {
-        // The kernel replaces a file's text with each write; a test's file must be emptied.
+        // A kernel file's text is replaced by each write; a test's file must be emptied.
         file.set_len(0)?;
     }
     Ok(file)
@@ -97,7 +97,7 @@ fn checked_place<'a>(root: &Root, path: &'a Path) -> io::Result<Place<'a>> {
     Ok(place)
 }
 
-/// Checks that an open file or folder is on `/proc` for a path there, and otherwise on `/sys` or a
+/// Checks that an open file or folder is on `/proc` if its path is, and otherwise on `/sys` or a
 /// control group.
 fn check_kernels(file: &impl AsFd, path: &Path) -> io::Result<()> {
     let kind = u64::try_from(fs::fstatfs(file)?.f_type).unwrap_or_default();

@@ -6,8 +6,7 @@ use std::str::FromStr;
 /// Largest accepted OS index. `NR_CPUS` is at most 8192 on x86-64; the rest is for later kernels.
 pub const MAX_CPU: u32 = 1 << 20;
 
-/// One entry per CPU. Otherwise repeated `0-1048576` in a kilobyte would take hundreds of
-/// megabytes.
+/// One per CPU. Repeated `0-1048576` in a kilobyte would otherwise take hundreds of megabytes.
 const MOST_ENTRIES: usize = MAX_CPU as usize + 1;
 
 /// A list of OS indices, in the given order and with repetitions.
@@ -56,7 +55,7 @@ pub enum CpuListError {
     /// More entries than possible CPUs.
     #[error("column {column}: the list names more than {MOST_ENTRIES} CPUs")]
     TooMany {
-        /// Of the first member too many; in bytes, from 1.
+        /// In bytes, from 1: the first member too many.
         column: usize,
     },
     /// A CPU appears twice.
@@ -65,7 +64,7 @@ pub enum CpuListError {
 }
 
 impl CpuList {
-    /// The list itself, if its CPUs are distinct.
+    /// The list, if its CPUs are distinct.
     ///
     /// # Errors
     /// [`CpuListError::Repeated`] with the first repeated CPU.
@@ -133,19 +132,19 @@ impl CpuList {
     }
 }
 
-/// A list for a sentence, given as text: `CPU 3`, `CPUs 0-2,8`.
+/// Like [`CpuList::named`], for a list in text.
 #[must_use]
 pub fn named(list: &str) -> String {
     list.parse::<CpuList>().map_or_else(|_| format!("CPUs {list}"), |cpus| cpus.named())
 }
 
 impl fmt::Display for CpuList {
-    /// Writes three or more consecutive CPUs as a range, in list order.
+    /// Writes three or more consecutive CPUs as a range.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut rest = self.0.as_slice();
         let mut separator = "";
         while let Some(&first) = rest.first() {
-            // 64 bits, because a list that was not parsed may hold any number.
+            // 64 bits: an unparsed list may hold any number.
             let expected = u64::from(first)..;
             let run = rest
                 .iter()

@@ -39,7 +39,7 @@ pub enum CpuError {
         cpu: u32,
         /// The allowed CPUs.
         allowed: String,
-        /// The cell that owns it, if any.
+        /// Its cell, if any.
         holder: Holder,
     },
 }
@@ -61,7 +61,7 @@ pub struct Cpus {
 /// The running CPUs in this process's cpuset, regardless of its mask.
 ///
 /// # Errors
-/// The kernel's error: the mask cannot be read.
+/// The mask cannot be read.
 pub fn in_cpuset() -> std::io::Result<CpuSet> {
     let own: CpuSet = affinity::current()?.into_iter().collect();
     let online: CpuSet = Cpus::read()?.online.into_iter().collect();
@@ -74,7 +74,7 @@ impl Cpus {
     /// Reads the CPUs from `/sys`; the affinity mask replaces missing files.
     ///
     /// # Errors
-    /// The affinity mask cannot be read.
+    /// The mask cannot be read.
     pub fn read() -> std::io::Result<Self> {
         let allowed = affinity::current()?;
         let root = Root::new("/");
@@ -90,8 +90,8 @@ impl Cpus {
         Ok(cpus)
     }
 
-    /// The excluded CPUs that the cpuset grants to this process. None if the mask lacks other CPUs
-    /// too, because then a taskset has narrowed it, which is binding.
+    /// The excluded CPUs that the cpuset grants. None if the mask lacks others too: then a taskset
+    /// has narrowed it, which is binding.
     fn open_of(&self, set_apart: &CpuSet, granted: &CpuSet) -> Vec<u32> {
         let open = granted.within(&set(&self.online));
         let allowed = set(&self.allowed);
@@ -108,7 +108,7 @@ impl Cpus {
         all.copied().collect::<CpuSet>().list().0
     }
 
-    /// Present CPUs that are not online.
+    /// The present CPUs that are offline.
     #[must_use]
     pub fn offline(&self) -> Vec<u32> {
         self.present.iter().filter(|cpu| !self.online.contains(cpu)).copied().collect()
@@ -117,7 +117,7 @@ impl Cpus {
     /// Checks that all these CPUs are available.
     ///
     /// # Errors
-    /// [`CpuError`] for the first that is not.
+    /// [`CpuError`] for the first unavailable one.
     pub fn check(&self, cpus: &[u32]) -> Result<(), CpuError> {
         cpus.iter().try_for_each(|cpu| self.check_one(*cpu))
     }
@@ -145,7 +145,7 @@ fn set(cpus: &[u32]) -> CpuSet {
     cpus.iter().copied().collect::<CpuSet>()
 }
 
-/// CPUs kept free of tasks or of the tick: the isolated ones and those of `nohz_full=`.
+/// CPUs kept free of tasks or of the tick: isolated ones and those of `nohz_full=`.
 #[must_use]
 pub fn set_apart(root: &Root) -> CpuSet {
     isolated::beside_others(root).with(&starved::without_tick(root))

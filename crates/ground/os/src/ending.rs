@@ -10,7 +10,7 @@ const TIME_WAS_OVER: i32 = 124;
 /// A shell adds this to the number of a fatal signal (POSIX, 2.8.2).
 const SHELL_BASE: i32 = 128;
 
-/// Signals that end a program without a fault of its own.
+/// Signals that end a program without its fault.
 const CUTTING: [i32; 6] =
     [libc::SIGHUP, libc::SIGINT, libc::SIGKILL, libc::SIGALRM, libc::SIGTERM, libc::SIGXCPU];
 
@@ -39,8 +39,8 @@ impl Ending {
         self == Ending::Exited(0)
     }
 
-    /// Whether timeout(1), a user or a kernel limit ended the process early. It has no fault, and
-    /// observations of it remain valid.
+    /// Whether timeout(1), a user or a kernel limit ended the process early. Observations of it
+    /// remain valid.
     #[must_use]
     pub fn is_cut(self) -> bool {
         match self {
@@ -51,7 +51,7 @@ impl Ending {
     }
 
     /// Ends this process with the same exit code or signal, so that its parent sees no difference.
-    /// A signal causes no second core dump.
+    /// No second core dump.
     pub fn leave_alike(self) -> ! {
         let code = match self {
             Ending::Exited(code) => code,

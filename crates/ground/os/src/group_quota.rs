@@ -22,16 +22,16 @@ pub struct GroupQuota {
     pub throttled: Option<u64>,
     /// Periods with a running member since the group's creation.
     pub periods: Option<u64>,
-    /// How long the kernel has stopped members, in nanoseconds, summed over CPUs.
+    /// How long members were stopped, in nanoseconds, summed over CPUs.
     pub stopped_ns: Option<u64>,
-    /// The systemd unit that sets it. Systemd may rewrite the file at any time.
+    /// The systemd unit that sets it and may rewrite the file at any time.
     pub unit: Option<String>,
     /// Whether the file is read-only here, as in most containers.
     pub is_read_only: bool,
 }
 
 impl GroupQuota {
-    /// The quota of the group in this folder, in either version.
+    /// The quota of the group in this folder.
     #[must_use]
     pub fn of_folder(root: &Root, folder: &str) -> Option<Self> {
         let group = folder.to_owned();
@@ -96,7 +96,7 @@ pub(crate) fn unit(root: &Root, path: &str) -> Option<String> {
     let mut names = path.rsplit('/');
     let name = names.next()?;
     let is_unit = name.ends_with(".slice") || is_leaf(name);
-    // Below a service or scope, the units belong to another systemd: a user's or a container's. The
+    // Below a service or scope, units belong to another systemd (a user's or container's). The
     // computer's systemd has no unit of that name, or a different one.
     let is_handed_on = names.any(is_leaf);
     (is_unit && !is_handed_on && root.has(SYSTEMD)).then(|| name.to_owned())

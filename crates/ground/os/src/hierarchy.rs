@@ -246,6 +246,7 @@ impl Hierarchies {
         }
     }
 
+    /// The limits of these groups.
     #[must_use]
     pub fn limits(root: &Root, groups: &ControlGroups) -> Limits {
         let paths = [&groups.cpuset, &groups.time].into_iter().flatten().map(Located::path);

@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-/// Bytes in which the kernel looks for the interpreter (`BINPRM_BUF_SIZE` of
+/// The kernel looks for the interpreter in this many bytes (`BINPRM_BUF_SIZE` of
 /// `include/uapi/linux/binfmts.h`).
 const SCRIPT_BYTES: usize = 256;
 
@@ -87,7 +87,7 @@ fn of_program(file: &File) -> io::Result<Option<Vec<u8>>> {
         return Err(io::ErrorKind::InvalidData.into());
     }
     let count = number(file, 0, count)?;
-    // Reads the last segment too, so that a truncated file is not taken for a static program.
+    // Reads the last segment too: a truncated file is not a static program.
     let _ = bytes(file, table.saturating_add(count * entry_bytes).saturating_sub(1), 1)?;
     for at in 0..count {
         let segment = table.saturating_add(at * entry_bytes);
@@ -159,7 +159,7 @@ mod tests {
             put(header + 4 * word, name.len() as u64, word);
             bytes.extend(name);
             assert_eq!(told(&bytes), "it needs /no/such/loader, which is not there");
-            // A truncated file must not cause a panic.
+            // A truncated file causes no panic.
             (0..bytes.len()).for_each(|length| drop(told(&bytes[..length])));
         }
     }

@@ -1,6 +1,6 @@
 //! Interrupt counts by source and CPU (`/proc/interrupts`, proc_interrupts(5)).
 //!
-//! With 256 CPUs the file has a megabyte, so it is parsed as bytes, and only changed rows get a
+//! With 256 CPUs the file has a megabyte, so it is parsed as bytes and only changed rows get a
 //! name.
 
 use crate::bytes::{self, lines, small, unsigned, words};
@@ -73,7 +73,7 @@ impl Interrupts {
         }
     }
 
-    /// The interrupts that arrived on a CPU since an earlier reading, most frequent first.
+    /// Interrupts of a CPU since an earlier reading, most frequent first.
     #[must_use]
     pub fn since(&self, earlier: &Interrupts, cpu: u32) -> Vec<InterruptCount> {
         let (Some(now), Some(then)) = (column(cpu, self), column(cpu, earlier)) else {
@@ -96,7 +96,7 @@ impl Interrupts {
         found
     }
 
-    /// The CPUs with a column; empty if the file could not be read.
+    /// The CPUs with a column; empty if the file was unreadable.
     #[must_use]
     pub fn cpus(&self) -> &[u32] {
         &self.cpus
@@ -106,7 +106,7 @@ impl Interrupts {
         self.counts[row * self.cpus.len() + column]
     }
 
-    /// A source's row in this reading: the same index, unless a row was added or removed.
+    /// A source's row in this reading: at the same index, unless rows were added or removed.
     fn place(&self, row: &Row, guess: usize) -> Option<usize> {
         if self.rows.get(guess).is_some_and(|other| other.label == row.label) {
             Some(guess)
@@ -128,7 +128,7 @@ const CLASSES: [&[u8]; 18] = [
 ];
 
 /// Whether a row's label is a device's: a number, or a class of IBM Z. Other letters are the
-/// kernel's own rows. A number may still belong to a CPU.
+/// kernel's. A number may still belong to a CPU.
 #[must_use]
 pub fn is_of_device(label: &str) -> bool {
     unsigned(label.as_bytes()).is_some() || CLASSES.contains(&label.as_bytes())
@@ -165,8 +165,8 @@ impl Row {
             .map(|at| at + 1)
     }
 
-    /// After the counts of a numbered interrupt come its chip, its number with or before the
-    /// trigger type, and its handlers. Without a handler, use the chip's name.
+    /// After a numbered interrupt's counts come its chip, its number with or before the trigger
+    /// type, and its handlers. Without a handler, use the chip's name.
     fn name(&self) -> String {
         let about: Vec<&[u8]> = words(&self.about).collect();
         let is_number = unsigned(&self.label).is_some();

@@ -9,14 +9,12 @@ use std::collections::BTreeSet;
 /// Cache-aware scheduling (SCHED_CACHE, Linux 7.2); readable for root only.
 pub(crate) const CACHE_AWARE: &str = "/sys/kernel/debug/sched/llc_balancing/enabled";
 
-/// Scheduler features, with `SCHED_CACHE` or `NO_SCHED_CACHE` on some kernels; readable for root
-/// only.
+/// Features, with `SCHED_CACHE` or `NO_SCHED_CACHE` on some kernels; readable for root only.
 pub(crate) const FEATURES: &str = "/sys/kernel/debug/sched/features";
 
 /// NUMA balancing: 0 is off, 1 and 2 are modes.
 pub(crate) const NUMA_BALANCING: &str = "/proc/sys/kernel/numa_balancing";
 
-/// The scheduler loaded by a program.
 const LOADED: &str = "/sys/kernel/sched_ext/root";
 
 /// The kernel's scheduler and its settings.
@@ -27,7 +25,7 @@ pub struct SchedulerSettings {
     /// Scheduler loaded by a program (sched_ext); `None` for the kernel's own.
     pub sched_ext: Option<String>,
     /// Whether the kernel keeps a process's threads near one cache; `None` if unsupported or
-    /// unreadable for this user.
+    /// unreadable.
     pub cache_aware: Option<bool>,
     /// Whether the kernel moves memory and threads together (NUMA balancing); `None` if
     /// unsupported.
@@ -74,7 +72,7 @@ pub fn version(release: &str) -> Option<(u32, u32)> {
 const FAIR_SERVER: (u32, u32) = (6, 12);
 
 /// Whether the kernel limits real-time threads to `sched_rt_runtime_us`. Since Linux 6.12 this
-/// needs RT_GROUP_SCHED, which version 1 files or the configuration show.
+/// needs RT_GROUP_SCHED, shown by version 1 files or the configuration.
 #[must_use]
 pub fn limits_real_time(root: &Root) -> bool {
     let release = root.read("/proc/sys/kernel/osrelease").unwrap_or_default();
@@ -88,8 +86,8 @@ pub fn limits_real_time(root: &Root) -> bool {
     has_groups || configuration.lines().any(|line| line == "CONFIG_RT_GROUP_SCHED=y")
 }
 
-/// Whether `cpu.uclamp.max` has an effect: the governor `schedutil` obeys it, and so does the
-/// scheduler if CPUs differ in capacity (Documentation/scheduler/sched-util-clamp.rst).
+/// Whether `cpu.uclamp.max` has an effect: on the governor `schedutil`, or on the scheduler if CPUs
+/// differ in capacity (Documentation/scheduler/sched-util-clamp.rst).
 #[must_use]
 pub fn obeys_clamps(root: &Root) -> bool {
     const POLICIES: &str = "/sys/devices/system/cpu/cpufreq";

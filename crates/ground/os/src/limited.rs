@@ -1,8 +1,8 @@
 //! Helper commands with a time limit, such as compilers and shell lines.
 //!
-//! [`Command::output`] waits forever for a compiler on a hanging file system, or for a process that
-//! the command left behind with its output open. Here a late command is killed with its process
-//! group. Its output goes to memory, so no reader waits for end of file.
+//! [`Command::output`] waits forever for a compiler on a hanging file system, or for a process left
+//! behind with the output open. Here a late command is killed with its process group. Its output
+//! goes to memory, so no reader waits for end of file.
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{MemfdFlags, Timespec, memfd_create};
@@ -47,7 +47,7 @@ pub enum LimitedError {
     },
 }
 
-/// Runs a command to its end, without input, and returns its output. Errors call it `name`.
+/// Runs a command without input and returns its output. Errors call it `name`.
 ///
 /// The command leads its own process group. It gets SIGTERM when this thread ends, so Ctrl-C ends
 /// it too.
@@ -59,7 +59,7 @@ pub fn output(name: &str, command: &mut Command, limit: Duration) -> Result<Outp
         .ok_or_else(|| LimitedError::Late { command: name.to_owned(), limit })
 }
 
-/// Like [`output`], but kills the command with its process group once `stop` returns true; then
+/// Like [`output`], but kills the command and its process group once `stop` returns true; then
 /// `None`.
 ///
 /// # Errors
@@ -98,7 +98,7 @@ pub fn output_unless(
     Ok(Some(Output { status, stdout, stderr }))
 }
 
-/// A file in memory. A pipe fills up after 64 KiB and would block the command.
+/// A file in memory. A full pipe (64 KiB) would block the command.
 fn memory() -> io::Result<File> {
     Ok(File::from(memfd_create("seatmap-output", MemfdFlags::CLOEXEC)?))
 }
@@ -117,7 +117,7 @@ fn ends_within(process: &OwnedFd, limit: Duration) -> bool {
         let mut watched = [PollFd::new(process, PollFlags::IN)];
         match poll(&mut watched, left.as_ref()) {
             Ok(1..) => return true,
-            // A signal interrupted the wait.
+            // A signal.
             _ if Instant::now() < until => {}
             _ => return false,
         }

@@ -21,8 +21,8 @@ pub struct NumaMapping {
     pub nodes: OnNodes,
     /// Page size in bytes.
     pub page_bytes: u64,
-    /// Whether other processes may have placed its pages: it maps a file or shared memory, and not
-    /// all pages are private copies.
+    /// Whether other processes may have placed its pages: it maps a file or shared memory, not only
+    /// private copies.
     pub is_shared: bool,
     /// Whether its pages come from the huge page pool (hugetlbfs).
     pub is_huge: bool,
@@ -35,7 +35,6 @@ impl NumaMapping {
         self.nodes.values().fold(0, |sum, bytes| sum.saturating_add(*bytes))
     }
 
-    /// Parses a line.
     fn parse(line: &[u8]) -> Option<Self> {
         let mut words = words(line).peekable();
         let address = words.next().filter(|address| address.iter().all(u8::is_ascii_hexdigit))?;
@@ -51,7 +50,7 @@ impl NumaMapping {
             mapping.take(word, &mut counts);
         }
         mapping.is_shared = counts.is_shared(&mapping.name);
-        // Kernels before 4.0 omit the page size, which is 4 KiB on most processors.
+        // Kernels before 4.0 omit the page size, mostly 4 KiB.
         let page_bytes = if mapping.page_bytes == 0 { 4096 } else { mapping.page_bytes };
         for (node, count) in counts.pages {
             let bytes = mapping.nodes.entry(node).or_default();
@@ -95,11 +94,9 @@ const WITHOUT_FILE: [&str; 4] = ["/anon_hugepage", "/dev/zero (deleted)", "/memf
 #[derive(Debug, Default)]
 struct Counts {
     has_file: bool,
-    /// Pages by node.
     pages: Vec<(u32, u64)>,
-    /// Private pages.
     anonymous: u64,
-    /// The number of processes that map one of its pages; 0 means one.
+    /// Number of processes that map one of its pages; 0 means one.
     mapped_by: u64,
 }
 

@@ -11,7 +11,7 @@ use std::ptr;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pages {
     /// Bytes allocated by the process: heap, stacks, anonymous mappings, private copies of file
-    /// pages, and shared memory that no other process maps.
+    /// pages, and shared memory mapped by no other process.
     pub own_bytes: BTreeMap<u32, u64>,
     /// Bytes of files and shared memory, which other processes may have placed.
     pub shared_bytes: BTreeMap<u32, u64>,
@@ -20,12 +20,11 @@ pub struct Pages {
 }
 
 impl Pages {
-    /// Reads the pages of a process. The kernel walks all page tables, which takes some
-    /// milliseconds per gigabyte.
+    /// Reads a process's pages. The kernel walks all page tables, which takes some milliseconds per
+    /// gigabyte.
     ///
     /// # Errors
-    /// The kernel's error: the process has exited or belongs to another user, or the kernel lacks
-    /// NUMA.
+    /// The kernel's: the process has exited or belongs to another user, or the kernel lacks NUMA.
     pub fn of_process(root: &Root, pid: Tid) -> io::Result<Self> {
         let text = std::fs::read(root.path(&format!("/proc/{pid}/numa_maps")))?;
         Ok(Pages::of_mappings(&numa_maps::parse(&text)))
@@ -88,7 +87,7 @@ pub fn policy_of_thread(root: &Root, tid: Tid) -> Result<Option<String>, FileErr
 fn first_line(path: &std::path::Path) -> io::Result<Vec<u8>> {
     let file = std::fs::File::open(path)?;
     let mut line = Vec::new();
-    // With a one-page buffer the kernel produces only some lines.
+    // For a one-page buffer the kernel produces only some lines.
     BufReader::with_capacity(4096, file).read_until(b'\n', &mut line)?;
     Ok(line)
 }
@@ -96,7 +95,7 @@ fn first_line(path: &std::path::Path) -> io::Result<Vec<u8>> {
 /// Moves a process's pages between nodes (migrate_pages(2)). Returns the number of pages not moved.
 ///
 /// # Errors
-/// The kernel's error: `EPERM` for another user's process, or if its cpuset excludes the nodes.
+/// The kernel's: `EPERM` for another user's process, or if its cpuset excludes the nodes.
 pub fn migrate(pid: Tid, from: &CpuSet, to: &CpuSet) -> io::Result<u64> {
     let from = words(from);
     let to = words(to);

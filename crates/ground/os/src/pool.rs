@@ -1,7 +1,7 @@
 //! Threads for divisible work, up to the system's limit.
 //!
 //! Rayon's global pool panics at a thread limit (`ulimit -u`, `pids.max`). This pool uses fewer
-//! threads, and the caller works alone if none can start.
+//! threads; if none can start, the caller works alone.
 //!
 //! A fork(2) child, such as a worker of Python's `multiprocessing`, inherits memory but no threads,
 //! and would wait forever for its parent's pool. So each process creates its own pool.
@@ -11,13 +11,12 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// A pool and its process.
 struct OwnPool {
     process: u32,
     pool: Option<ThreadPool>,
 }
 
-/// The latest pool. A thread that the child lacks could hold a lock, so this is atomic.
+/// Atomic, because a thread that the child lacks could hold a lock.
 static LATEST: AtomicPtr<OwnPool> = AtomicPtr::new(ptr::null_mut());
 
 /// This process's pool, created on first use; `None` if no thread can start.

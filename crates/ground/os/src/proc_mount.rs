@@ -11,8 +11,7 @@ use std::fs;
 /// The type in `statfs` of a real `/proc` (`include/uapi/linux/magic.h`).
 const PROC_SUPER_MAGIC: u64 = 0x9fa0;
 
-/// Required files about the whole computer. `subset=pid` hides the first; containers may lack
-/// `/sys`.
+/// Required files. `subset=pid` hides the first; containers may lack `/sys`.
 const OF_COMPUTER: [(&str, &str); 2] =
     [("/proc/stat", "/proc is mounted with subset=pid"), (CPU_FOLDER, "/sys is not mounted")];
 
@@ -41,7 +40,7 @@ pub enum ProcError {
         /// This process's number in its own namespace.
         pid: Tid,
     },
-    /// Files about the whole computer are missing.
+    /// Files about the computer are missing.
     #[error(
         "{file} is missing, probably because {reason}; this work needs it: run it where all of \
          /proc and /sys is"
@@ -80,7 +79,7 @@ pub fn check(root: &Root) -> Result<(), ProcError> {
     if is_own(pid, own.as_deref().ok(), &status) { Ok(()) } else { Err(ProcError::Foreign { pid }) }
 }
 
-/// Like [`check`], and also checks the files about the whole computer.
+/// Like [`check`], and checks the files about the whole computer.
 ///
 /// # Errors
 /// [`ProcError`].
@@ -100,7 +99,7 @@ fn is_sys_foreign(root: &Root) -> bool {
     root.is_this_computer() && root.has(CPU_FOLDER) && !is_of_kind(root, "/sys", SYSFS_MAGIC)
 }
 
-/// Warns if the kernel's `/sys` is missing or replaced, for work that can do without it.
+/// Warns of a missing or foreign `/sys`, for work that can do without it.
 #[must_use]
 pub fn sys_remark(root: &Root) -> Option<&'static str> {
     if is_sys_foreign(root) {
@@ -115,8 +114,8 @@ pub fn sys_remark(root: &Root) -> Option<&'static str> {
     )
 }
 
-/// Whether a `/proc` belongs to the namespace in which this process has this number. `NSpid` lists
-/// a process's numbers from the mount's namespace inwards, so there must be just one.
+/// Whether a `/proc` belongs to the namespace in which this process has this number: `NSpid` lists
+/// its numbers from the mount's namespace inwards, so there must be just one.
 fn is_own(pid: Tid, link: Option<&str>, status: &str) -> bool {
     let numbers = value(status.as_bytes(), b"NSpid").map(|numbers| words(numbers).count());
     let named = link

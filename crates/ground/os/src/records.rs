@@ -1,4 +1,4 @@
-//! Records of a tracepoint on one CPU, and of threads created, renamed and ended there
+//! A tracepoint's records on one CPU, and of threads created, renamed and ended there
 //! (perf_event_open(2)).
 
 use crate::perf_event::{self, ANY_THREAD};
@@ -17,7 +17,7 @@ const TASKS: u64 = 1 << 13;
 const ALL_HAVE_TIME: u64 = 1 << 18;
 const USE_CLOCK: u64 = 1 << 25;
 
-/// `PERF_ATTR_SIZE_VER3`, which includes all fields used here.
+/// `PERF_ATTR_SIZE_VER3`, with all fields used here.
 const ATTRIBUTE_BYTES: u64 = 96;
 
 /// Buffer for unread records of a CPU.
@@ -86,7 +86,7 @@ impl TracepointRecord {
         match kind {
             2 => Some(TracepointRecord::Lost(u64_at(body, 8)?)),
             3 => {
-                // The name is followed by the thread's numbers and the time.
+                // After the name come the thread's numbers and the time.
                 let name = body.get(8..)?.split(|byte| *byte == 0).next()?;
                 let name = String::from_utf8_lossy(name).into_owned();
                 Some(TracepointRecord::Named {
@@ -184,7 +184,7 @@ mod tests {
             Ok(all) => all,
             Err(error) => return seatmap_needs::skipped!("no records here: {error}"),
         };
-        // Wakes a sleeping thread, and this one that waits for it.
+        // Wakes a sleeping thread, and this one, which waits for it.
         let thread =
             std::thread::spawn(|| std::thread::sleep(std::time::Duration::from_millis(10)));
         thread.join().unwrap();

@@ -5,7 +5,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Offsets of the kernel's and this process's positions on the first page.
+/// Positions of the kernel and of this process on the first page.
 const HEAD: usize = 1024;
 const TAIL: usize = 1032;
 
@@ -90,8 +90,7 @@ impl PerfRing {
     }
 }
 
-/// The kernel's ring size. If a page (up to 64 KiB on arm64 and POWER) is larger than the requested
-/// ring, the kernel uses the whole page.
+/// The kernel's ring size: at least a whole page (up to 64 KiB on arm64 and POWER).
 fn whole_pages(ring_bytes: usize, page_bytes: usize) -> usize {
     ring_bytes.max(page_bytes)
 }

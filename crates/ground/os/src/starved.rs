@@ -30,8 +30,8 @@ pub fn has_tick(without_tick: &CpuSet, cpu: Option<u32>) -> bool {
     cpu.is_some_and(|cpu| !without_tick.contains(cpu))
 }
 
-/// Whether a thread, runnable at both readings, has waited all the time between them. Then neither
-/// of its times has changed, whereas a running thread's time changes at each tick.
+/// Whether a thread, runnable at both readings, has waited all the time between them: neither of
+/// its times has changed, whereas a running thread's time changes at each tick.
 #[must_use]
 pub fn has_starved(before: ThreadTimes, now: ThreadTimes, watched_ns: u64, has_tick: bool) -> bool {
     let enough_ns = if has_tick { SEVERAL_TICKS_NS } else { REMOTE_TICKS_NS };
@@ -47,8 +47,7 @@ pub struct Ready {
 
 impl Ready {
     /// Reads a thread at this time since the boot, after an earlier reading. `None` if it is not
-    /// runnable. The second value says whether it has waited for a CPU without interruption since
-    /// it was first found runnable.
+    /// runnable. The second value: whether it has waited for a CPU since first found runnable.
     #[must_use]
     pub fn look(
         before: Option<Self>,

@@ -203,6 +203,7 @@ fn host_namespace(root: &Root, pid: &str) -> Option<PathBuf> {
     fs::read_link(root.path(&format!("/proc/{pid}/ns/uts"))).ok()
 }
 
+/// Whether a process runs the same program file as this one.
 #[must_use]
 pub fn runs_this_program(root: &Root, pid: Tid) -> bool {
     program(root, "self").is_some_and(|own| program(root, &pid.to_string()) == Some(own))

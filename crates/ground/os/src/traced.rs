@@ -9,8 +9,8 @@ use std::io::Read;
 /// `AT_SYSINFO_EHDR` of getauxval(3): the key of the vDSO's address.
 const VDSO: u64 = 33;
 
-/// Enough for most threads, including a node mask of 1024 bits. The largest: 65536 groups
-/// (`NGROUPS_MAX`) take 700 KB.
+/// Enough for most threads, with a node mask of 1024 bits. 65536 groups (`NGROUPS_MAX`) take 700
+/// KB.
 const STATUS_BYTES: usize = 16384;
 
 /// A thread's seccomp filters, which can refuse a system call or kill the program.
@@ -22,15 +22,15 @@ pub struct SeccompFilters {
     count: u32,
 }
 
-/// A thread's `status` file, from which the facts below are parsed; `None` if it has exited.
+/// A thread's `status` file, source of the facts below; `None` if it has exited.
 #[must_use]
 pub fn status(tid: Tid) -> Option<String> {
     let bytes = whole(fs::File::open(format!("/proc/{tid}/status")).ok()?).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Reads a file that the kernel writes in one piece. Usually with one call, because the thread is
-/// stopped; only a full buffer means that more follows.
+/// Reads a file that the kernel writes in one piece, usually with one call, because the thread is
+/// stopped; a full buffer means that more follows.
 fn whole(mut file: impl Read) -> io::Result<Vec<u8>> {
     let mut bytes = vec![0; STATUS_BYTES];
     let mut length = 0;
@@ -96,7 +96,7 @@ mod tests {
         assert_eq!(status(Tid::MAX), None);
     }
 
-    /// The filter lines follow the group line: truncated, they would read as no filter.
+    /// Filter lines follow the group line: truncated, they would read as no filter.
     #[test]
     fn the_status_of_a_thread_in_many_groups_is_read_whole() {
         let groups = "4294967295 ".repeat(3000);

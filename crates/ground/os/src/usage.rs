@@ -16,7 +16,7 @@ pub fn cpu_ns(tid: crate::Tid) -> Option<u64> {
     clock_ns((!tid << 3) | 6)
 }
 
-/// CPU time of a process's threads, including ended ones, in nanoseconds; `None` if it has exited.
+/// CPU time of a process, including ended threads, in nanoseconds; `None` if it has exited.
 #[must_use]
 pub fn process_cpu_ns(pid: crate::Tid) -> Option<u64> {
     // The process's clock (clock_getcpuclockid(3)).
@@ -55,13 +55,13 @@ impl ResourceUsage {
         ResourceUsage::of(libc::RUSAGE_THREAD)
     }
 
-    /// Usage of this process's threads, including ended ones.
+    /// Usage of this process, including ended threads.
     #[must_use]
     pub fn of_process() -> Self {
         ResourceUsage::of(libc::RUSAGE_SELF)
     }
 
-    /// Usage of this process's reaped children and their children.
+    /// Usage of reaped children and their children.
     #[must_use]
     pub fn of_children() -> Self {
         ResourceUsage::of(libc::RUSAGE_CHILDREN)
@@ -129,7 +129,6 @@ mod tests {
         let after = own_cpu_ns();
         assert!(before <= between && between <= after, "{before} {between} {after}");
         assert!(process_cpu_ns(std::process::id() as crate::Tid).is_some_and(|all| all >= after));
-        // Larger than any thread number.
         assert_eq!(cpu_ns(1 << 26), None);
     }
 

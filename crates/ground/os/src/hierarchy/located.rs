@@ -56,8 +56,8 @@ impl Hierarchy {
     /// The group with this path that contains the thread.
     ///
     /// A mount made outside the reader's cgroup namespace starts with one `/..` per group between
-    /// the two roots. The kernel hides the names of these groups. A thread belongs to just one
-    /// group, so the group that lists it is the right one.
+    /// the two roots, whose names the kernel hides. A thread belongs to just one group, so the
+    /// group that lists it is the right one.
     pub(super) fn located(&self, root: &Root, tid: Tid, path: &str) -> Option<Located> {
         let path = self.below(path).or_else(|| self.searched(root, tid, path))?;
         let base = self.folder.clone();
@@ -104,7 +104,6 @@ fn number(root: &Root, file: &str) -> Option<f64> {
 }
 
 impl Located {
-    /// Path below the mount point.
     pub(super) fn path(&self) -> &str {
         if self.path.is_empty() { "/" } else { &self.path }
     }
@@ -165,7 +164,6 @@ impl Located {
         self.is_v2
     }
 
-    /// Reads settings of the folders here and above.
     pub(super) fn brakes(&self, root: &Root, read: impl Fn(&str) -> Vec<Brake>) -> Vec<Brake> {
         self.upward()
             .flat_map(|path| {
@@ -183,8 +181,8 @@ impl Located {
             .collect()
     }
 
-    /// The weights here and above. A group without the controller has no file, and the root group
-    /// has no competitors.
+    /// The weights here and above. Groups without the controller have no file; the root group has
+    /// no competitors.
     pub(super) fn shares(&self, root: &Root) -> Vec<GroupWeight> {
         // Documentation/admin-guide/cgroup-v2.rst; `scale_load(1024)` in kernel/sched/core.c.
         let (name, usual) = if self.is_v2 { ("cpu.weight", 100.0) } else { ("cpu.shares", 1024.0) };
