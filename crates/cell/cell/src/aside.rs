@@ -4,7 +4,7 @@
 use seatmap_os::root::Root;
 use seatmap_os::{CpuSet, Tid, kept_masks, task};
 
-/// This process's moved threads with their masks, which are restored when this is dropped.
+/// This process's moved threads with their masks, restored when dropped.
 #[derive(Debug)]
 #[must_use]
 pub struct SteppedAside(Vec<(Tid, CpuSet)>);
@@ -44,7 +44,7 @@ mod tests {
         if online.len() < 2 {
             return seatmap_needs::skipped!("one CPU");
         }
-        // Only this thread, because other tests run at the same time.
+        // Only this thread, because other tests run simultaneously.
         let stepped = SteppedAside(moved(0, &last).into_iter().collect());
         assert!(!CpuSet::of_thread(0).unwrap().meets(&last));
         drop(stepped);

@@ -1,6 +1,6 @@
-//! Keeps other work off a cell's CPUs: interrupts, kernel work and timers, if the kernel allows it.
+//! Keeps other work off a cell's CPUs: interrupts, kernel work and timers.
 //!
-//! Real-time throttling is not changed, because it does not affect a cell's ordinary tasks.
+//! Real-time throttling stays, because it does not affect a cell's ordinary tasks.
 
 use crate::change::{SettingChange, SettingKind};
 use crate::settings;
@@ -9,11 +9,11 @@ use seatmap_os::root::FileError;
 use seatmap_os::{CpuSet, Root, irq};
 
 /// Seconds between updates of a CPU's memory statistics, each of which wakes a kernel thread
-/// (`vm.stat_interval`, `Documentation/admin-guide/sysctl/vm.rst`): ten times the value of tuned's
+/// (`vm.stat_interval`, `Documentation/admin-guide/sysctl/vm.rst`): ten times as in tuned's
 /// low-latency profiles.
 pub(crate) const STAT_INTERVAL_S: &str = "120";
 
-/// Moves other work away. Returns the interrupts that still arrive on the cell's CPUs.
+/// Moves other work away. Returns the interrupts that still arrive.
 ///
 /// # Errors
 /// [`SiteError`]: the journal cannot be written, or the interrupts cannot be listed.
@@ -21,7 +21,7 @@ pub fn keep(site: &mut Site<'_>) -> Result<Vec<String>, SiteError> {
     let all = irq::of_devices(site.root)?.into_iter();
     let interrupts =
         all.filter_map(|irq| site.keep_out(SettingKind::Cpus, &irq::affinity_file(&irq))).collect();
-    // The kernel may refuse to move an interrupt that never arrives here, which is harmless.
+    // The kernel may refuse to move an interrupt that never arrives here.
     site.try_all(interrupts)?;
     let settings = self::others(site);
     // A refusal is no worse than a kernel without the setting.
@@ -29,7 +29,6 @@ pub fn keep(site: &mut Site<'_>) -> Result<Vec<String>, SiteError> {
     Ok(left(site.root, &site.cell)?)
 }
 
-/// The interrupts that arrive on a cell's CPUs.
 fn left(root: &Root, cell: &CpuSet) -> Result<Vec<String>, FileError> {
     Ok(irq::of_devices(root)?
         .into_iter()

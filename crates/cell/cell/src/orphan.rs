@@ -1,6 +1,6 @@
-//! Undoes a cell of which only the control group remains. Settings are reset to the kernel's
-//! defaults if they look as a cell with these CPUs leaves them, and reported if their old values
-//! are unknown.
+//! Undoes a cell of which only the control group remains. Resets settings to the kernel's defaults
+//! if they look as a cell with these CPUs leaves them, and reports them if their old values are
+//! unknown.
 
 use crate::hygiene;
 use crate::settings;
@@ -45,7 +45,7 @@ pub(crate) fn put_back(
     left
 }
 
-/// Writes a setting, and returns it if refused: containers may have read-only settings.
+/// Writes a setting, and returns it if refused, as in containers.
 fn write(root: &Root, path: &str, value: &str) -> Option<Left> {
     let error = root.write(path, value).err()?;
     Some(Left::new(path.to_owned(), format!("{}; it should be {value}", error.source)))

@@ -1,4 +1,4 @@
-//! The kernel settings that Seatmap changes, their configured values, and its control groups.
+//! The kernel settings that Seatmap changes, and its control groups.
 
 use seatmap_os::root::{FileError, Root};
 
@@ -42,8 +42,8 @@ pub const WATCHDOG: &str = "/proc/sys/kernel/watchdog_cpumask";
 /// Seconds between updates of a CPU's memory statistics.
 pub const STAT_INTERVAL: &str = "/proc/sys/vm/stat_interval";
 
-/// Prefix of Seatmap's group names, before a dot and the cell's name.
+/// Prefix of group names, before a dot and the cell's name.
 pub const PREFIX: &str = "seatmap";
 
-/// The version 1 cpuset of all other threads. Cells cannot have this name, because of the `+`.
+/// The version 1 cpuset of all other threads. The `+` cannot be in a cell's name.
 pub(crate) const REST: &str = "seatmap+rest";

@@ -26,7 +26,7 @@ impl Group {
 
 impl Drop for Group {
     fn drop(&mut self) {
-        // A joined thread may not have left its groups yet.
+        // A joined thread may still be in its groups.
         while let Err(error) = std::fs::remove_dir(&self.0) {
             assert_eq!(error.kind(), std::io::ErrorKind::ResourceBusy, "{error}");
             std::thread::sleep(Duration::from_millis(1));

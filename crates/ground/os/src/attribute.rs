@@ -1,7 +1,7 @@
 //! Extended attributes of files and folders (xattr(7)).
 //!
-//! Tries an attribute readable by all first, then one for root only: before Linux 6.6, tmpfs has no
-//! others.
+//! Prefers attributes readable by all to those for root only: before Linux 6.6, tmpfs has only the
+//! latter.
 
 use rustix::fs::{XattrFlags, getxattr, listxattr, removexattr, setxattr};
 use std::io;
@@ -62,7 +62,7 @@ pub fn remove(path: &Path, name: &str, is_to_go: impl Fn(&[u8]) -> bool) {
         let mut value = vec![0; MOST_BYTES];
         let length = getxattr(path, &name, value.as_mut_slice());
         if length.is_ok_and(|length| is_to_go(&value[..length])) {
-            // A failure means that it is already removed.
+            // Already removed.
             let _ = removexattr(path, &name);
         }
     }

@@ -20,7 +20,6 @@ pub(crate) fn signed(bytes: &[u8]) -> Option<i64> {
     }
 }
 
-/// A number of a smaller type.
 pub(crate) fn small<T: TryFrom<u64>>(bytes: &[u8]) -> Option<T> {
     T::try_from(unsigned(bytes)?).ok()
 }

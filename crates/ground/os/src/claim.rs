@@ -1,8 +1,8 @@
 //! One measurement of this computer at a time, for all users.
 //!
 //! The claim is a lock (flock(2)) on a sysfs folder that every process may open and none can write.
-//! Nothing is created or left behind, and the kernel releases the lock when the process ends.
-//! Containers with their own sysfs do not see each other.
+//! Nothing is left behind: the kernel releases the lock when the process ends. Containers with
+//! their own sysfs do not see each other.
 
 use crate::small;
 use std::fs::{File, TryLockError};
@@ -24,8 +24,8 @@ pub struct ComputerClaim {
 }
 
 impl ComputerClaim {
-    /// Waits until no other process has a claim. Meanwhile calls `observe` repeatedly with the
-    /// owner's number, if known; breaking ends the wait with `None`.
+    /// Waits until no other process has a claim. Meanwhile calls `observe` with the owner's number,
+    /// if known; breaking ends the wait with `None`.
     pub fn wait(observe: &mut dyn FnMut(Option<u32>) -> ControlFlow<()>) -> Option<Self> {
         Self::on(Path::new(FOLDER), observe)
     }
@@ -50,7 +50,7 @@ fn holder(file: &File) -> Option<u32> {
     holder_in(&small::read("/proc/locks")?, &format!("{major:02x}:{minor:02x}:{}", found.ino()))
 }
 
-/// The process with a lock on this device and inode (proc_locks(5)). 0 means an invisible process.
+/// The process with a lock on this device and inode (proc_locks(5)); 0 if invisible.
 fn holder_in(locks: &str, of: &str) -> Option<u32> {
     locks.lines().find_map(|line| {
         let words: Vec<&str> = line.split_whitespace().collect();

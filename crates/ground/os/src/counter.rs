@@ -39,8 +39,8 @@ const NAMED: [(&str, u32, u64); 17] = [
     ("major-faults", SOFTWARE, 6),
 ];
 
-/// A countable event: one of [`CounterEvent::names`], or `r` and a hexadecimal number for the
-/// processor's events.
+/// An event: one of [`CounterEvent::names`], or `r` and a hexadecimal number for the processor's
+/// events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CounterEvent {
     name: String,
@@ -66,7 +66,7 @@ impl CounterEvent {
         NAMED.iter().map(|(name, ..)| *name)
     }
 
-    /// Whether the kernel counts it without hardware counters.
+    /// Whether it needs no hardware counter.
     #[must_use]
     pub fn is_software(&self) -> bool {
         self.kind == SOFTWARE
@@ -95,8 +95,8 @@ struct Attributes {
     config1: u64,
 }
 
-/// A count that starts with the next program executed by a child of the calling thread, and
-/// includes its threads and children, but not the calling thread.
+/// A count from the next program executed by a child of the calling thread, with its threads and
+/// children, but without the calling thread.
 #[derive(Debug)]
 pub struct Counter(File);
 

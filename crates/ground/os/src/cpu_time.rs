@@ -17,22 +17,22 @@ pub struct CpuTimes(BTreeMap<u32, [u64; COLUMNS]>);
 /// Shares of a CPU's time over an interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CpuTimeShares {
-    /// Time of programs and the kernel, in percent.
+    /// Programs' and the kernel's time, in percent.
     pub busy_percent: f64,
     /// Time that a hypervisor gave to others, in percent.
     pub steal_percent: f64,
 }
 
 impl CpuTimes {
-    /// Reads the present times; empty if the file cannot be read.
+    /// Reads the present times; empty if unreadable.
     #[must_use]
     pub fn now(root: &Root) -> Self {
         std::fs::read(root.path("/proc/stat"))
             .map_or_else(|_| CpuTimes::default(), |text| CpuTimes::of(&text, root))
     }
 
-    /// Parses the file of a computer. Empty if a CPU of the caller's mask is missing: lxcfs
-    /// renumbers a container's CPUs from 0.
+    /// Parses a computer's file. Empty if a CPU of the caller's mask is missing: lxcfs renumbers a
+    /// container's CPUs from 0.
     #[must_use]
     pub fn of(text: &[u8], root: &Root) -> Self {
         let times = CpuTimes::parse(text);

@@ -1,4 +1,4 @@
-//! Accelerators and fast network cards opened by a program, with their NUMA nodes.
+//! A program's accelerators and fast network cards, with their NUMA nodes.
 
 use crate::root::Root;
 
@@ -15,7 +15,7 @@ pub struct Device {
     pub cpus: Option<String>,
 }
 
-/// Whether this computer may have such devices. Otherwise a search for open ones is useless.
+/// Whether this computer may have such devices, so that searching for open ones is useful.
 #[must_use]
 pub fn is_any(root: &Root) -> bool {
     let folders = ["dri", "infiniband", "vfio", "accel"].map(|name| format!("/dev/{name}"));
@@ -47,7 +47,7 @@ pub fn of(root: &Root, file: &str) -> Option<Device> {
 }
 
 /// A device named by the user: a network card (`eth0`), a disk (`nvme0n1`) or a PCI address
-/// (`0000:17:00.0`). `None` if it does not exist.
+/// (`0000:17:00.0`). `None` if missing.
 #[must_use]
 pub fn named(root: &Root, name: &str) -> Option<Device> {
     let is_plain = !name.is_empty() && !name.starts_with('.') && !name.contains('/');
@@ -76,7 +76,7 @@ fn attribute(root: &Root, folder: Option<&str>, name: &str) -> Option<String> {
     root.read(&format!("{}/{name}", folder?)).ok()
 }
 
-/// The kind of a file below `/dev`, if its name determines it, and its device folder.
+/// The kind of a file in `/dev`, if its name determines it, and its device folder.
 fn sysfs(root: &Root, name: &str) -> Option<(Option<&'static str>, Option<String>)> {
     if let Some(minor) = numbered(name, "nvidia") {
         return Some((Some("gpu"), nvidia(root, minor)));
@@ -114,7 +114,6 @@ fn class_folder(file: &str, class: &str) -> Option<String> {
     Some(format!("/sys/class/{class}/{file}/device"))
 }
 
-/// The number after a prefix.
 fn numbered<'a>(name: &'a str, beginning: &str) -> Option<&'a str> {
     let number = name.strip_prefix(beginning)?;
     (!number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())).then_some(number)

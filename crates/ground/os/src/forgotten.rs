@@ -6,7 +6,7 @@ use crate::{CpuSet, Tid, affinity};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Threads with the same former mask and the same CPUs missing from it.
+/// Threads with the same former mask and missing CPUs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ForgottenCpus {
     /// Their former mask.
@@ -15,13 +15,13 @@ pub struct ForgottenCpus {
     pub lost: CpuSet,
     /// The threads, with their start in clock ticks after the boot.
     pub threads: Vec<(Tid, u64)>,
-    /// The Seatmap process that [waits](crate::owed) for these CPUs to restore the mask.
+    /// The Seatmap process that [waits](crate::owed) for these CPUs.
     pub waiter: Option<Tid>,
 }
 
 impl ForgottenCpus {
-    /// Groups threads with equal masks and equal missing CPUs. Each thread comes with its former
-    /// mask and its missing CPUs.
+    /// Groups threads with equal masks and missing CPUs. Each thread comes with its former mask and
+    /// its missing CPUs.
     #[must_use]
     pub fn gather(threads: impl IntoIterator<Item = (ThreadMask, CpuSet)>) -> Vec<Self> {
         let mut alike: BTreeMap<(CpuSet, CpuSet), Vec<(Tid, u64)>> = BTreeMap::new();
@@ -83,8 +83,8 @@ impl fmt::Display for ForgottenCpus {
     }
 }
 
-/// The CPUs missing from a thread's restored mask; empty on kernels that keep offline CPUs, or if
-/// the thread has exited.
+/// The CPUs missing from a thread's restored mask; empty if the kernel keeps offline CPUs or the
+/// thread has exited.
 #[must_use]
 pub fn lost(tid: Tid, mask: &CpuSet) -> CpuSet {
     if !affinity::forgets_offline() {

@@ -1,4 +1,4 @@
-//! Control groups: their members, moving threads, and removing groups.
+//! Control groups: their members; moving threads; removal.
 
 use crate::Tid;
 use crate::layout::CpusetMounts;
@@ -9,7 +9,7 @@ use std::time::Duration;
 /// and leaves only once its memory is freed; 300 MiB took most of a second on a busy computer.
 const ATTEMPTS: u32 = 750;
 
-/// Between two attempts.
+/// Between attempts.
 const PAUSE: Duration = Duration::from_millis(2);
 
 /// The file to list or add members: threads in version 1, processes in version 2.
@@ -19,8 +19,7 @@ pub fn members_file(root: &Root, group: &str) -> String {
     if root.has(&tasks) { tasks } else { format!("{group}/cgroup.procs") }
 }
 
-/// The members of a group: threads in version 1, processes in version 2. Empty if the group does
-/// not exist.
+/// A group's members: threads in version 1, processes in version 2. Empty if it does not exist.
 ///
 /// # Errors
 /// [`FileError`]: the group exists but its members cannot be read.
@@ -38,7 +37,7 @@ pub fn parent(group: &str) -> &str {
     group.rsplit_once('/').map_or("", |(parent, _)| parent)
 }
 
-/// This process's group in the hierarchy of another group (cgroups(7), `/proc/PID/cgroup`).
+/// This process's group in another group's hierarchy (cgroups(7), `/proc/PID/cgroup`).
 #[must_use]
 pub fn of_self(root: &Root, group: &str) -> Option<String> {
     let layout = CpusetMounts::read(root);
@@ -61,7 +60,7 @@ pub fn of_self(root: &Root, group: &str) -> Option<String> {
 /// Moves all members to the parent group and removes the group. Kills no process.
 ///
 /// # Errors
-/// The kernel's error for a group that cannot be emptied.
+/// The kernel's, for a group that cannot be emptied.
 pub fn dissolve(root: &Root, group: &str) -> Result<(), FileError> {
     // Kernels before 6.12 dissolve a removed partition later, and only then change every thread's
     // mask.
@@ -83,7 +82,7 @@ pub fn dissolve(root: &Root, group: &str) -> Result<(), FileError> {
 
 fn empty(root: &Root, group: &str, other: &str) -> Result<(), FileError> {
     for tid in members(root, group)? {
-        // A thread that is exiting cannot be moved.
+        // An exiting thread cannot be moved.
         let _ = root.write(other, &tid.to_string());
     }
     Ok(())

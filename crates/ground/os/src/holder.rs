@@ -1,7 +1,7 @@
 //! Why this process may not use a running CPU: an existing cell, or else a cpuset or taskset.
 //!
 //! Cells belong to a higher crate, so each program registers their list at its start
-//! ([`learn_cells_from`]); without it, no cell is blamed.
+//! ([`learn_cells_from`]).
 
 use crate::CpuSet;
 use std::collections::BTreeMap;
@@ -31,7 +31,7 @@ impl Holder {
         CELLS.get().map(|list| Holder::among(&list(), missing)).unwrap_or_default()
     }
 
-    /// The cells that drove a thread off these CPUs. Excludes cells in which the thread runs now.
+    /// The cells that drove a thread off these CPUs. Excludes cells in which it runs now.
     #[must_use]
     pub fn that_drove_out(missing: &CpuSet, now: &CpuSet) -> Self {
         let mut holder = Holder::of(&missing.with(now));
@@ -72,8 +72,7 @@ impl Holder {
         each.collect::<Vec<_>>().join(", ")
     }
 
-    /// The reason in words, with commands to show and end the cells; `otherwise` if no cell has the
-    /// CPUs.
+    /// The reason, with commands to show and end the cells; `otherwise` if no cell has the CPUs.
     #[must_use]
     pub fn or(&self, otherwise: &str) -> String {
         let [(first, _), rest @ ..] = self.cells.as_slice() else { return otherwise.to_owned() };

@@ -1,4 +1,4 @@
-//! Short and long host names: `n0` and `n0.cluster.example.org`. A launcher or file may use one,
+//! Short and long host names, `n0` and `n0.cluster.example.org`: launchers or files may use one,
 //! and the computer the other.
 
 /// Finds a computer among nodes by name: an exact match, or else a name that differs only by a

@@ -1,8 +1,7 @@
 //! Masks set by this process, and set again by one of its threads when an offline CPU returns.
 //!
-//! For long-lived processes with other work: a Python program, a daemon, a benchmark. On kernels
-//! that keep offline CPUs ([`affinity::forgets_offline`]), nothing is recorded and no thread
-//! starts.
+//! For long-lived processes with other work: a Python program, a daemon, a benchmark. If the kernel
+//! keeps offline CPUs ([`affinity::forgets_offline`]), nothing is recorded and no thread starts.
 
 use crate::owed::{OwedMasks, PAUSE, RunningKernel};
 use crate::{CpuSet, Tid, affinity};
@@ -24,7 +23,7 @@ fn kept() -> MutexGuard<'static, KeptMasks> {
 /// Sets a thread's mask, now and when offline CPUs return. Replaces an earlier record.
 ///
 /// # Errors
-/// The kernel's error: `ESRCH` if the thread has exited.
+/// The kernel's: `ESRCH` if the thread has exited.
 pub fn give(tid: Tid, cpus: &CpuSet) -> io::Result<()> {
     cpus.give(tid)?;
     note(tid, cpus);
@@ -34,18 +33,18 @@ pub fn give(tid: Tid, cpus: &CpuSet) -> io::Result<()> {
 /// Like [`affinity::bind`], now and when offline CPUs return.
 ///
 /// # Errors
-/// The kernel's error: `ESRCH` if the thread has exited.
+/// As [`give`].
 pub fn bind(tid: Tid, cpus: &CpuSet) -> io::Result<Option<CpuSet>> {
     let narrower = affinity::bind(tid, cpus)?;
     note(tid, cpus);
     Ok(narrower)
 }
 
-/// The mask that restores a thread's present one, including CPUs that the kernel has removed, which
+/// The mask that restores a thread's present one, including CPUs removed by the kernel, which
 /// [`affinity::to_put_back`] lacks.
 ///
 /// # Errors
-/// The kernel's error: `ESRCH` if the thread has exited.
+/// As [`give`].
 pub fn to_put_back(tid: Tid) -> io::Result<CpuSet> {
     let own = if tid == 0 { crate::task::own_tid() } else { tid };
     match kept().owed.of(&RunningKernel, own) {

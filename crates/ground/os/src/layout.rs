@@ -27,7 +27,6 @@ impl CpusetMounts {
     }
 }
 
-/// The fields of all mounts with this file system.
 fn mounts_of_kind<'a>(mounts: &'a str, kind: &str) -> impl Iterator<Item = Vec<&'a str>> {
     let lines = mounts.lines().map(|line| line.split(' ').collect::<Vec<_>>());
     lines.filter(move |fields| fields.get(2) == Some(&kind))
@@ -38,8 +37,8 @@ fn has_cpuset(root: &Root, folder: &str) -> bool {
     controllers.split_whitespace().any(|controller| controller == "cpuset")
 }
 
-/// Online CPUs: the kernel's list, plus the caller's mask on this computer. In containers lxcfs
-/// replaces the list, but the mask of a running thread is reliable.
+/// Online CPUs: the kernel's list, plus the caller's mask on this computer, because lxcfs replaces
+/// the list in containers.
 ///
 /// # Errors
 /// The list cannot be read.
@@ -78,7 +77,7 @@ pub fn memory_nodes(root: &Root, cpus: &CpuSet) -> Result<CpuSet, FileError> {
     Ok(if found.is_empty() { [0].into_iter().collect() } else { found })
 }
 
-/// The node itself if it has memory or memory is unknown, otherwise the nearest with memory.
+/// The node itself if its memory is present or unknown, otherwise the nearest with memory.
 fn with_memory(root: &Root, node: u32) -> u32 {
     let have_memory = list(root, "has_memory").unwrap_or_default();
     if have_memory.is_empty() || have_memory.contains(node) {

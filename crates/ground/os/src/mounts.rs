@@ -18,7 +18,7 @@ pub struct Mount {
     pub folder: String,
     /// Type of file system: `proc`, `cgroup2`.
     pub kind: String,
-    /// Options of the file system; version 1 control groups list their controllers.
+    /// File system options; version 1 control groups list controllers.
     pub options: Vec<String>,
     /// Whether the mount or the file system is read-only.
     pub is_read_only: bool,
@@ -49,15 +49,15 @@ impl Mount {
     }
 }
 
-/// The mounts in order of creation; empty if the file cannot be read.
+/// The mounts in order of creation; empty if unreadable.
 #[must_use]
 pub fn all(root: &Root) -> Vec<Mount> {
     let text = root.read("/proc/self/mountinfo").unwrap_or_default();
     lines(text.as_bytes()).filter_map(Mount::parse).collect()
 }
 
-/// Whether a control group mount is visible. A later mount on its folder or above covers it, but
-/// `mountinfo` lists both.
+/// Whether a control group mount is visible: `mountinfo` also lists mounts covered by a later one
+/// on the same folder or above.
 #[must_use]
 pub fn is_on_top(root: &Root, mount: &Mount) -> bool {
     let magic = match mount.kind.as_str() {
@@ -86,7 +86,7 @@ pub fn forbids_programs(folder: &Path) -> bool {
 #[must_use]
 pub fn is_read_only(root: &Root, path: &str) -> bool {
     let mounts = all(root);
-    // The innermost mount has the file; of two on one folder, the later one.
+    // The innermost mount has the file; of two on one folder, the later.
     let innermost = mounts
         .iter()
         .filter(|mount| holds(path, &mount.folder))
@@ -95,7 +95,7 @@ pub fn is_read_only(root: &Root, path: &str) -> bool {
 }
 
 fn holds(path: &str, folder: &str) -> bool {
-    // A container may mount a single file over another one.
+    // A container may mount a single file.
     let below = path.strip_prefix(folder);
     folder == "/" || below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }

@@ -1,8 +1,8 @@
 //! Files named by the user, read up to a bound.
 //!
 //! A name may stand for something unexpected: a device such as `/dev/urandom` has no end, and a
-//! pipe without a writer blocks its reader. So a file is opened without waiting, and refused unless
-//! it is an ordinary file or the pipe of a shell's `<(...)`.
+//! pipe without a writer blocks its reader. So a file is opened without waiting, and must be an
+//! ordinary file or the pipe of a shell's `<(...)`.
 
 use rustix::fs::{FileType, OFlags, fcntl_getfl, fcntl_setfl, fstat, fstatfs};
 use std::fs::File;
@@ -16,7 +16,7 @@ const PIPEFS_MAGIC: u64 = 0x5049_5045;
 /// Opens a file for reading.
 ///
 /// # Errors
-/// The system's error; or it is a folder, a device, a socket or a named pipe.
+/// The system's; or it is a folder, a device, a socket or a named pipe.
 pub fn open(path: &Path) -> io::Result<File> {
     let flags = libc::O_NONBLOCK | libc::O_NOCTTY;
     let file = match File::options().read(true).custom_flags(flags).open(path) {
@@ -47,7 +47,6 @@ fn refused() -> io::Error {
 /// As [`open`] and [`read_stream`].
 pub fn read(path: &Path, most_bytes: u64) -> io::Result<Vec<u8>> {
     let file = open(path)?;
-    // Before reading anything.
     check_length(file.metadata()?.len(), most_bytes)?;
     read_stream(file, most_bytes)
 }
@@ -55,7 +54,7 @@ pub fn read(path: &Path, most_bytes: u64) -> io::Result<Vec<u8>> {
 /// Reads a stream, such as stdin, of at most `most_bytes`.
 ///
 /// # Errors
-/// The system's error; [`ErrorKind::FileTooLarge`] if it has more.
+/// The system's; [`ErrorKind::FileTooLarge`] if it has more.
 pub fn read_stream(stream: impl Read, most_bytes: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     stream.take(most_bytes.saturating_add(1)).read_to_end(&mut bytes)?;

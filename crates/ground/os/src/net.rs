@@ -26,8 +26,8 @@ pub fn wait_readable(all: &[BorrowedFd<'_>], limit: Option<Duration>) -> io::Res
     }
 }
 
-/// Addresses of active interfaces, remotely reachable ones first. Loopback addresses (127.0.0.1)
-/// are last; link-local ones (fe80::/10) are omitted.
+/// Addresses of active interfaces, loopback ones (127.0.0.1) last. Omits link-local ones
+/// (fe80::/10).
 #[must_use]
 pub fn addresses() -> Vec<IpAddr> {
     let mut first = std::ptr::null_mut();

@@ -7,7 +7,7 @@ use std::time::Duration;
 /// A file and an awaited event.
 #[derive(Clone, Copy, Debug)]
 pub enum Awaited {
-    /// Data to read, or the peer's end.
+    /// Data, or the peer's end.
     Data(RawFd),
     /// Only the peer's end.
     End(RawFd),
@@ -27,7 +27,7 @@ pub struct Readiness {
 }
 
 impl Readiness {
-    /// Whether any of these is set.
+    /// Whether any of these is true.
     #[must_use]
     pub fn is_any(self) -> bool {
         self.has_data || self.has_room || self.has_ended
@@ -66,11 +66,11 @@ impl Awaited {
     }
 }
 
-/// Waits for any of these, for at most `longest` or forever. None is ready after a timeout or
-/// signal.
+/// Waits for any of these, for at most `longest` or forever. After a timeout or signal none is
+/// ready.
 ///
 /// # Errors
-/// The kernel's error, such as `ENOMEM`.
+/// The kernel's, such as `ENOMEM`.
 pub fn wait<const COUNT: usize>(
     files: [Awaited; COUNT],
     longest: Option<Duration>,

@@ -1,5 +1,5 @@
-//! Limits on root's rights: root of a user namespace is an ordinary user to the kernel's files, and
-//! root without capabilities may open only some of them (user_namespaces(7), capabilities(7)).
+//! Limits on root's rights: root of a user namespace is an ordinary user for kernel files, and root
+//! without capabilities may open only some (user_namespaces(7), capabilities(7)).
 
 use crate::root::Root;
 use crate::{Tid, visibility};
@@ -14,7 +14,7 @@ pub fn as_root() -> &'static str {
     if is_root() { "as root of the host" } else { "as root" }
 }
 
-/// Advice for an error about missing permission; empty for other errors.
+/// Advice about missing permission; empty for other errors.
 #[must_use]
 pub fn way_out(error: &io::Error) -> &'static str {
     match (error.raw_os_error().map(Errno::from_raw_os_error), is_root()) {
@@ -24,7 +24,7 @@ pub fn way_out(error: &io::Error) -> &'static str {
     }
 }
 
-/// Names who has more rights than root of this container or user namespace.
+/// Names a user with more rights than root of this container or user namespace.
 #[must_use]
 pub fn whom_to_ask(root: &Root) -> &'static str {
     if visibility::is_in_user_namespace(root) {
@@ -40,8 +40,8 @@ pub fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 
-/// Whether the kernel denies root to write a file. False for other users, to whom a command for
-/// root is useful. A `*` in the path means the first of several files.
+/// Whether the kernel denies root to write a file. False for other users, because a command for
+/// root helps them. A `*` in the path means the first of several files.
 #[must_use]
 pub fn is_closed_to_root(root: &Root, path: &str) -> bool {
     let path = root.path(&path.replace('*', "0"));
@@ -51,8 +51,8 @@ pub fn is_closed_to_root(root: &Root, path: &str) -> bool {
             .is_err_and(|error| refusals.contains(&error))
 }
 
-/// Whether a thread belongs to a user unknown to this user namespace, so that its root cannot
-/// change the thread.
+/// Whether a thread's user is unknown to this user namespace, so that its root cannot change the
+/// thread.
 #[must_use]
 pub fn is_of_unknown_user(root: &Root, tid: Tid) -> bool {
     std::fs::metadata(root.path(&format!("/proc/{tid}")))

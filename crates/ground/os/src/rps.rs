@@ -1,4 +1,4 @@
-//! Receive packet steering: the CPUs that process packets received by a network card's queue
+//! Receive packet steering: the CPUs that process packets of a network card's queue
 //! (Documentation/networking/scaling.rst).
 
 use crate::root::{FileError, Root};
@@ -8,7 +8,7 @@ const FOLDER: &str = "/sys/class/net";
 /// A queue's CPU mask. Zero means that the interrupted CPU processes the packets.
 const FILE: &str = "rps_cpus";
 
-/// The files of all queues, sorted; empty if the kernel lacks steering.
+/// The files of all queues, sorted; empty without steering.
 ///
 /// # Errors
 /// [`FileError`]: a folder exists but cannot be read.

@@ -32,7 +32,7 @@ impl Switch {
         Switch::ALL.into_iter().find(|switch| switch.word() == word)
     }
 
-    /// Its present state; `None` if unsupported or unreadable for this user.
+    /// Its present state; `None` if unsupported or unreadable.
     #[must_use]
     pub fn find(self, root: &Root) -> Option<SwitchState> {
         let numbers = ["0", "1"].map(str::to_owned);
@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn a_switch_comes_back_as_it_was_found() {
-        // 2 is also on, in another mode than 1.
+        // 2 is another mode, also on.
         let (_folder, root) = computer(NUMA_BALANCING, "2\n");
         let position = Switch::NumaBalancing.find(&root).unwrap();
         assert!(position.was_on);

@@ -1,4 +1,4 @@
-//! TCP connections: the kernel's facts (tcp(7), `TCP_INFO`), and ending one whose peer is lost.
+//! TCP connections: facts from the kernel (tcp(7), `TCP_INFO`), and ending one whose peer is lost.
 
 use rustix::net::sockopt;
 use std::io;
@@ -7,13 +7,13 @@ use std::net::TcpStream;
 use std::os::fd::AsRawFd;
 use std::time::Duration;
 
-/// Keepalive probes before a silent peer counts as lost.
+/// Probes before a silent peer counts as lost.
 const QUESTIONS: u32 = 4;
 
 /// Counts of a connection at this end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Info {
-    /// Segments sent again.
+    /// Segments resent.
     pub resent: u32,
     /// Data segments sent, including those.
     pub sent: u32,

@@ -1,4 +1,4 @@
-//! The kernel's tracing files (tracefs), at their usual path or mounted for this process alone.
+//! The kernel's tracing files (tracefs), mounted at their usual path or for this process alone.
 
 use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsmount, fsopen};
 use std::io;
@@ -17,7 +17,7 @@ pub struct Tracefs {
 }
 
 impl Tracefs {
-    /// Opens the usual tracefs, or else mounts one for this process alone.
+    /// Opens the usual tracefs, or else mounts one for this process.
     ///
     /// # Errors
     /// The kernel's: EPERM without CAP_SYS_ADMIN if none is mounted, ENODEV without tracing.

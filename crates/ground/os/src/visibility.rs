@@ -14,11 +14,10 @@ const FIRST_USER_NAMESPACE: &str = "user:[4026531837]";
 /// `CAP_SYS_PTRACE` of `include/uapi/linux/capability.h`.
 const MAY_TRACE: u64 = 1 << 19;
 
-/// Why `/proc` hides other users' processes from this user; `None` if it shows all.
+/// Why `/proc` hides other users' processes; `None` if it shows all.
 #[must_use]
 pub fn hidden(root: &Root) -> Option<String> {
     let mounts = mounts::all(root);
-    // A later mount covers an earlier one.
     let proc = mounts.iter().rev().find(|mount| mount.folder == "/proc" && mount.kind == "proc")?;
     let hides = proc
         .options

@@ -34,7 +34,7 @@ pub fn visible(text: &str) -> String {
 /// Like [`visible`], but keeps line ends.
 #[must_use]
 pub fn visible_lines(text: String) -> String {
-    // Most texts need no escapes, and are not copied.
+    // Most texts need no escapes and no copy.
     if text.contains(is_escaped) { escaped(&text, is_escaped) } else { text }
 }
 

@@ -19,13 +19,12 @@ const FOR_THREADS: [&str; 9] = [
     "exit_mm",
 ];
 
-/// Functions in which a thread waits in state `S` for its io_uring or io_submit(2) requests,
-/// whatever they are for.
+/// Functions of a wait in state `S` for any io_uring or io_submit(2) requests.
 const FOR_REQUESTS: [&str; 2] = ["io_cqring_wait", "read_events"];
 
 /// Whether a thread waits for a device: its state is `D` (proc_pid_stat(5)), and its kernel
 /// function (proc_pid_wchan(5)) does not wait for a thread. If the function is hidden, as for other
-/// users' threads, the state decides.
+/// users, the state decides.
 #[must_use]
 pub fn for_device(tid: Tid) -> bool {
     state(tid) == Some(b'D') && !is_in_one_of(&FOR_THREADS, &function(tid))
@@ -39,7 +38,7 @@ pub fn for_requests(tid: Tid) -> Option<bool> {
         return Some(false);
     }
     let function = function(tid);
-    // 0 means that the thread has just woken.
+    // 0: the thread has just woken.
     (!function.is_empty()).then(|| is_in_one_of(&FOR_REQUESTS, &function))
 }
 
@@ -57,8 +56,8 @@ fn is_in_one_of(names: &[&str], function: &str) -> bool {
     names.iter().any(|name| function.starts_with(name))
 }
 
-/// Bytes that a process has read from and written to devices (proc_pid_io(5)); `None` if
-/// unreadable, as for other users' processes. Cached writes count immediately.
+/// Bytes read from and written to devices by a process (proc_pid_io(5)); `None` if unreadable, as
+/// for other users. Cached writes count immediately.
 #[must_use]
 pub fn device_bytes(pid: Tid) -> Option<u64> {
     bytes_in(&fs::read_to_string(format!("/proc/{pid}/io")).ok()?)
@@ -74,7 +73,7 @@ fn bytes_in(text: &str) -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// `sh` creates children by vfork(2), and is in state `D` until their exec.
+    /// `sh` uses vfork(2), and is in state `D` until the child's exec.
     #[test]
     fn a_shell_that_starts_programs_waits_for_no_device() {
         let mut shell = std::process::Command::new("sh");

@@ -1,7 +1,7 @@
 //! Affinity only: the backend for systems without cpusets, or unprivileged users.
 //!
-//! Every movable thread gets a mask without the cell's CPUs, which its new threads inherit. Threads
-//! that already had such a mask are recorded, so that they keep it.
+//! Every movable thread gets a mask without the cell's CPUs, and its new threads inherit it.
+//! Threads that already had such a mask are recorded, to keep it.
 
 use super::error::ClosingError;
 use super::masks::narrowing;
@@ -14,7 +14,7 @@ use seatmap_os::task::ThreadStat;
 ///
 /// # Errors
 /// [`ClosingError`]: the journal cannot be written, or the threads cannot be listed. Threads that
-/// refuse are not an error; they are counted later.
+/// refuse are counted later.
 pub fn close(site: &mut Site<'_>) -> Result<(), ClosingError> {
     let all = task::all(site.root)?;
     let own: Vec<&ThreadStat> = all.iter().filter(|task| may_move(site, task)).collect();
@@ -26,8 +26,8 @@ pub fn close(site: &mut Site<'_>) -> Result<(), ClosingError> {
     site.try_all(masks).map(|_| ()).map_err(|error: SiteError| error.into())
 }
 
-/// Records the mask of a thread that already has a mask now given to others, because the two could
-/// not be distinguished afterwards.
+/// Records a thread that already has a mask now given to others: afterwards the two are
+/// indistinguishable.
 fn keeping(site: &Site<'_>, task: &ThreadStat, narrow: &[&str]) -> Option<SettingChange> {
     let own = task.cpus().filter(|own| !task.is_bound && !own.meets(&site.cell))?.to_string();
     let what = SettingKind::Affinity;

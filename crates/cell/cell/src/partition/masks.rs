@@ -5,9 +5,9 @@ use crate::site::Site;
 use seatmap_os::root::FileError;
 use seatmap_os::{CpuSet, affinity, task};
 
-/// Records masks that lack some CPU now open to all threads: users chose them, and the kernel
-/// resets or empties them when cpusets change. They are recorded first, so that they are restored
-/// last. Kernels that forget offline CPUs do so in all masks.
+/// Records masks that lack some CPU open to all threads: users chose them, and the kernel resets or
+/// empties them when cpusets change. Recorded first, they are restored last. Kernels that forget
+/// offline CPUs do so in all masks.
 pub(super) fn chosen_masks(
     site: &Site<'_>,
     concerns: impl Fn(&task::ThreadStat) -> bool,
@@ -29,7 +29,7 @@ pub(super) fn narrowing(site: &Site<'_>, task: &task::ThreadStat, old: &CpuSet) 
     let what = SettingKind::Affinity;
     let path = task.folder();
     let started_ticks = Some(task.started_ticks);
-    // A thread that ends now needs no mask.
+    // An ended thread needs no mask.
     let back = affinity::to_put_back(task.tid).unwrap_or_else(|_| old.clone());
     let new = given(old.outside(&site.cell, &site.rest));
     SettingChange { what, path, old: back.to_string(), new: new.to_string(), started_ticks }
@@ -46,7 +46,7 @@ pub(super) fn renew(site: &Site<'_>, masks: &[SettingChange]) {
     for change in masks {
         let now = change.current(site.root);
         if now.is_ok_and(|now| !change.same(&now, &change.new)) {
-            // A refusal shows up when stragglers are counted.
+            // A refusal shows when stragglers are counted.
             let _ = site.make(change);
         }
     }

@@ -1,7 +1,7 @@
 //! An exclusive cpuset of cgroup version 1 (cpuset(7)).
 //!
 //! The root cpuset always has all CPUs. So all movable threads go to a cpuset with the remaining
-//! CPUs, which all such cells share, and load balancing over the root is switched off.
+//! CPUs, shared by all such cells, and load balancing over the root is switched off.
 
 use super::error::ClosingError;
 use super::masks::{chosen_masks, renew};
@@ -17,7 +17,7 @@ use seatmap_os::task;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Threads are created while others are moved; after this many rounds, few remain.
+/// Threads are created during moves; after this many rounds, few remain.
 const ROUNDS: u32 = 4;
 
 /// Closes a cell and returns its group.
@@ -58,7 +58,7 @@ fn make_rest(site: &mut Site<'_>, base: &str) -> Result<String, ClosingError> {
     let rest = format!("{base}/{REST}");
     let is_new = !site.root.has(&rest) || is_nobodys(site.root, base)?;
     let made = SettingChange::folder(&rest);
-    // If another cell already uses it, it stays until the last cell ends.
+    // If another cell already uses it, it stays until the last one ends.
     let old = if is_new { made.old.clone() } else { made.current(site.root)? };
     site.change(SettingChange { old, ..made })?;
     if is_new {
@@ -69,7 +69,7 @@ fn make_rest(site: &mut Site<'_>, base: &str) -> Result<String, ClosingError> {
     Ok(rest)
 }
 
-/// Whether no cell exists: an earlier cell could not remove the rest.
+/// Whether no cell exists: an earlier one could not remove the rest.
 fn is_nobodys(root: &Root, base: &str) -> Result<bool, FileError> {
     let cell = format!("{PREFIX}.");
     Ok(!root.folders(base)?.iter().any(|name| name.starts_with(&cell)))
@@ -120,7 +120,7 @@ fn tasks_of_spared(site: &Site<'_>) -> Result<BTreeSet<Tid>, FileError> {
     Ok(tids)
 }
 
-/// The cpusets next to a cell's, with their CPUs, except the one for all other threads.
+/// The cpusets next to a cell's, with their CPUs, except the one for other threads.
 ///
 /// # Errors
 /// [`FileError`]: the groups cannot be listed.

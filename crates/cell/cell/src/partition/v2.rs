@@ -14,7 +14,7 @@ use seatmap_data::document::with_causes;
 use seatmap_os::layout::CpusetMounts;
 use seatmap_os::root::Root;
 
-/// The partition file's text if the partition is valid.
+/// The file's text for a valid partition.
 pub const ISOLATED: &str = "isolated";
 
 /// Closes a cell and returns its group.
@@ -45,7 +45,7 @@ pub fn close(site: &mut Site<'_>, layout: &CpusetMounts) -> Result<String, Closi
     Ok(group)
 }
 
-/// Records masks that lost CPUs which went offline after the chosen masks were recorded.
+/// Records masks without CPUs that went offline after the chosen masks were recorded.
 fn note_lost(site: &mut Site<'_>, snapshot: &mut MaskSnapshot) -> Result<(), SiteError> {
     let lost = snapshot.lost(&site.rest, &site.journal.changes);
     let changes = lost.into_iter().map(|LostCpus { thread, now, .. }| SettingChange {
@@ -65,8 +65,8 @@ pub(super) fn base(layout: &CpusetMounts) -> Result<String, ClosingError> {
     })
 }
 
-/// Enables the controller for the root's children. A cell records this even if it was enabled
-/// before, so that the last cell to end disables it.
+/// Enables the controller for the root's children. A cell records this even if it was enabled, so
+/// that the last cell to end disables it.
 fn hand_down(site: &mut Site<'_>, base: &str) -> Result<(), ClosingError> {
     let path = format!("{base}/cgroup.subtree_control");
     let old = site.root.read(&path)?;

@@ -12,7 +12,6 @@ pub struct Left {
     pub path: String,
     /// The reason.
     pub why: String,
-    /// If masks lack offline CPUs.
     forgotten: Option<ForgottenCpus>,
 }
 
@@ -28,7 +27,7 @@ impl Left {
         Left { path: cpus.subject(), why: cpus.reason(), forgotten: Some(cpus) }
     }
 
-    /// A folder that cannot be read, and may contain settings to restore.
+    /// An unreadable folder, which may contain settings to restore.
     pub(crate) fn unlisted(error: &FileError) -> Self {
         Left::new(&error.path, format!("it cannot be read, and may list more: {}", error.source))
     }

@@ -1,4 +1,4 @@
-//! Undoing, on a tree of files in place of a computer's.
+//! Undoing, on a tree of files.
 
 use super::*;
 use crate::journal::{CellJournalHeader, FORMAT};
@@ -134,7 +134,7 @@ fn pages_that_the_kernel_did_not_give_are_not_taken() {
     assert_eq!(root.read(PAGES).unwrap(), "5");
 }
 
-/// Any undoing process may die after any change.
+/// An undoing process may die after any change.
 #[test]
 fn what_was_taken_away_is_not_taken_twice() {
     for stage in [CellStage::Building, CellStage::Standing] {
@@ -178,14 +178,14 @@ fn undoing_needs_no_room() {
     let (folder, root) = computer();
     let before = state(&root);
     let journal = cell(folder.path(), &root, 1, "6-7");
-    // A path that can be removed but not written.
+    // Can be removed but not written.
     std::fs::remove_file(folder.path().join("c1")).unwrap();
     std::os::unix::fs::symlink(folder.path().join("none/none"), folder.path().join("c1")).unwrap();
     assert_eq!(undo(&root, journal, &mut []).unwrap(), []);
     assert_eq!(state(&root), before);
 }
 
-/// Mounts a disk of 64 KiB at this folder, visible only to the calling thread.
+/// Mounts a disk of 64 KiB, visible only to the calling thread.
 fn mount_small_disk(folder: &Path) -> bool {
     let place = std::ffi::CString::new(folder.to_str().unwrap()).unwrap();
     // SAFETY: all affect only this thread's mounts, and the texts end with a zero byte.
@@ -286,8 +286,8 @@ fn mask_change(path: &str, old: &str, new: &str) -> SettingChange {
     SettingChange { what, path: path.into(), old: old.into(), new: new.into(), started_ticks: None }
 }
 
-/// With `isolcpus=4-7`, threads narrowed from CPUs 0 to 3 had default masks, and their children
-/// inherit from them.
+/// With `isolcpus=4-7`, threads narrowed from CPUs 0 to 3 had default masks, which their children
+/// inherit.
 #[test]
 fn heirs_of_unbound_threads_are_known_beside_isolated_cpus() {
     let (folder, root) = computer();
@@ -307,7 +307,8 @@ fn heirs_of_unbound_threads_are_known_beside_isolated_cpus() {
     assert_eq!(own, set("0-7"), "a kernel that counts the cell itself among the isolated CPUs");
 }
 
-/// After a thread chose its mask during a cell's life, the kernel gives it the cell's CPUs back.
+/// A thread chose its mask during a cell's life. Afterwards the kernel gives it the cell's CPUs
+/// back.
 #[test]
 fn a_mask_that_was_chosen_meanwhile_is_nobodys_change() {
     let path = format!("/proc/{}", task::own_tid());

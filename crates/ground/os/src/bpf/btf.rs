@@ -1,5 +1,5 @@
-//! The running kernel's types in BTF (Documentation/bpf/btf.rst): offsets of structure fields, and
-//! numbers of tracepoints and functions.
+//! The running kernel's types in BTF (Documentation/bpf/btf.rst): field offsets, and numbers of
+//! tracepoints and functions.
 
 use std::io;
 
@@ -7,7 +7,7 @@ const KERNEL: &str = "/sys/kernel/btf/vmlinux";
 
 const MAGIC: u16 = 0xeb9f;
 
-/// Limit on nested anonymous structures; deeper ones would be a circle.
+/// Limit on nested anonymous structures; deeper ones form a circle.
 const DEEPEST: u32 = 8;
 
 /// BTF kinds.
@@ -35,11 +35,10 @@ pub enum BtfError {
 pub struct Btf {
     types: Vec<u8>,
     strings: Vec<u8>,
-    /// The offset of each type; type 0 is void, without an entry.
+    /// Offset of each type; type 0 (void) has no entry.
     starts: Vec<usize>,
 }
 
-/// A type's header.
 #[derive(Clone, Copy)]
 struct Head {
     name: u32,
@@ -133,7 +132,7 @@ impl Btf {
         })
     }
 
-    /// A member's offset in bytes, and its type.
+    /// A member's byte offset and type.
     fn member(&self, structure: u32, name: &str, depth: u32) -> Option<(usize, u32)> {
         let head = self.head(structure).filter(|head| [STRUCT, UNION].contains(&head.kind()))?;
         for place in 0..head.members() {
@@ -170,7 +169,7 @@ fn section(bytes: &[u8], length: usize, at: usize) -> Option<Vec<u8>> {
     bytes.get(start..start.checked_add(word(bytes, at + 4)? as usize)?).map(<[u8]>::to_vec)
 }
 
-/// The offset of each type; `None` if one is unknown or truncated.
+/// `None` for an unknown or truncated type.
 fn starts(types: &[u8]) -> Option<Vec<usize>> {
     let mut starts = vec![0];
     let mut at = 0;

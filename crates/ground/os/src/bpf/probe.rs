@@ -1,4 +1,4 @@
-//! eBPF programs at an instruction of another program's file (perf_event_open(2),
+//! eBPF programs at an instruction of a program's file (perf_event_open(2),
 //! `Documentation/trace/uprobetracer.rst`).
 
 use super::program::EbpfLink;
@@ -33,7 +33,7 @@ struct Attributes {
     breakpoint_type: u32,
     /// Address of the file's name.
     file: u64,
-    /// File offset of the instruction.
+    /// The instruction's file offset.
     place: u64,
 }
 

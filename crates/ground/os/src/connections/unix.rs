@@ -19,10 +19,10 @@ const HEADER_BYTES: usize = 16;
 const REQUEST_BYTES: usize = 24;
 const MESSAGE_BYTES: usize = 16;
 const ATTRIBUTE_BYTES: usize = 4;
-/// Largest message of the kernel (`netlink_dump` of net/netlink/af_netlink.c).
+/// The kernel's largest message (`netlink_dump` of net/netlink/af_netlink.c).
 const BUFFER_BYTES: usize = 32_768;
 
-/// The inode of a socket's peer, and whether it has a name.
+/// A socket's peer, and whether it has a name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Socket {
     peer: u64,
@@ -40,7 +40,7 @@ pub(super) fn pairs() -> Vec<(u64, u64)> {
     let connected = sockets.iter().filter(|(_, one)| one.peer != 0);
     connected
         .filter(|(_, one)| {
-            // A server's socket has the name of its listening socket; a client's has none.
+            // A server's socket has its listening socket's name; a client's has none.
             let is_far_named = sockets.get(&one.peer).is_some_and(|peer| peer.is_named);
             !one.is_named || is_far_named
         })
@@ -55,7 +55,7 @@ fn ask(sockets: &mut Sockets) -> rustix::io::Result<()> {
     send(&socket, &request(), SendFlags::empty())?;
     let mut buffer = vec![0; BUFFER_BYTES];
     loop {
-        // The kernel creates each part of its answer on reception, so there is no wait.
+        // The kernel creates its answer on reception, so there is no wait.
         let (length, _) = recv(&socket, &mut buffer[..], RecvFlags::DONTWAIT)?;
         if !take(&buffer[..length], sockets) {
             return Ok(());

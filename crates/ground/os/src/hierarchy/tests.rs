@@ -142,8 +142,8 @@ fn this_process_has_groups() {
     assert!(Hierarchies::limits(&root, &groups).path.starts_with('/'));
 }
 
-/// `unshare -C` below a mount of the host, or `docker run -v /sys/fs/cgroup`: paths are relative to
-/// the namespace, but the mount starts above it.
+/// `unshare -C` below a host's mount, or `docker run -v /sys/fs/cgroup`: paths are relative to the
+/// namespace, but the mount starts above it.
 #[test]
 fn a_namespace_under_a_mount_from_outside_is_searched() {
     let mounts = "2 1 0:3 /../.. /cpu rw - cgroup cgroup rw,cpu\n";

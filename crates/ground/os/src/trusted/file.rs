@@ -28,7 +28,7 @@ impl Open {
     fn flags(self) -> OFlags {
         match self {
             Open::Read => OFlags::RDONLY,
-            // A file is emptied only after it is checked.
+            // Emptied only after the check.
             Open::Keep | Open::Empty => OFlags::RDWR | OFlags::CREATE,
             Open::Append => OFlags::WRONLY | OFlags::APPEND,
             Open::New => OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL,

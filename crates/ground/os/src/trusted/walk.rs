@@ -22,7 +22,7 @@ struct Walk {
     /// The start of absolute links.
     top: PathBuf,
     at: OwnedFd,
-    /// The present folder, for errors.
+    /// For errors.
     path: PathBuf,
     /// Remaining names, the next one last.
     names: Vec<OsString>,
@@ -42,7 +42,7 @@ pub(super) fn down(path: &Path, is_made: bool) -> Result<OwnedFd, TrustError> {
 }
 
 /// Walks to a folder of control files below `top`. The folders may belong to any user, because
-/// control groups may be delegated. A link is followed if only root or this user can have made it.
+/// control groups may be delegated. Follows a link only if root or this user made it.
 pub(crate) fn to_control_folder(top: &Path, path: &Path) -> Result<OwnedFd, TrustError> {
     let mut walk = Walk::begin(top, path)?;
     walk.last_may_be_link = true;
@@ -53,8 +53,8 @@ pub(crate) fn to_control_folder(top: &Path, path: &Path) -> Result<OwnedFd, Trus
     Ok(walk.at)
 }
 
-/// A descriptor of a folder that may belong to any user, by a path that no other user can change:
-/// the folder is not a link, and the folders above it are trusted.
+/// A descriptor of a folder of any user, by a path that no other user can change: the folder is not
+/// a link, and the folders above it are trusted.
 ///
 /// # Errors
 /// [`TrustError`].

@@ -1,4 +1,4 @@
-//! Simulated processes: threads that inherited a mask, chose one, or are unclear.
+//! Simulated processes: threads with inherited, chosen or unclear masks.
 
 use super::*;
 use crate::journal::{CellJournalHeader, FORMAT, JournalEntry};
@@ -59,7 +59,7 @@ fn thread(tid: Tid, pid: Tid, parent: Tid, mask: &str) -> Thread {
     Thread { task, mask: set(mask) }
 }
 
-/// Heirs with their restored masks, and unclear threads. The cell had CPUs 6 and 7 of CPUs 0 to 7.
+/// Heirs with restored masks, and unclear threads. The cell had CPUs 6 and 7 of CPUs 0 to 7.
 fn found(
     masks: &[(Tid, &str, &str)],
     threads: Vec<Thread>,
@@ -126,7 +126,7 @@ fn nobody_is_widened_of_whom_it_is_not_known() {
     stranger.task.session = 77;
     let threads = vec![
         thread(1, 1, 0, "0-7"),
-        // A process with both kinds of threads, and one whose threads get different masks.
+        // Processes with both kinds of threads, or with threads that get different masks.
         thread(10, 10, 9, "0-5"),
         thread(11, 10, 9, "0-5"),
         thread(100, 10, 9, "0-5"),
