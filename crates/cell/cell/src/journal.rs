@@ -57,7 +57,6 @@ pub enum CellStage {
     Leaving,
 }
 
-/// Names this module in broken invariants.
 const JOURNAL: &str = "journal";
 
 /// A line of a journal.
@@ -176,8 +175,8 @@ impl CellJournal {
         }
     }
 
-    /// Checks entries of this process's cells. Journals that are only read may contain anything,
-    /// because they may be damaged or planted.
+    /// Checks entries of this process's cells. Journals that are only read may be damaged or
+    /// planted.
     fn check(&self, line: &JournalEntry) {
         let cell = &self.header.cell;
         match line {
@@ -204,7 +203,7 @@ impl CellJournal {
                 "cell {cell} is made, and was {:?}",
                 self.stage
             ),
-            // Left by a process that died while undoing.
+            // Left by an undoing process that died.
             JournalEntry::Undo => {}
         }
     }
@@ -230,7 +229,7 @@ impl CellJournal {
         Ok(())
     }
 
-    /// Appends lines, and applies them in any case: undoing must not need disk space.
+    /// Appends lines, and applies them even on a full disk: undoing must not need space.
     pub fn append_or_take(&mut self, lines: Vec<JournalEntry>) {
         if self.append(&lines).is_err() {
             lines.into_iter().for_each(|line| self.take(line));
@@ -242,8 +241,8 @@ impl CellJournal {
         file.write_all(bytes).and_then(|()| file.sync_data()).map_err(at(&self.path))
     }
 
-    /// Reserves disk space for lines that this many older cells add when they end. These record
-    /// which value this cell restores, so a full disk would prevent ending.
+    /// Reserves disk space for the lines that this many older cells add when they end: a full disk
+    /// would prevent ending.
     ///
     /// # Errors
     /// The disk is full.
@@ -258,7 +257,7 @@ impl CellJournal {
         }
         match rustix::fs::fallocate(&file, FallocateFlags::KEEP_SIZE, length, room) {
             Err(Errno::NOSPC) => Err(at(&self.path)(Errno::NOSPC.into())),
-            // Some file systems cannot reserve space. There, ending may have to wait.
+            // Some file systems cannot reserve space.
             _ => Ok(()),
         }
     }
@@ -314,7 +313,6 @@ fn header(path: &Path, lines: &[Stamped]) -> Option<CellJournalHeader> {
     }
 }
 
-/// Adds the file's path to an error.
 pub(crate) fn at(path: &Path) -> impl FnOnce(io::Error) -> io::Error {
     move |error| {
         io::Error::new(error.kind(), format!("{}: {}", path.display(), with_causes(&error)))

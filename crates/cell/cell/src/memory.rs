@@ -2,7 +2,7 @@
 //! use.
 //!
 //! The guardian owns it as an anonymous file (memfd_create(2)), so it stays warm between programs
-//! and always disappears with the guardian. Two environment variables describe it to programs.
+//! and disappears with the guardian. Two environment variables describe it to programs.
 
 use crate::change::{SettingChange, SettingKind};
 use crate::settings;
@@ -66,8 +66,8 @@ pub(crate) struct Kept {
     _mapping: Mapping,
 }
 
-/// Checks that this much memory is free, apart from some for other programs. Otherwise the kernel
-/// would search all of it and turn it into huge pages.
+/// Checks that this much memory is free, and some for other programs. Otherwise the kernel would
+/// search all of it and turn it into huge pages.
 ///
 /// # Errors
 /// Too little is free.
@@ -95,7 +95,7 @@ pub(crate) fn check(root: &Root, wanted_bytes: u64) -> io::Result<()> {
 pub(crate) fn prepare(site: &mut Site<'_>, wanted_bytes: u64) -> Result<CellMemory, SiteError> {
     let nodes = layout::memory_nodes(site.root, &site.cell)?;
     let pages = wanted_bytes.div_ceil(HUGE_BYTES).max(1);
-    // Evenly, because the program may run on any of the cell's CPUs.
+    // The program may run on any of the cell's CPUs.
     let each = pages.div_ceil(nodes.len().max(1) as u64);
     let is_huge = add_pages(site, &nodes, each)?;
     Ok(CellMemory {
@@ -154,7 +154,7 @@ impl Kept {
     /// Allocates the memory. On return, every page exists, is locked and is zero.
     pub fn take(memory: &CellMemory) -> io::Result<Self> {
         if let Some(nodes) = CpuSet::of_list(&memory.nodes) {
-            // First touched by scrubbing, pages come from the policy's nodes.
+            // Scrubbing touches pages first, so they come from the policy's nodes.
             place(&nodes, memory.is_huge)?;
         }
         let flags = if memory.is_huge { HUGE_FILE } else { 0 } | libc::MFD_CLOEXEC;
@@ -178,8 +178,8 @@ impl Kept {
     }
 }
 
-/// Zeroes a cell's memory, so that no program finds another one's data. Memory without an owner is
-/// already gone.
+/// Zeroes a cell's memory, so that no program finds another one's data. Ownerless memory is already
+/// gone.
 ///
 /// # Errors
 /// It exists but cannot be mapped.

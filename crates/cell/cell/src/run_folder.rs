@@ -18,8 +18,8 @@ pub const VARIABLE: &str = "SEATMAP_RUN";
 const TRIES: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// A folder for this user alone, on a file system that a reboot empties. Its files are trusted, so
-/// it is [checked](seatmap_os::trusted) when opened, and links in it are not followed.
+/// A folder for this user alone, on a file system that a reboot empties. It is
+/// [checked](seatmap_os::trusted) when opened, and links in it are not followed.
 #[derive(Clone, Debug)]
 pub struct RunFolder(Arc<TrustedFolder>);
 
@@ -110,7 +110,7 @@ impl RunFolder {
     /// Reads a file.
     ///
     /// # Errors
-    /// The system's error, or other users have access.
+    /// As [`RunFolder::open`].
     pub fn read(&self, name: &str) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         self.open(name, Open::Read)?.read_to_end(&mut bytes).map_err(at(&self.file(name)))?;
@@ -139,7 +139,7 @@ impl RunFolder {
     /// retry.
     ///
     /// # Errors
-    /// The lock file cannot be opened.
+    /// As [`RunFolder::lock`].
     pub fn lock_at_last(&self) -> io::Result<Lock> {
         at_last(|| self.lock())
     }
@@ -205,18 +205,18 @@ impl RunFolder {
         serde_json::from_slice(&self.read(&record_file(name)).ok()?).ok()
     }
 
-    /// Removes a cell's record. Its guardian's file stays, because the guardian has it open.
+    /// Removes a cell's record, but not its guardian's open file.
     ///
     /// # Errors
-    /// The file cannot be removed.
+    /// It cannot be removed.
     pub fn forget(&self, name: &Name) -> io::Result<()> {
         Ok(self.0.remove(record_file(name))?)
     }
 
-    /// Removes the file of a guardian, which exits by itself.
+    /// Removes a guardian's file.
     ///
     /// # Errors
-    /// The file cannot be removed.
+    /// It cannot be removed.
     pub fn forget_guardian(&self, name: &Name) -> io::Result<()> {
         Ok(self.0.remove(guardian_file(name))?)
     }
@@ -227,7 +227,7 @@ impl RunFolder {
     /// The file cannot be written.
     pub fn guard(&self, name: &Name) -> io::Result<Option<File>> {
         let mut file = self.open(&guardian_file(name), Open::Keep)?;
-        // Checks for a guardian briefly hold the lock too.
+        // Checks for a guardian briefly take this lock.
         if !is_done_soon(|| file.try_lock().is_ok()) {
             return Ok(None);
         }
@@ -255,7 +255,6 @@ impl RunFolder {
         guardian
     }
 
-    /// If a guardian lives.
     fn number_of_guardian(&self, name: &Name) -> Option<String> {
         let mut file = self.open(&guardian_file(name), Open::Read).ok()?;
         // A number alone may be reused, but the kernel releases the lock however a process ends.
@@ -391,7 +390,6 @@ mod tests {
         // A child just started by another test may still have a copy.
         held.unlock().unwrap();
         assert_eq!(run.guardian(&name), None);
-        // Another process's check.
         let look = run.open("a.guardian", Open::Read).unwrap();
         look.lock_shared().unwrap();
         assert_eq!(run.guardian(&name), None, "process 7 does not guard it");

@@ -49,7 +49,7 @@ pub fn undo(
 ) -> io::Result<Vec<Left>> {
     let layout = CpusetMounts::read(root);
     let mut left = refused(&layout, &mut journal);
-    // Planted lines of other cells must not decide values either.
+    // Planted lines of other cells must not decide values.
     others.iter_mut().for_each(|other| drop(refused(&layout, other)));
     let mut lines = counts(root, &journal);
     lines.push(JournalEntry::Undo);
@@ -108,7 +108,7 @@ fn refused(layout: &CpusetMounts, journal: &mut CellJournal) -> Vec<Left> {
     refused.into_iter().map(|change| Left::new(change.path, why.clone())).collect()
 }
 
-/// Reports changes that cannot be undone because their lines are damaged.
+/// Reports changes on damaged lines, which cannot be undone.
 fn lost(journal: &CellJournal) -> Option<Left> {
     let are = agreeing(journal.lost, "is", "are");
     let they = agreeing(journal.lost, "it", "they");
@@ -141,7 +141,7 @@ fn note_masks(
             let is_inside = inside.contains(&task.tid) || inside.contains(&task.pid);
             let now = task.cpus().filter(|now| !task.is_bound && !open.is_subset(now))?;
             let path = task.folder();
-            // The kernel may change its own new threads' masks at any time.
+            // The kernel may change its new threads' masks at any time.
             let is_kernels = task.is_kernel && journal.of_path(&path).is_none();
             if is_inside && now == own || is_kernels {
                 return None;
@@ -296,8 +296,8 @@ fn widened(old: &str, given: &str, now: &str) -> Option<String> {
     is_wider.then(|| old.with(&now).to_string())
 }
 
-/// Final values of numbers that the cell increased. Recorded before any is decreased, so that a
-/// process that dies meanwhile does not decrease one twice.
+/// Final values of numbers that the cell increased. Recorded before any is decreased, because a
+/// process that dies meanwhile must not decrease one twice.
 fn counts(root: &Root, journal: &CellJournal) -> Vec<JournalEntry> {
     if journal.stage == CellStage::Leaving {
         return Vec::new();
@@ -366,7 +366,7 @@ fn rebase(
         value = new;
     }
     let Ok(current) = change.current(root) else { return Ok(None) };
-    // The host refused to change this setting, as it does for some interrupts.
+    // The host refused this change, as for some interrupts.
     if change.same(&current, &value) || change.same(&current, &change.old) {
         return Ok(None);
     }
@@ -408,7 +408,7 @@ fn narrow_again(root: &Root, other: &CellJournal, open: &CpuSet, away: &CpuSet) 
         if change.what == SettingKind::Affinity
             && change.current(root).is_ok_and(|now| was_widened(change, &now, open, away))
         {
-            // It fails only if the thread has exited.
+            // The thread has exited.
             let _ = change.make(root);
         }
     }

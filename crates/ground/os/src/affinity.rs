@@ -75,7 +75,7 @@ pub fn whole(tid: Tid) -> io::Result<CpuSet> {
 /// online CPUs of its cpuset also gets the offline ones, which it could use when they return.
 ///
 /// # Errors
-/// The kernel's: `ESRCH` if the thread has exited.
+/// As [`whole`].
 pub fn to_put_back(tid: Tid) -> io::Result<CpuSet> {
     let whole = whole(tid)?;
     let hidden = offline().without(&whole);
@@ -89,7 +89,7 @@ pub fn to_put_back(tid: Tid) -> io::Result<CpuSet> {
 /// Whether a thread has the given mask on all online CPUs; thread 0 is the caller.
 ///
 /// # Errors
-/// The kernel's: `ESRCH` if the thread has exited.
+/// As [`whole`].
 pub fn has_mask(tid: Tid, given: &CpuSet) -> io::Result<bool> {
     Ok(is_as_given(given, &CpuSet::of_thread(tid)?))
 }
@@ -97,7 +97,7 @@ pub fn has_mask(tid: Tid, given: &CpuSet) -> io::Result<bool> {
 /// Sets a thread's mask. Returns the actual one if a control group allows fewer CPUs.
 ///
 /// # Errors
-/// The kernel's: `ESRCH` if the thread has exited.
+/// As [`whole`].
 pub fn bind(tid: Tid, cpus: &CpuSet) -> io::Result<Option<CpuSet>> {
     cpus.give(tid)?;
     let has = CpuSet::of_thread(tid)?;
@@ -214,7 +214,7 @@ pub fn current_cpu() -> u32 {
 mod tests {
     use super::*;
 
-    /// Lets the test runner's thread keep its mask.
+    /// The test runner's thread keeps its mask.
     fn aside<T: Send>(work: impl FnOnce() -> T + Send) -> T {
         std::thread::scope(|scope| scope.spawn(work).join().unwrap())
     }

@@ -132,7 +132,7 @@ impl CpuSet {
             let error = io::Error::last_os_error();
             match written {
                 0.. => return Ok(CpuSet::of_words(words)),
-                // The kernel's mask is longer than the buffer.
+                // The kernel's mask exceeds the buffer.
                 _ if error.raw_os_error() == Some(libc::EINVAL) && words.len() < MOST_WORDS => {
                     words = vec![0; words.len() * 2];
                 }
@@ -222,7 +222,7 @@ impl CpuSet {
         CpuList(self.iter().collect())
     }
 
-    /// The CPUs of this set that the other lacks.
+    /// The CPUs that the other set lacks.
     #[must_use]
     pub fn without(&self, other: &CpuSet) -> CpuSet {
         CpuSet::of_numbered(self.words.iter().map(|(at, word)| (*at, word & !other.word(*at))))
@@ -340,7 +340,7 @@ impl From<&CpuList> for CpuSet {
 }
 
 impl fmt::Display for CpuSet {
-    /// As a list; empty for the empty set.
+    /// As a list.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.list().fmt(out)
     }

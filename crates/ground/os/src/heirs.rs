@@ -44,7 +44,7 @@ const PAUSE: Duration = Duration::from_millis(10);
 /// For how many seconds an orphan's control group shows its origin.
 const RECENT_S: u64 = 60;
 
-/// Usual number of scans without heirs after which [`SeatLedger::settle`] ends.
+/// Usual number of heirless scans that end [`SeatLedger::settle`].
 pub const QUIET_LOOKS: usize = 2;
 
 const MOST_LOOKS: usize = 100;
@@ -127,7 +127,6 @@ struct Lent {
 /// Seats of a program's threads, and facts that identify descendants.
 #[derive(Debug, Default)]
 pub struct SeatLedger {
-    /// In clock ticks after the boot.
     began_ticks: Option<u64>,
     roots: BTreeMap<Tid, Kin>,
     /// Ancestors of the program.
@@ -325,7 +324,7 @@ impl SeatLedger {
         let mut found = Vec::new();
         let mut unclear = Vec::new();
         for pid in pids.iter().copied().filter(|pid| *pid != own) {
-            // Masks first: few threads have a seat's.
+            // Few threads have a seat's mask.
             let tids = task::threads(pid).unwrap_or_default();
             let heirs: Vec<_> = tids.into_iter().filter_map(|tid| self.heir(pid, tid)).collect();
             if heirs.is_empty() {
@@ -366,7 +365,7 @@ impl SeatLedger {
     fn origin(&self, pid: Tid, adopters: &BTreeSet<Tid>) -> Origin {
         let mut pid = pid;
         for _ in 0..LONGEST_LINE {
-            // It has just exited; the next scan sees its children's new parent.
+            // It has exited; the next scan sees its children's new parent.
             let Some(process) = ThreadStat::of(pid) else { return Origin::Unclear };
             let known = self.roots.get(&pid).into_iter().chain(self.found.get(&pid));
             if known.into_iter().any(|kin| kin.is(&process)) {
@@ -383,7 +382,6 @@ impl SeatLedger {
         Origin::Unclear
     }
 
-    /// Called if the parent is an ancestor of the program.
     fn origin_of_orphan(
         &self,
         process: &ThreadStat,

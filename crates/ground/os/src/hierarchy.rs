@@ -66,7 +66,7 @@ pub struct GroupWeight {
 }
 
 impl ControlGroups {
-    /// Why some limits on CPU time may be invisible.
+    /// Why limits on CPU time may be invisible.
     #[must_use]
     pub fn unseen(&self) -> Option<&str> {
         self.unseen.as_deref()
@@ -151,7 +151,7 @@ pub fn is_first_namespace(root: &Root) -> bool {
 }
 
 impl Hierarchies {
-    /// Finds them among the mounts.
+    /// Reads the mounts.
     #[must_use]
     pub fn read(root: &Root) -> Self {
         Hierarchies {
@@ -338,7 +338,6 @@ fn inherited(root: &Root, groups: &ControlGroups, names: &[&str]) -> Option<Stri
     groups.cpuset.as_ref()?.inherited(root, names)
 }
 
-/// Settings other than quotas.
 fn brakes(root: &Root, groups: &ControlGroups) -> Vec<Brake> {
     let time = groups
         .time

@@ -9,9 +9,9 @@
 //! | [`partners`] | threads that wait for each other; ends waits for a lost one |
 //! | [`pool`] | threads for divisible work |
 //! | [`cpus`], [`holder`] | present, online and allowed CPUs; owners of others |
-//! | [`task`], [`usage`] | threads and processes in `/proc`; resource usage |
+//! | [`task`], [`usage`] | threads and processes; their resource usage |
 //! | [`waiting`] | reasons for a thread's wait in the kernel |
-//! | [`proc_mount`] | whether `/proc` is mounted for this PID namespace |
+//! | [`proc_mount`] | whether `/proc` is this PID namespace's |
 //! | [`proc_folder`] | `/proc` held open, to read thousands of threads |
 //! | [`sched`], [`numa_maps`] | a thread's scheduling; a process's memory by node |
 //! | [`priority`] | a thread's share of a contested CPU |
@@ -21,27 +21,27 @@
 //! | [`layout`], [`group`] | mounted control groups; their members |
 //! | [`hierarchy`] | limits of control groups |
 //! | [`quota`], [`brake`] | limits on CPU time; other settings that slow processes |
-//! | [`irq`], [`interrupts`] | allowed and actual CPUs of interrupts; counts |
+//! | [`irq`], [`interrupts`] | CPUs of interrupts; counts |
 //! | [`cpu_time`], [`kernel`] | each CPU's time by use; scheduler settings |
 //! | [`isolated`] | CPUs without load balancing |
-//! | [`busy`] | busy time of CPUs over an interval |
+//! | [`busy`] | busy time of CPUs |
 //! | [`switches`] | scheduler settings, changed temporarily |
-//! | [`counter`] | kernel and hardware counters over a program |
+//! | [`counter`] | kernel and hardware counters |
 //! | [`bpf`] | BPF programs at tracepoints and in other programs |
 //! | `perf_event` | perf_event_open(2) |
 //! | [`tracefs`], [`records`] | the kernel's tracepoints; records of one |
 //! | [`devices`] | accelerators and network cards with NUMA nodes |
 //! | [`mounts`], [`visibility`] | mounts; processes visible to this user |
 //! | [`rights`] | limits on root's rights |
-//! | [`attribute`], [`memory`] | extended attributes of files; free memory |
+//! | [`attribute`], [`memory`] | extended attributes; free memory |
 //! | [`mempolicy`], [`pages`] | NUMA policies of threads; nodes of pages |
 //! | [`root`] | files of `/proc` and `/sys`, replaceable in tests |
 //! | `control_file` | writable kernel files |
 //! | [`rps`] | CPUs that process received packets |
 //! | [`net`] | this computer's addresses; waits for connections |
 //! | [`tcp`] | facts about a TCP connection |
-//! | [`small`] | small kernel files and their numbers |
-//! | [`ready`], [`terminal`] | waits for descriptors; whether the terminal exists |
+//! | [`small`] | small kernel files |
+//! | [`ready`], [`terminal`] | waits for descriptors and for typed input |
 //! | [`trusted`], [`whole_file`] | files safe from other users; atomic replacement |
 //! | [`named_file`] | files named by the user, read up to a bound |
 //! | [`shell`], [`visible`] | shell quoting; hidden characters made visible |
@@ -144,5 +144,5 @@ pub use cpus::CpuError;
 pub use ending::Ending;
 pub use root::Root;
 
-/// Number of a thread or process.
+/// A thread's or process's number.
 pub type Tid = libc::pid_t;

@@ -185,7 +185,7 @@ pub enum CallAnswer {
 pub struct CallListener(OwnedFd);
 
 impl CallListener {
-    /// Wraps a descriptor that [`CallFilter::put_up`] returned in another process.
+    /// Wraps a descriptor from another process's [`CallFilter::put_up`].
     #[must_use]
     pub fn new(descriptor: OwnedFd) -> Self {
         CallListener(descriptor)
@@ -199,7 +199,7 @@ impl CallListener {
         // SAFETY: an all-zero notification is valid, and the kernel demands one.
         let mut notice: libc::seccomp_notif = unsafe { std::mem::zeroed() };
         if let Err(error) = self.control(libc::SECCOMP_IOCTL_NOTIF_RECV, &raw mut notice) {
-            // The call's thread was killed, or this one got a signal.
+            // The call's thread was killed, or this one was interrupted.
             let gone = [libc::ENOENT, libc::EINTR].map(Some);
             return if gone.contains(&error.raw_os_error()) { Ok(None) } else { Err(error) };
         }
@@ -227,7 +227,7 @@ impl CallListener {
     pub fn memory(&self, call: &WaitingCall) -> io::Result<CallerMemory> {
         let path = format!("/proc/{}/mem", call.tid);
         let file = OpenOptions::new().read(true).write(true).open(path)?;
-        // After opening, because the number may already have been reused.
+        // Opened first, because the number may already have been reused.
         if self.holds(call) {
             Ok(CallerMemory(file))
         } else {

@@ -80,8 +80,7 @@ pub enum Loss {
     },
 }
 
-/// A thread was lost, so a wait cannot succeed. Also the payload of panics that end the other
-/// threads.
+/// A thread was lost, so a wait cannot succeed. Also the payload of panics that end other threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gone;
 

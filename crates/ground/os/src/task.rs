@@ -28,7 +28,7 @@ pub struct ThreadStat {
     pub group: Tid,
     /// Session, by its leader.
     pub session: Tid,
-    /// The foreground process group of its terminal; negative without a terminal.
+    /// The foreground process group of its terminal; negative without one.
     pub terminal_group: Tid,
     /// Its name, at most 15 bytes.
     pub name: String,
@@ -101,7 +101,7 @@ impl ThreadStat {
         self.terminal_group > 0 && self.group != self.terminal_group
     }
 
-    /// Whether it must not be moved: it belongs to process 1 or to these processes.
+    /// Whether it must not be moved, because it belongs to process 1 or these processes.
     #[must_use]
     pub fn is_spared(&self, spared: &[Tid]) -> bool {
         self.pid == 1 || spared.contains(&self.pid)
@@ -116,7 +116,7 @@ fn field<'a>(fields: &[&'a str], number: usize) -> Option<&'a str> {
 /// exist.
 ///
 /// # Errors
-/// [`FileError`]: `/proc` cannot be read.
+/// [`FileError`].
 pub fn processes(root: &Root) -> Result<impl Iterator<Item = Tid> + use<>, FileError> {
     Ok(root.names("/proc")?.into_iter().filter_map(|name| name.parse().ok()))
 }
@@ -299,7 +299,7 @@ pub fn exists(pid: Tid) -> bool {
     rustix::process::test_kill_process(pid) != Err(rustix::io::Errno::SRCH)
 }
 
-/// Whether a thread belongs to a process. Also true once the process has exited, to be safe.
+/// Whether a thread belongs to a process. Also true if the process has exited, to be safe.
 #[must_use]
 pub fn may_be_thread_of(tid: Tid, pid: Tid) -> bool {
     is_there(format!("/proc/{pid}/task/{tid}")) || !is_there(format!("/proc/{pid}"))

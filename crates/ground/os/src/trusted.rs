@@ -59,7 +59,7 @@ pub enum TrustError {
     /// A link or a file in place of a folder.
     #[error("'{0}' is a symbolic link or a file; name a real folder")]
     NotAFolder(PathBuf),
-    /// A link, device or pipe in place of a file, or a file with a second name.
+    /// A link, device or pipe, or a file with a second name.
     #[error("'{0}' is a link or a special file and could lead elsewhere; remove it")]
     NotAFile(PathBuf),
     /// A folder or file of another user.
@@ -70,7 +70,7 @@ pub enum TrustError {
         /// Its owner.
         owner: u32,
     },
-    /// A folder or file that other users can write.
+    /// Other users can write it.
     #[error(
         "other users can write '{path}' (mode {mode:04o}); run 'chmod go-w {}' or name another \
          folder",
@@ -82,7 +82,7 @@ pub enum TrustError {
         /// Permission bits.
         mode: u32,
     },
-    /// A secret that other users can read.
+    /// A secret readable by other users.
     #[error(
         "other users can read '{path}' (mode {mode:04o}), which holds a secret; run 'chmod 600 {}'",
         shell_escaped(&.path.display().to_string())
@@ -101,8 +101,8 @@ pub enum TrustError {
     NotAName(OsString),
 }
 
-/// In a user namespace, one number stands for all unknown users, even root of the host, so none of
-/// their folders can be trusted.
+/// In a user namespace, one number stands for all unknown users, even the host's root: trust none
+/// of their folders.
 fn foreign(path: &Path, owner: u32) -> String {
     let root = Root::new("/");
     let path = path.display();
@@ -148,7 +148,7 @@ impl TrustedFolder {
     /// Opens an existing folder.
     ///
     /// # Errors
-    /// [`TrustError`]: it does not exist, or another user could change it.
+    /// [`TrustError`].
     pub fn open(path: &Path) -> Result<Self, TrustError> {
         TrustedFolder::reached(path, false)
     }
@@ -180,7 +180,7 @@ impl TrustedFolder {
     /// Opens a file without following a link.
     ///
     /// # Errors
-    /// [`TrustError`]: the kernel's error, or another user has access.
+    /// [`TrustError`].
     pub fn file(&self, name: impl AsRef<OsStr>, how: Open) -> Result<std::fs::File, TrustError> {
         let name = checked(name.as_ref())?;
         file::open_in(self.folder.as_fd(), &self.path, name, how)
@@ -208,7 +208,7 @@ impl TrustedFolder {
             let count = REPLACED.fetch_add(1, Ordering::Relaxed);
             let name = OsString::from(format!(".{}.{count}.new", std::process::id()));
             match self.file(&name, Open::New) {
-                // A process with the same number, in another container or dead, made it.
+                // Left by a process with the same number, in another container or dead.
                 Err(TrustError::Io { source, .. })
                     if source.kind() == io::ErrorKind::AlreadyExists => {}
                 opened => return opened.map(|file| (name, file)),
@@ -263,8 +263,8 @@ pub fn read(path: &Path) -> Result<Vec<u8>, TrustError> {
 /// In bytes.
 const LONGEST_SECRET: u64 = 1 << 16;
 
-/// Reads a file that no other user can write or read, and that is not a link. Folders above it may
-/// belong to any user.
+/// Reads a file that only this user can read and write, not a link. Folders above it may belong to
+/// any user.
 ///
 /// # Errors
 /// [`TrustError`].

@@ -13,8 +13,8 @@ const MOST_LINKS: usize = 40;
 /// either the old or the new content, even if the writer dies.
 ///
 /// Users who could read the old file can read the new one: its mode stays, and its owner if
-/// possible. A new file gets the umask's mode. A symbolic link is replaced, not followed;
-/// [`behind_links`] resolves it.
+/// possible. A new file gets the umask's mode. A symbolic link is replaced; [`behind_links`]
+/// resolves it.
 ///
 /// # Errors
 /// The system's; the old file is then unchanged.
@@ -131,7 +131,7 @@ fn is_trusted(uid: u32) -> bool {
 }
 
 /// Refuses another user's file or pipe in a shared folder like `/tmp`: its creator chose who can
-/// read the result. Files of the folder's owner are allowed.
+/// read the result. The folder's owner may have files there.
 fn check_in_shared_folder(path: &Path, found: &Metadata) -> io::Result<()> {
     let folder = fs::metadata(folder_of(path))?;
     let is_shared = folder.mode() & 0o002 != 0 || folder.mode() & 0o1020 == 0o1020;
@@ -256,7 +256,7 @@ mod tests {
         assert_eq!(behind_links(&at("three")).unwrap(), Some(at("three")));
     }
 
-    /// A folder like `/tmp` with another user's files, if this user can make them.
+    /// `None` if this user cannot make another user's files.
     fn shared(mode: u32) -> Option<tempfile::TempDir> {
         let folder = tempfile::tempdir().unwrap();
         fs::set_permissions(folder.path(), Permissions::from_mode(mode)).unwrap();
