@@ -88,7 +88,7 @@ impl SettingChange {
     /// Makes the change.
     ///
     /// # Errors
-    /// The kernel's error.
+    /// The kernel's.
     pub fn make(&self, root: &Root) -> Result<(), FileError> {
         match self.what {
             SettingKind::Folder => root.make_folder(&self.path),

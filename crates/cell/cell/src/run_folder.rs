@@ -120,7 +120,7 @@ impl RunFolder {
     /// Writes a file atomically.
     ///
     /// # Errors
-    /// The system's error.
+    /// The system's.
     pub fn replace(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         Ok(self.0.replace(name, bytes)?)
     }

@@ -60,7 +60,7 @@ impl Site<'_> {
     /// Makes a recorded change.
     ///
     /// # Errors
-    /// The host's error.
+    /// The host's.
     pub fn make(&self, change: &SettingChange) -> Result<(), FileError> {
         let made = change.make(self.root);
         fault::point();
@@ -107,7 +107,7 @@ impl Site<'_> {
     /// removed.
     ///
     /// # Errors
-    /// The host's error.
+    /// The host's.
     pub fn furnish(&self, path: &str, value: &str) -> Result<(), FileError> {
         let written = self.root.write(path, value);
         fault::point();

@@ -16,7 +16,7 @@ const MOST_BYTES: usize = 1 << 16;
 /// Sets an attribute.
 ///
 /// # Errors
-/// The kernel's error: the file system has no attributes, or the value is too long.
+/// The kernel's: the file system has no attributes, or the value is too long.
 pub fn set(path: &Path, name: &str, value: &[u8]) -> io::Result<()> {
     Ok(put(path, name, value, SPACES[0]).or_else(|_| put(path, name, value, SPACES[1]))?)
 }

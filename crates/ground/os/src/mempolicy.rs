@@ -146,7 +146,7 @@ impl MemoryPolicy {
     /// The calling thread's policy.
     ///
     /// # Errors
-    /// The kernel's error: `ENOSYS` without NUMA.
+    /// The kernel's: `ENOSYS` without NUMA.
     pub fn of_caller() -> io::Result<Self> {
         let mut mode: libc::c_int = 0;
         let mut words: [Word; MOST_NODES / Word::BITS as usize] =
@@ -268,7 +268,7 @@ impl PolicyCall {
     /// Sets the calling thread's policy. Allowed between fork(2) and execve(2).
     ///
     /// # Errors
-    /// The kernel's error.
+    /// The kernel's.
     pub fn make(&self) -> io::Result<()> {
         let mask = if self.words.is_empty() { ptr::null() } else { self.words.as_ptr() };
         // SAFETY: the kernel reads `bits() - 1` bits, which the mask has.

@@ -72,7 +72,7 @@ pub trait MaskKernel {
     /// Sets a thread's mask.
     ///
     /// # Errors
-    /// The kernel's error.
+    /// The kernel's.
     fn give(&mut self, tid: Tid, cpus: &CpuSet) -> io::Result<()>;
 }
 
