@@ -3,7 +3,7 @@
 //! Run folders are unaware of each other, and a folder can be deleted while its cell exists. So
 //! each cell's CPUs, journal path and changes are also in an extended attribute of the folder where
 //! control groups are mounted. That folder belongs to root and the kernel, disappears at reboot,
-//! and has the lock for all programs that create cells. If it is not writable, as for unprivileged
+//! and has the lock of all programs that create cells. If it is not writable, as for unprivileged
 //! users, a cell has no second record.
 
 use crate::change::{SettingChange, SettingKind};
@@ -20,7 +20,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Prefix of the attribute's name, before the cell's name.
+/// Prefix of the attribute's name.
 const PREFIX: &str = "seatmap.claim.";
 
 /// A cell's second record.
@@ -209,7 +209,6 @@ fn parsed(cell: &Name, bytes: &[u8]) -> Option<CellClaim> {
     serde_json::from_slice::<CellClaim>(bytes).ok().filter(|claim| claim.header.cell == *cell)
 }
 
-/// The most frequent change of masks.
 fn crowd(changes: &[SettingChange]) -> Option<(String, String)> {
     let mut counts: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     for change in

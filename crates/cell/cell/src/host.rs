@@ -87,7 +87,7 @@ impl CellHost {
     /// Undoes a cell and removes its files. Call this with the lock held.
     ///
     /// # Errors
-    /// A journal cannot be read or written.
+    /// As [`CellHost::recover`].
     pub(crate) fn end(&self, name: &Name) -> Result<Vec<Left>, CellError> {
         let left = self.dismantle(name)?;
         self.run.forget_guardian(name).map_err(CellError::remembering)?;
@@ -95,11 +95,10 @@ impl CellHost {
     }
 
     /// Undoes a cell but keeps its guardian. Call this with the lock held. Removes the record
-    /// first: the next command undoes a journal without a record, even if a full disk prevented a
-    /// note about undoing.
+    /// first: the next command undoes a journal without a record, even if the disk is full.
     ///
     /// # Errors
-    /// A journal cannot be read or written.
+    /// As [`CellHost::recover`].
     pub(crate) fn dismantle(&self, name: &Name) -> Result<Vec<Left>, CellError> {
         self.run.forget(name).map_err(CellError::remembering)?;
         let (own, mut others): (Vec<CellJournal>, Vec<CellJournal>) =

@@ -1,20 +1,20 @@
 //! Quiet partitions of this computer, created on demand and always undone, even after a crash.
 //!
-//! A *cell* is a set of CPUs that all other work has left: threads, interrupts and kernel work.
-//! Creating one changes dozens of settings, and leaving one of them changed would be worse than any
-//! noise. So every change is recorded in a journal before it is made. Any program that finds a
-//! journal of a dead writer restores everything.
+//! A *cell* is a set of CPUs without any other work: threads, interrupts and kernel work. Creating
+//! one changes dozens of settings, and leaving one changed would be worse than any noise. So every
+//! change is recorded in a journal first. Any program that finds a dead writer's journal restores
+//! everything.
 //!
 //! | module | contents |
 //! |---|---|
 //! | [`change`], [`settings`], `permitted` | changes, and allowed values of settings |
 //! | [`settings_lock`] | lets one program at a time make changes |
-//! | [`journal`], [`undo`] | records changes before they are made; undoes them |
+//! | [`journal`], [`undo`] | records changes; undoes them |
 //! | [`fault`] | deliberate crashes, for tests |
 //! | [`site`] | the host during changes for one cell |
 //! | [`backend`], [`partition`] | the levels at which a cell is closed |
 //! | [`hygiene`] | keeps interrupts, kernel work and timers away |
-//! | [`host`], [`run_folder`] | this computer for cells; the folder of journals and records |
+//! | [`host`], [`run_folder`] | this computer; the folder of journals and records |
 //! | [`record`], [`name`] | a cell's record and name |
 //! | [`claim`] | a second record, in case the folder is lost |
 //! | [`mod@standing`] | the existing cells, read-only |
@@ -24,8 +24,8 @@
 //! | [`choose`], [`census`], [`memory`] | best CPUs, other threads on them, huge pages |
 //! | [`aside`] | moves Seatmap's own threads off a cell's CPUs |
 //! | [`stay`] | moves the calling process into a cell and back |
-//! | [`document`] | cells as JSON for programs |
-//! | [`error`] | why a cell could not be created or undone |
+//! | [`document`] | cells as JSON |
+//! | [`error`] | why a command failed |
 //!
 //! Quietness is always measured, never assumed: a CPU is as quiet as a busy loop on it observes.
 #![deny(missing_docs)]

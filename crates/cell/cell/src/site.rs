@@ -103,7 +103,7 @@ impl Site<'_> {
             .map_err(SiteError::Journal)
     }
 
-    /// Writes a file of the cell's own group. It needs no journal, because the group will be
+    /// Writes a file of the cell's own group, without the journal because the group will be
     /// removed.
     ///
     /// # Errors

@@ -86,8 +86,8 @@ const PROCESSOR: Option<u32> = if cfg!(target_arch = "x86_64") {
 const NUMBER_AT: u32 = 0;
 const PROCESSOR_AT: u32 = 4;
 
-/// `SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV` (Linux 5.19): signals do not interrupt a waiting call,
-/// or Go's preemption signals would restart it forever.
+/// `SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV` (Linux 5.19): otherwise Go's preemption signals would
+/// restart a waiting call forever.
 const WAITS_KILLABLE: libc::c_ulong = 1 << 5;
 
 /// A filter that traps every [`TrappedCall`] of a process and its descendants.
@@ -117,8 +117,7 @@ impl CallFilter {
     }
 
     /// Installs the filter on the calling thread for good and returns the listener's descriptor.
-    /// The process can no longer gain rights from set-user-ID programs. Allocates nothing, for use
-    /// before exec.
+    /// The process can no longer gain rights from set-user-ID programs. Allocates nothing.
     ///
     /// # Errors
     /// The kernel's: `EINVAL` before Linux 5.0, `EBUSY` if another process listens.
@@ -259,7 +258,6 @@ impl CallListener {
         }
     }
 
-    /// Answers with a descriptor of a new file.
     fn open_with(&self, call: &WaitingCall, text: &str) -> io::Result<()> {
         // SAFETY: the name is a text, and the descriptor is owned from here on.
         let file = unsafe {
@@ -309,7 +307,7 @@ impl CallerMemory {
     /// Writes at an address.
     ///
     /// # Errors
-    /// No memory is mapped there.
+    /// As [`CallerMemory::read`].
     pub fn write(&self, address: u64, bytes: &[u8]) -> io::Result<()> {
         self.0.write_all_at(bytes, address)
     }

@@ -282,7 +282,7 @@ impl PolicyCall {
         self.mode
     }
 
-    /// Node mask of the second argument, which is null for an empty mask.
+    /// Second argument; null for an empty mask.
     #[must_use]
     pub fn words(&self) -> &[Word] {
         &self.words

@@ -206,7 +206,7 @@ impl EbpfProgram {
         link.map_err(|source| LoadError::Attach { name: self.name, source })
     }
 
-    /// How often and how long it ran while [`Statistics`] existed.
+    /// Reads the run time.
     ///
     /// # Errors
     /// The kernel's.
@@ -236,7 +236,7 @@ fn log(mut load: Load) -> String {
 }
 
 impl AttachedProgram {
-    /// How often and how long it ran while [`Statistics`] existed.
+    /// Reads the run time.
     ///
     /// # Errors
     /// The kernel's.
