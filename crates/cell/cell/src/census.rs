@@ -90,9 +90,8 @@ pub fn is_resident(root: &Root, pid: Tid, record: &CellRecord) -> bool {
 }
 
 /// Whether a process's origin is unknown: it is younger than the cell, has no readable environment,
-/// and its parent has exited, like a daemon started in a cell, once Seatmap has exited too. A
-/// process that a user moves into a cell has an environment, is older than the cell, or has a
-/// parent.
+/// and its parent has exited, like a daemon started in a cell. A process that a user moves into a
+/// cell has an environment, is older than the cell, or has a parent.
 #[must_use]
 pub fn may_be_resident(root: &Root, pid: Tid, began_ticks: Option<u64>) -> bool {
     let process = task::in_folder(root, &format!("/proc/{pid}"), pid).ok().flatten();

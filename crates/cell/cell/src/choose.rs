@@ -91,7 +91,7 @@ impl CpuChoice {
     /// The best CPUs for a cell: `size` CPUs, or the best core by default.
     ///
     /// # Errors
-    /// Too few are free: one must stay for the rest of the system.
+    /// As [`CpuChoice::candidates`].
     pub fn best(&self, size: Option<usize>, near: Option<&Profile>) -> Result<CpuSet, CellError> {
         let free = self.free.len();
         let size = size.unwrap_or_else(|| self.usual_size());

@@ -4,7 +4,7 @@
 //! each cell's CPUs, journal path and changes are also in an extended attribute of the folder where
 //! control groups are mounted. That folder belongs to root and the kernel, disappears at reboot,
 //! and has the lock of all programs that create cells. If it is not writable, as for unprivileged
-//! users, a cell has no second record.
+//! users, there is no second record.
 
 use crate::change::{SettingChange, SettingKind};
 use crate::journal::{CellJournal, CellJournalHeader, JournalEntry};

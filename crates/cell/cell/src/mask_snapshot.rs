@@ -3,11 +3,11 @@
 //! When a version 2 partition is created or removed, kernels before 6.3 set each mask in the root
 //! cpuset to the CPUs online at that moment. An offline CPU disappears from hundreds of masks that
 //! are in no journal, because no program chose them. So this module first reads all masks, and then
-//! collects the CPUs that are offline meanwhile. Each thread is owed those of its CPUs, if its mask
-//! is otherwise the kernel's.
+//! collects the CPUs that are offline meanwhile. Each thread gets back those of its CPUs, unless it
+//! has chosen another mask.
 //!
-//! A CPU that goes offline and returns between two checks disappears from this process's mask,
-//! which no other program changes. On other kernels nothing is read.
+//! A CPU that is offline only between two checks disappears from this process's mask, which no
+//! other program changes. On other kernels nothing is read.
 
 use crate::change::{SettingChange, SettingKind};
 use crate::thread_mask;

@@ -1,9 +1,8 @@
 //! The changes that a journal may contain: only those that creating a cell can make.
 //!
-//! Root obeys a journal's files and values. So a line is obeyed only if creating a cell changes
-//! that file and the file can hold that value, regardless of the journal's author. Paths are
-//! compared piece by piece: they contain no `..`, and users cannot create links in the kernel's
-//! file systems.
+//! Root obeys a journal's files and values. So creating a cell must change that file, and the file
+//! must be able to hold that value, regardless of the journal's author. Paths are compared piece by
+//! piece: they contain no `..`, and users cannot create links in the kernel's file systems.
 
 use crate::change::{SettingChange, SettingKind};
 use crate::name::Name;

@@ -2,7 +2,7 @@
 //!
 //! Otherwise two programs that restore values could undo a third one's changes in between. It is an
 //! advisory lock (flock(2)) on the folder where control groups are mounted: that exists wherever
-//! cells do, needs no file, and the kernel releases the lock when the process ends.
+//! cells do, and the kernel releases the lock when the process ends.
 
 use std::fs::{File, TryLockError};
 use std::io;

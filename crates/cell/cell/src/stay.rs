@@ -1,8 +1,8 @@
 //! Moves this process into a cell and back.
 //!
 //! A launcher puts a program into a cell from outside. A program that requests a cell itself,
-//! through a library, moves there with all its threads, and back. A thread renews the cell's short
-//! lease. If the program is killed, the guardian undoes the cell when the lease expires.
+//! through a library, moves there with all its threads. A thread renews the cell's short lease. If
+//! the program is killed, the guardian undoes the cell when the lease expires.
 
 use crate::destroy::destroy_beside;
 use crate::error::CellError;

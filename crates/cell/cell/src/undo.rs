@@ -173,8 +173,8 @@ fn by_default(root: &Root, whole: &CpuSet, own: &CpuSet) -> CpuSet {
 }
 
 /// Masks that the cell gave to threads with default masks, and their former masks. A thread created
-/// since inherited such a mask and did not choose it, even if an offline CPU has returned. The
-/// kernel itself restores masks of all CPUs, but not those without the CPUs of `isolcpus=`.
+/// since inherited such a mask, even if an offline CPU has returned. The kernel itself restores
+/// masks of all CPUs, but not those without the CPUs of `isolcpus=`.
 fn narrowed_whole(journal: &CellJournal, by_default: &CpuSet) -> BTreeMap<CpuSet, CpuSet> {
     let masks = journal
         .changes
@@ -279,9 +279,9 @@ fn was_widened(change: &SettingChange, current: &str, open: &CpuSet, away: &CpuS
             .is_some_and(|current| current.without(&away) == open.without(&away))
 }
 
-/// The mask for a kernel thread that the kernel has widened, as it does with `kcompactd` when a CPU
-/// returns: the union of its masks before the cell and now. A CPU that was offline at the cell's
-/// creation is only in the latter.
+/// The mask for a kernel thread that the kernel has widened, as `kcompactd` when a CPU returns: the
+/// union of its masks before the cell and now. Only the latter has a CPU that was offline at the
+/// cell's creation.
 fn widened_by_kernel(change: &SettingChange, current: &str) -> Option<String> {
     let tid =
         thread_mask::tid_of(&change.path).ok().filter(|_| change.what == SettingKind::Affinity)?;

@@ -1,7 +1,6 @@
 //! Kernel files, opened for writing so that no path can redirect root's writes.
 //!
-//! Some paths of control groups, `/proc` and `/sys` files come from a plan or journal. Whatever
-//! they say, only a kernel file changes:
+//! Some paths come from a plan or journal. Whatever they say, only a kernel file changes:
 //!
 //! - the path is absolute and without `..`;
 //! - each folder is opened from the one above it (openat(2) with `O_NOFOLLOW`). A link is followed

@@ -60,7 +60,7 @@ const NODES: &str = "/sys/devices/system/node";
 /// The NUMA nodes with memory nearest to these CPUs; node 0 if the kernel lists none.
 ///
 /// A node may have CPUs but no memory, for instance if only some memory channels are populated. The
-/// nearest node with memory, by the firmware's distances, then replaces it.
+/// nearest one with memory, by the firmware's distances, then replaces it.
 ///
 /// # Errors
 /// [`FileError`]: the nodes cannot be listed.

@@ -1,9 +1,9 @@
 //! CPUs with threads seated by runs, visible to all runs on this computer.
 //!
 //! A lease is a lock (fcntl_locking(2), `F_OFD_SETLK`) on bytes of a sysfs folder that every
-//! process may open and none can write. So runs of all users see each other, nothing is left
-//! behind, and the kernel releases the locks however a process ends. Containers with their own
-//! sysfs do not see each other.
+//! process may open and none can write. So runs of all users see each other, and the kernel
+//! releases the locks however a process ends. Containers with their own sysfs do not see each
+//! other.
 //!
 //! A folder opened for reading allows only read locks, which do not exclude each other. So each CPU
 //! has `PLACES` bytes, one per run, and a run checks and locks them under flock(2) on the folder.

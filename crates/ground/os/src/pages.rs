@@ -75,7 +75,7 @@ impl Pages {
 /// has no policy itself in nearly all programs.
 ///
 /// # Errors
-/// [`FileError`]: the thread has exited or belongs to another user, or the kernel lacks NUMA.
+/// [`FileError`], for the reasons of [`Pages::of_process`].
 pub fn policy_of_thread(root: &Root, tid: Tid) -> Result<Option<String>, FileError> {
     let path = format!("/proc/{tid}/task/{tid}/numa_maps");
     match first_line(&root.path(&path)) {

@@ -1,11 +1,11 @@
 //! Threads that wait for each other, and end their waits if one of them is lost.
 //!
 //! A thread that spins for another one spins forever if the other has failed. It also spins nearly
-//! forever if both share a CPU: the kernel then alternates them every few milliseconds, whereas a
-//! wait takes nanoseconds. This happens when a cpuset shrinks or a CPU goes offline, because the
-//! kernel moves the threads pinned there. So all threads of a run share a [`Partners`]. Each has a
-//! [`PartnerThread`] and calls [`PartnerThread::check`] about every thousand polls of a wait, at no
-//! measurable cost. The first lost thread records why, and all other waits end with [`Gone`].
+//! forever if both share a CPU, because the kernel alternates them every few milliseconds, whereas
+//! a wait takes nanoseconds. This happens when a cpuset shrinks or a CPU goes offline: the kernel
+//! moves the threads pinned there. So all threads of a run share a [`Partners`]. Each calls
+//! [`PartnerThread::check`] about every thousand polls, at no measurable cost. The first lost
+//! thread records why, and all other waits end with [`Gone`].
 //!
 //! ```
 //! use seatmap_os::partners::Partners;

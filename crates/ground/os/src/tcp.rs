@@ -67,7 +67,7 @@ pub fn info(stream: &TcpStream) -> Option<Info> {
 /// power failure. A busy or stopped process does not count, because its kernel answers.
 ///
 /// # Errors
-/// The kernel refuses the options of tcp(7).
+/// The kernel's.
 pub fn end_if_gone(stream: &TcpStream, after: Duration) -> io::Result<()> {
     let step = Duration::from_secs((after.as_secs() / u64::from(QUESTIONS)).max(1));
     sockopt::set_socket_keepalive(stream, true)?;

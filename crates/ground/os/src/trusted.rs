@@ -299,7 +299,7 @@ pub fn read_own(path: &Path, most_bytes: u64) -> Result<Vec<u8>, TrustError> {
 /// any user.
 ///
 /// # Errors
-/// [`TrustError`]: it is a link or another user has access.
+/// [`TrustError`].
 pub fn private_folder(path: &Path) -> Result<(), TrustError> {
     match fs::mkdir(path, fs::Mode::RWXU) {
         Ok(()) | Err(rustix::io::Errno::EXIST) => {}

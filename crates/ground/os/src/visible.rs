@@ -20,7 +20,7 @@ pub fn is_hidden(c: char) -> bool {
 
 /// Escapes every hidden character as Rust does (`\n`, `\u{202e}`), so that the text is one line.
 ///
-/// Used for all contents and names of files, and names of other programs: in the terminal, pages,
+/// Used for contents and names of files and names of other programs: in the terminal, pages,
 /// pictures and comments of scripts.
 ///
 /// ```

@@ -9,7 +9,7 @@ use std::path::{Component, Path, PathBuf};
 /// Linux's limit (path_resolution(7)).
 const MOST_LINKS: usize = 40;
 
-/// Replaces a file atomically: writes a temporary file next to it and renames that, so readers see
+/// Replaces a file atomically: writes a temporary file next to it and renames that. Readers see
 /// either the old or the new content, even if the writer dies.
 ///
 /// Users who could read the old file can read the new one: its mode stays, and its owner if
@@ -63,11 +63,11 @@ fn without_path(error: &io::Error) -> io::Error {
 }
 
 /// Resolves links to the file behind a name, existing or not. `None` if they lead through `/proc`,
-/// as `/dev/stdout` does: an open file can be written but not replaced.
+/// as `/dev/stdout` does: an open file cannot be replaced.
 ///
 /// Follows only links made by root or this user: another user's could redirect the result to any
-/// file that this user can write. The kernel has the same rule for folders like `/tmp`
-/// (`fs.protected_symlinks`, proc(5)).
+/// writable file. The kernel has the same rule for folders like `/tmp` (`fs.protected_symlinks`,
+/// proc(5)).
 ///
 /// # Errors
 /// A link cannot be read or is another user's, or there are too many.

@@ -39,7 +39,7 @@ impl Open {
 /// Opens a file in any folder. The folder's path may contain links; the file must not be one.
 ///
 /// # Errors
-/// [`TrustError`]: the kernel's error, or the file is not an ordinary file of this user or root
+/// [`TrustError`]: the kernel's error, or the file is not an ordinary one of this user or root
 /// alone.
 pub fn open(path: &Path, how: Open) -> Result<File, TrustError> {
     let name = path.file_name().ok_or_else(|| TrustError::NotAName(path.as_os_str().to_owned()))?;
