@@ -180,7 +180,6 @@ pub(crate) mod tests {
 
     const SETTING: &str = settings::DEFAULT_AFFINITY;
 
-    /// A computer with two run folders.
     pub(crate) fn computer() -> (tempfile::TempDir, [CellHost; 2]) {
         let folder = tempfile::tempdir().unwrap();
         let root = Root::new(folder.path());
@@ -208,7 +207,7 @@ pub(crate) mod tests {
         (folder, hosts)
     }
 
-    /// Creates a cell that keeps new interrupts off its CPUs; returns its number.
+    /// Creates a cell that keeps new interrupts off; returns its number.
     pub(crate) fn make(host: &CellHost, name: &str, cpus: &str) -> u64 {
         let (name, serial): (Name, u64) = (name.parse().unwrap(), host.next_serial().unwrap());
         let header = CellJournalHeader {

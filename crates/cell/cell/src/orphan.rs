@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn a_setting_that_cannot_be_written_is_named() {
-        // A kernel file that is read-only even for root, and is 0 on most computers.
+        // Read-only even for root, and 0 on most computers.
         let fixed = "/sys/devices/system/cpu/cpu0/topology/physical_package_id";
         if !std::fs::read_to_string(fixed).is_ok_and(|text| text == "0\n") {
             return seatmap_needs::skipped!("{fixed} does not say 0");

@@ -331,7 +331,6 @@ mod tests {
             CellJournal::begin(&run.journal(&header.cell), boot, header).unwrap();
         }
         let old = run.journal(&"c".parse().unwrap());
-        // A killed guardian without a journal, and a living one.
         std::fs::write(run.file("d.guardian"), "7").unwrap();
         let held = run.guard(&"e".parse().unwrap()).unwrap();
         std::fs::write(run.file("a.guardian"), "7").unwrap();

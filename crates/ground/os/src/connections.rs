@@ -123,7 +123,6 @@ mod tests {
     use std::os::unix::net::UnixStream;
     use std::process::{Child, Command, Stdio};
 
-    /// A process with this input and no other test file.
     fn with_input(input: impl Into<Stdio>) -> Child {
         let mut command = Command::new("sleep");
         command.arg("1000").stdin(input).stdout(Stdio::null()).stderr(Stdio::null());

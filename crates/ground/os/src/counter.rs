@@ -157,7 +157,6 @@ mod tests {
         };
         std::hint::black_box(vec![1_u8; 1 << 20]);
         assert_eq!(counter.read().unwrap(), 0);
-        // The shell's child counts too.
         assert!(
             Command::new("sh").args(["-c", "/bin/true; /bin/true"]).status().unwrap().success()
         );

@@ -220,7 +220,6 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// This test's program.
     fn own() -> Elf {
         Elf::open(&std::env::current_exe().unwrap()).unwrap()
     }

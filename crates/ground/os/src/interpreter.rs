@@ -159,7 +159,6 @@ mod tests {
             put(header + 4 * word, name.len() as u64, word);
             bytes.extend(name);
             assert_eq!(told(&bytes), "it needs /no/such/loader, which is not there");
-            // A truncated file causes no panic.
             (0..bytes.len()).for_each(|length| drop(told(&bytes[..length])));
         }
     }
@@ -171,7 +170,6 @@ mod tests {
         is_static(&program).unwrap()
     }
 
-    /// A 64-bit header followed by segments of these types.
     fn with_segments(kinds: &[u32]) -> Vec<u8> {
         let mut bytes = vec![0; 64];
         bytes[..5].copy_from_slice(LONG_ELF);

@@ -179,7 +179,6 @@ mod tests {
         assert_eq!(goes("0,1", Some("3")), "0,1", "a change that the kernel has not followed yet");
     }
 
-    /// Rows of such computers' `/proc/interrupts`.
     #[test]
     fn a_cpus_own_interrupts_are_known_on_every_architecture() {
         let is_own = |chip: &str, hwirq: u64, handlers: &str| {

@@ -255,7 +255,6 @@ mod tests {
         ThreadMask { tid, started_ticks: 5, cpus: set("0-3") }
     }
 
-    /// With three threads on CPU 0.
     fn given(offline: &str) -> (OldKernel, OwedMasks) {
         let threads = [7, 8, 9].map(|tid| (tid, (5, set("0")))).into_iter().collect();
         let mut kernel = OldKernel { offline: set(offline), threads, calls: 0 };

@@ -226,7 +226,7 @@ mod tests {
     /// Nice value, policy number, control group, autogroup, and the autogroup's nice value.
     type Made = (i32, u32, &'static str, u32, i32);
 
-    /// The setting by which thread 7 yields to thread 8, on a computer with these files.
+    /// The setting by which thread 7 yields to thread 8.
     fn decided(files: &[(&str, &str)], threads: [Made; 2]) -> Option<String> {
         let folder = tempfile::tempdir().unwrap();
         let root = Root::new(folder.path());
