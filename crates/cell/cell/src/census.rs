@@ -1,4 +1,4 @@
-//! The threads that are on a cell's CPUs, or may go there.
+//! Threads that run, or may run, on a cell's CPUs.
 
 use crate::record::CellRecord;
 use seatmap_os::CpuSet;
@@ -12,34 +12,33 @@ use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-/// Tells a program which cell it is in. Threads in a cell's group without it are not the cell's
-/// own.
+/// The environment variable with a program's cell. Threads in a cell's group without it do not
+/// belong to the cell.
 pub const VARIABLE: &str = "SEATMAP_CELL";
 
-/// Processes that are looked at above one: numbers that come again while they are read could go
-/// round.
+/// Limit on ancestors: numbers reused while reading could form a circle.
 const LONGEST_LINE: usize = 64;
 
-/// The note by which a control group remembers whose it is: the journal that knows of it.
+/// The attribute of a control group with the path of its journal.
 const NOTE: &str = "seatmap.cell";
 
-/// The beginning of the names of Seatmap's helpers, such as guardians (`prctl(PR_SET_NAME)`).
+/// Prefix of helpers' names, such as guardians (`prctl(PR_SET_NAME)`).
 const HELPERS: &str = "seatmap-";
 
-/// The beginning of the names of Seatmap's programs.
+/// Prefix of programs' names.
 const PROGRAMS: &[u8] = b"seatmap";
 
-/// Threads that may run on a cell's CPUs though they do not belong to the cell.
+/// Threads outside a cell that may run on its CPUs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stragglers {
-    /// The number of threads that the kernel bound there.
+    /// Number of threads bound there by the kernel.
     pub bound: usize,
-    /// The threads that the kernel did not bind there.
+    /// All other threads.
     pub free: Vec<ThreadStat>,
 }
 
 impl Stragglers {
-    /// The processes of those that the kernel did not bind, by number and name.
+    /// The processes of unbound threads, by number and name.
     #[must_use]
     pub fn processes(&self, root: &Root) -> Vec<String> {
         let pids: BTreeSet<Tid> = self.free.iter().map(|task| task.pid).collect();
@@ -65,14 +64,14 @@ pub fn stragglers(root: &Root, cell: &CpuSet, spared: &[Tid]) -> Result<Straggle
     Ok(Stragglers { bound: bound.len(), free })
 }
 
-/// Whether a thread is one of Seatmap's own helpers, such as the guardian of any cell.
+/// Whether a thread is a Seatmap helper, such as any cell's guardian.
 #[must_use]
 pub fn is_helper(root: &Root, task: &ThreadStat) -> bool {
     task.name.starts_with(HELPERS) && runs_seatmap(root, task.pid)
 }
 
-/// Whether a process runs this program, or one that is installed with it: in the same folder, under
-/// a name that begins alike. Programs of Seatmap make cells of the same folder for one another.
+/// Whether a process runs this program or one installed with it (same folder and prefix), which
+/// creates cells in the same run folder.
 fn runs_seatmap(root: &Root, pid: Tid) -> bool {
     let own = task::program(root, "self");
     let other = task::program(root, &pid.to_string());
@@ -81,8 +80,8 @@ fn runs_seatmap(root: &Root, pid: Tid) -> bool {
     own == other || own.parent() == other.parent() && name.starts_with(PROGRAMS)
 }
 
-/// Whether a process was started into this cell: its environment or that of an ancestor says so, or
-/// Seatmap itself started it.
+/// Whether a process was started in this cell: its or an ancestor's environment names the cell, or
+/// Seatmap is its parent.
 #[must_use]
 pub fn is_resident(root: &Root, pid: Tid, record: &CellRecord) -> bool {
     let variable = (VARIABLE.to_owned(), record.name.to_string());
@@ -90,10 +89,9 @@ pub fn is_resident(root: &Root, pid: Tid, record: &CellRecord) -> bool {
         || line_of(root, pid).any(|pid| task::environment(root, pid).contains(&variable))
 }
 
-/// Whether nothing shows where a process comes from: it began after the cell, has no environment
-/// that can be read, and the process that started it has ended. A daemon that was run in a cell is
-/// such a process once Seatmap has ended too. A process that a user moves into a cell by hand has
-/// an environment, or began before the cell, or has a starter.
+/// Whether a process's origin is unknown: it is younger than the cell, has no readable environment,
+/// and its parent has exited, like a daemon started in a cell. A process that a user moves into a
+/// cell has an environment, is older than the cell, or has a parent.
 #[must_use]
 pub fn may_be_resident(root: &Root, pid: Tid, began_ticks: Option<u64>) -> bool {
     let process = task::in_folder(root, &format!("/proc/{pid}"), pid).ok().flatten();
@@ -103,7 +101,7 @@ pub fn may_be_resident(root: &Root, pid: Tid, began_ticks: Option<u64>) -> bool 
     }) && task::environment(root, pid).is_empty()
 }
 
-/// A process and those that it descends from, but for the first.
+/// A process and its ancestors, without process 1.
 fn line_of(root: &Root, pid: Tid) -> impl Iterator<Item = Tid> {
     std::iter::successors(Some(pid), |pid| parent(root, *pid)).take(LONGEST_LINE)
 }
@@ -113,14 +111,13 @@ fn parent(root: &Root, pid: Tid) -> Option<Tid> {
     Some(process.parent).filter(|parent| *parent > 1)
 }
 
-/// Has a control group remember whose it is, where its file system can.
+/// Records a control group's journal in the group, if the file system can.
 pub fn mark(root: &Root, group: &str, journal: &Path) {
-    // A missing note does no harm: the journal knows the group as well.
+    // The journal lists the group too, so this may fail.
     let _ = attribute::set(&root.path(group), NOTE, journal.as_os_str().as_bytes());
 }
 
-/// The journal that knows of a control group, if the group remembers and the journal is still
-/// there.
+/// A control group's recorded journal, if it still exists.
 #[must_use]
 pub fn journal_of(root: &Root, group: &str) -> Option<PathBuf> {
     attribute::get(&root.path(group), NOTE)
@@ -160,7 +157,7 @@ mod tests {
             let own = folder.path().join("proc").join(pid);
             fs::create_dir_all(&own).unwrap();
             fs::write(own.join("environ"), environment).unwrap();
-            // It starts as many ticks after the boot as its number says.
+            // Its number is its start in ticks.
             let started = pid.parse::<u64>().unwrap_or(0);
             let rest = format!("1 1 0 -1 0{} {started} {}", " 0".repeat(12), "0 ".repeat(20));
             fs::write(own.join("stat"), format!("{pid} (x) S {parent} {rest}")).unwrap();

@@ -1,4 +1,4 @@
-//! One change to the host, as it stands in a journal.
+//! One change to the host, as recorded in a journal.
 
 use crate::settings;
 use crate::thread_mask;
@@ -6,42 +6,41 @@ use seatmap_os::root::{FileError, Root};
 use seatmap_os::{CpuSet, affinity};
 use serde::{Deserialize, Serialize};
 
-/// The kind of setting that is changed. It says how two values compare and how the change is
-/// undone.
+/// The kind of a changed setting: how to compare values and undo the change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SettingKind {
-    /// A file that holds one value.
+    /// A file with one value.
     Value,
-    /// A file that holds a list of CPUs.
+    /// A file with a CPU list.
     Cpus,
-    /// A file that holds a mask of CPUs.
+    /// A file with a CPU mask.
     CpuMask,
-    /// A file to whose number something was added; others may add to it as well.
+    /// A file with a number increased by the cell, and perhaps by others.
     Count,
-    /// The controllers of a control group's children, of which one was added.
+    /// A control group's controllers for its children, to which the cell added one.
     Controller,
-    /// A control group that was made.
+    /// A new control group.
     Folder,
     /// A thread's affinity; the path is its folder in `/proc`.
     Affinity,
 }
 
-/// One change: written down before it is made.
+/// A change, recorded before it is made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SettingChange {
-    /// The kind of setting that is changed.
+    /// The kind of setting.
     pub what: SettingKind,
     /// The file, folder or thread.
     pub path: String,
-    /// The value before the change.
+    /// Value before the change.
     pub old: String,
-    /// The value after the change.
+    /// Value after the change.
     pub new: String,
-    /// The time when the thread started, in clock ticks after the boot: its number may belong to
-    /// another by now. Two threads of one number cannot start in one tick of 10 ms: the kernel
-    /// gives all other numbers first, 32767 where nobody has set fewer (`kernel.pid_max`). A line
-    /// of a journal on a thread that lacks it is not obeyed.
+    /// The thread's start in clock ticks after the boot, because its number may be reused. Two
+    /// threads with the same number cannot start within a tick of 10 ms: the kernel first assigns
+    /// all other numbers, 32767 by default (`kernel.pid_max`). A journal's thread line without this
+    /// is ignored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_ticks: Option<u64>,
 }
@@ -50,7 +49,7 @@ impl SettingChange {
     /// A change of a file from its present content.
     ///
     /// # Errors
-    /// The file cannot be read.
+    /// It cannot be read.
     pub fn of_file(
         root: &Root,
         what: SettingKind,
@@ -66,7 +65,7 @@ impl SettingChange {
         })
     }
 
-    /// A control group that is made.
+    /// The creation of a control group.
     #[must_use]
     pub fn folder(path: &str) -> Self {
         let old = String::new();
@@ -80,7 +79,7 @@ impl SettingChange {
         }
     }
 
-    /// Whether nothing is changed: a thread that was found with its mask, so that it keeps it.
+    /// Whether the thread had this mask and keeps it.
     #[must_use]
     pub fn is_kept(&self) -> bool {
         self.what == SettingKind::Affinity && self.same(&self.old, &self.new)
@@ -89,7 +88,7 @@ impl SettingChange {
     /// Makes the change.
     ///
     /// # Errors
-    /// The kernel's error.
+    /// The kernel's.
     pub fn make(&self, root: &Root) -> Result<(), FileError> {
         match self.what {
             SettingKind::Folder => root.make_folder(&self.path),
@@ -103,7 +102,7 @@ impl SettingChange {
     /// The present value.
     ///
     /// # Errors
-    /// It is not there, or cannot be read.
+    /// It cannot be read.
     pub fn current(&self, root: &Root) -> Result<String, FileError> {
         match self.what {
             SettingKind::Folder if root.has(&self.path) => Ok(self.new.clone()),
@@ -113,8 +112,8 @@ impl SettingChange {
         }
     }
 
-    /// Whether a mask or cpuset is the one that was given, but for CPUs that are offline now: the
-    /// kernel takes these out of masks, and of cpusets of version 1.
+    /// Whether a mask or cpuset is the given one except for offline CPUs, which the kernel removes
+    /// from masks and version 1 cpusets.
     #[must_use]
     pub fn is_given(&self, current: &str) -> bool {
         let given = CpuSet::of_list(&self.new);
@@ -123,7 +122,7 @@ impl SettingChange {
             && given.zip(found).is_some_and(|(given, found)| affinity::is_as_given(&given, &found))
     }
 
-    /// Whether two values mean the same: the kernel may spell one otherwise than we wrote it.
+    /// Whether two values are equal; the kernel may write one in another form.
     #[must_use]
     pub fn same(&self, a: &str, b: &str) -> bool {
         match self.what {
@@ -143,8 +142,7 @@ fn words(text: &str) -> std::collections::BTreeSet<&str> {
 mod tests {
     use super::*;
 
-    /// Another partition is isolated: the kernel keeps CPU 3 out of the mask, and gives it back
-    /// later.
+    /// An isolated partition exists, and the kernel hides CPU 3 from the mask meanwhile.
     #[test]
     fn a_mask_of_workqueues_is_the_one_that_was_set() {
         let folder = tempfile::tempdir().unwrap();

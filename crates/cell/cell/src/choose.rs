@@ -1,10 +1,9 @@
-//! The choice of the best CPUs for a cell.
+//! Chooses the best CPUs for a cell.
 //!
-//! First come those with the fewest interrupts that cannot be moved away, as nothing helps against
-//! them later. Then come those from which a hypervisor steals least; then any core but that of CPU
-//! 0, which keeps the kernel's time and starts the others; then whole cores, as a busy neighbour on
-//! the same core always disturbs; then those that are near one another, by a profile's core
-//! distances. The load that programs put on a CPU now does not count: they will have left it.
+//! The criteria in order: few unmovable interrupts, because nothing helps against them later;
+//! little time stolen by a hypervisor; not the core of CPU 0, which keeps the kernel's time and
+//! starts other CPUs; whole cores, because a busy neighbour on the same core always disturbs; short
+//! core distances, if a profile is given. Present load does not count, because programs will leave.
 
 use crate::error::CellError;
 use crate::host::CellHost;
@@ -15,28 +14,27 @@ use seatmap_os::root::{FileError, Root};
 use seatmap_os::{CpuSet, irq};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The facts about the CPUs to choose among.
+/// Facts about the CPUs to choose from.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CpuChoice {
-    /// The CPUs that are free.
+    /// Free CPUs.
     pub free: CpuSet,
-    /// The cores: every free CPU is in one.
+    /// Cores that together contain every free CPU.
     pub cores: Vec<CpuSet>,
-    /// How many interrupts go to a CPU and cannot be moved.
+    /// Number of unmovable interrupts by CPU.
     pub unmovable: BTreeMap<u32, usize>,
-    /// The share of a CPU's time that its hypervisor steals, in percent; 0 where that is not known.
+    /// Stolen time in percent by CPU; 0 if unknown.
     pub steal_percent: BTreeMap<u32, f64>,
 }
 
-/// Differences in stolen time that a short measurement cannot tell, in percent: a tick in a quarter
-/// of a second.
+/// Differences in stolen time below the resolution of a measurement: one tick in 0.25 s.
 const SAME_STEAL: f64 = 2.0;
 
 impl CpuChoice {
-    /// Looks at this computer. Interrupts are tried by writing their present masks.
+    /// Reads this computer. Tests interrupts by writing their present masks.
     ///
     /// # Errors
-    /// The kernel does not say which CPUs run, or a journal cannot be read.
+    /// Online CPUs or a journal cannot be read.
     pub fn of_host(host: &CellHost) -> Result<Self, CellError> {
         let online = layout::online(&host.root)?;
         let taken =
@@ -50,11 +48,11 @@ impl CpuChoice {
         })
     }
 
-    /// Looks at this computer for a new cell of this name. The name is checked first, since it
-    /// takes time to try interrupts.
+    /// Reads this computer for a new cell. Checks the name first, because testing interrupts takes
+    /// time.
     ///
     /// # Errors
-    /// [`CellError::NameTaken`], and the errors of [`CpuChoice::of_host`].
+    /// [`CellError::NameTaken`], and as [`CpuChoice::of_host`].
     pub fn for_new(host: &CellHost, name: &Name) -> Result<Self, CellError> {
         if host.cell(name).is_ok() {
             return Err(CellError::NameTaken(name.clone()));
@@ -62,18 +60,18 @@ impl CpuChoice {
         CpuChoice::of_host(host)
     }
 
-    /// The size of a cell for which nobody says one, on a computer without other cells.
+    /// The default size of a cell on a computer without other cells.
     ///
     /// # Errors
-    /// The kernel does not say which CPUs run.
+    /// Online CPUs cannot be read.
     pub fn usual_size_of(host: &CellHost) -> Result<usize, FileError> {
         let free = layout::online(&host.root)?.without(&isolated(host));
         let cores = cores_of(&host.root, &free);
         Ok(CpuChoice { cores, free, ..CpuChoice::default() }.usual_size())
     }
 
-    /// The CPUs to place this many communicating tasks on, one each: those that suit a cell if they
-    /// are enough, else all but one of the free CPUs.
+    /// CPUs for this many communicating tasks, one each: those suitable for a cell if they are
+    /// enough, else all free CPUs but one.
     ///
     /// # Errors
     /// [`CellError::TooMany`]: one CPU must stay for the rest of the system.
@@ -90,10 +88,10 @@ impl CpuChoice {
         Ok(self.free.iter().rev().take(free - 1).collect())
     }
 
-    /// The best CPUs for a cell: `size` CPUs, or the best core where no number is given.
+    /// The best CPUs for a cell: `size` CPUs, or the best core by default.
     ///
     /// # Errors
-    /// There are too few: one must stay for the rest of the system.
+    /// As [`CpuChoice::candidates`].
     pub fn best(&self, size: Option<usize>, near: Option<&Profile>) -> Result<CpuSet, CellError> {
         let free = self.free.len();
         let size = size.unwrap_or_else(|| self.usual_size());
@@ -110,19 +108,19 @@ impl CpuChoice {
             }) else {
                 break;
             };
-            // CPU 0 is left out of a core that is not needed whole.
+            // Drops CPU 0 from a core that is only partly needed.
             chosen.extend(core.iter().rev().take(missing));
         }
         Ok(chosen)
     }
 
-    /// One core, or one CPU where that core is all there is.
+    /// One core, or one CPU of a single core.
     fn usual_size(&self) -> usize {
         let core = self.cores.iter().map(|core| core.len()).max().unwrap_or(1);
         if core < self.free.len() { core } else { 1 }
     }
 
-    /// The drawbacks of a core, the weightiest first.
+    /// Drawbacks, most important first.
     fn cost(
         &self,
         core: &CpuSet,
@@ -139,12 +137,11 @@ impl CpuChoice {
     }
 }
 
-/// The CPUs that somebody isolated for a program of theirs: a cell takes them only where they are
-/// named.
+/// CPUs isolated by the user for other programs. A cell uses them only if they are named.
 #[must_use]
 pub fn isolated(host: &CellHost) -> CpuSet {
     let isolated = seatmap_os::isolated::beside_others(&host.root);
-    // A kernel may count those of cells among them, which are partitions of it.
+    // Some kernels include the CPUs of cells that are isolated partitions.
     let cells = host.cells().unwrap_or_default();
     cells.iter().fold(isolated.without(&host.claimed()), |rest, cell| rest.without(&cell.set()))
 }
@@ -171,11 +168,10 @@ fn unmovable(root: &Root) -> Result<BTreeMap<u32, usize>, FileError> {
     Ok(found)
 }
 
-/// The mean distance from a core to those chosen already, in ns; for the first core, to all free
-/// ones, so that it is central.
+/// Mean distance in ns from a core to the chosen ones; for the first core, to all free ones.
 fn mean_distance(profile: &Profile, core: &CpuSet, chosen: &CpuSet, free: &CpuSet) -> f64 {
     let Some(distance) = &profile.core_distance else { return 0.0 };
-    // The first core is judged by all that it could have for neighbours.
+    // So that the first core is central.
     let others = if chosen.is_empty() { free.without(core) } else { chosen.clone() };
     let others = ranks(&distance.pus, &others);
     let pairs =
@@ -185,7 +181,6 @@ fn mean_distance(profile: &Profile, core: &CpuSet, chosen: &CpuSet, free: &CpuSe
     if known.is_empty() { f64::INFINITY } else { known.iter().sum::<f64>() / known.len() as f64 }
 }
 
-/// The rows of a matrix that belong to these CPUs.
 fn ranks(pus: &[u32], cpus: &CpuSet) -> Vec<usize> {
     cpus.iter().filter_map(|cpu| pus.iter().position(|pu| *pu == cpu)).collect()
 }

@@ -1,10 +1,10 @@
-//! A cell's second record: what is known of it without the folder that remembers it.
+//! A cell's second record, independent of its run folder.
 //!
-//! Two run folders know nothing of each other, and a folder can be deleted while a cell stands. So
-//! each cell is also written into an extended attribute of the folder where control groups are
-//! mounted: its CPUs, its journal, and its changes. That folder belongs to root and the kernel, and
-//! is gone after a boot. Its lock is the one that all programs that make cells hold. Where nothing
-//! can be written there, as for users without privileges, a cell has no second record.
+//! Run folders are unaware of each other, and a folder can be deleted while its cell exists. So
+//! each cell's CPUs, journal path and changes are also in an extended attribute of the folder where
+//! control groups are mounted. That folder belongs to root and the kernel, disappears at reboot,
+//! and has the lock of all programs that create cells. If it is not writable, as for unprivileged
+//! users, there is no second record.
 
 use crate::change::{SettingChange, SettingKind};
 use crate::journal::{CellJournal, CellJournalHeader, JournalEntry};
@@ -20,30 +20,30 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// The beginning of the attribute's name, before the cell's name.
+/// Prefix of the attribute's name.
 const PREFIX: &str = "seatmap.claim.";
 
 /// A cell's second record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CellClaim {
-    /// The journal.
+    /// The journal's path.
     pub journal: PathBuf,
     /// The journal's first line.
     pub header: CellJournalHeader,
-    /// The masks that most threads had and were given, which need not be noted of each.
+    /// The most frequent change of a mask, old and new; such threads are not listed.
     pub crowd: Option<(String, String)>,
     /// All other changes.
     pub changes: Vec<SettingChange>,
-    /// Whether these are all; if not, there was no room for interrupts and threads.
+    /// Whether `changes` is complete; if not, interrupts and threads did not fit.
     pub is_whole: bool,
 }
 
 impl CellClaim {
-    /// The short record of a journal.
+    /// The record of a journal.
     #[must_use]
     pub fn of(journal: &CellJournal) -> Self {
-        // In a control group's cpuset every thread looks narrowed; few threads are, and each is
-        // noted.
+        // A control group's cpuset makes every thread look narrowed; only the few narrowed ones are
+        // listed.
         let crowd = if journal.has_group() { None } else { crowd(&journal.changes) };
         let changes = journal
             .changes
@@ -60,9 +60,9 @@ impl CellClaim {
         }
     }
 
-    /// Puts the record in place. If that fails, the cell has none: the journal holds everything.
+    /// Writes the record. If this fails, the cell has none; the journal is complete.
     pub fn write(mut self, root: &Root) {
-        // Others would take a name that is spelled otherwise for a journal that is gone.
+        // JSON cannot represent this path: other programs would think that the journal is lost.
         if self.journal.to_str().is_none() || self.write_whole(root).is_ok() {
             return;
         }
@@ -71,7 +71,7 @@ impl CellClaim {
             change.what != SettingKind::Affinity && !change.path.ends_with("/smp_affinity_list")
         });
         if self.write_whole(root).is_err() {
-            // An older record would tell less than the truth.
+            // An older record would be incomplete.
             CellClaim::forget(root, &self.header.cell, &self.journal);
         }
     }
@@ -80,7 +80,7 @@ impl CellClaim {
         attribute::set(&root.path(FOLDER), &name(&self.header.cell), &serde_json::to_vec(self)?)
     }
 
-    /// The existing records, provided that only root and this user can have written them.
+    /// The existing records that only root or this user can have written.
     #[must_use]
     pub fn all(root: &Root) -> Vec<CellClaim> {
         let folder = root.path(FOLDER);
@@ -96,14 +96,14 @@ impl CellClaim {
         found
     }
 
-    /// Forgets a cell's record, if it is that of this journal.
+    /// Removes a cell's record if it belongs to this journal.
     pub fn forget(root: &Root, cell: &Name, journal: &Path) {
         attribute::remove(&root.path(FOLDER), &name(cell), |bytes: &[u8]| {
             parsed(cell, bytes).is_some_and(|claim| claim.journal == journal)
         });
     }
 
-    /// Writes the records of cells that have one again, whose journals have changed.
+    /// Updates the records of cells whose journals have changed.
     pub(crate) fn renew(root: &Root, journals: &[CellJournal]) {
         let all = CellClaim::all(root);
         journals
@@ -118,26 +118,26 @@ impl CellClaim {
         self.header.set()
     }
 
-    /// The folder that remembers the cell.
+    /// The cell's run folder.
     #[must_use]
     pub fn folder(&self) -> &Path {
         self.journal.parent().unwrap_or(Path::new("/"))
     }
 
-    /// Whether the journal is gone while the record stands.
+    /// Whether the journal no longer exists.
     #[must_use]
     pub fn has_lost_its_journal(&self) -> bool {
         std::fs::symlink_metadata(&self.journal)
             .is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
     }
 
-    /// Writes the journal again, in a folder that may be another one, as far as this record knows.
+    /// Rewrites the journal from this record, possibly in another folder.
     ///
     /// # Errors
-    /// The file is there, or cannot be written.
+    /// The file exists or cannot be written.
     pub fn rewrite(&self, root: &Root, path: &Path, boot_id: &str) -> io::Result<()> {
-        // Before the file is there: a part of a journal would pass for the whole, and be undone and
-        // forgotten together with this record.
+        // Before creating the file: an incomplete journal would look complete, and be removed with
+        // this record.
         let masks = self
             .crowd
             .as_ref()
@@ -153,14 +153,13 @@ impl CellClaim {
         let mut journal = CellJournal::begin(path, boot_id, self.header.clone())?;
         let written = journal.append(&lines).and_then(|()| journal.append(&[JournalEntry::Done]));
         if written.is_err() {
-            // The error is that of the writing, on a full disk for one.
+            // Report the write error, such as a full disk.
             let _ = journal.remove();
         }
         written
     }
 
-    /// The crowd, by the mask that its threads have still: those that are older than the cell and
-    /// not noted otherwise.
+    /// Changes of unlisted threads: older than the cell, with the crowd's mask.
     fn masks(
         &self,
         root: &Root,
@@ -178,12 +177,12 @@ impl CellClaim {
                 new: new.clone(),
                 started_ticks: Some(task.started_ticks),
             })
-            // Threads that are noted one by one have masks of their own.
+            // Listed threads have other masks.
             .filter(|change| self.changes.iter().all(|noted| noted.path != change.path))
             .collect())
     }
 
-    /// Whether a thread was there, free to run everywhere, when the cell narrowed all threads.
+    /// Whether a thread existed, unbound, when the cell narrowed all threads.
     fn may_have_narrowed(&self, task: &task::ThreadStat) -> bool {
         !task.is_bound
             && !task.is_spared(&[])
@@ -191,7 +190,7 @@ impl CellClaim {
     }
 }
 
-/// Whether no other user can put a record into this folder.
+/// Whether no other user can write a record there.
 fn is_trusted(folder: &Path) -> bool {
     let own = rustix::process::geteuid().as_raw();
     std::fs::metadata(folder)
@@ -210,7 +209,6 @@ fn parsed(cell: &Name, bytes: &[u8]) -> Option<CellClaim> {
     serde_json::from_slice::<CellClaim>(bytes).ok().filter(|claim| claim.header.cell == *cell)
 }
 
-/// The commonest change of masks.
 fn crowd(changes: &[SettingChange]) -> Option<(String, String)> {
     let mut counts: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     for change in
@@ -363,7 +361,7 @@ mod tests {
     fn a_journal_that_cannot_be_whole_is_not_there() {
         let (folder, root) = computer();
         let claim = CellClaim::of(&journal(folder.path()));
-        // The threads of the crowd cannot be listed.
+        // The threads cannot be listed.
         std::fs::write(root.path("/proc"), "").unwrap();
         let path = folder.path().join("again.journal");
         assert!(claim.rewrite(&root, &path, "boot").is_err());

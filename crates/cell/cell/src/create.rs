@@ -1,4 +1,4 @@
-//! Making a cell: choosing a backend, closing the cell, testing it.
+//! Creates a cell: chooses a backend, closes the cell and tests it.
 
 use crate::backend::CellBackend;
 use crate::census;
@@ -25,29 +25,29 @@ use seatmap_os::layout::{self, CpusetMounts};
 use seatmap_os::rights;
 use seatmap_os::root::FileError;
 
-/// Says how much time is stolen from a busy loop on these CPUs, in percent, when called on a thread
-/// that may use them.
+/// Measures the percentage of time stolen from a busy loop on these CPUs, on a thread that may use
+/// them.
 pub type NoiseJudge<'a> =
     dyn FnMut(&CpuList) -> Result<f64, Box<dyn std::error::Error + Send + Sync>> + 'a;
 
 /// A request for a cell.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CellRequest {
-    /// The name of the cell.
+    /// Its name.
     pub name: Name,
-    /// The CPUs of the cell.
+    /// Its CPUs.
     pub cpus: CpuSet,
-    /// The least level that will do.
+    /// The lowest acceptable level.
     pub require: CellBackend,
-    /// The most time that may be stolen from it, in percent; `None` means any.
+    /// Most stolen time allowed, in percent.
     pub noise_limit: Option<f64>,
-    /// The cell's lease, in seconds; without one it lasts until it is destroyed.
+    /// Its lease in seconds; none if it lasts until destroyed.
     pub lease_s: Option<u64>,
-    /// The memory that is reserved for it, in bytes; 0 reserves none.
+    /// Its memory in bytes; 0 for none.
     pub memory_bytes: u64,
 }
 
-/// Makes a cell, or leaves everything as it was.
+/// Creates a cell, or leaves everything unchanged.
 ///
 /// # Errors
 /// [`CellError`].
@@ -60,7 +60,7 @@ pub fn create(
     host.recover()?;
     let rest = check(host, request)?;
     memory::check(&host.root, request.memory_bytes).map_err(CellError::Memory)?;
-    // A failure is ignored: this process may not be allowed on these CPUs.
+    // A failure is ignored: this process may lack these CPUs.
     let noise_before = judge.as_mut().and_then(|judge| judge(&request.cpus.list()).ok());
     let mut posted = posted::post(&host.keeper, &request.name)?;
     let made = build(host, request, &rest, &mut posted).and_then(|mut record| {
@@ -76,14 +76,14 @@ pub fn create(
             Ok(record)
         }
         Err(error) => {
-            // The error is told; a guardian that stays for masks is not needed to be known.
+            // Report only the error, not a guardian that stays for masks.
             drop(posted::dismiss(posted, host.end(&request.name)?));
             Err(error)
         }
     }
 }
 
-/// The CPUs left for the rest of the system, if the request can be met.
+/// The CPUs left for the rest of the system.
 pub(crate) fn check(host: &CellHost, request: &CellRequest) -> Result<CpuSet, CellError> {
     let online = layout::online(&host.root)?;
     let missing = request.cpus.without(&online);
@@ -108,7 +108,7 @@ pub(crate) fn check(host: &CellHost, request: &CellRequest) -> Result<CpuSet, Ce
     let taken = cells.iter().fold(request.cpus.clone(), |taken, cell| taken.with(&cell.set()));
     let taken = foreign.iter().fold(taken, |taken, claim| taken.with(&claim.cpus()));
     let rest = online.without(&taken);
-    // The kernel puts no thread of its own accord on a isolated CPU.
+    // The kernel places no thread on an isolated CPU by itself.
     let isolated = isolated::beside_others(&host.root);
     if rest.is_subset(&isolated) {
         Err(CellError::NothingLeft(request.cpus.clone()))
@@ -149,7 +149,7 @@ fn build(
             }
             Err(error) => degraded.push(format!("{backend}: {}", cause(&error))),
         }
-        // The changes of a backend that failed must not stand in the way of the next one.
+        // A failed backend must not affect the next one.
         host.dismantle(&request.name)?;
     }
     Err(CellError::NotReached { level: request.require, reasons: degraded })
@@ -212,7 +212,7 @@ fn furnish(
     with_memory(host, record, posted)
 }
 
-/// Has the guardian take the memory: huge pages, else ordinary ones.
+/// Lets the guardian allocate memory: huge pages, or else ordinary ones.
 fn with_memory(
     host: &CellHost,
     mut record: CellRecord,
@@ -240,7 +240,7 @@ fn accept(
     judge: &mut NoiseJudge<'_>,
 ) -> Result<f64, CellError> {
     let group = record.group.as_deref();
-    // Where this process was before, to go back there.
+    // This process's former group.
     let home = group.and_then(|group| group::of_self(&host.root, group));
     group.map_or(Ok(()), |group| enter(host, group))?;
     let found = judge(&CpuList(record.cpus.clone())).map_err(CellError::NoiseJudge);

@@ -1,4 +1,4 @@
-//! Undoing a cell, or all of them.
+//! Undoes one cell or all.
 
 use crate::census;
 use crate::claim::CellClaim;
@@ -16,8 +16,8 @@ use seatmap_os::group;
 use seatmap_os::layout::{self, CpusetMounts};
 use seatmap_os::root::FileError;
 
-/// Undoes a cell. A program that still runs in it is moved out, and not killed. Returns the
-/// settings that could not be put back.
+/// Undoes a cell. Moves programs out of it without killing them. Returns the settings that could
+/// not be restored.
 ///
 /// # Errors
 /// No cell has this name, or a journal cannot be read or written.
@@ -25,8 +25,7 @@ pub fn destroy(host: &CellHost, name: &Name) -> Result<Vec<Left>, CellError> {
     destroy_beside(host, name, Vec::new())
 }
 
-/// As [`destroy`], for somebody who could not put all back himself: the cell's guardian stays for
-/// masks that lack CPUs.
+/// Like [`destroy`], for a caller that could not restore some masks: the guardian stays for them.
 ///
 /// # Errors
 /// As [`destroy`].
@@ -48,17 +47,15 @@ pub(crate) fn destroy_beside(
 /// The result of [`restore`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Restored {
-    /// The number of cells that were undone.
+    /// Number of undone cells.
     pub cells: usize,
-    /// The cells among them that had lost their journals, with the source that they were undone
-    /// from.
+    /// Those that had no journal, with the source used instead.
     pub lost: Vec<String>,
-    /// The settings that could not be put back.
+    /// Settings that could not be restored.
     pub left: Vec<Left>,
 }
 
-/// Undoes everything that any journal of this folder tells of, cells that have lost their journals,
-/// and groups that no journal anywhere knows.
+/// Undoes all journals of this folder, cells with lost journals, and groups in no journal.
 ///
 /// # Errors
 /// A journal cannot be read or written.
@@ -78,7 +75,7 @@ pub fn restore(host: &CellHost) -> Result<Restored, CellError> {
     Ok(restored)
 }
 
-/// Writes a journal again from a cell's second record.
+/// Rewrites a journal from a cell's second record.
 fn recall(host: &CellHost, claim: &CellClaim, restored: &mut Restored) {
     let cell = &claim.header.cell;
     let gone = claim.journal.display().to_string();
@@ -99,7 +96,7 @@ fn recall(host: &CellHost, claim: &CellClaim, restored: &mut Restored) {
     }
 }
 
-/// Takes groups apart of which nothing is known, and puts back what only they can have changed.
+/// Removes unrecorded groups, and restores the settings that only they can have changed.
 fn take_apart(host: &CellHost, restored: &mut Restored) {
     let root = &host.root;
     let orphans = match orphans(host) {
@@ -138,7 +135,7 @@ fn orphans(host: &CellHost) -> Result<Vec<String>, FileError> {
     Ok(found)
 }
 
-/// Groups whose journal is still there belong to another run folder; so does the rest beside them.
+/// A group with a journal belongs to another run folder, and so does the rest next to it.
 fn orphans_in(host: &CellHost, base: &str) -> Result<Vec<String>, FileError> {
     let (cells, others): (Vec<String>, Vec<String>) =
         host.root.folders(base)?.into_iter().partition(|name| is_cell(name));
@@ -146,7 +143,7 @@ fn orphans_in(host: &CellHost, base: &str) -> Result<Vec<String>, FileError> {
         .iter()
         .map(|name| format!("{base}/{name}"))
         .partition(|group| census::journal_of(&host.root, group).is_some());
-    // Threads that were moved aside stay where they are as long as another cell needs them there.
+    // The group of other threads stays while another cell needs it.
     let rest = others
         .iter()
         .filter(|name| *name == settings::REST && kept.is_empty())

@@ -1,19 +1,19 @@
-//! Cells as documents, for programs.
+//! Cells as documents for programs.
 
 use crate::record::CellRecord;
 use serde::Serialize;
 
-/// Name and version of the format of lists.
+/// Name and version of the list's format.
 pub const LIST_FORMAT: &str = "seatmap-cells/1";
 
-/// The cells of this host: the output of `seatmap cell list --json`.
+/// The cells of this host, as printed by `seatmap cell list --json`.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CellList<'a> {
     /// Name and version of the format.
     #[cfg_attr(feature = "schema", schemars(extend("const" = LIST_FORMAT)))]
     format: &'static str,
-    /// The cells, by age.
+    /// The cells, oldest first.
     cells: &'a [CellRecord],
 }
 
@@ -25,13 +25,13 @@ impl<'a> CellList<'a> {
     }
 }
 
-/// A cell, and whether it is what it was made to be.
+/// A cell and its faults.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CellVerdict<'a> {
     /// The cell.
     #[serde(flatten)]
     pub record: &'a CellRecord,
-    /// The faults of the cell, each as a sentence.
+    /// The cell's faults, one sentence each.
     pub faults: &'a [String],
 }

@@ -1,4 +1,4 @@
-//! Why a cell could not be made, found or undone.
+//! Why a cell could not be created, found or undone.
 
 use crate::backend::CellBackend;
 use crate::claim::CellClaim;
@@ -12,16 +12,16 @@ use seatmap_os::CpuSet;
 use seatmap_os::root::FileError;
 use std::io;
 
-/// Why a cell could not be made, found or undone.
+/// Why a cell could not be created, found or undone.
 #[derive(Debug, thiserror::Error)]
 pub enum CellError {
     /// No cell has this name.
     #[error("there is no cell '{0}'; 'seatmap cell list' lists those there are")]
     NoSuchCell(Name),
-    /// There is one already.
+    /// The name is in use.
     #[error("there is a cell '{0}' already; destroy it, or give the new one another name")]
     NameTaken(Name),
-    /// CPUs that do not run.
+    /// Some CPUs are not online.
     #[error(
         "{} {} not online; this computer has {}",
         .missing.named(),
@@ -29,24 +29,24 @@ pub enum CellError {
         .online.named()
     )]
     NotOnline {
-        /// The CPUs among those asked for that do not run.
+        /// The offline ones.
         missing: CpuSet,
-        /// The CPUs that run.
+        /// The online CPUs.
         online: CpuSet,
     },
-    /// CPUs of another cell.
+    /// Another cell has some of the CPUs.
     #[error(
         "{} {} to the cell '{cell}'",
         .cpus.named(),
         agreeing(.cpus.len(), "belongs", "belong")
     )]
     Taken {
-        /// The CPUs asked for that are in it.
+        /// The requested CPUs in it.
         cpus: CpuSet,
-        /// The cell that has them.
+        /// That cell.
         cell: Name,
     },
-    /// CPUs, or a name, of a cell that another run folder remembers.
+    /// A cell of another run folder has the name or some of the CPUs.
     #[error(
         "the cell '{cell}' has {}, and is remembered in {folder}: \
          'SEATMAP_RUN={} seatmap cell destroy {cell}' ends it",
@@ -57,10 +57,10 @@ pub enum CellError {
         cell: Name,
         /// Its CPUs.
         cpus: CpuSet,
-        /// The folder.
+        /// Its folder.
         folder: String,
     },
-    /// CPUs, or a name, of a cell whose journal is gone.
+    /// A cell with a lost journal has the name or some of the CPUs.
     #[error(
         "the cell '{cell}' has {}, and has lost its journal: 'seatmap cell restore' puts back what \
          it changed",
@@ -78,26 +78,26 @@ pub enum CellError {
         .0.named()
     )]
     NothingLeft(CpuSet),
-    /// More CPUs than there are.
+    /// Too few CPUs are free.
     #[error(
         "too many CPUs for a cell: {requested}; free are {free}, and one must stay for everybody \
          else (CPUs of isolcpus= are taken only by name, with --cpus)"
     )]
     TooMany {
-        /// The number asked for.
+        /// The requested number.
         requested: usize,
-        /// The number of CPUs that do not belong to a cell.
+        /// The number outside cells.
         free: usize,
     },
-    /// No backend here closes a cell as far as required.
+    /// No backend here reaches the required level.
     #[error(
         "no cell of level {level} or better can be made here: {}; nothing is changed",
         reasons.join("; ")
     )]
     NotReached {
-        /// The level that was required.
+        /// The required level.
         level: CellBackend,
-        /// Why each way failed.
+        /// Why each backend failed.
         reasons: Vec<String>,
     },
     /// The acceptance test failed.
@@ -106,18 +106,18 @@ pub enum CellError {
          is put back"
     )]
     TooNoisy {
-        /// The stolen time as measured, in percent.
+        /// The measured stolen time, in percent.
         found: f64,
-        /// The stolen time that was allowed, in percent.
+        /// The allowed stolen time, in percent.
         limit: f64,
     },
-    /// The acceptance test could not be run.
+    /// The acceptance test could not run.
     #[error("the noise cannot be measured")]
     NoiseJudge(#[source] Box<dyn std::error::Error + Send + Sync>),
-    /// The memory cannot be taken.
+    /// The memory cannot be allocated.
     #[error("the cell's memory cannot be had")]
     Memory(#[source] io::Error),
-    /// The guardian could not be started.
+    /// The guardian could not start.
     #[error("the cell's guardian cannot be started; nothing is changed")]
     Guardian(#[source] io::Error),
     /// This process cannot move into the cell.
@@ -129,7 +129,7 @@ pub enum CellError {
     /// This user has no folder of journals and records.
     #[error(transparent)]
     NoFolder(NoFolder),
-    /// The folder of journals and records.
+    /// The folder of journals and records failed.
     #[error("the state of cells cannot be remembered")]
     Remembering(#[source] io::Error),
 }
@@ -142,7 +142,7 @@ impl CellError {
         }
     }
 
-    /// The error that a cell which this folder does not remember stands in the way.
+    /// The error for a conflict with a cell without a record in this folder.
     pub(crate) fn of_claim(claim: &CellClaim) -> Self {
         let cell = claim.header.cell.clone();
         let cpus = claim.cpus();

@@ -1,8 +1,7 @@
-//! Sudden death on purpose, for tests: that a host is restored whatever happens is shown by dying
-//! everywhere.
+//! Deliberate crashes, for tests that a host is always restored.
 //!
-//! Only a build with the feature `faults` can die so, as tests and the lab have it. Without the
-//! feature a point is nothing, and no environment variable is looked at.
+//! They need the feature `faults`, as in tests and the lab. Without it, points do nothing and no
+//! environment variable is read.
 
 #[cfg(feature = "faults")]
 mod injected;
@@ -15,12 +14,12 @@ pub use injected::{point, spare};
 mod absent {
     use std::process::Command;
 
-    /// Keeps a process that is started from what was meant for its parent; there is nothing.
+    /// Excludes a child from its parent's faults; there are none.
     pub fn spare(child: &mut Command) -> &mut Command {
         child
     }
 
-    /// Keeps a guardian that is started from what was meant for its parent.
+    /// Excludes a guardian from its parent's faults; there are none.
     pub(crate) fn spare_guardian(child: &mut Command) -> &mut Command {
         child
     }

@@ -1,5 +1,4 @@
-//! This computer as cells see it: its files, the records of cells, and the command that guards a
-//! cell.
+//! This computer for cells: its files, the records of cells, and the guardian command.
 
 use crate::claim::CellClaim;
 use crate::error::CellError;
@@ -16,33 +15,32 @@ use seatmap_os::guardian::GuardianCommand;
 use seatmap_os::root::Root;
 use std::io;
 
-/// This computer as cells see it.
+/// This computer for cells.
 #[derive(Clone, Debug)]
 pub struct CellHost {
-    /// The files of the host.
+    /// The computer's files.
     pub root: Root,
-    /// The folder with the records and journals of cells.
+    /// The folder of records and journals.
     pub run: RunFolder,
-    /// The id of the current boot.
+    /// The current boot's id.
     pub boot_id: String,
-    /// The command that becomes a cell's guardian.
+    /// The command that starts a guardian.
     pub keeper: GuardianCommand,
 }
 
 impl CellHost {
-    /// The computer that this program runs on.
+    /// The computer that runs this program.
     ///
     /// # Errors
-    /// The folder for records and journals is missing.
+    /// The folder of records and journals is unavailable.
     pub fn here(keeper: GuardianCommand) -> Result<Self, CellError> {
         let root = Root::new("/");
         let run = RunFolder::of_user().map_err(CellError::remembering)?;
         Ok(CellHost { boot_id: boot::id(&root), root, run, keeper })
     }
 
-    /// Undoes what was done for a cell, whose guardian stays. To be called with the lock held. The
-    /// record goes first: the next command undoes a journal without a record, also where there was
-    /// no room to note that this was begun.
+    /// Undoes a cell but keeps its guardian. Call this with the lock held. Removes the record
+    /// first: the next command undoes a journal without a record, even if the disk is full.
     ///
     /// # Errors
     /// A journal cannot be read or written.
@@ -61,8 +59,8 @@ impl CellHost {
         Ok(left)
     }
 
-    /// The cells that stand, by age. Without the lock, those that are being made or undone are not
-    /// among them.
+    /// The existing cells, oldest first. Without the lock, cells being created or undone are
+    /// missing.
     ///
     /// # Errors
     /// A journal cannot be read.
@@ -70,7 +68,7 @@ impl CellHost {
         Ok(self.whole()?.iter().filter_map(|name| self.run.record(name)).collect())
     }
 
-    /// The cells that this folder does not remember: another folder does, or none any more.
+    /// Cells with no record in this folder: another folder has it, or it is lost.
     #[must_use]
     pub fn foreign(&self) -> Vec<CellClaim> {
         CellClaim::all(&self.root)
@@ -79,10 +77,8 @@ impl CellHost {
             .collect()
     }
 
-    /// The journals of cells that other folders remember. Where two cells have changed the same
-    /// setting, undoing one must know of the other; all programs that make or undo a cell, in any
-    /// folder, hold the same [lock](crate::settings_lock). A journal that cannot be trusted is not
-    /// among them.
+    /// Trusted journals of other folders' cells, needed if two cells have changed the same setting.
+    /// All programs that create or undo cells take the same [lock](crate::settings_lock).
     fn journals_elsewhere(&self) -> Vec<CellJournal> {
         self.foreign()
             .iter()
@@ -90,8 +86,8 @@ impl CellHost {
             .collect()
     }
 
-    /// The number of the next cell: cells of all folders count upwards together, so that it is
-    /// known which is younger.
+    /// The next cell's number. All folders count together, so that the younger of two cells is
+    /// known.
     ///
     /// # Errors
     /// A journal cannot be read.
@@ -101,16 +97,16 @@ impl CellHost {
         Ok(own.max(elsewhere).map_or(1, |last| last.saturating_add(1)))
     }
 
-    /// The CPUs of these cells.
+    /// The CPUs of the cells of [`CellHost::foreign`].
     #[must_use]
     pub fn claimed(&self) -> CpuSet {
         self.foreign().iter().flat_map(|claim| claim.cpus()).collect()
     }
 
-    /// The cell of this name.
+    /// The cell with this name.
     ///
     /// # Errors
-    /// No cell has this name.
+    /// There is none.
     pub fn cell(&self, name: &Name) -> Result<CellRecord, CellError> {
         let found = self.cells()?.into_iter().find(|record| record.name == *name);
         found.ok_or_else(|| CellError::NoSuchCell(name.clone()))
@@ -168,7 +164,6 @@ pub(crate) mod tests {
 
     const SETTING: &str = settings::DEFAULT_AFFINITY;
 
-    /// A computer with two run folders.
     pub(crate) fn computer() -> (tempfile::TempDir, [CellHost; 2]) {
         let folder = tempfile::tempdir().unwrap();
         let root = Root::new(folder.path());
@@ -196,7 +191,7 @@ pub(crate) mod tests {
         (folder, hosts)
     }
 
-    /// A cell that keeps new interrupts away from its CPUs; its serial number.
+    /// Creates a cell that keeps new interrupts off; returns its number.
     pub(crate) fn make(host: &CellHost, name: &str, cpus: &str) -> u64 {
         let (name, serial): (Name, u64) = (name.parse().unwrap(), host.next_serial().unwrap());
         let header = CellJournalHeader {
@@ -218,7 +213,7 @@ pub(crate) mod tests {
         serial
     }
 
-    /// CPUs 4 to 7 were isolated at boot for a program that is not Seatmap's.
+    /// CPUs 4 to 7 were isolated at boot.
     #[test]
     fn isolated_cpus_are_for_those_who_name_them_and_not_for_everybody_else() {
         let (_folder, hosts) = computer();

@@ -1,8 +1,6 @@
-//! Keeping other work away from a cell's CPUs: interrupts, kernel work and timers, where the kernel
-//! allows it.
+//! Keeps other work off a cell's CPUs: interrupts, kernel work and timers.
 //!
-//! Throttling of real-time tasks is left as it is: a cell runs ordinary tasks, which it does not
-//! touch.
+//! Real-time throttling stays, because it does not affect a cell's ordinary tasks.
 
 use crate::change::{SettingChange, SettingKind};
 use crate::settings;
@@ -10,13 +8,12 @@ use crate::site::{Site, SiteError};
 use seatmap_os::root::FileError;
 use seatmap_os::{CpuSet, Root, irq};
 
-/// Seconds between two updates of a CPU's memory statistics: each wakes a kernel thread there
-/// (`vm.stat_interval`, `Documentation/admin-guide/sysctl/vm.rst`; the value is that of tuned's
-/// low-latency profiles, ten times over).
+/// Seconds between updates of a CPU's memory statistics, each of which wakes a kernel thread
+/// (`vm.stat_interval`, `Documentation/admin-guide/sysctl/vm.rst`): ten times as in tuned's
+/// low-latency profiles.
 pub(crate) const STAT_INTERVAL_S: &str = "120";
 
-/// Keeps away what can be kept away. The numbers of the interrupts that go to the cell's CPUs all
-/// the same are returned.
+/// Moves other work away. Returns the interrupts that still arrive.
 ///
 /// # Errors
 /// [`SiteError`]: the journal cannot be written, or the interrupts cannot be listed.
@@ -24,16 +21,14 @@ pub fn keep(site: &mut Site<'_>) -> Result<Vec<String>, SiteError> {
     let all = irq::of_devices(site.root)?.into_iter();
     let interrupts =
         all.filter_map(|irq| site.keep_out(SettingKind::Cpus, &irq::affinity_file(&irq))).collect();
-    // The kernel may refuse to move an interrupt that could come here and never does. It does no
-    // harm, and is not named.
+    // The kernel may refuse to move an interrupt that never arrives here.
     site.try_all(interrupts)?;
     let settings = self::others(site);
-    // A refusal of the kernel here is not worse than a kernel that has no such setting.
+    // A refusal is no worse than a kernel without the setting.
     site.try_all(settings)?;
     Ok(left(site.root, &site.cell)?)
 }
 
-/// The interrupts that go to a cell's CPUs.
 fn left(root: &Root, cell: &CpuSet) -> Result<Vec<String>, FileError> {
     Ok(irq::of_devices(root)?
         .into_iter()

@@ -1,9 +1,8 @@
-//! The journal: every change for a cell is written down before it is made.
+//! A cell's journal: every change is recorded before it is made.
 //!
-//! A journal is a file of JSON lines. Each line is flushed before the change that it describes is
-//! made. So any program that finds the file can undo everything, backwards, no matter when the
-//! writer died. A line that was torn by that death describes a change that was never made, and is
-//! skipped.
+//! A journal is a file of JSON lines, each flushed before its change. So any program that finds the
+//! file can undo all changes in reverse order, whenever the writer died. A line truncated by that
+//! death describes a change that was not made, and is skipped.
 
 use crate::change::{SettingChange, SettingKind};
 use crate::fault;
@@ -20,10 +19,10 @@ use std::fs;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-/// The format's name, in the first line.
+/// The format's name in the first line.
 pub const FORMAT: &str = "seatmap-cell-journal/1";
 
-/// The cell that a journal belongs to.
+/// The cell of a journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CellJournalHeader {
     /// [`FORMAT`].
@@ -32,10 +31,9 @@ pub struct CellJournalHeader {
     pub cell: Name,
     /// The cell's CPUs, as a list.
     pub cpus: String,
-    /// Cells count upwards in order of creation.
+    /// Increases with each new cell.
     pub serial: u64,
-    /// When it was begun, in clock ticks after the boot: threads that started earlier were there
-    /// before the cell.
+    /// Start of creation in clock ticks after the boot; earlier threads are older than the cell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub began_ticks: Option<u64>,
 }
@@ -48,40 +46,39 @@ impl CellJournalHeader {
     }
 }
 
-/// The stage of a cell's life.
+/// Stage of a cell's life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CellStage {
-    /// The cell is being made.
+    /// Being created.
     Building,
-    /// The cell is made.
+    /// Created.
     Standing,
-    /// The cell is being undone.
+    /// Being undone.
     Leaving,
 }
 
-/// The name of this part in a report of a mistake.
 const JOURNAL: &str = "journal";
 
-/// One line of a journal.
+/// A line of a journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "entry", rename_all = "kebab-case")]
 pub enum JournalEntry {
     /// The first line.
     Begin(CellJournalHeader),
-    /// A change is about to be made.
+    /// A change that follows.
     Change(SettingChange),
-    /// An older cell has gone: the change of this path now stands between these values.
+    /// An older cell has ended: this path's change now has these values.
     Rebase {
-        /// The path of the changed setting.
+        /// The setting's path.
         path: String,
-        /// The value that undoing will bring back.
+        /// The value to restore.
         old: String,
-        /// The value that stands there meanwhile.
+        /// The value until then.
         new: String,
     },
-    /// The cell is made.
+    /// The cell is complete.
     Done,
-    /// The cell is about to be undone.
+    /// Undoing follows.
     Undo,
 }
 
@@ -97,22 +94,21 @@ struct Stamped {
 pub struct CellJournal {
     path: PathBuf,
     boot_id: String,
-    /// The cell that it belongs to.
+    /// Its cell.
     pub header: CellJournalHeader,
     /// The changes, in order.
     pub changes: Vec<SettingChange>,
-    /// The stage that the cell is in.
+    /// The cell's stage.
     pub stage: CellStage,
-    /// The number of lines that cannot be read, and were not torn by their writer's death either:
-    /// the changes that they described are lost.
+    /// Damaged lines, not truncated by their writer's death: their changes are lost.
     pub lost: usize,
 }
 
 impl CellJournal {
-    /// Begins a journal.
+    /// Creates a journal.
     ///
     /// # Errors
-    /// The file cannot be written, or is there.
+    /// The file cannot be written, or exists.
     pub fn begin(path: &Path, boot_id: &str, header: CellJournalHeader) -> io::Result<Self> {
         trusted::open(path, Open::New)?;
         let path = path.to_owned();
@@ -127,25 +123,24 @@ impl CellJournal {
             lost: 0,
         };
         if let Err(error) = journal.append(&[begin]) {
-            // Nothing is changed yet, and a journal without its begin would tell of nothing.
+            // Without its first line, a journal is useless.
             let _ = std::fs::remove_file(&journal.path);
             return Err(error);
         }
         Ok(journal)
     }
 
-    /// Reads a journal of this boot; `None` where it is of another, or tells of nothing: nothing of
-    /// it stands then. One whose first line is damaged, and others are not, is that of the cell
-    /// that its file is named after.
+    /// Reads a journal of this boot; `None` if it has no changes in effect. If its first line is
+    /// damaged, the file names its cell.
     ///
     /// # Errors
-    /// The file cannot be read, is a link, or is not this user's alone.
+    /// The file cannot be read, is a link, or is accessible to other users.
     pub fn read(path: &Path, boot_id: &str) -> io::Result<Option<Self>> {
         let bytes = bytes(path)?;
         let text = String::from_utf8_lossy(&bytes);
         let lines: Vec<serde_json::Result<Stamped>> =
             text.lines().map(serde_json::from_str).collect();
-        // A torn line is the begin of one.
+        // A truncated line is the start of one.
         let lost =
             lines.iter().filter(|line| line.as_ref().is_err_and(|error| !error.is_eof())).count();
         let lines: Vec<Stamped> =
@@ -180,8 +175,8 @@ impl CellJournal {
         }
     }
 
-    /// Checks that an entry may follow in the life of a cell that this process makes or undoes.
-    /// Journals that are only read may hold anything: they may be damaged or planted.
+    /// Checks entries of this process's cells. Journals that are only read may be damaged or
+    /// planted.
     fn check(&self, line: &JournalEntry) {
         let cell = &self.header.cell;
         match line {
@@ -208,22 +203,20 @@ impl CellJournal {
                 "cell {cell} is made, and was {:?}",
                 self.stage
             ),
-            // A process that died while it undid a cell has left this line, and the next one says
-            // it again.
+            // Left by an undoing process that died.
             JournalEntry::Undo => {}
         }
     }
 
-    /// Adds lines in one piece, and returns when they are safe.
+    /// Appends lines with one write, and returns when they are on disk.
     ///
     /// # Errors
-    /// The file cannot be written: what they describe must not be done then.
+    /// The file cannot be written. The changes must not be made.
     pub fn append(&mut self, lines: &[JournalEntry]) -> io::Result<()> {
         lines.iter().for_each(|line| self.check(line));
         let mut text = String::new();
         if !self.ends_whole()? {
-            // A writer that died has left a torn line. Joined to it, this one would be lost as
-            // well.
+            // A dead writer's truncated line would spoil it.
             text.push('\n');
         }
         for line in lines {
@@ -236,8 +229,7 @@ impl CellJournal {
         Ok(())
     }
 
-    /// Adds lines, and believes them where they cannot be written: undoing must not hang on room
-    /// that is left.
+    /// Appends lines, and applies them even on a full disk: undoing must not need space.
     pub fn append_or_take(&mut self, lines: Vec<JournalEntry>) {
         if self.append(&lines).is_err() {
             lines.into_iter().for_each(|line| self.take(line));
@@ -249,47 +241,46 @@ impl CellJournal {
         file.write_all(bytes).and_then(|()| file.sync_data()).map_err(at(&self.path))
     }
 
-    /// Keeps room on the disk for what this many older cells will note here when they go. A full
-    /// disk would stand in their way otherwise: they cannot go before it is noted which value this
-    /// one has to bring back.
+    /// Reserves disk space for the lines that this many older cells add when they end: a full disk
+    /// would prevent ending.
     ///
     /// # Errors
-    /// There is not so much room.
+    /// The disk is full.
     pub(crate) fn reserve(&self, older_cells: usize) -> io::Result<()> {
         let file = trusted::open(&self.path, Open::Append)?;
         let length = file.metadata()?.len();
-        // Each may note a line for each change. Its path is that of the change, and its two lists
-        // of CPUs may be longer, but not twice as long as the whole line of the change.
+        // One line per change, with its path; two CPU lists are less than twice as long as its
+        // line.
         let room = 2 * length * older_cells as u64;
         if room == 0 {
             return Ok(());
         }
         match rustix::fs::fallocate(&file, FallocateFlags::KEEP_SIZE, length, room) {
             Err(Errno::NOSPC) => Err(at(&self.path)(Errno::NOSPC.into())),
-            // Not every file system can keep room. Going may have to wait for some there.
+            // Some file systems cannot reserve space.
             _ => Ok(()),
         }
     }
 
-    /// Whether the last line is whole: another one must not be joined to a torn one.
+    /// Whether the last line is complete.
     fn ends_whole(&self) -> io::Result<bool> {
         let bytes = bytes(&self.path)?;
         Ok(bytes.last().is_none_or(|last| *last == b'\n'))
     }
 
-    /// The last change of a path, if there is one.
+    /// The last change of a path.
     #[must_use]
     pub fn of_path(&self, path: &str) -> Option<&SettingChange> {
         self.changes.iter().rev().find(|change| change.path == path)
     }
 
-    /// Whether its cell has a control group, or may have got one.
+    /// Whether its cell has, or may have, a control group.
     #[must_use]
     pub fn has_group(&self) -> bool {
         self.changes.iter().any(|change| change.what == SettingKind::Folder)
     }
 
-    /// Ends the journal: nothing of it stands any more.
+    /// Removes the journal of a completely undone cell.
     ///
     /// # Errors
     /// The file cannot be removed.
@@ -304,7 +295,6 @@ fn bytes(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The header in the first line, or the one that it must have held.
 fn header(path: &Path, lines: &[Stamped]) -> Option<CellJournalHeader> {
     match &lines.first()?.line {
         JournalEntry::Begin(header) => {
@@ -323,7 +313,6 @@ fn header(path: &Path, lines: &[Stamped]) -> Option<CellJournalHeader> {
     }
 }
 
-/// An error with the file that it is about: its reader may not know of this folder.
 pub(crate) fn at(path: &Path) -> impl FnOnce(io::Error) -> io::Error {
     move |error| {
         io::Error::new(error.kind(), format!("{}: {}", path.display(), with_causes(&error)))

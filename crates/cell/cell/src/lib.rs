@@ -1,34 +1,33 @@
-//! Quiet partitions of this computer, made on demand and undone whatever happens.
+//! Quiet partitions of this computer, created on demand and always undone, even after a crash.
 //!
-//! A *cell* is a set of CPUs that all other work has left: threads, interrupts, kernel work. Making
-//! one changes dozens of settings all over the system, and leaving one of them changed behind would
-//! be worse than any noise. So the crate is built around a journal: every change is written down
-//! before it is made, and any program that finds a journal whose writer died puts everything back.
+//! A *cell* is a set of CPUs without any other work: threads, interrupts and kernel work. Creating
+//! one changes dozens of settings, and leaving one changed would be worse than any noise. So every
+//! change is recorded in a journal first. Any program that finds a dead writer's journal restores
+//! everything.
 //!
-//! | module | does |
+//! | module | contents |
 //! |---|---|
-//! | [`change`], [`settings`], `permitted` | changes, and the values that settings may take |
-//! | [`settings_lock`] | one program at a time makes changes |
-//! | [`journal`], [`undo`] | writes changes down before they are made; undoes them |
-//! | [`fault`] | sudden death on purpose, for tests |
-//! | [`site`] | the host while it is being changed for one cell |
-//! | [`backend`], [`partition`] | the ways to close a cell |
-//! | [`hygiene`] | keeps other work away: interrupts, kernel work, timers |
-//! | [`host`], [`run_folder`] | this computer as cells see it; the folder of journals and records |
-//! | [`record`], [`name`] | the record of a cell; its name |
-//! | [`claim`] | a second record, for when the folder is lost; takes over unfinished work |
-//! | [`mod@standing`] | the cells that stand, for those who only look |
-//! | `orphan` | what is put back where nothing is remembered |
-//! | [`mod@create`], [`mod@destroy`], [`mod@renew`], [`mod@verify`] | the verbs |
-//! | [`guardian`], [`posted`] | a process that puts all back where a creator dies; keeps leases |
-//! | [`choose`], [`census`], [`memory`] | which CPUs, who else is there, huge pages |
-//! | [`aside`] | Seatmap's own threads, off a cell's CPUs |
-//! | [`stay`] | the calling process in a cell, and back |
-//! | [`document`] | cells for programs that read them |
-//! | [`error`] | why a cell could not be made or undone |
+//! | [`change`], [`settings`], `permitted` | changes, and allowed values of settings |
+//! | [`settings_lock`] | lets one program at a time make changes |
+//! | [`journal`], [`undo`] | records changes; undoes them |
+//! | [`fault`] | deliberate crashes, for tests |
+//! | [`site`] | the host during changes for one cell |
+//! | [`backend`], [`partition`] | the levels at which a cell is closed |
+//! | [`hygiene`] | keeps interrupts, kernel work and timers away |
+//! | [`host`], [`run_folder`] | this computer; the folder of journals and records |
+//! | [`record`], [`name`] | a cell's record and name |
+//! | [`claim`] | a second record, in case the folder is lost |
+//! | [`mod@standing`] | the existing cells, read-only |
+//! | `orphan` | undoes cells without a record |
+//! | [`mod@create`], [`mod@destroy`], [`mod@renew`], [`mod@verify`] | the commands |
+//! | [`guardian`], [`posted`] | a process that undoes a dead creator's cell and ends leases |
+//! | [`choose`], [`census`], [`memory`] | best CPUs, other threads on them, huge pages |
+//! | [`aside`] | moves Seatmap's own threads off a cell's CPUs |
+//! | [`stay`] | moves the calling process into a cell and back |
+//! | [`document`] | cells as JSON |
+//! | [`error`] | why a command failed |
 //!
-//! Quiet is a measured figure here, never a setting: a CPU is as quiet as a busy loop on it finds
-//! it to be.
+//! Quietness is always measured, never assumed: a CPU is as quiet as a busy loop on it observes.
 #![deny(missing_docs)]
 
 pub mod aside;

@@ -1,14 +1,13 @@
-//! The masks of all threads before the kernel changes a cpuset, and those CPUs of them that it
-//! forgets.
+//! All threads' masks before a cpuset changes, and the CPUs that the kernel then removes from them.
 //!
-//! Where a partition of version 2 comes or goes, kernels before 6.3 give each thread of the root
-//! cpuset the CPUs that are online at that moment. A CPU that is offline just then is gone from
-//! hundreds of masks that no journal has, since nobody had chosen them. So all masks are read
-//! first, the CPUs are collected that are seen offline meanwhile, and each thread is owed the CPUs
-//! that are in both, if its mask is otherwise the one that the kernel gives to all.
+//! When a version 2 partition is created or removed, kernels before 6.3 set each mask in the root
+//! cpuset to the CPUs online at that moment. An offline CPU disappears from hundreds of masks that
+//! are in no journal, because no program chose them. So this module first reads all masks, and then
+//! collects the CPUs that are offline meanwhile. Each thread gets back those of its CPUs, unless it
+//! has chosen another mask.
 //!
-//! A CPU that goes and comes between two looks is seen by what it does to this process: nobody else
-//! changes its mask. On other kernels nothing is read and nothing is owed.
+//! A CPU that is offline only between two checks disappears from this process's mask, which no
+//! other program changes. On other kernels nothing is read.
 
 use crate::change::{SettingChange, SettingKind};
 use crate::thread_mask;
@@ -17,35 +16,34 @@ use seatmap_os::root::Root;
 use seatmap_os::{CpuSet, Tid, affinity, task};
 use std::collections::BTreeSet;
 
-/// The masks that threads are to have, and the CPUs that were away since theirs were read.
+/// Threads' expected masks, and the CPUs found offline since.
 #[derive(Debug, Default)]
 pub(crate) struct MaskSnapshot {
     threads: Vec<ThreadMask>,
     /// This process's mask.
     own: CpuSet,
-    /// The CPUs that were offline at some look.
+    /// CPUs found offline.
     away: CpuSet,
 }
 
-/// A thread that lost CPUs, which it is owed.
+/// A thread that lost CPUs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LostCpus {
-    /// The thread, with the mask that it is to have.
+    /// The thread, with its expected mask.
     pub thread: ThreadMask,
-    /// The mask that it has.
+    /// Its present mask.
     pub now: CpuSet,
-    /// The CPUs that it lost.
     pub lost: CpuSet,
 }
 
 impl MaskSnapshot {
-    /// Reads all masks, on a kernel that forgets CPUs. `expected` makes of each the mask that the
-    /// thread is to have when the cpuset has changed.
+    /// Reads all masks, if the kernel forgets CPUs. `expected` computes a thread's mask after the
+    /// change.
     pub(crate) fn take(root: &Root, expected: impl Fn(&CpuSet) -> CpuSet) -> Self {
         if !affinity::forgets_offline() {
             return MaskSnapshot::default();
         }
-        // Threads that cannot be listed are not put back, as they are not by anybody else.
+        // If threads cannot be listed, none are restored.
         let threads = task::all(root).unwrap_or_default();
         let threads = threads.into_iter().filter(|task| !task.is_bound && !task.has_ended());
         let masks = threads.filter_map(|task| {
@@ -58,7 +56,7 @@ impl MaskSnapshot {
         snapshot
     }
 
-    /// Collects the CPUs that are offline now, or were since the last look.
+    /// Collects CPUs that are offline, or were since the last check.
     pub(crate) fn look(&mut self) {
         if self.threads.is_empty() {
             return;
@@ -68,13 +66,12 @@ impl MaskSnapshot {
         self.own = own;
     }
 
-    /// The CPUs that were away at some look.
     pub(crate) fn away(&self) -> &CpuSet {
         &self.away
     }
 
-    /// The threads that lost CPUs, without those that a change of a journal concerns. `open` are
-    /// the CPUs that belong to no cell now.
+    /// The threads that lost CPUs, except those in a journal. `open` are the CPUs outside all
+    /// cells.
     pub(crate) fn lost(&mut self, open: &CpuSet, noted: &[SettingChange]) -> Vec<LostCpus> {
         self.look();
         if self.away.is_empty() {
@@ -96,7 +93,7 @@ impl MaskSnapshot {
     }
 }
 
-/// The CPUs that a thread lost to the kernel. One that has a mask of its own is left with it.
+/// The CPUs that the kernel removed; none if the thread has chosen another mask.
 fn lost(expected: &CpuSet, now: &CpuSet, open: &CpuSet, away: &CpuSet) -> CpuSet {
     let is_the_kernels = now.without(away) == open.without(away);
     if is_the_kernels { expected.within(away).without(now) } else { CpuSet::default() }
@@ -115,7 +112,7 @@ mod tests {
         CpuSet::of_list(list).unwrap()
     }
 
-    /// A cell of CPUs 6 and 7 goes, and CPU 2 was offline for a moment.
+    /// A cell of CPUs 6 and 7 ends, and CPU 2 was briefly offline.
     #[test]
     fn the_cpus_that_the_kernel_left_out_are_lost() {
         let lost = |now: &str, away: &str| {
@@ -155,7 +152,7 @@ mod tests {
         assert_eq!(snapshot.lost(&open, &[change]), []);
     }
 
-    /// The CPU was back before anybody could look.
+    /// The CPU returned before the check.
     #[test]
     fn a_cpu_that_this_process_lost_was_away() {
         let threads = vec![ThreadMask { tid: 1, started_ticks: 1, cpus: CpuSet::default() }];

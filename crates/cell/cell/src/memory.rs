@@ -1,9 +1,8 @@
-//! A cell's memory: huge pages where they can be had, locked, near its CPUs, and zeroed before and
-//! after use.
+//! A cell's memory: huge pages if available, locked, near its CPUs, and zeroed before and after
+//! use.
 //!
-//! The guardian holds it as an anonymous file (memfd_create(2)), so that it stays warm between
-//! programs and always vanishes with the guardian. A program in the cell finds it by two variables
-//! of its environment.
+//! The guardian owns it as an anonymous file (memfd_create(2)), so it stays warm between programs
+//! and disappears with the guardian. Two environment variables describe it to programs.
 
 use crate::change::{SettingChange, SettingKind};
 use crate::settings;
@@ -21,58 +20,57 @@ use std::os::fd::{AsRawFd, FromRawFd};
 use std::path::Path;
 use std::ptr::{self, NonNull};
 
-/// Tells a program in a cell which file is its memory.
+/// The environment variable with the memory's file.
 pub const VARIABLE: &str = "SEATMAP_CELL_MEMORY";
 
-/// Tells it how many bytes it is.
+/// The environment variable with its size in bytes.
 pub const BYTES_VARIABLE: &str = "SEATMAP_CELL_MEMORY_BYTES";
 
-/// The name of the file, for people and for [`is_memory`].
+/// Also known to users and [`is_memory`].
 const NAME: &CStr = c"seatmap-cell";
 
-/// Bytes in a huge page of x86-64, and in one size of Arm's whether its pages have 4, 16 or 64 KiB.
+/// A size on x86-64, and on Arm with 4, 16 or 64 KiB pages.
 const HUGE_BYTES: u64 = 2 << 20;
 
-/// Memory of such pages. The kernel's own choice is its default size, which is 512 MiB on Arm with
-/// pages of 64 KiB, and what `default_hugepagesz` says elsewhere: another pool than the one that
-/// was filled.
+/// The kernel's default size may use another pool: 512 MiB on Arm with 64 KiB pages, or that of
+/// `default_hugepagesz`.
 const HUGE_FILE: libc::c_uint = libc::MFD_HUGETLB | libc::MFD_HUGE_2MB;
 
-/// One part in this many of the free memory stays free: a computer without any kills programs.
+/// One part in this many of free memory stays free, or the kernel would kill programs.
 const EVERYBODYS: u64 = 16;
 
-/// `MPOL_BIND` of set_mempolicy(2): from these nodes alone.
+/// `MPOL_BIND` of set_mempolicy(2): from these nodes only.
 const BIND: libc::c_int = 2;
 
-/// `MPOL_PREFERRED_MANY`, since Linux 5.15: from these nodes where they have some.
+/// `MPOL_PREFERRED_MANY`, since Linux 5.15: from these nodes if possible.
 const PREFERRED_MANY: libc::c_int = 5;
 
 /// The memory of a cell.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CellMemory {
-    /// Its size, in whole huge pages.
+    /// Size in bytes, a multiple of the huge page size.
     pub size_bytes: u64,
-    /// Whether it is huge pages; else ordinary ones, locked as well.
+    /// Whether it consists of huge pages; otherwise of ordinary locked pages.
     pub is_huge: bool,
-    /// The NUMA nodes that it is taken from, as a list.
+    /// The NUMA nodes that provide it, as a list.
     pub nodes: String,
-    /// The file; null until the guardian has it.
+    /// Its file; null until the guardian has allocated it.
     pub path: Option<String>,
 }
 
-/// Memory that is held while this lives.
+/// Allocated memory, freed when dropped.
 #[derive(Debug)]
 pub struct Kept {
     file: File,
     _mapping: Mapping,
 }
 
-/// Whether a computer has this much memory to give. Asking for more would have the kernel search
-/// all of it, and turn it into huge pages meanwhile; the rest is left for other programs.
+/// Checks that this much memory is free, and some for other programs. Otherwise the kernel would
+/// search all of it and turn it into huge pages.
 ///
 /// # Errors
-/// The computer has less memory than that.
+/// Too little is free.
 pub(crate) fn check(root: &Root, wanted_bytes: u64) -> io::Result<()> {
     let Some(free) = seatmap_os::memory::available_bytes(root) else { return Ok(()) };
     let everybodys = free.div_ceil(EVERYBODYS);
@@ -89,15 +87,15 @@ pub(crate) fn check(root: &Root, wanted_bytes: u64) -> io::Result<()> {
     )))
 }
 
-/// Adds the huge pages of a cell to its nodes' pools, evenly. Where the kernel does not give them
-/// all, those that it gave are given back, and the memory is ordinary.
+/// Adds a cell's huge pages evenly to its nodes' pools. If the kernel provides only some, they are
+/// returned and the memory is ordinary.
 ///
 /// # Errors
 /// The journal cannot be written.
 pub(crate) fn prepare(site: &mut Site<'_>, wanted_bytes: u64) -> Result<CellMemory, SiteError> {
     let nodes = layout::memory_nodes(site.root, &site.cell)?;
     let pages = wanted_bytes.div_ceil(HUGE_BYTES).max(1);
-    // As many on each node of the cell's CPUs, since the program may run on any of them.
+    // The program may run on any of the cell's CPUs.
     let each = pages.div_ceil(nodes.len().max(1) as u64);
     let is_huge = add_pages(site, &nodes, each)?;
     Ok(CellMemory {
@@ -125,8 +123,7 @@ fn add_pages(site: &mut Site<'_>, nodes: &CpuSet, each: u64) -> Result<bool, Sit
     Ok(true)
 }
 
-/// Adds to one pool. Returns whether all pages are there; `made` then holds the changes that were
-/// tried.
+/// Returns whether all pages exist; `made` gets the attempted change.
 fn add_to(
     site: &mut Site<'_>,
     path: &str,
@@ -137,7 +134,7 @@ fn add_to(
     let (Some(number), Some(set)) = (number, settings::pages(site.root, path)) else {
         return Ok(false);
     };
-    // Pages beyond the number that was set are in use: they count as the first of the new ones.
+    // Pages beyond the configured number are in use; they count as new.
     let change = SettingChange::of_file(
         site.root,
         SettingKind::Count,
@@ -146,7 +143,7 @@ fn add_to(
     )?;
     let change = SettingChange { old: set.to_string(), ..change };
     let refused = site.try_all(vec![change.clone()])?;
-    // The kernel adds what it finds, and calls that success.
+    // The kernel reports success even if it adds fewer.
     let are_there =
         refused.is_empty() && change.current(site.root).ok().as_ref() == Some(&change.new);
     made.push(change);
@@ -154,20 +151,19 @@ fn add_to(
 }
 
 impl Kept {
-    /// Takes the memory: every page is there, locked and zero when this returns.
+    /// Allocates the memory. On return, every page exists, is locked and is zero.
     pub fn take(memory: &CellMemory) -> io::Result<Self> {
         if let Some(nodes) = CpuSet::of_list(&memory.nodes) {
-            // Pages come from where the policy says when they are touched for the first time, by
-            // scrubbing them.
+            // Scrubbing touches pages first, so they come from the policy's nodes.
             place(&nodes, memory.is_huge)?;
         }
         let flags = if memory.is_huge { HUGE_FILE } else { 0 } | libc::MFD_CLOEXEC;
-        // SAFETY: the name ends in a zero byte.
+        // SAFETY: the name ends with a zero byte.
         let fd = unsafe { libc::memfd_create(NAME.as_ptr(), flags) };
         if fd < 0 {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: the descriptor was just made, and nothing else owns it.
+        // SAFETY: the descriptor is new and has no other owner.
         let file = unsafe { File::from_raw_fd(fd) };
         file.set_len(memory.size_bytes)?;
         let mapping = Mapping::new(&file, memory.size_bytes)?;
@@ -176,49 +172,47 @@ impl Kept {
         Ok(Kept { file, _mapping: mapping })
     }
 
-    /// The path by which other processes of this user find it.
+    /// The path for other processes of this user.
     pub fn path(&self) -> String {
         format!("/proc/{}/fd/{}", std::process::id(), self.file.as_raw_fd())
     }
 }
 
-/// Zeroes a cell's memory: a program must not find the data of another. If no process holds the
-/// memory any more, it is gone, and so is its content.
+/// Zeroes a cell's memory, so that no program finds another one's data. Ownerless memory is already
+/// gone.
 ///
 /// # Errors
-/// It is there and cannot be mapped.
+/// It exists but cannot be mapped.
 pub fn scrub(memory: &CellMemory) -> io::Result<()> {
     let Some(path) = &memory.path else { return Ok(()) };
     match OpenOptions::new().read(true).write(true).open(path) {
         Ok(file) if !is_memory(format!("/proc/self/fd/{}", file.as_raw_fd()))? => Ok(()),
         Ok(file) => Mapping::new(&file, memory.size_bytes).map(|mapping| mapping.scrub()),
-        // A folder or a socket, say, cannot be opened so.
+        // For instance a folder or a socket.
         Err(_) if !is_memory(path).unwrap_or(false) => Ok(()),
         Err(error) => Err(error),
     }
 }
 
-/// Whether a descriptor, by its link in `/proc`, is a cell's memory. Numbers of processes and of
-/// descriptors come again: after a guardian was killed they may stand for a file of another
-/// process.
+/// Whether a descriptor's link in `/proc` is a cell's memory. After a guardian is killed, its
+/// numbers may be reused.
 fn is_memory(link: impl AsRef<Path>) -> io::Result<bool> {
     let name = fs::read_link(link)?;
     Ok(name.to_string_lossy().starts_with(&format!("/memfd:{}", NAME.to_string_lossy())))
 }
 
-/// Huge pages were added to these nodes' pools and are there; ordinary ones come from others where
-/// these are full, and from anywhere where the kernel does not know how to prefer.
+/// Huge pages exist in these nodes' pools. Ordinary pages come from other nodes if these are full,
+/// or from any if the kernel cannot prefer several.
 fn place(nodes: &CpuSet, is_huge: bool) -> io::Result<()> {
     let policy = if is_huge { BIND } else { PREFERRED_MANY };
     let call = MemoryPolicy::bind(nodes.clone()).call();
     let mask = call.words();
     let bits = mask.len() * libc::c_ulong::BITS as usize + 1;
-    // SAFETY: the kernel reads one bit less than it is told of, and so many are there.
+    // SAFETY: the kernel reads `bits - 1` bits, which the mask has.
     let status = unsafe { libc::syscall(libc::SYS_set_mempolicy, policy, mask.as_ptr(), bits) };
     if status < 0 && is_huge { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// A file that is mapped into memory.
 #[derive(Debug)]
 struct Mapping {
     start: NonNull<libc::c_void>,
@@ -233,8 +227,7 @@ impl Mapping {
         }
         let access = libc::PROT_READ | libc::PROT_WRITE;
         let flags = libc::MAP_SHARED;
-        // SAFETY: a new mapping of an open file that is that long; nothing else of this process
-        // lies there.
+        // SAFETY: a new mapping of an open file with at least this size.
         let start =
             unsafe { libc::mmap(ptr::null_mut(), size, access, flags, file.as_raw_fd(), 0) };
         match NonNull::new(start).filter(|_| start != libc::MAP_FAILED) {
@@ -244,12 +237,12 @@ impl Mapping {
     }
 
     fn scrub(&self) {
-        // SAFETY: the mapping is that long and writable, and no reference into it exists.
+        // SAFETY: the mapping is writable, has this size, and no reference into it exists.
         unsafe { ptr::write_bytes(self.start.as_ptr().cast::<u8>(), 0, self.size) };
     }
 
     fn lock(&self) -> io::Result<()> {
-        // SAFETY: the range is the mapping's own.
+        // SAFETY: the range is the mapping.
         let status = unsafe { libc::mlock(self.start.as_ptr(), self.size) };
         if status < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
     }
@@ -257,7 +250,7 @@ impl Mapping {
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: the range is the mapping's own, and this is its last use.
+        // SAFETY: the range is the mapping, which is not used again.
         unsafe { libc::munmap(self.start.as_ptr(), self.size) };
     }
 }
@@ -287,7 +280,7 @@ mod tests {
             scrub(&CellMemory { path: number, ..memory.clone() }).is_ok(),
             "a folder is not a cell's memory"
         );
-        // Another test may have opened something under the same number.
+        // Another test may have reused the number.
         assert!(scrub(&memory).is_ok(), "memory that is gone needs no scrub");
     }
 
@@ -333,7 +326,7 @@ mod tests {
         let mut site = Site { root: &root, journal: &mut journal, cell, rest, spared: Vec::new() };
         assert!(!add_pages(&mut site, &[0, 1].into_iter().collect(), 2).unwrap());
         assert_eq!(std::fs::read_to_string(pool(0).join("nr_hugepages")).unwrap().trim(), "3");
-        // Of the three pages the kernel has made two for a program that is there now.
+        // The kernel added two of the three pages for a running program.
         std::fs::write(pool(0).join("surplus_hugepages"), "2").unwrap();
         let mut made = Vec::new();
         let path = "/sys/devices/system/node/node0/hugepages/hugepages-2048kB/nr_hugepages";

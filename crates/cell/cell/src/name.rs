@@ -4,21 +4,21 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// A cell without a name is called this.
+/// The default name.
 pub const USUAL: &str = "cell";
 
-/// Bytes in a name: it becomes part of file names, of which the kernel allows 255 bytes.
+/// Longest name in bytes; it becomes part of file names, which the kernel limits to 255 bytes.
 const LONGEST: usize = 64;
 
-/// A cell's name. It becomes part of paths, so that it holds letters, digits, `-`, `_` and `.`, and
-/// begins with a letter or digit.
+/// A cell's name: letters, digits, `-`, `_` and `.`, starting with a letter or digit, because it
+/// becomes part of paths.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(extend("pattern" = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")))]
 #[serde(try_from = "String", into = "String")]
 pub struct Name(String);
 
-/// A text that cannot be a cell's name.
+/// An invalid name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "'{0}' is not a name for a cell: write letters, digits, '-', '_' and '.', a letter or digit \

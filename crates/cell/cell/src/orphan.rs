@@ -1,6 +1,6 @@
-//! A cell of which only the control group is left. Settings are put back to the kernel's defaults
-//! where they are as a cell with these CPUs leaves them, and named where their old values cannot be
-//! known.
+//! Undoes a cell of which only the control group remains. Resets settings to the kernel's defaults
+//! if they look as a cell with these CPUs leaves them, and reports them if their old values are
+//! unknown.
 
 use crate::hygiene;
 use crate::settings;
@@ -9,14 +9,13 @@ use seatmap_os::layout::CpusetMounts;
 use seatmap_os::root::Root;
 use seatmap_os::{CpuSet, irq};
 
-/// The CPUs of a control group.
 pub(crate) fn cpus_of(root: &Root, group: &str) -> CpuSet {
     let text = root.read(&format!("{group}/cpuset.cpus")).unwrap_or_default();
     CpuSet::of_list(&text).unwrap_or_default()
 }
 
-/// Puts back what can be put back once such a cell, and every other, has gone. Returns the settings
-/// that could not be.
+/// Restores settings after such a cell and every other has ended. Returns those that could not be
+/// restored.
 pub(crate) fn put_back(
     root: &Root,
     layout: &CpusetMounts,
@@ -46,8 +45,7 @@ pub(crate) fn put_back(
     left
 }
 
-/// Writes a setting, and returns it where that is refused: in a container, the kernel's settings
-/// may be there to be read only.
+/// Writes a setting, and returns it if refused, as in containers.
 fn write(root: &Root, path: &str, value: &str) -> Option<Left> {
     let error = root.write(path, value).err()?;
     Some(Left::new(path.to_owned(), format!("{}; it should be {value}", error.source)))
@@ -138,7 +136,7 @@ mod tests {
 
     #[test]
     fn a_setting_that_cannot_be_written_is_named() {
-        // A file of the kernel that even root only reads, and that says 0 on most computers.
+        // Read-only even for root, and 0 on most computers.
         let fixed = "/sys/devices/system/cpu/cpu0/topology/physical_package_id";
         if !std::fs::read_to_string(fixed).is_ok_and(|text| text == "0\n") {
             return seatmap_needs::skipped!("{fixed} does not say 0");

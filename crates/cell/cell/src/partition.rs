@@ -1,4 +1,4 @@
-//! The three ways to close a cell, one file each. They share what they need to know of threads.
+//! The three ways to close a cell.
 
 pub mod affinity;
 mod error;
@@ -12,7 +12,7 @@ use crate::backend::CellBackend;
 use crate::site::Site;
 use seatmap_os::layout::CpusetMounts;
 
-/// Whether this computer offers a way at all, before anything is written down for it.
+/// Checks that this computer offers a backend, before anything is recorded for it.
 ///
 /// # Errors
 /// [`ClosingError::NotHere`].
@@ -24,10 +24,10 @@ pub fn offers(backend: CellBackend, layout: &CpusetMounts) -> Result<(), Closing
     }
 }
 
-/// Closes a cell in one way. Its control group is returned, where it has one.
+/// Closes a cell with a backend. Returns its control group, if any.
 ///
 /// # Errors
-/// [`ClosingError`]; what was done stands in the journal.
+/// [`ClosingError`]; the journal has the changes made so far.
 pub fn close(
     site: &mut Site<'_>,
     backend: CellBackend,

@@ -1,9 +1,8 @@
-//! The changes that a journal may tell of: those that making a cell can have made, and no others.
+//! The changes that a journal may contain: only those that creating a cell can make.
 //!
-//! A journal says which value to write into which file, and root obeys it. So a line is obeyed only
-//! where the file is one that making a cell changes, and the value one that such a file holds, no
-//! matter who wrote the journal. Names are compared piece by piece: there is no `..` in them, and
-//! users can make no links in the kernel's own file systems.
+//! Root obeys a journal's files and values. So creating a cell must change that file, and the file
+//! must be able to hold that value, regardless of the journal's author. Paths are compared piece by
+//! piece: they contain no `..`, and users cannot create links in the kernel's file systems.
 
 use crate::change::{SettingChange, SettingKind};
 use crate::name::Name;
@@ -11,7 +10,7 @@ use crate::settings::{DEFAULT_AFFINITY, PREFIX, REST, STAT_INTERVAL, WATCHDOG, W
 use seatmap_os::CpuSet;
 use seatmap_os::layout::CpusetMounts;
 
-/// Whether a change that a cell's journal tells of is one that making the cell can have made.
+/// Whether creating the cell can have made this change.
 pub(crate) fn may_be(change: &SettingChange, cell: &Name, layout: &CpusetMounts) -> bool {
     is_place(change, cell, layout)
         && [&change.old, &change.new].into_iter().all(|value| is_value(change.what, value))

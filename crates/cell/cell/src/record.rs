@@ -1,4 +1,4 @@
-//! The record of a cell: the facts that are kept on file and shown.
+//! A cell's record, which is stored and shown.
 
 use crate::backend::CellBackend;
 use crate::memory::CellMemory;
@@ -15,9 +15,9 @@ pub const FORMAT: &str = "seatmap-cell/1";
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum CellState {
-    /// The cell is as it was made.
+    /// The cell is as created.
     Ready,
-    /// Something is wrong with it; `verify` says what.
+    /// The cell has faults; `verify` lists them.
     Damaged,
 }
 
@@ -28,36 +28,35 @@ pub struct CellRecord {
     /// Name and version of the format.
     #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: String,
-    /// The name of the cell.
+    /// The cell's name.
     pub name: Name,
     /// Its CPUs by OS index, ascending.
     pub cpus: Vec<u32>,
-    /// The backend: how far it is closed.
+    /// The level to which it is closed.
     pub backend: CellBackend,
-    /// Why it is not closed further, a sentence a way that failed.
+    /// Why it is not closed further: one sentence for each level that failed.
     pub degraded: Vec<String>,
-    /// Time stolen from a busy loop on its CPUs before it was made, in percent; null where it was
-    /// not measured.
-    pub noise_before: Option<f64>,
-    /// Time stolen inside the cell just after it was made, in percent; null where it was not
+    /// Time stolen from a busy loop on its CPUs before its creation, in percent; null if not
     /// measured.
+    pub noise_before: Option<f64>,
+    /// Time stolen inside the cell just after its creation, in percent; null if not measured.
     pub noise_after: Option<f64>,
-    /// The state of the cell.
+    /// Its state.
     pub state: CellState,
-    /// The folder of its control group; null where it has none.
+    /// The folder of its control group; null without one.
     pub group: Option<String>,
-    /// Interrupts that go to its CPUs and could not be moved away, by number.
+    /// Interrupts that still arrive on its CPUs because they could not be moved, by number.
     pub irqs_left: Vec<String>,
-    /// The kernel's own threads that were bound to its CPUs when it was made.
+    /// Kernel threads bound to its CPUs at its creation.
     pub kernel_threads_left: usize,
-    /// Other threads that could still run on its CPUs then.
+    /// Other threads that could run on its CPUs at its creation.
     pub threads_left: usize,
-    /// The processes that these belong to, by number and name.
+    /// The processes of those threads, by number and name.
     #[serde(default)]
     pub processes_left: Vec<String>,
-    /// Its memory; null where none was asked for.
+    /// Its memory; null without any.
     pub memory: Option<CellMemory>,
-    /// When its lease ends, in seconds after the boot; null where it has none.
+    /// When its lease expires, in seconds after the boot; null without a lease.
     pub expires_s: Option<u64>,
 }
 
@@ -68,14 +67,14 @@ impl CellRecord {
         self.cpus.iter().copied().collect()
     }
 
-    /// The same record with the state that these faults say.
+    /// The record with its state set by these faults.
     #[must_use]
     pub fn judged(mut self, faults: &[String]) -> Self {
         self.state = if faults.is_empty() { CellState::Ready } else { CellState::Damaged };
         self
     }
 
-    /// Seconds until its lease ends, 0 when it has; `None` where it has no lease.
+    /// Seconds until its lease expires, at least 0; `None` without a lease.
     #[must_use]
     pub fn left_s(&self) -> Option<u64> {
         self.expires_s.map(|end| end.saturating_sub(boot::seconds()))

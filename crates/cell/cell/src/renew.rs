@@ -1,4 +1,4 @@
-//! Giving a cell more time.
+//! Extends a cell's lease.
 
 use crate::error::CellError;
 use crate::guardian::GuardedHost;
@@ -8,7 +8,7 @@ use crate::posted;
 use crate::record::CellRecord;
 use seatmap_os::boot;
 
-/// Has a cell's lease end `lease_s` seconds from now, whether it had one or not.
+/// Sets a cell's lease to `lease_s` seconds from now, even if it had none.
 ///
 /// # Errors
 /// No cell has this name, or its record cannot be written.
@@ -18,7 +18,7 @@ pub fn renew(host: &CellHost, name: &Name, lease_s: u64) -> Result<CellRecord, C
     let mut record = host.cell(name)?;
     record.expires_s = Some(boot::seconds().saturating_add(lease_s));
     host.run.remember(&record).map_err(CellError::remembering)?;
-    // A guardian that stays reads the record again when the old lease ends, or within a minute.
+    // A guardian rereads the record when the old lease expires, or within a minute.
     if host.run.guardian(name).is_none() {
         posted::adopt(&host.keeper, name, record.memory.is_some());
     }

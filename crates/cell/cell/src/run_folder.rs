@@ -1,4 +1,4 @@
-//! The folder that holds journals, records and locks while the computer runs.
+//! The folder of journals, records and locks, kept until reboot.
 
 use crate::journal::{CellJournal, at};
 use crate::name::Name;
@@ -11,41 +11,37 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The folder, where it is not the usual one.
+/// The environment variable for another folder.
 pub const VARIABLE: &str = "SEATMAP_RUN";
 
-/// How often a new guardian tries to have its lock, and the pause between two tries. A look at the
-/// lock takes microseconds.
+/// For a new guardian's lock. Checks hold it for microseconds.
 const TRIES: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// A folder on a file system that a boot empties, for this user alone. Its files are believed: it
-/// is [checked](seatmap_os::trusted) when it is opened, and no link in it is followed.
+/// A folder for this user alone, on a file system that a reboot empties. It is
+/// [checked](seatmap_os::trusted) when opened, and links in it are not followed.
 #[derive(Clone, Debug)]
 pub struct RunFolder(Arc<TrustedFolder>);
 
-/// The environment names no folder, and this user has none without it.
+/// This user has no default folder.
 #[derive(Debug, thiserror::Error)]
 #[error("no folder for the state of cells and plans: run as root, or set {VARIABLE} to a folder")]
 pub struct NoFolder;
 
-/// Held while cells are made or undone, by one process at a time; the kernel takes it back when the
-/// process ends.
+/// Lets one process at a time create or undo cells. The kernel releases it when the process ends.
 #[derive(Debug)]
 pub struct Lock {
     _file: File,
     _still: crate::settings_lock::SettingsLock,
 }
 
-/// The path of the folder, as this user's environment names it.
 fn usual() -> Option<PathBuf> {
     let named = std::env::var_os(VARIABLE).filter(|path| !path.is_empty()).map(PathBuf::from);
     named.or_else(|| Some(above()?.join("seatmap")))
 }
 
-/// The folder in which this user may keep what lives as long as the computer is up.
 fn above() -> Option<PathBuf> {
-    // SAFETY: the call cannot fail and touches nothing.
+    // SAFETY: the call cannot fail and has no effects.
     if unsafe { libc::geteuid() } == 0 {
         return Some(PathBuf::from("/run"));
     }
@@ -53,12 +49,12 @@ fn above() -> Option<PathBuf> {
 }
 
 impl RunFolder {
-    /// The folder [`VARIABLE`] names; by default `/run/seatmap` for root and
+    /// Opens the folder in [`VARIABLE`]; by default `/run/seatmap` for root and
     /// `$XDG_RUNTIME_DIR/seatmap` for other users.
     ///
     /// # Errors
-    /// The folder does not exist and cannot be made, another user could change it, neither variable
-    /// is set, or the first is a relative path: guardians work in another folder.
+    /// It cannot be created, another user could change it, neither variable is set, or the first is
+    /// a relative path, which would fail in guardians.
     pub fn of_user() -> io::Result<Self> {
         let folder = usual().ok_or_else(|| io::Error::other(NoFolder))?;
         if !folder.is_absolute() {
@@ -70,67 +66,66 @@ impl RunFolder {
         RunFolder::new(&folder)
     }
 
-    /// The folder of [`RunFolder::of_user`], where it is there and can be trusted.
+    /// The folder of [`RunFolder::of_user`], if it exists and can be trusted.
     #[must_use]
     pub fn existing() -> Option<Self> {
         let folder = usual()?;
         folder.is_dir().then(|| RunFolder::new(&folder).ok())?
     }
 
-    /// This folder, made if need be.
+    /// Opens or creates this folder.
     ///
     /// # Errors
-    /// It cannot be made, or another user could change it.
+    /// It cannot be created, or another user could change it.
     pub fn new(folder: &Path) -> io::Result<Self> {
         Ok(RunFolder(Arc::new(TrustedFolder::create(folder)?)))
     }
 
-    /// The path of the folder.
+    /// Its path.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.0.path()
     }
 
-    /// Whether this is the folder of that path: one folder may have several names.
+    /// Whether a path leads to this folder, possibly by another name.
     #[must_use]
     pub fn lies_at(&self, path: &Path) -> bool {
         path == self.path() || number(self.path()).is_some_and(|own| number(path) == Some(own))
     }
 
-    /// The path of a file in this folder that another module owns. A file that belongs to a cell
-    /// has the cell's name before the last dot.
+    /// The path of another module's file. A cell's file has the cell's name before the last dot.
     #[must_use]
     pub fn file(&self, name: &str) -> PathBuf {
         self.path().join(name)
     }
 
-    /// Opens a file in this folder, without following a link.
+    /// Opens a file, without following a link.
     ///
     /// # Errors
-    /// The system's error, or the file is not this user's alone.
+    /// The system's error, or other users have access.
     pub fn open(&self, name: &str, how: Open) -> io::Result<File> {
         Ok(self.0.file(name, how)?)
     }
 
-    /// The content of a file in this folder.
+    /// Reads a file.
     ///
     /// # Errors
-    /// The system's error, or the file is not this user's alone.
+    /// As [`RunFolder::open`].
     pub fn read(&self, name: &str) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         self.open(name, Open::Read)?.read_to_end(&mut bytes).map_err(at(&self.file(name)))?;
         Ok(bytes)
     }
 
-    /// Puts a file into this folder, whole or not at all.
+    /// Writes a file atomically.
     ///
     /// # Errors
-    /// The system's error.
+    /// The system's.
     pub fn replace(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         Ok(self.0.replace(name, bytes)?)
     }
 
-    /// Waits until no other process makes or undoes a cell, and none tries settings out.
+    /// Waits until no other process creates or undoes a cell or tries settings.
     ///
     /// # Errors
     /// The lock file cannot be opened.
@@ -140,23 +135,22 @@ impl RunFolder {
         Ok(Lock { _file: file, _still: crate::settings_lock::take()? })
     }
 
-    /// The same, for as long as other programs hold the lock: for processes in the background,
-    /// which nobody can ask to try again.
+    /// Like [`RunFolder::lock`], without a time limit: for background processes, which no user can
+    /// retry.
     ///
     /// # Errors
-    /// The lock file cannot be opened.
+    /// As [`RunFolder::lock`].
     pub fn lock_at_last(&self) -> io::Result<Lock> {
         at_last(|| self.lock())
     }
 
-    /// The file of a cell's journal.
+    /// The path of a cell's journal.
     #[must_use]
     pub fn journal(&self, name: &Name) -> PathBuf {
         self.file(&format!("{name}.journal"))
     }
 
-    /// The journals of this boot, the oldest first. Without the lock, one that is just begun or
-    /// ended may be missing.
+    /// Journals of this boot, oldest first. Without the lock, new or ending ones may be missing.
     ///
     /// # Errors
     /// A file cannot be read.
@@ -169,16 +163,15 @@ impl RunFolder {
         Ok(found)
     }
 
-    /// Removes journals of other boots, which ended what they describe, journals that were begun
-    /// and are still empty, and the files of guardians that were killed and had no journal yet. To
-    /// be called with the lock held: a journal that another program begins now is empty, too.
+    /// Removes journals of other boots, empty journals, and files of killed guardians without a
+    /// journal. Needs the lock, because another process's new journal is also empty.
     ///
     /// # Errors
     /// A file cannot be read or removed.
     pub fn clear(&self, boot_id: &str) -> io::Result<()> {
         for name in self.names(".journal")? {
             if self.journal_of(&name, boot_id)?.is_none() {
-                // First the record: one without a journal would pass for a cell that stands.
+                // Without a journal, the record would look like an existing cell.
                 self.forget(&name)?;
                 self.0.remove(format!("{name}.journal"))?;
             }
@@ -198,7 +191,7 @@ impl RunFolder {
         }
     }
 
-    /// Remembers a cell: the file is whole or not there.
+    /// Saves a cell's record atomically.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -206,54 +199,52 @@ impl RunFolder {
         self.replace(&record_file(&record.name), &serde_json::to_vec(record)?)
     }
 
-    /// The record of a cell.
+    /// Reads a cell's record.
     #[must_use]
     pub fn record(&self, name: &Name) -> Option<CellRecord> {
         serde_json::from_slice(&self.read(&record_file(name)).ok()?).ok()
     }
 
-    /// Forgets a cell's record. Its guardian's file stays: the guardian holds it.
+    /// Removes a cell's record, but not its guardian's open file.
     ///
     /// # Errors
-    /// The file cannot be removed.
+    /// It cannot be removed.
     pub fn forget(&self, name: &Name) -> io::Result<()> {
         Ok(self.0.remove(record_file(name))?)
     }
 
-    /// Forgets a cell's guardian, which exits by itself.
+    /// Removes a guardian's file.
     ///
     /// # Errors
-    /// The file cannot be removed.
+    /// It cannot be removed.
     pub fn forget_guardian(&self, name: &Name) -> io::Result<()> {
         Ok(self.0.remove(guardian_file(name))?)
     }
 
-    /// Makes this process the guardian of a cell; `None` where another is. It is while the file is
-    /// open.
+    /// Makes this process a cell's guardian while the file is open; `None` if there is one.
     ///
     /// # Errors
     /// The file cannot be written.
     pub fn guard(&self, name: &Name) -> io::Result<Option<File>> {
         let mut file = self.open(&guardian_file(name), Open::Keep)?;
-        // A process that looks whether a guardian lives holds the lock for a moment as well.
+        // Checks for a guardian briefly take this lock.
         if !is_done_soon(|| file.try_lock().is_ok()) {
             return Ok(None);
         }
-        // An earlier guardian's number may have had more digits.
+        // An earlier guardian's number may have more digits.
         file.set_len(0)?;
         file.rewind()?;
         file.write_all(std::process::id().to_string().as_bytes())?;
         Ok(Some(file))
     }
 
-    /// The process that guards a cell, if one lives: only a living one holds the lock, so that the
-    /// number is its own.
+    /// A cell's living guardian. It holds the lock, so the number is its own.
     #[must_use]
     pub fn guardian(&self, name: &Name) -> Option<Tid> {
         let mut guardian = None;
-        // A new one has the lock first, and writes its number a moment later. An earlier one's
-        // number may stand there until then. Programs that signal a guardian hold the lock of this
-        // folder, under which none is new.
+        // A new guardian locks the file before it writes its number, so an earlier number may still
+        // be there. Programs that signal a guardian hold the folder's lock, which excludes new
+        // guardians.
         is_done_soon(|| match self.number_of_guardian(name) {
             None => true,
             Some(text) => {
@@ -264,12 +255,10 @@ impl RunFolder {
         guardian
     }
 
-    /// The text in the file of a cell's guardian; `None` where no guardian lives.
     fn number_of_guardian(&self, name: &Name) -> Option<String> {
         let mut file = self.open(&guardian_file(name), Open::Read).ok()?;
-        // The kernel drops the lock whatever way a process ends; its number alone may be another's
-        // by now. A look shares the lock with other looks: one that kept them out would pass for a
-        // guardian.
+        // A number alone may be reused, but the kernel releases the lock however a process ends.
+        // The lock is shared, because an exclusive one would look like a guardian to other checks.
         if !matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)) {
             return None;
         }
@@ -288,10 +277,9 @@ impl RunFolder {
     }
 }
 
-/// Tries until something else than the lock stands in the way.
 fn at_last<T>(mut attempt: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     loop {
-        // An attempt waits for the lock itself, for seconds.
+        // Each attempt waits seconds for the lock.
         match attempt() {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
             other => return other,
@@ -299,7 +287,6 @@ fn at_last<T>(mut attempt: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     }
 }
 
-/// Tries for some milliseconds.
 fn is_done_soon(mut attempt: impl FnMut() -> bool) -> bool {
     for _ in 0..TRIES {
         if attempt() {
@@ -310,7 +297,6 @@ fn is_done_soon(mut attempt: impl FnMut() -> bool) -> bool {
     false
 }
 
-/// The device and inode, which tell a folder under two names.
 fn number(path: &Path) -> Option<(u64, u64)> {
     use std::os::unix::fs::MetadataExt;
     let found = std::fs::metadata(path).ok()?;
@@ -345,7 +331,6 @@ mod tests {
             CellJournal::begin(&run.journal(&header.cell), boot, header).unwrap();
         }
         let old = run.journal(&"c".parse().unwrap());
-        // The guardian of a creator that was killed with it, and one that guards something.
         std::fs::write(run.file("d.guardian"), "7").unwrap();
         let held = run.guard(&"e".parse().unwrap()).unwrap();
         std::fs::write(run.file("a.guardian"), "7").unwrap();
@@ -401,10 +386,9 @@ mod tests {
             std::fs::write(run.file("a.guardian"), "7").unwrap();
             assert_eq!(soon.join().unwrap(), Some(7));
         });
-        // A child that another test starts in this moment still has a copy of a closed file.
+        // A child just started by another test may still have a copy.
         held.unlock().unwrap();
         assert_eq!(run.guardian(&name), None);
-        // Another process that looks at this moment.
         let look = run.open("a.guardian", Open::Read).unwrap();
         look.lock_shared().unwrap();
         assert_eq!(run.guardian(&name), None, "process 7 does not guard it");

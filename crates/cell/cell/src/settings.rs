@@ -1,20 +1,17 @@
-//! The kernel's settings that Seatmap changes, their values as somebody set them, and the control
-//! groups that it makes.
+//! The kernel settings that Seatmap changes, and its control groups.
 
 use seatmap_os::root::{FileError, Root};
 
-/// The mask that new interrupts get.
+/// The mask for new interrupts.
 pub const DEFAULT_AFFINITY: &str = "/proc/irq/default_smp_affinity";
 
-/// The CPUs of work that belongs to no CPU.
+/// The CPUs for unbound work.
 pub const WORKQUEUES: &str = "/sys/devices/virtual/workqueue/cpumask";
 
-/// The mask that was written to [`WORKQUEUES`] (Linux 6.7). That file shows it without the CPUs
-/// that the kernel keeps out of it itself, for as long as some partition is isolated.
+/// The mask written to [`WORKQUEUES`] (Linux 6.7). That file hides the CPUs of isolated partitions.
 const WORKQUEUES_REQUESTED: &str = "/sys/devices/virtual/workqueue/cpumask_requested";
 
-/// The value of a setting, as somebody set it and not as the kernel applies it now: this is what
-/// has to be put back.
+/// A setting's configured value, which undoing must restore, rather than the one now in effect.
 ///
 /// # Errors
 /// [`FileError`].
@@ -26,11 +23,9 @@ pub(crate) fn value(root: &Root, path: &str) -> Result<String, FileError> {
     }
 }
 
-/// The pages that a pool of huge pages was set to have. Its number counts pages as well that the
-/// kernel made beyond that for programs, and takes away after them (`surplus_hugepages`).
+/// The configured size of a pool of huge pages. Its file also counts surplus pages that the kernel
+/// adds for programs and later removes (`surplus_hugepages`).
 pub(crate) fn pages(root: &Root, path: &str) -> Option<u64> {
-    // The file counts pages beyond the pool as well, which the kernel adds and takes away by
-    // itself.
     let surplus = path
         .strip_suffix("nr_hugepages")
         .and_then(|folder| number(root, &format!("{folder}surplus_hugepages")));
@@ -41,14 +36,14 @@ fn number(root: &Root, path: &str) -> Option<u64> {
     root.read(path).ok()?.parse::<u64>().ok()
 }
 
-/// The CPUs that the watchdog looks at.
+/// The CPUs observed by the watchdog.
 pub const WATCHDOG: &str = "/proc/sys/kernel/watchdog_cpumask";
 
-/// Seconds between two updates of a CPU's memory statistics.
+/// Seconds between updates of a CPU's memory statistics.
 pub const STAT_INTERVAL: &str = "/proc/sys/vm/stat_interval";
 
-/// The beginning of our groups' names: this, a dot, and the cell's name.
+/// Prefix of group names, before a dot and the cell's name.
 pub const PREFIX: &str = "seatmap";
 
-/// The cpuset of version 1 of all other threads. No cell has this name: names hold no `+`.
+/// The version 1 cpuset of all other threads. The `+` cannot be in a cell's name.
 pub(crate) const REST: &str = "seatmap+rest";

@@ -1,5 +1,4 @@
-//! The host while it is being changed for one cell: nothing is changed that is not in the journal
-//! first.
+//! The host during changes for one cell: every change is recorded in the journal first.
 
 use crate::change::{SettingChange, SettingKind};
 use crate::fault;
@@ -11,7 +10,7 @@ use seatmap_os::Tid;
 use seatmap_os::root::{FileError, Root};
 use std::io;
 
-/// The host while it is being changed for one cell.
+/// The host during changes for one cell.
 #[derive(Debug)]
 pub struct Site<'a> {
     /// The host's files.
@@ -20,25 +19,25 @@ pub struct Site<'a> {
     pub journal: &'a mut CellJournal,
     /// The cell's CPUs.
     pub cell: CpuSet,
-    /// All CPUs that run and do not belong to a cell.
+    /// All online CPUs outside cells.
     pub rest: CpuSet,
-    /// Processes that are never moved: the creator and its guardian.
+    /// Processes that must not be moved: the creator and its guardian.
     pub spared: Vec<Tid>,
 }
 
-/// Why a site could not be changed.
+/// Why a change failed.
 #[derive(Debug, thiserror::Error)]
 pub enum SiteError {
     /// The host refused a change.
     #[error(transparent)]
     File(#[from] FileError),
-    /// The journal could not be written, so that nothing may be changed.
+    /// The journal could not be written, so no change is allowed.
     #[error("the journal cannot be written")]
     Journal(#[source] io::Error),
 }
 
 impl Site<'_> {
-    /// Writes changes down. They may be made after that.
+    /// Records changes, which may then be made.
     ///
     /// # Errors
     /// [`SiteError::Journal`]: none may be made.
@@ -48,7 +47,7 @@ impl Site<'_> {
             return Ok(());
         }
         self.journal.append(&lines).map_err(SiteError::Journal)?;
-        // A change that is not noted would outlive the cell.
+        // An unrecorded change would outlive the cell.
         invariant!(
             self.journal.changes.ends_with(changes),
             "site",
@@ -58,17 +57,17 @@ impl Site<'_> {
         Ok(())
     }
 
-    /// Makes a change that was noted.
+    /// Makes a recorded change.
     ///
     /// # Errors
-    /// The host's error.
+    /// The host's.
     pub fn make(&self, change: &SettingChange) -> Result<(), FileError> {
         let made = change.make(self.root);
         fault::point();
         made
     }
 
-    /// Notes and makes one change.
+    /// Records and makes a change.
     ///
     /// # Errors
     /// [`SiteError`].
@@ -77,7 +76,7 @@ impl Site<'_> {
         Ok(self.make(&change)?)
     }
 
-    /// Notes and makes several changes. Returns those that the host refused.
+    /// Records and makes several changes. Returns the refused ones.
     ///
     /// # Errors
     /// [`SiteError::Journal`]: none was made.
@@ -92,7 +91,7 @@ impl Site<'_> {
             .collect())
     }
 
-    /// Notes that nothing was added after all.
+    /// Records that nothing was added after all.
     ///
     /// # Errors
     /// [`SiteError::Journal`].
@@ -104,18 +103,19 @@ impl Site<'_> {
             .map_err(SiteError::Journal)
     }
 
-    /// Writes a file of a group that was made for this cell: it goes when the group goes.
+    /// Writes a file of the cell's own group, without the journal because the group will be
+    /// removed.
     ///
     /// # Errors
-    /// The host's error.
+    /// The host's.
     pub fn furnish(&self, path: &str, value: &str) -> Result<(), FileError> {
         let written = self.root.write(path, value);
         fault::point();
         written
     }
 
-    /// The change that keeps the cell's CPUs out of a file that holds CPUs; `None` where none is
-    /// needed or possible.
+    /// The change that removes the cell's CPUs from a CPU file; `None` if unnecessary or
+    /// impossible.
     #[must_use]
     pub fn keep_out(&self, what: SettingKind, path: &str) -> Option<SettingChange> {
         let old = settings::value(self.root, path).ok()?;

@@ -1,4 +1,4 @@
-//! The cells that stand on this computer, for those who only look.
+//! The existing cells of this computer, read-only.
 
 use crate::GuardianCommand;
 use crate::claim::CellClaim;
@@ -9,9 +9,8 @@ use seatmap_os::boot;
 use seatmap_os::root::Root;
 use std::collections::BTreeMap;
 
-/// The CPUs of each cell that stands, by name, as far as this user can read: those that root has
-/// made, in whichever folder they are remembered, and this user's own. Nothing is created or
-/// changed.
+/// The CPUs of each existing cell by name: root's cells of all run folders and this user's own, as
+/// far as readable. Changes nothing.
 #[must_use]
 pub fn standing(root: &Root) -> BTreeMap<String, CpuSet> {
     let claims = CellClaim::all(root).into_iter().filter(|claim| !claim.has_lost_its_journal());

@@ -1,8 +1,8 @@
-//! This process in a cell, for as long as a value lives.
+//! Moves this process into a cell and back.
 //!
-//! A launcher seats a program in a cell from outside. A program that asks for a cell itself, from a
-//! library, moves there with all its threads, and back. Its cell has a short lease, which a thread
-//! renews: where the program dies by any signal, the guardian undoes the cell when the lease ends.
+//! A launcher puts a program into a cell from outside. A program that requests a cell itself,
+//! through a library, moves there with all its threads. A thread renews the cell's short lease. If
+//! the program is killed, the guardian undoes the cell when the lease expires.
 
 use crate::destroy::destroy_beside;
 use crate::error::CellError;
@@ -21,14 +21,13 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// How often the lease is renewed: twice before it ends.
+/// Twice before the lease expires.
 const RENEW_EVERY: Duration = Duration::from_secs(Stay::LEASE_S / 3);
 
-/// The stay of this process in a cell. It ends when this is dropped, too.
+/// This process's stay in a cell. Also ends when dropped.
 #[derive(Debug)]
 pub struct Stay(Option<Inside>);
 
-/// The things to put back, and the thread that keeps the lease.
 #[derive(Debug)]
 struct Inside {
     host: Arc<CellHost>,
@@ -37,7 +36,7 @@ struct Inside {
     renewal: Renewal,
 }
 
-/// The group and the masks that this process had before.
+/// This process's former group and masks.
 #[derive(Debug)]
 struct Home {
     group: Option<String>,
@@ -52,16 +51,15 @@ struct Renewal {
 }
 
 impl Stay {
-    /// The lease that a cell should be made with whose maker stays in it, in seconds: for so long
-    /// it stands after its maker was killed.
+    /// Lease in seconds for a cell whose creator stays in it.
     pub const LEASE_S: u64 = 60;
 
-    /// Moves this process into a cell that it has made, with all its threads. Where that fails the
-    /// cell is undone.
+    /// Moves this process with all its threads into a cell that it created. If this fails, undoes
+    /// the cell.
     ///
     /// # Errors
-    /// [`CellError::Enter`]: a thread cannot have the cell's CPUs; [`CellError::File`]: the group
-    /// takes no members.
+    /// [`CellError::Enter`]: a thread cannot get the cell's CPUs; [`CellError::File`]: the group
+    /// accepts no members.
     pub fn begin(host: CellHost, record: &CellRecord) -> Result<Self, CellError> {
         let home = Home::now(&host.root, record)?;
         if let Err(error) = enter(&host.root, record) {
@@ -75,8 +73,7 @@ impl Stay {
         Ok(Stay(Some(Inside { host, name, home, renewal })))
     }
 
-    /// Moves this process out, and undoes the cell. Returns the settings that could not be put
-    /// back.
+    /// Moves this process out and undoes the cell. Returns the settings that could not be restored.
     ///
     /// # Errors
     /// As [`crate::destroy()`].
@@ -87,7 +84,7 @@ impl Stay {
 
 impl Drop for Stay {
     fn drop(&mut self) {
-        // Without a caller who could be told: the next command puts back what is left.
+        // No caller is left; the next command restores the rest.
         let _ = self.0.take().map(Inside::end);
     }
 }
@@ -112,8 +109,8 @@ impl Home {
         })
     }
 
-    /// Threads that were created in the cell get the mask of the first thread. One that has ended
-    /// needs nothing. Returns the masks that lack CPUs which are offline.
+    /// Restores the group and masks. Threads created in the cell get the first thread's mask.
+    /// Returns masks that lack offline CPUs.
     fn give_back(&self, root: &Root, cell: &CpuSet) -> Vec<Left> {
         let threads = task::of_process(root, std::process::id() as Tid).unwrap_or_default();
         if let Some(group) = &self.group {
@@ -148,7 +145,6 @@ fn enter(root: &Root, record: &CellRecord) -> Result<(), CellError> {
                 let refusal = format!("thread {} got CPUs {has} there", thread.tid);
                 return Err(CellError::Enter(io::Error::other(refusal)));
             }
-            // It ended meanwhile.
             Err(error) if error.raw_os_error() == Some(libc::ESRCH) => {}
             Err(error) => return Err(CellError::Enter(error)),
         }
@@ -156,7 +152,7 @@ fn enter(root: &Root, record: &CellRecord) -> Result<(), CellError> {
     Ok(())
 }
 
-/// Writes this process, or each of its threads, into the group's file of members.
+/// Adds this process, or each of its threads, to the group.
 fn join(root: &Root, group: &str, threads: &[task::ThreadStat]) -> Result<(), FileError> {
     let file = group::members_file(root, group);
     if file.ends_with("cgroup.procs") {
@@ -164,20 +160,19 @@ fn join(root: &Root, group: &str, threads: &[task::ThreadStat]) -> Result<(), Fi
     }
     for thread in threads {
         let joined = root.write(&file, &thread.tid.to_string());
-        // A thread may end between the list and its move.
+        // A thread may end before its move.
         joined.or_else(|error| if task::exists(thread.tid) { Err(error) } else { Ok(()) })?;
     }
     Ok(())
 }
 
 impl Renewal {
-    /// The thread sits on the CPUs of the cell, as all of this process does, and works for a
-    /// millisecond each time.
+    /// The thread runs on the cell's CPUs for a millisecond per renewal.
     fn begin(host: Arc<CellHost>, name: Name) -> io::Result<Self> {
         let (end, ended) = mpsc::channel();
         let renewing = move || {
             while ended.recv_timeout(RENEW_EVERY) == Err(RecvTimeoutError::Timeout) {
-                // A renewal that fails is tried once more before the lease ends.
+                // Retried before the lease expires.
                 let _ = renew(&host, &name, Stay::LEASE_S);
             }
         };

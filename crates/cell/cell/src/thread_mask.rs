@@ -1,11 +1,11 @@
-//! Affinity masks as files: a journal names a thread by its folder in `/proc`.
+//! Affinity masks of threads, which a journal identifies by their folder in `/proc`.
 
 use seatmap_os::root::{FileError, Root};
 use seatmap_os::{CpuSet, Tid};
 use seatmap_os::{affinity, task};
 use std::io;
 
-/// The whole mask of the thread of this folder, if it is still the one that started then.
+/// The whole mask of this folder's thread, if it is still the one that started then.
 pub(crate) fn mask(
     root: &Root,
     folder: &str,
@@ -20,7 +20,7 @@ pub(crate) fn mask(
     Ok(mask.to_string())
 }
 
-/// Lets the thread of this folder run on these CPUs.
+/// Sets the mask of this folder's thread.
 pub(crate) fn set_affinity(folder: &str, cpus: &str) -> Result<(), FileError> {
     let set = CpuSet::of_list(cpus).ok_or_else(|| at(folder)(io::ErrorKind::InvalidData.into()))?;
     set.give(tid_of(folder)?).map_err(at(folder))

@@ -1,8 +1,9 @@
-//! Puts back what a journal says was changed, backwards, and only what is still as we left it.
+//! Undoes a journal's changes in reverse order, except values that another program has changed
+//! since.
 //!
-//! Cells may end in another order than they began. If a younger cell changed the same path on top,
-//! its journal is given the older value to bring back (it is *rebased*), and the path keeps what
-//! the younger cell needs.
+//! Cells may end in any order. If a younger cell has changed the same path, its journal gets the
+//! older value to restore (it is *rebased*), and the path keeps the value that the younger cell
+//! needs.
 
 mod forgotten;
 mod heirs;
@@ -31,14 +32,13 @@ use seatmap_os::{CpuSet, affinity};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
-/// How often threads are looked for that were created while others were widened.
+/// To find threads created meanwhile.
 const ROUNDS: u32 = 4;
 
-/// Undoes a journal and removes it. Returns the settings that could not be put back. The journal is
-/// removed all the same, or a change by another program would keep it for ever. `others` are the
-/// journals of the other cells, the oldest first. Undoing needs no room on the disk, beside that
-/// which younger cells keep for it. It writes only [settings] that cells change, no matter what a
-/// journal says.
+/// Undoes and removes a journal. Returns the settings that could not be restored; the journal is
+/// removed anyway, because another program's change would otherwise keep it forever. `others` are
+/// the other cells' journals, oldest first. Undoing needs only disk space reserved by younger
+/// cells. It writes only [settings] that cells change, whatever the journal says.
 ///
 /// # Errors
 /// Another cell's journal cannot be written, or this one not removed.
@@ -49,7 +49,7 @@ pub fn undo(
 ) -> io::Result<Vec<Left>> {
     let layout = CpusetMounts::read(root);
     let mut left = refused(&layout, &mut journal);
-    // Lines of other cells decide what is put back, so planted ones must not count there either.
+    // Planted lines of other cells must not decide values.
     others.iter_mut().for_each(|other| drop(refused(&layout, other)));
     let mut lines = counts(root, &journal);
     lines.push(JournalEntry::Undo);
@@ -62,7 +62,7 @@ pub fn undo(
     } else {
         MaskSnapshot::default()
     };
-    // Masks last: the kernel forgets them when cpusets change.
+    // Masks last, because the kernel resets them when cpusets change.
     let (masks, rest): (Vec<&SettingChange>, Vec<&SettingChange>) =
         journal.changes.iter().rev().partition(|change| change.what == SettingKind::Affinity);
     for change in rest.into_iter().chain(masks) {
@@ -85,7 +85,7 @@ pub fn undo(
         journal.header.cell,
         journal.stage
     );
-    // Without a journal, the cell would be taken for one that has lost it.
+    // Otherwise the cell would seem to have lost its journal.
     CellClaim::forget(root, &journal.header.cell, journal.path());
     CellClaim::renew(root, others);
     journal.remove()?;
@@ -93,7 +93,7 @@ pub fn undo(
     Ok(left)
 }
 
-/// Takes out of a journal the lines that no cell can have written: the file is damaged, or planted.
+/// Removes lines that no cell can have written: the file is damaged or planted.
 fn refused(layout: &CpusetMounts, journal: &mut CellJournal) -> Vec<Left> {
     let cell = journal.header.cell.clone();
     let (changes, refused): (Vec<SettingChange>, Vec<SettingChange>) =
@@ -108,7 +108,7 @@ fn refused(layout: &CpusetMounts, journal: &mut CellJournal) -> Vec<Left> {
     refused.into_iter().map(|change| Left::new(change.path, why.clone())).collect()
 }
 
-/// The changes that cannot be put back, because their lines are lost.
+/// Reports changes on damaged lines, which cannot be undone.
 fn lost(journal: &CellJournal) -> Option<Left> {
     let are = agreeing(journal.lost, "is", "are");
     let they = agreeing(journal.lost, "it", "they");
@@ -117,14 +117,13 @@ fn lost(journal: &CellJournal) -> Option<Left> {
     (journal.lost > 0).then(|| Left::new(journal.path().display().to_string(), why))
 }
 
-/// Notes the masks that threads have chosen while the cell stood, so that they outlive its cpuset.
+/// Records masks that threads chose during the cell's life, to outlive its cpuset.
 fn note_masks(
     root: &Root,
     journal: &mut CellJournal,
     others: &[CellJournal],
 ) -> Result<(), FileError> {
-    // Where it is not known which cell these CPUs belonged to, every thread's mask looks chosen:
-    // the cell's cpuset has narrowed them all.
+    // Without known CPUs, every mask looks chosen: the cell's cpuset has narrowed all.
     if journal.header.set().is_empty() || !journal.has_group() {
         return Ok(());
     }
@@ -137,12 +136,12 @@ fn note_masks(
     let lines: Vec<JournalEntry> = task::all(root)?
         .into_iter()
         .filter_map(|task| {
-            // A thread inside that may use the whole cell has the mask of its cpuset, also where a
-            // user moved it in.
+            // A thread inside with the whole cell has its cpuset's mask, even if a user moved it
+            // in.
             let is_inside = inside.contains(&task.tid) || inside.contains(&task.pid);
             let now = task.cpus().filter(|now| !task.is_bound && !open.is_subset(now))?;
             let path = task.folder();
-            // The kernel gives a thread of its own that is new another mask when it likes.
+            // The kernel may change its new threads' masks at any time.
             let is_kernels = task.is_kernel && journal.of_path(&path).is_none();
             if is_inside && now == own || is_kernels {
                 return None;
@@ -167,17 +166,15 @@ fn note_masks(
     Ok(())
 }
 
-/// The CPUs that a thread may use which nobody has bound: those of `isolcpus=` are not among them,
-/// unless they are the cell's own.
+/// Without the CPUs of `isolcpus=`, unless they are the cell's.
 fn by_default(root: &Root, whole: &CpuSet, own: &CpuSet) -> CpuSet {
     let isolated = isolated::at_boot(root);
     whole.without(&isolated.without(own))
 }
 
-/// The masks that the cell gave to threads which nobody had bound, each with the one before.
-/// Threads that were created since have them as well, also where a CPU that was offline then has
-/// come back, and did not choose them. The kernel itself gives these a mask of all CPUs back; one
-/// without the CPUs of `isolcpus=` it does not.
+/// Masks that the cell gave to threads with default masks, and their former masks. A thread created
+/// since inherited such a mask, even if an offline CPU has returned. The kernel itself restores
+/// masks of all CPUs, but not those without the CPUs of `isolcpus=`.
 fn narrowed_whole(journal: &CellJournal, by_default: &CpuSet) -> BTreeMap<CpuSet, CpuSet> {
     let masks = journal
         .changes
@@ -189,7 +186,6 @@ fn narrowed_whole(journal: &CellJournal, by_default: &CpuSet) -> BTreeMap<CpuSet
         .collect()
 }
 
-/// Threads, or processes, in the cell's groups.
 fn inside(root: &Root, journal: &CellJournal) -> Result<BTreeSet<Tid>, FileError> {
     let mut inside = BTreeSet::new();
     for change in journal.changes.iter().filter(|change| change.what == SettingKind::Folder) {
@@ -208,8 +204,7 @@ fn undo_one(
     if change.what == SettingKind::Count {
         return Ok(take_away(root, change));
     }
-    // Such a thread did not get its present mask from the cell. The kernel forgets masks for
-    // control groups alone.
+    // The cell did not set this mask; only control groups make the kernel reset masks.
     if change.is_kept() && !journal.has_group() {
         return Ok(None);
     }
@@ -226,13 +221,13 @@ fn undo_one(
     }
 }
 
-/// The CPUs that do not belong to another cell.
+/// The CPUs outside other cells.
 fn everywhere(root: &Root, others: &[CellJournal]) -> CpuSet {
     let live: CpuSet = others.iter().flat_map(|other| other.header.set()).collect();
     layout::online(root).unwrap_or_default().without(&live)
 }
 
-/// Puts one thing back, where it is as we left it.
+/// Restores one setting, unless another program has changed it.
 fn put_back(root: &Root, change: &SettingChange, open: &CpuSet, away: &CpuSet) -> Option<Left> {
     let current = match change.current(root) {
         Ok(current) => current,
@@ -242,8 +237,7 @@ fn put_back(root: &Root, change: &SettingChange, open: &CpuSet, away: &CpuSet) -
     if change.same(&current, &change.old) {
         return None;
     }
-    // Kernels since 6.2 give a thread the mask back that it chose, also the CPUs that were the
-    // cell's.
+    // Since 6.2 the kernel restores a thread's chosen mask, including the cell's CPUs.
     if change.is_kept() && !was_widened(change, &current, open, away) {
         return None;
     }
@@ -276,8 +270,8 @@ fn left(change: &SettingChange, why: String) -> Option<Left> {
     Some(Left::new(change.path.clone(), why))
 }
 
-/// Kernels before 6.2 forget a thread's own mask when its cpuset changes, and let it run
-/// everywhere, on CPUs that are offline as well. CPUs that were `away` meanwhile may be missing.
+/// Before 6.2, a change of its cpuset resets a thread's mask to all CPUs, even offline ones. CPUs
+/// that were `away` meanwhile may be missing.
 fn was_widened(change: &SettingChange, current: &str, open: &CpuSet, away: &CpuSet) -> bool {
     let away = away.with(&affinity::offline());
     change.what == SettingKind::Affinity
@@ -285,16 +279,15 @@ fn was_widened(change: &SettingChange, current: &str, open: &CpuSet, away: &CpuS
             .is_some_and(|current| current.without(&away) == open.without(&away))
 }
 
-/// The mask for a thread of the kernel that the kernel itself has widened while the cell stood, as
-/// it does to its `kcompactd` and others when a CPU comes back: what it had before the cell, and
-/// what it has now. A CPU that was offline when the cell was made is in the second alone.
+/// The mask for a kernel thread that the kernel has widened, as `kcompactd` when a CPU returns: the
+/// union of its masks before the cell and now. Only the latter has a CPU that was offline at the
+/// cell's creation.
 fn widened_by_kernel(change: &SettingChange, current: &str) -> Option<String> {
     let tid =
         thread_mask::tid_of(&change.path).ok().filter(|_| change.what == SettingKind::Affinity)?;
     widened(&change.old, &change.new, current).filter(|_| task::is_of_kernel(tid))
 }
 
-/// All CPUs of a mask before and after, where the one now is more than the one that was given.
 fn widened(old: &str, given: &str, now: &str) -> Option<String> {
     let old = CpuSet::of_list(old)?;
     let given = CpuSet::of_list(given)?;
@@ -303,8 +296,8 @@ fn widened(old: &str, given: &str, now: &str) -> Option<String> {
     is_wider.then(|| old.with(&now).to_string())
 }
 
-/// The values to leave in numbers to which something was added. They are written down before
-/// anything is taken away, so that a process that dies in between does not take it twice.
+/// Final values of numbers that the cell increased. Recorded before any is decreased, because a
+/// process that dies meanwhile must not decrease one twice.
 fn counts(root: &Root, journal: &CellJournal) -> Vec<JournalEntry> {
     if journal.stage == CellStage::Leaving {
         return Vec::new();
@@ -324,9 +317,8 @@ fn counts(root: &Root, journal: &CellJournal) -> Vec<JournalEntry> {
         .collect()
 }
 
-/// The value that a number shall have, and the one that it has. A cell that was never whole may
-/// have got less than it asked for. No cell has gone since it was begun, so that the number at that
-/// time is the least that may be left.
+/// A number's final and present value. An unfinished cell may have got less than requested. No cell
+/// has ended since it started, so its initial value is the minimum.
 fn left_of(root: &Root, change: &SettingChange, stage: CellStage) -> Option<(u64, u64)> {
     let old = number(&change.old);
     let current = settings::pages(root, &change.path)?;
@@ -334,7 +326,7 @@ fn left_of(root: &Root, change: &SettingChange, stage: CellStage) -> Option<(u64
     Some((if stage == CellStage::Building { fewer.max(old.min(current)) } else { fewer }, current))
 }
 
-/// Takes away what was added, and no more; nothing where that has been done.
+/// Subtracts what the cell added, unless that is already done.
 fn take_away(root: &Root, change: &SettingChange) -> Option<Left> {
     let (fewer, current) = left_of(root, change, CellStage::Leaving)?;
     if current == number(&change.old) || fewer == current {
@@ -348,8 +340,7 @@ fn number(text: &str) -> u64 {
     text.parse().unwrap_or(0)
 }
 
-/// Lets younger cells bring back what this one found, and gives the path the CPUs that this one no
-/// longer keeps.
+/// Makes younger cells restore this cell's old value, and frees this cell's CPUs on the path.
 fn rebase(
     root: &Root,
     change: &SettingChange,
@@ -364,9 +355,9 @@ fn rebase(
         let Some(found) = heir.of_path(&change.path) else { continue };
         ours.push(found.new.clone());
         let new = narrowed(change.what, &value, &cpus, open).unwrap_or_else(|| found.new.clone());
-        // Before anything is changed, and not taken for done where it fails: this cell's journal is
-        // kept then, and the next command goes on from it. Without this line the younger cell would
-        // bring back a value that keeps everybody off the CPUs of a cell which nobody knows of.
+        // Written before any change. If this fails, the next command continues from this cell's
+        // journal. Without this line, the younger cell would restore a value that keeps all
+        // programs off the CPUs of an ended cell.
         heir.append(&[JournalEntry::Rebase {
             path: change.path.clone(),
             old: value,
@@ -375,7 +366,7 @@ fn rebase(
         value = new;
     }
     let Ok(current) = change.current(root) else { return Ok(None) };
-    // A setting that the host refused to change, as it does some interrupts, is as it was.
+    // The host refused this change, as for some interrupts.
     if change.same(&current, &value) || change.same(&current, &change.old) {
         return Ok(None);
     }
@@ -400,35 +391,31 @@ fn set(what: SettingKind, text: &str) -> Option<CpuSet> {
     }
 }
 
-/// A value without a cell's CPUs, where it is one of CPUs.
 fn narrowed(what: SettingKind, value: &str, cell: &CpuSet, rest: &CpuSet) -> Option<String> {
     let left = set(what, value)?.outside(cell, rest);
     Some(if what == SettingKind::CpuMask { left.to_mask() } else { left.to_string() })
 }
 
-/// Whether a set of CPUs lies within another: one that was narrowed by us and is about to be
-/// widened.
+/// This cell narrowed the set and now widens it.
 fn is_within(what: SettingKind, small: &str, large: &str) -> bool {
     let sets = set(what, small).zip(set(what, large));
     sets.is_some_and(|(small, large)| small.is_subset(&large))
 }
 
-/// Gives threads back the masks that another cell knows of, where the kernel forgot them when this
-/// one went.
+/// Sets another cell's masks again if the kernel reset them when this cell ended.
 fn narrow_again(root: &Root, other: &CellJournal, open: &CpuSet, away: &CpuSet) {
     for change in other.changes.iter().filter(|change| !change.is_kept() || other.has_group()) {
         if change.what == SettingKind::Affinity
             && change.current(root).is_ok_and(|now| was_widened(change, &now, open, away))
         {
-            // Where this fails the thread has gone.
+            // The thread has exited.
             let _ = change.make(root);
         }
     }
 }
 
-/// Gives threads that were created while the cell stood the masks that their creators get, and
-/// notes them in `widened`. Threads that may have inherited their masks or chosen them are
-/// returned, and left as they are.
+/// Gives threads created during the cell's life their creators' masks, and adds them to `widened`.
+/// Returns threads that may have inherited or chosen their mask.
 fn widen_heirs(
     root: &Root,
     journal: &CellJournal,

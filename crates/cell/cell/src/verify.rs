@@ -1,4 +1,4 @@
-//! Looks whether a cell is still what it was made to be.
+//! Checks whether a cell is still as created.
 
 use crate::backend::CellBackend;
 use crate::census;
@@ -17,14 +17,13 @@ use seatmap_os::root::{FileError, Root};
 use seatmap_os::task;
 use seatmap_os::task::ThreadStat;
 
-/// Threads named one by one; of more, their number says enough.
+/// Limit on named threads; of others, the number is reported.
 const MOST_NAMED: usize = 4;
 
-/// The faults of a cell, one per line; empty where all is well.
+/// A cell's faults, one per line; empty if there are none.
 ///
 /// # Errors
-/// The kernel does not say which CPUs run, or another program has begun to undo the cell meanwhile,
-/// so that nothing can be said.
+/// The kernel does not list the online CPUs, or another program has started to undo the cell.
 pub fn verify(host: &CellHost, record: &CellRecord) -> Result<Vec<String>, CellError> {
     let offline = record.set().without(&layout::online(&host.root)?);
     let mut faults = Vec::new();
@@ -39,7 +38,7 @@ pub fn verify(host: &CellHost, record: &CellRecord) -> Result<Vec<String>, CellE
     faults.extend(overlaps(host, record)?);
     faults.extend(intruders(host, record)?);
     faults.extend(interrupts(host, record)?);
-    // A cell that was destroyed meanwhile looks broken, and is gone.
+    // A cell destroyed meanwhile looks broken.
     if faults.is_empty() || host.stands(&record.name) {
         Ok(faults)
     } else {
@@ -47,7 +46,7 @@ pub fn verify(host: &CellHost, record: &CellRecord) -> Result<Vec<String>, CellE
     }
 }
 
-/// A cell as it is now, and its faults.
+/// A cell's present state and faults.
 ///
 /// # Errors
 /// [`CellError::NoSuchCell`], and those of [`verify`].
@@ -57,10 +56,10 @@ pub fn examine(host: &CellHost, name: &Name) -> Result<(CellRecord, Vec<String>)
     Ok((record.judged(&faults), faults))
 }
 
-/// All cells as they are now. One that another process has destroyed meanwhile is left out.
+/// The present state of all cells, except those destroyed meanwhile.
 ///
 /// # Errors
-/// [`CellError`]: the cells cannot be listed, and the errors of [`verify`].
+/// [`CellError`]: the cells cannot be listed, or as [`verify`].
 pub fn examine_all(host: &CellHost) -> Result<Vec<CellRecord>, CellError> {
     let mut cells = Vec::new();
     for record in host.cells()? {
@@ -82,7 +81,7 @@ fn closure(host: &CellHost, record: &CellRecord) -> Option<String> {
     }
 }
 
-/// Control groups beside the cell's that hold CPUs of it.
+/// Control groups next to the cell's that contain some of its CPUs.
 fn overlaps(host: &CellHost, record: &CellRecord) -> Result<Vec<String>, FileError> {
     let Some((base, own)) = record.group.as_deref().and_then(|group| group.rsplit_once('/')) else {
         return Ok(Vec::new());
@@ -100,20 +99,20 @@ fn overlaps(host: &CellHost, record: &CellRecord) -> Result<Vec<String>, FileErr
 fn intruders(host: &CellHost, record: &CellRecord) -> Result<Vec<String>, FileError> {
     let inside = inside(host, record)?;
     let outside = outside(host, record)?;
-    // Affinity alone cannot move every thread, and does not promise to.
+    // Affinity alone cannot move every thread.
     let known = if record.backend == CellBackend::Affinity { record.threads_left } else { 0 };
     let outside = if outside.len() > known { outside } else { Vec::new() };
     let inside = sentences(&inside, "is in the cell and was not run there");
     Ok([inside, sentences(&outside, "may run on the cell's CPUs")].concat())
 }
 
-/// When a cell was begun, in clock ticks after the boot.
+/// When creation began, in clock ticks after the boot.
 fn began_ticks(host: &CellHost, record: &CellRecord) -> Option<u64> {
     let journals = host.journals().ok()?;
     journals.into_iter().find(|journal| journal.header.cell == record.name)?.header.began_ticks
 }
 
-/// Members of the cell's group that were not started there by Seatmap.
+/// Members of the group that Seatmap did not start there.
 fn inside(host: &CellHost, record: &CellRecord) -> Result<Vec<ThreadStat>, FileError> {
     let Some(group) = &record.group else { return Ok(Vec::new()) };
     let members: Vec<Tid> = group::members(&host.root, group)?;
@@ -128,10 +127,9 @@ fn inside(host: &CellHost, record: &CellRecord) -> Result<Vec<ThreadStat>, FileE
         .collect())
 }
 
-/// Threads that are not in the cell and may run on its CPUs. In a partition of version 2 the kernel
-/// sees to that itself.
+/// Threads outside the cell that may run on its CPUs.
 fn outside(host: &CellHost, record: &CellRecord) -> Result<Vec<ThreadStat>, FileError> {
-    // The kernel itself keeps others off a partition.
+    // The kernel keeps other threads off a partition.
     if record.backend == CellBackend::V2Partition {
         return Ok(Vec::new());
     }
@@ -147,7 +145,7 @@ fn outside(host: &CellHost, record: &CellRecord) -> Result<Vec<ThreadStat>, File
         .filter(|task| !census::is_resident(&host.root, task.pid, record))
         .filter(|task| !is_helper(host, task))
         .filter(|task| {
-            // If the cell has no group, only the threads' masks tell which were started in it.
+            // Without a group, only masks show the threads started in the cell.
             let is_seated = task.cpus().is_some_and(|cpus| cpus.is_subset(&record.set()));
             !is_seated || !census::may_be_resident(&host.root, task.pid, began)
         })
@@ -155,16 +153,15 @@ fn outside(host: &CellHost, record: &CellRecord) -> Result<Vec<ThreadStat>, File
         .collect())
 }
 
-/// Whether a thread lives on. This is asked last: one that ended while it was judged had neither a
-/// parent nor a mask any more, and looked like an intruder.
+/// Whether a thread still lives. Checked last, because an ended thread has no parent or mask and
+/// looks like an intruder.
 fn is_still_there(root: &Root, task: &ThreadStat) -> bool {
     let folder = format!("/proc/{}/task/{}", task.pid, task.tid);
     let now = task::in_folder(root, &folder, task.tid).ok().flatten();
     now.is_some_and(|now| now.started_ticks == task.started_ticks && !now.has_ended())
 }
 
-/// Guardians of other cells sleep wherever they are, also those of cells that another folder
-/// remembers.
+/// Guardians may sleep on any CPU, including those of other folders' cells.
 fn is_helper(host: &CellHost, task: &ThreadStat) -> bool {
     census::is_helper(&host.root, task)
         || host
@@ -186,7 +183,7 @@ fn sentences(tasks: &[ThreadStat], what: &str) -> Vec<String> {
     lines
 }
 
-/// Interrupts that come to the cell's CPUs and did not when it was made.
+/// Interrupts that newly arrive on the cell's CPUs.
 fn interrupts(host: &CellHost, record: &CellRecord) -> Result<Vec<String>, FileError> {
     let new =
         irq::of_devices(&host.root)?.into_iter().filter(|irq| !record.irqs_left.contains(irq));

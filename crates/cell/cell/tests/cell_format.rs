@@ -1,5 +1,4 @@
-//! The JSON Schema in `docs/formats/` against what is really written, key by key in both
-//! directions.
+//! Compares the JSON Schema in `docs/formats/` with written cells, key by key in both directions.
 #![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
 
 use seatmap_cell::memory::CellMemory;
@@ -15,8 +14,8 @@ fn schema() -> Value {
         .unwrap()
 }
 
-/// A cell of which nothing is left out. No `..Default`: a new field must be added here, and so to
-/// the schema.
+/// A cell with all fields. No `..Default`, so that a new field must be added here and to the
+/// schema.
 fn full() -> CellRecord {
     CellRecord {
         format: FORMAT.to_owned(),

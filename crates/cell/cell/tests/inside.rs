@@ -1,4 +1,4 @@
-//! Meters that enter a cpuset before they sit. Requires v1 cpusets and root; skipped otherwise.
+//! Noise meters that enter a cpuset. Requires v1 cpusets and root; otherwise skipped.
 
 use seatmap_cell::settings_lock;
 use seatmap_health::noise::{Error, NoiseOptions, measure};
@@ -9,7 +9,7 @@ use std::time::Duration;
 
 const ROOT: &str = "/sys/fs/cgroup/cpuset";
 
-/// A cpuset of one CPU that others may share; gone when dropped.
+/// A non-exclusive cpuset of one CPU, removed when dropped.
 struct Group(PathBuf);
 
 impl Group {
@@ -26,7 +26,7 @@ impl Group {
 
 impl Drop for Group {
     fn drop(&mut self) {
-        // A thread that was joined may not yet have left its groups.
+        // A joined thread may still be in its groups.
         while let Err(error) = std::fs::remove_dir(&self.0) {
             assert_eq!(error.kind(), std::io::ErrorKind::ResourceBusy, "{error}");
             std::thread::sleep(Duration::from_millis(1));

@@ -1,19 +1,19 @@
-//! Pinning of the calling thread, verified; masks as they stand, for putting them back.
+//! Verified pinning of the calling thread, and masks to restore.
 //!
-//! sched_getaffinity(2) leaves out the CPUs that are offline. A mask that is put back from its
-//! answer lacks them for good, also when they have come back.
+//! sched_getaffinity(2) omits offline CPUs. A mask restored from its result lacks them for good,
+//! even after they return.
 //!
 //! | question | function |
 //! |---|---|
 //! | where may this thread run now? | [`current`], [`CpuSet::of_thread`] |
-//! | which mask has a thread, CPUs that are offline included? | [`whole`] |
-//! | which mask gives a thread back what it has now? | [`to_put_back`] |
-//! | does a thread have the mask that it was given? | [`bind`], [`has_mask`], [`is_as_given`] |
-//! | what does the cpuset of this process allow? | [`granted`] |
+//! | what is its mask, with offline CPUs? | [`whole`] |
+//! | which mask restores its present one? | [`to_put_back`] |
+//! | does it have a given mask? | [`bind`], [`has_mask`], [`is_as_given`] |
+//! | what does this process's cpuset allow? | [`granted`] |
 //!
-//! Linux 6.3 and newer keep CPUs that are offline in the masks of threads outside cpusets, and
-//! remember those that a thread in a cpuset was given. Older kernels take them out of every mask
-//! that is set ([`forgets_offline`]; [`crate::forgotten`] says which thread lacks which).
+//! Linux 6.3 and newer keep offline CPUs in masks outside cpusets, and remember requested masks in
+//! cpusets. Older kernels remove offline CPUs from every new mask ([`forgets_offline`];
+//! [`crate::forgotten`] finds the missing CPUs).
 
 use crate::hierarchy::{Hierarchies, is_first_namespace};
 use crate::kernel::version;
@@ -24,27 +24,27 @@ use std::io;
 use std::sync::OnceLock;
 use std::thread;
 
-/// The first kernel that keeps CPUs that are offline in masks that are set: "cgroup/cpuset: Don't
-/// filter offline CPUs in cpuset_cpus_allowed() for top cpuset tasks", after "sched: Always
-/// preserve the user requested cpumask" in 6.2.
+/// The first kernel that keeps offline CPUs in new masks: "cgroup/cpuset: Don't filter offline CPUs
+/// in cpuset_cpus_allowed() for top cpuset tasks", after "sched: Always preserve the user requested
+/// cpumask" in 6.2.
 const KEEPS_OFFLINE: (u32, u32) = (6, 3);
 
-/// The largest number of CPUs that a kernel can be built for (`NR_CPUS`, arch/x86/Kconfig).
+/// The largest `NR_CPUS` (arch/x86/Kconfig).
 const MOST_CPUS: u32 = 8192;
 
-/// The CPUs that the calling thread may run on, ascending.
+/// The CPUs allowed for the calling thread, ascending.
 ///
 /// # Errors
-/// The kernel's error.
+/// The kernel's.
 pub fn current() -> io::Result<Vec<u32>> {
     Ok(CpuSet::of_thread(0)?.iter().collect())
 }
 
-/// Restricts the calling thread to exactly these CPUs, and checks that this took effect.
+/// Restricts the calling thread to exactly these CPUs and verifies it.
 ///
 /// # Errors
-/// The kernel's error, or `InvalidInput` where it accepted the call and then reports another mask:
-/// it drops CPUs outside the cpuset without a word.
+/// The kernel's, or `InvalidInput` if the mask differs, because the kernel silently drops CPUs
+/// outside the cpuset.
 pub fn pin(cpus: &[u32]) -> io::Result<()> {
     let mask: CpuSet = cpus.iter().copied().collect();
     mask.give(0)?;
@@ -59,11 +59,10 @@ pub fn pin(cpus: &[u32]) -> io::Result<()> {
     }
 }
 
-/// The mask of a thread with the CPUs that are offline, from its `status` file; thread 0 is the
-/// caller. Where `/proc` does not show the file, the mask without them.
+/// A thread's mask including offline CPUs, unless `/proc` hides it; thread 0 is the caller.
 ///
 /// # Errors
-/// The kernel's error: `ESRCH` where the thread has gone.
+/// The kernel's: `ESRCH` if the thread has exited.
 pub fn whole(tid: Tid) -> io::Result<CpuSet> {
     let tid = if tid == 0 { crate::task::own_tid() } else { tid };
     traced::status(tid)
@@ -72,12 +71,11 @@ pub fn whole(tid: Tid) -> io::Result<CpuSet> {
         .map_or_else(|| CpuSet::of_thread(tid), Ok)
 }
 
-/// The mask that gives a thread back all that it has now; thread 0 is the caller. A thread that may
-/// use every CPU that its cpuset has online gets those that are offline as well, since the kernel
-/// lets it use them when they come back.
+/// The mask that restores a thread's present rights; thread 0 is the caller. A thread with all
+/// online CPUs of its cpuset also gets the offline ones, which it could use when they return.
 ///
 /// # Errors
-/// The kernel's error: `ESRCH` where the thread has gone.
+/// As [`whole`].
 pub fn to_put_back(tid: Tid) -> io::Result<CpuSet> {
     let whole = whole(tid)?;
     let hidden = offline().without(&whole);
@@ -88,40 +86,37 @@ pub fn to_put_back(tid: Tid) -> io::Result<CpuSet> {
     Ok(if is_open { whole.with(&hidden) } else { whole })
 }
 
-/// Whether a thread has the mask that it was given, as far as its CPUs are online; thread 0 is the
-/// caller.
+/// Whether a thread has the given mask on all online CPUs; thread 0 is the caller.
 ///
 /// # Errors
-/// The kernel's error: `ESRCH` where the thread has gone.
+/// As [`whole`].
 pub fn has_mask(tid: Tid, given: &CpuSet) -> io::Result<bool> {
     Ok(is_as_given(given, &CpuSet::of_thread(tid)?))
 }
 
-/// Gives a thread a mask. Returns the mask that it has where that is another one: a control group
-/// may allow fewer CPUs.
+/// Sets a thread's mask. Returns the actual one if a control group allows fewer CPUs.
 ///
 /// # Errors
-/// The kernel's error: `ESRCH` where the thread has gone.
+/// As [`whole`].
 pub fn bind(tid: Tid, cpus: &CpuSet) -> io::Result<Option<CpuSet>> {
     cpus.give(tid)?;
     let has = CpuSet::of_thread(tid)?;
     Ok(Some(has).filter(|has| !is_as_given(cpus, has)))
 }
 
-/// Whether a mask that was read is the one that was given: CPUs that are offline may be missing.
+/// Whether a mask is the given one; offline CPUs may be missing.
 #[must_use]
 pub fn is_as_given(given: &CpuSet, found: &CpuSet) -> bool {
     is_as_given_without(given, found, offline)
 }
 
-/// The CPUs that are offline are read only where they can matter: this is asked for each thread
-/// that is created.
+/// Reads offline CPUs only if they matter: this runs for each new thread.
 fn is_as_given_without(given: &CpuSet, found: &CpuSet, offline: impl FnOnce() -> CpuSet) -> bool {
     let is_part = !found.is_empty() && found.is_subset(given);
     given == found || is_part && given.without(found).is_subset(&offline())
 }
 
-/// The CPUs that are present and offline; none where the kernel does not say.
+/// Present but offline CPUs; empty if not listed.
 #[must_use]
 pub fn offline() -> CpuSet {
     match (listed_cpus("present"), layout::online(&Root::new("/"))) {
@@ -135,12 +130,11 @@ fn listed_cpus(name: &str) -> Option<CpuSet> {
     CpuSet::of_list(&text)
 }
 
-/// The CPUs that the cpuset of this process allows, those included that are outside its mask: the
-/// mask that the kernel gives to a thread that asks for all. A process starts without the CPUs of
-/// `isolcpus=`, and may ask for them.
+/// All CPUs that this process's cpuset allows on request. A process starts without the CPUs of
+/// `isolcpus=`, but may request them.
 ///
 /// # Errors
-/// The kernel's error: no thread can be started, or a filter of system calls forbids it to ask.
+/// The kernel's: no thread can start, or a filter forbids the request.
 pub fn granted() -> io::Result<CpuSet> {
     let asked = thread::scope(|scope| {
         Ok(thread::Builder::new()
@@ -158,14 +152,14 @@ fn possible() -> CpuSet {
     listed.with(&Root::new("/").running())
 }
 
-/// Whether the cpuset of a thread keeps it off some of these CPUs.
+/// Whether a thread's cpuset excludes some of these CPUs.
 #[must_use]
 pub fn is_kept_off(tid: Tid, cpus: &CpuSet) -> bool {
     cpuset_of(tid).is_some_and(|allowed| !cpus.without(&offline()).is_subset(&allowed))
 }
 
-/// The CPUs that the cpuset of a thread has online; `None` for the root cpuset, whose threads'
-/// masks show all CPUs, and where the cpuset cannot be read.
+/// The online CPUs of a thread's cpuset. `None` for the root cpuset, whose threads' masks show all
+/// CPUs, or if unreadable.
 fn cpuset_of(tid: Tid) -> Option<CpuSet> {
     let root = Root::new("/");
     let own = crate::task::own_tid();
@@ -177,7 +171,7 @@ fn cpuset_of(tid: Tid) -> Option<CpuSet> {
     if cpuset_path(&root, own).as_ref() == Some(&cpuset) {
         return granted().ok();
     }
-    // One above the root of this namespace of control groups is not mounted here.
+    // A cpuset above this cgroup namespace is not mounted here.
     let membership =
         root.read(&format!("/proc/{tid}/cgroup")).ok().filter(|_| !cpuset.starts_with("/.."))?;
     let groups = Hierarchies::read(&root).groups(&root, tid, &membership);
@@ -188,7 +182,7 @@ fn cpuset_path(root: &Root, tid: Tid) -> Option<String> {
     root.read(&format!("/proc/{tid}/cpuset")).ok()
 }
 
-/// The commands that give threads a mask.
+/// Shell commands that set the mask of threads.
 #[must_use]
 pub fn commands(mask: &CpuSet, tids: &[Tid]) -> String {
     let commands: Vec<String> =
@@ -196,11 +190,10 @@ pub fn commands(mask: &CpuSet, tids: &[Tid]) -> String {
     commands.join("; ")
 }
 
-/// Whether this kernel takes CPUs that are offline out of the masks that threads are given, for
-/// good.
+/// Whether this kernel permanently removes offline CPUs from new masks.
 #[must_use]
 pub fn forgets_offline() -> bool {
-    // A kernel stays the one that it is, and this is asked for each thread that gets a mask.
+    // Cached, because this runs for each new mask.
     static FORGETS: OnceLock<bool> = OnceLock::new();
     *FORGETS
         .get_or_init(|| is_older(&small::read("/proc/sys/kernel/osrelease").unwrap_or_default()))
@@ -210,7 +203,7 @@ fn is_older(release: &str) -> bool {
     version(release).is_some_and(|version| version < KEEPS_OFFLINE)
 }
 
-/// The CPU that the calling thread is on at this moment.
+/// The calling thread's present CPU.
 #[must_use]
 pub fn current_cpu() -> u32 {
     // SAFETY: takes no arguments; it returns -1 on failure, a number that no CPU has.
@@ -221,7 +214,7 @@ pub fn current_cpu() -> u32 {
 mod tests {
     use super::*;
 
-    /// On a thread of its own, so that the test runner's keeps its mask.
+    /// The test runner's thread keeps its mask.
     fn aside<T: Send>(work: impl FnOnce() -> T + Send) -> T {
         std::thread::scope(|scope| scope.spawn(work).join().unwrap())
     }

@@ -1,22 +1,22 @@
-//! Notes that the kernel keeps with a file or folder for as long as that is there (xattr(7)).
+//! Extended attributes of files and folders (xattr(7)).
 //!
-//! A note that all may read is tried first, then one for root alone: kernels before 6.6 have no
-//! others in a tmpfs.
+//! Prefers attributes readable by all to those for root only: before Linux 6.6, tmpfs has only the
+//! latter.
 
 use rustix::fs::{XattrFlags, getxattr, listxattr, removexattr, setxattr};
 use std::io;
 use std::path::Path;
 
-/// The namespaces, in the order in which they are tried.
+/// Namespaces in order of preference.
 const SPACES: [&str; 2] = ["user", "trusted"];
 
-/// The most that a note holds (`XATTR_SIZE_MAX` of xattr(7)).
+/// `XATTR_SIZE_MAX` of xattr(7).
 const MOST_BYTES: usize = 1 << 16;
 
-/// Writes a note, over one of the same name.
+/// Sets an attribute.
 ///
 /// # Errors
-/// The kernel's error: the file system has no notes, or the note is too long.
+/// The kernel's: the file system has no attributes, or the value is too long.
 pub fn set(path: &Path, name: &str, value: &[u8]) -> io::Result<()> {
     Ok(put(path, name, value, SPACES[0]).or_else(|_| put(path, name, value, SPACES[1]))?)
 }
@@ -25,7 +25,7 @@ fn put(path: &Path, name: &str, value: &[u8], space: &str) -> rustix::io::Result
     setxattr(path, format!("{space}.{name}"), value, XattrFlags::empty())
 }
 
-/// The notes of this name that can be read: at most one of each namespace.
+/// The readable attributes with this name, at most one per namespace.
 pub fn get(path: &Path, name: &str) -> impl Iterator<Item = Vec<u8>> {
     SPACES.into_iter().filter_map(move |space| {
         let mut value = vec![0; MOST_BYTES];
@@ -35,7 +35,7 @@ pub fn get(path: &Path, name: &str) -> impl Iterator<Item = Vec<u8>> {
     })
 }
 
-/// The names of all notes that begin so, without what they begin with.
+/// The names of attributes with this prefix, without it.
 #[must_use]
 pub fn names(path: &Path, prefix: &str) -> Vec<String> {
     let mut names = vec![0; MOST_BYTES];
@@ -55,14 +55,14 @@ pub fn names(path: &Path, prefix: &str) -> Vec<String> {
     found
 }
 
-/// Removes the notes of this name whose content is to go.
+/// Removes the attributes with this name whose value satisfies the predicate.
 pub fn remove(path: &Path, name: &str, is_to_go: impl Fn(&[u8]) -> bool) {
     for space in SPACES {
         let name = format!("{space}.{name}");
         let mut value = vec![0; MOST_BYTES];
         let length = getxattr(path, &name, value.as_mut_slice());
         if length.is_ok_and(|length| is_to_go(&value[..length])) {
-            // A failure means that the attribute is gone already.
+            // Already removed.
             let _ = removexattr(path, &name);
         }
     }

@@ -1,16 +1,16 @@
-//! eBPF: small programs of ours that the kernel checks and runs at its tracepoints, or at functions
-//! of other programs (bpf(2)).
+//! eBPF: small programs that the kernel verifies and runs at its tracepoints, or at instructions of
+//! other programs (bpf(2)).
 //!
-//! | module | gives |
+//! | module | contents |
 //! |---|---|
-//! | [`btf`] | where the fields of the running kernel's structures are |
-//! | [`assembler`] | instructions, with labels to jump to |
-//! | [`map`] | tables that the kernel's programs and this process share |
-//! | [`program`] | loads a program, attaches it, and asks how long it ran |
-//! | `probe` | attaches one to an instruction of a program's file |
+//! | [`btf`] | offsets of kernel structure fields |
+//! | [`assembler`] | instructions and labels |
+//! | [`map`] | tables shared by kernel programs and this process |
+//! | [`program`] | loads and attaches programs, and reads their run time |
+//! | `probe` | attaches a program to an instruction of a file |
 //!
-//! Nothing is pinned in a file system: each object lives as long as its descriptor, so that the
-//! kernel removes all of it when this process ends, by SIGKILL too.
+//! Nothing is pinned in a file system, so the kernel removes all objects when this process ends,
+//! even by SIGKILL.
 
 pub mod assembler;
 pub mod btf;

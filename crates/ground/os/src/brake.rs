@@ -1,69 +1,62 @@
-//! Settings of control groups, other than quotas, that hold their members back
-//! (Documentation/admin-guide/cgroup-v2.rst, Documentation/scheduler/sched-util-clamp.rst).
-//!
-//! As with quotas, any group from a thread's own up to the root may have one.
+//! Settings of control groups, other than quotas, that slow or stop their members
+//! (Documentation/admin-guide/cgroup-v2.rst, Documentation/scheduler/sched-util-clamp.rst). Any
+//! group from a thread's own up to the root may have one.
 
 use crate::group_quota;
 use crate::mounts;
 use crate::root::Root;
 use crate::shell::shell_escaped;
 
-/// The ways in which a group holds its members back.
+/// How a group slows its members.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum BrakeKind {
-    /// `cpu.idle`: the members run only while no other thread wants the CPU.
+    /// `cpu.idle`: members run only while no other thread needs the CPU.
     Idle,
-    /// `cpu.uclamp.max`: the kernel chooses speeds of CPUs as if the members never needed more than
-    /// this share, in percent.
+    /// `cpu.uclamp.max`: the kernel chooses CPU speeds as if members needed at most this share.
     Clamped {
-        /// The share.
+        /// In percent.
         percent: f64,
     },
-    /// `memory.high`: the kernel stops the members that allocate, and takes memory back, while they
-    /// have more.
+    /// `memory.high`: above this size, members that allocate are stopped and must reclaim memory.
     Memory {
-        /// The bytes from which on.
+        /// In bytes.
         high_bytes: u64,
     },
-    /// `cpu.rt_runtime_us`, `sched_rt_runtime_us`: the kernel stops threads with a real-time policy
-    /// that have had this share of a period, in percent.
+    /// `cpu.rt_runtime_us`, `sched_rt_runtime_us`: real-time threads get this share of a period.
     RealTime {
-        /// The share.
+        /// In percent.
         percent: f64,
     },
-    /// `freezer.state`, `cgroup.freeze`: no member runs, and none notices.
+    /// `freezer.state`, `cgroup.freeze`: no member runs.
     Frozen,
 }
 
-/// The limit on the real-time threads of the whole computer; -1 means none, also for groups
-/// (`rt_bandwidth_enabled`).
+/// The limit on all real-time threads; -1 also disables groups' limits (`rt_bandwidth_enabled`).
 const REAL_TIME: &str = "/proc/sys/kernel/sched_rt_runtime_us";
 const REAL_TIME_PERIOD: &str = "/proc/sys/kernel/sched_rt_period_us";
 
-/// One such setting.
+/// One setting of a group.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Brake {
-    /// The group's path below the mounted hierarchy; `/` for the group that is mounted.
+    /// The group's path below the mount point; `/` for the mounted group.
     pub group: String,
-    /// The file that holds it.
+    /// Its file.
     pub file: String,
-    /// The setting.
+    /// The setting and its value.
     pub kind: BrakeKind,
-    /// The number of times that it stopped a member since the group was made; `None` where the
-    /// kernel does not count.
+    /// How often it has stopped a member; `None` if not counted.
     pub stops: Option<u64>,
-    /// The unit of systemd that sets it, where there is one.
+    /// The systemd unit that sets it.
     pub unit: Option<String>,
-    /// Whether the file cannot be written from here.
+    /// Whether the file is read-only here.
     pub is_read_only: bool,
 }
 
 impl Brake {
-    /// The brakes on the CPU time of the group in this folder.
     pub(crate) fn on_time(root: &Root, folder: &str) -> Vec<Self> {
         let idle = is_set(root, folder, "cpu.idle")
             .then(|| Brake::new(root, folder, "cpu.idle", BrakeKind::Idle));
-        // Without a limit the file says "max".
+        // Unlimited is "max".
         let clamp = root.read(&format!("{folder}/cpu.uclamp.max")).ok();
         let percent: Option<f64> = clamp.and_then(|text| text.trim().parse().ok());
         let clamped = percent.filter(|percent| *percent < 100.0);
@@ -73,7 +66,6 @@ impl Brake {
         idle.into_iter().chain(clamped).collect()
     }
 
-    /// That on the memory of the group of version 2 in this folder.
     pub(crate) fn on_memory(root: &Root, folder: &str) -> Option<Self> {
         let high_bytes: u64 =
             root.read(&format!("{folder}/memory.high")).ok()?.trim().parse().ok()?;
@@ -85,8 +77,7 @@ impl Brake {
         })
     }
 
-    /// That on the real-time threads of the group of version 1 in this folder. A group with nothing
-    /// has none.
+    /// `None` also for a group without real-time runtime.
     pub(crate) fn on_real_time(root: &Root, folder: &str) -> Option<Self> {
         let percent = share(
             root,
@@ -96,7 +87,7 @@ impl Brake {
         Some(Brake::new(root, folder, "cpu.rt_runtime_us", BrakeKind::RealTime { percent }))
     }
 
-    /// That on all real-time threads; `None` where there is no limit at all.
+    /// `None` if unlimited.
     pub(crate) fn on_real_time_of_all(root: &Root) -> Option<Self> {
         let percent = share(root, REAL_TIME, REAL_TIME_PERIOD)?;
         Some(Brake {
@@ -109,8 +100,8 @@ impl Brake {
         })
     }
 
-    /// That by which the group in this folder is frozen itself: the members of a group below cannot
-    /// run either, but its own file does not thaw them.
+    /// Whether the group itself is frozen. A frozen group above stops its members too, but their
+    /// own file cannot thaw them.
     pub(crate) fn on_running(root: &Root, folder: &str) -> Option<Self> {
         // Documentation/admin-guide/cgroup-v1/freezer-subsystem.rst.
         let name = if is_set(root, folder, "freezer.self_freezing") {
@@ -134,7 +125,7 @@ impl Brake {
         }
     }
 
-    /// The setting in words: `idle (cpu.idle)`.
+    /// Describes the setting: `idle (cpu.idle)`.
     #[must_use]
     pub fn words(&self) -> String {
         match self.kind {
@@ -158,15 +149,15 @@ impl Brake {
         }
     }
 
-    /// The command that takes it away, through systemd where a unit of it owns the group and has
-    /// such a property.
+    /// The command that removes it, through systemd if a unit owns the group and has such a
+    /// property.
     #[must_use]
     pub fn release(&self) -> String {
         release(&self.file, self.unit.as_deref())
     }
 }
 
-/// A share of a period, in percent; `None` where it is nothing, all, or not told.
+/// A share of a period in percent; `None` if it is 0, 100 or unknown.
 fn share(root: &Root, runtime: &str, period: &str) -> Option<f64> {
     let runtime_us = number(root, runtime)?;
     let period_us = number(root, period)?;
@@ -181,11 +172,11 @@ fn number(root: &Root, file: &str) -> Option<i64> {
     root.read(file).ok()?.trim().parse::<i64>().ok()
 }
 
-/// The command that takes the setting in this file away.
+/// The command that removes the setting in this file.
 #[must_use]
 pub fn release(file: &str, unit: Option<&str>) -> String {
     let name = file.rsplit('/').next().unwrap_or_default();
-    // Users choose the names of groups, and systemd writes a dash in that of a unit as `\x2d`.
+    // Users choose group names, and systemd writes a dash of a unit's name as `\x2d`.
     let file = shell_escaped(file);
     match (name, unit.map(shell_escaped)) {
         ("cpu.idle", Some(unit)) => {
@@ -194,10 +185,10 @@ pub fn release(file: &str, unit: Option<&str>) -> String {
         ("memory.high", Some(unit)) => {
             format!("systemctl set-property --runtime {unit} MemoryHigh=infinity")
         }
-        // `systemctl thaw` refuses where systemd has not frozen the unit itself.
+        // `systemctl thaw` refuses units that it has not frozen.
         ("cpu.idle", None) | ("cgroup.freeze", _) => format!("echo 0 > {file}"),
         ("freezer.state", _) => format!("echo THAWED > {file}"),
-        // A group gets no more than the group above it has, so that the limit is taken from all.
+        // A group cannot exceed those above, so only removing the global limit helps.
         ("cpu.rt_runtime_us" | "sched_rt_runtime_us", _) => format!("echo -1 > {REAL_TIME}"),
         _ => format!("echo max > {file}"),
     }

@@ -1,9 +1,8 @@
-//! The time for which CPUs were busy between two moments, whoever kept them so.
+//! Busy time of CPUs over an interval.
 //!
-//! `/proc/stat` counts each CPU's idle time in clock ticks, which are too coarse for a short while.
-//! `/proc/schedstat`, where the kernel has one, counts the time of tasks in nanoseconds, but that
-//! of a task that runs on and on only when it leaves its CPU. So the first one counts for long
-//! whiles, and the second one for short ones.
+//! `/proc/stat` counts idle time in clock ticks, too coarse for short intervals. `/proc/schedstat`
+//! counts nanoseconds, but a running task only when it leaves its CPU. So long intervals use the
+//! former, short ones the latter.
 
 use crate::boot::ticks_per_s;
 use crate::bytes::{lines, small, unsigned, words};
@@ -12,42 +11,40 @@ use crate::{CpuSet, Root};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-/// From so many clock ticks on, a count of them is good to a few percent.
+/// This many ticks are accurate to a few percent.
 const MANY_TICKS: f64 = 50.0;
 
-/// An idle time is cut to whole ticks at both ends of a while, so that it may be off by less than
-/// one either way.
+/// Idle time is rounded to ticks at both ends, so it may be off by up to one tick.
 const UNSURE_TICKS: f64 = 1.0;
 
-/// The time that a task takes before another one has its turn: three milliseconds, and up to one
-/// more until a tick ends it (kernel/sched/fair.c, `sysctl_sched_base_slice`).
+/// A task's longest turn: 3 ms, and up to 1 ms more until a tick ends it (kernel/sched/fair.c,
+/// `sysctl_sched_base_slice`).
 const SLICE: Duration = Duration::from_millis(4);
 
-/// The kernel's counts of all CPUs at one moment.
+/// The kernel's counts at one moment.
 #[derive(Clone, Debug)]
 pub struct BusyCount {
     at: Instant,
     times: CpuTimes,
-    /// The time for which tasks ran on each CPU so far, in nanoseconds; empty where the kernel does
-    /// not say.
+    /// Task time by CPU, in nanoseconds; empty if not counted.
     run_ns: BTreeMap<u32, u64>,
 }
 
-/// The time of some CPUs between two moments. All CPUs add up.
+/// Time of CPUs over an interval, summed over CPUs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BusyTime {
-    /// All of it, in seconds.
+    /// Total, in seconds.
     pub all_s: f64,
-    /// The part in which a task or the kernel ran.
+    /// Time of tasks or the kernel.
     pub busy_s: f64,
-    /// The part that a hypervisor gave to others.
+    /// Time that a hypervisor gave to others.
     pub stolen_s: f64,
-    /// How far both may be off.
+    /// Uncertainty of both.
     pub unsure_s: f64,
 }
 
 impl BusyCount {
-    /// Reads the counts. A file that cannot be read counts nothing.
+    /// Reads the counts. An unreadable file counts nothing.
     #[must_use]
     pub fn now() -> Self {
         let [times, run] =
@@ -59,8 +56,7 @@ impl BusyCount {
         }
     }
 
-    /// The time of these CPUs since an earlier count; `None` where the kernel does not count one of
-    /// them.
+    /// The time of these CPUs since an earlier count; `None` if one of them is not counted.
     #[must_use]
     pub fn since(&self, earlier: &BusyCount, cpus: &CpuSet) -> Option<BusyTime> {
         let passed_s = self.at.duration_since(earlier.at).as_secs_f64();
@@ -75,11 +71,11 @@ impl BusyCount {
             let ran = self.run_ns.get(&cpu).zip(earlier.run_ns.get(&cpu)).filter(|_| !is_long);
             let (busy_s, unsure_s) = match ran {
                 Some((now, then)) => (now.saturating_sub(*then) as f64 / 1e9, SLICE.as_secs_f64()),
-                // The sum of the other columns is of samples at ticks; idle time is measured.
+                // The other columns are sampled at ticks; idle time is measured.
                 None => (passed_s - idle as f64 * tick_s - stolen_s, UNSURE_TICKS * tick_s),
             };
             sum.all_s += passed_s;
-            // A task that ran on for long is counted when it leaves.
+            // A long-running task is counted when it leaves.
             sum.busy_s += busy_s.clamp(0.0, passed_s);
             sum.stolen_s += stolen_s;
             sum.unsure_s += unsure_s;
@@ -88,7 +84,7 @@ impl BusyCount {
     }
 }
 
-/// The seventh number of each CPU's line (Documentation/scheduler/sched-stats.rst).
+/// Each CPU's seventh number (Documentation/scheduler/sched-stats.rst).
 fn run_ns(text: &[u8]) -> BTreeMap<u32, u64> {
     lines(text)
         .filter_map(|line| {
@@ -148,7 +144,7 @@ mod tests {
         let Some(busy) = BusyCount::now().since(&before, &CpuSet::single(cpu)) else {
             return seatmap_needs::skipped!("the kernel counts no time of CPUs");
         };
-        // A hypervisor or a neighbour that took a part did not leave it idle either.
+        // Time of a hypervisor or neighbour is not idle either.
         assert!(busy.busy_s + busy.stolen_s + busy.unsure_s >= 0.6, "{busy:?}");
     }
 }

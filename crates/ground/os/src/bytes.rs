@@ -1,6 +1,6 @@
-//! Numbers and words in the bytes of `/proc`, read without a copy.
+//! Parses numbers and words of `/proc` files without copies.
 
-/// A number without a sign; `None` where the bytes are not one, or it is too large.
+/// An unsigned number; `None` if it is invalid or too large.
 pub(crate) fn unsigned(bytes: &[u8]) -> Option<u64> {
     (!bytes.is_empty())
         .then(|| {
@@ -12,7 +12,7 @@ pub(crate) fn unsigned(bytes: &[u8]) -> Option<u64> {
         .flatten()
 }
 
-/// A number that may have a minus sign.
+/// A number with an optional minus sign.
 pub(crate) fn signed(bytes: &[u8]) -> Option<i64> {
     match bytes.strip_prefix(b"-") {
         Some(digits) => i64::try_from(unsigned(digits)?).ok().map(|number| -number),
@@ -20,17 +20,15 @@ pub(crate) fn signed(bytes: &[u8]) -> Option<i64> {
     }
 }
 
-/// A smaller number.
 pub(crate) fn small<T: TryFrom<u64>>(bytes: &[u8]) -> Option<T> {
     T::try_from(unsigned(bytes)?).ok()
 }
 
-/// The words between white space.
 pub(crate) fn words(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     bytes.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty())
 }
 
-/// The lines, each without its end.
+/// The non-empty lines.
 pub(crate) fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty())
 }
@@ -42,12 +40,11 @@ pub(crate) fn value<'a>(text: &'a [u8], key: &[u8]) -> Option<&'a [u8]> {
         .map(<[u8]>::trim_ascii)
 }
 
-/// The bytes as text.
 pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// A file's name, in which the kernel writes white space and backslashes as three octal digits.
+/// A file's name; the kernel escapes white space and backslashes as three octal digits.
 pub(crate) fn unescaped(name: &[u8]) -> String {
     let mut plain = Vec::with_capacity(name.len());
     let mut rest = name;

@@ -1,8 +1,8 @@
-//! One measurement of this computer at a time, whichever user makes it and wherever it writes to.
+//! One measurement of this computer at a time, for all users.
 //!
-//! The claim is a lock (flock(2)) on a folder of sysfs, which every process may open and none can
-//! write: there is nothing to create, to own or to leave behind, and the kernel gives the lock back
-//! when the process ends. Containers with a sysfs of their own do not see each other.
+//! The claim is a lock (flock(2)) on a sysfs folder that every process may open and none can write.
+//! Nothing is left behind: the kernel releases the lock when the process ends. Containers with
+//! their own sysfs do not see each other.
 
 use crate::small;
 use std::fs::{File, TryLockError};
@@ -11,23 +11,21 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Duration;
 
-/// The folder that is locked.
 const FOLDER: &str = "/sys/devices/system/cpu";
 
-/// The pause between two looks.
+/// Polling interval.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// This computer, claimed until it is dropped.
+/// A claim on this computer, until dropped.
 #[derive(Debug)]
 pub struct ComputerClaim {
-    /// `None` where the kernel knows no such lock: no other program can be noticed there.
+    /// `None` if the kernel lacks such locks: other programs are then invisible.
     _folder: Option<File>,
 }
 
 impl ComputerClaim {
-    /// Waits until no other process has a claim. Meanwhile `observe` hears, again and again, which
-    /// process has it, where the kernel tells, and ends the wait by breaking; the result is then
-    /// `None`.
+    /// Waits until no other process has a claim. Meanwhile calls `observe` with the owner's number,
+    /// if known; breaking ends the wait with `None`.
     pub fn wait(observe: &mut dyn FnMut(Option<u32>) -> ControlFlow<()>) -> Option<Self> {
         Self::on(Path::new(FOLDER), observe)
     }
@@ -52,8 +50,7 @@ fn holder(file: &File) -> Option<u32> {
     holder_in(&small::read("/proc/locks")?, &format!("{major:02x}:{minor:02x}:{}", found.ino()))
 }
 
-/// The process that has a lock on this device and inode (proc_locks(5)). 0 stands for a process
-/// that cannot be seen from here, and counts as no process.
+/// The process with a lock on this device and inode (proc_locks(5)); 0 if invisible.
 fn holder_in(locks: &str, of: &str) -> Option<u32> {
     locks.lines().find_map(|line| {
         let words: Vec<&str> = line.split_whitespace().collect();

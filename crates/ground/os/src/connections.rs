@@ -1,15 +1,15 @@
-//! Processes that are connected: by a pipe, a unix socket, or TCP or UDP on this computer.
+//! Processes connected by a pipe, a unix socket, or local TCP or UDP.
 //!
-//! Wakeups do not show all partners of a program. One that never sleeps is not woken by those who
-//! send to it, and one that only sends wakes them. Their open files show it.
+//! Wakeups miss some partners: a program that never sleeps is not woken by its senders, and one
+//! that only sends is never woken. Open files show them.
 //!
-//! A connection has a direction: a client asks a server, and a writer feeds a reader. So the client
-//! of a client belongs to a server, and another client of a database to nobody but the database.
+//! A connection has a direction: a client requests from a server, a writer feeds a reader. So a
+//! client's client belongs to the server, but two clients of a database are not connected.
 //!
-//! | module | reads |
+//! | module | source |
 //! |---|---|
 //! | `inet` | the tables of TCP and UDP in `/proc/PID/net` |
-//! | `unix` | the other ends of unix sockets, which only netlink tells |
+//! | `unix` | the peers of unix sockets, known only to netlink |
 
 mod inet;
 mod unix;
@@ -20,11 +20,11 @@ use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::path::Path;
 
-/// The mode of a descriptor for reading alone, as `/proc/PID/fdinfo` prints it: its last octal
-/// digit (`O_ACCMODE` of fcntl.h).
+/// Last octal digit of a read-only descriptor's flags in `/proc/PID/fdinfo` (`O_ACCMODE` of
+/// fcntl.h).
 const READS: &str = "0";
 
-/// The open pipes and sockets of a process, by inode.
+/// Open pipes and sockets of a process, by inode.
 #[derive(Debug, Default)]
 struct Ends {
     reads: BTreeSet<u64>,
@@ -32,12 +32,12 @@ struct Ends {
     sockets: BTreeSet<u64>,
 }
 
-/// The sockets that each socket asks.
+/// The server sockets of each client socket.
 type Servers = HashMap<u64, Vec<u64>>;
 
-/// Those of the `others` that ask or feed one of these processes, or that one of these asks or
-/// feeds: directly, or through other ones of them in the same direction. One whose open files this
-/// user may not read ([`are_shown`]) is not connected with any.
+/// The `others` that are clients, servers, writers or readers of these processes, directly or
+/// through others in the same direction. Omits processes with unreadable open files
+/// ([`are_shown`]).
 #[must_use]
 pub fn connected(root: &Root, pids: &[Tid], others: &[Tid]) -> BTreeSet<Tid> {
     let all: BTreeSet<Tid> = pids.iter().chain(others).copied().collect();
@@ -51,13 +51,13 @@ pub fn connected(root: &Root, pids: &[Tid], others: &[Tid]) -> BTreeSet<Tid> {
     found
 }
 
-/// Whether this user may read which files a process has open. One that has ended has none.
+/// Whether this user may list a process's open files. An exited process has none.
 #[must_use]
 pub fn are_shown(root: &Root, pid: Tid) -> bool {
     root.names(&format!("/proc/{pid}/fd")).is_ok()
 }
 
-/// All that a step leads to, from these processes or from one that was reached.
+/// All processes reached by any number of steps.
 fn reached(pids: &[Tid], all: &BTreeSet<Tid>, step: impl Fn(Tid, Tid) -> bool) -> BTreeSet<Tid> {
     let mut found: BTreeSet<Tid> = pids.iter().copied().collect();
     let mut open: Vec<Tid> = pids.to_vec();
@@ -86,8 +86,8 @@ impl Ends {
                 those.insert(inode);
             }
         }
-        // A pipe of which a process has both ends is one to itself, or the tokens of a jobserver,
-        // which all children inherit.
+        // A process with both ends of a pipe uses it alone, or shares a jobserver's tokens, which
+        // all children inherit.
         let both: Vec<u64> = ends.reads.intersection(&ends.writes).copied().collect();
         for inode in both {
             ends.reads.remove(&inode);
@@ -96,19 +96,18 @@ impl Ends {
         ends
     }
 
-    /// Whether it is a client of the other one, or writes what the other one reads.
+    /// Whether it is a client of the other process, or writes to it.
     fn asks(&self, other: &Ends, servers: &Servers) -> bool {
         let mut far = self.sockets.iter().filter_map(|socket| servers.get(socket)).flatten();
         !self.writes.is_disjoint(&other.reads) || far.any(|server| other.sockets.contains(server))
     }
 }
 
-/// The inode of a link such as `pipe:[4711]`.
+/// The inode in a link such as `pipe:[4711]`.
 fn inode(link: &Path, before: &str) -> Option<u64> {
     link.to_str()?.strip_prefix(before)?.strip_suffix(']')?.parse().ok()
 }
 
-/// The last digit of a descriptor's flags.
 fn mode(root: &Root, pid: Tid, descriptor: &str) -> String {
     let info = root.read(&format!("/proc/{pid}/fdinfo/{descriptor}")).unwrap_or_default();
     let flags = info.lines().find_map(|line| line.strip_prefix("flags:")).unwrap_or_default();
@@ -124,7 +123,6 @@ mod tests {
     use std::os::unix::net::UnixStream;
     use std::process::{Child, Command, Stdio};
 
-    /// A process that has this as its input, and nothing else of ours.
     fn with_input(input: impl Into<Stdio>) -> Child {
         let mut command = Command::new("sleep");
         command.arg("1000").stdin(input).stdout(Stdio::null()).stderr(Stdio::null());

@@ -1,14 +1,13 @@
-//! The kernel's own files, opened so that no path leads a write of root elsewhere.
+//! Kernel files, opened for writing so that no path can redirect root's writes.
 //!
-//! Seatmap writes the files of control groups, `/proc` and `/sys` by paths of which some come from
-//! a plan or a journal. Whatever such a text says, only a file of the kernel is changed:
+//! Some paths come from a plan or journal. Whatever they say, only a kernel file changes:
 //!
-//! - the path is absolute and plain: no part of it is `..`;
-//! - every folder on the way is opened from the one above it (openat(2) with `O_NOFOLLOW`). A link
-//!   is followed only if root or this user made it, in a folder that no other user can change, as
-//!   the kernel's own links below `/sys/class` are;
-//! - the file itself is not a link, and the open descriptor is on a file system of the kernel
-//!   (fstatfs(2)), which is judged before the first byte is written.
+//! - the path is absolute and without `..`;
+//! - each folder is opened from the one above it (openat(2) with `O_NOFOLLOW`). A link is followed
+//!   only if root or this user made it in a folder that no other user can change, like the kernel's
+//!   links below `/sys/class`;
+//! - the file is not a link, and before the first write its descriptor is checked to be on a kernel
+//!   file system (fstatfs(2)).
 
 use crate::mounts::{CGROUP_SUPER_MAGIC, CGROUP2_SUPER_MAGIC};
 use crate::root::Root;
@@ -20,12 +19,12 @@ use std::io::{self, ErrorKind};
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Component, Path};
 
-/// The numbers of the kernel's file systems (`include/uapi/linux/magic.h`).
+/// From `include/uapi/linux/magic.h`.
 const PROC_SUPER_MAGIC: u64 = 0x9fa0;
 const SYSFS_MAGIC: u64 = 0x6265_6572;
 const DEBUGFS_MAGIC: u64 = 0x6462_6720;
 
-/// The folder of a control file or control group, and the name in it.
+/// A control file or control group: its folder and name.
 struct Place<'a> {
     folder: OwnedFd,
     name: &'a OsStr,
@@ -47,27 +46,27 @@ impl<'a> Place<'a> {
     }
 }
 
-/// Opens a control file to be written. It must be there.
+/// Opens an existing control file for writing.
 ///
 /// # Errors
-/// The kernel's error; or the path is not plain, leads through a link that another user made, or to
-/// a file that is not the kernel's.
+/// The kernel's; or the path is not plain, contains another user's link, or leads outside the
+/// kernel's files.
 pub(crate) fn open(root: &Root, path: &Path) -> io::Result<File> {
     let place = Place::of(root, path)?;
-    // A pipe that nobody reads would keep this program waiting.
+    // Opening a pipe without a reader would block.
     let flags =
         OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let file = File::from(fs::openat(&place.folder, place.name, flags, Mode::empty())?);
     if root.is_this_computer() {
         check_kernels(&file, path)?;
     } else {
-        // A file of the kernel takes each write as a whole, and those of tests keep old text.
+        // A kernel file's text is replaced by each write; a test's file must be emptied.
         file.set_len(0)?;
     }
     Ok(file)
 }
 
-/// Makes a control group, if it is not there.
+/// Creates a control group, if it does not exist.
 ///
 /// # Errors
 /// As [`open`].
@@ -97,8 +96,8 @@ fn checked_place<'a>(root: &Root, path: &'a Path) -> io::Result<Place<'a>> {
     Ok(place)
 }
 
-/// Checks that an open file or folder is the kernel's: of `/proc` for a path below it, of `/sys` or
-/// a control group for every other.
+/// Checks that an open file or folder is on `/proc` if its path is, and otherwise on `/sys` or a
+/// control group.
 fn check_kernels(file: &impl AsFd, path: &Path) -> io::Result<()> {
     let kind = u64::try_from(fs::fstatfs(file)?.f_type).unwrap_or_default();
     let is_kernels = if path.starts_with("/proc") {

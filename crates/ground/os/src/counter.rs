@@ -1,25 +1,24 @@
-//! Counts of the kernel and the processor over a program and everything that it starts
-//! (perf_event_open(2)).
+//! Kernel and hardware counters over a program and its children (perf_event_open(2)).
 
 use crate::perf_event::{self, ANY_CPU, THIS_THREAD};
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
 
-/// Kinds of events, from `include/uapi/linux/perf_event.h`.
+/// From `include/uapi/linux/perf_event.h`.
 const HARDWARE: u32 = 0;
 const SOFTWARE: u32 = 1;
 const RAW: u32 = 4;
 
-/// Flags of an event: counted only after the next execve(2), and in children too.
+/// Count only after the next execve(2), and in children too.
 const DISABLED: u64 = 1;
 const INHERIT: u64 = 1 << 1;
 const ENABLE_ON_EXEC: u64 = 1 << 12;
 
-/// The size of [`Attributes`], the first one that the kernel published (`PERF_ATTR_SIZE_VER0`).
+/// `PERF_ATTR_SIZE_VER0`, the size of [`Attributes`].
 const FIRST_SIZE: u32 = 64;
 
-/// The events that have names, as perf(1) calls them.
+/// perf(1)'s names of events.
 const NAMED: [(&str, u32, u64); 17] = [
     ("cycles", HARDWARE, 0),
     ("instructions", HARDWARE, 1),
@@ -40,8 +39,8 @@ const NAMED: [(&str, u32, u64); 17] = [
     ("major-faults", SOFTWARE, 6),
 ];
 
-/// An event that can be counted: one of [`CounterEvent::names`], or `r` and a hexadecimal number
-/// for the processor's own.
+/// An event: one of [`CounterEvent::names`], or `r` and a hexadecimal number for the processor's
+/// events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CounterEvent {
     name: String,
@@ -50,7 +49,7 @@ pub struct CounterEvent {
 }
 
 impl CounterEvent {
-    /// The event of this name.
+    /// The event with this name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         let known = NAMED
@@ -62,12 +61,12 @@ impl CounterEvent {
         Some(CounterEvent { name: name.to_owned(), kind, number })
     }
 
-    /// The names that [`CounterEvent::named`] knows.
+    /// The names known to [`CounterEvent::named`].
     pub fn names() -> impl Iterator<Item = &'static str> {
         NAMED.iter().map(|(name, ..)| *name)
     }
 
-    /// Whether the kernel counts it by itself, so that it needs no counters of the processor.
+    /// Whether it needs no hardware counter.
     #[must_use]
     pub fn is_software(&self) -> bool {
         self.kind == SOFTWARE
@@ -80,7 +79,7 @@ impl fmt::Display for CounterEvent {
     }
 }
 
-/// `struct perf_event_attr`, up to the fields that are used here.
+/// `struct perf_event_attr` up to the fields used here.
 #[repr(C)]
 #[derive(Default)]
 struct Attributes {
@@ -96,17 +95,17 @@ struct Attributes {
     config1: u64,
 }
 
-/// A count that begins with the next program that a child of the calling thread executes, and
-/// includes its threads and children. Whatever the calling thread does itself is not counted.
+/// A count from the next program executed by a child of the calling thread, with its threads and
+/// children, but without the calling thread.
 #[derive(Debug)]
 pub struct Counter(File);
 
 impl Counter {
-    /// Prepares a count for the children that the calling thread starts while the counter lives.
+    /// Prepares a count for children that the calling thread starts from now on.
     ///
     /// # Errors
-    /// The kernel's: ENOENT where the processor has no such counter (virtual machines mostly have
-    /// none), EACCES where `/proc/sys/kernel/perf_event_paranoid` forbids it to this user.
+    /// The kernel's: ENOENT without such a counter (as in most virtual machines), EACCES if
+    /// `/proc/sys/kernel/perf_event_paranoid` forbids it.
     pub fn of_children(event: &CounterEvent) -> io::Result<Self> {
         let attributes = Attributes {
             kind: event.kind,
@@ -115,12 +114,12 @@ impl Counter {
             flags: DISABLED | INHERIT | ENABLE_ON_EXEC,
             ..Attributes::default()
         };
-        // SAFETY: the attributes are `FIRST_SIZE` bytes long, which a test compares.
+        // SAFETY: the attributes have `FIRST_SIZE` bytes; a test checks this.
         let event = unsafe { perf_event::open(&attributes, THIS_THREAD, ANY_CPU)? };
         Ok(Counter(File::from(event)))
     }
 
-    /// The count so far; for clocks in nanoseconds.
+    /// The count so far; clocks are in nanoseconds.
     ///
     /// # Errors
     /// The kernel's.
@@ -158,7 +157,6 @@ mod tests {
         };
         std::hint::black_box(vec![1_u8; 1 << 20]);
         assert_eq!(counter.read().unwrap(), 0);
-        // The shell's own child counts as well.
         assert!(
             Command::new("sh").args(["-c", "/bin/true; /bin/true"]).status().unwrap().success()
         );

@@ -1,39 +1,37 @@
-//! CPU lists as the kernel and its tools write them: `0-3,8,10-14:2`.
+//! CPU lists in the kernel's format: `0-3,8,10-14:2`.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// The largest OS index accepted. Linux's `NR_CPUS` stops at 8192 on x86-64; the room above is for
-/// later kernels.
+/// Largest accepted OS index. `NR_CPUS` is at most 8192 on x86-64; the rest is for later kernels.
 pub const MAX_CPU: u32 = 1 << 20;
 
-/// The most entries of a list: each CPU once. Without a limit `0-1048576`, said again and again in
-/// a line of a kilobyte, would take hundreds of megabytes.
+/// One per CPU. Repeated `0-1048576` in a kilobyte would otherwise take hundreds of megabytes.
 const MOST_ENTRIES: usize = MAX_CPU as usize + 1;
 
-/// A list of OS indices, in the order given and with repetitions kept.
+/// A list of OS indices, in the given order and with repetitions.
 ///
-/// Ranges (`4-7`), strides (`0-14:2`) and single numbers, separated by commas, as in cpuset(7).
-/// Whether order and repetition mean anything is the reader's business: a set of PUs to measure
-/// refuses repetitions ([`CpuList::distinct`]), a seating order does not.
+/// Ranges (`4-7`), strides (`0-14:2`) and numbers, separated by commas, as in cpuset(7). The caller
+/// decides whether order and repetitions matter: PUs to measure must be distinct
+/// ([`CpuList::distinct`]), seats need not.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CpuList(pub Vec<u32>);
 
-/// Why a CPU list was refused.
+/// Why a CPU list is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CpuListError {
-    /// The list, or one of its members, is empty.
+    /// The list, or a member, is empty.
     #[error("column {column}: a CPU number is missing; write a list such as 0-3,8")]
     Missing {
-        /// Counted from 1, in bytes.
+        /// In bytes, from 1.
         column: usize,
     },
-    /// Something that is not a number stands where a number should.
+    /// A member is not a number.
     #[error("column {column}: '{text}' is not a CPU number; write a list such as 0-3,8")]
     NotANumber {
-        /// Counted from 1, in bytes.
+        /// In bytes, from 1.
         column: usize,
-        /// The text found there.
+        /// The invalid text.
         text: String,
     },
     /// A number beyond [`MAX_CPU`].
@@ -41,35 +39,35 @@ pub enum CpuListError {
         "column {column}: CPU {text} is beyond the largest index that Seatmap accepts, {MAX_CPU}"
     )]
     TooLarge {
-        /// Counted from 1, in bytes.
+        /// In bytes, from 1.
         column: usize,
-        /// The text found there.
+        /// The invalid text.
         text: String,
     },
-    /// A range that runs backwards, or a stride of zero.
+    /// A backward range, or a stride of zero.
     #[error("column {column}: the range '{text}' is empty")]
     EmptyRange {
-        /// Counted from 1, in bytes.
+        /// In bytes, from 1.
         column: usize,
-        /// The text found there.
+        /// The invalid text.
         text: String,
     },
-    /// The list has more entries than there can be CPUs.
+    /// More entries than possible CPUs.
     #[error("column {column}: the list names more than {MOST_ENTRIES} CPUs")]
     TooMany {
-        /// Counted from 1, in bytes, of the member with which it does.
+        /// In bytes, from 1: the first member too many.
         column: usize,
     },
-    /// A CPU stands twice in a list in which each may stand once.
+    /// A CPU appears twice.
     #[error("CPU {0} stands in the list twice")]
     Repeated(u32),
 }
 
 impl CpuList {
-    /// The list itself, if no CPU stands in it twice.
+    /// The list, if its CPUs are distinct.
     ///
     /// # Errors
-    /// [`CpuListError::Repeated`] names the first CPU that does.
+    /// [`CpuListError::Repeated`] with the first repeated CPU.
     pub fn distinct(self) -> Result<Self, CpuListError> {
         let mut seen = std::collections::HashSet::new();
         match self.0.iter().find(|cpu| !seen.insert(**cpu)) {
@@ -126,7 +124,7 @@ fn parse_number(text: &str, column: usize) -> Result<u32, CpuListError> {
 }
 
 impl CpuList {
-    /// The list in a sentence: `CPU 3`, `CPUs 0-2,8`.
+    /// The list for a sentence: `CPU 3`, `CPUs 0-2,8`.
     #[must_use]
     pub fn named(&self) -> String {
         let noun = if self.0.len() == 1 { "CPU" } else { "CPUs" };
@@ -134,20 +132,19 @@ impl CpuList {
     }
 }
 
-/// A list of CPUs, as text, in a sentence: `CPU 3`, `CPUs 0-2,8`.
+/// Like [`CpuList::named`], for a list in text.
 #[must_use]
 pub fn named(list: &str) -> String {
     list.parse::<CpuList>().map_or_else(|_| format!("CPUs {list}"), |cpus| cpus.named())
 }
 
 impl fmt::Display for CpuList {
-    /// Runs of three and more are written as ranges, in list order.
+    /// Writes three or more consecutive CPUs as a range.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut rest = self.0.as_slice();
         let mut separator = "";
         while let Some(&first) = rest.first() {
-            // Wider than a CPU's number: the ranges of a list that was not typed have not been
-            // checked.
+            // 64 bits: an unparsed list may hold any number.
             let expected = u64::from(first)..;
             let run = rest
                 .iter()

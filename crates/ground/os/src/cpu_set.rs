@@ -1,12 +1,10 @@
-//! Sets of CPUs, of any length, in every spelling that Linux and hwloc use.
+//! Sets of CPUs of any size, in all notations of Linux and hwloc. `cpu_set_t` ends at 1024 CPUs.
 //!
-//! | spelling | example | written by | read by |
+//! | notation | example | writer | reader |
 //! |---|---|---|---|
 //! | list | `0-3,8` | `Display` | [`CpuSet::of_list`] |
 //! | kernel mask | `f0f,00000001` | [`CpuSet::to_mask`] | [`CpuSet::of_mask`] |
 //! | affinity mask | an array of words | [`CpuSet::give`] | [`CpuSet::of_thread`] |
-//!
-//! `cpu_set_t` stops at 1024 CPUs; this set does not.
 
 use crate::Tid;
 use crate::cpu_list::{CpuList, MAX_CPU};
@@ -15,36 +13,33 @@ use std::fmt;
 use std::io;
 use std::iter::FlatMap;
 
-/// The kernel's masks are arrays of this word.
 type Word = libc::c_ulong;
 
 const WORD_BITS: u32 = Word::BITS;
 
-/// Bits in one group of a mask (`Documentation/core-api/printk-formats`, `%*pb`).
+/// Bits between commas (`Documentation/core-api/printk-formats`, `%*pb`).
 const GROUP_BITS: u32 = 32;
 
-/// Words at which growing stops: [`MAX_CPU`] CPUs, beyond any kernel's `NR_CPUS`.
+/// For [`MAX_CPU`] CPUs, beyond any `NR_CPUS`.
 const MOST_WORDS: usize = (MAX_CPU / WORD_BITS) as usize;
 
-/// Words for 1024 CPUs: most kernels' masks are no longer.
+/// 1024 CPUs, enough for most kernels.
 const USUAL_WORDS: usize = (1024 / WORD_BITS) as usize;
 
-/// A set of CPUs, by OS index. Its members come out in ascending order.
+/// A set of CPUs, iterated in ascending order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CpuSet {
-    /// Bit `i % WORD_BITS` of word `i / WORD_BITS` stands for CPU `i`. No word is zero, so that
-    /// equal sets compare equal, and a number that no computer has, from a damaged file, costs one
-    /// word.
+    /// Bit `i % WORD_BITS` of word `i / WORD_BITS` is CPU `i`. No word is zero, so equal sets
+    /// compare equal. In a map, a huge number from a damaged file costs one word.
     words: BTreeMap<u32, Word>,
 }
 
-/// A set as the kernel reads it: a new process may give itself this mask before it becomes a
-/// program, when it must not allocate.
+/// A set in the kernel's format, for a process that must not allocate before exec.
 #[derive(Clone, Debug)]
 pub struct PreparedMask(Vec<Word>);
 
 impl PreparedMask {
-    /// Makes it the affinity mask of a thread; thread 0 is the caller. Allocates nothing.
+    /// Sets a thread's affinity mask; thread 0 is the caller. Allocates nothing.
     ///
     /// # Errors
     /// As [`CpuSet::give`].
@@ -58,13 +53,13 @@ impl PreparedMask {
 }
 
 impl CpuSet {
-    /// The set that holds this CPU alone.
+    /// The set of this CPU alone.
     #[must_use]
     pub fn single(cpu: u32) -> Self {
         [cpu].into_iter().collect()
     }
 
-    /// Reads a list (`0-3,8`); an empty text is the empty set. `None` where the text is not a list.
+    /// Parses a list (`0-3,8`), which may be empty.
     #[must_use]
     pub fn of_list(text: &str) -> Option<Self> {
         match text.trim() {
@@ -73,9 +68,8 @@ impl CpuSet {
         }
     }
 
-    /// Reads a hexadecimal mask as the kernel writes it: 32 bits between commas, the highest first,
-    /// with or without `0x`. A mask without commas may have any length. `None` where the text is
-    /// not a mask, or names a CPU beyond [`MAX_CPU`].
+    /// Parses a hexadecimal mask: 32 bits between commas, highest first, with or without `0x`, or
+    /// any length without commas. `None` if invalid or beyond [`MAX_CPU`].
     #[must_use]
     pub fn of_mask(text: &str) -> Option<Self> {
         let text = text.trim();
@@ -87,7 +81,7 @@ impl CpuSet {
         (!text.is_empty()).then_some(set)
     }
 
-    /// Adds the bits of hexadecimal digits, the lowest of which is CPU `first`.
+    /// The lowest bit is CPU `first`.
     fn add_digits(&mut self, digits: &str, first: u32) -> Option<()> {
         for (at, digit) in digits.bytes().rev().enumerate() {
             let bits = char::from(digit).to_digit(16)?;
@@ -100,7 +94,7 @@ impl CpuSet {
         Some(())
     }
 
-    /// The set as a hexadecimal mask in the kernel's spelling.
+    /// The kernel's hexadecimal mask.
     #[must_use]
     pub fn to_mask(&self) -> String {
         let groups = self.last().map_or(1, |last| last / GROUP_BITS + 1);
@@ -117,11 +111,11 @@ impl CpuSet {
             .join(",")
     }
 
-    /// The CPUs that a thread may run on now; thread 0 is the caller. CPUs of its mask that are
-    /// offline are missing: what is put back later is read by [`crate::affinity::to_put_back`].
+    /// Online CPUs allowed for a thread; thread 0 is the caller. Masks to restore need
+    /// [`crate::affinity::to_put_back`].
     ///
     /// # Errors
-    /// The kernel's error: `ESRCH` where the thread has gone.
+    /// The kernel's: `ESRCH` if the thread has exited.
     pub fn of_thread(tid: Tid) -> io::Result<Self> {
         let mut words: Vec<Word> = vec![0; USUAL_WORDS];
         loop {
@@ -138,7 +132,7 @@ impl CpuSet {
             let error = io::Error::last_os_error();
             match written {
                 0.. => return Ok(CpuSet::of_words(words)),
-                // The kernel's own mask is longer than ours.
+                // The kernel's mask exceeds the buffer.
                 _ if error.raw_os_error() == Some(libc::EINVAL) && words.len() < MOST_WORDS => {
                     words = vec![0; words.len() * 2];
                 }
@@ -147,20 +141,20 @@ impl CpuSet {
         }
     }
 
-    /// Makes this set the affinity mask of a thread; thread 0 is the caller. The kernel drops CPUs
-    /// outside the thread's cpuset without a word: [`crate::affinity::pin`] checks that it did not.
+    /// Sets a thread's affinity mask; thread 0 is the caller. The kernel silently drops CPUs
+    /// outside the cpuset; [`crate::affinity::pin`] detects that.
     ///
     /// # Errors
-    /// The kernel's error: `ESRCH` where the thread has gone, `EPERM` where it belongs to another
-    /// user, `EINVAL` where its cpuset has none of these CPUs.
+    /// The kernel's: `ESRCH` if the thread has exited, `EPERM` for another user's thread, `EINVAL`
+    /// if its cpuset has none of these CPUs.
     pub fn give(&self, tid: Tid) -> io::Result<()> {
         self.prepared()?.give(tid)
     }
 
-    /// This set as the kernel reads it.
+    /// The set in the kernel's format.
     ///
     /// # Errors
-    /// `EINVAL` where no kernel has CPUs of such numbers.
+    /// `EINVAL` for CPUs beyond any kernel's.
     pub fn prepared(&self) -> io::Result<PreparedMask> {
         let length = self.words.last_key_value().map_or(0, |(last, _)| *last as usize + 1);
         if length > MOST_WORDS {
@@ -174,19 +168,19 @@ impl CpuSet {
         self.words.iter().flat_map(|(at, left)| Bits { first: at * WORD_BITS, left: *left })
     }
 
-    /// Whether a CPU is in the set.
+    /// Whether the set contains a CPU.
     #[must_use]
     pub fn contains(&self, cpu: u32) -> bool {
         self.word(cpu / WORD_BITS) >> (cpu % WORD_BITS) & 1 == 1
     }
 
-    /// The number of CPUs in the set.
+    /// The number of CPUs.
     #[must_use]
     pub fn len(&self) -> usize {
         self.words.values().map(|word| word.count_ones() as usize).sum()
     }
 
-    /// Whether no CPU is in the set.
+    /// Whether the set is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.words.is_empty()
@@ -204,20 +198,20 @@ impl CpuSet {
         self.iter().next_back()
     }
 
-    /// The one CPU, where the set holds just one.
+    /// The only CPU of a set of one.
     #[must_use]
     pub fn only(&self) -> Option<u32> {
         let mut cpus = self.iter();
         cpus.next().filter(|_| cpus.next().is_none())
     }
 
-    /// The set in a sentence: `CPU 3`, `CPUs 0-2,8`.
+    /// The set for a sentence: `CPU 3`, `CPUs 0-2,8`.
     #[must_use]
     pub fn named(&self) -> String {
         self.list().named()
     }
 
-    /// Puts a CPU into the set.
+    /// Adds a CPU.
     pub fn insert(&mut self, cpu: u32) {
         *self.words.entry(cpu / WORD_BITS).or_default() |= 1 << (cpu % WORD_BITS);
     }
@@ -228,13 +222,13 @@ impl CpuSet {
         CpuList(self.iter().collect())
     }
 
-    /// The CPUs of this set that are not in the other.
+    /// The CPUs that the other set lacks.
     #[must_use]
     pub fn without(&self, other: &CpuSet) -> CpuSet {
         CpuSet::of_numbered(self.words.iter().map(|(at, word)| (*at, word & !other.word(*at))))
     }
 
-    /// This set without the CPUs of a cell; if it would be empty, all CPUs outside the cell.
+    /// This set without a cell, or `rest` if nothing remains.
     #[must_use]
     pub fn outside(&self, cell: &CpuSet, rest: &CpuSet) -> CpuSet {
         let left = self.without(cell);
@@ -254,13 +248,13 @@ impl CpuSet {
         CpuSet::of_numbered(self.words.iter().map(|(at, word)| (*at, word & other.word(*at))))
     }
 
-    /// Whether the two sets have a CPU in common.
+    /// Whether the sets share a CPU.
     #[must_use]
     pub fn meets(&self, other: &CpuSet) -> bool {
         self.words.iter().any(|(at, word)| word & other.word(*at) != 0)
     }
 
-    /// Whether every CPU of this set is in the other.
+    /// Whether the other set contains this one.
     #[must_use]
     pub fn is_subset(&self, other: &CpuSet) -> bool {
         self.words.iter().all(|(at, word)| word & !other.word(*at) == 0)
@@ -279,15 +273,13 @@ impl CpuSet {
     }
 }
 
-/// The CPUs of a [`CpuSet`], ascending from the front.
+/// The CPUs of a [`CpuSet`], ascending.
 pub type Iter<'a> = FlatMap<btree_map::Iter<'a, u32, Word>, Bits, fn((&'a u32, &'a Word)) -> Bits>;
 
-/// The CPUs of one word of a mask.
+/// The CPUs of one word.
 #[derive(Clone, Debug)]
 pub struct Bits {
-    /// The CPU of its lowest bit.
     first: u32,
-    /// The bits that have not come yet.
     left: Word,
 }
 
@@ -348,7 +340,7 @@ impl From<&CpuList> for CpuSet {
 }
 
 impl fmt::Display for CpuSet {
-    /// As a list; the empty set is an empty text.
+    /// As a list.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.list().fmt(out)
     }

@@ -1,38 +1,38 @@
-//! The time of each CPU, by use (`/proc/stat`, proc_stat(5)).
+//! Time of each CPU by use (`/proc/stat`, proc_stat(5)).
 
 use crate::bytes::{lines, small, unsigned, words};
 use crate::root::Root;
 use std::collections::BTreeMap;
 
-/// The columns: user, nice, system, idle, iowait, irq, softirq, steal. Guests are in user already.
+/// user, nice, system, idle, iowait, irq, softirq, steal. Guest time is part of user.
 const COLUMNS: usize = 8;
 const IDLE: usize = 3;
 const WAITS_FOR_DISK: usize = 4;
 const STOLEN: usize = 7;
 
-/// The time of each CPU so far, in clock ticks.
+/// Time of each CPU in clock ticks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CpuTimes(BTreeMap<u32, [u64; COLUMNS]>);
 
-/// The shares of a CPU's time between two readings.
+/// Shares of a CPU's time over an interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CpuTimeShares {
-    /// The time in which programs or the kernel ran, in percent.
+    /// Programs' and the kernel's time, in percent.
     pub busy_percent: f64,
-    /// The time that a hypervisor gave to others.
+    /// Time that a hypervisor gave to others, in percent.
     pub steal_percent: f64,
 }
 
 impl CpuTimes {
-    /// The times of this moment; none where the file cannot be read.
+    /// Reads the present times; empty if unreadable.
     #[must_use]
     pub fn now(root: &Root) -> Self {
         std::fs::read(root.path("/proc/stat"))
             .map_or_else(|_| CpuTimes::default(), |text| CpuTimes::of(&text, root))
     }
 
-    /// Reads the file of a computer; no times if its numbers are not those of the CPUs. lxcfs
-    /// numbers the CPUs of a container from 0, and may so lack a CPU of the caller's mask.
+    /// Parses a computer's file. Empty if a CPU of the caller's mask is missing: lxcfs renumbers a
+    /// container's CPUs from 0.
     #[must_use]
     pub fn of(text: &[u8], root: &Root) -> Self {
         let times = CpuTimes::parse(text);
@@ -40,10 +40,10 @@ impl CpuTimes {
         if are_numbered { times } else { CpuTimes::default() }
     }
 
-    /// Reads the file. Kernels before 2.6.11 write fewer columns, which count as 0.
+    /// Parses the file. Columns missing before 2.6.11 count as 0.
     #[must_use]
     pub fn parse(text: &[u8]) -> Self {
-        // The lines of CPUs come first; the line of interrupts behind them is long.
+        // CPU lines come first; skip the long line of interrupts.
         CpuTimes(
             lines(text)
                 .take_while(|line| line.starts_with(b"cpu"))
@@ -60,35 +60,33 @@ impl CpuTimes {
         )
     }
 
-    /// The CPUs that it counts.
+    /// The counted CPUs.
     pub fn cpus(&self) -> impl Iterator<Item = u32> {
         self.0.keys().copied()
     }
 
-    /// The time that a hypervisor took from a CPU so far, in clock ticks; `None` where the CPU is
-    /// not counted.
+    /// Time that a hypervisor took from a CPU, in clock ticks; `None` if not counted.
     #[must_use]
     pub fn stolen_ticks(&self, cpu: u32) -> Option<u64> {
         Some(self.0.get(&cpu)?[STOLEN])
     }
 
-    /// The time since an earlier reading in which a CPU had nothing to do, in clock ticks; `None`
-    /// where the CPU is not counted.
+    /// Idle time since an earlier reading, in clock ticks; `None` if not counted.
     #[must_use]
     pub fn idle_ticks_since(&self, earlier: &CpuTimes, cpu: u32) -> Option<u64> {
         let now = self.0.get(&cpu)?;
         let then = earlier.0.get(&cpu)?;
-        // Time that waits for a disk may go backwards (proc_stat(5)).
+        // iowait may decrease (proc_stat(5)).
         let idle = [IDLE, WAITS_FOR_DISK].map(|column| now[column].saturating_sub(then[column]));
         Some(idle[0].saturating_add(idle[1]))
     }
 
-    /// The shares of a CPU's time since an earlier reading; `None` where no tick has passed.
+    /// Shares of a CPU's time since an earlier reading; `None` before the first tick.
     #[must_use]
     pub fn since(&self, earlier: &CpuTimes, cpu: u32) -> Option<CpuTimeShares> {
         let now = self.0.get(&cpu)?;
         let then = earlier.0.get(&cpu)?;
-        // The kernel's count of idle time may go backwards by a tick.
+        // Idle time may decrease by a tick.
         let passed: [u64; COLUMNS] =
             std::array::from_fn(|column| now[column].saturating_sub(then[column]));
         let total = passed.into_iter().fold(0, u64::saturating_add);

@@ -1,22 +1,22 @@
-//! The CPUs of this computer, and why one of them is not available.
+//! This computer's CPUs, and why a CPU is unavailable.
 
 use crate::holder::Holder;
 use crate::root::Root;
 use crate::{CpuList, CpuSet};
 use crate::{affinity, cpu_list, isolated, layout, rights, small, starved};
 
-/// Why a CPU cannot be measured on.
+/// Why a CPU cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CpuError {
-    /// There is no such CPU.
+    /// The CPU does not exist.
     #[error(
         "CPU {cpu} does not exist: this machine has {}; 'seatmap show host' lists them",
         cpu_list::named(.present)
     )]
     Absent {
-        /// The CPU asked for.
+        /// The requested CPU.
         cpu: u32,
-        /// The CPUs that are present.
+        /// The present CPUs.
         present: String,
     },
     /// The CPU is present, but offline.
@@ -26,7 +26,7 @@ pub enum CpuError {
         rights::as_root()
     )]
     Offline {
-        /// The CPU asked for.
+        /// The requested CPU.
         cpu: u32,
     },
     /// Online, but outside this process's cpuset or affinity mask.
@@ -35,48 +35,46 @@ pub enum CpuError {
         .holder.or("its cpuset or a taskset forbids it")
     )]
     Forbidden {
-        /// The CPU asked for.
+        /// The requested CPU.
         cpu: u32,
-        /// The CPUs that are allowed.
+        /// The allowed CPUs.
         allowed: String,
-        /// The cell that has it, if one does.
+        /// Its cell, if any.
         holder: Holder,
     },
 }
 
-/// The CPUs of this computer in the kernel's three circles.
+/// The present, online and allowed CPUs of this computer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cpus {
-    /// The CPUs that are plugged in.
+    /// Physically present CPUs.
     pub present: Vec<u32>,
-    /// The CPUs that run.
+    /// Running CPUs.
     pub online: Vec<u32>,
-    /// The CPUs of this process's mask: it runs there without having asked.
+    /// The CPUs of this process's mask.
     pub allowed: Vec<u32>,
-    /// The CPUs outside that mask that this process may use if it names them: the kernel was
-    /// started to set them apart (`isolcpus=`, `nohz_full=`), so that no process begins with them.
-    /// None where a taskset, and not the kernel, has narrowed the mask.
+    /// CPUs outside the mask that this process may use by name: kernel parameters (`isolcpus=`,
+    /// `nohz_full=`) exclude them from all initial masks. Empty if a taskset has narrowed the mask.
     pub set_apart: Vec<u32>,
 }
 
-/// The CPUs that run and that the cpuset of this process allows; its own mask hides none, and stays
-/// as it is.
+/// The running CPUs in this process's cpuset, regardless of its mask.
 ///
 /// # Errors
-/// The kernel's error: it does not say which CPUs this process may use.
+/// The mask cannot be read.
 pub fn in_cpuset() -> std::io::Result<CpuSet> {
     let own: CpuSet = affinity::current()?.into_iter().collect();
     let online: CpuSet = Cpus::read()?.online.into_iter().collect();
-    // Where a filter of system calls forbids to ask, the own CPUs are known.
+    // If a filter of system calls forbids the request, use the mask.
     let granted = affinity::granted().map(|granted| granted.within(&online)).unwrap_or_default();
     Ok(own.with(&granted))
 }
 
 impl Cpus {
-    /// Reads them from `/sys`. The affinity mask stands in for files that are missing there.
+    /// Reads the CPUs from `/sys`; the affinity mask replaces missing files.
     ///
     /// # Errors
-    /// The affinity mask could not be read.
+    /// The mask cannot be read.
     pub fn read() -> std::io::Result<Self> {
         let allowed = affinity::current()?;
         let root = Root::new("/");
@@ -92,8 +90,8 @@ impl Cpus {
         Ok(cpus)
     }
 
-    /// Those CPUs that are set apart and open to this process, by what its cpuset grants. A mask
-    /// that leaves out other CPUs as well was narrowed by a taskset, which binds.
+    /// The excluded CPUs that the cpuset grants. None if the mask lacks others too: then a taskset
+    /// has narrowed it, which is binding.
     fn open_of(&self, set_apart: &CpuSet, granted: &CpuSet) -> Vec<u32> {
         let open = granted.within(&set(&self.online));
         let allowed = set(&self.allowed);
@@ -103,23 +101,23 @@ impl Cpus {
         open.within(set_apart).without(&allowed).list().0
     }
 
-    /// The CPUs that this process may use, those set apart included, ascending.
+    /// All CPUs that this process may use, sorted.
     #[must_use]
     pub fn reachable(&self) -> Vec<u32> {
         let all = self.allowed.iter().chain(&self.set_apart);
         all.copied().collect::<CpuSet>().list().0
     }
 
-    /// CPUs that are present and not online.
+    /// The present CPUs that are offline.
     #[must_use]
     pub fn offline(&self) -> Vec<u32> {
         self.present.iter().filter(|cpu| !self.online.contains(cpu)).copied().collect()
     }
 
-    /// Checks that each of these can be had.
+    /// Checks that all these CPUs are available.
     ///
     /// # Errors
-    /// [`CpuError`] for the first that cannot, with the innermost circle it fails.
+    /// [`CpuError`] for the first unavailable one.
     pub fn check(&self, cpus: &[u32]) -> Result<(), CpuError> {
         cpus.iter().try_for_each(|cpu| self.check_one(*cpu))
     }
@@ -147,8 +145,7 @@ fn set(cpus: &[u32]) -> CpuSet {
     cpus.iter().copied().collect::<CpuSet>()
 }
 
-/// The CPUs that are kept free of tasks or of the tick: the isolated ones, and those of
-/// `nohz_full=`.
+/// CPUs kept free of tasks or of the tick: isolated ones and those of `nohz_full=`.
 #[must_use]
 pub fn set_apart(root: &Root) -> CpuSet {
     isolated::beside_others(root).with(&starved::without_tick(root))

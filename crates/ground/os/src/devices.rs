@@ -1,5 +1,4 @@
-//! Accelerators and fast network cards that a program has open, and the NUMA node that each is next
-//! to.
+//! A program's accelerators and fast network cards, with their NUMA nodes.
 
 use crate::root::Root;
 
@@ -8,16 +7,15 @@ use crate::root::Root;
 pub struct Device {
     /// Its file: `/dev/nvidia0`.
     pub name: String,
-    /// The kind of device: `gpu`, `nic`, or `device` where the bus does not say.
+    /// `gpu`, `nic`, or `device` if the bus does not specify it.
     pub kind: &'static str,
-    /// Its NUMA node; `None` where the firmware says none.
+    /// Its NUMA node; `None` if the firmware gives none.
     pub node: Option<u32>,
-    /// The CPUs next to it, as a list.
+    /// The CPUs near it, as a list.
     pub cpus: Option<String>,
 }
 
-/// Whether this computer has any such device, or hides whether it has, so that looking for open
-/// ones can find something.
+/// Whether this computer may have such devices, so that searching for open ones is useful.
 #[must_use]
 pub fn is_any(root: &Root) -> bool {
     let folders = ["dri", "infiniband", "vfio", "accel"].map(|name| format!("/dev/{name}"));
@@ -27,18 +25,18 @@ pub fn is_any(root: &Root) -> bool {
         })
 }
 
-/// The device behind an open file; `None` for any other file.
+/// The device behind an open file.
 #[must_use]
 pub fn of(root: &Root, file: &str) -> Option<Device> {
     let (kind, folder) = sysfs(root, file.strip_prefix("/dev/")?)?;
     let kind =
         kind.unwrap_or_else(|| match attribute(root, folder.as_deref(), "class").as_deref() {
-            // PCI's base classes: 02 network controllers, 03 displays, 12 accelerators.
+            // PCI base classes: 02 network controllers, 03 displays, 12 accelerators.
             Some(class) if class.starts_with("0x02") => "nic",
             Some(class) if class.starts_with("0x03") || class.starts_with("0x12") => "gpu",
             _ => "device",
         });
-    // The kernel writes -1 for a device without a node.
+    // -1 means no node.
     let node = attribute(root, folder.as_deref(), "numa_node").and_then(|node| node.parse().ok());
     Some(Device {
         name: file.to_owned(),
@@ -48,8 +46,8 @@ pub fn of(root: &Root, file: &str) -> Option<Device> {
     })
 }
 
-/// A device that a person names: a network card (`eth0`), a disk (`nvme0n1`), or a PCI address
-/// (`0000:17:00.0`). `None` where there is none of this name.
+/// A device named by the user: a network card (`eth0`), a disk (`nvme0n1`) or a PCI address
+/// (`0000:17:00.0`). `None` if missing.
 #[must_use]
 pub fn named(root: &Root, name: &str) -> Option<Device> {
     let is_plain = !name.is_empty() && !name.starts_with('.') && !name.contains('/');
@@ -60,8 +58,7 @@ pub fn named(root: &Root, name: &str) -> Option<Device> {
     ];
     let (kind, folder, below) =
         places.into_iter().find(|(_, folder, _)| is_plain && root.has(folder))?;
-    // A partition's own folder lies in that of its disk, and a disk of NVMe's in its controller's:
-    // the node stands above.
+    // A partition is below its disk, and an NVMe disk below its controller, which has the node.
     let above = ["", "/device", "/device/device"].map(|more| format!("{folder}{below}{more}"));
     Some(Device {
         name: name.to_owned(),
@@ -79,12 +76,12 @@ fn attribute(root: &Root, folder: Option<&str>, name: &str) -> Option<String> {
     root.read(&format!("{}/{name}", folder?)).ok()
 }
 
-/// The kind of device of a file below `/dev`, where its name says so, and the folder of the device.
+/// The kind of a file in `/dev`, if its name determines it, and its device folder.
 fn sysfs(root: &Root, name: &str) -> Option<(Option<&'static str>, Option<String>)> {
     if let Some(minor) = numbered(name, "nvidia") {
         return Some((Some("gpu"), nvidia(root, minor)));
     }
-    // One file for all of AMD's accelerators.
+    // One file for all AMD accelerators.
     if name == "kfd" {
         return Some((Some("gpu"), None));
     }
@@ -117,13 +114,12 @@ fn class_folder(file: &str, class: &str) -> Option<String> {
     Some(format!("/sys/class/{class}/{file}/device"))
 }
 
-/// The number behind the beginning of a name.
 fn numbered<'a>(name: &'a str, beginning: &str) -> Option<&'a str> {
     let number = name.strip_prefix(beginning)?;
     (!number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())).then_some(number)
 }
 
-/// The PCI folder of NVIDIA's device of this minor number, which its driver tells below `/proc`.
+/// The PCI folder of the NVIDIA device with this minor number, from its driver's `/proc` files.
 fn nvidia(root: &Root, minor: &str) -> Option<String> {
     let folder = "/proc/driver/nvidia/gpus";
     root.folders(folder)

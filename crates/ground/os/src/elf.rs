@@ -1,4 +1,4 @@
-//! The file of a program: its sections, symbols, and the places of its addresses (elf(5)).
+//! ELF files: sections, symbols and file offsets of addresses (elf(5)).
 
 use crate::named_file;
 use std::fs::File;
@@ -6,45 +6,42 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-/// The first bytes of a 64-bit file (`e_ident`), and the byte behind them, which is this computer's
-/// order of bytes.
+/// `e_ident` of a 64-bit file, followed by this computer's byte order.
 const LONG: &[u8] = b"\x7fELF\x02";
 const ORDER: u8 = if cfg!(target_endian = "little") { 1 } else { 2 };
 
-/// The lengths of the file's header, of a segment's and a section's header, and of a symbol, in
-/// bytes: `Elf64_Ehdr`, `Elf64_Phdr`, `Elf64_Shdr` and `Elf64_Sym`.
+/// Sizes of `Elf64_Ehdr`, `Elf64_Phdr`, `Elf64_Shdr` and `Elf64_Sym`.
 const HEADER_BYTES: usize = 64;
 const SEGMENT_BYTES: usize = 56;
 const SECTION_BYTES: usize = 64;
 const SYMBOL_BYTES: usize = 24;
 
-/// `PT_LOAD`, a segment that is mapped, and `PF_X`, one whose bytes are instructions.
+/// `PT_LOAD` and `PF_X`: a mapped segment of instructions.
 const MAPPED: u32 = 1;
 const EXECUTABLE: u32 = 1;
 
-/// `SHT_NOBITS`: a section without bytes in the file.
+/// `SHT_NOBITS`: no bytes in the file.
 const WITHOUT_BYTES: u32 = 8;
 
-/// The most bytes of a section that are read: the largest programs have less of symbols and names.
+/// Limit on a section's size; the largest programs stay below it.
 const MOST_BYTES: u64 = 1 << 30;
 
 /// A section.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ElfSection {
-    /// Its name: `.text`.
+    /// Name, such as `.text`.
     pub name: String,
-    /// The address of its first byte, where it is loaded; relative to the program's in a file that
-    /// may be loaded anywhere.
+    /// Load address; relative to the base for position-independent files.
     pub address: u64,
-    /// Its length in memory.
+    /// Size in memory.
     pub size_bytes: u64,
-    /// Its first byte in the file; `None` for one that has none there.
+    /// File offset; `None` without bytes in the file.
     place: Option<u64>,
-    /// The section with the names of its symbols.
+    /// The section with its symbols' names.
     link: usize,
 }
 
-/// A mapped part of the file whose bytes are instructions.
+/// A mapped segment of instructions.
 #[derive(Clone, Copy, Debug)]
 struct Code {
     place: u64,
@@ -64,8 +61,8 @@ impl Elf {
     /// Reads the headers of a file.
     ///
     /// # Errors
-    /// The file cannot be read; `InvalidData` for one of another kind, `UnexpectedEof` for one that
-    /// was cut off.
+    /// The file cannot be read; `InvalidData` for another kind of file, `UnexpectedEof` for a
+    /// truncated one.
     pub fn open(path: &Path) -> io::Result<Self> {
         let file = named_file::open(path)?;
         let mut header = [0; HEADER_BYTES];
@@ -99,15 +96,14 @@ impl Elf {
         self.sections.iter().find(|section| section.name == name)
     }
 
-    /// The bytes of a section; none where the file has none of it.
+    /// The bytes of a section; empty if the file has none.
     ///
     /// # Errors
-    /// The file cannot be read, or ends before the section does; `InvalidData` for one of over
-    /// 1 GiB.
+    /// The file cannot be read or is truncated; `InvalidData` above 1 GiB.
     pub fn bytes(&self, section: &ElfSection) -> io::Result<Vec<u8>> {
         let Some(place) = section.place else { return Ok(Vec::new()) };
         let end = place.saturating_add(section.size_bytes);
-        // A broken header may promise more than the file has: no memory is taken for that.
+        // No huge allocation for a broken header.
         if end > self.file.metadata()?.len() {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
@@ -119,7 +115,7 @@ impl Elf {
         Ok(bytes)
     }
 
-    /// The address of a symbol; `None` where it is not there, as in a program without symbols.
+    /// A symbol's address; `None` if missing, as in a stripped program.
     ///
     /// # Errors
     /// As for [`Elf::bytes`].
@@ -135,18 +131,17 @@ impl Elf {
         Ok(found.map(|symbol| word(symbol, 8)))
     }
 
-    /// The bytes at a place of the file.
+    /// The bytes at a file offset.
     ///
     /// # Errors
-    /// The file cannot be read, or ends before they do.
+    /// The file cannot be read or is truncated.
     pub fn bytes_at<const N: usize>(&self, place: u64) -> io::Result<[u8; N]> {
         let mut bytes = [0; N];
         self.file.read_exact_at(&mut bytes, place)?;
         Ok(bytes)
     }
 
-    /// Where the instruction of an address stands in the file, in bytes; `None` for an address
-    /// without one.
+    /// The file offset of an instruction's address; `None` outside the code.
     #[must_use]
     pub fn place(&self, address: u64) -> Option<u64> {
         self.code.iter().find_map(|code| {
@@ -156,20 +151,19 @@ impl Elf {
     }
 }
 
-/// Whether a table of the file's header, with its count and the length of an entry there, is empty
-/// or has entries of this length.
+/// Whether a table is empty or has entries of the expected size, by its count and entry size at
+/// these header offsets.
 fn is_table_of(header: &[u8], [count, each]: [usize; 2], each_bytes: usize) -> bool {
     half(header, count) == 0 || usize::from(half(header, each)) == each_bytes
 }
 
-/// The headers of a table in a file.
 fn table(file: &File, place: u64, count: u16, each_bytes: usize) -> io::Result<Vec<u8>> {
     let mut bytes = vec![0; usize::from(count) * each_bytes];
     file.read_exact_at(&mut bytes, place)?;
     Ok(bytes)
 }
 
-/// A segment's header: p_type, p_flags, p_offset, p_vaddr and p_filesz.
+/// A segment header: p_type, p_flags, p_offset, p_vaddr and p_filesz.
 fn code_of(header: &[u8]) -> Option<Code> {
     let is_code = number(header, 0) == MAPPED && number(header, 4) & EXECUTABLE != 0;
     is_code.then(|| Code {
@@ -179,7 +173,7 @@ fn code_of(header: &[u8]) -> Option<Code> {
     })
 }
 
-/// A section's header, sh_type, sh_addr, sh_offset, sh_size and sh_link, and where its name begins.
+/// A section header: sh_type, sh_addr, sh_offset, sh_size and sh_link; and the offset of its name.
 fn section_of(header: &[u8]) -> (u32, ElfSection) {
     let has_bytes = number(header, 4) != WITHOUT_BYTES;
     let section = ElfSection {
@@ -192,20 +186,19 @@ fn section_of(header: &[u8]) -> (u32, ElfSection) {
     (number(header, 0), section)
 }
 
-/// The text that begins at a byte and ends with a zero byte; empty beyond the end.
+/// The zero-terminated text at an offset; empty beyond the end.
 fn text(bytes: &[u8], at: usize) -> String {
     let rest = bytes.get(at..).unwrap_or_default();
     let text = rest.split(|byte| *byte == 0).next().unwrap_or_default();
     String::from_utf8_lossy(text).into_owned()
 }
 
-/// Whether the text that begins at a byte is this one.
 fn is_text(bytes: &[u8], at: usize, wanted: &str) -> bool {
     let rest = bytes.get(at..).and_then(|rest| rest.strip_prefix(wanted.as_bytes()));
     rest.is_some_and(|rest| rest.first() == Some(&0))
 }
 
-/// The numbers of 16, 32 and 64 bits at a byte; the most there is beyond the end.
+/// Unsigned numbers at an offset; beyond the end, the largest value.
 fn half(bytes: &[u8], at: usize) -> u16 {
     array(bytes, at).map_or(u16::MAX, u16::from_ne_bytes)
 }
@@ -227,7 +220,6 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The program of this test, whose symbols are there.
     fn own() -> Elf {
         Elf::open(&std::env::current_exe().unwrap()).unwrap()
     }

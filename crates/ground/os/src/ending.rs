@@ -1,20 +1,20 @@
-//! How a process ended, in words, and how to end alike.
+//! How a process ended, in words, and how to end the same way.
 
 use std::fmt;
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 
-/// The exit code of timeout(1) for a command whose time was over.
+/// timeout(1)'s exit code for a timeout.
 const TIME_WAS_OVER: i32 = 124;
 
-/// A shell adds this to the number of the signal that ended its command (POSIX, 2.8.2).
+/// A shell adds this to the number of a fatal signal (POSIX, 2.8.2).
 const SHELL_BASE: i32 = 128;
 
-/// The signals by which others end a program that has done nothing wrong.
+/// Signals that end a program without its fault.
 const CUTTING: [i32; 6] =
     [libc::SIGHUP, libc::SIGINT, libc::SIGKILL, libc::SIGALRM, libc::SIGTERM, libc::SIGXCPU];
 
-/// How a process ended.
+/// A process's exit code or fatal signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// With this exit code.
@@ -24,7 +24,7 @@ pub enum Ending {
 }
 
 impl Ending {
-    /// The end of a process that was waited for.
+    /// The end of a reaped process.
     #[must_use]
     pub fn of(status: ExitStatus) -> Self {
         match (status.code(), status.signal()) {
@@ -33,14 +33,14 @@ impl Ending {
         }
     }
 
-    /// Whether the process did well.
+    /// Whether the exit code is 0.
     #[must_use]
     pub fn is_success(self) -> bool {
         self == Ending::Exited(0)
     }
 
-    /// Whether somebody else ended the process before it was done: timeout(1), a user, or the
-    /// kernel at a limit. It did nothing wrong, and what was seen of it until then holds.
+    /// Whether timeout(1), a user or a kernel limit ended the process early. Observations of it
+    /// remain valid.
     #[must_use]
     pub fn is_cut(self) -> bool {
         match self {
@@ -50,15 +50,14 @@ impl Ending {
         }
     }
 
-    /// Ends this process as that one ended, so that its parent sees no difference: by the same
-    /// signal, where a signal ended it, and without a second core dump.
+    /// Ends this process with the same exit code or signal, so that its parent sees no difference.
+    /// No second core dump.
     pub fn leave_alike(self) -> ! {
         let code = match self {
             Ending::Exited(code) => code,
             Ending::Killed(signal) => {
                 die_of(signal);
-                // A shell's code for that ending, where the signal is blocked or this process
-                // cannot send it to itself.
+                // A shell's code, if the signal is blocked or could not be sent.
                 SHELL_BASE + signal
             }
         };
@@ -66,8 +65,8 @@ impl Ending {
     }
 }
 
-/// The rest of a sentence about the process: `ended with exit code 3`. Codes that stand for
-/// something else by convention say so, since the program itself may never have returned them.
+/// The rest of a sentence: `ended with exit code 3`. Explains conventional codes, because the
+/// program itself may never have returned them.
 impl fmt::Display for Ending {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let code = match self {
@@ -88,20 +87,20 @@ impl fmt::Display for Ending {
     }
 }
 
-/// Whether a number is that of a signal with a name; those above are for programs' own use.
+/// Whether a signal has a name; higher ones are for applications.
 fn is_signal(number: i32) -> bool {
     (libc::SIGHUP..=libc::SIGSYS).contains(&number)
 }
 
 /// `signal 9 (SIGKILL)`.
 fn named(signal: i32) -> String {
-    // The standard library has the names: "signal: 9 (SIGKILL)".
+    // The standard library writes "signal: 9 (SIGKILL)".
     ExitStatus::from_raw(signal).to_string().replacen(':', "", 1)
 }
 
 fn die_of(signal: i32) {
     let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: the limit is valid; what remains acts on this process alone, and it is about to end.
+    // SAFETY: the limit is valid; the rest affects only this process, which is about to end.
     unsafe {
         libc::setrlimit(libc::RLIMIT_CORE, &raw const none);
         libc::signal(signal, libc::SIG_DFL);
@@ -114,7 +113,6 @@ mod tests {
     use super::*;
     use std::process::Command;
 
-    /// The end of a line for the shell.
     fn of(line: &str) -> Ending {
         Ending::of(Command::new("sh").args(["-c", line]).status().unwrap())
     }

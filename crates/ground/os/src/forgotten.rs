@@ -1,28 +1,27 @@
-//! Masks that could not be put back whole, as old kernels take CPUs that are offline out of every
-//! mask that is set ([`affinity::forgets_offline`]).
+//! Masks that could not be restored completely, because old kernels remove offline CPUs from every
+//! new mask ([`affinity::forgets_offline`]).
 
 use crate::owed::ThreadMask;
 use crate::{CpuSet, Tid, affinity};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Threads that had one mask, and lack CPUs of it that were offline when it was put back.
+/// Threads with the same former mask and missing CPUs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ForgottenCpus {
-    /// The mask that they had.
+    /// Their former mask.
     pub mask: CpuSet,
-    /// The CPUs of it that they lack.
+    /// The missing CPUs.
     pub lost: CpuSet,
-    /// The threads, each with its start in clock ticks after the boot.
+    /// The threads, with their start in clock ticks after the boot.
     pub threads: Vec<(Tid, u64)>,
-    /// The process of Seatmap that [waits](crate::owed) for these CPUs, and puts the mask back
-    /// then.
+    /// The Seatmap process that [waits](crate::owed) for these CPUs.
     pub waiter: Option<Tid>,
 }
 
 impl ForgottenCpus {
-    /// One entry for all threads that had the same mask and lost the same CPUs. A thread is told
-    /// of with the mask that it had and the CPUs that it lacks.
+    /// Groups threads with equal masks and missing CPUs. Each thread comes with its former mask and
+    /// its missing CPUs.
     #[must_use]
     pub fn gather(threads: impl IntoIterator<Item = (ThreadMask, CpuSet)>) -> Vec<Self> {
         let mut alike: BTreeMap<(CpuSet, CpuSet), Vec<(Tid, u64)>> = BTreeMap::new();
@@ -36,7 +35,7 @@ impl ForgottenCpus {
             .collect()
     }
 
-    /// The threads, each with the mask that is to be put back.
+    /// The threads, with the mask to restore.
     pub fn owed(&self) -> impl Iterator<Item = ThreadMask> {
         self.threads.iter().map(|(tid, started_ticks)| ThreadMask {
             tid: *tid,
@@ -45,7 +44,7 @@ impl ForgottenCpus {
         })
     }
 
-    /// The masks of these threads, in words.
+    /// Names the masks of these threads.
     #[must_use]
     pub fn subject(&self) -> String {
         match self.threads.as_slice() {
@@ -57,7 +56,7 @@ impl ForgottenCpus {
         }
     }
 
-    /// Why they lack CPUs, and what puts the mask back.
+    /// Explains why CPUs are missing, and how the mask will be restored.
     #[must_use]
     pub fn reason(&self) -> String {
         let tids: Vec<Tid> = self.threads.iter().map(|(tid, _)| *tid).collect();
@@ -84,8 +83,8 @@ impl fmt::Display for ForgottenCpus {
     }
 }
 
-/// The CPUs of a mask that a thread lacks after it was given back, on a kernel that forgets those
-/// that are offline; none on others, and for a thread that has gone.
+/// The CPUs missing from a thread's restored mask; empty if the kernel keeps offline CPUs or the
+/// thread has exited.
 #[must_use]
 pub fn lost(tid: Tid, mask: &CpuSet) -> CpuSet {
     if !affinity::forgets_offline() {

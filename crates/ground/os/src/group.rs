@@ -1,31 +1,28 @@
-//! Control groups: their members, moving threads in and out, and removing the groups.
+//! Control groups: their members; moving threads; removal.
 
 use crate::Tid;
 use crate::layout::CpusetMounts;
 use crate::root::{FileError, Root};
 use std::time::Duration;
 
-/// How often emptying a group is tried: its threads may create others meanwhile. A process that is
-/// about to end cannot be moved. It leaves when its memory has been given back, which took most of
-/// a second for 300 MiB on a busy computer.
+/// Attempts to empty a group, whose threads may create others. An exiting process cannot be moved
+/// and leaves only once its memory is freed; 300 MiB took most of a second on a busy computer.
 const ATTEMPTS: u32 = 750;
 
-/// The pause between two attempts.
+/// Between attempts.
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// The file that lists members and takes new ones: threads one by one in version 1, processes in
-/// version 2.
+/// The file to list or add members: threads in version 1, processes in version 2.
 #[must_use]
 pub fn members_file(root: &Root, group: &str) -> String {
     let tasks = format!("{group}/tasks");
     if root.has(&tasks) { tasks } else { format!("{group}/cgroup.procs") }
 }
 
-/// The members of a group: threads in version 1, processes in version 2; none where the group is
-/// not there.
+/// A group's members: threads in version 1, processes in version 2. Empty if it does not exist.
 ///
 /// # Errors
-/// [`FileError`]: the group is there and its members cannot be read, so it may have some.
+/// [`FileError`]: the group exists but its members cannot be read.
 pub fn members(root: &Root, group: &str) -> Result<Vec<Tid>, FileError> {
     match root.read(&members_file(root, group)) {
         Ok(text) => Ok(text.lines().filter_map(|line| line.trim().parse().ok()).collect()),
@@ -34,14 +31,13 @@ pub fn members(root: &Root, group: &str) -> Result<Vec<Tid>, FileError> {
     }
 }
 
-/// The group above.
+/// The parent group.
 #[must_use]
 pub fn parent(group: &str) -> &str {
     group.rsplit_once('/').map_or("", |(parent, _)| parent)
 }
 
-/// The group that this process is in, in the hierarchy of another group (cgroups(7),
-/// `/proc/PID/cgroup`).
+/// This process's group in another group's hierarchy (cgroups(7), `/proc/PID/cgroup`).
 #[must_use]
 pub fn of_self(root: &Root, group: &str) -> Option<String> {
     let layout = CpusetMounts::read(root);
@@ -61,20 +57,20 @@ pub fn of_self(root: &Root, group: &str) -> Option<String> {
     })
 }
 
-/// Moves all members to the group above and removes the group. No process is killed.
+/// Moves all members to the parent group and removes the group. Kills no process.
 ///
 /// # Errors
-/// The kernel's error for a group that cannot be emptied.
+/// The kernel's, for a group that cannot be emptied.
 pub fn dissolve(root: &Root, group: &str) -> Result<(), FileError> {
-    // Kernels before 6.12 take a removed partition apart later, in their own time, and every
-    // thread's mask with it.
+    // Kernels before 6.12 dissolve a removed partition later, and only then change every thread's
+    // mask.
     let partition = format!("{group}/cpuset.cpus.partition");
     if root.has(&partition) {
         root.write(&partition, "member")?;
     }
     let upward = members_file(root, parent(group));
     for attempt in 1.. {
-        // A list that cannot be had now may be had at the next attempt.
+        // The list may become readable at the next attempt.
         match empty(root, group, &upward).and_then(|()| root.remove_folder(group)) {
             Err(error) if attempt < ATTEMPTS && !error.is_absent() => std::thread::sleep(PAUSE),
             Err(error) if error.is_absent() => break,
@@ -84,10 +80,9 @@ pub fn dissolve(root: &Root, group: &str) -> Result<(), FileError> {
     Ok(())
 }
 
-/// Moves the members of a group to another one.
 fn empty(root: &Root, group: &str, other: &str) -> Result<(), FileError> {
     for tid in members(root, group)? {
-        // One that ends meanwhile cannot be moved and need not be.
+        // An exiting thread cannot be moved.
         let _ = root.write(other, &tid.to_string());
     }
     Ok(())

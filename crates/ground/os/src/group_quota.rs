@@ -1,40 +1,37 @@
-//! The quota of one control group, as its files have it.
+//! The quota of one control group, read from its files.
 
 use crate::root::Root;
 
-/// The folder that is there where systemd runs the computer (sd_booted(3)).
+/// Exists if systemd runs the computer (sd_booted(3)).
 const SYSTEMD: &str = "/run/systemd/system";
 
 /// The quota of one control group.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GroupQuota {
-    /// The group's path below the mounted hierarchy; `/` for the group that is mounted.
+    /// The group's path below the mount point; `/` for the mounted group.
     pub group: String,
     /// The group's folder.
     pub folder: String,
-    /// The file that holds the quota.
+    /// The quota's file.
     pub file: String,
-    /// The CPU time that the members may take, in CPUs: 1.5 are three seconds in two.
+    /// The members' CPU time, in CPUs: 1.5 means three seconds in two.
     pub cpus: f64,
-    /// The length of a period, in microseconds.
+    /// Period, in microseconds.
     pub period_us: u64,
-    /// The periods in which it was used up since the group was made; `None` where the kernel does
-    /// not count them.
+    /// Periods that exhausted the quota since the group's creation; `None` if not counted.
     pub throttled: Option<u64>,
-    /// The periods in which a member ran, since the group was made.
+    /// Periods with a running member since the group's creation.
     pub periods: Option<u64>,
-    /// The time for which the kernel stopped the members since the group was made, in nanoseconds.
-    /// Each CPU counts.
+    /// How long members were stopped, in nanoseconds, summed over CPUs.
     pub stopped_ns: Option<u64>,
-    /// The unit of systemd that sets it, where there is one: systemd writes the file again when it
-    /// likes.
+    /// The systemd unit that sets it and may rewrite the file at any time.
     pub unit: Option<String>,
-    /// Whether the file cannot be written from here, as in most containers.
+    /// Whether the file is read-only here, as in most containers.
     pub is_read_only: bool,
 }
 
 impl GroupQuota {
-    /// The quota of the group in this folder, of either version; `None` where it has none.
+    /// The quota of the group in this folder.
     #[must_use]
     pub fn of_folder(root: &Root, folder: &str) -> Option<Self> {
         let group = folder.to_owned();
@@ -43,12 +40,11 @@ impl GroupQuota {
         Some(GroupQuota { group, ..quota })
     }
 
-    /// The quota of the group in this folder; `None` where it has none.
     pub(crate) fn read(root: &Root, folder: &str, is_v2: bool) -> Option<Self> {
         let (name, text) = if is_v2 {
             ("cpu.max", root.read(&format!("{folder}/cpu.max")).ok()?)
         } else {
-            // Without a limit the quota is -1.
+            // -1 means unlimited.
             (
                 "cpu.cfs_quota_us",
                 format!(
@@ -81,7 +77,7 @@ impl GroupQuota {
         })
     }
 
-    /// The quota in words: `0.5 CPUs in periods of 100 ms`.
+    /// Describes the quota: `0.5 CPUs in periods of 100 ms`.
     #[must_use]
     pub fn words(&self) -> String {
         let cpus = if self.cpus == 1.0 { "CPU" } else { "CPUs" };
@@ -89,25 +85,24 @@ impl GroupQuota {
     }
 }
 
-/// A number of a group's `cpu.stat`, by its name.
 fn counted(stat: &str, name: &str) -> Option<u64> {
     let values = stat.lines().filter_map(|line| line.split_once(' '));
     let (_, value) = values.into_iter().find(|(key, _)| *key == name)?;
     value.trim().parse().ok()
 }
 
-/// The unit of systemd that owns the group with this path, by its name.
+/// The systemd unit that owns the group with this path.
 pub(crate) fn unit(root: &Root, path: &str) -> Option<String> {
     let mut names = path.rsplit('/');
     let name = names.next()?;
     let is_unit = name.ends_with(".slice") || is_leaf(name);
-    // Below a service or scope another systemd has the units, a user's or a container's: the one of
-    // the computer knows none of that name, or another one.
+    // Below a service or scope, units belong to another systemd (a user's or container's). The
+    // computer's systemd has no unit of that name, or a different one.
     let is_handed_on = names.any(is_leaf);
     (is_unit && !is_handed_on && root.has(SYSTEMD)).then(|| name.to_owned())
 }
 
-/// Whether a unit of this name has no units below it.
+/// Whether this unit cannot contain units.
 fn is_leaf(name: &str) -> bool {
     name.ends_with(".service") || name.ends_with(".scope")
 }

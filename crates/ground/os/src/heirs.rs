@@ -1,30 +1,29 @@
-//! Heirs: threads born while others had seats for a time, with a seat's mask from their creator.
+//! Heirs: threads that inherited the mask of a temporary seat from their creator.
 //!
-//! Each who seats a living program notes every seat in a [`SeatLedger`] before it is given, and
-//! gives masks back by [`SeatLedger::settle`]. A mask does not say where it comes from, so a thread
-//! is an heir if three signs agree:
+//! Code that seats a living program notes each seat in a [`SeatLedger`] first, and restores the
+//! masks with [`SeatLedger::settle`]. A mask does not record its origin, so a thread is an heir if
+//! three signs agree:
 //!
-//! | sign | read from |
+//! | sign | source |
 //! |---|---|
-//! | it started when the first seat was noted, or later | field 22 of its `stat` |
+//! | it started no earlier than the first note | field 22 of its `stat` |
 //! | its mask is exactly a noted seat | sched_getaffinity(2) |
-//! | its process is one of the program's, or descends from one | below |
+//! | its process belongs to the program or descends from it | below |
 //!
-//! A process descends from the program if its line of parents leads there. The kernel gives the
-//! children of an ended process to process 1 or to a subreaper, which is an ancestor of the
-//! program. Such an orphan descends from the program if its session or process group is one of the
-//! program's that no ancestor shares. Otherwise it must be in a control group of the program, and
+//! A process descends from the program if its chain of parents leads there. When a process exits,
+//! the kernel gives its children to process 1 or to a subreaper among the program's ancestors. Such
+//! an orphan descends from the program if both share a session or process group that no ancestor
+//! has. Otherwise it must be in a control group of the program, and
 //!
-//! - process 1 has it, or an ancestor that also has another orphan of the program; or
-//! - the leader of its session or process group has ended, and no ancestor is in either.
+//! - its parent is process 1, or an ancestor that also adopted another orphan of the program; or
+//! - the leader of its session or process group has exited, and no ancestor belongs to that group.
 //!
-//! These two count for a minute after the orphan's start, as users start programs as well. An
-//! orphan in the control group without such a sign is [unclear](StillSeated::is_unclear): a child
-//! that the ancestor started itself looks the same. It keeps its mask and is reported.
+//! These two signs count for a minute after the orphan's start, because users start programs too.
+//! An orphan in the control group without them is [unclear](StillSeated::is_unclear): a process
+//! started by the ancestor itself looks the same. It keeps its mask and is reported.
 //!
-//! Limits: a descendant that chose exactly the CPUs of a seat is taken for an heir, and one that
-//! inherited a seat and then chose other CPUs is not. A process in another PID namespace than this
-//! one's descendants is not seen.
+//! Limits: a descendant that chose exactly a seat's CPUs counts as an heir; one that inherited a
+//! seat and then chose other CPUs does not. Processes outside this PID namespace are invisible.
 
 use crate::owed::ThreadMask;
 use crate::proc_folder::has_gone;
@@ -36,38 +35,35 @@ use std::fmt;
 use std::io;
 use std::time::Duration;
 
-/// Parents that are looked at above a process: numbers that come again while they are read could
-/// form a circle.
+/// Reused numbers could form a circle.
 const LONGEST_LINE: usize = 64;
 
-/// The pause after the first look without an heir, twice as long after each further one: a clone(2)
-/// under way copies its parent's mask before the child can be seen.
+/// Doubles after each scan without heirs. clone(2) copies the mask before the child is visible.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// How long after the start of an orphan its control group shows that the program started it.
+/// For how many seconds an orphan's control group shows its origin.
 const RECENT_S: u64 = 60;
 
-/// Looks without any heir after which no more are expected.
+/// Usual number of heirless scans that end [`SeatLedger::settle`].
 pub const QUIET_LOOKS: usize = 2;
 
-/// The most looks of a caller that a person waits for.
 const MOST_LOOKS: usize = 100;
 
-/// A seat that a thread is given for a time.
+/// A temporary seat of a thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loan {
     /// The thread's process.
     pub pid: Tid,
-    /// The thread, with the mask that it has without the seat.
+    /// The thread, with its mask without the seat.
     pub thread: ThreadMask,
-    /// The CPUs of the seat.
+    /// The seat's CPUs.
     pub seat: CpuSet,
 }
 
 /// A thread that still has a seat's mask.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StillSeated {
-    /// The thread, with the mask that its creator has without a seat.
+    /// The thread, with its mask without a seat.
     pub thread: ThreadMask,
     /// Its name, at most 15 bytes.
     pub name: String,
@@ -94,7 +90,6 @@ impl fmt::Display for StillSeated {
     }
 }
 
-/// A process by what shows where it comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Kin {
     started_ticks: u64,
@@ -116,54 +111,45 @@ impl Kin {
     }
 }
 
-/// The origin of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Origin {
-    /// A process of the program, or its descendant.
     Program,
     Stranger,
     Unclear,
 }
 
-/// A thread that was given a seat.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Lent {
     own: CpuSet,
-    /// Whether it is to have its present seat.
     is_on_seat: bool,
 }
 
-/// The seats that threads of a program were given, and what shows who descends from them.
+/// Seats of a program's threads, and facts that identify descendants.
 #[derive(Debug, Default)]
 pub struct SeatLedger {
-    /// When the first seat was noted, in clock ticks after the boot.
     began_ticks: Option<u64>,
-    /// The program's processes.
     roots: BTreeMap<Tid, Kin>,
-    /// The processes that they descend from.
+    /// Ancestors of the program.
     above: BTreeMap<Tid, Kin>,
-    /// The control groups of the program's processes.
     control_groups: BTreeSet<String>,
     threads: BTreeMap<(Tid, u64), Lent>,
-    /// Seats, each with the process of its thread and the mask without it.
+    /// Seats, each with the process and the mask of its thread.
     terms: BTreeSet<(CpuSet, Tid, CpuSet)>,
-    /// The descendants on seats that looks found.
     found: BTreeMap<Tid, Kin>,
-    /// The processes of the last quick look.
+    /// At the last call of `new_heirs`.
     listed: BTreeSet<Tid>,
-    /// The lines that a guard does not know of yet.
+    /// Lines not yet sent to a guard.
     news: String,
 }
 
 impl SeatLedger {
-    /// A ledger of a program whose first seat was noted at this time, in clock ticks after the
-    /// boot.
+    /// A ledger whose first note was at this time, in clock ticks after the boot.
     #[must_use]
     pub fn since(began_ticks: u64) -> Self {
         SeatLedger { began_ticks: Some(began_ticks), ..SeatLedger::default() }
     }
 
-    /// Takes in a process of the program.
+    /// Adds a process of the program.
     pub fn take_in(&mut self, pid: Tid) {
         let Some(process) = ThreadStat::of(pid) else { return };
         if self.roots.get(&pid).is_some_and(|known| known.is(&process)) {
@@ -182,7 +168,7 @@ impl SeatLedger {
         }
     }
 
-    /// Notes a seat. To be called before it is given.
+    /// Notes a seat. Call this before setting the mask.
     pub fn lend(&mut self, loan: Loan) {
         if self.began_ticks.is_none() {
             self.enter(Line::Begin(boot::ticks()));
@@ -192,18 +178,18 @@ impl SeatLedger {
         self.enter(Line::Loan(loan));
     }
 
-    /// Notes that no thread is to have its seat any more.
+    /// Notes that all seats have ended.
     pub fn end_seats(&mut self) {
         self.threads.values_mut().for_each(|lent| lent.is_on_seat = false);
     }
 
-    /// The lines that tell a guard what was noted since the last call.
+    /// Notes since the last call, as lines for a guard.
     #[must_use]
     pub fn take_news(&mut self) -> String {
         std::mem::take(&mut self.news)
     }
 
-    /// Takes in a line of another process's ledger; another text changes nothing.
+    /// Applies a line of another process's ledger; ignores other text.
     pub fn read_line(&mut self, text: &str) {
         if let Some(line) = Line::parse(text) {
             self.note(line);
@@ -224,7 +210,7 @@ impl SeatLedger {
                 self.roots.insert(pid, kin);
                 self.control_groups.insert(groups);
             }
-            // A process of the program may have started another one.
+            // One process of the program may be the parent of another.
             Line::Above(pid, kin) if !self.roots.contains_key(&pid) => {
                 self.above.insert(pid, kin);
             }
@@ -232,7 +218,6 @@ impl SeatLedger {
             Line::Loan(Loan { pid, thread, seat }) => {
                 let lent = Lent { own: thread.cpus.clone(), is_on_seat: true };
                 self.threads.insert((thread.tid, thread.started_ticks), lent);
-                // A seat that is the whole mask leaves nothing to give back.
                 if seat != thread.cpus {
                     self.terms.insert((seat, pid, thread.cpus));
                 }
@@ -240,7 +225,7 @@ impl SeatLedger {
         }
     }
 
-    /// The threads that were given seats, each with the mask that it has without one.
+    /// The noted threads, each with its mask without the seat.
     pub fn threads(&self) -> impl Iterator<Item = ThreadMask> {
         self.threads.iter().map(|((tid, started_ticks), lent)| ThreadMask {
             tid: *tid,
@@ -249,7 +234,7 @@ impl SeatLedger {
         })
     }
 
-    /// A thread of the program that has a seat's mask and is not to have it.
+    /// A thread that has a seat's mask but no seat.
     #[must_use]
     pub fn heir(&self, pid: Tid, tid: Tid) -> Option<StillSeated> {
         let mask = CpuSet::of_thread(tid).ok()?;
@@ -275,8 +260,7 @@ impl SeatLedger {
         self.began_ticks.is_none_or(|began| task.started_ticks < began)
     }
 
-    /// Looks at the processes that began since the last call, and at their threads: the heirs among
-    /// them.
+    /// The heirs among the processes that started since the last call.
     pub fn new_heirs(&mut self) -> Vec<StillSeated> {
         if self.terms.is_empty() {
             return Vec::new();
@@ -289,9 +273,8 @@ impl SeatLedger {
         found.into_iter().filter(|one| !one.is_unclear).collect()
     }
 
-    /// Gives masks back until several looks in a row at all processes find no heir. Returns the
-    /// threads that still have a seat's mask: those that are unclear, and those for which `give`
-    /// failed.
+    /// Restores masks until several scans in a row find no heir. Returns the threads still on a
+    /// seat's mask: unclear ones, and those for which `give` failed.
     ///
     /// # Errors
     /// [`FileError`]: processes cannot be listed.
@@ -307,7 +290,7 @@ impl SeatLedger {
             if self.terms.is_empty() {
                 break;
             }
-            // The program itself first: after that it bears no more heirs.
+            // The program first, so that it creates no further heirs.
             let all: Vec<Tid> = match round {
                 0 => self.roots.keys().copied().collect(),
                 _ => processes()?.into_iter().collect(),
@@ -327,7 +310,7 @@ impl SeatLedger {
                     refused.insert((heir.thread.tid, heir.thread.started_ticks));
                 }
             }
-            // Between two looks that find heirs, each moment counts.
+            // Heirs create heirs, so no pause after finding some.
             if quiet > 0 {
                 std::thread::sleep(PAUSE * (1 << (quiet - 1)));
             }
@@ -335,13 +318,13 @@ impl SeatLedger {
         Ok(left)
     }
 
-    /// Every thread of these processes that has a seat's mask, and inherited it or may have.
+    /// Threads of these processes that inherited a seat's mask, or may have.
     fn look_at(&mut self, pids: &[Tid]) -> Vec<StillSeated> {
         let own = std::process::id() as Tid;
         let mut found = Vec::new();
         let mut unclear = Vec::new();
         for pid in pids.iter().copied().filter(|pid| *pid != own) {
-            // Masks first: few threads have that of a seat.
+            // Few threads have a seat's mask.
             let tids = task::threads(pid).unwrap_or_default();
             let heirs: Vec<_> = tids.into_iter().filter_map(|tid| self.heir(pid, tid)).collect();
             if heirs.is_empty() {
@@ -373,7 +356,6 @@ impl SeatLedger {
         }
     }
 
-    /// The ancestors that have an orphan of the program.
     fn adopters(&self) -> BTreeSet<Tid> {
         let orphans = self.found.keys().filter(|pid| !self.roots.contains_key(pid));
         let parents = orphans.filter_map(|pid| ThreadStat::of(*pid).map(|process| process.parent));
@@ -383,7 +365,7 @@ impl SeatLedger {
     fn origin(&self, pid: Tid, adopters: &BTreeSet<Tid>) -> Origin {
         let mut pid = pid;
         for _ in 0..LONGEST_LINE {
-            // It ended meanwhile, and its children have another parent by the next look.
+            // It has exited; the next scan sees its children's new parent.
             let Some(process) = ThreadStat::of(pid) else { return Origin::Unclear };
             let known = self.roots.get(&pid).into_iter().chain(self.found.get(&pid));
             if known.into_iter().any(|kin| kin.is(&process)) {
@@ -400,7 +382,6 @@ impl SeatLedger {
         Origin::Unclear
     }
 
-    /// The origin of a process whose parent is an ancestor of the program.
     fn origin_of_orphan(
         &self,
         process: &ThreadStat,
@@ -434,13 +415,11 @@ fn processes() -> Result<BTreeSet<Tid>, FileError> {
     Ok(task::processes(&Root::new("/"))?.collect())
 }
 
-/// The control groups of a process, in one line.
 fn control_groups(pid: Tid) -> String {
     let text = Root::new("/").read(&format!("/proc/{pid}/cgroup")).unwrap_or_default();
     text.lines().collect::<Vec<_>>().join("\t")
 }
 
-/// A note of a ledger, as a line for a guard.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Line {
     Begin(u64),

@@ -1,9 +1,9 @@
-//! Control groups as they limit living programs: the CPUs, nodes and CPU time of a group, in either
-//! version, and the processes below it (cgroups(7), Documentation/admin-guide/cgroup-v2.rst).
+//! Limits of control groups: CPUs, NUMA nodes and CPU time, in both versions (cgroups(7),
+//! Documentation/admin-guide/cgroup-v2.rst).
 //!
 //! A group is found by its path in `/proc/PID/cgroup` and the mount of its hierarchy. Both are
-//! relative to the cgroup namespace of the reader, and either may lead out of it with `/..`:
-//! `located` joins the two.
+//! relative to the reader's cgroup namespace, and either may lead out of it with `/..`. `located`
+//! joins them.
 
 mod located;
 
@@ -17,19 +17,17 @@ use located::Located;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-/// The inode of the first cgroup namespace (`PROC_CGROUP_INIT_INO` of `include/linux/proc_ns.h`).
+/// `PROC_CGROUP_INIT_INO` of `include/linux/proc_ns.h`.
 const FIRST_NAMESPACE: &str = "cgroup:[4026531835]";
 
-/// One mounted hierarchy of control groups.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Hierarchy {
-    /// The folder where it is mounted.
     folder: String,
-    /// The group that is mounted there; `/` outside containers.
+    /// The mounted group; `/` outside containers.
     root: String,
-    /// The controllers of a hierarchy of version 1, and its name; `None` for version 2.
+    /// Controllers and name of a version 1 hierarchy; `None` for version 2.
     controllers: Option<Vec<String>>,
-    /// Whether the mounted group is the root of all groups, so that nothing above it sets limits.
+    /// The root of all groups, so no group above sets limits.
     is_whole: bool,
     is_read_only: bool,
 }
@@ -38,56 +36,50 @@ struct Hierarchy {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hierarchies {
     mounted: Vec<Hierarchy>,
-    /// Whether the path `/` is the root of all groups for this reader.
     is_first_namespace: bool,
 }
 
-/// The groups of a process that limit its CPUs, as folders.
+/// The groups that limit a process.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ControlGroups {
-    /// The group that says which CPUs and nodes; `None` where that hierarchy is not mounted.
+    /// `None` if its hierarchy is not mounted.
     cpuset: Option<Located>,
-    /// The group that says how much CPU time.
     time: Option<Located>,
-    /// The group of version 2 that says how much memory.
+    /// Version 2 only.
     memory: Option<Located>,
-    /// The groups that can freeze it: of version 1's freezer, and of version 2, which both may hold
-    /// where both are mounted.
+    /// One of each version if both are mounted.
     freezers: Vec<Located>,
-    /// Why not every limit on the CPU time can be seen.
     unseen: Option<String>,
 }
 
-/// The setting that decides which part of a contested CPU a group gets, among its siblings.
+/// A group's weight when siblings compete for a CPU.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GroupWeight {
-    /// The group's path below the mounted hierarchy.
+    /// The group's path below the mount point.
     pub group: String,
-    /// The file of the setting: `cpu.weight`, `cpu.shares`, or `cpu.idle` of an idle group.
+    /// `cpu.weight`, `cpu.shares`, or `cpu.idle` for an idle group.
     pub file: String,
     /// The setting.
     pub value: f64,
-    /// The weight as a part of the usual one, which is that of a thread of nice 0.
+    /// The weight relative to that of a thread with nice 0.
     pub weight: f64,
 }
 
 impl ControlGroups {
-    /// Why there may be limits on the CPU time that cannot be seen from here; `None` where all can
-    /// be seen.
+    /// Why limits on CPU time may be invisible.
     #[must_use]
     pub fn unseen(&self) -> Option<&str> {
         self.unseen.as_deref()
     }
 
-    /// The threads that are in all of these groups, without those of the groups below; `None` where
-    /// the kernel lists none of them. Version 1 has a hierarchy for each, and a thread may have a
-    /// group of its own in any.
+    /// Direct members of all these groups; `None` if the kernel lists none. In version 1, a thread
+    /// may be in different groups.
     #[must_use]
     pub fn threads(&self, root: &Root) -> Option<Vec<Tid>> {
         let groups = self.time.iter().chain(&self.cpuset).chain(&self.freezers);
         let mut folders: Vec<String> = groups.map(Located::folder).collect();
         folders.sort_unstable();
-        // Of version 2 all of them are one.
+        // Version 2 has one folder for all.
         folders.dedup();
         let mut lists = folders.iter().filter_map(|folder| located::threads(root, folder));
         let first = lists.next()?;
@@ -98,65 +90,60 @@ impl ControlGroups {
         }))
     }
 
-    /// Whether nothing is known of them.
+    /// Whether no group for CPUs or CPU time was found.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.cpuset.is_none() && self.time.is_none()
     }
 }
 
-/// The limits of a group, with those of the groups above it.
+/// The limits of a group and of the groups above it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Limits {
-    /// Its path below the mounted hierarchy: of CPUs, or of CPU time where that one is not the
-    /// root.
+    /// Path of the CPU group, or of the CPU time group if the former is the root.
     pub path: String,
-    /// The lists of CPUs of the group and those above it, its own first; without groups that leave
-    /// it to the one above.
+    /// CPU lists of the group and those above it, innermost first, without inherited ones.
     pub cpusets: Vec<Cpuset>,
-    /// Whether these files cannot be written from here.
+    /// Whether these files are read-only here.
     pub is_read_only: bool,
-    /// The CPUs that its members may use, as a list.
+    /// The CPUs of members, as a list.
     pub cpus: Option<String>,
-    /// The NUMA nodes that their memory may come from, as a list.
+    /// The NUMA nodes for members' memory, as a list.
     pub nodes: Option<String>,
-    /// The quotas of CPU time of the group and those above it, its own first.
+    /// Quotas of the group and those above it, innermost first.
     pub quotas: Vec<GroupQuota>,
-    /// The other settings of these groups that hold their members back.
+    /// Other settings of these groups that slow their members.
     pub brakes: Vec<Brake>,
-    /// The tightest limit on the time of members with a real-time policy, of a group of version 1
-    /// or of the whole computer. It holds nobody else back.
+    /// The tightest real-time limit, of a version 1 group or the whole computer.
     pub real_time: Option<Brake>,
 }
 
-/// The CPUs that one group lists.
+/// One group's CPU list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cpuset {
-    /// The file that lists them.
+    /// Its file.
     pub file: String,
     /// The list.
     pub cpus: String,
-    /// The unit of systemd that sets it.
+    /// The systemd unit that sets it.
     pub unit: Option<String>,
 }
 
 impl Limits {
-    /// The CPU time that its members may take, in CPUs; `None` means without a limit.
+    /// Members' CPU time, in CPUs.
     #[must_use]
     pub fn quota_cpus(&self) -> Option<f64> {
         self.quotas.iter().map(|quota| quota.cpus).min_by(f64::total_cmp)
     }
 
-    /// The number of periods in which a quota of it or of a group above was used up; `None` without
-    /// a quota.
+    /// How many periods exhausted a quota of the group or one above.
     #[must_use]
     pub fn throttled(&self) -> Option<u64> {
         self.quotas.iter().filter_map(|quota| quota.throttled).reduce(u64::saturating_add)
     }
 }
 
-/// Whether paths of control groups begin at the root of each hierarchy for this process, as they do
-/// outside containers.
+/// Whether group paths start at the root, as outside containers.
 #[must_use]
 pub fn is_first_namespace(root: &Root) -> bool {
     let namespace = std::fs::read_link(root.path("/proc/self/ns/cgroup"));
@@ -164,7 +151,7 @@ pub fn is_first_namespace(root: &Root) -> bool {
 }
 
 impl Hierarchies {
-    /// Reads them from the mounts.
+    /// Reads the mounts.
     #[must_use]
     pub fn read(root: &Root) -> Self {
         Hierarchies {
@@ -177,7 +164,7 @@ impl Hierarchies {
         }
     }
 
-    /// The groups that limit a thread, from the text of its `cgroup` file.
+    /// The groups that limit a thread, by its `cgroup` file.
     #[must_use]
     pub fn groups(&self, root: &Root, tid: Tid, membership: &str) -> ControlGroups {
         let cpuset = self.located(root, tid, membership, "cpuset").unwrap_or_default();
@@ -190,7 +177,7 @@ impl Hierarchies {
             self.mounted_group(root, tid, is_v2, path, "freezer").unwrap_or_default()
         });
         let mut freezers: Vec<Located> = freezers.collect();
-        // Without a line for the freezer, both are the line of version 2.
+        // Without a `freezer` line, both are the version 2 line.
         freezers.dedup();
         match self.located(root, tid, membership, "cpu") {
             Ok(time) => {
@@ -203,9 +190,8 @@ impl Hierarchies {
         }
     }
 
-    /// The group of a thread in the hierarchy of a controller: that of version 1 where a line names
-    /// the controller, as version 2 then does not have it. `None` where no group can limit the
-    /// thread.
+    /// A thread's group for a controller: in version 1 if a line names it, else in version 2.
+    /// `None` if no group can limit the thread.
     fn located(
         &self,
         root: &Root,
@@ -217,8 +203,6 @@ impl Hierarchies {
         self.mounted_group(root, tid, is_v2, path, controller)
     }
 
-    /// The group with this path in the hierarchy of version 2, or in that of a controller of
-    /// version 1.
     fn mounted_group(
         &self,
         root: &Root,
@@ -227,7 +211,7 @@ impl Hierarchies {
         path: &str,
         controller: &str,
     ) -> Result<Option<Located>, String> {
-        // Paths that are not text are read with this in place of what is none.
+        // Reading replaced the bytes that are not UTF-8.
         if path.contains(char::REPLACEMENT_CHARACTER) {
             return Err(format!(
                 "the control group {path} has a name that is not UTF-8, so its limits cannot be \
@@ -242,7 +226,7 @@ impl Hierarchies {
                 None => is_v2,
             })
             .collect();
-        // A container may show a part of a hierarchy twice, and the whole one as well.
+        // Containers may mount a hierarchy partly and as a whole.
         mounted.sort_by_key(|hierarchy| !hierarchy.is_whole);
         if let Some(found) = mounted.iter().find_map(|hierarchy| hierarchy.located(root, tid, path))
         {
@@ -291,15 +275,13 @@ impl Hierarchies {
         }
     }
 
-    /// The shares of a contested CPU of these groups and those above, their own first, without the
-    /// root of all groups.
+    /// Weights, innermost first, without the root group.
     #[must_use]
     pub fn shares(root: &Root, groups: &ControlGroups) -> Vec<GroupWeight> {
         groups.time.as_ref().map(|found| found.shares(root)).unwrap_or_default()
     }
 
-    /// The folders of a group that a person names: a folder below a mounted hierarchy, or a path
-    /// that one or several hierarchies have. A folder elsewhere is none: `..` leads out of no
+    /// Folders of a group named by the user, as a folder or a group path. `..` cannot leave a
     /// hierarchy.
     #[must_use]
     pub fn folders(&self, root: &Root, path: &str) -> Vec<String> {
@@ -331,7 +313,7 @@ impl Hierarchies {
         found
     }
 
-    /// Every group of every hierarchy, by its folder. Names that are not text are among them.
+    /// The folders of all groups, including names that are not UTF-8.
     ///
     /// # Errors
     /// [`FileError`]: a group cannot be read.
@@ -356,7 +338,6 @@ fn inherited(root: &Root, groups: &ControlGroups, names: &[&str]) -> Option<Stri
     groups.cpuset.as_ref()?.inherited(root, names)
 }
 
-/// The settings that hold the members of these groups back, beside quotas.
 fn brakes(root: &Root, groups: &ControlGroups) -> Vec<Brake> {
     let time = groups
         .time
@@ -372,14 +353,13 @@ fn brakes(root: &Root, groups: &ControlGroups) -> Vec<Brake> {
     time.chain(memory).chain(frozen).collect()
 }
 
-/// The tightest limit on real-time threads, if this kernel obeys any. Groups count only while it
-/// limits the whole computer.
+/// Groups count only while the kernel limits the whole computer.
 fn real_time(root: &Root, groups: &ControlGroups) -> Option<Brake> {
     let of_all = Brake::on_real_time_of_all(root).filter(|_| limits_real_time(root))?;
     let of_groups = groups.time.iter().flat_map(|found| {
         found.brakes(root, |folder| Brake::on_real_time(root, folder).into_iter().collect())
     });
-    // Of two that are as tight, that of the computer is named.
+    // In a tie, name the computer's limit.
     std::iter::once(of_all).chain(of_groups).min_by(|a, b| share(a).total_cmp(&share(b)))
 }
 
@@ -387,19 +367,16 @@ fn share(brake: &Brake) -> f64 {
     if let BrakeKind::RealTime { percent } = brake.kind { percent } else { f64::INFINITY }
 }
 
-/// Whether a folder is another one or below it.
 fn is_below(path: &str, folder: &str) -> bool {
     path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// Whether the group of a controller is one of version 2, and its path.
 fn line_of<'a>(membership: &'a str, controller: &str) -> Option<(bool, &'a str)> {
     let of_v1 = groups_of(membership)
         .find(|(controllers, _)| controllers.split(',').any(|one| one == controller));
     of_v1.map(|(_, path)| (false, path)).or_else(|| line_of_v2(membership))
 }
 
-/// The path in the hierarchy of version 2, beside `true`.
 fn line_of_v2(membership: &str) -> Option<(bool, &str)> {
     groups_of(membership)
         .find(|(controllers, _)| controllers.is_empty())
@@ -415,8 +392,8 @@ fn groups_of(membership: &str) -> impl Iterator<Item = (&str, &str)> {
 
 impl Hierarchy {
     fn of(root: &Root, mount: Mount) -> Option<Self> {
-        // Of version 1, the root alone has an agent; of version 2, every group but the root has
-        // events.
+        // Only a version 1 root has `release_agent`; version 2 groups except the root have
+        // `cgroup.events`.
         let (controllers, is_whole) = match mount.kind.as_str() {
             "cgroup" => (Some(mount.options), root.has(&format!("{}/release_agent", mount.folder))),
             "cgroup2" => (None, !root.has(&format!("{}/cgroup.events", mount.folder))),
@@ -433,8 +410,8 @@ impl Hierarchy {
     }
 }
 
-/// The members of a group and of all groups below it, ascending: processes, or single threads where
-/// a group of version 2 holds threads. None where the group is not there.
+/// Members of a group and all groups below it, sorted: processes, or threads in a threaded group.
+/// Empty if the group does not exist.
 ///
 /// # Errors
 /// [`FileError`]: a group below cannot be listed.

@@ -1,39 +1,37 @@
-//! The reason why a CPU that runs is closed to this process: a cell that stands, as far as this
-//! program knows of cells, or else a cpuset or a taskset.
+//! Why this process may not use a running CPU: an existing cell, or else a cpuset or taskset.
 //!
-//! Cells are made above this crate, so the program says at its start how they are listed
-//! ([`learn_cells_from`]). A process that has not said so blames no cell.
+//! Cells belong to a higher crate, so each program registers their list at its start
+//! ([`learn_cells_from`]).
 
 use crate::CpuSet;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-/// Lists the cells that stand now: the CPUs of each, by its name.
+/// Lists the existing cells: CPUs by name.
 pub type ListCells = fn() -> BTreeMap<String, CpuSet>;
 
 static CELLS: OnceLock<ListCells> = OnceLock::new();
 
-/// Lists cells in this way from now on. The first way stays.
+/// Registers the list of cells. Later calls have no effect.
 pub fn learn_cells_from(list: ListCells) {
     CELLS.get_or_init(|| list);
 }
 
-/// The cells that have CPUs which this process does without.
+/// The cells with CPUs that this process lacks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Holder {
-    /// Each cell's name, and those of the CPUs that it has.
+    /// Names and CPUs of the cells.
     cells: Vec<(String, CpuSet)>,
 }
 
 impl Holder {
-    /// The holder of CPUs that this process may not use.
+    /// The cells with these CPUs, which this process may not use.
     #[must_use]
     pub fn of(missing: &CpuSet) -> Self {
         CELLS.get().map(|list| Holder::among(&list(), missing)).unwrap_or_default()
     }
 
-    /// The holder of the CPUs that a thread was moved off. A cell in which it sits even now has not
-    /// driven it out.
+    /// The cells that drove a thread off these CPUs. Excludes cells in which it runs now.
     #[must_use]
     pub fn that_drove_out(missing: &CpuSet, now: &CpuSet) -> Self {
         let mut holder = Holder::of(&missing.with(now));
@@ -41,7 +39,7 @@ impl Holder {
         holder
     }
 
-    /// The holder of these CPUs among these cells.
+    /// The given cells with these CPUs.
     #[must_use]
     pub fn among(cells: &BTreeMap<String, CpuSet>, missing: &CpuSet) -> Self {
         let cells = cells.iter().filter(|(_, cpus)| cpus.meets(missing));
@@ -54,13 +52,13 @@ impl Holder {
         self.cells.is_empty()
     }
 
-    /// Each cell with its CPUs, in words: `the cell quiet has CPU 1`.
+    /// Describes cells and CPUs: `the cell quiet has CPU 1`.
     #[must_use]
     pub fn cells(&self) -> String {
         self.each("has")
     }
 
-    /// The same of cells that may have ended since.
+    /// Like [`Holder::cells`], for cells that may have ended since.
     #[must_use]
     pub fn cells_then(&self) -> String {
         self.each("had")
@@ -74,8 +72,7 @@ impl Holder {
         each.collect::<Vec<_>>().join(", ")
     }
 
-    /// The reason in words, with the commands that show and end the cells; `otherwise` where no
-    /// cell has the CPUs.
+    /// The reason, with commands to show and end the cells; `otherwise` if no cell has the CPUs.
     #[must_use]
     pub fn or(&self, otherwise: &str) -> String {
         let [(first, _), rest @ ..] = self.cells.as_slice() else { return otherwise.to_owned() };

@@ -1,8 +1,8 @@
-//! The short and the long name of a computer: `n0`, and `n0.cluster.example.org`. A launcher or a
-//! file may have one, and the computer call itself by the other.
+//! Short and long host names, `n0` and `n0.cluster.example.org`: launchers or files may use one,
+//! and the computer the other.
 
-/// The node among these that the computer of this name is: the one of that name, or else the one
-/// whose name is that name with a domain, or without its domain, if no other node's is.
+/// Finds a computer among nodes by name: an exact match, or else a name that differs only by a
+/// domain, if no other node matches.
 ///
 /// ```
 /// use seatmap_os::host_names::node_of;
@@ -22,7 +22,7 @@ pub fn node_of(name: &str, nodes: &[impl AsRef<str>]) -> Option<usize> {
     })
 }
 
-/// Whether this name, alone or with a domain, is that of exactly one of the nodes.
+/// Whether exactly one node has this name, with or without a domain.
 #[must_use]
 pub fn stands_for_one(name: &str, nodes: &[impl AsRef<str>]) -> bool {
     let alike = nodes.iter().map(AsRef::as_ref);

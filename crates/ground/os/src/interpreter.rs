@@ -1,5 +1,5 @@
-//! The file that a program needs to be started: the interpreter of a script (execve(2)), the loader
-//! of an ELF program (ld.so(8)). Where either is missing, the kernel answers `ENOENT` and no more.
+//! The file that a program needs to start: a script's interpreter (execve(2)) or an ELF program's
+//! loader (ld.so(8)). If it is missing, the kernel reports only `ENOENT`.
 
 use crate::named_file;
 use std::ffi::OsString;
@@ -10,25 +10,25 @@ use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-/// The bytes of a script in which the kernel looks for its interpreter (`BINPRM_BUF_SIZE` of
+/// The kernel looks for the interpreter in this many bytes (`BINPRM_BUF_SIZE` of
 /// `include/uapi/linux/binfmts.h`).
 const SCRIPT_BYTES: usize = 256;
 
-/// The first bytes of a 64-bit and of a 32-bit ELF program (`e_ident` of elf(5)).
+/// `e_ident` of 64-bit and 32-bit programs (elf(5)).
 const LONG_ELF: &[u8] = b"\x7fELF\x02";
 const SHORT_ELF: &[u8] = b"\x7fELF\x01";
 
-/// The length of the header of a segment, in bytes: `Elf64_Phdr` and `Elf32_Phdr`.
+/// Sizes of `Elf64_Phdr` and `Elf32_Phdr`.
 const LONG_SEGMENT_BYTES: u64 = 56;
 const SHORT_SEGMENT_BYTES: u64 = 32;
 
-/// `PT_INTERP` of elf(5): the segment that names the loader.
+/// `PT_INTERP` of elf(5).
 const NAMES_LOADER: u64 = 3;
 
-/// The longest name of a file that the kernel takes, in bytes (`PATH_MAX` of limits.h).
+/// `PATH_MAX` of limits.h.
 const LONGEST_NAME_BYTES: u64 = 4096;
 
-/// The error of the kernel, with the file that is missing if it is another than the program.
+/// Adds the name of a missing interpreter or loader to the kernel's error.
 #[must_use]
 pub fn explained(program: &Path, error: io::Error) -> io::Error {
     if error.kind() != io::ErrorKind::NotFound {
@@ -43,8 +43,8 @@ pub fn explained(program: &Path, error: io::Error) -> io::Error {
     }
 }
 
-/// Whether a file is a 64-bit ELF program of this computer's byte order that names no loader, which
-/// would open libraries before the program does anything.
+/// Whether a file is a 64-bit ELF program of this computer's byte order without a loader, which
+/// would open libraries before the program starts.
 ///
 /// # Errors
 /// The file cannot be opened.
@@ -54,7 +54,6 @@ pub fn is_static(path: &Path) -> io::Result<bool> {
     Ok(is_long && matches!(of_program(&file), Ok(None)))
 }
 
-/// The interpreter or loader that a file names.
 fn named(program: &Path) -> Option<PathBuf> {
     let file = named_file::open(program).ok()?;
     let name = of_script(&file).or_else(|| of_program(&file).ok()?)?;
@@ -68,11 +67,10 @@ fn of_script(file: &File) -> Option<Vec<u8>> {
     line.split(|byte| b" \t".contains(byte)).find(|word| !word.is_empty()).map(<[u8]>::to_vec)
 }
 
-/// The name in the segment `PT_INTERP` of a program of 32 or 64 bits and this computer's byte
-/// order; `None` where no segment has that type.
+/// The `PT_INTERP` name of a 32-bit or 64-bit program of this computer's byte order.
 ///
 /// # Errors
-/// It is another file, or ends before its segments do.
+/// It is another kind of file, or truncated.
 fn of_program(file: &File) -> io::Result<Option<Vec<u8>>> {
     let is_long = match &bytes(file, 0, LONG_ELF.len())?[..] {
         LONG_ELF => true,
@@ -89,8 +87,7 @@ fn of_program(file: &File) -> io::Result<Option<Vec<u8>>> {
         return Err(io::ErrorKind::InvalidData.into());
     }
     let count = number(file, 0, count)?;
-    // The last segment is read as well, so that a file which was cut off is not taken for a program
-    // without a loader.
+    // Reads the last segment too: a truncated file is not a static program.
     let _ = bytes(file, table.saturating_add(count * entry_bytes).saturating_sub(1), 1)?;
     for at in 0..count {
         let segment = table.saturating_add(at * entry_bytes);
@@ -111,7 +108,7 @@ fn bytes(file: &File, at: u64, length: usize) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The unsigned number in these bytes behind a place in a file.
+/// The unsigned number at these bytes after an offset.
 fn number(file: &File, place: u64, at: Range<u64>) -> io::Result<u64> {
     let own = bytes(file, place.saturating_add(at.start), (at.end - at.start) as usize)?;
     let mut wide = [0; 8];
@@ -162,7 +159,6 @@ mod tests {
             put(header + 4 * word, name.len() as u64, word);
             bytes.extend(name);
             assert_eq!(told(&bytes), "it needs /no/such/loader, which is not there");
-            // Cut off anywhere, it makes nothing panic.
             (0..bytes.len()).for_each(|length| drop(told(&bytes[..length])));
         }
     }
@@ -174,7 +170,6 @@ mod tests {
         is_static(&program).unwrap()
     }
 
-    /// A 64-bit header with a table of segments behind it.
     fn with_segments(kinds: &[u32]) -> Vec<u8> {
         let mut bytes = vec![0; 64];
         bytes[..5].copy_from_slice(LONG_ELF);

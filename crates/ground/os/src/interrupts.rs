@@ -1,8 +1,7 @@
-//! Interrupts as the kernel counts them, by source and CPU (`/proc/interrupts`,
-//! proc_interrupts(5)).
+//! Interrupt counts by source and CPU (`/proc/interrupts`, proc_interrupts(5)).
 //!
-//! On a computer of 256 CPUs the file is a megabyte, so it is read as bytes and only the rows that
-//! changed get a name.
+//! With 256 CPUs the file has a megabyte, so it is parsed as bytes and only changed rows get a
+//! name.
 
 use crate::bytes::{self, lines, small, unsigned, words};
 use crate::irq;
@@ -13,40 +12,38 @@ use crate::root::Root;
 pub struct Interrupts {
     cpus: Vec<u32>,
     rows: Vec<Row>,
-    /// The counts of all rows one after the other, each with a column a CPU.
+    /// Row after row, one column per CPU.
     counts: Vec<u64>,
 }
 
-/// One source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Row {
     label: Vec<u8>,
     about: Vec<u8>,
 }
 
-/// Interrupts of one source that came to one CPU.
+/// Interrupts of one source on one CPU.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InterruptCount {
-    /// The number of the interrupt, or the kernel's letters for it: `24`, `LOC`, `RES`.
+    /// The interrupt's number, or the kernel's letters: `24`, `LOC`, `RES`.
     pub irq: String,
-    /// The driver or device that it is for, or its meaning.
+    /// Its driver, device or meaning.
     pub name: String,
-    /// Whether it belongs to the CPU itself and to no device.
+    /// Whether it belongs to the CPU, not to a device.
     pub is_per_cpu: bool,
-    /// How many came.
+    /// How many arrived.
     pub count: u64,
 }
 
 impl Interrupts {
-    /// The counts of this moment; none where the file cannot be read.
+    /// Reads the counts; empty if the file cannot be read.
     #[must_use]
     pub fn now(root: &Root) -> Self {
         std::fs::read(root.path("/proc/interrupts"))
             .map_or_else(|_| Interrupts::default(), |text| Interrupts::parse(&text))
     }
 
-    /// Reads the file. Rows without a figure for each CPU (`ERR`, `MIS`) belong to none and are
-    /// left out.
+    /// Parses the file. Omits rows without a count per CPU (`ERR`, `MIS`).
     #[must_use]
     pub fn parse(text: &[u8]) -> Self {
         let mut lines = lines(text);
@@ -76,7 +73,7 @@ impl Interrupts {
         }
     }
 
-    /// The interrupts that came to a CPU since an earlier reading, most frequent first.
+    /// Interrupts of a CPU since an earlier reading, most frequent first.
     #[must_use]
     pub fn since(&self, earlier: &Interrupts, cpu: u32) -> Vec<InterruptCount> {
         let (Some(now), Some(then)) = (column(cpu, self), column(cpu, earlier)) else {
@@ -99,7 +96,7 @@ impl Interrupts {
         found
     }
 
-    /// The CPUs that have a column; none where the file could not be read.
+    /// The CPUs with a column; empty if the file was unreadable.
     #[must_use]
     pub fn cpus(&self) -> &[u32] {
         &self.cpus
@@ -109,8 +106,7 @@ impl Interrupts {
         self.counts[row * self.cpus.len() + column]
     }
 
-    /// Where the same source stands in this reading: at the same place, unless one was added or
-    /// removed.
+    /// A source's row in this reading: at the same index, unless rows were added or removed.
     fn place(&self, row: &Row, guess: usize) -> Option<usize> {
         if self.rows.get(guess).is_some_and(|other| other.label == row.label) {
             Some(guess)
@@ -124,16 +120,15 @@ fn column(cpu: u32, table: &Interrupts) -> Option<usize> {
     table.cpus.iter().position(|known| *known == cpu)
 }
 
-/// The rows of IBM Z whose interrupts are those of devices: it shows classes of them instead of
-/// numbers (`irqclass_sub_desc` in arch/s390/kernel/irq.c). The rows `I/O` and `AIO` are their
-/// sums.
+/// Rows of device interrupts on IBM Z, which has classes instead of numbers (`irqclass_sub_desc` in
+/// arch/s390/kernel/irq.c). `I/O` and `AIO` are their sums.
 const CLASSES: [&[u8]; 18] = [
     b"CIO", b"DAS", b"C15", b"C70", b"TAP", b"VMR", b"LCS", b"CTC", b"ADM", b"CSC", b"VIR", b"QAI",
     b"APB", b"PCF", b"PCD", b"MSI", b"VAI", b"GAL",
 ];
 
-/// Whether a row is one of devices, by its label alone: the kernel's own rows have letters, but so
-/// have the classes of IBM Z. A number may still be the CPU's own.
+/// Whether a row's label is a device's: a number, or a class of IBM Z. Other letters are the
+/// kernel's. A number may still belong to a CPU.
 #[must_use]
 pub fn is_of_device(label: &str) -> bool {
     unsigned(label.as_bytes()).is_some() || CLASSES.contains(&label.as_bytes())
@@ -145,8 +140,7 @@ impl Row {
         !is_of_device(&label) || self.source().is_some_and(|source| source.is_per_cpu())
     }
 
-    /// The controller of a numbered interrupt, whose name may be several words, and the number
-    /// there.
+    /// The controller (possibly several words) and the number there.
     fn source(&self) -> Option<irq::InterruptSource> {
         let about: Vec<&[u8]> = words(&self.about).collect();
         let at = self.number_at(&about)?;
@@ -159,7 +153,7 @@ impl Row {
         })
     }
 
-    /// The word with the number at the controller. Xen writes the kind instead, as `-virq`.
+    /// The word with the controller's number. Xen writes a kind instead, such as `-virq`.
     fn number_at(&self, about: &[&[u8]]) -> Option<usize> {
         unsigned(&self.label)?;
         about
@@ -171,9 +165,8 @@ impl Row {
             .map(|at| at + 1)
     }
 
-    /// Behind the counts of a numbered interrupt stand its chip, its number there with or before
-    /// the way that it triggers, and its handlers. An interrupt without a handler is called by its
-    /// chip.
+    /// After a numbered interrupt's counts come its chip, its number with or before the trigger
+    /// type, and its handlers. Without a handler, use the chip's name.
     fn name(&self) -> String {
         let about: Vec<&[u8]> = words(&self.about).collect();
         let is_number = unsigned(&self.label).is_some();

@@ -1,26 +1,23 @@
-//! Interrupts (`/proc/irq`): where each may go, where it goes, and its device.
+//! Interrupts (`/proc/irq`): allowed CPUs, actual CPUs and devices.
 
 use crate::CpuSet;
 use crate::root::{FileError, Root};
 
-/// The folder of interrupts.
 const FOLDER: &str = "/proc/irq";
 
-/// Where an interrupt comes from: its controller, and its number there (`/sys/kernel/irq`,
-/// Documentation/ABI/testing/sysfs-kernel-irq).
+/// An interrupt's controller and number there (Documentation/ABI/testing/sysfs-kernel-irq).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct InterruptSource {
-    /// The controller, by its driver's name: `GICv3`, `IO-APIC`.
+    /// Driver name of the controller: `GICv3`, `IO-APIC`.
     pub chip: String,
-    /// The number at the controller.
+    /// Number at the controller.
     pub hwirq: Option<u64>,
-    /// The handlers.
+    /// Handlers.
     pub handlers: String,
 }
 
-/// The controllers of one CPU, all of whose interrupts are that CPU's own, by the beginning of
-/// their drivers' names (`irq_chip.name` in drivers/irqchip and arch/*): the timer, the performance
-/// counters, calls between CPUs.
+/// Controllers of interrupts that all belong to one CPU (timer, performance counters, calls between
+/// CPUs), by prefix of the driver name (`irq_chip.name` in drivers/irqchip and arch/*).
 const OF_ONE_CPU: [&str; 10] = [
     "RISC-V INTC",
     "xen-percpu",
@@ -34,16 +31,15 @@ const OF_ONE_CPU: [&str; 10] = [
     "RISC-V IMSIC-IPI",
 ];
 
-/// The numbers of a GIC's calls between CPUs (0 to 15) and private interrupts (16 to 31), and those
-/// of the private ones that GICv3.1 added (Arm IHI 0069, 2.2.1).
+/// A GIC's calls between CPUs (0 to 15), private interrupts (16 to 31), and private interrupts
+/// added by GICv3.1 (Arm IHI 0069, 2.2.1).
 const OF_GIC_CPU: [std::ops::Range<u64>; 2] = [0..32, 1056..1120];
 
-/// The number of the CPU's timer at the controllers that MIPS calls `MIPS`; all eight are the CPU's
-/// own.
+/// The MIPS controller, whose eight interrupts all belong to one CPU.
 const MIPS: &str = "MIPS";
 
 impl InterruptSource {
-    /// The source of an interrupt; `None` where the kernel does not say.
+    /// The source of an interrupt; `None` if the kernel does not report it.
     #[must_use]
     pub fn of(root: &Root, irq: &str) -> Option<Self> {
         Some(InterruptSource {
@@ -53,8 +49,7 @@ impl InterruptSource {
         })
     }
 
-    /// Whether each CPU has this interrupt for itself, so that it goes to no other and no device is
-    /// behind it.
+    /// Whether each CPU has its own instance of this interrupt, without a device.
     #[must_use]
     pub fn is_per_cpu(&self) -> bool {
         let is_gic = ["GICv", "GIC-", "GIC"].iter().any(|name| {
@@ -64,7 +59,7 @@ impl InterruptSource {
         });
         let is_private =
             self.hwirq.is_some_and(|number| OF_GIC_CPU.iter().any(|range| range.contains(&number)));
-        // POWER gives the calls between its CPUs a number at the controller of all.
+        // POWER numbers calls between CPUs at the shared controller.
         let is_call = self.handlers == "IPI" || self.handlers.starts_with("IPI-");
         let is_own = OF_ONE_CPU.iter().any(|name| self.chip.starts_with(name)) || self.chip == MIPS;
         is_gic && is_private || is_own || is_call
@@ -75,8 +70,8 @@ fn attribute(root: &Root, irq: &str, name: &str) -> Option<String> {
     root.read(&format!("/sys/kernel/irq/{irq}/{name}")).ok()
 }
 
-/// Whether each CPU has this interrupt for itself. A controller that is not known counts as one of
-/// devices, unless the kernel neither lets the interrupt be moved nor has chosen a CPU for it.
+/// Whether each CPU has its own instance of this interrupt. An unknown controller counts as a
+/// device's, unless the interrupt cannot be moved and the kernel has chosen no CPU for it.
 #[must_use]
 pub fn is_per_cpu(root: &Root, irq: &str) -> bool {
     let is_known = InterruptSource::of(root, irq).is_some_and(|source| source.is_per_cpu());
@@ -85,9 +80,8 @@ pub fn is_per_cpu(root: &Root, irq: &str) -> bool {
     is_known || is_nowhere && is_movable(root, irq) == Some(false)
 }
 
-/// Whether the kernel lets an interrupt be sent to other CPUs: it takes away the right to write the
-/// file of one that belongs to a CPU, or that it manages itself. `None` where there is no such
-/// file. Kernels before 4.20 give the right for all.
+/// Whether an interrupt can move: the kernel write-protects the file of per-CPU interrupts and of
+/// those that it manages itself. `None` without such a file. Kernels before 4.20 protect none.
 #[must_use]
 pub fn is_movable(root: &Root, irq: &str) -> Option<bool> {
     use std::os::unix::fs::PermissionsExt;
@@ -95,7 +89,7 @@ pub fn is_movable(root: &Root, irq: &str) -> Option<bool> {
     Some(metadata.permissions().mode() & 0o222 != 0)
 }
 
-/// All interrupts of devices, by number: those of [`all`] that a CPU does not have for itself.
+/// Device interrupts by number: those of [`all`] that are not per CPU.
 ///
 /// # Errors
 /// As [`all`].
@@ -103,10 +97,10 @@ pub fn of_devices(root: &Root) -> Result<Vec<String>, FileError> {
     Ok(all(root)?.into_iter().filter(|irq| !is_per_cpu(root, irq)).collect())
 }
 
-/// All interrupts, by number; none where the kernel does not show them.
+/// All interrupts, by number; empty if the kernel does not list them.
 ///
 /// # Errors
-/// [`FileError`]: their folder is there and cannot be read.
+/// [`FileError`]: the list exists but cannot be read.
 pub fn all(root: &Root) -> Result<Vec<String>, FileError> {
     Ok(root
         .folders(FOLDER)?
@@ -115,17 +109,16 @@ pub fn all(root: &Root) -> Result<Vec<String>, FileError> {
         .collect())
 }
 
-/// The file that says where an interrupt may go.
+/// The file with an interrupt's allowed CPUs.
 #[must_use]
 pub fn affinity_file(irq: &str) -> String {
     format!("{FOLDER}/{irq}/smp_affinity_list")
 }
 
-/// The CPUs that an interrupt goes to: those that the kernel has chosen among the ones that it may
-/// go to, or all of these.
+/// The CPUs that receive an interrupt: those chosen by the kernel, or else all allowed ones.
 ///
-/// The kernel follows a change of the mask at the next interrupt only. Until then its choice lies
-/// outside the mask, and says nothing of later interrupts.
+/// The kernel applies a changed mask only at the next interrupt. Until then its choice is outside
+/// the mask and must be ignored.
 #[must_use]
 pub fn goes_to(root: &Root, irq: &str) -> CpuSet {
     let chosen = cpus_of_file(root, &format!("{FOLDER}/{irq}/effective_affinity_list"))
@@ -140,17 +133,17 @@ fn cpus_of_file(root: &Root, path: &str) -> Option<CpuSet> {
     CpuSet::of_list(&root.read(path).ok()?)
 }
 
-/// Writes where an interrupt may go over itself, which changes nothing, and which the kernel
-/// refuses for interrupts that it manages itself.
+/// Writes an interrupt's allowed CPUs back unchanged, to test whether it can move. The kernel
+/// refuses this for interrupts that it manages itself.
 ///
 /// # Errors
-/// The kernel's error; `EACCES` or `EROFS` mean that this process may not move any interrupt.
+/// The kernel's: `EACCES` or `EROFS` if this process may not move any interrupt.
 pub fn try_to_move(root: &Root, irq: &str) -> std::io::Result<()> {
     let path = affinity_file(irq);
     root.read(&path).and_then(|text| root.write(&path, &text)).map_err(|error| error.source)
 }
 
-/// An interrupt's number and, behind it in parentheses, the handlers that the interrupt is for.
+/// An interrupt's number and, in parentheses, its handlers.
 #[must_use]
 pub fn name(root: &Root, irq: &str) -> String {
     let handlers = root.folders(&format!("{FOLDER}/{irq}")).unwrap_or_default();
@@ -186,7 +179,6 @@ mod tests {
         assert_eq!(goes("0,1", Some("3")), "0,1", "a change that the kernel has not followed yet");
     }
 
-    /// Rows as they stand in `/proc/interrupts` of these computers.
     #[test]
     fn a_cpus_own_interrupts_are_known_on_every_architecture() {
         let is_own = |chip: &str, hwirq: u64, handlers: &str| {

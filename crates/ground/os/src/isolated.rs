@@ -1,21 +1,21 @@
-//! The CPUs that the kernel leaves out when it divides load.
+//! CPUs excluded from load balancing.
 //!
-//! Each CPU has a hierarchy of scheduling domains, and the kernel moves threads only within a
-//! domain (Documentation/scheduler/sched-domains.rst). A CPU without domains keeps the threads that
-//! run there, and gets no others. Four things take its domains away:
+//! The kernel moves threads only within a CPU's scheduling domains
+//! (Documentation/scheduler/sched-domains.rst). A CPU without domains keeps its threads and gets no
+//! others. Four things remove the domains:
 //!
-//! | cause | shown by |
+//! | cause | source |
 //! |---|---|
 //! | `isolcpus=` at boot | `/sys/devices/system/cpu/isolated` |
 //! | an isolated partition of cgroup v2 | `cpuset.cpus.isolated` of the root group (Linux 6.8) |
 //! | | before Linux 6.8, `cpuset.cpus.partition` of each group |
-//! | v1 cpusets without balancing | `cpuset.sched_load_balance` of the root group and all below |
-//! | any of these, seen from a container | `/proc/schedstat`, which lists the domains of each CPU |
+//! | v1 cpusets without balancing | `cpuset.sched_load_balance` of all groups |
+//! | any of these, seen from a container | `/proc/schedstat`, which lists each CPU's domains |
 
 use crate::layout::{self, CpusetMounts};
 use crate::{CpuSet, Root};
 
-/// The CPUs that the kernel leaves out when it divides load, by every source that can be read.
+/// The isolated CPUs, from all readable sources.
 #[must_use]
 pub fn cpus(root: &Root) -> CpuSet {
     let layout = CpusetMounts::read(root);
@@ -24,8 +24,7 @@ pub fn cpus(root: &Root) -> CpuSet {
     at_boot(root).with(&partitions).with(&unbalanced).with(&without_domain(root))
 }
 
-/// The isolated CPUs of a computer that has others as well: programs are on these unless they ask.
-/// Without others, programs are on isolated CPUs, and none is set apart.
+/// The isolated CPUs, or none if all are isolated: then programs run there without requesting it.
 #[must_use]
 pub fn beside_others(root: &Root) -> CpuSet {
     let isolated = cpus(root);
@@ -33,15 +32,15 @@ pub fn beside_others(root: &Root) -> CpuSet {
     if online.is_subset(&isolated) { CpuSet::default() } else { isolated }
 }
 
-/// The CPUs of `isolcpus=`; some kernels count those of isolated partitions among them.
+/// The CPUs of `isolcpus=`; some kernels include those of isolated partitions.
 #[must_use]
 pub fn at_boot(root: &Root) -> CpuSet {
     kernel_list(root, "isolated")
 }
 
-/// A list of CPUs in `/sys/devices/system/cpu`; none if the kernel does not have it.
+/// A CPU list of `/sys/devices/system/cpu`; empty if missing.
 pub(crate) fn kernel_list(root: &Root, name: &str) -> CpuSet {
-    // The kernel writes "(null)" instead of an empty list of `nohz_full`.
+    // The kernel writes "(null)" for an empty `nohz_full` list.
     listed(root, &format!("/sys/devices/system/cpu/{name}")).unwrap_or_default()
 }
 
@@ -49,8 +48,8 @@ fn listed(root: &Root, path: &str) -> Option<CpuSet> {
     CpuSet::of_list(&root.read(path).ok()?)
 }
 
-/// The CPUs of isolated partitions. The root group lists them, also those that a container cannot
-/// see; older kernels and a container's own root group do not.
+/// CPUs of isolated partitions. The root group lists all, even those invisible to a container;
+/// older kernels and a container's root group do not.
 fn partitions(root: &Root, base: &str) -> CpuSet {
     if let Some(all) = listed(root, &format!("{base}/cpuset.cpus.isolated")) {
         return all;
@@ -61,11 +60,11 @@ fn partitions(root: &Root, base: &str) -> CpuSet {
         .fold(CpuSet::default(), |all, own| all.with(&own))
 }
 
-/// The CPUs that no cpuset of version 1 balances. While the root group balances, the kernel obeys
-/// no other one (Documentation/admin-guide/cgroup-v1/cpusets.rst, 1.7).
+/// CPUs that no version 1 cpuset balances. While the root group balances, the kernel ignores the
+/// others (Documentation/admin-guide/cgroup-v1/cpusets.rst, 1.7).
 fn unbalanced(root: &Root, base: &str) -> CpuSet {
     const BALANCES: &str = "cpuset.sched_load_balance";
-    // A container may show one of the inner groups as its root; only the true one has this file.
+    // Only the real root group has this file.
     let is_root = root.has(&format!("{base}/release_agent"));
     let is_on = root.read(&format!("{base}/{BALANCES}")).is_ok_and(|text| text != "0");
     if !is_root || is_on {
@@ -79,8 +78,8 @@ fn unbalanced(root: &Root, base: &str) -> CpuSet {
     })
 }
 
-/// This group and those below it that have a file, each with the file's text. A group without the
-/// file has none below it: the controller reaches a group only through the one above.
+/// This group and those below with a file, and its text. Controllers are passed down, so a group
+/// without the file has none below.
 fn below<'a>(
     root: &'a Root,
     base: &str,
@@ -91,7 +90,7 @@ fn below<'a>(
     std::iter::from_fn(move || {
         while let Some(group) = left.pop() {
             let text = root.read(&format!("{group}/{file}"));
-            // The root group of version 2 is a partition without the file.
+            // In version 2, the root group lacks the file.
             if text.is_ok() || is_base {
                 let inner = root.folders(&group).unwrap_or_default();
                 left.extend(inner.into_iter().map(|name| format!("{group}/{name}")));
@@ -105,8 +104,8 @@ fn below<'a>(
     })
 }
 
-/// The CPUs without a scheduling domain, where others have one (Documentation/scheduler/
-/// sched-stats.rst). Kernels without CONFIG_SCHEDSTATS do not say.
+/// CPUs without a scheduling domain, if others have one (Documentation/scheduler/sched-stats.rst).
+/// Unknown without CONFIG_SCHEDSTATS.
 fn without_domain(root: &Root) -> CpuSet {
     let text = root.read("/proc/schedstat").unwrap_or_default();
     let mut without = CpuSet::default();

@@ -1,8 +1,7 @@
-//! Masks that this process gave, and that a thread of it gives once more when CPUs come.
+//! Masks set by this process, and set again by one of its threads when an offline CPU returns.
 //!
-//! For processes that live on and have other work: a Python program, a daemon, a benchmark.
-//! They are kept for as long as the process lives. On kernels that forget no CPU
-//! ([`affinity::forgets_offline`]) nothing is kept, and the thread is not started.
+//! For long-lived processes with other work: a Python program, a daemon, a benchmark. If the kernel
+//! keeps offline CPUs ([`affinity::forgets_offline`]), nothing is recorded and no thread starts.
 
 use crate::owed::{OwedMasks, PAUSE, RunningKernel};
 use crate::{CpuSet, Tid, affinity};
@@ -10,7 +9,6 @@ use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-/// The masks that are owed to threads, and whether a thread looks after them.
 struct KeptMasks {
     owed: OwedMasks,
     is_watched: bool,
@@ -22,32 +20,31 @@ fn kept() -> MutexGuard<'static, KeptMasks> {
     KEPT.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Gives a thread a mask, now and when CPUs come that it lacks. A mask that it was given so before
-/// is kept no longer.
+/// Sets a thread's mask, now and when offline CPUs return. Replaces an earlier record.
 ///
 /// # Errors
-/// The kernel's error: `ESRCH` where the thread has gone.
+/// The kernel's: `ESRCH` if the thread has exited.
 pub fn give(tid: Tid, cpus: &CpuSet) -> io::Result<()> {
     cpus.give(tid)?;
     note(tid, cpus);
     Ok(())
 }
 
-/// As [`affinity::bind`], now and when CPUs come that the thread lacks.
+/// Like [`affinity::bind`], now and when offline CPUs return.
 ///
 /// # Errors
-/// The kernel's error: `ESRCH` where the thread has gone.
+/// As [`give`].
 pub fn bind(tid: Tid, cpus: &CpuSet) -> io::Result<Option<CpuSet>> {
     let narrower = affinity::bind(tid, cpus)?;
     note(tid, cpus);
     Ok(narrower)
 }
 
-/// The mask that gives a thread back what it has now, and what it is kept besides:
-/// [`affinity::to_put_back`] does not know of CPUs that the kernel has forgotten.
+/// The mask that restores a thread's present one, including CPUs removed by the kernel, which
+/// [`affinity::to_put_back`] lacks.
 ///
 /// # Errors
-/// The kernel's error: `ESRCH` where the thread has gone.
+/// As [`give`].
 pub fn to_put_back(tid: Tid) -> io::Result<CpuSet> {
     let own = if tid == 0 { crate::task::own_tid() } else { tid };
     match kept().owed.of(&RunningKernel, own) {
@@ -61,13 +58,12 @@ fn note(tid: Tid, cpus: &CpuSet) {
     let mut kept = kept();
     kept.owed.note(&RunningKernel, tid, cpus);
     if !kept.owed.is_empty() && !kept.is_watched {
-        // Without the thread the masks stay as the kernel has made them.
+        // If this fails, the masks stay as the kernel has changed them.
         let watch = thread::Builder::new().name("seatmap-masks".into()).spawn(watch);
         kept.is_watched = watch.is_ok();
     }
 }
 
-/// Looks until each thread has its mask.
 fn watch() {
     loop {
         thread::sleep(PAUSE);

@@ -1,4 +1,4 @@
-//! The scheduler that decides where threads run, and its settings.
+//! The kernel's scheduler settings.
 
 use crate::bytes::words;
 use crate::isolated;
@@ -6,35 +6,33 @@ use crate::root::Root;
 use crate::{layout, mounts};
 use std::collections::BTreeSet;
 
-/// The switch of cache-aware scheduling (SCHED_CACHE, Linux 7.2), for root alone.
+/// Cache-aware scheduling (SCHED_CACHE, Linux 7.2); readable for root only.
 pub(crate) const CACHE_AWARE: &str = "/sys/kernel/debug/sched/llc_balancing/enabled";
 
-/// The scheduler's features, for root alone: `SCHED_CACHE` or `NO_SCHED_CACHE` on kernels that have
-/// it as one.
+/// Features, with `SCHED_CACHE` or `NO_SCHED_CACHE` on some kernels; readable for root only.
 pub(crate) const FEATURES: &str = "/sys/kernel/debug/sched/features";
 
-/// NUMA balancing: 0 is off, 1 and 2 are two kinds of it.
+/// NUMA balancing: 0 is off, 1 and 2 are modes.
 pub(crate) const NUMA_BALANCING: &str = "/proc/sys/kernel/numa_balancing";
 
-/// The folder of the scheduler that a program has loaded.
 const LOADED: &str = "/sys/kernel/sched_ext/root";
 
 /// The kernel's scheduler and its settings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SchedulerSettings {
-    /// The kernel's release.
+    /// Kernel release.
     pub release: String,
-    /// The scheduler that a program has loaded (sched_ext); `None` means the kernel's own.
+    /// Scheduler loaded by a program (sched_ext); `None` for the kernel's own.
     pub sched_ext: Option<String>,
-    /// Whether the kernel is to keep the threads of a process near one cache; `None` where it does
-    /// not know how, or this user may not ask.
+    /// Whether the kernel keeps a process's threads near one cache; `None` if unsupported or
+    /// unreadable.
     pub cache_aware: Option<bool>,
-    /// Whether it moves memory and threads together (NUMA balancing); `None` where it does not know
-    /// how.
+    /// Whether the kernel moves memory and threads together (NUMA balancing); `None` if
+    /// unsupported.
     pub numa_balancing: Option<bool>,
-    /// The CPUs among which it does not divide load, as a list (see [`isolated`]).
+    /// CPUs without load balancing, as a list (see [`isolated`]).
     pub isolated: String,
-    /// The CPUs without a tick (`nohz_full`), as a list.
+    /// CPUs without a tick (`nohz_full`), as a list.
     pub no_hz_full: String,
 }
 
@@ -62,20 +60,19 @@ impl SchedulerSettings {
     }
 }
 
-/// The first two numbers of a kernel's release: `6.1.0-21-amd64` is 6.1.
+/// The first two numbers of a release: `6.1.0-21-amd64` is 6.1.
 #[must_use]
 pub fn version(release: &str) -> Option<(u32, u32)> {
     let mut numbers = release.split(|next: char| !next.is_ascii_digit()).map(str::parse::<u32>);
     numbers.next()?.ok().zip(numbers.next()?.ok())
 }
 
-/// The first release that keeps time for ordinary threads by a server of their own, whatever
-/// `sched_rt_runtime_us` says (5f6bd380c7bd, "sched/rt: Remove default bandwidth control").
+/// First release with a separate server that reserves time for ordinary threads, regardless of
+/// `sched_rt_runtime_us` (5f6bd380c7bd, "sched/rt: Remove default bandwidth control").
 const FAIR_SERVER: (u32, u32) = (6, 12);
 
-/// Whether the kernel stops real-time threads at `sched_rt_runtime_us`: since Linux 6.12 only one
-/// with groups of real-time threads does (RT_GROUP_SCHED), whose files of version 1 show it, or
-/// else its configuration.
+/// Whether the kernel limits real-time threads to `sched_rt_runtime_us`. Since Linux 6.12 this
+/// needs RT_GROUP_SCHED, shown by version 1 files or the configuration.
 #[must_use]
 pub fn limits_real_time(root: &Root) -> bool {
     let release = root.read("/proc/sys/kernel/osrelease").unwrap_or_default();
@@ -89,8 +86,8 @@ pub fn limits_real_time(root: &Root) -> bool {
     has_groups || configuration.lines().any(|line| line == "CONFIG_RT_GROUP_SCHED=y")
 }
 
-/// Whether anything obeys `cpu.uclamp.max`: the governor `schedutil` chooses speeds by it, and the
-/// scheduler CPUs of different capacity (Documentation/scheduler/sched-util-clamp.rst).
+/// Whether `cpu.uclamp.max` has an effect: on the governor `schedutil`, or on the scheduler if CPUs
+/// differ in capacity (Documentation/scheduler/sched-util-clamp.rst).
 #[must_use]
 pub fn obeys_clamps(root: &Root) -> bool {
     const POLICIES: &str = "/sys/devices/system/cpu/cpufreq";
@@ -107,8 +104,7 @@ pub fn obeys_clamps(root: &Root) -> bool {
     has_governor || capacities.len() > 1
 }
 
-/// A switch as debugfs and sysctl write it: `Y`, `0`, or the word in brackets where it has several
-/// positions.
+/// Parses a debugfs or sysctl switch: `Y`, `0`, or a choice in brackets.
 pub(crate) fn is_on(text: &str) -> Option<bool> {
     let chosen = text
         .split_once('[')
@@ -121,7 +117,7 @@ pub(crate) fn is_on(text: &str) -> Option<bool> {
     }
 }
 
-/// Whether the list of the scheduler's features has this one on; `None` where it does not name it.
+/// Whether a feature is on; `None` if the list lacks it.
 pub(crate) fn feature(text: &str, name: &str) -> Option<bool> {
     words(text.as_bytes()).find_map(|word| match word.strip_prefix(b"NO_") {
         Some(without) if without == name.as_bytes() => Some(false),

@@ -1,19 +1,19 @@
-//! The folders of control groups on this computer, and the CPUs that run.
+//! Mount points of control groups, and the online CPUs.
 
 use crate::CpuSet;
 use crate::root::{FileError, Root};
 
-/// The folders where control groups are mounted.
+/// Mount points of the cpuset controller.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CpusetMounts {
-    /// The hierarchy of version 2, where it has the cpuset controller.
+    /// The version 2 hierarchy, if it has the cpuset controller.
     pub v2: Option<String>,
-    /// The cpuset hierarchy of version 1.
+    /// The version 1 cpuset hierarchy.
     pub v1: Option<String>,
 }
 
 impl CpusetMounts {
-    /// Reads it from the list of mounts (proc_mounts(5)).
+    /// Reads the mounts (proc_mounts(5)).
     #[must_use]
     pub fn read(root: &Root) -> Self {
         let mounts = root.read("/proc/self/mounts").unwrap_or_default();
@@ -27,7 +27,6 @@ impl CpusetMounts {
     }
 }
 
-/// The fields of the mounts of one kind of file system.
 fn mounts_of_kind<'a>(mounts: &'a str, kind: &str) -> impl Iterator<Item = Vec<&'a str>> {
     let lines = mounts.lines().map(|line| line.split(' ').collect::<Vec<_>>());
     lines.filter(move |fields| fields.get(2) == Some(&kind))
@@ -38,12 +37,11 @@ fn has_cpuset(root: &Root, folder: &str) -> bool {
     controllers.split_whitespace().any(|controller| controller == "cpuset")
 }
 
-/// The CPUs that run: those that the kernel lists, and on this computer those of the caller's mask.
-/// lxcfs shows containers a list of its own, and a CPU of the mask of a running thread runs,
-/// whatever that list says.
+/// Online CPUs: the kernel's list, plus the caller's mask on this computer, because lxcfs replaces
+/// the list in containers.
 ///
 /// # Errors
-/// The kernel does not say.
+/// The list cannot be read.
 pub fn online(root: &Root) -> Result<CpuSet, FileError> {
     let path = "/sys/devices/system/cpu/online";
     let text = root.read(path)?;
@@ -59,11 +57,10 @@ pub fn online(root: &Root) -> Result<CpuSet, FileError> {
 
 const NODES: &str = "/sys/devices/system/node";
 
-/// The NUMA nodes that are nearest to some CPUs and have memory; node 0 where the kernel knows
-/// none.
+/// The NUMA nodes with memory nearest to these CPUs; node 0 if the kernel lists none.
 ///
-/// A node may have CPUs and no memory, as where only some of a processor's channels are populated:
-/// the nearest node with memory stands for it, by the firmware's distances.
+/// A node may have CPUs but no memory, for instance if only some memory channels are populated. The
+/// nearest one with memory, by the firmware's distances, then replaces it.
 ///
 /// # Errors
 /// [`FileError`]: the nodes cannot be listed.
@@ -80,14 +77,13 @@ pub fn memory_nodes(root: &Root, cpus: &CpuSet) -> Result<CpuSet, FileError> {
     Ok(if found.is_empty() { [0].into_iter().collect() } else { found })
 }
 
-/// The node itself if it has memory, or if the kernel says nothing of memory; else the nearest that
-/// has some.
+/// The node itself if its memory is present or unknown, otherwise the nearest with memory.
 fn with_memory(root: &Root, node: u32) -> u32 {
     let have_memory = list(root, "has_memory").unwrap_or_default();
     if have_memory.is_empty() || have_memory.contains(node) {
         return node;
     }
-    // A row has an entry for each node that is online, and the numbers of nodes may have gaps.
+    // A row has one entry per online node, and node numbers may have gaps.
     let online = list(root, "online").unwrap_or_default();
     let row = root.read(&format!("{NODES}/node{node}/distance")).unwrap_or_default();
     let distances = row.split_whitespace().map(|word| word.parse::<u32>().unwrap_or(u32::MAX));

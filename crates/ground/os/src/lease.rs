@@ -1,13 +1,12 @@
-//! CPUs on which runs have seated threads, known to all runs on this computer.
+//! CPUs with threads seated by runs, visible to all runs on this computer.
 //!
-//! A lease of a CPU is a lock (fcntl_locking(2), `F_OFD_SETLK`) on bytes of a folder of sysfs,
-//! which every process may open and none can write: there is nothing to create, to own or to
-//! leave behind, runs of all users see each other, and the kernel gives the locks back when a
-//! process ends, however it ends. Containers with a sysfs of their own do not see each other.
+//! A lease is a lock (fcntl_locking(2), `F_OFD_SETLK`) on bytes of a sysfs folder that every
+//! process may open and none can write. So runs of all users see each other, and the kernel
+//! releases the locks however a process ends. Containers with their own sysfs do not see each
+//! other.
 //!
-//! A folder opened for reading takes read locks only, which do not exclude each other. So each
-//! CPU has `PLACES` bytes, one for each run that sits there, and a run looks and takes under a
-//! lock on the folder as a whole (flock(2)).
+//! A folder opened for reading allows only read locks, which do not exclude each other. So each CPU
+//! has `PLACES` bytes, one per run, and a run checks and locks them under flock(2) on the folder.
 
 use crate::{CpuSet, Root};
 use std::collections::HashMap;
@@ -17,35 +16,32 @@ use std::ops::Range;
 use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};
 
-/// The folder that is locked; not the one of [`crate::claim`], which a measurement holds for
-/// long.
+/// Not the folder of [`crate::claim`], which a measurement locks for long.
 pub const FOLDER: &str = "/sys/devices/system";
 
-/// The runs that can be told apart on a CPU. Further ones are not counted.
+/// Runs counted per CPU; further ones are ignored.
 const PLACES: i64 = 64;
 
-/// For how long a run waits for the others to take theirs, and how often it looks: one holds the
-/// folder for microseconds.
+/// Longest wait for other runs, and polling interval. A run locks the folder for microseconds.
 const PATIENCE: Duration = Duration::from_secs(1);
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// The CPUs that this process has on lease, until it is dropped.
+/// The leases of this process, until dropped.
 #[derive(Debug)]
 pub struct CpuLeases {
-    /// `None` where there is no such folder, or the kernel has no such locks: other runs cannot
-    /// be noticed there.
+    /// `None` without such locks: other runs are then invisible.
     folder: Option<File>,
-    /// For each CPU on lease its byte, and the number of threads that have it.
+    /// Byte and number of threads.
     held: HashMap<u32, Held>,
     is_blocked: bool,
 }
 
-/// The place in a list of the set of CPUs that the fewest other runs have.
+/// The set of CPUs that the fewest other runs lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Freest {
-    /// The place.
+    /// Its index.
     pub at: usize,
-    /// The number of other runs on the CPU that most of them have.
+    /// Other runs on its busiest CPU.
     pub runs: usize,
 }
 
@@ -56,21 +52,20 @@ struct Held {
 }
 
 impl CpuLeases {
-    /// No CPU yet.
+    /// Starts without leases.
     #[must_use]
     pub fn new(root: &Root) -> Self {
         let folder = File::open(root.path(FOLDER)).ok();
         CpuLeases { folder, held: HashMap::new(), is_blocked: false }
     }
 
-    /// Whether other runs could not be asked, as another process holds the folder.
+    /// Whether another process blocks the view of other runs.
     #[must_use]
     pub fn is_blocked(&self) -> bool {
         self.is_blocked
     }
 
-    /// Takes the first of these sets of CPUs that no other run has, or else one that the fewest
-    /// have. The result is `None` where the list is empty.
+    /// Leases the first of these sets that no other run has, or else one with the fewest runs.
     pub fn take_freest<'a>(
         &mut self,
         sets: impl IntoIterator<Item = &'a CpuSet>,
@@ -95,15 +90,15 @@ impl CpuLeases {
         freest.map(|(freest, _)| freest)
     }
 
-    /// Those of these CPUs on which other runs sit now.
+    /// The CPUs among these that other runs lease.
     #[must_use]
     pub fn of_others(&self, cpus: &CpuSet) -> CpuSet {
         let Some(folder) = &self.folder else { return CpuSet::default() };
-        // A lock that comes or goes meanwhile is that of a run that starts or ends.
+        // A lock that changes meanwhile is that of a run that starts or ends.
         cpus.iter().filter(|cpu| lock_within(folder, &bytes(*cpu)).is_some()).collect()
     }
 
-    /// Gives back what one thread had.
+    /// Releases the lease of one thread.
     pub fn give_back(&mut self, cpus: &CpuSet) {
         for cpu in cpus {
             let Some(held) = self.held.get_mut(&cpu) else { continue };
@@ -113,7 +108,6 @@ impl CpuLeases {
             }
             let byte = self.held.remove(&cpu).and_then(|held| held.byte);
             if let (Some(folder), Some(byte)) = (&self.folder, byte) {
-                // An unlock of a lock that this process has cannot conflict.
                 let _ = set(folder, libc::F_UNLCK, byte);
             }
         }
@@ -129,8 +123,8 @@ impl CpuLeases {
         }
     }
 
-    /// Waits until no other run looks or takes. After a wait in vain it is not asked again: each
-    /// thread of the program would wait as long.
+    /// Waits until no other run checks or takes leases. Gives up for good after a timeout, because
+    /// each thread would wait as long.
     fn enter<'a>(&mut self, folder: &'a File) -> Option<Guard<'a>> {
         let begun = Instant::now();
         while !self.is_blocked {
@@ -147,24 +141,21 @@ impl CpuLeases {
     }
 }
 
-/// The folder, while no other run looks or takes.
 #[derive(Debug)]
 struct Guard<'a>(&'a File);
 
 impl Drop for Guard<'_> {
     fn drop(&mut self) {
-        // Closing the folder gives it back as well, where this fails.
+        // Closing the folder unlocks it too.
         let _ = self.0.unlock();
     }
 }
 
 impl Guard<'_> {
-    /// The most other runs that sit on one of these CPUs.
     fn runs_on(&self, cpus: &CpuSet) -> usize {
         cpus.iter().map(|cpu| self.bytes_of_others(cpu).len()).max().unwrap_or(0)
     }
 
-    /// Takes the first free byte of a CPU; `None` where there is none.
     fn take(&self, cpu: u32) -> Option<i64> {
         let taken = self.bytes_of_others(cpu);
         let byte = bytes(cpu).find(|byte| !taken.contains(byte))?;
@@ -174,7 +165,7 @@ impl Guard<'_> {
     fn bytes_of_others(&self, cpu: u32) -> Vec<i64> {
         let mut found = Vec::new();
         let mut unseen = vec![bytes(cpu)];
-        // The kernel names one lock of a range, and not always the first.
+        // The kernel reports one lock of a range, not always the first.
         while let Some(range) = unseen.pop() {
             let Some(lock) = lock_within(self.0, &range) else { continue };
             let lock = lock.start.max(range.start)..lock.end.min(range.end);
@@ -200,15 +191,14 @@ fn flock(kind: i32, range: &Range<i64>) -> libc::flock {
     }
 }
 
-/// The bytes of a lock of another process in this range; `None` where there is none, or where the
-/// kernel has no such locks.
+/// The bytes of another process's lock in this range.
 fn lock_within(folder: &File, range: &Range<i64>) -> Option<Range<i64>> {
     // A length of 0 would mean all bytes to the end.
     if range.is_empty() {
         return None;
     }
     let mut lock = flock(libc::F_WRLCK, range);
-    // SAFETY: the structure is a whole one, and outlives the call, which writes into it alone.
+    // SAFETY: the structure is complete, and the kernel writes only into it.
     let status = unsafe { libc::fcntl(folder.as_raw_fd(), libc::F_OFD_GETLK, &raw mut lock) };
     if status != 0 || i32::from(lock.l_type) == libc::F_UNLCK {
         return None;
@@ -219,7 +209,7 @@ fn lock_within(folder: &File, range: &Range<i64>) -> Option<Range<i64>> {
 
 fn set(folder: &File, kind: i32, byte: i64) -> io::Result<()> {
     let lock = flock(kind, &(byte..byte + 1));
-    // SAFETY: the structure is a whole one, and outlives the call, which only reads it.
+    // SAFETY: the structure is complete, and the kernel only reads it.
     match unsafe { libc::fcntl(folder.as_raw_fd(), libc::F_OFD_SETLK, &raw const lock) } {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
@@ -255,7 +245,7 @@ mod tests {
             taken.push(take(run, &seats));
         }
         assert_eq!(taken, [0, 1, 2, 0, 1, 2, 0]);
-        // One that has ended leaves no hole in which the next takes those behind it for none.
+        // The byte freed here must not hide the bytes after it.
         runs.remove(0);
         assert_eq!(
             take(&mut runs[0], &sets(&["1", "0", "2"])),

@@ -1,65 +1,65 @@
-//! Linux, as Seatmap uses it. No other crate makes these system calls or parses these files.
+//! Linux for Seatmap. No other crate makes these system calls or parses these files.
 //!
-//! | module | gives |
+//! | module | contents |
 //! |---|---|
-//! | [`cpu_list`], [`cpu_set`] | CPUs as a person types them, in order; a set of CPUs, any length |
-//! | [`affinity`], [`forgotten`] | pinning, verified; masks with offline CPUs, or without |
-//! | [`owed`], [`kept_masks`] | masks that are given once more when CPUs come that they lack |
-//! | [`heirs`] | who inherited a seat that was given for a time |
+//! | [`cpu_list`], [`cpu_set`] | CPUs as typed by the user; sets of CPUs |
+//! | [`affinity`], [`forgotten`] | verified pinning; masks with and without offline CPUs |
+//! | [`owed`], [`kept_masks`] | restores masks, and again when an offline CPU returns |
+//! | [`heirs`] | threads that inherited a temporary seat |
 //! | [`guardian`] | a process that restores what its creator changed, if the creator dies |
-//! | [`partners`] | threads that wait for each other, and the end of their waits when one is gone |
-//! | [`pool`] | threads for work that can be divided, as many as the system grants |
-//! | [`cpus`], [`holder`] | which CPUs are present, online and allowed; who has the others |
-//! | [`task`], [`usage`] | threads and processes as `/proc` shows them; what a thread has used |
-//! | [`waiting`] | what a thread waits for in the kernel |
-//! | [`proc_mount`] | whether `/proc` is there, and of this PID namespace |
-//! | [`proc_folder`] | `/proc` held open, for looks at thousands of threads |
-//! | [`sched`], [`numa_maps`] | how a thread is scheduled; where the memory of a process is |
-//! | [`priority`] | how much of a contested CPU a thread gets, and what decides between two |
-//! | [`interpreter`], [`elf`] | the file that a program needs to start; the parts of its own |
-//! | [`traced`] | facts about a thread that a tracer asks for |
-//! | [`listener`] | system calls of a program that another process answers |
-//! | [`layout`], [`group`] | where control groups are mounted, and their members |
-//! | [`hierarchy`] | the limits that control groups set for a process |
-//! | [`quota`], [`brake`] | limits on its CPU time; other settings that hold it back |
-//! | [`irq`], [`interrupts`] | interrupts: where they may go, where they go, and how many came |
-//! | [`cpu_time`], [`kernel`] | what each CPU did; the scheduler and its settings |
-//! | [`isolated`] | the CPUs among which the scheduler does not divide load |
-//! | [`busy`] | for how long CPUs were busy between two moments |
-//! | [`switches`] | switches of the scheduler, turned for a while |
-//! | [`counter`] | counts of the kernel and the processor over a program |
-//! | [`bpf`] | small programs that the kernel runs at its tracepoints and in other programs |
-//! | `perf_event` | the call by which counts, records, watches and probes begin |
+//! | [`partners`] | threads that wait for each other; ends waits for a lost one |
+//! | [`pool`] | threads for divisible work |
+//! | [`cpus`], [`holder`] | present, online and allowed CPUs; owners of others |
+//! | [`task`], [`usage`] | threads and processes; their resource usage |
+//! | [`waiting`] | reasons for a thread's wait in the kernel |
+//! | [`proc_mount`] | whether `/proc` is this PID namespace's |
+//! | [`proc_folder`] | `/proc` held open, to read thousands of threads |
+//! | [`sched`], [`numa_maps`] | a thread's scheduling; a process's memory by node |
+//! | [`priority`] | a thread's share of a contested CPU |
+//! | [`interpreter`], [`elf`] | files needed to start a program; ELF files |
+//! | [`traced`] | facts about a thread for its tracer |
+//! | [`listener`] | system calls answered by another process |
+//! | [`layout`], [`group`] | mounted control groups; their members |
+//! | [`hierarchy`] | limits of control groups |
+//! | [`quota`], [`brake`] | limits on CPU time; other settings that slow processes |
+//! | [`irq`], [`interrupts`] | CPUs of interrupts; counts |
+//! | [`cpu_time`], [`kernel`] | each CPU's time by use; scheduler settings |
+//! | [`isolated`] | CPUs without load balancing |
+//! | [`busy`] | busy time of CPUs |
+//! | [`switches`] | scheduler settings, changed temporarily |
+//! | [`counter`] | kernel and hardware counters |
+//! | [`bpf`] | BPF programs at tracepoints and in other programs |
+//! | `perf_event` | perf_event_open(2) |
 //! | [`tracefs`], [`records`] | the kernel's tracepoints; records of one |
-//! | [`devices`] | accelerators and network cards, and the NUMA node of each |
-//! | [`mounts`], [`visibility`] | what is mounted; which processes the kernel shows to this user |
-//! | [`rights`] | what root may not do |
-//! | [`attribute`], [`memory`] | notes on files that the kernel keeps; how much memory is free |
-//! | [`mempolicy`], [`pages`] | NUMA policies of threads; the nodes of a process's pages |
-//! | [`root`] | the files of `/proc` and `/sys` below a root that tests can set |
-//! | `control_file` | the kernel's own files, opened to be written |
-//! | [`rps`] | the CPUs to which network cards hand received packets on |
-//! | [`net`] | the addresses of this computer; a wait for connections |
-//! | [`tcp`] | what the kernel knows about one TCP connection |
-//! | [`small`] | small files of the kernel, and the numbers in them |
-//! | [`ready`], [`terminal`] | waits for open files; whether the terminal is still there |
-//! | [`trusted`], [`whole_file`] | files that no other user can change; files replaced whole |
-//! | [`named_file`] | files that a user names, read up to a bound |
-//! | [`shell`], [`visible`] | words of printed commands, quoted; hidden characters made visible |
-//! | [`ending`] | how a process ended, in words, and how to end alike |
-//! | [`limited`] | helper commands with a limit on their time |
-//! | [`scratch`] | folders and files that no run leaves behind, killed or not |
-//! | [`connections`] | processes that are connected by pipes and sockets |
-//! | [`starved`] | threads that are ready and never get a CPU |
-//! | [`published`] | text that a living process shows to others |
-//! | [`host_names`] | the short and the long name of a computer |
-//! | [`state`] | the folder where Seatmap remembers things between runs |
+//! | [`devices`] | accelerators and network cards with NUMA nodes |
+//! | [`mounts`], [`visibility`] | mounts; processes visible to this user |
+//! | [`rights`] | limits on root's rights |
+//! | [`attribute`], [`memory`] | extended attributes; free memory |
+//! | [`mempolicy`], [`pages`] | NUMA policies of threads; nodes of pages |
+//! | [`root`] | files of `/proc` and `/sys`, replaceable in tests |
+//! | `control_file` | writable kernel files |
+//! | [`rps`] | CPUs that process received packets |
+//! | [`net`] | this computer's addresses; waits for connections |
+//! | [`tcp`] | facts about a TCP connection |
+//! | [`small`] | small kernel files |
+//! | [`ready`], [`terminal`] | waits for descriptors and for typed input |
+//! | [`trusted`], [`whole_file`] | files safe from other users; atomic replacement |
+//! | [`named_file`] | files named by the user, read up to a bound |
+//! | [`shell`], [`visible`] | shell quoting; hidden characters made visible |
+//! | [`ending`] | how a process ended, and how to end alike |
+//! | [`limited`] | helper commands with a time limit |
+//! | [`scratch`] | temporary files, removed even after a kill |
+//! | [`connections`] | processes connected by pipes and sockets |
+//! | [`starved`] | runnable threads that never get a CPU |
+//! | [`published`] | text that a process shows to others |
+//! | [`host_names`] | short and long host names |
+//! | [`state`] | the folder for state between runs |
 //! | [`boot`], [`steal`] | this boot; stolen CPU time |
-//! | [`claim`] | one measurement of this computer at a time |
-//! | [`lease`] | CPUs on which runs have seated threads, known to all runs |
+//! | [`claim`] | a lock for one measurement at a time |
+//! | [`lease`] | CPUs used by runs, visible to all runs |
 //!
-//! It is small and pure Rust, so that libraries which only pin a thread can afford it, and stands
-//! on no other crate of Seatmap.
+//! The crate is small, pure Rust and independent of Seatmap's other crates, so that libraries can
+//! use it just to pin a thread.
 #![deny(missing_docs)]
 
 pub mod affinity;
@@ -146,5 +146,5 @@ pub use cpus::CpuError;
 pub use ending::Ending;
 pub use root::Root;
 
-/// A thread or process, by the number that the kernel gave it.
+/// A thread's or process's number.
 pub type Tid = libc::pid_t;

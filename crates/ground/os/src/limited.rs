@@ -1,10 +1,8 @@
-//! Helper commands, such as compilers and shell lines that print a number, with a limit on their
-//! time.
+//! Helper commands with a time limit, such as compilers and shell lines.
 //!
-//! [`Command::output`] waits for ever: for a compiler on a file system that does not answer, and
-//! for a process that the command left behind with its output open. Here a command that is late is
-//! ended with all that it started in its process group, and what it prints goes to memory, so that
-//! nobody waits for its end.
+//! [`Command::output`] waits forever for a compiler on a hanging file system, or for a process left
+//! behind with the output open. Here a late command is killed with its process group. Its output
+//! goes to memory, so no reader waits for end of file.
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{MemfdFlags, Timespec, memfd_create};
@@ -18,19 +16,19 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-/// The most bytes of a command's output that are read.
+/// Limit on output read.
 const MOST_PRINTED: u64 = 64 << 20;
 
-/// The time between two looks whether something asks to stop.
+/// Interval between checks for a stop.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// How long a command that is late may take to end by itself.
+/// Time between SIGTERM and SIGKILL.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// Why a command has no output.
 #[derive(Debug, thiserror::Error)]
 pub enum LimitedError {
-    /// It could not be started.
+    /// It could not start.
     #[error("'{command}' cannot be started")]
     Start {
         /// The command.
@@ -39,21 +37,20 @@ pub enum LimitedError {
         #[source]
         source: io::Error,
     },
-    /// It did not end.
+    /// It exceeded its time.
     #[error("'{command}' had not ended after {} s and was ended", limit.as_secs_f64())]
     Late {
         /// The command.
         command: String,
-        /// How long it might take.
+        /// Its time limit.
         limit: Duration,
     },
 }
 
-/// Runs a command without input to its end, and returns what it printed. `name` is the command in
-/// errors.
+/// Runs a command without input and returns its output. Errors call it `name`.
 ///
-/// The command leads a process group of its own. It gets SIGTERM when this thread ends, so that a
-/// Ctrl-C that ends this program ends the command as well.
+/// The command leads its own process group. It gets SIGTERM when this thread ends, so Ctrl-C ends
+/// it too.
 ///
 /// # Errors
 /// [`LimitedError`].
@@ -62,8 +59,8 @@ pub fn output(name: &str, command: &mut Command, limit: Duration) -> Result<Outp
         .ok_or_else(|| LimitedError::Late { command: name.to_owned(), limit })
 }
 
-/// The same, while nothing asks to stop; `None` where something did, and the command was ended with
-/// all that it had started.
+/// Like [`output`], but kills the command and its process group once `stop` returns true; then
+/// `None`.
 ///
 /// # Errors
 /// [`LimitedError`].
@@ -101,8 +98,7 @@ pub fn output_unless(
     Ok(Some(Output { status, stdout, stderr }))
 }
 
-/// A file in memory. A pipe would be full after 64 KiB, and the command would wait for a reader
-/// that waits for its end.
+/// A file in memory. A full pipe (64 KiB) would block the command.
 fn memory() -> io::Result<File> {
     Ok(File::from(memfd_create("seatmap-output", MemfdFlags::CLOEXEC)?))
 }
@@ -121,14 +117,14 @@ fn ends_within(process: &OwnedFd, limit: Duration) -> bool {
         let mut watched = [PollFd::new(process, PollFlags::IN)];
         match poll(&mut watched, left.as_ref()) {
             Ok(1..) => return true,
-            // A signal ended the wait before its time.
+            // A signal.
             _ if Instant::now() < until => {}
             _ => return false,
         }
     }
 }
 
-/// Ends the process group: politely, then by force.
+/// Ends the process group: SIGTERM, then SIGKILL.
 fn end(child: &mut Child, pid: Pid, handle: Option<&OwnedFd>) {
     let _ = kill_process_group(pid, Signal::TERM);
     handle.map(|handle| ends_within(handle, GRACE));
@@ -160,7 +156,7 @@ mod tests {
     fn a_process_that_is_left_behind_with_the_output_is_not_waited_for() {
         let output = output("sh", &mut shell("sleep 1000 & echo $!"), LONG).unwrap();
         let left: i32 = String::from_utf8_lossy(&output.stdout).trim().parse().unwrap();
-        // Had it been waited for, it would be gone.
+        // Fails if the call waited for this process.
         rustix::process::kill_process(Pid::from_raw(left).unwrap(), Signal::KILL).unwrap();
     }
 
@@ -168,7 +164,7 @@ mod tests {
     fn a_late_command_is_ended_with_what_it_started() {
         let folder = tempfile::tempdir().unwrap();
         let note = folder.path().join("pid");
-        // The shell and its child take no notice of TERM.
+        // The shell and its child ignore SIGTERM.
         let line = format!(
             "trap '' TERM; sleep 1000 & echo $! > {}; while :; do sleep 1000; done",
             note.display()
@@ -179,7 +175,7 @@ mod tests {
         let error = started.join().unwrap().unwrap_err();
         assert_eq!(error.to_string(), "'sh -c ...' had not ended after 0.5 s and was ended");
         let left: i32 = std::fs::read_to_string(note).unwrap().trim().parse().unwrap();
-        // The kernel ends a process some time after its signal.
+        // A process ends some time after its signal.
         let begun = Instant::now();
         loop {
             let state = std::fs::read_to_string(format!("/proc/{left}/stat")).unwrap_or_default();

@@ -1,12 +1,11 @@
-//! System calls of a program that another process answers (seccomp_unotify(2)).
+//! System calls answered by another process (seccomp_unotify(2)).
 //!
-//! The program's process puts up a [`CallFilter`] before it becomes the program, and hands the
-//! [`CallListener`] to the process that answers. The kernel holds each trapped call until the
-//! answer comes, and all other calls go on at the cost of the filter alone.
+//! Before exec, the program's process installs a [`CallFilter`] and sends its [`CallListener`] to
+//! the answering process. The kernel holds each trapped call until it is answered; other calls cost
+//! only the filter.
 //!
-//! A thread may end while it waits, and another may get its number. So its memory is opened first,
-//! and [`CallListener::holds`] is asked afterwards: an open file of memory stays that of its
-//! process.
+//! A waiting thread may end, and its number may be reused. So open its memory first and then call
+//! [`CallListener::holds`]: an open memory file stays with its process.
 
 use crate::Tid;
 use std::fs::{File, OpenOptions};
@@ -15,7 +14,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::fs::FileExt;
 
-/// The kinds of calls that can be trapped.
+/// System calls that can be trapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TrappedCall {
     /// `sched_getaffinity`.
@@ -36,24 +35,23 @@ pub enum TrappedCall {
     MigratePages,
     /// `set_mempolicy_home_node`.
     HomeNode,
-    /// `openat`, whose path is at the second argument and whose flags are the third.
+    /// `openat`: argument 2 points to the path, argument 3 has the flags.
     Open,
-    /// `clone`, whose flags are the first argument.
+    /// `clone`: argument 1 has the flags.
     Clone,
-    /// `clone3`, whose flags are the first word at the first argument.
+    /// `clone3`: argument 1 points to the flags.
     Clone3,
     /// `fork` and `vfork`.
     Fork,
-    /// `exit`: the calling thread ends.
+    /// `exit` of a thread.
     Exit,
-    /// `exit_group`: the calling process ends.
+    /// `exit_group` of a process.
     ExitGroup,
 }
 
-/// `set_mempolicy_home_node`, which has one number on all processors since Linux 5.17.
+/// On all processors since Linux 5.17.
 const HOME_NODE: libc::c_long = 450;
 
-/// The calls by the numbers of this processor.
 const CALLS: &[(libc::c_long, TrappedCall)] = &[
     (libc::SYS_sched_getaffinity, TrappedCall::GetAffinity),
     (libc::SYS_sched_setaffinity, TrappedCall::SetAffinity),
@@ -75,8 +73,7 @@ const CALLS: &[(libc::c_long, TrappedCall)] = &[
     (libc::SYS_exit_group, TrappedCall::ExitGroup),
 ];
 
-/// The kernel's number for this kind of processor (`include/uapi/linux/audit.h`); `None` where
-/// calls cannot be trapped.
+/// `AUDIT_ARCH_*` of `include/uapi/linux/audit.h`; `None` if calls cannot be trapped.
 const PROCESSOR: Option<u32> = if cfg!(target_arch = "x86_64") {
     Some(0xC000_003E)
 } else if cfg!(target_arch = "aarch64") {
@@ -89,23 +86,23 @@ const PROCESSOR: Option<u32> = if cfg!(target_arch = "x86_64") {
 const NUMBER_AT: u32 = 0;
 const PROCESSOR_AT: u32 = 4;
 
-/// `SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV` (Linux 5.19): a signal does not interrupt a call that
-/// is being answered, so that Go's preemption does not repeat it for ever.
+/// `SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV` (Linux 5.19): otherwise Go's preemption signals would
+/// restart a waiting call forever.
 const WAITS_KILLABLE: libc::c_ulong = 1 << 5;
 
-/// A filter that traps every [`TrappedCall`] of a process and of all that it starts.
+/// A filter that traps every [`TrappedCall`] of a process and its descendants.
 #[derive(Clone, Debug)]
 pub struct CallFilter(Vec<libc::sock_filter>);
 
 impl CallFilter {
-    /// A filter for this kind of processor; `None` where none is known.
+    /// The filter for this processor, if its calls are known.
     #[must_use]
     pub fn new() -> Option<Self> {
         let load = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
         let is_equal = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
         let give = (libc::BPF_RET | libc::BPF_K) as u16;
         let count = u8::try_from(CALLS.len()).ok()?;
-        // Calls of 32-bit programs have other numbers: they pass.
+        // Calls of 32-bit programs have other numbers and pass.
         let mut steps = vec![
             step(load, PROCESSOR_AT, 0, 0),
             step(is_equal, PROCESSOR?, 0, count + 1),
@@ -119,13 +116,11 @@ impl CallFilter {
         Some(CallFilter(steps))
     }
 
-    /// Puts it up around the calling thread, for good, and returns the descriptor of its listener.
-    /// The process can gain no rights by programs with set-user-ID from then on. Allocates nothing,
-    /// so that a new process can call it before it becomes a program.
+    /// Installs the filter on the calling thread for good and returns the listener's descriptor.
+    /// The process can no longer gain rights from set-user-ID programs. Allocates nothing.
     ///
     /// # Errors
-    /// The kernel's error: `EINVAL` before Linux 5.0, `EBUSY` where another process listens
-    /// already.
+    /// The kernel's: `EINVAL` before Linux 5.0, `EBUSY` if another process listens.
     pub fn put_up(&self) -> io::Result<RawFd> {
         let program =
             libc::sock_fprog { len: self.0.len() as u16, filter: self.0.as_ptr().cast_mut() };
@@ -159,51 +154,51 @@ fn step(code: u16, operand: u32, if_equal: u8, otherwise: u8) -> libc::sock_filt
     libc::sock_filter { code, jt: if_equal, jf: otherwise, k: operand }
 }
 
-/// A call that waits for its answer.
+/// A call that waits for an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WaitingCall {
     id: u64,
-    /// The thread that made it.
+    /// The calling thread.
     pub tid: Tid,
     /// The call.
     pub call: TrappedCall,
-    /// Its arguments, as the processor's registers held them.
+    /// Argument registers.
     pub arguments: [u64; 6],
 }
 
 /// The answer to a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CallAnswer {
-    /// It returns this.
+    /// Return this value.
     Value(i64),
-    /// It fails with this error number: `libc::EINVAL`.
+    /// Fail with this error number.
     Failure(i32),
-    /// It is an [`TrappedCall::Open`], and opens a file with this text.
+    /// For [`TrappedCall::Open`]: open a file with this text.
     Text(String),
-    /// The kernel carries it out.
+    /// Let the kernel run the call.
     CarriedOut,
 }
 
-/// The end at which trapped calls arrive.
+/// Receives trapped calls.
 #[derive(Debug)]
 pub struct CallListener(OwnedFd);
 
 impl CallListener {
-    /// The listener with a descriptor that [`CallFilter::put_up`] made in another process.
+    /// Wraps a descriptor from another process's [`CallFilter::put_up`].
     #[must_use]
     pub fn new(descriptor: OwnedFd) -> Self {
         CallListener(descriptor)
     }
 
-    /// The next call, which was readable before; `None` where its thread has ended.
+    /// The next call, once the descriptor is readable; `None` if its thread has ended.
     ///
     /// # Errors
-    /// The kernel's error.
+    /// The kernel's.
     pub fn next(&self) -> io::Result<Option<WaitingCall>> {
         // SAFETY: an all-zero notification is valid, and the kernel demands one.
         let mut notice: libc::seccomp_notif = unsafe { std::mem::zeroed() };
         if let Err(error) = self.control(libc::SECCOMP_IOCTL_NOTIF_RECV, &raw mut notice) {
-            // Its thread was killed, or a signal came to this one.
+            // The call's thread was killed, or this one was interrupted.
             let gone = [libc::ENOENT, libc::EINTR].map(Some);
             return if gone.contains(&error.raw_os_error()) { Ok(None) } else { Err(error) };
         }
@@ -217,22 +212,21 @@ impl CallListener {
         }))
     }
 
-    /// Whether the call still waits, so that what was read of its thread is its own.
+    /// Whether the call still waits, so data just read is its thread's.
     #[must_use]
     pub fn holds(&self, call: &WaitingCall) -> bool {
         let mut id = call.id;
         self.control(libc::SECCOMP_IOCTL_NOTIF_ID_VALID, &raw mut id).is_ok()
     }
 
-    /// The memory of a call's thread. It stays that process's memory, also when the thread ends and
-    /// another gets its number.
+    /// The memory of a call's process, valid even if its number is reused.
     ///
     /// # Errors
-    /// The kernel's error: `ESRCH` where the thread has ended.
+    /// The kernel's: `ESRCH` if the thread has ended.
     pub fn memory(&self, call: &WaitingCall) -> io::Result<CallerMemory> {
         let path = format!("/proc/{}/mem", call.tid);
         let file = OpenOptions::new().read(true).write(true).open(path)?;
-        // Only now, as the number may have been another's when the file was opened.
+        // Opened first, because the number may already have been reused.
         if self.holds(call) {
             Ok(CallerMemory(file))
         } else {
@@ -240,16 +234,16 @@ impl CallListener {
         }
     }
 
-    /// Answers a call. Where its thread has ended, nothing is to be answered.
+    /// Answers a call, unless its thread has ended.
     ///
     /// # Errors
-    /// The kernel's error.
+    /// The kernel's.
     pub fn answer(&self, call: &WaitingCall, answer: CallAnswer) -> io::Result<()> {
         let mut response = libc::seccomp_notif_resp { id: call.id, val: 0, error: 0, flags: 0 };
         match answer {
             CallAnswer::Value(value) => response.val = value,
             CallAnswer::Failure(code) => response.error = -code,
-            // Before Linux 5.14 no descriptor can be handed over: the program opens its own file.
+            // Before Linux 5.14 the program opens its own file.
             CallAnswer::Text(text) => match self.open_with(call, &text) {
                 Ok(()) => return Ok(()),
                 Err(_) => response.flags = libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32,
@@ -264,7 +258,6 @@ impl CallListener {
         }
     }
 
-    /// Answers a call with the descriptor of a new file that holds this text.
     fn open_with(&self, call: &WaitingCall, text: &str) -> io::Result<()> {
         // SAFETY: the name is a text, and the descriptor is owned from here on.
         let file = unsafe {
@@ -298,30 +291,29 @@ impl AsRawFd for CallListener {
     }
 }
 
-/// The memory of a thread that waits for an answer.
+/// The memory of a waiting thread's process.
 #[derive(Debug)]
 pub struct CallerMemory(File);
 
 impl CallerMemory {
-    /// Reads memory of the thread's process.
+    /// Reads at an address.
     ///
     /// # Errors
-    /// No memory is there.
+    /// No memory is mapped there.
     pub fn read(&self, address: u64, into: &mut [u8]) -> io::Result<()> {
         self.0.read_exact_at(into, address)
     }
 
-    /// Writes memory of the thread's process.
+    /// Writes at an address.
     ///
     /// # Errors
-    /// No memory is there.
+    /// As [`CallerMemory::read`].
     pub fn write(&self, address: u64, bytes: &[u8]) -> io::Result<()> {
         self.0.write_all_at(bytes, address)
     }
 }
 
-/// Room for one descriptor in the control part of a message (cmsg(3)), aligned as the kernel needs
-/// it.
+/// One descriptor's control message (cmsg(3)), aligned for the kernel.
 #[repr(C)]
 union OneDescriptor {
     bytes: [u8; 64],
@@ -331,7 +323,7 @@ union OneDescriptor {
 /// Sends a descriptor through a socket. Allocates nothing.
 ///
 /// # Errors
-/// The kernel's error.
+/// The kernel's.
 pub fn send_descriptor(socket: RawFd, descriptor: RawFd) -> io::Result<()> {
     let mut byte = 0_u8;
     let mut data = libc::iovec { iov_base: (&raw mut byte).cast(), iov_len: 1 };
@@ -355,10 +347,10 @@ pub fn send_descriptor(socket: RawFd, descriptor: RawFd) -> io::Result<()> {
     if sent < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// The descriptor that comes through a socket; `None` where the other end closed it.
+/// Receives a descriptor from a socket, unless the other end is closed.
 ///
 /// # Errors
-/// The kernel's error.
+/// The kernel's.
 pub fn receive_descriptor(socket: RawFd) -> io::Result<Option<OwnedFd>> {
     let mut byte = 0_u8;
     let mut data = libc::iovec { iov_base: (&raw mut byte).cast(), iov_len: 1 };

@@ -1,14 +1,13 @@
-//! How much memory this computer has, and has to give.
+//! This computer's total and free memory.
 
 use crate::root::Root;
 use crate::small;
 use std::collections::BTreeMap;
 
-/// The folder of NUMA nodes.
 const NODES: &str = "/sys/devices/system/node";
 
-/// The memory of each NUMA node in bytes (`MemTotal` of its `meminfo`); all of it on node 0 where
-/// the kernel has no nodes. A node whose memory the kernel does not say is left out.
+/// Memory of each NUMA node in bytes (`MemTotal` of its `meminfo`), without nodes of unknown size.
+/// All on node 0 if there are no nodes.
 #[must_use]
 pub fn node_bytes(root: &Root) -> BTreeMap<u32, u64> {
     let mut all = BTreeMap::new();
@@ -17,7 +16,7 @@ pub fn node_bytes(root: &Root) -> BTreeMap<u32, u64> {
             continue;
         };
         let text = root.read(&format!("{NODES}/{folder}/meminfo")).unwrap_or_default();
-        // Each line begins with the node: `Node 0 MemTotal:       16384 kB`.
+        // A line is `Node 0 MemTotal:       16384 kB`.
         let bytes = text.lines().find_map(|line| {
             let (_, value) = line.split_once("MemTotal:")?;
             bytes_of(value.trim())
@@ -32,13 +31,13 @@ pub fn node_bytes(root: &Root) -> BTreeMap<u32, u64> {
     all
 }
 
-/// A value of these files, `16384 kB`, in bytes.
+/// Parses `16384 kB`.
 fn bytes_of(value: &str) -> Option<u64> {
     value.strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// The bytes that programs can have without anything being swapped out (`MemAvailable` of
-/// proc_meminfo(5)); `None` where the kernel does not say.
+/// Bytes available to programs without swapping (`MemAvailable` of proc_meminfo(5)); `None` if
+/// unknown.
 #[must_use]
 pub fn available_bytes(root: &Root) -> Option<u64> {
     bytes_of(&small::value_of(&root.read("/proc/meminfo").ok()?, "MemAvailable")?)

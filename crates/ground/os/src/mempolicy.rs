@@ -1,8 +1,7 @@
-//! NUMA memory policies: the nodes from which the kernel takes a thread's new pages
-//! (set_mempolicy(2), numa(7)).
+//! NUMA memory policies: the nodes for a thread's new pages (set_mempolicy(2), numa(7)).
 //!
-//! A policy belongs to a thread. The threads and processes that it creates inherit it, and it
-//! survives execve(2). No system call sets the policy of another thread.
+//! A thread's policy is inherited by its new threads and processes, and survives execve(2). No
+//! system call sets another thread's policy.
 
 use crate::root::Root;
 use crate::{CpuList, CpuSet};
@@ -10,7 +9,6 @@ use std::fmt;
 use std::io;
 use std::ptr;
 
-/// The kernel's node masks are arrays of this word.
 type Word = libc::c_ulong;
 
 /// Modes, from `include/uapi/linux/mempolicy.h`.
@@ -20,24 +18,24 @@ const INTERLEAVE: i32 = 3;
 const LOCAL: i32 = 4;
 const WEIGHTED_INTERLEAVE: i32 = 6;
 
-/// The names of the modes in `/proc/PID/numa_maps` (`mpol_to_str` of `mm/mempolicy.c`), by number.
+/// Names in `/proc/PID/numa_maps`, by mode (`mpol_to_str` of `mm/mempolicy.c`).
 const NAMES: [&str; 7] =
     ["default", "prefer", "bind", "interleave", "local", "prefer (many)", "weighted interleave"];
 
-/// The bits of a mode that are flags (`MPOL_MODE_FLAGS`).
+/// The flags of a mode (`MPOL_MODE_FLAGS`).
 const FLAGS: i32 = 0b111 << 13;
 
-/// Linux stops at 1024 nodes (`NODES_SHIFT`).
+/// Limit of Linux (`NODES_SHIFT`).
 const MOST_NODES: usize = 1024;
 
-/// A memory policy: a mode, and the nodes that it is about.
+/// A memory policy: a mode and its nodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemoryPolicy {
     mode: i32,
     nodes: CpuSet,
 }
 
-/// The system call that sets a policy, with everything it needs: making it allocates nothing.
+/// The prepared system call that sets a policy; making it allocates nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PolicyCall {
     mode: i32,
@@ -52,16 +50,16 @@ pub enum MemoryPolicyError {
         "this kernel knows no NUMA nodes (CONFIG_NUMA is off), so that all memory is in one place"
     )]
     NoNuma,
-    /// The system call is filtered.
+    /// A filter blocks the system call.
     #[error(
         "the kernel forbids memory policies here, most likely by a container's seccomp profile; \
          allow SYS_NICE ('docker run --cap-add SYS_NICE')"
     )]
     Forbidden,
-    /// Weighted interleaving on an old kernel.
+    /// The kernel is too old for weighted interleaving.
     #[error("weighted interleaving needs Linux 6.9, and this is Linux {0}; use plain interleaving")]
     TooOld(String),
-    /// The kernel refused for another reason.
+    /// Another refusal of the kernel.
     #[error("the kernel refused the memory policy {policy}")]
     Refused {
         /// The policy.
@@ -71,59 +69,57 @@ pub enum MemoryPolicyError {
     },
 }
 
-/// Why memory cannot come from a node.
+/// Why a node cannot provide memory.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NodeError {
-    /// There is no such node.
+    /// The node does not exist.
     #[error("NUMA node {node} does not exist: this machine has {}", named(.present))]
     Absent {
-        /// The node asked for.
+        /// The requested node.
         node: u32,
-        /// The nodes that there are.
+        /// The existing nodes.
         present: CpuSet,
     },
-    /// The node has CPUs, but no memory.
+    /// The node has no memory.
     #[error("NUMA node {node} has no memory; these have: {present}")]
     Bare {
-        /// The node asked for.
+        /// The requested node.
         node: u32,
-        /// The nodes with memory.
+        /// Nodes with memory.
         present: CpuSet,
     },
-    /// The cpuset leaves it out.
+    /// The cpuset excludes the node.
     #[error(
         "NUMA node {node} is outside the nodes that this process may use, {allowed}: its cpuset \
          forbids it"
     )]
     Forbidden {
-        /// The node asked for.
+        /// The requested node.
         node: u32,
-        /// The nodes that are allowed.
+        /// The allowed nodes.
         allowed: CpuSet,
     },
 }
 
-/// The NUMA nodes of this computer that memory can come from.
+/// This computer's NUMA nodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemoryNodes {
-    /// The nodes that there are.
+    /// The existing nodes.
     pub present: CpuSet,
-    /// The nodes that have memory.
+    /// Nodes with memory.
     pub with_memory: CpuSet,
-    /// The nodes that this process's cpuset allows.
+    /// Nodes in this process's cpuset.
     pub allowed: CpuSet,
 }
 
 impl MemoryPolicy {
-    /// The kernel's own: memory from the node of the CPU that first touches a page, or what the
-    /// process's mappings say.
+    /// The default: near the CPU that first touches a page, unless the mapping has a policy.
     #[must_use]
     pub fn usual() -> Self {
         MemoryPolicy { mode: DEFAULT, nodes: CpuSet::default() }
     }
 
-    /// Memory from the node of the CPU that first touches a page; from elsewhere where that node is
-    /// full.
+    /// Near the CPU that first touches a page, or elsewhere if that node is full.
     #[must_use]
     pub fn local() -> Self {
         MemoryPolicy { mode: LOCAL, nodes: CpuSet::default() }
@@ -135,30 +131,29 @@ impl MemoryPolicy {
         MemoryPolicy { mode: BIND, nodes }
     }
 
-    /// Pages from each of these nodes in turn.
+    /// Pages from these nodes in turn.
     #[must_use]
     pub fn interleave(nodes: CpuSet) -> Self {
         MemoryPolicy { mode: INTERLEAVE, nodes }
     }
 
-    /// Pages from these nodes in turn, by the weights in
-    /// `/sys/kernel/mm/mempolicy/weighted_interleave` (Linux 6.9).
+    /// In turn, weighted by `/sys/kernel/mm/mempolicy/weighted_interleave` (Linux 6.9).
     #[must_use]
     pub fn weighted_interleave(nodes: CpuSet) -> Self {
         MemoryPolicy { mode: WEIGHTED_INTERLEAVE, nodes }
     }
 
-    /// The calling thread's.
+    /// The calling thread's policy.
     ///
     /// # Errors
-    /// The kernel's error: `ENOSYS` where it knows no NUMA.
+    /// The kernel's: `ENOSYS` without NUMA.
     pub fn of_caller() -> io::Result<Self> {
         let mut mode: libc::c_int = 0;
         let mut words: [Word; MOST_NODES / Word::BITS as usize] =
             [0; MOST_NODES / Word::BITS as usize];
         let mode_at = &raw mut mode;
         let words_at = words.as_mut_ptr();
-        // SAFETY: the mode is writable, and so are as many bits of the mask as are said.
+        // SAFETY: the mode and `MOST_NODES` bits of the mask are writable.
         let status = unsafe {
             libc::syscall(
                 libc::SYS_get_mempolicy,
@@ -182,19 +177,19 @@ impl MemoryPolicy {
         })
     }
 
-    /// The nodes that it is about; none for a policy that goes by the CPU.
+    /// Its nodes; empty for a policy that follows the CPU.
     #[must_use]
     pub fn nodes(&self) -> &CpuSet {
         &self.nodes
     }
 
-    /// Whether it takes pages from its nodes in turn.
+    /// Whether it takes pages from nodes in turn.
     #[must_use]
     pub fn interleaves(&self) -> bool {
         [INTERLEAVE, WEIGHTED_INTERLEAVE].contains(&(self.mode & !FLAGS))
     }
 
-    /// The system call that makes it the calling thread's policy.
+    /// The system call that sets this policy.
     #[must_use]
     pub fn call(&self) -> PolicyCall {
         let length = self.nodes.last().map_or(0, |last| last / Word::BITS + 1);
@@ -210,8 +205,7 @@ impl MemoryPolicy {
         }
     }
 
-    /// Checks that the kernel accepts this policy, on a thread made for that. The caller's policy
-    /// stays.
+    /// Checks on a new thread that the kernel accepts the policy.
     ///
     /// # Errors
     /// [`MemoryPolicyError`].
@@ -224,7 +218,7 @@ impl MemoryPolicy {
         tried.map_err(|source| self.refusal(source))
     }
 
-    /// The meaning of a kernel's error for this policy.
+    /// Interprets a kernel error.
     #[must_use]
     pub fn refusal(&self, source: io::Error) -> MemoryPolicyError {
         match source.raw_os_error() {
@@ -240,7 +234,7 @@ impl MemoryPolicy {
 }
 
 impl fmt::Display for MemoryPolicy {
-    /// As `/proc/PID/numa_maps` spells it: `bind:0-1`.
+    /// As in `/proc/PID/numa_maps`: `bind:0-1`.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = usize::try_from(self.mode & !FLAGS).ok().and_then(|mode| NAMES.get(mode));
         out.write_str(name.unwrap_or(&"unknown"))?;
@@ -248,7 +242,7 @@ impl fmt::Display for MemoryPolicy {
     }
 }
 
-/// MemoryNodes as the kernel lists them: `0-1`, where [`CpuList`] would write `0,1`.
+/// Nodes in the kernel's format, `0-1`; [`CpuList`] would write `0,1`.
 fn ranges(nodes: &CpuSet) -> String {
     let mut runs: Vec<(u32, u32)> = Vec::new();
     for node in nodes.iter() {
@@ -268,35 +262,33 @@ fn ranges(nodes: &CpuSet) -> String {
 }
 
 impl PolicyCall {
-    /// The number of the system call.
+    /// System call number.
     pub const NUMBER: libc::c_long = libc::SYS_set_mempolicy;
 
-    /// Sets the calling thread's policy. Safe between fork(2) and execve(2).
+    /// Sets the calling thread's policy. Allowed between fork(2) and execve(2).
     ///
     /// # Errors
-    /// The kernel's error.
+    /// The kernel's.
     pub fn make(&self) -> io::Result<()> {
         let mask = if self.words.is_empty() { ptr::null() } else { self.words.as_ptr() };
-        // SAFETY: the kernel reads one bit less than it is told of, and so many are there.
+        // SAFETY: the kernel reads `bits() - 1` bits, which the mask has.
         let status = unsafe { libc::syscall(PolicyCall::NUMBER, self.mode, mask, self.bits()) };
         if status < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
     }
 
-    /// The first argument.
+    /// First argument.
     #[must_use]
     pub fn mode(&self) -> i32 {
         self.mode
     }
 
-    /// The node mask that the second argument points to; where it is empty, the argument is a null
-    /// pointer.
+    /// Second argument; null for an empty mask.
     #[must_use]
     pub fn words(&self) -> &[Word] {
         &self.words
     }
 
-    /// The third argument: one more than the bits of the mask, as the kernel takes one off
-    /// (`get_nodes`).
+    /// Third argument: one more than the mask's bits, because `get_nodes` subtracts one.
     #[must_use]
     pub fn bits(&self) -> usize {
         if self.words.is_empty() { 0 } else { self.words.len() * Word::BITS as usize + 1 }
@@ -304,7 +296,7 @@ impl PolicyCall {
 }
 
 impl MemoryNodes {
-    /// Those of this computer. A kernel that shows none has node 0.
+    /// Reads this computer's nodes; node 0 if the kernel lists none.
     #[must_use]
     pub fn read(root: &Root) -> Self {
         let present = circle(root, "online").unwrap_or_else(|| CpuSet::single(0));
@@ -315,10 +307,10 @@ impl MemoryNodes {
         MemoryNodes { allowed: allowed.unwrap_or_else(|| present.clone()), present, with_memory }
     }
 
-    /// Checks that memory can come from each of these.
+    /// Checks that these nodes can provide memory.
     ///
     /// # Errors
-    /// [`NodeError`] for the first from which it cannot.
+    /// [`NodeError`] for the first that cannot.
     pub fn check(&self, nodes: &CpuSet) -> Result<(), NodeError> {
         nodes.iter().try_for_each(|node| match node {
             _ if !self.present.contains(node) => {
@@ -334,7 +326,7 @@ impl MemoryNodes {
         })
     }
 
-    /// The nodes that memory can come from.
+    /// The nodes that can provide memory.
     #[must_use]
     pub fn usable(&self) -> CpuSet {
         self.with_memory.within(&self.allowed)

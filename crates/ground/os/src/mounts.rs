@@ -1,26 +1,26 @@
-//! The mounts of this process, from `/proc/self/mountinfo` (proc_pid_mountinfo(5)).
+//! This process's mounts, from `/proc/self/mountinfo` (proc_pid_mountinfo(5)).
 
 use crate::bytes::{lines, unescaped, words};
 use crate::rights;
 use crate::root::Root;
 use std::path::Path;
 
-/// The numbers of control groups' file systems (`include/uapi/linux/magic.h`).
+/// From `include/uapi/linux/magic.h`.
 pub(crate) const CGROUP_SUPER_MAGIC: u64 = 0x0027_e0eb;
 pub(crate) const CGROUP2_SUPER_MAGIC: u64 = 0x6367_7270;
 
 /// One mount.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mount {
-    /// The folder of the file system that is mounted; `/` for all of it.
+    /// The mounted folder of the file system; `/` for all of it.
     pub root: String,
-    /// The folder where it is mounted.
+    /// Mount point.
     pub folder: String,
-    /// The kind of file system: `proc`, `cgroup2`.
+    /// Type of file system: `proc`, `cgroup2`.
     pub kind: String,
-    /// The options of the file system; those of version 1 control groups name the controllers.
+    /// File system options; version 1 control groups list controllers.
     pub options: Vec<String>,
-    /// Whether nothing can be written through this mount, or to the file system at all.
+    /// Whether the mount or the file system is read-only.
     pub is_read_only: bool,
 }
 
@@ -30,7 +30,7 @@ impl Mount {
         let root = front.next()?;
         let folder = front.next()?;
         let of_mount = front.next()?;
-        // Any number of optional fields comes before the hyphen.
+        // A hyphen ends the optional fields.
         let mut back = front.skip_while(|word| *word != b"-").skip(1);
         let kind = back.next()?;
         let _source = back.next()?;
@@ -49,15 +49,15 @@ impl Mount {
     }
 }
 
-/// The mounts in the order in which they were made; none where the file cannot be read.
+/// The mounts in order of creation; empty if unreadable.
 #[must_use]
 pub fn all(root: &Root) -> Vec<Mount> {
     let text = root.read("/proc/self/mountinfo").unwrap_or_default();
     lines(text.as_bytes()).filter_map(Mount::parse).collect()
 }
 
-/// Whether the folder of a mount of control groups shows them. A later mount on it, or on a folder
-/// above it, covers them, and `mountinfo` lists both.
+/// Whether a control group mount is visible: `mountinfo` also lists mounts covered by a later one
+/// on the same folder or above.
 #[must_use]
 pub fn is_on_top(root: &Root, mount: &Mount) -> bool {
     let magic = match mount.kind.as_str() {
@@ -65,29 +65,28 @@ pub fn is_on_top(root: &Root, mount: &Mount) -> bool {
         "cgroup2" => CGROUP2_SUPER_MAGIC,
         _ => return true,
     };
-    // A test's files are on a file system of their own.
+    // Test files are on another file system.
     !root.is_this_computer() || is_of_kind(root, &mount.folder, magic)
 }
 
-/// Whether a folder is on the kind of file system that `statfs` names by this number.
+/// Whether a folder's file system has this number in `statfs`.
 pub(crate) fn is_of_kind(root: &Root, folder: &str, magic: u64) -> bool {
     rustix::fs::statfs(root.path(folder))
         .is_ok_and(|found| u64::try_from(found.f_type) == Ok(magic))
 }
 
-/// Whether the kernel starts and loads no program from the file system of this folder (`noexec`).
+/// Whether programs cannot run from this folder's file system (`noexec`).
 #[must_use]
 pub fn forbids_programs(folder: &Path) -> bool {
     rustix::fs::statvfs(folder)
         .is_ok_and(|found| found.f_flag.contains(rustix::fs::StatVfsMountFlags::NOEXEC))
 }
 
-/// Whether a file takes no writes from here: the mount that it is on takes none, or the kernel
-/// refuses root.
+/// Whether a file is not writable here: its mount is read-only, or the kernel refuses root.
 #[must_use]
 pub fn is_read_only(root: &Root, path: &str) -> bool {
     let mounts = all(root);
-    // The innermost mount holds the file; of two on one folder the later one covers the other.
+    // The innermost mount has the file; of two on one folder, the later.
     let innermost = mounts
         .iter()
         .filter(|mount| holds(path, &mount.folder))
@@ -96,7 +95,7 @@ pub fn is_read_only(root: &Root, path: &str) -> bool {
 }
 
 fn holds(path: &str, folder: &str) -> bool {
-    // A container may mount a single file over another one, which then is a mount itself.
+    // A container may mount a single file.
     let below = path.strip_prefix(folder);
     folder == "/" || below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }

@@ -1,9 +1,8 @@
-//! Files that a user names, to be read: plain ones, and no more of them than a bound.
+//! Files named by the user, read up to a bound.
 //!
-//! Any name may stand for something else than the user thinks. A device such as `/dev/urandom` has
-//! no end, and a pipe without a writer keeps its reader for ever. So a file is opened without
-//! waiting and looked at. It is refused if it is neither a plain file nor the pipe of a shell's
-//! `<(...)`.
+//! A name may stand for something unexpected: a device such as `/dev/urandom` has no end, and a
+//! pipe without a writer blocks its reader. So a file is opened without waiting, and must be an
+//! ordinary file or the pipe of a shell's `<(...)`.
 
 use rustix::fs::{FileType, OFlags, fcntl_getfl, fcntl_setfl, fstat, fstatfs};
 use std::fs::File;
@@ -11,13 +10,13 @@ use std::io::{self, ErrorKind, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-/// The number of the file system of pipes without a name (`include/uapi/linux/magic.h`).
+/// File system of unnamed pipes (`include/uapi/linux/magic.h`).
 const PIPEFS_MAGIC: u64 = 0x5049_5045;
 
-/// Opens a file to be read.
+/// Opens a file for reading.
 ///
 /// # Errors
-/// The system's error; or it is a folder, a device, a socket, or a pipe with a name.
+/// The system's; or it is a folder, a device, a socket or a named pipe.
 pub fn open(path: &Path) -> io::Result<File> {
     let flags = libc::O_NONBLOCK | libc::O_NOCTTY;
     let file = match File::options().read(true).custom_flags(flags).open(path) {
@@ -28,7 +27,7 @@ pub fn open(path: &Path) -> io::Result<File> {
     match FileType::from_raw_mode(fstat(&file)?.st_mode) {
         FileType::RegularFile => Ok(file),
         FileType::Directory => Err(ErrorKind::IsADirectory.into()),
-        // A shell has opened the other end already, so that reading may wait.
+        // The shell has opened the other end, so reading may wait.
         FileType::Fifo if u64::try_from(fstatfs(&file)?.f_type) == Ok(PIPEFS_MAGIC) => {
             fcntl_setfl(&file, fcntl_getfl(&file)? - OFlags::NONBLOCK)?;
             Ok(file)
@@ -42,21 +41,20 @@ fn refused() -> io::Error {
     io::Error::new(ErrorKind::InvalidInput, why)
 }
 
-/// The content of a file of at most `most_bytes`.
+/// Reads a file of at most `most_bytes`.
 ///
 /// # Errors
 /// As [`open`] and [`read_stream`].
 pub fn read(path: &Path, most_bytes: u64) -> io::Result<Vec<u8>> {
     let file = open(path)?;
-    // Before anything of it is read.
     check_length(file.metadata()?.len(), most_bytes)?;
     read_stream(file, most_bytes)
 }
 
-/// The content of a stream, such as stdin, of at most `most_bytes`.
+/// Reads a stream, such as stdin, of at most `most_bytes`.
 ///
 /// # Errors
-/// The system's error; [`ErrorKind::FileTooLarge`] if it has more.
+/// The system's; [`ErrorKind::FileTooLarge`] if it has more.
 pub fn read_stream(stream: impl Read, most_bytes: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     stream.take(most_bytes.saturating_add(1)).read_to_end(&mut bytes)?;
@@ -89,7 +87,7 @@ mod tests {
         std::fs::write(&file, "0123456789").unwrap();
         assert_eq!(read(&file, 10).unwrap(), b"0123456789");
         assert!(read(&file, 9).unwrap_err().kind() == ErrorKind::FileTooLarge);
-        // Without a byte on the disk, and without its length in memory.
+        // A sparse file, not read into memory.
         File::options().write(true).open(&file).unwrap().set_len(1 << 40).unwrap();
         assert!(refusal(&file).contains("more than 10 B"));
         assert!(read(folder.path(), 10).unwrap_err().kind() == ErrorKind::IsADirectory);

@@ -1,4 +1,4 @@
-//! The addresses of this computer, and a wait for what comes over connections.
+//! This computer's addresses, and a wait for connections.
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -7,11 +7,11 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
-/// Waits until one of these can be read, or accepted from, or has ended, or until the time is over;
-/// `None` is for ever.
+/// Waits until a descriptor is readable, acceptable or closed, or until the limit; `None` waits
+/// forever.
 ///
 /// # Errors
-/// The kernel has no memory for it.
+/// The kernel has no memory.
 pub fn wait_readable(all: &[BorrowedFd<'_>], limit: Option<Duration>) -> io::Result<()> {
     let mut polled: Vec<PollFd<'_>> =
         all.iter().map(|one| PollFd::from_borrowed_fd(*one, PollFlags::IN)).collect();
@@ -20,53 +20,52 @@ pub fn wait_readable(all: &[BorrowedFd<'_>], limit: Option<Duration>) -> io::Res
         tv_nsec: limit.subsec_nanos().into(),
     });
     match poll(&mut polled, limit.as_ref()) {
-        // A signal: the caller looks, and waits again.
+        // After a signal the caller checks and waits again.
         Ok(_) | Err(Errno::INTR) => Ok(()),
         Err(errno) => Err(errno.into()),
     }
 }
 
-/// The addresses of interfaces that are up, those first at which other computers reach this one:
-/// addresses of this computer alone (127.0.0.1) come last, and those that hold on one link only
-/// (fe80::/10) are left out.
+/// Addresses of active interfaces, loopback ones (127.0.0.1) last. Omits link-local ones
+/// (fe80::/10).
 #[must_use]
 pub fn addresses() -> Vec<IpAddr> {
     let mut first = std::ptr::null_mut();
-    // SAFETY: `first` is writable; the list that it points to is freed below.
+    // SAFETY: `first` is writable; the resulting list is freed below.
     if unsafe { libc::getifaddrs(&raw mut first) } != 0 {
         return vec![Ipv4Addr::LOCALHOST.into()];
     }
     let mut found = Vec::new();
     let mut next = first;
-    // SAFETY: each entry of the list is valid until it is freed, and the last points nowhere.
+    // SAFETY: each entry is valid until the list is freed; the last has a null `ifa_next`.
     while let Some(entry) = unsafe { next.as_ref() } {
         if entry.ifa_flags & libc::IFF_UP as u32 != 0 {
-            // SAFETY: the address of an entry is null or points to one of the family that it names.
+            // SAFETY: an entry's address is null or has the family that it states.
             found.extend(unsafe { address(entry.ifa_addr) });
         }
         next = entry.ifa_next;
     }
-    // SAFETY: the list came from `getifaddrs`, and no reference into it is left.
+    // SAFETY: the list came from `getifaddrs`, and no reference into it remains.
     unsafe { libc::freeifaddrs(first) };
     found.retain(|ip| !matches!(ip, IpAddr::V6(ip) if ip.is_unicast_link_local()));
     found.sort_by_key(|ip| (ip.is_loopback(), ip.is_ipv6()));
     found
 }
 
-/// The address that a pointer of the socket calls points to.
+/// Reads a socket address.
 ///
 /// # Safety
-/// It is null, or points to an address of the family that it names.
+/// The pointer is null, or its address has the family that it states.
 unsafe fn address(at: *const libc::sockaddr) -> Option<IpAddr> {
-    // SAFETY: the caller's word.
+    // SAFETY: guaranteed by the caller.
     match i32::from(unsafe { at.as_ref() }?.sa_family) {
         libc::AF_INET => {
-            // SAFETY: an address of this family is a `sockaddr_in`; it may lie anywhere.
+            // SAFETY: an address of this family is a `sockaddr_in`, possibly unaligned.
             let raw = unsafe { at.cast::<libc::sockaddr_in>().read_unaligned() };
             Some(Ipv4Addr::from(u32::from_be(raw.sin_addr.s_addr)).into())
         }
         libc::AF_INET6 => {
-            // SAFETY: an address of this family is a `sockaddr_in6`; it may lie anywhere.
+            // SAFETY: an address of this family is a `sockaddr_in6`, possibly unaligned.
             let raw = unsafe { at.cast::<libc::sockaddr_in6>().read_unaligned() };
             Some(Ipv6Addr::from(raw.sin6_addr.s6_addr).into())
         }

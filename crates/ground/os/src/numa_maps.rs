@@ -1,46 +1,45 @@
-//! Where the memory of a process is: `/proc/PID/numa_maps` (proc_pid_numa_maps(5)), `smaps_rollup`
+//! The nodes of a process's memory: `/proc/PID/numa_maps` (proc_pid_numa_maps(5)), `smaps_rollup`
 //! and `statm`.
 
 use crate::bytes::{self, lines, small, unsigned, value, words};
 use std::collections::BTreeMap;
 
-/// The bytes on each NUMA node.
+/// Bytes by NUMA node.
 pub type OnNodes = BTreeMap<u32, u64>;
 
-/// One mapping of a process's memory.
+/// A mapping of a process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NumaMapping {
-    /// The first address, in hexadecimal.
+    /// First address, in hexadecimal.
     pub address: String,
-    /// The memory policy as the kernel writes it: `default`, `bind:0`, `interleave:0-1`, `prefer
+    /// Memory policy as written by the kernel: `default`, `bind:0`, `interleave:0-1`, `prefer
     /// (many):0`.
     pub policy: String,
-    /// Its file, or `heap`, `stack`, `anonymous`.
+    /// File, or `heap`, `stack`, `anonymous`.
     pub name: String,
-    /// The bytes on each node.
+    /// Bytes by node.
     pub nodes: OnNodes,
-    /// The bytes of one page.
+    /// Page size in bytes.
     pub page_bytes: u64,
-    /// Whether other processes may have brought its pages where they are: a file or shared memory
-    /// is behind it, and its pages are not all this process's own.
+    /// Whether other processes may have placed its pages: it maps a file or shared memory, not only
+    /// private copies.
     pub is_shared: bool,
-    /// Whether its pages come from the pool of huge pages (hugetlbfs).
+    /// Whether its pages come from the huge page pool (hugetlbfs).
     pub is_huge: bool,
 }
 
 impl NumaMapping {
-    /// The bytes on all nodes.
+    /// Total bytes.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.nodes.values().fold(0, |sum, bytes| sum.saturating_add(*bytes))
     }
 
-    /// Reads a line; `None` where it is not one.
     fn parse(line: &[u8]) -> Option<Self> {
         let mut words = words(line).peekable();
         let address = words.next().filter(|address| address.iter().all(u8::is_ascii_hexdigit))?;
         let mut policy = bytes::text(words.next()?);
-        // Two policies have names of two words: `weighted interleave:0-1`, `prefer (many):0`.
+        // Two policies have names of two words.
         if let Some(more) = words.next_if(|word| word.starts_with(b"(") || policy == "weighted") {
             policy = format!("{policy} {}", bytes::text(more));
         }
@@ -51,8 +50,7 @@ impl NumaMapping {
             mapping.take(word, &mut counts);
         }
         mapping.is_shared = counts.is_shared(&mapping.name);
-        // Kernels before 4.0 do not write the size of a page; small ones have 4 KiB on most
-        // processors.
+        // Kernels before 4.0 omit the page size, mostly 4 KiB.
         let page_bytes = if mapping.page_bytes == 0 { 4096 } else { mapping.page_bytes };
         for (node, count) in counts.pages {
             let bytes = mapping.nodes.entry(node).or_default();
@@ -89,20 +87,16 @@ impl NumaMapping {
     }
 }
 
-/// The names of memory that has no file which another program could open: huge pages and memory
-/// that a process shares with its children, and memory that programs hand on by number
-/// (`mm/hugetlb.c`, `mm/shmem.c`, `mm/memfd.c`, `ipc/shm.c`).
+/// Names of memory whose file no other program can open: huge pages and memory shared with children
+/// or passed by descriptor (`mm/hugetlb.c`, `mm/shmem.c`, `mm/memfd.c`, `ipc/shm.c`).
 const WITHOUT_FILE: [&str; 4] = ["/anon_hugepage", "/dev/zero (deleted)", "/memfd:", "/SYSV"];
 
-/// The figures of one line.
 #[derive(Debug, Default)]
 struct Counts {
     has_file: bool,
-    /// The pages on each node.
     pages: Vec<(u32, u64)>,
-    /// The pages that are this process's own copies, or its own from the start.
     anonymous: u64,
-    /// The number of processes that map one of its pages; 0 for one.
+    /// Number of processes that map one of its pages; 0 means one.
     mapped_by: u64,
 }
 
@@ -115,32 +109,32 @@ impl Counts {
     }
 }
 
-/// The memory policy in a line, as the kernel writes it; `None` where it is not one.
+/// The memory policy of a line.
 #[must_use]
 pub fn policy(line: &[u8]) -> Option<String> {
     NumaMapping::parse(line).map(|mapping| mapping.policy)
 }
 
-/// The mappings that have memory, in the order of their addresses.
+/// The mappings with memory, in address order.
 #[must_use]
 pub fn parse(text: &[u8]) -> Vec<NumaMapping> {
     lines(text).filter_map(NumaMapping::parse).filter(|mapping| !mapping.nodes.is_empty()).collect()
 }
 
-/// The sums of a process's memory, from `smaps_rollup` (Documentation/filesystems/proc.rst).
+/// Memory totals from `smaps_rollup` (Documentation/filesystems/proc.rst).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Resident {
-    /// All of it, in bytes.
+    /// Resident bytes.
     pub bytes: u64,
-    /// The part in huge pages, transparent ones and those of the pool.
+    /// Bytes in transparent and pooled huge pages.
     pub huge_bytes: u64,
 }
 
 impl Resident {
-    /// Reads `smaps_rollup`; `None` where it does not say how much there is.
+    /// Parses `smaps_rollup`; `None` without a total.
     #[must_use]
     pub fn parse(text: &[u8]) -> Option<Self> {
-        // The pool's pages are not in `Rss`.
+        // `Rss` excludes pooled pages.
         let pool = sum_of(text, &[b"Shared_Hugetlb", b"Private_Hugetlb"]);
         let large = sum_of(text, &[b"AnonHugePages", b"ShmemPmdMapped", b"FilePmdMapped"]);
         Some(Resident {
@@ -149,7 +143,7 @@ impl Resident {
         })
     }
 
-    /// Reads `statm` (proc_pid_statm(5)), which counts in pages and does not know huge ones.
+    /// Parses `statm` (proc_pid_statm(5)), which counts pages and omits huge ones.
     #[must_use]
     pub fn of_statm(text: &[u8], page_bytes: u64) -> Option<Self> {
         let pages = unsigned(words(text).nth(1)?)?;
@@ -157,7 +151,6 @@ impl Resident {
     }
 }
 
-/// The sum of the lines with these keys; a line that is missing counts as 0.
 fn sum_of(text: &[u8], keys: &[&[u8]]) -> u64 {
     keys.iter().filter_map(|key| bytes_of(text, key)).fold(0, u64::saturating_add)
 }
@@ -167,7 +160,7 @@ fn bytes_of(text: &[u8], key: &[u8]) -> Option<u64> {
     unsigned(kib)?.checked_mul(1024)
 }
 
-/// The bytes of an ordinary page on this computer.
+/// This computer's base page size.
 #[must_use]
 pub fn page_bytes() -> u64 {
     // SAFETY: the call touches nothing.

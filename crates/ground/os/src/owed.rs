@@ -1,15 +1,14 @@
-//! Masks that are given back to threads, and once more when CPUs come back that they lack.
+//! Restores affinity masks, and again when an offline CPU returns.
 //!
-//! Kernels before 6.3 take CPUs that are offline out of every mask that is set
-//! ([`affinity::forgets_offline`]). No call gives such a thread its whole mask while a CPU of it is
-//! away, so somebody has to stay: [`OwedMasks::wait`] does, in a process that has nothing else to
-//! do. It ends when each thread has its mask, has ended, or has got another one from somebody else.
+//! Kernels before 6.3 remove offline CPUs from every new mask ([`affinity::forgets_offline`]). No
+//! call restores a whole mask while one of its CPUs is offline, so a process must wait, until each
+//! thread has its mask, has exited, or has got another mask.
 //!
-//! | who gives the mask | who stays |
+//! | process that restores masks | process or thread that waits |
 //! |---|---|
 //! | a command that ends: a cell, a plan of services | its guardian, by [`OwedMasks::wait`] |
-//! | a launcher, while its program runs | itself ([`OwedMasks::note`], [`OwedMasks::look`]) |
-//! | a process that lives on and has other work | a thread of it ([`crate::kept_masks`]) |
+//! | a launcher while its program runs | itself ([`OwedMasks::note`], [`OwedMasks::look`]) |
+//! | a process with other work | one of its threads ([`crate::kept_masks`]) |
 
 use crate::task::ThreadStat;
 use crate::{CpuList, CpuSet, Tid, affinity};
@@ -18,17 +17,17 @@ use std::io;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// The pause between two looks. A look reads one small file, and CPUs seldom come.
+/// A scan reads one small file, and CPUs seldom return.
 pub(crate) const PAUSE: Duration = Duration::from_secs(1);
 
-/// A thread with a mask of its own. As text, three words: its number, its start, its CPUs.
+/// A thread and its mask. As text: number, start, CPUs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ThreadMask {
     /// The thread.
     pub tid: Tid,
-    /// When it started, in clock ticks after the boot: tells it from a later one of that number.
+    /// Start in clock ticks after the boot; identifies threads that reuse a number.
     pub started_ticks: u64,
-    /// The mask that belongs to it.
+    /// Its mask.
     pub cpus: CpuSet,
 }
 
@@ -38,7 +37,7 @@ impl fmt::Display for ThreadMask {
     }
 }
 
-/// A line that does not name a thread and its mask.
+/// Text that does not describe a thread and its mask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected a thread's number, its start in clock ticks, and a list of CPUs")]
 pub struct NoThreadMask;
@@ -59,25 +58,25 @@ fn parsed<T: FromStr>(word: Option<&str>) -> Result<T, NoThreadMask> {
     word.and_then(|word| word.parse().ok()).ok_or(NoThreadMask)
 }
 
-/// A kernel, as far as masks of threads go.
+/// The kernel's calls about masks, replaceable in tests.
 pub trait MaskKernel {
-    /// The CPUs that are present and offline, where the kernel takes them out of masks.
+    /// Offline CPUs, if the kernel removes them from masks.
     fn forgotten_cpus(&self) -> CpuSet;
 
-    /// When a thread started, in clock ticks after the boot; `None` where it has gone.
+    /// Start of a thread in clock ticks after the boot.
     fn started_ticks(&self, tid: Tid) -> Option<u64>;
 
-    /// The whole mask of a thread; `None` where it has gone, and its number may be another's.
+    /// Whole mask of a thread; `None` if it has exited and its number is reused.
     fn mask(&self, tid: Tid, started_ticks: u64) -> Option<CpuSet>;
 
-    /// Gives a thread a mask.
+    /// Sets a thread's mask.
     ///
     /// # Errors
-    /// The kernel's error.
+    /// The kernel's.
     fn give(&mut self, tid: Tid, cpus: &CpuSet) -> io::Result<()>;
 }
 
-/// The kernel of this computer.
+/// This computer's kernel.
 #[derive(Clone, Copy, Debug)]
 pub struct RunningKernel;
 
@@ -100,34 +99,31 @@ impl MaskKernel for RunningKernel {
     }
 }
 
-/// A thread that lacks CPUs of its mask.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Owed {
     thread: ThreadMask,
-    /// The mask that it has since it was last given its own.
+    /// Its mask when last set.
     has: CpuSet,
 }
 
 impl Owed {
-    /// Gives a thread its mask; `None` where it lacks nothing that could still come.
+    /// `None` if no missing CPU can return.
     fn give(kernel: &mut impl MaskKernel, thread: ThreadMask) -> Option<Self> {
-        // Numbers come again, and another thread's mask is its own.
+        // The number may be reused.
         kernel.mask(thread.tid, thread.started_ticks)?;
-        // One that ends now, or belongs to somebody else, takes no mask.
+        // The thread is ending, or belongs to another user.
         kernel.give(thread.tid, &thread.cpus).ok()?;
         Owed::of(kernel, thread)
     }
 
-    /// A thread that was given its mask a moment ago; `None` where it lacks nothing that could
-    /// still come.
+    /// For a mask just set.
     fn of(kernel: &impl MaskKernel, thread: ThreadMask) -> Option<Self> {
         let has = kernel.mask(thread.tid, thread.started_ticks)?;
         let is_owed = thread.cpus.without(&has).meets(&kernel.forgotten_cpus());
         is_owed.then_some(Owed { thread, has })
     }
 
-    /// Gives it again, if a CPU has come that it lacks. One whose mask has changed since was given
-    /// that by somebody else, and keeps it.
+    /// A mask changed by another program stays.
     fn look(self, kernel: &mut impl MaskKernel, forgotten: &CpuSet) -> Option<Self> {
         let now = kernel.mask(self.thread.tid, self.thread.started_ticks)?;
         if now != self.has {
@@ -138,20 +134,20 @@ impl Owed {
     }
 }
 
-/// Threads whose masks were given back, and that lack CPUs which were offline then.
+/// Threads whose restored masks lack CPUs that were offline.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OwedMasks {
     owed: Vec<Owed>,
 }
 
 impl OwedMasks {
-    /// Owes nobody anything.
+    /// Creates an empty list.
     #[must_use]
     pub const fn new() -> Self {
         OwedMasks { owed: Vec::new() }
     }
 
-    /// Gives threads their masks. Those that lack nothing afterwards are not among the owed.
+    /// Sets masks, and keeps the threads that lack CPUs afterwards.
     pub fn give(
         kernel: &mut impl MaskKernel,
         threads: impl IntoIterator<Item = ThreadMask>,
@@ -161,11 +157,10 @@ impl OwedMasks {
         }
     }
 
-    /// Takes in a thread that was given a mask a moment ago, if it lacks CPUs that may still come.
-    /// A mask that it was given before is owed no longer.
+    /// Records a thread with a new mask that lacks CPUs that may return.
     pub fn note(&mut self, kernel: &impl MaskKernel, tid: Tid, cpus: &CpuSet) {
         self.owed.retain(|owed| owed.thread.tid != tid);
-        // Asked first: this is all that a kernel costs which forgets nothing.
+        // First, so that this is the only cost on kernels that keep offline CPUs.
         if cpus.meets(&kernel.forgotten_cpus()) {
             let started_ticks = kernel.started_ticks(tid);
             let thread = started_ticks.map(|started_ticks| ThreadMask {
@@ -177,7 +172,7 @@ impl OwedMasks {
         }
     }
 
-    /// The whole mask that a thread is owed, if it still lacks CPUs of it.
+    /// The whole mask of a thread that still lacks some of it.
     #[must_use]
     pub fn of(&self, kernel: &impl MaskKernel, tid: Tid) -> Option<CpuSet> {
         let owed = self.owed.iter().find(|owed| owed.thread.tid == tid)?;
@@ -185,25 +180,25 @@ impl OwedMasks {
         (now == owed.has).then(|| owed.thread.cpus.clone())
     }
 
-    /// Whether each thread has what is to be had.
+    /// Whether no thread lacks CPUs that may return.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.owed.is_empty()
     }
 
-    /// Gives masks again to the threads that lack a CPU which has come.
+    /// Sets masks again for CPUs that have returned.
     pub fn look(&mut self, kernel: &mut impl MaskKernel) {
         let forgotten = kernel.forgotten_cpus();
         let owed = std::mem::take(&mut self.owed);
         self.owed = owed.into_iter().filter_map(|owed| owed.look(kernel, &forgotten)).collect();
     }
 
-    /// Stays until each thread has its mask, has ended, or was given another one.
+    /// Blocks until each thread has its mask, has exited, or has got another mask.
     pub fn wait(mut self) {
         if self.is_empty() {
             return;
         }
-        // It may take days: a folder that is somebody's current one keeps its file system mounted.
+        // It may take days; another folder would keep its file system mounted.
         let _ = std::env::set_current_dir("/");
         while !self.is_empty() {
             std::thread::sleep(PAUSE);
@@ -217,7 +212,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeMap;
 
-    /// A kernel before 6.3, with four CPUs and its threads.
+    /// A kernel before 6.3 with four CPUs.
     struct OldKernel {
         offline: CpuSet,
         threads: BTreeMap<Tid, (u64, CpuSet)>,
@@ -238,8 +233,8 @@ mod tests {
             (*started == started_ticks).then(|| mask.clone())
         }
 
-        /// As `__sched_setaffinity` of 6.1: the mask that is set is the one that was asked for
-        /// within `cpuset_cpus_allowed`, which has online CPUs alone.
+        /// Like `__sched_setaffinity` of 6.1: limits the mask to `cpuset_cpus_allowed`, which has
+        /// online CPUs only.
         fn give(&mut self, tid: Tid, cpus: &CpuSet) -> io::Result<()> {
             self.calls += 1;
             let lasting = cpus.without(&self.offline);
@@ -260,7 +255,6 @@ mod tests {
         ThreadMask { tid, started_ticks: 5, cpus: set("0-3") }
     }
 
-    /// Three threads on the seat CPU 0, whose masks are given back while these CPUs are offline.
     fn given(offline: &str) -> (OldKernel, OwedMasks) {
         let threads = [7, 8, 9].map(|tid| (tid, (5, set("0")))).into_iter().collect();
         let mut kernel = OldKernel { offline: set(offline), threads, calls: 0 };

@@ -1,5 +1,4 @@
-//! The NUMA nodes on which a process's pages are, and the policies of its mappings
-//! (proc_pid_numa_maps(5)).
+//! The NUMA nodes of a process's pages, and its mappings' policies (proc_pid_numa_maps(5)).
 
 use crate::numa_maps::{self, NumaMapping};
 use crate::root::{FileError, Root};
@@ -8,25 +7,24 @@ use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader};
 use std::ptr;
 
-/// The bytes of a process on each NUMA node.
+/// A process's bytes by NUMA node.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pages {
-    /// Bytes that the process allocated itself: heap, stacks, anonymous mappings, its own copies of
-    /// pages of files, shared memory that no other process maps.
+    /// Bytes allocated by the process: heap, stacks, anonymous mappings, private copies of file
+    /// pages, and shared memory mapped by no other process.
     pub own_bytes: BTreeMap<u32, u64>,
-    /// Bytes of files and of memory shared with others, which these may have brought there.
+    /// Bytes of files and shared memory, which other processes may have placed.
     pub shared_bytes: BTreeMap<u32, u64>,
-    /// The policies of the mappings with own pages, with the bytes under each.
+    /// Policies of mappings with own pages, and their bytes.
     pub policies: BTreeMap<String, u64>,
 }
 
 impl Pages {
-    /// The pages of a process. The kernel walks through all of its page tables for that: some
-    /// milliseconds for each gigabyte.
+    /// Reads a process's pages. The kernel walks all page tables, which takes some milliseconds per
+    /// gigabyte.
     ///
     /// # Errors
-    /// The kernel's error: the process has gone, belongs to another user, or the kernel knows no
-    /// NUMA.
+    /// The kernel's: the process has exited or belongs to another user, or the kernel lacks NUMA.
     pub fn of_process(root: &Root, pid: Tid) -> io::Result<Self> {
         let text = std::fs::read(root.path(&format!("/proc/{pid}/numa_maps")))?;
         Ok(Pages::of_mappings(&numa_maps::parse(&text)))
@@ -50,13 +48,13 @@ impl Pages {
         }
     }
 
-    /// The nodes with pages of either kind, ascending.
+    /// The nodes with pages.
     #[must_use]
     pub fn nodes(&self) -> CpuSet {
         self.own_bytes.keys().chain(self.shared_bytes.keys()).copied().collect()
     }
 
-    /// The process's own bytes on nodes outside these.
+    /// Own bytes on other nodes than these.
     #[must_use]
     pub fn own_outside(&self, nodes: &CpuSet) -> u64 {
         self.own_bytes
@@ -66,18 +64,18 @@ impl Pages {
             .sum()
     }
 
-    /// All of the process's own bytes.
+    /// All own bytes.
     #[must_use]
     pub fn own(&self) -> u64 {
         self.own_bytes.values().sum()
     }
 }
 
-/// The policy of a thread, in the kernel's words: `bind:0`. It is read from the first mapping that
-/// has none of its own, which is the first of nearly all programs.
+/// A thread's policy in the kernel's words, such as `bind:0`. Reads only the first mapping, which
+/// has no policy itself in nearly all programs.
 ///
 /// # Errors
-/// [`FileError`]: the thread has gone, belongs to another user, or the kernel knows no NUMA.
+/// [`FileError`], for the reasons of [`Pages::of_process`].
 pub fn policy_of_thread(root: &Root, tid: Tid) -> Result<Option<String>, FileError> {
     let path = format!("/proc/{tid}/task/{tid}/numa_maps");
     match first_line(&root.path(&path)) {
@@ -86,21 +84,18 @@ pub fn policy_of_thread(root: &Root, tid: Tid) -> Result<Option<String>, FileErr
     }
 }
 
-/// The first line of a file of the kernel's.
 fn first_line(path: &std::path::Path) -> io::Result<Vec<u8>> {
     let file = std::fs::File::open(path)?;
     let mut line = Vec::new();
-    // The kernel fills its buffer with some lines, and not with all: a page is read.
+    // For a one-page buffer the kernel produces only some lines.
     BufReader::with_capacity(4096, file).read_until(b'\n', &mut line)?;
     Ok(line)
 }
 
-/// Moves the pages of a process from some nodes to others (migrate_pages(2)). Returns the number of
-/// pages that the kernel did not move.
+/// Moves a process's pages between nodes (migrate_pages(2)). Returns the number of pages not moved.
 ///
 /// # Errors
-/// The kernel's error: `EPERM` for another user's process, or where its cpuset leaves the nodes
-/// out.
+/// The kernel's: `EPERM` for another user's process, or if its cpuset excludes the nodes.
 pub fn migrate(pid: Tid, from: &CpuSet, to: &CpuSet) -> io::Result<u64> {
     let from = words(from);
     let to = words(to);
@@ -108,8 +103,7 @@ pub fn migrate(pid: Tid, from: &CpuSet, to: &CpuSet) -> io::Result<u64> {
     let from = padded(length, from);
     let to = padded(length, to);
     let bits = length * libc::c_ulong::BITS as usize + 1;
-    // SAFETY: the kernel reads one bit less than it is told of from each mask, and so many are
-    // there.
+    // SAFETY: the kernel reads `bits - 1` bits of each mask, and the masks are that long.
     let left = unsafe {
         libc::syscall(libc::SYS_migrate_pages, pid, bits, address_of(&from), address_of(&to))
     };

@@ -1,12 +1,11 @@
-//! Threads that wait for each other, and the end of their waits when one of them is gone.
+//! Threads that wait for each other, and end their waits if one of them is lost.
 //!
-//! A thread that spins for another one spins for ever if that one has failed, and for about as long
-//! if both have come to share a CPU: the kernel then gives each of them milliseconds in turn, where
-//! a wait takes nanoseconds. That happens when a CPU is taken away (a cpuset shrinks, the CPU goes
-//! offline): the kernel moves the threads that were pinned to it. So all threads of a run share a
-//! [`Partners`]. Each one takes a [`PartnerThread`] there, and calls [`PartnerThread::check`] about
-//! every thousand looks of a wait, which costs nothing that can be measured. The first thread that
-//! is lost says why, and the waits of all others end with [`Gone`].
+//! A thread that spins for another one spins forever if the other has failed. It also spins nearly
+//! forever if both share a CPU, because the kernel alternates them every few milliseconds, whereas
+//! a wait takes nanoseconds. This happens when a cpuset shrinks or a CPU goes offline: the kernel
+//! moves the threads pinned there. So all threads of a run share a [`Partners`]. Each calls
+//! [`PartnerThread::check`] about every thousand polls, at no measurable cost. The first lost
+//! thread records why, and all other waits end with [`Gone`].
 //!
 //! ```
 //! use seatmap_os::partners::Partners;
@@ -28,20 +27,19 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::OnceLock;
 
-/// Looks of a wait between two checks of the partners: about 30 us, many times a usual wait, and
-/// far less than the scheduler's time slices.
+/// Polls between checks: about 30 us, many times a usual wait but far below scheduler time slices.
 pub const LOOKS: u32 = 1024;
 
-/// Threads that wait for each other during one run.
+/// The threads of one run.
 #[derive(Debug, Default)]
 pub struct Partners {
     loss: OnceLock<Loss>,
 }
 
-/// Why a thread can no longer do its part.
+/// Why a thread was lost.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Loss {
-    /// The kernel does not let it sit on its CPU.
+    /// The kernel refused to pin it.
     #[error(
         "no thread could be pinned to CPU {cpu} ({why}): {}",
         .holder.or("a cpuset or a taskset has taken it from this program, or it is offline")
@@ -51,10 +49,10 @@ pub enum Loss {
         cpu: u32,
         /// The kernel's error.
         why: String,
-        /// The cell that has the CPU, if one does.
+        /// The cell that owns the CPU, if any.
         holder: Holder,
     },
-    /// It was moved off its CPU, or may run on others too.
+    /// It left its CPU, or may run on others too.
     #[error(
         "CPU {cpu} was taken from its thread during the run (it is on CPU {found} now): {}; \
          its figures are void",
@@ -63,9 +61,9 @@ pub enum Loss {
     Moved {
         /// Its CPU.
         cpu: u32,
-        /// The CPU on which it was found.
+        /// Its actual CPU.
         found: u32,
-        /// The cell that has its CPU, if one does.
+        /// The cell that owns its CPU, if any.
         holder: Holder,
     },
     /// Its program panicked.
@@ -74,7 +72,7 @@ pub enum Loss {
         /// Its CPU.
         cpu: u32,
     },
-    /// It ended without an answer that another thread waits for.
+    /// It ended without an answer expected by another thread.
     #[error("the thread on CPU {cpu} ended without an answer")]
     Ended {
         /// Its CPU.
@@ -82,12 +80,11 @@ pub enum Loss {
     },
 }
 
-/// A thread has been lost, so that a wait cannot end as it should. It is the payload of the panic
-/// that ends the other threads: none of them failed by itself.
+/// A thread was lost, so a wait cannot succeed. Also the payload of panics that end other threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gone;
 
-/// A thread of a run, pinned to a CPU.
+/// A pinned thread of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct PartnerThread<'a> {
     rank: usize,
@@ -96,8 +93,7 @@ pub struct PartnerThread<'a> {
 }
 
 impl Loss {
-    /// The loss of a thread whose mask is no longer these CPUs: the first of them that it may not
-    /// run on any more, or else the first.
+    /// The loss of a thread that may no longer use all these CPUs; names the first missing one.
     #[must_use]
     pub fn moved(cpus: &[u32]) -> Self {
         let mask = affinity::current().unwrap_or_default();
@@ -105,14 +101,14 @@ impl Loss {
         Loss::off(taken.copied().unwrap_or_default(), affinity::current_cpu())
     }
 
-    /// The loss of a thread that could not be pinned to this CPU.
+    /// The loss of a thread that could not be pinned.
     #[must_use]
     pub fn unseated(cpu: u32, error: &std::io::Error) -> Self {
         let holder = Holder::of(&CpuSet::single(cpu));
         Loss::Unseated { cpu, why: error.to_string(), holder }
     }
 
-    /// The loss of a thread that was to stay on one CPU, and was found on another one.
+    /// The loss of a thread found on another CPU.
     #[must_use]
     pub fn off(cpu: u32, found: u32) -> Self {
         let holder = Holder::that_drove_out(&CpuSet::single(cpu), &CpuSet::single(found));
@@ -121,18 +117,18 @@ impl Loss {
 }
 
 impl Partners {
-    /// Ends the waits of all partners. The first reason stays.
+    /// Ends all waits. Only the first reason is kept.
     pub fn lose(&self, loss: Loss) {
         let _ = self.loss.set(loss);
     }
 
-    /// The first loss, if there was one.
+    /// The first loss.
     #[must_use]
     pub fn loss(&self) -> Option<&Loss> {
         self.loss.get()
     }
 
-    /// Whether all partners are there, for a thread that is not pinned itself.
+    /// Checks for a loss, on an unpinned thread.
     ///
     /// # Errors
     /// [`Gone`].
@@ -140,9 +136,8 @@ impl Partners {
         if self.loss.get().is_some() { Err(Gone) } else { Ok(()) }
     }
 
-    /// Does the work of a thread that is pinned to this CPU. It begins there and ends there, or the
-    /// thread counts as lost; so it does where the work panics. `None` where a thread was lost,
-    /// this one or another.
+    /// Pins the calling thread and runs its work. The thread is lost if it cannot be pinned, its
+    /// mask changes, or the work panics. `None` if any thread was lost.
     pub fn work<T>(
         &self,
         rank: usize,
@@ -165,14 +160,13 @@ impl Partners {
     }
 }
 
-/// Whether a panic is that of a wait which has ended because another thread was lost.
+/// Whether a panic ended a wait because another thread was lost.
 #[must_use]
 pub fn is_gone(payload: &(dyn Any + Send)) -> bool {
     payload.is::<Gone>()
 }
 
-/// Takes the CPU again where the thread's mask has been changed since it was pinned: a CPU that was
-/// away for a while comes back, but not into the masks.
+/// A CPU that returns does not rejoin masks.
 fn sit_again(cpu: u32) -> std::io::Result<()> {
     match affinity::current() {
         Ok(mask) if mask == [cpu] => Ok(()),
@@ -181,7 +175,7 @@ fn sit_again(cpu: u32) -> std::io::Result<()> {
 }
 
 impl PartnerThread<'_> {
-    /// The number of this thread among its partners.
+    /// This thread's number among its partners.
     #[must_use]
     pub fn rank(&self) -> usize {
         self.rank
@@ -193,10 +187,10 @@ impl PartnerThread<'_> {
         self.cpu
     }
 
-    /// Whether this thread is still on its CPU, and all others are there.
+    /// Checks that this thread is on its CPU and none is lost.
     ///
     /// # Errors
-    /// [`Gone`]. A thread that finds itself on another CPU has told its partners.
+    /// [`Gone`]. If this thread is elsewhere, it has recorded its own loss.
     #[cold]
     pub fn look(&self) -> Result<(), Gone> {
         let found = affinity::current_cpu();
@@ -206,8 +200,7 @@ impl PartnerThread<'_> {
         self.partners.check()
     }
 
-    /// The same for a wait that returns no error: it unwinds with [`Gone`], which
-    /// [`Partners::work`] takes.
+    /// Like [`look`](Self::look), but unwinds with [`Gone`], which [`Partners::work`] catches.
     #[cold]
     pub fn check(&self) {
         if let Err(gone) = self.look() {
@@ -215,8 +208,7 @@ impl PartnerThread<'_> {
         }
     }
 
-    /// Whether the thread could have left its CPU since it was pinned. It may have been elsewhere,
-    /// and back.
+    /// With another mask, the thread may have moved away and returned.
     fn check_mask(&self) {
         let mask = affinity::current().unwrap_or_default();
         if mask != [self.cpu] {

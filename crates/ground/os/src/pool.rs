@@ -1,43 +1,41 @@
-//! Threads for work that can be divided, as many as the system grants.
+//! Threads for divisible work, up to the system's limit.
 //!
-//! Rayon's own pool panics where a limit on threads is reached (`ulimit -u`, `pids.max`). This one
-//! takes fewer threads then, and where there is none, the caller does the work alone.
+//! Rayon's global pool panics at a thread limit (`ulimit -u`, `pids.max`). This pool uses fewer
+//! threads; if none can start, the caller works alone.
 //!
-//! A child of fork(2) has the memory of its parent and none of its threads: it would wait for ever
-//! for those of the parent's pool. So each process makes a pool of its own. Workers of Python's
-//! `multiprocessing` are such children.
+//! A fork(2) child, such as a worker of Python's `multiprocessing`, inherits memory but no threads,
+//! and would wait forever for its parent's pool. So each process creates its own pool.
 
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// A pool, and the process whose threads it has.
 struct OwnPool {
     process: u32,
     pool: Option<ThreadPool>,
 }
 
-/// The pool that was made last. A lock in its place could be held by a thread that the child lacks.
+/// Atomic, because a thread that the child lacks could hold a lock.
 static LATEST: AtomicPtr<OwnPool> = AtomicPtr::new(ptr::null_mut());
 
-/// This process's pool; `None` where no thread can be started. It is made at the first call.
+/// This process's pool, created on first use; `None` if no thread can start.
 #[must_use]
 pub fn get() -> Option<&'static ThreadPool> {
     let process = std::process::id();
     let latest = LATEST.load(Ordering::Acquire);
-    // SAFETY: it is null, or was leaked below and is never freed once it stands there.
+    // SAFETY: it is null, or was leaked below and is never freed once stored.
     if let Some(own) = unsafe { latest.as_ref() }.filter(|own| own.process == process) {
         return own.pool.as_ref();
     }
     let size = std::thread::available_parallelism().map_or(1, usize::from);
     let made = Box::into_raw(Box::new(OwnPool { process, pool: largest(size) }));
     match LATEST.compare_exchange(latest, made, Ordering::AcqRel, Ordering::Acquire) {
-        // SAFETY: it was leaked above, and is never freed now that others may have it.
+        // SAFETY: it was leaked above, and is never freed once stored.
         Ok(_) => unsafe { &*made }.pool.as_ref(),
         Err(first) => {
-            // SAFETY: nobody else has seen it. Another thread of this process was first, as a child
-            // begins with one thread, and its pool is there for good.
+            // SAFETY: no other thread has seen `made`. Another thread of this process stored its
+            // pool first (a child starts with one thread), and that pool is never freed.
             unsafe {
                 drop(Box::from_raw(made));
                 (*first).pool.as_ref()
@@ -46,17 +44,16 @@ pub fn get() -> Option<&'static ThreadPool> {
     }
 }
 
-/// A pool of this size, or of the half of it, and so on.
+/// A pool of this size, or half, and so on.
 fn largest(size: usize) -> Option<ThreadPool> {
     let sizes = std::iter::successors(Some(size), |size| Some(size / 2).filter(|half| *half > 0));
     sizes.map(|size| ThreadPoolBuilder::new().num_threads(size).build()).find_map(Result::ok)
 }
 
-/// The results of some work on each of these items, in their order. `init` makes what one thread
-/// works with.
+/// Maps items to results, in order. `init` creates a thread's state.
 ///
 /// # Errors
-/// The first error; items that nobody has begun are left then.
+/// The first error; items not yet started are skipped.
 pub fn try_map<I: Sync, S, T: Send, E: Send>(
     items: &[I],
     init: impl Fn() -> S + Send + Sync,

@@ -1,9 +1,8 @@
-//! How much of a contested CPU a thread gets (sched(7)): its policy, its nice value, the nice value
-//! of its session's autogroup, and the weights of its control groups.
+//! A thread's share of a contested CPU (sched(7)): its policy, its nice value, that of its
+//! session's autogroup, and the weights of its control groups.
 //!
-//! Two threads compete at the level where the paths of their groups part. The nice values of two
-//! threads decide only if all groups of both are the same, and those of their autogroups only if
-//! both are in the root of all groups.
+//! Two threads compete at the level where their group paths diverge. So their own nice values
+//! matter only in the same groups, and their autogroups only if both are in the root group.
 
 use crate::Tid;
 use crate::hierarchy::{GroupWeight, Hierarchies};
@@ -11,18 +10,18 @@ use crate::root::Root;
 use crate::sched::{Stat, policy_name};
 use crate::shell::shell_escaped;
 
-/// The weight of nice 0 and of SCHED_IDLE (`NICE_0_LOAD`, `WEIGHT_IDLEPRIO` of kernel/sched).
+/// Weights of nice 0 and SCHED_IDLE (`NICE_0_LOAD`, `WEIGHT_IDLEPRIO` of kernel/sched).
 pub(crate) const USUAL_WEIGHT: f64 = 1024.0;
 pub(crate) const IDLE_WEIGHT: f64 = 3.0;
 
-/// SCHED_DEADLINE goes before all priorities, which end at 99 (sched(7)).
+/// SCHED_DEADLINE precedes all priorities, at most 99 (sched(7)).
 const DEADLINE_RANK: u32 = 100;
 
-/// A step of the nice value changes a thread's weight by this factor (`sched_prio_to_weight`).
+/// Weight ratio of adjacent nice values (`sched_prio_to_weight`).
 const NICE_STEP: f64 = 1.25;
 
-/// The parts of it that are not usual, in words such as `nice 10, weight 0.002 of the control group
-/// /a`; `None` where all is usual.
+/// Describes the calling thread's unusual settings, such as `nice 10, weight 0.002 of the control
+/// group /a`; `None` if there are none.
 #[must_use]
 pub fn of_self(root: &Root) -> Option<String> {
     let stat = root.read("/proc/thread-self/stat").unwrap_or_default();
@@ -38,26 +37,24 @@ pub fn of_self(root: &Root) -> Option<String> {
     (!words.is_empty()).then(|| words.join(", "))
 }
 
-/// The parts of a thread's own priority that are not usual.
 fn own(stat: Stat<'_>) -> Vec<String> {
     let policy = (stat.policy != 0).then(|| format!("policy {}", policy_name(stat.policy)));
     let nice = (stat.nice != 0).then(|| format!("nice {}", stat.nice));
     policy.into_iter().chain(nice).collect()
 }
 
-/// The setting by which a thread gives way to another one on a CPU that both want.
+/// The setting that makes a thread yield a CPU to another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GivesWay {
-    /// The setting of the thread, in words: `nice 19`, `cpu.weight 10 of the control group /a`.
+    /// The thread's setting: `nice 19`, `cpu.weight 10 of the control group /a`.
     pub own: String,
-    /// That of the other thread.
+    /// The other thread's setting.
     pub other: String,
-    /// The command that gives the thread as much as the other one has; `None` if only a change of
-    /// the other one does.
+    /// A command that makes both equal; `None` if only a change of the other thread helps.
     pub remedy: Option<String>,
 }
 
-/// Something that competes for a CPU with its siblings.
+/// A member of the competition with its siblings.
 #[derive(Clone, Debug, PartialEq)]
 enum Competitor {
     Group(GroupWeight),
@@ -65,7 +62,7 @@ enum Competitor {
     Thread { tid: Tid, policy: String, nice: i32 },
 }
 
-/// The class of a thread, and its competitors from the root of all groups down to itself.
+/// A thread's class, and its competitors from the root group down to itself.
 struct Standing {
     /// 0 for ordinary threads, the priority for SCHED_FIFO and SCHED_RR, more for SCHED_DEADLINE.
     rank: u32,
@@ -73,8 +70,8 @@ struct Standing {
     path: Vec<Competitor>,
 }
 
-/// The setting by which a thread gives way to another one; `None` if it does not, or if something
-/// that decides cannot be read.
+/// The setting that makes a thread yield to another; `None` if it does not yield, or a deciding
+/// setting cannot be read.
 #[must_use]
 pub fn gives_way(root: &Root, tid: Tid, other: Tid) -> Option<GivesWay> {
     let hierarchies = Hierarchies::read(root);
@@ -88,7 +85,7 @@ impl Standing {
         let stat = Stat::parse(line.as_bytes())?;
         let membership = root.read(&format!("/proc/{tid}/task/{tid}/cgroup")).ok()?;
         let groups = hierarchies.groups(root, tid, &membership);
-        // Groups above those that are shown may differ.
+        // Invisible groups may differ.
         if groups.unseen().is_some() {
             return None;
         }
@@ -96,7 +93,7 @@ impl Standing {
         let mut path: Vec<Competitor> = shares.map(Competitor::Group).collect();
         let setting = root.read("/proc/sys/kernel/sched_autogroup_enabled").unwrap_or_default();
         if path.is_empty() && setting.trim() == "1" {
-            // A kernel thread has none.
+            // Kernel threads have no autogroup.
             let text = root.read(&format!("/proc/{tid}/autogroup")).unwrap_or_default();
             path.extend(Competitor::autogroup(tid, &text));
         }
@@ -107,7 +104,7 @@ impl Standing {
     }
 
     fn gives_way_to(&self, other: &Standing) -> Option<GivesWay> {
-        // Groups decide nothing between real-time threads and others.
+        // Between real-time threads and others, groups do not matter.
         if self.rank != other.rank {
             let [own, other_words] = [self, other].map(|one| format!("policy {}", one.policy));
             let is_after = self.rank < other.rank;
@@ -124,14 +121,13 @@ impl Standing {
 }
 
 impl Competitor {
-    /// Reads `/autogroup-12 nice 5` (sched(7)).
+    /// Parses `/autogroup-12 nice 5` (sched(7)).
     fn autogroup(tid: Tid, text: &str) -> Option<Self> {
         let mut words = text.split_whitespace();
         let name = words.next()?.to_owned();
         Some(Competitor::Autogroup { tid, name, nice: words.nth(1)?.parse().ok()? })
     }
 
-    /// Whether it is the same competitor as another one, on the way to two threads.
     fn is_same(&self, other: &Competitor) -> bool {
         match (self, other) {
             (Competitor::Group(own), Competitor::Group(other)) => own.group == other.group,
@@ -142,7 +138,7 @@ impl Competitor {
         }
     }
 
-    /// The weight as a part of that of nice 0.
+    /// The weight relative to nice 0.
     fn weight(&self) -> f64 {
         match self {
             Competitor::Group(share) => share.weight,
@@ -165,7 +161,7 @@ impl Competitor {
         }
     }
 
-    /// The command that gives it the weight of another one.
+    /// The command that gives it the other's weight.
     fn raised_to(&self, other: &Competitor) -> String {
         let others_nice = match other {
             Competitor::Group(_) => 0,
@@ -227,10 +223,10 @@ mod tests {
         );
     }
 
-    /// A thread: nice value, number of the policy, control group, autogroup and its nice value.
+    /// Nice value, policy number, control group, autogroup, and the autogroup's nice value.
     type Made = (i32, u32, &'static str, u32, i32);
 
-    /// The setting that decides against thread 7 and for thread 8, on a computer with these files.
+    /// The setting by which thread 7 yields to thread 8.
     fn decided(files: &[(&str, &str)], threads: [Made; 2]) -> Option<String> {
         let folder = tempfile::tempdir().unwrap();
         let root = Root::new(folder.path());

@@ -1,5 +1,5 @@
-//! `/proc` held open, with one buffer for all its small files: a look at 10,000 threads takes a
-//! fraction of a second.
+//! `/proc` held open, with one buffer for its small files: reading 10,000 threads takes a fraction
+//! of a second.
 
 use crate::root::Root;
 use crate::{Tid, bytes};
@@ -12,19 +12,19 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
 
-/// The bytes of the buffer at the beginning: more than any `stat` or `status` file has.
+/// Initial buffer size: longer than usual `stat` and `status` files.
 const FIRST_BYTES: usize = 1 << 14;
 
-/// The bytes of directory entries that one call brings: about 1000 of them.
+/// About 1000 entries per call.
 const ENTRIES_BYTES: usize = 1 << 15;
 
-/// The longest target of a link that is read whole, in bytes (`PATH_MAX` of limits.h).
+/// `PATH_MAX` of limits.h.
 const LONGEST_LINK: usize = 4096;
 
-/// The most files of threads that stay open. Each takes about 6 KiB of the kernel's memory.
+/// Limit on open thread files, each of about 6 KiB of kernel memory.
 const MOST_KEPT: usize = 4096;
 
-/// The files that stay free for everything else that this process opens, however few it may.
+/// Descriptors left for the rest of this process.
 const LEFT_FREE: usize = 32;
 
 /// The folder `/proc`, held open.
@@ -34,16 +34,16 @@ pub struct ProcFolder {
     buffer: Vec<u8>,
     entries: Vec<MaybeUninit<u8>>,
     path: String,
-    /// The `schedstat` files that stay open, by thread, and how many may.
+    /// Open `schedstat` files by thread, and their limit.
     kept: HashMap<Tid, OwnedFd>,
     most_kept: usize,
 }
 
 impl ProcFolder {
-    /// Opens it.
+    /// Opens `/proc`.
     ///
     /// # Errors
-    /// The kernel's error: nothing is mounted there.
+    /// The kernel's: it is not mounted.
     pub fn open(root: &Root) -> io::Result<Self> {
         let folder = openat(CWD, root.path("/proc"), folder_flags(), Mode::empty())?;
         let buffer = vec![0; FIRST_BYTES];
@@ -58,23 +58,22 @@ impl ProcFolder {
         })
     }
 
-    /// Keeps the `schedstat` files of threads open from one read to the next, as far as this
-    /// process may: to open and close one takes five times as long as to read it.
-    /// [`ProcFolder::forget`] closes those of threads that have ended.
+    /// Keeps `schedstat` files open between reads, up to a limit: opening and closing one takes
+    /// five times as long as reading it. [`ProcFolder::forget`] closes those of ended threads.
     pub fn keep_open(&mut self) {
         self.most_kept = MOST_KEPT.min(room_for_files().saturating_sub(LEFT_FREE) / 2);
     }
 
-    /// Closes the files kept of all threads but those that live.
+    /// Closes the files of ended threads.
     pub fn forget(&mut self, lives: impl Fn(Tid) -> bool) {
         self.kept.retain(|tid, _| lives(*tid));
     }
 
-    /// The bytes of a file below it, until the next one is read.
+    /// Reads a file into the buffer.
     ///
     /// # Errors
-    /// The kernel's error: `ENOENT` and `ESRCH` where the process has ended, `EACCES` and `EPERM`
-    /// where it belongs to another user.
+    /// The kernel's: `ENOENT` and `ESRCH` if the process has exited, `EACCES` and `EPERM` for
+    /// another user's.
     pub fn read(&mut self, path: fmt::Arguments<'_>) -> io::Result<&[u8]> {
         let file = self.at(path, OFlags::RDONLY | OFlags::CLOEXEC)?;
         let mut length = 0;
@@ -89,15 +88,15 @@ impl ProcFolder {
         }
     }
 
-    /// The bytes of a file whose content the kernel writes in one piece (`stat`, `schedstat`,
-    /// `status`): a single call reads it, where [`ProcFolder::read`] makes another to find its end.
+    /// Reads a file that the kernel writes in one piece (`stat`, `schedstat`, `status`) with one
+    /// call; [`ProcFolder::read`] needs a second one to find the end.
     ///
     /// # Errors
     /// As [`ProcFolder::read`].
     pub fn read_once(&mut self, path: fmt::Arguments<'_>) -> io::Result<&[u8]> {
         let file = self.at(path, OFlags::RDONLY | OFlags::CLOEXEC)?;
         let mut length = rustix::io::read(&file, &mut self.buffer[..])?;
-        // The `status` of a thread in thousands of groups is longer than the buffer.
+        // With thousands of groups, `status` exceeds the buffer.
         while length == self.buffer.len() {
             self.buffer.resize(2 * length, 0);
             length += rustix::io::read(&file, &mut self.buffer[length..])?;
@@ -122,7 +121,7 @@ impl ProcFolder {
         if let Some(Ok(length)) = kept {
             return Ok(&self.buffer[..length]);
         }
-        // Its thread has ended, and another one may have got the number.
+        // Its thread has ended; its number may be reused.
         self.kept.remove(&tid);
         let file =
             self.at(format_args!("{pid}/task/{tid}/schedstat"), OFlags::RDONLY | OFlags::CLOEXEC)?;
@@ -141,7 +140,7 @@ impl ProcFolder {
         self.read_once(format_args!("{pid}/task/{tid}/status"))
     }
 
-    /// The names in a folder below it that are numbers, ascending: processes, threads, open files.
+    /// The numeric names in a folder, sorted: processes, threads or descriptors.
     ///
     /// # Errors
     /// As [`ProcFolder::read`].
@@ -159,7 +158,7 @@ impl ProcFolder {
         Ok(found)
     }
 
-    /// The number of folders in a folder below it, as its count of links says: without reading it.
+    /// The number of subfolders, from the link count alone.
     ///
     /// # Errors
     /// As [`ProcFolder::read`].
@@ -167,11 +166,11 @@ impl ProcFolder {
         self.spell(path);
         #[allow(clippy::useless_conversion, reason = "the count has 32 bits on some processors")]
         let links = u64::from(statat(&self.folder, &*self.path, AtFlags::empty())?.st_nlink);
-        // One link is its own name and one its dot. File systems that do not count write 1.
+        // Two links are its name and dot. File systems that do not count report 1.
         Ok(links.saturating_sub(2))
     }
 
-    /// The target of a link below it.
+    /// The target of a link.
     ///
     /// # Errors
     /// As [`ProcFolder::read`].
@@ -196,8 +195,7 @@ impl ProcFolder {
     }
 }
 
-/// The files that this process may have open at a time, after it has asked for as many as it may
-/// ask for.
+/// Raises this process's limit of open files and returns it.
 fn room_for_files() -> usize {
     let limit = getrlimit(Resource::Nofile);
     let target =
@@ -212,13 +210,13 @@ fn folder_flags() -> OFlags {
     OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC
 }
 
-/// Whether an error means that the process or thread has ended.
+/// Whether an error means that the process or thread has exited.
 #[must_use]
 pub fn has_gone(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::ENOENT | libc::ESRCH))
 }
 
-/// Whether an error means that this user may not look.
+/// Whether an error means missing permission.
 #[must_use]
 pub fn is_refused(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::EACCES | libc::EPERM))
@@ -285,8 +283,7 @@ mod tests {
         let first = run_ns(&mut held);
         let kept = held.kept.len();
         assert_eq!(kept, 1);
-        // The first thread of a test waits for the others, so another one is asked whether time
-        // passes.
+        // Uses another thread, because a test's first thread waits and its times stand still.
         let (name, named) = std::sync::mpsc::channel();
         let (end, ended) = std::sync::mpsc::channel::<()>();
         let thread = std::thread::spawn(move || {

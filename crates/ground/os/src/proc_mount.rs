@@ -1,33 +1,29 @@
-//! Whether `/proc` and `/sys` can be relied on: they are mounted, and `/proc` counts as this
-//! process does.
+//! Whether `/proc` and `/sys` can be trusted.
 //!
 //! A missing `/proc` looks like a computer without programs. The `/proc` of another PID namespace
-//! lists other programs under the numbers of this one's. So every verb asks here before it reads
-//! either.
+//! has other programs under this namespace's numbers. So every command checks this first.
 
 use crate::bytes::{small, value, words};
 use crate::mounts::is_of_kind;
 use crate::{Root, Tid, rights};
 use std::fs;
 
-/// The kind of file system that `statfs` names for a real `/proc` (`include/uapi/linux/magic.h`).
+/// The type in `statfs` of a real `/proc` (`include/uapi/linux/magic.h`).
 const PROC_SUPER_MAGIC: u64 = 0x9fa0;
 
-/// The files that work on the whole computer needs beside those of processes. A `/proc` mounted
-/// with `subset=pid` has none of the first, and a container may have no `/sys`.
+/// Required files. `subset=pid` hides the first; containers may lack `/sys`.
 const OF_COMPUTER: [(&str, &str); 2] =
     [("/proc/stat", "/proc is mounted with subset=pid"), (CPU_FOLDER, "/sys is not mounted")];
 
-/// The kind of file system that `statfs` names for a real `/sys`.
+/// The type in `statfs` of a real `/sys`.
 const SYSFS_MAGIC: u64 = 0x6265_6572;
 
-/// The folder that describes the CPUs.
 const CPU_FOLDER: &str = "/sys/devices/system/cpu";
 
-/// Why `/proc` or `/sys` cannot be relied on.
+/// Why `/proc` or `/sys` cannot be trusted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProcError {
-    /// Nothing is mounted there, or another file system than `proc`.
+    /// `proc` is not mounted there.
     #[error(
         "/proc is not mounted here, so no program can be seen; mount it with 'mount -t proc proc \
          /proc', {} (a chroot needs it inside)",
@@ -41,10 +37,10 @@ pub enum ProcError {
          --mount-proc', or run Seatmap outside it"
     )]
     Foreign {
-        /// This process, as its namespace counts.
+        /// This process's number in its own namespace.
         pid: Tid,
     },
-    /// Files of the whole computer are missing.
+    /// Files about the computer are missing.
     #[error(
         "{file} is missing, probably because {reason}; this work needs it: run it where all of \
          /proc and /sys is"
@@ -55,7 +51,7 @@ pub enum ProcError {
         /// The usual reason.
         reason: &'static str,
     },
-    /// Another file system than the kernel's is mounted there.
+    /// Another file system is mounted at `/sys`.
     #[error(
         "/sys is not the kernel's: another file system is mounted there, whose files may be of any \
          computer; this work needs the kernel's: run it where 'mount -t sysfs sysfs /sys' was done"
@@ -63,28 +59,27 @@ pub enum ProcError {
     ForeignSys,
 }
 
-/// Checks that `/proc` shows the processes of this process's PID namespace, under their numbers
-/// there.
+/// Checks that `/proc` belongs to this process's PID namespace.
 ///
 /// # Errors
 /// [`ProcError::Absent`] and [`ProcError::Foreign`].
 pub fn check(root: &Root) -> Result<(), ProcError> {
     let pid = rustix::process::getpid().as_raw_nonzero().get();
     if !root.is_this_computer() {
-        // A test's files belong to no process.
+        // Test files have no processes.
         return if root.has("/proc") { Ok(()) } else { Err(ProcError::Absent) };
     }
     if !is_of_kind(root, "/proc", PROC_SUPER_MAGIC) {
         return Err(ProcError::Absent);
     }
-    // The link is missing in a namespace that this process is not in.
+    // The link is missing if this process is not in that namespace.
     let own =
         fs::read_link(root.path("/proc/self")).map(|link| link.to_string_lossy().into_owned());
     let status = root.read("/proc/self/status").unwrap_or_default();
     if is_own(pid, own.as_deref().ok(), &status) { Ok(()) } else { Err(ProcError::Foreign { pid }) }
 }
 
-/// Checks [`check`], and that the files are there that describe the whole computer.
+/// Like [`check`], and checks the files about the whole computer.
 ///
 /// # Errors
 /// [`ProcError`].
@@ -99,13 +94,12 @@ pub fn check_computer(root: &Root) -> Result<(), ProcError> {
     }
 }
 
-/// Whether `/sys` has the files that describe CPUs, and is not the kernel's.
+/// Whether `/sys` describes CPUs but is not the kernel's.
 fn is_sys_foreign(root: &Root) -> bool {
     root.is_this_computer() && root.has(CPU_FOLDER) && !is_of_kind(root, "/sys", SYSFS_MAGIC)
 }
 
-/// Why what `/sys` says of this computer's CPUs is not seen, or is not to be relied on; `None`
-/// where it is the kernel's. Work that does without it says so.
+/// Warns of a missing or foreign `/sys`, for work that can do without it.
 #[must_use]
 pub fn sys_remark(root: &Root) -> Option<&'static str> {
     if is_sys_foreign(root) {
@@ -120,9 +114,8 @@ pub fn sys_remark(root: &Root) -> Option<&'static str> {
     )
 }
 
-/// Whether a `/proc` is of the namespace in which this process has this number. `NSpid` lists the
-/// numbers of a process from the namespace of the mount inwards: a single one, where that is the
-/// process's own.
+/// Whether a `/proc` belongs to the namespace in which this process has this number: `NSpid` lists
+/// its numbers from the mount's namespace inwards, so there must be just one.
 fn is_own(pid: Tid, link: Option<&str>, status: &str) -> bool {
     let numbers = value(status.as_bytes(), b"NSpid").map(|numbers| words(numbers).count());
     let named = link

@@ -1,7 +1,7 @@
-//! Text that a living process shows to others, without a file on disk.
+//! Text that a process shows to other processes without a file on disk.
 //!
-//! The text is an anonymous file (memfd_create(2)) among the descriptors of the process. The kernel
-//! shows it below `/proc/PID/fd` to root and to the same user, and removes it with the process.
+//! The text is an anonymous file (memfd_create(2)) of the process. The kernel shows it below
+//! `/proc/PID/fd` to root and the same user, and removes it with the process.
 
 use crate::Tid;
 use crate::root::{FileError, Root};
@@ -12,17 +12,15 @@ use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::PathBuf;
 
-/// The name of the seating that a launcher shows.
+/// Name of the seating shown by a launcher.
 pub const SEATING: &str = "seatmap-seating";
 
-/// The longest text that is read.
 const LONGEST_BYTES: u64 = 64 << 20;
 
-/// The most processes above another one that are looked at: a loop of parents cannot be, but a file
-/// can claim one.
+/// Limit on ancestors: parents cannot form a loop, but a file can claim one.
 const MOST_ANCESTORS: usize = 64;
 
-/// A text of this process.
+/// A text shown by this process.
 #[derive(Debug)]
 pub struct Published {
     name: &'static str,
@@ -30,13 +28,13 @@ pub struct Published {
 }
 
 impl Published {
-    /// Nothing is shown yet.
+    /// Shows nothing yet.
     #[must_use]
     pub fn new(name: &'static str) -> Self {
         Published { name, file: None }
     }
 
-    /// Shows this text from now on, as a whole: a reader gets the former text or this one.
+    /// Shows a text. Readers get the old or the new text, never a mixture.
     ///
     /// # Errors
     /// The kernel has no memory or descriptor left.
@@ -48,8 +46,7 @@ impl Published {
     }
 }
 
-/// The file of the text of this name that a process shows; `None` also where this user may not see
-/// that.
+/// `None` also if invisible to this user.
 fn file_of(root: &Root, pid: Tid, name: &str) -> Result<Option<PathBuf>, FileError> {
     let folder = format!("/proc/{pid}/fd");
     let descriptors = match root.names(&folder) {
@@ -67,19 +64,18 @@ fn file_of(root: &Root, pid: Tid, name: &str) -> Result<Option<PathBuf>, FileErr
     Ok(descriptor.map(|descriptor| root.path(&format!("{folder}/{descriptor}"))))
 }
 
-/// Whether a process shows a text of this name, as far as this user may see that.
+/// Whether a process shows a text with this name to this user.
 ///
 /// # Errors
-/// [`FileError`]: the descriptors of the process cannot be listed, so it may show one.
+/// [`FileError`]: its descriptors cannot be listed, so it may show one.
 pub fn shows(root: &Root, pid: Tid, name: &str) -> Result<bool, FileError> {
     Ok(file_of(root, pid, name)?.is_some())
 }
 
-/// The text of this name that a process shows; `None` where there is none, or where this user may
-/// not read it.
+/// A process's text with this name; `None` if missing or unreadable for this user.
 ///
 /// # Errors
-/// [`FileError`]: the process may show one, and it cannot be read.
+/// [`FileError`]: the process may show one, but it cannot be read.
 pub fn read(root: &Root, pid: Tid, name: &str) -> Result<Option<Vec<u8>>, FileError> {
     let Some(path) = file_of(root, pid, name)? else { return Ok(None) };
     let mut text = Vec::new();
@@ -87,13 +83,13 @@ pub fn read(root: &Root, pid: Tid, name: &str) -> Result<Option<Vec<u8>>, FileEr
     match whole.map_err(|source| FileError { path: path.display().to_string(), source }) {
         Ok(_) => Ok(Some(text)),
         Err(error) if error.source.kind() == io::ErrorKind::PermissionDenied => Ok(None),
-        // The process ended, or replaced its text meanwhile.
+        // The process has exited or replaced its text.
         Err(error) if error.is_absent() => Ok(None),
         Err(error) => Err(error),
     }
 }
 
-/// A text, and the process that shows it.
+/// A text and its process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PublishedText {
     /// The process.
@@ -103,17 +99,17 @@ pub struct PublishedText {
 }
 
 impl PublishedText {
-    /// Whether this process has a say about another one: it is root's, or one of the same user. Any
-    /// process can show anything, and root reads what all of them show.
+    /// Whether to trust this text about another process: its process must belong to root or that
+    /// process's user. Any process can show any text, and root reads all.
     #[must_use]
     pub fn may_speak_of(&self, root: &Root, pid: Tid) -> bool {
         let own = uid(root, self.pid);
-        // Of a process that has ended, nothing can be done wrong.
+        // Texts about exited processes are harmless.
         own == Some(0) || uid(root, pid).is_none_or(|uid| own == Some(uid))
     }
 }
 
-/// The user that a process acts as. The owner of its folder is root where it does not show its
+/// The effective user. The owner of the `/proc` folder is root for processes that hide their
 /// memory.
 fn uid(root: &Root, pid: Tid) -> Option<u32> {
     let status = root.read(&format!("/proc/{pid}/status")).ok()?;
@@ -121,8 +117,7 @@ fn uid(root: &Root, pid: Tid) -> Option<u32> {
     line.split_ascii_whitespace().nth(1)?.parse().ok()
 }
 
-/// The texts of this name that these processes show, and those that started them. Each process is
-/// looked at once.
+/// The texts with this name of these processes and their ancestors, each read once.
 ///
 /// # Errors
 /// As [`read`].

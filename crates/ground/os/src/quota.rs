@@ -1,9 +1,8 @@
-//! Limits on CPU time, as control groups set them: `cpu.max` of version 2, `cpu.cfs_quota_us` of
-//! version 1 (Documentation/scheduler/sched-bwc.rst).
+//! CPU time quotas of control groups: `cpu.max` in version 2, `cpu.cfs_quota_us` in version 1
+//! (Documentation/scheduler/sched-bwc.rst).
 //!
-//! The members of a group may use so much CPU time in each period. When it is used up, the kernel
-//! stops ("throttles") them until the next period begins. Every group from a thread's own up to the
-//! root may have such a quota, and any of them may be the one that stops the thread.
+//! When a group's members have used up its quota, the kernel stops ("throttles") them until the
+//! next period. Every group from a thread's own up to the root may have a quota.
 
 pub use crate::group_quota::GroupQuota;
 
@@ -13,8 +12,7 @@ use crate::hierarchy::{ControlGroups, Hierarchies};
 use crate::root::Root;
 use crate::shell::shell_escaped;
 
-/// The command that gives a group this many CPUs, through systemd where a unit of it owns the
-/// group.
+/// The command that gives a group this many CPUs, through systemd if a unit owns the group.
 #[must_use]
 pub fn raise(file: &str, period_us: u64, unit: Option<&str>, cpus: usize) -> String {
     let quota_us = period_us.saturating_mul(cpus as u64);
@@ -26,20 +24,20 @@ pub fn raise(file: &str, period_us: u64, unit: Option<&str>, cpus: usize) -> Str
     }
 }
 
-/// The quotas on a process, from its own group up to the root.
+/// The quotas on a process, from its own group to the root.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Quotas {
-    /// The quotas, that of its own group first.
+    /// Quotas, innermost first.
     pub all: Vec<GroupQuota>,
-    /// The other settings of these groups that hold their members back.
+    /// Other settings of these groups that slow members.
     pub brakes: Vec<Brake>,
-    /// Why there may be others; `None` where every group up to the root could be seen.
+    /// Why there may be others; `None` if every group was visible.
     pub unseen: Option<String>,
 }
 
 impl Quotas {
-    /// The quotas on the thread that calls, and so on each command that it starts. Version 1 and
-    /// threaded groups of version 2 may limit single threads.
+    /// The quotas on the calling thread and its commands. Version 1 and threaded groups of version
+    /// 2 may limit single threads.
     #[must_use]
     pub fn of_self(root: &Root) -> Self {
         let Ok(membership) = root.read("/proc/thread-self/cgroup") else {
@@ -52,14 +50,14 @@ impl Quotas {
         of_groups(root, &Hierarchies::read(root).groups(root, own, &membership))
     }
 
-    /// The smallest of them.
+    /// The smallest quota.
     #[must_use]
     pub fn tightest(&self) -> Option<&GroupQuota> {
         self.all.iter().min_by(|a, b| a.cpus.total_cmp(&b.cpus))
     }
 
-    /// The tightest one in words, for the fingerprint of a measurement: no group's name, as that
-    /// says nothing about speed.
+    /// Describes the tightest quota for a measurement's fingerprint. Omits group names, which do
+    /// not affect speed.
     #[must_use]
     pub fn words(&self) -> String {
         let quota = match (self.tightest(), &self.unseen) {
@@ -70,36 +68,36 @@ impl Quotas {
         self.brakes.iter().fold(quota, |words, brake| format!("{words}; {}", brake.words()))
     }
 
-    /// The time for which the kernel stopped the members of these groups so far, in nanoseconds:
-    /// all groups and CPUs add up. The quotas are looked at again, and no others are sought.
+    /// How long the kernel has stopped these groups' members, in nanoseconds, summed over groups
+    /// and CPUs. Rereads the known quotas without searching for new ones.
     #[must_use]
     pub fn stopped_ns(&self, root: &Root) -> u64 {
         let again = self.all.iter().filter_map(|quota| GroupQuota::of_folder(root, &quota.folder));
         again.filter_map(|quota| quota.stopped_ns).sum()
     }
 
-    /// The quotas that were used up since an earlier reading.
+    /// The quotas exhausted since an earlier reading.
     #[must_use]
     pub fn used_up_since(&self, earlier: &Quotas) -> Vec<UsedUp<'_>> {
         self.all.iter().filter_map(|quota| UsedUp::since(quota, earlier)).collect()
     }
 }
 
-/// A quota that was used up between two readings.
+/// A quota exhausted between two readings.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct UsedUp<'a> {
-    /// The quota as it is now.
+    /// Its present state.
     pub quota: &'a GroupQuota,
-    /// The periods in which it was used up.
+    /// The periods that exhausted it.
     pub throttled: u64,
-    /// The periods in which a member ran, those among them.
+    /// All periods in which a member ran.
     pub periods: u64,
-    /// The time for which the kernel stopped the members, in nanoseconds; each CPU counts. `None`
-    /// where the kernel does not count it.
+    /// How long the kernel stopped members, in nanoseconds, summed over CPUs; `None` if not
+    /// counted.
     pub stopped_ns: Option<u64>,
 }
 
-/// Stops for less than this part of the time that a quota left are none.
+/// Ignores stops shorter than this fraction of the granted CPU time.
 const LEAST_STOPPED: f64 = 0.01;
 
 impl<'a> UsedUp<'a> {
@@ -108,7 +106,7 @@ impl<'a> UsedUp<'a> {
         let throttled = since(quota.throttled, before.throttled).filter(|periods| *periods > 0)?;
         let periods = since(quota.periods, before.periods).unwrap_or(0).max(throttled);
         let stopped_ns = since(quota.stopped_ns, before.stopped_ns);
-        // Each period in which it was stopped, it had used its quota up.
+        // Each throttled period used the whole quota.
         let used_ns = throttled as f64 * quota.period_us as f64 * 1e3 * quota.cpus;
         let is_short = stopped_ns.is_some_and(|ns| (ns as f64) < LEAST_STOPPED * used_ns);
         (!is_short).then_some(UsedUp { quota, throttled, periods, stopped_ns })
@@ -116,7 +114,6 @@ impl<'a> UsedUp<'a> {
 }
 
 impl UsedUp<'_> {
-    /// The figures, with the file that sets the quota.
     fn sentence(&self) -> String {
         let UsedUp { quota, throttled, periods, stopped_ns } = *self;
         let noun = if periods == 1 { "period" } else { "periods" };
@@ -132,7 +129,6 @@ impl UsedUp<'_> {
     }
 }
 
-/// The quotas of these groups.
 fn of_groups(root: &Root, groups: &ControlGroups) -> Quotas {
     let limits = Hierarchies::limits(root, groups);
     let unseen = groups.unseen().map(str::to_owned);
@@ -143,24 +139,24 @@ fn since(now: Option<u64>, before: Option<u64>) -> Option<u64> {
     now?.checked_sub(before?)
 }
 
-/// The quotas on this process, watched from one moment to another.
+/// Watches the quotas on a process over an interval.
 #[derive(Clone, Debug)]
 pub struct QuotaWatch {
     root: Root,
-    /// The groups of another process, as they were at the beginning: it may have ended at the end.
+    /// Another process's groups, because it may exit before the end.
     groups: Option<ControlGroups>,
     before: Quotas,
 }
 
 impl QuotaWatch {
-    /// Begins to watch.
+    /// Starts watching this process.
     #[must_use]
     pub fn begin() -> Self {
         let root = Root::new("/");
         QuotaWatch { before: Quotas::of_self(&root), groups: None, root }
     }
 
-    /// Begins to watch those on another process.
+    /// Starts watching another process.
     #[must_use]
     pub fn of(pid: Tid) -> Self {
         let root = Root::new("/");
@@ -170,8 +166,7 @@ impl QuotaWatch {
         QuotaWatch { root, groups: Some(groups), before }
     }
 
-    /// How often and for how long the kernel stopped the members since then, a sentence a quota
-    /// that was used up.
+    /// One sentence per exhausted quota.
     #[must_use]
     pub fn stops(&self) -> Vec<String> {
         let now = match &self.groups {
@@ -181,14 +176,14 @@ impl QuotaWatch {
         now.used_up_since(&self.before).iter().map(UsedUp::sentence).collect()
     }
 
-    /// The quotas that were used up since then, in a sentence; `None` where none was.
+    /// A sentence about the quotas exhausted since the start.
     #[must_use]
     pub fn used_up(&self) -> Option<String> {
         used_up(&Quotas::of_self(&self.root), &self.before)
     }
 }
 
-/// The periods since an earlier reading in a sentence; `None` where no quota was used up.
+/// A sentence about the quotas exhausted since an earlier reading.
 #[must_use]
 pub fn used_up(now: &Quotas, earlier: &Quotas) -> Option<String> {
     let each: Vec<String> = now
@@ -207,7 +202,6 @@ pub fn used_up(now: &Quotas, earlier: &Quotas) -> Option<String> {
     (!each.is_empty()).then(|| each.join(", and "))
 }
 
-/// The stops of another setting since an earlier reading; `None` where there were none.
 fn stopped(brake: &Brake, earlier: &Quotas) -> Option<String> {
     let before = earlier.brakes.iter().find(|other| other.file == brake.file)?.stops?;
     let stops = brake.stops?.checked_sub(before).filter(|stops| *stops > 0)?;

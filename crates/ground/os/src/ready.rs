@@ -1,34 +1,33 @@
-//! Waits until open files have something to read or room to write, or until their other end has
-//! gone (poll(2)).
+//! Waits until files are readable or writable, or their peer has closed (poll(2)).
 
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
 use std::time::Duration;
 
-/// A file, and the thing that is waited for.
+/// A file and an awaited event.
 #[derive(Clone, Copy, Debug)]
 pub enum Awaited {
-    /// Something to read. The end of the other side ends the wait as well.
+    /// Data, or the peer's end.
     Data(RawFd),
-    /// The end of the other side alone.
+    /// Only the peer's end.
     End(RawFd),
-    /// Room for something to write.
+    /// Room to write.
     Room(RawFd),
 }
 
-/// A file after the wait.
+/// A file's state after the wait.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Readiness {
-    /// Whether there is something to read.
+    /// Whether data can be read.
     pub has_data: bool,
-    /// Whether there is room to write.
+    /// Whether data can be written.
     pub has_room: bool,
-    /// Whether the other end has gone, or the file is none that can be waited for.
+    /// Whether the peer has closed, or the file cannot be polled.
     pub has_ended: bool,
 }
 
 impl Readiness {
-    /// Whether any of these holds.
+    /// Whether any of these is true.
     #[must_use]
     pub fn is_any(self) -> bool {
         self.has_data || self.has_room || self.has_ended
@@ -46,13 +45,13 @@ impl Readiness {
 }
 
 impl Awaited {
-    /// The data of a file.
+    /// Waits for a file's data.
     #[must_use]
     pub fn data(file: &impl AsRawFd) -> Self {
         Awaited::Data(file.as_raw_fd())
     }
 
-    /// The end of a file's other side.
+    /// Waits for the end of a file's peer.
     #[must_use]
     pub fn end(file: &impl AsRawFd) -> Self {
         Awaited::End(file.as_raw_fd())
@@ -67,11 +66,11 @@ impl Awaited {
     }
 }
 
-/// Waits for any of these, for `longest` at most, or without end. None is ready where the time has
-/// passed or a signal came.
+/// Waits for any of these, for at most `longest` or forever. After a timeout or signal none is
+/// ready.
 ///
 /// # Errors
-/// The kernel's error, such as `ENOMEM`.
+/// The kernel's, such as `ENOMEM`.
 pub fn wait<const COUNT: usize>(
     files: [Awaited; COUNT],
     longest: Option<Duration>,
@@ -81,7 +80,7 @@ pub fn wait<const COUNT: usize>(
     Ok(polled.map(Readiness::of))
 }
 
-/// As [`wait`], for any number of files.
+/// Like [`wait`], for a slice of files.
 ///
 /// # Errors
 /// As [`wait`].
@@ -95,7 +94,7 @@ fn poll(polled: &mut [libc::pollfd], longest: Option<Duration>) -> io::Result<()
     let milliseconds = longest
         .map_or(-1, |time| libc::c_int::try_from(time.as_millis()).unwrap_or(libc::c_int::MAX));
     let files = polled.len() as libc::nfds_t;
-    // SAFETY: the slice is writable and as long as is said.
+    // SAFETY: the slice is writable and has this length.
     let count = unsafe { libc::poll(polled.as_mut_ptr(), files, milliseconds) };
     let error = io::Error::last_os_error();
     if count >= 0 {

@@ -1,4 +1,4 @@
-//! Records of a tracepoint on one CPU, and of the threads that are created, named and ended there
+//! A tracepoint's records on one CPU, and of threads created, renamed and ended there
 //! (perf_event_open(2)).
 
 use crate::perf_event::{self, ANY_THREAD};
@@ -7,7 +7,7 @@ use crate::tracefs::Tracepoint;
 use std::io;
 use std::os::fd::OwnedFd;
 
-/// Kinds of events and parts of records, from `include/uapi/linux/perf_event.h`.
+/// From `include/uapi/linux/perf_event.h`.
 const TRACEPOINT: u64 = 2;
 const THREAD: u64 = 1 << 1;
 const TIME: u64 = 1 << 2;
@@ -17,59 +17,59 @@ const TASKS: u64 = 1 << 13;
 const ALL_HAVE_TIME: u64 = 1 << 18;
 const USE_CLOCK: u64 = 1 << 25;
 
-/// The size of the attributes up to those that are used here (`PERF_ATTR_SIZE_VER3`).
+/// `PERF_ATTR_SIZE_VER3`, with all fields used here.
 const ATTRIBUTE_BYTES: u64 = 96;
 
-/// The records that a CPU may have before they are read.
+/// Buffer for unread records of a CPU.
 const RING_BYTES: usize = 4 << 20;
 
 /// A record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TracepointRecord {
-    /// The tracepoint was passed.
+    /// The tracepoint was hit.
     Passed {
-        /// When, in nanoseconds of the monotonic clock.
+        /// Monotonic clock in nanoseconds.
         time_ns: u64,
-        /// The thread that ran.
+        /// The running thread.
         tid: i32,
-        /// The tracepoint's own record.
+        /// The tracepoint's own data.
         data: Vec<u8>,
     },
     /// A thread was created.
     Created {
-        /// When, in nanoseconds of the monotonic clock.
+        /// Monotonic clock in nanoseconds.
         time_ns: u64,
-        /// The thread.
+        /// The new thread.
         tid: i32,
         /// Its process.
         pid: i32,
-        /// The thread that created it.
+        /// The creating thread.
         creator: i32,
-        /// The process of that thread.
+        /// The creating process.
         creator_pid: i32,
     },
     /// A thread ended.
     Ended {
-        /// When, in nanoseconds of the monotonic clock.
+        /// Monotonic clock in nanoseconds.
         time_ns: u64,
         /// The thread.
         tid: i32,
     },
-    /// A thread has a new name.
+    /// A thread was renamed.
     Named {
-        /// When, in nanoseconds of the monotonic clock.
+        /// Monotonic clock in nanoseconds.
         time_ns: u64,
         /// The thread.
         tid: i32,
-        /// The name.
+        /// The new name.
         name: String,
     },
-    /// So many records were lost, as the ring was full.
+    /// Number of records lost because the ring was full.
     Lost(u64),
 }
 
 impl TracepointRecord {
-    /// When it was made; 0 for lost ones.
+    /// The record's time; 0 for lost records.
     #[must_use]
     pub fn time_ns(&self) -> u64 {
         match self {
@@ -81,12 +81,12 @@ impl TracepointRecord {
         }
     }
 
-    /// Reads a record without its header.
+    /// Parses a record without its header.
     fn parse(kind: u32, body: &[u8]) -> Option<Self> {
         match kind {
             2 => Some(TracepointRecord::Lost(u64_at(body, 8)?)),
             3 => {
-                // Behind the name stand the thread's numbers and the time.
+                // After the name come the thread's numbers and the time.
                 let name = body.get(8..)?.split(|byte| *byte == 0).next()?;
                 let name = String::from_utf8_lossy(name).into_owned();
                 Some(TracepointRecord::Named {
@@ -127,21 +127,21 @@ fn u64_at(body: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_ne_bytes(body.get(at..at + 8)?.try_into().ok()?))
 }
 
-/// The records of one CPU, from its making on.
+/// The records of one CPU.
 #[derive(Debug)]
 pub struct Records(PerfRing);
 
 impl Records {
-    /// Begins to record on a CPU.
+    /// Starts recording on a CPU.
     ///
     /// # Errors
-    /// The kernel's: EACCES or EPERM without CAP_PERFMON, EPERM where rings take too much locked
-    /// memory, ENODEV for a CPU that is offline.
+    /// The kernel's: EACCES or EPERM without CAP_PERFMON, EPERM if rings exceed the locked memory
+    /// limit, ENODEV for an offline CPU.
     pub fn begin(tracepoint: &Tracepoint, cpu: u32) -> io::Result<Self> {
         Ok(Records(PerfRing::new(open(tracepoint, cpu)?, RING_BYTES)?))
     }
 
-    /// Gives each record since the last call, in the order of the CPU.
+    /// Passes each new record, in the CPU's order.
     pub fn take(&mut self, mut each: impl FnMut(TracepointRecord)) {
         self.0.take(|kind, body| {
             if let Some(record) = TracepointRecord::parse(kind, body) {
@@ -161,7 +161,7 @@ fn open(tracepoint: &Tracepoint, cpu: u32) -> io::Result<OwnedFd> {
     words[5] = NAMES | TASKS | ALL_HAVE_TIME | USE_CLOCK;
     // The clock is the second half of the last word.
     words[11] = (libc::CLOCK_MONOTONIC as u64) << high;
-    // SAFETY: the words are `ATTRIBUTE_BYTES` bytes.
+    // SAFETY: the words have `ATTRIBUTE_BYTES` bytes.
     unsafe { perf_event::open(&words, ANY_THREAD, cpu as i32) }
 }
 
@@ -184,7 +184,7 @@ mod tests {
             Ok(all) => all,
             Err(error) => return seatmap_needs::skipped!("no records here: {error}"),
         };
-        // A thread that waits is woken, and so is the one that waits for its end.
+        // Wakes a sleeping thread, and this one, which waits for it.
         let thread =
             std::thread::spawn(|| std::thread::sleep(std::time::Duration::from_millis(10)));
         thread.join().unwrap();

@@ -1,5 +1,5 @@
-//! Rights that root can lack: root of a user namespace is an ordinary user to the kernel's files,
-//! and one without capabilities may open some of them only (user_namespaces(7), capabilities(7)).
+//! Limits on root's rights: root of a user namespace is an ordinary user for kernel files, and root
+//! without capabilities may open only some (user_namespaces(7), capabilities(7)).
 
 use crate::root::Root;
 use crate::{Tid, visibility};
@@ -8,15 +8,13 @@ use rustix::io::Errno;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 
-/// The words for a user who may do what this one may not: `as root`, or `as root of the host` where
-/// this process runs as root already.
+/// Names a more privileged user: `as root`, or `as root of the host` if this process runs as root.
 #[must_use]
 pub fn as_root() -> &'static str {
     if is_root() { "as root of the host" } else { "as root" }
 }
 
-/// The way out behind an error by which the kernel denies something to this user; empty for any
-/// other error.
+/// Advice about missing permission; empty for other errors.
 #[must_use]
 pub fn way_out(error: &io::Error) -> &'static str {
     match (error.raw_os_error().map(Errno::from_raw_os_error), is_root()) {
@@ -26,7 +24,7 @@ pub fn way_out(error: &io::Error) -> &'static str {
     }
 }
 
-/// Somebody who may do what root of this container or user namespace may not.
+/// Names a user with more rights than root of this container or user namespace.
 #[must_use]
 pub fn whom_to_ask(root: &Root) -> &'static str {
     if visibility::is_in_user_namespace(root) {
@@ -36,14 +34,14 @@ pub fn whom_to_ask(root: &Root) -> &'static str {
     }
 }
 
-/// Whether this process runs as root, of a user namespace at least.
+/// Whether this process runs as root, possibly of a user namespace.
 #[must_use]
 pub fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 
-/// Whether the kernel refuses root to write a file. Of another user nothing is said: a command that
-/// root can type is of use to that one. A `*` in the path stands for the first of several files.
+/// Whether the kernel denies root to write a file. False for other users, because a command for
+/// root helps them. A `*` in the path means the first of several files.
 #[must_use]
 pub fn is_closed_to_root(root: &Root, path: &str) -> bool {
     let path = root.path(&path.replace('*', "0"));
@@ -53,15 +51,15 @@ pub fn is_closed_to_root(root: &Root, path: &str) -> bool {
             .is_err_and(|error| refusals.contains(&error))
 }
 
-/// Whether a thread belongs to a user that this user namespace does not know, so that its root may
-/// change nothing about it.
+/// Whether a thread's user is unknown to this user namespace, so that its root cannot change the
+/// thread.
 #[must_use]
 pub fn is_of_unknown_user(root: &Root, tid: Tid) -> bool {
     std::fs::metadata(root.path(&format!("/proc/{tid}")))
         .is_ok_and(|folder| is_unknown_user(root, folder.uid()))
 }
 
-/// Whether this number stands for the users that this process's user namespace does not know.
+/// Whether this number stands for all users unknown to this user namespace.
 #[must_use]
 pub fn is_unknown_user(root: &Root, user: u32) -> bool {
     let unknown = root.read("/proc/sys/kernel/overflowuid").ok().and_then(|uid| uid.parse().ok());

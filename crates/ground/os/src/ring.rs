@@ -1,33 +1,32 @@
-//! The ring through which the kernel hands over the records of a performance event
-//! (perf_event_open(2)).
+//! The ring buffer with a performance event's records (perf_event_open(2)).
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Where the kernel's and this process's places in the ring are on its first page.
+/// Positions of the kernel and of this process on the first page.
 const HEAD: usize = 1024;
 const TAIL: usize = 1032;
 
-/// Bytes of a record's header: its kind, flags and length.
+/// Kind, flags and length.
 const HEADER_BYTES: usize = 8;
 
 /// An event and its records.
 #[derive(Debug)]
 pub(crate) struct PerfRing {
-    /// The event, which counts until this is closed.
+    /// The event counts until closed.
     _event: OwnedFd,
     memory: NonNull<u8>,
     page_bytes: usize,
     ring_bytes: usize,
 }
 
-// SAFETY: the ring belongs to this value alone, and the kernel does not care which thread reads it.
+// SAFETY: this value owns the ring, and any thread may read it.
 unsafe impl Send for PerfRing {}
 
 impl PerfRing {
-    /// Maps the ring of an event: so many bytes, a power of two, or a page where that is larger.
+    /// Maps an event's ring: this size, a power of two, or one page if that is larger.
     pub(crate) fn new(fd: OwnedFd, least_bytes: usize) -> io::Result<Self> {
         let page_bytes = crate::numa_maps::page_bytes() as usize;
         let ring_bytes = whole_pages(least_bytes, page_bytes);
@@ -45,9 +44,9 @@ impl PerfRing {
         Ok(PerfRing { _event: fd, memory, page_bytes, ring_bytes })
     }
 
-    /// Gives the kind and the body of each record since the last call, in their order.
+    /// Passes the kind and body of each new record, in order.
     pub(crate) fn take(&mut self, mut each: impl FnMut(u32, &[u8])) {
-        // Acquire: the records up to the head are complete.
+        // Acquire: the records before the head are complete.
         let head = self.place(HEAD).load(Ordering::Acquire);
         let mut tail = self.place(TAIL).load(Ordering::Relaxed);
         let mut record = Vec::new();
@@ -65,23 +64,23 @@ impl PerfRing {
             each(kind, &self.copy(tail, bytes, &mut record)[HEADER_BYTES..]);
             tail += bytes as u64;
         }
-        // Release: the records were read before the kernel may overwrite them.
+        // Release: the records are read before the kernel may overwrite them.
         self.place(TAIL).store(head, Ordering::Release);
     }
 
     fn place(&self, offset: usize) -> &AtomicU64 {
-        // SAFETY: the first page of the mapping has these words, aligned, for as long as this value
-        // lives.
+        // SAFETY: these aligned words are on the first page, which is mapped as long as this value
+        // exists.
         unsafe { &*self.memory.as_ptr().add(offset).cast::<AtomicU64>() }
     }
 
-    /// Bytes of the ring from this place on, which may run over its end.
+    /// Copies bytes of the ring from a position; they may wrap around.
     fn copy<'a>(&self, from: u64, bytes: usize, to: &'a mut Vec<u8>) -> &'a [u8] {
         let start = (from % self.ring_bytes as u64) as usize;
         let first = bytes.min(self.ring_bytes - start);
         to.resize(bytes, 0);
-        // SAFETY: both parts lie in the ring behind the first page, and `to` has room for them. The
-        // kernel does not write them until the tail is beyond them.
+        // SAFETY: both parts are in the ring after the first page, and `to` has room for them. The
+        // kernel does not write there until the tail has passed.
         unsafe {
             let ring = self.memory.as_ptr().add(self.page_bytes);
             std::ptr::copy_nonoverlapping(ring.add(start), to.as_mut_ptr(), first);
@@ -91,15 +90,14 @@ impl PerfRing {
     }
 }
 
-/// The kernel's own length of a ring. A page may have 64 KiB (arm64, POWER): where it is longer
-/// than the ring, the kernel takes the whole page, and counts places in all of it.
+/// The kernel's ring size: at least a whole page (up to 64 KiB on arm64 and POWER).
 fn whole_pages(ring_bytes: usize, page_bytes: usize) -> usize {
     ring_bytes.max(page_bytes)
 }
 
 impl Drop for PerfRing {
     fn drop(&mut self) {
-        // SAFETY: the mapping is this value's own, and nothing refers to it any longer.
+        // SAFETY: this value owns the mapping, and no reference remains.
         unsafe { libc::munmap(self.memory.as_ptr().cast(), self.page_bytes + self.ring_bytes) };
     }
 }

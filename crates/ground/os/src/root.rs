@@ -1,4 +1,4 @@
-//! The computer's own files: all reading and writing below `/sys` and `/proc` goes through here.
+//! Files below `/sys` and `/proc`: all access goes through here.
 
 use crate::CpuSet;
 use crate::control_file;
@@ -7,26 +7,25 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// A computer's files, below a folder: `/` for this computer, another for a test's.
+/// A computer's files below a folder: `/`, or a test's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Root(PathBuf);
 
-/// A file that could not be read or written, with the kernel's error.
+/// A file that could not be read or written.
 #[derive(Debug, thiserror::Error)]
 #[error("{path}")]
 pub struct FileError {
-    /// The file, as the computer knows it.
+    /// The path on that computer.
     pub path: String,
     /// The kernel's error.
     pub source: io::Error,
 }
 
 impl FileError {
-    /// Whether the file is not there; a control file of a thread or interrupt that has gone, for
-    /// one.
+    /// Whether the file does not exist, for instance because its thread has exited.
     #[must_use]
     pub fn is_absent(&self) -> bool {
-        // Files of /proc/PID answer ESRCH, those of a removed control group ENODEV.
+        // ESRCH from /proc/PID, ENODEV from a removed control group.
         let gone = [libc::ENOENT, libc::ESRCH, libc::ENODEV];
         self.source.raw_os_error().is_some_and(|code| gone.contains(&code))
     }
@@ -39,34 +38,32 @@ impl Root {
         Root(folder.into())
     }
 
-    /// Whether these are the files of the computer that this program runs on, so that system calls
-    /// speak of it as well.
+    /// Whether this is the real computer, to which system calls refer too.
     #[must_use]
     pub fn is_this_computer(&self) -> bool {
         self.0 == std::path::Path::new("/")
     }
 
-    /// The CPUs that run for certain: those of the caller's mask, as the kernel itself says; none
-    /// on another computer, which has files alone.
+    /// CPUs known to run: the caller's mask; none for a test's files.
     #[must_use]
     pub fn running(&self) -> CpuSet {
         let own = self.is_this_computer().then(|| CpuSet::of_thread(0).ok()).flatten();
         own.unwrap_or_default()
     }
 
-    /// The path on this computer of a file of that computer.
+    /// The real path of that computer's file.
     #[must_use]
     pub fn path(&self, path: &str) -> PathBuf {
         self.0.join(path.trim_start_matches('/'))
     }
 
-    /// Whether it is there.
+    /// Whether a path exists.
     #[must_use]
     pub fn has(&self, path: &str) -> bool {
         self.path(path).exists()
     }
 
-    /// The text of a file, without white space at its end.
+    /// The text of a file, without trailing white space.
     ///
     /// # Errors
     /// [`FileError`].
@@ -75,19 +72,19 @@ impl Root {
         Ok(String::from_utf8_lossy(&bytes).trim_end().trim_end_matches('\0').to_owned())
     }
 
-    /// Writes a file of the kernel that is there, in one piece, as control files want it. No path
-    /// leads the write to another file: its module, `control_file`, says how.
+    /// Writes an existing kernel file with one call, as control files require. No link can redirect
+    /// it (see the module `control_file`).
     ///
     /// # Errors
-    /// [`FileError`]; `EIO` from an interrupt that the kernel manages itself, `EBUSY` and `EINVAL`
-    /// from cpusets.
+    /// [`FileError`]; `EIO` from an interrupt managed by the kernel, `EBUSY` and `EINVAL` from
+    /// cpusets.
     pub fn write(&self, path: &str, text: &str) -> Result<(), FileError> {
         let written = control_file::open(self, Path::new(path))
             .and_then(|mut file| file.write_all(format!("{text}\n").as_bytes()));
         written.map_err(at(path))
     }
 
-    /// Opens a file of the kernel as [`Root::write`] does, for writes by a process that is to come.
+    /// Opens a file as [`Root::write`] does, for a later process's writes.
     ///
     /// # Errors
     /// As [`Root::write`].
@@ -95,12 +92,11 @@ impl Root {
         control_file::open(self, path)
     }
 
-    /// The names in a folder, sorted; none where it is not there. Names that are not UTF-8 are left
-    /// out: the kernel itself gives none such, and no cell or unit has one.
+    /// The names in a folder, sorted; empty if it does not exist. Omits names that are not UTF-8,
+    /// which neither the kernel nor cells and units use.
     ///
     /// # Errors
-    /// [`FileError`]: the folder is there and cannot be read, which says nothing about the names in
-    /// it.
+    /// [`FileError`]: the folder exists but is unreadable.
     pub fn names(&self, folder: &str) -> Result<Vec<String>, FileError> {
         let mut names: Vec<String> = self
             .entries(folder, self.path(folder))?
@@ -120,7 +116,7 @@ impl Root {
         }
     }
 
-    /// The folders in a folder, by name; none where it is not there.
+    /// The subfolders by name; empty if the folder does not exist.
     ///
     /// # Errors
     /// As [`Root::names`].
@@ -129,8 +125,8 @@ impl Root {
         Ok(names.filter(|name| self.path(&format!("{folder}/{name}")).is_dir()).collect())
     }
 
-    /// The folders in a folder as that computer knows them, sorted; none where it is not there.
-    /// Users choose the names of control groups, so that some may not be text.
+    /// Paths of the subfolders, sorted; empty if the folder does not exist. Includes names that are
+    /// not UTF-8, because users name control groups.
     ///
     /// # Errors
     /// As [`Root::names`].
@@ -142,13 +138,13 @@ impl Root {
         Ok(folders)
     }
 
-    /// The path on this computer of a file of that computer, whose name need not be text.
+    /// Like [`Root::path`], for paths that may not be UTF-8.
     #[must_use]
     pub fn of(&self, path: &Path) -> PathBuf {
         self.0.join(path.strip_prefix("/").unwrap_or(path))
     }
 
-    /// Makes a control group, if it is not there.
+    /// Creates a control group, if it does not exist.
     ///
     /// # Errors
     /// [`FileError`].
@@ -156,7 +152,7 @@ impl Root {
         control_file::make_folder(self, Path::new(path)).map_err(at(path))
     }
 
-    /// Removes a control group; it counts as empty when it has no members.
+    /// Removes a control group without members.
     ///
     /// # Errors
     /// [`FileError`].

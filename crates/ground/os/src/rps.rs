@@ -1,19 +1,17 @@
-//! Receive packet steering: the CPUs to which a queue of a network card hands the work of received
-//! packets on (Documentation/networking/scaling.rst).
+//! Receive packet steering: the CPUs that process packets of a network card's queue
+//! (Documentation/networking/scaling.rst).
 
 use crate::root::{FileError, Root};
 
-/// The folder of network cards.
 const FOLDER: &str = "/sys/class/net";
 
-/// The file of a queue with the mask of these CPUs; all zero means that the CPU that took the
-/// interrupt does the work.
+/// A queue's CPU mask. Zero means that the interrupted CPU processes the packets.
 const FILE: &str = "rps_cpus";
 
-/// The files of all queues, in the order of their names; none where the kernel has no steering.
+/// The files of all queues, sorted; empty without steering.
 ///
 /// # Errors
-/// [`FileError`]: a folder is there and cannot be read.
+/// [`FileError`]: a folder exists but cannot be read.
 pub fn files(root: &Root) -> Result<Vec<String>, FileError> {
     let mut files = Vec::new();
     for card in root.folders(FOLDER)? {
@@ -28,7 +26,7 @@ pub fn files(root: &Root) -> Result<Vec<String>, FileError> {
     Ok(files)
 }
 
-/// Whether a path is that of such a file, whatever is there.
+/// Whether a path could be such a file; it need not exist.
 #[must_use]
 pub fn is_file(path: &str) -> bool {
     let parts: Vec<&str> = path
@@ -43,7 +41,7 @@ pub fn is_file(path: &str) -> bool {
     is_queue && !card.is_empty() && card != "." && card != ".."
 }
 
-/// The queue of a file, for messages: `eth0 rx-0`.
+/// Names a file's queue: `eth0 rx-0`.
 #[must_use]
 pub fn queue(file: &str) -> String {
     let mut parts = file.strip_prefix(FOLDER).unwrap_or(file).split('/').skip(1);

@@ -1,54 +1,52 @@
-//! How the scheduler treats a thread: `stat`, `schedstat`, `status` and `sched` in
-//! `/proc/PID/task/TID`.
+//! Scheduling facts of a thread: `stat`, `schedstat`, `status` and `sched` in `/proc/PID/task/TID`.
 //!
-//! The parsers take bytes and allocate nothing, as a look at a computer reads tens of thousands of
-//! these files.
+//! The parsers take bytes and allocate nothing, because a scan reads tens of thousands of these
+//! files.
 
 use crate::bytes::{self, lines, signed, small, unsigned, value, words};
 use crate::{CpuSet, Tid, rights};
 
-/// `PF_KTHREAD` of `include/linux/sched.h`: a thread of the kernel.
+/// `PF_KTHREAD` of `include/linux/sched.h`.
 const KERNEL_THREAD: u64 = 0x0020_0000;
 
-/// The scheduling policies by their numbers (`SCHED_OTHER` and so on in
-/// `include/uapi/linux/sched.h`); 4 was never used.
+/// Policies by number (`include/uapi/linux/sched.h`); 4 was never used.
 const POLICIES: [&str; 8] = ["other", "fifo", "rr", "batch", "4", "idle", "deadline", "ext"];
 
-/// A line of a thread's `stat` file (proc_pid_stat(5)), as far as it concerns the scheduler.
+/// The scheduling fields of a `stat` line (proc_pid_stat(5)).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stat<'a> {
-    /// The thread's name, at most 15 bytes.
+    /// Name, at most 15 bytes.
     pub name: &'a [u8],
-    /// The letter of its state.
+    /// State letter.
     pub state: u8,
-    /// The process that started its process, or adopted it.
+    /// Parent or adopter of its process.
     pub parent: Tid,
-    /// Whether it belongs to the kernel.
+    /// Whether it is a kernel thread.
     pub is_kernel: bool,
-    /// The time on a CPU, in clock ticks.
+    /// CPU time, in clock ticks.
     pub run_ticks: u64,
-    /// The time of the children that its process has waited for, in clock ticks.
+    /// CPU time of reaped children, in clock ticks.
     pub reaped_ticks: u64,
     /// The nice value.
     pub nice: i32,
-    /// When it started, in clock ticks after the boot.
+    /// Start time, in clock ticks after the boot.
     pub started_ticks: u64,
-    /// The CPU that it last ran on; `None` on kernels whose line ends before that.
+    /// The last CPU; `None` on kernels with shorter lines.
     pub cpu: Option<u32>,
-    /// The priority of a real-time policy; 0 for others.
+    /// Real-time priority; 0 for other policies.
     pub real_time_priority: u32,
-    /// The number of its policy.
+    /// Policy number.
     pub policy: u32,
 }
 
 impl<'a> Stat<'a> {
-    /// Reads a line. The name stands in parentheses and may hold some itself.
+    /// Parses a line. The name in parentheses may contain some.
     #[must_use]
     pub fn parse(line: &'a [u8]) -> Option<Self> {
         let opened = line.iter().position(|byte| *byte == b'(')?;
         let closed =
             line.iter().rposition(|byte| *byte == b')').filter(|closed| *closed > opened)?;
-        // Fields are counted from 1 in the manual, and the first behind the name is the third.
+        // The manual counts fields from 1; the first one after the name is the third.
         let mut fields = words(&line[closed + 1..]);
         let mut next = 3;
         let mut field = |number: usize| {
@@ -71,28 +69,27 @@ impl<'a> Stat<'a> {
         })
     }
 
-    /// Whether the thread has ended, and only its parent has not asked how.
+    /// Whether it has ended, even if not yet reaped.
     #[must_use]
     pub fn has_ended(&self) -> bool {
         [b'Z', b'X'].contains(&self.state)
     }
 
-    /// The thread's name as text.
+    /// The name as text.
     #[must_use]
     pub fn name(&self) -> String {
         bytes::text(self.name)
     }
 }
 
-/// The word for a policy's number: `other`, `fifo`; the number itself for one that is not known.
+/// The policy's name, such as `fifo`, or its number.
 #[must_use]
 pub fn policy_name(policy: u32) -> String {
     POLICIES.get(policy as usize).map_or_else(|| policy.to_string(), |name| (*name).to_owned())
 }
 
-/// Why the kernel refuses a thread's mask, in words. It gives `EBUSY` for a thread with a deadline,
-/// whose bandwidth it has promised on all CPUs of the thread's root domain
-/// (Documentation/scheduler/sched-deadline.rst).
+/// Explains why the kernel refuses a mask: `EBUSY` for a deadline thread, whose bandwidth is
+/// reserved on all CPUs of its root domain (Documentation/scheduler/sched-deadline.rst).
 #[must_use]
 pub fn mask_refusal(tid: Tid, error: &std::io::Error) -> String {
     let line = std::fs::read(format!("/proc/{tid}/task/{tid}/stat")).unwrap_or_default();
@@ -106,18 +103,17 @@ pub fn mask_refusal(tid: Tid, error: &std::io::Error) -> String {
     }
 }
 
-/// The times of a thread since it began (`schedstat`, sched-stats.rst).
+/// A thread's times since its start (`schedstat`, sched-stats.rst).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ThreadTimes {
-    /// The time on a CPU, in nanoseconds. A thread that runs is counted up to its last tick.
+    /// CPU time in nanoseconds, up to the last tick.
     pub run_ns: u64,
-    /// The time in which it was ready and another thread had the CPU; `None` where the kernel does
-    /// not count it.
+    /// Time spent runnable without a CPU, if counted.
     pub wait_ns: Option<u64>,
 }
 
 impl ThreadTimes {
-    /// Reads a `schedstat` file.
+    /// Parses a `schedstat` file.
     #[must_use]
     pub fn parse(counts: &[u8]) -> Option<Self> {
         let mut counts = words(counts);
@@ -128,30 +124,29 @@ impl ThreadTimes {
     }
 }
 
-/// The times of the thread that calls; `None` where the kernel does not count them, or `/proc` is
-/// not there.
+/// The calling thread's times, if counted.
 #[must_use]
 pub fn own_times() -> Option<ThreadTimes> {
     ThreadTimes::parse(&std::fs::read("/proc/thread-self/schedstat").ok()?)
 }
 
-/// A thread's `status` file (proc_pid_status(5)), as far as it concerns seats.
+/// The fields of a `status` file (proc_pid_status(5)) that matter for seats.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ThreadStatus<'a> {
-    /// The user that the process acts for.
+    /// Effective user.
     pub user: Option<u32>,
-    /// The process of the thread.
+    /// The thread's process.
     pub pid: Option<Tid>,
-    /// The CPUs that the thread may run on, as a list.
+    /// Allowed CPUs, as a list.
     pub cpus: &'a [u8],
     /// Switches because it waited.
     pub voluntary_switches: u64,
-    /// Switches because the CPU was taken from it.
+    /// Switches because it was preempted.
     pub forced_switches: u64,
 }
 
 impl<'a> ThreadStatus<'a> {
-    /// Reads a `status` file; a line that is missing counts as nothing.
+    /// Parses a `status` file; lines may be missing.
     #[must_use]
     pub fn parse(text: &'a [u8]) -> Self {
         let mut status = ThreadStatus::default();
@@ -159,7 +154,7 @@ impl<'a> ThreadStatus<'a> {
             let Some(colon) = line.iter().position(|byte| *byte == b':') else { continue };
             let value = line[colon + 1..].trim_ascii();
             match &line[..colon] {
-                // Real, effective, saved and file system's.
+                // Real, effective, saved, file system.
                 b"Uid" => status.user = words(value).nth(1).and_then(small),
                 b"Tgid" => status.pid = small::<u32>(value).and_then(|pid| Tid::try_from(pid).ok()),
                 b"Cpus_allowed_list" => status.cpus = value,
@@ -175,7 +170,7 @@ impl<'a> ThreadStatus<'a> {
         status
     }
 
-    /// The CPUs that the thread may run on; `None` where the kernel wrote something else.
+    /// Allowed CPUs, if valid.
     #[must_use]
     pub fn mask(&self) -> Option<CpuSet> {
         let list = std::str::from_utf8(self.cpus).ok().filter(|list| !list.is_empty())?;
@@ -183,25 +178,21 @@ impl<'a> ThreadStatus<'a> {
     }
 }
 
-/// Changes of CPU since a thread began, from its `sched` file; `None` where the kernel does not
-/// count them.
+/// Migrations since the thread's start, from its `sched` file, if counted.
 #[must_use]
 pub fn migrations(sched: &[u8]) -> Option<u64> {
     unsigned(value(sched, b"se.nr_migrations")?)
 }
 
-/// The threads of the whole computer, from `loadavg` (proc_loadavg(5)): `0.20 0.18 0.12 1/80
-/// 11206`.
+/// All threads, from `loadavg` (proc_loadavg(5)): `0.20 0.18 0.12 1/80 11206`.
 #[must_use]
 pub fn threads_of_all(loadavg: &[u8]) -> Option<u64> {
     let field = words(loadavg).nth(3)?;
     unsigned(field.splitn(2, |byte| *byte == b'/').nth(1)?)
 }
 
-/// Gives the calling process's session the largest share of the CPUs that the kernel gives to a
-/// session: the highest nice value of its autogroup, or of the process where there are no
-/// autogroups (sched(7)). It allocates nothing, so that a process may call it between fork(2) and
-/// execve(2).
+/// Gives the calling process's session the largest CPU share: nice -20 for its autogroup, or else
+/// for the process (sched(7)). Allocates nothing, for use between fork(2) and execve(2).
 ///
 /// # Errors
 /// The kernel's: EPERM or EACCES without CAP_SYS_NICE.
@@ -214,8 +205,7 @@ pub fn prefer_own_session() -> std::io::Result<()> {
         // SAFETY: the call takes numbers only.
         unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, -20) as isize }
     } else {
-        // SAFETY: the kernel reads as many bytes as the text has; the descriptor was opened here,
-        // and nobody else has it.
+        // SAFETY: the text is as long as stated, and the descriptor is open and used nowhere else.
         unsafe {
             let written = libc::write(file, highest.as_ptr().cast(), highest.count_bytes());
             libc::close(file);

@@ -1,9 +1,8 @@
-//! Folders and files that no run leaves behind, killed or not.
+//! Temporary folders and files that are removed even if their process is killed.
 //!
-//! A process that is killed removes nothing. So each folder is locked (flock(2)) by the process
-//! that made it: the kernel gives the lock back when that process ends, however it ends. The next
-//! folder that is made in the same place removes those of the same user and kind that are not
-//! locked, and so does the next command of Seatmap ([`sweep_all`]).
+//! Each process locks its folder (flock(2)), and the kernel releases the lock when the process
+//! ends. The next new folder in the same place removes unlocked ones of the same user and kind; so
+//! does the next Seatmap command ([`sweep_all`]).
 
 use std::fs::{DirEntry, File};
 use std::io;
@@ -11,27 +10,24 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use tempfile::TempDir;
 
-/// The kinds of folders.
 const KINDS: [&str; 6] = ["bench", "mpi", "observe", "preload", "programs", "tune"];
 
-/// Attempts to make a folder. Another process may take a new one for an old one, before it is
-/// locked, and remove it.
+/// Another process may remove a new folder that is not yet locked.
 const ATTEMPTS: usize = 16;
 
-/// A folder of its own for this process, removed when this is dropped or, after a kill, by the next
-/// one.
+/// A temporary folder, removed when dropped or, after a kill, by the next process.
 #[derive(Debug)]
 pub struct Scratch {
     folder: TempDir,
-    /// Locked while this lives; `None` where the file system has no locks.
+    /// `None` if the file system has no locks.
     _lock: Option<File>,
 }
 
 impl Scratch {
-    /// A folder in the place for temporary files, of this kind: `tune`, `observe`.
+    /// Creates a folder of this kind (`tune`, `observe`) in the system's temporary folder.
     ///
     /// # Errors
-    /// A sentence: the place cannot be written to, and `TMPDIR` chooses another.
+    /// A sentence: the place is not writable, and `TMPDIR` chooses another.
     pub fn new(kind: &str) -> io::Result<Self> {
         debug_assert!(KINDS.contains(&kind), "{kind} is not swept");
         let place = std::env::temp_dir();
@@ -39,10 +35,10 @@ impl Scratch {
         folder.map_err(|error| explained(&place, &error))
     }
 
-    /// A folder in this place, whose name begins with this prefix.
+    /// Creates a folder in this place, with this prefix.
     ///
     /// # Errors
-    /// The kernel's error: the place cannot be written to.
+    /// The kernel's: the place is not writable.
     pub fn within(place: &Path, prefix: &str) -> io::Result<Self> {
         sweep(place, prefix);
         for _ in 0..ATTEMPTS {
@@ -58,32 +54,31 @@ impl Scratch {
         Err(io::Error::other("new folders are removed by another process at once"))
     }
 
-    /// The folder.
+    /// Its path.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.folder.path()
     }
 }
 
-/// The beginning of the names of folders of a kind.
 fn prefix(kind: &str) -> String {
     format!("seatmap-{kind}-")
 }
 
-/// Removes the folders of all kinds whose makers were killed, from the place for temporary files.
+/// Removes the temporary folders of all killed Seatmap processes.
 pub fn sweep_all() {
     sweep_kinds(&std::env::temp_dir());
 }
 
 fn sweep_kinds(place: &Path) {
     sweep_if(place, |name, entry| {
-        // A user's folder of such a name is seldom closed to others.
+        // A user's own folder of such a name is usually readable by others.
         KINDS.iter().any(|kind| name.starts_with(&prefix(kind)))
             && entry.metadata().is_ok_and(|it| it.permissions().mode() & 0o77 == 0)
     });
 }
 
-/// A file without a name in the place for temporary files, which goes with its last descriptor.
+/// Creates an unnamed temporary file, which disappears with its last descriptor.
 ///
 /// # Errors
 /// As for [`Scratch::new`].
@@ -92,12 +87,11 @@ pub fn file() -> io::Result<File> {
     tempfile::tempfile_in(&place).map_err(|error| explained(&place, &error))
 }
 
-/// The error with the variable that chose the place: the kernel's words name neither.
+/// Adds the place and its source to the kernel's error.
 fn explained(place: &Path, error: &io::Error) -> io::Error {
     let named = std::env::var_os("TMPDIR").map_or("", |_| "TMPDIR names ");
     let words = if place.is_dir() {
-        // The library puts the path behind the kernel's words, whose number is the kind that is
-        // left.
+        // The library may wrap the kernel's error with a path; only its kind is left then.
         let kernel = error.raw_os_error().map(io::Error::from_raw_os_error);
         let why = kernel.map_or_else(|| error.kind().to_string(), |kernel| kernel.to_string());
         format!(
@@ -114,12 +108,11 @@ fn explained(place: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), words)
 }
 
-/// The outcome of an attempt to lock a folder.
 enum Lock {
     Held(File),
-    /// Another process has it, or has removed the folder.
+    /// Another process locked or removed the folder.
     Taken,
-    /// The file system has no locks, or this process may not open the folder.
+    /// No locks, or no permission to open the folder.
     Unknown,
 }
 
@@ -136,14 +129,13 @@ fn locked(folder: &Path) -> Lock {
     }
 }
 
-/// Whether the path still leads to the folder that was opened.
+/// Whether the path still leads to the opened folder.
 fn is_same(file: &File, path: &Path) -> bool {
     let there = std::fs::symlink_metadata(path).map(|there| (there.dev(), there.ino()));
     let here = file.metadata().map(|here| (here.dev(), here.ino()));
     matches!((here, there), (Ok(here), Ok(there)) if here == there)
 }
 
-/// Removes the folders of this user whose makers have ended.
 fn sweep(place: &Path, prefix: &str) {
     sweep_if(place, |name, _| name.starts_with(prefix));
 }
@@ -160,7 +152,7 @@ fn sweep_if(place: &Path, is_of_kind: impl Fn(&str, &DirEntry) -> bool) {
         if let Lock::Held(lock) = locked(&entry.path())
             && is_same(&lock, &entry.path())
         {
-            // One that cannot be removed is tried again by the next run.
+            // If this fails, the next run tries again.
             let _ = std::fs::remove_dir_all(entry.path());
         }
     }
@@ -182,7 +174,7 @@ mod tests {
     #[test]
     fn a_folder_goes_with_its_maker_and_a_killed_ones_with_the_next() {
         let place = tempfile::tempdir().unwrap();
-        // A killed process leaves a folder without a lock.
+        // A killed process leaves an unlocked folder.
         std::fs::create_dir_all(place.path().join("seatmap-x-old/inner")).unwrap();
         std::fs::write(place.path().join("seatmap-x-old/inner/plan.json"), "1").unwrap();
         std::fs::create_dir(place.path().join("seatmap-other-1")).unwrap();

@@ -1,10 +1,9 @@
-//! Words of printed commands, quoted as a shell reads them.
+//! Quoting for printed shell commands.
 
 use crate::visible::is_hidden;
 
-/// A word as a POSIX shell takes it: as it is where that is safe, in quotes otherwise. Hidden
-/// characters are written as bash, ksh, zsh and POSIX of 2024 read them (`$'\012'`), so that the
-/// command can be copied from a terminal.
+/// Quotes a word for a POSIX shell, if necessary. Hidden characters are escaped for bash, ksh, zsh
+/// and POSIX 2024 (`$'\012'`), so that the command can be copied from a terminal.
 ///
 /// ```
 /// use seatmap_os::shell::shell_word;
@@ -22,8 +21,8 @@ pub fn shell_word(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
-/// A word of a command that itself stands in quotation marks: without marks of its own, where it
-/// has no hidden character. A shell drops a line break behind a backslash.
+/// Escapes a word of a command that is itself quoted. Adds quotation marks only for hidden
+/// characters, because a shell drops a line break after a backslash.
 ///
 /// ```
 /// use seatmap_os::shell::shell_escaped;
@@ -40,7 +39,7 @@ pub fn shell_escaped(word: &str) -> String {
         .collect()
 }
 
-/// Whether a shell takes a character as it is.
+/// Whether a character needs no quoting.
 fn is_plain(c: char) -> bool {
     c.is_ascii_alphanumeric() || "/._-+,:=@%".contains(c)
 }
@@ -52,7 +51,7 @@ fn with_escapes(word: &str) -> String {
             '\'' | '\\' => quoted.extend(['\\', c]),
             c if is_hidden(c) => {
                 let mut bytes = [0; 4];
-                // Always three digits, so that one behind the escape is not read as a part of it.
+                // Three digits, so that a following digit does not extend the escape.
                 quoted
                     .extend(c.encode_utf8(&mut bytes).bytes().map(|byte| format!("\\{byte:03o}")));
             }
@@ -62,7 +61,7 @@ fn with_escapes(word: &str) -> String {
     quoted + "'"
 }
 
-/// A file's name in a command: never an option, even if it begins with `-`.
+/// Quotes a file's name, and prevents one with a leading `-` from being an option.
 #[must_use]
 pub fn shell_file(name: &str) -> String {
     let word = shell_word(name);

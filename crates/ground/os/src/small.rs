@@ -2,19 +2,18 @@
 
 use std::path::Path;
 
-/// The trimmed text of a small file; `None` where it is absent, unreadable or empty.
+/// The trimmed text of a file; `None` if it is missing, unreadable or empty.
 pub fn read(path: impl AsRef<Path>) -> Option<String> {
     let bytes = std::fs::read(path).ok()?;
     let text = text(&bytes);
     (!text.is_empty()).then_some(text)
 }
 
-/// The text that the kernel wrote, without white space and zero bytes around it.
 pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).trim().trim_end_matches('\0').to_owned()
 }
 
-/// The value behind `key :` in the style of `/proc/cpuinfo`.
+/// The value after `key :`, as in `/proc/cpuinfo`.
 pub fn value_of(text: &str, key: &str) -> Option<String> {
     text.lines().find_map(|line| {
         let (name, value) = line.split_once(':')?;

@@ -1,46 +1,44 @@
-//! Threads that are ready and never get a CPU.
+//! Runnable threads that never get a CPU.
 //!
-//! The kernel counts a wait when it ends. So a thread that waits all the time shows the same times
-//! at every look, as a sleeping one does; its state tells the two apart.
+//! The kernel counts a wait when it ends. So the times of a thread that waits forever stand still,
+//! like a sleeping thread's; the state distinguishes them.
 
 use crate::isolated;
 use crate::sched::ThreadTimes;
 use crate::task::ThreadStat;
 use crate::{CpuSet, Root, Tid};
 
-/// The state of a thread that runs or waits for a CPU (proc_pid_stat(5)).
+/// State of a running or waiting thread (proc_pid_stat(5)).
 pub const RUNNABLE: u8 = b'R';
 
-/// Longer than a few ticks of the slowest kernels, which have 100 a second.
+/// Several ticks of the slowest kernels (100 Hz).
 const SEVERAL_TICKS_NS: u64 = 50_000_000;
 
-/// Where the tick is stopped, another CPU counts the time of the thread that runs, once a second
+/// Without a tick, another CPU updates the running thread's time once per second
 /// (`sched_tick_remote` of `kernel/sched/core.c`).
 const REMOTE_TICKS_NS: u64 = 2_500_000_000;
 
-/// The CPUs on which the tick stops while one thread runs alone; none where the kernel does not
-/// say.
+/// CPUs that stop the tick while one thread runs alone; empty if not listed.
 #[must_use]
 pub fn without_tick(root: &Root) -> CpuSet {
     isolated::kernel_list(root, "nohz_full")
 }
 
-/// Whether the kernel counts the time of a thread on this CPU at each tick.
+/// Whether the kernel updates a thread's time on this CPU at each tick.
 #[must_use]
 pub fn has_tick(without_tick: &CpuSet, cpu: Option<u32>) -> bool {
     cpu.is_some_and(|cpu| !without_tick.contains(cpu))
 }
 
-/// Whether a thread that was ready at two looks has waited for a CPU all the time between them. The
-/// kernel counts a wait at its end only, so that neither of its times has moved then. That of a
-/// thread that runs moves at each tick.
+/// Whether a thread, runnable at both readings, has waited all the time between them: neither of
+/// its times has changed, whereas a running thread's time changes at each tick.
 #[must_use]
 pub fn has_starved(before: ThreadTimes, now: ThreadTimes, watched_ns: u64, has_tick: bool) -> bool {
     let enough_ns = if has_tick { SEVERAL_TICKS_NS } else { REMOTE_TICKS_NS };
     now == before && watched_ns >= enough_ns
 }
 
-/// A thread that was ready at a look, and has been since.
+/// A thread that has been runnable since a reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ready {
     times: ThreadTimes,
@@ -48,9 +46,8 @@ pub struct Ready {
 }
 
 impl Ready {
-    /// Looks at a thread at this time since the boot, after an earlier look. `None` where it is not
-    /// ready. The second value says whether it has waited for a CPU since the first look that found
-    /// it ready, all the time.
+    /// Reads a thread at this time since the boot, after an earlier reading. `None` if it is not
+    /// runnable. The second value: whether it has waited for a CPU since first found runnable.
     #[must_use]
     pub fn look(
         before: Option<Self>,
@@ -72,7 +69,6 @@ impl Ready {
     }
 }
 
-/// The times of a thread; `None` where it has gone, or the kernel does not count them.
 fn times(tid: Tid) -> Option<ThreadTimes> {
     ThreadTimes::parse(&std::fs::read(format!("/proc/{tid}/task/{tid}/schedstat")).ok()?)
 }

@@ -1,10 +1,10 @@
-//! The folder where Seatmap remembers things between runs, and this host's name in it.
+//! Seatmap's folder for state between runs, and this host's name in it.
 
 use rustix::fs::{Access, access};
 use std::path::PathBuf;
 
 /// The folder of remembered profiles and unfinished runs: `$XDG_STATE_HOME/seatmap` or
-/// `~/.local/state/seatmap`; `None` where neither is known.
+/// `~/.local/state/seatmap`.
 #[must_use]
 pub fn folder() -> Option<PathBuf> {
     let state =
@@ -16,8 +16,7 @@ fn absolute(variable: &str) -> Option<PathBuf> {
     std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute())
 }
 
-/// Whether this user can keep something there, as far as permissions tell: the folder, or the first
-/// one above it that is there, takes files.
+/// Whether permissions let this user create files there, or in its nearest existing parent.
 #[must_use]
 pub fn takes_files() -> bool {
     let Some(folder) = folder() else { return false };
@@ -25,7 +24,7 @@ pub fn takes_files() -> bool {
     there.is_some_and(|there| access(there, Access::WRITE_OK | Access::EXEC_OK).is_ok())
 }
 
-/// The file of this host's remembered profile, there or not.
+/// The file of this host's remembered profile; it may not exist.
 #[must_use]
 pub fn host_profile() -> Option<PathBuf> {
     Some(folder()?.join(format!("{}.json", host_name())))

@@ -1,8 +1,8 @@
-//! CPU time that a hypervisor gave to others.
+//! CPU time taken by a hypervisor.
 
 use crate::small;
 
-/// CPU time of all CPUs so far, in the kernel's ticks (`/proc/stat`, first line).
+/// Total CPU time in clock ticks (`/proc/stat`, first line).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CpuTime {
     total: u64,
@@ -10,14 +10,13 @@ pub struct CpuTime {
 }
 
 impl CpuTime {
-    /// Reads it; `None` where `/proc/stat` cannot be read.
+    /// Reads `/proc/stat`.
     #[must_use]
     pub fn now() -> Option<Self> {
         parse(&small::read("/proc/stat")?)
     }
 
-    /// The share of the time since then that was stolen, in percent; `None` where no tick has
-    /// passed.
+    /// The stolen percentage of the time since then; `None` before the first tick.
     #[must_use]
     pub fn stolen_percent_since(&self, earlier: CpuTime) -> Option<f64> {
         let total = self.total.checked_sub(earlier.total).filter(|total| *total > 0)?;
@@ -25,8 +24,8 @@ impl CpuTime {
     }
 }
 
-/// `cpu user nice system idle iowait irq softirq steal guest guest_nice` (proc_stat(5)); guest time
-/// is in user already.
+/// `cpu user nice system idle iowait irq softirq steal guest guest_nice` (proc_stat(5)); user
+/// includes guest time.
 fn parse(text: &str) -> Option<CpuTime> {
     let line = text.lines().next()?.strip_prefix("cpu ")?;
     let ticks: Vec<u64> =

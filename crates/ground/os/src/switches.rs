@@ -1,24 +1,23 @@
-//! Switches of the kernel's scheduler, and turning them for a while.
+//! Scheduler settings of the kernel, changed temporarily.
 
 use crate::kernel::{CACHE_AWARE, FEATURES, NUMA_BALANCING, feature, is_on};
 use crate::root::{FileError, Root};
 use std::fmt;
 
-/// A part of the kernel that moves threads or memory, and can be switched.
+/// A kernel mechanism that moves threads or memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Switch {
-    /// NUMA balancing: pages and threads move towards each other.
+    /// NUMA balancing: moves pages and threads towards each other.
     NumaBalancing,
-    /// Cache-aware scheduling (SCHED_CACHE, Linux 7.2): the threads of a process stay near one
-    /// cache.
+    /// Cache-aware scheduling (SCHED_CACHE, Linux 7.2): keeps a process's threads near one cache.
     CacheAware,
 }
 
 impl Switch {
-    /// Every switch.
+    /// All switches.
     pub const ALL: [Switch; 2] = [Switch::NumaBalancing, Switch::CacheAware];
 
-    /// The word on the command line and in files.
+    /// Its name on the command line and in files.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -27,14 +26,13 @@ impl Switch {
         }
     }
 
-    /// The switch of this word.
+    /// The switch with this name.
     #[must_use]
     pub fn of_word(word: &str) -> Option<Self> {
         Switch::ALL.into_iter().find(|switch| switch.word() == word)
     }
 
-    /// The switch of this computer as it stands; `None` where its kernel has none, or does not show
-    /// it to this user.
+    /// Its present state; `None` if unsupported or unreadable.
     #[must_use]
     pub fn find(self, root: &Root) -> Option<SwitchState> {
         let numbers = ["0", "1"].map(str::to_owned);
@@ -59,14 +57,14 @@ impl fmt::Display for Switch {
     }
 }
 
-/// A switch as it was found.
+/// A switch's original state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SwitchState {
-    /// The file that holds it.
+    /// Its file.
     pub file: &'static str,
-    /// The text for off, and the text for on.
+    /// For off and for on.
     texts: [String; 2],
-    /// The text that puts it back.
+    /// The text that restores it.
     pub original: String,
     /// Whether it was on.
     pub was_on: bool,
@@ -79,16 +77,16 @@ impl SwitchState {
         Some(SwitchState { file, texts, original, was_on })
     }
 
-    /// Turns the switch on or off. It is found again afterwards only by [`SwitchState::put_back`].
+    /// Turns the switch on or off. Only [`SwitchState::put_back`] restores it.
     ///
     /// # Errors
-    /// [`FileError`]: EACCES and EPERM for users without root's rights.
+    /// [`FileError`]: EACCES and EPERM without root's rights.
     pub fn turn(&self, root: &Root, on: bool) -> Result<(), FileError> {
         let text = if on == self.was_on { &self.original } else { &self.texts[usize::from(on)] };
         root.write(self.file, text)
     }
 
-    /// Puts the switch back as it was found.
+    /// Restores the original state.
     ///
     /// # Errors
     /// [`FileError`].
@@ -111,7 +109,7 @@ mod tests {
 
     #[test]
     fn a_switch_comes_back_as_it_was_found() {
-        // 2 is on, and another kind of it than 1.
+        // 2 is another mode, also on.
         let (_folder, root) = computer(NUMA_BALANCING, "2\n");
         let position = Switch::NumaBalancing.find(&root).unwrap();
         assert!(position.was_on);

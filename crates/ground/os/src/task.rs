@@ -1,4 +1,4 @@
-//! Threads and processes as `/proc` shows them.
+//! Threads and processes, read from `/proc`.
 
 use crate::root::{FileError, Root};
 use crate::{CpuSet, Tid};
@@ -9,57 +9,56 @@ use std::os::fd::RawFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
-/// `PF_KTHREAD` of `include/linux/sched.h`: a thread of the kernel.
+/// `PF_KTHREAD` of `include/linux/sched.h`.
 const KERNEL_THREAD: u64 = 0x0020_0000;
 
-/// `PF_NO_SETAFFINITY`: the kernel bound the thread, and no program may move it.
+/// `PF_NO_SETAFFINITY`.
 const BOUND: u64 = 0x0400_0000;
 
-/// A thread, from its line in `/proc/PID/task/TID/stat` (proc_pid_stat(5)).
+/// From `/proc/PID/task/TID/stat` (proc_pid_stat(5)).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ThreadStat {
-    /// The thread's number.
+    /// Thread number.
     pub tid: Tid,
-    /// The number of its process.
+    /// Process number.
     pub pid: Tid,
-    /// The process that started its process, or the one that took that over when the starter ended.
+    /// Its parent or adopter.
     pub parent: Tid,
-    /// The number of its process group.
+    /// Process group.
     pub group: Tid,
-    /// Its session, by the process that began it.
+    /// Session, by its leader.
     pub session: Tid,
-    /// The process group that its terminal listens to; negative where it has no terminal.
+    /// The foreground process group of its terminal; negative without one.
     pub terminal_group: Tid,
     /// Its name, at most 15 bytes.
     pub name: String,
-    /// The letter of its state: `R` runs, `S` sleeps, `T` is stopped, `Z` has ended.
+    /// State letter: `R` running, `S` sleeping, `T` stopped, `Z` ended.
     pub state: char,
-    /// Whether it belongs to the kernel.
+    /// Whether it is a kernel thread.
     pub is_kernel: bool,
     /// Whether the kernel bound it to its CPUs.
     pub is_bound: bool,
-    /// When it started, in clock ticks after the boot; tells it from an earlier thread of the same
-    /// number.
+    /// Start in clock ticks after the boot; identifies threads that reuse a number.
     pub started_ticks: u64,
-    /// The CPU that it last ran on; `None` on kernels whose line ends before that.
+    /// The last CPU; `None` on kernels with shorter lines.
     pub cpu: Option<u32>,
 }
 
 impl ThreadStat {
-    /// A thread of this computer, if it is there.
+    /// Reads a thread of this computer, if it exists.
     #[must_use]
     pub fn of(tid: Tid) -> Option<Self> {
-        // Through its own task folder: /proc/TID/stat adds up the times of the whole process.
+        // `/proc/TID/stat` would add up the times of the whole process.
         let stat = fs::read(format!("/proc/{tid}/task/{tid}/stat")).ok()?;
         ThreadStat::parse(tid, tid, &String::from_utf8_lossy(&stat))
     }
 
-    /// Reads a line of a `stat` file. The name stands in parentheses and may hold some itself.
+    /// Parses a `stat` line. The name in parentheses may contain some.
     #[must_use]
     pub fn parse(tid: Tid, pid: Tid, stat: &str) -> Option<Self> {
         let (front, back) = stat.rsplit_once(')')?;
         let name = front.split_once('(')?.1.to_owned();
-        // Fields are counted from 1 in the manual, and the first of these is the third.
+        // The manual counts fields from 1; the first one here is the third.
         let fields: Vec<&str> = back.split_ascii_whitespace().collect();
         let flags = field(&fields, 9)?.parse::<u64>().ok()?;
         Some(ThreadStat {
@@ -84,26 +83,25 @@ impl ThreadStat {
         format!("/proc/{}", self.tid)
     }
 
-    /// The whole mask that it has, CPUs that are offline included; `None` where it has gone.
+    /// Its affinity mask including offline CPUs; `None` if it has exited.
     #[must_use]
     pub fn cpus(&self) -> Option<CpuSet> {
         crate::affinity::whole(self.tid).ok()
     }
 
-    /// Whether it has ended, and only its parent has not asked how.
+    /// Whether it has ended, even if not yet reaped.
     #[must_use]
     pub fn has_ended(&self) -> bool {
         ['Z', 'X'].contains(&self.state)
     }
 
-    /// Whether it has a terminal that listens to another process group.
+    /// Whether another process group has the terminal's foreground.
     #[must_use]
     pub fn is_in_background(&self) -> bool {
         self.terminal_group > 0 && self.group != self.terminal_group
     }
 
-    /// Whether it is never moved: the first process, whose threads keep the system alive, or one of
-    /// these.
+    /// Whether it must not be moved, because it belongs to process 1 or these processes.
     #[must_use]
     pub fn is_spared(&self, spared: &[Tid]) -> bool {
         self.pid == 1 || spared.contains(&self.pid)
@@ -114,19 +112,19 @@ fn field<'a>(fields: &[&'a str], number: usize) -> Option<&'a str> {
     fields.get(number - 3).copied()
 }
 
-/// Every process that this user is shown ([`hidden`](crate::visibility::hidden) says whether these
-/// are all).
+/// Every process visible to this user; [`hidden`](crate::visibility::hidden) says whether others
+/// exist.
 ///
 /// # Errors
-/// [`FileError`]: `/proc` cannot be read.
+/// [`FileError`].
 pub fn processes(root: &Root) -> Result<impl Iterator<Item = Tid> + use<>, FileError> {
     Ok(root.names("/proc")?.into_iter().filter_map(|name| name.parse().ok()))
 }
 
-/// Every thread that this user is shown.
+/// Every thread visible to this user.
 ///
 /// # Errors
-/// [`FileError`]: threads cannot be listed for another reason than that they are hidden.
+/// [`FileError`]: threads cannot be listed, although they are not hidden.
 pub fn all(root: &Root) -> Result<Vec<ThreadStat>, FileError> {
     let mut tasks = Vec::new();
     for pid in processes(root)? {
@@ -139,7 +137,7 @@ pub fn all(root: &Root) -> Result<Vec<ThreadStat>, FileError> {
     Ok(tasks)
 }
 
-/// The threads of a process; none where it has ended.
+/// The threads of a process; empty if it has exited.
 ///
 /// # Errors
 /// [`FileError`]: they cannot be listed.
@@ -153,22 +151,21 @@ pub fn of_process(root: &Root, pid: Tid) -> Result<Vec<ThreadStat>, FileError> {
         .collect())
 }
 
-/// The thread of a folder of `/proc`; `None` where its `stat` file cannot be understood.
+/// The thread of a `/proc` folder; `None` if `stat` is invalid.
 ///
 /// # Errors
-/// [`FileError`]: the thread has gone.
+/// [`FileError`]: the thread has exited.
 pub fn in_folder(root: &Root, folder: &str, tid: Tid) -> Result<Option<ThreadStat>, FileError> {
     Ok(ThreadStat::parse(tid, tid, &root.read(&format!("{folder}/stat"))?))
 }
 
-/// The name that a process has given itself, at most 15 bytes (`/proc/PID/comm`).
+/// The name of a process, at most 15 bytes (`comm`).
 #[must_use]
 pub fn name(root: &Root, pid: Tid) -> Option<String> {
     root.read(&format!("/proc/{pid}/comm")).ok()
 }
 
-/// The environment that a process was started with, as names and values; none where this user may
-/// not read it, or where the process has written something else over it.
+/// The initial environment; empty if unreadable or overwritten.
 #[must_use]
 pub fn environment(root: &Root, pid: Tid) -> Vec<(String, String)> {
     let text = root.read(&format!("/proc/{pid}/environ")).unwrap_or_default();
@@ -179,23 +176,21 @@ pub fn environment(root: &Root, pid: Tid) -> Vec<(String, String)> {
         .collect()
 }
 
-/// The words of the command line that a process was started with; none where it has written
-/// something else over it.
+/// The command line; empty if overwritten.
 #[must_use]
 pub fn arguments(root: &Root, pid: Tid) -> Vec<String> {
     let text = root.read(&format!("/proc/{pid}/cmdline")).unwrap_or_default();
     text.split_terminator('\0').map(str::to_owned).collect()
 }
 
-/// The process that started another one, or adopted it.
+/// The parent or adopter of a process.
 #[must_use]
 pub fn parent(root: &Root, pid: Tid) -> Option<Tid> {
     let status = root.read(&format!("/proc/{pid}/status")).ok()?;
     status.lines().find_map(|line| line.strip_prefix("PPid:")?.trim().parse().ok())
 }
 
-/// Whether a process has the host name of this one: their namespaces of names (UTS) are the same,
-/// or one cannot be seen.
+/// Whether both have the same UTS namespace; assumed if unreadable.
 #[must_use]
 pub fn shares_host_name(root: &Root, pid: Tid) -> bool {
     match (host_namespace(root, "self"), host_namespace(root, &pid.to_string())) {
@@ -214,25 +209,25 @@ pub fn runs_this_program(root: &Root, pid: Tid) -> bool {
     program(root, "self").is_some_and(|own| program(root, &pid.to_string()) == Some(own))
 }
 
-/// The file of the program that a process runs, by its number or the word `self`.
+/// The executable of a process, given by its number or `self`.
 #[must_use]
 pub fn program(root: &Root, pid: &str) -> Option<PathBuf> {
     fs::read_link(root.path(&format!("/proc/{pid}/exe"))).ok()
 }
 
-/// The family of a thread, from `/proc/TID/status`.
+/// A thread's relatives, from `/proc/TID/status`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Family {
-    /// The process that the thread belongs to.
+    /// Its process.
     pub pid: Tid,
-    /// The process that created this one, or adopted it.
+    /// Its parent or adopter.
     pub parent: Tid,
-    /// The process that traces the thread; 0 means that no process traces it.
+    /// The tracing process, or 0.
     pub tracer: Tid,
 }
 
 impl Family {
-    /// The thread's, if it is there.
+    /// Reads them, if the thread exists.
     #[must_use]
     pub fn of(tid: Tid) -> Option<Self> {
         let status = fs::read_to_string(format!("/proc/{tid}/status")).ok()?;
@@ -248,46 +243,41 @@ fn status_field(status: &str, name: &str) -> Option<Tid> {
     status.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok())
 }
 
-/// The number of the calling thread.
+/// The calling thread's number.
 #[must_use]
 pub fn own_tid() -> Tid {
     rustix::thread::gettid().as_raw_nonzero().get()
 }
 
-/// The file of the program that a process runs; `None` for kernel threads, and where this user may
-/// not read it.
+/// The executable; `None` for kernel threads or if unreadable.
 #[must_use]
 pub fn program_file(pid: Tid) -> Option<PathBuf> {
     fs::read_link(format!("/proc/{pid}/exe")).ok()
 }
 
-/// A name for the file of the program that a process runs, by which this process can open it: the
-/// process may see other files than this one, as in a container.
+/// A path to an executable, even of a process that sees other files, as in a container.
 #[must_use]
 pub fn program_link(pid: Tid) -> PathBuf {
     PathBuf::from(format!("/proc/{pid}/exe"))
 }
 
-/// The device and the number of the file of the program that a process runs, which no other file
-/// has; `None` as for [`program_file`].
+/// Device and inode of the executable; `None` as for [`program_file`].
 #[must_use]
 pub fn program_id(pid: Tid) -> Option<(u64, u64)> {
     let file = fs::metadata(program_link(pid)).ok()?;
     Some((file.dev(), file.ino()))
 }
 
-/// The path of a file or folder that a thread has open; `None` where it has none of this number.
+/// The path behind an open descriptor.
 #[must_use]
 pub fn open_path(tid: Tid, descriptor: RawFd) -> Option<PathBuf> {
     fs::read_link(format!("/proc/{tid}/fd/{descriptor}")).ok()
 }
 
-/// The threads of a process, in order of their numbers, which is the order of their creation until
-/// numbers wrap; none where it has ended.
+/// Threads in order of creation until numbers wrap; empty if the process has exited.
 ///
 /// # Errors
-/// The process is there, and its threads cannot be listed: `/proc` hides it from this user
-/// (`hidepid`), or this process may open no more files.
+/// `/proc` hides the process from this user (`hidepid`), or this process may open no more files.
 pub fn threads(pid: Tid) -> io::Result<Vec<Tid>> {
     let names = Root::new("/").names(&format!("/proc/{pid}/task")).map_err(|error| error.source)?;
     let mut tids: Vec<Tid> = names.iter().filter_map(|name| name.parse().ok()).collect();
@@ -298,8 +288,7 @@ pub fn threads(pid: Tid) -> io::Result<Vec<Tid>> {
     Ok(tids)
 }
 
-/// Whether there is a process, or a thread, of this number, also one that `/proc` hides from this
-/// user.
+/// Whether a process or thread exists, even if `/proc` hides it.
 #[must_use]
 pub fn exists(pid: Tid) -> bool {
     let Some(pid) =
@@ -310,8 +299,7 @@ pub fn exists(pid: Tid) -> bool {
     rustix::process::test_kill_process(pid) != Err(rustix::io::Errno::SRCH)
 }
 
-/// Whether a thread is one of this process, as far as that can still be seen: of a process that has
-/// ended, any may have been.
+/// Whether a thread belongs to a process. Also true if the process has exited, to be safe.
 #[must_use]
 pub fn may_be_thread_of(tid: Tid, pid: Tid) -> bool {
     is_there(format!("/proc/{pid}/task/{tid}")) || !is_there(format!("/proc/{pid}"))
@@ -321,22 +309,20 @@ fn is_there(path: String) -> bool {
     fs::symlink_metadata(path).is_ok()
 }
 
-/// For how long a thread has waited for a CPU that another thread had, in nanoseconds since it
-/// began (`/proc/PID/schedstat`, sched-stats.rst); `None` where the kernel does not count it.
+/// Wait for busy CPUs since the thread's start, in nanoseconds (sched-stats.rst); `None` if not
+/// counted.
 #[must_use]
 pub fn waited_ns(tid: Tid) -> Option<u64> {
     times(tid)?.wait_ns
 }
 
-/// The time that a thread ran, and waited for a CPU, since it began (`/proc/PID/schedstat`,
-/// sched-stats.rst); `None` where the kernel does not count it, or the thread has gone.
+/// Run and wait time since the thread's start (`schedstat`), if counted.
 #[must_use]
 pub fn times(tid: Tid) -> Option<crate::sched::ThreadTimes> {
     crate::sched::ThreadTimes::parse(&fs::read(format!("/proc/{tid}/task/{tid}/schedstat")).ok()?)
 }
 
-/// The CPU time of the children that a process has waited for, in seconds (proc_pid_stat(5),
-/// `cutime` and `cstime`); 0 where it cannot be read.
+/// CPU time of reaped children, in seconds (`cutime` and `cstime`); 0 if unreadable.
 #[must_use]
 pub fn reaped_s(pid: Tid) -> f64 {
     let line = fs::read(format!("/proc/{pid}/stat")).unwrap_or_default();
@@ -344,7 +330,7 @@ pub fn reaped_s(pid: Tid) -> f64 {
     ticks as f64 / crate::boot::ticks_per_s() as f64
 }
 
-/// The real-time policy of a thread, `fifo` or `rr`, with its priority; `None` for others.
+/// The real-time policy, `fifo` or `rr`, and priority.
 #[must_use]
 pub fn real_time_policy(tid: Tid) -> Option<(String, u32)> {
     let line = fs::read(format!("/proc/{tid}/stat")).ok()?;
@@ -353,8 +339,7 @@ pub fn real_time_policy(tid: Tid) -> Option<(String, u32)> {
     ["fifo", "rr"].contains(&name.as_str()).then_some((name, stat.real_time_priority))
 }
 
-/// Whether any thread of a process lives. One whose threads cannot be listed is there, and taken to
-/// live.
+/// Whether any thread lives; assumed if they cannot be listed.
 #[must_use]
 pub fn lives(pid: Tid) -> bool {
     threads(pid).map_or(true, |tids| {
@@ -362,8 +347,7 @@ pub fn lives(pid: Tid) -> bool {
     })
 }
 
-/// Why a process may not be seated as other programs are: the computer depends on it, and might
-/// fail with it on one CPU. `None` for every other process.
+/// Why a process must not be seated: the computer depends on it.
 #[must_use]
 pub fn vital(pid: Tid) -> Option<&'static str> {
     if pid == 1 {
@@ -372,25 +356,23 @@ pub fn vital(pid: Tid) -> Option<&'static str> {
     is_of_kernel(pid).then_some("a thread of the kernel")
 }
 
-/// Whether a process is one of the kernel's own threads, which have neither a program nor
-/// arguments.
+/// Whether this is a kernel thread.
 #[must_use]
 pub fn is_of_kernel(pid: Tid) -> bool {
     ThreadStat::of(pid).is_some_and(|task| task.is_kernel)
 }
 
-/// Whether this is a thread of this process.
+/// Whether a thread belongs to an existing process.
 #[must_use]
 pub fn is_thread_of(tid: Tid, pid: Tid) -> bool {
     fs::exists(format!("/proc/{pid}/task/{tid}")).unwrap_or(false)
 }
 
-/// The processes that these threads of a process created and that it has not outlived. A thread
-/// that has ended has none, and no thread has any on kernels that do not list them
-/// (`CONFIG_PROC_CHILDREN`).
+/// Living processes created by these threads. Ended threads have none; kernels without
+/// `CONFIG_PROC_CHILDREN` list none.
 ///
 /// # Errors
-/// [`FileError`]: a list is there and cannot be read, so the process may have some.
+/// [`FileError`]: a list exists but cannot be read.
 pub fn children(root: &Root, pid: Tid, threads: &[Tid]) -> Result<BTreeSet<Tid>, FileError> {
     let mut children = BTreeSet::new();
     for tid in threads {
@@ -407,8 +389,8 @@ pub fn children(root: &Root, pid: Tid, threads: &[Tid]) -> Result<BTreeSet<Tid>,
     Ok(children)
 }
 
-/// The number of the system call that a thread sleeps in, or `running` (proc_pid_syscall(5));
-/// `None` where this user may not read it.
+/// The number of the system call in which a thread sleeps, or `running` (proc_pid_syscall(5));
+/// `None` if unreadable.
 #[must_use]
 pub fn system_call(tid: Tid) -> Option<String> {
     fs::read_to_string(format!("/proc/{tid}/syscall"))

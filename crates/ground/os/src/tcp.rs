@@ -1,5 +1,4 @@
-//! TCP connections: facts that the kernel knows of one (tcp(7), `TCP_INFO`), and the end of one
-//! whose peer has gone.
+//! TCP connections: facts from the kernel (tcp(7), `TCP_INFO`), and ending one whose peer is lost.
 
 use rustix::net::sockopt;
 use std::io;
@@ -8,21 +7,21 @@ use std::net::TcpStream;
 use std::os::fd::AsRawFd;
 use std::time::Duration;
 
-/// Questions to a silent peer before it counts as gone.
+/// Probes before a silent peer counts as lost.
 const QUESTIONS: u32 = 4;
 
-/// Counts of one connection since it began, for the end that asks.
+/// Counts of a connection at this end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Info {
-    /// Segments that were sent again.
+    /// Segments resent.
     pub resent: u32,
-    /// Segments with data that were sent, those among them.
+    /// Data segments sent, including those.
     pub sent: u32,
-    /// The largest packet that goes through to the other end, in bytes, as known now.
+    /// Largest packet that now reaches the peer, in bytes.
     pub mtu_bytes: u32,
 }
 
-/// `struct tcp_info` of linux/tcp.h as far as the fields below need it: newer kernels append.
+/// `struct tcp_info` of linux/tcp.h up to the fields used here; newer kernels append.
 #[repr(C)]
 struct Raw {
     states: [u8; 8],
@@ -37,12 +36,12 @@ struct Raw {
     data_segs_out: u32,
 }
 
-/// The counts of a connection; `None` where the kernel does not tell them (before Linux 4.6).
+/// The counts of a connection; `None` before Linux 4.6.
 #[must_use]
 pub fn info(stream: &TcpStream) -> Option<Info> {
     let mut raw = MaybeUninit::<Raw>::zeroed();
     let mut length = size_of::<Raw>() as libc::socklen_t;
-    // SAFETY: the kernel writes at most `length` bytes to `raw`, which has as many.
+    // SAFETY: the kernel writes at most `length` bytes, which `raw` has.
     let failed = unsafe {
         libc::getsockopt(
             stream.as_raw_fd(),
@@ -55,7 +54,7 @@ pub fn info(stream: &TcpStream) -> Option<Info> {
     if failed != 0 || (length as usize) < size_of::<Raw>() {
         return None;
     }
-    // SAFETY: all bytes are zero or written, and any bytes are a `Raw`.
+    // SAFETY: all bytes are initialised, and any bytes are a valid `Raw`.
     let raw = unsafe { raw.assume_init() };
     Some(Info {
         resent: raw.rcv_ssthresh_to_total_retrans[9],
@@ -64,19 +63,18 @@ pub fn info(stream: &TcpStream) -> Option<Info> {
     })
 }
 
-/// Ends a connection once the other computer has answered nothing for this time, as one does that
-/// lost its power or its cable. A process that is merely busy or stopped does not count: its kernel
-/// answers for it.
+/// Ends a connection once the peer's computer has been silent for this time, for instance after a
+/// power failure. A busy or stopped process does not count, because its kernel answers.
 ///
 /// # Errors
-/// The kernel refuses the options of tcp(7).
+/// The kernel's.
 pub fn end_if_gone(stream: &TcpStream, after: Duration) -> io::Result<()> {
     let step = Duration::from_secs((after.as_secs() / u64::from(QUESTIONS)).max(1));
     sockopt::set_socket_keepalive(stream, true)?;
     sockopt::set_tcp_keepidle(stream, step)?;
     sockopt::set_tcp_keepintvl(stream, step)?;
     sockopt::set_tcp_keepcnt(stream, QUESTIONS - 1)?;
-    // The same for bytes that nobody acknowledges.
+    // The same for unacknowledged bytes.
     sockopt::set_tcp_user_timeout(stream, u32::try_from(after.as_millis()).unwrap_or(u32::MAX))?;
     Ok(())
 }

@@ -1,11 +1,10 @@
-//! The terminal that a program reads its keys from.
+//! The terminal of standard input.
 
 use crate::ready::{self, Awaited};
 use std::time::Duration;
 
-/// Waits until standard input has something to read, a signal comes, or this time has passed.
-/// Returns false where the terminal is gone: a reader that only waits for keys would find its end
-/// over and over.
+/// Waits for input, a signal or a timeout. Returns false if the terminal is closed, so that a
+/// caller waiting for keys does not loop.
 #[must_use]
 pub fn wait(time: Duration) -> bool {
     let keys = ready::wait([Awaited::data(&std::io::stdin())], Some(time));

@@ -1,4 +1,4 @@
-//! Facts about a thread that a tracer asks for before it makes the thread do something.
+//! Facts that a tracer needs before it makes a thread act.
 
 use crate::Tid;
 use crate::small;
@@ -6,32 +6,31 @@ use std::fs;
 use std::io;
 use std::io::Read;
 
-/// The key of the vDSO's address in a process's auxiliary vector (`AT_SYSINFO_EHDR`, getauxval(3)).
+/// `AT_SYSINFO_EHDR` of getauxval(3): the key of the vDSO's address.
 const VDSO: u64 = 33;
 
-/// More than the kernel writes about most threads, a node mask of 1024 bits included. A user may be
-/// in 65536 groups (`NGROUPS_MAX`), which take 700 KB.
+/// Enough for most threads, with a node mask of 1024 bits. 65536 groups (`NGROUPS_MAX`) take 700
+/// KB.
 const STATUS_BYTES: usize = 16384;
 
-/// The seccomp filters of a thread: they can refuse a system call, or end the program for it.
+/// A thread's seccomp filters, which can refuse a system call or kill the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SeccompFilters {
-    /// 0 means none, 1 the strict mode, 2 filters.
+    /// 0: none, 1: strict mode, 2: filters.
     mode: u32,
-    /// The number of filters; 0 before Linux 5.9, which does not say.
+    /// Number of filters; 0 before Linux 5.9, which does not report it.
     count: u32,
 }
 
-/// The `status` file of a thread, as text; `None` where it has gone. The facts below are read from
-/// it.
+/// A thread's `status` file, source of the facts below; `None` if it has exited.
 #[must_use]
 pub fn status(tid: Tid) -> Option<String> {
     let bytes = whole(fs::File::open(format!("/proc/{tid}/status")).ok()?).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// All of a file that the kernel writes in one piece. One read is enough for most: the thread waits
-/// meanwhile, and only a read that fills the buffer leaves something.
+/// Reads a file that the kernel writes in one piece, usually with one call, because the thread is
+/// stopped; a full buffer means that more follows.
 fn whole(mut file: impl Read) -> io::Result<Vec<u8>> {
     let mut bytes = vec![0; STATUS_BYTES];
     let mut length = 0;
@@ -46,8 +45,7 @@ fn whole(mut file: impl Read) -> io::Result<Vec<u8>> {
 }
 
 impl SeccompFilters {
-    /// The filters of a thread, from its `status`; `None` where the kernel does not tell filters
-    /// apart.
+    /// A thread's filters from its `status`; `None` if the kernel does not distinguish filters.
     #[must_use]
     pub fn read(status: &str) -> Option<Self> {
         let mode = small::value_of(status, "Seccomp").map_or(Some(0), |text| text.parse().ok())?;
@@ -55,13 +53,13 @@ impl SeccompFilters {
         match (mode, count) {
             (0, _) => Some(SeccompFilters { mode, count: 0 }),
             (_, Some(count)) => Some(SeccompFilters { mode, count }),
-            // Two threads under filters may have different ones.
+            // Two threads may have different filters.
             (_, None) => None,
         }
     }
 }
 
-/// Whether a thread's process ignores a signal, from its `status`; true where that does not say.
+/// Whether a process ignores a signal, from its `status`; assumed if unknown.
 #[must_use]
 pub fn ignores(status: &str, signal: i32) -> bool {
     let ignored =
@@ -69,7 +67,7 @@ pub fn ignores(status: &str, signal: i32) -> bool {
     ignored.is_none_or(|mask| mask >> (signal - 1) & 1 == 1)
 }
 
-/// The address of the vDSO, the kernel's own code in every process; `None` where there is none.
+/// The address of the vDSO, the kernel's code in every process.
 #[must_use]
 pub fn vdso(tid: Tid) -> Option<u64> {
     let vector = fs::read(format!("/proc/{tid}/auxv")).ok()?;
@@ -98,7 +96,7 @@ mod tests {
         assert_eq!(status(Tid::MAX), None);
     }
 
-    /// The line on filters stands behind the one on groups: cut off, it would read as no filter.
+    /// Filter lines follow the group line: truncated, they would read as no filter.
     #[test]
     fn the_status_of_a_thread_in_many_groups_is_read_whole() {
         let groups = "4294967295 ".repeat(3000);
@@ -127,8 +125,7 @@ mod tests {
         let Some(address) = vdso(std::process::id() as Tid) else {
             return seatmap_needs::skipped!("no vDSO here");
         };
-        // SAFETY: the kernel maps the vDSO for as long as the process lives, and four bytes are its
-        // file's beginning.
+        // SAFETY: the vDSO is mapped as long as the process lives, and has at least four bytes.
         let beginning = unsafe { *std::ptr::with_exposed_provenance::<[u8; 4]>(address as usize) };
         assert_eq!(&beginning, b"\x7fELF");
     }

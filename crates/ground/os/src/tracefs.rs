@@ -1,26 +1,26 @@
-//! The kernel's tracing files (tracefs): at their usual place, or mounted for this process alone.
+//! The kernel's tracing files (tracefs), mounted at their usual path or for this process alone.
 
 use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsmount, fsopen};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-/// Where tracefs is, unless a container hides it.
+/// Unless a container hides it.
 const USUAL_PLACE: &str = "/sys/kernel/tracing";
 
 /// A tracefs.
 #[derive(Debug)]
 pub struct Tracefs {
     folder: PathBuf,
-    /// One without a place in the file system, which is gone when this is dropped.
+    /// A mount without a path, removed when dropped.
     _mount: Option<OwnedFd>,
 }
 
 impl Tracefs {
-    /// The tracefs at its usual place; else one of this process alone.
+    /// Opens the usual tracefs, or else mounts one for this process.
     ///
     /// # Errors
-    /// The kernel's: EPERM without CAP_SYS_ADMIN where none is mounted, ENODEV without tracing.
+    /// The kernel's: EPERM without CAP_SYS_ADMIN if none is mounted, ENODEV without tracing.
     pub fn open() -> io::Result<Self> {
         let usual = PathBuf::from(USUAL_PLACE);
         if usual.join("events").is_dir() {
@@ -39,11 +39,10 @@ impl Tracefs {
         &self.folder
     }
 
-    /// A tracepoint, by group and name: `sched/sched_waking`.
+    /// A tracepoint by group and name: `sched/sched_waking`.
     ///
     /// # Errors
-    /// The kernel's: ENOENT for a tracepoint that it does not have, EACCES without the right to
-    /// read it.
+    /// The kernel's: ENOENT for an unknown tracepoint, EACCES if it is not readable.
     pub fn tracepoint(&self, name: &str) -> io::Result<Tracepoint> {
         let folder = self.folder.join("events").join(name);
         let text = std::fs::read_to_string(folder.join("id"))?;
@@ -55,16 +54,16 @@ impl Tracefs {
     }
 }
 
-/// A tracepoint: its number, and where the fields of its records are.
+/// A tracepoint: its number and the layout of its records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tracepoint {
-    /// The number by which perf_event_open(2) knows it.
+    /// Its number for perf_event_open(2).
     pub number: u64,
     format: String,
 }
 
 impl Tracepoint {
-    /// Where a field is in a record, in bytes, and how many it has.
+    /// A field's offset and size in a record, in bytes.
     #[must_use]
     pub fn field(&self, name: &str) -> Option<(usize, usize)> {
         let line = self.format.lines().find(|line| {

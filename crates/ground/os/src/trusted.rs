@@ -1,40 +1,30 @@
 //! Folders and files that no other user can change or redirect.
 //!
-//! # The rule
+//! **A file that Seatmap obeys, keeps secret, loads or resumes from must belong to this user or
+//! root alone. A data file named by the user may belong to any user.** The check uses the
+//! descriptor from which the file is then read, so exchanging its name has no effect. The file must
+//! be an ordinary file without a second name, not a link, and writable by no other user.
 //!
-//! **A file that Seatmap obeys, keeps secret, loads or goes on from has to be this user's or root's
-//! alone. A file of figures that the user named may be anybody's.** A file of the first kind is
-//! judged on the descriptor from which it is then read, so that exchanging a name meanwhile has no
-//! effect: an ordinary file and not a link, without a second name, of this user or root, and
-//! writable for no other user.
-//!
-//! | what is read | judged by |
+//! | file or folder | check |
 //! |---|---|
-//! | meeting files and secret files of ranks | [`read_secret`]: also readable for nobody else |
-//! | the remembered profile of this host, and locks | [`TrustedFolder`]: the folders above, too |
-//! | the run folder of cells, and their journals | [`TrustedFolder`]: the folders above, too |
+//! | meeting files and secret files of ranks | [`read_secret`]: also unreadable for others |
+//! | this host's remembered profile, locks | [`TrustedFolder`] |
+//! | the run folder of cells, and their journals | [`TrustedFolder`] |
 //! | journals of `measure`, `rank` and `tune`, for `--resume` | [`open`], [`read_own`] |
-//! | plans that `services race` tries: their metrics are lines for the shell | [`read_own`] |
-//! | the folder in which the ranks of a job leave their traces | [`private_folder`] |
-//! | a folder that other programs are shown | [`reach`]: the way to it |
+//! | plans for `services race`: metrics are shell commands | [`read_own`] |
+//! | the folder for traces of ranks | [`private_folder`] |
+//! | a folder shown to other programs | [`reach`]: the path to it |
 //! | orders of other ranks | the handshake and the tags of `seatmap-cluster` |
-//! | a plan, pattern, profile, machine or cluster that the user named | not judged: no commands |
-//! | a baseline or recording that the user named | not judged: no commands |
+//! | plans, machines and other data named by the user | none: no commands |
 //!
-//! Writing follows another rule, in [`whole_file`](crate::whole_file): a link is followed only if
-//! root or this user made it, and nothing that another user put into a shared folder is written.
+//! [`whole_file`](crate::whole_file) has the rule for writing: it follows a link only if root or
+//! this user made it, and overwrites nothing that another user put into a shared folder.
 //!
-//! # Folders
-//!
-//! A program that runs as root and keeps its state in a folder obeys the files there. So the folder
-//! must belong to its user alone: a real directory, owned by the effective user, that neither group
-//! nor others may write. Every folder above it must belong to root or to that user and be writable
-//! for no other user, or be sticky and owned by root, as `/tmp` is. The check walks from `/`
-//! downwards on descriptors (openat(2) with `O_NOFOLLOW`), so exchanging a name meanwhile has no
-//! effect.
-//!
-//! A symbolic link above the folder is followed if only root or the user can have made it:
-//! `/var/run` is such a link. The folder itself, and files in it, are never links.
+//! A trusted folder is a real directory of the effective user, not writable by group or others.
+//! Every folder above it must belong to root or that user, and be writable by no other user, or
+//! else be sticky and owned by root, like `/tmp`. The check walks down from `/` on descriptors
+//! (openat(2) with `O_NOFOLLOW`). It follows a link above the folder, such as `/var/run`, if only
+//! root or the user can have made it.
 
 mod file;
 mod walk;
@@ -53,13 +43,12 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Numbers the files that [`TrustedFolder::replace`] writes before it renames them.
 static REPLACED: AtomicU32 = AtomicU32::new(0);
 
-/// Why a folder or a file is not trusted.
+/// Why a folder or file is not trusted.
 #[derive(Debug, thiserror::Error)]
 pub enum TrustError {
-    /// The kernel refused a step.
+    /// A system call failed.
     #[error("{path}: {source}")]
     Io {
         /// The folder or file.
@@ -67,21 +56,21 @@ pub enum TrustError {
         /// The kernel's error.
         source: io::Error,
     },
-    /// A link, or a file, where a folder should be.
+    /// A link or a file in place of a folder.
     #[error("'{0}' is a symbolic link or a file; name a real folder")]
     NotAFolder(PathBuf),
-    /// A link, a device or a pipe where a file should be, or a file with a second name.
+    /// A link, device or pipe, or a file with a second name.
     #[error("'{0}' is a link or a special file and could lead elsewhere; remove it")]
     NotAFile(PathBuf),
-    /// Another user's folder or file.
+    /// A folder or file of another user.
     #[error("{}", foreign(.path, *.owner))]
     Foreign {
         /// The folder or file.
         path: PathBuf,
-        /// The number of the user that it belongs to.
+        /// Its owner.
         owner: u32,
     },
-    /// A folder or file that others may write.
+    /// Other users can write it.
     #[error(
         "other users can write '{path}' (mode {mode:04o}); run 'chmod go-w {}' or name another \
          folder",
@@ -90,10 +79,10 @@ pub enum TrustError {
     Writable {
         /// The folder or file.
         path: PathBuf,
-        /// Its permission bits.
+        /// Permission bits.
         mode: u32,
     },
-    /// A secret that others may read.
+    /// A secret readable by other users.
     #[error(
         "other users can read '{path}' (mode {mode:04o}), which holds a secret; run 'chmod 600 {}'",
         shell_escaped(&.path.display().to_string())
@@ -101,19 +90,19 @@ pub enum TrustError {
     Readable {
         /// The file.
         path: PathBuf,
-        /// Its permission bits.
+        /// Permission bits.
         mode: u32,
     },
-    /// A file that is longer than anything that belongs there.
+    /// A file longer than any valid one.
     #[error("'{0}' is too long to be what is read here")]
     TooLong(PathBuf),
-    /// A name with a slash, or that of a folder.
+    /// A name with a slash, or the name of a folder.
     #[error("'{}' is not the name of a file", .0.display())]
     NotAName(OsString),
 }
 
-/// The words for another user's folder. In a user namespace one number stands for all users that it
-/// does not know, root of the host among them: the owner cannot be told, and no folder will do.
+/// In a user namespace, one number stands for all unknown users, even the host's root: trust none
+/// of their folders.
 fn foreign(path: &Path, owner: u32) -> String {
     let root = Root::new("/");
     let path = path.display();
@@ -130,7 +119,7 @@ fn foreign(path: &Path, owner: u32) -> String {
 }
 
 impl TrustError {
-    /// Whether the folder or file is not there.
+    /// Whether the folder or file does not exist.
     #[must_use]
     pub fn is_absent(&self) -> bool {
         matches!(self, TrustError::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
@@ -148,7 +137,7 @@ impl From<TrustError> for io::Error {
     }
 }
 
-/// A folder that was checked and is held open.
+/// A checked folder, held open.
 #[derive(Debug)]
 pub struct TrustedFolder {
     path: PathBuf,
@@ -156,16 +145,15 @@ pub struct TrustedFolder {
 }
 
 impl TrustedFolder {
-    /// Opens a folder that is there.
+    /// Opens an existing folder.
     ///
     /// # Errors
-    /// [`TrustError`]: it is not there, or another user could change it.
+    /// [`TrustError`].
     pub fn open(path: &Path) -> Result<Self, TrustError> {
         TrustedFolder::reached(path, false)
     }
 
-    /// Opens a folder; it, and the folders above it, are made for this user alone where they are
-    /// not there.
+    /// Opens a folder, or creates it and its parents for this user alone.
     ///
     /// # Errors
     /// [`TrustError`].
@@ -177,32 +165,31 @@ impl TrustedFolder {
         let path = std::path::absolute(path).map_err(at(path))?;
         let reached = walk::down(&path, is_made)?;
         walk::check_last(&path, &reached)?;
-        // A folder opened to walk on cannot be read; this descriptor can be read and locked too.
+        // An `O_PATH` descriptor cannot be read or locked.
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let folder = fs::openat(&reached, ".", flags, fs::Mode::empty()).map_err(at(&path))?;
         Ok(TrustedFolder { path, folder })
     }
 
-    /// Its absolute path. No other user can make it mean another folder.
+    /// Its absolute path, which no other user can redirect.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Opens a file in it, without following a link.
+    /// Opens a file without following a link.
     ///
     /// # Errors
-    /// [`TrustError`]: the kernel's error, or the file is not an ordinary file that belongs to this
-    /// user or root alone.
+    /// [`TrustError`].
     pub fn file(&self, name: impl AsRef<OsStr>, how: Open) -> Result<std::fs::File, TrustError> {
         let name = checked(name.as_ref())?;
         file::open_in(self.folder.as_fd(), &self.path, name, how)
     }
 
-    /// Puts a file in place, whole or not at all, and replaces any file of that name.
+    /// Writes or replaces a file atomically.
     ///
     /// # Errors
-    /// [`TrustError`]; the file is then as it was.
+    /// [`TrustError`]; the file is then unchanged.
     pub fn replace(&self, name: impl AsRef<OsStr>, bytes: &[u8]) -> Result<(), TrustError> {
         let name = checked(name.as_ref())?;
         let (new, mut file) = self.fresh()?;
@@ -216,14 +203,12 @@ impl TrustedFolder {
         placed
     }
 
-    /// A file that nobody else writes, and its name.
     fn fresh(&self) -> Result<(OsString, std::fs::File), TrustError> {
         loop {
             let count = REPLACED.fetch_add(1, Ordering::Relaxed);
             let name = OsString::from(format!(".{}.{count}.new", std::process::id()));
             match self.file(&name, Open::New) {
-                // A process of the same number has it: one in another container that has this
-                // folder as well, or one that died over it.
+                // Left by a process with the same number, in another container or dead.
                 Err(TrustError::Io { source, .. })
                     if source.kind() == io::ErrorKind::AlreadyExists => {}
                 opened => return opened.map(|file| (name, file)),
@@ -231,8 +216,7 @@ impl TrustedFolder {
         }
     }
 
-    /// Removes a file, or a link, and not what it leads to. One that is not there is removed
-    /// already.
+    /// Removes a file or link, if it exists.
     ///
     /// # Errors
     /// [`TrustError`].
@@ -244,7 +228,7 @@ impl TrustedFolder {
         }
     }
 
-    /// The names in it, in no order.
+    /// The names in the folder, unordered.
     ///
     /// # Errors
     /// [`TrustError`].
@@ -262,11 +246,10 @@ impl TrustedFolder {
     }
 }
 
-/// The content of a file that no other user can have written or redirected.
+/// Reads a file that no other user can have written or redirected.
 ///
 /// # Errors
-/// [`TrustError`]: what the kernel says, or the file, or a folder on the way to it, is a link or
-/// can be changed by others.
+/// [`TrustError`]: the file or a folder above it is unreadable, a link or not trusted.
 pub fn read(path: &Path) -> Result<Vec<u8>, TrustError> {
     let name = path.file_name().ok_or_else(|| TrustError::NotAName(path.as_os_str().to_owned()))?;
     let folder =
@@ -277,12 +260,11 @@ pub fn read(path: &Path) -> Result<Vec<u8>, TrustError> {
     Ok(bytes)
 }
 
-/// The longest secret that is read, in bytes.
+/// In bytes.
 const LONGEST_SECRET: u64 = 1 << 16;
 
-/// The content of a file that holds a secret: no other user can have written it, and none can read
-/// it. The file is judged and read on one open descriptor, and is not a link; the folders on the
-/// way to it may belong to anybody.
+/// Reads a file that only this user can read and write, not a link. Folders above it may belong to
+/// any user.
 ///
 /// # Errors
 /// [`TrustError`].
@@ -300,8 +282,7 @@ pub fn read_secret(path: &Path) -> Result<Vec<u8>, TrustError> {
     Ok(bytes)
 }
 
-/// The content of a file of this user, of at most so many bytes: a journal to go on from. The
-/// folders on the way to it may belong to anybody.
+/// Reads a file of this user, up to a bound in bytes. Folders above it may belong to any user.
 ///
 /// # Errors
 /// [`TrustError`].
@@ -314,11 +295,11 @@ pub fn read_own(path: &Path, most_bytes: u64) -> Result<Vec<u8>, TrustError> {
     Ok(bytes)
 }
 
-/// Makes a folder for this user alone, or takes one that is. The folders above it may belong to
-/// anybody.
+/// Creates a folder for this user alone, or accepts an existing one. Folders above it may belong to
+/// any user.
 ///
 /// # Errors
-/// [`TrustError`]: it is a link, or others may write in it, or it is another user's.
+/// [`TrustError`].
 pub fn private_folder(path: &Path) -> Result<(), TrustError> {
     match fs::mkdir(path, fs::Mode::RWXU) {
         Ok(()) | Err(rustix::io::Errno::EXIST) => {}
@@ -340,7 +321,7 @@ impl AsFd for TrustedFolder {
     }
 }
 
-/// A name in a folder, and not a way out of it.
+/// Refuses paths out of the folder.
 fn checked(name: &OsStr) -> Result<&OsStr, TrustError> {
     let is_whole = Path::new(name).file_name() == Some(name);
     if is_whole { Ok(name) } else { Err(TrustError::NotAName(name.to_owned())) }

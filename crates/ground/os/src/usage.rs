@@ -1,79 +1,76 @@
-//! The kernel's counts for a thread or for the whole process.
+//! The kernel's resource counts of a thread or process.
 
 use std::ops::AddAssign;
 use std::time::Duration;
 
-/// The CPU time that the calling thread has used, in nanoseconds (clock_gettime(2), the thread's
-/// own clock).
+/// CPU time of the calling thread, in nanoseconds (clock_gettime(2)).
 #[must_use]
 pub fn own_cpu_ns() -> u64 {
     clock_ns(libc::CLOCK_THREAD_CPUTIME_ID).unwrap_or(0)
 }
 
-/// The CPU time that a thread of this process has used, in nanoseconds; `None` if it has ended.
+/// CPU time of a thread of this process, in nanoseconds; `None` if it has ended.
 #[must_use]
 pub fn cpu_ns(tid: crate::Tid) -> Option<u64> {
-    // The kernel's number of a thread's clock (`MAKE_THREAD_CPUCLOCK` with `CPUCLOCK_SCHED`).
+    // The thread's clock (`MAKE_THREAD_CPUCLOCK` with `CPUCLOCK_SCHED`).
     clock_ns((!tid << 3) | 6)
 }
 
-/// The CPU time that all threads of a process have used, those that have ended too, in
-/// nanoseconds; `None` if the process has ended.
+/// CPU time of a process, including ended threads, in nanoseconds; `None` if it has exited.
 #[must_use]
 pub fn process_cpu_ns(pid: crate::Tid) -> Option<u64> {
-    // The kernel's number of a process's clock (clock_getcpuclockid(3)).
+    // The process's clock (clock_getcpuclockid(3)).
     clock_ns((!pid << 3) | 2)
 }
 
 fn clock_ns(clock: libc::clockid_t) -> Option<u64> {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the kernel writes one `timespec` to a place that holds one.
+    // SAFETY: the kernel writes one `timespec`.
     let status = unsafe { libc::clock_gettime(clock, &raw mut time) };
     (status == 0).then_some(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
 }
 
 /// Context switches, page faults and CPU time so far (getrusage(2)).
 ///
-/// Most kernels look at each tick whether a CPU is in the kernel or not and share out the exact sum
-/// accordingly: the two times mean something over many ticks only.
+/// Most kernels split the exact CPU time between user and kernel by samples at ticks, so both parts
+/// are accurate only over many ticks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ResourceUsage {
-    /// Waits: the thread gave its CPU back.
+    /// Switches because the thread waited.
     pub voluntary_switches: u64,
-    /// Preemptions: the CPU was taken from it.
+    /// Switches because it was preempted.
     pub involuntary_switches: u64,
-    /// Pages that were missing, from the disk or not.
+    /// Page faults, with and without disk access.
     pub page_faults: u64,
-    /// CPU time outside the kernel.
+    /// CPU time in user mode.
     pub user: Duration,
-    /// CPU time inside the kernel on its behalf.
+    /// CPU time in the kernel.
     pub kernel: Duration,
 }
 
 impl ResourceUsage {
-    /// The usage of the calling thread. Needs no memory.
+    /// Usage of the calling thread. Allocates nothing.
     #[must_use]
     pub fn of_thread() -> Self {
         ResourceUsage::of(libc::RUSAGE_THREAD)
     }
 
-    /// The usage of all threads of this process, including those that have ended.
+    /// Usage of this process, including ended threads.
     #[must_use]
     pub fn of_process() -> Self {
         ResourceUsage::of(libc::RUSAGE_SELF)
     }
 
-    /// The usage of all children of this process that have ended and been waited for, and of their
-    /// children.
+    /// Usage of reaped children and their children.
     #[must_use]
     pub fn of_children() -> Self {
         ResourceUsage::of(libc::RUSAGE_CHILDREN)
     }
 
     fn of(whom: libc::c_int) -> Self {
-        // SAFETY: all zeros is a valid `rusage`, which is integers only.
+        // SAFETY: all zeros is a valid `rusage` of integers.
         let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-        // SAFETY: the kernel writes one `rusage` to a place that holds one.
+        // SAFETY: the kernel writes one `rusage`.
         unsafe { libc::getrusage(whom, &raw mut usage) };
         ResourceUsage {
             voluntary_switches: usage.ru_nvcsw as u64,
@@ -84,7 +81,7 @@ impl ResourceUsage {
         }
     }
 
-    /// The difference between this count and an earlier one.
+    /// The difference from an earlier count.
     #[must_use]
     pub fn since(self, earlier: ResourceUsage) -> Self {
         ResourceUsage {
@@ -98,7 +95,7 @@ impl ResourceUsage {
         }
     }
 
-    /// The kernel's part of the CPU time, 0 to 1; `None` of no time at all.
+    /// The kernel's fraction of the CPU time; `None` without CPU time.
     #[must_use]
     pub fn kernel_share(self) -> Option<f64> {
         let all = (self.user + self.kernel).as_secs_f64();
@@ -132,7 +129,6 @@ mod tests {
         let after = own_cpu_ns();
         assert!(before <= between && between <= after, "{before} {between} {after}");
         assert!(process_cpu_ns(std::process::id() as crate::Tid).is_some_and(|all| all >= after));
-        // No kernel gives numbers so large.
         assert_eq!(cpu_ns(1 << 26), None);
     }
 
@@ -140,7 +136,7 @@ mod tests {
     fn sleeping_is_a_switch_and_fresh_memory_a_fault() {
         let before = ResourceUsage::of_thread();
         std::thread::sleep(Duration::from_millis(1));
-        // Beyond 32 MiB the C library always takes fresh memory (mallopt(3), M_MMAP_THRESHOLD).
+        // Beyond 32 MiB, the C library always takes fresh memory (mallopt(3), M_MMAP_THRESHOLD).
         std::hint::black_box(vec![1u8; 40 << 20]);
         let found = ResourceUsage::of_thread().since(before);
         assert!(found.voluntary_switches > 0 && found.page_faults > 0, "{found:?}");

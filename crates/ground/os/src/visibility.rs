@@ -1,25 +1,23 @@
-//! Which processes this user is shown: `/proc` may hide those of others, and a container those
+//! The processes visible to this user: `/proc` may hide other users', and a container those
 //! outside.
 
 use crate::bytes::{unsigned, value, words};
 use crate::mounts;
 use crate::root::Root;
 
-/// The inode of the first PID namespace (`PROC_PID_INIT_INO` of `include/linux/proc_ns.h`).
+/// `PROC_PID_INIT_INO` of `include/linux/proc_ns.h`.
 const FIRST_PID_NAMESPACE: &str = "pid:[4026531836]";
 
-/// The inode of the first user namespace (`PROC_USER_INIT_INO`, there).
+/// `PROC_USER_INIT_INO` of `include/linux/proc_ns.h`.
 const FIRST_USER_NAMESPACE: &str = "user:[4026531837]";
 
-/// `CAP_SYS_PTRACE` of `include/uapi/linux/capability.h`: the right to look into any process.
+/// `CAP_SYS_PTRACE` of `include/uapi/linux/capability.h`.
 const MAY_TRACE: u64 = 1 << 19;
 
-/// Why `/proc` does not show this user the processes of others, as words; `None` where it shows
-/// all.
+/// Why `/proc` hides other users' processes; `None` if it shows all.
 #[must_use]
 pub fn hidden(root: &Root) -> Option<String> {
     let mounts = mounts::all(root);
-    // A later mount lies over an earlier one.
     let proc = mounts.iter().rev().find(|mount| mount.folder == "/proc" && mount.kind == "proc")?;
     let hides = proc
         .options
@@ -38,23 +36,21 @@ pub fn hidden(root: &Root) -> Option<String> {
     })
 }
 
-/// Whether this process is in a container: a PID namespace that does not show the processes
-/// outside.
+/// Whether this process is in a container: a PID namespace without the processes outside.
 #[must_use]
 pub fn is_in_container(root: &Root) -> bool {
     let namespace = std::fs::read_link(root.path("/proc/self/ns/pid"));
     namespace.is_ok_and(|namespace| namespace.as_os_str() != FIRST_PID_NAMESPACE)
 }
 
-/// Whether this process is in a user namespace of its own, whose root has rights over the processes
-/// inside alone.
+/// Whether this process is in a user namespace, whose root has rights only inside.
 #[must_use]
 pub fn is_in_user_namespace(root: &Root) -> bool {
     let namespace = std::fs::read_link(root.path("/proc/self/ns/user"));
     namespace.is_ok_and(|namespace| namespace.as_os_str() != FIRST_USER_NAMESPACE)
 }
 
-/// Whether this process may look into those of other users (`CAP_SYS_PTRACE`).
+/// Whether this process may inspect other users' processes (`CAP_SYS_PTRACE`).
 #[must_use]
 pub fn may_trace(root: &Root) -> bool {
     if is_in_user_namespace(root) {
@@ -66,7 +62,7 @@ pub fn may_trace(root: &Root) -> bool {
         .is_some_and(|mask| mask & MAY_TRACE != 0)
 }
 
-/// Whether this process is in the group that the mount excepts.
+/// Whether this process is in the group exempted by the mount.
 fn is_in_group(root: &Root, group: Option<&str>) -> bool {
     let Some(group) = group.and_then(|group| unsigned(group.as_bytes())) else { return false };
     let status = root.read("/proc/self/status").unwrap_or_default();

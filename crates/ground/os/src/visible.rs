@@ -1,12 +1,12 @@
-//! Names and other text from files, as people are shown it.
+//! Text from files, made safe to show.
 
-/// Whether a character changes what is around it instead of showing as itself: controls (C0, DEL,
-/// C1), which command a terminal or end a line; direction marks, embeddings, overrides and
-/// isolates, which show text in another order than it has; and what takes no room at all.
+/// Whether a character is not shown as itself but affects its surroundings: controls (C0, DEL, C1);
+/// direction marks, embeddings, overrides and isolates, which reorder text; and zero-width
+/// characters.
 ///
-/// These are the Unicode Standard's general category Cc, its property Default_Ignorable_Code_Point
-/// (DerivedCoreProperties.txt, version 16) without the variation selectors that emoji end with, the
-/// separators of lines and paragraphs, and the annotation marks.
+/// These are the Unicode category Cc, the property Default_Ignorable_Code_Point
+/// (DerivedCoreProperties.txt, version 16) without the variation selectors of emoji, the line and
+/// paragraph separators, and the annotation marks.
 #[must_use]
 pub fn is_hidden(c: char) -> bool {
     c.is_control()
@@ -18,10 +18,10 @@ pub fn is_hidden(c: char) -> bool {
             | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// Text on one line with every hidden character escaped as Rust writes it: `\n`, `\u{202e}`.
+/// Escapes every hidden character as Rust does (`\n`, `\u{202e}`), so that the text is one line.
 ///
-/// Everything that Seatmap shows of a file's content, of a file's name or of another program's name
-/// goes through here, in the terminal, on pages, in pictures and in comments of scripts.
+/// Used for contents and names of files and names of other programs: in the terminal, pages,
+/// pictures and comments of scripts.
 ///
 /// ```
 /// assert_eq!(seatmap_os::visible::visible("lab\u{1b}[2J\u{202e}7"), "lab\\u{1b}[2J\\u{202e}7");
@@ -31,11 +31,10 @@ pub fn visible(text: &str) -> String {
     escaped(text, is_hidden)
 }
 
-/// Text of several lines with its hidden characters made visible, as [`visible`] does; line ends
-/// stay.
+/// Like [`visible`], but keeps line ends.
 #[must_use]
 pub fn visible_lines(text: String) -> String {
-    // Most texts have nothing to escape, and are not copied.
+    // Most texts need no escapes and no copy.
     if text.contains(is_escaped) { escaped(&text, is_escaped) } else { text }
 }
 

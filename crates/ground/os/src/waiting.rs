@@ -1,13 +1,12 @@
-//! The things that a thread waits for in the kernel.
+//! Reasons for a thread's wait in the kernel.
 
 use crate::Tid;
 use crate::sched::Stat;
 use crate::small::value_of;
 use std::fs;
 
-/// Functions of the kernel in which a thread is in the state `D` and waits for another thread: for
-/// the child that it made by vfork(2), or for a lock. By name and by the beginning of it, as
-/// compilers add to names.
+/// Kernel functions in which a thread in state `D` waits for another thread: a vfork(2) child or a
+/// lock. Prefixes, because compilers append to names.
 const FOR_THREADS: [&str; 9] = [
     "kernel_clone",
     "_do_fork",
@@ -20,28 +19,26 @@ const FOR_THREADS: [&str; 9] = [
     "exit_mm",
 ];
 
-/// Functions in which a thread waits for requests that it gave to the kernel, of io_uring and of
-/// io_submit(2): it is in the state `S` meanwhile, whatever a request is for.
+/// Functions of a wait in state `S` for any io_uring or io_submit(2) requests.
 const FOR_REQUESTS: [&str; 2] = ["io_cqring_wait", "read_events"];
 
-/// Whether a thread waits in the kernel for a disk or another device: in the state `D`
-/// (proc_pid_stat(5)), and in none of the functions that wait for another thread
-/// (proc_pid_wchan(5)). One that has ended does not. Where the kernel does not tell the function,
-/// as of other users' threads, the state decides.
+/// Whether a thread waits for a device: its state is `D` (proc_pid_stat(5)), and its kernel
+/// function (proc_pid_wchan(5)) does not wait for a thread. If the function is hidden, the state
+/// decides.
 #[must_use]
 pub fn for_device(tid: Tid) -> bool {
     state(tid) == Some(b'D') && !is_in_one_of(&FOR_THREADS, &function(tid))
 }
 
-/// Whether a thread waits for requests that it gave to the kernel: of files, sockets or timers.
-/// `None` if the kernel does not tell the function that a sleeping thread is in.
+/// Whether a thread waits for its requests about files, sockets or timers. `None` if the kernel
+/// hides a sleeping thread's function.
 #[must_use]
 pub fn for_requests(tid: Tid) -> Option<bool> {
     if state(tid) != Some(b'S') {
         return Some(false);
     }
     let function = function(tid);
-    // The kernel writes 0 for a thread that has woken meanwhile.
+    // 0: the thread has just woken.
     (!function.is_empty()).then(|| is_in_one_of(&FOR_REQUESTS, &function))
 }
 
@@ -59,9 +56,8 @@ fn is_in_one_of(names: &[&str], function: &str) -> bool {
     names.iter().any(|name| function.starts_with(name))
 }
 
-/// The bytes that a process has read from devices and written to them so far (proc_pid_io(5));
-/// `None` where that cannot be read, as of other users' processes. Bytes that the kernel keeps, and
-/// writes later, count at once.
+/// Bytes read from and written to devices by a process (proc_pid_io(5)); `None` if unreadable, as
+/// for other users. Cached writes count immediately.
 #[must_use]
 pub fn device_bytes(pid: Tid) -> Option<u64> {
     bytes_in(&fs::read_to_string(format!("/proc/{pid}/io")).ok()?)
@@ -77,7 +73,7 @@ fn bytes_in(text: &str) -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// `sh` makes children by vfork(2), and is in the state `D` until they have become programs.
+    /// `sh` uses vfork(2), and is in state `D` until the child's exec.
     #[test]
     fn a_shell_that_starts_programs_waits_for_no_device() {
         let mut shell = std::process::Command::new("sh");
@@ -90,7 +86,7 @@ mod tests {
             looks += 1;
             waits += u32::from(for_device(tid));
         }
-        // Two files are read one after the other, and meanwhile the wait may have ended.
+        // The wait may end between reading two files.
         assert!(waits * 4 <= looks, "{waits} of {looks}");
     }
 
@@ -102,7 +98,6 @@ mod tests {
         assert!(!for_device(Tid::MAX) && for_requests(Tid::MAX) == Some(false));
     }
 
-    /// A sleeper waits for neither.
     #[test]
     fn a_sleeping_program_waits_for_no_request() {
         let mut sleeper = std::process::Command::new("sleep").arg("1000").spawn().unwrap();

@@ -1,5 +1,4 @@
-//! Results on file: whole at every moment, the old text or the new, or written as they come; and
-//! never where another user led them.
+//! Result files, replaced atomically or written continuously, and never redirected by another user.
 
 use std::ffi::OsString;
 use std::fs::{self, File, Metadata, OpenOptions, Permissions};
@@ -7,18 +6,18 @@ use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::{Component, Path, PathBuf};
 
-/// Links that are followed, as many as Linux follows (path_resolution(7)).
+/// Linux's limit (path_resolution(7)).
 const MOST_LINKS: usize = 40;
 
-/// Puts a file in place of the one of this name, if there is one: it is written beside it and
-/// renamed, so that readers see the old content or the new, whenever the writer dies.
+/// Replaces a file atomically: writes a temporary file next to it and renames that. Readers see
+/// either the old or the new content, even if the writer dies.
 ///
-/// The users who could read the old file can read the new one: mode and, as far as the writer may
-/// set it, owner stay. A new file gets what the umask leaves. A symbolic link of this name is
-/// replaced and not followed; [`behind_links`] finds what it stands for.
+/// Users who could read the old file can read the new one: its mode stays, and its owner if
+/// possible. A new file gets the umask's mode. A symbolic link is replaced; [`behind_links`]
+/// resolves it.
 ///
 /// # Errors
-/// The system's error; the old file is then unchanged.
+/// The system's; the old file is then unchanged.
 pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     let old = fs::symlink_metadata(path).ok().filter(Metadata::is_file);
     if let Some(old) = &old {
@@ -31,24 +30,23 @@ pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
         .map_err(|error| without_path(&error))?;
     file.write_all(content)?;
     if let Some(old) = old {
-        // Only root can give a file away; one's own file that replaces another's is still the
-        // result asked for.
+        // Only root can give files away; others keep the new file.
         let _ = fchown(file.as_file(), Some(old.uid()), Some(old.gid()));
-        // After the owner: to change that takes privileged bits of the mode away.
+        // After fchown(2), which clears privileged mode bits.
         file.as_file().set_permissions(Permissions::from_mode(old.permissions().mode() & 0o777))?;
     }
     file.persist(path).map(drop).map_err(|error| error.error)
 }
 
-/// Makes a file in a folder, which is gone at once: whether it could be made is known then.
+/// Checks a folder by creating and removing a file.
 ///
 /// # Errors
-/// The system's error: no file can be made there.
+/// The system's.
 pub fn check_takes_files(folder: &Path) -> io::Result<()> {
     tempfile::NamedTempFile::new_in(folder).map(drop).map_err(|error| without_path(&error))
 }
 
-/// The system's error without the name of the file beside the result, which nobody has typed.
+/// Drops the temporary file's name.
 fn without_path(error: &io::Error) -> io::Error {
     match error.kind() {
         io::ErrorKind::PermissionDenied => {
@@ -64,16 +62,15 @@ fn without_path(error: &io::Error) -> io::Error {
     }
 }
 
-/// The file that a name stands for, through symbolic links, whether it exists or not. `None` where
-/// they lead through `/proc`, as `/dev/stdout` does: such a name is an open file, which cannot be
-/// replaced but only written.
+/// Resolves links to the file behind a name, existing or not. `None` if they lead through `/proc`,
+/// as `/dev/stdout` does: an open file cannot be replaced.
 ///
-/// A link on the way is followed only if root or this user made it: one of somebody else could lead
-/// the result to any file that this user can write. The kernel has the same rule for folders as
-/// `/tmp` (`fs.protected_symlinks`, proc(5)).
+/// Follows only links made by root or this user: another user's could redirect the result to any
+/// writable file. The kernel has the same rule for folders like `/tmp` (`fs.protected_symlinks`,
+/// proc(5)).
 ///
 /// # Errors
-/// A link cannot be read or is another user's, or there are more than Linux would follow.
+/// A link cannot be read or is another user's, or there are too many.
 pub fn behind_links(path: &Path) -> io::Result<Option<PathBuf>> {
     let mut names: Vec<OsString> = Vec::new();
     let mut reached = PathBuf::from("/");
@@ -103,11 +100,11 @@ pub fn behind_links(path: &Path) -> io::Result<Option<PathBuf>> {
         }
         push_names(&mut names, &target);
     }
-    // A name without links stays as it was typed.
+    // Without links, keep the user's spelling.
     Ok(Some(if links == 0 { path.to_owned() } else { reached }))
 }
 
-/// Puts the names of a path on a stack, the first one on top.
+/// The first name ends on top.
 fn push_names(names: &mut Vec<OsString>, path: &Path) {
     names.extend(path.components().rev().filter_map(|component| match component {
         Component::Normal(_) | Component::ParentDir => Some(component.as_os_str().to_owned()),
@@ -115,7 +112,7 @@ fn push_names(names: &mut Vec<OsString>, path: &Path) {
     }));
 }
 
-/// A second name of a link could have been made by anybody.
+/// A link with a second name may come from any user.
 fn check_link(path: &Path, link: &Metadata) -> io::Result<()> {
     if is_trusted(link.uid()) && link.nlink() == 1 {
         return Ok(());
@@ -133,9 +130,8 @@ fn is_trusted(uid: u32) -> bool {
     uid == 0 || uid == rustix::process::geteuid().as_raw()
 }
 
-/// Refuses to write over another user's file or pipe in a folder in which anybody can put one, as
-/// `/tmp` is: whoever put it there chose who reads the result. A file of the folder's owner
-/// is the folder's.
+/// Refuses another user's file or pipe in a shared folder like `/tmp`: its creator chose who can
+/// read the result. The folder's owner may have files there.
 fn check_in_shared_folder(path: &Path, found: &Metadata) -> io::Result<()> {
     let folder = fs::metadata(folder_of(path))?;
     let is_shared = folder.mode() & 0o002 != 0 || folder.mode() & 0o1020 == 0o1020;
@@ -151,10 +147,10 @@ fn check_in_shared_folder(path: &Path, found: &Metadata) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::PermissionDenied, words))
 }
 
-/// Checks a file, pipe or device that is there and is to be written or replaced, and is not a link.
+/// Checks an existing file, pipe or device before writing or replacing it.
 ///
 /// # Errors
-/// Another user put it there, in a folder where anybody can.
+/// Another user put it into a shared folder.
 pub fn check_writable(path: &Path) -> io::Result<()> {
     match fs::symlink_metadata(path) {
         Ok(found) => check_in_shared_folder(path, &found),
@@ -163,12 +159,11 @@ pub fn check_writable(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Opens a file, pipe or device to be written from its beginning, as it comes; a file is made where
-/// none is, and emptied where one is. Links are followed as [`behind_links`] says, and what lies
-/// there is judged on the open descriptor.
+/// Opens a file, pipe or device for continuous writing, and creates or empties a file. Links are
+/// followed as in [`behind_links`]; the check uses the descriptor.
 ///
 /// # Errors
-/// The system's error, or another user could have put there what this name stands for.
+/// The system's, or another user could have chosen the target.
 pub fn create(path: &Path) -> io::Result<File> {
     let file = opened(path, File::options().write(true))?;
     if file.metadata()?.is_file() {
@@ -177,7 +172,7 @@ pub fn create(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Opens a file to be read, and written at its end, as [`create`] opens one; its content stays.
+/// Opens a file to read and append, like [`create`] without emptying it.
 ///
 /// # Errors
 /// As [`create`].
@@ -188,13 +183,13 @@ pub fn append(path: &Path) -> io::Result<File> {
 fn opened(path: &Path, how: &mut OpenOptions) -> io::Result<File> {
     how.create(true).custom_flags(libc::O_NOCTTY);
     let Some(place) = behind_links(path)? else { return how.open(path) };
-    // Before it is opened, too: a pipe that nobody reads would keep this program there.
+    // Before opening too: that blocks for a pipe without a reader.
     check_writable(&place)?;
     let file = how.custom_flags(libc::O_NOFOLLOW | libc::O_NOCTTY).open(&place)?;
     let found = file.metadata()?;
     check_in_shared_folder(&place, &found)?;
     if found.is_file() {
-        // In its own folder this user may give a file as many names as it likes.
+        // In this user's own folder, second names are harmless.
         if found.nlink() > 1 && fs::metadata(folder_of(&place))?.mode() & 0o022 != 0 {
             let words = "has a second name, which anybody could have given it here; remove it";
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, words));
@@ -203,7 +198,7 @@ fn opened(path: &Path, how: &mut OpenOptions) -> io::Result<File> {
     Ok(file)
 }
 
-/// The folder that a file of this name lies in.
+/// The folder of a file.
 #[must_use]
 pub fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
@@ -261,8 +256,7 @@ mod tests {
         assert_eq!(behind_links(&at("three")).unwrap(), Some(at("three")));
     }
 
-    /// A folder as `/tmp` is, with files of another user; `None`, and a word about it, where this
-    /// user cannot make them.
+    /// `None` if this user cannot make another user's files.
     fn shared(mode: u32) -> Option<tempfile::TempDir> {
         let folder = tempfile::tempdir().unwrap();
         fs::set_permissions(folder.path(), Permissions::from_mode(mode)).unwrap();
@@ -307,7 +301,7 @@ mod tests {
             create(&at("new")).and_then(|mut file| file.write_all(b"new")).unwrap();
             replace(&at("precious"), b"newer").unwrap();
         }
-        // Where only its owner puts files, they are his: root writes them for him.
+        // Only the owner creates files there, so root may write them.
         let Some(folder) = shared(0o755) else { return };
         create(&folder.path().join("file")).unwrap();
     }

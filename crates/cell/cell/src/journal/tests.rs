@@ -1,4 +1,4 @@
-//! Reading journals that are whole, torn or foreign.
+//! Journals that are complete, truncated or foreign.
 
 use super::*;
 use proptest::prelude::*;

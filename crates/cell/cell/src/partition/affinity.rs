@@ -1,7 +1,7 @@
-//! Affinity alone: the backend for systems without cpusets, or users without privileges.
+//! Affinity only: the backend for systems without cpusets, or unprivileged users.
 //!
-//! Every thread that may be moved gets a mask without the cell's CPUs, and hands it on to the
-//! threads that it creates. Those that had such a mask before are noted, so that they keep it.
+//! Every movable thread gets a mask without the cell's CPUs, and its new threads inherit it.
+//! Threads that already had such a mask are recorded, to keep it.
 
 use super::error::ClosingError;
 use super::masks::narrowing;
@@ -10,11 +10,11 @@ use crate::site::{Site, SiteError};
 use seatmap_os::task;
 use seatmap_os::task::ThreadStat;
 
-/// Moves whom it can.
+/// Moves all threads that it can.
 ///
 /// # Errors
 /// [`ClosingError`]: the journal cannot be written, or the threads cannot be listed. Threads that
-/// refuse do not count as an error; they are counted later.
+/// refuse are counted later.
 pub fn close(site: &mut Site<'_>) -> Result<(), ClosingError> {
     let all = task::all(site.root)?;
     let own: Vec<&ThreadStat> = all.iter().filter(|task| may_move(site, task)).collect();
@@ -26,8 +26,8 @@ pub fn close(site: &mut Site<'_>) -> Result<(), ClosingError> {
     site.try_all(masks).map(|_| ()).map_err(|error: SiteError| error.into())
 }
 
-/// Notes the mask of a thread that already has one of the masks that others are given now: the two
-/// could not be told apart afterwards.
+/// Records a thread that already has a mask now given to others: afterwards the two are
+/// indistinguishable.
 fn keeping(site: &Site<'_>, task: &ThreadStat, narrow: &[&str]) -> Option<SettingChange> {
     let own = task.cpus().filter(|own| !task.is_bound && !own.meets(&site.cell))?.to_string();
     let what = SettingKind::Affinity;
@@ -46,10 +46,10 @@ fn may_move(site: &Site<'_>, task: &ThreadStat) -> bool {
     !task.is_bound && !task.is_spared(&site.spared) && is_ours(task)
 }
 
-/// Only root moves others' threads (sched_setaffinity(2)).
+/// Only root moves other users' threads (sched_setaffinity(2)).
 fn is_ours(task: &ThreadStat) -> bool {
     use std::os::unix::fs::MetadataExt;
-    // SAFETY: the call cannot fail and touches nothing.
+    // SAFETY: the call cannot fail and has no effects.
     let user = unsafe { libc::geteuid() };
     user == 0 || std::fs::metadata(task.folder()).is_ok_and(|found| found.uid() == user)
 }

@@ -1,12 +1,12 @@
-//! Why a cell cannot be closed in some way.
+//! Why a backend cannot close a cell.
 
 use crate::site::SiteError;
 use seatmap_os::root::FileError;
 
-/// Why a cell cannot be closed in some way.
+/// Why a backend cannot close a cell.
 #[derive(Debug, thiserror::Error)]
 pub enum ClosingError {
-    /// This kernel, or how it is set up, does not offer it.
+    /// This kernel or its configuration does not offer it.
     #[error("{0}")]
     NotHere(String),
     /// A step failed.

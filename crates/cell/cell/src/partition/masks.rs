@@ -1,13 +1,13 @@
-//! Masks that people chose and that the kernel forgets when cpusets change.
+//! Masks chosen by users, which the kernel resets when cpusets change.
 
 use crate::change::{SettingChange, SettingKind};
 use crate::site::Site;
 use seatmap_os::root::FileError;
 use seatmap_os::{CpuSet, affinity, task};
 
-/// Masks that people chose and that the kernel forgets, or empties, when cpusets change: those
-/// without some CPU that is open to all threads now. They are noted first, so that they are the
-/// last to be put back. Kernels that forget CPUs which are offline do so in all masks.
+/// Records masks that lack some CPU open to all threads: users chose them, and the kernel resets or
+/// empties them when cpusets change. Recorded first, they are restored last. Kernels that forget
+/// offline CPUs do so in all masks.
 pub(super) fn chosen_masks(
     site: &Site<'_>,
     concerns: impl Fn(&task::ThreadStat) -> bool,
@@ -29,26 +29,24 @@ pub(super) fn narrowing(site: &Site<'_>, task: &task::ThreadStat, old: &CpuSet) 
     let what = SettingKind::Affinity;
     let path = task.folder();
     let started_ticks = Some(task.started_ticks);
-    // A thread that ends now needs no mask.
+    // An ended thread needs no mask.
     let back = affinity::to_put_back(task.tid).unwrap_or_else(|_| old.clone());
     let new = given(old.outside(&site.cell, &site.rest));
     SettingChange { what, path, old: back.to_string(), new: new.to_string(), started_ticks }
 }
 
-/// The mask that the kernel makes of one that a thread is given: what is noted is compared with it
-/// when the cell goes.
+/// The mask that the kernel will report for this one, to compare when the cell ends.
 fn given(mask: CpuSet) -> CpuSet {
     let lasting = mask.without(&affinity::offline());
     if lasting.is_empty() || !affinity::forgets_offline() { mask } else { lasting }
 }
 
-/// Gives threads the masks that they should have now, where the kernel has changed or not yet
-/// narrowed them.
+/// Sets masks again that the kernel has changed or not yet narrowed.
 pub(super) fn renew(site: &Site<'_>, masks: &[SettingChange]) {
     for change in masks {
         let now = change.current(site.root);
         if now.is_ok_and(|now| !change.same(&now, &change.new)) {
-            // One that refuses is found when stragglers are counted.
+            // A refusal shows when stragglers are counted.
             let _ = site.make(change);
         }
     }

@@ -1,8 +1,7 @@
 //! An exclusive cpuset of cgroup version 1 (cpuset(7)).
 //!
-//! The root cpuset always has all CPUs. So all threads that can be moved are moved to a cpuset with
-//! the CPUs that are left, which all cells of this kind share, and the kernel's scheduler is told
-//! not to balance over the root any more.
+//! The root cpuset always has all CPUs. So all movable threads go to a cpuset with the remaining
+//! CPUs, shared by all such cells, and load balancing over the root is switched off.
 
 use super::error::ClosingError;
 use super::masks::{chosen_masks, renew};
@@ -18,10 +17,10 @@ use seatmap_os::task;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Threads are created while others are moved; after this many rounds, few are left.
+/// Threads are created during moves; after this many rounds, few remain.
 const ROUNDS: u32 = 4;
 
-/// Closes a cell, and returns its group.
+/// Closes a cell and returns its group.
 ///
 /// # Errors
 /// [`ClosingError`].
@@ -59,7 +58,7 @@ fn make_rest(site: &mut Site<'_>, base: &str) -> Result<String, ClosingError> {
     let rest = format!("{base}/{REST}");
     let is_new = !site.root.has(&rest) || is_nobodys(site.root, base)?;
     let made = SettingChange::folder(&rest);
-    // One that is another cell's already stays when this cell goes, unless it is the last.
+    // If another cell already uses it, it stays until the last one ends.
     let old = if is_new { made.old.clone() } else { made.current(site.root)? };
     site.change(SettingChange { old, ..made })?;
     if is_new {
@@ -70,7 +69,7 @@ fn make_rest(site: &mut Site<'_>, base: &str) -> Result<String, ClosingError> {
     Ok(rest)
 }
 
-/// Whether no cell stands: a cell that could not take the rest apart left it.
+/// Whether no cell exists: an earlier one could not remove the rest.
 fn is_nobodys(root: &Root, base: &str) -> Result<bool, FileError> {
     let cell = format!("{PREFIX}.");
     Ok(!root.folders(base)?.iter().any(|name| name.starts_with(&cell)))
@@ -86,14 +85,13 @@ fn make_cell(site: &mut Site<'_>, base: &str) -> Result<String, ClosingError> {
     Ok(group)
 }
 
-/// No thread can enter a cpuset that has no memory nodes.
+/// Threads cannot enter a cpuset without memory nodes.
 fn copy_memory(site: &Site<'_>, base: &str, group: &str) -> Result<(), ClosingError> {
     let nodes = site.root.read(&format!("{base}/cpuset.mems"))?;
     Ok(site.furnish(&format!("{group}/cpuset.mems"), &nodes)?)
 }
 
-/// Moves all threads that can be moved from the root to the rest. Kernel threads that are bound
-/// refuse, and stay.
+/// Moves all movable threads from the root to the rest. Bound kernel threads refuse.
 fn gather(site: &Site<'_>, base: &str, rest: &str) -> Result<(), FileError> {
     let mut refused: BTreeSet<Tid> = BTreeSet::new();
     let spared = tasks_of_spared(site)?;
@@ -122,7 +120,7 @@ fn tasks_of_spared(site: &Site<'_>) -> Result<BTreeSet<Tid>, FileError> {
     Ok(tids)
 }
 
-/// The cpusets beside a cell's, with their CPUs, without the one for all other threads.
+/// The cpusets next to a cell's, with their CPUs, except the one for other threads.
 ///
 /// # Errors
 /// [`FileError`]: the groups cannot be listed.
@@ -139,7 +137,7 @@ pub fn rivals(root: &Root, base: &str, own: &str) -> Result<Vec<(String, CpuSet)
         .collect())
 }
 
-/// The fault of an exclusive cpuset, if it has one.
+/// The fault of an exclusive cpuset.
 #[must_use]
 pub fn fault(root: &Root, group: &str, cell: &CpuSet) -> Option<String> {
     if !root.has(group) {

@@ -1,8 +1,8 @@
 //! An isolated partition of cgroup version 2 (`Documentation/admin-guide/cgroup-v2.rst`, "Cpuset").
 //!
-//! The kernel takes the CPUs from the root group itself, so that all threads leave them, except
-//! bound kernel threads. Kernels before 6.7 allow such partitions directly below the root alone, so
-//! that is where cells are.
+//! The kernel removes the CPUs from the root group, so all threads leave them except bound kernel
+//! threads. Cells are directly below the root, because kernels before 6.7 allow partitions only
+//! there.
 
 use super::error::ClosingError;
 use super::masks::{chosen_masks, renew};
@@ -14,16 +14,16 @@ use seatmap_data::document::with_causes;
 use seatmap_os::layout::CpusetMounts;
 use seatmap_os::root::Root;
 
-/// The text of the partition file of a partition that stands.
+/// The file's text for a valid partition.
 pub const ISOLATED: &str = "isolated";
 
-/// Closes a cell, and returns its group.
+/// Closes a cell and returns its group.
 ///
 /// # Errors
 /// [`ClosingError`].
 pub fn close(site: &mut Site<'_>, layout: &CpusetMounts) -> Result<String, ClosingError> {
     let base = base(layout)?;
-    // The kernel itself moves all threads, and forgets their masks.
+    // The kernel moves all threads and resets their masks.
     let masks = chosen_masks(site, |_| true)?;
     site.note(&masks)?;
     hand_down(site, &base)?;
@@ -34,7 +34,7 @@ pub fn close(site: &mut Site<'_>, layout: &CpusetMounts) -> Result<String, Closi
     let mut snapshot = MaskSnapshot::take(site.root, |mask| mask.without(&site.cell));
     let isolated = site.furnish(&partition, ISOLATED);
     let found = site.root.read(&partition);
-    // Before any error: what is undone then is what the journal has.
+    // Before any error, because undoing uses the journal.
     note_lost(site, &mut snapshot)?;
     isolated?;
     let found = found?;
@@ -45,7 +45,7 @@ pub fn close(site: &mut Site<'_>, layout: &CpusetMounts) -> Result<String, Closi
     Ok(group)
 }
 
-/// Notes the masks that lost CPUs which went offline after the chosen ones were noted.
+/// Records masks without CPUs that went offline after the chosen masks were recorded.
 fn note_lost(site: &mut Site<'_>, snapshot: &mut MaskSnapshot) -> Result<(), SiteError> {
     let lost = snapshot.lost(&site.rest, &site.journal.changes);
     let changes = lost.into_iter().map(|LostCpus { thread, now, .. }| SettingChange {
@@ -65,8 +65,8 @@ pub(super) fn base(layout: &CpusetMounts) -> Result<String, ClosingError> {
     })
 }
 
-/// Lets the root's children have the controller. A cell that finds it enabled notes it all the
-/// same, so that the last cell to go takes it back.
+/// Enables the controller for the root's children. A cell records this even if it was enabled, so
+/// that the last cell to end disables it.
 fn hand_down(site: &mut Site<'_>, base: &str) -> Result<(), ClosingError> {
     let path = format!("{base}/cgroup.subtree_control");
     let old = site.root.read(&path)?;
@@ -76,7 +76,7 @@ fn hand_down(site: &mut Site<'_>, base: &str) -> Result<(), ClosingError> {
     Ok(())
 }
 
-/// The fault of a partition, if it has one.
+/// The fault of a partition.
 #[must_use]
 pub fn fault(root: &Root, group: &str) -> Option<String> {
     match root.read(&format!("{group}/cpuset.cpus.partition")) {

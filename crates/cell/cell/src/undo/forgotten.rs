@@ -1,5 +1,4 @@
-//! Masks that could not be put back whole, as old kernels take CPUs that are offline out of every
-//! mask that is set.
+//! Masks that could not be restored completely, because old kernels forget offline CPUs.
 
 use super::left::Left;
 use crate::change::{SettingChange, SettingKind};
@@ -10,8 +9,8 @@ use seatmap_os::owed::ThreadMask;
 use seatmap_os::root::Root;
 use seatmap_os::{CpuSet, affinity};
 
-/// The masks that lack CPUs which are offline after these changes were undone, one entry for all
-/// threads that had the same. The CPUs that are `taken` by cells that stand belong to no mask.
+/// Masks that lack offline CPUs after these changes were undone, one entry for equal ones. CPUs
+/// `taken` by existing cells belong to no mask.
 pub fn find<'a>(
     root: &Root,
     changes: impl IntoIterator<Item = &'a SettingChange>,
@@ -26,8 +25,7 @@ pub fn find<'a>(
     ForgottenCpus::gather(lacking).into_iter().map(Left::masks).collect()
 }
 
-/// A thread with the mask that it is to have, and the CPUs of it that it lacks and that are
-/// offline.
+/// A thread with its intended mask, and the offline CPUs missing from it.
 fn lacking(
     root: &Root,
     change: &SettingChange,
@@ -42,12 +40,12 @@ fn lacking(
     Some((ThreadMask { tid, started_ticks, cpus: old }, lost))
 }
 
-/// Gives threads the CPUs that the kernel has taken out of their masks by itself. Returns those
-/// that are offline still. The CPUs that are `taken` by cells that stand belong to no mask.
+/// Restores CPUs that the kernel has removed from masks by itself. Returns those still offline.
+/// CPUs `taken` by existing cells belong to no mask.
 pub(super) fn give(threads: impl IntoIterator<Item = LostCpus>, taken: &CpuSet) -> Vec<Left> {
     let lacking = threads.into_iter().filter_map(|LostCpus { thread, now, lost }| {
         let cpus = now.with(&lost).without(taken);
-        // One that has ended needs none.
+        // The thread has ended.
         cpus.give(thread.tid).ok()?;
         let lost = forgotten::lost(thread.tid, &cpus);
         Some((ThreadMask { cpus, ..thread }, lost))

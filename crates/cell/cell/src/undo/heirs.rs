@@ -1,21 +1,19 @@
-//! Threads that were created while a cell at level `affinity` stood, and have narrow masks without
-//! being in its journal.
+//! Threads created during a cell's life at level `affinity`, with narrow masks but not in its
+//! journal.
 //!
-//! A mask does not say where it comes from. A thread that is created has its creator's mask; a
-//! thread that was told to keep off the cell's CPUs, by `taskset` for one, has the same. So each
-//! such thread is judged by the line of processes that it comes from, up to the first that was
-//! there before the cell:
+//! A mask does not record its origin: a thread may have inherited it, or a user may have set it to
+//! avoid the cell's CPUs, for instance with `taskset`. So each such thread is judged by its first
+//! ancestor process that is older than the cell:
 //!
-//! | with this mask, that process has | the thread |
+//! | that ancestor has, with this mask | the thread |
 //! |---|---|
-//! | only threads that the cell narrowed from one mask | inherited it, and gets what they get |
+//! | only threads that the cell narrowed from one mask | inherited it, and gets the old mask |
 //! | no thread that the cell narrowed | chose it, and keeps it |
-//! | both sorts | is unclear: it is left as it is, and named |
+//! | both | is unclear; it is unchanged and reported |
 //!
-//! The line is lost where a starter has ended, so that another process took its children over (the
-//! first process, or one of another session), and where a process in between has no thread with
-//! this mask. Then the thread is unclear as well. A program that is started by `taskset` while the
-//! cell stands looks like any other: it is taken for an heir.
+//! The thread is also unclear if the chain of ancestors is broken: another process adopted it
+//! (process 1, or one of another session), or a process in between has no thread with this mask. A
+//! program started with `taskset` during the cell's life counts as an heir.
 
 use super::left::Left;
 use crate::census;
@@ -30,20 +28,17 @@ use seatmap_os::task;
 use seatmap_os::task::ThreadStat;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Processes that are looked at above one: numbers that come again while they are read could go
-/// round.
+/// Reused numbers could form a circle.
 const LONGEST_LINE: usize = 64;
 
-/// Threads with narrow masks that the journal does not know of.
 #[derive(Debug, Default)]
 pub(super) struct Inheritance {
-    /// The threads that inherited a mask, with the change that the cell would have noted for each.
+    /// Each with the change that the cell would have recorded.
     pub heirs: Vec<SettingChange>,
-    /// The threads for which this is unclear.
     pub unclear: Vec<Left>,
 }
 
-/// A thread that the cell narrowed.
+/// A thread narrowed by the cell.
 struct Moved {
     from: CpuSet,
     to: Vec<CpuSet>,
@@ -55,7 +50,6 @@ enum Origin {
     Unclear,
 }
 
-/// A thread with its mask.
 struct Thread {
     task: ThreadStat,
     mask: CpuSet,
@@ -70,8 +64,7 @@ struct Family<'a> {
     processes: BTreeMap<Tid, Vec<Thread>>,
 }
 
-/// Finds them; empty where the cell narrowed no mask. `open` are the CPUs that do not belong to
-/// another cell.
+/// Finds heirs. `open` are the CPUs outside other cells.
 ///
 /// # Errors
 /// [`FileError`]: the threads cannot be listed.
@@ -87,8 +80,7 @@ pub(super) fn find(
     Ok(Family::new(root, journal, others, open, threads).found())
 }
 
-/// Threads that were narrowed one by one. If a cell has a control group, the kernel takes care of
-/// heirs.
+/// Threads narrowed one by one. In a control group, the kernel handles heirs.
 fn moved(journal: &CellJournal, others: &[CellJournal], open: &CpuSet) -> BTreeMap<Tid, Moved> {
     if journal.has_group() {
         return BTreeMap::new();
@@ -139,7 +131,7 @@ impl<'a> Family<'a> {
         found
     }
 
-    /// Whether a thread has come while the cell stood, and has a mask that the cell gave others.
+    /// Whether it started during the cell's life, with a mask that the cell gave to others.
     fn is_narrow(&self, Thread { task, mask }: &Thread) -> bool {
         let is_looked_at =
             !task.is_kernel && !task.has_ended() && !task.is_spared(&[std::process::id() as Tid]);
@@ -148,12 +140,11 @@ impl<'a> Family<'a> {
             && self.moved.values().any(|moved| moved.to.contains(mask))
     }
 
-    /// The change that the cell would have noted for a thread, had it been there.
     fn change(&self, task: &ThreadStat, mask: &CpuSet, from: CpuSet) -> SettingChange {
         let what = SettingKind::Affinity;
         let path = task.folder();
         let new = mask.to_string();
-        // A younger cell that has noted the thread itself gives it all of that, in time.
+        // A younger cell that recorded the thread will restore the rest.
         let is_noted = self.others.iter().any(|other| other.of_path(&path).is_some());
         let old = if is_noted { from } else { from.outside(&cells(self.others), self.open) };
         SettingChange {
@@ -175,7 +166,6 @@ impl<'a> Family<'a> {
         Left::new(format!("thread {} ({})", task.tid, task.name), why)
     }
 
-    /// Whether a thread was there before the cell: the journal knows it, or it is older.
     fn was_there(&self, task: &ThreadStat) -> bool {
         let is_older =
             self.journal.header.began_ticks.is_some_and(|began| task.started_ticks < began);
@@ -190,7 +180,7 @@ impl<'a> Family<'a> {
     }
 
     fn origin(&self, task: &ThreadStat, mask: &CpuSet) -> Origin {
-        // A helper has no will of its own.
+        // A helper never chooses its mask.
         if census::is_helper(self.root, task) {
             return Origin::Heir(self.open.clone());
         }
@@ -209,7 +199,6 @@ impl<'a> Family<'a> {
         Origin::Unclear
     }
 
-    /// Judges the origin of a mask by the threads of the older process that its process comes from.
     fn judge(&self, threads: &[Thread], mask: &CpuSet) -> Origin {
         let there = threads.iter().filter(|thread| self.was_there(&thread.task));
         let (narrowed, others): (Vec<&Thread>, Vec<&Thread>) =
@@ -232,8 +221,8 @@ impl<'a> Family<'a> {
         self.noted(thread).and_then(|_| self.moved.get(&thread.tid))
     }
 
-    /// The process that started another, where that is sure. One that took over an orphan is of
-    /// another session, unless the orphan has begun one of its own.
+    /// The parent, unless it may have adopted an orphan: then it is in another session, or the
+    /// orphan started its own.
     fn starter(&self, threads: &[Thread]) -> Option<Tid> {
         let own = &threads.first()?.task;
         let parent = &self.processes.get(&own.parent)?.first()?.task;

@@ -1,18 +1,17 @@
-//! Something that was not put back, and why.
+//! A setting or mask that was not restored, and why.
 
 use seatmap_os::forgotten::ForgottenCpus;
 use seatmap_os::owed::ThreadMask;
 use seatmap_os::root::FileError;
 use std::fmt;
 
-/// Something that was not put back, and why.
+/// A setting or mask that was not restored, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Left {
-    /// The setting, or the thread.
+    /// The setting or thread.
     pub path: String,
     /// The reason.
     pub why: String,
-    /// The masks that lack CPUs which are offline, where it is that.
     forgotten: Option<ForgottenCpus>,
 }
 
@@ -22,23 +21,23 @@ impl Left {
         Left { path: path.into(), why: why.into(), forgotten: None }
     }
 
-    /// Masks that lack CPUs which are offline.
+    /// Masks that lack offline CPUs.
     #[must_use]
     pub fn masks(cpus: ForgottenCpus) -> Self {
         Left { path: cpus.subject(), why: cpus.reason(), forgotten: Some(cpus) }
     }
 
-    /// The things in a folder that cannot be read; among them may be some to put back.
+    /// An unreadable folder, which may contain settings to restore.
     pub(crate) fn unlisted(error: &FileError) -> Self {
         Left::new(&error.path, format!("it cannot be read, and may list more: {}", error.source))
     }
 
-    /// The threads that lack CPUs of their masks until these are online.
+    /// Threads whose masks lack CPUs until they are online.
     pub fn owed(left: &[Left]) -> impl Iterator<Item = ThreadMask> {
         left.iter().filter_map(|one| one.forgotten.as_ref()).flat_map(ForgottenCpus::owed)
     }
 
-    /// The same, where a process waits for these CPUs.
+    /// Adds the process that waits for these CPUs.
     #[must_use]
     pub(crate) fn waited_for(self, waiter: seatmap_os::Tid) -> Self {
         match self.forgotten {

@@ -1,4 +1,4 @@
-//! Undoing, on a tree of files that stand for a computer's.
+//! Undoing, on a tree of files.
 
 use super::*;
 use crate::journal::{CellJournalHeader, FORMAT};
@@ -20,7 +20,7 @@ fn computer() -> (tempfile::TempDir, Root) {
     (folder, root)
 }
 
-/// A cell that keeps an interrupt away, slows a timer and adds pages.
+/// A cell that moves an interrupt, slows a timer and adds pages.
 fn cell(folder: &Path, root: &Root, serial: u64, cpus: &str) -> CellJournal {
     let name = format!("c{serial}");
     let header = CellJournalHeader {
@@ -75,7 +75,7 @@ fn what_somebody_else_changed_is_left_and_told() {
     assert_eq!(state(&root), ["3", "1", "7"], "only the pages that were added are taken");
 }
 
-/// A cell on CPU 3, made while CPU 4 was offline; then CPU 4 came back, and the kernel gave its
+/// A cell on CPU 3 was created while CPU 4 was offline. When CPU 4 returned, the kernel gave its
 /// thread the whole node.
 #[test]
 fn a_mask_that_the_kernel_widened_is_put_back_with_the_cpu_that_came() {
@@ -134,7 +134,7 @@ fn pages_that_the_kernel_did_not_give_are_not_taken() {
     assert_eq!(root.read(PAGES).unwrap(), "5");
 }
 
-/// The process that undoes may die after any change, and so may the next.
+/// An undoing process may die after any change.
 #[test]
 fn what_was_taken_away_is_not_taken_twice() {
     for stage in [CellStage::Building, CellStage::Standing] {
@@ -178,17 +178,17 @@ fn undoing_needs_no_room() {
     let (folder, root) = computer();
     let before = state(&root);
     let journal = cell(folder.path(), &root, 1, "6-7");
-    // A path that can be removed but not written.
+    // Can be removed but not written.
     std::fs::remove_file(folder.path().join("c1")).unwrap();
     std::os::unix::fs::symlink(folder.path().join("none/none"), folder.path().join("c1")).unwrap();
     assert_eq!(undo(&root, journal, &mut []).unwrap(), []);
     assert_eq!(state(&root), before);
 }
 
-/// A disk of 64 KiB at this folder, seen by the thread that calls, for as long as it lives.
+/// Mounts a disk of 64 KiB, visible only to the calling thread.
 fn mount_small_disk(folder: &Path) -> bool {
     let place = std::ffi::CString::new(folder.to_str().unwrap()).unwrap();
-    // SAFETY: all act on this thread's own view of the file systems, and the texts end with zero.
+    // SAFETY: all affect only this thread's mounts, and the texts end with a zero byte.
     unsafe {
         libc::unshare(libc::CLONE_NEWNS) == 0
             && libc::mount(
@@ -208,7 +208,7 @@ fn mount_small_disk(folder: &Path) -> bool {
     }
 }
 
-/// An older cell goes while the disk is full, with room kept for it or without.
+/// An older cell ends on a full disk, with or without reserved space.
 fn go_on_full_disk(root: &Root, run: &Path, keeps_room: bool) {
     let before = state(root);
     if !mount_small_disk(run) {
@@ -286,8 +286,8 @@ fn mask_change(path: &str, old: &str, new: &str) -> SettingChange {
     SettingChange { what, path: path.into(), old: old.into(), new: new.into(), started_ticks: None }
 }
 
-/// With `isolcpus=4-7`, nobody may run everywhere: threads that the cell narrowed from CPUs 0 to 3
-/// were bound by no one, and those that they start have their masks.
+/// With `isolcpus=4-7`, threads narrowed from CPUs 0 to 3 had default masks, which their children
+/// inherit.
 #[test]
 fn heirs_of_unbound_threads_are_known_beside_isolated_cpus() {
     let (folder, root) = computer();
@@ -307,7 +307,8 @@ fn heirs_of_unbound_threads_are_known_beside_isolated_cpus() {
     assert_eq!(own, set("0-7"), "a kernel that counts the cell itself among the isolated CPUs");
 }
 
-/// The kernel gives a thread the CPUs of the cell back that it chose while that stood.
+/// A thread chose its mask during a cell's life. Afterwards the kernel gives it the cell's CPUs
+/// back.
 #[test]
 fn a_mask_that_was_chosen_meanwhile_is_nobodys_change() {
     let path = format!("/proc/{}", task::own_tid());

@@ -1,38 +1,36 @@
-//! Instructions of eBPF, with labels to jump to (RFC 9669).
+//! An assembler for eBPF, with labels (RFC 9669).
 
 use super::map::Map;
 use std::collections::HashMap;
 
-/// A register: 0 is the answer of a call, 1 to 5 are the arguments of calls, 6 to 9 survive them,
-/// and 10 is the end of the stack.
+/// A register's number; see [`registers`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EbpfRegister(pub u8);
 
-/// The registers by their names in the kernel's documentation
-/// (`Documentation/bpf/standardization/instruction-set.rst`): 0 holds the answer of a call, 1 to 5
-/// its arguments, 6 to 9 survive it, and the stack lies below 10.
+/// Registers by their names in `Documentation/bpf/standardization/instruction-set.rst`. The stack
+/// is below R10.
 pub mod registers {
     use super::EbpfRegister;
 
-    /// The answer of a call, and of the program.
+    /// A call's or program's result.
     pub const R0: EbpfRegister = EbpfRegister(0);
-    /// Argument 1 of a call.
+    /// A call's argument 1.
     pub const R1: EbpfRegister = EbpfRegister(1);
-    /// Argument 2 of a call.
+    /// A call's argument 2.
     pub const R2: EbpfRegister = EbpfRegister(2);
-    /// Argument 3 of a call.
+    /// A call's argument 3.
     pub const R3: EbpfRegister = EbpfRegister(3);
-    /// Argument 4 of a call.
+    /// A call's argument 4.
     pub const R4: EbpfRegister = EbpfRegister(4);
-    /// The first of those that survive a call.
+    /// Survives calls.
     pub const R6: EbpfRegister = EbpfRegister(6);
-    /// Number 7; it survives a call.
+    /// Survives calls.
     pub const R7: EbpfRegister = EbpfRegister(7);
-    /// Number 8; it survives a call.
+    /// Survives calls.
     pub const R8: EbpfRegister = EbpfRegister(8);
-    /// Number 9; it survives a call.
+    /// Survives calls.
     pub const R9: EbpfRegister = EbpfRegister(9);
-    /// The end of the stack, which can only be read.
+    /// End of the stack, read-only.
     pub const STACK: EbpfRegister = EbpfRegister(10);
 }
 
@@ -57,7 +55,7 @@ impl Width {
     }
 }
 
-/// A comparison of 64-bit numbers without a sign.
+/// A comparison of unsigned 64-bit numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JumpCondition {
     /// Equal.
@@ -83,17 +81,17 @@ impl JumpCondition {
 pub enum EbpfOperation {
     /// Sum.
     Add,
-    /// Difference; of two addresses a number.
+    /// Difference; of two addresses, a number.
     Subtract,
-    /// Bits of either.
+    /// Bitwise or.
     Or,
-    /// Bits of both.
+    /// Bitwise and.
     And,
-    /// Left by as many bits.
+    /// Shift left.
     ShiftLeft,
-    /// Right by as many bits, with zeros from the left.
+    /// Logical shift right.
     ShiftRight,
-    /// The second number itself.
+    /// Copy.
     Move,
 }
 
@@ -111,31 +109,31 @@ impl EbpfOperation {
     }
 }
 
-/// A function of the kernel that programs may call, from `include/uapi/linux/bpf.h`.
+/// Kernel functions for programs (`include/uapi/linux/bpf.h`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i32)]
 pub enum Helper {
-    /// The address of a key's value in a map, or 0.
+    /// Address of a key's value in a map, or 0.
     Lookup = 1,
-    /// Sets the value of a key.
+    /// Sets a key's value.
     Update = 2,
     /// Removes a key.
     Delete = 3,
-    /// Nanoseconds of the monotonic clock.
+    /// Monotonic clock in nanoseconds.
     Clock = 5,
-    /// The number of the CPU that runs the program.
+    /// Current CPU.
     Cpu = 8,
-    /// The running thread in the lower half, and its process in the upper one.
+    /// Current thread (lower half) and process (upper half).
     CurrentThread = 14,
-    /// Copies from an address of the kernel.
+    /// Copies from kernel memory.
     ReadKernel = 113,
-    /// The running thread.
+    /// Current thread's kernel structure.
     CurrentTask = 158,
-    /// The registers with which a thread entered the kernel.
+    /// The registers of a thread when it entered the kernel.
     TaskRegisters = 175,
 }
 
-/// An instruction as the kernel reads it.
+/// An instruction in the kernel's format.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Instruction {
@@ -145,21 +143,21 @@ pub(super) struct Instruction {
     immediate: i32,
 }
 
-/// Why instructions make no program.
+/// Why assembling failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AssemblyError {
-    /// A jump to a label that is not there.
+    /// A jump to a missing label.
     #[error("there is no label '{0}'")]
     NoLabel(&'static str),
     /// A jump over more than 32767 instructions.
     #[error("the label '{0}' is too far away")]
     TooFar(&'static str),
-    /// A field beyond 32767 bytes.
+    /// A field offset beyond 32767 bytes.
     #[error("a field at byte {0} is too far from its structure's start")]
     FarField(usize),
 }
 
-/// Instructions under way.
+/// A program under construction.
 #[derive(Clone, Debug, Default)]
 pub struct Assembler {
     code: Vec<Instruction>,
@@ -169,7 +167,7 @@ pub struct Assembler {
 }
 
 impl Assembler {
-    /// No instructions yet.
+    /// An empty program.
     #[must_use]
     pub fn new() -> Self {
         Assembler::default()
@@ -187,7 +185,7 @@ impl Assembler {
         self.put(0x61 | width.bits(), to, from, offset, 0)
     }
 
-    /// `*(to + offset) = from`; offsets from the end of the stack are negative.
+    /// `*(to + offset) = from`; stack offsets are negative.
     pub fn store(
         &mut self,
         width: Width,
@@ -209,7 +207,7 @@ impl Assembler {
         self.put(0x62 | width.bits(), to, EbpfRegister(0), offset, number)
     }
 
-    /// `*(to + offset) += from`, as one step for all CPUs.
+    /// `*(to + offset) += from`, atomically.
     pub fn count(&mut self, to: EbpfRegister, offset: i16, from: EbpfRegister) -> &mut Self {
         self.put(0xdb, to, from, offset, 0)
     }
@@ -234,7 +232,7 @@ impl Assembler {
         self.put(0x07 | operation.bits(), to, EbpfRegister(0), 0, number)
     }
 
-    /// `to` = the address of the byte at this offset from the end of the stack.
+    /// `to` = the address at this offset from the stack's end.
     pub fn stack(&mut self, to: EbpfRegister, offset: i32) -> &mut Self {
         self.calculate(EbpfOperation::Move, to, EbpfRegister(10)).calculate_number(
             EbpfOperation::Add,
@@ -273,23 +271,23 @@ impl Assembler {
         self.put(0x05, EbpfRegister(0), EbpfRegister(0), 0, 0)
     }
 
-    /// The place that jumps to this label lead to.
+    /// Defines a label here.
     pub fn label(&mut self, label: &'static str) -> &mut Self {
         self.labels.insert(label, self.code.len());
         self
     }
 
-    /// Calls a function of the kernel.
+    /// Calls a kernel function.
     pub fn call(&mut self, helper: Helper) -> &mut Self {
         self.put(0x85, EbpfRegister(0), EbpfRegister(0), 0, helper as i32)
     }
 
-    /// Calls a function of the kernel by its number in the kernel's types.
+    /// Calls a kernel function by its BTF number.
     pub fn call_function(&mut self, number: u32) -> &mut Self {
         self.put(0x85, EbpfRegister(0), EbpfRegister(2), 0, number as i32)
     }
 
-    /// `to` = the map, as an argument of a call.
+    /// `to` = the map, for a call.
     pub fn map(&mut self, to: EbpfRegister, map: &Map) -> &mut Self {
         self.wide(to, 1, map.descriptor(), 0)
     }
@@ -299,7 +297,7 @@ impl Assembler {
         self.wide(to, 2, map.descriptor(), number as i32 * 8)
     }
 
-    /// Ends the program with 0, the answer that tracepoints ask for.
+    /// Returns 0, as tracepoints require.
     pub fn end(&mut self) -> &mut Self {
         self.calculate_number(EbpfOperation::Move, EbpfRegister(0), 0).put(
             0x95,
@@ -310,7 +308,7 @@ impl Assembler {
         )
     }
 
-    /// The instructions, each jump with its distance.
+    /// The instructions, with jump distances.
     ///
     /// # Errors
     /// [`AssemblyError`].
@@ -327,7 +325,7 @@ impl Assembler {
         Ok(code)
     }
 
-    /// An instruction with a constant of 64 bits, which takes two places.
+    /// A 64-bit constant, which takes two instructions.
     fn wide(&mut self, to: EbpfRegister, kind: u8, low: i32, high: i32) -> &mut Self {
         self.put(0x18, to, EbpfRegister(kind), 0, low).put(
             0,

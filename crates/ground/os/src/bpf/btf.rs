@@ -1,17 +1,16 @@
-//! The types of the running kernel, in the format BTF (Documentation/bpf/btf.rst): where the fields
-//! of its structures are, and the numbers of its tracepoints and functions.
+//! The running kernel's types in BTF (Documentation/bpf/btf.rst): field offsets, and numbers of
+//! tracepoints and functions.
 
 use std::io;
 
-/// Where the kernel shows its types.
 const KERNEL: &str = "/sys/kernel/btf/vmlinux";
 
 const MAGIC: u16 = 0xeb9f;
 
-/// Structures without a name within a structure may hold others; more than this would be a circle.
+/// Limit on nested anonymous structures; deeper ones form a circle.
 const DEEPEST: u32 = 8;
 
-/// The kinds of types that are looked for.
+/// BTF kinds.
 const STRUCT: u32 = 4;
 const UNION: u32 = 5;
 const TYPEDEF: u32 = 8;
@@ -20,27 +19,26 @@ const FUNCTION: u32 = 12;
 /// Why the kernel's types cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum BtfError {
-    /// The kernel does not show them.
+    /// The kernel does not publish them.
     #[error("{KERNEL} (a kernel built with CONFIG_DEBUG_INFO_BTF has it)")]
     Absent(#[source] io::Error),
-    /// The bytes are not BTF.
+    /// Invalid BTF.
     #[error("the kernel's types cannot be read: {0}")]
     Malformed(&'static str),
-    /// The kernel has no such thing.
+    /// The kernel lacks the item.
     #[error("this kernel has no {0}")]
     Missing(String),
 }
 
-/// The types of a kernel.
+/// A kernel's types.
 #[derive(Debug)]
 pub struct Btf {
     types: Vec<u8>,
     strings: Vec<u8>,
-    /// Where each type begins; type 0 is void, which has no place.
+    /// Offset of each type; type 0 (void) has no entry.
     starts: Vec<usize>,
 }
 
-/// A type's first three words.
 #[derive(Clone, Copy)]
 struct Head {
     name: u32,
@@ -57,14 +55,14 @@ impl Head {
         (self.info & 0xffff) as usize
     }
 
-    /// Whether members' offsets share their word with the width of a bit field.
+    /// Whether members' offsets include a bit field width.
     fn has_bit_fields(self) -> bool {
         self.info >> 31 == 1
     }
 }
 
 impl Btf {
-    /// The types of the running kernel.
+    /// Reads the running kernel's types.
     ///
     /// # Errors
     /// [`BtfError::Absent`] and [`BtfError::Malformed`].
@@ -72,7 +70,7 @@ impl Btf {
         Btf::parse(&std::fs::read(KERNEL).map_err(BtfError::Absent)?)
     }
 
-    /// Reads types from bytes.
+    /// Parses BTF.
     ///
     /// # Errors
     /// [`BtfError::Malformed`].
@@ -89,7 +87,7 @@ impl Btf {
         Ok(Btf { types, strings, starts })
     }
 
-    /// The number of a tracepoint's type, by the tracepoint's name.
+    /// A tracepoint's type number.
     ///
     /// # Errors
     /// [`BtfError::Missing`].
@@ -98,13 +96,13 @@ impl Btf {
         found.ok_or_else(|| BtfError::Missing(format!("tracepoint {name}")))
     }
 
-    /// The number of a function; `None` where the kernel has none of that name.
+    /// A function's number.
     #[must_use]
     pub fn function(&self, name: &str) -> Option<u32> {
         self.number(FUNCTION, name)
     }
 
-    /// The number of a structure.
+    /// A structure's number.
     ///
     /// # Errors
     /// [`BtfError::Missing`].
@@ -112,8 +110,7 @@ impl Btf {
         self.number(STRUCT, name).ok_or_else(|| BtfError::Missing(format!("struct {name}")))
     }
 
-    /// The distance in bytes of a field from its structure's start. `a.b` is field `b` of the
-    /// structure that field `a` is.
+    /// A field's offset in bytes. `a.b` is field `b` of the structure in field `a`.
     ///
     /// # Errors
     /// [`BtfError::Missing`].
@@ -135,7 +132,7 @@ impl Btf {
         })
     }
 
-    /// A member's distance in bytes, and its type.
+    /// A member's byte offset and type.
     fn member(&self, structure: u32, name: &str, depth: u32) -> Option<(usize, u32)> {
         let head = self.head(structure).filter(|head| [STRUCT, UNION].contains(&head.kind()))?;
         for place in 0..head.members() {
@@ -161,7 +158,6 @@ impl Btf {
         Some(Head { name: word(&self.types, at)?, info: word(&self.types, at + 4)?, at })
     }
 
-    /// Whether the text at this place of the names is that name.
     fn is(&self, place: u32, name: &str) -> bool {
         let text = self.strings.get(place as usize..).unwrap_or_default();
         text.strip_prefix(name.as_bytes()).is_some_and(|rest| rest.first() == Some(&0))
@@ -173,7 +169,7 @@ fn section(bytes: &[u8], length: usize, at: usize) -> Option<Vec<u8>> {
     bytes.get(start..start.checked_add(word(bytes, at + 4)? as usize)?).map(<[u8]>::to_vec)
 }
 
-/// Where each type begins; `None` where one has an unknown kind or is cut off.
+/// `None` for an unknown or truncated type.
 fn starts(types: &[u8]) -> Option<Vec<usize>> {
     let mut starts = vec![0];
     let mut at = 0;

@@ -1,23 +1,22 @@
-//! Tables that the kernel's programs and this process share.
+//! eBPF maps: tables shared by kernel programs and this process.
 
 use super::call::{BpfCommand, bpf, object_name, open};
 use crate::sched::threads_of_all;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
-/// Kinds of maps, from `include/uapi/linux/bpf.h`.
+/// From `include/uapi/linux/bpf.h`.
 const HASH: u32 = 1;
 const ARRAY: u32 = 2;
 const RECENT_HASH: u32 = 9;
 
-/// Entries that are asked for at once.
+/// Entries per system call.
 const BATCH: usize = 4096;
 
-/// The most entries of a table that is sized by what runs: each takes some 100 bytes at once.
+/// For tables sized by thread count: each entry takes about 100 bytes immediately.
 const MOST_BY_THREADS: u64 = 1 << 20;
 
-/// Entries for a table with one for each thread: twice the threads that this computer has now, and
-/// `least` at the least.
+/// Twice the present threads, but at least `least`.
 #[must_use]
 pub fn room_for_threads(least: u32) -> u32 {
     let loadavg = std::fs::read("/proc/loadavg").unwrap_or_default();
@@ -25,7 +24,7 @@ pub fn room_for_threads(least: u32) -> u32 {
     least.max((2 * threads.min(MOST_BY_THREADS / 2)) as u32)
 }
 
-/// A table in the kernel, from keys to values of fixed sizes.
+/// A kernel table with keys and values of fixed sizes.
 #[derive(Debug)]
 pub struct Map {
     fd: OwnedFd,
@@ -70,7 +69,7 @@ struct Batch {
 }
 
 impl Map {
-    /// A hash table. Its memory is allocated now, so that a program never waits for it.
+    /// Creates a hash table, fully allocated so that programs never wait for memory.
     ///
     /// # Errors
     /// The kernel's: EPERM without CAP_BPF, ENOMEM.
@@ -83,10 +82,10 @@ impl Map {
         Map::new(HASH, name, [key_bytes, value_bytes], entries)
     }
 
-    /// A hash table whose oldest entries leave it when it is full.
+    /// Creates a hash table that drops its oldest entries when full.
     ///
     /// # Errors
-    /// The kernel's, as for [`Map::hash`].
+    /// As for [`Map::hash`].
     pub fn recent(
         name: &str,
         key_bytes: usize,
@@ -96,10 +95,10 @@ impl Map {
         Map::new(RECENT_HASH, name, [key_bytes, value_bytes], entries)
     }
 
-    /// An array of counters of 64 bits, by numbers from 0.
+    /// Creates an array of 64-bit counters, numbered from 0.
     ///
     /// # Errors
-    /// The kernel's, as for [`Map::hash`].
+    /// As for [`Map::hash`].
     pub fn counters(name: &str, entries: u32) -> io::Result<Self> {
         Map::new(ARRAY, name, [4, 8 * entries as usize], 1)
     }
@@ -123,12 +122,11 @@ impl Map {
         Ok(Map { fd, key_bytes, value_bytes })
     }
 
-    /// The descriptor, for instructions that name the map.
     pub(super) fn descriptor(&self) -> RawFd {
         self.fd.as_raw_fd()
     }
 
-    /// The value of a key; `None` where the table has no such key.
+    /// The value of a key; `None` if missing.
     ///
     /// # Errors
     /// The kernel's; EINVAL for a key of another length.
@@ -136,7 +134,7 @@ impl Map {
         let mut value = vec![0; self.value_bytes];
         let mut element = self.element(key)?;
         element.value = value.as_mut_ptr() as u64;
-        // SAFETY: the key and the value are as long as the map's, which `element` checks.
+        // SAFETY: key and value have the map's lengths; `element` checks the key.
         match unsafe { bpf(BpfCommand::LookupElement, &mut element) } {
             Ok(_) => Ok(Some(value)),
             Err(error) if error.raw_os_error() == Some(libc::ENOENT) => Ok(None),
@@ -144,34 +142,34 @@ impl Map {
         }
     }
 
-    /// Sets the value of a key.
+    /// Sets a key's value.
     ///
     /// # Errors
-    /// The kernel's: E2BIG where the table is full; EINVAL for a key or value of another length.
+    /// The kernel's: E2BIG if the table is full; EINVAL for a key or value of another length.
     pub fn set(&self, key: &[u8], value: &[u8]) -> io::Result<()> {
         let mut element = self.element(key)?;
         if value.len() != self.value_bytes {
             return Err(io::Error::from_raw_os_error(libc::EINVAL));
         }
         element.value = value.as_ptr() as u64;
-        // SAFETY: the key and the value are as long as the map's; the kernel only reads them.
+        // SAFETY: key and value have the map's lengths; the kernel only reads them.
         unsafe { bpf(BpfCommand::UpdateElement, &mut element) }.map(drop)
     }
 
-    /// Removes a key; one that is not there is not an error.
+    /// Removes a key, if it exists.
     ///
     /// # Errors
     /// The kernel's; EINVAL for a key of another length.
     pub fn remove(&self, key: &[u8]) -> io::Result<()> {
         let mut element = self.element(key)?;
-        // SAFETY: the key is as long as the map's; the kernel only reads it.
+        // SAFETY: the key has the map's length; the kernel only reads it.
         match unsafe { bpf(BpfCommand::DeleteElement, &mut element) } {
             Err(error) if error.raw_os_error() != Some(libc::ENOENT) => Err(error),
             _ => Ok(()),
         }
     }
 
-    /// Whether the table has no key.
+    /// Whether the table is empty.
     ///
     /// # Errors
     /// The kernel's.
@@ -182,7 +180,7 @@ impl Map {
             value: next.as_mut_ptr() as u64,
             ..Element::default()
         };
-        // SAFETY: without a key the kernel writes the first one, which `next` has room for.
+        // SAFETY: without a key, the kernel writes the first key, which fits into `next`.
         match unsafe { bpf(BpfCommand::NextKey, &mut element) } {
             Ok(_) => Ok(false),
             Err(error) if error.raw_os_error() == Some(libc::ENOENT) => Ok(true),
@@ -190,8 +188,7 @@ impl Map {
         }
     }
 
-    /// Every entry of a hash table, in no order. An entry that a program adds meanwhile may be
-    /// missing.
+    /// Reads all entries of a hash table, unordered. An entry added meanwhile may be missing.
     ///
     /// # Errors
     /// The kernel's: EINVAL before Linux 5.6.
@@ -199,17 +196,15 @@ impl Map {
         self.batches(BpfCommand::LookupBatch, each)
     }
 
-    /// As [`Map::entries`], and the table is empty after it: it holds what happened since. A
-    /// program that has found a value, and adds to it while its entry is removed, adds to nothing,
-    /// or to an entry that has just taken the place: one count of very many.
+    /// Like [`Map::entries`], but removes the entries. A concurrent increment may be lost or added
+    /// to a new entry: one count among very many.
     ///
     /// # Errors
-    /// The kernel's, as for [`Map::entries`].
+    /// As for [`Map::entries`].
     pub fn take(&self, each: impl FnMut(&[u8], &[u8])) -> io::Result<()> {
         self.batches(BpfCommand::TakeBatch, each)
     }
 
-    /// `command` must be one that reads entries in batches.
     fn batches(&self, command: BpfCommand, mut each: impl FnMut(&[u8], &[u8])) -> io::Result<()> {
         let mut room = BATCH;
         let mut keys = vec![0; room * self.key_bytes];
@@ -226,13 +221,13 @@ impl Map {
                 map: self.fd.as_raw_fd() as u32,
                 ..Batch::default()
             };
-            // SAFETY: there is room for `count` keys and values; the position is 4 bytes for a hash
-            // table.
+            // SAFETY: there is room for `count` keys and values, and for the 4-byte position of a
+            // hash table.
             let is_last = match unsafe { bpf(command, &mut batch) } {
                 Ok(_) => false,
                 Err(error) if error.raw_os_error() == Some(libc::ENOENT) => true,
                 Err(error) if error.raw_os_error() == Some(libc::ENOSPC) && room < 1 << 20 => {
-                    // A bucket holds more entries than there is room for.
+                    // A bucket has more entries than the buffer.
                     room *= 2;
                     keys.resize(room * self.key_bytes, 0);
                     values.resize(room * self.value_bytes, 0);
@@ -251,7 +246,7 @@ impl Map {
         }
     }
 
-    /// The counters of [`Map::counters`].
+    /// The values of [`Map::counters`].
     ///
     /// # Errors
     /// The kernel's.
@@ -263,7 +258,7 @@ impl Map {
             .collect())
     }
 
-    /// Sets the counters of [`Map::counters`]; a program that counts meanwhile may be overwritten.
+    /// Sets the values of [`Map::counters`]. This may overwrite concurrent counts.
     ///
     /// # Errors
     /// The kernel's; EINVAL for another number of counters.
@@ -293,7 +288,6 @@ mod tests {
     use super::*;
     use std::collections::BTreeMap;
 
-    /// `None`, with a message, where this computer does not allow it.
     fn table(entries: u32) -> Option<Map> {
         Map::hash("test", 4, 8, entries)
             .inspect_err(|error| seatmap_needs::skipped!("no eBPF here: {error}"))

@@ -1,4 +1,4 @@
-//! Loads a program of eBPF, attaches it, and asks how long it ran.
+//! Loads and attaches eBPF programs, and reads how long they ran.
 
 use super::assembler::{Assembler, AssemblyError};
 use super::call::{BpfCommand, bpf, object_name, open};
@@ -9,26 +9,25 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::Path;
 use std::time::Duration;
 
-/// `BPF_PROG_TYPE_TRACING`: programs that read the kernel's structures by their types.
+/// `BPF_PROG_TYPE_TRACING`: reads kernel structures by type.
 const TRACING: u32 = 26;
 
-/// `BPF_PROG_TYPE_KPROBE`: programs that are given the registers at an instruction.
+/// `BPF_PROG_TYPE_KPROBE`: gets the registers at an instruction.
 const AT_INSTRUCTION: u32 = 2;
 
-/// Functions that read kernel structures are open to licences that go with the GPL; that of this
-/// code is one of them.
+/// GPL-compatible, to read kernel structures.
 const LICENCE: &CStr = c"Dual MIT/GPL";
 
-/// The most that the kernel's checker may say about a refused program.
+/// Limit on the verifier's log.
 const LOG_BYTES: usize = 1 << 20;
 
-/// `BPF_TRACE_RAW_TP`: at a tracepoint, with its arguments.
+/// `BPF_TRACE_RAW_TP`.
 const AT_TRACEPOINT: u32 = 23;
 
 /// Why a program cannot run.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
-    /// It is not a program.
+    /// Its instructions are invalid.
     #[error("program {name}")]
     Assembly {
         /// The program.
@@ -36,17 +35,17 @@ pub enum LoadError {
         /// The mistake.
         source: AssemblyError,
     },
-    /// The kernel refused it.
+    /// The kernel refused to load it.
     #[error("the kernel refused the program {name}{}", last_line(.log))]
     Refused {
         /// The program.
         name: &'static str,
         /// The kernel's error.
         source: io::Error,
-        /// The words of its checker; empty where it said nothing.
+        /// The verifier's log.
         log: String,
     },
-    /// The kernel did not attach it.
+    /// The kernel refused to attach it.
     #[error("attach the program {name}")]
     Attach {
         /// The program.
@@ -56,7 +55,7 @@ pub enum LoadError {
     },
 }
 
-/// The checker's last line but its statistics is the reason.
+/// The reason precedes the statistics.
 fn last_line(log: &str) -> String {
     let reason =
         log.lines().rfind(|line| !line.starts_with("processed ") && !line.trim().is_empty());
@@ -70,24 +69,24 @@ pub struct EbpfProgram {
     name: &'static str,
 }
 
-/// A program that runs at its place until this is dropped.
+/// Stays attached until dropped.
 #[derive(Debug)]
 pub struct AttachedProgram {
     program: EbpfProgram,
     _link: EbpfLink,
 }
 
-/// A loaded program runs at its place until this is dropped. The drop waits for every CPU.
+/// Keeps a program attached until dropped, which waits for every CPU.
 #[derive(Debug)]
 pub struct EbpfLink(
     #[expect(dead_code, reason = "the program is attached while the descriptor is open")]
     pub(super) OwnedFd,
 );
 
-/// How often and how long a program ran while [`Statistics`] were on.
+/// How often and how long a program ran while [`Statistics`] existed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RunTime {
-    /// The time, over all CPUs.
+    /// Total over all CPUs.
     pub time: Duration,
     /// The runs.
     pub runs: u64,
@@ -141,18 +140,18 @@ struct Enable {
 }
 
 impl EbpfProgram {
-    /// Loads a program for this place, by the number of the tracepoint in the kernel's types.
+    /// Loads a program for a tracepoint, by its number in the kernel's types.
     ///
     /// # Errors
-    /// [`LoadError`]: EPERM without CAP_BPF and CAP_PERFMON, EACCES or EINVAL with the checker's
-    /// words otherwise.
+    /// [`LoadError`]: EPERM without CAP_BPF and CAP_PERFMON; EACCES or EINVAL with the verifier's
+    /// log.
     pub fn load(name: &'static str, place: u32, code: &Assembler) -> Result<Self, LoadError> {
         let kind =
             Load { kind: TRACING, attach_kind: AT_TRACEPOINT, attach_to: place, ..Load::default() };
         EbpfProgram::load_as(kind, name, code)
     }
 
-    /// Loads a program that [`EbpfProgram::link_at`] runs where other programs do.
+    /// Loads a program for [`EbpfProgram::link_at`].
     ///
     /// # Errors
     /// As for [`EbpfProgram::load`].
@@ -176,7 +175,7 @@ impl EbpfProgram {
         }
     }
 
-    /// Runs the program at its place from now on.
+    /// Attaches the program to its tracepoint.
     ///
     /// # Errors
     /// [`LoadError::Attach`].
@@ -185,31 +184,29 @@ impl EbpfProgram {
         Ok(AttachedProgram { program: self, _link: link })
     }
 
-    /// Runs the program at its place until the link is dropped. It can be linked again after that.
+    /// Attaches the program until the link is dropped.
     ///
     /// # Errors
     /// [`LoadError::Attach`].
     pub fn link(&self) -> Result<EbpfLink, LoadError> {
         let mut request = Open { program: self.fd.as_raw_fd() as u32, ..Open::default() };
-        // SAFETY: the name is the null pointer, as the kernel knows the place since the program was
-        // loaded.
+        // SAFETY: the name is null, because a loaded program knows its tracepoint.
         let link = unsafe { open(BpfCommand::RawTracepointOpen, &mut request) };
         link.map(EbpfLink).map_err(|source| LoadError::Attach { name: self.name, source })
     }
 
-    /// Runs the program whenever any process executes the instruction at this byte of a file, until
-    /// the link is dropped. The byte must be an instruction's first one: another one breaks the
-    /// processes.
+    /// Runs the program whenever any process executes the instruction at this byte of a file. Bytes
+    /// inside an instruction break the processes.
     ///
     /// # Errors
-    /// [`LoadError::Attach`]: ENOENT without such events (Linux 4.17) or without the file, EACCES
-    /// or EPERM without CAP_PERFMON.
+    /// [`LoadError::Attach`]: ENOENT before Linux 4.17 or without the file; EACCES or EPERM without
+    /// CAP_PERFMON.
     pub fn link_at(&self, file: &Path, place: u64) -> Result<EbpfLink, LoadError> {
         let link = probe::link(self.fd.as_fd(), file, place);
         link.map_err(|source| LoadError::Attach { name: self.name, source })
     }
 
-    /// How often and how long it ran while [`Statistics`] were on.
+    /// Reads the run time.
     ///
     /// # Errors
     /// The kernel's.
@@ -227,20 +224,19 @@ impl EbpfProgram {
     }
 }
 
-/// Loads again, for what the kernel's checker says: it costs memory and time that a good program
-/// need not spend.
+/// Loads again for the verifier's log, which a good program need not pay for.
 fn log(mut load: Load) -> String {
     let mut text = vec![0u8; LOG_BYTES];
     (load.log_level, load.log_bytes, load.log) = (1, LOG_BYTES as u32, text.as_mut_ptr() as u64);
-    // SAFETY: as for the load before, and the log has `log_bytes` bytes. The result is dropped
-    // where it loads now.
+    // SAFETY: as for the first load, and the log has `log_bytes` bytes. A program that loads now is
+    // dropped.
     drop(unsafe { open(BpfCommand::ProgramLoad, &mut load) });
     let end = text.iter().position(|byte| *byte == 0).unwrap_or(0);
     String::from_utf8_lossy(&text[..end]).into_owned()
 }
 
 impl AttachedProgram {
-    /// How often and how long it ran while [`Statistics`] were on.
+    /// Reads the run time.
     ///
     /// # Errors
     /// The kernel's.
@@ -249,19 +245,19 @@ impl AttachedProgram {
     }
 }
 
-/// While it lives, the kernel times every program on this computer, which costs about 50 ns a run.
+/// While this exists, the kernel times every program, at about 50 ns per run.
 #[derive(Debug)]
 pub struct Statistics(
     #[expect(dead_code, reason = "the kernel times programs while the descriptor is open")] OwnedFd,
 );
 
 impl Statistics {
-    /// Begins to time programs.
+    /// Starts timing.
     ///
     /// # Errors
     /// The kernel's: EPERM without CAP_SYS_ADMIN.
     pub fn begin() -> io::Result<Self> {
-        // SAFETY: the structure holds no address; kind 0 is the time that programs run.
+        // SAFETY: the structure holds no address; kind 0 is run time.
         unsafe { open(BpfCommand::EnableStatistics, &mut Enable::default()) }.map(Statistics)
     }
 }
@@ -272,8 +268,7 @@ mod tests {
     use super::super::{Btf, Map};
     use super::*;
 
-    /// The place of the system's most frequent tracepoint; `None`, with a message, where eBPF is
-    /// not allowed.
+    /// The most frequent tracepoint, if eBPF is allowed.
     fn place() -> Option<u32> {
         Map::counters("test", 1)
             .inspect_err(|error| seatmap_needs::skipped!("no eBPF here: {error}"))
@@ -308,7 +303,7 @@ mod tests {
     fn the_checkers_reason_is_told() {
         let Some(place) = place() else { return };
         let mut code = Assembler::new();
-        // Register 3 holds nothing.
+        // Register 3 is uninitialised.
         code.calculate(EbpfOperation::Move, EbpfRegister(0), EbpfRegister(3)).end();
         let error = EbpfProgram::load("bad", place, &code).unwrap_err().to_string();
         assert!(error.contains("R3 !read_ok"), "{error}");

@@ -1,35 +1,34 @@
-//! The tables of TCP and UDP, as the network namespaces of some processes have them (proc(5)).
+//! TCP and UDP tables of several network namespaces (proc(5)).
 
 use crate::Tid;
 use crate::root::Root;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 
-/// The tables, each with its protocol.
 const TABLES: [(&str, &str); 4] = [("tcp", TCP), ("tcp6", TCP), ("udp", UDP), ("udp6", UDP)];
 
-/// A server has a socket of its own for each client.
+/// A server has one socket per client.
 const TCP: &str = "tcp";
 
-/// A server may answer all clients from one socket.
+/// A server may have one socket for all clients.
 const UDP: &str = "udp";
 
-/// The digits of an IPv4 address; one that is written as IPv6 ends with them.
+/// Digits of an IPv4 address; a mapped IPv6 address ends with them.
 const IPV4_DIGITS: usize = 8;
 
-/// The digits before an IPv4 address that is written as IPv6 (RFC 4291, 2.5.5.2).
+/// The prefix of a mapped IPv4 address (RFC 4291, 2.5.5.2).
 const MAPPED: &str = "0000000000000000FFFF0000";
 
-/// The address `::1`.
+/// `::1`.
 const LOOPBACK_IPV6: &str = "00000000000000000000000001000000";
 
-/// One end: the namespace where the address holds in one alone, the protocol, address and port.
+/// Namespace (for addresses valid in only one), protocol, address and port.
 type End = (String, &'static str, String, String);
 
-/// The state of a socket that waits for clients (`TCP_LISTEN` of include/net/tcp_states.h).
+/// `TCP_LISTEN` of include/net/tcp_states.h.
 const LISTENS: &str = "0A";
 
-/// A socket with its own address and the other one.
+/// A socket with its local and remote address.
 #[derive(Debug, PartialEq, Eq)]
 struct Socket {
     local: End,
@@ -38,8 +37,8 @@ struct Socket {
     listens: bool,
 }
 
-/// The inodes of the client and the server of each connection that begins and ends on this
-/// computer; in both orders where nobody knows who is which.
+/// Client and server inodes of each connection within this computer; both orders if the roles are
+/// unknown.
 pub(super) fn pairs(root: &Root, pids: &BTreeSet<Tid>) -> Vec<(u64, u64)> {
     let mut by_namespace: BTreeMap<String, Tid> = BTreeMap::new();
     for pid in pids {
@@ -69,7 +68,7 @@ fn socket(namespace: &str, protocol: &'static str, row: &str) -> Option<Socket> 
 fn end(namespace: &str, protocol: &'static str, text: &str) -> Option<End> {
     let (address, port) = text.split_once(':')?;
     let address = address.strip_prefix(MAPPED).unwrap_or(address);
-    // The kernel prints the bytes of a word in the processor's order.
+    // The kernel prints a word's bytes in the processor's order.
     let is_own = address == LOOPBACK_IPV6 || (address.len() == IPV4_DIGITS && is_loopback(address));
     let namespace = if is_own { namespace.to_owned() } else { String::new() };
     Some((namespace, protocol, address.to_owned(), port.to_owned()))

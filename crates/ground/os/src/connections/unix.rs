@@ -1,4 +1,4 @@
-//! The other ends of unix sockets, by netlink (sock_diag(7)).
+//! Peers of unix sockets, from netlink (sock_diag(7)).
 
 use rustix::net::{
     AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, netlink, recv, send, socket_with,
@@ -14,15 +14,15 @@ const SHOW: u32 = 1 | 4;
 /// `UNIX_DIAG_NAME` and `UNIX_DIAG_PEER`, there.
 const NAME: u16 = 0;
 const PEER: u16 = 2;
-/// The lengths of `nlmsghdr`, `unix_diag_req`, `unix_diag_msg` and `nlattr`.
+/// Sizes of `nlmsghdr`, `unix_diag_req`, `unix_diag_msg` and `nlattr`.
 const HEADER_BYTES: usize = 16;
 const REQUEST_BYTES: usize = 24;
 const MESSAGE_BYTES: usize = 16;
 const ATTRIBUTE_BYTES: usize = 4;
-/// The most that the kernel sends at once (`netlink_dump` of net/netlink/af_netlink.c).
+/// The kernel's largest message (`netlink_dump` of net/netlink/af_netlink.c).
 const BUFFER_BYTES: usize = 32_768;
 
-/// A socket: the inode of its other end, and whether it has a name.
+/// A socket's peer, and whether it has a name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Socket {
     peer: u64,
@@ -31,17 +31,16 @@ struct Socket {
 
 type Sockets = BTreeMap<u64, Socket>;
 
-/// The inodes of the client and the server of each connection in this network namespace; in both
-/// orders where nobody knows who is which. None where the kernel does not tell them
-/// (`CONFIG_UNIX_DIAG`).
+/// Client and server inodes of each connection in this network namespace; both orders if the roles
+/// are unknown. Empty without `CONFIG_UNIX_DIAG`.
 pub(super) fn pairs() -> Vec<(u64, u64)> {
     let mut sockets = Sockets::new();
-    // An error takes nothing away from the sockets that were told before it.
+    // After an error, keep the sockets received before it.
     let _ = ask(&mut sockets);
     let connected = sockets.iter().filter(|(_, one)| one.peer != 0);
     connected
         .filter(|(_, one)| {
-            // A server has the name of the socket that it listens at, and a client has none.
+            // A server's socket has its listening socket's name; a client's has none.
             let is_far_named = sockets.get(&one.peer).is_some_and(|peer| peer.is_named);
             !one.is_named || is_far_named
         })
@@ -56,7 +55,7 @@ fn ask(sockets: &mut Sockets) -> rustix::io::Result<()> {
     send(&socket, &request(), SendFlags::empty())?;
     let mut buffer = vec![0; BUFFER_BYTES];
     loop {
-        // The kernel makes each part of its answer while it is fetched: none is waited for.
+        // The kernel creates its answer on reception, so there is no wait.
         let (length, _) = recv(&socket, &mut buffer[..], RecvFlags::DONTWAIT)?;
         if !take(&buffer[..length], sockets) {
             return Ok(());
@@ -69,10 +68,10 @@ fn request() -> Vec<u8> {
     bytes.extend(((HEADER_BYTES + REQUEST_BYTES) as u32).to_ne_bytes());
     bytes.extend(BY_FAMILY.to_ne_bytes());
     bytes.extend(REQUEST_DUMP.to_ne_bytes());
-    // Its number, and the sender's port, which the kernel knows.
+    // Sequence number, and the sender's port, which the kernel knows.
     bytes.extend([0; 8]);
     bytes.extend([libc::AF_UNIX as u8, 0, 0, 0]);
-    // All states, and any inode.
+    // All states, any inode.
     bytes.extend(u32::MAX.to_ne_bytes());
     bytes.extend(0u32.to_ne_bytes());
     bytes.extend(SHOW.to_ne_bytes());
@@ -80,7 +79,7 @@ fn request() -> Vec<u8> {
     bytes
 }
 
-/// Takes in one datagram of the answer. Returns whether more follow.
+/// Parses one datagram. Returns whether more follow.
 fn take(mut bytes: &[u8], sockets: &mut Sockets) -> bool {
     while let Some((length, kind)) = number(bytes, 0).zip(half(bytes, 4)) {
         let length = length as usize;

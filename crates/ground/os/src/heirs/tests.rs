@@ -1,16 +1,16 @@
-//! Families of processes that grow while seats stand, and their masks afterwards.
+//! Processes that start while seats exist, and their masks afterwards.
 
 use super::*;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdout, Command, Stdio};
 
-/// A shell that has a line for each process that it starts when it is told to.
+/// A shell that starts processes on request and prints a line for each.
 struct Family {
     shell: Child,
     said: BufReader<ChildStdout>,
 }
 
-/// In this order: a child, an orphan, an orphan of a session of its own, a child's child.
+/// A child, an orphan, an orphan in its own session, a grandchild.
 const SCRIPT: &str = "read start
 sleep 1000 & echo $!
 (sleep 1000 & echo $!)
@@ -49,7 +49,7 @@ impl Family {
 
     fn end(mut self, born: &[Tid]) {
         for pid in born {
-            // SAFETY: the shell has just said that it started this process.
+            // SAFETY: the shell has just reported this process.
             unsafe { libc::kill(*pid, libc::SIGKILL) };
         }
         self.shell.kill().and_then(|()| self.shell.wait()).unwrap();
@@ -60,7 +60,7 @@ fn masks(tids: &[Tid]) -> Vec<CpuSet> {
     tids.iter().map(|tid| CpuSet::of_thread(*tid).unwrap()).collect()
 }
 
-/// Two seats for tests; none on a computer with one CPU.
+/// `None` on a computer with one CPU.
 fn two_seats() -> Option<[CpuSet; 2]> {
     let all = CpuSet::of_thread(0).unwrap();
     let ends = [all.first(), all.last()].map(|cpu| CpuSet::single(cpu.unwrap()));
@@ -80,9 +80,9 @@ fn all_who_were_born_on_a_seat_get_the_mask_without_it() {
     seat.give(family.pid()).unwrap();
     let born = family.grow();
     assert_eq!(masks(&born), vec![seat.clone(); 4]);
-    // A mask that one of them chose itself is its own.
+    // A mask that a process chose itself stays.
     other.give(born[3]).unwrap();
-    // As the guard of a killed process, that knows the lines alone.
+    // Like the guard of a killed process, which has only the lines.
     let mut guard = SeatLedger::default();
     ledger.take_news().lines().for_each(|line| guard.read_line(line));
     guard.end_seats();
@@ -93,7 +93,7 @@ fn all_who_were_born_on_a_seat_get_the_mask_without_it() {
     });
     let now = masks(&born);
     let shell = CpuSet::of_thread(family.pid()).unwrap();
-    // Another test's family is unclear to the guard while its shell starts.
+    // Another test's family is unclear while its shell starts.
     let mut left = left.unwrap();
     left.retain(|one| born.contains(&one.thread.tid) || one.thread.tid == family.pid());
     family.end(&born);
@@ -154,7 +154,7 @@ fn process(pid: Tid, parent: Tid, group: Tid, session: Tid) -> ThreadStat {
     task
 }
 
-/// The program is process 50 in a group of its own, which shell 20 of session 20 has started.
+/// The program is process 50 in its own group, started by shell 20 of session 20.
 fn program() -> SeatLedger {
     let mut ledger = SeatLedger::since(0);
     for line in ["above 1 0 1 1", "above 20 1 20 20", "root 50 2 50 20 0::/user"] {

@@ -1,5 +1,4 @@
-//! The folder of a group: its path and the mount of its hierarchy, joined through cgroup
-//! namespaces.
+//! A group's folder: joins its path with the mount of its hierarchy, across cgroup namespaces.
 
 use super::{Cpuset, GroupWeight, Hierarchy};
 use crate::Tid;
@@ -9,27 +8,25 @@ use crate::priority::{IDLE_WEIGHT, USUAL_WEIGHT};
 use crate::rights;
 use crate::root::Root;
 
-/// A group's folder.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Located {
-    /// Where its hierarchy is mounted.
+    /// Mount point.
     base: String,
-    /// Its path below that; empty for the root.
+    /// Path below it; empty for the root.
     path: String,
     is_v2: bool,
     is_whole: bool,
     is_read_only: bool,
 }
 
-/// A path as the kernel writes it in a cgroup namespace: steps up from the namespace's root, then
-/// down.
+/// A path relative to a cgroup namespace: steps up from its root, then down.
 struct Spelled<'a> {
     ups: usize,
     down: &'a str,
 }
 
 impl<'a> Spelled<'a> {
-    /// `None` where steps up come behind steps down, which the kernel never writes.
+    /// `None` for a step up after a step down, which the kernel never writes.
     fn parse(path: &'a str) -> Option<Self> {
         let mut ups = 0;
         let mut down = path.trim_end_matches('/');
@@ -46,8 +43,8 @@ impl<'a> Spelled<'a> {
 }
 
 impl Hierarchy {
-    /// The path of a group below the folder where the hierarchy is mounted, as far as the two paths
-    /// alone tell it; `None` for a group outside of what a container shows.
+    /// A group's path below the mount point, if the two paths determine it; `None` outside the
+    /// mounted part.
     pub(super) fn below(&self, path: &str) -> Option<String> {
         let mounted = Spelled::parse(&self.root)?;
         let group = Spelled::parse(path)?;
@@ -56,11 +53,11 @@ impl Hierarchy {
         is_below.then(|| below.to_owned())
     }
 
-    /// The group with this path that the thread is in.
+    /// The group with this path that contains the thread.
     ///
-    /// A mount made outside the reader's cgroup namespace begins with `/..`, once for each group
-    /// between its root and that of the namespace. The kernel does not tell the names of these
-    /// groups. The thread is a member of one group only, so the one that lists it is the right one.
+    /// A mount made outside the reader's cgroup namespace starts with one `/..` per group between
+    /// the two roots, whose names the kernel hides. A thread belongs to just one group, so the
+    /// group that lists it is the right one.
     pub(super) fn located(&self, root: &Root, tid: Tid, path: &str) -> Option<Located> {
         let path = self.below(path).or_else(|| self.searched(root, tid, path))?;
         let base = self.folder.clone();
@@ -95,8 +92,7 @@ impl Hierarchy {
     }
 }
 
-/// The threads in a group, without those of the groups below it; of version 2 before Linux 4.14,
-/// the processes.
+/// Direct member threads; in version 2 before Linux 4.14, processes.
 pub(super) fn threads(root: &Root, folder: &str) -> Option<Vec<Tid>> {
     let files = ["tasks", "cgroup.threads", "cgroup.procs"];
     let list = files.iter().find_map(|name| root.read(&format!("{folder}/{name}")).ok())?;
@@ -108,7 +104,6 @@ fn number(root: &Root, file: &str) -> Option<f64> {
 }
 
 impl Located {
-    /// Its path below the mounted folder.
     pub(super) fn path(&self) -> &str {
         if self.path.is_empty() { "/" } else { &self.path }
     }
@@ -117,7 +112,7 @@ impl Located {
         format!("{}{}", self.base, self.path)
     }
 
-    /// Why groups above the mounted one may set limits that cannot be seen.
+    /// Why groups above the mounted one may set invisible limits.
     pub(super) fn unseen(&self) -> Option<String> {
         (!self.is_whole).then(|| {
             format!(
@@ -128,15 +123,15 @@ impl Located {
         })
     }
 
-    /// Its path and those of the groups above it, to the mounted root.
+    /// Its path and the paths above it, up to the mounted root.
     fn upward(&self) -> impl Iterator<Item = &str> {
         std::iter::successors(Some(self.path.as_str()), |path| {
             path.rsplit_once('/').map(|(parent, _)| parent)
         })
     }
 
-    /// The first text of these files that a group here or above has; a group without the controller
-    /// has no file.
+    /// The first non-empty text of these files, here or above. A group without the controller lacks
+    /// them.
     pub(super) fn inherited(&self, root: &Root, names: &[&str]) -> Option<String> {
         self.upward().find_map(|path| {
             names
@@ -146,7 +141,7 @@ impl Located {
         })
     }
 
-    /// Whether its list of CPUs cannot be written from here.
+    /// Whether its CPU list is read-only here.
     pub(super) fn is_read_only(&self, root: &Root) -> bool {
         self.is_closed(root, &format!("{}/cpuset.cpus", self.folder()))
     }
@@ -155,7 +150,6 @@ impl Located {
         self.is_read_only || rights::is_closed_to_root(root, file)
     }
 
-    /// The lists of CPUs here and above.
     pub(super) fn cpusets(&self, root: &Root) -> Vec<Cpuset> {
         self.upward()
             .filter_map(|path| {
@@ -170,7 +164,6 @@ impl Located {
         self.is_v2
     }
 
-    /// Settings of the folders here and above, as they are read from each.
     pub(super) fn brakes(&self, root: &Root, read: impl Fn(&str) -> Vec<Brake>) -> Vec<Brake> {
         self.upward()
             .flat_map(|path| {
@@ -188,8 +181,8 @@ impl Located {
             .collect()
     }
 
-    /// The shares of a contested CPU of the groups here and above. A group without the controller
-    /// has no file, and the root of all groups competes with none.
+    /// The weights here and above. Groups without the controller have no file; the root group has
+    /// no competitors.
     pub(super) fn shares(&self, root: &Root) -> Vec<GroupWeight> {
         // Documentation/admin-guide/cgroup-v2.rst; `scale_load(1024)` in kernel/sched/core.c.
         let (name, usual) = if self.is_v2 { ("cpu.weight", 100.0) } else { ("cpu.shares", 1024.0) };
@@ -214,7 +207,6 @@ impl Located {
         groups.collect()
     }
 
-    /// The quotas here and above.
     pub(super) fn quotas(&self, root: &Root) -> Vec<GroupQuota> {
         self.upward()
             .filter_map(|path| {

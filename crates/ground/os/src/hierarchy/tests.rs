@@ -1,4 +1,4 @@
-//! Fixtures of both versions, in and outside of namespaces.
+//! Groups of both versions, inside and outside namespaces.
 
 use super::*;
 use proptest::prelude::*;
@@ -112,7 +112,7 @@ fn groups_are_found_by_path_and_walked() {
     );
 }
 
-/// Its members would be taken for none, and its limits for nothing.
+/// Otherwise its members and limits would be missed.
 #[test]
 fn a_group_whose_name_is_not_text_is_not_passed_over() {
     use std::os::unix::ffi::OsStringExt;
@@ -124,7 +124,7 @@ fn a_group_whose_name_is_not_text_is_not_passed_over() {
     assert_eq!(members_below(&root, Path::new("/cg/a")).unwrap(), [7, 8]);
     let hierarchies = Hierarchies::read(&root);
     assert!(hierarchies.all(&root).unwrap().contains(&Path::new("/cg/a").join(name)));
-    // A thread's own line is read as text, with something else in place of what is none.
+    // A thread's own line is read as text, with replacement characters.
     let line = String::from_utf8_lossy(b"0::/a/\xff\n").into_owned();
     let groups = hierarchies.groups(&root, 8, &line);
     assert!(groups.unseen().is_some_and(|why| why.contains("is not UTF-8")), "{groups:?}");
@@ -142,8 +142,8 @@ fn this_process_has_groups() {
     assert!(Hierarchies::limits(&root, &groups).path.starts_with('/'));
 }
 
-/// `unshare -C` below a mount of the host, and `docker run -v /sys/fs/cgroup` in the same way: the
-/// paths are relative to the namespace, and the mount begins above it.
+/// `unshare -C` below a host's mount, or `docker run -v /sys/fs/cgroup`: paths are relative to the
+/// namespace, but the mount starts above it.
 #[test]
 fn a_namespace_under_a_mount_from_outside_is_searched() {
     let mounts = "2 1 0:3 /../.. /cpu rw - cgroup cgroup rw,cpu\n";
@@ -219,7 +219,7 @@ proptest! {
     }
 }
 
-/// A thread of the process is in a group of its own for CPUs, and in its process's for CPU time.
+/// A thread has its own CPU group, but its process's CPU time group.
 #[test]
 fn threads_in_another_group_of_either_kind_are_elsewhere() {
     let files = [("/set/in/tasks", "7\n8\n"), ("/cpu/other/tasks", "7\n8\n9\n")];
@@ -267,7 +267,7 @@ fn the_tightest_limit_on_real_time_threads_is_found_until_all_are_lifted() {
     assert_eq!((limit("in"), limit("none")), (None, None));
 }
 
-/// Both versions can freeze a thread where both are mounted, at any level.
+/// If both versions are mounted, either can freeze a thread at any level.
 #[test]
 fn a_frozen_group_is_found_at_each_level() {
     let mounts =

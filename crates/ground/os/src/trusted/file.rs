@@ -1,4 +1,4 @@
-//! Files that are opened without following links.
+//! Opens files without following links.
 
 use super::{TrustError, at};
 use rustix::fs::{self, FileType, Mode, OFlags};
@@ -9,18 +9,18 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::Path;
 
-/// The ways to open a file.
+/// How to open a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Open {
-    /// To be read; it must be there.
+    /// For reading; it must exist.
     Read,
-    /// For reading and writing; created if missing, otherwise kept as it is.
+    /// For reading and writing; created if missing, otherwise kept.
     Keep,
-    /// For writing from its beginning; created if missing, otherwise emptied.
+    /// For writing from the start; created if missing, otherwise emptied.
     Empty,
-    /// For writing at its end; it must exist.
+    /// For appending; it must exist.
     Append,
-    /// To be written; it must not be there.
+    /// For writing; it must not exist.
     New,
 }
 
@@ -28,7 +28,7 @@ impl Open {
     fn flags(self) -> OFlags {
         match self {
             Open::Read => OFlags::RDONLY,
-            // A file is emptied once it has been looked at, and not while it is opened.
+            // Emptied only after the check.
             Open::Keep | Open::Empty => OFlags::RDWR | OFlags::CREATE,
             Open::Append => OFlags::WRONLY | OFlags::APPEND,
             Open::New => OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL,
@@ -36,12 +36,11 @@ impl Open {
     }
 }
 
-/// Opens a file in any folder. The folder's path may hold links; the file itself must not be a
-/// link.
+/// Opens a file in any folder. The folder's path may contain links; the file must not be one.
 ///
 /// # Errors
-/// [`TrustError`]: the kernel's error, or the file is not an ordinary file that belongs to this
-/// user or root alone.
+/// [`TrustError`]: the kernel's error, or the file is not an ordinary one of this user or root
+/// alone.
 pub fn open(path: &Path, how: Open) -> Result<File, TrustError> {
     let name = path.file_name().ok_or_else(|| TrustError::NotAName(path.as_os_str().to_owned()))?;
     let parent =
@@ -57,12 +56,12 @@ pub(super) fn open_in(
     how: Open,
 ) -> Result<File, TrustError> {
     let path = above.join(name);
-    // Opening a pipe would wait for its other end. An ordinary file takes no notice.
+    // Opening a pipe would block; an ordinary file ignores the flag.
     let flags =
         how.flags() | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NOCTTY | OFlags::NONBLOCK;
     let file = match fs::openat(folder, name, flags, Mode::RUSR | Mode::WUSR) {
         Ok(file) => File::from(file),
-        // A link; a pipe without a reader, or a socket.
+        // A link, a pipe without a reader, or a socket.
         Err(Errno::LOOP | Errno::NXIO) => return Err(TrustError::NotAFile(path)),
         Err(errno) => return Err(at(&path)(io::Error::from(errno))),
     };
@@ -73,8 +72,7 @@ pub(super) fn open_in(
     Ok(file)
 }
 
-/// In a folder that all may write, a file may have a second name elsewhere that another user gave
-/// it.
+/// In a shared folder, another user may have given the file a second name elsewhere.
 fn check(path: &Path, file: &File) -> Result<(), TrustError> {
     let found = fs::fstat(file).map_err(at(path))?;
     if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile || found.st_nlink > 1 {

@@ -1,4 +1,4 @@
-//! The way from `/` down to a folder, looked at step by step.
+//! Walks from `/` down to a folder and checks each step.
 
 use super::{TrustError, at};
 use rustix::fs::{self, FileType, Mode, OFlags, Stat};
@@ -9,29 +9,28 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Component, Path, PathBuf};
 
-/// Links on one way, as many as the kernel follows (path_resolution(7)).
+/// The kernel's limit (path_resolution(7)).
 const MOST_LINKS: u32 = 40;
 
-/// The permission bits that let other users than the owner write.
+/// Write permission for group and others.
 const OTHERS: u32 = 0o022;
 
-/// In such a folder only the owner of a file renames or removes it (`S_ISVTX`).
+/// `S_ISVTX`: only a file's owner may rename or remove it.
 const STICKY: u32 = 0o1000;
 
 struct Walk {
-    /// The folder where absolute links begin.
+    /// The start of absolute links.
     top: PathBuf,
     at: OwnedFd,
-    /// The folder that was reached, for errors.
+    /// For errors.
     path: PathBuf,
-    /// The names that are left, the next one last.
+    /// Remaining names, the next one last.
     names: Vec<OsString>,
     links: u32,
-    /// Whether the last name may be a link as well.
     last_may_be_link: bool,
 }
 
-/// Goes down to the folder at an absolute path, which becomes a handle to walk on from.
+/// Walks to the folder at an absolute path and returns an `O_PATH` descriptor.
 pub(super) fn down(path: &Path, is_made: bool) -> Result<OwnedFd, TrustError> {
     let mut walk = Walk::begin(Path::new("/"), path)?;
     while let Some(name) = walk.names.pop() {
@@ -42,9 +41,8 @@ pub(super) fn down(path: &Path, is_made: bool) -> Result<OwnedFd, TrustError> {
     Ok(walk.at)
 }
 
-/// Goes down to a folder of control files below the folder `top`, the root of a computer's files.
-/// The folders may belong to any user, as control groups that are handed on do. A link is followed
-/// if only root or this user can have made it.
+/// Walks to a folder of control files below `top`. The folders may belong to any user, because
+/// control groups may be delegated. Follows a link only if root or this user made it.
 pub(crate) fn to_control_folder(top: &Path, path: &Path) -> Result<OwnedFd, TrustError> {
     let mut walk = Walk::begin(top, path)?;
     walk.last_may_be_link = true;
@@ -55,8 +53,8 @@ pub(crate) fn to_control_folder(top: &Path, path: &Path) -> Result<OwnedFd, Trus
     Ok(walk.at)
 }
 
-/// A descriptor to walk on from to a folder that may belong to any user, by a path that no other
-/// user can change: the folder is a real one, and those above it are trusted.
+/// A descriptor of a folder of any user, by a path that no other user can change: the folder is not
+/// a link, and the folders above it are trusted.
 ///
 /// # Errors
 /// [`TrustError`].
@@ -113,7 +111,7 @@ impl Walk {
 
     fn make(&self, name: &OsStr) -> rustix::io::Result<()> {
         match fs::mkdirat(&self.at, name, Mode::RWXU) {
-            // Another process was faster; the check that follows sees its owner.
+            // Another process created it; the next check sees its owner.
             Err(Errno::EXIST) => Ok(()),
             other => other,
         }

@@ -1,10 +1,9 @@
-//! Families of processes that no kernel has to run: threads that inherited a mask, that chose one,
-//! and those for which this is unknown.
+//! Simulated processes: threads with inherited, chosen or unclear masks.
 
 use super::*;
 use crate::journal::{CellJournalHeader, FORMAT, JournalEntry};
 
-/// When the cells' journals were begun.
+/// Start of the cells' journals.
 const BEGAN: u64 = 1000;
 
 fn set(text: &str) -> CpuSet {
@@ -44,13 +43,12 @@ fn journal(
     journal
 }
 
-/// Threads below 100 were there before the cells.
+/// Threads below 100 are older than the cells.
 fn started_ticks(tid: Tid) -> u64 {
     if tid < 100 { tid as u64 } else { BEGAN + tid as u64 }
 }
 
-/// A thread, its process, the process that started that one, and its mask; all in the first
-/// session.
+/// A thread, its process, its parent and its mask, all in one session.
 fn thread(tid: Tid, pid: Tid, parent: Tid, mask: &str) -> Thread {
     let name = format!("t{tid}");
     let started_ticks = started_ticks(tid);
@@ -61,8 +59,7 @@ fn thread(tid: Tid, pid: Tid, parent: Tid, mask: &str) -> Thread {
     Thread { task, mask: set(mask) }
 }
 
-/// Heirs with the masks they get, and the unclear threads, where CPUs 6 and 7 belonged to the cell
-/// and the computer has CPUs 0 to 7.
+/// Heirs with restored masks, and unclear threads. The cell had CPUs 6 and 7 of CPUs 0 to 7.
 fn found(
     masks: &[(Tid, &str, &str)],
     threads: Vec<Thread>,
@@ -103,14 +100,14 @@ fn masks_that_were_there_or_chosen_are_kept() {
     let masks = [(10, "0-7", "0-5"), (20, "0-5", "0-5")];
     let threads = vec![
         thread(10, 10, 9, "0-5"),
-        // Pinned before, and what it starts; one of another mask that has chosen this one; what a
-        // pinned one of that sort starts.
+        // A pinned thread and its child; a thread that chose this mask; the child of a thread with
+        // another mask, which chose this one.
         thread(20, 20, 9, "0-5"),
         thread(100, 100, 20, "0-5"),
         thread(30, 30, 9, "0-5"),
         thread(40, 40, 9, "3"),
         thread(101, 101, 40, "0-5"),
-        // Another mask than any that the cell gave.
+        // A mask that the cell did not give.
         thread(102, 102, 10, "2"),
     ];
     assert_eq!(found(&masks, threads), (Vec::new(), Vec::new()));
@@ -129,22 +126,21 @@ fn nobody_is_widened_of_whom_it_is_not_known() {
     stranger.task.session = 77;
     let threads = vec![
         thread(1, 1, 0, "0-7"),
-        // A process of both sorts, and one whose threads get different masks.
+        // Processes with both kinds of threads, or with threads that get different masks.
         thread(10, 10, 9, "0-5"),
         thread(11, 10, 9, "0-5"),
         thread(100, 10, 9, "0-5"),
         thread(20, 20, 9, "0-5"),
         thread(21, 20, 9, "0-5"),
         thread(101, 101, 20, "0-5"),
-        // Starters that ended: the first process, or one of another session, has taken their
-        // children over.
+        // The parent has exited, and process 1 or one of another session adopted the children.
         thread(102, 102, 1, "0-5"),
         thread(50, 50, 9, "0-5"),
         stranger,
-        // A starter in between that has another mask.
+        // A parent in between with another mask.
         thread(105, 105, 50, "3"),
         thread(106, 106, 105, "0-5"),
-        // A thread that cannot be seen.
+        // An invisible parent.
         thread(107, 107, 99, "0-5"),
     ];
     let unclear = [100, 101, 102, 104, 106, 107].map(|tid| format!("thread {tid} (t{tid})"));
@@ -170,7 +166,7 @@ fn a_cell_that_still_stands_keeps_its_cpus() {
     let open = set("0-3,6-7");
     let others = [younger];
     let found = Family::new(&root, &older, &others, &open, threads.into_iter()).found();
-    // The younger cell knows the second one, and will bring back all that it had.
+    // The younger cell recorded the second thread, and will restore its whole mask.
     assert_eq!(told(found), (vec![heir(100, "0-3,6-7"), heir(101, "0-7")], Vec::new()));
 }
 
