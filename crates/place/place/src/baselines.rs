@@ -1,4 +1,4 @@
-//! The costs of the usual placements, made without a plan.
+//! The costs of the usual placements, which need no plan.
 
 use crate::orders::{compact, scatter};
 use crate::search::{SearchLimit, Solution};
@@ -9,17 +9,17 @@ use std::collections::BTreeMap;
 
 /// Random placements drawn.
 const DRAWN: usize = 1000;
-/// As many where each is a run of the program.
+/// Random placements drawn if each is a run of the program.
 pub(crate) const DRAWN_BY_RUNS: usize = 24;
-/// Tasks beyond which fewer random placements do: their costs hardly differ.
+/// For more tasks, fewer random placements suffice, because their costs hardly differ.
 const LARGEST_DRAWN: usize = 2000;
 
-/// The number of random placements to draw where a cost is a sum.
+/// The number of random placements to draw if the cost is a sum.
 pub(crate) fn drawn(problem: &Problem) -> usize {
     if problem.tasks() > LARGEST_DRAWN { DRAWN / 50 } else { DRAWN }
 }
 
-/// The PU (row) of each task, at random; on one of each core first, if these are given ([`cores`]).
+/// The PU (row) of each task, at random. With `core` ([`cores`]), each core gets one task first.
 pub(crate) fn at_random(problem: &Problem, core: Option<&[u32]>, rng: &mut Xoshiro) -> Vec<usize> {
     if let Some(core) = core {
         let mut rows: Vec<usize> = (0..core.len()).collect();
@@ -33,9 +33,9 @@ pub(crate) fn at_random(problem: &Problem, core: Option<&[u32]>, rng: &mut Xoshi
         .collect()
 }
 
-/// The costs of the usual placements. `cost` judges the PU (row) of each task. The only constraint
-/// on these placements is that they use the same PUs: a user who does not think of fixed tasks gets
-/// them. One random placement is always drawn; the others are drawn until the limit's deadline.
+/// The costs of the usual placements. `cost` judges the PU (row) of each task. These placements use
+/// the same PUs and ignore other constraints such as fixed tasks, as users do who have no plan. At
+/// least one random placement is drawn, and more until the limit's deadline.
 pub(crate) fn baselines(
     request: &PlaceRequest,
     problem: &Problem,
@@ -46,23 +46,23 @@ pub(crate) fn baselines(
 ) -> Baselines {
     let [os, compact, scatter] = usual(request, problem.tasks(), pus).map(|pu_of| cost(&pu_of));
     let mut rng = Xoshiro::new(request.seed);
-    // Without one draw the mean below would be 0/0.
+    // With no draw, the mean below would be 0/0.
     let in_time = (0..drawn).take_while(|at| *at == 0 || !limit.is_late());
     let core = cores(request, pus);
     let random: Vec<f64> =
         in_time.map(|_| cost(&at_random(problem, core.as_deref(), &mut rng))).collect();
     let best = random.iter().copied().fold(f64::INFINITY, f64::min);
-    // Where all placements cost the same, the sum is rounded, and no mean is below the best.
+    // If all placements cost the same, rounding may put the mean below the best.
     let mean = (random.iter().sum::<f64>() / random.len() as f64).max(best);
     Baselines { os, compact, scatter, random: Random { mean, best } }
 }
 
-/// The PU (row) of each task: along the OS's numbers (`taskset -c 0-N`), compact
-/// (`OMP_PROC_BIND=close`), scattered (`OMP_PROC_BIND=spread`). If the objective is a time, each
-/// core gets a task before any gets a second one ([`cores_first`]).
+/// The PU (row) of each task: by OS number (`taskset -c 0-N`), compact (`OMP_PROC_BIND=close`),
+/// scattered (`OMP_PROC_BIND=spread`). If the objective is a time, each core gets a task before any
+/// core gets a second one ([`cores_first`]).
 pub(crate) fn usual(request: &PlaceRequest, tasks: usize, pus: &Pus) -> [Vec<usize>; 3] {
     let mut os = pus.os.clone();
-    // PUs may come in the order that the user typed; the OS's order is by number.
+    // PUs may be in the order that the user typed; the OS's order is by number.
     os.sort_unstable();
     let topology = &request.profile.topology;
     let core = cores(request, pus);
@@ -73,20 +73,20 @@ pub(crate) fn usual(request: &PlaceRequest, tasks: usize, pus: &Pus) -> [Vec<usi
         })
 }
 
-/// A row of an order for each task: more tasks than PUs begin again with the first one.
+/// A row of an order for each task; it starts over if there are more tasks than PUs.
 fn dealt(tasks: usize, order: Vec<usize>) -> Vec<usize> {
     order.into_iter().cycle().take(tasks).collect()
 }
 
-/// The core of each PU (row), if the objective knows what it costs to share one; for others the
-/// user says whether tasks do.
+/// The core of each PU (row), if the objective includes the cost of sharing a core. For other
+/// objectives the user decides whether tasks share one.
 pub(crate) fn cores(request: &PlaceRequest, pus: &Pus) -> Option<Vec<u32>> {
     let knows = request.objective == Objective::Time;
     Level::Core.groups(&request.profile.topology, &pus.os).filter(|_| knows)
 }
 
-/// The same order with the first hardware thread of each core before all second ones, as
-/// `OMP_PLACES=cores` and the kernel's choice of an idle core (`select_idle_core`) have it.
+/// The same order with the first hardware thread of each core before all second threads, like
+/// `OMP_PLACES=cores` and the kernel's choice of an idle core (`select_idle_core`).
 fn cores_first(mut order: Vec<usize>, core: Option<&[u32]>) -> Vec<usize> {
     let Some(core) = core else { return order };
     let mut met: BTreeMap<u32, usize> = BTreeMap::new();
@@ -96,13 +96,13 @@ fn cores_first(mut order: Vec<usize>, core: Option<&[u32]>) -> Vec<usize> {
         rank[*row] = *before;
         *before += 1;
     }
-    // Stable: inside a rank the order is as it was.
+    // A stable sort keeps the order inside a rank.
     order.sort_by_key(|row| rank[*row]);
     order
 }
 
-/// The usual placements, `None` for those that a problem does not allow. A search that starts from
-/// them finds nothing worse than they are.
+/// The usual placements as starts, `None` for those that the problem forbids. A search that starts
+/// from them finds nothing worse.
 pub(crate) fn starts(
     request: &PlaceRequest,
     problem: &Problem,
@@ -111,11 +111,11 @@ pub(crate) fn starts(
     usual(request, problem.tasks(), pus).map(|pu_of| assignment(problem, &pu_of))
 }
 
-/// The factor by which rounding may make a usual placement look dearer than an equally good one.
+/// The factor by which rounding may make an equally good usual placement look dearer.
 pub(crate) const AS_GOOD: f64 = 1.0 + 1e-9;
 
-/// A usual placement that costs no more than this, and its name: it is easier to read and to come
-/// by without a plan than one that is as cheap, and loads links less by chance.
+/// A usual placement no dearer than `found`, and its name. Users can read it and get it without a
+/// plan, and it is less likely to overload links by chance.
 pub(crate) fn as_good(
     request: &PlaceRequest,
     problem: &Problem,
@@ -124,8 +124,8 @@ pub(crate) fn as_good(
     cost: impl Fn(&[usize]) -> f64,
 ) -> Option<(Solution, &'static str)> {
     let [os, compact, scatter] = usual(request, problem.tasks(), pus);
-    // Runtimes have settings for compact and scatter (`OMP_PROC_BIND=close`, `spread`), and none
-    // for the OS's numbers.
+    // Runtimes have settings for compact and scatter (`OMP_PROC_BIND=close`, `spread`), but not for
+    // the OS's order.
     let named = [(compact, "compact"), (scatter, "scatter"), (os, "the OS's order")];
     named.into_iter().find_map(|(pu_of, name)| {
         let cost = Some(cost(&pu_of)).filter(|cost| *cost <= found * AS_GOOD)?;
@@ -133,11 +133,11 @@ pub(crate) fn as_good(
     })
 }
 
-/// The assignment that puts each task on its PU (row), holes behind; `None` where the problem does
-/// not allow it.
+/// The assignment with each task on its PU (row), and holes behind the tasks; `None` if the problem
+/// forbids it.
 pub(crate) fn assignment(problem: &Problem, pu_of: &[usize]) -> Option<Vec<u32>> {
-    // Falling numbers, searched from the end: the lowest free slot of a PU goes first, and removing
-    // it near the end moves little.
+    // In falling order and searched from the end: the lowest free slot of a PU goes first, and
+    // removing it near the end moves little.
     let mut free: Vec<u32> = (0..problem.slots() as u32).rev().collect();
     let mut slot_of = Vec::with_capacity(free.len());
     for pu in pu_of {
@@ -146,7 +146,7 @@ pub(crate) fn assignment(problem: &Problem, pu_of: &[usize]) -> Option<Vec<u32>>
         slot_of.push(free.remove(at));
     }
     slot_of.extend(free.iter().rev());
-    // An assignment that needs no mending is one that fixed tasks and zones allow.
+    // If repair changes nothing, fixed tasks and zones allow the assignment.
     (seed::lawful(problem, slot_of.clone()) == slot_of).then_some(slot_of)
 }
 

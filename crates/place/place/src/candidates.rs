@@ -1,5 +1,4 @@
-//! Placements that are worth a run of the program: those that models like, those that people
-//! choose, and a bad one.
+//! Placements worth a run of the program: good ones by the models, common ones, and a bad one.
 
 use crate::baselines::{at_random, usual};
 use crate::build::problem;
@@ -8,14 +7,13 @@ use crate::{Links, PlaceError, PlaceRequest, Problem, Pus};
 use seatmap_data::plan::Objective;
 use seatmap_data::statistics::Xoshiro;
 
-/// Random placements of which the dearest is the bad one, and cheap ones are starts for others.
+/// Random placements: the dearest becomes the bad candidate, the cheapest fill up the list.
 const DRAWN: usize = 1000;
 
-/// The time of each further search, in seconds: the first one has found what there is, and the
-/// others look elsewhere.
+/// Seconds for each further search. The first search has used the full time; these explore.
 const FURTHER_SECONDS: f64 = 0.1;
 
-/// Further searches for each candidate that is wanted.
+/// Further searches per requested candidate.
 const SEARCHES_EACH: u64 = 2;
 
 /// A placement with its cost by the request's objective.
@@ -23,16 +21,16 @@ const SEARCHES_EACH: u64 = 2;
 pub struct PlacementCandidate {
     /// Its origin: `best`, `least congested`, `optimum 2`, `compact`, `scatter`, `OS order`, `bad`.
     pub name: String,
-    /// The OS index of the PU of each task.
+    /// The OS index of each task's PU.
     pub placement: Vec<u32>,
     /// Its cost.
     pub cost: f64,
 }
 
 impl PlaceRequest<'_> {
-    /// At most `most` placements, the best one first and the bad one last. Each differs from the
-    /// others in the seats of at least a quarter of the tasks, so that a run of each says something
-    /// new; a small machine has few such ones.
+    /// Returns up to `most` placements (up to two if `most` is less), the best one first and the
+    /// bad one last. Each pair differs in the seats of at least a quarter of the tasks, so that
+    /// every run adds information. A small machine has few such placements.
     ///
     /// # Errors
     /// [`PlaceError`]: the request cannot be met on this machine.
@@ -46,9 +44,9 @@ impl PlaceRequest<'_> {
             links: Links::new(self.profile, &pus),
         };
         let best = self.place()?;
-        // One place is kept for the bad one, which is added last.
+        // The bad one is added last and gets a place of its own.
         let mut chosen = Chosen { most: most.saturating_sub(1).max(1), candidates: Vec::new() };
-        // The order is the order of worth: once there are enough, the rest is left out.
+        // In order of worth: once the list is full, later ones are dropped.
         chosen.add("best", best.placement, best.cost);
         field
             .usual()
@@ -72,7 +70,7 @@ impl PlaceRequest<'_> {
     }
 }
 
-/// A request with everything that its costs are computed from.
+/// A request with all inputs of its costs.
 struct Field<'a> {
     request: &'a PlaceRequest<'a>,
     problem: &'a Problem,
@@ -81,7 +79,7 @@ struct Field<'a> {
 }
 
 impl Field<'_> {
-    /// A placement by rows as OS indices, with its cost.
+    /// A placement as OS indices, with its cost.
     fn judged(&self, pu_of: &[usize]) -> (Vec<u32>, f64) {
         let cost = self.request.cost(self.problem, self.pus, &self.links, pu_of);
         (pu_of.iter().map(|pu| self.pus.os[*pu]).collect(), cost)
@@ -102,8 +100,7 @@ impl Field<'_> {
             .collect()
     }
 
-    /// `None` where the machine's links are not known, or where links are the request's own
-    /// objective.
+    /// `None` if the machine's links are unknown, or if link load is the request's own objective.
     fn least_congested(&self) -> Option<(Vec<u32>, f64)> {
         if self.request.objective == Objective::Congestion {
             return None;
@@ -117,7 +114,7 @@ impl Field<'_> {
 
     /// The limit of a further search: the first one has spent the request's time.
     fn further(&self) -> SearchLimit {
-        // A search by count finds the same everywhere, and so shall these.
+        // A search by count gives the same result everywhere, so these must too.
         let first = &self.request.limit;
         if first.deadline.is_none() {
             return first.clone();
@@ -125,7 +122,7 @@ impl Field<'_> {
         SearchLimit::seconds(FURTHER_SECONDS).unless(first.stop.clone())
     }
 
-    /// The answers of other searches.
+    /// Adds the results of searches with other seeds.
     fn optima(&self, chosen: &mut Chosen) {
         for search in 1..=SEARCHES_EACH * chosen.most as u64 {
             if chosen.is_full() {
@@ -141,7 +138,6 @@ impl Field<'_> {
         }
     }
 
-    /// Random placements, the cheapest first.
     fn drawn(&self) -> Vec<(Vec<u32>, f64)> {
         let mut rng = Xoshiro::new(self.request.seed);
         let mut drawn: Vec<_> =
@@ -151,7 +147,6 @@ impl Field<'_> {
     }
 }
 
-/// The candidates so far.
 struct Chosen {
     most: usize,
     candidates: Vec<PlacementCandidate>,
@@ -162,7 +157,7 @@ impl Chosen {
         self.candidates.len() >= self.most
     }
 
-    /// Adds a placement, unless there are enough, or one is much like it.
+    /// Adds a placement, unless the list is full or has a similar one.
     fn add(&mut self, name: &str, placement: Vec<u32>, cost: f64) {
         let is_new = self.candidates.iter().all(|other| is_far(&other.placement, &placement));
         if is_new && !self.is_full() {
@@ -171,10 +166,10 @@ impl Chosen {
     }
 }
 
-/// Whether at least a quarter of the tasks, and two of them, sit elsewhere.
+/// Whether at least a quarter of the tasks, and at least two, have other seats.
 fn is_far(a: &[u32], b: &[u32]) -> bool {
     let moved = a.iter().zip(b).filter(|(a, b)| a != b).count();
-    // One task alone elsewhere is a swap with a free PU; of one task in all, that is a difference.
+    // A single moved task is only a swap with a free PU, but counts if it is the only task.
     moved >= 2.max(a.len() / 4).min(a.len())
 }
 
