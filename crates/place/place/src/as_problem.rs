@@ -1,3 +1,4 @@
+//! Converts a quadratic assignment problem into a placement problem.
 
 use crate::search::Qap;
 use crate::{Problem, Traffic};

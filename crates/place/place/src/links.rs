@@ -3,10 +3,10 @@
 use crate::{Level, Pus, Traffic};
 use seatmap_data::machine::Profile;
 
-/// The ways in and out of groups of PUs: caches, dies, NUMA nodes, packages.
+/// The links into and out of groups of PUs: caches, dies, NUMA nodes, packages.
 ///
-/// All traffic across the border of a group, in either direction, goes through its link. Capacities
-/// are not known from a profile, so a link's load is the weight that crosses.
+/// All traffic across the border of a group, in either direction, uses its link. A profile has no
+/// capacities, so a link's load is the weight that crosses.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Links {
     names: Vec<String>,
@@ -17,9 +17,8 @@ pub struct Links {
 }
 
 impl Links {
-    /// The links of a machine: one for each group of a level that has several groups, and more than
-    /// one core in some. Where the topology knows no such level, the groups of the home model
-    /// serve.
+    /// The links of a machine: one for each group of a level that has several groups, some of
+    /// several cores. If the topology has no such level, the groups of the home model are used.
     #[must_use]
     pub fn new(profile: &Profile, pus: &Pus) -> Self {
         let mut links = Links {
@@ -27,14 +26,14 @@ impl Links {
             first_of_level: Vec::new(),
             of_pu: vec![Vec::new(); pus.os.len()],
         };
-        // A level whose groups are those of the level below adds no link.
+        // A level with the same groups as the level below adds no link.
         let mut below = Level::Core.groups(&profile.topology, &pus.os);
         for level in &Level::ALL[1..] {
             let groups = level
                 .groups(&profile.topology, &pus.os)
                 .filter(|groups| Some(groups) != below.as_ref());
             if let Some(groups) = groups {
-                // By the number that the topology has, as other words about this machine.
+                // The topology's number, as in other output about this machine.
                 let own = |pu: usize| level.of(profile.topology.pu(pus.os[pu])?);
                 let number = |group: u32| own(groups.iter().position(|of| *of == group)?);
                 links.add(level.name(), &groups, &|group| number(group).unwrap_or(group));
@@ -76,7 +75,8 @@ impl Links {
         self.names.is_empty()
     }
 
-    /// The number of slots behind each link, level by level; slots are given by their PUs (rows).
+    /// The number of slots behind each link, level by level; `pu_of_slot` has the PU (row) of each
+    /// slot.
     pub(crate) fn slots(&self, pu_of_slot: &[u32]) -> Vec<Vec<usize>> {
         let mut count = vec![0; self.len()];
         pu_of_slot
@@ -91,17 +91,16 @@ impl Links {
             .collect()
     }
 
-    /// Adds the traffic of a pair to the loads of all links between its PUs.
     pub(crate) fn load(&self, loads: &mut [f64], a: usize, b: usize, weight: f64) {
-        // Level by level: where both PUs are in one group the traffic stays inside, and elsewhere
-        // it leaves one group and enters the other.
+        // At each level, traffic between two groups leaves one and enters the other; traffic inside
+        // a group uses no link.
         for (a, b) in self.of_pu[a].iter().zip(&self.of_pu[b]).filter(|(a, b)| a != b) {
             loads[*a as usize] += weight;
             loads[*b as usize] += weight;
         }
     }
 
-    /// The load of each link, tasks sitting on these PUs (rows).
+    /// The load of each link with the tasks on these PUs (rows).
     #[must_use]
     pub fn loads(&self, traffic: &Traffic, pu_of: &[usize]) -> Vec<f64> {
         let mut loads = vec![0.0; self.len()];
@@ -130,7 +129,7 @@ mod tests {
     fn links_bear_the_numbers_of_the_topology() {
         let machine = catalog::load("core-i9-12900k").unwrap();
         let l2 = |pu: &u32| machine.topology.pu(*pu).unwrap().l2.unwrap();
-        // The last cores share caches by fours.
+        // Here four cores share an L2 cache.
         let all: Vec<u32> = machine.topology.os_indices().collect();
         let last = &all[all.len() - 8..];
         let pus = Pus::new(&machine, Some(last), false).unwrap();

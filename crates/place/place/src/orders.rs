@@ -1,10 +1,10 @@
-//! Compact and scatter: the placements that people choose without measuring.
+//! Compact and scatter: the common placements without measurements.
 
 use seatmap_data::machine::{Matrix, Pu, Topology};
 
-/// The PUs in an order in which neighbours share as much as possible: package by package, cache by
-/// cache, SMT siblings side by side. `distance` (in the order of `pus`) decides where the topology
-/// does not tell the cores.
+/// Orders the PUs so that neighbours share as much as possible: package by package, cache by cache,
+/// with SMT siblings next to each other. If the topology has no cores, `distance` (in the order of
+/// `pus`) decides.
 #[must_use]
 pub fn compact(topology: &Topology, pus: &[u32], distance: &Matrix) -> Vec<u32> {
     let Some(known) = known(topology, pus) else { return chain(pus, distance, f64::min) };
@@ -13,8 +13,8 @@ pub fn compact(topology: &Topology, pus: &[u32], distance: &Matrix) -> Vec<u32> 
     order.into_iter().map(|pu| pu.os).collect()
 }
 
-/// The PUs in an order in which each shares as little as possible with those before it: packages in
-/// turn, then caches, then cores, SMT siblings last.
+/// Orders the PUs so that each shares as little as possible with earlier ones: it alternates
+/// between packages, then caches, then cores; SMT siblings come last.
 #[must_use]
 pub fn scatter(topology: &Topology, pus: &[u32], distance: &Matrix) -> Vec<u32> {
     let Some(known) = known(topology, pus) else { return chain(pus, distance, f64::max) };
@@ -34,8 +34,8 @@ pub fn scatter(topology: &Topology, pus: &[u32], distance: &Matrix) -> Vec<u32> 
     let mut keyed: Vec<_> = order
         .iter()
         .map(|pu| {
-            // The most important key first: all first threads before all second ones, then first
-            // cores of caches, first caches of packages.
+            // The most important key first: first threads before second ones, then first cores of
+            // caches, first caches of packages.
             let smt = rank(pu, &|pu| pu.core, &|pu| Some(pu.os));
             let core = rank(pu, &|pu| pu.l3, &|pu| pu.core);
             let cache = rank(pu, &|pu| pu.package, &|pu| pu.l3);
@@ -51,13 +51,13 @@ fn known<'a>(topology: &'a Topology, pus: &[u32]) -> Option<Vec<&'a Pu>> {
     found.filter(|pus| pus.iter().all(|pu| pu.core.is_some()))
 }
 
-/// From the first PU always on to the nearest of those left, or to the one farthest from all
-/// before.
+/// Starts at the first PU and repeatedly adds the PU nearest to the last one, or the PU farthest
+/// from all earlier ones.
 fn chain(pus: &[u32], distance: &Matrix, pick: fn(f64, f64) -> f64) -> Vec<u32> {
     let is_near = pick(1.0, 2.0) == 1.0;
     let mut left: Vec<usize> = (1..pus.len()).collect();
     let mut order = vec![0_usize; usize::from(!pus.is_empty())];
-    // The distance of each PU from the nearest of those before.
+    // The distance of each PU from the nearest earlier one.
     let mut apart = vec![f64::MAX; pus.len()];
     while let Some(last) = order.last().copied().filter(|_| !left.is_empty()) {
         left.iter().for_each(|at| apart[*at] = apart[*at].min(distance[(last, *at)]));

@@ -1,11 +1,11 @@
-//! Several starts, each refined, the best kept.
+//! Refines several starts and keeps the best.
 
 use crate::search::{SearchEngine, SearchLimit, Solution, Sparse, Tour, iterate};
 use crate::{Problem, seed};
 use seatmap_data::statistics::Xoshiro;
 use std::cell::OnceCell;
 
-/// Where a placement came from.
+/// A placement and its origin.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StartSolution {
     /// The start's name.
@@ -18,14 +18,14 @@ pub struct StartSolution {
 const STARTS: [&str; 5] =
     ["recursive bisection", "greedy growth", "spectral order", "RCM order", "natural order"];
 
-/// The part of the time in which starts must be ready.
+/// Starts must be ready within one part in this many of the time.
 const STARTS_PART: u32 = 2;
 
-/// Starts from all the known methods and searches on from the best, until the limit.
+/// Creates a start with each known method and refines them until the limit.
 ///
-/// Half of the time goes to all starts alike, a quarter to the better half, the rest to the best.
+/// Half of the time goes to all starts equally, a quarter to the better two, the rest to the best.
 /// `seed` decides random choices, so that a limit by count gives the same answer everywhere. Starts
-/// that are not ready by half of the time are left out, but for the first, which always is.
+/// not ready at half time are dropped, except for the first, which is always ready.
 #[must_use]
 pub fn portfolio(problem: &Problem, limit: &SearchLimit, seed: u64) -> StartSolution {
     let mut rng = Xoshiro::new(seed);
@@ -50,10 +50,10 @@ pub fn portfolio(problem: &Problem, limit: &SearchLimit, seed: u64) -> StartSolu
             if has_enough(&alive, limit) {
                 break;
             }
-            // By the clock the first of k takes a k-th of the time, the next a (k-1)-th of what is
-            // left: equal parts, and time that one does not use goes to the others.
+            // By the clock, the first of k takes a k-th of the time, the next a (k-1)-th of the
+            // rest: equal parts, and saved time goes to later ones.
             let by_clock = part.part((alive.len() - at) as u32);
-            // A count is not used up by those before, and so has equal parts of the whole.
+            // Earlier starts do not use up a count, so each gets an equal part of the whole.
             let slice = SearchLimit { kicks: part.part(alive.len() as u32).kicks, ..by_clock };
             refine(problem, &mut alive[at], &mut rng, &slice);
         }
@@ -68,8 +68,8 @@ fn has_enough(found: &[StartSolution], limit: &SearchLimit) -> bool {
     found.iter().any(|one| one.solution.cost <= limit.enough)
 }
 
-/// A start, ready by the first limit, rolled downhill until the second; `None` where it was not
-/// ready. `nested` keeps the order of the slots, which several starts share.
+/// A start made by the first limit and improved downhill until the second. `None` if it is not
+/// ready in time. `nested` caches the order of the slots, which several starts share.
 fn started(
     problem: &Problem,
     name: &'static str,
@@ -95,7 +95,7 @@ fn started(
     Some(StartSolution { name, solution: downhill(problem, slot_of, limit) })
 }
 
-/// The next local optimum, or the nearest state to it that the deadline allows.
+/// The next local optimum, or the best state before the deadline.
 pub(crate) fn downhill(problem: &Problem, slot_of: Vec<u32>, limit: &SearchLimit) -> Solution {
     let Some(mut engine) = Sparse::new(problem, slot_of.clone(), limit) else {
         return Solution { cost: problem.cost(&slot_of), slot_of };
@@ -104,7 +104,7 @@ pub(crate) fn downhill(problem: &Problem, slot_of: Vec<u32>, limit: &SearchLimit
     Solution { cost: engine.cost(), slot_of: engine.assignment().to_vec() }
 }
 
-/// Kicks until the limit, of a tour where the traffic is one.
+/// Kicks until the limit, with the tour engine if the traffic is a tour.
 pub(crate) fn refine(
     problem: &Problem,
     started: &mut StartSolution,
@@ -119,7 +119,7 @@ pub(crate) fn refine(
             None => return,
         },
     };
-    // An engine that was out of time may come back with no more than it was given.
+    // At the deadline an engine may return its input.
     if found.cost < started.solution.cost {
         started.solution = found;
     }

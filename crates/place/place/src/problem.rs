@@ -1,31 +1,32 @@
-//! A placement problem, freed of names: tasks, slots, distances, and constraints.
+//! A placement problem without names: tasks, slots, distances, and constraints.
 
 use crate::{Traffic, Zones};
 use seatmap_data::machine::Square;
 
-/// Tasks to be put on slots, one each.
+/// Tasks for slots, at most one on each.
 ///
-/// A slot is a place on a PU: a PU has one, or several where there are more tasks than PUs. There
-/// are never fewer slots than tasks; the searches fill the rest with *holes*, items without
-/// traffic, so that every assignment is a permutation and moving a task to a free slot is a swap
-/// with a hole.
+/// A slot is a place on a PU. A PU has one slot, or several if there are more tasks than PUs. There
+/// are at least as many slots as tasks. The searches fill the other slots with *holes*, items
+/// without traffic: every assignment is then a permutation, and moving a task to a free slot is a
+/// swap with a hole.
 #[derive(Clone, Debug)]
 pub struct Problem {
     /// The traffic between tasks.
     pub traffic: Traffic,
-    /// Between PUs, symmetric, any unit; on the diagonal the distance of two tasks on one PU.
+    /// Distances between PUs, symmetric, in any unit; the diagonal has the distance of two tasks on
+    /// one PU.
     pub distance: Square<f32>,
     /// The PU of each slot: a row of `distance`.
     pub pu_of_slot: Vec<u32>,
     /// The fewest and the most tasks on each group of slots.
     pub zones: Zones,
-    /// The slot that each task must take, where it must.
+    /// The required slot of each fixed task.
     pub fixed: Vec<Option<u32>>,
 }
 
 impl Problem {
-    /// One slot on each PU, no task fixed, no slot forbidden. There must not be more tasks than
-    /// PUs.
+    /// A problem with one slot on each PU, no fixed task, and no forbidden slot. There must not be
+    /// more tasks than PUs.
     #[must_use]
     pub fn new(traffic: Traffic, distance: Square<f32>) -> Self {
         let pus = distance.n() as u32;
@@ -38,13 +39,13 @@ impl Problem {
         }
     }
 
-    /// Tasks.
+    /// The number of tasks.
     #[must_use]
     pub fn tasks(&self) -> usize {
         self.traffic.tasks()
     }
 
-    /// Slots, and so items: tasks and holes.
+    /// The number of slots, which equals the number of items (tasks and holes).
     #[must_use]
     pub fn slots(&self) -> usize {
         self.pu_of_slot.len()
@@ -56,7 +57,7 @@ impl Problem {
         f64::from(self.distance[(self.pu_of_slot[a] as usize, self.pu_of_slot[b] as usize)])
     }
 
-    /// The sum of weight x distance for the slots of the tasks.
+    /// The sum of weight x distance over all pairs of tasks.
     #[must_use]
     pub fn cost(&self, slot_of: &[u32]) -> f64 {
         (0..self.tasks())
@@ -69,19 +70,18 @@ impl Problem {
             .sum()
     }
 
-    /// [`Problem::between`] for slots as assignments hold them.
+    /// [`Problem::between`] for slots in the type of assignments.
     #[inline]
     pub(crate) fn apart(&self, a: u32, b: u32) -> f64 {
         self.between(a as usize, b as usize)
     }
 
-    /// The PU (row) that a slot is on.
+    /// The PU (row) of a slot.
     #[inline]
     pub(crate) fn pu(&self, slot: u32) -> usize {
         self.pu_of_slot[slot as usize] as usize
     }
 
-    /// The zone that a slot is in.
     #[inline]
     pub(crate) fn zone(&self, slot: u32) -> u32 {
         self.zones.zone_of_slot[slot as usize]

@@ -1,26 +1,25 @@
-//! The PUs that tasks may sit on.
+//! The usable PUs.
 
 use crate::PlaceError;
 use seatmap_data::machine::nanoseconds::MAX_ROUND_TRIP_NS;
 use seatmap_data::machine::topology::place_of;
 use seatmap_data::machine::{HomeModel, Matrix, Profile};
 
-/// The PUs that tasks may sit on, by ascending OS index or in the order asked for, and how far
-/// apart they are.
+/// The usable PUs, by ascending OS index or in the requested order, and their distances.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pus {
     /// OS indices.
     pub os: Vec<u32>,
     /// Round-trip nanoseconds, in the order of `os`; zero on the diagonal.
     pub distance_ns: Matrix,
-    /// The cost of a message instead where tasks sleep until it comes: the round trip of two
-    /// wakeups, on the diagonal that of two tasks on one PU. `None` where tasks spin.
+    /// The cost of a message if tasks sleep until it comes: a round trip of two wakeups. The
+    /// diagonal has the round trip of two tasks on one PU. `None` if tasks spin.
     pub wakeup_ns: Option<Matrix>,
 }
 
 impl Pus {
     /// The requested PUs, or all PUs with known distances. With `homes`, the distance of a pair is
-    /// the one over a line of the best home for it.
+    /// the one over a line of its best home.
     ///
     /// # Errors
     /// The profile has no distances, or none for these PUs.
@@ -48,7 +47,7 @@ impl Pus {
         if os.is_empty() {
             return Err(PlaceError::NoDistances(profile.name.clone()));
         }
-        // Not a number fails this test as well, and is told apart below.
+        // NaN fails this test too; the match below distinguishes it.
         let other = distance_ns
             .pairs()
             .find(|(_, _, ns)| !(0.0..=MAX_ROUND_TRIP_NS).contains(*ns))
@@ -62,7 +61,7 @@ impl Pus {
         }
     }
 
-    /// The same, for tasks that sleep until a message comes.
+    /// The same PUs, for tasks that sleep until a message comes.
     #[must_use]
     pub(crate) fn woken(self, profile: &Profile) -> Self {
         let wakeups = profile.wakeups.as_ref();
@@ -84,8 +83,7 @@ impl Pus {
     }
 }
 
-/// The predictions of a profile's home model for pairs of PUs over lines of each home. PUs are
-/// given by their rows.
+/// A home model's predicted round trips for pairs of PUs (rows) over lines of each home.
 #[derive(Debug)]
 pub struct Predictions<'a> {
     model: &'a HomeModel,
@@ -94,8 +92,7 @@ pub struct Predictions<'a> {
 }
 
 impl<'a> Predictions<'a> {
-    /// Looks up the group and the core of each row once; `None` where the profile has no home
-    /// model.
+    /// Finds the group and the core of each row once; `None` if the profile has no home model.
     #[must_use]
     pub fn new(profile: &'a Profile) -> Option<Self> {
         let model = profile.home_model.as_ref()?;
@@ -107,23 +104,23 @@ impl<'a> Predictions<'a> {
         })
     }
 
-    /// The round trip over a line of a home, in nanoseconds; `None` for SMT siblings and where the
+    /// The round trip over a line of a home, in nanoseconds; `None` for SMT siblings, or if the
     /// model has no prediction.
     #[must_use]
     pub fn round_trip_ns(&self, i: usize, j: usize, home: usize) -> Option<f64> {
-        // SMT siblings share the innermost cache: their line does not travel by its home.
+        // SMT siblings share the innermost cache, so their line does not pass its home.
         let are_siblings = i != j && self.core[i].is_some() && self.core[i] == self.core[j];
         let groups = [self.group[i]?, self.group[j]?];
         self.model.of_groups_ns(groups, [i, j], home).filter(|_| !are_siblings)
     }
 
-    /// The round trip over a line of each home, where it is known.
+    /// The known round trips over a line of each home.
     pub fn each_home(&self, i: usize, j: usize) -> impl Iterator<Item = (usize, f64)> {
         (0..self.model.homes())
             .filter_map(move |home| Some((home, self.round_trip_ns(i, j, home)?)))
     }
 
-    /// The home whose lines serve two rows best, and their distance over it.
+    /// The best home for two rows, and their round trip over it.
     #[must_use]
     pub fn best_home(&self, i: usize, j: usize) -> Option<(usize, f64)> {
         self.each_home(i, j).min_by(|a, b| a.1.total_cmp(&b.1))

@@ -1,5 +1,5 @@
-//! Groups of nodes with their ranks, as JSON: what a scheduler of pods needs to label nodes and to
-//! order ranks by them.
+//! Groups of nodes with their ranks, as JSON: a pod scheduler uses it to label nodes and to order
+//! ranks by these labels.
 
 use crate::ranks::RankPlan;
 use serde::Serialize;
@@ -25,13 +25,13 @@ struct Node<'a> {
     ranks: &'a [usize],
 }
 
-/// The document.
+/// The JSON document.
 #[must_use]
 pub fn write(plan: &RankPlan) -> String {
     let ranks = plan.ranks_of_nodes();
     let mut numbers = plan.group_of_node.clone();
     numbers.sort_unstable();
-    // Numbers of groups may have holes: each that occurs becomes one group.
+    // Group numbers may have gaps; each number in use becomes one group.
     numbers.dedup();
     let groups = numbers
         .into_iter()

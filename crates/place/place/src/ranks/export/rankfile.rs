@@ -1,6 +1,7 @@
-//! A rankfile of Open MPI 4 for several nodes.
+//! A rankfile for Open MPI 4 and several nodes.
 //!
-//! Slots are OS indices only with the two options at its top, and in Open MPI 5 not at all.
+//! Slots are OS indices only with the two options in its first line. Open MPI 5 never takes OS
+//! indices.
 
 use crate::ranks::RankPlan;
 use seatmap_os::CpuList;
