@@ -12,7 +12,7 @@ const RANDOM: usize = 2;
 pub struct RankCandidate {
     /// Its name.
     pub name: String,
-    /// Where each rank runs.
+    /// The seat of each rank.
     pub plan: RankPlan,
 }
 
