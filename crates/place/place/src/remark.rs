@@ -121,7 +121,7 @@ pub enum PlacementRemark {
 /// The objective that includes link loads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkObjective {
-    /// `congestion`: groups of CPUs share links that the profile knows.
+    /// `congestion`: the profile has links that groups of CPUs share.
     Congestion,
     /// `simulated`: a model runs the messages on its links.
     Simulated,

@@ -1,21 +1,21 @@
-//! Items cut in two with little traffic between.
+//! Divides items in two sets with little traffic between them.
 
 use crate::Traffic;
 use crate::search::{DeadlineWatch, SearchLimit};
 use seatmap_data::statistics::Xoshiro;
 
-/// Starts of a cut, of which the best is kept.
+/// The number of starts for a cut; the best one is kept.
 const TRIES: usize = 12;
-/// Passes of exchanges after which a cut is good enough.
+/// The most passes of exchanges per cut.
 const PASSES: usize = 8;
 
-/// Cuts items in two sets, the first of a given size, so that little flows between them.
+/// Divides items in two sets, the first of a given size, with little traffic between them.
 ///
-/// `bias` is the cost of each item for being in the second set instead of the first, for the sake
-/// of items outside. Each try grows a set from a random item along the heaviest traffic and then
-/// exchanges pairs as Kernighan & Lin (1970, "An efficient heuristic procedure for partitioning
-/// graphs") do: uphill too, keeping the best prefix of a pass. Where the deadline comes before the
-/// first try, items are cut as they come.
+/// `bias` is the cost of each item in the second set relative to the first, because of items
+/// outside. Each try grows a set from a random item along the heaviest traffic. It then exchanges
+/// pairs like Kernighan & Lin (1970, "An efficient heuristic procedure for partitioning graphs"):
+/// also at a loss, keeping the best prefix of a pass. If the deadline comes before the first try,
+/// items are divided in their order.
 pub fn bisect(
     traffic: &Traffic,
     items: &[u32],
@@ -33,7 +33,7 @@ pub fn bisect(
     let mut tries = Vec::with_capacity(TRIES);
     for _ in 0..TRIES {
         let Some(mut cut) = Cut::grown(&graph, bias, first, rng, &mut watch) else { break };
-        // A pass that did not help leaves the cut as it was, so that the next would not either.
+        // A pass that did not help changed nothing, so the next would not help either.
         (0..PASSES).find(|_| !cut.pass(&mut watch));
         tries.push((cut.cost(), cut.second));
     }
@@ -41,7 +41,7 @@ pub fn bisect(
     best.unwrap_or_else(|| as_they_come.collect())
 }
 
-/// The traffic of each item with the others, which go by their places among the items.
+/// The traffic of each item with the others, by their positions among the items.
 fn traffic_inside(traffic: &Traffic, items: &[u32]) -> Vec<Vec<(u32, f64)>> {
     let mut local = vec![u32::MAX; traffic.tasks()];
     for (at, item) in items.iter().enumerate() {
@@ -62,7 +62,7 @@ fn traffic_inside(traffic: &Traffic, items: &[u32]) -> Vec<Vec<(u32, f64)>> {
         .collect()
 }
 
-/// A cut in progress: the gain of each item by changing sides.
+/// A cut in progress, with the gain of each item by changing sides.
 struct Cut<'a> {
     graph: &'a [Vec<(u32, f64)>],
     bias: &'a [f64],
@@ -80,8 +80,7 @@ impl<'a> Cut<'a> {
     ) -> Option<Self> {
         let n = graph.len();
         let mut second = vec![true; n];
-        // The item that joins next: it has much traffic with the set, little with the rest, and is
-        // pulled there from outside.
+        // The next item has much traffic with the set and little with the rest, and a high bias.
         let mut pull: Vec<f64> = (0..n)
             .map(|item| {
                 bias[item] - graph[item].iter().map(|(_, weight)| weight).sum::<f64>()
@@ -92,8 +91,8 @@ impl<'a> Cut<'a> {
         for _ in 0..first {
             let Some(item) = next.filter(|_| !watch.is_late()) else { break };
             second[item] = false;
-            // Twice: the weight no longer counts against the partner, as all its traffic did at
-            // first, and counts for it.
+            // Twice, because the weight no longer counts against the partner, and now counts for
+            // it.
             graph[item].iter().for_each(|(with, weight)| pull[*with as usize] += 2.0 * weight);
             next = (0..n).filter(|item| second[*item]).max_by(|a, b| pull[*a].total_cmp(&pull[*b]));
         }
@@ -110,7 +109,6 @@ impl<'a> Cut<'a> {
         flow + if self.second[item] { self.bias[item] } else { -self.bias[item] }
     }
 
-    /// Whether two items are on different sides.
     fn crosses(&self, item: usize, with: u32) -> bool {
         self.second[with as usize] != self.second[item]
     }
@@ -128,7 +126,7 @@ impl<'a> Cut<'a> {
 
     fn flip(&mut self, item: usize) {
         self.second[item] = !self.second[item];
-        // The way back costs as much as the way there gained.
+        // Going back costs the gain.
         self.gain[item] = -self.gain[item];
         for (with, weight) in &self.graph[item] {
             let with = *with as usize;
@@ -137,19 +135,19 @@ impl<'a> Cut<'a> {
         }
     }
 
-    /// The item of a side that gains most by changing it, of those that are not locked.
+    /// The unlocked item of a side with the largest gain by changing sides.
     fn top(&self, is_second: bool, locked: &[bool]) -> Option<usize> {
         (0..locked.len())
             .filter(|item| self.second[*item] == is_second && !locked[*item])
             .max_by(|a, b| self.gain[*a].total_cmp(&self.gain[*b]))
     }
 
-    /// One pass of exchanges. Whether it helped.
+    /// Makes one pass of exchanges, and returns whether it helped.
     fn pass(&mut self, watch: &mut DeadlineWatch) -> bool {
         let n = self.graph.len();
         let mut locked = vec![false; n];
         let mut sum = 0.0;
-        // Less than this may be rounding, and passes that gain rounding would go on and on.
+        // Smaller gains may be rounding errors, and passes that gain these would never end.
         let mut best = 1e-9;
         let mut best_at = 0;
         let mut exchanged = Vec::new();
@@ -162,7 +160,7 @@ impl<'a> Cut<'a> {
             sum += self.gain[a];
             self.flip(a);
             locked[a] = true;
-            // Sides must keep their sizes: without a partner for the exchange the item goes back.
+            // Sides keep their sizes: without a partner for the exchange the item returns.
             let Some(b) = self.top(true, &locked) else {
                 self.flip(a);
                 break;
@@ -178,7 +176,7 @@ impl<'a> Cut<'a> {
                 break;
             }
         }
-        // Kernighan & Lin's best prefix: the exchanges behind it are undone, the last one first.
+        // Kernighan & Lin's best prefix: undoes the exchanges after it in reverse.
         for (a, b) in exchanged.drain(best_at..).rev() {
             self.flip(b);
             self.flip(a);
@@ -187,5 +185,5 @@ impl<'a> Cut<'a> {
     }
 }
 
-/// Exchanges in a row without a new best after which a pass ends.
+/// A pass ends after this many exchanges in a row without a new best.
 const HOPELESS: usize = 60;

@@ -2,12 +2,12 @@
 
 use super::{NOWHERE, Tour};
 
-/// The longest piece of a tour that is moved elsewhere, as Or (1976) does.
+/// The longest piece that a step moves elsewhere, as in Or (1976).
 const LONGEST_PIECE: usize = 3;
 
 impl Tour<'_> {
-    /// Turns `length` slots from a place on around; or the rest of the tour, which comes to the
-    /// same and may be shorter.
+    /// Reverses `length` slots from a position on, or the rest of the tour if that is shorter,
+    /// which gives the same tour.
     pub(super) fn turn(&mut self, from: usize, length: usize) {
         let n = self.tour.len();
         let (from, length) =
@@ -20,13 +20,13 @@ impl Tour<'_> {
             self.put(left, b);
             self.put(right, a);
         }
-        // The four ends of the two edges that have changed.
+        // The four ends of the two changed edges.
         for place in [from + n - 1, from, from + length + n - 1, from + length] {
             self.touch(self.at(place));
         }
     }
 
-    /// The change by turning a stretch around.
+    /// The change by reversing a stretch.
     fn turning(&self, from: usize, length: usize) -> f64 {
         let n = self.tour.len();
         let before = self.at(from + n - 1);
@@ -46,11 +46,11 @@ impl Tour<'_> {
         helps
     }
 
-    /// Makes two slots neighbours by turning the stretch between them around.
+    /// Makes two slots neighbours by reversing the stretch between them.
     pub(super) fn try_turns(&mut self, place: usize, other: usize) -> bool {
         let n = self.tour.len();
         let length = (other + n - place) % n;
-        // The first brings `other` to the slot, the second brings the slot to `other`.
+        // The first puts `other` next to the slot, the second puts the slot next to `other`.
         for from in [place + 1, place] {
             if length > 0 && self.does(self.turning(from, length)) {
                 self.turn(from, length);
@@ -60,15 +60,15 @@ impl Tour<'_> {
         false
     }
 
-    /// Moves a piece that begins or ends at a place between a slot and the next or the one before.
+    /// Moves a piece that starts or ends at `place` to one side of the slot at `other`.
     pub(super) fn try_pieces(&mut self, place: usize, other: usize) -> bool {
         let n = self.tour.len();
         for length in 1..=LONGEST_PIECE.min(n / 3) {
             for start in [place, place + n + 1 - length] {
                 let gap = (other + n - start % n) % n;
-                // Between `other` and its follower, then between its predecessor and `other`.
+                // Between `other` and its successor, then between its predecessor and `other`.
                 for to in [gap, (gap + n - 1) % n] {
-                    // Not into itself, and not behind the slot before it, where it already is.
+                    // Neither into itself, nor after the slot before it, its current position.
                     if to >= length && to + 1 < n && self.try_piece(start, length, to) {
                         return true;
                     }
@@ -78,7 +78,8 @@ impl Tour<'_> {
         false
     }
 
-    /// Moves the piece behind the slot `to` places on from its start, as it is or turned around.
+    /// Moves the piece to the position after the slot `to` positions from its start, straight or
+    /// reversed.
     fn try_piece(&mut self, start: usize, length: usize, to: usize) -> bool {
         let n = self.tour.len();
         let before = self.at(start + n - 1);
@@ -96,7 +97,7 @@ impl Tour<'_> {
         if !self.does(out + straight.min(turned)) {
             return false;
         }
-        // Turning both, and then each of them, exchanges two neighbouring stretches.
+        // Reversing both and then each of them exchanges two neighbouring stretches.
         let rest = to + 1 - length;
         self.turn_exactly(start, to + 1);
         self.turn_exactly(start, rest);
@@ -107,7 +108,7 @@ impl Tour<'_> {
         true
     }
 
-    /// Turns this stretch and not the rest, so that places keep their meaning.
+    /// Reverses exactly this stretch and not the rest, so that other positions remain.
     pub(super) fn turn_exactly(&mut self, from: usize, length: usize) {
         for step in 0..length / 2 {
             let left = from + step;
@@ -119,7 +120,7 @@ impl Tour<'_> {
         }
     }
 
-    /// Puts an unused slot beside a place, instead of the slot there.
+    /// Replaces a neighbour of a position with an unused slot.
     pub(super) fn try_unused(&mut self, place: usize, unused: u32) -> bool {
         let n = self.tour.len();
         for at in [place + 1, place + n - 1] {
@@ -129,7 +130,7 @@ impl Tour<'_> {
             let change = self.apart(before, unused) + self.apart(unused, after)
                 - self.apart(before, old)
                 - self.apart(old, after);
-            // The jump of a pipeline must stay, or the tour would be a ring.
+            // Without the jump, a pipeline would be a ring.
             if old != NOWHERE && self.does(change) {
                 self.place[old as usize] = NOWHERE;
                 self.put(at, unused);
