@@ -1,54 +1,51 @@
-//! Slots in groups within groups, with one distance for each level.
+//! Slots in nested groups, with one distance per level.
 
 use crate::Problem;
 use seatmap_data::machine::Square;
 
-/// Slots in groups within groups, where the distance of two slots follows from the smallest group
-/// that holds both.
+/// Slots in nested groups: the distance of two slots depends only on the smallest group with both.
 ///
-/// It takes the place of a table of all distances: of 16,384 slots that would be a gibibyte.
-/// Groups need not be alike.
+/// It replaces a table of all distances, which takes 1 GiB for 16,384 slots. Groups may differ in
+/// size.
 #[derive(Clone, Debug)]
 pub struct SlotGroups {
-    /// The slots, those of each group one after the other.
+    /// The slots, group by group.
     order: Vec<u32>,
-    /// The levels, the innermost first. The last one has one group.
+    /// The levels, the innermost first. The last one has a single group.
     levels: Vec<GroupLevel>,
-    /// The way to each slot: its number in each group, the innermost in the lowest bits.
+    /// The path to each slot: its number in each group, the innermost in the lowest bits.
     code: Vec<u32>,
     /// The distance of two slots by the leading zeros of their codes' difference.
     distance: [f64; CODE_BITS + 1],
 }
 
-/// The groups of one level.
 #[derive(Clone, Debug)]
 struct GroupLevel {
     /// The group of each slot.
     group_of: Vec<u32>,
-    /// Where each group begins in the order, and where the last one ends.
+    /// The start of each group in the order, and the end of the last one.
     first: Vec<u32>,
 }
 
-/// Bits of a code.
 const CODE_BITS: usize = 32;
 
-/// More distances than these are a measured machine's, and no hierarchy.
+/// With more distances than this, a machine is measured and has no exact hierarchy.
 const MOST_LEVELS: usize = 12;
 
-/// Rows that are looked at for the distances of a machine.
+/// The number of rows sampled for the distances of a machine.
 const ROWS_SAMPLED: usize = 64;
 
-/// Distances of which one is this factor above the next are of different levels.
+/// Distances belong to different levels if they differ by this factor.
 const GAP: f32 = 1.15;
 
-/// Groups whose distances are farther than this from a machine's, in the mean, say nothing about
-/// it: meshes have gaps between distances, and no groups.
+/// If the groups' distances deviate more than this from a machine's on average, the groups are
+/// useless. Meshes have gaps between distances, but no groups.
 const MOST_DEVIATION: f64 = 0.1;
 
 impl SlotGroups {
-    /// A machine of like groups, from the innermost level on: `sizes` are the members of a group,
-    /// `distances` those of two slots that meet on the level. `None` where the two differ in
-    /// length, hold nothing, or where there are too many slots.
+    /// Equal groups, from the innermost level out: `sizes` are the numbers of members of a group,
+    /// `distances` those of two slots that meet at the level. Returns `None` if the two differ in
+    /// length or are empty, or if there are too many slots.
     #[must_use]
     pub fn uniform(sizes: &[usize], distances: &[f64]) -> Option<Self> {
         if sizes.len() != distances.len() {
@@ -65,7 +62,7 @@ impl SlotGroups {
         SlotGroups::new(groups, distances)
     }
 
-    /// The groups that a problem's distances are exactly those of; `None` where there are none.
+    /// The groups that give exactly a problem's distances; `None` if there are none.
     #[must_use]
     pub fn of(problem: &Problem) -> Option<Self> {
         let known = distinct(&problem.distance)?;
@@ -73,8 +70,8 @@ impl SlotGroups {
         SlotGroups::within(problem, levels).filter(|groups: &SlotGroups| groups.agrees(problem))
     }
 
-    /// Groups of slots that are near each other on a measured machine: levels end where distances
-    /// leave a gap. `None` where they leave none.
+    /// Groups of near slots on a measured machine: levels end at gaps between distances. `None` if
+    /// there are no gaps.
     #[must_use]
     pub fn near(problem: &Problem) -> Option<Self> {
         let mut sampled = sampled(&problem.distance);
@@ -93,8 +90,7 @@ impl SlotGroups {
         (is_divided && groups.deviation(problem) <= MOST_DEVIATION).then_some(groups)
     }
 
-    /// How far a distance of the groups is from the true one, in the mean over some pairs, as a
-    /// part of the true one.
+    /// The mean relative deviation of the groups' distances from the true ones, over some pairs.
     fn deviation(&self, problem: &Problem) -> f64 {
         let step = self.slots().div_ceil(ROWS_SAMPLED).max(1);
         let mut sum = 0.0;
@@ -109,14 +105,14 @@ impl SlotGroups {
         sum / f64::from(pairs.max(1))
     }
 
-    /// Groups by levels of PUs: how far apart two are at most, and usually, that meet there.
+    /// Groups from levels of PUs: the largest and the usual distance of two PUs that meet at each.
     fn within(problem: &Problem, levels: Vec<(f32, f32)>) -> Option<Self> {
         let pus = problem.distance.n();
         let last = levels.len().saturating_sub(1);
         let mut groups: Vec<Vec<u32>> = levels
             .iter()
             .enumerate()
-            // On the outermost level all meet, also those farther than any that were sampled.
+            // All meet on the outermost level, also those farther apart than any sample.
             .map(|(at, (within, _))| {
                 grouped(&problem.distance, if at == last { f32::INFINITY } else { *within })
             })
@@ -138,7 +134,7 @@ impl SlotGroups {
     fn new(groups: Vec<Vec<u32>>, distances: &[f64]) -> Option<Self> {
         let slots = groups.last()?.len();
         let mut order: Vec<u32> = (0..slots as u32).collect();
-        // Stable sorts from the innermost level on: the outermost decides first.
+        // Stable sorts from the innermost level out: the outermost decides first.
         groups.iter().for_each(|group_of| order.sort_by_key(|slot| group_of[*slot as usize]));
         let levels: Vec<GroupLevel> =
             groups.into_iter().map(|group_of| GroupLevel::new(&order, &group_of)).collect();
@@ -164,7 +160,7 @@ impl SlotGroups {
                 // A shift by all bits is undefined, and adds nothing.
                 *code |= number.checked_shl(bits as u32).unwrap_or(0);
             }
-            // Where the highest bit in which two codes differ is the k-th, k being above 0, 32 - k
+            // If the highest differing bit of two codes is the k-th, counted from 1, then 32 - k
             // bits before it are zero.
             (bits + 1..=bits + more).for_each(|bit| self.distance[CODE_BITS - bit] = *distance);
             bits += more;
@@ -172,15 +168,14 @@ impl SlotGroups {
         Some(())
     }
 
-    /// For each slot, which member of its group on a level it is, or is in.
+    /// The number of each slot, or of its inner group, in its group on a level.
     fn numbers_in_group(&self, at: usize) -> Vec<u32> {
         let level = &self.levels[at];
         let mut number_of = vec![0; self.order.len()];
         for (place, slot) in self.order.iter().enumerate() {
             let group = level.group_of[*slot as usize] as usize;
             let first = level.first[group];
-            // Groups are numbered in the order of their slots, so that members have consecutive
-            // numbers.
+            // Groups are numbered in the order of their slots, so members have consecutive numbers.
             number_of[*slot as usize] = match at.checked_sub(1) {
                 Some(inner) => {
                     let inner = &self.levels[inner].group_of;
@@ -228,29 +223,27 @@ impl SlotGroups {
         self.by_codes(self.code[a], self.code[b])
     }
 
-    /// The distance of two slots by their codes; nothing between a slot and itself.
+    /// The distance of two slots by their codes; 0 between a slot and itself.
     #[inline]
     pub(crate) fn by_codes(&self, a: u32, b: u32) -> f64 {
         self.distance[(a ^ b).leading_zeros() as usize]
     }
 
-    /// The code of a slot.
     #[inline]
     pub(crate) fn code(&self, slot: u32) -> u32 {
         self.code[slot as usize]
     }
 
-    /// The slots, those of each group one after the other.
+    /// The slots, group by group.
     pub(crate) fn order(&self) -> &[u32] {
         &self.order
     }
 
-    /// The number of levels.
     pub(crate) fn levels(&self) -> usize {
         self.levels.len()
     }
 
-    /// The slots of the group that holds a slot on a level.
+    /// The slots of a slot's group on a level.
     #[inline]
     pub(crate) fn group(&self, level: usize, slot: u32) -> &[u32] {
         let level = &self.levels[level];
@@ -287,7 +280,7 @@ impl GroupLevel {
         level
     }
 
-    /// The groups but the one whose end is not yet known.
+    /// The number of groups with a known end.
     fn groups(&self) -> usize {
         self.first.len() - 1
     }
@@ -305,7 +298,7 @@ fn sampled(distance: &Square<f32>) -> Vec<f32> {
     rows.flat_map(|row| others(distance, row).map(|(_, distance)| *distance)).collect()
 }
 
-/// The distances of a machine, ascending; `None` where they are too many for a hierarchy.
+/// The distances of a machine, ascending; `None` if there are too many for a hierarchy.
 fn distinct(distance: &Square<f32>) -> Option<Vec<f32>> {
     let mut known: Vec<f32> = Vec::new();
     for distance in sampled(distance) {
@@ -320,7 +313,7 @@ fn distinct(distance: &Square<f32>) -> Option<Vec<f32>> {
     Some(known)
 }
 
-/// PUs in groups of those that are this near to the first of them.
+/// Groups of PUs within this distance of their first member.
 fn grouped(distance: &Square<f32>, within: f32) -> Vec<u32> {
     let mut group_of = vec![u32::MAX; distance.n()];
     let mut groups = 0;

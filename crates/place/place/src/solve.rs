@@ -1,5 +1,4 @@
-//! The whole portfolio of searches, whichever way the problem was put: as tasks on slots, or as two
-//! matrices.
+//! The whole portfolio of searches, for tasks on slots or for two matrices.
 
 use crate::Problem;
 use crate::anneal;
@@ -13,18 +12,18 @@ use crate::portfolio::{StartSolution, portfolio, refine};
 use crate::search::{Dense, Qap, SearchEngine, SearchLimit, Solution, iterate, tabu};
 use seatmap_data::statistics::Xoshiro;
 
-/// The factor by which a bound may be below a cost that meets it: the bound's distances are of
-/// single precision.
+/// The factor by which a bound may be below an equal cost: the bound's distances have single
+/// precision.
 pub(crate) const ROUNDED: f64 = 1.0 + f32::EPSILON as f64;
 
-/// The result of a search, and the facts known about it.
+/// The result of a search, with the facts known about it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cheapest {
     /// The cheapest assignment found.
     pub solution: Solution,
-    /// Whether it is proven that no placement is cheaper.
+    /// Whether this assignment is proven cheapest.
     pub is_optimal: bool,
-    /// The method that found it.
+    /// The name of the winning method.
     pub method: String,
 }
 
@@ -33,17 +32,17 @@ pub struct Cheapest {
 pub struct Solved {
     /// The best permutation found.
     pub solution: Solution,
-    /// A proven limit: every permutation costs at least this.
+    /// A proven lower bound: every permutation costs at least this.
     pub lower_bound: f64,
-    /// Whether it is proven that no permutation costs less.
+    /// Whether this permutation is proven cheapest.
     pub optimal: bool,
-    /// The method that found it.
+    /// The name of the winning method.
     pub method: String,
 }
 
-/// The cheapest placement by the sum of weight x distance: by annealing where many slots lie in
-/// groups, multilevel for thousands of slots, else the portfolio, and for few tasks a proof.
-/// `threads` searches run side by side.
+/// The cheapest placement by the sum of weight x distance: by V-cycles if PUs have several slots,
+/// by annealing if many slots form groups, by the multilevel method for thousands of slots, and
+/// otherwise by the portfolio, with a proof for few tasks. `threads` searches run in parallel.
 #[must_use]
 pub fn cheapest(
     problem: &Problem,
@@ -76,7 +75,7 @@ pub fn cheapest(
     } else {
         side_by_side(threads, seed, |seed| portfolio(problem, &until, seed))
     };
-    // A proof relies on the cost of the placement, and not on the sum of a search's changes.
+    // A proof needs the cost of the placement, not the sum of a search's changes.
     best.solution.cost = problem.cost(&best.solution.slot_of);
     if best.solution.cost <= lower_bound * ROUNDED {
         return cheapest_by(best.solution, true, best.name);
@@ -87,7 +86,7 @@ pub fn cheapest(
     }
 }
 
-/// Where every PU has several slots: a start, and then cycles.
+/// If every PU has several slots: a start, then cycles.
 fn joined(
     problem: &Problem,
     lower_bound: f64,
@@ -112,17 +111,17 @@ fn joined(
     )
 }
 
-/// The part of the time that a start takes where cycles follow.
+/// Before cycles, the start takes one part in this many of the time.
 const START_PART: u32 = 4;
 
-/// The part of the time for which few tasks are searched before a proof.
+/// Before a proof, the search for few tasks takes one part in this many of the time.
 const SMALL_PART: u32 = 9;
 
 pub(crate) fn cheapest_by(solution: Solution, is_optimal: bool, method: &str) -> Cheapest {
     Cheapest { solution, is_optimal, method: method.to_owned() }
 }
 
-/// The best of several searches side by side, told apart by their seeds.
+/// The best of several parallel searches with different seeds.
 pub(crate) fn side_by_side(
     threads: usize,
     seed: u64,
@@ -139,13 +138,14 @@ pub(crate) fn side_by_side(
         .expect("this thread searches whatever others do")
 }
 
-/// Turns in which matrices are searched after the portfolio.
+/// The number of turns for matrices after the portfolio.
 const TURNS: u32 = 8;
 
-/// Searches until the limit, or until the answer is proven. Matrices that are a placement problem
-/// go through all methods for a pattern on a machine ([`crate::portfolio`], [`crate::multilevel`],
-/// [`crate::exact`]). For the rest of the time, kicks, which win where matrices have structure, and
-/// tabu search, which wins where they have none, continue from the best in turns.
+/// Searches until the limit, or until the answer is proven. Matrices that form a placement problem
+/// first go through all methods for a pattern on a machine ([`crate::portfolio`],
+/// [`crate::multilevel`], [`crate::exact`]). For the rest of the time, kicks and tabu search take
+/// turns from the best permutation: kicks are better on matrices with structure, tabu search on
+/// those without.
 #[must_use]
 pub fn solve(qap: &Qap, limit: &SearchLimit, threads: usize, seed: u64) -> Solved {
     let form = AsProblem::new(qap);
@@ -167,7 +167,7 @@ pub fn solve(qap: &Qap, limit: &SearchLimit, threads: usize, seed: u64) -> Solve
             best = cheapest_by(better.solution, false, better.name);
         }
     }
-    // The sum over swaps has rounding in it.
+    // The sum over swaps has rounding errors.
     let cost = qap.cost(&best.solution.slot_of);
     let optimal = best.is_optimal || cost <= limit.enough;
     let solution = Solution { cost, slot_of: best.solution.slot_of };
@@ -185,8 +185,8 @@ fn at_random(qap: &Qap, seed: u64) -> Solution {
     Solution { cost: qap.cost(&start), slot_of: start }
 }
 
-/// Tabu search and kicks by turns, each from the best so far. The one that has just found something
-/// better keeps the turn.
+/// Alternates between tabu search and kicks, each from the best so far. A method that has just
+/// improved it keeps the turn.
 fn in_turns(
     qap: &Qap,
     form: Option<&AsProblem>,
@@ -199,7 +199,7 @@ fn in_turns(
     let mut is_tabu = false;
     let mut has_helped = false;
     for turn in 0..TURNS {
-        // Changes unless the method has just helped; the first turn is tabu search.
+        // Alternates unless the method has just helped; the first turn is tabu search.
         is_tabu = is_tabu == has_helped;
         // An eighth, then a seventh of the rest, and so on: equal turns.
         let part = limit.part(TURNS - turn);
@@ -221,13 +221,13 @@ fn in_turns(
     best
 }
 
-/// Kicks on the matrices; `None` where there is no time for a table.
+/// Kicks on the matrices; `None` if there is no time for a table.
 fn kicked(qap: &Qap, from: &Solution, limit: &SearchLimit, rng: &mut Xoshiro) -> Option<Solution> {
     let mut engine = Dense::new(qap, from.slot_of.clone(), limit)?;
     Some(iterate(&mut engine, rng, limit))
 }
 
-/// Tabu search from the next local optimum; `None` where there is no time for a table.
+/// Tabu search from the next local optimum; `None` if there is no time for a table.
 fn walked(qap: &Qap, from: &Solution, limit: &SearchLimit, rng: &mut Xoshiro) -> Option<Solution> {
     let mut engine = Dense::new(qap, from.slot_of.clone(), limit)?;
     engine.descend(limit);
@@ -235,14 +235,14 @@ fn walked(qap: &Qap, from: &Solution, limit: &SearchLimit, rng: &mut Xoshiro) ->
 }
 
 impl AsProblem {
-    /// A bound on the cost of any permutation.
+    /// A lower bound on the cost of any permutation.
     fn lower_bound(&self, limit: &SearchLimit) -> f64 {
-        // The problem's distances are of single precision, and may have been rounded up.
+        // The problem's distances have single precision, and may be rounded up.
         bound::lower_bound(&self.problem, limit) * (1.0 - f64::from(f32::EPSILON))
     }
 
-    /// The result for a pattern on a machine, in a part of the time where matrices without zeros
-    /// are better searched as such.
+    /// The result for a pattern on a machine. It gets only part of the time if the search on the
+    /// matrices is better, because they have few zeros.
     fn cheapest(
         &self,
         lower_bound: f64,
@@ -251,7 +251,7 @@ impl AsProblem {
         seed: u64,
     ) -> Cheapest {
         let part = match (self.problem.tasks() <= MOST_TASKS, self.is_sparse()) {
-            // Few tasks end in a proof, which leaves no time over only where it fails.
+            // Few tasks end in a proof, and only a failed proof uses all of the time.
             (true, _) => limit.clone(),
             (_, true) => limit.part(2),
             (_, false) => limit.part(TURNS),
@@ -266,7 +266,7 @@ impl AsProblem {
         }
     }
 
-    /// Kicks of a tour or of a table of few partners.
+    /// Kicks of a tour, or of a table for few partners.
     fn kicked(&self, from: &Solution, limit: &SearchLimit, rng: &mut Xoshiro) -> Option<Solution> {
         let slot_of = self.assignment(&from.slot_of);
         let mut started =

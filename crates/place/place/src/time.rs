@@ -4,21 +4,21 @@
 //!
 //! work / (speed x share) + sum over messages of round trips,
 //!
-//! added up over its tasks, which take turns. `speed` is that of the PU alone, relative to the
-//! fastest PU. `share` is what a hardware thread keeps of it while others of its core carry tasks
-//! too. Each message costs the round trip between the two seats to both of its tasks: the line goes
-//! there, and must come back before it can be written again. Tasks that sleep until a message comes
-//! pay wakeups instead, and two messages are one round trip of a pair that takes turns: half of it
-//! for each message, charged to both seats, or once to the seat that both share. The cost of a
-//! placement is the time of its slowest seat; of two that are equal there, the one with the smaller
-//! sum over all seats is better.
+//! summed over its tasks, which take turns. `speed` is that of the PU alone, relative to the
+//! fastest PU. `share` is the part of it that a hardware thread keeps while other threads of its
+//! core have tasks. Each message costs both of its tasks the round trip between their seats: the
+//! line goes there, and must return before the next write. Tasks that sleep until a message comes
+//! pay wakeups instead. Then two messages are one round trip of a pair that takes turns: each
+//! message costs half of it, charged to both seats, or once to a shared seat. The cost of a
+//! placement is the time of its slowest seat; with equal costs, the smaller sum over all seats is
+//! better.
 //!
 //! | module | holds |
 //! |---|---|
-//! | `seating` | a placement that can be changed task by task |
+//! | `seating` | a placement that changes task by task |
 //! | `search` | starts, descents and kicks |
 //! | `exact` | branch and bound for few tasks |
-//! | `bound` | a time that no placement can undercut |
+//! | `bound` | a lower bound on the time of any placement |
 
 mod bound;
 mod exact;
@@ -41,16 +41,16 @@ use seatmap_data::machine::{Matrix, Profile};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// The work that a core with all its hardware threads busy does, as a multiple of what one of them
-/// does alone, where nobody measured it: 30 % more, the most that Intel reports for the first
-/// processors with hardware threads (Marr et al. 2002, Hyper-Threading Technology Architecture and
+/// The work of a core with all hardware threads busy, as a multiple of the work of one thread
+/// alone, if not measured: 30 % more, the most that Intel reports for the first processors with
+/// hardware threads (Marr et al. 2002, Hyper-Threading Technology Architecture and
 /// Microarchitecture, Intel Technology Journal 6(1)).
 pub const SMT_GAIN: f64 = 1.3;
 
-/// The part of the time that random placements may take beside the search.
+/// Random placements may take one part in this many of the time.
 const BASELINES_PART: u32 = 8;
 
-/// The times that seats take for tasks.
+/// The times of seats, depending on their tasks.
 #[derive(Clone, Debug)]
 pub struct TimeModel<'a> {
     /// The messages between tasks, both directions together.
@@ -59,7 +59,7 @@ pub struct TimeModel<'a> {
     pub distance_ns: Cow<'a, Matrix>,
     /// The same for two tasks on one PU, by PU.
     pub same_ns: Vec<f64>,
-    /// The time that each task's work takes on a PU of speed 1.
+    /// The time of each task's work on a PU of speed 1.
     pub work_ns: Vec<f64>,
     /// The speed of each PU while the others of its core are idle.
     pub speed: Vec<f64>,
@@ -67,26 +67,26 @@ pub struct TimeModel<'a> {
     pub core: Vec<usize>,
     /// The cores.
     pub cores: Vec<Core>,
-    /// The most tasks on a PU: one where every task can have its own, unless it may pay to share
-    /// one, as tasks that sleep do.
+    /// The most tasks on a PU: one if every task can have its own PU, unless sharing may pay, as
+    /// for sleeping tasks.
     pub most: u32,
-    /// The group of each PU, where a group may have one task only.
+    /// The group of each PU, if each group may have only one task.
     pub group: Option<Vec<u32>>,
-    /// The PU of each task that may not move.
+    /// The PU of each fixed task.
     pub fixed: Vec<Option<usize>>,
 }
 
-/// A core as far as its hardware threads slow each other down.
+/// A core, described by how much its hardware threads slow each other down.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Core {
-    /// Its hardware threads, also those that may not be used.
+    /// The number of its hardware threads, including unusable ones.
     pub threads: u32,
     /// The work of the full core, as a multiple of that of one thread alone.
     pub gain: f64,
 }
 
 impl Core {
-    /// The part of its speed that each busy hardware thread keeps: the gain grows evenly from one
+    /// The part of its speed that each busy hardware thread keeps: the gain grows linearly from one
     /// thread to all.
     #[must_use]
     pub fn share(self, busy: u32) -> f64 {
@@ -96,8 +96,7 @@ impl Core {
         }
     }
 
-    /// The work that this many busy hardware threads do together, as a multiple of that of one
-    /// alone.
+    /// The work of this many busy hardware threads, as a multiple of the work of one alone.
     #[must_use]
     pub fn work(self, busy: u32) -> f64 {
         let others = f64::from(self.threads.max(2) - 1);
@@ -109,7 +108,7 @@ impl<'a> TimeModel<'a> {
     /// The model of a request.
     ///
     /// # Errors
-    /// [`PlaceError::NoLoadTime`]: it is not known how long the tasks work.
+    /// [`PlaceError::NoLoadTime`]: the work of the tasks is unknown.
     pub(crate) fn new(
         request: &PlaceRequest,
         problem: &'a Problem,
@@ -122,8 +121,9 @@ impl<'a> TimeModel<'a> {
         let n = pus.os.len();
         let speed = request.profile.speed.as_ref();
         let (core, cores) = cores(request, pus);
-        // With more tasks than PUs zones spread them evenly. A time does not need that, as fast PUs
-        // may carry more. Nor does it where a PU has several slots for tasks that are fixed there.
+        // With more tasks than PUs, zones spread the tasks evenly. The model ignores these zones,
+        // because fast PUs may take more tasks. It also ignores zones for fixed tasks with several
+        // slots on a PU.
         let is_grouped = problem.slots() <= n && !problem.zones.are_free();
         Ok(TimeModel {
             traffic: &problem.traffic,
@@ -135,7 +135,7 @@ impl<'a> TimeModel<'a> {
             speed: pus
                 .os
                 .iter()
-                // Speeds that were not measured count as equal.
+                // Unmeasured speeds count as equal.
                 .map(|os| speed.and_then(|speed| speed.alone_of(*os)).unwrap_or(1.0))
                 .collect(),
             core,
@@ -154,19 +154,19 @@ impl<'a> TimeModel<'a> {
         })
     }
 
-    /// Tasks.
+    /// The number of tasks.
     #[must_use]
     pub fn tasks(&self) -> usize {
         self.work_ns.len()
     }
 
-    /// PUs.
+    /// The number of PUs.
     #[must_use]
     pub fn pus(&self) -> usize {
         self.speed.len()
     }
 
-    /// The cost of a message to each of its tasks, between their seats.
+    /// The cost of a message between two seats to each of its tasks.
     #[must_use]
     pub fn between_ns(&self, a: usize, b: usize) -> f64 {
         if a == b { self.same_ns[a] } else { self.distance_ns[(a, b)] }
@@ -179,8 +179,8 @@ impl<'a> TimeModel<'a> {
     }
 }
 
-/// The cost of a message to each of its tasks. Of two tasks that take turns, each waits for half of
-/// a round trip by wakeups for each message.
+/// The cost of a message to each of its tasks. Of two tasks that take turns, each waits for half a
+/// round trip by wakeups per message.
 fn distances(pus: &Pus) -> Cow<'_, Matrix> {
     match &pus.wakeup_ns {
         Some(ns) => {
@@ -190,19 +190,19 @@ fn distances(pus: &Pus) -> Cow<'_, Matrix> {
     }
 }
 
-/// The same on one PU, where tasks sleep: both tasks charge their seat, and it pays once.
+/// The same on one PU, if tasks sleep: both tasks charge their seat, and it pays once.
 fn same_ns(pus: &Pus, pu: usize) -> Option<f64> {
     pus.wakeup_ns.as_ref().map(|ns| 0.25 * ns[(pu, pu)])
 }
 
-/// The core of each PU, and the cores. PUs whose core is unknown have one of their own.
+/// The core of each PU, and the cores. A PU without a known core counts as one.
 fn cores(request: &PlaceRequest, pus: &Pus) -> (Vec<usize>, Vec<Core>) {
     let topology = &request.profile.topology;
     let mut threads_of: HashMap<u32, Vec<u32>> = HashMap::new();
     for (core, os) in topology.pus.iter().filter_map(|pu| Some((pu.core?, pu.os))) {
         threads_of.entry(core).or_default().push(os);
     }
-    // Where cores are not known, each PU is one.
+    // If cores are unknown, each PU counts as one.
     let core: Vec<u32> =
         Level::Core.groups(topology, &pus.os).unwrap_or_else(|| (0..pus.os.len() as u32).collect());
     let count = core.iter().max().map_or(0, |last| *last as usize + 1);
@@ -215,8 +215,8 @@ fn cores(request: &PlaceRequest, pus: &Pus) -> (Vec<usize>, Vec<Core>) {
     (core.into_iter().map(|at| at as usize).collect(), cores)
 }
 
-/// The core with these hardware threads. The gain is what the slowest of them keeps while all PUs
-/// work, where that was measured.
+/// The core with these hardware threads. If measured, the gain is what the slowest of them keeps
+/// while all PUs work.
 fn core_of(profile: &Profile, threads: &[u32]) -> Core {
     if threads.len() < 2 {
         return Core { threads: 1, gain: 1.0 };
@@ -231,7 +231,8 @@ fn core_of(profile: &Profile, threads: &[u32]) -> Core {
     let all = threads.len() as f64;
     let gain =
         measured.map_or(SMT_GAIN, |kept| all * kept.into_iter().fold(f64::INFINITY, f64::min));
-    // Noise may measure that a full core does less than one thread, or more than all of them alone.
+    // Noise may show less work for a full core than for one thread, or more than for all threads
+    // alone.
     Core { threads: threads.len() as u32, gain: gain.clamp(1.0, all) }
 }
 
@@ -242,11 +243,11 @@ pub struct Slowest {
     pub os: u32,
     /// Its tasks.
     pub tasks: Vec<usize>,
-    /// The part of its time that is work.
+    /// The part of its time for work.
     pub work_ns: f64,
-    /// The part of its time that is messages.
+    /// The part of its time for messages.
     pub messages_ns: f64,
-    /// The speed of the PU with what else runs on its core.
+    /// The speed of the PU with the other tasks on its core.
     pub speed: f64,
 }
 
@@ -273,8 +274,8 @@ impl PlaceRequest<'_> {
         })
     }
 
-    /// The cost that the search alone finds, without a proof, and the lower bound alone: benches
-    /// compare them with proven answers.
+    /// The cost from the search without a proof, and the lower bound. Benches compare them with
+    /// proven answers.
     ///
     /// # Errors
     /// [`PlaceError`], as for the request itself.
@@ -288,7 +289,7 @@ impl PlaceRequest<'_> {
         Ok((model.cost(&pu_of), bound::bound(&model)))
     }
 
-    /// The placement whose slowest seat is fastest.
+    /// The placement with the fastest slowest seat.
     pub(crate) fn place_by_time(&self) -> Result<PlacementResult, PlaceError> {
         if self.method != PlaceMethod::Auto {
             return Err(PlaceError::TimeByDistance);
@@ -310,14 +311,13 @@ impl PlaceRequest<'_> {
         let floor = bound::bound(&model);
         let mut found = self.fastest(&model, &problem, &pus, floor);
         let usual = self.allowed_usual(&model, &pus);
-        // A name that people know is worth more than a method's; the cost is the same.
+        // At the same cost, a common name is worth more than a method's.
         let as_good =
             usual.into_iter().find(|(pu_of, _)| cost(pu_of) <= found.cost * baselines::AS_GOOD);
         if let Some((pu_of, name)) = as_good {
             found = Fastest { cost: cost(&pu_of), pu_of, method: name.to_owned(), ..found };
         }
-        // Before big caches are preferred: that may raise the cost, and the proof is about the cost
-        // before.
+        // The proof is about the cost before the preference for big caches, which may raise it.
         let lower_bound = if found.is_optimal { found.cost } else { floor.min(found.cost) };
         if self.prefers_cache {
             found.pu_of = self
@@ -340,13 +340,13 @@ impl PlaceRequest<'_> {
         })
     }
 
-    /// Searches, and proves what few tasks allow to prove.
+    /// Searches, and proves the result for few tasks.
     fn fastest(&self, model: &TimeModel, problem: &Problem, pus: &Pus, floor: f64) -> Fastest {
         let until = self.limit.until(floor * baselines::AS_GOOD);
         let is_small = model.tasks() <= MOST_TASKS;
         let part = if is_small { until.part(SMALL_PART) } else { until };
         let starts = start::starts(self, model, problem, pus, &part);
-        // Few tasks are proven in one tree, and the search only gives it a good first bound.
+        // A single tree proves few tasks, and the search only gives it a good first bound.
         let threads = if is_small { 1 } else { self.threads };
         let (_, pu_of, name) = search::side_by_side(model, &starts, &part, threads, self.seed);
         let method = format!("local search from {name}");
@@ -374,10 +374,9 @@ impl PlaceRequest<'_> {
     }
 }
 
-/// The part of the time for which few tasks are searched before a proof.
+/// Before a proof, the search for few tasks takes one part in this many of the time.
 const SMALL_PART: u32 = 9;
 
-/// The result of a search.
 struct Fastest {
     cost: f64,
     pu_of: Vec<usize>,

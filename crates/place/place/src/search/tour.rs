@@ -194,7 +194,7 @@ impl SearchEngine for Tour<'_> {
         self.turn_exactly(start, first + second);
         self.turn_exactly(start, second);
         self.turn_exactly(start + second, first);
-        // A runs from `a` to `b` and B from `c` to `d`: three edges go and three come.
+        // A runs from `a` to `b` and B from `c` to `d`: three edges are replaced.
         let [before, a, b, c, d, after] = slots;
         let [new, old] = [[(before, c), (d, a), (b, after)], [(before, a), (b, c), (d, after)]]
             .map(|pairs| pairs.map(|(x, y)| self.apart(x, y)).iter().sum::<f64>());

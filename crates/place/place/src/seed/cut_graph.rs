@@ -29,8 +29,8 @@ impl JoinedNodes {
     }
 }
 
-/// A node with more neighbours than this does not bring two of them together: looking at them all
-/// would take too long, and everybody is a neighbour's neighbour there.
+/// A node with more neighbours than this is no link between two of them: visiting them all would
+/// take too long, and almost all nodes would be linked through it.
 const MOST_NEIGHBOURS: usize = 200;
 
 /// A node with at most this many neighbours may merge with a neighbour's neighbour.

@@ -32,8 +32,8 @@ pub(crate) fn put_fixed(fixed: &[Option<u32>], slot_of: &mut [u32]) {
     }
 }
 
-/// Partners of tasks looked at to find the cheapest of all moves. Of more, only some of those moves
-/// are looked at that mend the first zone: any of them will do, as a search follows.
+/// The most partners to visit for the cheapest of all moves. With more, only some moves that repair
+/// the first zone are compared: any of them suffices, because a search follows.
 const MOST_LOOKS: usize = 1 << 20;
 
 /// The numbers of tasks in the zones, and the allowed ones.
