@@ -1,5 +1,5 @@
-//! Searches on numbers that occur on no machine and in no program, but that files may hold: all
-//! searches end, and none makes a false claim.
+//! Searches on numbers that no machine or program has, but files may: all searches end, and none
+//! makes a false claim.
 
 use proptest::prelude::*;
 use seatmap_data::machine::nanoseconds::MAX_ROUND_TRIP_NS;

@@ -1,7 +1,7 @@
 //! The guardian of a plan, and the end of the plan's time.
 //!
-//! It is posted before anything is changed, waits beside the command that gives the sets, and takes
-//! them back if that command dies. Then it stays until the plan's time is over.
+//! It starts before any change, waits while the command applies the plan, and undoes the plan if
+//! that command dies. It then waits until the plan's time is over.
 
 use super::{ApplyError, ServicesHost};
 use seatmap_cell::guardian::{self, Parting};
@@ -10,26 +10,27 @@ use seatmap_cell::undo::Left;
 use seatmap_os::owed::{OwedMasks, RunningKernel, ThreadMask};
 use std::time::Duration;
 
-/// The longest sleep: the time of a computer that is suspended does not go on while it sleeps.
+/// The longest sleep. A sleep does not count the time of a suspended computer, so the guardian
+/// checks the clock at least this often.
 const LONGEST_SLEEP: Duration = Duration::from_secs(60);
 
-/// A guardian's life.
+/// Runs a guardian to its end.
 ///
 /// # Errors
-/// Some settings could not be put back; the next command deals with them.
+/// Some settings could not be restored; the next command tries again.
 pub fn serve(host: &ServicesHost, name: &Name) -> Result<(), ApplyError> {
-    // Another one that holds the lock guards the plan already.
+    // If another process holds the lock, the plan has a guardian.
     let Some(held) = host.run.guard(name).map_err(ApplyError::Remembering)? else {
         return Ok(());
     };
     let owed = guard(host, name)?;
-    // Masks belong to no plan any more: another may be applied while they are waited for.
+    // The masks no longer belong to a plan, so another plan may be applied during the wait.
     drop(held);
     OwedMasks::give(&mut RunningKernel, owed).wait();
     Ok(())
 }
 
-/// Guards a plan to its end. Returns the threads that lack CPUs of their masks then.
+/// Guards a plan to its end. Returns the threads whose masks then still lack CPUs.
 fn guard(host: &ServicesHost, name: &Name) -> Result<Vec<ThreadMask>, ApplyError> {
     let mut owed = Vec::new();
     match guardian::attend_creator().map_err(ApplyError::Remembering)? {
@@ -49,11 +50,11 @@ fn guard(host: &ServicesHost, name: &Name) -> Result<Vec<ThreadMask>, ApplyError
     Ok(owed)
 }
 
-/// Ends a plan when its time is over. Returns what could not be put back.
+/// Ends a plan when its time is over. Returns the settings that could not be restored.
 fn stay(host: &ServicesHost, name: &Name) -> Result<Vec<Left>, ApplyError> {
     let mut left = Vec::new();
     loop {
-        // A plan that is kept needs no guardian, and one that is undone has no record.
+        // A kept plan needs no guardian, and an undone plan has no record.
         let Some(left_s) = host.record(name).and_then(|record| record.left_s()) else {
             return Ok(left);
         };
@@ -62,7 +63,7 @@ fn stay(host: &ServicesHost, name: &Name) -> Result<Vec<Left>, ApplyError> {
             continue;
         }
         let _lock = host.run.lock_at_last().map_err(ApplyError::Remembering)?;
-        // It may have been given more time while this process waited for the lock.
+        // Another command may have extended the time while this process waited for the lock.
         if host.record(name).and_then(|record| record.left_s()) == Some(0) {
             for journal in host.journals()? {
                 if journal.header.cell == *name {
@@ -74,7 +75,7 @@ fn stay(host: &ServicesHost, name: &Name) -> Result<Vec<Left>, ApplyError> {
     }
 }
 
-/// Posts a guardian for a plan whose guardian died. If that fails, the next command tries again.
+/// Starts a guardian for a plan whose guardian died. If that fails, the next command tries again.
 pub(crate) fn adopt(host: &ServicesHost, name: &Name) {
     if let Ok(posted) = host.post(name) {
         posted.dismiss();

@@ -1,4 +1,4 @@
-//! This computer, with the plans that stand.
+//! This computer and its applied plans.
 
 use super::undo::undo;
 use super::{ApplyError, guard};
@@ -11,10 +11,10 @@ use seatmap_cell::{CellError, GuardianCommand, posted};
 use seatmap_os::{Root, boot};
 use serde::{Deserialize, Serialize};
 
-/// The folder of plans below the run folder of cells: a journal there is a plan's.
+/// The folder of plans below the run folder of cells: journals in it belong to plans.
 const FOLDER: &str = "services";
 
-/// This computer, with the plans that stand.
+/// This computer and its applied plans.
 #[derive(Clone, Debug)]
 pub struct ServicesHost {
     /// The files of the computer.
@@ -23,25 +23,25 @@ pub struct ServicesHost {
     pub run: RunFolder,
     /// The id of the current boot.
     pub boot_id: String,
-    /// The command that becomes a plan's guardian, with the plan's name after it.
+    /// The command that starts a plan's guardian; the plan's name is appended.
     pub guardian: GuardianCommand,
 }
 
-/// A plan that stands.
+/// An applied plan.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AppliedPlan {
     /// Its name.
     pub name: Name,
     /// The plan.
     pub plan: ServicesPlan,
-    /// When it was applied, in clock ticks after the boot.
+    /// When it was applied, in clock ticks since boot.
     pub began_ticks: Option<u64>,
-    /// When its time is over, in seconds after the boot; null where it is kept.
+    /// When its time is over, in seconds since boot; null if it is kept.
     pub ends_s: Option<u64>,
 }
 
 impl AppliedPlan {
-    /// Seconds until its time is over, 0 when it is; `None` where it is kept.
+    /// Seconds until its time is over, at least 0; `None` if it is kept.
     #[must_use]
     pub fn left_s(&self) -> Option<u64> {
         self.ends_s.map(|end| end.saturating_sub(boot::seconds()))
@@ -49,10 +49,10 @@ impl AppliedPlan {
 }
 
 impl ServicesHost {
-    /// The computer that this program runs on.
+    /// The computer that runs this program.
     ///
     /// # Errors
-    /// The folder for journals cannot be made.
+    /// The folder for journals cannot be created.
     pub fn here(guardian: GuardianCommand) -> Result<Self, ApplyError> {
         let root = Root::new("/");
         let run = RunFolder::of_user()
@@ -76,7 +76,7 @@ impl ServicesHost {
             .map_err(ApplyError::Remembering)
     }
 
-    /// Whether a plan was applied whole, and no program has begun to undo it.
+    /// Whether a plan was applied completely, and no program has started to undo it.
     pub(crate) fn stands(&self, name: &Name) -> bool {
         self.journals().is_ok_and(|journals| {
             journals
@@ -85,7 +85,7 @@ impl ServicesHost {
         })
     }
 
-    /// The plans that stand, the oldest first.
+    /// The applied plans, the oldest first.
     ///
     /// # Errors
     /// A journal cannot be read.
@@ -95,9 +95,9 @@ impl ServicesHost {
         Ok(whole.filter_map(|journal| self.record(&journal.header.cell)).collect())
     }
 
-    /// Finishes what a program that died left unfinished, and ends plans whose time is over and
-    /// whose guardian died. Every command begins with it. Returns the settings that could not be
-    /// put back.
+    /// Finishes the work of a program that died, and ends plans whose time is over and whose
+    /// guardian died. Every command starts with it. Returns the settings that could not be
+    /// restored.
     ///
     /// # Errors
     /// A journal cannot be read or written.
@@ -110,7 +110,7 @@ impl ServicesHost {
         self.run.lock().map_err(ApplyError::Remembering)
     }
 
-    /// As [`ServicesHost::take_over`], with the lock held.
+    /// Like [`ServicesHost::take_over`], with the lock held.
     pub(crate) fn recover(&self) -> Result<Vec<Left>, ApplyError> {
         self.run.clear(&self.boot_id).map_err(ApplyError::Remembering)?;
         let mut left = Vec::new();
@@ -121,7 +121,7 @@ impl ServicesHost {
                 record.left_s().map_or(Some(None), |left| (left > 0).then_some(Some(left)))
             }) {
                 None => left.extend(self.end(journal)?),
-                // Its guardian died, and its time goes on.
+                // Its guardian died, but its time is not over.
                 Some(Some(_)) if self.run.guardian(&name).is_none() => guard::adopt(self, &name),
                 Some(_) => {}
             }
@@ -129,12 +129,12 @@ impl ServicesHost {
         Ok(left)
     }
 
-    /// Takes one plan's sets back, with the lock held.
+    /// Undoes one plan, with the lock held.
     pub(crate) fn end(&self, journal: CellJournal) -> Result<Vec<Left>, ApplyError> {
         let name = journal.header.cell.clone();
         let record = self.record(&name);
-        // The record goes first: a journal without one is undone by the next command, also where
-        // there is no room to note that this was begun.
+        // Removes the record first: the next command undoes a journal without a record, even if a
+        // full disk kept this command from noting the start of the undo.
         self.run.forget(&name).map_err(ApplyError::Remembering)?;
         let services = record.map(|record| record.plan.services).unwrap_or_default();
         let left = undo(&self.root, journal, &services).map_err(ApplyError::Remembering)?;
@@ -142,7 +142,7 @@ impl ServicesHost {
         Ok(left)
     }
 
-    /// Takes the sets of a plan back. Returns the settings that could not be put back.
+    /// Undoes a plan. Returns the settings that could not be restored.
     ///
     /// # Errors
     /// [`ApplyError::NoSuchPlan`], or a journal cannot be read or written.
@@ -151,7 +151,7 @@ impl ServicesHost {
         let mut left = self.recover()?;
         let name = self.chosen(name)?;
         posted::relieve(&self.run, &name);
-        // Without a guardian the journal is still there, and the next command goes on.
+        // Without a guardian, the journal remains and the next command continues.
         let posted = posted::post(&self.guardian, &name).ok();
         for journal in self.journals()? {
             if journal.header.cell == name {
@@ -165,7 +165,7 @@ impl ServicesHost {
         Ok((name, left))
     }
 
-    /// The plan of this name, or the only one where no name is given.
+    /// The name of the requested plan, or of the only one if `name` is `None`.
     pub(crate) fn chosen(&self, name: Option<&Name>) -> Result<Name, ApplyError> {
         let standing: Vec<Name> = self.standing()?.into_iter().map(|one| one.name).collect();
         match (name, &standing[..]) {
@@ -178,7 +178,7 @@ impl ServicesHost {
         }
     }
 
-    /// The plan of this name, or the only one where no name is given.
+    /// The plan with this name, or the only one if `name` is `None`.
     ///
     /// # Errors
     /// [`ApplyError::NoSuchPlan`].
@@ -188,7 +188,7 @@ impl ServicesHost {
         standing.ok_or(ApplyError::NoSuchPlan { name, standing: Vec::new() })
     }
 
-    /// Posts a guardian for a plan.
+    /// Starts a guardian for a plan.
     pub(crate) fn post(&self, name: &Name) -> Result<posted::PostedGuardian, CellError> {
         posted::post(&self.guardian, name)
     }

@@ -1,4 +1,4 @@
-//! Ranks on clusters of which the best orders are known.
+//! Ranks on clusters with known best orders.
 #![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
 
 use proptest::prelude::*;
@@ -7,10 +7,10 @@ use seatmap_data::pattern::{Edge, Pattern, generate};
 use seatmap_place::ranks::{ClusterNodes, RankNode, RankPlan, RankRequest, RanksError};
 use seatmap_place::search::SearchLimit;
 
-/// Nodes named in a shuffled order, so many on a switch: 100 us inside, 400 us between, 1 us in a
-/// node.
+/// Nodes named in a shuffled order, `per_switch` on each switch: 100 us inside a switch, 400 us
+/// between, 1 us in a node.
 fn cluster(nodes: usize, per_switch: usize, cpus: usize) -> ClusterNodes {
-    // A stride that is not a divisor puts neighbours by number on different switches.
+    // The stride is not a divisor, so it puts neighbours by number on different switches.
     let switch = |node: usize| (node * 5 % nodes) / per_switch;
     ClusterNodes {
         nodes: (0..nodes)
@@ -152,7 +152,7 @@ fn thousands_of_ranks_keep_to_their_nodes() {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
-    /// No order is cheaper than the bound, and none that launchers know than the answer.
+    /// No order is cheaper than the bound, and no launcher's order is cheaper than the answer.
     #[test]
     fn bounds_are_below_and_orders_above(
         nodes in 2..7_usize, cpus in 1..5_usize, part in 0.3..1.0_f32, edges in prop::collection::vec((0..24_usize, 0..24_usize, 1..9_u32), 1..40)
@@ -170,7 +170,7 @@ proptest! {
     }
 }
 
-/// The ranks that measured a node were in a cpuset of half of its CPUs.
+/// The measuring ranks were in a cpuset of half of the node's CPUs.
 #[test]
 fn ranks_sit_on_the_cpus_that_were_measured() {
     let origin =
