@@ -38,7 +38,7 @@ pub(crate) struct Trials<'a> {
 }
 
 impl<'a> Trials<'a> {
-    /// No runs yet. `os` are the machine's PUs in the order of the problem's rows.
+    /// A search without runs so far. `os` has the machine's PUs in the order of the problem's rows.
     pub(crate) fn new(
         problem: &'a Problem,
         os: &'a [u32],

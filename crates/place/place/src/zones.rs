@@ -3,7 +3,7 @@
 /// Groups of slots, each with its fewest and most tasks.
 ///
 /// Zones express three constraints: at most one task per core (0 to 1), even numbers of tasks per
-/// PU (the mean, rounded down to up), and chips with equal shares.
+/// PU (the mean rounded down or up), and chips with equal shares.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Zones {
     /// The zone of each slot.

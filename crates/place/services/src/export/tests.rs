@@ -1,4 +1,4 @@
-//! Each format on a plan with every way to name a service.
+//! Each format on a plan with every kind of target.
 
 use super::*;
 use crate::file::{Service, SharedComputer};
@@ -82,7 +82,7 @@ fn a_tool_that_finds_nothing_says_so() {
 }
 
 proptest! {
-    /// Names of a plan's author run nothing: a script of hostile names writes no other lines.
+    /// Names in a plan cannot run commands: a script of hostile names has no other lines.
     #[test]
     fn nothing_gets_out_of_its_comment_or_file_name(
         name in "[ -~\n\r\\\\'\"$`;END]{1,20}", unit in "[ -~\n\\\\'\"$`;/]{1,20}",
