@@ -8,8 +8,8 @@
 //! | `/sys/fs/cgroup/.../cpuset.cpus` | a file |
 //! | `/proc/TID` | the mask of a thread |
 //! | `/sys/class/net/*/queues/rx-*/rps_cpus` | a mask of CPUs |
-//! | `unit:NAME:AllowedCPUs` | a property of a unit until the next boot; `kept-unit:` permanently |
-//! | `drop-in:NAME:AllowedCPUs` | the file that systemd writes for it; `kept-drop-in:` permanently |
+//! | `unit:NAME:AllowedCPUs` | a property of a unit until the next boot; `kept-unit:` for good |
+//! | `drop-in:NAME:AllowedCPUs` | the file that systemd writes for it; `kept-drop-in:` for good |
 //! | `container:podman:NAME:cpus` | an option of a container |
 //! | `domain:NAME:vcpu:0`, `domain:NAME:emulator` | the pin of a part of a domain |
 
@@ -26,7 +26,7 @@ use std::time::Duration;
 /// The time limit for an owner's answer.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// As [`PATIENCE`], for nodes: the kernel moves the memory of a whole group before it answers
+/// [`PATIENCE`] for nodes: the kernel moves the memory of a whole group before it answers
 /// (`cpuset_write_resmask` waits for `cpuset_migrate_mm_wq` in kernel/cgroup/cpuset.c), which takes
 /// minutes for hundreds of GB.
 const PATIENCE_WITH_MEMORY: Duration = Duration::from_secs(900);

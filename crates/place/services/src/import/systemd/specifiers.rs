@@ -1,5 +1,5 @@
-//! Specifiers of unit files: `%i` and its like (systemd.unit(5), "Specifiers"), as far as the name
-//! of the unit tells them.
+//! Specifiers of unit files such as `%i` (systemd.unit(5), "Specifiers"), if the unit's name
+//! determines them.
 
 /// A value of a setting with its specifiers expanded; `None` if one of them is known only when the
 /// unit starts.
@@ -37,7 +37,8 @@ fn of_unit(specifier: char, unit: &str) -> Option<String> {
     }
 }
 
-/// A name without its escapes: `-` is a slash, `\x2d` the byte of this number (systemd-escape(1)).
+/// Removes the escapes of a name: `-` is a slash, `\x2d` the byte with this number
+/// (systemd-escape(1)).
 fn unescaped(name: &str) -> Option<String> {
     let mut bytes = Vec::new();
     let mut rest = name.as_bytes();
