@@ -1,7 +1,8 @@
 //! Finds the running services for a first `services.toml`.
 //!
-//! A process belongs to the innermost systemd unit or control group with its own cpuset, or else to
-//! the program of its name. Kernel threads and this program belong to no service.
+//! A process belongs to its innermost systemd unit, or else to its control group with a cpuset, or
+//! else to the program of its name. Kernel threads, this program and programs of user sessions
+//! belong to no service.
 
 use crate::file::{MOST_SERVICES, Service, ServiceTarget, ServicesFile, service_name};
 use crate::living;
@@ -22,7 +23,7 @@ const LEAST_CPUS: f64 = 0.01;
 /// The most entries of a first file, because the user has to read them all.
 const MOST_FOUND: usize = 20;
 
-/// Units with users' programs, or systemd itself.
+/// Units to skip: they have users' programs, or systemd itself.
 const OF_PEOPLE: [&str; 5] = ["session-", "user@", "init.scope", "user-", "run-"];
 
 /// A running service.

@@ -1,42 +1,43 @@
 //! The best plan for up to [`MOST`] services, by branch and bound.
 //!
-//! A table holds, for each set of services and each unit, the least cost of seating these services
-//! on the units from there on, with the talk between pools at its least. The search goes through
-//! pools from the first unit to the last, cheapest first, and leaves a branch as soon as its cost
-//! and the table's rest reach the best plan so far.
+//! For each set of services and each unit, a table has the least cost of seating these services
+//! from that unit on, with the least possible talk between pools. The search adds pools from the
+//! first unit to the last, cheapest first. It drops a branch when its cost plus the table's rest
+//! reaches the best plan so far.
 
 use super::cost::Pricing;
 use super::search::{PoolSpan, Spanned, span_price};
 use super::spans::UnitSpans;
 use super::{Members, places};
 
-/// More services than this are searched instead.
+/// More services than this are annealed instead.
 pub const MOST: usize = 5;
 
-/// A plan that is this near to the best counts as the best: the figures of a record are not better.
+/// A plan within this share of the best counts as the best, because a record's figures are not more
+/// precise.
 pub const NEAR: f64 = 0.01;
 
-/// Branches that are looked at before the search gives up proving. It returns the best that it
-/// saw, and the table's first entry is still a bound.
+/// The search stops proving after this many branches. It returns the best plan so far; the table's
+/// first entry is still a bound.
 const MOST_BRANCHES: usize = 2_000_000;
 
-/// The answer.
+/// The result of the search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExactAnswer {
     /// The best plan, as runs of units.
     pub best: Spanned,
     /// Its cost.
     pub cost: f64,
-    /// A cost that no plan of such runs undercuts.
+    /// A lower bound on the cost of any plan of such runs.
     pub bound: f64,
-    /// Whether every branch was looked at or shown to be worse.
+    /// Whether every branch was visited or shown to be worse.
     pub is_proven: bool,
 }
 
 struct Search<'a> {
     pricing: &'a Pricing<'a>,
     spans: &'a UnitSpans,
-    /// The cost of each set of services on each run; infinite where a limit forbids it.
+    /// The cost of each set of services on each run; infinite if a limit forbids it.
     alone: Vec<Vec<f64>>,
     /// The least cost of each set of services from each unit on.
     rest: Vec<Vec<f64>>,
@@ -51,8 +52,8 @@ struct Branch {
     bound: f64,
 }
 
-/// The best plan; `None` where no plan keeps the limits. A plan that is known already spares the
-/// search all that is not better.
+/// The best plan; `None` if no plan keeps the limits. With a known plan, the search skips all plans
+/// that are not better.
 #[must_use]
 pub fn solve(pricing: &Pricing, spans: &UnitSpans, known: Option<Spanned>) -> Option<ExactAnswer> {
     let everybody = pricing.demand.everybody();
@@ -151,15 +152,15 @@ impl Search<'_> {
         }
     }
 
-    /// Whether the nodes of all pools so far have the memory that these need: a further pool only
-    /// needs more.
+    /// Whether the nodes of all pools so far have the memory for them: a further pool only needs
+    /// more.
     fn has_memory(&self, seated: &[PoolSpan], next: PoolSpan) -> bool {
         let sets = seated.iter().chain(std::iter::once(&next));
         let sets = sets.map(|span| (span.members, self.spans.facts(span.start, span.end)));
         self.pricing.lacking_bytes(sets) == 0
     }
 
-    /// Every next pool that may lead to something better.
+    /// All next pools that may lead to a better plan.
     fn branches_of(
         &mut self,
         left: Members,
@@ -199,7 +200,7 @@ impl Search<'_> {
     }
 }
 
-/// The sets within a set of services that are not empty.
+/// The nonempty subsets of a set of services.
 fn subsets(of: Members) -> impl Iterator<Item = Members> {
     (1..=of).filter(move |members| members & !of == 0)
 }
