@@ -1,8 +1,8 @@
-//! A race on the living services: as they are now against the plan, in alternating periods.
+//! A race on the running services: the present sets against the plan, in alternating periods.
 //!
-//! Each round has a period of both, in random order. A service is judged by its own metric: a total
-//! that grows with its work, read at both ends of a period. The plan is kept only if it is shown
-//! that no service loses more than its limit, and that one gains.
+//! Each round has a period of both, in random order. A service is judged by its own metric: a
+//! growing total of its work, read at both ends of a period. The plan is kept only if the race
+//! shows that no service loses more than its limit, and that one gains.
 
 use crate::apply::{ApplyError, ApplyRequest, ServicesHost};
 use crate::plan::{PlannedService, ServicesPlan};
@@ -21,35 +21,35 @@ pub const FORMAT: &str = "seatmap-services-race/1";
 /// The confidence of all claims together.
 const CONFIDENCE: f64 = 0.95;
 
-/// The share of a period before its reading begins, while caches fill and threads move.
+/// The part of a period before the first reading, while caches fill and threads move.
 const SETTLING: f64 = 0.2;
 
-/// A metric that has not been printed after this time is not printed.
+/// The time limit for printing a metric.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Time for both readings of a period, and for its begin, beyond the period itself. After it a plan
-/// that nobody ends any more ends by itself.
+/// Time beyond two periods before an applied plan ends by itself: for readings and for applying it.
+/// It matters only if the race dies.
 const SLACK: Duration = Duration::from_secs(120);
 
-/// The loss that a service may be left with where its entry has no limit, in percent.
+/// The default limit on the loss of a service, in percent.
 pub const USUAL_LIMIT_PERCENT: f64 = 2.0;
 
-/// A race as it is meant.
+/// A request for a race.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ServicesRaceRequest {
     /// The plan.
     pub plan: ServicesPlan,
-    /// The name by which it is undone.
+    /// Its name, for undoing it.
     pub name: Name,
-    /// The time of a period.
+    /// The length of a period.
     pub period: Duration,
-    /// How many rounds of two periods.
+    /// The number of rounds, each of two periods.
     pub rounds: usize,
-    /// How long the plan stands where it has won.
+    /// How long the plan is applied if it wins.
     pub time: Duration,
-    /// Whether interrupts of devices leave the CPUs of quiet services.
+    /// Whether to move interrupts of devices off the CPUs of quiet services.
     pub moves_interrupts: bool,
-    /// Whether the work of received packets leaves them as well.
+    /// Whether to move the processing of received packets off them too.
     pub moves_packets: bool,
 }
 
@@ -60,9 +60,9 @@ pub struct RaceReport {
     pub format: String,
     /// The name of the plan.
     pub plan: String,
-    /// The rounds that were run whole.
+    /// The number of rounds.
     pub rounds: usize,
-    /// The time of a period, in seconds.
+    /// The length of a period, in seconds.
     pub period_s: f64,
     /// The services.
     pub services: Vec<RacedService>,
@@ -75,14 +75,14 @@ pub struct RaceReport {
 pub struct RacedService {
     /// Its name.
     pub name: String,
-    /// Its metric; null where it has none and was not judged.
+    /// Its metric; null for a service without one, which is not judged.
     pub metric: Option<String>,
-    /// The loss that it may be left with, in percent.
+    /// The limit on its loss, in percent.
     pub limit_percent: f64,
-    /// The rounds in which its metric could be read in both periods.
+    /// The rounds with a readable metric in both periods.
     pub counted: usize,
-    /// Its work with the plan against without, in percent: the estimate, and the ends of the
-    /// interval; null where too few rounds count.
+    /// The change of its work with the plan, in percent: the estimate, and the ends of the
+    /// interval; null if too few rounds count.
     pub change_percent: Option<[f64; 3]>,
 }
 
@@ -90,23 +90,23 @@ pub struct RacedService {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum RaceVerdict {
-    /// A service gains, and none loses more than its limit: the plan stands.
+    /// A service gains, and none loses more than its limit: the plan is applied.
     Kept,
-    /// These may lose more than their limits: the plan was taken back.
+    /// These services may lose more than their limits: the plan was undone.
     MayLose {
         /// The services.
         services: Vec<String>,
     },
-    /// No service is shown to gain: the plan was taken back.
+    /// No service is shown to gain: the plan was undone.
     NoGain,
-    /// The metrics of these were read in too few rounds: the plan was taken back.
+    /// The metrics of these services were readable in too few rounds: the plan was undone.
     TooFewRounds {
         /// The services.
         services: Vec<String>,
     },
 }
 
-/// Why there was no race.
+/// The reason why there was no race.
 #[derive(Debug, thiserror::Error)]
 pub enum ServicesRaceError {
     /// The plan could not be applied or undone.
@@ -126,9 +126,9 @@ pub enum ServicesRaceError {
         counted(*.services, "metric")
     )]
     TooFewRounds {
-        /// The rounds that were asked for.
+        /// The requested rounds.
         rounds: usize,
-        /// The metrics.
+        /// The number of metrics.
         services: usize,
         /// The fewest rounds.
         fewest: usize,
@@ -141,10 +141,10 @@ pub enum ServicesRaceError {
         /// The reason.
         problem: String,
     },
-    /// Somebody stopped it; the plan was taken back.
+    /// The race was interrupted, and the plan undone.
     #[error("it was interrupted, and the plan is taken back")]
     Interrupted,
-    /// Settings could not be put back after a period.
+    /// Settings could not be restored after a period.
     #[error("{0}")]
     Left(String),
 }
@@ -161,22 +161,21 @@ impl Blame for ServicesRaceError {
     }
 }
 
-/// The total of a metric, and when it was read.
+/// The total of a metric, and the time of its reading.
 type Reading = (f64, Instant);
 
-/// A race under way.
 struct Race<'a> {
     host: &'a ServicesHost,
     request: &'a ServicesRaceRequest,
     judged: Vec<&'a PlannedService>,
     stands: bool,
-    /// Logarithms of the plan's rate over the present one, by service.
+    /// Logarithms of the plan's rate divided by the present one, by service.
     logs: Vec<Vec<f64>>,
 }
 
 impl ServicesHost {
-    /// Races a plan against the services as they are now, and keeps it where it wins. The plan is
-    /// taken back in all other cases, also after a kill.
+    /// Races a plan against the present sets of the services, and keeps it if it wins. Otherwise
+    /// the plan is undone, even after a kill.
     ///
     /// # Errors
     /// [`ServicesRaceError`].
@@ -207,7 +206,7 @@ impl ServicesHost {
         let logs = vec![Vec::new(); judged.len()];
         let mut race = Race { host: self, request, judged, stands: false, logs };
         let run = race.run(stop, tell);
-        // Whatever ended it, the services are as they were.
+        // However the race ended, the old settings are restored.
         let put_back = race.stand(false);
         run?;
         put_back?;
@@ -269,7 +268,7 @@ impl Race<'_> {
         self.judged.iter().map(|planned| read(planned)).collect()
     }
 
-    /// Applies the plan, or takes it back.
+    /// Applies or undoes the plan.
     fn stand(&mut self, planned: bool) -> Result<(), ServicesRaceError> {
         if planned == self.stands {
             return Ok(());
@@ -280,8 +279,8 @@ impl Race<'_> {
             return Ok(());
         }
         self.stands = false;
-        // Masks that lack a CPU end the race too, and the plan's guardian waits for that CPU: later
-        // halves would run with other masks than the first.
+        // A mask that lacks a CPU ends the race too: the plan's guardian waits for that CPU, and
+        // later periods would run with other masks than the first ones.
         let (_, left) = self.host.undo(Some(&self.request.name))?;
         match left.first() {
             Some(left) => Err(ServicesRaceError::Left(left.to_string())),
@@ -334,7 +333,7 @@ fn change_percent(logs: &[f64], confidence: f64) -> Option<[f64; 3]> {
     Some([shift.centre, shift.low, shift.high].map(|log| 100.0 * log.exp_m1()))
 }
 
-/// The conclusion from the intervals of all services that have a metric.
+/// The conclusion from the intervals of all services with a metric.
 #[must_use]
 pub fn verdict(services: &[RacedService]) -> RaceVerdict {
     let judged: Vec<&RacedService> = services.iter().filter(|one| one.metric.is_some()).collect();
@@ -354,7 +353,7 @@ pub fn verdict(services: &[RacedService]) -> RaceVerdict {
     if gains { RaceVerdict::Kept } else { RaceVerdict::NoGain }
 }
 
-/// The total that a service's metric prints now.
+/// The present total of a service's metric.
 fn read(planned: &PlannedService) -> Result<Reading, ServicesRaceError> {
     let line = planned.service.metric.as_deref().unwrap_or_default();
     let mut command = Command::new("sh");
@@ -372,7 +371,7 @@ fn read(planned: &PlannedService) -> Result<Reading, ServicesRaceError> {
     Err(ServicesRaceError::Metric { service: planned.service.name.clone(), problem })
 }
 
-/// Lets time pass, unless somebody asks to stop.
+/// Waits, unless `stop` returns true.
 fn rest(time: Duration, stop: &dyn Fn() -> bool) -> Result<(), ServicesRaceError> {
     let end = Instant::now() + time;
     loop {
