@@ -53,7 +53,7 @@ pub struct RecordRequest {
 }
 
 impl RecordRequest {
-    /// Records until the time is over, or something asks to stop: then what was seen so far.
+    /// Records until the time is over or `stop` returns true; then it returns the samples so far.
     ///
     /// # Errors
     /// [`ServicesError`].

@@ -314,7 +314,7 @@ fn memory_that_cannot_be_had_is_named_with_the_change_that_helps() {
         let error = with_memory(node, needs).unwrap_err().to_string();
         assert!(error.contains(told), "{error}");
     }
-    // Each fits alone, both must be on one node, and 1g less of either is enough.
+    // Each fits alone, both must be on one node, and 1g less for either is enough.
     let mut services = vec![service("a", vec![1.0; 9]), service("b", vec![1.0; 9])];
     for (one, size) in services.iter_mut().zip(["5g", "4g"]) {
         one.service.memory = Some(size.into());
