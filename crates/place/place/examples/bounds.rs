@@ -1,8 +1,7 @@
-//! Prints how far the lower bounds are below the best known costs, for six published matrices and
-//! six patterns.
+//! Prints the gap between lower bounds and best known costs for six published matrices and six
+//! patterns.
 //!
-//! `SEATMAP_DATA` names the folder of published measurements. Machines without a file there are
-//! skipped.
+//! `SEATMAP_DATA` names the folder of published measurements. Machines without a file are skipped.
 
 use seatmap_data::machine::import;
 use seatmap_data::statistics::Xoshiro;
@@ -13,8 +12,7 @@ use seatmap_place::search::SearchLimit;
 use seatmap_place::{Problem, Traffic, seed};
 use std::time::Instant;
 
-/// Published matrices, with the number of tasks to place on each. The last one leaves a third of
-/// its PUs empty.
+/// Published matrices with their numbers of tasks. The last one leaves a third of its PUs empty.
 const MACHINES: [(&str, usize); 6] = [
     ("xeon-8375c-2s-128", 128),
     ("graviton3-64", 64),
@@ -62,7 +60,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// The cheaper of two searches: one on all PUs, one on the N nearest for N tasks.
+/// The cheaper result of two searches: on all PUs, and on the nearest ones.
 fn best_known(problem: &Problem) -> f64 {
     let whole = portfolio(problem, &SearchLimit::seconds(SECONDS), 1).solution.cost;
     let tasks = problem.tasks();
@@ -80,7 +78,7 @@ fn best_known(problem: &Problem) -> f64 {
 type Named = (String, Vec<(usize, usize, f64)>);
 
 fn patterns(n: usize) -> Result<Vec<Named>, Box<dyn std::error::Error>> {
-    // The largest divisor of n up to its square root: the grid closest to a square.
+    // The grid closest to a square.
     let side = (1..=n).rev().find(|side| n.is_multiple_of(*side) && side * side <= n).unwrap_or(1);
     let specs = [
         format!("ring:{n}"),
@@ -100,8 +98,7 @@ fn patterns(n: usize) -> Result<Vec<Named>, Box<dyn std::error::Error>> {
     Ok(all)
 }
 
-/// Random points of the unit square. Points closer than a radius communicate: six partners each, on
-/// average.
+/// Random points of the unit square; near ones communicate, on average with six partners.
 fn geometric(n: usize) -> Vec<(usize, usize, f64)> {
     let mut rng = Xoshiro::new(11);
     let points: Vec<(f64, f64)> = (0..n).map(|_| (rng.unit(), rng.unit())).collect();
@@ -113,7 +110,7 @@ fn geometric(n: usize) -> Vec<(usize, usize, f64)> {
     pairs.filter(is_near).map(|(i, j)| (i, j, 1.0)).collect()
 }
 
-/// Renumbers the tasks at random, so that no method profits from the order of a generator.
+/// Renumbers the tasks, so that no method profits from the generator's order.
 fn relabelled(n: usize, edges: Vec<(usize, usize, f64)>) -> Vec<(usize, usize, f64)> {
     let mut label: Vec<usize> = (0..n).collect();
     Xoshiro::new(7).shuffle(&mut label);

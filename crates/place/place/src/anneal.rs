@@ -1,8 +1,8 @@
-//! Simulated annealing for many tasks: a start from graph cuts, then swaps at falling temperatures.
+//! Simulated annealing for many tasks, from a start by graph cuts.
 //!
-//! Cuts of a coarsened graph find the large parts of stencils, meshes and trees, and annealing the
-//! rest. On graphs without parts, annealing does most of the work. The best first temperature
-//! depends on the pattern, so short walks at several temperatures choose it.
+//! Cuts of a coarsened graph find the large parts of stencils, meshes and trees; annealing finds
+//! the rest, and does most of the work on graphs without parts. The best first temperature depends
+//! on the pattern, so short walks at several temperatures choose it.
 
 mod metric;
 mod swaps;
@@ -18,67 +18,59 @@ use seatmap_data::statistics::Xoshiro;
 use std::time::Instant;
 use swaps::{SwapWalk, Temperatures, Uphill};
 
-/// First temperatures of the short walks, as parts of the mean cost of a worsening swap.
+/// First temperatures of the short walks, in units of the mean cost of a worsening swap.
 const HEATS: [f64; 4] = [0.015, 0.05, 0.12, 0.3];
 
-/// A hotter walk wins if its cost is below this factor times the best of the colder ones: a longer
-/// walk gains more from heat.
+/// A hotter walk may be worse by this factor, because a longer walk gains more from heat.
 const HOTTER: f64 = 1.003;
 
-/// The last temperature, as a part of the cost of the cheapest tenth of worsening swaps.
+/// The last temperature, in units of the cost of the cheapest tenth of worsening swaps.
 const COLD: f64 = 0.05;
 
-/// The start takes one part in this many of the time.
+/// The start takes 1/`START_PART` of the time.
 const START_PART: u32 = 4;
 
-/// The cheapest kind of start.
 const QUICK: CutCare = CutCare { tries: 1, cycles: 0 };
 
-/// A start for longer time limits.
 const CAREFUL: CutCare = CutCare { tries: 3, cycles: 4 };
 
-/// Estimated time of a careful start, in multiples of a quick one.
+/// Estimated time of a careful start, in quick ones.
 const CAREFUL_TIMES: u32 = 12;
 
-/// At most this many careful starts; the best one is kept.
 const MOST_STARTS: u64 = 4;
 
 /// Without a clock: one careful start per this many kicks.
 const KICKS_A_START: u64 = 5000;
 
-/// Kicks per slot in a round. A longer walk hardly improves the placement; a new start may.
+/// Kicks per slot in a round. A new start is better than a longer walk.
 const ROUND_KICKS: u64 = 80;
 
-/// Parts of the time after the start: one for each short walk, the rest for the long walk.
+/// Parts of the time after the start: one per short walk, the rest for the long one.
 const WALKS: u32 = 12;
 
-/// A measured machine with groups has four phases of equal time: annealing by groups, the
-/// portfolio, annealing by distances, and kicks.
+/// Equal parts of the time: annealing by groups, portfolio, annealing by distances, kicks.
 const NEAR_PARTS: u32 = 4;
 
-/// Up to this many slots, kicks are worth their table of tasks x PUs.
+/// With more slots, kicks are not worth their table of tasks x PUs.
 const MOST_IN_TABLE: usize = 2048;
 
-/// From this many slots on, nested groups are searched by their levels alone.
+/// From this many slots on, the levels of nested groups suffice.
 const GROUPS_FROM: usize = 64;
 
-/// From this many slots on, approximate groups of a measured machine are used for a start.
+/// From this many slots on, approximate groups of a measured machine give a start.
 const NEAR_FROM: usize = 160;
 
-/// From this many slots on, the portfolio adds nothing to approximate groups.
+/// From this many slots on, the portfolio does not improve that start.
 const MANY: usize = 400;
 
-/// How a problem with many slots is searched.
 pub(crate) enum AnnealWay {
-    /// Exactly, as nested groups.
     Groups(SlotGroups),
-    /// On groups that approximate the machine, then by its distances.
+    /// On approximate groups, then by the true distances.
     Near(SlotGroups),
-    /// By distances alone.
     Distances,
 }
 
-/// The annealing method for a problem; `None` if the portfolio suits it better.
+/// `None` if the portfolio suits the problem better.
 pub(crate) fn way(problem: &Problem) -> Option<AnnealWay> {
     let slots = problem.slots();
     // A swap with a hole may violate a zone's limits.
@@ -148,7 +140,7 @@ pub fn in_groups(
     }
 }
 
-/// The best start from cuts: a quick one, and careful ones if a quarter of the time suffices.
+/// A quick start, and careful ones if a quarter of the time suffices.
 fn cut_start(
     traffic: &Traffic,
     fixed: &[Option<u32>],
@@ -184,8 +176,8 @@ fn cut_placement(
     SwapWalk::new(traffic, fixed, groups, slot_of).solution()
 }
 
-/// The cheapest placement on a measured machine with groups: first by approximate groups, with the
-/// portfolio if there are few slots, then by the true distances.
+/// Searches by approximate groups, for few slots also with the portfolio, and then by the true
+/// distances.
 fn near_groups(
     problem: &Problem,
     groups: &SlotGroups,
@@ -210,13 +202,12 @@ fn near_groups(
     best
 }
 
-/// One of several equal parts of a limit, counted from 0. By the clock, it takes its part of the
-/// remaining time, so later parts use time that earlier ones saved.
+/// One of several equal parts of a limit, counted from 0. By the clock, later parts get the time
+/// that earlier ones saved.
 fn nth_part(limit: &SearchLimit, nth: u32, parts: u32) -> SearchLimit {
     SearchLimit { kicks: limit.part(parts).kicks, ..limit.part(parts - nth) }
 }
 
-/// Anneals from a start by the true distances.
 fn by_distance(
     problem: &Problem,
     start: StartSolution,
@@ -231,7 +222,7 @@ fn by_distance(
     StartSolution { solution, ..start }
 }
 
-/// Walks briefly at several temperatures, then for long from the best placement at the best
+/// Short walks at several temperatures, then a long one from the best placement at the best
 /// temperature.
 fn cooled<M: SlotMetric>(
     walk: &mut SwapWalk<M>,
@@ -283,7 +274,7 @@ mod tests {
         SlotGroups::uniform(&[4, 4, 5], &[1.0, 6.0, 30.0]).unwrap()
     }
 
-    /// The same groups as a measured machine: each distance is slightly off.
+    /// The same groups as a measured machine with noisy distances.
     fn measured(groups: &SlotGroups, traffic: Traffic, noise: f64) -> Problem {
         let mut rng = Xoshiro::new(3);
         let mut distance = Square::filled(groups.slots(), 0.0);
@@ -299,8 +290,8 @@ mod tests {
         Traffic::new(tasks, (0..edges).map(edge).collect::<Vec<_>>())
     }
 
-    /// `--kicks` promises the same answer on every computer and in every version. A change here
-    /// breaks that promise and must be in the release notes.
+    /// `--kicks` promises the same answer on every computer and in every version: mention a change
+    /// in the release notes.
     #[test]
     fn the_answer_of_a_seed_stays_what_it_is() {
         let traffic = random(80, 160, &mut Xoshiro::new(7));

@@ -8,29 +8,28 @@ use seatmap_data::plan::{Agreement, Baselines, Channel, Plan};
 pub struct PlacementResult {
     /// The OS index of each task's PU.
     pub placement: Vec<u32>,
-    /// The cost: weight x ns for distance, weight for congestion, nanoseconds for measured runs.
+    /// Weight x ns for distance, weight for congestion, nanoseconds for measured runs.
     pub cost: f64,
-    /// A proven lower bound: every placement costs at least this.
+    /// Every placement costs at least this.
     pub lower_bound: f64,
     /// Whether this placement is proven cheapest.
     pub optimal: bool,
     /// The costs of the usual placements.
     pub baselines: Baselines,
-    /// How well cheaper objectives rank the placements, if the cost comes from runs of the program.
+    /// How well cheaper objectives rank the placements, if runs judged them.
     pub agreement: Option<Agreement>,
     /// The name of the winning method.
     pub method: String,
-    /// Which home each communicating pair should use, if requested.
+    /// The home for each communicating pair, if requested.
     pub channels: Vec<Channel>,
-    /// The name of the most loaded link and the weight through it, if the machine's links are
-    /// known.
+    /// The most loaded link and the weight through it, if links are known.
     pub busiest_link: Option<(String, f64)>,
     /// The weight between chips or sections and the total weight, if requested.
     pub crossing: Option<(f64, f64)>,
 }
 
 impl PlaceRequest<'_> {
-    /// The answer as a plan file. The caller adds date, duration and tool.
+    /// The answer as a plan file, without date, duration and tool.
     #[must_use]
     pub fn plan(&self, answer: &PlacementResult) -> Plan {
         let used: std::collections::BTreeSet<u32> = answer.placement.iter().copied().collect();

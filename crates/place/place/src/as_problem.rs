@@ -4,16 +4,13 @@ use crate::search::Qap;
 use crate::{Problem, Traffic};
 use seatmap_data::machine::Square;
 
-/// A quadratic assignment problem as a placement problem, with the way back.
-///
-/// The matrix with more zeros becomes the traffic. Its items without traffic become holes. A
+/// The matrix with more zeros becomes the traffic, and its items without traffic become holes. A
 /// placement costs as much as its permutation.
 pub(crate) struct AsProblem {
     pub problem: Problem,
-    /// The row of the traffic's matrix for each item of the problem.
+    /// The row of the traffic's matrix for each item.
     row_of: Vec<u32>,
-    /// Whether the traffic is the second matrix. If so, items of the problem are places, and slots
-    /// are items.
+    /// Whether the traffic is the second matrix: items are then places, and slots are items.
     is_turned: bool,
 }
 
@@ -26,16 +23,15 @@ fn is_hollow(m: &Square<f64>) -> bool {
 }
 
 impl AsProblem {
-    /// Returns `None` if directions matter, if a number is negative, if both diagonals are nonzero,
-    /// or if there is no traffic.
+    /// `None` if directions matter, a number is negative, both diagonals are nonzero, or there is
+    /// no traffic.
     pub(crate) fn new(qap: &Qap) -> Option<Self> {
         let (a, b) = qap.symmetric()?;
-        // Swapping the matrices inverts the permutation and keeps the cost. The searches are fast
-        // if the traffic is sparse.
+        // Swapping the matrices inverts the permutation and keeps the cost; sparse traffic makes
+        // searches fast.
         let is_turned = filled(b) < filled(a);
         let (flows, distances) = if is_turned { (b, a) } else { (a, b) };
-        // Dropping both diagonals is right only if one of them is zero. Bounds by nearest slots
-        // need nonnegative numbers.
+        // Both diagonals may be dropped only if one is zero. Bounds need nonnegative numbers.
         if !(is_amount(a) && is_amount(b) && (is_hollow(a) || is_hollow(b))) {
             return None;
         }
@@ -56,14 +52,12 @@ impl AsProblem {
         (tasks > 0).then_some(AsProblem { problem, row_of, is_turned })
     }
 
-    /// Whether tasks have few partners, so that a swap changes little.
     pub(crate) fn is_sparse(&self) -> bool {
         let n = self.problem.slots();
         // Fewer than half of the n (n - 1) / 2 pairs communicate.
         4 * self.problem.traffic.pairs() < n * (n - 1)
     }
 
-    /// The place of each item in an assignment of the problem.
     pub(crate) fn permutation(&self, slot_of: &[u32]) -> Vec<u32> {
         let mut place_of = vec![0; slot_of.len()];
         for (row, slot) in self.row_of.iter().zip(slot_of) {
@@ -73,10 +67,9 @@ impl AsProblem {
         place_of
     }
 
-    /// The assignment of the problem with this place for each item.
     pub(crate) fn assignment(&self, place_of: &[u32]) -> Vec<u32> {
         let mut slot_of_row = place_of.to_vec();
-        // The traffic's rows are places then, so the result is the inverse array.
+        // The traffic's rows are places, so the result is the inverse array.
         if self.is_turned {
             place_of
                 .iter()
@@ -87,7 +80,6 @@ impl AsProblem {
     }
 }
 
-/// The number of nonzero cells.
 fn filled(m: &Square<f64>) -> usize {
     (0..m.n()).map(|i| m.row(i).iter().filter(|cell| **cell != 0.0).count()).sum()
 }

@@ -1,15 +1,15 @@
 //! Linear assignment.
 
-/// Entries are limited to this absolute value, so that sums and differences are finite. A NaN
-/// counts as this large. With an infinitely long path the search would not end.
+/// A limit on absolute values keeps sums finite: with an infinitely long path the search would not
+/// end.
 const LARGEST_CELL: f64 = 1e150;
 
-/// Solves the linear assignment problem: returns the least sum of one cell per row with no column
-/// used twice, and the column of each row.
+/// Solves the linear assignment problem: the least sum of one cell per row, in different columns,
+/// and the column of each row.
 ///
-/// `cost` is row-major, `rows` x `columns`, with at least as many columns as rows. Shortest
-/// augmenting paths (Jonker & Volgenant 1987), O(rows^2 x columns): every path ends, because each
-/// step uses another column and one column is free.
+/// `cost` is row-major, `rows` x `columns`, with `rows` <= `columns`. Shortest augmenting paths
+/// (Jonker & Volgenant 1987), O(rows^2 x columns): every path ends, because each step uses another
+/// column and one column is free.
 #[must_use]
 pub fn assign(rows: usize, columns: usize, cost: &[f64]) -> (f64, Vec<usize>) {
     // Row 0 and column 0 mean "none".
@@ -28,7 +28,7 @@ pub fn assign(rows: usize, columns: usize, cost: &[f64]) -> (f64, Vec<usize>) {
             let mut delta = f64::INFINITY;
             let mut next = 0;
             for to in (1..=columns).filter(|to| !used[*to]) {
-                // The reduced cost by the potentials u and v: zero on used edges, never negative.
+                // By the potentials u and v: zero on used edges, never negative.
                 let reduced = clamped(cost[(at - 1) * columns + to - 1]) - u[at] - v[to];
                 if reduced < least[to] {
                     (least[to], way[to]) = (reduced, column);
@@ -42,15 +42,14 @@ pub fn assign(rows: usize, columns: usize, cost: &[f64]) -> (f64, Vec<usize>) {
                     u[row_of[to]] += delta;
                     v[to] -= delta;
                 } else {
-                    // Least reduced costs are relative to the potentials, which have just risen by
-                    // delta.
+                    // The potentials have just risen by delta.
                     least[to] -= delta;
                 }
             }
             column = next;
         }
         while column != 0 {
-            // Each row on the path takes the next column, back to column 0.
+            // Shifts each row on the path to the next column.
             row_of[column] = row_of[way[column]];
             column = way[column];
         }
@@ -59,12 +58,10 @@ pub fn assign(rows: usize, columns: usize, cost: &[f64]) -> (f64, Vec<usize>) {
     (1..=columns)
         .filter(|column| row_of[*column] > 0)
         .for_each(|column| column_of[row_of[column] - 1] = column - 1);
-    // Sums the original cells, not the clamped ones.
     let sum = column_of.iter().enumerate().map(|(row, column)| cost[row * columns + column]).sum();
     (sum, column_of)
 }
 
-/// A finite cost for comparing sums; NaN becomes the largest.
 fn clamped(cost: f64) -> f64 {
     if cost.is_nan() { LARGEST_CELL } else { cost.clamp(-LARGEST_CELL, LARGEST_CELL) }
 }

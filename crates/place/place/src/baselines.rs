@@ -9,17 +9,16 @@ use std::collections::BTreeMap;
 
 /// Random placements drawn.
 const DRAWN: usize = 1000;
-/// Random placements drawn if each is a run of the program.
+/// If each is a run of the program.
 pub(crate) const DRAWN_BY_RUNS: usize = 24;
-/// For more tasks, fewer random placements suffice, because their costs hardly differ.
+/// With more tasks, costs hardly differ, and fewer random placements suffice.
 const LARGEST_DRAWN: usize = 2000;
 
-/// The number of random placements to draw if the cost is a sum.
 pub(crate) fn drawn(problem: &Problem) -> usize {
     if problem.tasks() > LARGEST_DRAWN { DRAWN / 50 } else { DRAWN }
 }
 
-/// The PU (row) of each task, at random. With `core` ([`cores`]), each core gets one task first.
+/// With `core` ([`cores`]), each core gets one task first.
 pub(crate) fn at_random(problem: &Problem, core: Option<&[u32]>, rng: &mut Xoshiro) -> Vec<usize> {
     if let Some(core) = core {
         let mut rows: Vec<usize> = (0..core.len()).collect();
@@ -33,9 +32,8 @@ pub(crate) fn at_random(problem: &Problem, core: Option<&[u32]>, rng: &mut Xoshi
         .collect()
 }
 
-/// The costs of the usual placements. `cost` judges the PU (row) of each task. These placements use
-/// the same PUs and ignore other constraints such as fixed tasks, as users do who have no plan. At
-/// least one random placement is drawn, and more until the limit's deadline.
+/// The costs of the usual placements on the same PUs. They ignore constraints such as fixed tasks,
+/// like users without a plan. At least one random placement is drawn, more until the deadline.
 pub(crate) fn baselines(
     request: &PlaceRequest,
     problem: &Problem,
@@ -46,23 +44,23 @@ pub(crate) fn baselines(
 ) -> Baselines {
     let [os, compact, scatter] = usual(request, problem.tasks(), pus).map(|pu_of| cost(&pu_of));
     let mut rng = Xoshiro::new(request.seed);
-    // With no draw, the mean below would be 0/0.
+    // Without a draw, the mean would be 0/0.
     let in_time = (0..drawn).take_while(|at| *at == 0 || !limit.is_late());
     let core = cores(request, pus);
     let random: Vec<f64> =
         in_time.map(|_| cost(&at_random(problem, core.as_deref(), &mut rng))).collect();
     let best = random.iter().copied().fold(f64::INFINITY, f64::min);
-    // If all placements cost the same, rounding may put the mean below the best.
+    // Rounding may put the mean of equal costs below the best.
     let mean = (random.iter().sum::<f64>() / random.len() as f64).max(best);
     Baselines { os, compact, scatter, random: Random { mean, best } }
 }
 
-/// The PU (row) of each task: by OS number (`taskset -c 0-N`), compact (`OMP_PROC_BIND=close`),
-/// scattered (`OMP_PROC_BIND=spread`). If the objective is a time, each core gets a task before any
-/// core gets a second one ([`cores_first`]).
+/// By OS number (`taskset -c 0-N`), compact (`OMP_PROC_BIND=close`), scattered
+/// (`OMP_PROC_BIND=spread`), as rows of PUs. If the objective is a time, each core gets one task
+/// first ([`cores_first`]).
 pub(crate) fn usual(request: &PlaceRequest, tasks: usize, pus: &Pus) -> [Vec<usize>; 3] {
     let mut os = pus.os.clone();
-    // PUs may be in the order that the user typed; the OS's order is by number.
+    // The user's order may differ from the OS's.
     os.sort_unstable();
     let topology = &request.profile.topology;
     let core = cores(request, pus);
@@ -73,20 +71,20 @@ pub(crate) fn usual(request: &PlaceRequest, tasks: usize, pus: &Pus) -> [Vec<usi
         })
 }
 
-/// A row of an order for each task; it starts over if there are more tasks than PUs.
+/// Starts over if there are more tasks than PUs.
 fn dealt(tasks: usize, order: Vec<usize>) -> Vec<usize> {
     order.into_iter().cycle().take(tasks).collect()
 }
 
-/// The core of each PU (row), if the objective includes the cost of sharing a core. For other
-/// objectives the user decides whether tasks share one.
+/// The core of each PU, if the objective includes the cost of sharing one; otherwise the user
+/// decides on sharing.
 pub(crate) fn cores(request: &PlaceRequest, pus: &Pus) -> Option<Vec<u32>> {
     let knows = request.objective == Objective::Time;
     Level::Core.groups(&request.profile.topology, &pus.os).filter(|_| knows)
 }
 
-/// The same order with the first hardware thread of each core before all second threads, like
-/// `OMP_PLACES=cores` and the kernel's choice of an idle core (`select_idle_core`).
+/// First hardware threads before second ones, like `OMP_PLACES=cores` and the kernel's choice of an
+/// idle core (`select_idle_core`).
 fn cores_first(mut order: Vec<usize>, core: Option<&[u32]>) -> Vec<usize> {
     let Some(core) = core else { return order };
     let mut met: BTreeMap<u32, usize> = BTreeMap::new();
@@ -96,13 +94,11 @@ fn cores_first(mut order: Vec<usize>, core: Option<&[u32]>) -> Vec<usize> {
         rank[*row] = *before;
         *before += 1;
     }
-    // A stable sort keeps the order inside a rank.
     order.sort_by_key(|row| rank[*row]);
     order
 }
 
-/// The usual placements as starts, `None` for those that the problem forbids. A search that starts
-/// from them finds nothing worse.
+/// The usual placements as starts, `None` if forbidden. A search from them finds nothing worse.
 pub(crate) fn starts(
     request: &PlaceRequest,
     problem: &Problem,
@@ -111,11 +107,11 @@ pub(crate) fn starts(
     usual(request, problem.tasks(), pus).map(|pu_of| assignment(problem, &pu_of))
 }
 
-/// The factor by which rounding may make an equally good usual placement look dearer.
+/// Rounding may make an equally good usual placement look dearer by this factor.
 pub(crate) const AS_GOOD: f64 = 1.0 + 1e-9;
 
-/// A usual placement no dearer than `found`, and its name. Users can read it and get it without a
-/// plan, and it is less likely to overload links by chance.
+/// A usual placement no dearer than `found`, with its name. It needs no plan, and is less likely to
+/// overload links by chance.
 pub(crate) fn as_good(
     request: &PlaceRequest,
     problem: &Problem,
@@ -124,8 +120,7 @@ pub(crate) fn as_good(
     cost: impl Fn(&[usize]) -> f64,
 ) -> Option<(Solution, &'static str)> {
     let [os, compact, scatter] = usual(request, problem.tasks(), pus);
-    // Runtimes have settings for compact and scatter (`OMP_PROC_BIND=close`, `spread`), but not for
-    // the OS's order.
+    // Runtimes have settings for compact and scatter, but not for the OS's order.
     let named = [(compact, "compact"), (scatter, "scatter"), (os, "the OS's order")];
     named.into_iter().find_map(|(pu_of, name)| {
         let cost = Some(cost(&pu_of)).filter(|cost| *cost <= found * AS_GOOD)?;
@@ -133,11 +128,9 @@ pub(crate) fn as_good(
     })
 }
 
-/// The assignment with each task on its PU (row), and holes behind the tasks; `None` if the problem
-/// forbids it.
+/// Each task on its PU, holes behind the tasks; `None` if the problem forbids it.
 pub(crate) fn assignment(problem: &Problem, pu_of: &[usize]) -> Option<Vec<u32>> {
-    // In falling order and searched from the end: the lowest free slot of a PU goes first, and
-    // removing it near the end moves little.
+    // The lowest free slot of a PU goes first; removing it near the end moves little.
     let mut free: Vec<u32> = (0..problem.slots() as u32).rev().collect();
     let mut slot_of = Vec::with_capacity(free.len());
     for pu in pu_of {
@@ -146,7 +139,7 @@ pub(crate) fn assignment(problem: &Problem, pu_of: &[usize]) -> Option<Vec<u32>>
         slot_of.push(free.remove(at));
     }
     slot_of.extend(free.iter().rev());
-    // If repair changes nothing, fixed tasks and zones allow the assignment.
+    // Repair changes nothing if fixed tasks and zones allow the assignment.
     (seed::lawful(problem, slot_of.clone()) == slot_of).then_some(slot_of)
 }
 

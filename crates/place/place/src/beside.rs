@@ -1,11 +1,10 @@
-//! Runs the same work several times in parallel, on as many threads as the system grants.
+//! Runs the same work several times in parallel.
 
 use std::thread::{Builder, ScopedJoinHandle};
 
-/// Calls `work` with the numbers below `count` and returns the results in that order. The first
-/// call runs on this thread. A result is `None` if its thread could not start, for example because
-/// of a limit on threads (`ulimit -u`), or if it panicked, which would be a defect. The other
-/// results remain valid.
+/// Calls `work` with the numbers below `count`, the first on this thread. A result is `None` if its
+/// thread could not start (for example because of `ulimit -u`) or panicked; the others remain
+/// valid.
 pub(crate) fn beside<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<Option<T>> {
     let work = &work;
     std::thread::scope(|scope| {

@@ -10,14 +10,14 @@ use crate::assignment::assign;
 use crate::search::{DeadlineWatch, Qap, SearchLimit};
 use seatmap_data::machine::Square;
 
-/// The bound may take one part in this many of a search's time.
+/// The bound may take 1/`BOUND_PART` of a search's time.
 pub(crate) const BOUND_PART: u32 = 4;
 
-/// With more slots than this there is no assignment, and each task takes its cheapest slot.
+/// With more slots, each task takes its cheapest slot, without an assignment.
 const LARGEST_ASSIGNED: usize = 512;
 
-/// The larger of two bounds: that of Gilmore & Lawler ([`gilmore_lawler`]), and one from the weight
-/// that must cross between distant groups of slots, if there are such groups.
+/// The larger of two bounds: Gilmore & Lawler's ([`gilmore_lawler`]), and one from the weight that
+/// must cross between distant groups of slots.
 ///
 /// In the problem's unit. Without a deadline it is the same on every computer.
 #[must_use]
@@ -29,11 +29,10 @@ pub fn lower_bound(problem: &Problem, limit: &SearchLimit) -> f64 {
 /// The bound of Gilmore (1962) and Lawler (1963): it puts each task's heaviest partners on the
 /// nearest slots, and then solves the assignment of tasks to slots.
 ///
-/// In the problem's unit. With more than 512 slots, tasks may share slots, which is cheaper to
-/// compute and weaker. Terms not computed before the deadline count as zero, which is weaker still.
+/// In the problem's unit. With more than 512 slots, tasks may share slots, which is faster and
+/// weaker. After the deadline, missing terms count as zero.
 #[must_use]
 pub fn gilmore_lawler(problem: &Problem, limit: &SearchLimit) -> f64 {
-    // Sorting very many weights takes time.
     if limit.is_late() {
         return 0.0;
     }
@@ -45,23 +44,22 @@ pub fn gilmore_lawler(problem: &Problem, limit: &SearchLimit) -> f64 {
         {
             Ok((sum, _)) | Err(sum) => sum,
         });
-    // Each pair was counted for both its tasks.
+    // Each pair counts for both its tasks.
     0.5 * sum
 }
 
-/// The weights of each task's partners, the heaviest first.
 fn partners(problem: &Problem) -> Vec<Vec<f64>> {
     let of = |task| problem.traffic.of(task).map(|(_, weight)| weight).collect();
     (0..problem.tasks()).map(|task| descending(of(task))).collect()
 }
 
-/// The nearest other slots of each slot, with their distances, which may be negative here.
+/// The nearest other slots of each slot, with their distances, possibly negative.
 struct Nearest {
     others: Vec<Vec<(f64, usize)>>,
 }
 
 impl Nearest {
-    /// Keeps as many as the task with the most partners needs. `None` if time is up.
+    /// `None` if time is up.
     fn new(
         slots: usize,
         weights: &[Vec<f64>],
@@ -81,8 +79,8 @@ impl Nearest {
         Some(Nearest { others })
     }
 
-    /// The least sum over the tasks of weights times distances, with each pair counted for both
-    /// tasks, and the slot of each task. `Err` is the sum over the tasks done before the deadline.
+    /// The least sum of weights times distances, each pair counted twice, and the slot of each
+    /// task. `Err` has the sum so far if time is up.
     fn best_sum(
         &self,
         problem: &Problem,
@@ -91,7 +89,7 @@ impl Nearest {
     ) -> Result<(f64, Vec<usize>), f64> {
         let slots = problem.slots();
         let longest = weights.iter().map(Vec::len).max().unwrap_or(0);
-        // This cost forbids a fixed task's other slots, and remains finite in a sum of many.
+        // Forbids a fixed task's other slots, and is finite even in a sum.
         best_sum(
             problem.tasks(),
             slots,
@@ -104,8 +102,7 @@ impl Nearest {
     }
 }
 
-/// The same bound for dense matrices, which may have negative numbers. At the deadline it falls
-/// back to a crude bound from the largest numbers of both matrices.
+/// The same bound for dense matrices, also with negative numbers. After the deadline it is crude.
 #[must_use]
 pub fn gilmore_lawler_dense(qap: &Qap, limit: &SearchLimit) -> f64 {
     let n = qap.n();
@@ -115,8 +112,7 @@ pub fn gilmore_lawler_dense(qap: &Qap, limit: &SearchLimit) -> f64 {
     }
     let flows: Vec<Vec<f64>> = (0..n).map(|i| descending(others(qap.a(), i))).collect();
     let mut distances: Vec<Vec<f64>> = (0..n).map(|i| descending(others(qap.b(), i))).collect();
-    // The rearrangement inequality: large flows times small distances give the least sum, also with
-    // negative numbers.
+    // The rearrangement inequality: large flows times small distances, also with negative numbers.
     distances.iter_mut().for_each(|row| row.reverse());
     best_sum(n, n, &mut watch, |i: usize, p: usize| {
         qap.a()[(i, i)] * qap.b()[(p, p)] + dot(&flows[i], &distances[p])
@@ -124,18 +120,16 @@ pub fn gilmore_lawler_dense(qap: &Qap, limit: &SearchLimit) -> f64 {
     .map_or_else(|_| crude(qap), |(sum, _)| sum)
 }
 
-/// The numbers of a row without the diagonal.
 fn others(m: &Square<f64>, i: usize) -> Vec<f64> {
     m.row(i).iter().enumerate().filter(|(j, _)| *j != i).map(|(_, cell)| *cell).collect()
 }
 
-/// A bound below every sum of products: each flow times the largest distance, with the worse sign.
+/// Each flow times the largest distance, with the worse sign.
 fn crude(qap: &Qap) -> f64 {
     let cells =
         |m: &'_ Square<f64>| (0..m.n()).flat_map(|i| m.row(i).to_vec()).collect::<Vec<f64>>();
     let a = cells(qap.a());
     let b = cells(qap.b());
-    // Sums of products of nonnegative numbers are not negative.
     if a.iter().chain(&b).all(|cell| *cell >= 0.0) {
         return 0.0;
     }
@@ -143,8 +137,8 @@ fn crude(qap: &Qap) -> f64 {
     -flows * b.iter().fold(0.0_f64, |most, cell| most.max(cell.abs()))
 }
 
-/// The cheapest assignment of tasks to slots; with many slots, each task on its cheapest one. `Err`
-/// is the sum over the tasks done before the deadline.
+/// The cheapest assignment; with many slots, each task on its cheapest one. `Err` has the sum so
+/// far if time is up.
 fn best_sum(
     tasks: usize,
     slots: usize,
@@ -161,7 +155,7 @@ fn best_sum(
         let row = (0..slots).map(|slot| pays(task, slot));
         if is_assigned {
             cells.extend(row);
-            // This sum is used only if time ends before the last row; the assignment's is better.
+            // Used only if time ends before the last row.
             sum += cells[task * slots..].iter().copied().fold(f64::INFINITY, f64::min);
         } else {
             sum += row.fold(f64::INFINITY, f64::min)
@@ -170,10 +164,9 @@ fn best_sum(
     Ok(if is_assigned { assign(tasks, slots, &cells) } else { (sum, Vec::new()) })
 }
 
-/// The `wanted` least of these distances, ascending.
 fn nearest(mut all: Vec<(f64, usize)>, wanted: usize) -> Vec<(f64, usize)> {
     if wanted < all.len() && wanted > 0 {
-        // Only the nearest need sorting: linear time per slot.
+        // Only the nearest need sorting.
         all.select_nth_unstable_by(wanted - 1, by_distance);
         all.truncate(wanted);
     }

@@ -1,4 +1,4 @@
-//! Placements worth a run of the program: good ones by the models, common ones, and a bad one.
+//! Placements worth a run: good ones by the models, common ones, and a bad one.
 
 use crate::baselines::{at_random, usual};
 use crate::build::problem;
@@ -7,10 +7,10 @@ use crate::{Links, PlaceError, PlaceRequest, Problem, Pus};
 use seatmap_data::plan::Objective;
 use seatmap_data::statistics::Xoshiro;
 
-/// Random placements: the dearest becomes the bad candidate, the cheapest fill up the list.
+/// The dearest becomes the bad candidate, the cheapest fill up the list.
 const DRAWN: usize = 1000;
 
-/// Seconds for each further search. The first search has used the full time; these explore.
+/// The first search has used the full time; further ones explore.
 const FURTHER_SECONDS: f64 = 0.1;
 
 /// Further searches per requested candidate.
@@ -19,7 +19,7 @@ const SEARCHES_EACH: u64 = 2;
 /// A placement with its cost by the request's objective.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlacementCandidate {
-    /// Its origin: `best`, `least congested`, `optimum 2`, `compact`, `scatter`, `OS order`, `bad`.
+    /// `best`, `least congested`, `optimum 2`, `compact`, `scatter`, `OS order` or `bad`.
     pub name: String,
     /// The OS index of each task's PU.
     pub placement: Vec<u32>,
@@ -28,9 +28,9 @@ pub struct PlacementCandidate {
 }
 
 impl PlaceRequest<'_> {
-    /// Returns up to `most` placements (up to two if `most` is less), the best one first and the
-    /// bad one last. Each pair differs in the seats of at least a quarter of the tasks, so that
-    /// every run adds information. A small machine has few such placements.
+    /// Up to `most` placements (up to two if `most` is less), the best first, the bad one last. Any
+    /// two differ in the seats of at least a quarter of the tasks, so that every run adds
+    /// information.
     ///
     /// # Errors
     /// [`PlaceError`]: the request cannot be met on this machine.
@@ -44,9 +44,9 @@ impl PlaceRequest<'_> {
             links: Links::new(self.profile, &pus),
         };
         let best = self.place()?;
-        // The bad one is added last and gets a place of its own.
+        // One place is for the bad one.
         let mut chosen = Chosen { most: most.saturating_sub(1).max(1), candidates: Vec::new() };
-        // In order of worth: once the list is full, later ones are dropped.
+        // In order of worth.
         chosen.add("best", best.placement, best.cost);
         field
             .usual()
@@ -61,7 +61,7 @@ impl PlaceRequest<'_> {
             let name = format!("draw {}", chosen.candidates.len());
             chosen.add(&name, placement.clone(), *cost);
         }
-        // A run of it shows whether placement matters for this program at all.
+        // Shows whether placement matters for this program at all.
         if let Some((placement, cost)) = drawn.last().filter(|(_, cost)| *cost > best.cost) {
             chosen.most += 1;
             chosen.add("bad", placement.clone(), *cost);
@@ -70,7 +70,6 @@ impl PlaceRequest<'_> {
     }
 }
 
-/// A request with all inputs of its costs.
 struct Field<'a> {
     request: &'a PlaceRequest<'a>,
     problem: &'a Problem,
@@ -79,7 +78,6 @@ struct Field<'a> {
 }
 
 impl Field<'_> {
-    /// A placement as OS indices, with its cost.
     fn judged(&self, pu_of: &[usize]) -> (Vec<u32>, f64) {
         let cost = self.request.cost(self.problem, self.pus, &self.links, pu_of);
         (pu_of.iter().map(|pu| self.pus.os[*pu]).collect(), cost)
@@ -100,7 +98,7 @@ impl Field<'_> {
             .collect()
     }
 
-    /// `None` if the machine's links are unknown, or if link load is the request's own objective.
+    /// `None` if links are unknown, or are the request's own objective.
     fn least_congested(&self) -> Option<(Vec<u32>, f64)> {
         if self.request.objective == Objective::Congestion {
             return None;
@@ -112,9 +110,9 @@ impl Field<'_> {
         Some(self.judged(&self.rows(&answer.placement)))
     }
 
-    /// The limit of a further search: the first one has spent the request's time.
+    /// The first search has spent the request's time.
     fn further(&self) -> SearchLimit {
-        // A search by count gives the same result everywhere, so these must too.
+        // Searches by count must remain reproducible.
         let first = &self.request.limit;
         if first.deadline.is_none() {
             return first.clone();
@@ -122,7 +120,6 @@ impl Field<'_> {
         SearchLimit::seconds(FURTHER_SECONDS).unless(first.stop.clone())
     }
 
-    /// Adds the results of searches with other seeds.
     fn optima(&self, chosen: &mut Chosen) {
         for search in 1..=SEARCHES_EACH * chosen.most as u64 {
             if chosen.is_full() {
@@ -157,7 +154,6 @@ impl Chosen {
         self.candidates.len() >= self.most
     }
 
-    /// Adds a placement, unless the list is full or has a similar one.
     fn add(&mut self, name: &str, placement: Vec<u32>, cost: f64) {
         let is_new = self.candidates.iter().all(|other| is_far(&other.placement, &placement));
         if is_new && !self.is_full() {
@@ -166,10 +162,9 @@ impl Chosen {
     }
 }
 
-/// Whether at least a quarter of the tasks, and at least two, have other seats.
 fn is_far(a: &[u32], b: &[u32]) -> bool {
     let moved = a.iter().zip(b).filter(|(a, b)| a != b).count();
-    // A single moved task is only a swap with a free PU, but counts if it is the only task.
+    // One moved task is only a swap with a free PU.
     moved >= 2.max(a.len() / 4).min(a.len())
 }
 

@@ -4,16 +4,16 @@ use crate::search::{SearchLimit, Solution};
 use crate::{Links, Problem};
 use seatmap_data::statistics::Xoshiro;
 
-/// The weight of the distance in the objective, which decides between equal loads.
+/// Distance decides between equal loads.
 const DISTANCE_SHARE: f64 = 1e-4;
-/// Proposals between two readings of the clock and updates of the temperature.
+/// Proposals per reading of the clock.
 const STRIDE: u64 = 256;
 
-/// Simulated annealing (Kirkpatrick et al. 1983) from a placement, on the load of the most loaded
-/// link and then on distance.
+/// Simulated annealing (Kirkpatrick et al. 1983) on the load of the most loaded link, then on
+/// distance.
 ///
-/// A maximum over links has wide plateaus. Descents get stuck on them; annealing does not. Each of
-/// `limit.kicks` is 256 proposals.
+/// A maximum over links has plateaus, on which descents get stuck. Each of `limit.kicks` is 256
+/// proposals.
 #[must_use]
 pub fn anneal(
     problem: &Problem,
@@ -26,7 +26,7 @@ pub fn anneal(
     let mut state = State::new(problem, links, start);
     let mut best = Solution { cost: state.value(), slot_of: start.to_vec() };
     let begin = std::time::Instant::now();
-    // Accepts a swap that raises the value by 30 % with a probability of 1/e.
+    // Accepts a rise of 30 % with a probability of 1/e.
     let hot = 0.3 * state.value().max(1e-300);
     let mut rounds = 0;
     while rounds < limit.kicks && !limit.is_over() {
@@ -50,8 +50,7 @@ pub fn anneal(
     best
 }
 
-/// The assignment with the least load on its most loaded link, the first of several; empty if there
-/// are no assignments.
+/// The first with the least load on its most loaded link; empty without assignments.
 pub(crate) fn least_loaded(problem: &Problem, links: &Links, starts: Vec<Vec<u32>>) -> Vec<u32> {
     starts
         .into_iter()
@@ -90,8 +89,7 @@ impl<'a> State<'a> {
             in_zone: problem.zones.count(&item_at, problem.tasks()),
             loads: links.loads(&problem.traffic, &pu_of),
             distance,
-            // In units of load: about a ten-thousandth of the total volume, for any unit of
-            // distance.
+            // About a ten-thousandth of the total volume, for any unit of distance.
             scale: DISTANCE_SHARE * volume / distance.max(f64::MIN_POSITIVE),
             value: 0.0,
             slot_of: slot_of.to_vec(),
@@ -117,7 +115,7 @@ impl<'a> State<'a> {
     }
 
     fn propose(&mut self, rng: &mut Xoshiro, temperature: f64) {
-        // Swapping two holes would change nothing, so the first item is a task.
+        // Swapping two holes would change nothing.
         let task = rng.below(self.problem.tasks());
         let other = rng.below(self.slot_of.len());
         if !self.may_swap(task, other) {
@@ -126,18 +124,16 @@ impl<'a> State<'a> {
         let before = (self.value, self.distance);
         self.exchange(task, other);
         self.value = self.value();
-        // Metropolis et al. 1953: keep a worse state with probability exp(-difference /
-        // temperature).
+        // Metropolis et al. 1953.
         if self.value > before.0 && rng.unit() >= ((before.0 - self.value) / temperature).exp() {
             self.exchange(task, other);
-            // Restores the old sums, so that a rejected proposal adds no rounding errors.
+            // A rejected proposal must not add rounding errors.
             (self.value, self.distance) = before;
         }
     }
 
     fn exchange(&mut self, a: usize, b: usize) {
         self.account(a, b, -1.0);
-        // A swap of two tasks changes no zone's count; a move to a hole does.
         if b >= self.problem.tasks() {
             self.in_zone[self.problem.zone(self.slot_of[a]) as usize] -= 1;
             self.in_zone[self.problem.zone(self.slot_of[b]) as usize] += 1;
@@ -148,10 +144,9 @@ impl<'a> State<'a> {
         self.account(a, b, 1.0);
     }
 
-    /// Adds or subtracts the traffic of two items.
     fn account(&mut self, a: usize, b: usize, sign: f64) {
         for item in [a, b].into_iter().filter(|item| *item < self.problem.tasks()) {
-            // Both rows hold the edge between the two; count it with `a` only.
+            // Both rows have the edge between the two.
             for (with, weight) in
                 self.problem.traffic.of(item).filter(|(with, _)| item == a || *with != a)
             {

@@ -1,19 +1,18 @@
 //! How much seats could change the observed program.
 //!
 //! A placement that costs a tenth less by a model may save a program nothing: at a thousand
-//! messages a second, messages take a few hundredths of its time. This module compares the observed
-//! messages with the time of the observation. If each message takes the time measured between the
-//! farthest PUs, no plan saves more than their sum minus the time of the messages on the plan's
-//! seats. The CPU time of the tasks is no bound: waking a task on another CPU is work of the
-//! kernel, and counts as the tasks' own.
+//! messages a second, messages take a few hundredths of its time. If each observed message takes
+//! the time between the farthest PUs, no plan saves more than their sum minus the time of the
+//! messages on its own seats. The CPU time of the tasks is no bound: waking a task on another CPU
+//! is work of the kernel, and counts as the tasks' own.
 
 use crate::{PlaceError, PlaceRequest, Pus};
 use seatmap_data::plan::Effect;
 
-/// Observation methods that see shared memory; `pages` is in patterns of earlier versions.
+/// Methods that see shared memory; `pages` is from earlier versions.
 const OF_MEMORY: [&str; 3] = ["pages", "tsan", "c2c"];
 
-/// The relative error of sums of equal times in floating point.
+/// Sums of equal times differ by this in floating point.
 const ROUNDING: f64 = 1e-9;
 
 struct MessageTimes<'a> {
@@ -23,7 +22,7 @@ struct MessageTimes<'a> {
 }
 
 impl<'a> MessageTimes<'a> {
-    /// `None` if there is only one PU, and tasks do not sleep.
+    /// `None` for a single PU without sleeping tasks.
     fn of(pus: &'a Pus) -> Option<Self> {
         let n = pus.os.len();
         let may_share = pus.wakeup_ns.is_some();
@@ -38,8 +37,7 @@ impl<'a> MessageTimes<'a> {
         nearest_ns.is_finite().then_some(MessageTimes { pus, nearest_ns, farthest_ns })
     }
 
-    /// The time between two seats. Two spinning tasks on one PU count like two on the nearest PUs,
-    /// as in the placement.
+    /// Two spinning tasks on one PU count like two on the nearest PUs, as in the placement.
     fn between_ns(&self, i: usize, j: usize) -> f64 {
         if i == j && self.pus.wakeup_ns.is_none() {
             return self.nearest_ns;
@@ -48,17 +46,16 @@ impl<'a> MessageTimes<'a> {
     }
 }
 
-/// The time of one message: a wakeup (half a round trip), or the whole round trip of a line,
-/// because the sender gets the line back before it can write again.
+/// A wakeup is half a round trip. A line takes a whole one, because the sender must get it back
+/// before it can write again.
 fn message_ns(pus: &Pus, i: usize, j: usize) -> f64 {
     let round_trip_ns = pus.message_ns(i, j);
     if pus.wakeup_ns.is_some() { round_trip_ns / 2.0 } else { round_trip_ns }
 }
 
 impl PlaceRequest<'_> {
-    /// How much a placement could change the program by its messages. Returns `None` if the pattern
-    /// has no observation with a known duration, or if the tasks sleep and the cost of a wakeup is
-    /// unknown.
+    /// How much a placement could change the program by its messages. `None` without an observation
+    /// of known duration, or if tasks sleep and the cost of a wakeup is unknown.
     ///
     /// # Errors
     /// [`PlaceError`]: the CPUs have no distances.
@@ -79,7 +76,7 @@ impl PlaceRequest<'_> {
             planned_s += edge.messages * times.between_ns(rows[edge.from], rows[edge.to]) / 1e9;
         }
         let farthest_s = messages * times.farthest_ns / 1e9;
-        // If all seats are equally far, the sums differ in their last digits.
+        // With equal distances, the sums differ only by rounding.
         if farthest_s - planned_s <= ROUNDING * farthest_s {
             planned_s = farthest_s;
         }
@@ -133,7 +130,7 @@ mod tests {
         assert!(effect.nearest_ns < effect.farthest_ns && effect.planned_s < effect.farthest_s);
         let most_percent = 100.0 * 2000.0 * effect.farthest_ns / 1e9;
         assert!((0.0..most_percent).contains(&effect.saving_percent()), "{effect:?}");
-        // The time of a load does not change the observation.
+        // The time of a load is irrelevant.
         let mut timed = pattern.clone();
         timed.load_ns = Some(5.0);
         assert_eq!(PlaceRequest::new(&machine, &timed).effect(&[0, 1]), Ok(Some(effect)));
@@ -150,7 +147,7 @@ mod tests {
         pattern.observation.as_mut().unwrap().seconds = Some(1.0);
         let seats = vec![0; pattern.tasks];
         let request = PlaceRequest::new(&machine, &pattern);
-        // 8000 messages: 2.5 us each on one CPU, and 19.5 us across.
+        // 8000 messages: 2.5 us on one CPU, 19.5 us across.
         let effect = request.effect(&seats).unwrap().unwrap();
         assert!((effect.saving_percent() - 100.0 * 8000.0 * 17e-6).abs() < 1e-9, "{effect:?}");
         let one_seat =

@@ -4,7 +4,7 @@ use seatmap_data::machine::CoreKind;
 use seatmap_data::machine::nanoseconds::MAX_ROUND_TRIP_NS;
 use seatmap_data::statistics::words::counted;
 
-/// The reason for a failed placement, with a remedy.
+/// A failed placement, with a remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PlaceError {
     /// The machine's profile has no distances.
@@ -94,13 +94,13 @@ pub enum PlaceError {
     /// A task is fixed twice.
     #[error("task {0} is fixed twice")]
     FixedTwice(usize),
-    /// The objective is the load of links, and the machine has no links.
+    /// The machine has no links for this objective.
     #[error("{0} has no groups of PUs that share a link; use distance")]
     NoLinks(String),
-    /// The objective is the time of a run, and no machine can run the program.
+    /// This objective needs a machine that runs the program.
     #[error("this objective needs a machine that runs the program")]
     NeedsRuns,
-    /// `GetCore` chooses by homes alone; runs cannot judge it.
+    /// `GetCore` chooses by homes; runs cannot judge it.
     #[error("GetCore chooses by homes alone; runs judge the other methods")]
     GetCoreByRuns,
     /// Runs need a PU for each task.
@@ -115,13 +115,13 @@ pub enum PlaceError {
         /// Number of PUs.
         pus: usize,
     },
-    /// The program failed to run under a placement; the text is the machine's error.
+    /// The machine's error when running the program.
     #[error("{0}")]
     Run(String),
     /// The constraints allow no placement.
     #[error("no placement is allowed")]
     NothingAllowed,
-    /// All PUs are on one chip, and a partition needs several.
+    /// All PUs are on one chip.
     #[error("a partition needs two chips or more, and all these PUs are on one")]
     OneChip,
     /// Sections of unequal length.
@@ -131,11 +131,11 @@ pub enum PlaceError {
         sections = counted(*.sections, "section")
     )]
     UnevenSections {
-        /// Number of sections of the ring or mesh.
+        /// Sections of the ring or mesh.
         sections: usize,
         /// Number of cores.
         cores: usize,
-        /// The numbers of sections that divide the cores, as a list.
+        /// Numbers of sections that divide the cores.
         fitting: String,
     },
     /// Sections with several tasks on a PU.
@@ -153,7 +153,7 @@ pub enum PlaceError {
         /// Whether a measurement could find homes.
         is_measurable: bool,
     },
-    /// The machine has no PU of a kind.
+    /// The machine has no such PU.
     #[error(
         "--kind {}: {} on {machine}; leave --kind out",
         .kind.word(),
@@ -189,13 +189,13 @@ pub enum PlaceError {
         task: usize,
         /// The PU.
         os: u32,
-        /// The requested kind; `None` if equal PUs were requested.
+        /// The requested kind; `None` for equal PUs.
         kind: Option<CoreKind>,
     },
-    /// Big caches are preferred, but the sizes of caches are unknown.
+    /// The sizes of caches are unknown.
     #[error("{0} does not say how large its L3 caches are; leave --prefer big-cache out")]
     NoCacheSizes(String),
-    /// The objective is a time, but the work of a task is unknown.
+    /// The work of a task is unknown.
     #[error(
         "a time adds up work and messages, and it is not known how long a load of 1 takes on the \
          fastest CPU; give its nanoseconds (--load-ns 5000; 0 counts messages alone)"
@@ -204,13 +204,13 @@ pub enum PlaceError {
     /// The method knows distances, but not times.
     #[error("this method chooses by distances alone; a time needs --method auto")]
     TimeByDistance,
-    /// Tasks sleep, but the cost of a wakeup is unknown.
+    /// The cost of a wakeup is unknown.
     #[error(
         "--waiting needs the cost of wakeups, and {0} has none; \
          'seatmap measure' on that computer finds them"
     )]
     NoWakeups(String),
-    /// The threads of a running program cannot be seated.
+    /// Threads of a running program cannot be seated.
     #[error("{0}")]
     Unfit(String),
 }

@@ -4,21 +4,20 @@ use crate::Problem;
 use crate::assignment::assign;
 use crate::search::{SearchLimit, Solution};
 
-/// The most tasks for which it is worth trying.
+/// The most tasks worth trying.
 pub const MOST_TASKS: usize = 14;
 
-/// Depth-first branch and bound from a known placement. Returns the proven cheapest placement, or
-/// `None` if the limit comes first.
+/// Depth-first branch and bound. Returns the proven cheapest placement, or `None` if the limit
+/// comes first.
 ///
 /// At each step the next task, the heaviest first, tries every free slot. The Gilmore-Lawler bound
-/// of the remaining tasks prunes branches. Of several interchangeable slots, only one is tried.
+/// of the remaining tasks prunes branches. Of interchangeable slots, only one is tried.
 #[must_use]
 pub fn exact(problem: &Problem, known: &Solution, limit: &SearchLimit) -> Option<Solution> {
     let mut order: Vec<usize> = (0..problem.tasks()).collect();
     order.sort_by(|a, b| {
         let fixed = problem.fixed[*b].is_some().cmp(&problem.fixed[*a].is_some());
-        // Fixed tasks first, because they have one choice; then the heaviest, whose costs prune
-        // early.
+        // Fixed tasks have one choice; heavy ones prune early.
         fixed.then(problem.traffic.volume(*b).total_cmp(&problem.traffic.volume(*a)))
     });
     let tasks = problem.tasks();
@@ -67,7 +66,7 @@ impl Tree<'_> {
         let task = self.order[depth];
         let mut tries: Vec<(f64, usize)> =
             self.candidates(task).map(|slot| (self.added(task, slot), slot)).collect();
-        // The cheapest first: an early good placement prunes more branches.
+        // An early good placement prunes more.
         tries.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         let mut tried: Vec<usize> = Vec::new();
         for (added, slot) in tries {
@@ -109,7 +108,6 @@ impl Tree<'_> {
         })
     }
 
-    /// The cost between a task and the placed tasks.
     fn added(&self, task: usize, slot: usize) -> f64 {
         let seated =
             self.problem.traffic.of(task).filter(|(with, _)| self.slot_of[*with] != u32::MAX);
@@ -118,7 +116,6 @@ impl Tree<'_> {
             .sum()
     }
 
-    /// Whether exchanging two free slots changes no distance.
     fn are_alike(&self, a: usize, b: usize) -> bool {
         let problem = self.problem;
         let zones = &problem.zones;
@@ -140,8 +137,7 @@ impl Tree<'_> {
         so_far + self.rest(depth) >= self.best.cost * (1.0 - 1e-9)
     }
 
-    /// The Gilmore-Lawler bound of the unplaced tasks: exact towards placed tasks, halved among
-    /// themselves.
+    /// The Gilmore-Lawler bound of the unplaced tasks, halved among themselves.
     fn rest(&self, depth: usize) -> f64 {
         let open = &self.order[depth..];
         let slots: Vec<usize> = (0..self.free.len()).filter(|slot| self.free[*slot]).collect();

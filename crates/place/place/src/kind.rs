@@ -3,7 +3,7 @@
 use crate::{Level, PlaceError, PlaceRequest};
 use seatmap_data::machine::CoreKind;
 
-/// PUs within this share of the fastest one's speed are equal.
+/// PUs within this share of the fastest are equal.
 const EQUAL: f64 = 0.05;
 
 impl PlaceRequest<'_> {
@@ -25,9 +25,9 @@ impl PlaceRequest<'_> {
         self.use_only(chosen, Some(kind))
     }
 
-    /// Restricts the request to PUs of one kind with speeds within 5 % of each other. It chooses
-    /// the fastest such group with a core for each task, or else with a PU for each task. Returns
-    /// whether each task gets a core.
+    /// Restricts the request to PUs of one kind with speeds within 5 % of each other: the fastest
+    /// group with a core for each task, or else with a PU for each task. Returns whether each task
+    /// gets a core.
     ///
     /// # Errors
     /// [`PlaceError::TooFewEqual`], or a task is fixed on another PU.
@@ -35,7 +35,7 @@ impl PlaceRequest<'_> {
         let all = self.allowed_in_order()?;
         let groups = self.equal_groups(&all);
         let tasks = self.pattern.tasks;
-        // Cores first: equal seats are for barriers, and SMT siblings slow each other down.
+        // Equal seats are for barriers, and SMT siblings slow each other down.
         let mut fitting = [true, false].into_iter().filter_map(|by_core| {
             let group = groups.iter().find(|group| self.seats(group, by_core) >= tasks)?;
             Some((group.clone(), by_core))
@@ -51,7 +51,7 @@ impl PlaceRequest<'_> {
         Ok(has_cores)
     }
 
-    /// The largest groups of PUs of one kind with nearly equal speeds, the fastest first.
+    /// The largest groups of equal PUs, the fastest first.
     fn equal_groups(&self, all: &[u32]) -> Vec<Vec<u32>> {
         let mut starts: Vec<(f64, Option<CoreKind>)> =
             all.iter().map(|os| (self.speed_of(*os), self.kind_of(*os))).collect();
@@ -70,7 +70,6 @@ impl PlaceRequest<'_> {
             .collect()
     }
 
-    /// The number of seats in a group: of its cores, or of its PUs.
     fn seats(&self, group: &[u32], by_core: bool) -> usize {
         let cores = if by_core { Level::Core.groups(&self.profile.topology, group) } else { None };
         match cores.and_then(|cores| cores.into_iter().max()) {
@@ -100,7 +99,6 @@ impl PlaceRequest<'_> {
         self.profile.topology.pu(os)?.kind
     }
 
-    /// Whether neither a measurement nor the kind shows how fast a PU is.
     pub(crate) fn is_of_unknown_speed(&self, os: u32) -> bool {
         let speed = self.profile.speed.as_ref().and_then(|speed| speed.alone_of(os));
         speed.is_none() && self.kind_of(os).is_none()

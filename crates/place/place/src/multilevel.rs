@@ -7,19 +7,17 @@ use crate::{Problem, Traffic, Zones};
 use seatmap_data::machine::Square;
 use seatmap_data::statistics::Xoshiro;
 
-/// From this many slots on, this method beats a search on all slots at once.
+/// From this many slots on, faster than a search on all slots at once.
 pub const SMALLEST: usize = 1500;
-/// Below this many slots, the portfolio takes over.
 const SMALL: usize = 600;
 
-/// Merges the tasks that communicate most into pairs, and near slots into pairs, until few are
-/// left. It places these and then splits the pairs again, level by level, with a descent on each
-/// level (the V-cycle of Walshaw 2004, "Multilevel refinement for combinatorial optimisation
-/// problems").
+/// Merges communicating tasks into pairs, and near slots into pairs, until few are left. Then it
+/// places these and splits the pairs again, with a descent on each level (the V-cycle of Walshaw
+/// 2004, "Multilevel refinement for combinatorial optimisation problems").
 #[must_use]
 pub fn multilevel(problem: &Problem, limit: &SearchLimit, seed: u64) -> StartSolution {
     let mut rng = Xoshiro::new(seed);
-    // A third of the time for the cycle, the rest for kicks on the whole problem.
+    // The rest is for kicks on the whole problem.
     let mut best = cycle(problem, &limit.part(3), seed);
     if let Some(mut engine) =
         Sparse::new(problem, lawful(problem, best.solution.slot_of.clone()), limit)
@@ -48,15 +46,15 @@ fn cycle(problem: &Problem, limit: &SearchLimit, seed: u64) -> StartSolution {
     StartSolution { name: above.name, solution: downhill(problem, lawful(problem, slot_of), limit) }
 }
 
-/// Pairs of items, or pairs of slots.
+/// Of items, or of slots.
 pub(crate) type MatchedPairs = Vec<(u32, u32)>;
 
-/// Heavy-edge matching; remaining items are paired in order, tasks with tasks first.
+/// Heavy-edge matching; the rest in order, tasks with tasks first.
 fn pairs_of_items(problem: &Problem) -> MatchedPairs {
     let n = problem.slots();
     let mut partner = vec![u32::MAX; n];
     let mut order: Vec<usize> = (0..problem.tasks()).collect();
-    // Tasks with few partners choose first; those with many still find one.
+    // Tasks with many partners still find one later.
     order.sort_by_key(|task| problem.traffic.degree(*task));
     for task in order {
         let free = problem.traffic.of(task).filter(|(with, _)| partner[*with] == u32::MAX);
@@ -73,7 +71,6 @@ fn pairs_of_items(problem: &Problem) -> MatchedPairs {
     pairs
 }
 
-/// Pairs each slot, in order, with the nearest free one.
 fn pairs_of_slots(problem: &Problem) -> MatchedPairs {
     let n = problem.slots();
     let mut free = vec![true; n];
@@ -95,7 +92,7 @@ fn pairs_of_slots(problem: &Problem) -> MatchedPairs {
 
 pub(crate) fn joined(problem: &Problem, items: &MatchedPairs, slots: &MatchedPairs) -> Problem {
     let tasks = problem.tasks();
-    // A pair with a task is a task; pairs of holes come last, like holes.
+    // Pairs of holes come last, like holes.
     let coarse_tasks = items.iter().filter(|(a, b)| (*a.min(b) as usize) < tasks).count();
     let mut pair_of = vec![0_usize; problem.slots()];
     for (at, (a, b)) in items.iter().enumerate() {
@@ -107,8 +104,7 @@ pub(crate) fn joined(problem: &Problem, items: &MatchedPairs, slots: &MatchedPai
     });
     let traffic =
         Traffic::new(coarse_tasks, edges.map(|(a, b, weight)| (pair_of[a], pair_of[b], weight)));
-    // If every pair is on one PU, the table of PUs remains valid, and is much smaller than a table
-    // of pairs.
+    // If pairs stay on one PU, the much smaller table of PUs remains valid.
     let (distance, pu_of_slot) = if slots.iter().all(|(a, b)| problem.pu(*a) == problem.pu(*b)) {
         (problem.distance.clone(), slots.iter().map(|(a, _)| problem.pu(*a) as u32).collect())
     } else {
@@ -123,7 +119,6 @@ pub(crate) fn joined(problem: &Problem, items: &MatchedPairs, slots: &MatchedPai
     }
 }
 
-/// The mean distances between the PUs of two pairs.
 fn of_pairs(problem: &Problem, slots: &MatchedPairs) -> Square<f32> {
     Square::from_fn(slots.len(), |i, j| {
         let (a, b) = slots[i];

@@ -25,7 +25,7 @@ impl PlaceRequest<'_> {
     /// # Errors
     /// [`PlaceError`]: the request cannot be met on this machine.
     pub fn place(&self) -> Result<PlacementResult, PlaceError> {
-        // A maximum over seats has its own search; the code below adds up pairs or links.
+        // A maximum over seats has its own search.
         if self.objective == Objective::Time {
             return self.place_by_time();
         }
@@ -39,7 +39,6 @@ impl PlaceRequest<'_> {
                 return Err(PlaceError::NoLinks(self.profile.name.clone()));
             }
             Objective::Congestion => link_bound(&problem, &links, &self.limit.part(BOUND_PART)),
-            // Time returned above.
             Objective::Simulated | Objective::Measured | Objective::Time => {
                 return Err(PlaceError::NeedsRuns);
             }
@@ -50,9 +49,9 @@ impl PlaceRequest<'_> {
         let baselines = baselines::baselines(self, &problem, &pus, drawn, &limit, cost);
         let Cheapest { mut solution, is_optimal, mut method } =
             self.search(&problem, &pus, &links, sections.as_deref(), lower_bound)?;
-        // The search may have added costs of crossings between sections, and uses single precision.
+        // The search may add costs of crossings, and uses single precision.
         solution.cost = cost(&rows_of(&problem, &solution));
-        // With other methods the user wants the method's result, not the cheapest placement.
+        // With other methods the user wants the method's own result.
         if self.method == PlaceMethod::Auto
             && let Some((usual, name)) =
                 baselines::as_good(self, &problem, &pus, solution.cost, cost)
@@ -62,8 +61,8 @@ impl PlaceRequest<'_> {
         let mut lower_bound = lower_bound;
         let mut optimal = is_optimal;
         if self.prefers_cache {
-            // The proof is about the cost before the preference for big caches, which may raise the
-            // cost by 1 %.
+            // The proof is about the cost before big caches are preferred, which may raise it by 1
+            // %.
             let before = solution.cost;
             let pu_of = rows_of(&problem, &solution);
             let pu_of = self.in_big_caches(&pus, pu_of, before, cost, |pu_of| {
@@ -84,9 +83,8 @@ impl PlaceRequest<'_> {
         )
     }
 
-    /// Searches by runs of the program, each with its tasks pinned, until the limit or until all
-    /// placements were tried. It starts from the best of the baselines and the answer by distance,
-    /// if the constraints allow these.
+    /// Searches by runs of the program with pinned tasks, until the limit or until all placements
+    /// were tried. It starts from the baselines and the answer by distance.
     ///
     /// # Errors
     /// [`PlaceError`]: the request cannot be met, or a run failed.
@@ -117,8 +115,7 @@ impl PlaceRequest<'_> {
             |pu_of| {
                 let placement: Vec<u32> = pu_of.iter().map(|pu| pus.os[*pu]).collect();
                 let time_ns = (judge.time_ns)(&placement).unwrap_or_else(|error| {
-                    // The baselines take no errors, so the first one is kept and returned after
-                    // them.
+                    // The baselines take no errors: keep the first one.
                     failure.get_or_init(|| error);
                     f64::NAN
                 });
@@ -136,7 +133,7 @@ impl PlaceRequest<'_> {
         let run = run.into_inner();
         let mut starts = vec![by_distance, natural];
         for (pu_of, time_ns) in &run {
-            // Allowed baselines have run already and need no second run.
+            // Baselines have run already.
             starts.extend(
                 baselines::assignment(searched, pu_of)
                     .inspect(|slot_of| trials.know(slot_of, *time_ns)),
@@ -147,7 +144,7 @@ impl PlaceRequest<'_> {
         let agreement = Some(self.agreement(&problem, &pus, &links, &run));
         let proof = Proof {
             lower_bound: judge.floor_ns,
-            // A divided problem has only the placements that keep to its sections.
+            // Only those within its sections.
             optimal: all && divided.is_none(),
             method,
             agreement,
@@ -168,7 +165,7 @@ impl PlaceRequest<'_> {
         let placement: Vec<u32> = pu_of.iter().map(|pu| pus.os[*pu]).collect();
         Ok(PlacementResult {
             cost: solution.cost,
-            // Bounds in single precision may exceed the cost by a rounding error.
+            // Single precision may put bounds above the cost.
             lower_bound: if optimal { solution.cost } else { proof.lower_bound.min(solution.cost) },
             optimal,
             baselines,
@@ -181,7 +178,7 @@ impl PlaceRequest<'_> {
         })
     }
 
-    /// Uses the baselines only, most of them random: the search's own runs are all near its start.
+    /// Over the baselines only, because the search's own runs are near its start.
     fn agreement(
         &self,
         problem: &Problem,
@@ -201,12 +198,11 @@ impl PlaceRequest<'_> {
         Agreement {
             placements: run.len(),
             distance,
-            // Without links all loads are 0, and have no ranks.
+            // Without links all loads are 0.
             congestion: congestion.filter(|_| !links.is_empty()),
         }
     }
 
-    /// The objective's value for the PU (row) of each task.
     pub(crate) fn cost(&self, problem: &Problem, pus: &Pus, links: &Links, pu_of: &[usize]) -> f64 {
         self.costs(self.objective, problem, pus, links, pu_of)
     }
@@ -225,13 +221,12 @@ impl PlaceRequest<'_> {
         if objective == Objective::Congestion {
             return links.loads(&problem.traffic, pu_of).into_iter().fold(0.0, f64::max);
         }
-        // The searches use single precision, but the reported cost does not.
+        // The reported cost is in double precision.
         let of_tasks = (0..problem.tasks()).map(|task| {
             let later = problem.traffic.of(task).filter(|(with, _)| *with > task);
             later
                 .map(|(with, weight)| match (pu_of[task], pu_of[with]) {
-                    // Tasks on one PU: the PU distance is zero, and the problem's diagonal has the
-                    // cost of sharing.
+                    // The PU distance is zero; the diagonal has the cost of sharing.
                     (a, b) if a == b => weight * f64::from(problem.distance[(a, a)]),
                     (a, b) => weight * pus.message_ns(a, b),
                 })
@@ -241,7 +236,6 @@ impl PlaceRequest<'_> {
         of_tasks.sum::<f64>() + 0.0
     }
 
-    /// The best placement found, whether it is proven best, and the method.
     fn search(
         &self,
         problem: &Problem,
@@ -263,8 +257,7 @@ impl PlaceRequest<'_> {
             .transpose()?;
         let searched = divided.as_ref().unwrap_or(problem);
         if self.objective == Objective::Congestion {
-            // Distance first: near partners cross few borders, so annealing starts close to a good
-            // load.
+            // Near partners cross few borders.
             let start = side_by_side(self.threads, self.seed, |seed| {
                 portfolio(searched, &self.limit.part(4), seed)
             });
@@ -296,7 +289,7 @@ impl PlaceRequest<'_> {
         sections: Option<&[u32]>,
     ) -> Result<Vec<seatmap_data::plan::Channel>, PlaceError> {
         let knows_homes = channels::homes(self).is_ok();
-        // Pizza slices and `GetCore` choose lines; other methods do so only on request.
+        // Other methods choose lines only on request.
         let is_wanted = self.homes
             || (knows_homes && matches!(self.method, PlaceMethod::Pizza(_) | PlaceMethod::GetCore));
         if !is_wanted {
@@ -305,7 +298,7 @@ impl PlaceRequest<'_> {
         let lines = self.profile.home_model.as_ref().and_then(|model| model.lines.as_ref());
         let section_of =
             |os: u32| pus.index_of(os).and_then(|at| sections.map(|sections| sections[at]));
-        // In a slice, a line with its home in the slice keeps the traffic inside.
+        // Lines with a home in the slice keep its traffic inside.
         channels::choose(self, &problem.traffic, placement, |a, b, home| {
             let at_home =
                 lines.and_then(|lines| lines.nearest_pu.get(home)).and_then(|os| section_of(*os));
@@ -317,7 +310,6 @@ impl PlaceRequest<'_> {
     }
 }
 
-/// A placement's problem.
 struct Judged {
     problem: Problem,
     pus: Pus,
@@ -332,10 +324,10 @@ struct Proof {
     agreement: Option<Agreement>,
 }
 
-/// Random placements may take one part in this many of the time.
+/// Random placements may take 1/`BASELINES_PART` of the time.
 const BASELINES_PART: u32 = 8;
 
-/// With runs, the start by distance takes one part in this many of the time.
+/// With runs, the start by distance takes 1/`DISTANCE_PART` of the time.
 const DISTANCE_PART: u32 = 10;
 
 fn rows_of(problem: &Problem, solution: &Solution) -> Vec<usize> {

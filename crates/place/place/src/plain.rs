@@ -5,24 +5,24 @@ use crate::build::problem;
 use crate::{Level, Links, PlaceError, PlaceRequest, PlacementResult, Problem, Pus};
 use seatmap_data::plan::Objective;
 
-/// A usual order at the cost of an answer, with settings that seat tasks equally well.
+/// A usual order at the cost of an answer, with equally good settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlainSettings {
-    /// The name of the order: `compact`, `scatter`, or the order of the OS's numbers.
+    /// `compact`, `scatter`, or the order of the OS's numbers.
     pub name: &'static str,
-    /// Settings of OpenMP and Open MPI with the same cost.
+    /// Settings of OpenMP and Open MPI.
     pub settings: Vec<&'static str>,
 }
 
 const ROUNDED: f64 = 1.0 + 1e-9;
 
 impl PlaceRequest<'_> {
-    /// Returns the usual order that costs no more than an answer by the same objective, or `None`
-    /// if each costs more or if the cost comes from runs.
+    /// The usual order that costs no more than an answer; `None` if there is none, or if runs
+    /// judged.
     ///
-    /// It names settings only if the program alone determines its seats: the request uses the whole
-    /// machine, the cores are known, and no task is fixed. Every order in which a runtime may take
-    /// places must also cost no more.
+    /// Settings are named only if the program alone determines its seats: on the whole machine,
+    /// with known cores and no fixed task. Every order in which a runtime may take places must also
+    /// cost no more.
     ///
     /// # Errors
     /// [`PlaceError`], as [`PlaceRequest::place`].
@@ -52,28 +52,27 @@ impl PlaceRequest<'_> {
         Ok(Some(PlainSettings { name, settings: settings.map(|(setting, _)| setting).collect() }))
     }
 
-    /// Whether the request has only constraints that a program's own settings can express.
+    /// Whether a program's own settings can express all constraints.
     fn is_free(&self) -> bool {
         self.cpus.is_none()
             && self.fixed.is_empty()
             && matches!(self.one_per, None | Some(Level::Core))
     }
 
-    /// Settings and the PUs (rows) that they give the tasks. Runtimes number places along the
-    /// topology (compact) or, inside a package, by OS number (GCC's libgomp). If the two differ,
-    /// both are returned, and both must be good enough.
+    /// Settings with their PUs. Runtimes number places along the topology (compact) or, inside a
+    /// package, by OS number (GCC's libgomp). If these differ, both must be good enough.
     fn settings(&self, problem: &Problem, pus: &Pus) -> Vec<(&'static str, Vec<Vec<usize>>)> {
         let tasks = problem.tasks();
         let places = pus.os.len();
         let Some(numbered) = self.by_package(pus).filter(|_| tasks <= places) else {
             return Vec::new();
         };
-        // Orders all places, because a setting deals from the whole list.
+        // A setting deals from the whole list.
         let [_, compact, _] = usual(self, places, pus);
         let along = [compact, numbered];
         let close =
             along.iter().map(|order: &Vec<usize>| order[..tasks].to_vec()).collect::<Vec<_>>();
-        // If tasks may share cores, a runtime's places are hardware threads.
+        // Then a runtime's places are hardware threads.
         if self.smt_cores().is_some() && self.one_per.is_none() {
             return vec![
                 ("OMP_PLACES=threads OMP_PROC_BIND=close", close.clone()),
@@ -87,8 +86,7 @@ impl PlaceRequest<'_> {
             ("OMP_PLACES=cores OMP_PROC_BIND=close", close.clone()),
             ("mpirun --map-by core --bind-to core", close[..1].to_vec()),
         ];
-        // If the tasks do not divide the places evenly, runtimes may choose the larger parts
-        // (OpenMP 5.2, 10.1.3).
+        // Runtimes may choose the larger parts (OpenMP 5.2, 10.1.3).
         if places.is_multiple_of(tasks) {
             settings.push((
                 "OMP_PLACES=cores OMP_PROC_BIND=spread",
@@ -107,15 +105,13 @@ impl PlaceRequest<'_> {
         settings
     }
 
-    /// Rows by package, and inside a package by the OS number of their core. `None` if cores or
-    /// packages are unknown.
+    /// Inside a package, by the OS number of the core. `None` if cores or packages are unknown.
     fn by_package(&self, pus: &Pus) -> Option<Vec<usize>> {
         let topology = &self.profile.topology;
         let mut keyed = (0..pus.os.len())
             .map(|row| {
                 let pu = topology.pu(pus.os[row])?;
-                // A core has the number of its lowest hardware thread: Linux often numbers second
-                // threads after the first threads of all cores.
+                // Linux often numbers second threads after all first ones.
                 let siblings = pus
                     .os
                     .iter()
@@ -129,8 +125,8 @@ impl PlaceRequest<'_> {
         Some(keyed.into_iter().map(|(_, row)| row).collect())
     }
 
-    /// Alternates between packages, with the cores of each in order, like Open MPI's `--map-by
-    /// socket`. `None` if there is only one package, or if one is full before all tasks are seated.
+    /// Alternates between packages, like Open MPI's `--map-by socket`. `None` for one package, or
+    /// if one fills up.
     fn round_robin(&self, compact: &[usize], tasks: usize, pus: &Pus) -> Option<Vec<usize>> {
         let package =
             |row: &usize| self.profile.topology.pu(pus.os[*row]).and_then(|pu| pu.package);
@@ -168,8 +164,7 @@ mod tests {
         request.plain(&request.place().unwrap()).unwrap()
     }
 
-    /// Two packages of two cores of two hardware threads: siblings are 10 ns apart, cores 50,
-    /// packages 200.
+    /// Siblings are 10 ns apart, cores 50, packages 200.
     fn small() -> Profile {
         let pu = |os: u32| seatmap_data::machine::Pu {
             os,
@@ -196,7 +191,7 @@ mod tests {
     fn a_pipeline_is_close() {
         let found = plain(&small(), &generate("pipeline:4").unwrap(), |_| ()).unwrap();
         assert_eq!(found.name, "compact");
-        // If there are equally many tasks and cores, spread equals close.
+        // With equally many tasks and cores, spread equals close.
         let all = [
             "OMP_PLACES=cores OMP_PROC_BIND=close",
             "mpirun --map-by core --bind-to core",

@@ -14,18 +14,18 @@ pub struct StartSolution {
     pub solution: Solution,
 }
 
-/// The starts of the portfolio, the promising ones first.
+/// The promising ones first.
 const STARTS: [&str; 5] =
     ["recursive bisection", "greedy growth", "spectral order", "RCM order", "natural order"];
 
-/// Starts must be ready within one part in this many of the time.
+/// Starts must be ready within 1/`STARTS_PART` of the time.
 const STARTS_PART: u32 = 2;
 
-/// Creates a start with each known method and refines them until the limit.
+/// Refines a start of each known method until the limit.
 ///
 /// Half of the time goes to all starts equally, a quarter to the better two, the rest to the best.
-/// `seed` decides random choices, so that a limit by count gives the same answer everywhere. Starts
-/// not ready at half time are dropped, except for the first, which is always ready.
+/// `seed` makes a limit by count reproducible. Starts not ready at half time are dropped, except
+/// for the first.
 #[must_use]
 pub fn portfolio(problem: &Problem, limit: &SearchLimit, seed: u64) -> StartSolution {
     let mut rng = Xoshiro::new(seed);
@@ -39,7 +39,7 @@ pub fn portfolio(problem: &Problem, limit: &SearchLimit, seed: u64) -> StartSolu
         }
     }
     alive.sort_by(|a, b| a.solution.cost.total_cmp(&b.solution.cost));
-    // Successive halving: all starts, then the better two, then the best.
+    // Successive halving.
     for keep in [alive.len(), 2] {
         alive.truncate(keep);
         let mut part = if keep > 2 { limit.part(2) } else { limit.clone() };
@@ -50,10 +50,10 @@ pub fn portfolio(problem: &Problem, limit: &SearchLimit, seed: u64) -> StartSolu
             if has_enough(&alive, limit) {
                 break;
             }
-            // By the clock, the first of k takes a k-th of the time, the next a (k-1)-th of the
-            // rest: equal parts, and saved time goes to later ones.
+            // The first of k takes a k-th of the time, the next a (k-1)-th of the rest, so saved
+            // time goes to later ones.
             let by_clock = part.part((alive.len() - at) as u32);
-            // Earlier starts do not use up a count, so each gets an equal part of the whole.
+            // Counts are not used up, so each gets an equal part.
             let slice = SearchLimit { kicks: part.part(alive.len() as u32).kicks, ..by_clock };
             refine(problem, &mut alive[at], &mut rng, &slice);
         }
@@ -68,8 +68,8 @@ fn has_enough(found: &[StartSolution], limit: &SearchLimit) -> bool {
     found.iter().any(|one| one.solution.cost <= limit.enough)
 }
 
-/// A start made by the first limit and improved downhill until the second. `None` if it is not
-/// ready in time. `nested` caches the order of the slots, which several starts share.
+/// Made by the first limit (else `None`), improved until the second. `nested` caches the order of
+/// the slots.
 fn started(
     problem: &Problem,
     name: &'static str,
@@ -95,7 +95,6 @@ fn started(
     Some(StartSolution { name, solution: downhill(problem, slot_of, limit) })
 }
 
-/// The next local optimum, or the best state before the deadline.
 pub(crate) fn downhill(problem: &Problem, slot_of: Vec<u32>, limit: &SearchLimit) -> Solution {
     let Some(mut engine) = Sparse::new(problem, slot_of.clone(), limit) else {
         return Solution { cost: problem.cost(&slot_of), slot_of };
@@ -104,7 +103,6 @@ pub(crate) fn downhill(problem: &Problem, slot_of: Vec<u32>, limit: &SearchLimit
     Solution { cost: engine.cost(), slot_of: engine.assignment().to_vec() }
 }
 
-/// Kicks until the limit, with the tour engine if the traffic is a tour.
 pub(crate) fn refine(
     problem: &Problem,
     started: &mut StartSolution,

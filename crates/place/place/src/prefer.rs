@@ -2,19 +2,17 @@
 
 use crate::{Level, PlaceError, PlaceRequest, Pus};
 
-/// Placements within this factor cost the same: two measurements of one machine differ as much.
+/// Two measurements of one machine differ as much.
 const TIE: f64 = 1.01;
 
-/// With more tasks, exchanging pairs takes too long.
 const MOST_TASKS: usize = 512;
 
 impl PlaceRequest<'_> {
-    /// Moves the tasks that need cache to the PUs with the biggest L3, as long as the cost is at
-    /// most 1 % above `found`. The pattern's `cache_bytes` are the needs; without them, tasks with
-    /// larger loads need more.
+    /// Moves the tasks that need cache to the PUs with the biggest L3, at most 1 % above `found`.
+    /// Needs are the pattern's `cache_bytes`, or else its loads.
     ///
     /// # Errors
-    /// [`PlaceError::NoCacheSizes`]: the machine does not tell the sizes of its L3 caches.
+    /// [`PlaceError::NoCacheSizes`]: the sizes of L3 caches are unknown.
     pub(crate) fn in_big_caches(
         &self,
         pus: &Pus,
@@ -26,15 +24,13 @@ impl PlaceRequest<'_> {
         let bytes = self.cache_of(pus)?;
         let mut best = pu_of;
         let mut value_of_best = self.cache_value(&best, &bytes);
-        // Each change applies at once; the next round finds the changes that it enables.
         let mut has_helped = self.pattern.tasks <= MOST_TASKS;
         while has_helped && !self.limit.is_late() {
             has_helped = false;
             for change in changes(&best, &self.dies(pus), pus.os.len()) {
                 let changed = change.of(&best);
                 let value = self.cache_value(&changed, &bytes);
-                // The cheap test first, because the cost adds up all edges. The margin keeps
-                // rounding errors from passing for progress forever.
+                // The cheap test first. The margin keeps rounding errors from passing for progress.
                 if value > value_of_best * (1.0 + 1e-12)
                     && cost(&changed) <= found * TIE
                     && is_allowed(&changed)
@@ -46,8 +42,7 @@ impl PlaceRequest<'_> {
         Ok(best)
     }
 
-    /// The sum of the L3 sizes of the tasks' PUs, weighted by each task's cache use, or by its load
-    /// if unknown.
+    /// L3 sizes weighted by cache use, or else by load.
     fn cache_value(&self, pu_of: &[usize], bytes: &[f64]) -> f64 {
         pu_of
             .iter()
@@ -79,9 +74,9 @@ impl PlaceRequest<'_> {
 }
 
 enum Change {
-    /// The tasks of two L3s exchange their places, PU by PU.
+    /// Exchanges the tasks of two L3s, PU by PU.
     Dies(Vec<usize>, Vec<usize>),
-    /// A task moves to a PU; a task on that PU takes its place.
+    /// Moves a task; a task on that PU takes its place.
     Seat(usize, usize),
 }
 
@@ -106,10 +101,9 @@ impl Change {
     }
 }
 
-/// Whole L3s first: single tasks cannot leave their neighbours without a cost.
+/// Single tasks cannot leave their neighbours without a cost.
 fn changes(pu_of: &[usize], dies: &[Vec<usize>], pus: usize) -> Vec<Change> {
     let pairs = (0..dies.len()).flat_map(|a| (a + 1..dies.len()).map(move |b| (a, b)));
-    // Dies of unequal size have too few PUs for each other's tasks.
     let equal = pairs.filter(|(a, b)| dies[*a].len() == dies[*b].len());
     let whole = equal.map(|(a, b)| Change::Dies(dies[a].clone(), dies[b].clone()));
     let single = (0..pu_of.len()).flat_map(|task| (0..pus).map(move |to| Change::Seat(task, to)));
@@ -133,7 +127,7 @@ mod tests {
     fn a_group_moves_as_a_whole_to_the_die_with_the_bigger_cache() {
         let mut machine = catalog::load("ryzen-7950x3d").unwrap();
         let pattern = generate("all-to-all:6").unwrap();
-        // The second die has the big cache here; the order of numbers would choose the first.
+        // The order of numbers would choose the first die.
         machine
             .topology
             .pus

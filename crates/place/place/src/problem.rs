@@ -5,28 +5,25 @@ use seatmap_data::machine::Square;
 
 /// Tasks for slots, at most one on each.
 ///
-/// A slot is a place on a PU. A PU has one slot, or several if there are more tasks than PUs. There
-/// are at least as many slots as tasks. The searches fill the other slots with *holes*, items
-/// without traffic: every assignment is then a permutation, and moving a task to a free slot is a
-/// swap with a hole.
+/// A slot is a place on a PU: PUs have several if there are more tasks than PUs. The searches fill
+/// free slots with *holes*, items without traffic, so every assignment is a permutation, and moving
+/// a task to a free slot is a swap with a hole.
 #[derive(Clone, Debug)]
 pub struct Problem {
     /// The traffic between tasks.
     pub traffic: Traffic,
-    /// Distances between PUs, symmetric, in any unit; the diagonal has the distance of two tasks on
-    /// one PU.
+    /// Between PUs, symmetric, in any unit; the diagonal is for two tasks on one PU.
     pub distance: Square<f32>,
-    /// The PU of each slot: a row of `distance`.
+    /// As a row of `distance`.
     pub pu_of_slot: Vec<u32>,
-    /// The fewest and the most tasks on each group of slots.
+    /// The fewest and most tasks on groups of slots.
     pub zones: Zones,
     /// The required slot of each fixed task.
     pub fixed: Vec<Option<u32>>,
 }
 
 impl Problem {
-    /// A problem with one slot on each PU, no fixed task, and no forbidden slot. There must not be
-    /// more tasks than PUs.
+    /// One slot on each PU, without constraints. There must not be more tasks than PUs.
     #[must_use]
     pub fn new(traffic: Traffic, distance: Square<f32>) -> Self {
         let pus = distance.n() as u32;
@@ -45,7 +42,7 @@ impl Problem {
         self.traffic.tasks()
     }
 
-    /// The number of slots, which equals the number of items (tasks and holes).
+    /// The number of slots, and of items (tasks and holes).
     #[must_use]
     pub fn slots(&self) -> usize {
         self.pu_of_slot.len()
@@ -57,7 +54,7 @@ impl Problem {
         f64::from(self.distance[(self.pu_of_slot[a] as usize, self.pu_of_slot[b] as usize)])
     }
 
-    /// The sum of weight x distance over all pairs of tasks.
+    /// The sum of weight x distance.
     #[must_use]
     pub fn cost(&self, slot_of: &[u32]) -> f64 {
         (0..self.tasks())
@@ -70,13 +67,11 @@ impl Problem {
             .sum()
     }
 
-    /// [`Problem::between`] for slots in the type of assignments.
     #[inline]
     pub(crate) fn apart(&self, a: u32, b: u32) -> f64 {
         self.between(a as usize, b as usize)
     }
 
-    /// The PU (row) of a slot.
     #[inline]
     pub(crate) fn pu(&self, slot: u32) -> usize {
         self.pu_of_slot[slot as usize] as usize

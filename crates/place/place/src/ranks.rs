@@ -1,17 +1,17 @@
 //! Where the ranks of a job should run: on which node of a cluster, and on which of its CPUs.
 //!
 //! [`over_nodes`] decides which ranks share a node: a partition with exact capacities, judged by
-//! measured round trips between nodes. [`inside`] then decides which CPUs a node's ranks use: the
-//! ordinary placement of [`place`](mod@crate::place) on that node's core distances, computed once
-//! for equal nodes whose ranks communicate alike. The result is never a reordering inside MPI:
-//! [`export`] writes files that make launchers start the ranks in their places.
+//! measured round trips between nodes. [`inside`] then places a node's ranks by core distances
+//! ([`place`](mod@crate::place)), once for equal nodes whose ranks communicate alike. The result is
+//! never a reordering inside MPI: [`export`] writes files that make launchers start the ranks in
+//! their places.
 //!
 //! | module | holds |
 //! |---|---|
 //! | [`nodes`] | the cluster as places for ranks |
 //! | [`request`], [`error`] | the request, and errors |
 //! | [`over_nodes`], [`inside`] | ranks onto nodes, and onto CPUs |
-//! | [`orders`] | the orders of launchers (block, cyclic, plane), and random |
+//! | [`orders`] | the orders of launchers, and random |
 //! | [`plan`] | the plan file |
 //! | [`candidates`] | several plans for a race |
 //! | [`export`] | the plan in the formats of launchers |

@@ -10,20 +10,20 @@ use seatmap_data::machine::{CoreKind, Nearness, PairStatus};
 use seatmap_data::plan::{Agreement, Objective, Plan};
 use std::collections::{BTreeMap, HashSet};
 
-/// A busiest link gets a remark from this many times its load without a plan on.
+/// A link must be this many times busier than without a plan for a remark.
 const CLEARLY_MORE: f64 = 1.1;
 
-/// A fact about a placement that the user should know besides its cost.
+/// A fact that the user should know besides the cost.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PlacementRemark {
-    /// The tasks sleep until a message comes, but the machine's cost of wakeups is unknown, so core
-    /// distances replace it.
+    /// Tasks sleep until a message comes, but the cost of wakeups is unknown, so core distances
+    /// replace it.
     WakeupsUnknown,
-    /// The tasks sleep until a message comes, and these are the costs.
+    /// Tasks sleep until a message comes, at these costs.
     Wakeups {
-        /// The median round trip of two wakeups in nanoseconds, by nearness of the CPUs.
+        /// The median round trip of two wakeups in nanoseconds, by nearness.
         round_trips_ns: Vec<(Nearness, f64)>,
-        /// Whether each task has its own CPU because the objective forces it.
+        /// Whether the objective forces a CPU for each task.
         have_cpu_each: bool,
     },
     /// The seat that a barrier would wait for.
@@ -35,11 +35,11 @@ pub enum PlacementRemark {
         /// Whether the speeds of the CPUs were measured.
         are_speeds_known: bool,
     },
-    /// Equal seats were requested, but for some CPUs neither kind nor speed is known.
+    /// Equal seats were requested, but some CPUs' kind and speed are unknown.
     EqualityUnknown {
-        /// Number of CPUs without known kind and speed.
+        /// CPUs without known kind and speed.
         unknown: usize,
-        /// Number of CPUs that could be seats.
+        /// CPUs that could be seats.
         cpus: usize,
     },
     /// The weight between chips or sections.
@@ -49,13 +49,13 @@ pub enum PlacementRemark {
         /// The weight of all edges.
         all: f64,
     },
-    /// There are fewer candidate lines than channels: this many channels have none.
+    /// This many channels have no candidate line.
     ChannelsWithoutLine(usize),
     /// There are fewer cores than tasks.
     TooFewCores {
         /// Cores with two or more tasks.
         shared: usize,
-        /// The smallest possible number of such cores.
+        /// The smallest possible number of them.
         least: usize,
         /// Number of tasks.
         tasks: usize,
@@ -64,54 +64,54 @@ pub enum PlacementRemark {
     },
     /// Each task has its own core.
     CoreEach {
-        /// The costs of this placement and of the best one with shared cores, if searched.
+        /// The costs with a core each and with shared cores, if searched.
         beside_shared: Option<[f64; 2]>,
     },
-    /// Tasks may share cores, although there are enough cores for all.
+    /// Tasks may share cores, although there are enough.
     CoresMayBeShared {
         /// Cores with two or more tasks.
         shared: usize,
-        /// The costs of this placement and of the best one with a core for each task, if searched.
+        /// The costs with shared cores and with a core each, if searched.
         beside_apart: Option<[f64; 2]>,
     },
-    /// Packages and NUMA nodes, by OS number, whose memory and caches remain unused. At least one
-    /// list is not empty.
+    /// Packages and NUMA nodes, by OS number, with unused memory and caches. At least one list is
+    /// not empty.
     Empty {
         /// Packages.
         packages: Vec<u32>,
         /// NUMA nodes of other packages.
         nodes: Vec<u32>,
-        /// Whether each of them has its own memory, as far as the topology shows.
+        /// Whether each has its own memory, according to the topology.
         have_memory: bool,
     },
-    /// A hypervisor ran two seats alternately on one of its own CPUs during the measurement.
+    /// A hypervisor ran two seats alternately on one CPU during the measurement.
     Stacked {
         /// The first such pair of CPUs.
         cpus: [u32; 2],
-        /// The number of such pairs among the seats.
+        /// The number of such pairs.
         pairs: usize,
     },
     /// A usual order costs no more.
     AsGoodAs(PlainSettings),
-    /// How well cheaper objectives rank the placements that were run.
+    /// How well cheaper objectives rank the placements.
     Agreement(Agreement),
-    /// The most loaded of the links that groups of CPUs share.
+    /// The most loaded link between groups of CPUs.
     LoadedLink {
         /// Its name.
         link: String,
-        /// The amount through it, in units of `weight`.
+        /// In units of `weight`.
         load: f64,
         /// The unit of the amount.
         weight: Weight,
     },
-    /// The busiest link carries clearly more than the busiest one without a plan. The objective
-    /// `distance` ignores this.
+    /// The busiest link carries clearly more than without a plan, which the objective `distance`
+    /// ignores.
     BusierLink {
         /// Its name.
         link: String,
         /// The bytes through it.
         bytes: f64,
-        /// The bytes through the busiest link with the tasks in the OS's order.
+        /// The busiest link's bytes with tasks in the OS's order.
         in_order_bytes: f64,
         /// An objective that includes link loads.
         remedy: LinkObjective,
@@ -121,7 +121,7 @@ pub enum PlacementRemark {
 /// The objective that includes link loads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkObjective {
-    /// `congestion`: the profile has links that groups of CPUs share.
+    /// `congestion`: the profile has links.
     Congestion,
     /// `simulated`: a model runs the messages on its links.
     Simulated,
@@ -130,8 +130,8 @@ pub enum LinkObjective {
 }
 
 impl PlacementRemark {
-    /// The remark on the busiest links, with name and bytes: in the OS's order and as planned.
-    /// `None` if the planned one is not clearly busier.
+    /// A remark on the busiest links, in the OS's order and as planned, if the latter is clearly
+    /// busier.
     ///
     /// # Errors
     /// [`PlaceError`]: the request's CPUs have no distances.
@@ -146,7 +146,7 @@ impl PlacementRemark {
         }
         let pus = Pus::new(request.profile, request.cpus.as_deref(), request.homes)?;
         let remedy = match (Links::new(request.profile, &pus).is_empty(), has_model) {
-            // Congestion needs no runs, so it comes first.
+            // Congestion needs no runs.
             (false, _) => LinkObjective::Congestion,
             (true, true) => LinkObjective::Simulated,
             (true, false) => LinkObjective::Unknown,
@@ -157,7 +157,6 @@ impl PlacementRemark {
 }
 
 impl PlaceRequest<'_> {
-    /// Whether all of these packages and nodes have their own memory.
     fn have_memory(&self, packages: &[u32], nodes: &[u32]) -> bool {
         let pus = &self.profile.topology.pus;
         // A PU whose node has no memory names another node.
@@ -170,8 +169,8 @@ impl PlaceRequest<'_> {
             })
     }
 
-    /// The remarks on an answer and its plan, in reading order. A part of `time` is spent searching
-    /// with the other use of SMT.
+    /// The remarks on an answer, in reading order. Searching with the other use of SMT takes a part
+    /// of `time`.
     ///
     /// # Errors
     /// [`PlaceError`], as for the request itself.
@@ -216,11 +215,9 @@ impl PlaceRequest<'_> {
         Ok(remarks)
     }
 
-    /// The costs of messages to sleeping tasks, or the remark that distances replace them.
     fn wakeups(&self) -> Option<PlacementRemark> {
         if !self.counts_wakeups() {
-            // Congestion counts bytes and a simulation counts its own waits: neither uses the cost
-            // of a wakeup.
+            // Congestion counts bytes, and simulations their own waits.
             let is_sum = matches!(self.objective, Objective::Distance | Objective::Time);
             let is_unknown = is_sum
                 && self.pattern.waits()
@@ -249,7 +246,6 @@ impl PlaceRequest<'_> {
         })
     }
 
-    /// The number of cores with several tasks, and the cost with the other use of SMT.
     fn cores(
         &self,
         answer: &PlacementResult,
@@ -267,7 +263,7 @@ impl PlaceRequest<'_> {
             return Ok(None);
         }
         let is_one_each = self.one_per.is_some();
-        // If cores may be shared but are not, a core for each task is the same placement.
+        // If no core is shared, a core for each task is the same placement.
         let is_looked_at = self.has_other_way() && (is_one_each || shared > 0);
         let other = if is_looked_at {
             Some([answer.cost, self.other_way(time.part(OTHER_WAY_PART))?.cost])
@@ -281,7 +277,7 @@ impl PlaceRequest<'_> {
         }))
     }
 
-    /// The least number of cores with several tasks, if `beyond` tasks find all cores taken.
+    /// If `beyond` tasks find all cores taken.
     fn least_shared(&self, beyond: usize, cores: usize) -> usize {
         let topology = &self.profile.topology;
         let mut threads_of: BTreeMap<u32, usize> = BTreeMap::new();
@@ -295,7 +291,6 @@ impl PlaceRequest<'_> {
         least_sharing(&threads, cores + beyond)
     }
 
-    /// Equal seats that may differ, because the kind and speed of some are unknown.
     fn unknown_equality(&self) -> Option<PlacementRemark> {
         if !self.equal_seats {
             return None;
@@ -305,8 +300,8 @@ impl PlaceRequest<'_> {
         (unknown > 0).then_some(PlacementRemark::EqualityUnknown { unknown, cpus: cpus.len() })
     }
 
-    /// Seats that took turns on one CPU of a hypervisor: their distance is a time slice, and their
-    /// tasks do not run at the same time.
+    /// Their distance is a time slice of the hypervisor, and their tasks do not run at the same
+    /// time.
     fn stacked(&self, plan: &Plan) -> Option<PlacementRemark> {
         let distance = self.profile.core_distance.as_ref()?;
         let in_use: HashSet<u32> = plan.pus_in_use().into_iter().collect();
@@ -321,19 +316,17 @@ impl PlaceRequest<'_> {
     }
 }
 
-/// The least number of cores with several tasks, with more tasks than cores. `threads` has the
-/// hardware threads of each core, the most first; a thread gets a second task once all have one.
+/// The fewest cores with several tasks, given each core's hardware threads, the most first. Threads
+/// get a second task once all have one.
 fn least_sharing(threads: &[usize], tasks: usize) -> usize {
     let all: usize = threads.iter().sum();
     let mut rest = tasks.saturating_sub(threads.len());
     if tasks > all {
-        // Cores with several threads are full. Extra tasks go there too until each thread has two,
-        // and then to cores of one thread.
+        // Extra tasks fill cores with several threads first, up to two per thread.
         let several: Vec<usize> = threads.iter().copied().filter(|threads| *threads > 1).collect();
         let others = (tasks - all).saturating_sub(several.iter().sum());
         return (several.len() + others).min(threads.len());
     }
-    // The cores with the most threads take the most tasks.
     for (shared, threads) in threads.iter().enumerate() {
         if rest == 0 {
             return shared;
@@ -345,7 +338,7 @@ fn least_sharing(threads: &[usize], tasks: usize) -> usize {
 
 fn without_line(answer: &PlacementResult) -> Option<PlacementRemark> {
     let without = answer.channels.iter().filter(|channel| channel.line.is_none()).count();
-    // If no channel has a line, the machine has no candidate lines, and there is no shortage.
+    // If no channel has a line, the machine has no candidate lines.
     let is_some = without > 0 && without < answer.channels.len();
     is_some.then_some(PlacementRemark::ChannelsWithoutLine(without))
 }

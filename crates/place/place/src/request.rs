@@ -6,7 +6,7 @@ use seatmap_data::machine::{CoreKind, Profile, Wakeups};
 use seatmap_data::pattern::Pattern;
 use seatmap_data::plan::Objective;
 
-/// A request: where should the tasks of a pattern run on a machine?
+/// Where should the tasks of a pattern run on a machine?
 #[derive(Clone, Debug)]
 pub struct PlaceRequest<'a> {
     /// The machine, with core distances.
@@ -15,17 +15,17 @@ pub struct PlaceRequest<'a> {
     pub pattern: &'a Pattern,
     /// The objective. [`PlaceRequest::place`] supports `Distance`, `Congestion` and `Time`.
     pub objective: Objective,
-    /// The weight of an edge: by default its bytes, or its messages if each costs a wakeup.
+    /// By default bytes, or messages if each costs a wakeup.
     pub weight: Option<Weight>,
-    /// How tasks wait for a message, which decides its cost for `Distance` and `Time`.
+    /// How tasks wait for messages, which decides the cost for `Distance` and `Time`.
     pub waiting: MessageWait,
-    /// The usable PUs, by OS index; by default all with known distances.
+    /// The usable PUs; by default all with known distances.
     pub cpus: Option<Vec<u32>>,
-    /// Use only PUs of this kind of core; [`PlaceRequest::settled`] applies it.
+    /// Use only this kind of core ([`PlaceRequest::settled`]).
     pub kind: Option<CoreKind>,
-    /// Use only PUs of one kind and nearly one speed; [`PlaceRequest::settled`] applies it.
+    /// Use only PUs of one kind and speed ([`PlaceRequest::settled`]).
     pub equal_seats: bool,
-    /// Whether tasks may share a core; [`PlaceRequest::settled`] turns it into `one_per`.
+    /// Whether tasks may share a core; [`PlaceRequest::settled`] sets `one_per`.
     pub smt: SmtUse,
     /// At most one task on each group of this level.
     pub one_per: Option<Level>,
@@ -33,9 +33,9 @@ pub struct PlaceRequest<'a> {
     pub fixed: Vec<(usize, u32)>,
     /// The method of the search.
     pub method: PlaceMethod,
-    /// Among placements within 1 % of the cost, prefer big caches for the tasks that need them.
+    /// At equal cost within 1 %, prefer big caches for tasks that need them.
     pub prefers_cache: bool,
-    /// Also choose the home of the line for each communicating pair.
+    /// Also choose homes of lines for communicating pairs.
     pub homes: bool,
     /// When to stop.
     pub limit: SearchLimit,
@@ -57,20 +57,20 @@ pub enum Weight {
 /// How tasks wait for a message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MessageWait {
-    /// As observed: asleep if the pattern was observed by wakeups, the machine's wakeups are known,
-    /// and edges do not weigh bytes; otherwise spinning.
+    /// Asleep if the pattern was observed by wakeups, the machine's wakeups are known, and edges do
+    /// not weigh bytes; otherwise spinning.
     #[default]
     AsObserved,
-    /// Asleep: a message costs a wakeup, on one PU or between two.
+    /// A message costs a wakeup, on one PU or between two.
     Asleep,
-    /// Spinning: a message costs a core distance.
+    /// A message costs a core distance.
     Spinning,
 }
 
 /// Whether tasks may share a core.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SmtUse {
-    /// Not while there is a core for each task, unless the objective includes the cost of sharing.
+    /// Only with too few cores, unless the objective includes the cost of sharing.
     #[default]
     Auto,
     /// Yes, if it shortens distances.
@@ -86,19 +86,19 @@ pub enum SmtUse {
 pub enum PlaceMethod {
     /// Exact if that is quick, otherwise the portfolio; multilevel for thousands of tasks.
     Auto,
-    /// First spreads the tasks evenly over the chips with little traffic between them, then places
-    /// them inside each chip (Sudheer et al. 2009).
+    /// Spreads the tasks evenly over the chips with little traffic between them, then inside each
+    /// (Sudheer et al. 2009).
     Partition,
     /// Divides a ring or mesh into this many sections, with each heavy component inside one (the
     /// Pizza Slice of Liu et al. 2015).
     Pizza(usize),
-    /// Puts each channel next to the home of its line (`GetCore`, Algorithm 4 of Liu et al. 2015).
+    /// Each channel next to the home of its line (`GetCore`, Algorithm 4 of Liu et al. 2015).
     GetCore,
 }
 
 impl<'a> PlaceRequest<'a> {
-    /// A request by distance and bytes on all PUs, for one second on one thread. Messages cost
-    /// wakeups instead if the pattern was observed by wakeups and the machine's wakeups are known.
+    /// By distance and bytes on all PUs, for one second on one thread; by wakeups if the pattern
+    /// was observed by them and the machine's are known.
     #[must_use]
     pub fn new(profile: &'a Profile, pattern: &'a Pattern) -> Self {
         PlaceRequest {
@@ -122,7 +122,7 @@ impl<'a> PlaceRequest<'a> {
         }
     }
 
-    /// The PU of each task without a plan: tasks and PUs in the order of their numbers.
+    /// The placement without a plan: tasks and PUs in numerical order.
     ///
     /// # Errors
     /// The profile has no distances, or none for these PUs.
@@ -132,11 +132,11 @@ impl<'a> PlaceRequest<'a> {
         Ok(os.into_iter().cycle().take(self.pattern.tasks).collect())
     }
 
-    /// The default objective: the time of the slowest seat if the work of the tasks is known,
-    /// because distances alone give idle tasks as many seats as busy ones; otherwise distance.
+    /// The time of the slowest seat if the tasks' work is known, because by distance alone idle
+    /// tasks get as many seats as busy ones; otherwise distance.
     #[must_use]
     pub fn usual_objective(&self) -> Objective {
-        // A recording has the total time, but not each task's part of it.
+        // A recording has only the total time.
         let are_loads_known = !self.pattern.loads.is_empty() || self.pattern.observation.is_none();
         let knows_work = self.pattern.load_ns.is_some() && are_loads_known;
         let is_timeable =
@@ -144,9 +144,8 @@ impl<'a> PlaceRequest<'a> {
         if knows_work && is_timeable { Objective::Time } else { Objective::Distance }
     }
 
-    /// The weight in effect.
     pub(crate) fn counted_weight(&self) -> Weight {
-        // A time adds up round trips, one for each message.
+        // One round trip per message.
         if self.objective == Objective::Time || self.counts_wakeups() {
             return Weight::Messages;
         }
@@ -164,9 +163,8 @@ impl<'a> PlaceRequest<'a> {
         })
     }
 
-    /// The usable PUs with their distances. One task per core means one PU per core. There is only
-    /// one kind of zone, and sections use it, so with sections one task per group also means one PU
-    /// per group.
+    /// The usable PUs. One task per core means one PU per core. Sections use up the only kind of
+    /// zone, so with them one task per group also means one PU per group.
     pub(crate) fn pus(&self) -> Result<Pus, PlaceError> {
         let all = Pus::new(self.profile, self.cpus.as_deref(), self.homes)?;
         let pus = match self.one_per.filter(|level| *level == Level::Core || self.has_sections()) {
@@ -176,13 +174,12 @@ impl<'a> PlaceRequest<'a> {
         Ok(self.costed(pus))
     }
 
-    /// Adds the costs of messages for this request.
     pub(crate) fn costed(&self, pus: Pus) -> Pus {
         if self.counts_wakeups() { pus.woken(self.profile) } else { pus }
     }
 
-    /// Whether a message costs a wakeup. It does not for links (bytes), simulations (programs spin)
-    /// or homes (lines).
+    /// Whether a message costs a wakeup: links carry bytes, simulated programs spin, and homes
+    /// belong to lines.
     #[must_use]
     pub fn counts_wakeups(&self) -> bool {
         let is_sum = matches!(self.objective, Objective::Distance | Objective::Time);
@@ -194,13 +191,12 @@ impl<'a> PlaceRequest<'a> {
         are_asleep && is_sum && !self.homes && knows_wakeups(self.profile)
     }
 
-    /// Whether the method first spreads tasks over sections.
     pub(crate) fn has_sections(&self) -> bool {
         matches!(self.method, PlaceMethod::Partition | PlaceMethod::Pizza(_))
     }
 }
 
-/// Whether the profile has the costs of a wakeup on one CPU and between two.
+/// Whether a profile has the costs of a wakeup on one CPU and between two.
 #[must_use]
 pub fn knows_wakeups(profile: &Profile) -> bool {
     profile.wakeups.as_ref().is_some_and(Wakeups::tell_one_from_two)

@@ -1,12 +1,12 @@
-//! Placements that first divide tasks over chips or sections, and then over PUs.
+//! Divides tasks over chips or sections first, then over PUs.
 
 use crate::build::groups;
 use crate::search::Solution;
 use crate::{Level, PlaceError, PlaceMethod, PlaceRequest, Problem, Pus, Zones};
 use seatmap_data::machine::Square;
 
-/// The section of each PU: packages (or NUMA nodes, or the home model's groups) for a partition,
-/// arcs of equal length for pizza slices.
+/// Packages (or NUMA nodes, or the home model's groups) for a partition, arcs of equal length for
+/// pizza slices.
 pub(crate) fn sections(request: &PlaceRequest, pus: &Pus) -> Result<Option<Vec<u32>>, PlaceError> {
     match request.method {
         PlaceMethod::Partition => chips(request, pus).map(Some),
@@ -20,18 +20,18 @@ fn chips(request: &PlaceRequest, pus: &Pus) -> Result<Vec<u32>, PlaceError> {
         .into_iter()
         .filter_map(|level| groups(level, request.profile, pus).ok())
         .chain(std::iter::once_with(|| groups_of_model(request, pus)).flatten())
-        // A level with a single group divides nothing, so the next one is tried.
+        // A single group divides nothing.
         .find(|groups| groups.iter().any(|group| *group > 0))
         .ok_or(PlaceError::OneChip)
 }
 
-/// The groups of the home model; `None` if it lacks a PU.
+/// `None` if the home model lacks a PU.
 fn groups_of_model(request: &PlaceRequest, pus: &Pus) -> Option<Vec<u32>> {
     let of = request.profile.home_model.as_ref()?.group_of(&pus.os);
     of.into_iter().map(|group| group.map(|group| group as u32)).collect()
 }
 
-/// Cuts the cores, in numerical order, into arcs. This is their order along a ring.
+/// Along a ring, cores are in numerical order.
 fn slices(request: &PlaceRequest, pus: &Pus, sections: usize) -> Result<Vec<u32>, PlaceError> {
     let cores = groups(Level::Core, request.profile, pus)
         .unwrap_or_else(|_| (0..pus.os.len() as u32).collect());
@@ -48,8 +48,8 @@ fn slices(request: &PlaceRequest, pus: &Pus, sections: usize) -> Result<Vec<u32>
     Ok(cores.into_iter().map(|core| (core as usize * sections / count) as u32).collect())
 }
 
-/// The same problem with evenly spread tasks and a price on crossings that exceeds every distance,
-/// so that components stay together if they fit.
+/// The problem with evenly spread tasks and a price on crossings above every distance, so that
+/// components stay together if they fit.
 pub(crate) fn divided(
     problem: &Problem,
     section_of_pu: &[u32],
@@ -62,7 +62,7 @@ pub(crate) fn divided(
     let distance = Square::from_fn(n, |i, j| {
         problem.distance[(i, j)] + if section_of_pu[i] == section_of_pu[j] { 0.0 } else { price }
     });
-    // A slot is in only one zone, and shared PUs already use the zones.
+    // Shared PUs already use the zones.
     if !problem.zones.are_free() {
         return Err(PlaceError::SharedSections);
     }
@@ -72,8 +72,7 @@ pub(crate) fn divided(
     Ok(Problem { distance, zones: Zones { zone_of_slot, least, most }, ..problem.clone() })
 }
 
-/// The price of a crossing in multiples of the largest distance, so that crossings decide before
-/// distances.
+/// In units of the largest distance, so that crossings decide first.
 const CROSSING: f32 = 1000.0;
 
 fn shares(
@@ -87,11 +86,11 @@ fn shares(
     let tasks = problem.tasks();
     let largest = components(problem).into_iter().max().unwrap_or(0);
     let even = tasks.div_ceil(sections);
-    // A partition is even; slices may hold the largest component, which then stays whole.
+    // Slices may hold the largest component uncut.
     let wanted = if is_partition { even } else { even.max(largest) };
     let most: Vec<u32> = room.iter().map(|room| (*room).min(wanted as u32)).collect();
     if most.iter().sum::<u32>() < tasks as u32 {
-        // Uneven sections: larger ones take more.
+        // Larger sections take more.
         return Ok((vec![0; sections], room));
     }
     let floor = if is_partition { tasks / sections } else { 0 };
@@ -99,7 +98,7 @@ fn shares(
     Ok((least, most))
 }
 
-/// The sizes of the groups of tasks that communicate directly or indirectly.
+/// The sizes of connected groups of tasks.
 fn components(problem: &Problem) -> Vec<usize> {
     let mut seen = vec![false; problem.tasks()];
     let mut sizes = Vec::new();
@@ -122,7 +121,7 @@ fn components(problem: &Problem) -> Vec<usize> {
     sizes
 }
 
-/// The weight between sections, and the total weight.
+/// Between sections, and in total.
 pub(crate) fn crossing(
     problem: &Problem,
     section_of_pu: &[u32],

@@ -5,10 +5,10 @@ use crate::{Level, PlaceError, PlaceRequest, Pus};
 use seatmap_data::machine::Topology;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The cores that a placement uses, among the allowed ones.
+/// The cores that a placement uses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CoreSharing {
-    /// Cores with two or more tasks, on any of their hardware threads.
+    /// Cores with several tasks.
     pub shared_cores: usize,
     /// Cores with a task.
     pub used_cores: usize,
@@ -21,8 +21,8 @@ pub struct CoreSharing {
 }
 
 impl PlaceRequest<'_> {
-    /// The number of usable cores if some have several usable hardware threads; `None` otherwise,
-    /// or if the topology does not have cores.
+    /// The number of usable cores; `None` if none has several usable hardware threads, or if cores
+    /// are unknown.
     #[must_use]
     pub fn smt_cores(&self) -> Option<usize> {
         let topology = &self.profile.topology;
@@ -31,7 +31,7 @@ impl PlaceRequest<'_> {
         (cores < allowed.len()).then_some(cores)
     }
 
-    /// Whether fixed tasks share a core, which means that the user wants sharing.
+    /// Whether fixed tasks share a core: then the user wants sharing.
     #[must_use]
     pub fn fixes_share_a_core(&self) -> bool {
         let fixed: Vec<u32> =
@@ -39,7 +39,7 @@ impl PlaceRequest<'_> {
         fixed.iter().collect::<BTreeSet<_>>().len() < fixed.len()
     }
 
-    /// The cores that a placement's tasks share; `None` if the topology does not have cores.
+    /// `None` if the topology does not have cores.
     #[must_use]
     pub fn sharing(&self, placement: &[u32]) -> Option<CoreSharing> {
         let topology = &self.profile.topology;
@@ -76,9 +76,8 @@ impl PlaceRequest<'_> {
         Some(self.cpus.clone().unwrap_or_else(|| known.pus.clone()))
     }
 
-    /// One PU of each group: the one with a fixed task, or else the first. Hardware threads of a
-    /// core share its caches and are equally far from everything else, so a lone task may use any
-    /// of them.
+    /// One PU per group: that of a fixed task, or else the first. Hardware threads of a core are
+    /// equally far from everything else.
     ///
     /// # Errors
     /// The cores are unknown or fewer than the tasks, or tasks are fixed on two hardware threads of
@@ -89,7 +88,7 @@ impl PlaceRequest<'_> {
             vec![None; groups.iter().max().map_or(0, |last| *last as usize + 1)];
         for (_, os) in &self.fixed {
             let at = all.index_of(*os).ok_or(PlaceError::NoSuchPu(*os))?;
-            // Two tasks fixed on the same PU are checked with the slots.
+            // Slots check two tasks on the same PU.
             let taken = first[groups[at] as usize].replace(*os);
             if let Some(taken) = taken.filter(|taken| taken != os) {
                 return Err(PlaceError::SharedGroup { pus: [taken, *os], group: level.name() });
@@ -108,7 +107,6 @@ impl PlaceRequest<'_> {
     }
 }
 
-/// The groups of a level without a task, among the allowed ones.
 fn empty(topology: &Topology, allowed: &[u32], placement: &[u32], level: Level) -> Vec<u32> {
     let [used, all] = [placement, allowed].map(|pus| -> BTreeSet<u32> {
         pus.iter().filter_map(|os| level.of(topology.pu(*os)?)).collect()

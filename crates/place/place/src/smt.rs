@@ -1,18 +1,17 @@
 //! Whether tasks share cores.
 //!
-//! By distance alone, two tasks belong on one core, because its hardware threads are nearest to
-//! each other. But distances do not show how much hardware threads slow each other down.
+//! By distance alone, two tasks belong on one core. But distances do not show how much hardware
+//! threads slow each other down.
 
 use crate::request::{MessageWait, SmtUse};
 use crate::{Level, PlaceError, PlaceMethod, PlaceRequest, PlacementResult, knows_wakeups, search};
 use seatmap_data::plan::Objective;
 
-/// Searching with the other use of SMT may take one part in this many of the time or kicks.
+/// The other use of SMT may take 1/`OTHER_WAY_PART` of the time or kicks.
 pub const OTHER_WAY_PART: u32 = 5;
 
 impl PlaceRequest<'_> {
-    /// Resolves the seats of the request: the PUs of the requested kind, and the groups with at
-    /// most one task each.
+    /// Applies the requested kind, and decides which groups take one task each.
     ///
     /// # Errors
     /// [`PlaceError`]: the machine has no such PUs, or the tasks sleep and the cost of wakeups is
@@ -24,20 +23,19 @@ impl PlaceRequest<'_> {
         if let Some(kind) = self.kind {
             self.only(kind)?;
         }
-        // Prefers equal seats with a core for each task.
         let have_cores = self.equal_seats && self.only_equal()?;
         self.one_per = self.one_per_group(have_cores);
         Ok(self)
     }
 
-    /// The groups with at most one task each: the requested ones, or cores if there are enough.
+    /// The requested groups, or cores if there are enough.
     fn one_per_group(&self, have_cores: bool) -> Option<Level> {
         match self.smt {
             SmtUse::OnePer(level) => Some(level),
             SmtUse::Apart => Some(Level::Core),
             SmtUse::Shared => None,
-            // A time includes how much tasks slow each other down, so it needs no rule, unless
-            // equal seats with a core each were promised.
+            // A time includes the cost of sharing, so it needs no rule, unless equal seats with a
+            // core each were promised.
             SmtUse::Auto if self.objective == Objective::Time => {
                 (have_cores && self.smt_cores().is_some()).then_some(Level::Core)
             }
@@ -47,23 +45,20 @@ impl PlaceRequest<'_> {
         }
     }
 
-    /// Whether there is a core for each task, and some cores have several hardware threads.
     fn has_core_each(&self) -> bool {
         self.smt_cores().is_some_and(|cores| self.pattern.tasks <= cores)
     }
 
-    /// Whether to search with the other use of SMT too: both are possible, and the user did not
-    /// name a level.
+    /// Whether both uses of SMT are possible, and the user named no level.
     #[must_use]
     pub fn has_other_way(&self) -> bool {
-        // With a simulation, the other use would need runs of its own; the named methods do not
-        // support it.
+        // Simulations would need more runs, and the named methods do not support it.
         let is_sum = self.objective != Objective::Simulated && self.method == PlaceMethod::Auto;
         let is_named = matches!(self.smt, SmtUse::OnePer(_));
         is_sum && !is_named && self.has_core_each() && !self.fixes_share_a_core()
     }
 
-    /// The answer with shared cores allowed if they are not, and the reverse.
+    /// The answer with the other use of SMT.
     ///
     /// # Errors
     /// [`PlaceError`], as for the request itself.
@@ -80,7 +75,7 @@ mod tests {
     use seatmap_data::machine::{CoreKind, catalog};
     use seatmap_data::pattern::generate;
 
-    /// Settles a request on two packages of 8 cores with two hardware threads each.
+    /// On two packages of 8 cores with two hardware threads each.
     fn settled(tasks: usize, change: impl Fn(&mut PlaceRequest)) -> (Option<Level>, bool) {
         let machine = catalog::load("xeon-e5-2680-2s").unwrap();
         let pattern = generate(&format!("ring:{tasks}")).unwrap();

@@ -1,21 +1,20 @@
 //! The time of the slowest seat, for which a barrier waits.
 //!
-//! A seat is a PU with its tasks. Its time is
+//! A seat is a PU with its tasks, which take turns. Its time is the sum over them of
 //!
-//! work / (speed x share) + sum over messages of round trips,
+//! work / (speed x share) + round trips of messages.
 //!
-//! summed over its tasks, which take turns. `speed` is that of the PU alone, relative to the
-//! fastest PU. `share` is the part of it that a hardware thread keeps while other threads of its
-//! core have tasks. Each message costs both of its tasks the round trip between their seats: the
-//! line goes there, and must return before the next write. Tasks that sleep until a message comes
-//! pay wakeups instead. Then two messages are one round trip of a pair that takes turns: each
-//! message costs half of it, charged to both seats, or once to a shared seat. The cost of a
+//! `speed` is that of the PU alone, relative to the fastest PU. `share` is the part of it that a
+//! hardware thread keeps while other threads of its core have tasks. Each message costs both of its
+//! tasks the round trip between their seats: the line goes there, and must return before the next
+//! write. Tasks that sleep until a message comes pay wakeups instead: two messages are one round
+//! trip, so each costs half, charged to both seats, or once to a shared seat. The cost of a
 //! placement is the time of its slowest seat; with equal costs, the smaller sum over all seats is
 //! better.
 //!
 //! | module | holds |
 //! |---|---|
-//! | `seating` | a placement that changes task by task |
+//! | `placement` | a placement that changes task by task |
 //! | `search` | starts, descents and kicks |
 //! | `exact` | branch and bound for few tasks |
 //! | `bound` | a lower bound on the time of any placement |
@@ -41,53 +40,52 @@ use seatmap_data::machine::{Matrix, Profile};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// The work of a core with all hardware threads busy, as a multiple of the work of one thread
-/// alone, if not measured: 30 % more, the most that Intel reports for the first processors with
-/// hardware threads (Marr et al. 2002, Hyper-Threading Technology Architecture and
-/// Microarchitecture, Intel Technology Journal 6(1)).
+/// The work of a core with all hardware threads busy, relative to one thread alone, if not
+/// measured: 30 % more, the most that Intel reports for the first such processors (Marr et al.
+/// 2002, Hyper-Threading Technology Architecture and Microarchitecture, Intel Technology Journal
+/// 6(1)).
 pub const SMT_GAIN: f64 = 1.3;
 
-/// Random placements may take one part in this many of the time.
+/// Random placements may take 1/`BASELINES_PART` of the time.
 const BASELINES_PART: u32 = 8;
 
-/// The times of seats, depending on their tasks.
+/// The times of seats.
 #[derive(Clone, Debug)]
 pub struct TimeModel<'a> {
     /// The messages between tasks, both directions together.
     pub traffic: &'a Traffic,
-    /// The cost of a message between two PUs to each of its tasks, in nanoseconds: a round trip.
+    /// The cost of a message to each of its tasks, in nanoseconds.
     pub distance_ns: Cow<'a, Matrix>,
-    /// The same for two tasks on one PU, by PU.
+    /// The same for two tasks on one PU.
     pub same_ns: Vec<f64>,
-    /// The time of each task's work on a PU of speed 1.
+    /// Each task's work on a PU of speed 1.
     pub work_ns: Vec<f64>,
-    /// The speed of each PU while the others of its core are idle.
+    /// The speed of each PU with the rest of its core idle.
     pub speed: Vec<f64>,
     /// The core of each PU.
     pub core: Vec<usize>,
     /// The cores.
     pub cores: Vec<Core>,
-    /// The most tasks on a PU: one if every task can have its own PU, unless sharing may pay, as
-    /// for sleeping tasks.
+    /// The most tasks on a PU: one if PUs suffice, unless sharing may pay, as for sleeping tasks.
     pub most: u32,
-    /// The group of each PU, if each group may have only one task.
+    /// The group of each PU, if groups may have only one task.
     pub group: Option<Vec<u32>>,
     /// The PU of each fixed task.
     pub fixed: Vec<Option<usize>>,
 }
 
-/// A core, described by how much its hardware threads slow each other down.
+/// How much a core's hardware threads slow each other down.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Core {
-    /// The number of its hardware threads, including unusable ones.
+    /// Including unusable ones.
     pub threads: u32,
-    /// The work of the full core, as a multiple of that of one thread alone.
+    /// The full core's work, relative to one thread alone.
     pub gain: f64,
 }
 
 impl Core {
-    /// The part of its speed that each busy hardware thread keeps: the gain grows linearly from one
-    /// thread to all.
+    /// The part of its speed that each busy thread keeps: the gain grows linearly from one thread
+    /// to all.
     #[must_use]
     pub fn share(self, busy: u32) -> f64 {
         match busy {
@@ -96,7 +94,7 @@ impl Core {
         }
     }
 
-    /// The work of this many busy hardware threads, as a multiple of the work of one alone.
+    /// The work of this many busy threads, relative to one alone.
     #[must_use]
     pub fn work(self, busy: u32) -> f64 {
         let others = f64::from(self.threads.max(2) - 1);
@@ -105,8 +103,6 @@ impl Core {
 }
 
 impl<'a> TimeModel<'a> {
-    /// The model of a request.
-    ///
     /// # Errors
     /// [`PlaceError::NoLoadTime`]: the work of the tasks is unknown.
     pub(crate) fn new(
@@ -121,9 +117,8 @@ impl<'a> TimeModel<'a> {
         let n = pus.os.len();
         let speed = request.profile.speed.as_ref();
         let (core, cores) = cores(request, pus);
-        // With more tasks than PUs, zones spread the tasks evenly. The model ignores these zones,
-        // because fast PUs may take more tasks. It also ignores zones for fixed tasks with several
-        // slots on a PU.
+        // Zones that spread tasks evenly do not apply: fast PUs may take more. Nor do zones for
+        // fixed tasks with several slots on a PU.
         let is_grouped = problem.slots() <= n && !problem.zones.are_free();
         Ok(TimeModel {
             traffic: &problem.traffic,
@@ -166,21 +161,20 @@ impl<'a> TimeModel<'a> {
         self.speed.len()
     }
 
-    /// The cost of a message between two seats to each of its tasks.
+    /// The cost of a message to each of its tasks.
     #[must_use]
     pub fn between_ns(&self, a: usize, b: usize) -> f64 {
         if a == b { self.same_ns[a] } else { self.distance_ns[(a, b)] }
     }
 
-    /// The time of the slowest seat for the PU (row) of each task.
+    /// The time of the slowest seat.
     #[must_use]
     pub fn cost(&self, pu_of: &[usize]) -> f64 {
         TimedPlacement::of(self, pu_of).score().most
     }
 }
 
-/// The cost of a message to each of its tasks. Of two tasks that take turns, each waits for half a
-/// round trip by wakeups per message.
+/// Of two sleeping tasks that take turns, each waits for half a round trip per message.
 fn distances(pus: &Pus) -> Cow<'_, Matrix> {
     match &pus.wakeup_ns {
         Some(ns) => {
@@ -190,19 +184,18 @@ fn distances(pus: &Pus) -> Cow<'_, Matrix> {
     }
 }
 
-/// The same on one PU, if tasks sleep: both tasks charge their seat, and it pays once.
+/// Both sleeping tasks charge their shared seat, and it pays once.
 fn same_ns(pus: &Pus, pu: usize) -> Option<f64> {
     pus.wakeup_ns.as_ref().map(|ns| 0.25 * ns[(pu, pu)])
 }
 
-/// The core of each PU, and the cores. A PU without a known core counts as one.
+/// A PU without a known core counts as one.
 fn cores(request: &PlaceRequest, pus: &Pus) -> (Vec<usize>, Vec<Core>) {
     let topology = &request.profile.topology;
     let mut threads_of: HashMap<u32, Vec<u32>> = HashMap::new();
     for (core, os) in topology.pus.iter().filter_map(|pu| Some((pu.core?, pu.os))) {
         threads_of.entry(core).or_default().push(os);
     }
-    // If cores are unknown, each PU counts as one.
     let core: Vec<u32> =
         Level::Core.groups(topology, &pus.os).unwrap_or_else(|| (0..pus.os.len() as u32).collect());
     let count = core.iter().max().map_or(0, |last| *last as usize + 1);
@@ -215,8 +208,7 @@ fn cores(request: &PlaceRequest, pus: &Pus) -> (Vec<usize>, Vec<Core>) {
     (core.into_iter().map(|at| at as usize).collect(), cores)
 }
 
-/// The core with these hardware threads. If measured, the gain is what the slowest of them keeps
-/// while all PUs work.
+/// The gain is what the slowest of these threads keeps while all PUs work.
 fn core_of(profile: &Profile, threads: &[u32]) -> Core {
     if threads.len() < 2 {
         return Core { threads: 1, gain: 1.0 };
@@ -231,8 +223,7 @@ fn core_of(profile: &Profile, threads: &[u32]) -> Core {
     let all = threads.len() as f64;
     let gain =
         measured.map_or(SMT_GAIN, |kept| all * kept.into_iter().fold(f64::INFINITY, f64::min));
-    // Noise may show less work for a full core than for one thread, or more than for all threads
-    // alone.
+    // Noise may exceed these limits.
     Core { threads: threads.len() as u32, gain: gain.clamp(1.0, all) }
 }
 
@@ -247,12 +238,12 @@ pub struct Slowest {
     pub work_ns: f64,
     /// The part of its time for messages.
     pub messages_ns: f64,
-    /// The speed of the PU with the other tasks on its core.
+    /// With the other tasks on its core.
     pub speed: f64,
 }
 
 impl PlaceRequest<'_> {
-    /// The slowest seat of a placement by [`Objective::Time`](seatmap_data::plan::Objective::Time).
+    /// The slowest seat by [`Objective::Time`](seatmap_data::plan::Objective::Time).
     ///
     /// # Errors
     /// [`PlaceError`], as for the request itself.
@@ -274,8 +265,7 @@ impl PlaceRequest<'_> {
         })
     }
 
-    /// The cost from the search without a proof, and the lower bound. Benches compare them with
-    /// proven answers.
+    /// The cost from the search without a proof, and the lower bound, for benches.
     ///
     /// # Errors
     /// [`PlaceError`], as for the request itself.
@@ -289,7 +279,6 @@ impl PlaceRequest<'_> {
         Ok((model.cost(&pu_of), bound::bound(&model)))
     }
 
-    /// The placement with the fastest slowest seat.
     pub(crate) fn place_by_time(&self) -> Result<PlacementResult, PlaceError> {
         if self.method != PlaceMethod::Auto {
             return Err(PlaceError::TimeByDistance);
@@ -311,13 +300,13 @@ impl PlaceRequest<'_> {
         let floor = bound::bound(&model);
         let mut found = self.fastest(&model, &problem, &pus, floor);
         let usual = self.allowed_usual(&model, &pus);
-        // At the same cost, a common name is worth more than a method's.
+        // A common name is worth more than a method's.
         let as_good =
             usual.into_iter().find(|(pu_of, _)| cost(pu_of) <= found.cost * baselines::AS_GOOD);
         if let Some((pu_of, name)) = as_good {
             found = Fastest { cost: cost(&pu_of), pu_of, method: name.to_owned(), ..found };
         }
-        // The proof is about the cost before the preference for big caches, which may raise it.
+        // The proof is about the cost before big caches are preferred.
         let lower_bound = if found.is_optimal { found.cost } else { floor.min(found.cost) };
         if self.prefers_cache {
             found.pu_of = self
@@ -340,13 +329,12 @@ impl PlaceRequest<'_> {
         })
     }
 
-    /// Searches, and proves the result for few tasks.
     fn fastest(&self, model: &TimeModel, problem: &Problem, pus: &Pus, floor: f64) -> Fastest {
         let until = self.limit.until(floor * baselines::AS_GOOD);
         let is_small = model.tasks() <= MOST_TASKS;
         let part = if is_small { until.part(SMALL_PART) } else { until };
         let starts = start::starts(self, model, problem, pus, &part);
-        // A single tree proves few tasks, and the search only gives it a good first bound.
+        // A single tree proves few tasks; the search only gives it a first bound.
         let threads = if is_small { 1 } else { self.threads };
         let (_, pu_of, name) = search::side_by_side(model, &starts, &part, threads, self.seed);
         let method = format!("local search from {name}");
@@ -366,7 +354,6 @@ impl PlaceRequest<'_> {
         }
     }
 
-    /// The usual placements that the constraints allow, with their names.
     fn allowed_usual(&self, model: &TimeModel, pus: &Pus) -> Vec<(Vec<usize>, &'static str)> {
         let [os, compact, scatter] = baselines::usual(self, model.tasks(), pus);
         let named = [(compact, "compact"), (scatter, "scatter"), (os, "the OS's order")];
@@ -374,7 +361,7 @@ impl PlaceRequest<'_> {
     }
 }
 
-/// Before a proof, the search for few tasks takes one part in this many of the time.
+/// Before a proof, the search for few tasks takes 1/`SMALL_PART` of the time.
 const SMALL_PART: u32 = 9;
 
 struct Fastest {

@@ -7,19 +7,17 @@ use crate::{Problem, seed};
 pub(super) trait SlotMetric {
     /// The index for looking up distances of a slot.
     fn code(&self, slot: u32) -> u32;
-    /// The distance between two slots, by their codes.
     fn apart(&self, a: u32, b: u32) -> f64;
-    /// A slot near another one, usually very near; `draw` decides which.
+    /// A slot usually very near another one; `draw` decides.
     fn near(&self, slot: u32, draw: u64) -> u32;
-    /// Whether an item costs the same on either of two slots.
+    /// Whether an item costs the same on both slots.
     fn are_alike(&self, a: u32, b: u32) -> bool;
 }
 
 /// One draw in this many goes beyond the nearest slots.
 const FAR_DRAWS: u64 = 8;
 
-/// A number below `end` from a draw's upper half. Some numbers are more likely than others by 1 in
-/// 2^32, which does not matter over millions of draws.
+/// A number below `end`. The bias of 1 in 2^32 does not matter over millions of draws.
 #[inline]
 fn below(draw: u64, end: usize) -> usize {
     (((draw >> 32) * end as u64) >> 32) as usize
@@ -55,14 +53,14 @@ impl SlotMetric for SlotGroups {
     }
 }
 
-/// The distances of a measured machine, with its slots in an order in which neighbours are near.
+/// Measured distances, and the slots in an order with near neighbours.
 pub(super) struct MeasuredSlots<'a> {
     problem: &'a Problem,
     order: Vec<u32>,
     place_of: Vec<u32>,
 }
 
-/// Slots to each side that count as very near, as near, and as anywhere.
+/// Slots to each side: very near, near, any.
 const WINDOWS: [usize; 3] = [4, 32, usize::MAX];
 
 impl<'a> MeasuredSlots<'a> {

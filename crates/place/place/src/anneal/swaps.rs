@@ -6,9 +6,8 @@ use crate::search::{SearchLimit, Solution};
 use seatmap_data::statistics::Xoshiro;
 use std::time::Instant;
 
-/// A placement that computes the cost of a swap from the partners of its two items.
-///
-/// It has no table: the work for a swap grows with the number of partners, not of slots.
+/// A placement without a table: the work for a swap grows with the number of partners, not of
+/// slots.
 pub(super) struct SwapWalk<'a, M> {
     traffic: &'a Traffic,
     fixed: &'a [Option<u32>],
@@ -19,14 +18,13 @@ pub(super) struct SwapWalk<'a, M> {
     cost: f64,
 }
 
-/// The temperatures of a walk, in units of cost.
+/// In units of cost.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Temperatures {
     pub(super) first: f64,
     pub(super) last: f64,
 }
 
-/// The costs of swaps that worsen a placement.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Uphill {
     pub(super) mean: f64,
@@ -37,10 +35,8 @@ pub(super) struct Uphill {
 /// Distances read between two readings of the clock: about a millisecond.
 const LOOKS_BETWEEN: usize = 1 << 17;
 
-/// Size of the table of logarithms.
 const LOGARITHMS: usize = 1 << 12;
 
-/// Swaps drawn to estimate the costs of swaps.
 const DRAWN: usize = 1 << 12;
 
 impl<'a, M: SlotMetric> SwapWalk<'a, M> {
@@ -58,7 +54,6 @@ impl<'a, M: SlotMetric> SwapWalk<'a, M> {
         walk
     }
 
-    /// The cost, summed over all pairs.
     fn computed_cost(&self) -> f64 {
         (0..self.traffic.tasks())
             .map(|task| {
@@ -71,12 +66,11 @@ impl<'a, M: SlotMetric> SwapWalk<'a, M> {
             .sum()
     }
 
-    /// The state, with its cost computed anew, because the running sum has rounding errors.
+    /// Computes the cost anew, because the running sum has rounding errors.
     pub(super) fn solution(&self) -> Solution {
         Solution { cost: self.computed_cost(), slot_of: self.slot_of.clone() }
     }
 
-    /// Continues from another placement.
     pub(super) fn put(&mut self, solution: &Solution) {
         self.slot_of.copy_from_slice(&solution.slot_of);
         for (item, slot) in self.slot_of.iter().enumerate() {
@@ -86,7 +80,7 @@ impl<'a, M: SlotMetric> SwapWalk<'a, M> {
         self.cost = solution.cost;
     }
 
-    /// The change of the cost if `task` takes the code `to`. The distance to `but` does not count.
+    /// The change of the cost by moving `task` to the code `to`, without its edge to `but`.
     #[inline]
     fn moved(&self, task: usize, to: u32, but: usize) -> f64 {
         let from = self.code_of[task];
@@ -101,7 +95,6 @@ impl<'a, M: SlotMetric> SwapWalk<'a, M> {
         change
     }
 
-    /// The change of the cost if a task and an item swap.
     #[inline]
     fn change(&self, task: usize, item: usize) -> f64 {
         let change = self.moved(task, self.code_of[item], item);
@@ -112,8 +105,7 @@ impl<'a, M: SlotMetric> SwapWalk<'a, M> {
         }
     }
 
-    /// Draws a task and an item near a partner of it. Returns `None` if the two may not swap or are
-    /// on alike slots.
+    /// A task and an item near a partner of it; `None` if they may not swap or are on alike slots.
     #[inline]
     fn drawn(&self, rng: &mut Xoshiro) -> Option<(usize, usize)> {
         let draw = rng.bits();
@@ -140,7 +132,7 @@ impl<'a, M: SlotMetric> SwapWalk<'a, M> {
         self.cost += change;
     }
 
-    /// The costs of worsening swaps from this state; `None` if no drawn swap worsens it.
+    /// The costs of worsening swaps; `None` if no drawn swap is one.
     pub(super) fn uphill(&self, rng: &mut Xoshiro) -> Option<Uphill> {
         let mut worse: Vec<f64> = (0..DRAWN)
             .filter_map(|_| self.drawn(rng))
@@ -152,16 +144,16 @@ impl<'a, M: SlotMetric> SwapWalk<'a, M> {
         Some(Uphill { mean: worse.iter().sum::<f64>() / worse.len() as f64, small })
     }
 
-    /// Draws swaps until the limit and makes those that the temperature allows. The temperature
-    /// falls geometrically (Kirkpatrick, Gelatt & Vecchi 1983, "Optimization by simulated
-    /// annealing"). Returns the best state seen. A kick is one draw per item.
+    /// Swaps at geometrically falling temperatures until the limit (Kirkpatrick, Gelatt & Vecchi
+    /// 1983, "Optimization by simulated annealing"). Returns the best state seen. A kick is one
+    /// draw per item.
     pub(super) fn walk(
         &mut self,
         temperatures: Temperatures,
         limit: &SearchLimit,
         rng: &mut Xoshiro,
     ) -> Solution {
-        // Metropolis: a random number below exp(-change / temperature) accepts. The table replaces
+        // Metropolis accepts if a random number is below exp(-change / temperature); this table has
         // its logarithm.
         let logarithm: Vec<f64> =
             (0..LOGARITHMS).map(|at| -((at as f64 + 0.5) / LOGARITHMS as f64).ln()).collect();
@@ -172,7 +164,7 @@ impl<'a, M: SlotMetric> SwapWalk<'a, M> {
         let mut draws = 0;
         loop {
             let done = clock.done(draws);
-            // In the first half, copies of states that soon improve would cost more than the swaps.
+            // In the first half, copying states that soon improve would cost more than the swaps.
             if done > 0.5 && self.cost < best.cost {
                 best.cost = self.cost;
                 best.slot_of.copy_from_slice(&self.slot_of);
@@ -203,7 +195,6 @@ impl<'a, M: SlotMetric> SwapWalk<'a, M> {
     }
 }
 
-/// How far a walk has come, by the clock and by count.
 struct WalkClock {
     draws: u64,
     began: Instant,
@@ -221,12 +212,12 @@ impl WalkClock {
         }
     }
 
-    /// The finished part of the walk: 1 at its end.
+    /// The finished part of the walk, 0 to 1.
     fn done(&self, draws: u64) -> f64 {
         let counted = if self.draws == 0 { 1.0 } else { draws as f64 / self.draws as f64 };
         let timed =
             self.seconds.map_or(0.0, |seconds| self.began.elapsed().as_secs_f64() / seconds);
-        // A limit without any time gives 0 / 0, and the walk is over.
+        // A limit without any time gives 0 / 0.
         if timed.is_nan() { 1.0 } else { counted.max(timed) }
     }
 }
@@ -246,7 +237,7 @@ mod tests {
         )
     }
 
-    /// Swaps at a fixed temperature, and compares each change with the cost of the whole placement.
+    /// Swaps at a fixed temperature, checking each change against the whole cost.
     fn add_up<M: SlotMetric>(
         walk: &mut SwapWalk<M>,
         rng: &mut Xoshiro,

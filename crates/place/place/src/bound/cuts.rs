@@ -5,16 +5,13 @@ use super::spread::spread;
 use crate::Traffic;
 use crate::search::SearchLimit;
 
-/// Below this number of units, floats distinguish sums of weights exactly enough.
+/// Below this number of units, floats represent sums of weights exactly enough.
 const MOST_UNITS: f64 = 1e8;
 
-/// The traffic, with the data for bounds of its cuts.
 pub(super) struct Cuts<'a> {
     traffic: &'a Traffic,
     shape: GraphShape,
-    /// The weight of each pair, the heaviest first.
     weights: Vec<f64>,
-    /// The largest common divisor of the weights.
     unit: Option<f64>,
 }
 
@@ -27,9 +24,7 @@ impl<'a> Cuts<'a> {
         Cuts { traffic, shape: GraphShape::new(traffic), unit: unit(&weights), weights }
     }
 
-    /// A lower bound on the weight between groups of at most these numbers of tasks.
-    ///
-    /// It is the largest of three: by the number of edges that do not fit inside ([`GraphShape`]);
+    /// The largest of three bounds: by the number of edges that do not fit inside ([`GraphShape`]);
     /// by the partners that do not fit, task by task; and by [`spread`].
     pub(super) fn least(&self, capacities: &[usize], limit: &SearchLimit) -> f64 {
         let largest = capacities.iter().copied().max().unwrap_or(0);
@@ -41,12 +36,11 @@ impl<'a> Cuts<'a> {
         self.whole(known.max(spread(self.traffic, capacities, known, limit)))
     }
 
-    /// The most edges inside groups that together hold all tasks.
     fn most_inside(&self, capacities: &[usize]) -> usize {
         let tasks = self.traffic.tasks();
         let largest = capacities.iter().copied().max().unwrap_or(0).min(tasks);
         let most: Vec<usize> = (0..=largest).map(|size| self.shape.most_edges(size)).collect();
-        // The most edges, by the number of tasks in the groups so far.
+        // By the number of tasks in the groups so far.
         let mut inside = vec![None; tasks + 1];
         inside[0] = Some(0);
         for capacity in capacities {
@@ -78,11 +72,11 @@ impl<'a> Cuts<'a> {
     }
 }
 
-/// The largest common divisor of these, if all are whole numbers.
+/// The largest common divisor, if all are whole.
 fn unit(weights: &[f64]) -> Option<f64> {
     let mut unit = 0_u64;
     for weight in weights {
-        // Beyond 2^53 every float is whole, so wholeness proves nothing.
+        // Beyond 2^53 every float is whole.
         if weight.fract() != 0.0 || !(1.0..9e15).contains(weight) {
             return None;
         }
@@ -101,7 +95,6 @@ mod tests {
 
     const ENDLESS: SearchLimit = SearchLimit { deadline: None, kicks: 0, enough: 0.0, stop: None };
 
-    /// The least weight between groups, by exhaustive search.
     fn least_of_all(traffic: &Traffic, rooms: &mut [usize], group_of: &mut Vec<usize>) -> f64 {
         let task = group_of.len();
         if task == traffic.tasks() {
@@ -165,7 +158,6 @@ mod tests {
         assert_eq!(cut("ring:64", &[32, 32]), 2.0);
         assert_eq!(cut("ring:64", &[16; 4]), 4.0);
         assert_eq!(cut("binomial-tree:64", &[16; 4]), 3.0);
-        // Both directions are one pair of weight 2.
         assert_eq!(cut("butterfly:64", &[16; 4]), 128.0);
         assert_eq!(cut("stencil2d:8x8", &[16; 4]), 32.0);
         assert_eq!(cut("stencil2d:8x8", &[32, 32]), 16.0);

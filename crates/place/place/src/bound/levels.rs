@@ -1,4 +1,4 @@
-//! A lower bound from distant groups of slots and the weight that must cross between them.
+//! A lower bound from the weight that must cross between distant groups of slots.
 
 use super::cuts::Cuts;
 use super::{Nearest, partners};
@@ -6,39 +6,37 @@ use crate::Problem;
 use crate::search::SearchLimit;
 use seatmap_data::machine::Square;
 
-/// With more tasks or slots only the simple bound is computed: this one takes cubic time.
+/// With more, the simple bound must do: this one takes cubic time.
 const MOST_TASKS: usize = 256;
 const MOST_SLOTS: usize = 512;
-/// At most this many divisions are tried, those with the widest gaps.
+/// The widest gaps are tried.
 const MOST_DIVISIONS: usize = 4;
-/// A gap counts if it is at least this part of the largest distance.
+/// In units of the largest distance.
 const SMALLEST_GAP: f64 = 0.03;
-/// The first relative change of a price, and the number of rounds, each with half the change.
+/// The first relative change of a price, and the rounds, each with half the change.
 const FIRST_CHANGE: f64 = 0.4;
 const LATER_CHANGE: f64 = 0.1;
 const HALVINGS: usize = 2;
-/// The number of steps that change all skews.
 const SKEWS: usize = 40;
-/// The first hoped-for relative gain of the bound, and the number of failures that halves it.
+/// The first hoped-for relative gain, and the failures that halve it.
 const FIRST_HOPE: f64 = 0.05;
 const PATIENCE: usize = 4;
-/// The bound is rounded down by this part of its terms, because sums have rounding errors.
+/// Rounds the bound down, because its sums have rounding errors.
 const ROUNDED_DOWN: f64 = 1e-9;
 
 struct Division {
     group_of: Vec<u32>,
-    /// The number of tasks that each group can hold.
     capacities: Vec<usize>,
     /// How far distances between groups exceed those inside.
     gap: f64,
 }
 
-/// A bound from groups of near slots; `None` if there are no such groups or too many slots.
+/// A bound from groups of near slots; `None` without such groups, or with too many slots.
 ///
-/// The cost is a sum of two terms: for each division, a price times the weight that crosses between
-/// its groups; and the cost by the remaining distances. [`Cuts::least`] bounds the first for every
-/// placement, and Gilmore & Lawler the second. Any prices give a valid bound, because remaining
-/// distances may be negative. A search looks for good prices.
+/// The cost is, for each division, a price times the weight that crosses between its groups, plus
+/// the cost by the remaining distances. [`Cuts::least`] bounds the former for every placement, and
+/// Gilmore & Lawler the latter. Any prices give a valid bound, because remaining distances may be
+/// negative. A search looks for good ones.
 pub(super) fn by_levels(problem: &Problem, limit: &SearchLimit) -> Option<f64> {
     let is_small = problem.tasks() <= MOST_TASKS && problem.slots() <= MOST_SLOTS;
     if !is_small || !has_amounts(problem) || limit.is_late() {
@@ -50,7 +48,7 @@ pub(super) fn by_levels(problem: &Problem, limit: &SearchLimit) -> Option<f64> {
     let cuts = Cuts::new(&problem.traffic);
     let least: Vec<f64> = (divisions.iter().enumerate())
         .map(|(at, division)| {
-            // Equal parts of the time: one for each division's cuts, and one for the prices.
+            // Equal parts: one per division's cuts, one for the prices.
             let parts = (divisions.len() - at) as u32 + 1;
             cuts.least(&division.capacities, &limit.part(parts))
         })
@@ -70,22 +68,21 @@ struct Levels<'a> {
     problem: &'a Problem,
     distance: Square<f64>,
     divisions: Vec<Division>,
-    /// A lower bound on the weight that crosses between the groups of each division.
+    /// A lower bound on the weight between the groups of each division.
     least: Vec<f64>,
     weights: Vec<Vec<f64>>,
 }
 
-/// Multipliers: any values give a valid bound, good ones a good bound.
+/// Any values give a valid bound.
 #[derive(Clone)]
 struct Prices {
-    /// The price of a unit of weight between groups, for each division.
+    /// Per unit of weight between groups, for each division.
     crossing: Vec<f64>,
-    /// What slot a pays for its distance to slot b above one half: (a, b) is -(b, a).
+    /// What slot a pays for its distance to b above one half: (a, b) is -(b, a).
     skew: Square<f64>,
 }
 
 impl Levels<'_> {
-    /// The best bound found by a search for good prices.
     fn best(&self, limit: &SearchLimit) -> Option<f64> {
         let gaps = self.divisions.iter().zip(&self.least);
         let mut prices = Prices {
@@ -98,7 +95,6 @@ impl Levels<'_> {
         Some(self.priced(&mut prices, best, LATER_CHANGE, limit))
     }
 
-    /// Improves the prices of crossings, one at a time.
     fn priced(&self, prices: &mut Prices, mut best: f64, first: f64, limit: &SearchLimit) -> f64 {
         let mut change = first;
         for _ in 0..HALVINGS {
@@ -119,8 +115,8 @@ impl Levels<'_> {
         best
     }
 
-    /// Improves the skews: if others use a slot more than it uses them, it becomes dearer to them.
-    /// Steps are Polyak's (1969), towards a slightly better bound.
+    /// If others use a slot more than it uses them, it becomes dearer to them. Steps are Polyak's
+    /// (1969), towards a slightly better bound.
     fn skewed(&self, prices: &mut Prices, mut best: f64, limit: &SearchLimit) -> f64 {
         let n = self.distance.n();
         let mut at = prices.clone();
@@ -154,8 +150,8 @@ impl Levels<'_> {
         best
     }
 
-    /// The bound by these prices, rounded down, and the weight that each slot places on each other
-    /// one. `None` if time is up.
+    /// The bound, rounded down, and the weight that each slot places on each other one. `None` if
+    /// time is up.
     fn bound(&self, prices: &Prices, limit: &SearchLimit) -> Option<(f64, Square<f64>)> {
         let n = self.distance.n();
         let mut left = self.distance.clone();
@@ -184,13 +180,13 @@ impl Levels<'_> {
             (0..n).flat_map(|a| left.row(a)).fold(0.0_f64, |most, ns| most.max(ns.abs()));
         let bound = crossing + 0.5 * rest
             - ROUNDED_DOWN * (crossing + 0.5 * rest.abs())
-            // Prices may shift more from one sum to the other than both are together.
+            // Prices may shift more between the sums than both are together.
             - f64::EPSILON * 0.5 * volume * farthest * n as f64;
         bound.is_finite().then_some((bound, used))
     }
 }
 
-/// Divides the slots at the widest gaps between the heights of joins, the finest division first.
+/// Divides the slots at the widest gaps between heights, the finest division first.
 fn divisions(problem: &Problem, distance: &Square<f64>) -> Vec<Division> {
     let n = distance.n();
     let joins = joins(distance);
@@ -221,7 +217,7 @@ fn divisions(problem: &Problem, distance: &Square<f64>) -> Vec<Division> {
         .collect()
 }
 
-/// The most tasks that these slots can hold, given the zones.
+/// The most tasks on these slots, given the zones.
 fn capacity(problem: &Problem, is_in: impl Fn(usize) -> bool) -> usize {
     let zones = &problem.zones;
     let mut slots = vec![0; zones.most.len()];
@@ -231,20 +227,19 @@ fn capacity(problem: &Problem, is_in: impl Fn(usize) -> bool) -> usize {
     slots.iter().zip(&zones.most).map(|(slots, most)| (*slots).min(*most as usize)).sum()
 }
 
-/// Two groups that become one, under the number of the first.
+/// Two groups that become one, with the first one's number.
 struct Join {
     groups: [usize; 2],
     height: f64,
 }
 
-/// Joins the two groups with the least mean distance until one group remains (UPGMA; Sokal &
-/// Michener 1958). Heights never fall.
+/// Joins the nearest two groups until one remains (UPGMA; Sokal & Michener 1958). Heights never
+/// fall.
 fn joins(distance: &Square<f64>) -> Vec<Join> {
     let n = distance.n();
     let mut mean = distance.clone();
     let mut sizes = vec![1.0; n];
     let mut alive: Vec<usize> = (0..n).collect();
-    // The nearest other group of each group.
     let mut nearest: Vec<usize> = (0..n).map(|at| nearest_of(&mean, &alive, at)).collect();
     let mut joins = Vec::with_capacity(n.saturating_sub(1));
     while alive.len() > 1 {
@@ -262,8 +257,7 @@ fn joins(distance: &Square<f64>) -> Vec<Join> {
         }
         sizes[kept] = both;
         for at in &alive {
-            // A mean distance is not below the least of the two, so only groups whose neighbour
-            // joined search anew.
+            // Means never fall below the least, so only groups whose neighbour joined search anew.
             if *at == kept || nearest[*at] == kept || nearest[*at] == gone {
                 nearest[*at] = nearest_of(&mean, &alive, *at);
             }

@@ -1,19 +1,18 @@
-//! Upper bounds on the number of edges inside any set of vertices, from the shape of the graph.
+//! Upper bounds on the number of edges inside any set of vertices.
 
 use crate::Traffic;
 
-/// With more pairs the shape is not computed, because that takes quadratic time.
+/// The shape takes quadratic time.
 const MOST_PAIRS: usize = 1500;
 
 #[derive(Debug)]
 pub(super) struct GraphShape {
     tasks: usize,
     pairs: usize,
-    /// The number of edges beyond those of a forest.
+    /// Edges beyond those of a forest.
     cycles: usize,
-    /// The length of the shortest cycle.
     girth: usize,
-    /// The smallest known number of trees whose product contains the graph.
+    /// The fewest known trees whose product contains the graph.
     trees: Option<usize>,
 }
 
@@ -36,8 +35,8 @@ impl GraphShape {
     ///
     /// Fewer vertices than the shortest cycle form a forest. Part of a hypercube has at most as
     /// many edges as the vertices numbered from 0 (Harper 1964; Hart 1976). In a product of k
-    /// trees, the vertices that agree in all but one coordinate form a forest, and Loomis & Whitney
-    /// (1949) bound the number of such lines from below.
+    /// trees, vertices that agree in all but one coordinate form a forest; Loomis & Whitney (1949)
+    /// bound the number of such lines from below.
     pub(super) fn most_edges(&self, size: usize) -> usize {
         if size < 2 {
             return 0;
@@ -53,7 +52,7 @@ impl GraphShape {
             let cube: u32 = (0..size).map(usize::count_ones).sum();
             let k = trees as f64;
             let s = size as f64;
-            // The root is inexact: rounding must not lose a whole number.
+            // The root is inexact: do not lose a whole number.
             let product = (k * s - k * s.powf(1.0 - 1.0 / k) + 1e-6).floor() as usize;
             most = most.min(cube as usize).min(product);
         }
@@ -61,7 +60,7 @@ impl GraphShape {
     }
 }
 
-/// The steps from a vertex to each other one; `u32::MAX` if it is unreachable.
+/// `u32::MAX` if unreachable.
 fn steps_from(traffic: &Traffic, from: usize) -> Vec<u32> {
     let mut steps = vec![u32::MAX; traffic.tasks()];
     steps[from] = 0;
@@ -80,14 +79,14 @@ fn steps_from(traffic: &Traffic, from: usize) -> Vec<u32> {
     steps
 }
 
-/// The length of the shortest cycle; `usize::MAX` if there are no cycles.
+/// `usize::MAX` without cycles.
 fn girth(traffic: &Traffic, apart: &[Vec<u32>]) -> usize {
     let mut girth = usize::MAX;
     for steps in apart {
         for task in (0..traffic.tasks()).filter(|task| steps[*task] != u32::MAX) {
             let nearer = traffic.of(task).filter(|(with, _)| steps[*with] + 1 == steps[task]);
-            // Two paths of one length make an even cycle, or a shorter one. An edge between two
-            // vertices of equal distance makes an odd one.
+            // Two shortest paths make an even cycle, or a shorter one; an edge between vertices of
+            // equal distance makes an odd one.
             if nearer.count() > 1 {
                 girth = girth.min(2 * steps[task] as usize);
             }
@@ -103,7 +102,7 @@ fn girth(traffic: &Traffic, apart: &[Vec<u32>]) -> usize {
 ///
 /// Opposite edges of a shortest cycle belong to one class (Djokovic 1973; Winkler 1984). If each
 /// class divides the vertices in two, and no two vertices are on the same side of all classes, the
-/// graph is part of a hypercube. Classes that do not cross each other are the edges of one tree.
+/// graph is part of a hypercube. Classes that do not cross are the edges of one tree.
 fn trees(traffic: &Traffic, apart: &[Vec<u32>]) -> Option<usize> {
     let tasks = traffic.tasks();
     if traffic.pairs() > MOST_PAIRS || tasks < 2 || apart[0].contains(&u32::MAX) {
@@ -126,7 +125,7 @@ fn trees(traffic: &Traffic, apart: &[Vec<u32>]) -> Option<usize> {
         let side: Vec<bool> = (0..tasks).map(|task| apart[task][a] < apart[task][b]).collect();
         for (other, (x, y)) in edges.iter().enumerate().filter(|(_, (x, y))| side[*x] != side[*y]) {
             debug_assert!(x != y);
-            // No edge may be in two classes, because it would be along two trees.
+            // An edge in two classes would be along two trees.
             if std::mem::replace(&mut is_classed[other], true) {
                 return None;
             }
@@ -151,7 +150,6 @@ fn trees(traffic: &Traffic, apart: &[Vec<u32>]) -> Option<usize> {
     Some(families.len())
 }
 
-/// Whether two divisions of the vertices have vertices in all four corners.
 fn cross(a: &[bool], b: &[bool]) -> bool {
     let mut corners = [false; 4];
     a.iter().zip(b).for_each(|(a, b)| corners[usize::from(*a) * 2 + usize::from(*b)] = true);

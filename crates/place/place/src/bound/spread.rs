@@ -1,40 +1,40 @@
-//! A lower bound on a cut, by routing demands between tasks over the traffic's edges.
+//! A lower bound on a cut, by routing flow between tasks over the traffic's edges.
 
 use crate::Traffic;
 use crate::search::{DeadlineWatch, SearchLimit};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Rounds, in each of which every task spreads once. Slow rounds are fewer.
+/// Rounds, in each of which every task spreads once.
 const ROUNDS: std::ops::RangeInclusive<usize> = 8..=60;
 
-/// Tasks and pairs visited by all rounds together: about a tenth of a second.
+/// Tasks and pairs visited by all rounds: about 0.1 s.
 const LOOKS: usize = 1 << 23;
 
-/// An edge filled in one round becomes longer by the factor e^STEP.
+/// A full edge becomes longer by the factor e^STEP per round.
 const STEP: f64 = 0.35;
 
-/// A task spreads in a round if its price is at most this factor times the lowest.
+/// A task spreads if its price is at most this factor times the lowest.
 const NEARLY_CHEAPEST: f64 = 1.1;
 
 /// Packing ends at this part of the proven maximum.
 const ENOUGH: f64 = 0.98;
 
-/// Paths are packed only if they can raise the bound by this factor.
+/// Paths must be able to raise the bound by this factor.
 const WORTH_IT: f64 = 1.01;
 
-/// The unused part of an edge's weight, so that rounding errors never overfill it.
+/// Keeps rounding errors from overfilling an edge.
 const UNUSED: f64 = 1e-9;
 
 /// A lower bound on the weight between groups of at most these numbers of tasks.
 ///
-/// Flow between two tasks in different groups crosses between groups at least once. Flow that fits
-/// into the edges' weights therefore bounds the cut from below. If a task sends flow to s - 1
-/// others, at least s minus the largest capacity of them cross. These are the spreading metrics of
-/// Even, Naor, Rao & Schieber (1999) in their dual form. Multiplicative weights pack the paths
-/// (Garg & Koenemann 1998), and any packing is a valid bound.
+/// Flow between two tasks in different groups crosses between groups at least once, so flow that
+/// fits into the edges' weights bounds the cut. If a task sends flow to s - 1 others, at least s
+/// minus the largest capacity cross. These are the spreading metrics of Even, Naor, Rao & Schieber
+/// (1999) in their dual form. Multiplicative weights pack the paths (Garg & Koenemann 1998), and
+/// any packing is a valid bound.
 ///
-/// The search stops at once if the paths cannot improve on `known`.
+/// Stops at once if paths cannot improve on `known`.
 pub(super) fn spread(
     traffic: &Traffic,
     capacities: &[usize],
@@ -42,7 +42,7 @@ pub(super) fn spread(
     limit: &SearchLimit,
 ) -> f64 {
     let capacity = capacities.iter().copied().max().unwrap_or(0);
-    // If all groups may be full, the largest capacity alone gives the same bound.
+    // Then the largest capacity alone gives the same bound.
     let are_full = capacities.iter().all(|other| *other == capacity)
         && capacity > 0
         && traffic.tasks().is_multiple_of(capacity);
@@ -52,13 +52,13 @@ pub(super) fn spread(
     if are_full {
         return bound.max(known);
     }
-    // Paths from few tasks bound little, because the largest group may hold all of these tasks.
+    // Few tasks bound little, because the largest group may hold all of them.
     let of_all = packed(traffic, capacities, f64::INFINITY, limit, |_| false);
     bound.max(of_all).max(known)
 }
 
-/// The bound by paths from tasks with a price of at most `dearest` times the lowest. Returns 0 if
-/// `is_useless` holds for its proven maximum.
+/// The bound by tasks with prices of at most `dearest` times the lowest; 0 if `is_useless` holds
+/// for its maximum.
 fn packed(
     traffic: &Traffic,
     capacities: &[usize],
@@ -68,14 +68,13 @@ fn packed(
 ) -> f64 {
     let capacity = capacities.iter().copied().max().unwrap_or(0);
     let mut packing = Packing::new(traffic);
-    // Visits all neighbours, and a heap of them.
     let looks = traffic.tasks() + 2 * traffic.pairs();
     let mut watch = DeadlineWatch::new(limit, 8 * looks);
     let rounds = (LOOKS / (looks * traffic.tasks()).max(1)).clamp(*ROUNDS.start(), *ROUNDS.end());
     for round in 0..rounds {
         let step = STEP * (1.0 - 0.8 * round as f64 / rounds as f64);
         let Some(stars) = packing.stars(capacity, dearest, &mut watch) else { break };
-        // Later lengths are better, so their paths count more.
+        // Later lengths are better.
         if !packing.send(&stars, capacity, (round + 1) as f64, step) {
             break;
         }
@@ -92,29 +91,27 @@ fn packed(
 struct Way {
     ends: [usize; 2],
     weight: f64,
-    /// The price of a unit of flow.
     length: f64,
     flow: f64,
 }
 
 struct Packing {
     tasks: usize,
-    /// The crossings of all paths so far, before scaling them to fit.
+    /// The crossings so far, before scaling them to fit.
     crossings: f64,
-    /// By duality, no packing has more crossings. The least value over all lengths so far.
+    /// By duality, no packing has more crossings.
     most: f64,
     ways: Vec<Way>,
-    /// Neighbours and edges of each task.
     from: Vec<Vec<(usize, usize)>>,
-    /// The demand of each task for each other one, row by row.
+    /// From each task to each other one, row by row.
     demand: Vec<f64>,
 }
 
-/// The cheapest paths from a task to the others around it.
+/// The cheapest paths from a task to others.
 struct Star {
-    /// The price divided by the number of paths that must cross.
+    /// The price per crossing path.
     ratio: f64,
-    /// The tasks, nearest first, each with the edge that reaches it. The first is the centre.
+    /// The tasks, the centre first, each with the edge that reaches it.
     reached: Vec<(usize, usize)>,
 }
 
@@ -140,14 +137,13 @@ impl Packing {
         }
     }
 
-    /// The crossings, scaled so that all paths fit.
+    /// Scaled so that all paths fit.
     fn packed(&self) -> f64 {
         let full = self.ways.iter().map(|way| way.flow / way.weight).fold(0.0, f64::max);
         if full > 0.0 { self.crossings / full } else { 0.0 }
     }
 
-    /// The stars of all tasks with a price of at most `dearest` times the lowest. `None` if time is
-    /// up.
+    /// The stars with prices of at most `dearest` times the lowest. `None` if time is up.
     fn stars(
         &mut self,
         capacity: usize,
@@ -168,8 +164,8 @@ impl Packing {
         Some(stars)
     }
 
-    /// Sends demand along these paths, scaled so that the fullest edge gets `share` times its
-    /// weight, and lengthens loaded edges. Returns `false` if nothing was sent.
+    /// Sends flow along these paths, filling the fullest edge by `share`, and lengthens loaded
+    /// edges. `false` if nothing was sent.
     fn send(&mut self, stars: &[Star], capacity: usize, share: f64, step: f64) -> bool {
         let mut load = vec![0.0; self.ways.len()];
         let mut below = vec![0.0; self.tasks];
@@ -200,7 +196,7 @@ impl Packing {
         true
     }
 
-    /// The paths from a task to the number of others with the least price per crossing (Dijkstra).
+    /// The number of nearest tasks with the least price per crossing (Dijkstra).
     fn star(&self, centre: usize, capacity: usize) -> Option<Star> {
         let mut price = vec![f64::INFINITY; self.tasks];
         let mut by = vec![usize::MAX; self.tasks];
@@ -212,10 +208,10 @@ impl Packing {
         while let Some((Reverse(bits), next)) = open.pop() {
             let least = f64::from_bits(bits);
             if least > price[next] {
-                // A later entry gave a shorter path.
+                // Outdated: a later entry was shorter.
                 continue;
             }
-            // A path dearer than the price per crossing would raise that price.
+            // Farther tasks would raise the price per crossing.
             if least >= star.ratio {
                 break;
             }
@@ -235,7 +231,7 @@ impl Packing {
         star.ratio.is_finite().then_some(star)
     }
 
-    /// The least crossing weight, from the scaled demands and the unused weight of the edges.
+    /// From the scaled flow and the unused weights.
     fn bound(&mut self, capacities: &[usize]) -> f64 {
         let full = self.ways.iter().map(|way| way.flow / way.weight).fold(0.0, f64::max);
         let part = if full > 0.0 { (1.0 - UNUSED) / full } else { 0.0 };
@@ -243,7 +239,7 @@ impl Packing {
         for way in &self.ways {
             let left = 0.5 * (way.weight - way.flow * part).max(0.0);
             let [a, b] = way.ends;
-            // Half for each end, because both ends keep their largest demands inside.
+            // Half per end: both ends keep their largest demands inside.
             self.demand[a * self.tasks + b] += left;
             self.demand[b * self.tasks + a] += left;
         }
@@ -256,11 +252,11 @@ impl Packing {
     }
 }
 
-/// The demand that crosses in every division of the tasks. For a task in a group of s, `beyond` has
-/// at s - 1 the sum of its demands without the s - 1 largest.
+/// The demand that crosses in every division. For a task in a group of s, `beyond` has at s - 1 its
+/// demands without the s - 1 largest.
 ///
-/// Groups smaller than the largest leave more outside. That part is the least sum over groups, with
-/// the cheapest tasks for each.
+/// Groups smaller than the largest leave more outside: the least sum over groups, with the cheapest
+/// tasks for each.
 fn crossing(beyond: &[f64], tasks: usize, capacities: &[usize]) -> f64 {
     let largest = capacities.iter().copied().max().unwrap_or(0).min(tasks);
     if largest == 0 {
@@ -274,7 +270,7 @@ fn crossing(beyond: &[f64], tasks: usize, capacities: &[usize]) -> f64 {
         each.sort_by(f64::total_cmp);
         more[size] = each[..size].iter().sum();
     }
-    // The least, by the number of tasks in the groups so far.
+    // By the number of tasks in the groups so far.
     let mut least = vec![f64::INFINITY; tasks + 1];
     least[0] = 0.0;
     for capacity in capacities {
@@ -284,6 +280,6 @@ fn crossing(beyond: &[f64], tasks: usize, capacities: &[usize]) -> f64 {
                 .fold(f64::INFINITY, f64::min);
         }
     }
-    // If the groups cannot hold all tasks there is no placement, and any bound is valid.
+    // If the tasks do not fit, any bound is valid.
     if least[tasks].is_finite() { sure + least[tasks] } else { sure }
 }

@@ -76,8 +76,7 @@ fn cheapest_of_all(problem: &Problem, slot_of: &mut Vec<u32>) -> f64 {
     least
 }
 
-/// A small problem of any kind: with or without groups, several slots per PU, holes, zones, fixed
-/// tasks, weights and distances of all magnitudes.
+/// With or without groups, several slots per PU, holes, zones, fixed tasks, and all magnitudes.
 fn small(rng: &mut Xoshiro) -> Problem {
     let pus = 3 + rng.below(4);
     let copies = 1 + rng.below(2);
@@ -135,7 +134,7 @@ fn no_placement_at_all_undercuts_it() {
         assert!(bound <= least * (1.0 + 1e-12), "{bound} over {least}: {problem:?}");
         better += usize::from(bound > 1.000_001 * gilmore_lawler(&problem, &ENDLESS));
     }
-    // The levels must improve on Gilmore & Lawler often enough for this test to mean something.
+    // Otherwise this test would show little.
     assert!(better > 100, "{better}");
 }
 
@@ -184,7 +183,7 @@ fn a_deadline_is_kept() {
     let problem = Problem::new(Traffic::new(n, edges), distance);
     let began = std::time::Instant::now();
     let bound = lower_bound(&problem, &SearchLimit::seconds(0.05));
-    // Other programs may use the CPU at the same time.
+    // Other programs may use the CPU too.
     assert!(began.elapsed().as_secs_f64() < 2.0, "{:?}", began.elapsed());
     assert!(bound > 0.0);
 }

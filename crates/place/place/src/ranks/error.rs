@@ -2,7 +2,7 @@
 
 use seatmap_data::statistics::words::counted;
 
-/// The reason for a refused request, with a remedy.
+/// A refused request, with a remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RanksError {
     /// More ranks than seats.
@@ -52,7 +52,7 @@ pub enum RanksError {
         /// Number of its seats.
         seats: usize,
     },
-    /// Ranks in consecutive blocks cannot also be fixed.
+    /// Ranks in consecutive blocks cannot be fixed.
     #[error(
         "ranks in consecutive blocks cannot be fixed one by one; leave out one of the two options"
     )]

@@ -7,11 +7,11 @@ use crate::{Problem, Traffic};
 use seatmap_data::machine::{Profile, Square};
 use std::collections::BTreeMap;
 
-/// The edges between a node's ranks, counted from its first, with the bits of their weights.
+/// A node's edges, with the bits of their weights.
 type Talk = Vec<(usize, usize, u64)>;
 
-/// The CPUs of each rank, by the cheapest placement found on each node's core distances. Nodes
-/// without distances fill their CPUs in order.
+/// The CPUs of each rank, by the cheapest placement found on each node's core distances; in order
+/// without distances.
 #[must_use]
 pub fn cpus(request: &RankRequest, node_of: &[usize], limit: &SearchLimit) -> Vec<Vec<u32>> {
     let traffic = request.traffic();
@@ -54,7 +54,7 @@ fn talk(traffic: &Traffic, ranks: &[usize]) -> Talk {
     let edges = ranks.iter().enumerate().flat_map(|(at, rank)| {
         let inside = traffic.of(*rank).filter(|(with, _)| with > rank);
         inside.filter_map(move |(with, weight)| {
-            // A node's ranks ascend. Bits have a total order; floats do not.
+            // Ranks ascend. Bits have a total order; floats do not.
             Some((at, ranks.binary_search(&with).ok()?, weight.to_bits()))
         })
     });
@@ -69,7 +69,6 @@ fn on_node(
     limit: &SearchLimit,
 ) -> Vec<Vec<u32>> {
     let seats = seats(node, request.wishes.cpus_per_rank, ranks);
-    // Ranks without traffic on the node may sit in any order.
     let Some(profile) = node.profile.as_ref().filter(|_| !talk.is_empty()) else {
         return seats.into_iter().take(ranks).collect();
     };
@@ -84,11 +83,9 @@ fn on_node(
     best.solution.slot_of[..ranks].iter().map(|slot| seats[*slot as usize].clone()).collect()
 }
 
-/// The seats of a node: CPUs that share as much as possible, but not two hardware threads of a core
-/// while cores suffice.
+/// CPUs that share as much as possible, but whole cores while these suffice.
 fn seats(node: &RankNode, per_rank: usize, ranks: usize) -> Vec<Vec<u32>> {
     let all = node.compact();
-    // An unknown CPU counts as a core.
     let cores: Vec<u32> = all
         .iter()
         .copied()
@@ -97,12 +94,10 @@ fn seats(node: &RankNode, per_rank: usize, ranks: usize) -> Vec<Vec<u32>> {
             pu.is_none_or(|pu| pu.smt.is_none_or(|smt| smt == 0))
         })
         .collect();
-    // One hardware thread per core if that suffices for all ranks of the node.
     let cpus = if cores.len() >= per_rank * ranks { cores } else { all };
     cpus.chunks_exact(per_rank.max(1)).map(<[u32]>::to_vec).collect()
 }
 
-/// The mean distance between the CPUs of two seats, in nanoseconds.
 fn apart(profile: &Profile, a: &[u32], b: &[u32]) -> f64 {
     let Some(known) = &profile.core_distance else { return 0.0 };
     let [a, b] =

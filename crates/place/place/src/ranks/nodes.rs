@@ -7,10 +7,10 @@ use seatmap_data::machine::{Profile, Square};
 pub struct ClusterNodes {
     /// The nodes.
     pub nodes: Vec<RankNode>,
-    /// Round trips of a message of [`ClusterNodes::message_bytes`] between two nodes, in
-    /// nanoseconds; the diagonal has the round trip between two CPUs of a node.
+    /// Round trips of [`ClusterNodes::message_bytes`] between two nodes, in nanoseconds; the
+    /// diagonal is between two CPUs of a node.
     pub distance_ns: Square<f32>,
-    /// The size of the message, in bytes.
+    /// In bytes.
     pub message_bytes: u32,
     /// Whether MPI carried the messages, and not TCP.
     pub by_mpi: bool,
@@ -30,16 +30,15 @@ pub struct RankNode {
 }
 
 impl RankNode {
-    /// The number of CPUs for ranks: those with distances, if known. A measurement inside a cpuset
-    /// covers fewer CPUs than are online.
+    /// CPUs with distances, or else all. A measurement inside a cpuset covers fewer than are
+    /// online.
     #[must_use]
     pub fn usable_cpus(&self) -> usize {
         let known = self.profile.as_ref().and_then(|profile| profile.core_distance.as_ref());
         known.map_or(self.cpus, |known| known.pus.len())
     }
 
-    /// The CPUs in an order in which neighbours share as much as possible; in numerical order if
-    /// nothing else is known.
+    /// An order in which neighbours share as much as possible, or else the numerical one.
     #[must_use]
     pub fn compact(&self) -> Vec<u32> {
         let known = self
@@ -50,7 +49,7 @@ impl RankNode {
             Some((profile, known)) => {
                 crate::orders::compact(&profile.topology, &known.pus, &known.median_ns)
             }
-            // On most computers the kernel numbers CPUs from 0 without gaps.
+            // Usually the kernel numbers CPUs from 0 without gaps.
             None => (0..self.cpus as u32).collect(),
         }
     }

@@ -1,5 +1,5 @@
-//! The rank orders of launchers: `--map-by slot`, `--map-by node`, `--distribution=plane=K`
-//! (mpirun(1), srun(1)).
+//! The orders of launchers: `--map-by slot`, `--map-by node`, `--distribution=plane=K` (mpirun(1),
+//! srun(1)).
 
 use seatmap_data::statistics::Xoshiro;
 
@@ -15,7 +15,7 @@ pub fn cyclic(ranks: usize, seats: &[usize]) -> Vec<usize> {
     plane(ranks, seats, 1)
 }
 
-/// `at_once` ranks per node, round robin. There must be a seat for each rank.
+/// `at_once` ranks per node, round robin. There must be enough seats.
 #[must_use]
 pub fn plane(ranks: usize, seats: &[usize], at_once: usize) -> Vec<usize> {
     assert!(seats.iter().sum::<usize>() >= ranks && at_once > 0, "a seat for each rank");
@@ -23,7 +23,6 @@ pub fn plane(ranks: usize, seats: &[usize], at_once: usize) -> Vec<usize> {
     let mut order = Vec::with_capacity(ranks);
     while order.len() < ranks {
         for (node, free) in free.iter_mut().enumerate() {
-            // Full nodes are skipped, and the last round takes only the remaining ranks.
             let taken = at_once.min(*free).min(ranks - order.len());
             *free -= taken;
             order.extend(std::iter::repeat_n(node, taken));
@@ -40,7 +39,7 @@ pub fn random(ranks: usize, seats: &[usize], rng: &mut Xoshiro) -> Vec<usize> {
         .enumerate()
         .flat_map(|(node, seats)| std::iter::repeat_n(node, *seats))
         .collect();
-    // Shuffles seats instead of drawing nodes, so that no node has more ranks than seats.
+    // No node must get more ranks than seats.
     rng.shuffle(&mut all);
     all.truncate(ranks);
     all

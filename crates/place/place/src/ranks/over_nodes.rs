@@ -9,17 +9,15 @@ use crate::{Problem, Traffic, Zones};
 use seatmap_data::machine::Square;
 use seatmap_data::statistics::Xoshiro;
 
-/// Up to this many seats, the bound includes an assignment of ranks to seats, which takes cubic
-/// time.
+/// A bound with an assignment of ranks takes cubic time.
 const MOST_ASSIGNED: usize = 512;
 
-/// The bound may take one part in this many of the time.
+/// The bound may take 1/`BOUND_PART` of the time.
 const BOUND_PART: u32 = 8;
 
-/// Random orders for comparison.
 const DRAWN: usize = 100;
 
-/// The relative error of sums in single precision, as a factor.
+/// The rounding of sums in single precision.
 const ROUNDED: f64 = 1.0 + 1e-6;
 
 /// Ranks on nodes, with the facts known about that assignment.
@@ -27,10 +25,9 @@ const ROUNDED: f64 = 1.0 + 1e-6;
 pub struct NodeAssignment {
     /// The node of each rank.
     pub node_of: Vec<usize>,
-    /// The sum over all messages of the round trip between their nodes, and the destinations of
-    /// messages.
+    /// The sum of the round trips of all messages, and their destinations.
     pub costs: OrderCosts,
-    /// Every assignment costs at least this, in nanoseconds.
+    /// Every assignment costs at least this.
     pub lower_bound_ns: f64,
     /// Whether this assignment is proven cheapest.
     pub is_optimal: bool,
@@ -40,10 +37,10 @@ pub struct NodeAssignment {
     pub orders: Vec<NamedOrder>,
 }
 
-/// The cheapest assignment found. It is never worse than an allowed order of launchers.
+/// The cheapest assignment found, never worse than an allowed order of launchers.
 ///
 /// # Errors
-/// [`RanksError`]: what is asked for cannot be.
+/// [`RanksError`]: the request cannot be met.
 pub fn spread(request: &RankRequest) -> Result<NodeAssignment, RanksError> {
     let seats = request.seats()?;
     let judge = RoundTripJudge::new(request);
@@ -64,7 +61,7 @@ pub fn spread(request: &RankRequest) -> Result<NodeAssignment, RanksError> {
     } else {
         rank_by_rank(request, &judge, &seats)
     };
-    // In double precision and with the shares, as for the orders.
+    // In double precision and with shares, like the orders.
     found.costs = judge.costs(&found.node_of);
     let usable = known.into_iter().zip(&orders).filter(|((_, order), _)| request.allows(order));
     for ((name, node_of), order) in usable {
@@ -80,7 +77,7 @@ pub fn spread(request: &RankRequest) -> Result<NodeAssignment, RanksError> {
 pub(crate) fn launchers(request: &RankRequest, seats: &[usize]) -> Vec<(String, Vec<usize>)> {
     let ranks = request.pattern.tasks;
     let largest = seats.iter().copied().max().unwrap_or(0);
-    // A plane as large as the largest node is the block order.
+    // Larger planes are the block order.
     let planes =
         (1..usize::BITS).map(|bit| 1_usize << bit).take_while(|at_once| *at_once < largest);
     let mut orders = vec![
@@ -92,7 +89,6 @@ pub(crate) fn launchers(request: &RankRequest, seats: &[usize]) -> Vec<(String, 
 }
 
 impl RankRequest<'_> {
-    /// Whether a given order fulfils the wishes.
     pub(crate) fn allows(&self, node_of: &[usize]) -> bool {
         self.wishes.fixed.iter().all(|(rank, name)| self.nodes.nodes[node_of[*rank]].name == *name)
             && (!self.wishes.in_blocks
@@ -114,7 +110,7 @@ impl<'a> RoundTripJudge<'a> {
         RoundTripJudge { request, traffic: request.traffic() }
     }
 
-    /// The cost of an order, with the destinations of its messages.
+    /// The cost of an order.
     pub fn costs(&self, node_of: &[usize]) -> OrderCosts {
         let nodes = self.request.nodes;
         let mut costs = OrderCosts::default();
@@ -137,7 +133,6 @@ impl<'a> RoundTripJudge<'a> {
     }
 }
 
-/// Places each rank separately.
 fn rank_by_rank(request: &RankRequest, judge: &RoundTripJudge, seats: &[usize]) -> NodeAssignment {
     let problem = problem(request, judge.traffic.clone(), seats);
     let lower_bound_ns = bound(&problem, seats, &request.limit.part(BOUND_PART));
@@ -156,9 +151,9 @@ fn rank_by_rank(request: &RankRequest, judge: &RoundTripJudge, seats: &[usize]) 
     }
 }
 
-/// Places blocks of consecutive ranks, each as large as the smallest node.
+/// Blocks of consecutive ranks, as large as the smallest node.
 fn by_blocks(request: &RankRequest, seats: &[usize]) -> Result<NodeAssignment, RanksError> {
-    // Any block must fit on any node, because the search only chooses the order of the nodes.
+    // Any block must fit on any node.
     let size = seats.iter().copied().filter(|seats| *seats > 0).min().unwrap_or(1);
     let ranks = request.pattern.tasks;
     let used = seats.iter().filter(|seats| **seats > 0).count();
@@ -174,14 +169,13 @@ fn by_blocks(request: &RankRequest, seats: &[usize]) -> Result<NodeAssignment, R
     let whole = request.traffic();
     let edges = (0..ranks).flat_map(|rank| {
         let later = whole.of(rank).filter(move |(with, _)| *with > rank);
-        // Traffic inside a block costs the same on every node, and a self edge drops it.
+        // Traffic inside a block costs the same on every node: drop it as a self edge.
         later.map(move |(with, messages)| (rank / size, with / size, messages))
     });
-    // A block is one task of the smaller problem, and a node is one slot.
+    // One slot per node.
     let one_each: Vec<usize> = seats.iter().map(|seats| usize::from(*seats > 0)).collect();
     let problem = problem(request, Traffic::new(blocks, edges), &one_each);
     let best = cheapest(&problem, 0.0, &request.limit, request.threads, request.seed);
-    // A bound on blocks is not a bound on all orders.
     Ok(NodeAssignment {
         node_of: (0..ranks)
             .map(|rank| problem.pu_of_slot[best.solution.slot_of[rank / size] as usize] as usize)
@@ -208,7 +202,7 @@ fn problem(request: &RankRequest, traffic: Traffic, seats: &[usize]) -> Problem 
         let first = node
             .and_then(|node| Some((node, pu_of_slot.iter().position(|at| *at as usize == node)?)));
         if let Some((node, first)) = first {
-            // All slots of a node are equal: each fixed rank gets the next one.
+            // A node's slots are equal.
             fixed[*rank] = Some((first + taken[node]) as u32);
             taken[node] += 1;
         }
@@ -217,9 +211,8 @@ fn problem(request: &RankRequest, traffic: Traffic, seats: &[usize]) -> Problem 
     Problem { traffic, distance: request.nodes.distance_ns.clone(), pu_of_slot, zones, fixed }
 }
 
-/// Gilmore's and Lawler's bound ([`gilmore_lawler`]). With too many seats for it, each rank takes
-/// its best node, with the nearest seats for its heaviest partners; all seats of a node count the
-/// same.
+/// Gilmore's and Lawler's bound ([`gilmore_lawler`]). With too many seats, each rank takes its best
+/// node, with the nearest seats for its heaviest partners.
 fn bound(problem: &Problem, seats: &[usize], limit: &SearchLimit) -> f64 {
     if problem.slots() <= MOST_ASSIGNED {
         return gilmore_lawler(problem, limit);
@@ -230,7 +223,7 @@ fn bound(problem: &Problem, seats: &[usize], limit: &SearchLimit) -> f64 {
         used.map(|node| nearest(&problem.distance, seats, node, most)).collect();
     let mut sum = 0.0;
     for rank in 0..problem.tasks() {
-        // A skipped rank adds nothing, so the sum is still a bound, but a weaker one.
+        // Without this rank the bound is weaker, but valid.
         if limit.is_late() {
             break;
         }
@@ -240,16 +233,16 @@ fn bound(problem: &Problem, seats: &[usize], limit: &SearchLimit) -> f64 {
             |near: &Vec<f64>| weights.iter().zip(near).map(|(weight, ns)| weight * ns).sum::<f64>();
         sum += near.iter().map(pays).fold(f64::INFINITY, f64::min);
     }
-    // Each pair was counted for both its ranks.
+    // Each pair counts for both its ranks.
     0.5 * sum
 }
 
-/// The distances from a seat of a node to the nearest other seats, ascending.
+/// The distances to the nearest other seats, ascending.
 fn nearest(distance: &Square<f32>, seats: &[usize], node: usize, wanted: usize) -> Vec<f64> {
     let row = distance.row(node);
     let mut by_distance: Vec<usize> = (0..seats.len()).filter(|other| seats[*other] > 0).collect();
     by_distance.sort_by(|a, b| row[*a].total_cmp(&row[*b]));
-    // A rank does not send to itself, so its own seat does not count.
+    // A rank does not send to itself.
     let all = by_distance.into_iter().flat_map(|other| {
         let partners = seats[other] - usize::from(other == node);
         std::iter::repeat_n(f64::from(row[other]), partners)

@@ -8,17 +8,17 @@ use seatmap_os::cpu_list::MAX_CPU;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// The name of this format and its version.
+/// The format's name and version.
 pub const FORMAT: &str = "seatmap-ranks/1";
 
 /// The most ranks in a plan.
 pub const MOST_RANKS: usize = 1 << 20;
 
-/// If nodes have core distances, one part in this many of the time is for spreading ranks over
-/// nodes, and the rest for their CPUs.
+/// If nodes have core distances, spreading ranks over nodes takes 1/`SPREAD_PART` of the time, and
+/// placing them on CPUs the rest.
 const SPREAD_PART: u32 = 2;
 
-/// The seat of each rank of a job.
+/// The seat of each rank.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RankPlan {
@@ -36,7 +36,7 @@ pub struct RankPlan {
     /// The name of the placed pattern.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pattern: Option<String>,
-    /// The size, in bytes, of the messages that measured the distances.
+    /// The size of the measured messages, in bytes.
     pub message_bytes: u32,
     /// Whether MPI carried these messages.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -76,11 +76,11 @@ pub struct NamedOrder {
     pub costs: OrderCosts,
 }
 
-/// The cost of an order, and the destinations of its messages.
+/// The cost of an order, and its messages' destinations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OrderCosts {
-    /// The sum of the round trips of all messages, in nanoseconds.
+    /// The sum of all messages' round trips, in nanoseconds.
     pub total_ns: f64,
     /// The share of messages inside a node.
     pub in_node: f64,
@@ -98,7 +98,7 @@ impl OrderCosts {
         OrderCosts { total_ns: self.total_ns, in_node, in_group, between_groups }
     }
 
-    /// The first impossible figure, with its key. Shares are sums of rounded numbers.
+    /// Shares are sums of rounded numbers.
     fn impossible(&self) -> Option<(&'static str, f64)> {
         let shares = [
             ("in_node", self.in_node),
@@ -125,11 +125,11 @@ impl RankRequest<'_> {
     /// Places the ranks. The caller adds duration, date and tool.
     ///
     /// # Errors
-    /// [`RanksError`]: what is asked for cannot be.
+    /// [`RanksError`]: the request cannot be met.
     pub fn place(&self) -> Result<RankPlan, RanksError> {
         let has_profiles = self.nodes.nodes.iter().any(|node| node.profile.is_some());
         let mut over = self.clone();
-        // Without core distances, CPUs need no search, and nodes get all of the time.
+        // Without core distances, CPUs need no search.
         if has_profiles {
             over.limit = self.limit.part(SPREAD_PART);
         }
@@ -148,7 +148,6 @@ impl RankRequest<'_> {
         }
     }
 
-    /// The plan for an order with only its cost known.
     pub(crate) fn plan_of(
         &self,
         node_of: Vec<usize>,
@@ -181,8 +180,7 @@ impl RankPlan {
     /// Reads a plan.
     ///
     /// # Errors
-    /// [`DocumentError`]: the text is not JSON, of another format, or its figures contradict each
-    /// other.
+    /// [`DocumentError`]: the text is not JSON, has another format, or contradicts itself.
     pub fn from_json(text: &str) -> Result<Self, DocumentError> {
         let plan: RankPlan = seatmap_data::document::read(text, FORMAT)?;
         plan.check().map_err(DocumentError::Inconsistent)?;
@@ -195,7 +193,7 @@ impl RankPlan {
         seatmap_data::document::written(self)
     }
 
-    /// Whether a file claims to be such a plan, of any version.
+    /// Whether a file claims to be a plan, of any version.
     #[must_use]
     pub fn is_plan(bytes: &[u8]) -> bool {
         seatmap_data::document::is_kind(bytes, "seatmap-ranks/")
@@ -210,7 +208,7 @@ impl RankPlan {
         &self.nodes[self.node_of_rank[rank]]
     }
 
-    /// The ranks of each node in ascending order; empty for unused nodes.
+    /// The ranks of each node, ascending.
     #[must_use]
     pub fn ranks_of_nodes(&self) -> Vec<Vec<usize>> {
         let mut ranks = vec![Vec::new(); self.nodes.len()];
@@ -227,8 +225,7 @@ impl RankPlan {
                 ranks = counted(ranks, "rank")
             ));
         }
-        // Names go into launchers' files and a shell script, so they must contain only letters of
-        // host names.
+        // Names go into launchers' files and a shell script.
         if let Some(name) = self.nodes.iter().find(|name| !is_host_name(name)) {
             return Err(format!("'{name}' is not the name of a host"));
         }
@@ -283,9 +280,8 @@ fn is_amount(figure: f64) -> bool {
     figure.is_finite() && figure >= 0.0
 }
 
-/// Letters, digits, dots, dashes and underscores: valid in every launcher's file.
 fn is_host_name(name: &str) -> bool {
-    // DNS allows names of up to 253 bytes (RFC 1035: 255 bytes with the lengths of the labels).
+    // The limit of DNS (RFC 1035: 255 bytes with the lengths of the labels).
     !name.is_empty()
         && name.len() <= 253
         && !name.starts_with('-')

@@ -5,27 +5,26 @@ use crate::ranks::{ClusterNodes, RanksError};
 use crate::search::SearchLimit;
 use seatmap_data::pattern::Pattern;
 
-/// The most seats: the search's table has a cell for each rank on each node.
+/// The search's table has a cell for each rank on each node.
 pub const MOST_SEATS: usize = 1 << 17;
 
-/// The wishes for the ranks of a job.
+/// Wishes for the ranks of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RankWishes {
     /// CPUs per rank.
     pub cpus_per_rank: usize,
-    /// The most ranks per node; by default all seats of a node.
+    /// The most ranks per node; by default all seats.
     pub ranks_per_node: Option<usize>,
-    /// Each node gets consecutive ranks, so that the search only chooses the order of the nodes.
-    /// Some launchers require this.
+    /// Whether each node gets consecutive ranks, so that only the order of nodes is open. Some
+    /// launchers require this.
     pub in_blocks: bool,
-    /// Ranks that must run on a node, by its name.
+    /// Ranks with required nodes.
     pub fixed: Vec<(usize, String)>,
     /// Nodes to leave out, by name.
     pub without: Vec<String>,
 }
 
 impl Default for RankWishes {
-    /// One CPU per rank, on all nodes.
     fn default() -> Self {
         RankWishes {
             cpus_per_rank: 1,
@@ -37,7 +36,7 @@ impl Default for RankWishes {
     }
 }
 
-/// A request: where should the ranks of a pattern run?
+/// Where should the ranks of a pattern run?
 #[derive(Clone, Debug)]
 pub struct RankRequest<'a> {
     /// The cluster.
@@ -68,10 +67,9 @@ impl<'a> RankRequest<'a> {
         }
     }
 
-    /// The messages between ranks. A message longer than the measured size counts as several.
+    /// Longer messages than the measured size count as several.
     pub(crate) fn traffic(&self) -> Traffic {
-        // The round trip is that of one message of the measured size; smaller messages cost about
-        // as much.
+        // Smaller messages cost about as much as the measured size.
         let whole = f64::from(self.nodes.message_bytes.max(1));
         let edges = self.pattern.edges.iter();
         Traffic::new(
@@ -80,10 +78,10 @@ impl<'a> RankRequest<'a> {
         )
     }
 
-    /// The number of seats on each node, in the order of the nodes; 0 on nodes left out.
+    /// The number of seats per node; 0 on nodes left out.
     ///
     /// # Errors
-    /// [`RanksError`]: they do not suffice, or a name is unknown.
+    /// [`RanksError`]: too few seats, or an unknown name.
     pub fn seats(&self) -> Result<Vec<usize>, RanksError> {
         let nodes = &self.nodes.nodes;
         for name in self.wishes.without.iter().chain(self.wishes.fixed.iter().map(|(_, name)| name))
@@ -126,7 +124,7 @@ impl<'a> RankRequest<'a> {
     }
 
     fn check_fixed(&self, seats: &[usize]) -> Result<(), RanksError> {
-        // A fixed rank would fix its whole block, which the user did not request.
+        // It would fix its whole block, too.
         if self.wishes.in_blocks && !self.wishes.fixed.is_empty() {
             return Err(RanksError::FixedInBlocks);
         }

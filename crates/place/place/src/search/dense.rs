@@ -1,4 +1,4 @@
-//! Local search for dense matrices, with a table of the change by each swap.
+//! Local search for dense matrices.
 
 use super::{DeadlineWatch, MatrixPair, Qap, SWAPS_BETWEEN_CHECKS, SearchEngine, SearchLimit};
 use seatmap_data::statistics::Xoshiro;
@@ -7,17 +7,16 @@ use seatmap_data::statistics::Xoshiro;
 ///
 /// After a swap of r and s all other changes move by 2 (u_i - u_j)(v_i - v_j), with u and v the
 /// differences of two rows of the matrices (Taillard 1991, "Robust taboo search for the quadratic
-/// assignment problem"). This takes one streaming pass, which also finds the best swap of each row.
-/// One matrix is stored permuted, so that it is read in order.
+/// assignment problem"). One streaming pass does this and finds the best swap of each row. One
+/// matrix is stored permuted, so that it is read in order.
 #[derive(Clone)]
 pub struct Dense {
     n: usize,
     parts: Vec<MatrixPair>,
     place_of: Vec<u32>,
     cost: f64,
-    /// n x n; only cells above the diagonal are used.
+    /// n x n, used above the diagonal.
     change: Vec<f64>,
-    /// The smallest change of each row.
     row_least: Vec<f64>,
     u: Vec<f64>,
     v: Vec<f64>,
@@ -26,8 +25,7 @@ pub struct Dense {
 }
 
 impl Dense {
-    /// Starts from a permutation of the instance's places. `None` if the deadline comes before the
-    /// table of changes is complete.
+    /// `None` if the deadline comes before the table of changes is complete.
     #[must_use]
     pub fn new(qap: &Qap, place_of: Vec<u32>, limit: &SearchLimit) -> Option<Self> {
         let n = qap.n();
@@ -36,7 +34,7 @@ impl Dense {
             parts: qap.parts().iter().map(|part| part.permuted(&place_of)).collect(),
             cost: qap.cost(&place_of),
             place_of,
-            // The last row has no cells above the diagonal, so its least remains infinite.
+            // The last row has no cells above the diagonal.
             change: vec![f64::INFINITY; n * n],
             row_least: vec![f64::INFINITY; n],
             u: vec![0.0; n],
@@ -56,18 +54,17 @@ impl Dense {
         Some(engine)
     }
 
-    /// Recomputes the sums that swaps have updated.
     fn renew_all(&mut self) {
         self.cost = self.parts.iter().map(MatrixPair::cost).sum();
         (0..self.n).for_each(|item| self.renew(item));
     }
 
-    /// The change by a swap, with i below j.
+    /// With i below j.
     pub(super) fn change(&self, i: usize, j: usize) -> f64 {
         self.change[i * self.n + j]
     }
 
-    /// One row of changes, right of the diagonal.
+    /// Right of the diagonal.
     pub(super) fn row(&self, i: usize) -> &[f64] {
         &self.change[i * self.n + i + 1..(i + 1) * self.n]
     }
@@ -84,10 +81,10 @@ impl Dense {
         (i + 1..self.n).find(|j| row[*j] <= self.row_least[i]).map(|j| (i, j))
     }
 
-    /// Swaps the places of two items, r below s.
+    /// With r below s.
     pub(super) fn swap(&mut self, r: usize, s: usize) {
         self.cost += self.change(r, s);
-        // Cells of r or s are recomputed below, and must not be the least of a row until then.
+        // Cells of r or s are recomputed below; until then they must not be the least.
         for item in [r, s] {
             (0..item).for_each(|other| self.change[other * self.n + item] = f64::INFINITY);
         }
@@ -105,7 +102,7 @@ impl Dense {
     }
 
     fn renew(&mut self, item: usize) {
-        // `u` is unused outside of a swap; borrowing it avoids an allocation.
+        // `u` is unused outside of a swap, and saves an allocation.
         let mut changes = std::mem::take(&mut self.u);
         computed_with_all(&self.parts, item, &mut changes);
         for (other, change) in changes.iter().enumerate().take(item) {
@@ -158,7 +155,6 @@ impl SearchEngine for Dense {
     }
 
     fn save(&mut self) {
-        // The first save allocates; later ones reuse its memory.
         let mut saved = self.saved.take().unwrap_or_else(|| Box::new(self.clone()));
         saved.take_from(self);
         self.saved = Some(saved);
@@ -173,7 +169,6 @@ impl SearchEngine for Dense {
 }
 
 impl Dense {
-    /// Copies a state of the same size, reusing the memory.
     fn take_from(&mut self, other: &Dense) {
         self.parts.iter_mut().zip(&other.parts).for_each(|(part, other)| part.take_from(other));
         self.place_of.copy_from_slice(&other.place_of);
@@ -183,7 +178,7 @@ impl Dense {
     }
 }
 
-/// Adds 2 (u_i - u_j)(v_i - v_j) above the diagonal and finds the least cell of each row.
+/// Adds 2 (u_i - u_j)(v_i - v_j) above the diagonal, and finds the least cell of each row.
 fn update(n: usize, change: &mut [f64], u: &[f64], v: &[f64], row_least: &mut [f64]) {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
@@ -200,7 +195,6 @@ fn update_avx2(n: usize, change: &mut [f64], u: &[f64], v: &[f64], row_least: &m
     update_rows(n, change, u, v, row_least);
 }
 
-/// The change by a swap of one item with each other one, from the matrices.
 fn computed_with_all(parts: &[MatrixPair], item: usize, changes: &mut [f64]) {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
@@ -227,7 +221,7 @@ fn computed(parts: &[MatrixPair], item: usize, changes: &mut [f64]) {
     }
 }
 
-/// The number of running minima for which the compiler uses whole vectors.
+/// Enough running minima for whole vectors.
 const LANES: usize = 16;
 
 #[inline(always)]
@@ -243,7 +237,7 @@ fn update_rows(n: usize, change: &mut [f64], u: &[f64], v: &[f64], row_least: &m
         for ((cells, u), v) in cells.by_ref().zip(us.by_ref()).zip(vs.by_ref()) {
             for at in 0..LANES {
                 cells[at] += (ui - 2.0 * u[at]) * (vi - v[at]);
-                // A comparison is one instruction; `f64::min` handles NaN and is not.
+                // `f64::min` handles NaN, and is not one instruction.
                 least[at] = if cells[at] < least[at] { cells[at] } else { least[at] };
             }
         }

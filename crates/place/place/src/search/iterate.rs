@@ -3,7 +3,7 @@
 use super::{DeadlineWatch, SearchEngine, SearchLimit};
 use seatmap_data::statistics::Xoshiro;
 
-/// After this many failures per item in a row, the search restarts from a shaken state.
+/// Failures per item in a row before the state is shaken.
 const PATIENCE: usize = 40;
 
 /// The best state of a search.
@@ -17,11 +17,10 @@ pub struct Solution {
 
 /// Kicks and descends until the limit, and returns the best state.
 ///
-/// The strength of kicks grows from 3 swaps to a third of the items while nothing improves, and
-/// returns to 3 on success (Stuetzle 2006, "Iterated local search for the quadratic assignment
-/// problem", with the growing strength of Benlic & Hao 2013, "Breakout local search"). After 40
-/// failures per item it shakes the state with as many kicks as there are items, and continues from
-/// there.
+/// Kicks grow from 3 swaps to a third of the items while nothing improves, and shrink to 3 on
+/// success (Stuetzle 2006, "Iterated local search for the quadratic assignment problem", with the
+/// growing strength of Benlic & Hao 2013, "Breakout local search"). After 40 failures per item, it
+/// continues from a state shaken by as many kicks as there are items.
 pub fn iterate(engine: &mut impl SearchEngine, rng: &mut Xoshiro, limit: &SearchLimit) -> Solution {
     engine.descend(limit);
     engine.save();
@@ -33,7 +32,6 @@ pub fn iterate(engine: &mut impl SearchEngine, rng: &mut Xoshiro, limit: &Search
     let mut watch = DeadlineWatch::new(limit, engine.items() * engine.items());
     while left > 0 && !limit.ends_at(best.cost) {
         left -= 1;
-        // After the strongest kick, strengths repeat from the weakest.
         let strength = if failures < PATIENCE * engine.items() {
             strengths.start + failures % strengths.len()
         } else {
@@ -46,13 +44,13 @@ pub fn iterate(engine: &mut impl SearchEngine, rng: &mut Xoshiro, limit: &Search
             }
         }
         engine.descend(limit);
-        // Rounding must not count as success. A shaken state is accepted at any cost.
+        // Rounding is not success. A shaken state is accepted at any cost.
         if engine.cost() < here - 1e-9 * here.abs() || strength == engine.items() {
             here = engine.cost();
             engine.save();
             failures = 0;
         } else if limit.is_late() {
-            // The search ends here, and restoring may take as long as the descent.
+            // Restoring may take as long as the descent.
             break;
         } else {
             engine.restore();

@@ -4,8 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// A switch that ends searches from another thread, for example after Ctrl-C. All clones are one
-/// switch.
+/// Ends searches from another thread, for example after Ctrl-C. All clones are one switch.
 #[derive(Clone, Debug, Default)]
 pub struct SearchStop(Arc<AtomicBool>);
 
@@ -22,17 +21,16 @@ impl SearchStop {
     }
 }
 
-/// The limit of a search: by the clock for people, or by count so that the same input gives the
-/// same answer.
+/// By the clock for people, or by count for reproducible answers.
 #[derive(Clone, Debug)]
 pub struct SearchLimit {
     /// When to stop.
     pub deadline: Option<Instant>,
-    /// The number of kicks after which to stop.
+    /// Kicks after which to stop.
     pub kicks: u64,
-    /// A cost that is good enough to stop.
+    /// A good enough cost.
     pub enough: f64,
-    /// Lets another thread end the search early. The search then has no useful answer.
+    /// Ends the search early, without a useful answer.
     pub stop: Option<SearchStop>,
 }
 
@@ -40,8 +38,8 @@ impl SearchLimit {
     /// A limit of this much time from now.
     #[must_use]
     pub fn seconds(seconds: f64) -> Self {
-        // A negative number or NaN means that time has run out; a number too large for a duration
-        // means no deadline.
+        // Too large a number for a duration means no deadline; NaN and negative numbers mean no
+        // time.
         let time = if seconds > 0.0 {
             Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
         } else {
@@ -73,27 +71,27 @@ impl SearchLimit {
         SearchLimit { enough: cost, ..self.clone() }
     }
 
-    /// Whether a search with this best cost should end.
+    /// Whether a search with this cost should end.
     #[must_use]
     pub fn ends_at(&self, cost: f64) -> bool {
         cost <= self.enough || self.is_over()
     }
 
-    /// Whether the kicks are used up or time is up.
+    /// Whether kicks or time are used up.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.kicks == 0 || self.is_late()
     }
 
-    /// Whether the deadline has passed or the search was stopped, regardless of kicks.
+    /// Whether the deadline has passed or the search was stopped.
     #[must_use]
     pub fn is_late(&self) -> bool {
         let is_stopped = self.stop.as_ref().is_some_and(SearchStop::is_stopped);
         is_stopped || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 
-    /// The first `1/parts` of the remaining time, for one of several searches. Each has all kicks,
-    /// so that its answer does not depend on the others.
+    /// The first `1/parts` of the remaining time. Kicks are per search, so that answers do not
+    /// depend on other searches.
     #[must_use]
     pub fn time_part(&self, parts: u32) -> Self {
         SearchLimit { kicks: self.kicks, ..self.part(parts) }
@@ -103,7 +101,7 @@ impl SearchLimit {
     #[must_use]
     pub fn part(&self, parts: u32) -> Self {
         let now = Instant::now();
-        // `u64::MAX` means "by the clock", also in a part.
+        // `u64::MAX` means "by the clock".
         let kicks =
             if self.kicks == u64::MAX { u64::MAX } else { self.kicks / u64::from(parts.max(1)) };
         SearchLimit {
@@ -145,7 +143,7 @@ impl SearchTime {
         }
     }
 
-    /// The limit of a search that starts now and uses one of `parts` parts.
+    /// The limit of a search with one of `parts` parts.
     #[must_use]
     pub fn part(self, parts: u32) -> SearchLimit {
         match self {
@@ -154,8 +152,8 @@ impl SearchTime {
         }
     }
 
-    /// The limit of a search that starts now and leaves one of `parts` parts to another search.
-    /// Each search has all kicks, so that its answer does not depend on the other one.
+    /// The limit of a search that leaves one of `parts` parts to another. Kicks are per search, so
+    /// that answers do not depend on other searches.
     #[must_use]
     pub fn without_part(self, parts: u32) -> SearchLimit {
         match self {
@@ -167,10 +165,10 @@ impl SearchTime {
     }
 }
 
-/// Work between two readings of the clock, in cells of a table: about 10 microseconds.
+/// Cells of a table between two readings of the clock: about 10 microseconds.
 const WORK_BETWEEN_LOOKS: usize = 1 << 16;
 
-/// Checks a deadline now and then, because reading the clock takes as long as a small step.
+/// Reads the clock now and then, because that takes as long as a small step.
 #[derive(Debug)]
 pub struct DeadlineWatch<'a> {
     limit: &'a SearchLimit,
@@ -180,7 +178,7 @@ pub struct DeadlineWatch<'a> {
 }
 
 impl<'a> DeadlineWatch<'a> {
-    /// A watch for steps that each touch this many cells.
+    /// For steps that touch this many cells.
     #[must_use]
     pub fn new(limit: &'a SearchLimit, cells_a_step: usize) -> Self {
         let steps_a_look = (WORK_BETWEEN_LOOKS / cells_a_step.max(1)).max(1);

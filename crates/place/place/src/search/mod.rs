@@ -1,9 +1,9 @@
-//! Searches: engines with kicks and descents to local optima, and methods that use them.
+//! Engines with kicks and descents to local optima, and methods that use them.
 //!
-//! Two engines store the change of the cost by each swap next to a permutation, so that a step
-//! costs memory bandwidth but no recomputation. [`Sparse`] has a table of task x PU (for tasks with
-//! few partners, zones, thousands of tasks). [`Dense`] has the changes of all pairs (for matrices
-//! without zeros). [`Tour`] has better steps for rings and pipelines.
+//! Two engines store the change of the cost by each swap, so that a step costs memory bandwidth but
+//! no recomputation: [`Sparse`] in a table of task x PU (for tasks with few partners, zones,
+//! thousands of tasks), [`Dense`] for all pairs (for matrices without zeros). [`Tour`] has better
+//! steps for rings and pipelines.
 
 mod dense;
 mod iterate;
@@ -24,14 +24,14 @@ pub use tour::Tour;
 use seatmap_data::statistics::Xoshiro;
 use std::ops::Range;
 
-/// After this many swaps per item, a descent recomputes its sums. Sums of changes have rounding
-/// errors, and with wildly different magnitudes swaps may seem to help that do not. A descent
-/// without progress since the last recomputation has gone in a circle and ends.
+/// Swaps per item after which a descent recomputes its sums. With wildly different magnitudes,
+/// rounding errors may make useless swaps look helpful: a descent without progress since the last
+/// time has gone in a circle, and ends.
 const SWAPS_BETWEEN_CHECKS: usize = 8;
 
 const WEAKEST: usize = 3;
 
-/// A permutation of items over slots that changes swap by swap.
+/// A permutation of items over slots that changes by swaps.
 pub trait SearchEngine {
     /// The number of items.
     fn items(&self) -> usize;
@@ -39,13 +39,13 @@ pub trait SearchEngine {
     fn cost(&self) -> f64;
     /// The slot of each item.
     fn assignment(&self) -> &[u32];
-    /// The range of kicks at once, from the first failure on.
+    /// The range of kicks at once.
     fn strengths(&self) -> Range<usize> {
         WEAKEST..(self.items() / 3).max(WEAKEST + 1)
     }
-    /// Swaps two random items, if allowed, or makes a change of that size.
+    /// Swaps two random items, if allowed, or makes a similar change.
     fn kick(&mut self, rng: &mut Xoshiro);
-    /// Swaps until no swap helps, or until the limit's deadline.
+    /// Swaps until no swap helps, or until the deadline.
     fn descend(&mut self, limit: &SearchLimit);
     /// Saves the current state.
     fn save(&mut self);

@@ -1,4 +1,4 @@
-//! Local search for sparse traffic, with a table of the cost of each task on each PU.
+//! Local search for sparse traffic.
 
 use super::{DeadlineWatch, SWAPS_BETWEEN_CHECKS, SearchEngine, SearchLimit};
 use crate::Problem;
@@ -6,10 +6,9 @@ use seatmap_data::statistics::Xoshiro;
 
 /// A placement with the cost of every task on every PU while all others stay.
 ///
-/// The change by a swap is a sum of four cells of that table. After a swap only the rows of the
-/// partners of the two tasks change: one streaming pass over two rows of distances per partner.
-/// Items with a changed row or seat wait in a queue, because pairs of unchanged items cannot have
-/// become better.
+/// A swap changes the cost by a sum of four cells. After it only the rows of the two tasks'
+/// partners change: one streaming pass over two rows of distances per partner. Items with a changed
+/// row or seat wait in a queue, because pairs of unchanged items cannot have become better.
 pub struct Sparse<'a> {
     problem: &'a Problem,
     slot_of: Vec<u32>,
@@ -19,7 +18,7 @@ pub struct Sparse<'a> {
     cost: f64,
     queue: Vec<u32>,
     queued: Vec<bool>,
-    /// The weights of the current task's edges, by partner.
+    /// The current task's weights, by partner.
     weight_to: Vec<f64>,
     since_saved: Vec<(u32, u32)>,
     saved_cost: f64,
@@ -28,8 +27,8 @@ pub struct Sparse<'a> {
 }
 
 impl<'a> Sparse<'a> {
-    /// Starts from an assignment of all items (tasks, then holes) to slots. `None` if the deadline
-    /// comes before the table is complete.
+    /// Starts from an assignment of all items (tasks, then holes). `None` if the deadline comes
+    /// before the table is complete.
     #[must_use]
     pub fn new(problem: &'a Problem, slot_of: Vec<u32>, limit: &SearchLimit) -> Option<Self> {
         let mut item_at = vec![0; slot_of.len()];
@@ -59,13 +58,12 @@ impl<'a> Sparse<'a> {
         Some(engine)
     }
 
-    /// The cells of the table that a move of a task changes, on average: a row for each partner.
+    /// On average: a row for each partner.
     fn cells_a_move(&self) -> usize {
         let traffic = &self.problem.traffic;
         self.problem.distance.n() * (1 + 2 * traffic.pairs() / traffic.tasks().max(1))
     }
 
-    /// Recomputes the sums that swaps have updated.
     fn renew(&mut self) {
         self.table.fill(0.0);
         (0..self.problem.tasks()).for_each(|task| self.fill(task));
@@ -96,7 +94,7 @@ impl<'a> Sparse<'a> {
         self.is_task(item) && self.problem.fixed[item].is_some()
     }
 
-    /// The cost of an item on a PU; holes cost nothing.
+    /// Holes cost nothing.
     fn pays(&self, item: usize, pu: usize) -> f64 {
         if self.is_task(item) { self.table[item * self.problem.distance.n() + pu] } else { 0.0 }
     }
@@ -114,8 +112,7 @@ impl<'a> Sparse<'a> {
         zones.allow(&self.in_zone, from, to)
     }
 
-    /// The partner of the best improving swap with a task, if any. `weight_to` must have the task's
-    /// weights.
+    /// The best improving swap, if any. `weight_to` must have the task's weights.
     fn best_partner(&self, task: usize) -> Option<usize> {
         let here = self.pu(task);
         let pus = self.problem.distance.n();
@@ -134,12 +131,12 @@ impl<'a> Sparse<'a> {
                 let weight = self.weight_to[item];
                 if weight != 0.0 {
                     let other = f64::from(self.problem.distance[(there, there)]);
-                    // The four cells assume that the other task stays. Because a swap keeps the
-                    // length of the edge between the two, this removes its part.
+                    // A swap keeps the length of the edge between the two, but the four cells
+                    // assume that the other task stays.
                     change += weight * (2.0 * f64::from(near[there]) - own - other);
                 }
             }
-            // A swap inside a PU changes nothing, but rounding could make it look like a gain.
+            // Rounding could make a swap inside a PU look like a gain.
             if change < best && there != here && self.may_swap(task, item) {
                 (best, partner) = (change, Some(item));
             }
@@ -191,7 +188,6 @@ impl<'a> Sparse<'a> {
         self.in_zone[entered] += 1;
     }
 
-    /// Updates the rows of a moved item's partners.
     fn follow(&mut self, item: usize, from: usize, to: usize) {
         if !self.is_task(item) {
             return;
@@ -217,12 +213,12 @@ impl<'a> Sparse<'a> {
         }
     }
 
-    /// Makes the best swap of this task, and returns whether there was one.
+    /// Whether a swap of this task helped.
     fn settle(&mut self, task: usize) -> bool {
         let problem = self.problem;
         problem.traffic.of(task).for_each(|(with, weight)| self.weight_to[with] = weight);
         let partner = self.best_partner(task);
-        // Clears only this task's cells, so the work depends on its degree alone.
+        // The work depends on the task's degree alone.
         problem.traffic.of(task).for_each(|(with, _)| self.weight_to[with] = 0.0);
         if let Some(partner) = partner {
             self.swap(task, partner);
@@ -284,7 +280,7 @@ impl SearchEngine for Sparse<'_> {
     }
 
     fn restore(&mut self) {
-        // In reverse, because an item may have moved several times.
+        // An item may have moved several times.
         while let Some((a, b)) = self.since_saved.pop() {
             self.exchange(a as usize, b as usize);
         }

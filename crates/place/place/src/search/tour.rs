@@ -9,23 +9,22 @@ use chain::{chain, neighbours};
 use seatmap_data::statistics::Xoshiro;
 use std::ops::Range;
 
-/// The longest of the two pieces that a kick exchanges.
+/// Of the two pieces that a kick exchanges.
 const LONGEST_KICK: usize = 30;
-/// Marks the free jump from the end of a pipeline's tour to its start.
+/// The free jump from the end of a pipeline's tour to its start.
 const NOWHERE: u32 = u32::MAX;
 
 /// The placement of a single ring or pipeline with equal edges: a tour of slots.
 ///
-/// Swaps of two tasks are poor steps for a tour. Better steps reverse a stretch of the tour (2-opt,
-/// Croes 1958), move a short piece elsewhere (Or-opt), or replace a slot with an unused one.
+/// Better steps than swaps reverse a stretch of the tour (2-opt, Croes 1958), move a short piece
+/// (Or-opt), or replace a slot with an unused one.
 pub struct Tour<'a> {
     problem: &'a Problem,
     weight: f64,
-    /// The tasks along the tour, with [`NOWHERE`] after a pipeline's end.
+    /// With [`NOWHERE`] after a pipeline's end.
     tasks: Vec<u32>,
-    /// The slots along the tour.
     tour: Vec<u32>,
-    /// The position of each slot in the tour; `NOWHERE` for unused slots.
+    /// `NOWHERE` for unused slots.
     place: Vec<u32>,
     near: Vec<Vec<u32>>,
     slot_of: Vec<u32>,
@@ -36,14 +35,13 @@ pub struct Tour<'a> {
     least: f64,
 }
 
-/// The change by a step is a sum of up to six distances. A change below this share of the largest
-/// distance may be a rounding error, and such steps would go in circles.
+/// Smaller changes, in units of the largest distance, may be rounding errors of six distances, and
+/// such steps would go in circles.
 const ROUNDING: f64 = 1e-13;
 
 impl<'a> Tour<'a> {
-    /// Starts from an assignment. `None` if the traffic is not a single ring or pipeline with equal
-    /// edges, if some assignments are forbidden, or if the deadline comes before the neighbours of
-    /// all slots are known.
+    /// `None` unless the traffic is a single ring or pipeline with equal edges, all assignments are
+    /// allowed, and the deadline leaves time for the neighbours of all slots.
     #[must_use]
     pub fn new(problem: &'a Problem, slot_of: Vec<u32>, limit: &SearchLimit) -> Option<Self> {
         let is_fixed = problem.fixed.iter().any(Option::is_some);
@@ -56,8 +54,7 @@ impl<'a> Tour<'a> {
                 .collect(),
             place: Vec::new(),
             near: neighbours(problem, limit)?,
-            // Slots whose neighbours changed since the last look: Bentley's don't-look bits (1992),
-            // as a queue.
+            // Bentley's don't-look bits (1992), as a queue.
             queue: (0..problem.slots() as u32).collect(),
             queued: vec![true; problem.slots()],
             saved: (Vec::new(), cost),
@@ -114,13 +111,13 @@ impl<'a> Tour<'a> {
             return false;
         }
         let n = self.tour.len();
-        // `n - 1` positions ahead is one back, without a negative number.
+        // `n - 1` positions ahead is one back.
         let [after, before] =
             [1, n - 1].map(|next| self.apart(slot, self.at(place as usize + next)));
         let worst = after.max(before);
         for index in 0..self.near[slot as usize].len() {
             let near = self.near[slot as usize][index];
-            // Only a neighbour nearer than a current one can help.
+            // Only nearer neighbours can help.
             if self.apart(slot, near) >= worst {
                 return false;
             }
@@ -140,7 +137,7 @@ impl<'a> Tour<'a> {
     }
 
     fn read_off(&mut self) {
-        // A pipeline starts after the jump, which reversals may have moved.
+        // Reversals may have moved the jump.
         let start = self.tour.iter().position(|slot| *slot == NOWHERE).map_or(0, |jump| jump + 1);
         let along = self.tour.iter().cycle().skip(start);
         for (task, slot) in self.tasks.iter().zip(along).filter(|(task, _)| **task != NOWHERE) {
@@ -167,16 +164,15 @@ impl SearchEngine for Tour<'_> {
         &self.slot_of
     }
 
-    /// One exchange of pieces disturbs a tour enough (Martin, Otto & Felten 1991, "Large-step
-    /// Markov chains").
+    /// Few exchanges disturb a tour enough (Martin, Otto & Felten 1991, "Large-step Markov
+    /// chains").
     fn strengths(&self) -> Range<usize> {
         1..4
     }
 
-    /// Exchanges two neighbouring pieces of the tour.
     fn kick(&mut self, rng: &mut Xoshiro) {
         let n = self.tour.len();
-        // Both pieces and one more slot must fit in the tour.
+        // Both pieces and one more slot must fit.
         let longest = LONGEST_KICK.min((n - 1) / 2);
         let first = 1 + rng.below(longest);
         let second = 1 + rng.below(longest);
@@ -190,11 +186,11 @@ impl SearchEngine for Tour<'_> {
             start + first + second,
         ];
         let slots = ends.map(|place| self.at(place));
-        // Reversing both together and then each one exchanges them: (AB)' = B'A', then B and A.
+        // (AB)' = B'A', then B and A: the pieces are exchanged.
         self.turn_exactly(start, first + second);
         self.turn_exactly(start, second);
         self.turn_exactly(start + second, first);
-        // A runs from `a` to `b` and B from `c` to `d`: three edges are replaced.
+        // A is from `a` to `b`, B from `c` to `d`.
         let [before, a, b, c, d, after] = slots;
         let [new, old] = [[(before, c), (d, a), (b, after)], [(before, a), (b, c), (d, after)]]
             .map(|pairs| pairs.map(|(x, y)| self.apart(x, y)).iter().sum::<f64>());
@@ -242,7 +238,7 @@ mod tests {
 
     fn circle(slots: usize) -> Square<f32> {
         let angle = |i: usize| i as f64 * std::f64::consts::TAU / slots as f64;
-        // Scrambled, so that the order of numbers is not a tour.
+        // The order of numbers must not be a tour.
         let at = |i: usize| angle((i * 7) % slots);
         Square::from_fn(slots, |i, j| (200.0 * ((at(i) - at(j)) / 2.0).sin().abs()) as f32)
     }

@@ -4,18 +4,15 @@ use crate::Traffic;
 use crate::search::{DeadlineWatch, SearchLimit};
 use seatmap_data::statistics::Xoshiro;
 
-/// The number of starts for a cut; the best one is kept.
 const TRIES: usize = 12;
-/// The most passes of exchanges per cut.
 const PASSES: usize = 8;
 
 /// Divides items in two sets, the first of a given size, with little traffic between them.
 ///
-/// `bias` is the cost of each item in the second set relative to the first, because of items
-/// outside. Each try grows a set from a random item along the heaviest traffic. It then exchanges
-/// pairs like Kernighan & Lin (1970, "An efficient heuristic procedure for partitioning graphs"):
-/// also at a loss, keeping the best prefix of a pass. If the deadline comes before the first try,
-/// items are divided in their order.
+/// `bias` is an item's cost in the second set relative to the first, because of items outside. Each
+/// try grows a set from a random item along the heaviest traffic, and then exchanges pairs like
+/// Kernighan & Lin (1970, "An efficient heuristic procedure for partitioning graphs"): also at a
+/// loss, keeping the best prefix of a pass. Without time, items are divided in their order.
 pub fn bisect(
     traffic: &Traffic,
     items: &[u32],
@@ -33,7 +30,7 @@ pub fn bisect(
     let mut tries = Vec::with_capacity(TRIES);
     for _ in 0..TRIES {
         let Some(mut cut) = Cut::grown(&graph, bias, first, rng, &mut watch) else { break };
-        // A pass that did not help changed nothing, so the next would not help either.
+        // The next pass would not help either.
         (0..PASSES).find(|_| !cut.pass(&mut watch));
         tries.push((cut.cost(), cut.second));
     }
@@ -41,11 +38,11 @@ pub fn bisect(
     best.unwrap_or_else(|| as_they_come.collect())
 }
 
-/// The traffic of each item with the others, by their positions among the items.
+/// By positions among the items.
 fn traffic_inside(traffic: &Traffic, items: &[u32]) -> Vec<Vec<(u32, f64)>> {
     let mut local = vec![u32::MAX; traffic.tasks()];
     for (at, item) in items.iter().enumerate() {
-        // A hole is an item without traffic.
+        // A hole.
         if let Some(local) = local.get_mut(*item as usize) {
             *local = at as u32;
         }
@@ -62,7 +59,7 @@ fn traffic_inside(traffic: &Traffic, items: &[u32]) -> Vec<Vec<(u32, f64)>> {
         .collect()
 }
 
-/// A cut in progress, with the gain of each item by changing sides.
+/// Each item has its gain by changing sides.
 struct Cut<'a> {
     graph: &'a [Vec<(u32, f64)>],
     bias: &'a [f64],
@@ -80,7 +77,7 @@ impl<'a> Cut<'a> {
     ) -> Option<Self> {
         let n = graph.len();
         let mut second = vec![true; n];
-        // The next item has much traffic with the set and little with the rest, and a high bias.
+        // Much traffic with the set, little with the rest, and a high bias.
         let mut pull: Vec<f64> = (0..n)
             .map(|item| {
                 bias[item] - graph[item].iter().map(|(_, weight)| weight).sum::<f64>()
@@ -91,8 +88,7 @@ impl<'a> Cut<'a> {
         for _ in 0..first {
             let Some(item) = next.filter(|_| !watch.is_late()) else { break };
             second[item] = false;
-            // Twice, because the weight no longer counts against the partner, and now counts for
-            // it.
+            // Twice: the weight changes sides.
             graph[item].iter().for_each(|(with, weight)| pull[*with as usize] += 2.0 * weight);
             next = (0..n).filter(|item| second[*item]).max_by(|a, b| pull[*a].total_cmp(&pull[*b]));
         }
@@ -135,19 +131,18 @@ impl<'a> Cut<'a> {
         }
     }
 
-    /// The unlocked item of a side with the largest gain by changing sides.
     fn top(&self, is_second: bool, locked: &[bool]) -> Option<usize> {
         (0..locked.len())
             .filter(|item| self.second[*item] == is_second && !locked[*item])
             .max_by(|a, b| self.gain[*a].total_cmp(&self.gain[*b]))
     }
 
-    /// Makes one pass of exchanges, and returns whether it helped.
+    /// Whether exchanges helped.
     fn pass(&mut self, watch: &mut DeadlineWatch) -> bool {
         let n = self.graph.len();
         let mut locked = vec![false; n];
         let mut sum = 0.0;
-        // Smaller gains may be rounding errors, and passes that gain these would never end.
+        // Gains from rounding errors would never end.
         let mut best = 1e-9;
         let mut best_at = 0;
         let mut exchanged = Vec::new();
@@ -160,7 +155,7 @@ impl<'a> Cut<'a> {
             sum += self.gain[a];
             self.flip(a);
             locked[a] = true;
-            // Sides keep their sizes: without a partner for the exchange the item returns.
+            // Sides keep their sizes.
             let Some(b) = self.top(true, &locked) else {
                 self.flip(a);
                 break;
@@ -176,7 +171,7 @@ impl<'a> Cut<'a> {
                 break;
             }
         }
-        // Kernighan & Lin's best prefix: undoes the exchanges after it in reverse.
+        // Kernighan & Lin's best prefix.
         for (a, b) in exchanged.drain(best_at..).rev() {
             self.flip(b);
             self.flip(a);
@@ -185,5 +180,5 @@ impl<'a> Cut<'a> {
     }
 }
 
-/// A pass ends after this many exchanges in a row without a new best.
+/// Exchanges in a row without a new best that end a pass.
 const HOPELESS: usize = 60;

@@ -1,19 +1,16 @@
-//! Graphs that shrink by merging neighbours, for cuts of the original graph.
+//! Graphs that shrink by merging neighbours.
 
 use crate::Traffic;
 use seatmap_data::statistics::Xoshiro;
 
-/// A graph whose nodes represent one or several items.
+/// A node represents one or several items.
 pub(super) struct CutGraph {
     first: Vec<u32>,
     edges: Vec<(u32, f64)>,
-    /// The number of items in each node.
     pub(super) size: Vec<u32>,
 }
 
-/// The nodes of a smaller graph.
 pub(super) struct JoinedNodes {
-    /// The new node of each node.
     pub(super) new_of: Vec<u32>,
     pub(super) nodes: u32,
 }
@@ -29,19 +26,17 @@ impl JoinedNodes {
     }
 }
 
-/// A node with more neighbours than this is no link between two of them: visiting them all would
-/// take too long, and almost all nodes would be linked through it.
+/// Larger nodes would link almost all others, and take too long.
 const MOST_NEIGHBOURS: usize = 200;
 
-/// A node with at most this many neighbours may merge with a neighbour's neighbour.
+/// Nodes with more neighbours always find one to merge with.
 const FEW_NEIGHBOURS: usize = 3;
 
 impl CutGraph {
-    /// The traffic among some items. `place_of` has a cell for each task; all are `u32::MAX` before
-    /// and after.
+    /// The traffic among some items. `place_of` is `u32::MAX` for all tasks, before and after.
     pub(super) fn among(traffic: &Traffic, items: &[u32], place_of: &mut [u32]) -> Self {
         for (place, item) in items.iter().enumerate() {
-            // A hole is an item without traffic.
+            // A hole.
             if let Some(cell) = place_of.get_mut(*item as usize) {
                 *cell = place as u32;
             }
@@ -82,7 +77,6 @@ impl CutGraph {
         self.size.iter().copied().max().unwrap_or(1)
     }
 
-    /// The weight of the edges between two sides.
     pub(super) fn cut(&self, second: &[bool]) -> f64 {
         (0..self.nodes())
             .filter(|node| !second[*node])
@@ -94,7 +88,7 @@ impl CutGraph {
     /// Merges each node with a neighbour, preferring heavy edges and small nodes (the rating of
     /// Holtgrewe, Sanders & Schulz 2010, "Engineering a scalable high quality graph partitioner").
     /// Remaining nodes with few neighbours merge with a neighbour's neighbour, the only partner for
-    /// leaves of a tree. Nodes on different sides stay apart.
+    /// leaves of a tree. Sides stay apart.
     pub(super) fn joined(
         &self,
         largest: u32,
@@ -112,7 +106,7 @@ impl CutGraph {
                 joined.join([node, with]);
             }
         }
-        // Nodes without edges have no neighbours, and merge with each other.
+        // Nodes without edges merge with each other.
         let mut alone: [Option<usize>; 2] = [None; 2];
         for node in order {
             let node = node as usize;
@@ -155,7 +149,7 @@ impl CutGraph {
             && sides.is_none_or(|second| second[node] == second[with])
     }
 
-    /// The neighbour with the best rating, by edge weight and sizes.
+    /// By edge weight and sizes.
     fn heaviest(
         &self,
         node: usize,
@@ -170,7 +164,7 @@ impl CutGraph {
             let with = *with as usize;
             if self.may_join([node, with], largest, sides, joined) {
                 let sizes = f64::from(self.size[node]) * f64::from(self.size[with]);
-                // Random factors break ties, so that each try merges other nodes.
+                // Each try merges other nodes.
                 let rating = weight * weight / sizes * (0.95 + 0.1 * rng.unit());
                 if rating > best {
                     (best, found) = (rating, Some(with));
@@ -199,7 +193,6 @@ impl CutGraph {
             .find(|with| self.may_join([node, *with], largest, sides, joined))
     }
 
-    /// The graph of the merged nodes.
     pub(super) fn contracted(&self, JoinedNodes { new_of, nodes }: &JoinedNodes) -> Self {
         let nodes = *nodes as usize;
         let mut size = vec![0; nodes];
@@ -209,7 +202,7 @@ impl CutGraph {
             members[*new as usize].push(node as u32);
         }
         let mut graph = CutGraph { first: vec![0], edges: Vec::new(), size };
-        // The cell of the edge to a node in the current row.
+        // Of the edge to a node in the current row.
         let mut cell_of = vec![usize::MAX; nodes];
         for (new, members) in members.iter().enumerate() {
             let row = graph.edges.len();
@@ -218,7 +211,7 @@ impl CutGraph {
                 if with == new {
                     continue;
                 }
-                // A smaller index belongs to an earlier row.
+                // Smaller indices belong to earlier rows.
                 if cell_of[with] == usize::MAX || cell_of[with] < row {
                     cell_of[with] = graph.edges.len();
                     graph.edges.push((with as u32, *weight));

@@ -2,16 +2,14 @@
 
 use crate::{Problem, Zones};
 
-/// The nearest assignment with fixed tasks on their slots and an allowed number of tasks in each
-/// zone.
+/// The nearest assignment with fixed tasks on their slots and allowed numbers of tasks in the
+/// zones.
 ///
-/// Tasks leave zones with too many, or enter zones with too few, one at a time, by the cheapest
-/// move.
+/// Tasks leave full zones, or enter empty ones, one at a time, by the cheapest move.
 #[must_use]
 pub fn lawful(problem: &Problem, mut slot_of: Vec<u32>) -> Vec<u32> {
     put_fixed(&problem.fixed, &mut slot_of);
-    // Each move repairs a zone by one, so there are never more moves than slots. For impossible
-    // constraints, `next_move` returns `None`.
+    // Each move repairs a zone by one.
     for _ in 0..problem.slots() {
         match next_move(problem, &slot_of) {
             Some((task, hole)) => slot_of.swap(task, hole),
@@ -21,7 +19,7 @@ pub fn lawful(problem: &Problem, mut slot_of: Vec<u32>) -> Vec<u32> {
     slot_of
 }
 
-/// Puts fixed tasks on their slots, in exchange for the items there.
+/// Exchanges them with the items there.
 pub(crate) fn put_fixed(fixed: &[Option<u32>], slot_of: &mut [u32]) {
     for (task, slot) in fixed.iter().enumerate() {
         if let Some(slot) = slot
@@ -32,11 +30,9 @@ pub(crate) fn put_fixed(fixed: &[Option<u32>], slot_of: &mut [u32]) {
     }
 }
 
-/// The most partners to visit for the cheapest of all moves. With more, only some moves that repair
-/// the first zone are compared: any of them suffices, because a search follows.
+/// With more partners to visit, some moves for the first zone suffice, because a search follows.
 const MOST_LOOKS: usize = 1 << 20;
 
-/// The numbers of tasks in the zones, and the allowed ones.
 struct ZoneCounts<'a> {
     zones: &'a Zones,
     count: Vec<u32>,
@@ -54,16 +50,14 @@ impl<'a> ZoneCounts<'a> {
         ZoneCounts { zones, count, any_over, any_under }
     }
 
-    /// Whether a task may leave: only zones with too many tasks, if there are any; otherwise zones
-    /// with tasks to spare.
+    /// Only overfull zones, if there are any; otherwise zones with tasks to spare.
     fn may_leave(&self, zone: u32) -> bool {
         let zone = zone as usize;
         let bound = if self.any_over { &self.zones.most } else { &self.zones.least };
         self.count[zone] > bound[zone]
     }
 
-    /// Whether a task may enter: only zones with too few tasks, if there are any; otherwise zones
-    /// with room.
+    /// Only underfull zones, if there are any; otherwise zones with room.
     fn may_enter(&self, zone: u32) -> bool {
         let zone = zone as usize;
         let bound = if self.any_under { &self.zones.least } else { &self.zones.most };
@@ -71,7 +65,7 @@ impl<'a> ZoneCounts<'a> {
     }
 }
 
-/// The cheapest move of a task to a hole that repairs a zone.
+/// The cheapest move that repairs a zone.
 fn next_move(problem: &Problem, slot_of: &[u32]) -> Option<(usize, usize)> {
     let counts = ZoneCounts::new(problem, slot_of);
     if !counts.any_over && !counts.any_under {
@@ -87,8 +81,7 @@ fn next_move(problem: &Problem, slot_of: &[u32]) -> Option<(usize, usize)> {
         .collect();
     let partners: usize = tasks.iter().map(|task| problem.traffic.degree(*task)).sum();
     if (partners + tasks.len()) * holes.len() > MOST_LOOKS {
-        // The number of pairs of a task and a hole within the limit, at the mean number of
-        // partners.
+        // Pairs of a task and a hole within the limit.
         let most = (MOST_LOOKS * tasks.len() / (partners + tasks.len())).max(1);
         let (mended, others) =
             if counts.any_over { (&mut tasks, &mut holes) } else { (&mut holes, &mut tasks) };
@@ -102,12 +95,11 @@ fn next_move(problem: &Problem, slot_of: &[u32]) -> Option<(usize, usize)> {
         .min_by(|a, b| change(problem, slot_of, *a).total_cmp(&change(problem, slot_of, *b)))
 }
 
-/// The change of the cost if a task moves to a hole.
 fn change(problem: &Problem, slot_of: &[u32], (task, hole): (usize, usize)) -> f64 {
     pays(problem, slot_of, task, hole) - pays(problem, slot_of, task, task)
 }
 
-/// The cost of a task's edges from the slot of an item.
+/// From the slot of an item.
 fn pays(problem: &Problem, slot_of: &[u32], task: usize, item: usize) -> f64 {
     let partners = problem.traffic.of(task);
     partners.map(|(with, weight)| weight * problem.apart(slot_of[item], slot_of[with])).sum()

@@ -1,9 +1,8 @@
 //! Starts for searches.
 //!
-//! No single start wins on all machines and patterns, and searches from random starts do badly on
-//! rings and stencils. With four different good starts, each refined, results are within a fraction
-//! of a percent of the best known. With thousands of slots a start takes seconds, so each one stops
-//! at the deadline.
+//! No single start wins on all machines and patterns, and random starts do badly on rings and
+//! stencils. Four good starts, each refined, come within a fraction of a percent of the best known.
+//! With thousands of slots a start takes seconds, so each stops at the deadline.
 
 mod bisect;
 mod cut_graph;
@@ -39,21 +38,21 @@ pub fn random(problem: &Problem, rng: &mut Xoshiro) -> Vec<u32> {
     let mut slot_of: Vec<u32> = (0..problem.slots() as u32).collect();
     rng.shuffle(&mut slot_of);
     if !problem.zones.are_free() {
-        // A shuffle of all slots rarely meets the bounds of many small zones, and repairs would
-        // prefer some placements.
+        // A plain shuffle rarely meets the bounds of many small zones, and repairs would prefer
+        // some placements.
         slot_of = in_zones(&problem.zones, problem.tasks(), &slot_of);
-        // The slots for zone minimums come first; the tasks on them must be random too.
+        // Zone minimums came first, so their tasks must be random too.
         rng.shuffle(&mut slot_of[..problem.tasks()]);
     }
     lawful(problem, slot_of)
 }
 
-/// The slots in a new order. The first `tasks` of them satisfy the bounds of all zones.
+/// A new order, whose first `tasks` slots satisfy all zones.
 fn in_zones(zones: &Zones, tasks: usize, slots: &[u32]) -> Vec<u32> {
     let mut count = vec![0; zones.least.len()];
     let mut chosen = Vec::with_capacity(slots.len());
     let mut is_chosen = vec![false; slots.len()];
-    // First the minimum of every zone: otherwise full zones could use up the tasks for others.
+    // Otherwise full zones could use up the tasks for others.
     for bound in [&zones.least, &zones.most] {
         for slot in slots {
             let zone = zones.zone_of_slot[*slot as usize] as usize;

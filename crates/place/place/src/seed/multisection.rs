@@ -8,33 +8,31 @@ use crate::slot_groups::SlotGroups;
 use seatmap_data::statistics::Xoshiro;
 use std::collections::BinaryHeap;
 
-/// How much effort each cut gets.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CutCare {
-    /// The number of independent cuts; the best one is kept.
+    /// Independent cuts; the best is kept.
     pub(crate) tries: usize,
-    /// The number of cycles that merge nodes of one side again and improve the cut on each level.
+    /// Cycles that merge nodes within sides again, and improve each level.
     pub(crate) cycles: usize,
 }
 
-/// Graphs up to this size are cut directly.
 const SMALL: usize = 30;
 
-/// A node may represent at most one part in this many of all items.
+/// A node may have 1/`LARGEST_PART` of all items.
 const LARGEST_PART: i64 = 12;
 
-/// The number of sides grown on the smallest graph.
+/// Sides grown on the smallest graph.
 const GROWN: usize = 8;
 
-/// Passes on the smallest graph, and on each larger one.
+/// On the smallest graph, and on larger ones.
 const PASSES: [usize; 2] = [10, 6];
 
-/// Puts the items (tasks, then holes) on the slots of nested groups: first over the groups of the
-/// outermost level with little traffic between them, then inside each (global multisection: von
-/// Kirchbach, Schulz & Traeff 2020, "Better process mapping and sparse quadratic assignment").
+/// Puts the items (tasks, then holes) on nested groups: first over the outermost groups with little
+/// traffic between them, then inside each (global multisection: von Kirchbach, Schulz & Traeff
+/// 2020, "Better process mapping and sparse quadratic assignment").
 ///
-/// The distance of two tasks depends only on the level at which they meet, so a cut can ignore
-/// items outside. After the deadline, items are divided in their order.
+/// The level at which two tasks meet decides their distance, so a cut can ignore items outside.
+/// After the deadline, items are divided in their order.
 pub(crate) fn multisection(
     traffic: &Traffic,
     groups: &SlotGroups,
@@ -44,14 +42,13 @@ pub(crate) fn multisection(
 ) -> Vec<u32> {
     let mut place_of = vec![u32::MAX; traffic.tasks()];
     let mut parts = vec![(0..groups.slots() as u32).collect::<Vec<_>>()];
-    // Inside the innermost groups all slots are equal.
+    // Innermost slots are equal.
     for level in (0..groups.levels().saturating_sub(1)).rev() {
         let sizes = groups.sizes(level);
         let mut divided = Vec::with_capacity(sizes.len());
         for part in parts {
             let rest = &sizes[divided.len()..];
             let mut items = 0;
-            // The groups of this part are the ones that its items fill.
             let inner = rest.iter().take_while(|size| {
                 items += **size;
                 items <= part.len()
@@ -71,7 +68,7 @@ pub(crate) fn multisection(
                     let graph = CutGraph::among(traffic, &items, &mut place_of);
                     best_cut(&graph, first_items as i64, care, limit, rng)
                 };
-                // Last in, first out: the second side's groups follow the first side's.
+                // Last in, first out.
                 for (is_second, sizes) in [(true, right), (false, left)] {
                     let both = items.iter().zip(&second);
                     let here = both.filter(|(_, second)| **second == is_second);
@@ -87,7 +84,6 @@ pub(crate) fn multisection(
     slot_of
 }
 
-/// The best of several cuts, each improved by cycles.
 fn best_cut(
     graph: &CutGraph,
     first_items: i64,
@@ -119,8 +115,7 @@ fn best_cut(
     evened(best.1, first_items as usize)
 }
 
-/// Makes the first side exactly its size. Passes achieve that themselves unless all nodes are
-/// locked.
+/// Passes achieve that themselves unless all nodes are locked.
 fn evened(mut second: Vec<bool>, first_items: usize) -> Vec<bool> {
     let on_first = second.iter().filter(|second| !**second).count();
     let has_too_many = on_first > first_items;
@@ -129,8 +124,8 @@ fn evened(mut second: Vec<bool>, first_items: usize) -> Vec<bool> {
     second
 }
 
-/// A cut of a smaller graph, improved on this one; `sides` are those of an earlier cut. Only on the
-/// whole graph, at depth 0, must the sides have exactly their sizes.
+/// Cuts a smaller graph, and improves on this one; `sides` are an earlier cut. Only at depth 0 must
+/// sides have their exact sizes.
 fn cut(
     graph: &CutGraph,
     first_items: i64,
@@ -143,7 +138,7 @@ fn cut(
         let largest = (graph.items() / LARGEST_PART).max(2) as u32;
         let joined = graph.joined(largest, sides.as_deref(), rng);
         let nodes = joined.nodes as usize;
-        // If few nodes can merge, a smaller graph is not worth its levels.
+        // Otherwise the smaller graph is not worth it.
         if nodes * 20 < graph.nodes() * 19 {
             let smaller = graph.contracted(&joined);
             let new_of = joined.new_of;
@@ -177,8 +172,7 @@ fn cut(
         .map_or_else(Vec::new, |(_, second)| second)
 }
 
-/// A first side grown from a random node along the heaviest edges, and from another random node
-/// when those end.
+/// Grows from a random node along the heaviest edges, then from another.
 fn grown(graph: &CutGraph, first_items: i64, rng: &mut Xoshiro) -> Vec<bool> {
     let mut second = vec![true; graph.nodes()];
     let mut pull = vec![0.0; graph.nodes()];
@@ -187,7 +181,7 @@ fn grown(graph: &CutGraph, first_items: i64, rng: &mut Xoshiro) -> Vec<bool> {
     while items < first_items {
         let node = match pulled.pop() {
             Some(Pulled { node, pull: by }) => {
-                // An entry with another pull than the node's is outdated.
+                // Outdated.
                 if !second[node as usize] || pull[node as usize] != by {
                     continue;
                 }
@@ -212,7 +206,6 @@ fn grown(graph: &CutGraph, first_items: i64, rng: &mut Xoshiro) -> Vec<bool> {
     second
 }
 
-/// A node, and the weight of its edges to the growing side.
 #[derive(PartialEq)]
 struct Pulled {
     pull: f64,
@@ -273,7 +266,7 @@ mod tests {
             let first_items = part.min(nodes - 1);
             let second = best_cut(&graph, first_items as i64, CARE, &SearchLimit::kicks(1), &mut rng);
             prop_assert_eq!(second.iter().filter(|second| !**second).count(), first_items);
-            // A cycle is kept only if it helps, so more cycles never make it worse.
+            // Cycles that do not help are dropped.
             let weights = [0, 3].map(|cycles| {
                 let care = CutCare { tries: 1, cycles };
                 let mut rng = Xoshiro::new(seed);

@@ -8,17 +8,17 @@ use crate::search::SearchLimit;
 use seatmap_data::statistics::Xoshiro;
 use std::collections::VecDeque;
 
-/// Divides the machine in two distant halves and the tasks in two sets with little traffic between
-/// them, and so on down to single slots.
+/// Divides the machine in distant halves and the tasks in sets with little traffic between them,
+/// down to single slots.
 ///
 /// This is dual recursive bipartitioning (Pellegrini 1994, "Static mapping by dual recursive
-/// bipartitioning of process and architecture graphs") on measured distances. It goes level by
-/// level, so that a cut knows the side of the machine of each partner outside. After the deadline,
-/// items and slots are divided in their order.
+/// bipartitioning of process and architecture graphs") on measured distances, level by level, so
+/// that a cut knows the side of each partner outside. After the deadline, items and slots are
+/// divided in their order.
 #[must_use]
 pub fn recursive(problem: &Problem, rng: &mut Xoshiro, limit: &SearchLimit) -> Vec<u32> {
     let n = problem.slots();
-    // The approximate seat of each item: a slot in the middle of its current set.
+    // A slot in the middle of each item's current set.
     let mut middle_of = vec![0_u32; n];
     let mut open =
         VecDeque::from([((0..n as u32).collect::<Vec<_>>(), (0..n as u32).collect::<Vec<_>>())]);
@@ -29,7 +29,7 @@ pub fn recursive(problem: &Problem, rng: &mut Xoshiro, limit: &SearchLimit) -> V
         }
         let (left, right) = halves(problem, &slots, limit);
         let middles = (middle(problem, &left), middle(problem, &right));
-        // The pull visits every edge, so it is skipped after the deadline.
+        // The pull visits every edge.
         let bias: Vec<f64> = if limit.is_late() {
             vec![0.0; items.len()]
         } else {
@@ -50,8 +50,7 @@ pub fn recursive(problem: &Problem, rng: &mut Xoshiro, limit: &SearchLimit) -> V
     lawful(problem, middle_of)
 }
 
-/// Slots in the order of repeated bisection, so that neighbours are near each other, until the
-/// deadline.
+/// Slots in the order of repeated bisection: neighbours are near each other.
 #[must_use]
 pub fn nested(problem: &Problem, limit: &SearchLimit) -> Vec<u32> {
     let mut order = Vec::with_capacity(problem.slots());
@@ -66,7 +65,7 @@ pub fn nested(problem: &Problem, limit: &SearchLimit) -> Vec<u32> {
         let near =
             |side: &[u32]| order.last().map_or(0.0, |last| distance_to(problem, *last, side));
         let (first, then) = if near(&right) < near(&left) { (right, left) } else { (left, right) };
-        // Last in, first out: the nearer half is divided completely before the other one.
+        // Last in, first out.
         open.extend([then, first]);
     }
     order
@@ -77,9 +76,9 @@ fn distance_to(problem: &Problem, slot: u32, side: &[u32]) -> f64 {
         / side.len() as f64
 }
 
-/// The slot nearest to all others of a set; large sets are sampled.
+/// The slot nearest to all others, by samples.
 fn middle(problem: &Problem, slots: &[u32]) -> u32 {
-    // At most 32 samples, and so 1,024 distances, for sets of any size.
+    // At most 1,024 distances for sets of any size.
     let step = slots.len().div_ceil(32).max(1);
     let sample: Vec<u32> = slots.iter().copied().step_by(step).collect();
     sample
@@ -89,8 +88,7 @@ fn middle(problem: &Problem, slots: &[u32]) -> u32 {
         .map_or(0, |(_, slot)| slot)
 }
 
-/// The extra cost of an item on the second half over the first because of partners outside, in
-/// units of traffic.
+/// The cost of the second half over the first, because of partners outside, in units of traffic.
 fn pull(
     problem: &Problem,
     item: u32,
@@ -99,12 +97,12 @@ fn pull(
     middles: (u32, u32),
 ) -> f64 {
     let item = item as usize;
-    // Holes have no partners, and at the first cut there are no items outside.
+    // At the first cut there are no items outside.
     if item >= problem.tasks() || slots.len() == problem.slots() {
         return 0.0;
     }
     let apart = problem.between(middles.0 as usize, middles.1 as usize).max(f64::MIN_POSITIVE);
-    // Partners in the same set have the same middle; the cut itself counts their traffic.
+    // The cut itself counts traffic with partners in the same set.
     let outside = problem.traffic.of(item).filter(|(with, _)| middle_of[*with] != middle_of[item]);
     outside
         .map(|(with, weight)| {

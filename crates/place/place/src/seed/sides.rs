@@ -5,16 +5,15 @@ use seatmap_data::statistics::Xoshiro;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-/// A cut in progress: the side of each node, and its gain by changing sides.
+/// With each node's gain by changing sides.
 pub(super) struct TwoSides<'a> {
     graph: &'a CutGraph,
     pub(super) second: Vec<bool>,
     gain: Vec<f64>,
-    /// Items on the first side minus the required number.
+    /// Items on the first side beyond the required number.
     excess: i64,
 }
 
-/// A node's change of sides.
 #[derive(Clone, Copy, PartialEq)]
 struct SideMove {
     gain: f64,
@@ -38,26 +37,24 @@ impl Ord for SideMove {
     }
 }
 
-/// A pass ends after this many moves plus a twentieth of the nodes without a new best.
+/// Moves without a new best that end a pass, plus a twentieth of the nodes.
 const HOPELESS: usize = 50;
 
 impl<'a> TwoSides<'a> {
-    /// A cut with a required number of items on the first side.
     pub(super) fn new(graph: &'a CutGraph, second: Vec<bool>, first_items: i64) -> Self {
         let on_first: i64 =
             (0..graph.nodes()).filter(|node| !second[*node]).map(|node| size(graph, node)).sum();
         TwoSides { gain: vec![0.0; graph.nodes()], excess: on_first - first_items, graph, second }
     }
 
-    /// The excess or lack of items beyond `slack`.
     pub(super) fn over(&self, slack: i64) -> i64 {
         (self.excess.abs() - slack).max(0)
     }
 
-    /// Makes passes that move each node at most once, the largest gain first, also at a loss, and
-    /// keep the best prefix (Fiduccia & Mattheyses 1982, "A linear-time heuristic for improving
-    /// network partitions"). A side may end with up to `slack` items more or less, and exceed that
-    /// slightly during a pass.
+    /// Passes move each node at most once, the largest gain first, also at a loss, and keep the
+    /// best prefix (Fiduccia & Mattheyses 1982, "A linear-time heuristic for improving network
+    /// partitions"). A side may end with up to `slack` items more or less, and exceed that slightly
+    /// during a pass.
     pub(super) fn improve(&mut self, slack: i64, passes: usize, rng: &mut Xoshiro) {
         (0..passes).find(|_| !self.pass(slack, rng));
     }
@@ -101,12 +98,12 @@ impl<'a> TwoSides<'a> {
                 }
             }
             let over = self.over(slack);
-            // Smaller gains may be rounding errors, and passes that gain these would never end.
+            // Gains from rounding errors would never end.
             if over < best.0 || (over == best.0 && sum > best.1 + 1e-9 * sum.abs()) {
                 best = (over, sum, moved.len());
             }
         }
-        // Undoes the moves after the best prefix in reverse.
+        // Undoes the moves after the best prefix.
         for node in moved.drain(best.2..).rev() {
             self.flip(node);
         }
@@ -129,7 +126,7 @@ impl<'a> TwoSides<'a> {
             .sum()
     }
 
-    /// The best move from a side that keeps the balance, or improves it.
+    /// The best move that keeps the balance, or improves it.
     fn top(
         &self,
         moves: &mut [BinaryHeap<SideMove>; 2],
@@ -138,8 +135,7 @@ impl<'a> TwoSides<'a> {
         stray: i64,
     ) -> Option<SideMove> {
         let moves = &mut moves[usize::from(is_second)];
-        // Skips entries whose node has moved or has another gain now: the heap has a later entry of
-        // that node.
+        // The heap has a later entry for moved or changed nodes.
         while let Some(top) = moves.peek() {
             let node = top.node as usize;
             if !is_locked[node] && top.gain == self.gain[node] {

@@ -2,17 +2,15 @@
 
 use super::TimeModel;
 
-/// Up to this many cells of tasks x PUs, times partners, each cell matches partners with the
-/// nearest PUs one by one.
+/// In cells of tasks x PUs, times partners; above, partners are not matched with PUs.
 const MOST_LOOKS: usize = 1 << 26;
-/// Up to this many cells, tasks are matched with PUs.
+/// Above this many, tasks are not matched with PUs.
 const MOST_CELLS: usize = 1 << 20;
 
-/// A lower bound on the time of every placement's slowest seat, in nanoseconds.
+/// A lower bound on the slowest seat's time in nanoseconds: the larger of two.
 ///
-/// It is the larger of two: the total work divided by the joint speed of the cores; and the best
-/// matching of tasks with seats, with each task on its own seat, the cheapest messages that the
-/// seat allows, and the slowest pair as fast as possible.
+/// The total work divided by the joint speed of the cores; and the best matching of tasks with
+/// seats of their own, with the cheapest messages that each seat allows.
 #[must_use]
 pub(super) fn bound(model: &TimeModel) -> f64 {
     let floor = Floor::new(model);
@@ -31,21 +29,19 @@ pub(super) fn bound(model: &TimeModel) -> f64 {
         }
     }
     let by_seat = if is_matched { bottleneck(&cells, tasks, pus) } else { by_task };
-    // Sums have rounding errors, and a bound must not exceed an equal cost.
+    // Rounding must not put a bound above an equal cost.
     by_seat.max(by_work(model, messages)) * (1.0 - 1e-12)
 }
 
-/// The least time of a task on a PU, if no other task slowed it down.
+/// The least time of a task on a PU.
 struct Cell {
     least_ns: f64,
-    /// The part of it for messages.
     messages_ns: f64,
 }
 
 struct Floor<'a> {
     model: &'a TimeModel<'a>,
-    /// The distances from each PU to the others, nearest first; only the nearest if partners are
-    /// not matched.
+    /// From each PU, nearest first; only the nearest if partners are not matched.
     near_ns: Vec<Vec<f64>>,
     /// Whether each partner is on another PU, the heaviest on the nearest.
     is_matched: bool,
@@ -76,7 +72,7 @@ impl<'a> Floor<'a> {
                 let messages_ns: f64 = if self.is_matched {
                     weights.iter().zip(near).map(|(weight, ns)| weight * ns).sum()
                 } else {
-                    // All partners on the nearest PU: a weaker bound, also valid for shared PUs.
+                    // A weaker bound, also valid for shared PUs.
                     all * near.first().copied().unwrap_or(0.0)
                 };
                 let is_forbidden = model.fixed[task].is_some_and(|fixed| fixed != pu);
@@ -87,7 +83,6 @@ impl<'a> Floor<'a> {
     }
 }
 
-/// The distances from a PU to possible PUs of partners, nearest first, or only the nearest.
 fn near(model: &TimeModel, pu: usize, is_matched: bool) -> Vec<f64> {
     let others = (0..model.pus()).filter(|other| *other != pu || model.most > 1);
     let others = others.map(|other| model.between_ns(pu, other));
@@ -99,11 +94,11 @@ fn near(model: &TimeModel, pu: usize, is_matched: bool) -> Vec<f64> {
     near
 }
 
-/// The total work, plus the messages at the least speed, divided by the speed of as many PUs as
-/// there are tasks.
+/// The total work, plus messages at the least speed, divided by the speed of as many PUs as there
+/// are tasks.
 ///
-/// The sum over seats of speed x time is the work of all tasks plus speed x messages. The slowest
-/// seat's time is at least that sum divided by the sum of speeds.
+/// The sum over seats of speed x time is the work plus speed x messages, and the slowest seat's
+/// time is at least that sum divided by the sum of speeds.
 fn by_work(model: &TimeModel, messages: f64) -> f64 {
     let mut best_of_core = vec![0.0_f64; model.cores.len()];
     let mut slowest = f64::INFINITY;
@@ -117,8 +112,7 @@ fn by_work(model: &TimeModel, messages: f64) -> f64 {
     for core in &model.core {
         met[*core] += 1;
         let before = if met[*core] > 1 { model.cores[*core].work(met[*core] - 1) } else { 0.0 };
-        // Each further thread of a core adds the extra work of the core, at the speed of its
-        // fastest thread: no placement does more.
+        // The extra work of the core, at the speed of its fastest thread: no placement does more.
         gains.push(best_of_core[*core] * (model.cores[*core].work(met[*core]) - before));
     }
     gains.sort_by(|a, b| b.total_cmp(a));
@@ -134,7 +128,7 @@ fn bottleneck(cells: &[f64], rows: usize, columns: usize) -> f64 {
     let mut low = 0;
     let mut high = values.len();
     while low < high {
-        // The bottleneck assignment, by bisection over the values.
+        // By bisection over the values.
         let middle = usize::midpoint(low, high);
         if can_match(cells, rows, columns, values[middle]) {
             high = middle
@@ -150,8 +144,8 @@ fn can_match(cells: &[f64], rows: usize, columns: usize, most: f64) -> bool {
     (0..rows).all(|row| augment(cells, columns, most, row, &mut row_of))
 }
 
-/// Finds a column for a row, moving other rows if possible. Breadth first, because with thousands
-/// of rows depth first needs a deep stack.
+/// Finds a column for a row, moving other rows. Breadth first: with thousands of rows depth first
+/// needs a deep stack.
 fn augment(
     cells: &[f64],
     columns: usize,
@@ -169,7 +163,7 @@ fn augment(
             }
             seen[column] = true;
             came_from[column] = through;
-            // Its row may be able to move to another column.
+            // Its row may have another column.
             if let Some(other) = row_of[column] {
                 queue.push_back((other, Some(column)));
                 continue;
@@ -181,7 +175,7 @@ fn augment(
     false
 }
 
-/// Assigns each column of a path to the row that reached it, from the free one back to the root's.
+/// Along the path from the free column back to the root's.
 fn settle(root: usize, free: usize, came_from: &[Option<usize>], row_of: &mut [Option<usize>]) {
     let mut column = free;
     while let Some(before) = came_from[column] {

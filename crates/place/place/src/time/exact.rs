@@ -1,4 +1,4 @@
-//! Branch and bound: a proven fastest placement of a few tasks.
+//! A proven fastest placement of a few tasks, by branch and bound.
 
 use super::placement::NOWHERE;
 use super::{TimeModel, TimedPlacement};
@@ -7,11 +7,10 @@ use crate::search::SearchLimit;
 /// More tasks take too long.
 pub const MOST_TASKS: usize = 9;
 
-/// A placement counts as better only by at least this factor.
 const BETTER: f64 = 1.0 - 1e-9;
 
-/// A placement that no other beats, starting from a known one; `None` if the limit ended the
-/// search. Each visit of a partial placement counts as a kick.
+/// A placement that no other beats; `None` if the limit ended the search. Each visit of a partial
+/// placement counts as a kick.
 pub(super) fn exact(model: &TimeModel, known: &[usize], limit: &SearchLimit) -> Option<Vec<usize>> {
     let weights = weights_ns(model);
     let mut order: Vec<usize> = (0..model.tasks()).collect();
@@ -37,7 +36,7 @@ pub(super) fn exact(model: &TimeModel, known: &[usize], limit: &SearchLimit) -> 
     (!tree.is_over).then_some(tree.best)
 }
 
-/// The most time that each task may take: its work, and its messages over the longest distance.
+/// Each task's work, and its messages over the longest distance.
 pub(super) fn weights_ns(model: &TimeModel) -> Vec<f64> {
     let pairs = model.distance_ns.pairs().map(|(_, _, ns)| *ns);
     let longest_ns = pairs.fold(0.0, f64::max);
@@ -46,7 +45,7 @@ pub(super) fn weights_ns(model: &TimeModel) -> Vec<f64> {
         .collect()
 }
 
-/// For each core the first equivalent one: exchanging the two, thread by thread, changes no time.
+/// The first equivalent core for each: exchanging the two, thread by thread, changes no time.
 fn alike(model: &TimeModel) -> Vec<usize> {
     let threads: Vec<Vec<usize>> = (0..model.cores.len())
         .map(|core| (0..model.pus()).filter(|pu| model.core[*pu] == core).collect())
@@ -64,7 +63,7 @@ fn alike(model: &TimeModel) -> Vec<usize> {
         .collect()
 }
 
-/// The shortest distance of a PU to a possible PU of a partner.
+/// To a possible PU of a partner.
 fn nearest_ns(model: &TimeModel, pu: usize) -> f64 {
     let others =
         (0..model.pus()).filter(|other| *other != pu).map(|other| model.between_ns(pu, other));
@@ -88,7 +87,6 @@ struct Tree<'a> {
     order: Vec<usize>,
     nearest_ns: Vec<f64>,
     alike: Vec<usize>,
-    /// The rank of each PU in its core.
     thread: Vec<usize>,
     best: Vec<usize>,
     best_ns: f64,
@@ -104,7 +102,7 @@ impl Tree<'_> {
         self.is_over = self.limit.kicks == 0 || self.limit.is_late();
         self.limit.kicks -= u64::from(!matches!(self.limit.kicks, 0 | u64::MAX));
         let Some(task) = self.order.get(depth).copied() else {
-            // Lifting and putting leaves rounding errors in the sums, and a proof needs fresh ones.
+            // Lifting and putting leaves rounding errors, and a proof needs fresh sums.
             let ns = self.seating.renewed().score().most;
             if ns < self.best_ns * BETTER {
                 (self.best_ns, self.best) = (ns, self.seating.pu_of().to_vec());
@@ -119,7 +117,7 @@ impl Tree<'_> {
         }
         tries.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         for (least_ns, pu) in tries {
-            // Tries are sorted, and no later one is better.
+            // Tries are sorted.
             if least_ns >= self.best_ns * BETTER || self.is_over {
                 break;
             }
@@ -129,7 +127,6 @@ impl Tree<'_> {
         }
     }
 
-    /// PUs for a task, only one of equivalent ones.
     fn candidates(&self, task: usize) -> Vec<usize> {
         let mut met = Vec::new();
         let mut chosen = Vec::new();
@@ -140,7 +137,7 @@ impl Tree<'_> {
             if !fits {
                 continue;
             }
-            // Of equivalent empty cores, the same hardware thread of only one is tried.
+            // Only one of equivalent empty cores is tried.
             if self.seating.is_empty(core) {
                 let sort = (self.alike[core], self.thread[pu]);
                 if met.contains(&sort) {
@@ -153,7 +150,7 @@ impl Tree<'_> {
         chosen
     }
 
-    /// The current slowest seat, with the least that messages to unplaced tasks will add.
+    /// The slowest seat, with the least for messages to unplaced tasks.
     fn least_ns(&self) -> f64 {
         let pu_of = self.seating.pu_of();
         let mut more_ns = vec![0.0; self.model.pus()];

@@ -2,7 +2,7 @@
 
 use super::TimeModel;
 
-/// The times that compare placements: first the slowest seat, then all seats.
+/// First the slowest seat decides, then the sum.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Score {
     /// The time of the slowest seat, in nanoseconds.
@@ -21,45 +21,39 @@ impl Score {
     /// Whether this is better, by more than rounding.
     #[must_use]
     pub fn is_better_than(self, other: Score) -> bool {
-        // With infinity, the comparisons below would give NaN.
+        // Infinities would give NaN.
         let margin = if other.most.is_finite() { ROUNDING * other.most } else { 0.0 };
         if self.most < other.most - margin {
             return true;
         }
         let rounding = if other.sum.is_finite() { ROUNDING * other.sum } else { 0.0 };
-        // Equal in the slowest seat: only within a hundredth of the margin, so that a chain of such
-        // steps hardly climbs.
+        // Within a hundredth of the margin, so that a chain of such steps hardly climbs.
         self.most <= other.most + 0.01 * margin && self.sum < other.sum - rounding
     }
 }
 
-/// A placement with the sums for its times. A lifted task has no seat.
+/// A placement with the sums for its times.
 #[derive(Clone, Debug)]
 pub struct TimedPlacement<'a> {
     model: &'a TimeModel<'a>,
-    /// The PU of each task; [`NOWHERE`] while it is lifted.
+    /// [`NOWHERE`] while lifted.
     pu_of: Vec<usize>,
-    /// Tasks on each PU.
     count: Vec<u32>,
-    /// The work of the tasks on each PU, at speed 1.
+    /// At speed 1.
     work_ns: Vec<f64>,
-    /// The messages of the tasks on each PU.
     messages_ns: Vec<f64>,
-    /// Tasks on each PU that work or send.
+    /// Tasks that work or send.
     active: Vec<u32>,
-    /// PUs with such tasks on each core: an idle task slows nothing down.
+    /// PUs with such tasks: an idle task slows nothing down.
     busy: Vec<u32>,
-    /// Tasks on each core.
     on_core: Vec<u32>,
-    /// Tasks in each group, if groups may have only one.
     in_group: Vec<u32>,
 }
 
-/// The PU of a lifted task.
+/// Of a lifted task.
 pub(super) const NOWHERE: usize = usize::MAX;
 
 impl<'a> TimedPlacement<'a> {
-    /// A placement without tasks.
     pub(super) fn empty(model: &'a TimeModel) -> Self {
         let pus = model.pus();
         let groups = model
@@ -94,7 +88,6 @@ impl<'a> TimedPlacement<'a> {
         &self.pu_of
     }
 
-    /// Removes a task from its seat.
     pub(super) fn lift(&mut self, task: usize) {
         let pu = self.pu_of[task];
         self.pu_of[task] = NOWHERE;
@@ -102,7 +95,7 @@ impl<'a> TimedPlacement<'a> {
         self.work_ns[pu] -= self.model.work_ns[task];
         self.message(task, pu, -1.0);
         if self.count[pu] == 0 {
-            // Rounding errors would leave some time on an empty seat.
+            // Rounding errors would remain.
             (self.work_ns[pu], self.messages_ns[pu]) = (0.0, 0.0);
         }
         self.on_core[self.model.core[pu]] -= 1;
@@ -118,7 +111,7 @@ impl<'a> TimedPlacement<'a> {
     pub(super) fn put(&mut self, task: usize, pu: usize) {
         self.pu_of[task] = pu;
         if !self.model.is_idle(task) {
-            // Counts busy hardware threads, not tasks: two tasks on one thread take turns.
+            // Two tasks on one thread take turns.
             self.busy[self.model.core[pu]] += u32::from(self.active[pu] == 0);
             self.active[pu] += 1;
         }
@@ -131,7 +124,6 @@ impl<'a> TimedPlacement<'a> {
         }
     }
 
-    /// Adds a task's messages with placed tasks to both seats, or subtracts them.
     fn message(&mut self, task: usize, pu: usize, sign: f64) {
         let model = self.model;
         for (with, weight) in model.traffic.of(task) {
@@ -158,12 +150,11 @@ impl<'a> TimedPlacement<'a> {
         self.put(b, pu_a);
     }
 
-    /// Whether a task that is not on a PU may move to it.
     pub(super) fn has_room(&self, task: usize, to: usize) -> bool {
         let from = self.pu_of[task];
         let is_alone = self.model.group.as_ref().is_none_or(|group| {
             let is_same = from != NOWHERE && group[from] == group[to];
-            // A task may move inside its group, where it is the only task.
+            // A task may move inside its own group.
             self.in_group[group[to] as usize] <= u32::from(is_same)
         });
         from != to && is_alone && self.count[to] < self.model.most
@@ -198,7 +189,6 @@ impl<'a> TimedPlacement<'a> {
         })
     }
 
-    /// Whether no task is on a core.
     pub(super) fn is_empty(&self, core: usize) -> bool {
         self.on_core[core] == 0
     }
@@ -211,14 +201,13 @@ impl<'a> TimedPlacement<'a> {
             .unwrap_or(0)
     }
 
-    /// The same placement with new sums: thousands of changes leave rounding errors in them.
+    /// Recomputes the sums, which have rounding errors after thousands of changes.
     pub(super) fn renewed(&self) -> Self {
         TimedPlacement::of(self.model, &self.pu_of)
     }
 }
 
 impl TimeModel<'_> {
-    /// Whether a task neither works nor sends.
     fn is_idle(&self, task: usize) -> bool {
         self.work_ns[task] == 0.0 && self.traffic.degree(task) == 0
     }

@@ -8,10 +8,9 @@ use std::cmp::Ordering;
 
 pub(super) type NamedStart = (Vec<usize>, &'static str);
 
-/// The result of a search: its score, the PU of each task, and the name of its start.
+/// The score, the PU of each task, and the name of the start.
 pub(super) type Searched = (Score, Vec<usize>, &'static str);
 
-/// The best of several parallel searches with different seeds.
 pub(super) fn side_by_side(
     model: &TimeModel,
     starts: &[NamedStart],
@@ -27,8 +26,7 @@ pub(super) fn side_by_side(
     searched.expect("this thread searches whatever others do")
 }
 
-/// Descends from all starts to local optima. Half of the kicks go to the better half of these, the
-/// rest to the best.
+/// Descends from all starts. Half of the kicks go to the better half, the rest to the best.
 fn search(model: &TimeModel, starts: &[NamedStart], limit: &SearchLimit, seed: u64) -> Searched {
     let mut rng = Xoshiro::new(seed);
     let mut alive: Vec<Searched> = Vec::with_capacity(starts.len());
@@ -42,7 +40,7 @@ fn search(model: &TimeModel, starts: &[NamedStart], limit: &SearchLimit, seed: u
     alive.sort_by(order);
     let better = alive.len().div_ceil(2);
     for one in alive.iter_mut().take(better) {
-        // Half of the kicks in equal parts, so that a start with a poor first optimum has a chance.
+        // A start with a poor first optimum gets a chance.
         *one = kicked(model, one, &limit.part(2 * better as u32), &mut rng);
     }
     alive.sort_by(order);
@@ -57,7 +55,7 @@ fn order(a: &Searched, b: &Searched) -> Ordering {
     a.0.most.total_cmp(&b.0.most).then(a.0.sum.total_cmp(&b.0.sum))
 }
 
-/// Kicks from a local optimum, with growing strength while they fail.
+/// Kicks grow while they fail.
 fn kicked(model: &TimeModel, from: &Searched, limit: &SearchLimit, rng: &mut Xoshiro) -> Searched {
     let mut climber = Climber::new(model, &from.1, limit);
     let mut best = climber.seating.clone();
@@ -66,7 +64,7 @@ fn kicked(model: &TimeModel, from: &Searched, limit: &SearchLimit, rng: &mut Xos
     let strongest = (model.tasks() / 3).max(weakest + 1);
     let mut strength = weakest;
     let mut kicks = limit.kicks;
-    // With one task on one PU no kick changes anything, and the loop would only wait for its limit.
+    // No kick could change anything.
     let is_single = model.tasks() < 2 && model.pus() < 2;
     while kicks > 0 && !is_single && !limit.ends_at(best_score.most) {
         kicks -= u64::from(kicks != u64::MAX);
@@ -77,7 +75,7 @@ fn kicked(model: &TimeModel, from: &Searched, limit: &SearchLimit, rng: &mut Xos
         if climber.score.is_better_than(best_score) {
             (best, best_score, strength) = (climber.seating.clone(), climber.score, weakest);
         } else {
-            // Continues from an equal score, to cross wide plateaus.
+            // Crosses wide plateaus.
             if best_score.is_better_than(climber.score) {
                 (climber.seating, climber.score) = (best.clone(), best_score);
             }
@@ -87,14 +85,13 @@ fn kicked(model: &TimeModel, from: &Searched, limit: &SearchLimit, rng: &mut Xos
     (best_score, best.pu_of().to_vec(), from.2)
 }
 
-/// A placement that descends to a local optimum.
 struct Climber<'a> {
     model: &'a TimeModel<'a>,
     seating: TimedPlacement<'a>,
     score: Score,
     limit: &'a SearchLimit,
     movable: Vec<usize>,
-    /// The number of searches for a change so far. On large machines each one compares other seats.
+    /// On large machines each search for a change compares other seats.
     turns: usize,
 }
 
@@ -105,7 +102,7 @@ impl<'a> Climber<'a> {
         Climber { model, score: seating.score(), seating, limit, movable, turns: 0 }
     }
 
-    /// Moves a random task to a random PU; if that is taken, the two tasks exchange seats.
+    /// If the PU is taken, the two tasks exchange seats.
     fn kick(&mut self, rng: &mut Xoshiro) {
         if self.movable.is_empty() {
             return;
@@ -122,8 +119,7 @@ impl<'a> Climber<'a> {
         }
     }
 
-    /// Moves or exchanges single tasks until nothing helps: first those of the slowest seat and its
-    /// partners, then all.
+    /// First changes seats of the slowest seat and its partners, then all.
     fn descend(&mut self, rng: &mut Xoshiro) {
         self.seating = self.seating.renewed();
         self.score = self.seating.score();
@@ -132,7 +128,7 @@ impl<'a> Climber<'a> {
             self.model.pus() * (self.model.pus() + self.model.tasks()),
         );
         while !watch.is_late() {
-            // The slowest seat decides the score. Trying all tasks is expensive, so it comes last.
+            // Trying all tasks is expensive.
             if self.improve_slowest() {
                 continue;
             }
@@ -191,7 +187,6 @@ impl<'a> Climber<'a> {
         }
     }
 
-    /// The best change of one task's seat.
     fn best_change(&mut self, task: usize) -> Option<(Score, Change)> {
         if self.model.fixed[task].is_some() {
             return None;
@@ -200,7 +195,7 @@ impl<'a> Climber<'a> {
         let mut best = None;
         let stride = (self.model.pus().max(self.movable.len()) / MOST_SEATS).max(1);
         self.turns += 1;
-        // Each search starts one seat further, so that all seats get compared.
+        // So that all seats get compared.
         for to in (self.turns % stride..self.model.pus()).step_by(stride) {
             if self.seating.has_room(task, to) {
                 self.seating.shift(task, to);
@@ -220,18 +215,15 @@ impl<'a> Climber<'a> {
     }
 }
 
-/// The number of seats and tasks that one search compares; on larger machines every second, every
-/// third and so on.
+/// Seats and tasks compared at once; larger machines skip some.
 const MOST_SEATS: usize = 512;
 
-/// The number of partners of the slowest seat's tasks to move; a hub may have thousands.
+/// Of the slowest seat's tasks; a hub may have thousands of partners.
 const MOST_PARTNERS: usize = 64;
 
 #[derive(Clone, Copy, Debug)]
 enum Change {
-    /// A task moves to a PU.
     Shift(usize, usize),
-    /// Two tasks exchange their PUs.
     Swap(usize, usize),
 }
 

@@ -1,4 +1,4 @@
-//! Compares the objective, its search and its bound with all placements.
+//! The objective, its search and its bound against all placements.
 
 use super::*;
 use crate::search::SearchLimit;
@@ -10,8 +10,7 @@ use seatmap_data::pattern::{Edge, Pattern, generate};
 use seatmap_data::plan::Objective;
 use seatmap_data::statistics::Xoshiro;
 
-/// A synthetic hybrid machine: performance cores of two threads, efficiency cores of one, noisy
-/// distances.
+/// Performance cores of two threads, efficiency cores of one, noisy distances.
 fn hybrid(performance: u32, efficiency: u32, rng: &mut Xoshiro) -> Profile {
     let pu = |os: u32| {
         let is_fast = os < 2 * performance;

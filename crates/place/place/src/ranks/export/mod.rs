@@ -21,7 +21,7 @@ pub mod torchrun;
 
 use crate::ranks::RankPlan;
 
-/// Writes a plan for ranks in one format.
+/// A writer of one format.
 pub type RankPlanWriter = fn(&RankPlan) -> Result<String, RankExportError>;
 
 /// The formats by their names on the command line.
@@ -35,7 +35,7 @@ pub const FORMATS: [(&str, RankPlanWriter); 7] = [
     ("json", |plan| Ok(plan.to_json())),
 ];
 
-/// The reason why a plan does not suit a launcher.
+/// A plan does not suit a launcher.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RankExportError {
     /// The launcher numbers ranks node by node.
@@ -51,7 +51,7 @@ pub enum RankExportError {
         /// Its ranks.
         ranks: String,
     },
-    /// The launcher starts equally many ranks on each node.
+    /// The launcher needs equally many ranks per node.
     // Plural: "starts" is a verb here.
     #[error(
         "{launcher} starts equally many ranks on each node, and {} has {}, {} has {}",
@@ -70,7 +70,6 @@ pub enum RankExportError {
     },
 }
 
-/// The hosts in the order of the ranks, one per line.
 fn hosts(plan: &crate::ranks::RankPlan) -> String {
     (0..plan.node_of_rank.len()).map(|rank| format!("{}\n", plan.node(rank))).collect()
 }

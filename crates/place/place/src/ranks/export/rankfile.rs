@@ -1,7 +1,6 @@
-//! A rankfile for Open MPI 4 and several nodes.
+//! A rankfile for Open MPI 4.
 //!
-//! Slots are OS indices only with the two options in its first line. Open MPI 5 never takes OS
-//! indices.
+//! Slots are OS indices only with the two options in its first line, and never in Open MPI 5.
 
 use crate::ranks::RankPlan;
 use seatmap_os::CpuList;

@@ -4,17 +4,16 @@ use super::NOWHERE;
 use crate::Problem;
 use crate::search::{DeadlineWatch, SearchLimit};
 
-/// The number of nearest slots to try as neighbours; more hardly improve tours (Johnson & McGeoch
-/// 1997, "The traveling salesman problem: a case study in local optimization").
+/// More neighbours hardly improve tours (Johnson & McGeoch 1997, "The traveling salesman problem: a
+/// case study in local optimization").
 const NEAR: usize = 10;
 
-/// The tasks along the ring or pipeline, and the weight of its edges, if the traffic is a single
-/// one.
+/// The tasks along the single ring or pipeline of the traffic, and the weight of its edges.
 pub fn chain(problem: &Problem) -> Option<(Vec<u32>, f64)> {
     let traffic = &problem.traffic;
     let n = traffic.tasks();
-    // The exact search solves few tasks. If each task has one or two partners, there are only rings
-    // and pipelines.
+    // Few tasks are solved exactly. With one or two partners each, there are only rings and
+    // pipelines.
     if n < 8 || (0..n).any(|task| !(1..=2).contains(&traffic.degree(task))) {
         return None;
     }
@@ -36,11 +35,11 @@ pub fn chain(problem: &Problem) -> Option<(Vec<u32>, f64)> {
         (last, here) = (here, next);
     }
     tasks.extend(start.map(|_| NOWHERE));
-    // With several rings or pipelines, some tasks remain.
+    // Several rings or pipelines leave tasks over.
     (tasks.len() == n + usize::from(start.is_some())).then_some((tasks, weight))
 }
 
-/// The nearest slots of each slot, nearest first; `None` at the deadline.
+/// The nearest slots of each slot; `None` at the deadline.
 pub fn neighbours(problem: &Problem, limit: &SearchLimit) -> Option<Vec<Vec<u32>>> {
     let mut watch = DeadlineWatch::new(limit, problem.slots());
     (0..problem.slots() as u32)

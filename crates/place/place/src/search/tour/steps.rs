@@ -2,12 +2,11 @@
 
 use super::{NOWHERE, Tour};
 
-/// The longest piece that a step moves elsewhere, as in Or (1976).
+/// Of pieces to move, as in Or (1976).
 const LONGEST_PIECE: usize = 3;
 
 impl Tour<'_> {
-    /// Reverses `length` slots from a position on, or the rest of the tour if that is shorter,
-    /// which gives the same tour.
+    /// Reverses `length` slots, or the rest of the tour if shorter, which gives the same tour.
     pub(super) fn turn(&mut self, from: usize, length: usize) {
         let n = self.tour.len();
         let (from, length) =
@@ -20,13 +19,12 @@ impl Tour<'_> {
             self.put(left, b);
             self.put(right, a);
         }
-        // The four ends of the two changed edges.
+        // The ends of the two changed edges.
         for place in [from + n - 1, from, from + length + n - 1, from + length] {
             self.touch(self.at(place));
         }
     }
 
-    /// The change by reversing a stretch.
     fn turning(&self, from: usize, length: usize) -> f64 {
         let n = self.tour.len();
         let before = self.at(from + n - 1);
@@ -46,11 +44,11 @@ impl Tour<'_> {
         helps
     }
 
-    /// Makes two slots neighbours by reversing the stretch between them.
+    /// Makes two slots neighbours.
     pub(super) fn try_turns(&mut self, place: usize, other: usize) -> bool {
         let n = self.tour.len();
         let length = (other + n - place) % n;
-        // The first puts `other` next to the slot, the second puts the slot next to `other`.
+        // First `other` moves next to the slot, then the slot next to `other`.
         for from in [place + 1, place] {
             if length > 0 && self.does(self.turning(from, length)) {
                 self.turn(from, length);
@@ -60,15 +58,14 @@ impl Tour<'_> {
         false
     }
 
-    /// Moves a piece that starts or ends at `place` to one side of the slot at `other`.
+    /// Moves a piece that starts or ends at `place` to one side of `other`.
     pub(super) fn try_pieces(&mut self, place: usize, other: usize) -> bool {
         let n = self.tour.len();
         for length in 1..=LONGEST_PIECE.min(n / 3) {
             for start in [place, place + n + 1 - length] {
                 let gap = (other + n - start % n) % n;
-                // Between `other` and its successor, then between its predecessor and `other`.
                 for to in [gap, (gap + n - 1) % n] {
-                    // Neither into itself, nor after the slot before it, its current position.
+                    // Neither into itself, nor to its current position.
                     if to >= length && to + 1 < n && self.try_piece(start, length, to) {
                         return true;
                     }
@@ -78,8 +75,7 @@ impl Tour<'_> {
         false
     }
 
-    /// Moves the piece to the position after the slot `to` positions from its start, straight or
-    /// reversed.
+    /// Moves the piece to after the slot `to` positions from its start, straight or reversed.
     fn try_piece(&mut self, start: usize, length: usize, to: usize) -> bool {
         let n = self.tour.len();
         let before = self.at(start + n - 1);
@@ -97,7 +93,7 @@ impl Tour<'_> {
         if !self.does(out + straight.min(turned)) {
             return false;
         }
-        // Reversing both and then each of them exchanges two neighbouring stretches.
+        // Exchanges two neighbouring stretches.
         let rest = to + 1 - length;
         self.turn_exactly(start, to + 1);
         self.turn_exactly(start, rest);
@@ -108,7 +104,7 @@ impl Tour<'_> {
         true
     }
 
-    /// Reverses exactly this stretch and not the rest, so that other positions remain.
+    /// Unlike [`Tour::turn`], keeps all other positions.
     pub(super) fn turn_exactly(&mut self, from: usize, length: usize) {
         for step in 0..length / 2 {
             let left = from + step;
@@ -120,7 +116,7 @@ impl Tour<'_> {
         }
     }
 
-    /// Replaces a neighbour of a position with an unused slot.
+    /// Replaces a neighbour of a position.
     pub(super) fn try_unused(&mut self, place: usize, unused: u32) -> bool {
         let n = self.tour.len();
         for at in [place + 1, place + n - 1] {
