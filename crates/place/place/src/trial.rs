@@ -1,4 +1,4 @@
-//! Search by trial: the objective is a run of the program, known only from runs so far.
+//! Search by trial: the objective is known only from runs of the program.
 
 use crate::beside::beside;
 use crate::search::{SearchLimit, Solution};
@@ -7,25 +7,22 @@ use seatmap_data::statistics::Xoshiro;
 use seatmap_data::statistics::words::counted;
 use std::collections::HashMap;
 
-/// The number of neighbours to try at once. It is fixed, so that the answer does not depend on the
-/// number of threads.
+/// Neighbours to try at once: fixed, so that threads do not change the answer.
 const BATCH: usize = 16;
 /// Up to this many placements, all are tried: the orders of seven tasks.
 const MOST_EXHAUSTIVE: usize = 5040;
-/// Random swaps per kick, as in the weakest kick of the other searches.
+/// Random swaps, as in the weakest kick of other searches.
 const KICK: usize = 3;
 
 /// A machine that runs the program.
 #[derive(Clone, Copy)]
 pub struct TrialJudge<'a> {
-    /// Nanoseconds of a run under a placement (the PU of each task), or an error. It must always
-    /// give the same result.
+    /// Nanoseconds of a run with these PUs of the tasks, always the same, or an error.
     pub time_ns: &'a (dyn Fn(&[u32]) -> Result<f64, String> + Sync),
-    /// A proven lower bound in nanoseconds for every placement; 0 if unknown.
+    /// A proven lower bound in nanoseconds; 0 if unknown.
     pub floor_ns: f64,
 }
 
-/// The runs so far, and the means for more.
 pub(crate) struct Trials<'a> {
     problem: &'a Problem,
     os: &'a [u32],
@@ -33,12 +30,12 @@ pub(crate) struct Trials<'a> {
     threads: usize,
     limit: SearchLimit,
     known: HashMap<Vec<u32>, f64>,
-    /// Whether a placement was skipped because time was up.
+    /// Whether time was too short for some placement.
     is_cut: bool,
 }
 
 impl<'a> Trials<'a> {
-    /// A search without runs so far. `os` has the machine's PUs in the order of the problem's rows.
+    /// `os` has the machine's PUs in the order of the problem's rows.
     pub(crate) fn new(
         problem: &'a Problem,
         os: &'a [u32],
@@ -57,7 +54,6 @@ impl<'a> Trials<'a> {
         }
     }
 
-    /// Records an earlier run.
     pub(crate) fn know(&mut self, slot_of: &[u32], time_ns: f64) {
         self.known.insert(self.placement(slot_of), time_ns);
     }
@@ -73,7 +69,7 @@ impl<'a> Trials<'a> {
     ) -> Result<(Solution, bool), PlaceError> {
         let mut best = self.best_of(&starts)?;
         if let Some(all) = self.all() {
-            // In batches, to check the deadline between them.
+            // To check the deadline between batches.
             for some in all.chunks(BATCH) {
                 if self.is_over(&best) {
                     return Ok((best, false));
@@ -87,13 +83,12 @@ impl<'a> Trials<'a> {
         while !self.is_over(&best) {
             here = self.descend(here, &mut rng)?;
             best = better(best, here);
-            // From the best and not from here, because runs are expensive and few.
+            // From the best, because runs are few and expensive.
             here = self.kicked(&best, &mut rng)?;
         }
         Ok((best, false))
     }
 
-    /// A description of the method.
     pub(crate) fn method(&self, all: bool) -> String {
         let runs = self.known.len();
         if all {
@@ -107,8 +102,7 @@ impl<'a> Trials<'a> {
         self.limit.ends_at(best.cost) || best.cost <= self.judge.floor_ns
     }
 
-    /// Moves to the best of a batch of neighbours while one is better, with all neighbours in
-    /// random order.
+    /// Moves to the best of a batch of random neighbours while one is better.
     fn descend(&mut self, mut here: Solution, rng: &mut Xoshiro) -> Result<Solution, PlaceError> {
         loop {
             let mut neighbours = self.neighbours(&here.slot_of);
@@ -141,7 +135,7 @@ impl<'a> Trials<'a> {
         self.best_of(&[seed::lawful(self.problem, slot_of)])
     }
 
-    /// All allowed assignments that swap a task with another item.
+    /// Allowed assignments that swap a task with another item.
     fn neighbours(&self, slot_of: &[u32]) -> Vec<Vec<u32>> {
         let tasks = self.problem.tasks();
         let pairs = (0..tasks).flat_map(|a| (a + 1..slot_of.len()).map(move |b| (a, b)));
@@ -155,11 +149,11 @@ impl<'a> Trials<'a> {
             .collect()
     }
 
-    /// All allowed assignments, if there are few.
+    /// All allowed assignments, if few.
     fn all(&self) -> Option<Vec<Vec<u32>>> {
         let tasks = self.problem.tasks();
         let slots = self.problem.slots();
-        // Stops computing slots! / (slots - tasks)! as soon as it is too large.
+        // slots! / (slots - tasks)!
         (slots - tasks + 1..=slots).try_fold(1_usize, |all, choices| {
             all.checked_mul(choices).filter(|all| *all <= MOST_EXHAUSTIVE)
         })?;
@@ -169,15 +163,15 @@ impl<'a> Trials<'a> {
         Some(all)
     }
 
-    /// The first of the cheapest; no placement runs twice. A placement without time for a run
-    /// counts as endless, except for the very first run.
+    /// No placement runs twice. Without time for a run, a placement counts as endless, except for
+    /// the very first.
     fn best_of(&mut self, candidates: &[Vec<u32>]) -> Result<Solution, PlaceError> {
         self.limit.kicks = self.limit.kicks.saturating_sub(1);
         let placements: Vec<Vec<u32>> =
             candidates.iter().map(|slot_of| self.placement(slot_of)).collect();
         let unknown: Vec<&Vec<u32>> =
             placements.iter().filter(|placement| !self.known.contains_key(*placement)).collect();
-        // Kicks are not time: this limit is never late, so the first run happens.
+        // This limit is never late, so the first run happens.
         let limit = if self.known.is_empty() { SearchLimit::kicks(0) } else { self.limit.clone() };
         let times = run(&unknown, self.judge, self.threads, &limit)?;
         self.is_cut |= times.iter().any(Option::is_none);
@@ -205,7 +199,7 @@ impl<'a> Trials<'a> {
     }
 }
 
-/// Adds all orders of free slots; holes fill the rest in order.
+/// Adds all orders of free slots, then holes.
 fn extend(all: &mut Vec<Vec<u32>>, taken: &mut Vec<u32>, tasks: usize, slots: u32) {
     let free: Vec<u32> = (0..slots).filter(|slot| !taken.contains(slot)).collect();
     if taken.len() == tasks {
@@ -219,7 +213,7 @@ fn extend(all: &mut Vec<Vec<u32>>, taken: &mut Vec<u32>, tasks: usize, slots: u3
     }
 }
 
-/// The times of placements, on several threads; `None` for those after the deadline.
+/// `None` after the deadline.
 fn run(
     placements: &[&Vec<u32>],
     judge: TrialJudge,
@@ -231,7 +225,7 @@ fn run(
     let done = beside(parts.len(), |at| parts.get(at).map(|part| times(judge, part, limit)));
     let mut all = Vec::with_capacity(placements.len());
     for (part, done) in parts.iter().zip(done) {
-        // Runs parts here whose thread failed.
+        // Parts whose thread failed run here.
         let timed =
             done.flatten().unwrap_or_else(|| times(judge, part, limit)).map_err(PlaceError::Run)?;
         all.extend(timed);
@@ -239,7 +233,6 @@ fn run(
     Ok(all)
 }
 
-/// The times of placements, one after the other.
 fn times(
     judge: TrialJudge,
     placements: &[&Vec<u32>],

@@ -1,9 +1,9 @@
 //! The fewest and the most tasks on groups of slots.
 
-/// Groups of slots, each with its fewest and most tasks.
+/// Groups of slots with their fewest and most tasks.
 ///
-/// Zones express three constraints: at most one task per core (0 to 1), even numbers of tasks per
-/// PU (the mean rounded down or up), and chips with equal shares.
+/// Zones express three constraints: at most one task per core, even numbers of tasks per PU (the
+/// mean rounded down or up), and chips with equal shares.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Zones {
     /// The zone of each slot.
@@ -34,7 +34,7 @@ impl Zones {
         self.least.len() <= 1
     }
 
-    /// The number of tasks in each zone; items from `tasks` on are holes.
+    /// Items from `tasks` on are holes.
     #[must_use]
     pub fn count(&self, item_at: &[u32], tasks: usize) -> Vec<u32> {
         let mut count = vec![0; self.least.len()];

@@ -13,7 +13,7 @@ use serde::Serialize;
 /// The format's name, in the `format` key.
 pub const FORMAT: &str = "seatmap-services-drift/1";
 
-/// The present state of a plan: `seatmap services drift --json`.
+/// The present state of a plan (`seatmap services drift --json`).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DriftReport {
     /// Name and version of the format.
@@ -24,8 +24,8 @@ pub struct DriftReport {
     pub left_s: Option<u64>,
     /// All differences.
     pub faults: Vec<ServiceDrift>,
-    /// The services that restarted since, and run on their sets: owners such as systemd apply their
-    /// settings to new processes too.
+    /// Restarted services on their sets: owners such as systemd apply their settings to new
+    /// processes too.
     pub started_anew: Vec<String>,
 }
 
@@ -41,14 +41,13 @@ impl DriftReport {
     }
 
     /// The state of a plan that Seatmap did not apply, such as an imported one: whether its
-    /// services run, and where. It ignores other programs, because such a plan never covers all of
-    /// them.
+    /// services run, and where. It never covers all programs, so others are ignored.
     #[must_use]
     pub fn of_file(root: &Root, name: &str, plan: &ServicesPlan) -> Self {
         let services = plan.services.iter();
         let mut faults: Vec<ServiceDrift> = services
             .flat_map(|planned| of_service(root, planned, None))
-            // The owner of a group may give the set to a group inside, which the masks show.
+            // An owner may give the set to a group inside, which the masks show.
             .filter(|fault| !matches!(fault, ServiceDrift::Rewritten { .. }))
             .collect();
         faults.extend(
@@ -66,7 +65,7 @@ impl DriftReport {
     }
 }
 
-/// The services whose processes all started after the plan was applied, and that have no fault.
+/// Services without faults whose processes all started after the plan was applied.
 fn started_anew(root: &Root, applied: &AppliedPlan, faults: &[ServiceDrift]) -> Vec<String> {
     let named: Vec<&str> = faults.iter().filter_map(ServiceDrift::service).collect();
     let services = applied.plan.services.iter();
@@ -80,7 +79,7 @@ fn started_anew(root: &Root, applied: &AppliedPlan, faults: &[ServiceDrift]) -> 
         .collect()
 }
 
-/// Whether a process started after a plan was applied; false if that time is unknown.
+/// False if the time is unknown.
 fn began_since(pid: Tid, applied_ticks: Option<u64>) -> bool {
     let started = ThreadStat::of(pid).map_or(0, |task| task.started_ticks);
     applied_ticks.is_some_and(|applied| started > applied)
@@ -137,13 +136,13 @@ pub enum ServiceDrift {
         service: String,
         /// Its unit, group or other target.
         target: String,
-        /// The CPU time that it uses, in CPUs.
+        /// Its load, in CPUs.
         used_cpus: f64,
     },
 }
 
 impl ServiceDrift {
-    /// The affected service of the plan, if any.
+    /// The affected service, if any.
     #[must_use]
     pub fn service(&self) -> Option<&str> {
         match self {
@@ -157,14 +156,14 @@ impl ServiceDrift {
     }
 }
 
-/// The least load of a program outside the plan to report, in CPUs.
+/// The least load to report, in CPUs.
 const BUSY_CPUS: f64 = 0.1;
 
-/// Ignores programs that started more recently than this, in seconds: a job may end by itself.
+/// More recent programs may be jobs that end by themselves.
 const SETTLED_S: u64 = 30;
 
 /// All differences. `applied_ticks` is when the plan was applied, in clock ticks since boot;
-/// `found` has the present programs, to detect services outside the plan.
+/// `found` has the present programs.
 #[must_use]
 pub fn drift(
     root: &Root,
@@ -178,7 +177,7 @@ pub fn drift(
     }
     all.extend(of_cpus(root, plan));
     let known: Vec<&Service> = plan.services.iter().map(|one| &one.service).collect();
-    // A program that ran before the plan was applied is in its record, as load of others.
+    // The record has earlier programs as load of others.
     let applied = applied_ticks.unwrap_or(0);
     let settled = boot::ticks().saturating_sub(SETTLED_S * boot::ticks_per_s());
     for one in found {
@@ -199,7 +198,6 @@ pub fn drift(
     all
 }
 
-/// Whether the processes of a service belong to a planned one.
 fn is_known(root: &Root, planned: &[&Service], service: &Service) -> bool {
     let own = living::processes(root, service).unwrap_or_default();
     own.is_empty()
@@ -247,8 +245,7 @@ fn of_service(
     all
 }
 
-/// Whether a process only keeps the namespaces of a pod: kubelet seats the containers of a pod, but
-/// not this idle process.
+/// Whether a process only keeps the namespaces of a pod: kubelet does not seat it.
 fn is_sandbox(root: &Root, planned: &PlannedService, pid: Tid) -> bool {
     let is_pod = planned.service.cgroup.as_ref().is_some_and(|path| path.contains("kubepods"));
     is_pod && task::name(root, pid).as_deref() == Some("pause")

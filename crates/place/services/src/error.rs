@@ -35,7 +35,7 @@ pub enum ServicesFileError {
     /// The file lists no service.
     #[error("the file lists no service; 'seatmap services init' writes those that run here")]
     Empty,
-    /// The file lists more services than one plan can have; the number of services.
+    /// The number of services exceeds the limit of a plan.
     #[error("the file lists {0} services; no more than {MOST_SERVICES} are planned together")]
     TooMany(usize),
     /// The head-room is out of range.
@@ -100,7 +100,7 @@ pub enum ServicesFileError {
         /// The text.
         list: String,
     },
-    /// The text is not the name of a Slurm step.
+    /// The text is not a Slurm step.
     #[error("step of service '{name}' is '{step}'; write JOB.STEP, such as 123.0 or 123.batch")]
     Step {
         /// The service.
@@ -129,7 +129,7 @@ impl Blame for ServicesFileError {
     }
 }
 
-/// The reason why services were not found or recorded.
+/// Services were not found or recorded.
 #[derive(Debug, thiserror::Error)]
 pub enum ServicesError {
     /// The processes of a service were not found.
@@ -178,7 +178,7 @@ pub enum ServicesError {
     /// The recording was stopped before its first sample.
     #[error("it was interrupted before the first sample")]
     Interrupted,
-    /// The record would have too few or too many samples.
+    /// Too few or too many samples.
     #[error(
         "{} of recording at one sample each {} ms gives {}; 2 to 100000 are needed",
         counted(.seconds.as_secs(), "second"),
@@ -195,7 +195,7 @@ pub enum ServicesError {
     },
 }
 
-/// The reason why a container was not found.
+/// A container was not found.
 #[derive(Debug, thiserror::Error)]
 pub enum ContainerProblem {
     /// Neither engine is installed.

@@ -13,7 +13,7 @@ use toml::de::DeTable;
 /// The format's name, in the `format` key.
 pub const FORMAT: &str = "seatmap-services/1";
 
-/// The most services in one file: a set of services is one 64-bit word.
+/// The most services in one file: a set of them is one 64-bit word.
 pub const MOST_SERVICES: usize = 64;
 
 /// The services that share a computer, with their limits.
@@ -63,8 +63,8 @@ impl SharedComputer {
     }
 }
 
-/// One service: how to find its processes, and its limits. It must have exactly one of `unit`,
-/// `cgroup`, `container`, `domain`, `step`, `pid` and `command`.
+/// One service: how to find its processes, and its limits. It has exactly one of `unit`, `cgroup`,
+/// `container`, `domain`, `step`, `pid` and `command`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Service {
@@ -73,7 +73,7 @@ pub struct Service {
     /// The systemd unit: `redis.service`, or `redis`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<String>,
-    /// The control group, with the groups below it: a folder, or a path in a hierarchy.
+    /// The control group, including groups below: a folder, or a path in a hierarchy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cgroup: Option<String>,
     /// The container, by its name in podman or docker.
@@ -100,26 +100,24 @@ pub struct Service {
     /// Whether the service may share its CPUs with other services.
     #[serde(default = "yes", skip_serializing_if = "is_yes")]
     pub share: bool,
-    /// Whether to keep other services off its CPUs, and interrupts of devices as far as the kernel
-    /// can move them.
+    /// Whether to keep other services off its CPUs, and interrupts of devices too, if possible.
     #[serde(default, skip_serializing_if = "is_no")]
     pub quiet: bool,
     /// A device that the service should be near: a network card (`eth0`), a disk (`nvme0n1`), or a
     /// PCI address (`0000:17:00.0`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub near: Option<String>,
-    /// The memory that the NUMA nodes of its CPUs must have for it, in bytes; `k`, `m`, `g` and `t`
-    /// are powers of 1024: `64g`.
+    /// The memory that the NUMA nodes of its CPUs must have for it, in bytes or such as `64g`; `k`,
+    /// `m`, `g` and `t` are powers of 1024.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<String>,
     /// The NUMA nodes that its CPUs and memory must be on, as a list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_nodes: Option<String>,
-    /// A shell command that prints a total of the service's work so far. A race judges the service
-    /// by it.
+    /// A shell command that prints a total of the service's work so far, for races.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metric: Option<String>,
-    /// The loss of work, in percent, that a race accepts for the service; 2 by default.
+    /// The loss of work that a race accepts for the service, in percent; 2 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit_percent: Option<f64>,
 }
@@ -172,7 +170,6 @@ impl fmt::Display for ServiceTarget {
 }
 
 impl Service {
-    /// All targets of the entry.
     fn targets(&self) -> Vec<ServiceTarget> {
         let unit = self.unit.clone().map(ServiceTarget::Unit);
         let cgroup = self.cgroup.clone().map(ServiceTarget::Cgroup);
@@ -184,7 +181,7 @@ impl Service {
         [unit, cgroup, container, domain, step, pid, command].into_iter().flatten().collect()
     }
 
-    /// Where its processes are; `None` for an unchecked entry without a target.
+    /// Where its processes are; `None` for an unchecked entry.
     #[must_use]
     pub fn target(&self) -> Option<ServiceTarget> {
         self.targets().into_iter().next()
@@ -196,7 +193,7 @@ impl Service {
         self.memory.as_deref().and_then(size_bytes).unwrap_or(0)
     }
 
-    /// The NUMA nodes that it must be on; `None` if any will do.
+    /// The required NUMA nodes; `None` if any will do.
     #[must_use]
     pub fn memory_node_set(&self) -> Option<CpuSet> {
         self.memory_nodes.as_deref().and_then(CpuSet::of_list)
@@ -287,8 +284,8 @@ const SERVICE_KEYS: [&str; 17] = [
     "unit",
 ];
 
-/// Refuses unknown keys. In a file by hand an unknown key is a mistake; documents by programs have
-/// the same entries, and may have keys of a later version.
+/// An unknown key in the user's file is a mistake. Documents by programs have the same entries, and
+/// may have keys of a later version.
 fn check_keys(text: &str) -> Result<(), ServicesFileError> {
     let Ok(document) = DeTable::parse(text) else { return Ok(()) };
     let document = document.get_ref();
@@ -318,17 +315,17 @@ fn check_table(text: &str, table: &DeTable, keys: &[&str]) -> Result<(), Service
     Ok(())
 }
 
-/// The longest name of a service, in bytes.
+/// In bytes.
 const LONGEST_NAME: usize = 64;
 
-/// Turns a text into a valid name with this end; an empty text becomes `service`.
+/// A valid name with this end; an empty text becomes `service`.
 pub(crate) fn service_name(text: &str, end: &str) -> String {
     let begin = if text.trim().is_empty() { "service" } else { text };
     let room = begin.floor_char_boundary(LONGEST_NAME.saturating_sub(end.len()));
     format!("{}{end}", &begin[..room])
 }
 
-/// Checks an entry of the user's file, or of a document that includes it.
+/// Of the user's file, or of a document that includes it.
 pub(crate) fn check_service(service: &Service) -> Result<(), ServicesFileError> {
     let name = service.name.clone();
     if name.trim().is_empty() || name.len() > LONGEST_NAME {
@@ -385,7 +382,7 @@ pub(crate) fn size_bytes(text: &str) -> Option<u64> {
     number.checked_mul(1 << (10 * power.map_or(0, |power| power as u32 + 1)))
 }
 
-/// A size for the file: the largest multiplier that leaves a whole number.
+/// With the largest multiplier that leaves a whole number.
 pub(crate) fn size_text(bytes: u64) -> String {
     for (letter, shift) in [("t", 40), ("g", 30), ("m", 20), ("k", 10)] {
         if bytes >= 1 << shift && bytes.trailing_zeros() >= shift {
@@ -395,7 +392,7 @@ pub(crate) fn size_text(bytes: u64) -> String {
     bytes.to_string()
 }
 
-/// Whether a text names a Slurm step or job: `123.0`, `123.batch`, `123`.
+/// `123.0`, `123.batch`, or `123`.
 fn is_step(text: &str) -> bool {
     let (job, step) = text.split_once('.').unwrap_or((text, "0"));
     let is_number = !job.is_empty() && job.bytes().all(|byte| byte.is_ascii_digit());

@@ -1,8 +1,7 @@
 //! Finds the running services for a first `services.toml`.
 //!
-//! A process belongs to its innermost systemd unit, or else to its control group with a cpuset, or
-//! else to the program of its name. Kernel threads, this program and programs of user sessions
-//! belong to no service.
+//! A process belongs to its innermost systemd unit, its control group with a cpuset, or the program
+//! of its name. Kernel threads, this program and programs of user sessions belong to no service.
 
 use crate::file::{MOST_SERVICES, Service, ServiceTarget, ServicesFile, service_name};
 use crate::living;
@@ -17,13 +16,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
-/// The least load of programs without their own group for an entry, in CPUs.
+/// The least load of programs without their own group, in CPUs.
 const LEAST_CPUS: f64 = 0.01;
 
-/// The most entries of a first file, because the user has to read them all.
+/// The user has to read all entries of a first file.
 const MOST_FOUND: usize = 20;
 
-/// Units to skip: they have users' programs, or systemd itself.
+/// They have users' programs, or systemd itself.
 const OF_PEOPLE: [&str; 5] = ["session-", "user@", "init.scope", "user-", "run-"];
 
 /// A running service.
@@ -33,14 +32,13 @@ pub struct FoundService {
     pub service: Service,
     /// The number of its processes.
     pub processes: usize,
-    /// The CPU time that it used during the observation, in CPUs.
+    /// Its load during the observation, in CPUs.
     pub used_cpus: f64,
     /// When its oldest process started, in clock ticks since boot.
     pub began_ticks: u64,
 }
 
-/// Observes the load of all running programs that no known service includes, for this long. Returns
-/// the busiest first.
+/// Observes the load of all programs outside known services. Returns the busiest first.
 ///
 /// # Errors
 /// [`FileError`]: the processes cannot be listed.
@@ -76,7 +74,6 @@ pub fn find(
     Ok(apart(root, known, chosen(groups)))
 }
 
-/// The CPU time of each process.
 fn times(root: &Root) -> Result<BTreeMap<Tid, u64>, FileError> {
     let own = Tid::try_from(std::process::id()).unwrap_or(0);
     let pids = task::processes(root)?.filter(|pid| *pid != own);
@@ -92,7 +89,6 @@ struct Finder {
 }
 
 impl Finder {
-    /// The service of a process.
     fn target(&self, root: &Root, pid: Tid) -> Option<ServiceTarget> {
         let membership = root.read(&format!("/proc/{pid}/cgroup")).unwrap_or_default();
         let paths: Vec<&str> =
@@ -113,7 +109,7 @@ impl Finder {
             return Some(ServiceTarget::Cgroup(own));
         }
         let name = task::name(root, pid)?;
-        // A process may have an empty name, which could not be found again.
+        // An empty name could not be found again.
         let is_named = !name.trim().is_empty();
         Some(if is_named { ServiceTarget::Command(name) } else { ServiceTarget::Pid(pid) })
     }
@@ -136,15 +132,14 @@ fn chosen(groups: BTreeMap<ServiceTarget, FoundService>) -> Vec<FoundService> {
     found
 }
 
-/// Drops services with processes of a known service or of a busier one, for example a group above
-/// another one.
+/// Drops services with processes of a known service or of a busier one.
 fn apart(
     root: &Root,
     known: Option<&ServicesFile>,
     mut found: Vec<FoundService>,
 ) -> Vec<FoundService> {
     let known = known.map(|file| &file.services[..]).unwrap_or_default();
-    // A stopped service has no processes.
+    // Stopped services have no processes.
     let mut taken: BTreeSet<Tid> =
         known.iter().flat_map(|one| living::processes(root, one).unwrap_or_default()).collect();
     found.retain(|one| {
@@ -208,8 +203,8 @@ format = \"seatmap-services/1\"
 head_room_percent = 20
 ";
 
-/// The text of a file with these services: a new file, or text to append to `known`, without its
-/// services. `None` if there is nothing to add.
+/// The text of a new file with these services, or text to append to `known`. `None` if there is
+/// nothing to add.
 #[must_use]
 pub fn text(known: Option<&ServicesFile>, found: &[FoundService]) -> Option<String> {
     let entries = found.iter().map(|one| {
@@ -219,7 +214,7 @@ pub fn text(known: Option<&ServicesFile>, found: &[FoundService]) -> Option<Stri
     with_entries(known, None, entries)
 }
 
-/// Like [`text`], for entries with a comment each; a new file also gets housekeeping CPUs.
+/// [`text`] for entries with comments; a new file also gets housekeeping CPUs.
 pub(crate) fn with_entries(
     known: Option<&ServicesFile>,
     housekeeping: Option<&str>,
@@ -287,7 +282,6 @@ mod tests {
         assert_eq!(both.services[1].target(), Some(ServiceTarget::Command("redis".into())));
     }
 
-    /// Names of processes, groups and units, some of them hard to write.
     fn odd_name() -> impl Strategy<Value = String> {
         prop_oneof![
             Just(String::new()),
@@ -341,14 +335,13 @@ mod tests {
         let root = Root::new("/");
         let look = Duration::from_millis(500);
         let all = find(&root, None, look, &|| false).unwrap();
-        // A process in an entry belongs to that service, and to no second one.
+        // The process belongs to its entry's service alone.
         let entry = format!("[[service]]\nname = \"mine\"\npid = {}\n", child.id());
         let known = ServicesFile::from_toml(&(HEAD.to_owned() + &entry)).unwrap();
         let others = find(&root, Some(&known), look, &|| false).unwrap();
         child.kill().unwrap();
         child.wait().unwrap();
-        // On a busy computer it may get little CPU time, and this test's own group may be a
-        // service.
+        // It may get little CPU time, and this test's own group may be a service.
         let is_there = all.iter().any(|one| is_busy_service(one) || one.service.command.is_none());
         assert!(is_there, "{all:?}");
         assert!(!others.iter().any(is_busy_service), "{others:?}");

@@ -19,9 +19,9 @@
 //! | [`apply`] | applying and undoing plans, with a journal and a guardian |
 //! | [`export`] | a plan for systemd |
 //! | [`import`] | services and sets from the files of kubelet, systemd and libvirt |
-//! | [`mod@drift`] | the differences between an applied plan and the present services |
+//! | [`mod@drift`] | differences between an applied plan and the services |
 //! | [`race`] | a comparison of the present sets with the plan's, on the running services |
-//! | [`error`] | errors in reading, finding, recording, planning or seating services |
+//! | [`error`] | errors in all of these |
 //!
 //! Bursts matter more than means, so a plan is judged on every sample of the record.
 #![deny(missing_docs)]

@@ -1,4 +1,4 @@
-//! The running processes of services, found by their owners' names for them.
+//! The running processes of services.
 
 use crate::error::{ContainerProblem, ServicesError};
 use crate::file::{Service, ServiceTarget};
@@ -8,10 +8,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 use std::time::Duration;
 
-/// The time limit for an answer of a container engine.
+/// For an answer of a container engine.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The engines, in order of preference.
+/// In order of preference.
 const ENGINES: [&str; 2] = ["podman", "docker"];
 
 /// The processes of each service, in the order of the services.
@@ -59,7 +59,7 @@ pub fn processes(root: &Root, service: &Service) -> Result<BTreeSet<Tid>, Servic
     choice.pids(root).map_err(|source| ServicesError::Absent { name: service.name.clone(), source })
 }
 
-/// The CPUs of this computer for services: online, and reserved neither by a cell nor at boot.
+/// The CPUs for services: online, and reserved neither by a cell nor at boot.
 #[must_use]
 pub fn usable_cpus(root: &Root) -> CpuSet {
     let online = layout::online(root).unwrap_or_default();
@@ -72,7 +72,7 @@ fn with_children(pid: Tid) -> ProcessChoice {
     ProcessChoice::Processes { pids: vec![pid], with_children: true }
 }
 
-/// The engine that runs a container, and the container's first process.
+/// The container's engine and first process.
 ///
 /// # Errors
 /// [`ContainerProblem`].

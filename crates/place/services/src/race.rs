@@ -1,8 +1,8 @@
 //! A race on the running services: the present sets against the plan, in alternating periods.
 //!
-//! Each round has a period of both, in random order. A service is judged by its own metric: a
-//! growing total of its work, read at both ends of a period. The plan is kept only if the race
-//! shows that no service loses more than its limit, and that one gains.
+//! Each round has both, in random order. A service is judged by its own metric: a growing total of
+//! its work, read at both ends of a period. The plan is kept only if the race shows that no service
+//! loses more than its limit, and that one gains.
 
 use crate::apply::{ApplyError, ApplyRequest, ServicesHost};
 use crate::plan::{PlannedService, ServicesPlan};
@@ -18,17 +18,16 @@ use std::time::{Duration, Instant};
 /// The format's name, in the `format` key.
 pub const FORMAT: &str = "seatmap-services-race/1";
 
-/// The confidence of all claims together.
+/// Of all claims together.
 const CONFIDENCE: f64 = 0.95;
 
 /// The part of a period before the first reading, while caches fill and threads move.
 const SETTLING: f64 = 0.2;
 
-/// The time limit for printing a metric.
+/// For printing a metric.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Time beyond two periods before an applied plan ends by itself: for readings and for applying it.
-/// It matters only if the race dies.
+/// Time for readings, beyond two periods, before an applied plan ends by itself.
 const SLACK: Duration = Duration::from_secs(120);
 
 /// The default limit on the loss of a service, in percent.
@@ -47,7 +46,7 @@ pub struct ServicesRaceRequest {
     pub rounds: usize,
     /// How long the plan is applied if it wins.
     pub time: Duration,
-    /// Whether to move interrupts of devices off the CPUs of quiet services.
+    /// Whether to move device interrupts off the CPUs of quiet services.
     pub moves_interrupts: bool,
     /// Whether to move the processing of received packets off them too.
     pub moves_packets: bool,
@@ -75,14 +74,14 @@ pub struct RaceReport {
 pub struct RacedService {
     /// Its name.
     pub name: String,
-    /// Its metric; null for a service without one, which is not judged.
+    /// Its metric; null if it is not judged.
     pub metric: Option<String>,
     /// The limit on its loss, in percent.
     pub limit_percent: f64,
-    /// The rounds with a readable metric in both periods.
+    /// The rounds with readable metrics.
     pub counted: usize,
     /// The change of its work with the plan, in percent: the estimate, and the ends of the
-    /// interval; null if too few rounds count.
+    /// interval; null with too few rounds.
     pub change_percent: Option<[f64; 3]>,
 }
 
@@ -99,14 +98,14 @@ pub enum RaceVerdict {
     },
     /// No service is shown to gain: the plan was undone.
     NoGain,
-    /// The metrics of these services were readable in too few rounds: the plan was undone.
+    /// These metrics were readable in too few rounds: the plan was undone.
     TooFewRounds {
         /// The services.
         services: Vec<String>,
     },
 }
 
-/// The reason why there was no race.
+/// There was no race.
 #[derive(Debug, thiserror::Error)]
 pub enum ServicesRaceError {
     /// The plan could not be applied or undone.
@@ -161,7 +160,7 @@ impl Blame for ServicesRaceError {
     }
 }
 
-/// The total of a metric, and the time of its reading.
+/// The total of a metric, and when.
 type Reading = (f64, Instant);
 
 struct Race<'a> {
@@ -169,13 +168,13 @@ struct Race<'a> {
     request: &'a ServicesRaceRequest,
     judged: Vec<&'a PlannedService>,
     stands: bool,
-    /// Logarithms of the plan's rate divided by the present one, by service.
+    /// Logarithms of planned by present rates, by service.
     logs: Vec<Vec<f64>>,
 }
 
 impl ServicesHost {
-    /// Races a plan against the present sets of the services, and keeps it if it wins. Otherwise
-    /// the plan is undone, even after a kill.
+    /// Races a plan against the present sets, and keeps it if it wins. Otherwise it is undone, even
+    /// after a kill.
     ///
     /// # Errors
     /// [`ServicesRaceError`].
@@ -206,7 +205,7 @@ impl ServicesHost {
         let logs = vec![Vec::new(); judged.len()];
         let mut race = Race { host: self, request, judged, stands: false, logs };
         let run = race.run(stop, tell);
-        // However the race ended, the old settings are restored.
+        // However the race ended.
         let put_back = race.stand(false);
         run?;
         put_back?;
@@ -218,7 +217,7 @@ impl ServicesHost {
     }
 }
 
-/// The confidence of each claim, so that all together have [`CONFIDENCE`].
+/// So that all claims together have [`CONFIDENCE`].
 fn confidence(claims: usize) -> f64 {
     1.0 - (1.0 - CONFIDENCE) / claims as f64
 }
@@ -247,7 +246,6 @@ impl Race<'_> {
         Ok(())
     }
 
-    /// The rates of all services in one period.
     fn period(
         &mut self,
         planned: bool,
@@ -268,7 +266,6 @@ impl Race<'_> {
         self.judged.iter().map(|planned| read(planned)).collect()
     }
 
-    /// Applies or undoes the plan.
     fn stand(&mut self, planned: bool) -> Result<(), ServicesRaceError> {
         if planned == self.stands {
             return Ok(());
@@ -279,8 +276,7 @@ impl Race<'_> {
             return Ok(());
         }
         self.stands = false;
-        // A mask that lacks a CPU ends the race too: the plan's guardian waits for that CPU, and
-        // later periods would run with other masks than the first ones.
+        // Masks that lack a CPU end the race too: later periods would run with other masks.
         let (_, left) = self.host.undo(Some(&self.request.name))?;
         match left.first() {
             Some(left) => Err(ServicesRaceError::Left(left.to_string())),
@@ -333,7 +329,7 @@ fn change_percent(logs: &[f64], confidence: f64) -> Option<[f64; 3]> {
     Some([shift.centre, shift.low, shift.high].map(|log| 100.0 * log.exp_m1()))
 }
 
-/// The conclusion from the intervals of all services with a metric.
+/// The conclusion from the intervals of all judged services.
 #[must_use]
 pub fn verdict(services: &[RacedService]) -> RaceVerdict {
     let judged: Vec<&RacedService> = services.iter().filter(|one| one.metric.is_some()).collect();
@@ -353,7 +349,6 @@ pub fn verdict(services: &[RacedService]) -> RaceVerdict {
     if gains { RaceVerdict::Kept } else { RaceVerdict::NoGain }
 }
 
-/// The present total of a service's metric.
 fn read(planned: &PlannedService) -> Result<Reading, ServicesRaceError> {
     let line = planned.service.metric.as_deref().unwrap_or_default();
     let mut command = Command::new("sh");
@@ -371,7 +366,6 @@ fn read(planned: &PlannedService) -> Result<Reading, ServicesRaceError> {
     Err(ServicesRaceError::Metric { service: planned.service.name.clone(), problem })
 }
 
-/// Waits, unless `stop` returns true.
 fn rest(time: Duration, stop: &dyn Fn() -> bool) -> Result<(), ServicesRaceError> {
     let end = Instant::now() + time;
     loop {

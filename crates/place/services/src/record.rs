@@ -1,7 +1,6 @@
 //! `seatmap-services-record/1`: the load of services over time, and all other data for a plan.
 //!
-//! A record makes plans repeatable: the same record gives the same plan, also for another machine
-//! and after the services have ended.
+//! The same record gives the same plan, also for another machine and after the services have ended.
 
 use crate::file::{Service, ServicesFile, SharedComputer, check_service};
 use seatmap_data::document::{Blame, DocumentError};
@@ -31,7 +30,7 @@ pub struct ServicesRecord {
     pub computer: SharedComputer,
     /// The services, in the order of the file.
     pub services: Vec<RecordedService>,
-    /// CPU time that all other processes and the kernel used in each sample, in CPUs.
+    /// CPU time of all other processes and the kernel in each sample, in CPUs.
     pub others_cpus: Vec<f64>,
     /// The device interrupts on each CPU.
     pub interrupts: Vec<CpuInterrupts>,
@@ -117,7 +116,7 @@ impl Blame for RecordLacks {
 }
 
 impl RecordedService {
-    /// The CPUs that it wanted in each sample: used time plus waiting time.
+    /// The CPUs that it wanted in each sample: used plus waiting time.
     #[must_use]
     pub fn wanted_cpus(&self) -> Vec<f64> {
         self.used_cpus.iter().zip(&self.waited_cpus).map(|(used, waited)| used + waited).collect()
@@ -143,8 +142,7 @@ impl ServicesRecord {
         self.others_cpus.len()
     }
 
-    /// The largest simultaneous load of all services, in CPUs. It is less than the sum of their
-    /// peaks if these come at different times.
+    /// The largest simultaneous load, in CPUs: less than the sum of peaks at different times.
     #[must_use]
     pub fn joint_peak_cpus(&self) -> f64 {
         let mut sums = vec![0.0; self.samples()];
@@ -156,8 +154,7 @@ impl ServicesRecord {
         sums.into_iter().fold(0.0, f64::max)
     }
 
-    /// The same load with the limits of a file, and only its services: the load of the others
-    /// counts as that of other programs.
+    /// The load with the limits and services of a file; other services count as other programs.
     ///
     /// # Errors
     /// [`RecordLacks`]: the file has a service that was not recorded.

@@ -1,8 +1,8 @@
-//! Records the load of services over time, and which services talk to each other.
+//! Records the load of services over time, and which of them talk to each other.
 //!
-//! It reads the CPU time and the waiting time of every thread, so that a throttled service shows
-//! the CPUs that it wanted, not only those that it got. The CPU time of a process that starts and
-//! ends within one sample is only in `others_cpus`.
+//! It reads CPU time and waiting time of every thread, so that a throttled service shows the CPUs
+//! that it wanted. The CPU time of a process that starts and ends within one sample is only in
+//! `others_cpus`.
 
 use crate::error::ServicesError;
 use crate::file::{Service, ServicesFile};
@@ -19,20 +19,19 @@ use seatmap_os::{CpuSet, Root, Tid, devices, layout, task};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-/// The number of samples between updates of each service's processes.
+/// Samples between updates of each service's processes.
 const MEMBERS_EVERY: usize = 10;
 
-/// The fewest samples of a record.
 const LEAST_SAMPLES: usize = 2;
 
-/// The most samples of a record: files of longer ones are too large to handle.
+/// Files of longer records are too large to handle.
 const MOST_SAMPLES: usize = 100_000;
 
-/// The default interval between samples. Shorter ones cost more than they show, because the
-/// kernel's own counts have steps of 4 to 10 ms.
+/// The default interval between samples. Shorter ones show little more, because the kernel's own
+/// counts have steps of 4 to 10 ms.
 pub const INTERVAL: Duration = Duration::from_millis(100);
 
-/// The reason for missing talk if it was not requested.
+/// Why talk is missing if it was not requested.
 pub const NOT_ASKED: &str = "it was not asked for";
 
 /// A request for a recording.
@@ -53,7 +52,7 @@ pub struct RecordRequest {
 }
 
 impl RecordRequest {
-    /// Records until the time is over or `stop` returns true; then it returns the samples so far.
+    /// Records until the time is over or `stop` returns true.
     ///
     /// # Errors
     /// [`ServicesError`].
@@ -85,9 +84,8 @@ impl RecordRequest {
         Ok(recording.end(self, root))
     }
 
-    /// The sample after this one, or `None` if the time is over. With many threads a sample can
-    /// take longer than its interval. Missed samples are then skipped, so that the recording ends
-    /// in time. The fewest samples of a record are always taken.
+    /// `None` if the time is over. With many threads a sample can take longer than its interval.
+    /// Missed samples are skipped, except for the fewest that a record needs.
     fn next_sample(&self, at: usize, passed: Duration, samples: usize) -> Option<usize> {
         let due = (passed.as_secs_f64() / self.interval.as_secs_f64()).ceil() as usize;
         let next = due.max(at + 1);
@@ -110,7 +108,7 @@ struct ServiceMeter {
     near_node: Option<u32>,
     pids: BTreeSet<Tid>,
     first_pids: BTreeSet<Tid>,
-    /// The time of each thread at the latest sample.
+    /// At the latest sample.
     times: BTreeMap<Tid, ThreadTimes>,
     used_cpus: Vec<f64>,
     waited_cpus: Vec<f64>,
@@ -126,7 +124,7 @@ struct Recording {
     others_cpus: Vec<f64>,
     session: Option<ObservationSession>,
     talk_unseen: Option<String>,
-    /// Whether samples were skipped, so that the others took longer.
+    /// Whether samples were skipped.
     has_gaps: bool,
 }
 
@@ -154,7 +152,7 @@ impl Recording {
         })
     }
 
-    /// Waits until this long after the start. The observation continues during the wait.
+    /// Waits until this long after the start, while the observation continues.
     fn wait(&mut self, until: Duration, stop: &dyn Fn() -> bool) {
         let left = (self.begun + until).saturating_duration_since(Instant::now());
         let Some(session) = &mut self.session else { return std::thread::sleep(left) };
@@ -250,7 +248,6 @@ impl ServiceMeter {
         })
     }
 
-    /// The present times of its threads.
     fn now(&self) -> BTreeMap<Tid, ThreadTimes> {
         let tids = self.pids.iter().flat_map(|pid| task::threads(*pid).unwrap_or_default());
         tids.filter_map(|tid| Some((tid, task::times(tid)?))).collect()
@@ -260,7 +257,7 @@ impl ServiceMeter {
         self.times = self.now();
     }
 
-    /// Adds a sample, and returns the CPUs used in it.
+    /// Returns the CPUs used.
     fn sample(&mut self, passed_s: f64) -> f64 {
         let now = self.now();
         let mut used_s = 0.0;
@@ -270,8 +267,7 @@ impl ServiceMeter {
             let run_ns = times.run_ns.saturating_sub(before.map_or(0, |before| before.run_ns));
             let wait_before_ns = before.and_then(|before| before.wait_ns).unwrap_or(0);
             let wait_ns = times.wait_ns.unwrap_or(0).saturating_sub(wait_before_ns);
-            // A thread that joins a service has earlier CPU time, but no thread runs for longer
-            // than the sample.
+            // A thread that joins a service has earlier CPU time.
             used_s += (run_ns as f64 / 1e9).min(passed_s);
             waited_s += (wait_ns as f64 / 1e9).min(passed_s);
         }
@@ -306,7 +302,7 @@ impl ServiceMeter {
     }
 }
 
-/// The processes' own pages by node; empty if the kernel does not show them to this user.
+/// Empty if the kernel does not show this user the pages.
 fn memory(root: &Root, pids: &BTreeSet<Tid>) -> BTreeMap<u32, u64> {
     let mut bytes = BTreeMap::new();
     for pages in pids.iter().filter_map(|pid| Pages::of_process(root, *pid).ok()) {
@@ -327,7 +323,6 @@ fn observation_of(pids: Vec<Tid>, sees_talk: bool) -> (Option<ObservationSession
     }
 }
 
-/// Messages by the services of the sending and receiving threads.
 fn talk_of(seen: &Observation, meters: &[ServiceMeter]) -> Vec<ServiceTalk> {
     let seconds = seen.seconds().max(1e-3);
     let mut sums: BTreeMap<(usize, usize), f64> = BTreeMap::new();
@@ -347,7 +342,6 @@ fn owner_of(meters: &[ServiceMeter], pid: Tid) -> Option<usize> {
     meters.iter().position(|meter| meter.pids.contains(&pid) || meter.first_pids.contains(&pid))
 }
 
-/// The device interrupts of each CPU that had any.
 fn device_interrupts(root: &Root, before: &Interrupts, seconds: f64) -> Vec<CpuInterrupts> {
     let now = Interrupts::now(root);
     let mut found = Vec::new();
@@ -369,7 +363,7 @@ mod tests {
     use std::io::{Read, Write};
     use std::process::{Child, Command, Stdio};
 
-    /// A started program that waits for its input.
+    /// It waits for its input.
     fn sleeper() -> Child {
         let mut cat = Command::new("cat");
         let mut child = cat.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
@@ -411,11 +405,11 @@ mod tests {
         let record = request.run(&Root::new("/"), &|| false, &|_, _| {}).unwrap();
         end(busy);
         end(idle);
-        // Waiting time counts too, so a busy computer does not matter.
+        // Waiting time counts too.
         let wanted: f64 = record.services[0].wanted_cpus().iter().sum();
         let wanted = wanted / record.samples() as f64;
         assert!((0.5..1.6).contains(&wanted), "{wanted}");
-        // On a busy computer it may return to its wait late: the first samples then have CPU time.
+        // On a busy computer it may still have CPU time in the first samples.
         let idle = record.services[1].wanted_cpus();
         assert_eq!(seatmap_data::statistics::quantile(&idle, 0.5), Some(0.0), "{idle:?}");
         assert!(!record.services[0].restarted);

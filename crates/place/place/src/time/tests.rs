@@ -45,7 +45,7 @@ fn hybrid(performance: u32, efficiency: u32, rng: &mut Xoshiro) -> Profile {
     profile
 }
 
-/// Tasks with random edges and loads; work and messages take about equally long.
+/// Work and messages take about equally long.
 fn busy(tasks: usize, rng: &mut Xoshiro) -> Pattern {
     let mut edges = Vec::new();
     for from in 0..tasks {
@@ -86,7 +86,6 @@ fn least_ns(model: &TimeModel) -> f64 {
     best
 }
 
-/// Calls `work` with the model of a request.
 fn with_model<T>(request: &PlaceRequest, work: impl FnOnce(&TimeModel, &Problem, &Pus) -> T) -> T {
     let pus = request.pus().unwrap();
     let problem = problem(request, &pus).unwrap();
@@ -208,7 +207,7 @@ fn more_tasks_than_seats_share_the_fast_ones() {
     );
 }
 
-/// No user with a core for each task puts two tasks on one, so no baseline does.
+/// Users with a core for each task do not put two on one.
 #[test]
 fn the_usual_placements_fill_cores_before_their_second_threads() {
     let machine = catalog::load("xeon-e5-2680-2s").unwrap();

@@ -1,16 +1,15 @@
 //! The drop-in files that systemd writes for properties of units; an undo removes them.
 //!
-//! `systemctl set-property` writes a drop-in for each property, even when it restores a property's
-//! old value (`unit_write_setting` in src/core/unit.c). Such a file overrides the unit's own, so
-//! later edits of the unit would have no effect. The journal therefore has a line for each new
-//! drop-in, and restoring the property's old value removes the file.
+//! `systemctl set-property` writes a drop-in even when it restores an old value
+//! (`unit_write_setting` in src/core/unit.c). It overrides the unit's own file, whose later edits
+//! would have no effect. The journal therefore has a line for each new drop-in, and restoring the
+//! old value removes it.
 
 use seatmap_os::Root;
 use seatmap_os::root::FileError;
 use std::io;
 
-/// A drop-in for one property. The path of its change is `drop-in:NAME:PROPERTY`, or
-/// `kept-drop-in:NAME:PROPERTY` if it survives a reboot.
+/// `drop-in:NAME:PROPERTY`, or `kept-drop-in:NAME:PROPERTY` if it survives a reboot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct DropIn<'a> {
     /// The full name of the unit.
@@ -22,7 +21,6 @@ pub(crate) struct DropIn<'a> {
 }
 
 impl<'a> DropIn<'a> {
-    /// The drop-in of a path, if the path is one.
     pub(crate) fn of(path: &'a str) -> Option<Self> {
         let (kind, rest) = path.split_once(':')?;
         let (name, property) = rest.split_once(':')?;
@@ -30,13 +28,12 @@ impl<'a> DropIn<'a> {
         (is_kept || kind == "drop-in").then_some(DropIn { name, property, is_kept })
     }
 
-    /// The path of a change.
     pub(crate) fn path(&self) -> String {
         let kind = if self.is_kept { "kept-drop-in" } else { "drop-in" };
         format!("{kind}:{}:{}", self.name, self.property)
     }
 
-    /// Its folders, the innermost first.
+    /// The innermost first.
     fn folders(&self) -> [String; 2] {
         let above = if self.is_kept { "/etc" } else { "/run" };
         let above = format!("{above}/systemd/system.control");
@@ -51,7 +48,7 @@ impl<'a> DropIn<'a> {
         root.has(&self.file())
     }
 
-    /// Removes it, and its folders if they are empty.
+    /// Removes it, and empty folders.
     ///
     /// # Errors
     /// The file cannot be removed.
@@ -63,7 +60,7 @@ impl<'a> DropIn<'a> {
             _ => {}
         }
         for folder in self.folders() {
-            // A folder with other files remains.
+            // Folders with other files remain.
             let _ = std::fs::remove_dir(root.path(&folder));
         }
         Ok(())

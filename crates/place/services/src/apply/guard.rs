@@ -1,7 +1,7 @@
 //! The guardian of a plan, and the end of the plan's time.
 //!
-//! It starts before any change, waits while the command applies the plan, and undoes the plan if
-//! that command dies. It then waits until the plan's time is over.
+//! It starts before any change, waits while the command applies the plan, and undoes it if the
+//! command dies. Then it waits until the plan's time is over.
 
 use super::{ApplyError, ServicesHost};
 use seatmap_cell::guardian::{self, Parting};
@@ -10,8 +10,7 @@ use seatmap_cell::undo::Left;
 use seatmap_os::owed::{OwedMasks, RunningKernel, ThreadMask};
 use std::time::Duration;
 
-/// The longest sleep. A sleep does not count the time of a suspended computer, so the guardian
-/// checks the clock at least this often.
+/// A sleep does not count the time of a suspended computer, so the clock must be checked.
 const LONGEST_SLEEP: Duration = Duration::from_secs(60);
 
 /// Runs a guardian to its end.
@@ -19,18 +18,18 @@ const LONGEST_SLEEP: Duration = Duration::from_secs(60);
 /// # Errors
 /// Some settings could not be restored; the next command tries again.
 pub fn serve(host: &ServicesHost, name: &Name) -> Result<(), ApplyError> {
-    // If another process holds the lock, the plan has a guardian.
+    // Another process with this lock guards the plan.
     let Some(held) = host.run.guard(name).map_err(ApplyError::Remembering)? else {
         return Ok(());
     };
     let owed = guard(host, name)?;
-    // The masks no longer belong to a plan, so another plan may be applied during the wait.
+    // Another plan may be applied while masks wait.
     drop(held);
     OwedMasks::give(&mut RunningKernel, owed).wait();
     Ok(())
 }
 
-/// Guards a plan to its end. Returns the threads whose masks then still lack CPUs.
+/// Guards a plan to its end. Returns the threads whose masks then lack CPUs.
 fn guard(host: &ServicesHost, name: &Name) -> Result<Vec<ThreadMask>, ApplyError> {
     let mut owed = Vec::new();
     match guardian::attend_creator().map_err(ApplyError::Remembering)? {
@@ -50,11 +49,11 @@ fn guard(host: &ServicesHost, name: &Name) -> Result<Vec<ThreadMask>, ApplyError
     Ok(owed)
 }
 
-/// Ends a plan when its time is over. Returns the settings that could not be restored.
+/// Returns the settings that could not be restored.
 fn stay(host: &ServicesHost, name: &Name) -> Result<Vec<Left>, ApplyError> {
     let mut left = Vec::new();
     loop {
-        // A kept plan needs no guardian, and an undone plan has no record.
+        // A kept plan needs no guardian, and an undone one has no record.
         let Some(left_s) = host.record(name).and_then(|record| record.left_s()) else {
             return Ok(left);
         };
@@ -63,7 +62,7 @@ fn stay(host: &ServicesHost, name: &Name) -> Result<Vec<Left>, ApplyError> {
             continue;
         }
         let _lock = host.run.lock_at_last().map_err(ApplyError::Remembering)?;
-        // Another command may have extended the time while this process waited for the lock.
+        // Another command may have extended the time.
         if host.record(name).and_then(|record| record.left_s()) == Some(0) {
             for journal in host.journals()? {
                 if journal.header.cell == *name {
@@ -75,7 +74,7 @@ fn stay(host: &ServicesHost, name: &Name) -> Result<Vec<Left>, ApplyError> {
     }
 }
 
-/// Starts a guardian for a plan whose guardian died. If that fails, the next command tries again.
+/// For a plan whose guardian died. If this fails, the next command tries again.
 pub(crate) fn adopt(host: &ServicesHost, name: &Name) {
     if let Ok(posted) = host.post(name) {
         posted.dismiss();

@@ -11,7 +11,7 @@ use seatmap_cell::{CellError, GuardianCommand, posted};
 use seatmap_os::{Root, boot};
 use serde::{Deserialize, Serialize};
 
-/// The folder of plans below the run folder of cells: journals in it belong to plans.
+/// Below the run folder of cells.
 const FOLDER: &str = "services";
 
 /// This computer and its applied plans.
@@ -23,7 +23,7 @@ pub struct ServicesHost {
     pub run: RunFolder,
     /// The id of the current boot.
     pub boot_id: String,
-    /// The command that starts a plan's guardian; the plan's name is appended.
+    /// The command for a guardian; the plan's name is appended.
     pub guardian: GuardianCommand,
 }
 
@@ -41,7 +41,7 @@ pub struct AppliedPlan {
 }
 
 impl AppliedPlan {
-    /// Seconds until its time is over, at least 0; `None` if it is kept.
+    /// Seconds until its time is over; `None` if it is kept.
     #[must_use]
     pub fn left_s(&self) -> Option<u64> {
         self.ends_s.map(|end| end.saturating_sub(boot::seconds()))
@@ -76,7 +76,7 @@ impl ServicesHost {
             .map_err(ApplyError::Remembering)
     }
 
-    /// Whether a plan was applied completely, and no program has started to undo it.
+    /// Whether a plan was applied completely, and is not being undone.
     pub(crate) fn stands(&self, name: &Name) -> bool {
         self.journals().is_ok_and(|journals| {
             journals
@@ -95,9 +95,8 @@ impl ServicesHost {
         Ok(whole.filter_map(|journal| self.record(&journal.header.cell)).collect())
     }
 
-    /// Finishes the work of a program that died, and ends plans whose time is over and whose
-    /// guardian died. Every command starts with it. Returns the settings that could not be
-    /// restored.
+    /// Finishes the work of a dead program, and ends plans whose time is over and whose guardian
+    /// died. Every command starts with it. Returns the settings that could not be restored.
     ///
     /// # Errors
     /// A journal cannot be read or written.
@@ -110,7 +109,7 @@ impl ServicesHost {
         self.run.lock().map_err(ApplyError::Remembering)
     }
 
-    /// Like [`ServicesHost::take_over`], with the lock held.
+    /// [`ServicesHost::take_over`] with the lock held.
     pub(crate) fn recover(&self) -> Result<Vec<Left>, ApplyError> {
         self.run.clear(&self.boot_id).map_err(ApplyError::Remembering)?;
         let mut left = Vec::new();
@@ -121,7 +120,7 @@ impl ServicesHost {
                 record.left_s().map_or(Some(None), |left| (left > 0).then_some(Some(left)))
             }) {
                 None => left.extend(self.end(journal)?),
-                // Its guardian died, but its time is not over.
+                // Its time is not over.
                 Some(Some(_)) if self.run.guardian(&name).is_none() => guard::adopt(self, &name),
                 Some(_) => {}
             }
@@ -129,12 +128,11 @@ impl ServicesHost {
         Ok(left)
     }
 
-    /// Undoes one plan, with the lock held.
     pub(crate) fn end(&self, journal: CellJournal) -> Result<Vec<Left>, ApplyError> {
         let name = journal.header.cell.clone();
         let record = self.record(&name);
-        // Removes the record first: the next command undoes a journal without a record, even if a
-        // full disk kept this command from noting the start of the undo.
+        // The record goes first: the next command undoes a journal without one, even if a full disk
+        // prevents any note.
         self.run.forget(&name).map_err(ApplyError::Remembering)?;
         let services = record.map(|record| record.plan.services).unwrap_or_default();
         let left = undo(&self.root, journal, &services).map_err(ApplyError::Remembering)?;
@@ -151,7 +149,7 @@ impl ServicesHost {
         let mut left = self.recover()?;
         let name = self.chosen(name)?;
         posted::relieve(&self.run, &name);
-        // Without a guardian, the journal remains and the next command continues.
+        // Without a guardian, the next command continues.
         let posted = posted::post(&self.guardian, &name).ok();
         for journal in self.journals()? {
             if journal.header.cell == name {
@@ -165,7 +163,7 @@ impl ServicesHost {
         Ok((name, left))
     }
 
-    /// The name of the requested plan, or of the only one if `name` is `None`.
+    /// `None` means the only plan.
     pub(crate) fn chosen(&self, name: Option<&Name>) -> Result<Name, ApplyError> {
         let standing: Vec<Name> = self.standing()?.into_iter().map(|one| one.name).collect();
         match (name, &standing[..]) {
@@ -178,7 +176,7 @@ impl ServicesHost {
         }
     }
 
-    /// The plan with this name, or the only one if `name` is `None`.
+    /// The plan with this name, or the only one.
     ///
     /// # Errors
     /// [`ApplyError::NoSuchPlan`].
@@ -188,7 +186,6 @@ impl ServicesHost {
         standing.ok_or(ApplyError::NoSuchPlan { name, standing: Vec::new() })
     }
 
-    /// Starts a guardian for a plan.
     pub(crate) fn post(&self, name: &Name) -> Result<posted::PostedGuardian, CellError> {
         posted::post(&self.guardian, name)
     }

@@ -6,9 +6,9 @@
 //! overwrite are refused.
 //!
 //! Every change is in a journal before it is made, in the format and with the guardian of
-//! [cells](seatmap_cell). After SIGKILL at any step the guardian restores everything. If it was
-//! killed too, the next `seatmap services` does. If another program has changed a setting since,
-//! its value is kept. A reboot ends the sets and the journal.
+//! [cells](seatmap_cell). After SIGKILL at any step the guardian restores everything; if it was
+//! killed too, the next `seatmap services` does. Values that other programs have set since are
+//! kept. A reboot ends the sets and the journal.
 //!
 //! | module | holds |
 //! |---|---|
@@ -46,8 +46,7 @@ use seatmap_os::root::FileError;
 use seatmap_os::{CpuSet, Tid};
 use std::io;
 
-/// The reason why a plan was not applied or undone. Nothing is left half done: all earlier changes
-/// are undone.
+/// Why a plan was not applied or undone. All earlier changes are undone.
 #[derive(Debug, thiserror::Error)]
 pub enum ApplyError {
     /// A service of the plan does not exist.
@@ -90,7 +89,7 @@ pub enum ApplyError {
     /// A cell has some of the CPUs.
     #[error("CPUs {0} belong to a cell; 'seatmap cell list' shows it")]
     InCell(CpuSet),
-    /// The service is a unit, but this computer does not run systemd.
+    /// The service is a unit, but systemd does not run here.
     #[error(
         "service '{0}' is a systemd unit, and systemd does not run this computer; name it by \
          cgroup or pid"
@@ -128,22 +127,22 @@ pub enum ApplyError {
         /// The other CPUs of the plan.
         beyond: CpuSet,
     },
-    /// The service is a libvirt domain, but `virsh` is not installed.
+    /// The service is a domain, but `virsh` is not installed.
     #[error(
         "service '{0}' is a libvirt domain, and 'virsh' is not installed here; install it \
          (libvirt-clients), or leave the service out of the plan"
     )]
     NoVirsh(String),
-    /// The name of a domain is not safe as a command argument.
+    /// A domain's name is not safe in commands.
     #[error(
         "service '{0}' is a libvirt domain whose name is a number, or has other characters than \
          letters, digits and - _ . @; 'virsh domrename' gives it another one"
     )]
     DomainName(String),
-    /// The service has no cpuset and no threads with changeable masks.
+    /// The service has no cpuset, and no threads with changeable masks.
     #[error("service '{0}' has no thread whose mask could be changed")]
     NoThreads(String),
-    /// The service includes a process that the computer needs to run.
+    /// The service includes a process that the computer needs.
     #[error(
         "service '{service}' takes in process {pid}, {kind}; name the processes of one program, by \
          pid, command, cgroup or unit"
@@ -192,7 +191,7 @@ pub enum ApplyError {
         /// Its CPUs.
         cpus: String,
     },
-    /// A setting has another value than the written one, because another program writes it too.
+    /// Another program writes this setting too.
     #[error(
         "service '{service}': {path} was set to '{wanted}' and reads '{found}'; something else \
          writes it as well"
@@ -227,7 +226,6 @@ fn alternatives(names: &[Name]) -> String {
 /// errno(3).
 const EBUSY: i32 = 16;
 
-/// A remedy, if the kernel's message does not include one.
 fn advice(error: &FileError) -> &'static str {
     match error.source.raw_os_error() {
         Some(EBUSY) => " (a group below it has other CPUs, or a neighbour has these for itself)",

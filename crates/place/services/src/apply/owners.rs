@@ -1,5 +1,5 @@
-//! Services whose CPUs belong to an owner that ignores plans: kubelet overwrites the groups of
-//! pods, and Slurm has promised a step's other CPUs to other jobs.
+//! Services of owners that ignore plans: kubelet overwrites the groups of pods, and Slurm has
+//! promised a step's other CPUs to other jobs.
 
 use super::{ApplyError, setting};
 use crate::file::{Service, ServiceTarget};
@@ -40,7 +40,7 @@ pub fn check_container(root: &Root, service: &str, pid: i32) -> Result<(), Apply
     Ok(())
 }
 
-/// Refuses CPUs that Slurm has not given to a step, by the group of the step.
+/// Refuses CPUs that Slurm has not given to a step.
 ///
 /// # Errors
 /// [`ApplyError::BeyondStep`], or the group cannot be read.
@@ -55,7 +55,7 @@ pub fn check_step(root: &Root, planned: &PlannedService, folder: &str) -> Result
     Err(ApplyError::BeyondStep { service: planned.service.name.clone(), own, beyond })
 }
 
-/// Refuses processes that the computer needs to run: process 1, and threads of the kernel.
+/// Refuses process 1 and threads of the kernel.
 ///
 /// # Errors
 /// [`ApplyError::Vital`].
@@ -87,8 +87,8 @@ pub(super) fn check_changes(
     }
 }
 
-/// Whether a group or slice is below `kubepods`, the group of all pods (kubelet's `--cgroup-root`
-/// may add a prefix: `kubelet-kubepods-pod1.slice`).
+/// Whether a path is below `kubepods` (kubelet's `--cgroup-root` may add a prefix:
+/// `kubelet-kubepods-pod1.slice`).
 fn is_of_kubelet(path: &str) -> bool {
     path.split('/').any(|part| {
         let stem = part.strip_suffix(".slice").unwrap_or(part);

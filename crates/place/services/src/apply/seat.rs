@@ -22,7 +22,7 @@ pub const USUAL_NAME: &str = "services";
 /// The default duration of a plan.
 pub const USUAL_TIME: Duration = Duration::from_secs(600);
 
-/// The most rounds of looking for threads created during earlier rounds.
+/// Rounds of looking for new threads.
 const ROUNDS: u32 = 8;
 
 /// A request to apply a plan.
@@ -34,7 +34,7 @@ pub struct ApplyRequest {
     pub name: Name,
     /// Its duration.
     pub time: Duration,
-    /// Whether to move interrupts of devices off the CPUs of quiet services.
+    /// Whether to move device interrupts off the CPUs of quiet services.
     pub moves_interrupts: bool,
     /// Whether to move the processing of received packets off them too.
     pub moves_packets: bool,
@@ -51,24 +51,23 @@ pub struct ApplyResult {
     pub threads: usize,
     /// The interrupts that the kernel refused to move.
     pub interrupts_left: Vec<String>,
-    /// The queues of network cards that the kernel refused to steer to other CPUs.
+    /// The queues of network cards that the kernel refused to steer.
     pub queues_left: Vec<String>,
-    /// The services whose memory stays on its nodes, because no owner moves it while they run.
+    /// Services whose memory stays, because no owner moves it while they run.
     pub memory_left: Vec<String>,
 }
 
-/// How often, and at which interval, to check whether a set is in effect.
+/// How often, and at which interval, to check for an effect.
 const EFFECT_LOOKS: u32 = 50;
 const EFFECT_PAUSE: Duration = Duration::from_millis(40);
 
-/// A service with the method and the changes for its set.
 struct PlannedSeat<'a> {
     planned: &'a PlannedService,
     way: SeatingWay,
     changes: Vec<SettingChange>,
 }
 
-/// The state while a plan is applied: every change is in the journal before it is made.
+/// Every change is in the journal before it is made.
 struct ServiceSite<'a> {
     host: &'a ServicesHost,
     journal: CellJournal,
@@ -114,7 +113,7 @@ impl ServicesHost {
         }
     }
 
-    /// The changes for all services, collected before the first one is made.
+    /// Collected before the first change.
     fn seats<'a>(
         &self,
         ways: Vec<(&'a PlannedService, SeatingWay)>,
@@ -129,8 +128,7 @@ impl ServicesHost {
         Ok(seats)
     }
 
-    /// Keeps a plan until it is undone or the computer reboots; units keep their CPUs after a
-    /// reboot too.
+    /// Keeps a plan until it is undone or the computer reboots; units keep their CPUs even then.
     ///
     /// # Errors
     /// [`ApplyError`].
@@ -246,7 +244,7 @@ impl ServiceSite<'_> {
             began_ticks: self.journal.header.began_ticks,
             ends_s: Some(boot::seconds() + request.time.as_secs().max(1)),
         };
-        // Before the last line, because an applied plan has a record.
+        // An applied plan has a record.
         self.host.remember(&applied)?;
         self.journal.append(&[JournalEntry::Done]).map_err(ApplyError::Remembering)?;
         let changes = &self.journal.changes;
@@ -261,7 +259,6 @@ impl ServiceSite<'_> {
         })
     }
 
-    /// Writes changes to the journal, before they are made.
     fn note(&mut self, changes: &[SettingChange]) -> Result<(), ApplyError> {
         if changes.is_empty() {
             return Ok(());
@@ -270,7 +267,6 @@ impl ServiceSite<'_> {
         self.journal.append(&lines).map_err(ApplyError::Remembering)
     }
 
-    /// Makes a noted change, and reads it back.
     fn make(&self, planned: &PlannedService, change: &SettingChange) -> Result<(), ApplyError> {
         let root = &self.host.root;
         let made = setting::set(root, change, &change.new);
@@ -290,8 +286,7 @@ impl ServiceSite<'_> {
         }
     }
 
-    /// Checks that the threads of a service can run only on its set: systemd accepts a property
-    /// even if no cpuset enforces it.
+    /// systemd accepts a property even if no cpuset enforces it.
     fn check_effect(&self, planned: &PlannedService) -> Result<(), ApplyError> {
         let cpus = planned.cpu_set();
         let mut outside = 0;
@@ -303,7 +298,7 @@ impl ServiceSite<'_> {
             if outside == 0 {
                 return Ok(());
             }
-            // The owner may apply it a moment after its answer.
+            // The owner may act a moment after its answer.
             std::thread::sleep(EFFECT_PAUSE);
         }
         let service = planned.service.name.clone();
@@ -330,8 +325,7 @@ impl ServiceSite<'_> {
         Ok(())
     }
 
-    /// Moves interrupts of devices off the CPUs of quiet services, as far as the kernel allows.
-    /// Returns the interrupts that stay.
+    /// As far as the kernel allows. Returns the interrupts that stay.
     fn move_interrupts(&mut self, plan: &ServicesPlan) -> Result<Vec<String>, ApplyError> {
         let root = &self.host.root;
         let Some(allowed) = CpuSet::of_list(&plan.interrupts).filter(|set| !set.is_empty()) else {
@@ -366,8 +360,7 @@ impl ServiceSite<'_> {
         Ok(left)
     }
 
-    /// Moves the packets of network cards off the CPUs of quiet services. Returns the queues that
-    /// stay.
+    /// Returns the queues that stay.
     fn move_packets(&mut self, plan: &ServicesPlan) -> Result<Vec<String>, ApplyError> {
         let root = &self.host.root;
         let Some(allowed) = CpuSet::of_list(&plan.interrupts).filter(|set| !set.is_empty()) else {
@@ -388,8 +381,8 @@ impl ServiceSite<'_> {
     }
 
     /// Removes the permanent files of an unfinished `keep`, for example after a full disk: the plan
-    /// then lasts until its time is over, but not after a reboot. The journal still has these
-    /// lines, and ending the plan handles the other changes.
+    /// then lasts until its time is over, but not after a reboot. Ending the plan handles its other
+    /// journal lines.
     fn forget_kept(&self, before: usize) {
         let noted = &self.journal.changes[before.min(self.journal.changes.len())..];
         let kept: Vec<DropIn> = noted.iter().filter_map(|one| DropIn::of(&one.path)).collect();
@@ -401,7 +394,7 @@ impl ServiceSite<'_> {
         }
     }
 
-    /// Writes the properties of units permanently.
+    /// Makes the properties of units permanent.
     fn keep_units(&mut self) -> Result<(), ApplyError> {
         let runtime: Vec<SettingChange> = self
             .journal

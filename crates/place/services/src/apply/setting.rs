@@ -8,8 +8,8 @@
 //! | `/sys/fs/cgroup/.../cpuset.cpus` | a file |
 //! | `/proc/TID` | the mask of a thread |
 //! | `/sys/class/net/*/queues/rx-*/rps_cpus` | a mask of CPUs |
-//! | `unit:NAME:AllowedCPUs` | a property of a unit until the next boot; `kept-unit:` for good |
-//! | `drop-in:NAME:AllowedCPUs` | the file that systemd writes for it; `kept-drop-in:` for good |
+//! | `unit:NAME:AllowedCPUs` | a property of a unit until reboot; `kept-unit:` for good |
+//! | `drop-in:NAME:AllowedCPUs` | systemd's file for it; `kept-drop-in:` for good |
 //! | `container:podman:NAME:cpus` | an option of a container |
 //! | `domain:NAME:vcpu:0`, `domain:NAME:emulator` | the pin of a part of a domain |
 
@@ -23,32 +23,28 @@ use std::io;
 use std::process::{Command, Output};
 use std::time::Duration;
 
-/// The time limit for an owner's answer.
+/// For an owner's answer.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// [`PATIENCE`] for nodes: the kernel moves the memory of a whole group before it answers
+/// For nodes: the kernel moves the memory of a whole group before it answers
 /// (`cpuset_write_resmask` waits for `cpuset_migrate_mm_wq` in kernel/cgroup/cpuset.c), which takes
 /// minutes for hundreds of GB.
 const PATIENCE_WITH_MEMORY: Duration = Duration::from_secs(900);
 
-/// The properties of units that plans change: CPUs, and nodes.
+/// For CPUs, and nodes.
 pub(crate) const PROPERTIES: [&str; 2] = ["AllowedCPUs", "AllowedMemoryNodes"];
 
-/// The options of containers that plans change: CPUs, and nodes.
+/// For CPUs, and nodes.
 pub(crate) const OPTIONS: [&str; 2] = ["cpus", "mems"];
 
-/// The owner of a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Owner<'a> {
-    /// The kernel: a file or a thread.
+    /// A file or a thread.
     Kernel,
-    /// systemd.
     Unit { name: &'a str, property: &'a str, is_kept: bool },
-    /// systemd's file for a property, with the property's value.
+    /// With the property's value.
     DropIn(DropIn<'a>),
-    /// A container engine.
     Container { engine: &'a str, name: &'a str, option: &'a str },
-    /// libvirt.
     Domain { name: &'a str, part: DomainPart },
 }
 
@@ -71,7 +67,7 @@ fn owner(path: &str) -> Owner<'_> {
     }
 }
 
-/// A change of a file from its present content; `None` if the file has the new content already.
+/// `None` if the file has the new content already.
 ///
 /// # Errors
 /// The file cannot be read.
@@ -85,8 +81,6 @@ pub(crate) fn of_file(
     Ok(Some(change).filter(|change| !change.same(&change.old, &change.new)))
 }
 
-/// A change of an owner's setting.
-///
 /// # Errors
 /// The owner does not report the present value.
 pub(crate) fn of_owner(path: &str, new: &str) -> Result<SettingChange, FileError> {
@@ -100,15 +94,12 @@ pub(crate) fn of_owner(path: &str, new: &str) -> Result<SettingChange, FileError
     })
 }
 
-///
 /// # Errors
 /// The value cannot be read.
 pub(crate) fn current(root: &Root, change: &SettingChange) -> Result<String, FileError> {
     if owner(&change.path) == Owner::Kernel { change.current(root) } else { asked(&change.path) }
 }
 
-/// Sets the new or the old value of a change.
-///
 /// # Errors
 /// An error of the kernel or the owner.
 pub(crate) fn set(root: &Root, change: &SettingChange, value: &str) -> Result<(), FileError> {
@@ -123,10 +114,9 @@ pub(crate) fn set(root: &Root, change: &SettingChange, value: &str) -> Result<()
     }
 }
 
-/// Empties the list of a cpuset of version 2, so that its members may use everything in the group
-/// above. The kernel refuses that for a group with members (ENOSPC; `validate_change` in
-/// kernel/cgroup/cpuset.c). Instead this writes all possible CPUs or nodes, which grants whatever
-/// the group above has, now and later.
+/// Lets members of a version 2 cpuset use everything in the group above. The kernel refuses an
+/// empty list for a group with members (ENOSPC; `validate_change` in kernel/cgroup/cpuset.c). A
+/// list of all possible CPUs or nodes grants the same, now and later.
 fn clear(root: &Root, path: &str) -> Result<(), FileError> {
     match root.write(path, "\n") {
         Err(error) if error.source.kind() == io::ErrorKind::StorageFull => {
@@ -136,18 +126,17 @@ fn clear(root: &Root, path: &str) -> Result<(), FileError> {
     }
 }
 
-/// All CPUs or nodes that this kernel can ever have.
 fn possible(root: &Root, is_nodes: bool) -> Result<String, FileError> {
     all_of(root, is_nodes, "possible")
 }
 
-/// All CPUs or nodes in a state for which the kernel has a list.
+/// `state` is the name of a kernel list.
 fn all_of(root: &Root, is_nodes: bool, state: &str) -> Result<String, FileError> {
     let kind = if is_nodes { "node" } else { "cpu" };
     Ok(root.read(&format!("/sys/devices/system/{kind}/{state}"))?.trim().to_owned())
 }
 
-/// Whether a setting has its old value again, or an equivalent one if the old list was empty.
+/// If the old list was empty, an equivalent one counts too.
 pub(crate) fn is_old(root: &Root, change: &SettingChange, current: &str) -> bool {
     if change.same(current, &change.old) || !change.old.is_empty() {
         return change.same(current, &change.old);
@@ -177,9 +166,8 @@ fn asked(path: &str) -> Result<String, FileError> {
 fn told(root: &Root, path: &str, value: &str) -> Result<(), FileError> {
     match owner(path) {
         Owner::Unit { name, property, is_kept } => {
-            // systemd drops a list without noticing that the kernel keeps the last one, because the
-            // kernel does not empty the list of a group with members. So the last list must have
-            // everything.
+            // systemd drops a list without noticing that the kernel keeps it for a group with
+            // members, so the last list must have everything.
             if value.is_empty() {
                 let all = possible(root, property == PROPERTIES[1])?;
                 set_property(path, name, &format!("{property}={all}"), is_kept)?;
@@ -187,7 +175,7 @@ fn told(root: &Root, path: &str, value: &str) -> Result<(), FileError> {
             set_property(path, name, &format!("{property}={value}"), is_kept)
         }
         Owner::Container { engine, name, option } => {
-            // An engine takes an empty list as no change; all CPUs mean the same as no list.
+            // An engine ignores empty lists; all CPUs are equivalent.
             let all = all_of(root, option == OPTIONS[1], "online")?;
             let list = if value.is_empty() { &all } else { value };
             run(
@@ -209,7 +197,7 @@ fn told(root: &Root, path: &str, value: &str) -> Result<(), FileError> {
     .map(drop)
 }
 
-/// Makes systemd set a property of a unit, until the next boot or permanently.
+/// Until the next boot or permanently.
 fn set_property(path: &str, name: &str, setting: &str, is_kept: bool) -> Result<Output, FileError> {
     let mut command = Command::new("systemctl");
     command.arg("set-property");
@@ -219,7 +207,7 @@ fn set_property(path: &str, name: &str, setting: &str, is_kept: bool) -> Result<
     run(path, command.args(["--", name, setting]))
 }
 
-/// Makes systemd reload its files after some were removed.
+/// After files were removed.
 ///
 /// # Errors
 /// An error of systemd.
@@ -227,12 +215,11 @@ pub(crate) fn reload_units() -> Result<(), FileError> {
     run("systemctl daemon-reload", Command::new("systemctl").arg("daemon-reload")).map(drop)
 }
 
-/// The time limit for the owner of a setting.
 fn patience(path: &str) -> Duration {
     if is_of_nodes(path) { PATIENCE_WITH_MEMORY } else { PATIENCE }
 }
 
-/// Whether a setting is a list of nodes, not of CPUs.
+/// Whether a setting is for nodes, not CPUs.
 fn is_of_nodes(path: &str) -> bool {
     ["mems", PROPERTIES[1]].iter().any(|end| path.ends_with(end))
 }
@@ -253,7 +240,7 @@ fn failed(path: &str, why: &str) -> FileError {
 }
 
 /// Whether a plan may have written a line of a journal. Root executes the journal, so all other
-/// lines are refused, no matter which program wrote them.
+/// lines are refused.
 pub(crate) fn may_be(change: &SettingChange, layout: &CpusetMounts) -> bool {
     let values = [&change.old, &change.new];
     if change.what == SettingKind::CpuMask {

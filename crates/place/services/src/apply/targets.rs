@@ -15,7 +15,7 @@ use seatmap_os::task::ThreadStat;
 use seatmap_os::{CpuSet, Root, Tid, affinity, rps, task};
 use std::path::Path;
 
-/// This folder exists if systemd runs the computer (sd_booted(3)).
+/// It exists if systemd runs the computer (sd_booted(3)).
 const SYSTEMD: &str = "/run/systemd/system";
 
 /// How a service gets its CPUs.
@@ -59,7 +59,7 @@ impl SeatingWay {
             }
             Some(ServiceTarget::Cgroup(path)) => {
                 let folders = Hierarchies::read(root).folders(root, &path);
-                // The root of a hierarchy has all CPUs of the computer, and cannot be changed.
+                // The root of a hierarchy cannot be changed.
                 let own = folders.into_iter().find(|folder| {
                     root.has(&format!("{folder}/cpuset.cpus"))
                         && root.has(&format!("{}/cgroup.procs", above(folder)))
@@ -67,8 +67,7 @@ impl SeatingWay {
                 own.map_or(SeatingWay::Threads, SeatingWay::Group)
             }
             Some(ServiceTarget::Step(step)) => {
-                // Slurm writes the group of a step when it starts, and has no command for later
-                // changes.
+                // Slurm writes the group of a step only when it starts.
                 let folders = seatmap_watch::choice::of_step(root, &step).unwrap_or_default();
                 let folders = folders.iter().filter_map(|folder| folder.to_str());
                 let own = folders
@@ -83,7 +82,7 @@ impl SeatingWay {
                 if !virsh::is_domain_name(&domain) {
                     return Err(ApplyError::DomainName(name.clone()));
                 }
-                // Checked before any change: without virsh or a connection, nothing is changed.
+                // Without virsh or a connection, nothing is changed.
                 virsh::pins(&domain).map_err(|source| {
                     if virsh::is_missing(&source) {
                         return ApplyError::NoVirsh(name.clone());
@@ -132,7 +131,7 @@ impl SeatingWay {
             }
             SeatingWay::Domain(domain) => {
                 let cpus = planned.cpu_set();
-                // A part that the user has pinned inside the set keeps its pin.
+                // The user's pins inside the set remain.
                 let outside = virsh::pins(domain)?.into_iter().filter(|(_, pin)| {
                     CpuSet::of_list(pin).is_none_or(|pin| !pin.is_subset(&cpus))
                 });
@@ -150,8 +149,7 @@ impl SeatingWay {
     }
 }
 
-/// The journal line that makes an undo remove the drop-in of a property, unless the drop-in existed
-/// before.
+/// Makes an undo remove the drop-in, unless it existed before.
 pub(super) fn of_drop_in(
     root: &Root,
     change: &SettingChange,
@@ -167,8 +165,8 @@ fn above(folder: &str) -> &str {
     folder.rsplit_once('/').map_or("", |(above, _)| above)
 }
 
-/// The changes of a group and, in version 1, of the groups below, which must be inside it. The
-/// innermost come first, so that a group is never smaller than one inside it.
+/// In version 1 with the groups below, the innermost first, so that a group is never smaller than
+/// one inside it.
 fn of_group(
     root: &Root,
     folder: &str,
@@ -195,9 +193,8 @@ fn of_group(
     Ok(())
 }
 
-/// The changes of queues that steer packets to CPUs outside a set. They keep the CPUs inside the
-/// set, or get the whole set if there are none. A queue without steering follows its interrupt and
-/// stays unchanged.
+/// The changes of queues that steer packets to CPUs outside a set: to those inside, or to the whole
+/// set if there are none. Queues without steering follow their interrupts.
 ///
 /// # Errors
 /// The queues cannot be listed.
@@ -217,8 +214,8 @@ pub fn of_queues(root: &Root, allowed: &CpuSet) -> Result<Vec<SettingChange>, Fi
     Ok(changes)
 }
 
-/// The changes of masks for the threads of some processes, without threads that have these CPUs
-/// already. A thread with a narrower mask than its process has chosen it, and keeps it.
+/// The changes of masks for threads without these CPUs. A thread with a narrower mask than its
+/// process has chosen it, and keeps it.
 #[must_use]
 pub fn of_threads(pids: impl IntoIterator<Item = Tid>, cpus: &CpuSet) -> Vec<SettingChange> {
     let mut changes = Vec::new();

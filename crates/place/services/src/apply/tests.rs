@@ -1,4 +1,4 @@
-//! Settings of groups and threads, applied and undone on a computer made of files.
+//! Applying and undoing settings on a computer made of files.
 
 use super::setting;
 use super::targets::{SeatingWay, of_queues, of_threads};
@@ -9,7 +9,7 @@ use seatmap_cell::journal::{CellJournal, CellJournalHeader, FORMAT, JournalEntry
 use seatmap_cell::run_folder::RunFolder;
 use seatmap_os::{CpuSet, Root, Tid};
 
-/// A computer with a hierarchy of control groups at `/cg`.
+/// With a hierarchy of control groups at `/cg`.
 fn computer(version: u8) -> (tempfile::TempDir, Root, RunFolder) {
     let folder = tempfile::tempdir().unwrap();
     let root = Root::new(folder.path());
@@ -52,7 +52,7 @@ fn planned(cpus: &str, nodes: &str) -> PlannedService {
     }
 }
 
-/// Applies the first `steps` changes of a plan, and returns the journal.
+/// Applies the first `steps` changes of a plan.
 fn given(root: &Root, run: &RunFolder, steps: usize) -> CellJournal {
     let header = CellJournalHeader {
         format: FORMAT.into(),
@@ -90,7 +90,7 @@ fn groups_of_both_versions_come_back_from_every_step() {
             if steps == 4 {
                 assert_eq!(state(&root), whole, "version {version}");
             }
-            // Reads it again, like a guardian.
+            // Like a guardian.
             let read = CellJournal::read(journal.path(), "boot").unwrap().unwrap();
             assert_eq!(undo(&root, read, &[]).unwrap(), []);
             assert_eq!(state(&root), before, "version {version}, step {steps}");
@@ -108,7 +108,7 @@ fn steered_packets_leave_quiet_cpus_and_come_back() {
         std::fs::write(root.path(&file(queue)), mask).unwrap();
     }
     let changes = of_queues(&root, &CpuSet::of_list("0-1,4-7").unwrap()).unwrap();
-    // A queue without steering, or with only allowed CPUs, stays unchanged.
+    // Queues without steering, or with only allowed CPUs, stay unchanged.
     let new: Vec<[&str; 2]> =
         changes.iter().map(|change| [change.path.as_str(), change.new.as_str()]).collect();
     assert_eq!(new, [[file("rx-0").as_str(), "000000f3"], [file("rx-3").as_str(), "000000f3"]]);

@@ -1,8 +1,8 @@
-//! The pins of a running libvirt domain: the CPUs of its vCPUs, its I/O threads and its emulator,
-//! read and set with `virsh` (virsh(1): vcpupin, iothreadpin, emulatorpin).
+//! The pins of a running libvirt domain: of its vCPUs, its I/O threads and its emulator, read and
+//! set with `virsh` (virsh(1): vcpupin, iothreadpin, emulatorpin).
 //!
-//! libvirt puts each of these threads into a control group with a cpuset, so a mask alone could not
-//! reach CPUs outside the pin. `virsh` connects to `LIBVIRT_DEFAULT_URI`.
+//! libvirt gives each of these threads a cpuset, so a mask alone could not reach CPUs outside the
+//! pin. `virsh` connects to `LIBVIRT_DEFAULT_URI`.
 
 use super::setting::is_word;
 use seatmap_data::document::whole_number;
@@ -14,16 +14,16 @@ use std::io;
 use std::process::{Command, Output};
 use std::time::Duration;
 
-/// The time limit for an answer of libvirt.
+/// For an answer of libvirt.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// errno(3).
 const ENOENT: i32 = 2;
 
-/// The most parts of a domain; libvirt's own limit of vCPUs is lower (4096 in 2024).
+/// libvirt's own limit of vCPUs is lower (4096 in 2024).
 const MOST_PARTS: usize = 8192;
 
-/// A part of a domain with its own pin.
+/// A part with its own pin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DomainPart {
     Vcpu(u32),
@@ -44,7 +44,6 @@ impl fmt::Display for DomainPart {
 }
 
 impl DomainPart {
-    /// The part in a journal line.
     pub(super) fn of(kind: &str, number: Option<&str>) -> Option<Self> {
         match (kind, number) {
             ("emulator", None) => Some(DomainPart::Emulator),
@@ -54,7 +53,6 @@ impl DomainPart {
         }
     }
 
-    /// The command that shows the pins of such parts.
     fn shown_by(self) -> &'static str {
         match self {
             DomainPart::Vcpu(_) => "vcpupin",
@@ -64,13 +62,11 @@ impl DomainPart {
     }
 }
 
-/// Whether a domain's name is safe for `virsh`, which interprets a number as an id.
+/// `virsh` interprets a number as an id.
 pub(super) fn is_domain_name(name: &str) -> bool {
     is_word(name) && name.parse::<Tid>().is_err()
 }
 
-/// The pins of all parts of a running domain.
-///
 /// # Errors
 /// `virsh` is not installed, does not reach libvirt, or does not know the domain.
 pub(super) fn pins(domain: &str) -> Result<Vec<(DomainPart, String)>, FileError> {
@@ -81,8 +77,6 @@ pub(super) fn pins(domain: &str) -> Result<Vec<(DomainPart, String)>, FileError>
     Ok(all)
 }
 
-/// The pin of one part.
-///
 /// # Errors
 /// As for [`pins`], or the domain no longer has this part.
 pub(super) fn pin(domain: &str, part: DomainPart) -> Result<String, FileError> {
@@ -90,7 +84,7 @@ pub(super) fn pin(domain: &str, part: DomainPart) -> Result<String, FileError> {
     found.map(|(_, cpus)| cpus).ok_or_else(|| gone(domain))
 }
 
-/// Pins one part of the running domain, without changing its file.
+/// Does not change the domain's file.
 ///
 /// # Errors
 /// As for [`pins`], or an error of libvirt.
@@ -115,8 +109,7 @@ fn shown(domain: &str, kind: DomainPart) -> Result<Vec<(DomainPart, String)>, Fi
     Ok(read(&String::from_utf8_lossy(&output.stdout), kind))
 }
 
-/// The pins in a table of `virsh`: a number, or `*` for the emulator, and a list of CPUs. Older
-/// releases write a colon after the number.
+/// The emulator's number is `*`. Older releases write a colon after the number.
 fn read(text: &str, kind: DomainPart) -> Vec<(DomainPart, String)> {
     let lines = text.lines().filter_map(|line| {
         let mut words = line.split_whitespace();
@@ -133,12 +126,12 @@ fn read(text: &str, kind: DomainPart) -> Vec<(DomainPart, String)> {
     lines.take(MOST_PARTS).collect()
 }
 
-/// Runs `virsh VERB --domain DOMAIN --live` with English messages.
+/// With English messages.
 fn run(domain: &str, arguments: &[String]) -> Result<Output, FileError> {
     let mut command = Command::new("virsh");
     command.env("LC_ALL", "C").args(arguments).args(["--domain", domain, "--live"]);
     let output = limited::output("virsh", &mut command, PATIENCE).map_err(|error| {
-        // The caller distinguishes a missing program from one that does not answer.
+        // Distinguishes a missing program from a silent one.
         let kind = match &error {
             LimitedError::Start { source, .. } => source.kind(),
             LimitedError::Late { .. } => io::ErrorKind::TimedOut,
@@ -159,7 +152,6 @@ fn run(domain: &str, arguments: &[String]) -> Result<Output, FileError> {
     Err(FileError { path: path(domain), source: io::Error::other(why) })
 }
 
-/// Whether an error means that `virsh` is not installed.
 pub(super) fn is_missing(error: &FileError) -> bool {
     error.source.kind() == io::ErrorKind::NotFound && !error.is_absent()
 }
@@ -168,7 +160,7 @@ fn path(domain: &str) -> String {
     format!("domain:{domain}")
 }
 
-/// When a domain stops, its pins are gone.
+/// The pins end with the domain.
 fn gone(domain: &str) -> FileError {
     FileError { path: path(domain), source: io::Error::from_raw_os_error(ENOENT) }
 }

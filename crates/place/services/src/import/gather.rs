@@ -1,31 +1,27 @@
-//! Collects the files to import: single files, or all files of a folder such as
-//! `/etc/systemd/system`.
+//! Collects the files to import, also from a folder such as `/etc/systemd/system`.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Larger files are not read, in bytes: units, domains and states of kubelet are far smaller.
+/// Units, domains and states of kubelet are far smaller, in bytes.
 pub const MOST_BYTES: usize = 4 << 20;
 
-/// The most files of a folder. A server has a few hundred units.
+/// A server has a few hundred units.
 const MOST_FILES: usize = 4096;
 
-/// The endings of files to read in a folder.
 const ENDINGS: [&str; 8] =
     [".service", ".slice", ".scope", ".socket", ".mount", ".swap", ".conf", ".xml"];
 
-/// The states of kubelet, in `/var/lib/kubelet`.
+/// In `/var/lib/kubelet`.
 const STATES: [&str; 2] = ["cpu_manager_state", "memory_manager_state"];
 
-/// An unreadable folder, with the reason.
 type Unread = (PathBuf, io::Error);
 
-/// The files of a folder that may seat services, including its drop-in folders, sorted by name; and
-/// the unreadable drop-in folders. Links are skipped, because those that enable a unit lead to
-/// another file of the folder.
+/// The files of a folder and its drop-in folders that may seat services, sorted; and the unreadable
+/// drop-in folders. Links are skipped: those that enable a unit lead to another file of the folder.
 ///
 /// # Errors
-/// The folder cannot be read, or it has more files than any computer has units.
+/// The folder cannot be read, or has more files than any computer has units.
 pub fn files_of(folder: &Path) -> io::Result<(Vec<PathBuf>, Vec<Unread>)> {
     let mut files = Vec::new();
     let mut unread = Vec::new();
@@ -45,7 +41,7 @@ pub fn files_of(folder: &Path) -> io::Result<(Vec<PathBuf>, Vec<Unread>)> {
             return Err(io::Error::other(format!("there are more than {MOST_FILES} files")));
         }
     }
-    // The kernel lists files in any order, but later drop-ins override earlier ones.
+    // Later drop-ins override earlier ones.
     files.sort();
     Ok((files, unread))
 }

@@ -1,5 +1,5 @@
-//! kubelet's files: the CPUs and nodes that it has given to the containers of pods, and those that
-//! it keeps from pods.
+//! kubelet's files: the CPUs and nodes that it gives to containers, and those that it keeps from
+//! pods.
 //!
 //! | file | has |
 //! |---|---|
@@ -12,8 +12,8 @@
 //! with its own resources has its CPUs and nodes in `podEntries` (Kubernetes' enhancement 5526).
 //! The fourth form of a state repeats everything as text in `data`, which kubelet reads.
 //!
-//! The files identify a pod by its UID and a container by its name. They do not have the name of
-//! the container's group, so a service is a whole pod.
+//! The files have a pod's UID and a container's name, but not the name of the container's group, so
+//! a service is a whole pod.
 
 use super::lists::{ListSpelling, of_numbers};
 use super::{
@@ -42,12 +42,12 @@ struct KubeletJson {
     _checksum: Option<serde::de::IgnoredAny>,
     #[serde(rename = "dataChecksum")]
     _data_checksum: Option<serde::de::IgnoredAny>,
-    /// Keys of other releases, and those of a configuration.
+    /// Of other releases, or of a configuration.
     #[serde(flatten)]
     other: BTreeMap<String, serde::de::IgnoredAny>,
 }
 
-/// The part of one pod; before Kubernetes 1.18, of one container by its id.
+/// Before Kubernetes 1.18, of one container by its id.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 enum PodEntry {
@@ -55,7 +55,6 @@ enum PodEntry {
     OldContainer(#[expect(dead_code, reason = "recognised by its shape")] String),
 }
 
-/// A container's CPUs as a list, or its blocks of memory.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 enum ContainerEntry {
@@ -63,8 +62,7 @@ enum ContainerEntry {
     Memory(Vec<MemoryBlock>),
 }
 
-/// The CPUs or blocks of memory of a pod with its own resources, including those that its
-/// containers share.
+/// Of a pod with its own resources, including those that its containers share.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct WholePod {
@@ -74,7 +72,6 @@ struct WholePod {
     memory_blocks: Vec<MemoryBlock>,
 }
 
-/// All data about one pod in a state.
 #[derive(Debug, Default)]
 struct PodParts {
     containers: BTreeMap<String, ContainerEntry>,
@@ -89,7 +86,6 @@ struct MemoryBlock {
 
 const CONFIGURATION: &str = "KubeletConfiguration";
 
-/// The key of a configuration for the CPUs that no pod gets.
 const RESERVED: &str = "reservedSystemCPUs";
 
 pub(super) fn is_kubelet(text: &str) -> bool {
@@ -150,7 +146,7 @@ pub(super) fn read(
     if let Some(text) = state.default_cpu_set.filter(|text| !text.trim().is_empty()) {
         let shared = list("defaultCpuSet", &text, ListSpelling::Kubelet)?;
         seats.remarks.push(ImportRemark::SharedPool { cpus: shared.to_string() });
-        // kubelet removes the CPUs of a pod from the pool, so this state contradicts itself.
+        // kubelet removes a pod's CPUs from the pool: this state contradicts itself.
         let both = own.into_iter().map(|(name, cpus)| (name, cpus.within(&shared)));
         seats.remarks.extend(both.filter(|(_, cpus)| !cpus.is_empty()).map(|(first, cpus)| {
             ImportRemark::SharedCpus {
@@ -169,7 +165,6 @@ fn parsed(text: &str) -> Result<KubeletJson, SeatsImportError> {
         .map_err(|error| SeatsImportError::Json { problem: DocumentError::from(error).to_string() })
 }
 
-/// One pod with the CPUs or nodes of all its containers, and its own.
 fn pod(
     file: &SourceFile<'_>,
     uid: &str,
@@ -227,8 +222,7 @@ fn reserved(
     Ok(())
 }
 
-/// The value of a key at the start of a YAML line. A configuration of kubelet has the keys for this
-/// module at its top level, as plain or quoted text.
+/// A configuration of kubelet has these keys at its top level, as plain or quoted text.
 fn yaml_value<'a>(text: &'a str, key: &str) -> Option<&'a str> {
     let rest = text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(':'))?;
     let rest = rest.trim();

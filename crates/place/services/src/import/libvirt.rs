@@ -1,8 +1,7 @@
-//! Domains of libvirt: the pins of their vCPUs, I/O threads and emulator, and their memory
-//! (libvirt's `formatdomain.html`, "CPU Allocation", "CPU Tuning", "NUMA Node Tuning").
+//! Domains of libvirt: their pins and their memory (libvirt's `formatdomain.html`, "CPU
+//! Allocation", "CPU Tuning", "NUMA Node Tuning").
 //!
-//! The set of a domain includes all its vCPUs and I/O threads, and its emulator if the file pins
-//! it.
+//! The set of a domain includes its vCPUs and I/O threads, and a pinned emulator.
 
 use super::lists::ListSpelling;
 use super::{ImportRemark, ImportedSeats, SeatsImportError, SourceFile, WrittenSeat, list};
@@ -12,20 +11,18 @@ use quick_xml::{Reader, XmlVersion};
 use seatmap_data::document::{Position, parser_sentence, whole_number};
 use seatmap_os::CpuSet;
 
-/// The deepest nesting to follow; domains stay under 12.
+/// Domains stay under 12.
 const MOST_DEPTH: usize = 64;
 
-/// The most attributes to read of an element.
 const MOST_ATTRIBUTES: usize = 32;
 
-/// The most parts to list individually; the set includes all parts.
+/// The set includes all parts.
 const MOST_DETAILS: usize = 16;
 
-/// A partly read domain.
 #[derive(Debug, Default)]
 struct DomainXml {
     name: String,
-    /// `<vcpu cpuset>`: the CPUs of each vCPU without its own pin, and of the emulator.
+    /// `<vcpu cpuset>`: of vCPUs without a pin, and of the emulator.
     usual: Option<CpuSet>,
     /// `<vcpu placement='auto'>`: numad chooses when the domain starts.
     is_auto: bool,
@@ -37,8 +34,8 @@ struct DomainXml {
     details: Vec<String>,
 }
 
-/// Whether a text is XML with a domain in it. The driver's own file of a running domain,
-/// `/run/libvirt/qemu/NAME.xml`, has it inside `<domstatus>`.
+/// The driver's own file of a running domain, `/run/libvirt/qemu/NAME.xml`, has the domain inside
+/// `<domstatus>`.
 pub(super) fn is_libvirt(text: &str) -> bool {
     text.trim_start().starts_with('<') && text.contains("<domain")
 }
@@ -103,7 +100,7 @@ pub(super) fn read(
     }
 }
 
-/// The character of a reference, by its number or one of XML's own five names.
+/// By its number or one of XML's own five names.
 fn character(reference: &BytesRef<'_>) -> Option<char> {
     if reference.is_char_ref() {
         return reference.resolve_char_ref().ok().flatten();
@@ -126,7 +123,6 @@ fn syntax(text: &str, at: u64, problem: &str) -> SeatsImportError {
     }
 }
 
-/// The value of an attribute; `None` if it is missing or cannot be read.
 fn attribute(element: &BytesStart<'_>, name: &str) -> Option<String> {
     let mut attributes = element.attributes();
     let found = attributes.with_checks(false).take(MOST_ATTRIBUTES);
@@ -142,7 +138,7 @@ fn set(element: &BytesStart<'_>, key: &str) -> Result<Option<CpuSet>, SeatsImpor
 }
 
 impl DomainXml {
-    /// Reads an element inside the domain; `around` is its parent.
+    /// `around` is the element's parent.
     fn element(
         &mut self,
         name: &str,
@@ -178,7 +174,7 @@ impl DomainXml {
         Ok(())
     }
 
-    /// Reads text; `open` are the elements from the domain inwards.
+    /// `open` has the elements from the domain inwards.
     fn text(&mut self, open: &[String], text: &str) {
         let [_, inner] = open else { return };
         match inner.as_str() {
@@ -205,7 +201,7 @@ impl DomainXml {
                 if without_pin > 0 || self.pinned == 0 {
                     self.pins = self.pins.with(usual);
                 }
-                // The emulator without a pin has these CPUs too.
+                // The emulator has these CPUs too.
                 self.emulator.get_or_insert_with(|| usual.clone());
             }
             None if self.is_auto => remarks.push(ImportRemark::AutoPlacement { domain }),

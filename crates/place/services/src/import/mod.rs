@@ -1,5 +1,5 @@
-//! Imports seats from the files of other tools: services with their CPUs, for a `services.toml` and
-//! a plan "as it is written".
+//! Imports seats from the files of other tools, for a `services.toml` and a plan "as it is
+//! written".
 //!
 //! | module | reads | a service is |
 //! |---|---|---|
@@ -10,8 +10,8 @@
 //! | [`gather`] | the files of a folder | |
 //! | [`written`] | entries of `services.toml`, and a plan | |
 //!
-//! Each file is recognised by its content. All files of a call are read together, because several
-//! may have settings of one unit, and two may claim the same CPUs.
+//! Files are recognised by content, and read together: several may have settings of one unit, and
+//! two may claim the same CPUs.
 
 pub mod gather;
 mod kubelet;
@@ -43,15 +43,15 @@ pub enum SeatsFormat {
 /// One file to read.
 #[derive(Clone, Copy, Debug)]
 pub struct SourceFile<'a> {
-    /// Its path, which also names the unit; `-` for stdin.
+    /// Its path, which names the unit too; `-` for stdin.
     pub name: &'a str,
     /// Its text.
     pub text: &'a str,
-    /// Whether it comes from a folder: it may then have nothing about seats.
+    /// Whether it comes from a folder, and may not be about seats.
     pub is_from_folder: bool,
 }
 
-/// How kubelet names the groups of pods (`cgroupDriver` of its configuration).
+/// kubelet's names for the groups of pods (`cgroupDriver` of its configuration).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CgroupDriver {
     /// `/kubepods.slice/kubepods-podUID.slice`
@@ -62,18 +62,18 @@ pub enum CgroupDriver {
 }
 
 impl CgroupDriver {
-    /// The driver of this computer's kubelet, according to its groups. Without groups it is the
-    /// systemd driver, which kubelet's documentation recommends.
+    /// The driver of this computer's kubelet, according to its groups; by default systemd, as
+    /// kubelet's documentation recommends.
     #[must_use]
     pub fn here(root: &Root) -> Self {
         let folders = seatmap_os::hierarchy::Hierarchies::read(root).folders(root, "/kubepods");
         if folders.is_empty() { CgroupDriver::Systemd } else { CgroupDriver::Cgroupfs }
     }
 
-    /// The group of a guaranteed pod, the only kind with its own CPUs.
+    /// Only guaranteed pods have their own CPUs.
     fn pod(self, uid: &str) -> String {
         match self {
-            // In systemd a hyphen separates levels of slices.
+            // A hyphen separates levels of slices.
             CgroupDriver::Systemd => {
                 format!("/kubepods.slice/kubepods-pod{}.slice", uid.replace('-', "_"))
             }
@@ -93,7 +93,7 @@ pub struct WrittenSeat {
     pub nodes: Option<String>,
     /// The source files.
     pub sources: Vec<String>,
-    /// Its parts, if the file seats each: containers, vCPUs, I/O threads.
+    /// Its parts, if seated: containers, vCPUs, I/O threads.
     pub details: Vec<String>,
 }
 
@@ -106,14 +106,14 @@ pub enum ImportRemark {
         /// The file.
         file: String,
     },
-    /// A file of a folder cannot be read; the others were.
+    /// A file of a folder cannot be read.
     UnreadFile {
         /// The file.
         file: String,
         /// The reason, as a sentence.
         problem: String,
     },
-    /// systemd ignores a range of a list, because its last index is before its first.
+    /// systemd ignores a range whose last index is before its first.
     ReversedRange {
         /// The unit.
         unit: String,
@@ -122,7 +122,7 @@ pub enum ImportRemark {
         /// The range.
         range: String,
     },
-    /// A setting of a unit is not a list, or depends on data available only when the unit starts.
+    /// A setting of a unit is not a list, or is known only when the unit starts.
     UnreadSetting {
         /// The unit.
         unit: String,
@@ -136,7 +136,7 @@ pub enum ImportRemark {
         /// The file.
         file: String,
     },
-    /// A state of kubelet has keys of an unknown release, which may contain CPUs.
+    /// A state of kubelet has unknown keys, which may contain CPUs.
     UnreadKeys {
         /// The file.
         file: String,
@@ -172,7 +172,7 @@ pub enum ImportRemark {
         /// The domain.
         domain: String,
     },
-    /// Some vCPUs of a domain are pinned, and the others may run anywhere.
+    /// The other vCPUs of a domain may run anywhere.
     PartlyPinned {
         /// The domain.
         domain: String,
@@ -181,7 +181,7 @@ pub enum ImportRemark {
         /// The number of all vCPUs.
         vcpus: u32,
     },
-    /// The vCPUs of a domain are pinned, and its emulator may run anywhere.
+    /// The emulator of a pinned domain may run anywhere.
     EmulatorAnywhere {
         /// The domain.
         domain: String,
@@ -200,7 +200,7 @@ pub enum ImportRemark {
 }
 
 impl ImportRemark {
-    /// The file or setting that could not be read, and the reason; `None` for other remarks.
+    /// Why a file or setting could not be read; `None` for other remarks.
     fn unread(&self) -> Option<String> {
         match self {
             ImportRemark::UnreadFile { file, problem } => Some(format!("{file}: {problem}")),
@@ -220,7 +220,7 @@ impl ImportRemark {
 pub struct ImportedSeats {
     /// Name and version of the format.
     pub format: &'static str,
-    /// CPUs that no service gets, as a list; null if the files have none.
+    /// CPUs that no service gets, as a list; null if none.
     pub housekeeping: Option<String>,
     /// The services.
     pub seats: Vec<WrittenSeat>,
@@ -251,7 +251,7 @@ pub struct SeatContradiction {
     pub second_file: String,
 }
 
-/// The reason why a file cannot be read.
+/// A file cannot be read.
 #[derive(Debug, PartialEq, thiserror::Error)]
 pub enum SeatsImportError {
     /// The format is unknown.
@@ -264,7 +264,7 @@ pub enum SeatsImportError {
     /// The file has another format than the requested one.
     #[error("this is not a file of {0}")]
     OtherFormat(&'static str),
-    /// The text for the target of a service is too long.
+    /// The text for a service's target is too long.
     #[error("the place of service '{service}': {problem}")]
     Place {
         /// The service.
@@ -365,9 +365,8 @@ impl Blame for SeatsFileError {
     }
 }
 
-/// Reads all files. If a format is given, each file from the command line must have it. An
-/// unreadable file of a folder only adds a remark; `unopened` has the remarks for files that could
-/// not be opened.
+/// Reads all files. If a format is given, files from the command line must have it. An unreadable
+/// file of a folder only adds a remark; `unopened` are such remarks.
 ///
 /// # Errors
 /// [`SeatsFileError`]: a file from the command line cannot be read, or no file names a service.
@@ -419,7 +418,7 @@ pub fn read(
     Ok(seats)
 }
 
-/// The format of a file; `None` for other files of a folder.
+/// `None` for other files of a folder.
 fn chosen(
     file: &SourceFile<'_>,
     format: Option<SeatsFormat>,
@@ -448,7 +447,6 @@ fn chosen(
     }
 }
 
-/// Reads the list in a setting.
 fn list(place: &str, text: &str, spelling: ListSpelling) -> Result<CpuSet, SeatsImportError> {
     lists::parse(text, spelling).ok_or_else(|| SeatsImportError::List {
         place: place.to_owned(),
@@ -456,7 +454,7 @@ fn list(place: &str, text: &str, spelling: ListSpelling) -> Result<CpuSet, Seats
     })
 }
 
-/// A set as a list; `None` for the empty set, which means that the file has none.
+/// `None` for the empty set, which means that the file has none.
 fn written(set: &CpuSet) -> Option<String> {
     (!set.is_empty()).then(|| set.to_string())
 }
@@ -481,7 +479,7 @@ impl WrittenSeat {
 }
 
 impl ImportedSeats {
-    /// Adds a seat, or merges it into the same service's seat.
+    /// Adds a seat, or merges it into the same service's.
     fn add(&mut self, seat: WrittenSeat) -> Result<(), SeatsImportError> {
         let target = seat.service.target();
         let Some(known) = self.seats.iter_mut().find(|one| one.service.target() == target) else {
@@ -520,8 +518,8 @@ impl ImportedSeats {
         Ok(())
     }
 
-    /// Sets the housekeeping CPUs. The CPUs that kubelet reserves are for the system and for
-    /// services other than pods, so the CPUs of such services are not housekeeping.
+    /// The CPUs that kubelet reserves are also for services other than pods, whose CPUs are not
+    /// housekeeping.
     fn keep_house(&mut self) {
         let Some(reserved) = &self.reserved else { return };
         let left =
@@ -529,7 +527,7 @@ impl ImportedSeats {
         self.housekeeping = Some(left.to_string()).filter(|list| !list.is_empty());
     }
 
-    /// Notes services that share some CPUs, unless they share all of them.
+    /// Notes services that share some of their CPUs, but not all.
     fn compare(&mut self) {
         for (at, first) in self.seats.iter().enumerate() {
             for second in &self.seats[at + 1..] {
@@ -548,8 +546,7 @@ impl ImportedSeats {
         }
     }
 
-    /// The number of pairs of services with a conflict: one of them needs the common CPUs for
-    /// itself.
+    /// The number of pairs of services that share CPUs which one of them needs for itself.
     #[must_use]
     pub fn claims(&self) -> usize {
         let claimed = self

@@ -1,8 +1,8 @@
-//! The CPUs and nodes of systemd's units: unit files, drop-ins, the output of `systemctl show`, and
-//! the script from `seatmap export --format systemd`.
+//! The CPUs and nodes of systemd's units, from unit files, drop-ins, the output of `systemctl
+//! show`, and the script of `seatmap export --format systemd`.
 //!
 //! The settings are those of systemd.exec(5) and systemd.resource-control(5). A list is added to
-//! earlier lists, and an empty one drops them. A unit runs on the CPUs that it and all its slices
+//! earlier ones, and an empty one drops them. A unit runs on the CPUs that it and all its slices
 //! allow.
 
 mod specifiers;
@@ -14,16 +14,15 @@ use seatmap_data::document::whole_number;
 use seatmap_os::CpuSet;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The sections to read.
 const SECTIONS: [&str; 6] = ["[Service]", "[Slice]", "[Scope]", "[Socket]", "[Mount]", "[Swap]"];
 
-/// The kinds of units with processes.
+/// Units with processes.
 const KINDS: [&str; 6] = [".service", ".slice", ".scope", ".socket", ".mount", ".swap"];
 
-/// The default slice of a unit (systemd.special(7)).
+/// systemd.special(7).
 const USUAL_SLICE: &str = "system.slice";
 
-/// The settings of one unit, over all its files.
+/// Over all its files.
 #[derive(Clone, Debug, Default)]
 pub(super) struct UnitSettings {
     affinity: Option<CpuSet>,
@@ -33,17 +32,17 @@ pub(super) struct UnitSettings {
     numa_mask: Option<CpuSet>,
     slice: Option<String>,
     is_partition: bool,
-    /// Whether a file of it is from the command line, not from a folder.
+    /// Whether a file of it is from the command line.
     is_named: bool,
-    /// Whether a remark already explains why its CPUs are unknown.
+    /// Whether a remark explains why its CPUs are unknown.
     is_noted: bool,
     sources: BTreeSet<String>,
 }
 
-/// All units by their names.
+/// By name.
 pub(super) type UnitFiles = BTreeMap<String, UnitSettings>;
 
-/// Whether a text is a unit file, the output of `systemctl show`, or the script of an export.
+/// A unit file, the output of `systemctl show`, or the script of an export.
 pub(super) fn is_systemd(text: &str) -> bool {
     let has_section = text.lines().any(|line| {
         let line = line.trim();
@@ -64,7 +63,6 @@ fn is_script(text: &str) -> bool {
     text.starts_with("#!/bin/sh\n# Seatmap plan:")
 }
 
-/// The settings that seat a unit.
 const PROPERTIES: [&str; 7] = [
     "CPUAffinity",
     "AllowedCPUs",
@@ -75,7 +73,6 @@ const PROPERTIES: [&str; 7] = [
     "Slice",
 ];
 
-/// Reads one file into the settings of its units.
 pub(super) fn read(
     file: &SourceFile<'_>,
     units: &mut UnitFiles,
@@ -97,24 +94,24 @@ pub(super) fn read(
     Ok(())
 }
 
-/// The unit of a file by its path: `redis.service`, or `redis.service.d/50-seatmap.conf`.
+/// `redis.service`, or `redis.service.d/50-seatmap.conf`.
 fn unit_of_file(path: &str) -> Option<String> {
     let mut parts = path.rsplit('/');
     let file = parts.next()?;
     let folder = parts.next().and_then(|folder| folder.strip_suffix(".d"));
     let name = folder.filter(|_| file.ends_with(".conf")).unwrap_or(file);
-    // A drop-in for all units of a kind is in a folder with only the kind's name: `service.d`.
+    // The drop-in folder for all units of a kind is `service.d`.
     let is_kind = KINDS.iter().any(|kind| kind[1..] == *name);
     (is_kind || KINDS.iter().any(|kind| name.ends_with(kind))).then(|| name.to_owned())
 }
 
-/// Whether a name is for several units: a template, a prefix, or a kind.
+/// A template, a prefix, or a kind.
 fn is_of_many(name: &str) -> bool {
     let stem = name.rsplit_once('.').map_or("", |(stem, _)| stem);
     stem.is_empty() || stem.ends_with('@') || stem.ends_with('-') && stem != "-"
 }
 
-/// Reads the settings of a unit file. A backslash at its end joins a line with the next one.
+/// A backslash at its end joins a line with the next one.
 fn unit_file(
     file: &SourceFile<'_>,
     name: &str,
@@ -146,7 +143,7 @@ fn unit_file(
     }
 }
 
-/// Reads the output of `systemctl show`: units with an empty line between them.
+/// Units have an empty line between them.
 fn shown(
     file: &SourceFile<'_>,
     units: &mut UnitFiles,
@@ -169,8 +166,7 @@ fn shown(
         let unit = units.entry(name.to_owned()).or_default();
         unit.note(file);
         for (key, value) in of_unit {
-            // It prints the final value of each setting; an empty value means that the setting is
-            // not set.
+            // It prints final values; an empty one is not set.
             if !value.trim().is_empty() && value != "n/a" {
                 unit.set(name, key, value.trim(), seats);
             }
@@ -179,7 +175,6 @@ fn shown(
     Ok(())
 }
 
-/// Reads the drop-ins that an exported script writes.
 fn script(file: &SourceFile<'_>, units: &mut UnitFiles, seats: &mut ImportedSeats) {
     let mut rest = file.text;
     while let Some(at) = rest.find("\ncat > \"$folder/") {
@@ -218,7 +213,6 @@ impl UnitSettings {
         }
     }
 
-    /// Adds a list to earlier ones; an empty list drops them.
     fn set_list(&mut self, unit: &str, key: &str, value: &str, seats: &mut ImportedSeats) {
         let list = match key {
             "CPUAffinity" => &mut self.affinity,
@@ -260,7 +254,7 @@ impl UnitSettings {
         self.is_noted = true;
     }
 
-    /// The nodes of its memory: those of its group, or of its NUMA policy.
+    /// Of its group, or of its NUMA policy.
     fn memory(&self) -> Option<&CpuSet> {
         let policies = ["bind", "interleave", "preferred", "weighted-interleave"];
         let by_policy = self.numa_policy.as_deref().is_some_and(|word| policies.contains(&word));
@@ -272,8 +266,7 @@ impl UnitSettings {
     }
 }
 
-/// Whether the last index of a range is before its first: systemd ignores such a range with a
-/// warning (`parse_cpu_set` of `src/shared/cpu-set-util.c`).
+/// systemd ignores such a range with a warning (`parse_cpu_set` of `src/shared/cpu-set-util.c`).
 fn is_reversed(range: &&str) -> bool {
     let ends = range
         .split_once('-')
@@ -281,7 +274,7 @@ fn is_reversed(range: &&str) -> bool {
     ends.is_some_and(|(first, last)| last < first)
 }
 
-/// The slice and those around it, the innermost first: `a-b.slice`, `a.slice` (systemd.slice(5)).
+/// The innermost first: `a-b.slice`, `a.slice` (systemd.slice(5)).
 fn slices(first: &str) -> Vec<String> {
     let stem = first.strip_suffix(".slice").unwrap_or(first);
     let mut around: Vec<String> = vec![first.to_owned()];
@@ -296,7 +289,6 @@ fn slices(first: &str) -> Vec<String> {
     around
 }
 
-/// Adds the seats of all units with settings.
 pub(super) fn seat(units: &UnitFiles, seats: &mut ImportedSeats) -> Result<(), SeatsImportError> {
     let mut inhabited: BTreeSet<String> = BTreeSet::new();
     for (name, unit) in units.iter().filter(|(name, _)| !name.ends_with(".slice")) {
@@ -312,7 +304,7 @@ pub(super) fn seat(units: &UnitFiles, seats: &mut ImportedSeats) -> Result<(), S
             seats.remarks.extend(files.map(|file| ImportRemark::NothingToSeat { file }));
         }
     }
-    // A slice without units among the files is a service itself.
+    // A slice without units among the files is a service.
     for (name, unit) in units.iter().filter(|(name, _)| name.ends_with(".slice")) {
         if unit.says_something() && !inhabited.contains(name) {
             let around = slices(name);
@@ -323,8 +315,8 @@ pub(super) fn seat(units: &UnitFiles, seats: &mut ImportedSeats) -> Result<(), S
     Ok(())
 }
 
-/// The CPUs that a unit and its slices allow; `above` has the innermost slice first. If a group has
-/// no CPU in common with its parent, the kernel gives it the parent's CPUs.
+/// By the unit and its slices, the innermost first. If a group has no CPU in common with its
+/// parent, the kernel gives it the parent's.
 fn allowed(unit: &UnitSettings, above: &[&UnitSettings]) -> Option<CpuSet> {
     let own = above.iter().rev().copied().chain([unit]).filter_map(|one| one.allowed.as_ref());
     own.fold(None, |outer: Option<CpuSet>, inner| match outer {
@@ -333,7 +325,6 @@ fn allowed(unit: &UnitSettings, above: &[&UnitSettings]) -> Option<CpuSet> {
     })
 }
 
-/// A remark if the unit's processes request CPUs that its group does not allow.
 fn outside(name: &str, unit: &UnitSettings, above: &[&UnitSettings]) -> Option<ImportRemark> {
     let affinity = unit.affinity.as_ref()?;
     let allowed = allowed(unit, above)?;

@@ -19,7 +19,6 @@ fn refused(name: &str, text: &str) -> String {
     read(&[file(name, text)], Vec::new(), None, CgroupDriver::Systemd).unwrap_err().to_string()
 }
 
-/// The services with their CPUs and nodes.
 fn seated(seats: &ImportedSeats) -> Vec<[&str; 3]> {
     let seats = seats.seats.iter();
     seats
@@ -376,7 +375,7 @@ fn exports_are_read_back() {
 }
 
 proptest! {
-    /// For any bytes, reading gives an error, or services with a consistent file and plan.
+    /// Any bytes give an error, or services with a consistent file and plan.
     #[test]
     fn any_text_is_refused_or_becomes_a_file(
         begin in prop::sample::select(vec![
@@ -391,7 +390,6 @@ proptest! {
     }
 }
 
-/// Checks the rules for every text.
 fn hold(text: &str) {
     let Ok(seats) = read(&[file("a.service", text)], Vec::new(), None, CgroupDriver::Systemd)
     else {

@@ -11,7 +11,7 @@ use seatmap_data::machine::Profile;
 use seatmap_data::statistics::words::counted;
 use seatmap_os::CpuSet;
 
-/// The reason why the seats do not make a plan.
+/// The seats do not make a plan.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WrittenPlanError {
     /// No service has CPUs.
@@ -45,7 +45,7 @@ impl Blame for WrittenPlanError {
 
 impl ImportedSeats {
     /// The text of a `services.toml` with these services, or text to append to `known`; `None` if
-    /// that file has all of them.
+    /// nothing is missing.
     #[must_use]
     pub fn text(&self, known: Option<&ServicesFile>) -> Option<String> {
         let entries = self.seats.iter().map(|seat| {

@@ -1,4 +1,4 @@
-//! The sets that other tools would give, if a record has the data that they use.
+//! The sets that other tools would give, if a record has the data for them.
 //!
 //! Requests are the 90th percentile of the load, like the target of Kubernetes' vertical pod
 //! autoscaler (its `recommender`, `target-cpu-percentile`).
@@ -11,7 +11,6 @@ use crate::record::ServicesRecord;
 use seatmap_os::CpuSet;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The percentile of the load that counts as a request.
 const REQUEST: f64 = 0.9;
 
 /// A policy for sets other than Seatmap's.
@@ -21,11 +20,11 @@ pub enum PackingPolicy {
     Now,
     /// All services share all CPUs.
     Together,
-    /// Like the static policy of Kubernetes' kubelet: its own CPUs, packed, for each service that
-    /// requests whole CPUs, and one pool of the rest for all others.
+    /// Like the static policy of Kubernetes' kubelet: whole CPUs, packed, for each service that
+    /// requests them, and one pool of the rest.
     Kubelet,
-    /// Like the balloons policy of NRI: a set for each service, as large as its request, in the
-    /// cache with the most room.
+    /// Like the balloons policy of NRI: a set as large as the request, in the cache with the most
+    /// room.
     Balloons,
     /// Equal shares for all.
     Equal,
@@ -61,15 +60,14 @@ pub fn all(pricing: &Pricing, record: &ServicesRecord) -> Vec<(PackingPolicy, Po
     found.into_iter().filter_map(|(policy, pools)| Some((policy, pools?))).collect()
 }
 
-/// The present sets of the services, if they are pools: equal or disjoint. Only for this machine,
-/// because another one has other CPUs.
+/// The present sets, if they are pools. Other machines have other CPUs.
 fn now(units: &Units, record: &ServicesRecord) -> Option<Pools> {
     let sets: Option<Vec<CpuSet>> =
         record.services.iter().map(|service| CpuSet::of_list(&service.allowed)).collect();
     pools_of(units, &sets?)
 }
 
-/// The pools of sets, one for each service; `None` if two overlap without being equal.
+/// `None` if two sets overlap without being equal.
 fn pools_of(units: &Units, sets: &[CpuSet]) -> Option<Pools> {
     let mut groups: BTreeMap<BTreeSet<usize>, Members> = BTreeMap::new();
     for (at, allowed) in sets.iter().enumerate() {
@@ -134,7 +132,6 @@ fn requests(pricing: &Pricing) -> Vec<f64> {
         .collect()
 }
 
-/// The services by their requests, the largest first.
 fn largest_first(requests: &[f64]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..requests.len()).collect();
     order.sort_by(|a, b| requests[*b].total_cmp(&requests[*a]).then(a.cmp(b)));
@@ -148,7 +145,7 @@ fn kubelet(pricing: &Pricing) -> Option<Pools> {
     let mut pools = Vec::new();
     let mut shared: Members = 0;
     for at in largest_first(&requests) {
-        // A request below one CPU is for time, not for a CPU.
+        // Smaller requests are for time, not for a CPU.
         let is_fractional = requests[at] < 1.0 && !pricing.demand.services[at].is_alone;
         let taken = packed(units, &free, requests[at]);
         // The shared pool is never empty.
@@ -166,7 +163,7 @@ fn kubelet(pricing: &Pricing) -> Option<Pools> {
     Some(Pools(pools))
 }
 
-/// Whole units for this many CPUs, starting with the node with the fewest free ones.
+/// Starts with the node with the fewest free units.
 fn packed(units: &Units, free: &BTreeSet<usize>, cpus: f64) -> Option<Vec<usize>> {
     let mut order: Vec<usize> = free.iter().copied().collect();
     order.sort_by_key(|at| {
@@ -176,7 +173,6 @@ fn packed(units: &Units, free: &BTreeSet<usize>, cpus: f64) -> Option<Vec<usize>
     first_units(units, &order, cpus)
 }
 
-/// The first units of an order with this many CPUs.
 fn first_units(units: &Units, order: &[usize], cpus: f64) -> Option<Vec<usize>> {
     let mut taken = Vec::new();
     let mut sum = 0;
@@ -210,7 +206,7 @@ fn balloons(pricing: &Pricing) -> Option<Pools> {
     Some(Pools(pools))
 }
 
-/// The names of a set of services, for messages.
+/// The names of a set of services.
 #[must_use]
 pub fn names(pricing: &Pricing, members: Members) -> Vec<String> {
     places(members).map(|at| pricing.demand.services[at].name.clone()).collect()

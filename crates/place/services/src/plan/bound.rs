@@ -1,8 +1,7 @@
 //! A lower bound on the cost of any plan.
 //!
-//! A service waits at least as long as with the whole machine for itself, because a pool with other
-//! services or a smaller set makes it wait longer. Talk costs at least the distance of the nearest
-//! two units. The other terms may be 0.
+//! A service waits least alone on the whole machine. Talk costs at least the distance of the
+//! nearest two units. The other terms may be 0.
 
 use super::cost::{Pricing, SetFacts};
 use super::places;

@@ -9,18 +9,17 @@
 //! | talk | messages between and inside services, by core distances | this machine's profile |
 //! | memory | memory of another NUMA node, and a device of another node | |
 //!
-//! All services have equal weight, however much CPU time they want: a cache of one thread that
-//! waits behind a hundred workers loses as much as if they stood still. Services that want less
-//! than [`SMALL_CPUS`] count in proportion to it, or an idle one would decide everything.
+//! All services have equal weight: a cache of one thread that waits behind a hundred workers loses
+//! as much as if they stood still. Services that want less than [`SMALL_CPUS`] count in proportion
+//! to it, or an idle one would decide everything.
 //!
 //! A record has the number of ready or running threads in each slice. Within a slice that number
-//! varies. The model takes it as the number of requests in service in a service without a queue
-//! (M/M/inf). That number is Poisson distributed, here in the normal approximation. Waiting is the
-//! mean excess over the capacity. Work left over in one slice remains for the next, so a set below
-//! the mean load is the worst of all.
+//! varies: the model takes it as Poisson distributed, like the requests in service without a queue
+//! (M/M/inf), in the normal approximation. Waiting is the mean excess over the capacity. Work left
+//! over in one slice remains for the next, so a set below the mean load is the worst of all.
 //!
-//! The formula covers both sides: one large pool waits less than two small ones, but a burst of one
-//! service makes all services of its pool wait.
+//! One large pool waits less than two small ones, but a burst of one service makes its whole pool
+//! wait.
 
 use super::demand::Demand;
 use super::units::Units;
@@ -30,31 +29,30 @@ use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 
-/// The share of a CPU's time lost if threads of two services take turns on it, because each turn
-/// starts with cold caches. Li, Ding & Shen 2007 ("Quantifying the cost of context switch") found
-/// tens of microseconds to a millisecond per switch; 100 us in turns of 3 ms are 3 %.
+/// The share of a CPU's time lost if threads of two services take turns on it with cold caches. Li,
+/// Ding & Shen 2007 ("Quantifying the cost of context switch") found tens of microseconds to a
+/// millisecond per switch; 100 us in turns of 3 ms are 3 %.
 const SHARING: f64 = 0.03;
 
-/// The share of a busy CPU's time lost to a neighbour in the same last-level cache. Lo et al. 2015
+/// The share of a busy CPU's time lost to a neighbour in the last-level cache. Lo et al. 2015
 /// (Heracles, ISCA) found slowdowns from none to several times; 5 % is at the low end.
 const CACHES: f64 = 0.05;
 
 /// Cache lines that move for one message through the kernel: an assumption. A futex wake moves a
-/// few, a message over a local socket some dozens.
+/// few, a local socket some dozens.
 const LINES: f64 = 16.0;
 
-/// The share of a CPU's time lost if all of its memory is on another node: an assumption. Remote
-/// accesses take 1.4 to 2 times as long on servers of two packages, and a third of the time goes to
-/// memory.
+/// The share of a CPU's time lost if all memory is on another node: an assumption. Remote accesses
+/// take 1.4 to 2 times as long on servers of two packages, and a third of the time goes to memory.
 const FAR_MEMORY: f64 = 0.2;
 
-/// The share lost on another node than the device's: an assumption, half of [`FAR_MEMORY`].
+/// The same for a device on another node: an assumption, half of [`FAR_MEMORY`].
 const FAR_DEVICE: f64 = 0.1;
 
-/// Services that want less than this many CPUs have less weight.
+/// Services that want fewer CPUs have less weight.
 pub const SMALL_CPUS: f64 = 0.05;
 
-/// The terms of the objective, in percent of the time that services want, on average.
+/// The terms of the objective, in percent of the wanted time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CostTerms {
@@ -90,8 +88,7 @@ impl CostTerms {
     }
 }
 
-/// The mean number of waiting threads, if on average `wanted` are ready or running with this
-/// capacity.
+/// The mean number of waiting threads, if on average `wanted` are ready or running.
 #[must_use]
 pub fn waiting(wanted: f64, capacity: f64) -> f64 {
     if wanted <= 0.0 {
@@ -99,7 +96,6 @@ pub fn waiting(wanted: f64, capacity: f64) -> f64 {
     }
     let deviation = wanted.sqrt();
     let above = (wanted - capacity) / deviation;
-    // Beyond six deviations, nothing or everything exceeds the capacity.
     if above < -6.0 {
         return 0.0;
     }
@@ -110,7 +106,7 @@ pub fn waiting(wanted: f64, capacity: f64) -> f64 {
     (deviation * (density + above * normal_share(above))).clamp(0.0, wanted)
 }
 
-/// The properties of a set of units that decide a pool's cost.
+/// The properties of a set of units that decide its cost.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SetFacts {
     /// The work that it does, relative to one CPU alone.
@@ -119,7 +115,7 @@ pub struct SetFacts {
     pub cpus: usize,
     /// The mean round trip between its units, in nanoseconds.
     pub inside_ns: f64,
-    /// The share of accesses to another node, if memory is spread over the nodes like the units.
+    /// The share of accesses to another node, if memory is spread like the units.
     pub spread: f64,
     /// The share of its units on each node.
     pub node_shares: Vec<(u32, f64)>,
@@ -135,7 +131,7 @@ impl SetFacts {
         SetFacts { inside_ns, ..SetFacts::without_distance(units, set) }
     }
 
-    /// The facts about a set without distances, which the caller adds up.
+    /// The caller adds up distances.
     pub(crate) fn without_distance(units: &Units, set: &[usize]) -> Self {
         let part = 1.0 / set.len().max(1) as f64;
         let mut facts = SetFacts { cache_shares: vec![0.0; units.caches], ..SetFacts::default() };
@@ -152,7 +148,6 @@ impl SetFacts {
         facts
     }
 
-    /// The share of its units on other nodes than this one.
     fn share_off(&self, node: u32) -> f64 {
         let on = self.node_shares.iter().find(|(known, _)| *known == node);
         1.0 - on.map_or(0.0, |(_, share)| *share)
@@ -180,7 +175,7 @@ pub struct Pricing<'a> {
     pub demand: &'a Demand,
     /// The machine.
     pub units: &'a Units,
-    /// Waiting by services and by capacity in thousandths, which many sets have in common.
+    /// By services and by capacity in thousandths, which many sets have in common.
     known: RefCell<HashMap<(Members, u64), f64>>,
 }
 
@@ -225,8 +220,8 @@ impl<'a> Pricing<'a> {
             for b in places(members).filter(|b| *b >= a) {
                 let pair = self.demand.pair(a, b);
                 terms.talk_percent += self.talk(a, b, set.inside_ns);
-                // Two threads meet on one of the CPUs, and each loses its cache to the other. A
-                // service with itself has entries of 0.
+                // Two threads meet on one of the CPUs, and each loses its cache. Entries of a
+                // service with itself are 0.
                 let meetings = self.demand.meeting_cpus2[pair] / set.capacity.max(1e-9);
                 terms.sharing_percent += self.loss_of_both(a, b, SHARING * meetings);
                 let overlap_cpus = self.demand.overlap_cpus[pair];
@@ -236,7 +231,7 @@ impl<'a> Pricing<'a> {
         terms
     }
 
-    /// A loss of CPU time of one service, in CPUs, as the objective counts it.
+    /// As the objective counts it.
     fn loss(&self, service: usize, cpus: f64) -> f64 {
         cpus * self.demand.services[service].percent_per_cpu
     }
@@ -245,7 +240,7 @@ impl<'a> Pricing<'a> {
         self.loss(a, cpus) + self.loss(b, cpus)
     }
 
-    /// The cost of the messages of two services, half for each.
+    /// Half for each service.
     fn talk(&self, a: usize, b: usize, ns: f64) -> f64 {
         let cpus = self.demand.talk_per_s[self.demand.pair(a, b)] * LINES * ns * 1e-9;
         self.loss_of_both(a, b, cpus / 2.0)
@@ -267,15 +262,14 @@ impl<'a> Pricing<'a> {
         terms
     }
 
-    /// The least cost of the talk between two services in different pools.
+    /// The least cost of talk between two services.
     #[must_use]
     pub fn least_between(&self, a: usize, b: usize, least_ns: f64) -> f64 {
         self.talk(a, b, least_ns)
     }
 
-    /// The time that these services wait on one set, on average over all slices. In each slice,
-    /// every thread of the pool waits for the same part of its time, and unfinished work remains
-    /// for the next slice.
+    /// On average over all slices. In each, every thread of the pool waits for the same part of its
+    /// time, and unfinished work remains for the next slice.
     fn waiting_of(&self, members: Members, capacity: f64) -> f64 {
         let key = (members, (capacity * 1000.0).round() as u64);
         if let Some(known) = self.known.borrow().get(&key) {
@@ -320,8 +314,7 @@ impl<'a> Pricing<'a> {
             && self.lacking_bytes(std::iter::once((members, set))) == 0
     }
 
-    /// By how many CPUs a pool breaks the limits of its services; each service that may not share
-    /// counts as one.
+    /// In CPUs; each service that may not share counts as one.
     pub(crate) fn broken_by(&self, members: Members, set: &SetFacts) -> f64 {
         let cpus = set.cpus;
         let services: Vec<_> = places(members).map(|at| &self.demand.services[at]).collect();
@@ -334,7 +327,7 @@ impl<'a> Pricing<'a> {
         too_few.max(0.0) + too_many.max(0.0) + crowded + self.nodes_off(members, set) as f64
     }
 
-    /// The number of nodes of a set that its services must not use.
+    /// Nodes that services must not use.
     fn nodes_off(&self, members: Members, set: &SetFacts) -> usize {
         let all = places(members).filter_map(|at| self.demand.services[at].memory_nodes.as_ref());
         let off = all
@@ -342,7 +335,7 @@ impl<'a> Pricing<'a> {
         off.sum()
     }
 
-    /// The bytes that the services of these sets need beyond the memory of their nodes.
+    /// Beyond the memory of their nodes.
     pub(crate) fn lacking_bytes<'s>(
         &self,
         sets: impl Iterator<Item = (Members, &'s SetFacts)>,

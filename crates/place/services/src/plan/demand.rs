@@ -8,8 +8,8 @@ use crate::record::ServicesRecord;
 use seatmap_os::CpuSet;
 use std::collections::BTreeMap;
 
-/// The most samples to judge a plan on. A longer record is divided into groups, and the sample with
-/// the largest load represents each group, because bursts matter most.
+/// The sample with the largest load represents each group in a longer record, because bursts matter
+/// most.
 const MOST_SLICES: usize = 600;
 
 /// One service.
@@ -44,12 +44,11 @@ pub struct Demand {
     pub services: Vec<ServiceDemand>,
     /// The share of the machine that other programs use, in each slice.
     pub others_share: Vec<f64>,
-    /// Messages per second between two services, both directions together, at index `a * services +
-    /// b` with `a <= b`.
+    /// Messages per second between two services, at index `a * services + b` with `a <= b`.
     pub talk_per_s: Vec<f64>,
-    /// The mean of the smaller load of two services, in CPUs, at the same index.
+    /// The mean of the smaller load, in CPUs, at the same index.
     pub overlap_cpus: Vec<f64>,
-    /// The mean product of the loads of two services, in CPUs squared, at the same index.
+    /// The mean product of the loads, in CPUs squared, at the same index.
     pub meeting_cpus2: Vec<f64>,
     /// The length of a slice, in seconds.
     pub slice_s: f64,
@@ -58,8 +57,7 @@ pub struct Demand {
 }
 
 impl Demand {
-    /// The demand of a record's services on a machine. `node_bytes` has the known memory of its
-    /// nodes.
+    /// The demand of a record's services. `node_bytes` has the known memory of nodes.
     #[must_use]
     pub fn of(record: &ServicesRecord, units: &Units, node_bytes: &BTreeMap<u32, u64>) -> Self {
         let head_room = 1.0 + record.computer.head_room_percent / 100.0;
@@ -90,7 +88,7 @@ impl Demand {
                 }
             })
             .collect();
-        // Other programs use all CPUs equally, and never block services completely.
+        // Others never block services completely.
         let others = slices.iter().map(|at| (record.others_cpus[*at] / capacity).min(0.9));
         let mut demand = Demand {
             others_share: others.collect(),
@@ -123,7 +121,7 @@ impl Demand {
         }
     }
 
-    /// The index of two services in the lists of pairs.
+    /// The index of two services in lists of pairs.
     #[must_use]
     pub fn pair(&self, a: usize, b: usize) -> usize {
         a.min(b) * self.services.len() + a.max(b)
@@ -150,8 +148,7 @@ fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
     values.sum::<f64>() / count
 }
 
-/// The samples to use: all of a short record; the heaviest of each group of neighbours in a long
-/// one.
+/// In a long record, the heaviest of each group.
 fn chosen_slices(wanted: &[Vec<f64>], samples: usize) -> Vec<usize> {
     let group = samples.div_ceil(MOST_SLICES).max(1);
     let mut chosen = Vec::new();

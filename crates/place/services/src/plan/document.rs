@@ -58,8 +58,8 @@ pub struct ServicesPlan {
 }
 
 impl ServicesPlan {
-    /// The machine as known from the plan: its CPUs by last-level cache. A picture needs no more,
-    /// if the machine's own profile is not available.
+    /// The machine as known from the plan, which suffices for a picture: its CPUs by last-level
+    /// cache.
     #[must_use]
     pub fn known_machine(&self) -> Profile {
         let mut pus = Vec::new();
@@ -118,8 +118,7 @@ pub struct PlannedService {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PackingBaseline {
-    /// The policy: as it is now, all share all, kubelet-like, balloons-like, equal shares, as it is
-    /// written.
+    /// As it is now, all share all, kubelet-like, balloons-like, equal shares, or as it is written.
     pub name: String,
     /// The CPUs of each service, in their order, each as a list.
     pub cpus: Vec<String>,

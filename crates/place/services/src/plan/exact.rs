@@ -1,9 +1,8 @@
 //! The best plan for up to [`MOST`] services, by branch and bound.
 //!
-//! For each set of services and each unit, a table has the least cost of seating these services
-//! from that unit on, with the least possible talk between pools. The search adds pools from the
-//! first unit to the last, cheapest first. It drops a branch when its cost plus the table's rest
-//! reaches the best plan so far.
+//! A table has the least cost of each set of services from each unit on, with the least possible
+//! talk between pools. The search adds pools from the first unit to the last, cheapest first, and
+//! drops a branch when its cost plus the table's rest reaches the best plan so far.
 
 use super::cost::Pricing;
 use super::search::{PoolSpan, Spanned, span_price};
@@ -13,12 +12,10 @@ use super::{Members, places};
 /// More services than this are annealed instead.
 pub const MOST: usize = 5;
 
-/// A plan within this share of the best counts as the best, because a record's figures are not more
-/// precise.
+/// A plan within this share of the best counts as the best: records are not more precise.
 pub const NEAR: f64 = 0.01;
 
-/// The search stops proving after this many branches. It returns the best plan so far; the table's
-/// first entry is still a bound.
+/// Then the search returns the best plan so far; the table's first entry is still a bound.
 const MOST_BRANCHES: usize = 2_000_000;
 
 /// The result of the search.
@@ -28,7 +25,7 @@ pub struct ExactAnswer {
     pub best: Spanned,
     /// Its cost.
     pub cost: f64,
-    /// A lower bound on the cost of any plan of such runs.
+    /// A lower bound on the cost of any such plan.
     pub bound: f64,
     /// Whether every branch was visited or shown to be worse.
     pub is_proven: bool,
@@ -37,7 +34,7 @@ pub struct ExactAnswer {
 struct Search<'a> {
     pricing: &'a Pricing<'a>,
     spans: &'a UnitSpans,
-    /// The cost of each set of services on each run; infinite if a limit forbids it.
+    /// Infinite if a limit forbids it.
     alone: Vec<Vec<f64>>,
     /// The least cost of each set of services from each unit on.
     rest: Vec<Vec<f64>>,
@@ -45,15 +42,13 @@ struct Search<'a> {
     branches: usize,
 }
 
-/// One step of the search.
 struct Branch {
     span: PoolSpan,
     cost: f64,
     bound: f64,
 }
 
-/// The best plan; `None` if no plan keeps the limits. With a known plan, the search skips all plans
-/// that are not better.
+/// The best plan; `None` if no plan keeps the limits. A known plan makes the search faster.
 #[must_use]
 pub fn solve(pricing: &Pricing, spans: &UnitSpans, known: Option<Spanned>) -> Option<ExactAnswer> {
     let everybody = pricing.demand.everybody();
@@ -118,7 +113,6 @@ impl Search<'_> {
         }
     }
 
-    /// The least cost of talk between a pool and services outside it.
     fn least_apart(&self, pool: Members, others: Members) -> f64 {
         let mut sum = 0.0;
         for a in places(pool) {
@@ -152,15 +146,13 @@ impl Search<'_> {
         }
     }
 
-    /// Whether the nodes of all pools so far have the memory for them: a further pool only needs
-    /// more.
+    /// A further pool only needs more memory.
     fn has_memory(&self, seated: &[PoolSpan], next: PoolSpan) -> bool {
         let sets = seated.iter().chain(std::iter::once(&next));
         let sets = sets.map(|span| (span.members, self.spans.facts(span.start, span.end)));
         self.pricing.lacking_bytes(sets) == 0
     }
 
-    /// All next pools that may lead to a better plan.
     fn branches_of(
         &mut self,
         left: Members,
@@ -200,7 +192,7 @@ impl Search<'_> {
     }
 }
 
-/// The nonempty subsets of a set of services.
+/// Without the empty set.
 fn subsets(of: Members) -> impl Iterator<Item = Members> {
     (1..=of).filter(move |members| members & !of == 0)
 }

@@ -1,9 +1,8 @@
 //! The memory that services need, and the NUMA nodes with it.
 //!
-//! The memory of a service is on the nodes of its pool. Several pools may use one node, so memory
-//! is distributed node by node, in order, each time to the pool whose last node is nearest. The
-//! nodes of a pool are a run, so no other order serves more (the convex case of Glover 1967,
-//! "Maximum matching in a convex bipartite graph").
+//! The memory of a service is on the nodes of its pool. Each node's memory goes to the pool whose
+//! last node is nearest. The nodes of a pool are a run, so no other order serves more (the convex
+//! case of Glover 1967, "Maximum matching in a convex bipartite graph").
 
 use super::cost::Pricing;
 use super::demand::Demand;
@@ -15,16 +14,14 @@ use super::{Members, places};
 use crate::file::size_text;
 use std::collections::BTreeMap;
 
-/// Bisection steps for the largest fitting size: to a 1024th of the requested size.
+/// To a 1024th of the requested size.
 const STEPS: u32 = 10;
 
-/// Moves of a search that only checks whether anything fits.
 const MOVES: usize = 1_000;
 
-/// The unit for missing memory, and for proposed sizes.
 const MIB: u64 = 1 << 20;
 
-/// The memory of the machine's nodes, in the order of the units; unknown memory counts as infinite.
+/// The memory of the machine's nodes, in the order of the units; infinite if unknown.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NodeMemory {
     /// The nodes.
@@ -34,7 +31,7 @@ pub struct NodeMemory {
 }
 
 impl NodeMemory {
-    /// The memory of the nodes of some units, infinite if unknown.
+    /// The memory of some units' nodes.
     #[must_use]
     pub fn of(units: &Units, known_bytes: &BTreeMap<u32, u64>) -> Self {
         let mut nodes: Vec<u32> = units.all.iter().map(|unit| unit.node).collect();
@@ -43,7 +40,6 @@ impl NodeMemory {
         NodeMemory { bytes: bytes.collect(), nodes }
     }
 
-    /// The first and the last index of some nodes.
     fn ends(&self, nodes: impl Iterator<Item = u32>) -> [usize; 2] {
         let mut ends = [usize::MAX, 0];
         for node in nodes {
@@ -59,7 +55,7 @@ impl NodeMemory {
     }
 }
 
-/// The memory that a pool needs, between two indices of nodes.
+/// Between two indices of nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PoolMemory {
     first: usize,
@@ -68,12 +64,10 @@ pub(crate) struct PoolMemory {
 }
 
 impl Demand {
-    /// Whether any service requests memory or nodes.
     pub(crate) fn asks_for_memory(&self) -> bool {
         self.services.iter().any(|one| one.memory_bytes > 0 || one.memory_nodes.is_some())
     }
 
-    /// The memory of a pool on some nodes.
     pub(crate) fn pool_memory(
         &self,
         members: Members,
@@ -84,7 +78,7 @@ impl Demand {
         PoolMemory { first, last, bytes: self.node_memory.sum(all) }
     }
 
-    /// The bytes that pools need beyond those of their nodes.
+    /// Beyond the memory of the pools' nodes.
     pub(crate) fn lacking_bytes(&self, pools: &mut [PoolMemory]) -> u64 {
         let mut lacking: u64 = 0;
         for (at, bytes) in self.node_memory.bytes.iter().enumerate() {
@@ -107,13 +101,13 @@ impl Demand {
         lacking
     }
 
-    /// The penalty of a plan that lacks this many bytes: one, and one more for each MiB.
+    /// One, and one more for each MiB.
     pub(crate) fn broken_by_bytes(lacking: u64) -> f64 {
         if lacking == 0 { 0.0 } else { 1.0 + (lacking / MIB) as f64 }
     }
 }
 
-/// Finds requests for memory that are impossible without a search.
+/// Finds impossible requests without a search.
 pub(crate) fn check(demand: &Demand, units: &Units, machine: &str) -> Result<(), PlanError> {
     let memory = &demand.node_memory;
     let known: seatmap_os::CpuSet = units.all.iter().map(|unit| unit.node).collect();
@@ -156,8 +150,8 @@ pub(crate) fn check(demand: &Demand, units: &Units, machine: &str) -> Result<(),
     Ok(())
 }
 
-/// The smallest reduction of one service's memory that gives a plan. `None` if no plan fits even
-/// without memory limits.
+/// The smallest reduction of one service's memory that gives a plan. `None` if no plan fits without
+/// memory limits either.
 pub(crate) fn smallest_change(
     demand: &Demand,
     units: &Units,

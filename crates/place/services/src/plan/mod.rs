@@ -1,13 +1,12 @@
 //! Sets of CPUs for all services together. Pure: a record and a machine in, a plan out.
 //!
 //! A plan divides the services into *pools*. The services of one pool share one set of CPUs, and
-//! the sets of two pools have no CPU in common. "All share all" is one pool; "each has its own
-//! CPUs" is one pool per service. A plan therefore also decides which services should share.
+//! different pools have disjoint sets. A plan therefore also decides which services should share.
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`units`] | the machine in cores, or in CPUs if it has few: a pool has whole units |
-//! | [`demand`] | the services from the view of the search: load by sample, limits, talk |
+//! | [`units`] | the machine in cores, or in CPUs if it has few |
+//! | [`demand`] | the services from the view of the search |
 //! | [`cost`] | the objective, term by term |
 //! | [`memory`] | memory that services need, and the nodes with it |
 //! | [`spans`] | runs of neighbouring units |
@@ -15,12 +14,12 @@
 //! | [`search`] | a good plan for more, by annealing |
 //! | [`bound`] | a lower bound on the cost of any plan |
 //! | [`baselines`] | the sets that other tools would give |
-//! | [`replay`] | a second judge: a replay of the record on the sets, with leftover work |
+//! | [`replay`] | a second judge: a replay of the record on the sets |
 //! | [`document`] | `seatmap-services-plan/1` |
 //! | [`request`] | from a record to a plan |
 //!
-//! A set is a run of neighbouring units in the order of the machine's hierarchy, so that a small
-//! set is in one cache, and a large one covers few caches and nodes.
+//! A set is a run of neighbouring units in the machine's hierarchy, so a small set is in one cache,
+//! and a large one covers few caches and nodes.
 
 pub mod baselines;
 pub mod bound;
@@ -43,7 +42,6 @@ use std::fmt;
 /// Services by their indices, as bits.
 pub type Members = u64;
 
-/// The indices in a set of services, ascending.
 pub(crate) fn places(members: Members) -> impl Iterator<Item = usize> {
     (0..u64::BITS as usize).filter(move |at| members >> at & 1 == 1)
 }

@@ -1,8 +1,8 @@
-//! A second judge: replays the record on the sets, with leftover work.
+//! A second judge: replays the record on the sets.
 //!
-//! The search uses a formula for the threads that wait within a slice, and weights services. Here a
-//! pool does its work in order, as much as it can in each slice and the rest later, so a burst
-//! leaves a queue. This judge shares no code with the objective.
+//! The search weights services and uses a formula for waiting within a slice. Here a pool does its
+//! work in order, as much as it can in each slice and the rest later. This judge shares no code
+//! with the objective.
 
 use super::demand::Demand;
 use super::units::Units;
@@ -13,12 +13,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Lateness {
-    /// The 99th percentile, over all slices and services, of the waiting time of work, in
-    /// milliseconds.
+    /// The 99th percentile of the waiting time of work, in milliseconds.
     pub p99_ms: f64,
     /// The longest of these times, in milliseconds.
     pub most_ms: f64,
-    /// CPU time that was not done in its slice, in percent of all wanted CPU time.
+    /// CPU time not done in its slice, in percent of all wanted time.
     pub late_percent: f64,
 }
 

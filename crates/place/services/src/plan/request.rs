@@ -17,17 +17,16 @@ use seatmap_data::statistics::words::counted;
 use seatmap_os::CpuSet;
 use std::collections::BTreeMap;
 
-/// Moves of the search for more services than the exact search takes: seconds for 40 services on
-/// 256 CPUs (`bench/services/run --only time`).
+/// Without an exact search: seconds for 40 services on 256 CPUs (`bench/services/run --only time`).
 const MOVES: usize = 30_000;
 
-/// Moves of the search for the exact search's first plan.
+/// For the exact search's first plan.
 const FEW_MOVES: usize = 3_000;
 
-/// A plan that saves less than this, in percent of the services' time, is not worth applying.
+/// Plans that save less, in percent of the services' time, are not worth applying.
 const WORTH_PERCENT: f64 = 1.0;
 
-/// A plan that saves less than this share of the present loss is not worth applying either.
+/// Nor are plans that save less than this share of the present loss.
 const WORTH_SHARE: f64 = 0.05;
 
 /// A request for a plan.
@@ -43,12 +42,11 @@ pub struct PlanRequest<'a> {
     pub beside: Option<&'a ServicesPlan>,
     /// The known memory of the machine's NUMA nodes, in bytes.
     pub node_bytes: BTreeMap<u32, u64>,
-    /// Whether the machine is the computer of the record, so that the present sets are meaningful.
+    /// Whether the present sets are of this machine.
     pub is_recorded_machine: bool,
 }
 
-/// The reason why there is no plan: the limits cannot be kept. Each error names the smallest change
-/// that helps.
+/// The limits cannot be kept. Each error names the smallest change that helps.
 #[derive(Debug, PartialEq, thiserror::Error)]
 pub enum PlanError {
     /// No CPU is left.
@@ -116,7 +114,7 @@ pub enum PlanError {
          has no core of this machine; cores count as a whole"
     )]
     BesideOverlaps,
-    /// No CPU for services is on the nodes of a service.
+    /// No CPU for services is on a service's nodes.
     #[error(
         "service '{name}' has memory_nodes = \"{nodes}\", and the CPUs that can be given are on \
          {} {known}: name one of these",
@@ -130,7 +128,7 @@ pub enum PlanError {
         /// The nodes of the CPUs for services.
         known: CpuSet,
     },
-    /// A service requests memory, but the machine's memory is unknown.
+    /// The machine's memory is unknown.
     #[error(
         "service '{name}' asks for memory, and how much {machine} has is not known: write \
          node_memory = \"SIZE\" below [computer], the memory of each NUMA node"
@@ -240,7 +238,7 @@ impl PlanRequest<'_> {
         Ok(plan)
     }
 
-    /// The memory of the nodes, from the file or else from the machine.
+    /// From the file, or else from the machine.
     fn node_bytes(&self, units: &Units) -> BTreeMap<u32, u64> {
         match self.record.computer.node_memory.as_deref().and_then(size_bytes) {
             Some(bytes) => units.all.iter().map(|unit| (unit.node, bytes)).collect(),
@@ -316,8 +314,7 @@ impl PlanRequest<'_> {
         planned
     }
 
-    /// The CPUs for interrupts of devices: all but those of quiet services; empty if no service is
-    /// quiet.
+    /// All but those of quiet services; empty if there are none.
     fn interrupts(&self, units: &Units, pools: &Pools) -> String {
         let mut quiet = CpuSet::default();
         for (at, recorded) in self.record.services.iter().enumerate() {
@@ -338,7 +335,6 @@ impl PlanRequest<'_> {
     }
 }
 
-/// The judged sets of another policy.
 fn baseline(pricing: &Pricing, policy: PackingPolicy, pools: &Pools) -> PackingBaseline {
     let cost = pricing.price(pools);
     PackingBaseline {
@@ -360,7 +356,6 @@ fn cpus_of_services(pricing: &Pricing, pools: &Pools) -> Vec<String> {
     lists
 }
 
-/// The CPUs by last-level cache.
 pub(crate) fn caches(units: &Units) -> Vec<String> {
     (0..units.caches)
         .map(|cache| {
@@ -370,7 +365,6 @@ pub(crate) fn caches(units: &Units) -> Vec<String> {
         .collect()
 }
 
-/// The reason why no division keeps all limits.
 fn nothing_fits(demand: &Demand, units: &Units, spans: &UnitSpans) -> PlanError {
     let of_memory = Some(demand).filter(|demand| demand.asks_for_memory());
     of_memory
@@ -378,7 +372,7 @@ fn nothing_fits(demand: &Demand, units: &Units, spans: &UnitSpans) -> PlanError 
         .unwrap_or(PlanError::NothingFits { cpus: units.cpu_count() })
 }
 
-/// Finds limits that are impossible without a search.
+/// Finds impossible limits without a search.
 fn check(demand: &Demand, units: &Units) -> Result<(), PlanError> {
     if units.is_empty() {
         return Err(PlanError::NoCpus);

@@ -1,8 +1,8 @@
 //! A good plan for many services, by simulated annealing.
 //!
-//! The state is the pools in the order of their runs, each with its length; unused units come after
-//! the last one. If services must be on certain nodes, there are also gaps: parts without services,
-//! and possibly without units. A move shifts a border, swaps two pools, or moves a service.
+//! The state is the pools in the order of their runs, with unused units after the last one. If
+//! services have required nodes, there are also gaps: parts without services, and possibly without
+//! units.
 
 use super::cost::{CostTerms, Pricing};
 use super::demand::Demand;
@@ -37,14 +37,13 @@ impl Spanned {
     }
 }
 
-/// The cost between two pools because of their positions.
 pub(crate) fn span_price(pricing: &Pricing, spans: &UnitSpans, a: &PoolSpan, b: &PoolSpan) -> f64 {
     let ns = spans.mean_ns([a.start, a.end], [b.start, b.end]);
     let common = spans.facts(a.start, a.end).common_caches(spans.facts(b.start, b.end));
     pricing.between(a.members, b.members, ns, common).total()
 }
 
-/// A pool of the state, without its position; a gap if it has no members.
+/// Without its position; a gap if it has no members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Part {
     members: Members,
@@ -56,7 +55,6 @@ impl Part {
         self.members == 0
     }
 
-    /// The number of units that it can give away.
     fn spare(&self) -> usize {
         self.units.saturating_sub(usize::from(!self.is_gap()))
     }
@@ -68,8 +66,7 @@ struct Annealing<'a> {
     random: Xoshiro,
 }
 
-/// The best plan found with this many moves from each start; `None` if no plan found keeps the
-/// limits.
+/// The best plan from several starts; `None` if none keeps the limits.
 #[must_use]
 pub fn search(pricing: &Pricing, spans: &UnitSpans, moves: usize) -> Option<Spanned> {
     let mut annealing = Annealing { pricing, spans, random: Xoshiro::new(1) };
@@ -85,14 +82,13 @@ pub fn search(pricing: &Pricing, spans: &UnitSpans, moves: usize) -> Option<Span
         }
     }
     let (cost, parts) = best?;
-    // A plan that breaks a limit has that penalty in its cost.
     (cost < BROKEN).then(|| placed(&parts))
 }
 
-/// The penalty for each CPU by which a limit is broken: above the cost of every plan.
+/// The penalty for each CPU by which a limit is broken: above all costs.
 const BROKEN: f64 = 1e9;
 
-/// A pool for each service that must be alone, and one for all others.
+/// A pool for each service that must be alone, and one for the others.
 fn start_together(pricing: &Pricing, spans: &UnitSpans) -> Vec<Part> {
     let demand = pricing.demand;
     let alone: Vec<usize> =
@@ -103,7 +99,7 @@ fn start_together(pricing: &Pricing, spans: &UnitSpans) -> Vec<Part> {
     shared_out(pricing, spans, &groups)
 }
 
-/// A pool for each service; with fewer units than services, the same as [`start_together`].
+/// A pool for each service, if there are enough units.
 fn start_apart(pricing: &Pricing, spans: &UnitSpans) -> Vec<Part> {
     let count = pricing.demand.services.len();
     if count > spans.count() {
@@ -113,7 +109,7 @@ fn start_apart(pricing: &Pricing, spans: &UnitSpans) -> Vec<Part> {
     shared_out(pricing, spans, &groups)
 }
 
-/// Units for groups in proportion to their load, at least one each.
+/// In proportion to load.
 fn shared_out(pricing: &Pricing, spans: &UnitSpans, groups: &[Members]) -> Vec<Part> {
     let loads: Vec<f64> = groups
         .iter()
@@ -153,8 +149,7 @@ impl Annealing<'_> {
         for step in 0..moves {
             let Some(next) = self.moved(&now) else { continue };
             let next_cost = self.cost(&next);
-            // Cools from a tenth of the cost down to nothing, so that much worse plans are accepted
-            // only at the beginning.
+            // Accepts much worse plans only at the beginning.
             let left = 1.0 - step as f64 / moves as f64;
             let heat = 0.1 * best.0.min(1e6) * left * left + 1e-12;
             let is_taken =
@@ -191,7 +186,7 @@ impl Annealing<'_> {
         sum
     }
 
-    /// A random neighbour of a state; `None` if the drawn move is impossible.
+    /// `None` if the drawn move is impossible.
     fn moved(&mut self, parts: &[Part]) -> Option<Vec<Part>> {
         let mut next = parts.to_vec();
         let a = self.random.below(next.len());
@@ -213,7 +208,6 @@ impl Annealing<'_> {
         Some(next)
     }
 
-    /// Moves units from one pool to another.
     fn shift(&mut self, next: &mut [Part], a: usize, b: usize) -> Option<()> {
         let spare = next[a].spare();
         if a == b || spare == 0 {
@@ -227,7 +221,6 @@ impl Annealing<'_> {
         Some(())
     }
 
-    /// Adds an unused unit to a pool, or removes one.
     fn grow_or_shrink(&mut self, next: &mut [Part], a: usize) -> Option<()> {
         let used: usize = next.iter().map(|part| part.units).sum();
         if self.random.below(2) == 0 && used < self.spans.count() {
@@ -240,7 +233,7 @@ impl Annealing<'_> {
         Some(())
     }
 
-    /// Moves a service from one pool to another; an empty pool gives its units away too.
+    /// An empty pool gives its units away too.
     fn move_service(&mut self, next: &mut Vec<Part>, a: usize, b: usize) {
         let at = self.random.below(next[a].members.count_ones() as usize);
         let service: Members = places(next[a].members).nth(at).map_or(0, |at| 1 << at);
@@ -252,9 +245,8 @@ impl Annealing<'_> {
         }
     }
 
-    /// Divides a pool: some of its services get their own pool next to it, with a part of its
-    /// units. Several services move at once, because services that talk lose if only one of them
-    /// moves.
+    /// Gives some services of a pool their own pool next to it. Services that talk lose if only one
+    /// of them moves.
     fn split(&mut self, next: &mut Vec<Part>, a: usize) -> Option<()> {
         let Part { members, units } = next[a];
         let leaving = members & self.random.bits();

@@ -1,4 +1,4 @@
-//! Runs of neighbouring units, with the facts of each and the distances between any two.
+//! Runs of neighbouring units, with the distances between any two.
 
 use super::cost::SetFacts;
 use super::units::Units;
@@ -8,14 +8,14 @@ use super::units::Units;
 pub struct UnitSpans {
     count: usize,
     facts: Vec<SetFacts>,
-    /// Prefix sums of the distances, by row and column.
+    /// Prefix sums.
     sums_ns: Vec<Vec<f64>>,
     /// The least distance between two different units.
     pub least_ns: f64,
 }
 
 impl UnitSpans {
-    /// The facts and distances of all runs of these units.
+    /// The facts about all runs of these units.
     #[must_use]
     pub fn of(units: &Units) -> Self {
         let count = units.len();
@@ -52,7 +52,7 @@ impl UnitSpans {
     /// The index of a run in tables of all runs.
     #[must_use]
     pub fn place(&self, start: usize, end: usize) -> usize {
-        // Each earlier row is shorter by one than the row before it.
+        // Each row is shorter by one than the row before.
         start * self.count - start * start.saturating_sub(1) / 2 + end - start - 1
     }
 

@@ -17,8 +17,7 @@ use seatmap_data::statistics::Xoshiro;
 use seatmap_os::CpuSet;
 use std::collections::BTreeMap;
 
-/// A machine of `cores` cores, `per_cache` of which share a cache, divided evenly over `nodes`
-/// nodes.
+/// `per_cache` cores share a cache; nodes have equal shares.
 fn machine(cores: u32, smt: u32, per_cache: u32, nodes: u32) -> Profile {
     let mut pus = Vec::new();
     for thread in 0..smt {
@@ -66,7 +65,6 @@ fn record(services: Vec<RecordedService>) -> ServicesRecord {
     }
 }
 
-/// Random loads with bursts.
 fn random_record(services: usize, samples: usize, cpus: f64, seed: u64) -> ServicesRecord {
     let mut random = Xoshiro::new(seed);
     let all = (0..services).map(|at| {
@@ -97,7 +95,7 @@ fn plan(record: &ServicesRecord, profile: &Profile) -> Result<ServicesPlan, Plan
     .plan()
 }
 
-/// The least cost over all ways to give whole units to pools, in any shape.
+/// The least cost with pools of any shape.
 fn exhaustive(pricing: &Pricing) -> f64 {
     let services = pricing.demand.services.len();
     let units = pricing.units.len();
@@ -262,7 +260,7 @@ fn limits_are_kept_or_named_with_the_change_that_helps() {
     assert_eq!(plan(&all, &profile).unwrap_err(), PlanError::NoCpus);
 }
 
-/// Two nodes of four cores and this much memory, and two services that need some.
+/// On two nodes of four cores.
 fn with_memory(node: &str, needs: [&str; 2]) -> Result<ServicesPlan, PlanError> {
     let services = ["a", "b"].iter().zip(needs).map(|(name, need)| {
         let mut one = service(name, vec![1.0; 9]);
@@ -314,7 +312,7 @@ fn memory_that_cannot_be_had_is_named_with_the_change_that_helps() {
         let error = with_memory(node, needs).unwrap_err().to_string();
         assert!(error.contains(told), "{error}");
     }
-    // Each fits alone, both must be on one node, and 1g less for either is enough.
+    // 1g less for either is enough.
     let mut services = vec![service("a", vec![1.0; 9]), service("b", vec![1.0; 9])];
     for (one, size) in services.iter_mut().zip(["5g", "4g"]) {
         one.service.memory = Some(size.into());
@@ -349,7 +347,7 @@ proptest! {
         let mut needs: Vec<_> = runs.iter().enumerate().map(|(at, [first, last])| {
             demand.pool_memory(1 << at, (*first as u32)..=(*last as u32))
         }).collect();
-        // Hall's theorem: the lacking memory is the largest need of any pools beyond their nodes.
+        // Hall's theorem: the largest need of any pools beyond their nodes.
         let lacking = (0..1_usize << pools.len()).map(|some| {
             let chosen = (0..pools.len()).filter(|at| some >> at & 1 == 1);
             let needed: u64 = chosen.clone().map(|at| pools[at].2).sum();
@@ -400,13 +398,13 @@ fn the_replay_carries_a_burst_into_the_next_slice() {
     let demand = Demand::of(&record, &units, &BTreeMap::new());
     let pools = Pools(vec![Pool { members: 1, units: vec![0, 1, 2, 3] }]);
     let late = replay::play(&demand, &units, &pools);
-    // 0.6 CPU seconds arrived, 0.4 were done in time, and four CPUs need 50 ms for the rest.
+    // 0.6 CPU seconds arrived, 0.4 were done, and four CPUs need 50 ms for the rest.
     assert!((late.most_ms - 50.0).abs() < 1e-9, "{late:?}");
     assert!((late.late_percent - 100.0 / 3.0).abs() < 1e-9, "{late:?}");
 }
 
 proptest! {
-    /// A thread waits longer with other services and on a smaller set; the bound relies on this.
+    /// The lower bound relies on this.
     #[test]
     fn a_thread_waits_least_alone_on_the_whole_machine(
         wanted in 0.01..20.0_f64, others in 0.0..20.0_f64,

@@ -1,23 +1,22 @@
-//! A machine as units: the smallest parts of a pool.
+//! A machine as units, the smallest parts of a pool.
 //!
-//! A unit is a core with its hardware threads, because two services on the threads of one core slow
-//! each other down like two on one CPU. On a machine with fewer than four cores a unit is one CPU,
-//! or there would be little to divide.
+//! A unit is a core, because two services on its hardware threads slow each other down like two on
+//! one CPU. On a machine with fewer than four cores a unit is one CPU, or there would be little to
+//! divide.
 
 use seatmap_data::machine::{Profile, Pu};
 use seatmap_os::CpuSet;
 use std::collections::BTreeMap;
 
-/// The work of each further hardware thread of a core, relative to the first one: Hyper-Threading
-/// gave servers up to 30 % (Marr et al. 2002, Intel Technology Journal 6(1)).
+/// The work of each further hardware thread, relative to the first: Hyper-Threading gave servers up
+/// to 30 % (Marr et al. 2002, Intel Technology Journal 6(1)).
 const SMT_GAIN: f64 = 0.3;
 
-/// Machines with fewer cores are divided by CPUs.
+/// With fewer cores, units are CPUs.
 const FEW_CORES: usize = 4;
 
 /// Assumed round trips between PUs that share a core, an L2 cache, an L3 cache, a node, a package,
-/// or nothing, if they were not measured: of the order that `seatmap measure` finds on servers of
-/// 2019 to 2024.
+/// or nothing: of the order that `seatmap measure` finds on servers of 2019 to 2024.
 const ASSUMED_NS: [f64; 6] = [20.0, 30.0, 60.0, 120.0, 160.0, 280.0];
 
 /// One unit.
@@ -27,7 +26,7 @@ pub struct PoolUnit {
     pub cpus: Vec<u32>,
     /// The work that it does, relative to one CPU alone.
     pub capacity: f64,
-    /// Its cache group: the last-level cache, or the package if that is unknown.
+    /// Its last-level cache, or its package if unknown.
     pub cache: usize,
     /// Its NUMA node.
     pub node: u32,
@@ -47,7 +46,7 @@ pub struct Units {
 }
 
 impl Units {
-    /// The units of a machine, limited to `allowed` CPUs, without those in `without`.
+    /// The units of a machine, only of `allowed` CPUs, without those in `without`.
     #[must_use]
     pub fn of(profile: &Profile, allowed: Option<&CpuSet>, without: &CpuSet) -> Self {
         let pus: Vec<&Pu> = profile
@@ -68,7 +67,6 @@ impl Units {
             let cache = *caches.entry(key).or_insert(next);
             let threads = pus.iter().filter(|pu| first.core.is_some() && pu.core == first.core);
             let whole_core = threads.count().max(1);
-            // If a core is divided, each CPU has its part.
             let core_capacity = 1.0 + SMT_GAIN * (whole_core as f64 - 1.0);
             all.push(PoolUnit {
                 cpus: group.iter().map(|pu| pu.os).collect(),
@@ -125,7 +123,7 @@ fn order(pu: &Pu) -> [Option<u32>; 6] {
     [pu.package, pu.numa, pu.die, pu.l3, pu.l2, pu.core]
 }
 
-/// The CPUs by core, or individually on a small machine.
+/// On a small machine individually.
 fn grouped<'a>(pus: &[&'a Pu]) -> Vec<Vec<&'a Pu>> {
     let mut sorted = pus.to_vec();
     sorted.sort_by_key(|pu| (order(pu), pu.smt, pu.os));
@@ -153,7 +151,7 @@ fn distances(profile: &Profile, all: &[PoolUnit], first: &[&Pu]) -> Vec<Vec<f64>
     rows
 }
 
-/// The measured distance of two units; inside a unit, the distance of its hardware threads.
+/// Inside a unit, of its hardware threads.
 fn between(profile: &Profile, a: &PoolUnit, b: &PoolUnit) -> Option<f64> {
     let distance = profile.core_distance.as_ref()?;
     let from = distance.index_of(a.cpus[0])?;

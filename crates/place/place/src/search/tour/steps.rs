@@ -104,7 +104,7 @@ impl Tour<'_> {
         true
     }
 
-    /// Unlike [`Tour::turn`], keeps all other positions.
+    /// Unlike `turn`, keeps all other positions.
     pub(super) fn turn_exactly(&mut self, from: usize, length: usize) {
         for step in 0..length / 2 {
             let left = from + step;
