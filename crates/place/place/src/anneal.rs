@@ -18,7 +18,7 @@ use seatmap_data::statistics::Xoshiro;
 use std::time::Instant;
 use swaps::{SwapWalk, Temperatures, Uphill};
 
-/// First temperatures of the short walks, in units of the mean cost of a worsening swap.
+/// The first temperatures of the short walks, in units of the mean cost of a worsening swap.
 const HEATS: [f64; 4] = [0.015, 0.05, 0.12, 0.3];
 
 /// A hotter walk may be worse by this factor, because a longer walk gains more from heat.
@@ -39,7 +39,7 @@ const CAREFUL_TIMES: u32 = 12;
 
 const MOST_STARTS: u64 = 4;
 
-/// Without a clock: one careful start per this many kicks.
+/// Without a clock, one careful start is made per this many kicks.
 const KICKS_A_START: u64 = 5000;
 
 /// Kicks per slot in a round. A new start is better than a longer walk.
@@ -65,7 +65,7 @@ const MANY: usize = 400;
 
 pub(crate) enum AnnealWay {
     Groups(SlotGroups),
-    /// On approximate groups, then by the true distances.
+    /// On approximate groups, and then by the true distances.
     Near(SlotGroups),
     Distances,
 }

@@ -55,9 +55,9 @@ pub(crate) fn baselines(
     Baselines { os, compact, scatter, random: Random { mean, best } }
 }
 
-/// By OS number (`taskset -c 0-N`), compact (`OMP_PROC_BIND=close`), scattered
-/// (`OMP_PROC_BIND=spread`), as rows of PUs. If the objective is a time, each core gets one task
-/// first ([`cores_first`]).
+/// The PUs (rows) of the tasks by OS number (`taskset -c 0-N`), compact (`OMP_PROC_BIND=close`) and
+/// scattered (`OMP_PROC_BIND=spread`). If the objective is a time, each core gets one task first
+/// ([`cores_first`]).
 pub(crate) fn usual(request: &PlaceRequest, tasks: usize, pus: &Pus) -> [Vec<usize>; 3] {
     let mut os = pus.os.clone();
     // The user's order may differ from the OS's.
@@ -71,7 +71,7 @@ pub(crate) fn usual(request: &PlaceRequest, tasks: usize, pus: &Pus) -> [Vec<usi
         })
 }
 
-/// Starts over if there are more tasks than PUs.
+/// Deals PUs to tasks, and starts over if there are more tasks than PUs.
 fn dealt(tasks: usize, order: Vec<usize>) -> Vec<usize> {
     order.into_iter().cycle().take(tasks).collect()
 }
@@ -83,8 +83,8 @@ pub(crate) fn cores(request: &PlaceRequest, pus: &Pus) -> Option<Vec<u32>> {
     Level::Core.groups(&request.profile.topology, &pus.os).filter(|_| knows)
 }
 
-/// First hardware threads before second ones, like `OMP_PLACES=cores` and the kernel's choice of an
-/// idle core (`select_idle_core`).
+/// Puts first hardware threads before second ones, like `OMP_PLACES=cores` and the kernel's choice
+/// of an idle core (`select_idle_core`).
 fn cores_first(mut order: Vec<usize>, core: Option<&[u32]>) -> Vec<usize> {
     let Some(core) = core else { return order };
     let mut met: BTreeMap<u32, usize> = BTreeMap::new();

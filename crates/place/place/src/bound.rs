@@ -102,7 +102,8 @@ impl Nearest {
     }
 }
 
-/// The same bound for dense matrices, also with negative numbers. After the deadline it is crude.
+/// The same bound for dense matrices, which may have negative numbers. After the deadline it is
+/// crude.
 #[must_use]
 pub fn gilmore_lawler_dense(qap: &Qap, limit: &SearchLimit) -> f64 {
     let n = qap.n();

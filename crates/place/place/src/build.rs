@@ -16,7 +16,7 @@ pub(crate) fn problem(request: &PlaceRequest, pus: &Pus) -> Result<Problem, Plac
     let tasks = request.pattern.tasks;
     let n = pus.os.len();
     let shares = PuShares::of(request, pus);
-    // As many slots per PU as the fullest needs; zones keep tasks spread evenly.
+    // All PUs have as many slots as the fullest needs; zones keep tasks spread evenly.
     let copies = shares.most.iter().max().map_or(1, |most| *most as usize);
     if n * copies > MOST_SLOTS {
         return Err(PlaceError::TooMany { tasks, pus: n, most: MOST_SLOTS });

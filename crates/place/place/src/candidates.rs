@@ -28,8 +28,8 @@ pub struct PlacementCandidate {
 }
 
 impl PlaceRequest<'_> {
-    /// Up to `most` placements (up to two if `most` is less), the best first, the bad one last. Any
-    /// two differ in the seats of at least a quarter of the tasks, so that every run adds
+    /// Returns up to `most` placements (up to two if `most` is less), the best first, the bad one
+    /// last. Any two differ in the seats of at least a quarter of the tasks, so that every run adds
     /// information.
     ///
     /// # Errors
@@ -46,7 +46,7 @@ impl PlaceRequest<'_> {
         let best = self.place()?;
         // One place is for the bad one.
         let mut chosen = Chosen { most: most.saturating_sub(1).max(1), candidates: Vec::new() };
-        // In order of worth.
+        // Candidates are added in order of worth.
         chosen.add("best", best.placement, best.cost);
         field
             .usual()

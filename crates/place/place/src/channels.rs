@@ -17,7 +17,7 @@ pub(crate) fn choose(
     let homes = homes(request)?;
     let lines = request.profile.home_model.as_ref().and_then(|model| model.lines.as_ref());
     let mut free: Vec<Vec<usize>> = vec![Vec::new(); homes];
-    // So that `pop` returns the lowest numbers first.
+    // In reverse, so that `pop` returns the lowest numbers first.
     for (line, home) in lines.iter().flat_map(|lines| lines.home_of_line.iter().enumerate()).rev() {
         free.get_mut(*home as usize).into_iter().for_each(|free| free.push(line));
     }

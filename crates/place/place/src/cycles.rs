@@ -113,7 +113,7 @@ fn pairs(problem: &Problem, slot_of: &[u32], rng: &mut Xoshiro) -> (MatchedPairs
     (pairs, slots)
 }
 
-/// At random if several are equal.
+/// Equal partners are chosen at random.
 fn heaviest(
     traffic: &Traffic,
     task: u32,

@@ -52,7 +52,7 @@ fn least_minority(n: usize, groups: &[usize]) -> usize {
 fn second_eigenvalue(traffic: &Traffic) -> f64 {
     let n = traffic.tasks();
     let most = (0..n).map(|task| traffic.volume(task)).fold(0.0, f64::max);
-    // At most the smallest volume times n / (n - 1) (Fiedler 1973).
+    // The eigenvalue is at most the smallest volume times n / (n - 1) (Fiedler 1973).
     let least = (0..n).map(|task| traffic.volume(task)).fold(f64::INFINITY, f64::min);
     let mut low = 0.0;
     let mut high = least * n as f64 / (n.max(2) - 1) as f64;
@@ -68,7 +68,7 @@ fn second_eigenvalue(traffic: &Traffic) -> f64 {
 /// raised from 0 to 2 `most`.
 fn is_positive(traffic: &Traffic, most: f64, shift: f64) -> bool {
     let n = traffic.tasks();
-    // Above all others, so that the least one is the Laplacian's second.
+    // This eigenvalue becomes larger than all others, so the least one is the Laplacian's second.
     let raised = 2.0 * most / n as f64;
     let mut factor = vec![0.0; n * n];
     for i in 0..n {
@@ -83,7 +83,7 @@ fn is_positive(traffic: &Traffic, most: f64, shift: f64) -> bool {
             row[j] = (row[j] - dot) / above[j];
         }
         let square: f64 = row[i] - row[..i].iter().map(|x| x * x).sum::<f64>();
-        // Then there is no Cholesky factor.
+        // Otherwise there is no Cholesky factor.
         if square <= 0.0 {
             return false;
         }

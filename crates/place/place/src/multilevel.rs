@@ -7,7 +7,7 @@ use crate::{Problem, Traffic, Zones};
 use seatmap_data::machine::Square;
 use seatmap_data::statistics::Xoshiro;
 
-/// From this many slots on, faster than a search on all slots at once.
+/// From this many slots on, this is faster than a search on all slots at once.
 pub const SMALLEST: usize = 1500;
 const SMALL: usize = 600;
 
@@ -46,7 +46,7 @@ fn cycle(problem: &Problem, limit: &SearchLimit, seed: u64) -> StartSolution {
     StartSolution { name: above.name, solution: downhill(problem, lawful(problem, slot_of), limit) }
 }
 
-/// Of items, or of slots.
+/// Pairs of items, or of slots.
 pub(crate) type MatchedPairs = Vec<(u32, u32)>;
 
 /// Heavy-edge matching; the rest in order, tasks with tasks first.

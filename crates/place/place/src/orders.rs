@@ -19,7 +19,7 @@ pub fn scatter(topology: &Topology, pus: &[u32], distance: &Matrix) -> Vec<u32> 
     let Some(known) = known(topology, pus) else { return chain(pus, distance, f64::max) };
     let mut order: Vec<&Pu> = known;
     order.sort_by_key(|pu| (pu.package, pu.numa, pu.die, pu.l3, pu.l2, pu.core, pu.smt, pu.os));
-    // Of a PU in its core, a core in its cache, a cache in its package.
+    // The rank of a PU in its core, of a core in its cache, or of a cache in its package.
     let rank =
         |pu: &Pu, group: &dyn Fn(&Pu) -> Option<u32>, member: &dyn Fn(&Pu) -> Option<u32>| {
             let mut members: Vec<Option<u32>> = order
@@ -33,8 +33,7 @@ pub fn scatter(topology: &Topology, pus: &[u32], distance: &Matrix) -> Vec<u32> 
     let mut keyed: Vec<_> = order
         .iter()
         .map(|pu| {
-            // First threads before second ones, then first cores of caches, first caches of
-            // packages.
+            // The most important key is first.
             let smt = rank(pu, &|pu| pu.core, &|pu| Some(pu.os));
             let core = rank(pu, &|pu| pu.l3, &|pu| pu.core);
             let cache = rank(pu, &|pu| pu.package, &|pu| pu.l3);
@@ -50,7 +49,7 @@ fn known<'a>(topology: &'a Topology, pus: &[u32]) -> Option<Vec<&'a Pu>> {
     found.filter(|pus| pus.iter().all(|pu| pu.core.is_some()))
 }
 
-/// From the first PU on, adds the PU nearest to the last one, or farthest from all.
+/// Starts with the first PU, and adds the PU nearest to the last one, or farthest from all.
 fn chain(pus: &[u32], distance: &Matrix, pick: fn(f64, f64) -> f64) -> Vec<u32> {
     let is_near = pick(1.0, 2.0) == 1.0;
     let mut left: Vec<usize> = (1..pus.len()).collect();

@@ -144,7 +144,7 @@ impl PlaceRequest<'_> {
         let agreement = Some(self.agreement(&problem, &pus, &links, &run));
         let proof = Proof {
             lower_bound: judge.floor_ns,
-            // Only those within its sections.
+            // A divided problem allows only placements within its sections.
             optimal: all && divided.is_none(),
             method,
             agreement,
@@ -178,7 +178,7 @@ impl PlaceRequest<'_> {
         })
     }
 
-    /// Over the baselines only, because the search's own runs are near its start.
+    /// Uses the baselines only, because the search's own runs are near its start.
     fn agreement(
         &self,
         problem: &Problem,

@@ -105,7 +105,7 @@ impl PlaceRequest<'_> {
         settings
     }
 
-    /// Inside a package, by the OS number of the core. `None` if cores or packages are unknown.
+    /// PUs by package, and then by the OS number of their core. `None` if these are unknown.
     fn by_package(&self, pus: &Pus) -> Option<Vec<usize>> {
         let topology = &self.profile.topology;
         let mut keyed = (0..pus.os.len())

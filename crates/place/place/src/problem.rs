@@ -12,9 +12,9 @@ use seatmap_data::machine::Square;
 pub struct Problem {
     /// The traffic between tasks.
     pub traffic: Traffic,
-    /// Between PUs, symmetric, in any unit; the diagonal is for two tasks on one PU.
+    /// Distances between PUs, symmetric, in any unit; the diagonal is for two tasks on one PU.
     pub distance: Square<f32>,
-    /// As a row of `distance`.
+    /// The PU of each slot, as a row of `distance`.
     pub pu_of_slot: Vec<u32>,
     /// The fewest and most tasks on groups of slots.
     pub zones: Zones,

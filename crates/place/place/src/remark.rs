@@ -99,7 +99,7 @@ pub enum PlacementRemark {
     LoadedLink {
         /// Its name.
         link: String,
-        /// In units of `weight`.
+        /// The amount, in units of `weight`.
         load: f64,
         /// The unit of the amount.
         weight: Weight,

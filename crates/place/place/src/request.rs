@@ -15,7 +15,7 @@ pub struct PlaceRequest<'a> {
     pub pattern: &'a Pattern,
     /// The objective. [`PlaceRequest::place`] supports `Distance`, `Congestion` and `Time`.
     pub objective: Objective,
-    /// By default bytes, or messages if each costs a wakeup.
+    /// What an edge weighs: by default bytes, or messages if each costs a wakeup.
     pub weight: Option<Weight>,
     /// How tasks wait for messages, which decides the cost for `Distance` and `Time`.
     pub waiting: MessageWait,
@@ -70,12 +70,13 @@ pub enum MessageWait {
 /// Whether tasks may share a core.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SmtUse {
-    /// Only with too few cores, unless the objective includes the cost of sharing.
+    /// Tasks share cores only if there are too few, unless the objective includes the cost of
+    /// sharing.
     #[default]
     Auto,
-    /// Yes, if it shortens distances.
+    /// Tasks may share cores.
     Shared,
-    /// No.
+    /// No core gets two tasks.
     Apart,
     /// At most one task on each group of a level.
     OnePer(Level),
@@ -97,8 +98,8 @@ pub enum PlaceMethod {
 }
 
 impl<'a> PlaceRequest<'a> {
-    /// By distance and bytes on all PUs, for one second on one thread; by wakeups if the pattern
-    /// was observed by them and the machine's are known.
+    /// A request by distance and bytes on all PUs, for one second on one thread; by wakeups if the
+    /// pattern was observed by them and the machine's are known.
     #[must_use]
     pub fn new(profile: &'a Profile, pattern: &'a Pattern) -> Self {
         PlaceRequest {

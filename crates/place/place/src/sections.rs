@@ -72,7 +72,7 @@ pub(crate) fn divided(
     Ok(Problem { distance, zones: Zones { zone_of_slot, least, most }, ..problem.clone() })
 }
 
-/// In units of the largest distance, so that crossings decide first.
+/// Crossings cost this many times the largest distance, so that they decide first.
 const CROSSING: f32 = 1000.0;
 
 fn shares(
@@ -121,7 +121,7 @@ fn components(problem: &Problem) -> Vec<usize> {
     sizes
 }
 
-/// Between sections, and in total.
+/// The weight between sections, and the total.
 pub(crate) fn crossing(
     problem: &Problem,
     section_of_pu: &[u32],

@@ -13,7 +13,7 @@ pub struct SlotGroups {
     levels: Vec<GroupLevel>,
     /// A slot's number in each group, the innermost in the lowest bits.
     code: Vec<u32>,
-    /// By the leading zeros of two codes' difference.
+    /// The distance by the leading zeros of two codes' difference.
     distance: [f64; CODE_BITS + 1],
 }
 
@@ -100,14 +100,14 @@ impl SlotGroups {
         sum / f64::from(pairs.max(1))
     }
 
-    /// From the largest and usual distance of each level.
+    /// Groups by the largest and usual distance of each level.
     fn within(problem: &Problem, levels: Vec<(f32, f32)>) -> Option<Self> {
         let pus = problem.distance.n();
         let last = levels.len().saturating_sub(1);
         let mut groups: Vec<Vec<u32>> = levels
             .iter()
             .enumerate()
-            // Also PUs farther apart than any sample.
+            // The outermost group includes PUs farther apart than any sample.
             .map(|(at, (within, _))| {
                 grouped(&problem.distance, if at == last { f32::INFINITY } else { *within })
             })
@@ -286,7 +286,7 @@ fn sampled(distance: &Square<f32>) -> Vec<f32> {
     rows.flat_map(|row| others(distance, row).map(|(_, distance)| *distance)).collect()
 }
 
-/// Ascending; `None` if too many for a hierarchy.
+/// The distances, ascending; `None` if there are too many for a hierarchy.
 fn distinct(distance: &Square<f32>) -> Option<Vec<f32>> {
     let mut known: Vec<f32> = Vec::new();
     for distance in sampled(distance) {

@@ -75,7 +75,7 @@ mod tests {
     use seatmap_data::machine::{CoreKind, catalog};
     use seatmap_data::pattern::generate;
 
-    /// On two packages of 8 cores with two hardware threads each.
+    /// Settles a request on two packages of 8 cores with two hardware threads each.
     fn settled(tasks: usize, change: impl Fn(&mut PlaceRequest)) -> (Option<Level>, bool) {
         let machine = catalog::load("xeon-e5-2680-2s").unwrap();
         let pattern = generate(&format!("ring:{tasks}")).unwrap();

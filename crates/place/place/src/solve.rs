@@ -220,7 +220,7 @@ fn kicked(qap: &Qap, from: &Solution, limit: &SearchLimit, rng: &mut Xoshiro) ->
     Some(iterate(&mut engine, rng, limit))
 }
 
-/// From the next local optimum; `None` if there is no time for a table.
+/// Tabu search from the next local optimum; `None` if there is no time for a table.
 fn walked(qap: &Qap, from: &Solution, limit: &SearchLimit, rng: &mut Xoshiro) -> Option<Solution> {
     let mut engine = Dense::new(qap, from.slot_of.clone(), limit)?;
     engine.descend(limit);

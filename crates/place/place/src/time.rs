@@ -56,7 +56,7 @@ pub struct TimeModel<'a> {
     pub traffic: &'a Traffic,
     /// The cost of a message to each of its tasks, in nanoseconds.
     pub distance_ns: Cow<'a, Matrix>,
-    /// The same for two tasks on one PU.
+    /// The cost of a message between two tasks on one PU.
     pub same_ns: Vec<f64>,
     /// Each task's work on a PU of speed 1.
     pub work_ns: Vec<f64>,
@@ -77,7 +77,7 @@ pub struct TimeModel<'a> {
 /// How much a core's hardware threads slow each other down.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Core {
-    /// Including unusable ones.
+    /// The number of its hardware threads, including unusable ones.
     pub threads: u32,
     /// The full core's work, relative to one thread alone.
     pub gain: f64,
@@ -174,7 +174,7 @@ impl<'a> TimeModel<'a> {
     }
 }
 
-/// Of two sleeping tasks that take turns, each waits for half a round trip per message.
+/// Two sleeping tasks take turns, so each waits for half a round trip per message.
 fn distances(pus: &Pus) -> Cow<'_, Matrix> {
     match &pus.wakeup_ns {
         Some(ns) => {
@@ -238,7 +238,7 @@ pub struct Slowest {
     pub work_ns: f64,
     /// The part of its time for messages.
     pub messages_ns: f64,
-    /// With the other tasks on its core.
+    /// The PU's speed with the other tasks on its core.
     pub speed: f64,
 }
 

@@ -40,7 +40,7 @@ impl Traffic {
         traffic
     }
 
-    /// Both by ascending partner.
+    /// Adds a row; both inputs are sorted by partner.
     fn push(
         &mut self,
         leaving: impl Iterator<Item = (u32, f64)>,
@@ -117,7 +117,7 @@ impl Traffic {
     }
 }
 
-/// As (from, weight) in the order of the edges, and the end of each task's part.
+/// The edges to each task as (from, weight), and the end of each task's part.
 fn by_end(edges: &[(u32, u32, f64)], tasks: usize) -> (Vec<(u32, f64)>, Vec<usize>) {
     let mut end_of = vec![0; tasks + 1];
     edges.iter().for_each(|(_, to, _)| end_of[*to as usize + 1] += 1);

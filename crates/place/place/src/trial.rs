@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 /// Neighbours to try at once: fixed, so that threads do not change the answer.
 const BATCH: usize = 16;
-/// Up to this many placements, all are tried: the orders of seven tasks.
+/// With at most this many placements, all are tried: the orders of seven tasks.
 const MOST_EXHAUSTIVE: usize = 5040;
 /// Random swaps, as in the weakest kick of other searches.
 const KICK: usize = 3;
@@ -69,7 +69,7 @@ impl<'a> Trials<'a> {
     ) -> Result<(Solution, bool), PlaceError> {
         let mut best = self.best_of(&starts)?;
         if let Some(all) = self.all() {
-            // To check the deadline between batches.
+            // Batches allow checking the deadline.
             for some in all.chunks(BATCH) {
                 if self.is_over(&best) {
                     return Ok((best, false));
@@ -83,7 +83,7 @@ impl<'a> Trials<'a> {
         while !self.is_over(&best) {
             here = self.descend(here, &mut rng)?;
             best = better(best, here);
-            // From the best, because runs are few and expensive.
+            // Continues from the best, because runs are few and expensive.
             here = self.kicked(&best, &mut rng)?;
         }
         Ok((best, false))

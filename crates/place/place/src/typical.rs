@@ -5,7 +5,7 @@ use crate::build::problem;
 use crate::{Links, PlaceError, PlaceRequest, TrialJudge};
 use seatmap_data::statistics::Xoshiro;
 
-/// Odd, so that one is in the middle.
+/// The number of random placements; odd, so that one is in the middle.
 pub const DRAWN: usize = 101;
 
 impl PlaceRequest<'_> {

@@ -96,7 +96,7 @@ pub fn systemd(plan: &ServicesPlan) -> Result<String, ServicesExportError> {
     Ok(text)
 }
 
-/// Of a unit's settings for resources (systemd.resource-control(5)).
+/// The section for settings of resources (systemd.resource-control(5)).
 fn section(unit: &str) -> &'static str {
     match unit.rsplit('.').next() {
         Some("slice") => "Slice",

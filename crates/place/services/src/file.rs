@@ -315,7 +315,7 @@ fn check_table(text: &str, table: &DeTable, keys: &[&str]) -> Result<(), Service
     Ok(())
 }
 
-/// In bytes.
+/// The longest name, in bytes.
 const LONGEST_NAME: usize = 64;
 
 /// A valid name with this end; an empty text becomes `service`.
@@ -325,7 +325,7 @@ pub(crate) fn service_name(text: &str, end: &str) -> String {
     format!("{}{end}", &begin[..room])
 }
 
-/// Of the user's file, or of a document that includes it.
+/// Checks an entry of the user's file, or of a document that includes it.
 pub(crate) fn check_service(service: &Service) -> Result<(), ServicesFileError> {
     let name = service.name.clone();
     if name.trim().is_empty() || name.len() > LONGEST_NAME {
@@ -382,7 +382,7 @@ pub(crate) fn size_bytes(text: &str) -> Option<u64> {
     number.checked_mul(1 << (10 * power.map_or(0, |power| power as u32 + 1)))
 }
 
-/// With the largest multiplier that leaves a whole number.
+/// A size with the largest multiplier that leaves a whole number.
 pub(crate) fn size_text(bytes: u64) -> String {
     for (letter, shift) in [("t", 40), ("g", 30), ("m", 20), ("k", 10)] {
         if bytes >= 1 << shift && bytes.trailing_zeros() >= shift {

@@ -8,10 +8,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 use std::time::Duration;
 
-/// For an answer of a container engine.
+/// The time limit for an answer of a container engine.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// In order of preference.
+/// The engines in order of preference.
 const ENGINES: [&str; 2] = ["podman", "docker"];
 
 /// The processes of each service, in the order of the services.

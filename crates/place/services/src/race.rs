@@ -18,13 +18,13 @@ use std::time::{Duration, Instant};
 /// The format's name, in the `format` key.
 pub const FORMAT: &str = "seatmap-services-race/1";
 
-/// Of all claims together.
+/// The confidence of all claims together.
 const CONFIDENCE: f64 = 0.95;
 
 /// The part of a period before the first reading, while caches fill and threads move.
 const SETTLING: f64 = 0.2;
 
-/// For printing a metric.
+/// The time limit for printing a metric.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Time for readings, beyond two periods, before an applied plan ends by itself.
@@ -217,7 +217,7 @@ impl ServicesHost {
     }
 }
 
-/// So that all claims together have [`CONFIDENCE`].
+/// All claims together have [`CONFIDENCE`].
 fn confidence(claims: usize) -> f64 {
     1.0 - (1.0 - CONFIDENCE) / claims as f64
 }

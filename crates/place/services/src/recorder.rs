@@ -108,7 +108,7 @@ struct ServiceMeter {
     near_node: Option<u32>,
     pids: BTreeSet<Tid>,
     first_pids: BTreeSet<Tid>,
-    /// At the latest sample.
+    /// The times at the latest sample.
     times: BTreeMap<Tid, ThreadTimes>,
     used_cpus: Vec<f64>,
     waited_cpus: Vec<f64>,

@@ -18,7 +18,6 @@ pub(super) struct SwapWalk<'a, M> {
     cost: f64,
 }
 
-/// In units of cost.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Temperatures {
     pub(super) first: f64,

@@ -40,7 +40,7 @@ impl<'a> Cuts<'a> {
         let tasks = self.traffic.tasks();
         let largest = capacities.iter().copied().max().unwrap_or(0).min(tasks);
         let most: Vec<usize> = (0..=largest).map(|size| self.shape.most_edges(size)).collect();
-        // By the number of tasks in the groups so far.
+        // The most edges, by the number of tasks in the groups so far.
         let mut inside = vec![None; tasks + 1];
         inside[0] = Some(0);
         for capacity in capacities {

@@ -6,12 +6,12 @@ use crate::Problem;
 use crate::search::SearchLimit;
 use seatmap_data::machine::Square;
 
-/// With more, the simple bound must do: this one takes cubic time.
+/// With more tasks or slots, the simple bound must do, because this one takes cubic time.
 const MOST_TASKS: usize = 256;
 const MOST_SLOTS: usize = 512;
 /// The widest gaps are tried.
 const MOST_DIVISIONS: usize = 4;
-/// In units of the largest distance.
+/// The smallest gap that counts, in units of the largest distance.
 const SMALLEST_GAP: f64 = 0.03;
 /// The first relative change of a price, and the rounds, each with half the change.
 const FIRST_CHANGE: f64 = 0.4;
@@ -76,7 +76,7 @@ struct Levels<'a> {
 /// Any values give a valid bound.
 #[derive(Clone)]
 struct Prices {
-    /// Per unit of weight between groups, for each division.
+    /// The price of a unit of weight between groups, for each division.
     crossing: Vec<f64>,
     /// What slot a pays for its distance to b above one half: (a, b) is -(b, a).
     skew: Square<f64>,

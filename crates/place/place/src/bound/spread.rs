@@ -103,7 +103,7 @@ struct Packing {
     most: f64,
     ways: Vec<Way>,
     from: Vec<Vec<(usize, usize)>>,
-    /// From each task to each other one, row by row.
+    /// The demand of each task for each other one, row by row.
     demand: Vec<f64>,
 }
 
@@ -208,7 +208,7 @@ impl Packing {
         while let Some((Reverse(bits), next)) = open.pop() {
             let least = f64::from_bits(bits);
             if least > price[next] {
-                // Outdated: a later entry was shorter.
+                // A later entry was shorter.
                 continue;
             }
             // Farther tasks would raise the price per crossing.
@@ -231,7 +231,7 @@ impl Packing {
         star.ratio.is_finite().then_some(star)
     }
 
-    /// From the scaled flow and the unused weights.
+    /// The bound, from the scaled flow and the unused weights.
     fn bound(&mut self, capacities: &[usize]) -> f64 {
         let full = self.ways.iter().map(|way| way.flow / way.weight).fold(0.0, f64::max);
         let part = if full > 0.0 { (1.0 - UNUSED) / full } else { 0.0 };
@@ -239,7 +239,7 @@ impl Packing {
         for way in &self.ways {
             let left = 0.5 * (way.weight - way.flow * part).max(0.0);
             let [a, b] = way.ends;
-            // Half per end: both ends keep their largest demands inside.
+            // Each end gets half, because both keep their largest demands inside.
             self.demand[a * self.tasks + b] += left;
             self.demand[b * self.tasks + a] += left;
         }
@@ -270,7 +270,7 @@ fn crossing(beyond: &[f64], tasks: usize, capacities: &[usize]) -> f64 {
         each.sort_by(f64::total_cmp);
         more[size] = each[..size].iter().sum();
     }
-    // By the number of tasks in the groups so far.
+    // The least, by the number of tasks in the groups so far.
     let mut least = vec![f64::INFINITY; tasks + 1];
     least[0] = 0.0;
     for capacity in capacities {

@@ -76,7 +76,7 @@ fn cheapest_of_all(problem: &Problem, slot_of: &mut Vec<u32>) -> f64 {
     least
 }
 
-/// With or without groups, several slots per PU, holes, zones, fixed tasks, and all magnitudes.
+/// The problems vary in groups, slots per PU, holes, zones, fixed tasks, and magnitudes.
 fn small(rng: &mut Xoshiro) -> Problem {
     let pus = 3 + rng.below(4);
     let copies = 1 + rng.below(2);
@@ -134,7 +134,7 @@ fn no_placement_at_all_undercuts_it() {
         assert!(bound <= least * (1.0 + 1e-12), "{bound} over {least}: {problem:?}");
         better += usize::from(bound > 1.000_001 * gilmore_lawler(&problem, &ENDLESS));
     }
-    // Otherwise this test would show little.
+    // Fewer cases would make this test meaningless.
     assert!(better > 100, "{better}");
 }
 

@@ -17,9 +17,9 @@ pub struct RankCandidate {
 }
 
 impl RankRequest<'_> {
-    /// At most `most` different orders: block, the default of launchers; the cheapest found; the
-    /// cheapest of consecutive blocks, which suits collectives; the other orders of launchers;
-    /// random ones.
+    /// Returns at most `most` different orders: block, the default of launchers; the cheapest
+    /// found; the cheapest of consecutive blocks, which suits collectives; the other orders of
+    /// launchers; random ones.
     ///
     /// # Errors
     /// [`RanksError`]: the request cannot be met.

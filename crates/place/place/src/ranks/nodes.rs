@@ -10,7 +10,7 @@ pub struct ClusterNodes {
     /// Round trips of [`ClusterNodes::message_bytes`] between two nodes, in nanoseconds; the
     /// diagonal is between two CPUs of a node.
     pub distance_ns: Square<f32>,
-    /// In bytes.
+    /// The size of the messages, in bytes.
     pub message_bytes: u32,
     /// Whether MPI carried the messages, and not TCP.
     pub by_mpi: bool,

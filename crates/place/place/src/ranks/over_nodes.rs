@@ -61,7 +61,7 @@ pub fn spread(request: &RankRequest) -> Result<NodeAssignment, RanksError> {
     } else {
         rank_by_rank(request, &judge, &seats)
     };
-    // In double precision and with shares, like the orders.
+    // Orders are judged in double precision and with shares.
     found.costs = judge.costs(&found.node_of);
     let usable = known.into_iter().zip(&orders).filter(|((_, order), _)| request.allows(order));
     for ((name, node_of), order) in usable {
@@ -77,7 +77,7 @@ pub fn spread(request: &RankRequest) -> Result<NodeAssignment, RanksError> {
 pub(crate) fn launchers(request: &RankRequest, seats: &[usize]) -> Vec<(String, Vec<usize>)> {
     let ranks = request.pattern.tasks;
     let largest = seats.iter().copied().max().unwrap_or(0);
-    // Larger planes are the block order.
+    // A larger plane is the block order.
     let planes =
         (1..usize::BITS).map(|bit| 1_usize << bit).take_while(|at_once| *at_once < largest);
     let mut orders = vec![

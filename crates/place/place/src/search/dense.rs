@@ -59,12 +59,12 @@ impl Dense {
         (0..self.n).for_each(|item| self.renew(item));
     }
 
-    /// With i below j.
+    /// The change by a swap, with i below j.
     pub(super) fn change(&self, i: usize, j: usize) -> f64 {
         self.change[i * self.n + j]
     }
 
-    /// Right of the diagonal.
+    /// The changes right of the diagonal.
     pub(super) fn row(&self, i: usize) -> &[f64] {
         &self.change[i * self.n + i + 1..(i + 1) * self.n]
     }
@@ -81,7 +81,7 @@ impl Dense {
         (i + 1..self.n).find(|j| row[*j] <= self.row_least[i]).map(|j| (i, j))
     }
 
-    /// With r below s.
+    /// Swaps two places, with r below s.
     pub(super) fn swap(&mut self, r: usize, s: usize) {
         self.cost += self.change(r, s);
         // Cells of r or s are recomputed below; until then they must not be the least.
@@ -221,7 +221,7 @@ fn computed(parts: &[MatrixPair], item: usize, changes: &mut [f64]) {
     }
 }
 
-/// Enough running minima for whole vectors.
+/// The number of running minima that fills whole vectors.
 const LANES: usize = 16;
 
 #[inline(always)]

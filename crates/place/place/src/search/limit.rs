@@ -21,7 +21,7 @@ impl SearchStop {
     }
 }
 
-/// By the clock for people, or by count for reproducible answers.
+/// The limit of a search: by the clock for people, or by count for reproducible answers.
 #[derive(Clone, Debug)]
 pub struct SearchLimit {
     /// When to stop.
@@ -178,7 +178,7 @@ pub struct DeadlineWatch<'a> {
 }
 
 impl<'a> DeadlineWatch<'a> {
-    /// For steps that touch this many cells.
+    /// Watches steps that touch this many cells.
     #[must_use]
     pub fn new(limit: &'a SearchLimit, cells_a_step: usize) -> Self {
         let steps_a_look = (WORK_BETWEEN_LOOKS / cells_a_step.max(1)).max(1);

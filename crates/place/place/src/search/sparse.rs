@@ -58,7 +58,7 @@ impl<'a> Sparse<'a> {
         Some(engine)
     }
 
-    /// On average: a row for each partner.
+    /// A move changes a row for each partner.
     fn cells_a_move(&self) -> usize {
         let traffic = &self.problem.traffic;
         self.problem.distance.n() * (1 + 2 * traffic.pairs() / traffic.tasks().max(1))

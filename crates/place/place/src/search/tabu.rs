@@ -39,7 +39,7 @@ pub fn tabu(engine: &mut Dense, rng: &mut Xoshiro, limit: &SearchLimit) -> Solut
     best
 }
 
-/// Not tabu, or better than all before, or unused for very long.
+/// The best allowed swap: not tabu, or better than all before, or unused for very long.
 fn choose(
     engine: &Dense,
     free_at: &[u64],
@@ -62,7 +62,7 @@ fn choose(
             }
             let at_j = tabu_i[places[j] as usize];
             let at_i = free_at[j * n + home_i];
-            // Only if both items would return is a swap tabu.
+            // A swap is tabu only if both items would return.
             let is_free = at_j <= now || at_i <= now;
             let aspired = engine.cost() + change < best || (at_j < long_ago && at_i < long_ago);
             if aspired && !forced {

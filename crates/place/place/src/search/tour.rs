@@ -9,7 +9,7 @@ use chain::{chain, neighbours};
 use seatmap_data::statistics::Xoshiro;
 use std::ops::Range;
 
-/// Of the two pieces that a kick exchanges.
+/// The longest of the two pieces that a kick exchanges.
 const LONGEST_KICK: usize = 30;
 /// The free jump from the end of a pipeline's tour to its start.
 const NOWHERE: u32 = u32::MAX;
@@ -21,7 +21,7 @@ const NOWHERE: u32 = u32::MAX;
 pub struct Tour<'a> {
     problem: &'a Problem,
     weight: f64,
-    /// With [`NOWHERE`] after a pipeline's end.
+    /// The tasks, with [`NOWHERE`] after a pipeline's end.
     tasks: Vec<u32>,
     tour: Vec<u32>,
     /// `NOWHERE` for unused slots.
@@ -35,8 +35,8 @@ pub struct Tour<'a> {
     least: f64,
 }
 
-/// Smaller changes, in units of the largest distance, may be rounding errors of six distances, and
-/// such steps would go in circles.
+/// Smaller changes, in units of the largest distance, may be rounding errors, and such steps would
+/// go in circles.
 const ROUNDING: f64 = 1e-13;
 
 impl<'a> Tour<'a> {

@@ -38,11 +38,11 @@ pub fn bisect(
     best.unwrap_or_else(|| as_they_come.collect())
 }
 
-/// By positions among the items.
+/// Both ends of an edge are positions among the items.
 fn traffic_inside(traffic: &Traffic, items: &[u32]) -> Vec<Vec<(u32, f64)>> {
     let mut local = vec![u32::MAX; traffic.tasks()];
     for (at, item) in items.iter().enumerate() {
-        // A hole.
+        // A hole has no traffic.
         if let Some(local) = local.get_mut(*item as usize) {
             *local = at as u32;
         }
@@ -88,7 +88,7 @@ impl<'a> Cut<'a> {
         for _ in 0..first {
             let Some(item) = next.filter(|_| !watch.is_late()) else { break };
             second[item] = false;
-            // Twice: the weight changes sides.
+            // Twice, because the weight changes sides.
             graph[item].iter().for_each(|(with, weight)| pull[*with as usize] += 2.0 * weight);
             next = (0..n).filter(|item| second[*item]).max_by(|a, b| pull[*a].total_cmp(&pull[*b]));
         }

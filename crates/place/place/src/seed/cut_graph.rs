@@ -36,7 +36,7 @@ impl CutGraph {
     /// The traffic among some items. `place_of` is `u32::MAX` for all tasks, before and after.
     pub(super) fn among(traffic: &Traffic, items: &[u32], place_of: &mut [u32]) -> Self {
         for (place, item) in items.iter().enumerate() {
-            // A hole.
+            // A hole has no traffic.
             if let Some(cell) = place_of.get_mut(*item as usize) {
                 *cell = place as u32;
             }
@@ -149,7 +149,7 @@ impl CutGraph {
             && sides.is_none_or(|second| second[node] == second[with])
     }
 
-    /// By edge weight and sizes.
+    /// The rating combines edge weight and sizes.
     fn heaviest(
         &self,
         node: usize,
@@ -202,7 +202,7 @@ impl CutGraph {
             members[*new as usize].push(node as u32);
         }
         let mut graph = CutGraph { first: vec![0], edges: Vec::new(), size };
-        // Of the edge to a node in the current row.
+        // The cell of the edge to each node in the current row.
         let mut cell_of = vec![usize::MAX; nodes];
         for (new, members) in members.iter().enumerate() {
             let row = graph.edges.len();

@@ -38,7 +38,8 @@ fn farthest(problem: &Problem, slots: &[u32], from: u32) -> u32 {
 }
 
 fn cut(problem: &Problem, slots: &[u32], limit: &SearchLimit) -> (Vec<u32>, Vec<u32>) {
-    // In linear time: the farthest pair on a line or tree, almost the farthest elsewhere.
+    // This takes linear time and finds the farthest pair on a line or tree, almost the farthest
+    // elsewhere.
     let one = farthest(problem, slots, slots[0]);
     let other = farthest(problem, slots, one);
     let mut keyed: Vec<(f64, u32)> = slots
@@ -148,5 +149,5 @@ fn best(gains: &[f64]) -> Vec<usize> {
 /// With more slots, comparing all pairs takes too long.
 const LARGEST_SETTLED: usize = 1024;
 
-/// Per side of an exchange.
+/// The slots of each side to compare for an exchange.
 const MOST_TRIED: usize = 32;

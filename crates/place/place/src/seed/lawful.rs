@@ -50,14 +50,14 @@ impl<'a> ZoneCounts<'a> {
         ZoneCounts { zones, count, any_over, any_under }
     }
 
-    /// Only overfull zones, if there are any; otherwise zones with tasks to spare.
+    /// Tasks leave overfull zones, or if there are none, any zone with tasks to spare.
     fn may_leave(&self, zone: u32) -> bool {
         let zone = zone as usize;
         let bound = if self.any_over { &self.zones.most } else { &self.zones.least };
         self.count[zone] > bound[zone]
     }
 
-    /// Only underfull zones, if there are any; otherwise zones with room.
+    /// Tasks enter underfull zones, or if there are none, any zone with room.
     fn may_enter(&self, zone: u32) -> bool {
         let zone = zone as usize;
         let bound = if self.any_under { &self.zones.least } else { &self.zones.most };
@@ -99,7 +99,7 @@ fn change(problem: &Problem, slot_of: &[u32], (task, hole): (usize, usize)) -> f
     pays(problem, slot_of, task, hole) - pays(problem, slot_of, task, task)
 }
 
-/// From the slot of an item.
+/// The cost of a task on the slot of an item.
 fn pays(problem: &Problem, slot_of: &[u32], task: usize, item: usize) -> f64 {
     let partners = problem.traffic.of(task);
     partners.map(|(with, weight)| weight * problem.apart(slot_of[item], slot_of[with])).sum()

@@ -10,7 +10,7 @@ use std::collections::BinaryHeap;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CutCare {
-    /// Independent cuts; the best is kept.
+    /// The number of independent cuts; the best is kept.
     pub(crate) tries: usize,
     /// Cycles that merge nodes within sides again, and improve each level.
     pub(crate) cycles: usize,
@@ -24,7 +24,7 @@ const LARGEST_PART: i64 = 12;
 /// Sides grown on the smallest graph.
 const GROWN: usize = 8;
 
-/// On the smallest graph, and on larger ones.
+/// The passes on the smallest graph, and on larger ones.
 const PASSES: [usize; 2] = [10, 6];
 
 /// Puts the items (tasks, then holes) on nested groups: first over the outermost groups with little
@@ -68,7 +68,7 @@ pub(crate) fn multisection(
                     let graph = CutGraph::among(traffic, &items, &mut place_of);
                     best_cut(&graph, first_items as i64, care, limit, rng)
                 };
-                // Last in, first out.
+                // The stack is last in, first out.
                 for (is_second, sizes) in [(true, right), (false, left)] {
                     let both = items.iter().zip(&second);
                     let here = both.filter(|(_, second)| **second == is_second);
@@ -138,7 +138,7 @@ fn cut(
         let largest = (graph.items() / LARGEST_PART).max(2) as u32;
         let joined = graph.joined(largest, sides.as_deref(), rng);
         let nodes = joined.nodes as usize;
-        // Otherwise the smaller graph is not worth it.
+        // Otherwise the smaller graph is not worth its time.
         if nodes * 20 < graph.nodes() * 19 {
             let smaller = graph.contracted(&joined);
             let new_of = joined.new_of;
@@ -181,7 +181,7 @@ fn grown(graph: &CutGraph, first_items: i64, rng: &mut Xoshiro) -> Vec<bool> {
     while items < first_items {
         let node = match pulled.pop() {
             Some(Pulled { node, pull: by }) => {
-                // Outdated.
+                // This entry is outdated.
                 if !second[node as usize] || pull[node as usize] != by {
                     continue;
                 }

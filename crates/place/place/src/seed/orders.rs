@@ -79,7 +79,7 @@ fn breadth_first(traffic: &Traffic, start: usize, seen: &mut [bool]) -> Vec<u32>
         order.push(task as u32);
         let mut next: Vec<usize> =
             traffic.of(task).map(|(with, _)| with).filter(|with| !seen[*with]).collect();
-        // By rising degree, as in Cuthill & McKee.
+        // Cuthill & McKee visit neighbours by rising degree.
         next.sort_by_key(|with| traffic.degree(*with));
         next.iter().for_each(|with| seen[*with] = true);
         queue.extend(next);

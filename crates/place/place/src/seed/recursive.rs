@@ -65,7 +65,7 @@ pub fn nested(problem: &Problem, limit: &SearchLimit) -> Vec<u32> {
         let near =
             |side: &[u32]| order.last().map_or(0.0, |last| distance_to(problem, *last, side));
         let (first, then) = if near(&right) < near(&left) { (right, left) } else { (left, right) };
-        // Last in, first out.
+        // The stack is last in, first out.
         open.extend([then, first]);
     }
     order
@@ -78,7 +78,7 @@ fn distance_to(problem: &Problem, slot: u32, side: &[u32]) -> f64 {
 
 /// The slot nearest to all others, by samples.
 fn middle(problem: &Problem, slots: &[u32]) -> u32 {
-    // At most 1,024 distances for sets of any size.
+    // This computes at most 1,024 distances for sets of any size.
     let step = slots.len().div_ceil(32).max(1);
     let sample: Vec<u32> = slots.iter().copied().step_by(step).collect();
     sample

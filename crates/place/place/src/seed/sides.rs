@@ -5,7 +5,7 @@ use seatmap_data::statistics::Xoshiro;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-/// With each node's gain by changing sides.
+/// The two sides of a cut, with each node's gain by changing sides.
 pub(super) struct TwoSides<'a> {
     graph: &'a CutGraph,
     pub(super) second: Vec<bool>,
@@ -17,7 +17,7 @@ pub(super) struct TwoSides<'a> {
 #[derive(Clone, Copy, PartialEq)]
 struct SideMove {
     gain: f64,
-    /// Decides between equal gains.
+    /// Breaks ties at random.
     chance: u32,
     node: u32,
 }

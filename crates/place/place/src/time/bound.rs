@@ -2,9 +2,9 @@
 
 use super::TimeModel;
 
-/// In cells of tasks x PUs, times partners; above, partners are not matched with PUs.
+/// With more cells of tasks x PUs x partners, partners are not matched with PUs.
 const MOST_LOOKS: usize = 1 << 26;
-/// Above this many, tasks are not matched with PUs.
+/// With more cells, tasks are not matched with PUs.
 const MOST_CELLS: usize = 1 << 20;
 
 /// A lower bound on the slowest seat's time in nanoseconds: the larger of two.
@@ -41,7 +41,7 @@ struct Cell {
 
 struct Floor<'a> {
     model: &'a TimeModel<'a>,
-    /// From each PU, nearest first; only the nearest if partners are not matched.
+    /// The distances from each PU, nearest first; only the nearest if partners are not matched.
     near_ns: Vec<Vec<f64>>,
     /// Whether each partner is on another PU, the heaviest on the nearest.
     is_matched: bool,
@@ -128,7 +128,7 @@ fn bottleneck(cells: &[f64], rows: usize, columns: usize) -> f64 {
     let mut low = 0;
     let mut high = values.len();
     while low < high {
-        // By bisection over the values.
+        // Bisects over the values.
         let middle = usize::midpoint(low, high);
         if can_match(cells, rows, columns, values[middle]) {
             high = middle
@@ -175,7 +175,7 @@ fn augment(
     false
 }
 
-/// Along the path from the free column back to the root's.
+/// Reassigns the columns of a path, from the free one back to the root's.
 fn settle(root: usize, free: usize, came_from: &[Option<usize>], row_of: &mut [Option<usize>]) {
     let mut column = free;
     while let Some(before) = came_from[column] {

@@ -63,7 +63,7 @@ fn alike(model: &TimeModel) -> Vec<usize> {
         .collect()
 }
 
-/// To a possible PU of a partner.
+/// The distance to the nearest possible PU of a partner.
 fn nearest_ns(model: &TimeModel, pu: usize) -> f64 {
     let others =
         (0..model.pus()).filter(|other| *other != pu).map(|other| model.between_ns(pu, other));

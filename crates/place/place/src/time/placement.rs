@@ -2,7 +2,7 @@
 
 use super::TimeModel;
 
-/// First the slowest seat decides, then the sum.
+/// A placement's time: the slowest seat decides, and then the sum.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Score {
     /// The time of the slowest seat, in nanoseconds.
@@ -39,7 +39,7 @@ pub struct TimedPlacement<'a> {
     /// [`NOWHERE`] while lifted.
     pu_of: Vec<usize>,
     count: Vec<u32>,
-    /// At speed 1.
+    /// The work at speed 1.
     work_ns: Vec<f64>,
     messages_ns: Vec<f64>,
     /// Tasks that work or send.
@@ -50,7 +50,7 @@ pub struct TimedPlacement<'a> {
     in_group: Vec<u32>,
 }
 
-/// Of a lifted task.
+/// The PU of a lifted task.
 pub(super) const NOWHERE: usize = usize::MAX;
 
 impl<'a> TimedPlacement<'a> {

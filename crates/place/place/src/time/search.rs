@@ -91,7 +91,7 @@ struct Climber<'a> {
     score: Score,
     limit: &'a SearchLimit,
     movable: Vec<usize>,
-    /// On large machines each search for a change compares other seats.
+    /// The number of searches for a change so far: on large machines each compares other seats.
     turns: usize,
 }
 
@@ -119,7 +119,7 @@ impl<'a> Climber<'a> {
         }
     }
 
-    /// First changes seats of the slowest seat and its partners, then all.
+    /// Changes seats of the slowest seat and its partners first, then all.
     fn descend(&mut self, rng: &mut Xoshiro) {
         self.seating = self.seating.renewed();
         self.score = self.seating.score();
@@ -195,7 +195,7 @@ impl<'a> Climber<'a> {
         let mut best = None;
         let stride = (self.model.pus().max(self.movable.len()) / MOST_SEATS).max(1);
         self.turns += 1;
-        // So that all seats get compared.
+        // Each search starts one seat further, so that all get compared.
         for to in (self.turns % stride..self.model.pus()).step_by(stride) {
             if self.seating.has_room(task, to) {
                 self.seating.shift(task, to);
@@ -218,7 +218,7 @@ impl<'a> Climber<'a> {
 /// Seats and tasks compared at once; larger machines skip some.
 const MOST_SEATS: usize = 512;
 
-/// Of the slowest seat's tasks; a hub may have thousands of partners.
+/// The most partners of the slowest seat's tasks to move; a hub may have thousands.
 const MOST_PARTNERS: usize = 64;
 
 #[derive(Clone, Copy, Debug)]

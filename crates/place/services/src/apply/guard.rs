@@ -74,7 +74,7 @@ fn stay(host: &ServicesHost, name: &Name) -> Result<Vec<Left>, ApplyError> {
     }
 }
 
-/// For a plan whose guardian died. If this fails, the next command tries again.
+/// Starts a guardian for a plan whose guardian died. If this fails, the next command tries again.
 pub(crate) fn adopt(host: &ServicesHost, name: &Name) {
     if let Ok(posted) = host.post(name) {
         posted.dismiss();

@@ -325,7 +325,7 @@ impl ServiceSite<'_> {
         Ok(())
     }
 
-    /// As far as the kernel allows. Returns the interrupts that stay.
+    /// Moves what the kernel allows, and returns the interrupts that stay.
     fn move_interrupts(&mut self, plan: &ServicesPlan) -> Result<Vec<String>, ApplyError> {
         let root = &self.host.root;
         let Some(allowed) = CpuSet::of_list(&plan.interrupts).filter(|set| !set.is_empty()) else {

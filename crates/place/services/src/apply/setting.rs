@@ -23,28 +23,31 @@ use std::io;
 use std::process::{Command, Output};
 use std::time::Duration;
 
-/// For an owner's answer.
+/// The time limit for an owner's answer.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// For nodes: the kernel moves the memory of a whole group before it answers
+/// The time limit for nodes: the kernel moves the memory of a whole group before it answers
 /// (`cpuset_write_resmask` waits for `cpuset_migrate_mm_wq` in kernel/cgroup/cpuset.c), which takes
 /// minutes for hundreds of GB.
 const PATIENCE_WITH_MEMORY: Duration = Duration::from_secs(900);
 
-/// For CPUs, and nodes.
+/// The properties for CPUs and nodes.
 pub(crate) const PROPERTIES: [&str; 2] = ["AllowedCPUs", "AllowedMemoryNodes"];
 
-/// For CPUs, and nodes.
+/// The options for CPUs and nodes.
 pub(crate) const OPTIONS: [&str; 2] = ["cpus", "mems"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Owner<'a> {
     /// A file or a thread.
     Kernel,
+    /// systemd.
     Unit { name: &'a str, property: &'a str, is_kept: bool },
-    /// With the property's value.
+    /// systemd's file for a property, with its value.
     DropIn(DropIn<'a>),
+    /// A container engine.
     Container { engine: &'a str, name: &'a str, option: &'a str },
+    /// libvirt.
     Domain { name: &'a str, part: DomainPart },
 }
 
@@ -197,7 +200,7 @@ fn told(root: &Root, path: &str, value: &str) -> Result<(), FileError> {
     .map(drop)
 }
 
-/// Until the next boot or permanently.
+/// Sets a property until the next boot, or permanently.
 fn set_property(path: &str, name: &str, setting: &str, is_kept: bool) -> Result<Output, FileError> {
     let mut command = Command::new("systemctl");
     command.arg("set-property");
@@ -207,7 +210,7 @@ fn set_property(path: &str, name: &str, setting: &str, is_kept: bool) -> Result<
     run(path, command.args(["--", name, setting]))
 }
 
-/// After files were removed.
+/// Makes systemd notice removed files.
 ///
 /// # Errors
 /// An error of systemd.

@@ -165,8 +165,8 @@ fn above(folder: &str) -> &str {
     folder.rsplit_once('/').map_or("", |(above, _)| above)
 }
 
-/// In version 1 with the groups below, the innermost first, so that a group is never smaller than
-/// one inside it.
+/// In version 1 the groups below change too, the innermost first, so that a group is never smaller
+/// than one inside it.
 fn of_group(
     root: &Root,
     folder: &str,

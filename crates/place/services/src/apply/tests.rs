@@ -9,7 +9,7 @@ use seatmap_cell::journal::{CellJournal, CellJournalHeader, FORMAT, JournalEntry
 use seatmap_cell::run_folder::RunFolder;
 use seatmap_os::{CpuSet, Root, Tid};
 
-/// With a hierarchy of control groups at `/cg`.
+/// A computer with control groups at `/cg`.
 fn computer(version: u8) -> (tempfile::TempDir, Root, RunFolder) {
     let folder = tempfile::tempdir().unwrap();
     let root = Root::new(folder.path());
@@ -90,7 +90,7 @@ fn groups_of_both_versions_come_back_from_every_step() {
             if steps == 4 {
                 assert_eq!(state(&root), whole, "version {version}");
             }
-            // Like a guardian.
+            // A guardian reads the journal again too.
             let read = CellJournal::read(journal.path(), "boot").unwrap().unwrap();
             assert_eq!(undo(&root, read, &[]).unwrap(), []);
             assert_eq!(state(&root), before, "version {version}, step {steps}");

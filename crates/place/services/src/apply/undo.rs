@@ -61,7 +61,7 @@ pub(crate) fn undo(
     Ok(left)
 }
 
-/// Only if it has the plan's value.
+/// Restores one setting, if it has the plan's value.
 fn put_back(root: &Root, change: &SettingChange) -> Option<Left> {
     if let Some(drop_in) = DropIn::of(&change.path) {
         return take_away(root, change, drop_in);

@@ -14,7 +14,7 @@ use std::io;
 use std::process::{Command, Output};
 use std::time::Duration;
 
-/// For an answer of libvirt.
+/// The time limit for an answer of libvirt.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// errno(3).
@@ -126,7 +126,7 @@ fn read(text: &str, kind: DomainPart) -> Vec<(DomainPart, String)> {
     lines.take(MOST_PARTS).collect()
 }
 
-/// With English messages.
+/// Runs `virsh` with English messages.
 fn run(domain: &str, arguments: &[String]) -> Result<Output, FileError> {
     let mut command = Command::new("virsh");
     command.env("LC_ALL", "C").args(arguments).args(["--domain", domain, "--live"]);

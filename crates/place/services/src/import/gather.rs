@@ -12,7 +12,7 @@ const MOST_FILES: usize = 4096;
 const ENDINGS: [&str; 8] =
     [".service", ".slice", ".scope", ".socket", ".mount", ".swap", ".conf", ".xml"];
 
-/// In `/var/lib/kubelet`.
+/// The states of kubelet in `/var/lib/kubelet`.
 const STATES: [&str; 2] = ["cpu_manager_state", "memory_manager_state"];
 
 type Unread = (PathBuf, io::Error);

@@ -42,7 +42,7 @@ struct KubeletJson {
     _checksum: Option<serde::de::IgnoredAny>,
     #[serde(rename = "dataChecksum")]
     _data_checksum: Option<serde::de::IgnoredAny>,
-    /// Of other releases, or of a configuration.
+    /// Keys of other releases, or of a configuration.
     #[serde(flatten)]
     other: BTreeMap<String, serde::de::IgnoredAny>,
 }
@@ -62,7 +62,7 @@ enum ContainerEntry {
     Memory(Vec<MemoryBlock>),
 }
 
-/// Of a pod with its own resources, including those that its containers share.
+/// A pod with its own resources, including those that its containers share.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct WholePod {

@@ -100,7 +100,7 @@ pub(super) fn read(
     }
 }
 
-/// By its number or one of XML's own five names.
+/// The character of a reference by number, or by one of XML's own five names.
 fn character(reference: &BytesRef<'_>) -> Option<char> {
     if reference.is_char_ref() {
         return reference.resolve_char_ref().ok().flatten();

@@ -22,7 +22,7 @@ const KINDS: [&str; 6] = [".service", ".slice", ".scope", ".socket", ".mount", "
 /// systemd.special(7).
 const USUAL_SLICE: &str = "system.slice";
 
-/// Over all its files.
+/// The settings of one unit, over all its files.
 #[derive(Clone, Debug, Default)]
 pub(super) struct UnitSettings {
     affinity: Option<CpuSet>,
@@ -39,7 +39,7 @@ pub(super) struct UnitSettings {
     sources: BTreeSet<String>,
 }
 
-/// By name.
+/// All units by name.
 pub(super) type UnitFiles = BTreeMap<String, UnitSettings>;
 
 /// A unit file, the output of `systemctl show`, or the script of an export.
@@ -254,7 +254,7 @@ impl UnitSettings {
         self.is_noted = true;
     }
 
-    /// Of its group, or of its NUMA policy.
+    /// The nodes of its group, or of its NUMA policy.
     fn memory(&self) -> Option<&CpuSet> {
         let policies = ["bind", "interleave", "preferred", "weighted-interleave"];
         let by_policy = self.numa_policy.as_deref().is_some_and(|word| policies.contains(&word));
@@ -315,8 +315,8 @@ pub(super) fn seat(units: &UnitFiles, seats: &mut ImportedSeats) -> Result<(), S
     Ok(())
 }
 
-/// By the unit and its slices, the innermost first. If a group has no CPU in common with its
-/// parent, the kernel gives it the parent's.
+/// The CPUs that the unit and its slices allow, given the innermost slice first. If a group has no
+/// CPU in common with its parent, the kernel gives it the parent's.
 fn allowed(unit: &UnitSettings, above: &[&UnitSettings]) -> Option<CpuSet> {
     let own = above.iter().rev().copied().chain([unit]).filter_map(|one| one.allowed.as_ref());
     own.fold(None, |outer: Option<CpuSet>, inner| match outer {

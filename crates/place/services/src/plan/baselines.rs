@@ -20,11 +20,10 @@ pub enum PackingPolicy {
     Now,
     /// All services share all CPUs.
     Together,
-    /// Like the static policy of Kubernetes' kubelet: whole CPUs, packed, for each service that
-    /// requests them, and one pool of the rest.
+    /// The static policy of Kubernetes' kubelet: whole CPUs, packed, for each service that requests
+    /// them, and one pool of the rest.
     Kubelet,
-    /// Like the balloons policy of NRI: a set as large as the request, in the cache with the most
-    /// room.
+    /// The balloons policy of NRI: a set as large as the request, in the cache with the most room.
     Balloons,
     /// Equal shares for all.
     Equal,
@@ -163,7 +162,7 @@ fn kubelet(pricing: &Pricing) -> Option<Pools> {
     Some(Pools(pools))
 }
 
-/// Starts with the node with the fewest free units.
+/// Fills the node with the fewest free units first.
 fn packed(units: &Units, free: &BTreeSet<usize>, cpus: f64) -> Option<Vec<usize>> {
     let mut order: Vec<usize> = free.iter().copied().collect();
     order.sort_by_key(|at| {

@@ -46,7 +46,7 @@ const LINES: f64 = 16.0;
 /// take 1.4 to 2 times as long on servers of two packages, and a third of the time goes to memory.
 const FAR_MEMORY: f64 = 0.2;
 
-/// The same for a device on another node: an assumption, half of [`FAR_MEMORY`].
+/// The share lost to a device on another node: an assumption, half of [`FAR_MEMORY`].
 const FAR_DEVICE: f64 = 0.1;
 
 /// Services that want fewer CPUs have less weight.
@@ -175,7 +175,7 @@ pub struct Pricing<'a> {
     pub demand: &'a Demand,
     /// The machine.
     pub units: &'a Units,
-    /// By services and by capacity in thousandths, which many sets have in common.
+    /// Waiting by services and by capacity in thousandths, which many sets have in common.
     known: RefCell<HashMap<(Members, u64), f64>>,
 }
 
@@ -231,7 +231,7 @@ impl<'a> Pricing<'a> {
         terms
     }
 
-    /// As the objective counts it.
+    /// The loss in the objective's percent.
     fn loss(&self, service: usize, cpus: f64) -> f64 {
         cpus * self.demand.services[service].percent_per_cpu
     }
@@ -240,7 +240,7 @@ impl<'a> Pricing<'a> {
         self.loss(a, cpus) + self.loss(b, cpus)
     }
 
-    /// Half for each service.
+    /// Each service bears half of the cost.
     fn talk(&self, a: usize, b: usize, ns: f64) -> f64 {
         let cpus = self.demand.talk_per_s[self.demand.pair(a, b)] * LINES * ns * 1e-9;
         self.loss_of_both(a, b, cpus / 2.0)
@@ -268,8 +268,8 @@ impl<'a> Pricing<'a> {
         self.talk(a, b, least_ns)
     }
 
-    /// On average over all slices. In each, every thread of the pool waits for the same part of its
-    /// time, and unfinished work remains for the next slice.
+    /// The mean wait over all slices. In each, every thread of the pool waits for the same part of
+    /// its time, and unfinished work remains for the next slice.
     fn waiting_of(&self, members: Members, capacity: f64) -> f64 {
         let key = (members, (capacity * 1000.0).round() as u64);
         if let Some(known) = self.known.borrow().get(&key) {
@@ -314,7 +314,7 @@ impl<'a> Pricing<'a> {
             && self.lacking_bytes(std::iter::once((members, set))) == 0
     }
 
-    /// In CPUs; each service that may not share counts as one.
+    /// The violation of limits in CPUs; each service that may not share counts as one.
     pub(crate) fn broken_by(&self, members: Members, set: &SetFacts) -> f64 {
         let cpus = set.cpus;
         let services: Vec<_> = places(members).map(|at| &self.demand.services[at]).collect();
@@ -335,7 +335,7 @@ impl<'a> Pricing<'a> {
         off.sum()
     }
 
-    /// Beyond the memory of their nodes.
+    /// The bytes needed beyond the memory of the nodes.
     pub(crate) fn lacking_bytes<'s>(
         &self,
         sets: impl Iterator<Item = (Members, &'s SetFacts)>,

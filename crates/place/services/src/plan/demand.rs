@@ -148,7 +148,7 @@ fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
     values.sum::<f64>() / count
 }
 
-/// In a long record, the heaviest of each group.
+/// The samples to use: in a long record, the heaviest of each group.
 fn chosen_slices(wanted: &[Vec<f64>], samples: usize) -> Vec<usize> {
     let group = samples.div_ceil(MOST_SLICES).max(1);
     let mut chosen = Vec::new();

@@ -118,7 +118,8 @@ pub struct PlannedService {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PackingBaseline {
-    /// As it is now, all share all, kubelet-like, balloons-like, equal shares, or as it is written.
+    /// The policy: as it is now, all share all, kubelet-like, balloons-like, equal shares, or as it
+    /// is written.
     pub name: String,
     /// The CPUs of each service, in their order, each as a list.
     pub cpus: Vec<String>,

@@ -15,7 +15,8 @@ pub const MOST: usize = 5;
 /// A plan within this share of the best counts as the best: records are not more precise.
 pub const NEAR: f64 = 0.01;
 
-/// Then the search returns the best plan so far; the table's first entry is still a bound.
+/// After this many branches, the search returns the best plan so far; the table's first entry is
+/// still a bound.
 const MOST_BRANCHES: usize = 2_000_000;
 
 /// The result of the search.
@@ -192,7 +193,7 @@ impl Search<'_> {
     }
 }
 
-/// Without the empty set.
+/// The nonempty subsets.
 fn subsets(of: Members) -> impl Iterator<Item = Members> {
     (1..=of).filter(move |members| members & !of == 0)
 }

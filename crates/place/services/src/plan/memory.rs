@@ -14,7 +14,7 @@ use super::{Members, places};
 use crate::file::size_text;
 use std::collections::BTreeMap;
 
-/// To a 1024th of the requested size.
+/// Bisection steps, to a 1024th of the requested size.
 const STEPS: u32 = 10;
 
 const MOVES: usize = 1_000;
@@ -55,7 +55,7 @@ impl NodeMemory {
     }
 }
 
-/// Between two indices of nodes.
+/// The memory that a pool needs between two indices of nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PoolMemory {
     first: usize,
@@ -78,7 +78,7 @@ impl Demand {
         PoolMemory { first, last, bytes: self.node_memory.sum(all) }
     }
 
-    /// Beyond the memory of the pools' nodes.
+    /// The bytes that pools need beyond the memory of their nodes.
     pub(crate) fn lacking_bytes(&self, pools: &mut [PoolMemory]) -> u64 {
         let mut lacking: u64 = 0;
         for (at, bytes) in self.node_memory.bytes.iter().enumerate() {

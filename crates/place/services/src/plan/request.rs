@@ -17,16 +17,17 @@ use seatmap_data::statistics::words::counted;
 use seatmap_os::CpuSet;
 use std::collections::BTreeMap;
 
-/// Without an exact search: seconds for 40 services on 256 CPUs (`bench/services/run --only time`).
+/// Moves of the search without an exact one: seconds for 40 services on 256 CPUs
+/// (`bench/services/run --only time`).
 const MOVES: usize = 30_000;
 
-/// For the exact search's first plan.
+/// Moves for the exact search's first plan.
 const FEW_MOVES: usize = 3_000;
 
 /// Plans that save less, in percent of the services' time, are not worth applying.
 const WORTH_PERCENT: f64 = 1.0;
 
-/// Nor are plans that save less than this share of the present loss.
+/// Plans that save less than this share of the present loss are not worth applying either.
 const WORTH_SHARE: f64 = 0.05;
 
 /// A request for a plan.
@@ -238,7 +239,7 @@ impl PlanRequest<'_> {
         Ok(plan)
     }
 
-    /// From the file, or else from the machine.
+    /// The memory from the file, or else from the machine.
     fn node_bytes(&self, units: &Units) -> BTreeMap<u32, u64> {
         match self.record.computer.node_memory.as_deref().and_then(size_bytes) {
             Some(bytes) => units.all.iter().map(|unit| (unit.node, bytes)).collect(),

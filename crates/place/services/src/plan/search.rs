@@ -43,7 +43,7 @@ pub(crate) fn span_price(pricing: &Pricing, spans: &UnitSpans, a: &PoolSpan, b: 
     pricing.between(a.members, b.members, ns, common).total()
 }
 
-/// Without its position; a gap if it has no members.
+/// A pool without its position; a gap if it has no members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Part {
     members: Members,
@@ -109,7 +109,7 @@ fn start_apart(pricing: &Pricing, spans: &UnitSpans) -> Vec<Part> {
     shared_out(pricing, spans, &groups)
 }
 
-/// In proportion to load.
+/// Divides units in proportion to load.
 fn shared_out(pricing: &Pricing, spans: &UnitSpans, groups: &[Members]) -> Vec<Part> {
     let loads: Vec<f64> = groups
         .iter()

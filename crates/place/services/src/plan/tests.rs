@@ -260,7 +260,7 @@ fn limits_are_kept_or_named_with_the_change_that_helps() {
     assert_eq!(plan(&all, &profile).unwrap_err(), PlanError::NoCpus);
 }
 
-/// On two nodes of four cores.
+/// A plan on two nodes of four cores.
 fn with_memory(node: &str, needs: [&str; 2]) -> Result<ServicesPlan, PlanError> {
     let services = ["a", "b"].iter().zip(needs).map(|(name, need)| {
         let mut one = service(name, vec![1.0; 9]);
@@ -279,7 +279,7 @@ fn with_memory(node: &str, needs: [&str; 2]) -> Result<ServicesPlan, PlanError> 
 fn services_stay_on_nodes_with_their_memory() {
     let plan = with_memory("8g", ["6g", "6g"]).unwrap();
     let nodes: Vec<&str> = plan.services.iter().map(|one| one.nodes.as_str()).collect();
-    // Not both on one node.
+    // One node does not have enough for both.
     assert!(nodes != ["0", "0"] && nodes != ["1", "1"], "{nodes:?}");
     let plan = with_memory("8g", ["12g", ""]).unwrap();
     assert_eq!(plan.services[0].nodes, "0,1");

@@ -123,7 +123,7 @@ fn order(pu: &Pu) -> [Option<u32>; 6] {
     [pu.package, pu.numa, pu.die, pu.l3, pu.l2, pu.core]
 }
 
-/// On a small machine individually.
+/// Groups CPUs by core, except on a small machine.
 fn grouped<'a>(pus: &[&'a Pu]) -> Vec<Vec<&'a Pu>> {
     let mut sorted = pus.to_vec();
     sorted.sort_by_key(|pu| (order(pu), pu.smt, pu.os));
@@ -151,7 +151,7 @@ fn distances(profile: &Profile, all: &[PoolUnit], first: &[&Pu]) -> Vec<Vec<f64>
     rows
 }
 
-/// Inside a unit, of its hardware threads.
+/// The distance inside a unit is that of its hardware threads.
 fn between(profile: &Profile, a: &PoolUnit, b: &PoolUnit) -> Option<f64> {
     let distance = profile.core_distance.as_ref()?;
     let from = distance.index_of(a.cpus[0])?;

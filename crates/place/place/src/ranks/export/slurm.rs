@@ -3,7 +3,7 @@
 
 use crate::ranks::RankPlan;
 
-/// Without a comment, because Slurm reads every line as hosts.
+/// The file. It has no comment, because Slurm reads every line as hosts.
 #[must_use]
 pub fn write(plan: &RankPlan) -> String {
     super::hosts(plan)

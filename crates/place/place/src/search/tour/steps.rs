@@ -2,7 +2,7 @@
 
 use super::{NOWHERE, Tour};
 
-/// Of pieces to move, as in Or (1976).
+/// The longest piece to move, as in Or (1976).
 const LONGEST_PIECE: usize = 3;
 
 impl Tour<'_> {
@@ -48,7 +48,7 @@ impl Tour<'_> {
     pub(super) fn try_turns(&mut self, place: usize, other: usize) -> bool {
         let n = self.tour.len();
         let length = (other + n - place) % n;
-        // First `other` moves next to the slot, then the slot next to `other`.
+        // The first turn moves `other` next to the slot, the second moves the slot next to `other`.
         for from in [place + 1, place] {
             if length > 0 && self.does(self.turning(from, length)) {
                 self.turn(from, length);
@@ -65,7 +65,7 @@ impl Tour<'_> {
             for start in [place, place + n + 1 - length] {
                 let gap = (other + n - start % n) % n;
                 for to in [gap, (gap + n - 1) % n] {
-                    // Neither into itself, nor to its current position.
+                    // A piece cannot move into itself or to its current position.
                     if to >= length && to + 1 < n && self.try_piece(start, length, to) {
                         return true;
                     }
@@ -104,7 +104,7 @@ impl Tour<'_> {
         true
     }
 
-    /// Unlike `turn`, keeps all other positions.
+    /// Unlike `turn`, this keeps all other positions.
     pub(super) fn turn_exactly(&mut self, from: usize, length: usize) {
         for step in 0..length / 2 {
             let left = from + step;

@@ -14,7 +14,7 @@ fn schema() -> Value {
         .unwrap()
 }
 
-/// No `..Default`: add new fields here, and so to the schema.
+/// A full plan without `..Default`: add new fields here, and so to the schema.
 fn full() -> RankPlan {
     let costs = OrderCosts { total_ns: 9e6, in_node: 0.5, in_group: 0.25, between_groups: 0.25 };
     RankPlan {

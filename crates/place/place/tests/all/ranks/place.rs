@@ -7,7 +7,7 @@ use seatmap_data::pattern::{Edge, Pattern, generate};
 use seatmap_place::ranks::{ClusterNodes, RankNode, RankPlan, RankRequest, RanksError};
 use seatmap_place::search::SearchLimit;
 
-/// Names in a shuffled order; 100 us inside a switch, 400 us between, 1 us in a node.
+/// A cluster with shuffled names: 100 us inside a switch, 400 us between, 1 us in a node.
 fn cluster(nodes: usize, per_switch: usize, cpus: usize) -> ClusterNodes {
     // Neighbours by number are on different switches.
     let switch = |node: usize| (node * 5 % nodes) / per_switch;
@@ -151,7 +151,7 @@ fn thousands_of_ranks_keep_to_their_nodes() {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
-    /// Neither is an order cheaper than the bound, nor a launcher's cheaper than the answer.
+    /// No order is cheaper than the bound, and no launcher's order than the answer.
     #[test]
     fn bounds_are_below_and_orders_above(
         nodes in 2..7_usize, cpus in 1..5_usize, part in 0.3..1.0_f32, edges in prop::collection::vec((0..24_usize, 0..24_usize, 1..9_u32), 1..40)
