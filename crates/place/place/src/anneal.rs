@@ -34,7 +34,7 @@ const QUICK: CutCare = CutCare { tries: 1, cycles: 0 };
 
 const CAREFUL: CutCare = CutCare { tries: 3, cycles: 4 };
 
-/// Estimated time of a careful start, in quick ones.
+/// The time of a careful start, in quick ones.
 const CAREFUL_TIMES: u32 = 12;
 
 const MOST_STARTS: u64 = 4;
@@ -42,7 +42,7 @@ const MOST_STARTS: u64 = 4;
 /// Without a clock, one careful start is made per this many kicks.
 const KICKS_A_START: u64 = 5000;
 
-/// Kicks per slot in a round. A new start is better than a longer walk.
+/// Kicks per slot and round; then a new start is better than a longer walk.
 const ROUND_KICKS: u64 = 80;
 
 /// Parts of the time after the start: one per short walk, the rest for the long one.
@@ -60,7 +60,7 @@ const GROUPS_FROM: usize = 64;
 /// From this many slots on, approximate groups of a measured machine give a start.
 const NEAR_FROM: usize = 160;
 
-/// From this many slots on, the portfolio does not improve that start.
+/// From this many slots on, the portfolio does not improve approximate groups.
 const MANY: usize = 400;
 
 pub(crate) enum AnnealWay {
@@ -70,7 +70,7 @@ pub(crate) enum AnnealWay {
     Distances,
 }
 
-/// `None` if the portfolio suits the problem better.
+/// The annealing method; `None` if the portfolio suits the problem better.
 pub(crate) fn way(problem: &Problem) -> Option<AnnealWay> {
     let slots = problem.slots();
     // A swap with a hole may violate a zone's limits.
@@ -274,7 +274,6 @@ mod tests {
         SlotGroups::uniform(&[4, 4, 5], &[1.0, 6.0, 30.0]).unwrap()
     }
 
-    /// The same groups as a measured machine with noisy distances.
     fn measured(groups: &SlotGroups, traffic: Traffic, noise: f64) -> Problem {
         let mut rng = Xoshiro::new(3);
         let mut distance = Square::filled(groups.slots(), 0.0);

@@ -8,7 +8,6 @@ use seatmap_data::machine::Square;
 /// placement costs as much as its permutation.
 pub(crate) struct AsProblem {
     pub problem: Problem,
-    /// The row of the traffic's matrix for each item.
     row_of: Vec<u32>,
     /// Whether the traffic is the second matrix: items are then places, and slots are items.
     is_turned: bool,

@@ -1,6 +1,6 @@
 //! Linear assignment.
 
-/// A limit on absolute values keeps sums finite: with an infinitely long path the search would not
+/// Finite sums need a limit on absolute values: with an infinitely long path the search would not
 /// end.
 const LARGEST_CELL: f64 = 1e150;
 

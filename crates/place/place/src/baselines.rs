@@ -7,9 +7,8 @@ use seatmap_data::plan::{Baselines, Objective, Random};
 use seatmap_data::statistics::Xoshiro;
 use std::collections::BTreeMap;
 
-/// Random placements drawn.
 const DRAWN: usize = 1000;
-/// If each is a run of the program.
+/// Random placements if each is a run of the program.
 pub(crate) const DRAWN_BY_RUNS: usize = 24;
 /// With more tasks, costs hardly differ, and fewer random placements suffice.
 const LARGEST_DRAWN: usize = 2000;

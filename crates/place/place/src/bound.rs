@@ -156,7 +156,6 @@ fn best_sum(
         let row = (0..slots).map(|slot| pays(task, slot));
         if is_assigned {
             cells.extend(row);
-            // Used only if time ends before the last row.
             sum += cells[task * slots..].iter().copied().fold(f64::INFINITY, f64::min);
         } else {
             sum += row.fold(f64::INFINITY, f64::min)

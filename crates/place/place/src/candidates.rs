@@ -7,10 +7,10 @@ use crate::{Links, PlaceError, PlaceRequest, Problem, Pus};
 use seatmap_data::plan::Objective;
 use seatmap_data::statistics::Xoshiro;
 
-/// The dearest becomes the bad candidate, the cheapest fill up the list.
+/// Random placements: the dearest becomes the bad candidate, the cheapest fill up the list.
 const DRAWN: usize = 1000;
 
-/// The first search has used the full time; further ones explore.
+/// Seconds of further searches: only the first one gets the full time.
 const FURTHER_SECONDS: f64 = 0.1;
 
 /// Further searches per requested candidate.

@@ -36,7 +36,8 @@ pub(crate) fn choose(
                 let is_used_up = lines.is_some() && free[home].is_empty();
                 ((is_forbidden, is_used_up), home, distance_ns)
             })
-            // Allowed before free before near: a forbidden home carries traffic out of its section.
+            // Prefers allowed homes, then unused ones, then near ones: a forbidden home carries
+            // traffic out of its section.
             .min_by(|a, b| a.0.cmp(&b.0).then(a.2.total_cmp(&b.2)));
         if let Some((_, home, distance_ns)) = best {
             chosen.push(Channel { from, to, home, line: free[home].pop(), distance_ns });

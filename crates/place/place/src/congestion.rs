@@ -4,7 +4,7 @@ use crate::search::{SearchLimit, Solution};
 use crate::{Links, Problem};
 use seatmap_data::statistics::Xoshiro;
 
-/// Distance decides between equal loads.
+/// The weight of distance, which decides between equal loads.
 const DISTANCE_SHARE: f64 = 1e-4;
 /// Proposals per reading of the clock.
 const STRIDE: u64 = 256;

@@ -12,7 +12,7 @@ use crate::search::{SearchLimit, Solution, Sparse, iterate};
 use crate::{Problem, Traffic};
 use seatmap_data::statistics::Xoshiro;
 
-/// There are few whole PUs.
+/// The most kicks on a level, because there are few whole PUs.
 const MOST_KICKS: u64 = 200;
 
 /// Tasks can form pairs if every PU has an even number of slots.
@@ -63,7 +63,7 @@ fn cycle(
             let is_fixed = [a, b]
                 .iter()
                 .any(|item| problem.fixed.get(*item as usize).is_some_and(Option::is_some));
-            // Pair k of the items is on pair k of the slots.
+            // Pair k of the items is on pair k of the slots, so a fixed task keeps both there.
             *fixed = is_fixed.then_some(pair as u32);
         }
         let above = cycle(&coarse, (0..items.len() as u32).collect(), finest, rng, limit);
@@ -139,7 +139,6 @@ mod tests {
     use proptest::prelude::*;
     use seatmap_data::machine::Square;
 
-    /// Four slots per node, two nodes per switch.
     fn nodes(nodes: usize, traffic: Traffic) -> Problem {
         let mut problem = Problem::new(
             Traffic::new(0, []),

@@ -3,9 +3,9 @@
 use crate::search::{DeadlineWatch, SearchLimit};
 use crate::{Links, Problem, Traffic};
 
-/// The proof of the eigenvalue takes cubic time.
+/// With more tasks, the eigenvalue's cubic time is too long.
 const MOST_TASKS: usize = 256;
-/// The smallest cut takes a quadratic table and cubic time.
+/// With more tasks, the smallest cut's cubic time and quadratic table are too large.
 const MOST_CUT: usize = 4096;
 /// Bisection steps for the eigenvalue.
 const HALVINGS: usize = 24;

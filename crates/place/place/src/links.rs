@@ -11,7 +11,6 @@ use seatmap_data::machine::Profile;
 pub struct Links {
     names: Vec<String>,
     first_of_level: Vec<usize>,
-    /// The links of each PU.
     of_pu: Vec<Vec<u32>>,
 }
 

@@ -33,7 +33,6 @@ pub fn scatter(topology: &Topology, pus: &[u32], distance: &Matrix) -> Vec<u32> 
     let mut keyed: Vec<_> = order
         .iter()
         .map(|pu| {
-            // The most important key is first.
             let smt = rank(pu, &|pu| pu.core, &|pu| Some(pu.os));
             let core = rank(pu, &|pu| pu.l3, &|pu| pu.core);
             let cache = rank(pu, &|pu| pu.package, &|pu| pu.l3);

@@ -198,7 +198,6 @@ impl PlaceRequest<'_> {
         Agreement {
             placements: run.len(),
             distance,
-            // Without links all loads are 0.
             congestion: congestion.filter(|_| !links.is_empty()),
         }
     }

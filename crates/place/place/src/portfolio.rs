@@ -14,7 +14,7 @@ pub struct StartSolution {
     pub solution: Solution,
 }
 
-/// The promising ones first.
+/// The starts, the promising ones first.
 const STARTS: [&str; 5] =
     ["recursive bisection", "greedy growth", "spectral order", "RCM order", "natural order"];
 
@@ -39,7 +39,6 @@ pub fn portfolio(problem: &Problem, limit: &SearchLimit, seed: u64) -> StartSolu
         }
     }
     alive.sort_by(|a, b| a.solution.cost.total_cmp(&b.solution.cost));
-    // Successive halving.
     for keep in [alive.len(), 2] {
         alive.truncate(keep);
         let mut part = if keep > 2 { limit.part(2) } else { limit.clone() };

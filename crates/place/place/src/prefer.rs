@@ -2,7 +2,7 @@
 
 use crate::{Level, PlaceError, PlaceRequest, Pus};
 
-/// Two measurements of one machine differ as much.
+/// Costs within this factor are equal: two measurements of one machine differ as much.
 const TIE: f64 = 1.01;
 
 const MOST_TASKS: usize = 512;

@@ -146,7 +146,6 @@ impl PlacementRemark {
         }
         let pus = Pus::new(request.profile, request.cpus.as_deref(), request.homes)?;
         let remedy = match (Links::new(request.profile, &pus).is_empty(), has_model) {
-            // Congestion needs no runs.
             (false, _) => LinkObjective::Congestion,
             (true, true) => LinkObjective::Simulated,
             (true, false) => LinkObjective::Unknown,

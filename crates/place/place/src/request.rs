@@ -146,7 +146,6 @@ impl<'a> PlaceRequest<'a> {
     }
 
     pub(crate) fn counted_weight(&self) -> Weight {
-        // One round trip per message.
         if self.objective == Objective::Time || self.counts_wakeups() {
             return Weight::Messages;
         }

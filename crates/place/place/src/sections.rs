@@ -20,7 +20,6 @@ fn chips(request: &PlaceRequest, pus: &Pus) -> Result<Vec<u32>, PlaceError> {
         .into_iter()
         .filter_map(|level| groups(level, request.profile, pus).ok())
         .chain(std::iter::once_with(|| groups_of_model(request, pus)).flatten())
-        // A single group divides nothing.
         .find(|groups| groups.iter().any(|group| *group > 0))
         .ok_or(PlaceError::OneChip)
 }
@@ -90,7 +89,6 @@ fn shares(
     let wanted = if is_partition { even } else { even.max(largest) };
     let most: Vec<u32> = room.iter().map(|room| (*room).min(wanted as u32)).collect();
     if most.iter().sum::<u32>() < tasks as u32 {
-        // Larger sections take more.
         return Ok((vec![0; sections], room));
     }
     let floor = if is_partition { tasks / sections } else { 0 };
@@ -98,7 +96,6 @@ fn shares(
     Ok((least, most))
 }
 
-/// The sizes of connected groups of tasks.
 fn components(problem: &Problem) -> Vec<usize> {
     let mut seen = vec![false; problem.tasks()];
     let mut sizes = Vec::new();
@@ -121,7 +118,6 @@ fn components(problem: &Problem) -> Vec<usize> {
     sizes
 }
 
-/// The weight between sections, and the total.
 pub(crate) fn crossing(
     problem: &Problem,
     section_of_pu: &[u32],

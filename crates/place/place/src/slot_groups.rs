@@ -270,7 +270,6 @@ impl GroupLevel {
         level
     }
 
-    /// Groups with a known end.
     fn groups(&self) -> usize {
         self.first.len() - 1
     }

@@ -223,7 +223,7 @@ fn core_of(profile: &Profile, threads: &[u32]) -> Core {
     let all = threads.len() as f64;
     let gain =
         measured.map_or(SMT_GAIN, |kept| all * kept.into_iter().fold(f64::INFINITY, f64::min));
-    // Noise may exceed these limits.
+    // Noise may exceed the limits.
     Core { threads: threads.len() as u32, gain: gain.clamp(1.0, all) }
 }
 

@@ -30,7 +30,6 @@ pub(crate) struct Trials<'a> {
     threads: usize,
     limit: SearchLimit,
     known: HashMap<Vec<u32>, f64>,
-    /// Whether time was too short for some placement.
     is_cut: bool,
 }
 
@@ -69,7 +68,6 @@ impl<'a> Trials<'a> {
     ) -> Result<(Solution, bool), PlaceError> {
         let mut best = self.best_of(&starts)?;
         if let Some(all) = self.all() {
-            // Batches allow checking the deadline.
             for some in all.chunks(BATCH) {
                 if self.is_over(&best) {
                     return Ok((best, false));
@@ -135,7 +133,6 @@ impl<'a> Trials<'a> {
         self.best_of(&[seed::lawful(self.problem, slot_of)])
     }
 
-    /// Allowed assignments that swap a task with another item.
     fn neighbours(&self, slot_of: &[u32]) -> Vec<Vec<u32>> {
         let tasks = self.problem.tasks();
         let pairs = (0..tasks).flat_map(|a| (a + 1..slot_of.len()).map(move |b| (a, b)));
@@ -149,7 +146,6 @@ impl<'a> Trials<'a> {
             .collect()
     }
 
-    /// All allowed assignments, if few.
     fn all(&self) -> Option<Vec<Vec<u32>>> {
         let tasks = self.problem.tasks();
         let slots = self.problem.slots();

@@ -159,7 +159,7 @@ impl ServiceDrift {
 /// The least load to report, in CPUs.
 const BUSY_CPUS: f64 = 0.1;
 
-/// More recent programs may be jobs that end by themselves.
+/// Younger programs may be jobs that end by themselves.
 const SETTLED_S: u64 = 30;
 
 /// All differences. `applied_ticks` is when the plan was applied, in clock ticks since boot;

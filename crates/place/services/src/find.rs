@@ -19,10 +19,10 @@ use std::time::{Duration, Instant};
 /// The least load of programs without their own group, in CPUs.
 const LEAST_CPUS: f64 = 0.01;
 
-/// The user has to read all entries of a first file.
+/// The most entries of a first file, because the user reads them all.
 const MOST_FOUND: usize = 20;
 
-/// They have users' programs, or systemd itself.
+/// Units with users' programs, or systemd itself.
 const OF_PEOPLE: [&str; 5] = ["session-", "user@", "init.scope", "user-", "run-"];
 
 /// A running service.
@@ -328,7 +328,6 @@ mod tests {
     #[test]
     fn a_busy_program_is_found_by_its_name() {
         let folder = tempfile::tempdir().unwrap();
-        // A unique name.
         let program = folder.path().join("busyservice");
         std::fs::copy("/bin/sh", &program).unwrap();
         let mut child = Command::new(&program).args(["-c", "while :; do :; done"]).spawn().unwrap();

@@ -27,7 +27,7 @@ const SETTLING: f64 = 0.2;
 /// The time limit for printing a metric.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Time for readings, beyond two periods, before an applied plan ends by itself.
+/// The time for readings, beyond two periods, before an applied plan ends by itself.
 const SLACK: Duration = Duration::from_secs(120);
 
 /// The default limit on the loss of a service, in percent.
@@ -205,7 +205,6 @@ impl ServicesHost {
         let logs = vec![Vec::new(); judged.len()];
         let mut race = Race { host: self, request, judged, stands: false, logs };
         let run = race.run(stop, tell);
-        // However the race ended.
         let put_back = race.stand(false);
         run?;
         put_back?;

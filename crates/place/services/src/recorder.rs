@@ -24,14 +24,14 @@ const MEMBERS_EVERY: usize = 10;
 
 const LEAST_SAMPLES: usize = 2;
 
-/// Files of longer records are too large to handle.
+/// The most samples, because files of longer records are too large to handle.
 const MOST_SAMPLES: usize = 100_000;
 
 /// The default interval between samples. Shorter ones show little more, because the kernel's own
 /// counts have steps of 4 to 10 ms.
 pub const INTERVAL: Duration = Duration::from_millis(100);
 
-/// Why talk is missing if it was not requested.
+/// The reason for missing talk if it was not requested.
 pub const NOT_ASKED: &str = "it was not asked for";
 
 /// A request for a recording.
@@ -108,7 +108,6 @@ struct ServiceMeter {
     near_node: Option<u32>,
     pids: BTreeSet<Tid>,
     first_pids: BTreeSet<Tid>,
-    /// The times at the latest sample.
     times: BTreeMap<Tid, ThreadTimes>,
     used_cpus: Vec<f64>,
     waited_cpus: Vec<f64>,
@@ -124,7 +123,6 @@ struct Recording {
     others_cpus: Vec<f64>,
     session: Option<ObservationSession>,
     talk_unseen: Option<String>,
-    /// Whether samples were skipped.
     has_gaps: bool,
 }
 
@@ -405,7 +403,6 @@ mod tests {
         let record = request.run(&Root::new("/"), &|| false, &|_, _| {}).unwrap();
         end(busy);
         end(idle);
-        // Waiting time counts too.
         let wanted: f64 = record.services[0].wanted_cpus().iter().sum();
         let wanted = wanted / record.samples() as f64;
         assert!((0.5..1.6).contains(&wanted), "{wanted}");

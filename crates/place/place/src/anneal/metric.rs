@@ -5,7 +5,6 @@ use crate::slot_groups::SlotGroups;
 use crate::{Problem, seed};
 
 pub(super) trait SlotMetric {
-    /// The index for looking up distances of a slot.
     fn code(&self, slot: u32) -> u32;
     fn apart(&self, a: u32, b: u32) -> f64;
     /// A slot usually very near another one; `draw` decides.
@@ -60,7 +59,7 @@ pub(super) struct MeasuredSlots<'a> {
     place_of: Vec<u32>,
 }
 
-/// Slots to each side: very near, near, any.
+/// Slots to each side: very near, near, or any.
 const WINDOWS: [usize; 3] = [4, 32, usize::MAX];
 
 impl<'a> MeasuredSlots<'a> {

@@ -211,7 +211,6 @@ impl WalkClock {
         }
     }
 
-    /// The finished part of the walk, 0 to 1.
     fn done(&self, draws: u64) -> f64 {
         let counted = if self.draws == 0 { 1.0 } else { draws as f64 / self.draws as f64 };
         let timed =

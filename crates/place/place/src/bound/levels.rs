@@ -9,7 +9,7 @@ use seatmap_data::machine::Square;
 /// With more tasks or slots, the simple bound must do, because this one takes cubic time.
 const MOST_TASKS: usize = 256;
 const MOST_SLOTS: usize = 512;
-/// The widest gaps are tried.
+/// The divisions to try, those with the widest gaps.
 const MOST_DIVISIONS: usize = 4;
 /// The smallest gap that counts, in units of the largest distance.
 const SMALLEST_GAP: f64 = 0.03;
@@ -217,7 +217,6 @@ fn divisions(problem: &Problem, distance: &Square<f64>) -> Vec<Division> {
         .collect()
 }
 
-/// The most tasks on these slots, given the zones.
 fn capacity(problem: &Problem, is_in: impl Fn(usize) -> bool) -> usize {
     let zones = &problem.zones;
     let mut slots = vec![0; zones.most.len()];

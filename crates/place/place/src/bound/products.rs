@@ -2,7 +2,7 @@
 
 use crate::Traffic;
 
-/// The shape takes quadratic time.
+/// With more pairs, the quadratic time of the shape is too long.
 const MOST_PAIRS: usize = 1500;
 
 #[derive(Debug)]

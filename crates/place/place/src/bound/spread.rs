@@ -97,7 +97,6 @@ struct Way {
 
 struct Packing {
     tasks: usize,
-    /// The crossings so far, before scaling them to fit.
     crossings: f64,
     /// By duality, no packing has more crossings.
     most: f64,
@@ -245,7 +244,6 @@ impl Packing {
         }
         for row in self.demand.chunks_mut(self.tasks.max(1)) {
             row.sort_by(|a, b| b.total_cmp(a));
-            // Suffix sums of each row.
             (1..row.len()).rev().for_each(|at| row[at - 1] += row[at]);
         }
         crossing(&self.demand, self.tasks, capacities)

@@ -138,7 +138,6 @@ fn no_placement_at_all_undercuts_it() {
     assert!(better > 100, "{better}");
 }
 
-/// Eight cores per cache, two caches per package, two packages.
 fn deep(a: usize, b: usize) -> f32 {
     match (a / 16 == b / 16, a / 8 == b / 8) {
         _ if a == b => 0.0,

@@ -208,7 +208,6 @@ fn only_where_it_can_help_is_measuring_advised() {
     assert!(refused(&machine).ends_with("; place without homes"), "64 lines were tried already");
 }
 
-/// A mock run.
 fn clock<'a>(
     machine: &'a Profile,
     pattern: &'a Pattern,

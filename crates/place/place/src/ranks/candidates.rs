@@ -4,7 +4,7 @@ use crate::ranks::over_nodes::{RoundTripJudge, launchers};
 use crate::ranks::{RankPlan, RankRequest, RankWishes, RanksError, inside, orders};
 use seatmap_data::statistics::Xoshiro;
 
-/// If these win the race, the pattern is wrong.
+/// The number of random orders. If these win the race, the pattern is wrong.
 const RANDOM: usize = 2;
 
 /// An order of ranks with its name.

@@ -103,7 +103,6 @@ fn apart(profile: &Profile, a: &[u32], b: &[u32]) -> f64 {
     let [a, b] =
         [a, b].map(|seat| seat.iter().filter_map(|os| known.index_of(*os)).collect::<Vec<usize>>());
     let pairs = a.iter().flat_map(|i| b.iter().map(move |j| (*i, *j)));
-    // Unmeasured pairs have no distance.
     let distances: Vec<f64> =
         pairs.map(|pair| known.median_ns[pair]).filter(|ns| ns.is_finite()).collect();
     distances.iter().sum::<f64>() / distances.len().max(1) as f64

@@ -9,7 +9,7 @@ use crate::{Problem, Traffic, Zones};
 use seatmap_data::machine::Square;
 use seatmap_data::statistics::Xoshiro;
 
-/// A bound with an assignment of ranks takes cubic time.
+/// With more seats the bound has no assignment, which takes cubic time.
 const MOST_ASSIGNED: usize = 512;
 
 /// The bound may take 1/`BOUND_PART` of the time.
@@ -73,7 +73,6 @@ pub fn spread(request: &RankRequest) -> Result<NodeAssignment, RanksError> {
     Ok(NodeAssignment { orders, is_optimal, ..found })
 }
 
-/// Block, cyclic, and the planes between them.
 pub(crate) fn launchers(request: &RankRequest, seats: &[usize]) -> Vec<(String, Vec<usize>)> {
     let ranks = request.pattern.tasks;
     let largest = seats.iter().copied().max().unwrap_or(0);
@@ -172,7 +171,6 @@ fn by_blocks(request: &RankRequest, seats: &[usize]) -> Result<NodeAssignment, R
         // Traffic inside a block costs the same on every node: drop it as a self edge.
         later.map(move |(with, messages)| (rank / size, with / size, messages))
     });
-    // One slot per node.
     let one_each: Vec<usize> = seats.iter().map(|seats| usize::from(*seats > 0)).collect();
     let problem = problem(request, Traffic::new(blocks, edges), &one_each);
     let best = cheapest(&problem, 0.0, &request.limit, request.threads, request.seed);
@@ -237,7 +235,6 @@ fn bound(problem: &Problem, seats: &[usize], limit: &SearchLimit) -> f64 {
     0.5 * sum
 }
 
-/// The distances to the nearest other seats, ascending.
 fn nearest(distance: &Square<f32>, seats: &[usize], node: usize, wanted: usize) -> Vec<f64> {
     let row = distance.row(node);
     let mut by_distance: Vec<usize> = (0..seats.len()).filter(|other| seats[*other] > 0).collect();

@@ -5,7 +5,7 @@ use crate::ranks::{ClusterNodes, RanksError};
 use crate::search::SearchLimit;
 use seatmap_data::pattern::Pattern;
 
-/// The search's table has a cell for each rank on each node.
+/// The most seats: the search's table has a cell for each rank on each node.
 pub const MOST_SEATS: usize = 1 << 17;
 
 /// Wishes for the ranks of a job.

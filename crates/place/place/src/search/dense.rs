@@ -64,7 +64,6 @@ impl Dense {
         self.change[i * self.n + j]
     }
 
-    /// The changes right of the diagonal.
     pub(super) fn row(&self, i: usize) -> &[f64] {
         &self.change[i * self.n + i + 1..(i + 1) * self.n]
     }

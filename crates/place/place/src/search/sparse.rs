@@ -213,7 +213,6 @@ impl<'a> Sparse<'a> {
         }
     }
 
-    /// Whether a swap of this task helped.
     fn settle(&mut self, task: usize) -> bool {
         let problem = self.problem;
         problem.traffic.of(task).for_each(|(with, weight)| self.weight_to[with] = weight);

@@ -35,8 +35,8 @@ pub struct Tour<'a> {
     least: f64,
 }
 
-/// Smaller changes, in units of the largest distance, may be rounding errors, and such steps would
-/// go in circles.
+/// Smaller changes, in units of the largest distance, may be rounding errors, which would go in
+/// circles.
 const ROUNDING: f64 = 1e-13;
 
 impl<'a> Tour<'a> {

@@ -122,7 +122,6 @@ impl<'a> Cut<'a> {
 
     fn flip(&mut self, item: usize) {
         self.second[item] = !self.second[item];
-        // Going back costs the gain.
         self.gain[item] = -self.gain[item];
         for (with, weight) in &self.graph[item] {
             let with = *with as usize;
@@ -137,7 +136,6 @@ impl<'a> Cut<'a> {
             .max_by(|a, b| self.gain[*a].total_cmp(&self.gain[*b]))
     }
 
-    /// Whether exchanges helped.
     fn pass(&mut self, watch: &mut DeadlineWatch) -> bool {
         let n = self.graph.len();
         let mut locked = vec![false; n];
@@ -155,7 +153,6 @@ impl<'a> Cut<'a> {
             sum += self.gain[a];
             self.flip(a);
             locked[a] = true;
-            // Sides keep their sizes.
             let Some(b) = self.top(true, &locked) else {
                 self.flip(a);
                 break;

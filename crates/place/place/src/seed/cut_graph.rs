@@ -26,7 +26,7 @@ impl JoinedNodes {
     }
 }
 
-/// Larger nodes would link almost all others, and take too long.
+/// Nodes with more neighbours link almost all others, and take too long.
 const MOST_NEIGHBOURS: usize = 200;
 
 /// Nodes with more neighbours always find one to merge with.
@@ -164,7 +164,6 @@ impl CutGraph {
             let with = *with as usize;
             if self.may_join([node, with], largest, sides, joined) {
                 let sizes = f64::from(self.size[node]) * f64::from(self.size[with]);
-                // Each try merges other nodes.
                 let rating = weight * weight / sizes * (0.95 + 0.1 * rng.unit());
                 if rating > best {
                     (best, found) = (rating, Some(with));

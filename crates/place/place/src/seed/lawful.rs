@@ -65,7 +65,6 @@ impl<'a> ZoneCounts<'a> {
     }
 }
 
-/// The cheapest move that repairs a zone.
 fn next_move(problem: &Problem, slot_of: &[u32]) -> Option<(usize, usize)> {
     let counts = ZoneCounts::new(problem, slot_of);
     if !counts.any_over && !counts.any_under {

@@ -21,7 +21,7 @@ const SMALL: usize = 30;
 /// A node may have 1/`LARGEST_PART` of all items.
 const LARGEST_PART: i64 = 12;
 
-/// Sides grown on the smallest graph.
+/// The number of sides grown on the smallest graph.
 const GROWN: usize = 8;
 
 /// The passes on the smallest graph, and on larger ones.
@@ -42,7 +42,6 @@ pub(crate) fn multisection(
 ) -> Vec<u32> {
     let mut place_of = vec![u32::MAX; traffic.tasks()];
     let mut parts = vec![(0..groups.slots() as u32).collect::<Vec<_>>()];
-    // Innermost slots are equal.
     for level in (0..groups.levels().saturating_sub(1)).rev() {
         let sizes = groups.sizes(level);
         let mut divided = Vec::with_capacity(sizes.len());

@@ -29,7 +29,6 @@ pub fn recursive(problem: &Problem, rng: &mut Xoshiro, limit: &SearchLimit) -> V
         }
         let (left, right) = halves(problem, &slots, limit);
         let middles = (middle(problem, &left), middle(problem, &right));
-        // The pull visits every edge.
         let bias: Vec<f64> = if limit.is_late() {
             vec![0.0; items.len()]
         } else {

@@ -153,7 +153,6 @@ impl<'a> TwoSides<'a> {
         let items = size(self.graph, node);
         self.excess += if self.second[node] { items } else { -items };
         self.second[node] = !self.second[node];
-        // Going back costs the gain.
         self.gain[node] = -self.gain[node];
         for (with, weight) in self.graph.of(node) {
             let with = *with as usize;

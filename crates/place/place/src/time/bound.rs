@@ -33,7 +33,6 @@ pub(super) fn bound(model: &TimeModel) -> f64 {
     by_seat.max(by_work(model, messages)) * (1.0 - 1e-12)
 }
 
-/// The least time of a task on a PU.
 struct Cell {
     least_ns: f64,
     messages_ns: f64,
@@ -128,7 +127,6 @@ fn bottleneck(cells: &[f64], rows: usize, columns: usize) -> f64 {
     let mut low = 0;
     let mut high = values.len();
     while low < high {
-        // Bisects over the values.
         let middle = usize::midpoint(low, high);
         if can_match(cells, rows, columns, values[middle]) {
             high = middle
@@ -163,7 +161,6 @@ fn augment(
             }
             seen[column] = true;
             came_from[column] = through;
-            // Its row may have another column.
             if let Some(other) = row_of[column] {
                 queue.push_back((other, Some(column)));
                 continue;

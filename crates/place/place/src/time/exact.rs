@@ -117,7 +117,6 @@ impl Tree<'_> {
         }
         tries.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         for (least_ns, pu) in tries {
-            // Tries are sorted.
             if least_ns >= self.best_ns * BETTER || self.is_over {
                 break;
             }

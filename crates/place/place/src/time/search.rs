@@ -75,7 +75,6 @@ fn kicked(model: &TimeModel, from: &Searched, limit: &SearchLimit, rng: &mut Xos
         if climber.score.is_better_than(best_score) {
             (best, best_score, strength) = (climber.seating.clone(), climber.score, weakest);
         } else {
-            // Crosses wide plateaus.
             if best_score.is_better_than(climber.score) {
                 (climber.seating, climber.score) = (best.clone(), best_score);
             }
@@ -128,7 +127,6 @@ impl<'a> Climber<'a> {
             self.model.pus() * (self.model.pus() + self.model.tasks()),
         );
         while !watch.is_late() {
-            // Trying all tasks is expensive.
             if self.improve_slowest() {
                 continue;
             }

@@ -45,7 +45,6 @@ fn hybrid(performance: u32, efficiency: u32, rng: &mut Xoshiro) -> Profile {
     profile
 }
 
-/// Work and messages take about equally long.
 fn busy(tasks: usize, rng: &mut Xoshiro) -> Pattern {
     let mut edges = Vec::new();
     for from in 0..tasks {

@@ -10,7 +10,7 @@ use seatmap_cell::undo::Left;
 use seatmap_os::owed::{OwedMasks, RunningKernel, ThreadMask};
 use std::time::Duration;
 
-/// A sleep does not count the time of a suspended computer, so the clock must be checked.
+/// The clock must be checked, because a sleep does not count the time of a suspended computer.
 const LONGEST_SLEEP: Duration = Duration::from_secs(60);
 
 /// Runs a guardian to its end.

@@ -11,7 +11,7 @@ use seatmap_cell::{CellError, GuardianCommand, posted};
 use seatmap_os::{Root, boot};
 use serde::{Deserialize, Serialize};
 
-/// Below the run folder of cells.
+/// A folder below the run folder of cells.
 const FOLDER: &str = "services";
 
 /// This computer and its applied plans.

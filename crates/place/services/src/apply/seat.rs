@@ -113,7 +113,6 @@ impl ServicesHost {
         }
     }
 
-    /// Collected before the first change.
     fn seats<'a>(
         &self,
         ways: Vec<(&'a PlannedService, SeatingWay)>,
@@ -394,7 +393,6 @@ impl ServiceSite<'_> {
         }
     }
 
-    /// Makes the properties of units permanent.
     fn keep_units(&mut self) -> Result<(), ApplyError> {
         let runtime: Vec<SettingChange> = self
             .journal

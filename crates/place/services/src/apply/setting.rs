@@ -31,10 +31,8 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// minutes for hundreds of GB.
 const PATIENCE_WITH_MEMORY: Duration = Duration::from_secs(900);
 
-/// The properties for CPUs and nodes.
 pub(crate) const PROPERTIES: [&str; 2] = ["AllowedCPUs", "AllowedMemoryNodes"];
 
-/// The options for CPUs and nodes.
 pub(crate) const OPTIONS: [&str; 2] = ["cpus", "mems"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -15,7 +15,7 @@ use seatmap_os::task::ThreadStat;
 use seatmap_os::{CpuSet, Root, Tid, affinity, rps, task};
 use std::path::Path;
 
-/// It exists if systemd runs the computer (sd_booted(3)).
+/// This folder exists if systemd runs the computer (sd_booted(3)).
 const SYSTEMD: &str = "/run/systemd/system";
 
 /// How a service gets its CPUs.

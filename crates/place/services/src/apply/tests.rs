@@ -9,7 +9,6 @@ use seatmap_cell::journal::{CellJournal, CellJournalHeader, FORMAT, JournalEntry
 use seatmap_cell::run_folder::RunFolder;
 use seatmap_os::{CpuSet, Root, Tid};
 
-/// A computer with control groups at `/cg`.
 fn computer(version: u8) -> (tempfile::TempDir, Root, RunFolder) {
     let folder = tempfile::tempdir().unwrap();
     let root = Root::new(folder.path());
@@ -52,7 +51,6 @@ fn planned(cpus: &str, nodes: &str) -> PlannedService {
     }
 }
 
-/// Applies the first `steps` changes of a plan.
 fn given(root: &Root, run: &RunFolder, steps: usize) -> CellJournal {
     let header = CellJournalHeader {
         format: FORMAT.into(),

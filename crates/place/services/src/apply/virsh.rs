@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// errno(3).
 const ENOENT: i32 = 2;
 
-/// libvirt's own limit of vCPUs is lower (4096 in 2024).
+/// The most parts; libvirt's own limit of vCPUs is lower (4096 in 2024).
 const MOST_PARTS: usize = 8192;
 
 /// A part with its own pin.
@@ -126,7 +126,6 @@ fn read(text: &str, kind: DomainPart) -> Vec<(DomainPart, String)> {
     lines.take(MOST_PARTS).collect()
 }
 
-/// Runs `virsh` with English messages.
 fn run(domain: &str, arguments: &[String]) -> Result<Output, FileError> {
     let mut command = Command::new("virsh");
     command.env("LC_ALL", "C").args(arguments).args(["--domain", domain, "--live"]);

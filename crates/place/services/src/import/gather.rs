@@ -3,10 +3,10 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Units, domains and states of kubelet are far smaller, in bytes.
+/// The largest file, in bytes: units, domains and states of kubelet are far smaller.
 pub const MOST_BYTES: usize = 4 << 20;
 
-/// A server has a few hundred units.
+/// The most files; a server has a few hundred units.
 const MOST_FILES: usize = 4096;
 
 const ENDINGS: [&str; 8] =
@@ -41,7 +41,6 @@ pub fn files_of(folder: &Path) -> io::Result<(Vec<PathBuf>, Vec<Unread>)> {
             return Err(io::Error::other(format!("there are more than {MOST_FILES} files")));
         }
     }
-    // Later drop-ins override earlier ones.
     files.sort();
     Ok((files, unread))
 }

@@ -25,7 +25,6 @@ use seatmap_os::CpuSet;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// A file of either manager, or a configuration in JSON.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct KubeletJson {

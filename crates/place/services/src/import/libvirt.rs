@@ -11,12 +11,12 @@ use quick_xml::{Reader, XmlVersion};
 use seatmap_data::document::{Position, parser_sentence, whole_number};
 use seatmap_os::CpuSet;
 
-/// Domains stay under 12.
+/// The deepest nesting; domains stay under 12.
 const MOST_DEPTH: usize = 64;
 
 const MOST_ATTRIBUTES: usize = 32;
 
-/// The set includes all parts.
+/// The most parts to list; the set includes all.
 const MOST_DETAILS: usize = 16;
 
 #[derive(Debug, Default)]

@@ -479,7 +479,6 @@ impl WrittenSeat {
 }
 
 impl ImportedSeats {
-    /// Adds a seat, or merges it into the same service's.
     fn add(&mut self, seat: WrittenSeat) -> Result<(), SeatsImportError> {
         let target = seat.service.target();
         let Some(known) = self.seats.iter_mut().find(|one| one.service.target() == target) else {

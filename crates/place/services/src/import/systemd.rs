@@ -16,10 +16,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const SECTIONS: [&str; 6] = ["[Service]", "[Slice]", "[Scope]", "[Socket]", "[Mount]", "[Swap]"];
 
-/// Units with processes.
+/// Kinds of units with processes.
 const KINDS: [&str; 6] = [".service", ".slice", ".scope", ".socket", ".mount", ".swap"];
 
-/// systemd.special(7).
+/// The default slice (systemd.special(7)).
 const USUAL_SLICE: &str = "system.slice";
 
 /// The settings of one unit, over all its files.
@@ -32,14 +32,11 @@ pub(super) struct UnitSettings {
     numa_mask: Option<CpuSet>,
     slice: Option<String>,
     is_partition: bool,
-    /// Whether a file of it is from the command line.
     is_named: bool,
-    /// Whether a remark explains why its CPUs are unknown.
     is_noted: bool,
     sources: BTreeSet<String>,
 }
 
-/// All units by name.
 pub(super) type UnitFiles = BTreeMap<String, UnitSettings>;
 
 /// A unit file, the output of `systemctl show`, or the script of an export.

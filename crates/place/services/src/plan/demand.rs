@@ -8,8 +8,8 @@ use crate::record::ServicesRecord;
 use seatmap_os::CpuSet;
 use std::collections::BTreeMap;
 
-/// The sample with the largest load represents each group in a longer record, because bursts matter
-/// most.
+/// The most samples to use: the one with the largest load represents each group, because bursts
+/// matter most.
 const MOST_SLICES: usize = 600;
 
 /// One service.

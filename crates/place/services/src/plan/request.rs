@@ -17,8 +17,8 @@ use seatmap_data::statistics::words::counted;
 use seatmap_os::CpuSet;
 use std::collections::BTreeMap;
 
-/// Moves of the search without an exact one: seconds for 40 services on 256 CPUs
-/// (`bench/services/run --only time`).
+/// Moves without an exact search: seconds for 40 services on 256 CPUs (`bench/services/run --only
+/// time`).
 const MOVES: usize = 30_000;
 
 /// Moves for the exact search's first plan.

@@ -213,7 +213,6 @@ impl Annealing<'_> {
         if a == b || spare == 0 {
             return None;
         }
-        // Mostly one, sometimes many.
         let most = if self.random.below(4) == 0 { spare } else { 1 };
         let units = 1 + self.random.below(most);
         next[a].units -= units;

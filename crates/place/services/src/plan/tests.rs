@@ -95,7 +95,6 @@ fn plan(record: &ServicesRecord, profile: &Profile) -> Result<ServicesPlan, Plan
     .plan()
 }
 
-/// The least cost with pools of any shape.
 fn exhaustive(pricing: &Pricing) -> f64 {
     let services = pricing.demand.services.len();
     let units = pricing.units.len();
@@ -260,7 +259,6 @@ fn limits_are_kept_or_named_with_the_change_that_helps() {
     assert_eq!(plan(&all, &profile).unwrap_err(), PlanError::NoCpus);
 }
 
-/// A plan on two nodes of four cores.
 fn with_memory(node: &str, needs: [&str; 2]) -> Result<ServicesPlan, PlanError> {
     let services = ["a", "b"].iter().zip(needs).map(|(name, need)| {
         let mut one = service(name, vec![1.0; 9]);
@@ -312,7 +310,7 @@ fn memory_that_cannot_be_had_is_named_with_the_change_that_helps() {
         let error = with_memory(node, needs).unwrap_err().to_string();
         assert!(error.contains(told), "{error}");
     }
-    // 1g less for either is enough.
+    // For either, 1g less is enough.
     let mut services = vec![service("a", vec![1.0; 9]), service("b", vec![1.0; 9])];
     for (one, size) in services.iter_mut().zip(["5g", "4g"]) {
         one.service.memory = Some(size.into());

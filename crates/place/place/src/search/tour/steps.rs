@@ -93,7 +93,6 @@ impl Tour<'_> {
         if !self.does(out + straight.min(turned)) {
             return false;
         }
-        // Exchanges two neighbouring stretches.
         let rest = to + 1 - length;
         self.turn_exactly(start, to + 1);
         self.turn_exactly(start, rest);
