@@ -276,7 +276,7 @@ impl PlaceRequest<'_> {
         }))
     }
 
-    /// If `beyond` tasks find all cores taken.
+    /// The fewest shared cores if `beyond` tasks find all cores taken.
     fn least_shared(&self, beyond: usize, cores: usize) -> usize {
         let topology = &self.profile.topology;
         let mut threads_of: BTreeMap<u32, usize> = BTreeMap::new();
@@ -299,8 +299,8 @@ impl PlaceRequest<'_> {
         (unknown > 0).then_some(PlacementRemark::EqualityUnknown { unknown, cpus: cpus.len() })
     }
 
-    /// Their distance is a time slice of the hypervisor, and their tasks do not run at the same
-    /// time.
+    /// The distance of stacked CPUs is a time slice of the hypervisor, and their tasks do not run
+    /// at the same time.
     fn stacked(&self, plan: &Plan) -> Option<PlacementRemark> {
         let distance = self.profile.core_distance.as_ref()?;
         let in_use: HashSet<u32> = plan.pus_in_use().into_iter().collect();

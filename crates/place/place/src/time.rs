@@ -184,7 +184,8 @@ fn distances(pus: &Pus) -> Cow<'_, Matrix> {
     }
 }
 
-/// Both sleeping tasks charge their shared seat, and it pays once.
+/// A message is half a round trip. Two sleeping tasks on one PU both charge it, so each charges
+/// half of it.
 fn same_ns(pus: &Pus, pu: usize) -> Option<f64> {
     pus.wakeup_ns.as_ref().map(|ns| 0.25 * ns[(pu, pu)])
 }

@@ -59,13 +59,13 @@ impl SearchLimit {
         SearchLimit { deadline: None, kicks, enough: f64::NEG_INFINITY, stop: None }
     }
 
-    /// Also stops when the switch is used.
+    /// This limit, which also ends when the switch is used.
     #[must_use]
     pub fn unless(self, stop: Option<SearchStop>) -> Self {
         SearchLimit { stop, ..self }
     }
 
-    /// Also stops at this cost.
+    /// This limit, which also ends at this cost.
     #[must_use]
     pub fn until(&self, cost: f64) -> Self {
         SearchLimit { enough: cost, ..self.clone() }

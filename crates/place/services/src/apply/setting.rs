@@ -68,7 +68,7 @@ fn owner(path: &str) -> Owner<'_> {
     }
 }
 
-/// `None` if the file has the new content already.
+/// The change of a file; `None` if it has the new content already.
 ///
 /// # Errors
 /// The file cannot be read.

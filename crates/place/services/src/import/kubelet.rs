@@ -46,7 +46,7 @@ struct KubeletJson {
     other: BTreeMap<String, serde::de::IgnoredAny>,
 }
 
-/// Before Kubernetes 1.18, of one container by its id.
+/// Before Kubernetes 1.18, an entry is of one container, by its id.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 enum PodEntry {

@@ -70,7 +70,7 @@ impl CgroupDriver {
         if folders.is_empty() { CgroupDriver::Systemd } else { CgroupDriver::Cgroupfs }
     }
 
-    /// Only guaranteed pods have their own CPUs.
+    /// The group of a guaranteed pod; other pods have no CPUs of their own.
     fn pod(self, uid: &str) -> String {
         match self {
             // A hyphen separates levels of slices.
