@@ -1,7 +1,7 @@
-//! How far lower bounds lie below the costs of placements: six published matrices, six patterns.
+//! Prints the gap between lower bounds and best known costs for six published matrices and six
+//! patterns.
 //!
-//! `SEATMAP_DATA` names the folder of published measurements. Machines whose files are absent are
-//! left out.
+//! `SEATMAP_DATA` names the folder of published measurements. Machines without a file are skipped.
 
 use seatmap_data::machine::import;
 use seatmap_data::statistics::Xoshiro;
@@ -12,8 +12,7 @@ use seatmap_place::search::SearchLimit;
 use seatmap_place::{Problem, Traffic, seed};
 use std::time::Instant;
 
-/// Published matrices, with the tasks that are placed on each. The last machine keeps a third of
-/// its PUs empty.
+/// Published matrices with their numbers of tasks. The last one leaves a third of its PUs empty.
 const MACHINES: [(&str, usize); 6] = [
     ("xeon-8375c-2s-128", 128),
     ("graviton3-64", 64),
@@ -23,7 +22,6 @@ const MACHINES: [(&str, usize); 6] = [
     ("epyc-7r13-2s-192", 128),
 ];
 
-/// The time for a bound.
 const SECONDS: f64 = 1.0;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -62,7 +60,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// The best of a search on all PUs, and of one on as many near ones as there are tasks.
+/// The cheaper result of two searches: on all PUs, and on the nearest ones.
 fn best_known(problem: &Problem) -> f64 {
     let whole = portfolio(problem, &SearchLimit::seconds(SECONDS), 1).solution.cost;
     let tasks = problem.tasks();
@@ -77,12 +75,10 @@ fn best_known(problem: &Problem) -> f64 {
     whole.min(near)
 }
 
-/// A name, and weighted edges.
 type Named = (String, Vec<(usize, usize, f64)>);
 
-/// The patterns for a number of tasks.
 fn patterns(n: usize) -> Result<Vec<Named>, Box<dyn std::error::Error>> {
-    // The largest divisor of n below its root: the grid closest to a square.
+    // The grid closest to a square.
     let side = (1..=n).rev().find(|side| n.is_multiple_of(*side) && side * side <= n).unwrap_or(1);
     let specs = [
         format!("ring:{n}"),
@@ -102,8 +98,7 @@ fn patterns(n: usize) -> Result<Vec<Named>, Box<dyn std::error::Error>> {
     Ok(all)
 }
 
-/// Random points of the unit square; those closer than a radius talk, six partners each in the
-/// mean.
+/// Random points of the unit square; near ones communicate, on average with six partners.
 fn geometric(n: usize) -> Vec<(usize, usize, f64)> {
     let mut rng = Xoshiro::new(11);
     let points: Vec<(f64, f64)> = (0..n).map(|_| (rng.unit(), rng.unit())).collect();
@@ -115,8 +110,7 @@ fn geometric(n: usize) -> Vec<(usize, usize, f64)> {
     pairs.filter(is_near).map(|(i, j)| (i, j, 1.0)).collect()
 }
 
-/// Tasks with other numbers than their neighbours', so that no method profits from the order of a
-/// generator.
+/// Renumbers the tasks, so that no method profits from the generator's order.
 fn relabelled(n: usize, edges: Vec<(usize, usize, f64)>) -> Vec<(usize, usize, f64)> {
     let mut label: Vec<usize> = (0..n).collect();
     Xoshiro::new(7).shuffle(&mut label);

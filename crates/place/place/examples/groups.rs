@@ -1,8 +1,7 @@
-//! Places one graph on groups within groups, for `bench/shared/run`.
+//! Places one graph on nested groups, for `bench/shared/run`.
 //!
-//! Reads `SECONDS SEED` (kicks where the seconds are negative), the sizes of the groups from the
-//! innermost on, their distances, and then an edge `A B WEIGHT` a line. Prints the slot of each
-//! task.
+//! Reads `SECONDS SEED` (negative seconds are kicks), the group sizes from the innermost out, their
+//! distances, and one edge `A B WEIGHT` per line. Prints the slot of each task.
 
 use seatmap_place::anneal::in_groups;
 use seatmap_place::machine::Square;
@@ -11,7 +10,7 @@ use seatmap_place::solve::cheapest;
 use seatmap_place::{Problem, SlotGroups, Traffic};
 use std::io::Read;
 
-/// Slots up to which the way is that of a request, from a table of all distances.
+/// Small problems use the search for requests, with a table of all distances.
 const MOST_IN_TABLE: usize = 4096;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

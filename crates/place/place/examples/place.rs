@@ -1,4 +1,4 @@
-//! Seats the tasks of a stencil on a machine that is not here.
+//! Places the tasks of a stencil on a machine from the catalog.
 
 use seatmap_data::machine::catalog;
 use seatmap_place::PlaceRequest;

@@ -1,8 +1,8 @@
-//! Many tasks: a start from cuts, and then swaps at falling temperatures.
+//! Simulated annealing for many tasks, from a start by graph cuts.
 //!
-//! Cuts of a graph that was made smaller find the large parts of stencils, meshes and trees, and
-//! swaps at a temperature the rest; on graphs without parts the swaps find most. How hot to begin
-//! depends on the pattern, so that short walks at several temperatures choose the long one's.
+//! Cuts of a coarsened graph find the large parts of stencils, meshes and trees; annealing finds
+//! the rest, and does most of the work on graphs without parts. The best first temperature depends
+//! on the pattern, so short walks at several temperatures choose it.
 
 mod metric;
 mod swaps;
@@ -18,71 +18,62 @@ use seatmap_data::statistics::Xoshiro;
 use std::time::Instant;
 use swaps::{SwapWalk, Temperatures, Uphill};
 
-/// First temperatures of the short walks, as parts of what a swap costs in the mean that makes a
-/// placement worse.
+/// The first temperatures of the short walks, in units of the mean cost of a worsening swap.
 const HEATS: [f64; 4] = [0.015, 0.05, 0.12, 0.3];
 
-/// A hotter walk may end this factor above the best of the colder ones, and be better where it is
-/// longer.
+/// A hotter walk may be worse by this factor, because a longer walk gains more from heat.
 const HOTTER: f64 = 1.003;
 
-/// The last temperature, as a part of what the cheapest tenth of such swaps costs at most.
+/// The last temperature, in units of the cost of the cheapest tenth of worsening swaps.
 const COLD: f64 = 0.05;
 
-/// The part of the time that a start takes.
+/// The start takes 1/`START_PART` of the time.
 const START_PART: u32 = 4;
 
-/// A start that is soon there.
 const QUICK: CutCare = CutCare { tries: 1, cycles: 0 };
 
-/// A start that is worth its time where there is much.
 const CAREFUL: CutCare = CutCare { tries: 3, cycles: 4 };
 
-/// The time of a careful start, in times of a quick one.
+/// The time of a careful start, in quick ones.
 const CAREFUL_TIMES: u32 = 12;
 
-/// The most careful starts, of which the best is kept.
 const MOST_STARTS: u64 = 4;
 
-/// Kicks from which on another careful start is made.
+/// Without a clock, one careful start is made per this many kicks.
 const KICKS_A_START: u64 = 5000;
 
-/// Kicks of a round, for each slot: a longer walk is hardly better, and another start may be.
+/// Kicks per slot and round; then a new start is better than a longer walk.
 const ROUND_KICKS: u64 = 80;
 
-/// Parts of the time after the start: one for each short walk, the others for the long one.
+/// Parts of the time after the start: one per short walk, the rest for the long one.
 const WALKS: u32 = 12;
 
-/// Equal parts of the time for a measured machine in groups: by groups, the portfolio, swaps at
-/// temperatures, and kicks.
+/// Equal parts of the time: annealing by groups, portfolio, annealing by distances, kicks.
 const NEAR_PARTS: u32 = 4;
 
-/// Slots up to which kicks are worth their table of tasks x PUs.
+/// With more slots, kicks are not worth their table of tasks x PUs.
 const MOST_IN_TABLE: usize = 2048;
 
-/// Slots from which on groups within groups are searched by their levels alone.
+/// From this many slots on, the levels of nested groups suffice.
 const GROUPS_FROM: usize = 64;
 
-/// Slots from which on a measured machine's groups give a start beside the portfolio's.
+/// From this many slots on, approximate groups of a measured machine give a start.
 const NEAR_FROM: usize = 160;
 
-/// Slots from which on the portfolio adds nothing to groups that come near to a machine.
+/// From this many slots on, the portfolio does not improve approximate groups.
 const MANY: usize = 400;
 
-/// The way in which a problem of many slots is searched.
 pub(crate) enum AnnealWay {
-    /// On groups within groups.
     Groups(SlotGroups),
-    /// On groups that come near to the machine, and then by its distances.
+    /// On approximate groups, and then by the true distances.
     Near(SlotGroups),
-    /// By distances alone.
     Distances,
 }
 
-/// The way that suits a problem; `None` where the portfolio suits it best.
+/// The annealing method; `None` if the portfolio suits the problem better.
 pub(crate) fn way(problem: &Problem) -> Option<AnnealWay> {
     let slots = problem.slots();
-    // A swap with a hole may leave what a zone must hold.
+    // A swap with a hole may violate a zone's limits.
     if !problem.zones.are_free() || slots < GROUPS_FROM {
         return None;
     }
@@ -98,7 +89,6 @@ pub(crate) fn way(problem: &Problem) -> Option<AnnealWay> {
 }
 
 impl AnnealWay {
-    /// Searches until the limit.
     pub(crate) fn search(
         &self,
         problem: &Problem,
@@ -118,11 +108,11 @@ impl AnnealWay {
     }
 }
 
-/// The cheapest placement on groups within groups that is found until the limit. Fixed tasks keep
-/// their slots. There must not be more tasks than slots.
+/// Returns the cheapest placement on nested groups found until the limit. Fixed tasks keep their
+/// slots. There must not be more tasks than slots.
 ///
-/// It begins anew as often as the limit allows: few tasks end up in one of many good placements,
-/// and another start finds a better one sooner than a longer walk does.
+/// It restarts as often as the limit allows: with few tasks, a walk ends in one of many good
+/// placements, and a new start finds a better one sooner than a longer walk.
 #[must_use]
 pub fn in_groups(
     traffic: &Traffic,
@@ -150,7 +140,7 @@ pub fn in_groups(
     }
 }
 
-/// The start from cuts: quick ones, and careful ones where a quarter of the time suffices for them.
+/// A quick start, and careful ones if a quarter of the time suffices.
 fn cut_start(
     traffic: &Traffic,
     fixed: &[Option<u32>],
@@ -161,7 +151,6 @@ fn cut_start(
     let began = Instant::now();
     let part = limit.part(START_PART);
     let mut best = cut_placement(traffic, fixed, groups, QUICK, limit, rng);
-    // A careful start takes so many times as long as a quick one.
     let careful = began.elapsed() * CAREFUL_TIMES;
     let mut left = MOST_STARTS.min(limit.kicks / KICKS_A_START);
     while left > 0 && part.deadline.is_none_or(|end| Instant::now() + careful <= end) {
@@ -187,8 +176,8 @@ fn cut_placement(
     SwapWalk::new(traffic, fixed, groups, slot_of).solution()
 }
 
-/// The cheapest placement on a measured machine whose slots lie in groups: as near as these come to
-/// it, beside the portfolio's where there are not too many, and then by the true distances.
+/// Searches by approximate groups, for few slots also with the portfolio, and then by the true
+/// distances.
 fn near_groups(
     problem: &Problem,
     groups: &SlotGroups,
@@ -196,7 +185,7 @@ fn near_groups(
     seed: u64,
 ) -> StartSolution {
     let mut rng = Xoshiro::new(seed);
-    // A cost by the groups' distances is none to be content with.
+    // A cost by the approximate distances says nothing about `enough`.
     let by_groups = nth_part(limit, 0, NEAR_PARTS).until(f64::NEG_INFINITY);
     let mut best = in_groups(&problem.traffic, &problem.fixed, groups, &by_groups, seed);
     best.solution.cost = problem.cost(&best.solution.slot_of);
@@ -213,13 +202,12 @@ fn near_groups(
     best
 }
 
-/// One of several equal parts of a limit, the first being 0. By the clock it takes its part of what
-/// is left, so that time that one part does not use goes to the others.
+/// One of several equal parts of a limit, counted from 0. By the clock, later parts get the time
+/// that earlier ones saved.
 fn nth_part(limit: &SearchLimit, nth: u32, parts: u32) -> SearchLimit {
     SearchLimit { kicks: limit.part(parts).kicks, ..limit.part(parts - nth) }
 }
 
-/// Goes on from a start by the true distances.
 fn by_distance(
     problem: &Problem,
     start: StartSolution,
@@ -234,8 +222,8 @@ fn by_distance(
     StartSolution { solution, ..start }
 }
 
-/// Short walks at several temperatures, and then a long one from the best placement at the
-/// temperature that looks best for it.
+/// Short walks at several temperatures, then a long one from the best placement at the best
+/// temperature.
 fn cooled<M: SlotMetric>(
     walk: &mut SwapWalk<M>,
     limit: &SearchLimit,
@@ -270,7 +258,6 @@ fn cooled<M: SlotMetric>(
 }
 
 impl Uphill {
-    /// The temperatures of a walk that begins this hot.
     fn from(&self, heat: f64) -> Temperatures {
         let first = heat * self.mean;
         Temperatures { first, last: first.min(COLD * self.small) }
@@ -287,7 +274,6 @@ mod tests {
         SlotGroups::uniform(&[4, 4, 5], &[1.0, 6.0, 30.0]).unwrap()
     }
 
-    /// The same machine as measured: each distance a little off.
     fn measured(groups: &SlotGroups, traffic: Traffic, noise: f64) -> Problem {
         let mut rng = Xoshiro::new(3);
         let mut distance = Square::filled(groups.slots(), 0.0);
@@ -303,8 +289,8 @@ mod tests {
         Traffic::new(tasks, (0..edges).map(edge).collect::<Vec<_>>())
     }
 
-    /// `--kicks` promises this answer everywhere and always: a change breaks that promise and must
-    /// be in the release notes.
+    /// `--kicks` promises the same answer on every computer and in every version: mention a change
+    /// in the release notes.
     #[test]
     fn the_answer_of_a_seed_stays_what_it_is() {
         let traffic = random(80, 160, &mut Xoshiro::new(7));

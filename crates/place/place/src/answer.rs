@@ -6,33 +6,30 @@ use seatmap_data::plan::{Agreement, Baselines, Channel, Plan};
 /// A placement with the facts known about it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlacementResult {
-    /// The OS index of the PU of each task.
+    /// The OS index of each task's PU.
     pub placement: Vec<u32>,
-    /// The cost: weight x ns for distance, weight for congestion, nanoseconds where runs judged.
+    /// Weight x ns for distance, weight for congestion, nanoseconds for measured runs.
     pub cost: f64,
-    /// A proven limit: every placement costs at least this.
+    /// Every placement costs at least this.
     pub lower_bound: f64,
-    /// Whether it is proven that no placement is cheaper.
+    /// Whether this placement is proven cheapest.
     pub optimal: bool,
     /// The costs of the usual placements.
     pub baselines: Baselines,
-    /// How well cheaper objectives would have ranked the placements, where runs of the program
-    /// judged them.
+    /// How well cheaper objectives rank the placements, if runs judged them.
     pub agreement: Option<Agreement>,
-    /// The method that found it.
+    /// The name of the winning method.
     pub method: String,
-    /// Which home each communicating pair should use, where that was asked for.
+    /// The home for each communicating pair, if requested.
     pub channels: Vec<Channel>,
-    /// The weight that flows through the most loaded link, and its name, where the machine has
-    /// links that are known.
+    /// The most loaded link and the weight through it, if links are known.
     pub busiest_link: Option<(String, f64)>,
-    /// The weight that crosses between chips or sections, and the weight of all, where these were
-    /// asked for.
+    /// The weight between chips or sections and the total weight, if requested.
     pub crossing: Option<(f64, f64)>,
 }
 
 impl PlaceRequest<'_> {
-    /// An answer on file. Date, duration and tool are the caller's to add.
+    /// The answer as a plan file, without date, duration and tool.
     #[must_use]
     pub fn plan(&self, answer: &PlacementResult) -> Plan {
         let used: std::collections::BTreeSet<u32> = answer.placement.iter().copied().collect();

@@ -1,44 +1,36 @@
-//! Two matrices as a placement problem.
+//! Converts a quadratic assignment problem into a placement problem.
 
 use crate::search::Qap;
 use crate::{Problem, Traffic};
 use seatmap_data::machine::Square;
 
-/// A quadratic assignment problem as tasks on slots, and the way back.
-///
-/// The matrix with more zeros is the traffic, whichever of the two it is; its items without traffic
-/// are the holes. The placement costs as much as the permutation.
+/// The matrix with more zeros becomes the traffic, and its items without traffic become holes. A
+/// placement costs as much as its permutation.
 pub(crate) struct AsProblem {
-    /// The placement problem.
     pub problem: Problem,
-    /// The row of the traffic's matrix for each of the problem's items.
     row_of: Vec<u32>,
-    /// Whether the traffic is the second matrix: then items of the problem are places, and slots
-    /// are items.
+    /// Whether the traffic is the second matrix: items are then places, and slots are items.
     is_turned: bool,
 }
 
-/// Whether no number of a matrix is negative.
 fn is_amount(m: &Square<f64>) -> bool {
     (0..m.n()).all(|i| m.row(i).iter().all(|cell| *cell >= 0.0))
 }
 
-/// Whether the diagonal of a matrix is zero.
 fn is_hollow(m: &Square<f64>) -> bool {
     (0..m.n()).all(|i| m[(i, i)] == 0.0)
 }
 
 impl AsProblem {
-    /// `None` where directions matter, a number is negative, both diagonals hold a number, or there
-    /// is no traffic.
+    /// `None` if directions matter, a number is negative, both diagonals are nonzero, or there is
+    /// no traffic.
     pub(crate) fn new(qap: &Qap) -> Option<Self> {
         let (a, b) = qap.symmetric()?;
-        // Both matrices play the same part in the sum, under the inverse permutation; the searches
-        // are fast where the traffic is sparse.
+        // Swapping the matrices inverts the permutation and keeps the cost; sparse traffic makes
+        // searches fast.
         let is_turned = filled(b) < filled(a);
         let (flows, distances) = if is_turned { (b, a) } else { (a, b) };
-        // Diagonals are dropped, which is right where one of the two is zero. Bounds by nearest
-        // slots hold for amounts alone.
+        // Both diagonals may be dropped only if one is zero. Bounds need nonnegative numbers.
         if !(is_amount(a) && is_amount(b) && (is_hollow(a) || is_hollow(b))) {
             return None;
         }
@@ -59,14 +51,12 @@ impl AsProblem {
         (tasks > 0).then_some(AsProblem { problem, row_of, is_turned })
     }
 
-    /// Whether tasks have few partners, so that a swap changes little.
     pub(crate) fn is_sparse(&self) -> bool {
         let n = self.problem.slots();
-        // Fewer than half of the n (n - 1) / 2 pairs talk.
+        // Fewer than half of the n (n - 1) / 2 pairs communicate.
         4 * self.problem.traffic.pairs() < n * (n - 1)
     }
 
-    /// The place of each item, of an assignment of the problem.
     pub(crate) fn permutation(&self, slot_of: &[u32]) -> Vec<u32> {
         let mut place_of = vec![0; slot_of.len()];
         for (row, slot) in self.row_of.iter().zip(slot_of) {
@@ -76,11 +66,9 @@ impl AsProblem {
         place_of
     }
 
-    /// The assignment of the problem that gives each item this place.
     pub(crate) fn assignment(&self, place_of: &[u32]) -> Vec<u32> {
         let mut slot_of_row = place_of.to_vec();
-        // The traffic's rows are places then, so that the wanted array is the inverse of the given
-        // one.
+        // The traffic's rows are places, so the result is the inverse array.
         if self.is_turned {
             place_of
                 .iter()
@@ -91,7 +79,6 @@ impl AsProblem {
     }
 }
 
-/// Cells that are not zero.
 fn filled(m: &Square<f64>) -> usize {
     (0..m.n()).map(|i| m.row(i).iter().filter(|cell| **cell != 0.0).count()).sum()
 }

@@ -1,18 +1,18 @@
 //! Linear assignment.
 
-/// Entries are limited to this absolute value, so that sums and differences of them are finite; an
-/// entry that is not a number counts as this large. With an infinitely long path the search would
-/// not end.
+/// Finite sums need a limit on absolute values: with an infinitely long path the search would not
+/// end.
 const LARGEST_CELL: f64 = 1e150;
 
-/// The least sum of one cell a row, no column twice, with the column of each row.
+/// Solves the linear assignment problem: the least sum of one cell per row, in different columns,
+/// and the column of each row.
 ///
-/// `cost` is row-major, `rows` x `columns`, with no more rows than columns. Shortest augmenting
-/// paths (Jonker & Volgenant 1987), O(rows^2 x columns): every path ends, as each of its steps uses
-/// another column and one column is free.
+/// `cost` is row-major, `rows` x `columns`, with `rows` <= `columns`. Shortest augmenting paths
+/// (Jonker & Volgenant 1987), O(rows^2 x columns): every path ends, because each step uses another
+/// column and one column is free.
 #[must_use]
 pub fn assign(rows: usize, columns: usize, cost: &[f64]) -> (f64, Vec<usize>) {
-    // Row and column 0 stand for "none".
+    // Row 0 and column 0 mean "none".
     let mut u = vec![0.0; rows + 1];
     let mut v = vec![0.0; columns + 1];
     let mut row_of = vec![0_usize; columns + 1];
@@ -28,8 +28,7 @@ pub fn assign(rows: usize, columns: usize, cost: &[f64]) -> (f64, Vec<usize>) {
             let mut delta = f64::INFINITY;
             let mut next = 0;
             for to in (1..=columns).filter(|to| !used[*to]) {
-                // The reduced cost by the potentials u and v: zero on the edges in use, and never
-                // negative.
+                // The reduced cost is zero on used edges, and never negative.
                 let reduced = clamped(cost[(at - 1) * columns + to - 1]) - u[at] - v[to];
                 if reduced < least[to] {
                     (least[to], way[to]) = (reduced, column);
@@ -43,15 +42,14 @@ pub fn assign(rows: usize, columns: usize, cost: &[f64]) -> (f64, Vec<usize>) {
                     u[row_of[to]] += delta;
                     v[to] -= delta;
                 } else {
-                    // Least reduced costs are kept relative to the potentials, which have just
-                    // risen by delta.
+                    // The potentials have just risen by delta.
                     least[to] -= delta;
                 }
             }
             column = next;
         }
         while column != 0 {
-            // The path is walked back to column 0, and each row on it takes the next column.
+            // Shifts each row on the path to the next column.
             row_of[column] = row_of[way[column]];
             column = way[column];
         }
@@ -60,12 +58,10 @@ pub fn assign(rows: usize, columns: usize, cost: &[f64]) -> (f64, Vec<usize>) {
     (1..=columns)
         .filter(|column| row_of[*column] > 0)
         .for_each(|column| column_of[row_of[column] - 1] = column - 1);
-    // The sum of the cells as they are, and not of the clamped ones that the search compared.
     let sum = column_of.iter().enumerate().map(|(row, column)| cost[row * columns + column]).sum();
     (sum, column_of)
 }
 
-/// A cost that sums of can be compared: finite, and largest where it is not a number.
 fn clamped(cost: f64) -> f64 {
     if cost.is_nan() { LARGEST_CELL } else { cost.clamp(-LARGEST_CELL, LARGEST_CELL) }
 }
@@ -87,7 +83,6 @@ mod tests {
         .fold(f64::INFINITY, f64::min)
     }
 
-    /// Numbers of any size, infinities, and values that are not a number.
     fn wild() -> impl Strategy<Value = f64> {
         prop_oneof![
             Just(0.0),

@@ -1,18 +1,16 @@
-//! The same work several times side by side, on as many threads as the system grants.
+//! Runs the same work several times in parallel.
 
 use std::thread::{Builder, ScopedJoinHandle};
 
-/// Does the work `count` times, told apart by a number, and returns the results in that order. The
-/// first is done on this thread. `None` stands where a thread could not be started, as under a
-/// limit on a user's threads (`ulimit -u`), and where one panicked, which would be a defect: the
-/// other results are still good.
+/// Calls `work` with the numbers below `count`, the first on this thread. A result is `None` if its
+/// thread could not start (for example because of `ulimit -u`) or panicked; the others remain
+/// valid.
 pub(crate) fn beside<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<Option<T>> {
     let work = &work;
     std::thread::scope(|scope| {
         let others: Vec<Option<ScopedJoinHandle<'_, T>>> = (1..count)
             .map(|at| Builder::new().spawn_scoped(scope, move || work(at)).ok())
             .collect();
-        // The others are started before this thread begins its own part.
         let first = Some(work(0));
         let ended = others.into_iter().map(|other| other?.join().ok());
         std::iter::once(first).chain(ended).collect()

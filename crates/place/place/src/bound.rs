@@ -10,32 +10,29 @@ use crate::assignment::assign;
 use crate::search::{DeadlineWatch, Qap, SearchLimit};
 use seatmap_data::machine::Square;
 
-/// The part of a search's time that its bound may take.
+/// The bound may take 1/`BOUND_PART` of a search's time.
 pub(crate) const BOUND_PART: u32 = 4;
 
-/// Above this number of cells the assignment is left out, and each task takes the slot it likes
-/// best.
+/// With more slots, each task takes its cheapest slot, without an assignment.
 const LARGEST_ASSIGNED: usize = 512;
 
-/// The best of the bounds known here: that of Gilmore & Lawler ([`gilmore_lawler`]), and one that
-/// knows what must cross between groups of slots that are far apart, where there are such groups.
+/// The larger of two bounds: Gilmore & Lawler's ([`gilmore_lawler`]), and one from the weight that
+/// must cross between distant groups of slots.
 ///
-/// In the problem's unit. It is the same on every computer where the limit has no deadline.
+/// In the problem's unit. Without a deadline it is the same on every computer.
 #[must_use]
 pub fn lower_bound(problem: &Problem, limit: &SearchLimit) -> f64 {
     let simple = gilmore_lawler(problem, limit);
     levels::by_levels(problem, limit).map_or(simple, |bound| simple.max(bound))
 }
 
-/// The bound of Gilmore (1962) and Lawler (1963): each task with the nearest slots there are for
-/// its heaviest partners, and then the best assignment of tasks to slots by that.
+/// The bound of Gilmore (1962) and Lawler (1963): it puts each task's heaviest partners on the
+/// nearest slots, and then solves the assignment of tasks to slots.
 ///
-/// In the problem's unit. Where there are more than 512 tasks or slots, tasks may share slots,
-/// which is cheaper to compute and weaker. Terms for which the limit's deadline leaves no time
-/// count as zero, which is weaker still.
+/// In the problem's unit. With more than 512 slots, tasks may share slots, which is faster and
+/// weaker. After the deadline, missing terms count as zero.
 #[must_use]
 pub fn gilmore_lawler(problem: &Problem, limit: &SearchLimit) -> f64 {
-    // Sorting the weights takes time only where there are very many.
     if limit.is_late() {
         return 0.0;
     }
@@ -47,23 +44,22 @@ pub fn gilmore_lawler(problem: &Problem, limit: &SearchLimit) -> f64 {
         {
             Ok((sum, _)) | Err(sum) => sum,
         });
-    // Each pair is counted for both its tasks.
+    // Each pair counts for both its tasks.
     0.5 * sum
 }
 
-/// The weights of each task's partners, the heaviest first.
 fn partners(problem: &Problem) -> Vec<Vec<f64>> {
     let of = |task| problem.traffic.of(task).map(|(_, weight)| weight).collect();
     (0..problem.tasks()).map(|task| descending(of(task))).collect()
 }
 
-/// The nearest other slots of each slot, with their distances, which may be negative here.
+/// The nearest other slots of each slot, with their distances, possibly negative.
 struct Nearest {
     others: Vec<Vec<(f64, usize)>>,
 }
 
 impl Nearest {
-    /// As many as the task with the most partners needs. `None` where time is up.
+    /// `None` if time is up.
     fn new(
         slots: usize,
         weights: &[Vec<f64>],
@@ -83,9 +79,8 @@ impl Nearest {
         Some(Nearest { others })
     }
 
-    /// The least sum over the tasks of their weights times distances, each pair counted for both
-    /// its tasks, and the slot of each task. `Err` is the sum over the tasks that there was time
-    /// for.
+    /// The least sum of weights times distances, each pair counted twice, and the slot of each
+    /// task. `Err` has the sum so far if time is up.
     fn best_sum(
         &self,
         problem: &Problem,
@@ -94,8 +89,7 @@ impl Nearest {
     ) -> Result<(f64, Vec<usize>), f64> {
         let slots = problem.slots();
         let longest = weights.iter().map(Vec::len).max().unwrap_or(0);
-        // A fixed task's other slots are forbidden by a cost that is finite even if many are added
-        // up.
+        // Forbids a fixed task's other slots, and is finite even in a sum.
         best_sum(
             problem.tasks(),
             slots,
@@ -108,8 +102,8 @@ impl Nearest {
     }
 }
 
-/// The same bound for dense matrices, which may hold negative numbers. Where the limit's deadline
-/// comes first, it is a crude bound from the largest numbers of both matrices.
+/// The same bound for dense matrices, which may have negative numbers. After the deadline it is
+/// crude.
 #[must_use]
 pub fn gilmore_lawler_dense(qap: &Qap, limit: &SearchLimit) -> f64 {
     let n = qap.n();
@@ -119,8 +113,7 @@ pub fn gilmore_lawler_dense(qap: &Qap, limit: &SearchLimit) -> f64 {
     }
     let flows: Vec<Vec<f64>> = (0..n).map(|i| descending(others(qap.a(), i))).collect();
     let mut distances: Vec<Vec<f64>> = (0..n).map(|i| descending(others(qap.b(), i))).collect();
-    // The rearrangement inequality: large flows over small distances give the least sum there is,
-    // for negative numbers too.
+    // The rearrangement inequality: large flows times small distances, also with negative numbers.
     distances.iter_mut().for_each(|row| row.reverse());
     best_sum(n, n, &mut watch, |i: usize, p: usize| {
         qap.a()[(i, i)] * qap.b()[(p, p)] + dot(&flows[i], &distances[p])
@@ -128,19 +121,16 @@ pub fn gilmore_lawler_dense(qap: &Qap, limit: &SearchLimit) -> f64 {
     .map_or_else(|_| crude(qap), |(sum, _)| sum)
 }
 
-/// The numbers of a row beside the diagonal.
 fn others(m: &Square<f64>, i: usize) -> Vec<f64> {
     m.row(i).iter().enumerate().filter(|(j, _)| *j != i).map(|(_, cell)| *cell).collect()
 }
 
-/// A limit below every sum of products: each flow over the largest distance there is, with the
-/// worse sign.
+/// Each flow times the largest distance, with the worse sign.
 fn crude(qap: &Qap) -> f64 {
     let cells =
         |m: &'_ Square<f64>| (0..m.n()).flat_map(|i| m.row(i).to_vec()).collect::<Vec<f64>>();
     let a = cells(qap.a());
     let b = cells(qap.b());
-    // Sums of products of amounts are not negative.
     if a.iter().chain(&b).all(|cell| *cell >= 0.0) {
         return 0.0;
     }
@@ -148,8 +138,8 @@ fn crude(qap: &Qap) -> f64 {
     -flows * b.iter().fold(0.0_f64, |most, cell| most.max(cell.abs()))
 }
 
-/// The cheapest way to give each task a slot of its own; where there are many slots, each task its
-/// cheapest. `Err` is the sum over the tasks that there was time for.
+/// The cheapest assignment; with many slots, each task on its cheapest one. `Err` has the sum so
+/// far if time is up.
 fn best_sum(
     tasks: usize,
     slots: usize,
@@ -166,8 +156,6 @@ fn best_sum(
         let row = (0..slots).map(|slot| pays(task, slot));
         if is_assigned {
             cells.extend(row);
-            // A sum for the case that time ends before the last row; the assignment is better than
-            // it.
             sum += cells[task * slots..].iter().copied().fold(f64::INFINITY, f64::min);
         } else {
             sum += row.fold(f64::INFINITY, f64::min)
@@ -176,10 +164,9 @@ fn best_sum(
     Ok(if is_assigned { assign(tasks, slots, &cells) } else { (sum, Vec::new()) })
 }
 
-/// The least of these distances, ascending.
 fn nearest(mut all: Vec<(f64, usize)>, wanted: usize) -> Vec<(f64, usize)> {
     if wanted < all.len() && wanted > 0 {
-        // Only the nearest are needed in order: linear time for each slot instead of a sort of all.
+        // Only the nearest need sorting.
         all.select_nth_unstable_by(wanted - 1, by_distance);
         all.truncate(wanted);
     }

@@ -1,30 +1,29 @@
-//! From a request to a problem.
+//! Turns a request into a problem.
 
 use crate::{Level, PlaceError, PlaceRequest, Problem, Pus, Traffic, Zones};
 use seatmap_data::machine::{Profile, Square};
 use seatmap_data::plan::Objective;
 
-/// Places beyond which the machine's tables, which grow with their square, fill a usual memory.
+/// With more slots, quadratic tables fill a usual computer's memory.
 const MOST_SLOTS: usize = 20_000;
 
-/// The problem of a request, on these PUs: slots, zones, and tasks in their places.
+/// The problem of a request: slots, zones, and fixed tasks.
 ///
-/// More tasks than PUs share them evenly: no PU has two tasks more than another, but for those on
-/// which more are fixed. Two tasks of one PU are as far apart as the nearest PUs are, or as far as
-/// a wakeup on one PU is long.
+/// More tasks than PUs share the PUs evenly, up to a difference of one, unless more are fixed on a
+/// PU. Two tasks on one PU are as far apart as the nearest PUs, or as the time of a wakeup on one
+/// PU if known.
 pub(crate) fn problem(request: &PlaceRequest, pus: &Pus) -> Result<Problem, PlaceError> {
     let tasks = request.pattern.tasks;
     let n = pus.os.len();
     let shares = PuShares::of(request, pus);
-    // Every PU has as many slots as the fullest one needs; zones see to it that none is two tasks
-    // ahead.
+    // All PUs have as many slots as the fullest needs; zones keep tasks spread evenly.
     let copies = shares.most.iter().max().map_or(1, |most| *most as usize);
     if n * copies > MOST_SLOTS {
         return Err(PlaceError::TooMany { tasks, pus: n, most: MOST_SLOTS });
     }
     let nearest = pus.distance_ns.pairs().map(|(_, _, ns)| *ns).fold(f64::INFINITY, f64::min);
     let same = if copies > 1 && nearest.is_finite() { nearest as f32 } else { 0.0 };
-    // Slots go round the PUs, so that the natural order fills each PU once before any twice.
+    // The natural order fills each PU once before any twice.
     let pu_of_slot: Vec<u32> = (0..n * copies).map(|slot| (slot % n) as u32).collect();
     let mut problem = Problem {
         traffic: Traffic::new(tasks, request.edges()),
@@ -41,15 +40,14 @@ pub(crate) fn problem(request: &PlaceRequest, pus: &Pus) -> Result<Problem, Plac
     Ok(problem)
 }
 
-/// The tasks that each PU takes.
 struct PuShares {
     least: Vec<u32>,
     most: Vec<u32>,
 }
 
 impl PuShares {
-    /// Even shares, but for PUs on which more tasks are fixed, where tasks may share a PU at all:
-    /// the others divide the rest.
+    /// Even shares. If tasks may share PUs, fixed tasks may exceed them, and other PUs divide the
+    /// rest.
     fn of(request: &PlaceRequest, pus: &Pus) -> Self {
         let n = pus.os.len();
         let mut rest = request.pattern.tasks;
@@ -62,7 +60,7 @@ impl PuShares {
         }
         let mut open: Vec<usize> = (0..n).collect();
         let mut shares = PuShares { least: vec![0; n], most: vec![0; n] };
-        // A PU that takes more than its share makes that of the others smaller.
+        // An overfull PU reduces the share of the others.
         loop {
             let even = rest.div_ceil(open.len().max(1)).max(1);
             let Some(at) = open.iter().position(|row| fixed[*row] > even && fixed[*row] <= rest)
@@ -99,7 +97,7 @@ fn zones(
         if shares.is_single() {
             return Ok(Zones::free(pu_of_slot.len()));
         }
-        // A zone is a PU here: floor to ceiling of the mean.
+        // Each PU is a zone, with the mean number of tasks rounded down or up.
         let PuShares { least, most } = shares;
         let zone_of_slot = pu_of_slot.to_vec();
         return Ok(Zones { zone_of_slot, least: least.clone(), most: most.clone() });
@@ -112,7 +110,7 @@ fn zones(
     Ok(Zones::alike(groups, 0, 1))
 }
 
-/// The group of each PU. SMT siblings that only distances tell count as cores.
+/// SMT siblings known only by distance count as one core.
 pub(crate) fn groups(level: Level, profile: &Profile, pus: &Pus) -> Result<Vec<u32>, PlaceError> {
     level.groups(&profile.topology, &pus.os).ok_or(PlaceError::UnknownLevel(level.name()))
 }
@@ -137,7 +135,6 @@ fn fix(request: &PlaceRequest, pus: &Pus, problem: &mut Problem) -> Result<(), P
     Ok(())
 }
 
-/// Whether no task is fixed on a slot, and its zone has room for one more that is.
 fn is_free(problem: &Problem, slot: u32) -> bool {
     let zone = problem.zone(slot);
     let there = problem.fixed.iter().flatten().filter(|other| problem.zone(**other) == zone);

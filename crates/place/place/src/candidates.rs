@@ -1,5 +1,4 @@
-//! Placements that are worth a run of the program: those that models like, those that people
-//! choose, and a bad one.
+//! Placements worth a run: good ones by the models, common ones, and a bad one.
 
 use crate::baselines::{at_random, usual};
 use crate::build::problem;
@@ -8,31 +7,30 @@ use crate::{Links, PlaceError, PlaceRequest, Problem, Pus};
 use seatmap_data::plan::Objective;
 use seatmap_data::statistics::Xoshiro;
 
-/// Random placements of which the dearest is the bad one, and cheap ones are starts for others.
+/// Random placements: the dearest becomes the bad candidate, the cheapest fill up the list.
 const DRAWN: usize = 1000;
 
-/// The time of each further search, in seconds: the first one has found what there is, and the
-/// others look elsewhere.
+/// Seconds of further searches: only the first one gets the full time.
 const FURTHER_SECONDS: f64 = 0.1;
 
-/// Further searches for each candidate that is wanted.
+/// Further searches per requested candidate.
 const SEARCHES_EACH: u64 = 2;
 
 /// A placement with its cost by the request's objective.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlacementCandidate {
-    /// Its origin: `best`, `least congested`, `optimum 2`, `compact`, `scatter`, `OS order`, `bad`.
+    /// `best`, `least congested`, `optimum 2`, `compact`, `scatter`, `OS order` or `bad`.
     pub name: String,
-    /// The OS index of the PU of each task.
+    /// The OS index of each task's PU.
     pub placement: Vec<u32>,
     /// Its cost.
     pub cost: f64,
 }
 
 impl PlaceRequest<'_> {
-    /// At most `most` placements, the best one first and the bad one last. Each differs from the
-    /// others in the seats of at least a quarter of the tasks, so that a run of each says something
-    /// new; a small machine has few such ones.
+    /// Returns up to `most` placements (up to two if `most` is less), the best first, the bad one
+    /// last. Any two differ in the seats of at least a quarter of the tasks, so that every run adds
+    /// information.
     ///
     /// # Errors
     /// [`PlaceError`]: the request cannot be met on this machine.
@@ -46,9 +44,9 @@ impl PlaceRequest<'_> {
             links: Links::new(self.profile, &pus),
         };
         let best = self.place()?;
-        // One place is kept for the bad one, which is added last.
+        // One place is for the bad one.
         let mut chosen = Chosen { most: most.saturating_sub(1).max(1), candidates: Vec::new() };
-        // The order is the order of worth: once there are enough, the rest is left out.
+        // Candidates are added in order of worth.
         chosen.add("best", best.placement, best.cost);
         field
             .usual()
@@ -63,7 +61,7 @@ impl PlaceRequest<'_> {
             let name = format!("draw {}", chosen.candidates.len());
             chosen.add(&name, placement.clone(), *cost);
         }
-        // A run of it shows whether placement matters for this program at all.
+        // Shows whether placement matters for this program at all.
         if let Some((placement, cost)) = drawn.last().filter(|(_, cost)| *cost > best.cost) {
             chosen.most += 1;
             chosen.add("bad", placement.clone(), *cost);
@@ -72,7 +70,6 @@ impl PlaceRequest<'_> {
     }
 }
 
-/// A request with everything that its costs are computed from.
 struct Field<'a> {
     request: &'a PlaceRequest<'a>,
     problem: &'a Problem,
@@ -81,7 +78,6 @@ struct Field<'a> {
 }
 
 impl Field<'_> {
-    /// A placement by rows as OS indices, with its cost.
     fn judged(&self, pu_of: &[usize]) -> (Vec<u32>, f64) {
         let cost = self.request.cost(self.problem, self.pus, &self.links, pu_of);
         (pu_of.iter().map(|pu| self.pus.os[*pu]).collect(), cost)
@@ -102,8 +98,7 @@ impl Field<'_> {
             .collect()
     }
 
-    /// `None` where the machine's links are not known, or where links are the request's own
-    /// objective.
+    /// `None` if links are unknown, or are the request's own objective.
     fn least_congested(&self) -> Option<(Vec<u32>, f64)> {
         if self.request.objective == Objective::Congestion {
             return None;
@@ -115,9 +110,9 @@ impl Field<'_> {
         Some(self.judged(&self.rows(&answer.placement)))
     }
 
-    /// The limit of a further search: the first one has spent the request's time.
+    /// The first search has spent the request's time.
     fn further(&self) -> SearchLimit {
-        // A search by count finds the same everywhere, and so shall these.
+        // Searches by count must remain reproducible.
         let first = &self.request.limit;
         if first.deadline.is_none() {
             return first.clone();
@@ -125,7 +120,6 @@ impl Field<'_> {
         SearchLimit::seconds(FURTHER_SECONDS).unless(first.stop.clone())
     }
 
-    /// The answers of other searches.
     fn optima(&self, chosen: &mut Chosen) {
         for search in 1..=SEARCHES_EACH * chosen.most as u64 {
             if chosen.is_full() {
@@ -141,7 +135,6 @@ impl Field<'_> {
         }
     }
 
-    /// Random placements, the cheapest first.
     fn drawn(&self) -> Vec<(Vec<u32>, f64)> {
         let mut rng = Xoshiro::new(self.request.seed);
         let mut drawn: Vec<_> =
@@ -151,7 +144,6 @@ impl Field<'_> {
     }
 }
 
-/// The candidates so far.
 struct Chosen {
     most: usize,
     candidates: Vec<PlacementCandidate>,
@@ -162,7 +154,6 @@ impl Chosen {
         self.candidates.len() >= self.most
     }
 
-    /// Adds a placement, unless there are enough, or one is much like it.
     fn add(&mut self, name: &str, placement: Vec<u32>, cost: f64) {
         let is_new = self.candidates.iter().all(|other| is_far(&other.placement, &placement));
         if is_new && !self.is_full() {
@@ -171,10 +162,9 @@ impl Chosen {
     }
 }
 
-/// Whether at least a quarter of the tasks, and two of them, sit elsewhere.
 fn is_far(a: &[u32], b: &[u32]) -> bool {
     let moved = a.iter().zip(b).filter(|(a, b)| a != b).count();
-    // One task alone elsewhere is a swap with a free PU; of one task in all, that is a difference.
+    // One moved task is only a swap with a free PU.
     moved >= 2.max(a.len() / 4).min(a.len())
 }
 

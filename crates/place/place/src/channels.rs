@@ -5,9 +5,8 @@ use crate::{PlaceError, PlaceRequest, Traffic};
 use seatmap_data::machine::OriginKind;
 use seatmap_data::plan::Channel;
 
-/// For each communicating pair, the heaviest first, the home that serves it best, and a candidate
-/// line of that home that no other pair has yet, while there are such. `allowed` may keep a home
-/// from a pair.
+/// The best home for each communicating pair, the heaviest first, with an unused candidate line
+/// while there are any. `allowed` may forbid a home for a pair.
 pub(crate) fn choose(
     request: &PlaceRequest,
     traffic: &Traffic,
@@ -18,7 +17,7 @@ pub(crate) fn choose(
     let homes = homes(request)?;
     let lines = request.profile.home_model.as_ref().and_then(|model| model.lines.as_ref());
     let mut free: Vec<Vec<usize>> = vec![Vec::new(); homes];
-    // From the last line on, so that `pop` hands out the lowest numbers first.
+    // In reverse, so that `pop` returns the lowest numbers first.
     for (line, home) in lines.iter().flat_map(|lines| lines.home_of_line.iter().enumerate()).rev() {
         free.get_mut(*home as usize).into_iter().for_each(|free| free.push(line));
     }
@@ -33,13 +32,12 @@ pub(crate) fn choose(
             .flat_map(|all| all.each_home(i, j))
             .map(|(home, distance_ns)| {
                 let is_forbidden = !allowed(placement[from], placement[to], home);
-                // A machine without candidate lines has a model alone: every home serves, and the
-                // program looks for a line.
+                // Without candidate lines every home is usable, and the program finds a line.
                 let is_used_up = lines.is_some() && free[home].is_empty();
                 ((is_forbidden, is_used_up), home, distance_ns)
             })
-            // Allowed before free before near: a forbidden home carries traffic out of its section,
-            // and a used-up one has no line to give.
+            // Prefers allowed homes, then unused ones, then near ones: a forbidden home carries
+            // traffic out of its section.
             .min_by(|a, b| a.0.cmp(&b.0).then(a.2.total_cmp(&b.2)));
         if let Some((_, home, distance_ns)) = best {
             chosen.push(Channel { from, to, home, line: free[home].pop(), distance_ns });
@@ -48,7 +46,6 @@ pub(crate) fn choose(
     Ok(chosen)
 }
 
-/// The number of homes that the profile tells apart.
 pub(crate) fn homes(request: &PlaceRequest) -> Result<usize, PlaceError> {
     let profile = request.profile;
     let model = request.profile.home_model.as_ref();
@@ -56,8 +53,7 @@ pub(crate) fn homes(request: &PlaceRequest) -> Result<usize, PlaceError> {
     if homes >= 2 {
         return Ok(homes);
     }
-    // A profile can be measured for homes only where it comes from a measurement that has not
-    // looked for homes yet.
+    // Measuring helps only if the profile is a measurement without homes so far.
     let were_tried = model.is_some_and(|model| model.lines.is_some());
     Err(PlaceError::NoHomes {
         machine: profile.name.clone(),
@@ -65,11 +61,9 @@ pub(crate) fn homes(request: &PlaceRequest) -> Result<usize, PlaceError> {
     })
 }
 
-/// Communicating pairs by falling weight.
 pub(crate) fn heaviest_first(traffic: &Traffic) -> Vec<(usize, usize)> {
     let mut pairs: Vec<(f64, usize, usize)> = (0..traffic.tasks())
         .flat_map(|task| {
-            // Both rows hold the pair; it is taken from the lower task's.
             let later = traffic.of(task).filter(move |(with, _)| *with > task);
             later.map(move |(with, weight)| (weight, task, with))
         })

@@ -1,19 +1,19 @@
-//! Placements by the most loaded link.
+//! Placements by the load of the most loaded link.
 
 use crate::search::{SearchLimit, Solution};
 use crate::{Links, Problem};
 use seatmap_data::statistics::Xoshiro;
 
-/// The share of the objective by which the distance decides among placements with equal loads.
+/// The weight of distance, which decides between equal loads.
 const DISTANCE_SHARE: f64 = 1e-4;
-/// Proposals between two looks at the clock and the temperature.
+/// Proposals per reading of the clock.
 const STRIDE: u64 = 256;
 
-/// Simulated annealing (Kirkpatrick et al. 1983) on the load of the most loaded link, ties by
-/// distance, from a placement.
+/// Simulated annealing (Kirkpatrick et al. 1983) on the load of the most loaded link, then on
+/// distance.
 ///
-/// A maximum over links has wide plateaus, on which descents get stuck and annealing walks on.
-/// `limit.kicks` counts 256 proposals each.
+/// A maximum over links has plateaus, on which descents get stuck. Each of `limit.kicks` is 256
+/// proposals.
 #[must_use]
 pub fn anneal(
     problem: &Problem,
@@ -26,7 +26,7 @@ pub fn anneal(
     let mut state = State::new(problem, links, start);
     let mut best = Solution { cost: state.value(), slot_of: start.to_vec() };
     let begin = std::time::Instant::now();
-    // Hot enough to accept a swap that raises the value by 30 % with a probability of 1/e.
+    // Accepts a rise of 30 % with a probability of 1/e.
     let hot = 0.3 * state.value().max(1e-300);
     let mut rounds = 0;
     while rounds < limit.kicks && !limit.is_over() {
@@ -37,7 +37,7 @@ pub fn anneal(
             }
             None => rounds as f64 / limit.kicks as f64,
         };
-        // From hot to a thousandth of it, geometrically.
+        // Falls geometrically to a thousandth.
         let temperature = hot * 1e-3_f64.powf(done.min(1.0));
         for _ in 0..STRIDE {
             state.propose(&mut rng, temperature);
@@ -50,8 +50,7 @@ pub fn anneal(
     best
 }
 
-/// The first of the assignments whose most loaded link has the least load; empty where there are no
-/// assignments.
+/// The first with the least load on its most loaded link; empty without assignments.
 pub(crate) fn least_loaded(problem: &Problem, links: &Links, starts: Vec<Vec<u32>>) -> Vec<u32> {
     starts
         .into_iter()
@@ -90,8 +89,7 @@ impl<'a> State<'a> {
             in_zone: problem.zones.count(&item_at, problem.tasks()),
             loads: links.loads(&problem.traffic, &pu_of),
             distance,
-            // In units of load: the distance term is about a ten-thousandth of the total volume,
-            // whatever the unit of the distances.
+            // About a ten-thousandth of the total volume, for any unit of distance.
             scale: DISTANCE_SHARE * volume / distance.max(f64::MIN_POSITIVE),
             value: 0.0,
             slot_of: slot_of.to_vec(),
@@ -106,7 +104,7 @@ impl<'a> State<'a> {
     }
 
     fn may_swap(&self, task: usize, other: usize) -> bool {
-        // Only tasks have a place among the fixed: a hole is never one of them.
+        // Only tasks can be fixed; holes cannot.
         let are_free = [task, other]
             .into_iter()
             .all(|item| self.problem.fixed.get(item).is_none_or(Option::is_none));
@@ -117,7 +115,7 @@ impl<'a> State<'a> {
     }
 
     fn propose(&mut self, rng: &mut Xoshiro, temperature: f64) {
-        // The first is always a task: a swap of two holes changes nothing.
+        // Swapping two holes would change nothing.
         let task = rng.below(self.problem.tasks());
         let other = rng.below(self.slot_of.len());
         if !self.may_swap(task, other) {
@@ -126,20 +124,16 @@ impl<'a> State<'a> {
         let before = (self.value, self.distance);
         self.exchange(task, other);
         self.value = self.value();
-        // Metropolis et al. 1953: a worse state is kept with probability exp(-difference /
-        // temperature).
+        // Metropolis et al. 1953.
         if self.value > before.0 && rng.unit() >= ((before.0 - self.value) / temperature).exp() {
             self.exchange(task, other);
-            // The old sums and not the recomputed ones, so that a rejected proposal leaves no
-            // rounding behind.
+            // A rejected proposal must not add rounding errors.
             (self.value, self.distance) = before;
         }
     }
 
     fn exchange(&mut self, a: usize, b: usize) {
         self.account(a, b, -1.0);
-        // Two tasks that exchange leave each zone's count as it is; only a move to a hole changes
-        // it.
         if b >= self.problem.tasks() {
             self.in_zone[self.problem.zone(self.slot_of[a]) as usize] -= 1;
             self.in_zone[self.problem.zone(self.slot_of[b]) as usize] += 1;
@@ -150,10 +144,9 @@ impl<'a> State<'a> {
         self.account(a, b, 1.0);
     }
 
-    /// Adds or takes away all that two items send and receive.
     fn account(&mut self, a: usize, b: usize, sign: f64) {
         for item in [a, b].into_iter().filter(|item| *item < self.problem.tasks()) {
-            // The edge between the two is in both rows, and is counted with `a` alone.
+            // Both rows have the edge between the two.
             for (with, weight) in
                 self.problem.traffic.of(item).filter(|(with, _)| item == a || *with != a)
             {

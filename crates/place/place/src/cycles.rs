@@ -1,11 +1,10 @@
-//! Better placements where a PU has many slots, by moving tasks of one PU together.
+//! Improves placements with many slots per PU by moving groups of tasks together.
 //!
-//! A swap of two tasks cannot improve a good spread over nodes: a tile of a stencil has to move as
-//! a whole. So tasks on one PU that talk are joined in pairs, pairs in fours and so on, at random
-//! where several would do, and each level is searched, from whole PUs down to single tasks. As
-//! pairs sit where their tasks sit, a cycle never loses what the last has found, and the next one
-//! joins others (iterated V-cycles: Walshaw 2004; Sanders & Schulz 2011, "Engineering multilevel
-//! graph partitioning algorithms").
+//! A swap of two tasks cannot improve a good spread over nodes: a tile of a stencil must move as a
+//! whole. Each cycle joins communicating tasks of one PU into pairs, pairs into fours and so on
+//! (with random ties), and searches every level, from whole PUs to single tasks. Pairs keep their
+//! tasks' seats, so cycles never lose earlier gains (iterated V-cycles: Walshaw 2004; Sanders &
+//! Schulz 2011, "Engineering multilevel graph partitioning algorithms").
 
 use crate::multilevel::{MatchedPairs, joined};
 use crate::portfolio::StartSolution;
@@ -13,10 +12,10 @@ use crate::search::{SearchLimit, Solution, Sparse, iterate};
 use crate::{Problem, Traffic};
 use seatmap_data::statistics::Xoshiro;
 
-/// The most kicks on a level: whole PUs are few.
+/// The most kicks on a level, because there are few whole PUs.
 const MOST_KICKS: u64 = 200;
 
-/// Whether every PU has an even number of slots, so that its tasks can be joined in pairs.
+/// Tasks can form pairs if every PU has an even number of slots.
 pub(crate) fn can_join(problem: &Problem) -> bool {
     let mut slots = vec![0_usize; problem.distance.n()];
     problem.pu_of_slot.iter().for_each(|pu| slots[*pu as usize] += 1);
@@ -25,7 +24,7 @@ pub(crate) fn can_join(problem: &Problem) -> bool {
         && slots.iter().all(|slots| slots.is_multiple_of(2))
 }
 
-/// Cycles from a placement until the limit. Never worse than it.
+/// The result is never worse than the start.
 pub(crate) fn cycles(
     problem: &Problem,
     start: &StartSolution,
@@ -47,7 +46,7 @@ pub(crate) fn cycles(
     best
 }
 
-/// One cycle: the levels above first.
+/// Coarser levels first.
 fn cycle(
     problem: &Problem,
     slot_of: Vec<u32>,
@@ -64,7 +63,7 @@ fn cycle(
             let is_fixed = [a, b]
                 .iter()
                 .any(|item| problem.fixed.get(*item as usize).is_some_and(Option::is_some));
-            // Pair k of the items sits on pair k of the slots now: a fixed task keeps both there.
+            // Pair k of the items is on pair k of the slots, so a fixed task keeps both there.
             *fixed = is_fixed.then_some(pair as u32);
         }
         let above = cycle(&coarse, (0..items.len() as u32).collect(), finest, rng, limit);
@@ -74,8 +73,7 @@ fn cycle(
             (slot_of[item.0 as usize], slot_of[item.1 as usize]) = seat;
         }
     }
-    // Kicks grow with the square of the items that a pair stands for: coarse levels are cheap, and
-    // there whole tiles move.
+    // The square of a pair's size: coarse levels are cheap, and whole tiles move there.
     let larger = (finest / problem.slots().max(1)) as u64;
     let kicks = (larger * larger).clamp(1, MOST_KICKS);
     let level = SearchLimit { kicks, ..limit.clone() };
@@ -85,8 +83,7 @@ fn cycle(
     }
 }
 
-/// Items that sit on one PU, in pairs, those that talk most first, and their slots. Pairs with a
-/// task come before pairs of holes.
+/// Pairs on one PU, the heaviest communication first, and their slots. Pairs of holes come last.
 fn pairs(problem: &Problem, slot_of: &[u32], rng: &mut Xoshiro) -> (MatchedPairs, MatchedPairs) {
     let pu_of: Vec<usize> = slot_of.iter().map(|slot| problem.pu(*slot)).collect();
     let tasks = problem.tasks() as u32;
@@ -107,18 +104,16 @@ fn pairs(problem: &Problem, slot_of: &[u32], rng: &mut Xoshiro) -> (MatchedPairs
             pairs.push((task, with));
         }
     }
-    // The rest of each PU as it comes, tasks with tasks first.
     let mut left: Vec<u32> =
         (0..slot_of.len() as u32).filter(|item| free[*item as usize]).collect();
     left.sort_by_key(|item| (pu_of[*item as usize], *item >= tasks));
     pairs.extend(left.chunks_exact(2).map(|two| (two[0], two[1])));
-    // The coarse problem numbers its tasks first and its holes behind them.
     pairs.sort_by_key(|(a, b)| *a.min(b) >= tasks);
     let slots = pairs.iter().map(|(a, b)| (slot_of[*a as usize], slot_of[*b as usize])).collect();
     (pairs, slots)
 }
 
-/// The partner with the heaviest edge among those that will do, any of several.
+/// Equal partners are chosen at random.
 fn heaviest(
     traffic: &Traffic,
     task: u32,
@@ -130,8 +125,7 @@ fn heaviest(
     let mut alike = 0;
     for (with, weight) in traffic.of(task as usize).filter(|(with, _)| will_do(*with as u32)) {
         alike = if weight == best { alike + 1 } else { 1 };
-        // Reservoir sampling: of k equal edges, each is kept with probability 1/k, without a list
-        // of them.
+        // Reservoir sampling: each of k equal edges has probability 1/k.
         if weight > best || (weight == best && rng.below(alike) == 0) {
             (best, found) = (weight, Some(with as u32));
         }
@@ -145,7 +139,6 @@ mod tests {
     use proptest::prelude::*;
     use seatmap_data::machine::Square;
 
-    /// Nodes of four slots, two nodes on a switch.
     fn nodes(nodes: usize, traffic: Traffic) -> Problem {
         let mut problem = Problem::new(
             Traffic::new(0, []),
@@ -163,8 +156,7 @@ mod tests {
 
     #[test]
     fn tiles_that_no_swap_improves_are_exchanged() {
-        // Two grids of four tasks each on two nodes of different switches each: halves must move
-        // together.
+        // Two pairs of grids, each spread over nodes of two switches: whole grids must move.
         let links = [(0, 4, 1.0), (8, 12, 1.0)];
         let edges = [0, 4, 8, 12]
             .into_iter()
@@ -173,7 +165,7 @@ mod tests {
             })
             .chain(links);
         let problem = nodes(4, Traffic::new(16, edges));
-        // Squares 0 and 2 share a switch, and so do 1 and 3.
+        // Squares 0 and 2 share a switch, as do 1 and 3.
         let node_of_square = [0, 2, 1, 3];
         let slot_of: Vec<u32> =
             (0..16).map(|task| node_of_square[task / 4] * 4 + task as u32 % 4).collect();

@@ -1,23 +1,20 @@
-//! How much seats could change the program that a pattern was observed of.
+//! How much seats could change the observed program.
 //!
-//! A placement that costs a tenth of another by a model may save a program nothing: a program that
-//! sends a thousand messages a second spends a few hundredths of its time on them. So this holds
-//! the messages that were seen against the time in which they were seen. If each takes what was
-//! measured between the farthest PUs, no plan saves more than that without the messages on its own
-//! seats. The CPU time of the tasks bounds nothing: a wakeup on another CPU is work of the kernel,
-//! and counts as the tasks' own.
+//! A placement that costs a tenth less by a model may save a program nothing: at a thousand
+//! messages a second, messages take a few hundredths of its time. If each observed message takes
+//! the time between the farthest PUs, no plan saves more than their sum minus the time of the
+//! messages on its own seats. The CPU time of the tasks is no bound: waking a task on another CPU
+//! is work of the kernel, and counts as the tasks' own.
 
 use crate::{PlaceError, PlaceRequest, Pus};
 use seatmap_data::plan::Effect;
 
-/// The methods of observation that see memory which tasks share; `pages` is in patterns of earlier
-/// versions.
+/// Methods that see shared memory; `pages` is from earlier versions.
 const OF_MEMORY: [&str; 3] = ["pages", "tsan", "c2c"];
 
-/// The share by which sums of equal times may differ in floating point.
+/// Sums of equal times differ by this in floating point.
 const ROUNDING: f64 = 1e-9;
 
-/// The time that a message takes.
 struct MessageTimes<'a> {
     pus: &'a Pus,
     nearest_ns: f64,
@@ -25,7 +22,7 @@ struct MessageTimes<'a> {
 }
 
 impl<'a> MessageTimes<'a> {
-    /// `None` where there is one PU only, and no task sleeps.
+    /// `None` for a single PU without sleeping tasks.
     fn of(pus: &'a Pus) -> Option<Self> {
         let n = pus.os.len();
         let may_share = pus.wakeup_ns.is_some();
@@ -40,8 +37,7 @@ impl<'a> MessageTimes<'a> {
         nearest_ns.is_finite().then_some(MessageTimes { pus, nearest_ns, farthest_ns })
     }
 
-    /// The time between two seats. Two that spin on one PU count like two on the nearest PUs, as
-    /// they do in the placement.
+    /// Two spinning tasks on one PU count like two on the nearest PUs, as in the placement.
     fn between_ns(&self, i: usize, j: usize) -> f64 {
         if i == j && self.pus.wakeup_ns.is_none() {
             return self.nearest_ns;
@@ -50,24 +46,23 @@ impl<'a> MessageTimes<'a> {
     }
 }
 
-/// One message: a wakeup, of which a round trip has two, or the whole round trip of a line. The
-/// sender of a line gets it back before it can write again.
+/// A wakeup is half a round trip. A line takes a whole one, because the sender must get it back
+/// before it can write again.
 fn message_ns(pus: &Pus, i: usize, j: usize) -> f64 {
     let round_trip_ns = pus.message_ns(i, j);
     if pus.wakeup_ns.is_some() { round_trip_ns / 2.0 } else { round_trip_ns }
 }
 
 impl PlaceRequest<'_> {
-    /// How much a placement could change the program by its messages; `None` for a pattern that was
-    /// not observed, or not for a known time, and where the cost of a wakeup is not known and the
-    /// tasks sleep.
+    /// How much a placement could change the program by its messages. `None` without an observation
+    /// of known duration, or if tasks sleep and the cost of a wakeup is unknown.
     ///
     /// # Errors
     /// [`PlaceError`]: the CPUs have no distances.
     pub fn effect(&self, placement: &[u32]) -> Result<Option<Effect>, PlaceError> {
         let Some(observed_s) = self.observed_s() else { return Ok(None) };
         let pus = self.costed(Pus::new(self.profile, self.cpus.as_deref(), self.homes)?);
-        // The distance of threads that spin bounds no wakeup.
+        // Distances between spinning threads do not bound wakeups.
         if self.pattern.waits() && pus.wakeup_ns.is_none() {
             return Ok(None);
         }
@@ -81,7 +76,7 @@ impl PlaceRequest<'_> {
             planned_s += edge.messages * times.between_ns(rows[edge.from], rows[edge.to]) / 1e9;
         }
         let farthest_s = messages * times.farthest_ns / 1e9;
-        // Sums differ in their last digits where all seats are equally far.
+        // With equal distances, the sums differ only by rounding.
         if farthest_s - planned_s <= ROUNDING * farthest_s {
             planned_s = farthest_s;
         }
@@ -97,7 +92,6 @@ impl PlaceRequest<'_> {
         }))
     }
 
-    /// How long the program was observed.
     fn observed_s(&self) -> Option<f64> {
         self.pattern.observation.as_ref()?.seconds.filter(|seconds| *seconds > 0.0)
     }
@@ -136,11 +130,10 @@ mod tests {
         assert!(effect.nearest_ns < effect.farthest_ns && effect.planned_s < effect.farthest_s);
         let most_percent = 100.0 * 2000.0 * effect.farthest_ns / 1e9;
         assert!((0.0..most_percent).contains(&effect.saving_percent()), "{effect:?}");
-        // The time of a load says nothing of the observation.
+        // The time of a load is irrelevant.
         let mut timed = pattern.clone();
         timed.load_ns = Some(5.0);
         assert_eq!(PlaceRequest::new(&machine, &timed).effect(&[0, 1]), Ok(Some(effect)));
-        // The farthest seats save nothing.
         let core_distance = machine.core_distance.as_ref().unwrap();
         let far = core_distance.median_ns.pairs().max_by(|a, b| a.2.total_cmp(b.2)).unwrap();
         let far = [core_distance.pus[far.0], core_distance.pus[far.1]];
@@ -154,7 +147,7 @@ mod tests {
         pattern.observation.as_mut().unwrap().seconds = Some(1.0);
         let seats = vec![0; pattern.tasks];
         let request = PlaceRequest::new(&machine, &pattern);
-        // 8000 messages: 2.5 us each on one CPU, and 19.5 us across.
+        // 8000 messages: 2.5 us on one CPU, 19.5 us across.
         let effect = request.effect(&seats).unwrap().unwrap();
         assert!((effect.saving_percent() - 100.0 * 8000.0 * 17e-6).abs() < 1e-9, "{effect:?}");
         let one_seat =

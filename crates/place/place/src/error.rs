@@ -1,22 +1,22 @@
-//! Why a placement was refused.
+//! Errors of placements.
 
 use seatmap_data::machine::CoreKind;
 use seatmap_data::machine::nanoseconds::MAX_ROUND_TRIP_NS;
 use seatmap_data::statistics::words::counted;
 
-/// The reason why a placement was refused, with a remedy.
+/// A failed placement, with a remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PlaceError {
     /// The machine's profile has no distances.
     #[error("{0} has no core distances; measure it, or import a file that has them")]
     NoDistances(String),
-    /// A pair of PUs whose distance is not known.
+    /// The distance between two PUs is unknown.
     #[error(
         "the distance between PUs {0} and {1} is not known; leave one of them out of the CPUs to \
          use"
     )]
     UnknownDistance(u32, u32),
-    /// A distance that no machine has.
+    /// A distance outside the valid range.
     #[error(
         "PUs {} and {} are {ns} ns apart; a distance is 0 to {MAX_ROUND_TRIP_NS:e} ns",
         pus[0], pus[1]
@@ -27,7 +27,7 @@ pub enum PlaceError {
         /// The text in the profile.
         ns: String,
     },
-    /// More than the searches can hold.
+    /// More slots than the searches can handle.
     #[error(
         "{tasks} on {pus}: more than {most} are beyond this search; gather tasks first",
         most = counted(*.most, "place"),
@@ -35,17 +35,17 @@ pub enum PlaceError {
         tasks = counted(*.tasks, "task")
     )]
     TooMany {
-        /// Tasks.
+        /// Number of tasks.
         tasks: usize,
-        /// PUs.
+        /// Number of PUs.
         pus: usize,
-        /// The most places.
+        /// The largest number of slots.
         most: usize,
     },
-    /// A PU that the machine does not have, or of which it knows no distance.
+    /// The machine has no such PU, or no distances for it.
     #[error("the machine knows no distances of PU {0}")]
     NoSuchPu(u32),
-    /// A level that the topology does not tell.
+    /// The topology does not have this level.
     #[error("the topology does not say which PUs share one {0}")]
     UnknownLevel(&'static str),
     /// Fewer groups than tasks.
@@ -55,15 +55,15 @@ pub enum PlaceError {
         tasks = counted(*.tasks, "task")
     )]
     TooFewGroups {
-        /// Tasks.
+        /// Number of tasks.
         tasks: usize,
-        /// Groups.
+        /// Number of groups.
         groups: usize,
     },
-    /// A task that the pattern does not have.
+    /// The pattern has no such task.
     #[error("task {} is fixed, and the pattern has {}, counted from 0", .0, counted(*.1, "task"))]
     NoSuchTask(usize, usize),
-    /// More tasks fixed on a PU than it can take.
+    /// More tasks are fixed on a PU than it can take.
     #[error(
         "more tasks are fixed on PU {os} than may sit there: the {} have {}, so that each PU takes \
          at most {}; fix them on different PUs, or name fewer CPUs than tasks (--cpus), which then \
@@ -73,14 +73,14 @@ pub enum PlaceError {
     Crowded {
         /// The PU, by OS index.
         os: u32,
-        /// Tasks of the pattern.
+        /// Number of tasks in the pattern.
         tasks: usize,
-        /// PUs that they may sit on.
+        /// Number of usable PUs.
         pus: usize,
         /// The most tasks on one PU.
         most: usize,
     },
-    /// Tasks fixed on two PUs of a group that takes one task.
+    /// Tasks are fixed on two PUs of a group for one task.
     #[error(
         "tasks are fixed on PUs {} and {}, which share a {group}, and each takes one task \
          (--avoid-smt, --one-per)", .pus[0], .pus[1]
@@ -91,37 +91,37 @@ pub enum PlaceError {
         /// The kind of group.
         group: &'static str,
     },
-    /// A task that is fixed twice.
+    /// A task is fixed twice.
     #[error("task {0} is fixed twice")]
     FixedTwice(usize),
-    /// The objective is the load of links, and the machine has none.
+    /// The machine has no links for this objective.
     #[error("{0} has no groups of PUs that share a link; use distance")]
     NoLinks(String),
-    /// The objective is the time of a run, and nothing runs here.
+    /// This objective needs a machine that runs the program.
     #[error("this objective needs a machine that runs the program")]
     NeedsRuns,
-    /// Runs were to judge a method that knows homes alone.
+    /// `GetCore` chooses by homes; runs cannot judge it.
     #[error("GetCore chooses by homes alone; runs judge the other methods")]
     GetCoreByRuns,
-    /// Fewer PUs than tasks, where a run judges.
+    /// Runs need a PU for each task.
     #[error(
         "{tasks} on {pus}: a run needs a PU for each task",
         pus = counted(*.pus, "PU"),
         tasks = counted(*.tasks, "task")
     )]
     TooFewForRuns {
-        /// Tasks.
+        /// Number of tasks.
         tasks: usize,
-        /// PUs.
+        /// Number of PUs.
         pus: usize,
     },
-    /// The program could not be run under a placement; the text is the machine's own.
+    /// The machine's error when running the program.
     #[error("{0}")]
     Run(String),
-    /// The constraints leave no placement.
+    /// The constraints allow no placement.
     #[error("no placement is allowed")]
     NothingAllowed,
-    /// A partition on one chip.
+    /// All PUs are on one chip.
     #[error("a partition needs two chips or more, and all these PUs are on one")]
     OneChip,
     /// Sections of unequal length.
@@ -133,15 +133,15 @@ pub enum PlaceError {
     UnevenSections {
         /// Sections of the ring or mesh.
         sections: usize,
-        /// Cores.
+        /// Number of cores.
         cores: usize,
-        /// The numbers of sections that divide them, as a list.
+        /// Numbers of sections that divide the cores.
         fitting: String,
     },
     /// Sections with several tasks on a PU.
     #[error("sections need a PU for each task")]
     SharedSections,
-    /// No home to choose for a line.
+    /// The profile distinguishes no homes of lines.
     #[error(
         "the profile of {machine} tells no homes of lines apart, \
          so that there are none to choose from; place without homes{}",
@@ -153,7 +153,7 @@ pub enum PlaceError {
         /// Whether a measurement could find homes.
         is_measurable: bool,
     },
-    /// No PU of a kind.
+    /// The machine has no such PU.
     #[error(
         "--kind {}: {} on {machine}; leave --kind out",
         .kind.word(),
@@ -164,7 +164,7 @@ pub enum PlaceError {
         kind: CoreKind,
         /// The machine.
         machine: String,
-        /// Whether the machine tells kinds.
+        /// Whether the machine distinguishes kinds.
         is_hybrid: bool,
     },
     /// Too few PUs of one kind and speed.
@@ -175,42 +175,42 @@ pub enum PlaceError {
         are = if *.most == 1 { "is" } else { "are" }
     )]
     TooFewEqual {
-        /// Tasks.
+        /// Number of tasks.
         tasks: usize,
         /// The machine.
         machine: String,
         /// The most equal CPUs.
         most: usize,
     },
-    /// A task that is fixed outside of the kind of PUs that may be used.
+    /// A task is fixed on a PU of another kind.
     #[error("task {task} is fixed on CPU {os}, which is not {}", of_kind(*.kind))]
     FixedOutside {
         /// The task.
         task: usize,
         /// The PU.
         os: u32,
-        /// The kind that was asked for; `None` where equal PUs were.
+        /// The requested kind; `None` for equal PUs.
         kind: Option<CoreKind>,
     },
-    /// Big caches are preferred, and the sizes of caches are not known.
+    /// The sizes of caches are unknown.
     #[error("{0} does not say how large its L3 caches are; leave --prefer big-cache out")]
     NoCacheSizes(String),
-    /// A time is the objective, and the work of a task is not known.
+    /// The work of a task is unknown.
     #[error(
         "a time adds up work and messages, and it is not known how long a load of 1 takes on the \
          fastest CPU; give its nanoseconds (--load-ns 5000; 0 counts messages alone)"
     )]
     NoLoadTime,
-    /// A method that knows no times.
+    /// The method knows distances, but not times.
     #[error("this method chooses by distances alone; a time needs --method auto")]
     TimeByDistance,
-    /// Tasks sleep, and the cost of waking them is not known.
+    /// The cost of a wakeup is unknown.
     #[error(
         "--waiting needs the cost of wakeups, and {0} has none; \
          'seatmap measure' on that computer finds them"
     )]
     NoWakeups(String),
-    /// The threads of a running program cannot be seated.
+    /// Threads of a running program cannot be seated.
     #[error("{0}")]
     Unfit(String),
 }

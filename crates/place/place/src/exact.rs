@@ -1,25 +1,23 @@
-//! Small problems, exactly.
+//! Exact search for small problems.
 
 use crate::Problem;
 use crate::assignment::assign;
 use crate::search::{SearchLimit, Solution};
 
-/// Tasks up to which it is worth trying.
+/// The most tasks worth trying.
 pub const MOST_TASKS: usize = 14;
 
-/// Depth-first branch and bound from a known placement. `Some` is proven to be the cheapest; `None`
-/// means that the limit came first.
+/// Depth-first branch and bound. Returns the proven cheapest placement, or `None` if the limit
+/// comes first.
 ///
 /// At each step the next task, the heaviest first, tries every free slot. The Gilmore-Lawler bound
-/// of the remaining tasks cuts branches off; of slots that an exchange maps onto each other only
-/// one is tried.
+/// of the remaining tasks prunes branches. Of interchangeable slots, only one is tried.
 #[must_use]
 pub fn exact(problem: &Problem, known: &Solution, limit: &SearchLimit) -> Option<Solution> {
     let mut order: Vec<usize> = (0..problem.tasks()).collect();
     order.sort_by(|a, b| {
         let fixed = problem.fixed[*b].is_some().cmp(&problem.fixed[*a].is_some());
-        // Fixed tasks first, as they have one choice; then the heaviest, whose costs cut branches
-        // off early.
+        // Fixed tasks have one choice; heavy ones prune early.
         fixed.then(problem.traffic.volume(*b).total_cmp(&problem.traffic.volume(*a)))
     });
     let tasks = problem.tasks();
@@ -68,7 +66,7 @@ impl Tree<'_> {
         let task = self.order[depth];
         let mut tries: Vec<(f64, usize)> =
             self.candidates(task).map(|slot| (self.added(task, slot), slot)).collect();
-        // The cheapest first: a good placement found early makes more branches hopeless.
+        // An early good placement prunes more.
         tries.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         let mut tried: Vec<usize> = Vec::new();
         for (added, slot) in tries {
@@ -110,7 +108,6 @@ impl Tree<'_> {
         })
     }
 
-    /// The cost that a task adds to the tasks already placed.
     fn added(&self, task: usize, slot: usize) -> f64 {
         let seated =
             self.problem.traffic.of(task).filter(|(with, _)| self.slot_of[*with] != u32::MAX);
@@ -119,7 +116,6 @@ impl Tree<'_> {
             .sum()
     }
 
-    /// Whether exchanging two free slots changes no distance; then either will do.
     fn are_alike(&self, a: usize, b: usize) -> bool {
         let problem = self.problem;
         let zones = &problem.zones;
@@ -141,8 +137,7 @@ impl Tree<'_> {
         so_far + self.rest(depth) >= self.best.cost * (1.0 - 1e-9)
     }
 
-    /// The Gilmore-Lawler bound of the tasks not yet placed: exact towards the placed ones, halved
-    /// among themselves.
+    /// The Gilmore-Lawler bound of the unplaced tasks, halved among themselves.
     fn rest(&self, depth: usize) -> f64 {
         let open = &self.order[depth..];
         let slots: Vec<usize> = (0..self.free.len()).filter(|slot| self.free[*slot]).collect();

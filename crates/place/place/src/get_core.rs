@@ -3,11 +3,11 @@
 use crate::channels::{heaviest_first, homes};
 use crate::{PlaceError, PlaceRequest, Problem, Pus};
 
-/// Takes channel after channel, line after line, and puts both threads on the free PUs nearest to
-/// the line's home (Algorithm 4 of Liu et al. 2015: `GetCore` "returns a core index which is near
-/// td and tries to balance work load").
+/// Puts both threads of each channel on the free PUs nearest to the home of its line (Algorithm 4
+/// of Liu et al. 2015: `GetCore` "returns a core index which is near td and tries to balance work
+/// load").
 ///
-/// Channel k has candidate line k, as a program that allocates its channels in that order would.
+/// Channel k uses candidate line k, like a program that allocates its channels in that order.
 pub(crate) fn get_core(
     request: &PlaceRequest,
     problem: &Problem,
@@ -23,8 +23,7 @@ pub(crate) fn get_core(
         (0..problem.slots()).map(|slot| !slot_of.contains(&(slot as u32))).collect();
     let pairs = heaviest_first(&problem.traffic).into_iter().enumerate();
     let seats = pairs.flat_map(|(channel, (from, to))| {
-        // With fewer candidate lines than channels, lines are used again; a model without lines
-        // takes the homes in turn.
+        // Lines repeat; a model without lines uses the homes in turn.
         let home = match &model.lines {
             Some(lines) if !lines.home_of_line.is_empty() => {
                 lines.home_of_line[channel % lines.home_of_line.len()] as usize
@@ -33,14 +32,14 @@ pub(crate) fn get_core(
         };
         [(from, home), (to, home)]
     });
-    // Tasks without a channel come last, next to home 0 for want of another.
+    // Tasks without a channel go next to home 0, for lack of a better one.
     for (task, home) in seats.chain((0..problem.tasks()).map(|task| (task, 0))) {
         let nearest = (0..free.len())
             .filter(|slot| free[*slot])
             .map(|slot| {
                 let row = known.index_of(pus.os[problem.pu_of_slot[slot] as usize]);
                 let offset = row.and_then(|row| model.offset_ns.get(row)?.get(home));
-                // A PU whose offset is unknown is taken when nothing else is free.
+                // PUs with unknown offsets come last.
                 (offset.copied().unwrap_or(f64::INFINITY), slot)
             })
             .min_by(|a, b| a.0.total_cmp(&b.0));

@@ -1,13 +1,13 @@
-//! Seats of one kind, and seats that are equal.
+//! Restricts a request to seats of one kind, or to equal seats.
 
 use crate::{Level, PlaceError, PlaceRequest};
 use seatmap_data::machine::CoreKind;
 
-/// Speeds within this share of the fastest of them are equal seats.
+/// PUs within this share of the fastest are equal.
 const EQUAL: f64 = 0.05;
 
 impl PlaceRequest<'_> {
-    /// Leaves only PUs of one kind of core to use.
+    /// Restricts the request to PUs of one kind of core.
     ///
     /// # Errors
     /// [`PlaceError::NoneOfKind`], or a task is fixed on another PU.
@@ -25,9 +25,9 @@ impl PlaceRequest<'_> {
         self.use_only(chosen, Some(kind))
     }
 
-    /// Leaves only PUs of one kind whose speeds are within 5 % of each other: the fastest such
-    /// group in which every task has a core of its own, or else a PU of its own. Returns whether
-    /// each has a core.
+    /// Restricts the request to PUs of one kind with speeds within 5 % of each other: the fastest
+    /// group with a core for each task, or else with a PU for each task. Returns whether each task
+    /// gets a core.
     ///
     /// # Errors
     /// [`PlaceError::TooFewEqual`], or a task is fixed on another PU.
@@ -35,7 +35,7 @@ impl PlaceRequest<'_> {
         let all = self.allowed_in_order()?;
         let groups = self.equal_groups(&all);
         let tasks = self.pattern.tasks;
-        // Cores first: equal seats are for barriers, and SMT siblings slow each other down.
+        // Equal seats are for barriers, and SMT siblings slow each other down.
         let mut fitting = [true, false].into_iter().filter_map(|by_core| {
             let group = groups.iter().find(|group| self.seats(group, by_core) >= tasks)?;
             Some((group.clone(), by_core))
@@ -51,8 +51,7 @@ impl PlaceRequest<'_> {
         Ok(has_cores)
     }
 
-    /// Groups of PUs of one kind with nearly one speed, the fastest first, each as large as it can
-    /// be.
+    /// The largest groups of equal PUs, the fastest first.
     fn equal_groups(&self, all: &[u32]) -> Vec<Vec<u32>> {
         let mut starts: Vec<(f64, Option<CoreKind>)> =
             all.iter().map(|os| (self.speed_of(*os), self.kind_of(*os))).collect();
@@ -61,7 +60,7 @@ impl PlaceRequest<'_> {
         starts
             .into_iter()
             .map(|(fastest, kind)| {
-                // A group begins at its fastest member: each speed that occurs is tried as such.
+                // Each speed is tried as the fastest of a group.
                 let equal = fastest * (1.0 - EQUAL)..=fastest;
                 all.iter()
                     .copied()
@@ -71,7 +70,6 @@ impl PlaceRequest<'_> {
             .collect()
     }
 
-    /// The seats of a group: its cores, or its PUs.
     fn seats(&self, group: &[u32], by_core: bool) -> usize {
         let cores = if by_core { Level::Core.groups(&self.profile.topology, group) } else { None };
         match cores.and_then(|cores| cores.into_iter().max()) {
@@ -101,7 +99,6 @@ impl PlaceRequest<'_> {
         self.profile.topology.pu(os)?.kind
     }
 
-    /// Whether nothing says how fast a PU is beside others.
     pub(crate) fn is_of_unknown_speed(&self, os: u32) -> bool {
         let speed = self.profile.speed.as_ref().and_then(|speed| speed.alone_of(os));
         speed.is_none() && self.kind_of(os).is_none()

@@ -1,10 +1,10 @@
-//! Where threads should sit: objectives, bounds and searches.
+//! Where threads should run: objectives, bounds and searches.
 //!
-//! A [`PlaceRequest`] brings a machine's profile and a pattern together. Its [`PlacementResult`] is
-//! a placement, always together with the costs of the usual placements and with a lower bound on
-//! the cost of any placement. The core is a quadratic assignment problem on measured distances:
-//! trees of caches lose on them, and searches from random starts lose on rings and stencils, so a
-//! portfolio of starts is refined side by side.
+//! A [`PlaceRequest`] combines a machine's profile with a pattern. Its [`PlacementResult`] is a
+//! placement with the costs of the usual placements and a lower bound on the cost of any placement.
+//! The core is a quadratic assignment problem on measured distances. Methods for trees of caches do
+//! badly on measured distances, and searches from random starts do badly on rings and stencils, so
+//! a portfolio of starts is refined in parallel.
 //!
 //! ```
 //! use seatmap_place::{PlaceRequest, machine::catalog, pattern::generate, search::SearchLimit};
@@ -21,24 +21,24 @@
 //! | module | holds |
 //! |---|---|
 //! | [`request`], [`place`] | the request; how a placement is found |
-//! | [`answer`], [`error`] | the answer, or why there is none |
+//! | [`answer`], [`error`] | the answer, or the reason for having none |
 //! | [`problem`], [`traffic`] | the same without names: slots, weights |
 //! | [`zones`], [`pus`] | the same without names: constraints, PUs |
 //! | [`seed`] | starts: bisection, greedy growth, spectral, RCM; cuts level by level |
-//! | [`slot_groups`] | groups within groups, without a table of distances |
-//! | [`anneal`] | swaps on them at falling temperatures |
+//! | [`slot_groups`] | nested groups, without a table of distances |
+//! | [`anneal`] | simulated annealing by swaps |
 //! | [`search`] | engines with O(1) changes, iterated local search, tabu search |
 //! | [`portfolio`], [`multilevel`], `cycles` | methods that use them |
 //! | [`exact`], [`congestion`], [`solve`] | exact search; placements by link load; all methods |
-//! | [`time`] | the time of the slowest seat, where PUs differ in speed and tasks in work |
-//! | [`candidates`] | placements that are worth a run of the program |
-//! | [`typical`] | a random placement to stand beside |
-//! | [`remark`] | things about an answer that its cost does not show |
+//! | [`time`] | the time of the slowest seat, if PUs differ in speed and tasks in work |
+//! | [`candidates`] | placements worth a run of the program |
+//! | [`typical`] | a random placement for comparison |
+//! | [`remark`] | facts about an answer that its cost does not show |
 //! | `smt` | whether tasks share cores |
 //! | `effect` | how much seats could change the program itself |
-//! | `plain` | settings that would do without a plan ([`PlainSettings`]) |
+//! | `plain` | settings that work without a plan ([`PlainSettings`]) |
 //! | `sharing` | the caches and cores that tasks share ([`CoreSharing`]) |
-//! | [`trial`] | a search whose objective is a run of the program |
+//! | [`trial`] | a search that judges placements by runs of the program |
 //! | [`bound`], [`link_bound`], [`assignment`] | lower bounds on the cost of any placement |
 //! | [`ranks`] | the ranks of a job on nodes and their CPUs |
 //! | [`orders`], [`links`] | compact and scatter; links that tasks share |

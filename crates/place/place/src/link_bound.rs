@@ -1,24 +1,22 @@
-//! A lower bound on the load of the most loaded link, for any placement.
+//! A lower bound on the load of the most loaded link in any placement.
 
 use crate::search::{DeadlineWatch, SearchLimit};
 use crate::{Links, Problem, Traffic};
 
-/// Above this number of tasks the eigenvalue is left out: its proof takes time in the cube of that
-/// number.
+/// With more tasks, the eigenvalue's cubic time is too long.
 const MOST_TASKS: usize = 256;
-/// Above this number of tasks the smallest cut is left out: it takes a table of the square of that
-/// number, and time in its cube.
+/// With more tasks, the smallest cut's cubic time and quadratic table are too large.
 const MOST_CUT: usize = 4096;
-/// Halvings of the interval in which the eigenvalue lies.
+/// Bisection steps for the eigenvalue.
 const HALVINGS: usize = 24;
 
-/// A bound on the load of the most loaded link, in the unit of the weights.
+/// A lower bound on the load of the most loaded link, in the unit of the weights.
 ///
-/// The groups of a level hold all tasks, and each at most as many as it has slots. A group with s
-/// of n tasks is left by no less than the traffic's smallest cut (Stoer & Wagner 1997) and no less
-/// than lambda s (n - s) / n, lambda being the second eigenvalue of the traffic's Laplacian
-/// (Fiedler 1973; Donath & Hoffman 1973). 0 where all tasks fit in one group; what the limit's
-/// deadline leaves no time for counts nothing.
+/// The groups of a level hold all tasks, each at most its number of slots. The traffic out of a
+/// group with s of n tasks is at least the smallest cut (Stoer & Wagner 1997), and at least lambda
+/// s (n - s) / n, with the second eigenvalue lambda of the traffic's Laplacian (Fiedler 1973;
+/// Donath & Hoffman 1973). 0 if all tasks fit in one group. After the deadline, missing terms count
+/// as 0.
 #[must_use]
 pub fn link_bound(problem: &Problem, links: &Links, limit: &SearchLimit) -> f64 {
     let n = problem.tasks();
@@ -37,8 +35,7 @@ pub fn link_bound(problem: &Problem, links: &Links, limit: &SearchLimit) -> f64 
     })
 }
 
-/// The largest k for which, however n tasks are spread over the groups, one group holds at least k
-/// and at most n - k of them.
+/// The largest k such that every division of n tasks has a group of at least k and at most n - k.
 fn least_minority(n: usize, groups: &[usize]) -> usize {
     let largest = groups.iter().copied().max().unwrap_or(0);
     (0..=n / 2)
@@ -51,11 +48,11 @@ fn least_minority(n: usize, groups: &[usize]) -> usize {
         .unwrap_or(n / 2)
 }
 
-/// A number that the second eigenvalue of the Laplacian is not below.
+/// A lower bound on it.
 fn second_eigenvalue(traffic: &Traffic) -> f64 {
     let n = traffic.tasks();
     let most = (0..n).map(|task| traffic.volume(task)).fold(0.0, f64::max);
-    // The smallest volume bounds it from above: n / (n - 1) times it (Fiedler 1973).
+    // The eigenvalue is at most the smallest volume times n / (n - 1) (Fiedler 1973).
     let least = (0..n).map(|task| traffic.volume(task)).fold(f64::INFINITY, f64::min);
     let mut low = 0.0;
     let mut high = least * n as f64 / (n.max(2) - 1) as f64;
@@ -63,16 +60,15 @@ fn second_eigenvalue(traffic: &Traffic) -> f64 {
         let middle = 0.5 * (low + high);
         if is_positive(traffic, most, middle) { low = middle } else { high = middle }
     }
-    // A pivot is good to about n roundings of the largest number.
+    // Pivots have rounding errors of about n units.
     (low - 1e-13 * n as f64 * most).max(0.0)
 }
 
-/// Whether the Laplacian less `shift`, the constant vector's eigenvalue 0 raised to 2 `most`, has a
-/// Cholesky factor.
+/// Whether the Laplacian minus `shift` is positive definite, with the constant vector's eigenvalue
+/// raised from 0 to 2 `most`.
 fn is_positive(traffic: &Traffic, most: f64, shift: f64) -> bool {
     let n = traffic.tasks();
-    // The constant vector's eigenvalue moves above all others, so that the smallest one left is the
-    // second of the Laplacian.
+    // This eigenvalue becomes larger than all others, so the least one is the Laplacian's second.
     let raised = 2.0 * most / n as f64;
     let mut factor = vec![0.0; n * n];
     for i in 0..n {
@@ -87,7 +83,7 @@ fn is_positive(traffic: &Traffic, most: f64, shift: f64) -> bool {
             row[j] = (row[j] - dot) / above[j];
         }
         let square: f64 = row[i] - row[..i].iter().map(|x| x * x).sum::<f64>();
-        // Cholesky's factor exists exactly for positive definite matrices.
+        // Otherwise there is no Cholesky factor.
         if square <= 0.0 {
             return false;
         }
@@ -96,8 +92,7 @@ fn is_positive(traffic: &Traffic, most: f64, shift: f64) -> bool {
     true
 }
 
-/// The least traffic between two parts of the tasks (Stoer & Wagner 1997); 0 where the traffic
-/// falls apart. `None` where the deadline comes first.
+/// The least traffic between two parts of the tasks (Stoer & Wagner 1997). `None` at the deadline.
 fn smallest_cut(traffic: &Traffic, limit: &SearchLimit) -> Option<f64> {
     let n = traffic.tasks();
     let mut watch = DeadlineWatch::new(limit, n * n);
@@ -109,11 +104,10 @@ fn smallest_cut(traffic: &Traffic, limit: &SearchLimit) -> Option<f64> {
         if watch.is_late() {
             return None;
         }
-        // Stoer & Wagner's phase: the last task's ties are the smallest cut between the last two,
-        // which may then be joined.
+        // The last task's traffic is the smallest cut between the last two, which can then be
+        // merged.
         let (last, before, cut) = farthest(&weight, n, &alive);
         least = least.min(cut);
-        // Both tasks are one from here on, with the ties of both.
         for other in &alive {
             weight[before * n + other] += weight[last * n + other];
             weight[other * n + before] = weight[before * n + other];
@@ -123,7 +117,7 @@ fn smallest_cut(traffic: &Traffic, limit: &SearchLimit) -> Option<f64> {
     Some(if least.is_finite() { least } else { 0.0 })
 }
 
-/// The last two in the order of strongest ties to those before, and the weight that ties the last.
+/// The last two in order of their traffic with all earlier ones, and the traffic of the last.
 fn farthest(weight: &[f64], n: usize, alive: &[usize]) -> (usize, usize, f64) {
     let mut open: Vec<(usize, f64)> = alive.iter().map(|task| (*task, 0.0)).collect();
     let mut last = alive[0];
@@ -191,7 +185,6 @@ mod tests {
                 let spread = second_eigenvalue(&traffic) * minority as f64 * (n - minority) as f64 / n as f64;
                 spread.max(smallest_cut(&traffic, &ENDLESS).unwrap())
             };
-            // Every way of filling two groups.
             let best = (0..1_u32 << n)
                 .filter(|side| side.count_ones() as usize <= capacity && n - side.count_ones() as usize <= capacity)
                 .map(|side| {

@@ -3,23 +3,20 @@
 use crate::{Level, Pus, Traffic};
 use seatmap_data::machine::Profile;
 
-/// The ways in and out of groups of PUs: caches, dies, NUMA nodes, packages.
+/// The links into and out of groups of PUs: caches, dies, NUMA nodes, packages.
 ///
-/// All traffic across the border of a group, in either direction, goes through its link. Capacities
-/// are not known from a profile, so a link's load is the weight that crosses.
+/// All traffic across the border of a group uses its link, in both directions. Capacities are
+/// unknown, so a link's load is the weight through it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Links {
     names: Vec<String>,
-    /// The first link of each level.
     first_of_level: Vec<usize>,
-    /// The links of each PU, in the order of the PUs.
     of_pu: Vec<Vec<u32>>,
 }
 
 impl Links {
-    /// The links of a machine: one for each group of a level that has several groups, and more than
-    /// one core in some. Where the topology knows no such level, the groups of the home model
-    /// serve.
+    /// The links of a machine: one for each group of a level with several groups, some of several
+    /// cores. Without such levels, the groups of the home model.
     #[must_use]
     pub fn new(profile: &Profile, pus: &Pus) -> Self {
         let mut links = Links {
@@ -27,14 +24,14 @@ impl Links {
             first_of_level: Vec::new(),
             of_pu: vec![Vec::new(); pus.os.len()],
         };
-        // A level whose groups are those of the level below adds no link.
+        // A level with the groups of the one below adds no link.
         let mut below = Level::Core.groups(&profile.topology, &pus.os);
         for level in &Level::ALL[1..] {
             let groups = level
                 .groups(&profile.topology, &pus.os)
                 .filter(|groups| Some(groups) != below.as_ref());
             if let Some(groups) = groups {
-                // By the number that the topology has, as other words about this machine.
+                // The topology's number, as in other output.
                 let own = |pu: usize| level.of(profile.topology.pu(pus.os[pu])?);
                 let number = |group: u32| own(groups.iter().position(|of| *of == group)?);
                 links.add(level.name(), &groups, &|group| number(group).unwrap_or(group));
@@ -54,7 +51,7 @@ impl Links {
 
     fn add(&mut self, level: &str, groups: &[u32], number: &dyn Fn(u32) -> u32) {
         let count = groups.iter().max().map_or(0, |last| *last as usize + 1);
-        // One group has no border, and a group of one PU is the PU itself.
+        // One group has no border, and one PU is no group.
         if count < 2 || count == groups.len() {
             return;
         }
@@ -76,7 +73,7 @@ impl Links {
         self.names.is_empty()
     }
 
-    /// The number of slots behind each link, level by level; slots are given by their PUs (rows).
+    /// Slots behind each link, level by level.
     pub(crate) fn slots(&self, pu_of_slot: &[u32]) -> Vec<Vec<usize>> {
         let mut count = vec![0; self.len()];
         pu_of_slot
@@ -91,17 +88,15 @@ impl Links {
             .collect()
     }
 
-    /// Adds the traffic of a pair to the loads of all links between its PUs.
     pub(crate) fn load(&self, loads: &mut [f64], a: usize, b: usize, weight: f64) {
-        // Level by level: where both PUs are in one group the traffic stays inside, and elsewhere
-        // it leaves one group and enters the other.
+        // Between groups, traffic leaves one and enters the other.
         for (a, b) in self.of_pu[a].iter().zip(&self.of_pu[b]).filter(|(a, b)| a != b) {
             loads[*a as usize] += weight;
             loads[*b as usize] += weight;
         }
     }
 
-    /// The load of each link, tasks sitting on these PUs (rows).
+    /// The load of each link, with tasks on these rows.
     #[must_use]
     pub fn loads(&self, traffic: &Traffic, pu_of: &[usize]) -> Vec<f64> {
         let mut loads = vec![0.0; self.len()];
@@ -130,7 +125,7 @@ mod tests {
     fn links_bear_the_numbers_of_the_topology() {
         let machine = catalog::load("core-i9-12900k").unwrap();
         let l2 = |pu: &u32| machine.topology.pu(*pu).unwrap().l2.unwrap();
-        // The last cores share caches by fours.
+        // Four cores share an L2 cache here.
         let all: Vec<u32> = machine.topology.os_indices().collect();
         let last = &all[all.len() - 8..];
         let pus = Pus::new(&machine, Some(last), false).unwrap();

@@ -1,4 +1,4 @@
-//! Placements of thousands of tasks, by joining them in pairs, and pairs of pairs.
+//! Placements of thousands of tasks, by merging tasks into pairs, and pairs into larger groups.
 
 use crate::portfolio::{StartSolution, downhill, portfolio};
 use crate::search::{SearchLimit, Sparse, iterate};
@@ -7,18 +7,17 @@ use crate::{Problem, Traffic, Zones};
 use seatmap_data::machine::Square;
 use seatmap_data::statistics::Xoshiro;
 
-/// Slots from which on this is better than searching on all of them at once.
+/// From this many slots on, this is faster than a search on all slots at once.
 pub const SMALLEST: usize = 1500;
-/// Slots at which a problem is small enough for the portfolio.
 const SMALL: usize = 600;
 
-/// Joins the tasks that talk most in pairs and the slots that lie nearest in pairs, until few are
-/// left; places those; and takes the pairs apart again, level by level, with a descent on each (the
-/// V-cycle of Walshaw 2004, "Multilevel refinement for combinatorial optimisation problems").
+/// Merges communicating tasks into pairs, and near slots into pairs, until few are left. Then it
+/// places these and splits the pairs again, with a descent on each level (the V-cycle of Walshaw
+/// 2004, "Multilevel refinement for combinatorial optimisation problems").
 #[must_use]
 pub fn multilevel(problem: &Problem, limit: &SearchLimit, seed: u64) -> StartSolution {
     let mut rng = Xoshiro::new(seed);
-    // A third for the cycle; the rest of the time goes to kicks on the whole problem.
+    // The rest is for kicks on the whole problem.
     let mut best = cycle(problem, &limit.part(3), seed);
     if let Some(mut engine) =
         Sparse::new(problem, lawful(problem, best.solution.slot_of.clone()), limit)
@@ -29,7 +28,7 @@ pub fn multilevel(problem: &Problem, limit: &SearchLimit, seed: u64) -> StartSol
 }
 
 fn cycle(problem: &Problem, limit: &SearchLimit, seed: u64) -> StartSolution {
-    // An odd number leaves a slot without a partner.
+    // With an odd number, one slot has no partner.
     if problem.slots() < SMALL || !problem.slots().is_multiple_of(2) || limit.is_late() {
         return portfolio(problem, limit, seed);
     }
@@ -47,15 +46,15 @@ fn cycle(problem: &Problem, limit: &SearchLimit, seed: u64) -> StartSolution {
     StartSolution { name: above.name, solution: downhill(problem, lawful(problem, slot_of), limit) }
 }
 
-/// Two items each, or two slots.
+/// Pairs of items, or of slots.
 pub(crate) type MatchedPairs = Vec<(u32, u32)>;
 
-/// Heavy-edge matching; the remaining items are paired as they come, tasks with tasks first.
+/// Heavy-edge matching; the rest in order, tasks with tasks first.
 fn pairs_of_items(problem: &Problem) -> MatchedPairs {
     let n = problem.slots();
     let mut partner = vec![u32::MAX; n];
     let mut order: Vec<usize> = (0..problem.tasks()).collect();
-    // Tasks with few partners choose first: those with many still find one.
+    // Tasks with many partners still find one later.
     order.sort_by_key(|task| problem.traffic.degree(*task));
     for task in order {
         let free = problem.traffic.of(task).filter(|(with, _)| partner[*with] == u32::MAX);
@@ -72,7 +71,6 @@ fn pairs_of_items(problem: &Problem) -> MatchedPairs {
     pairs
 }
 
-/// Each slot, in turn, with the nearest that is free.
 fn pairs_of_slots(problem: &Problem) -> MatchedPairs {
     let n = problem.slots();
     let mut free = vec![true; n];
@@ -92,10 +90,9 @@ fn pairs_of_slots(problem: &Problem) -> MatchedPairs {
     pairs
 }
 
-/// The problem of the pairs.
 pub(crate) fn joined(problem: &Problem, items: &MatchedPairs, slots: &MatchedPairs) -> Problem {
     let tasks = problem.tasks();
-    // A pair with a task is a task; pairs of holes come last, as holes do.
+    // Pairs of holes come last, like holes.
     let coarse_tasks = items.iter().filter(|(a, b)| (*a.min(b) as usize) < tasks).count();
     let mut pair_of = vec![0_usize; problem.slots()];
     for (at, (a, b)) in items.iter().enumerate() {
@@ -107,8 +104,7 @@ pub(crate) fn joined(problem: &Problem, items: &MatchedPairs, slots: &MatchedPai
     });
     let traffic =
         Traffic::new(coarse_tasks, edges.map(|(a, b, weight)| (pair_of[a], pair_of[b], weight)));
-    // Pairs on one PU each leave the machine as it is, which is much smaller than a table of all
-    // pairs.
+    // If pairs stay on one PU, the much smaller table of PUs remains valid.
     let (distance, pu_of_slot) = if slots.iter().all(|(a, b)| problem.pu(*a) == problem.pu(*b)) {
         (problem.distance.clone(), slots.iter().map(|(a, _)| problem.pu(*a) as u32).collect())
     } else {
@@ -123,7 +119,6 @@ pub(crate) fn joined(problem: &Problem, items: &MatchedPairs, slots: &MatchedPai
     }
 }
 
-/// The distances between the pairs' PUs on average.
 fn of_pairs(problem: &Problem, slots: &MatchedPairs) -> Square<f32> {
     Square::from_fn(slots.len(), |i, j| {
         let (a, b) = slots[i];

@@ -1,10 +1,9 @@
-//! Compact and scatter: the placements that people choose without measuring.
+//! Compact and scatter: the common placements without measurements.
 
 use seatmap_data::machine::{Matrix, Pu, Topology};
 
-/// The PUs in an order in which neighbours share as much as possible: package by package, cache by
-/// cache, SMT siblings side by side. `distance` (in the order of `pus`) decides where the topology
-/// does not tell the cores.
+/// Neighbours share as much as possible: package by package, cache by cache, SMT siblings together.
+/// If the topology has no cores, `distance` (in the order of `pus`) decides.
 #[must_use]
 pub fn compact(topology: &Topology, pus: &[u32], distance: &Matrix) -> Vec<u32> {
     let Some(known) = known(topology, pus) else { return chain(pus, distance, f64::min) };
@@ -13,14 +12,14 @@ pub fn compact(topology: &Topology, pus: &[u32], distance: &Matrix) -> Vec<u32> 
     order.into_iter().map(|pu| pu.os).collect()
 }
 
-/// The PUs in an order in which each shares as little as possible with those before it: packages in
-/// turn, then caches, then cores, SMT siblings last.
+/// Each PU shares as little as possible with earlier ones: alternating packages, then caches, then
+/// cores; SMT siblings last.
 #[must_use]
 pub fn scatter(topology: &Topology, pus: &[u32], distance: &Matrix) -> Vec<u32> {
     let Some(known) = known(topology, pus) else { return chain(pus, distance, f64::max) };
     let mut order: Vec<&Pu> = known;
     order.sort_by_key(|pu| (pu.package, pu.numa, pu.die, pu.l3, pu.l2, pu.core, pu.smt, pu.os));
-    // The rank of each PU in its core, of its core in its cache, and of its cache in its package.
+    // The rank of a PU in its core, of a core in its cache, or of a cache in its package.
     let rank =
         |pu: &Pu, group: &dyn Fn(&Pu) -> Option<u32>, member: &dyn Fn(&Pu) -> Option<u32>| {
             let mut members: Vec<Option<u32>> = order
@@ -34,8 +33,6 @@ pub fn scatter(topology: &Topology, pus: &[u32], distance: &Matrix) -> Vec<u32> 
     let mut keyed: Vec<_> = order
         .iter()
         .map(|pu| {
-            // The most important key first: all first threads before all second ones, then first
-            // cores of caches, first caches of packages.
             let smt = rank(pu, &|pu| pu.core, &|pu| Some(pu.os));
             let core = rank(pu, &|pu| pu.l3, &|pu| pu.core);
             let cache = rank(pu, &|pu| pu.package, &|pu| pu.l3);
@@ -51,13 +48,11 @@ fn known<'a>(topology: &'a Topology, pus: &[u32]) -> Option<Vec<&'a Pu>> {
     found.filter(|pus| pus.iter().all(|pu| pu.core.is_some()))
 }
 
-/// From the first PU always on to the nearest of those left, or to the one farthest from all
-/// before.
+/// Starts with the first PU, and adds the PU nearest to the last one, or farthest from all.
 fn chain(pus: &[u32], distance: &Matrix, pick: fn(f64, f64) -> f64) -> Vec<u32> {
     let is_near = pick(1.0, 2.0) == 1.0;
     let mut left: Vec<usize> = (1..pus.len()).collect();
     let mut order = vec![0_usize; usize::from(!pus.is_empty())];
-    // The distance of each PU from the nearest of those before.
     let mut apart = vec![f64::MAX; pus.len()];
     while let Some(last) = order.last().copied().filter(|_| !left.is_empty()) {
         left.iter().for_each(|at| apart[*at] = apart[*at].min(distance[(last, *at)]));

@@ -1,4 +1,4 @@
-//! From a request to an answer.
+//! Answers a request.
 
 use crate::bound::{BOUND_PART, lower_bound};
 use crate::build::problem;
@@ -25,7 +25,7 @@ impl PlaceRequest<'_> {
     /// # Errors
     /// [`PlaceError`]: the request cannot be met on this machine.
     pub fn place(&self) -> Result<PlacementResult, PlaceError> {
-        // A maximum over seats has a search of its own; all below are sums over pairs, or links.
+        // A maximum over seats has its own search.
         if self.objective == Objective::Time {
             return self.place_by_time();
         }
@@ -39,7 +39,6 @@ impl PlaceRequest<'_> {
                 return Err(PlaceError::NoLinks(self.profile.name.clone()));
             }
             Objective::Congestion => link_bound(&problem, &links, &self.limit.part(BOUND_PART)),
-            // Time has returned above.
             Objective::Simulated | Objective::Measured | Objective::Time => {
                 return Err(PlaceError::NeedsRuns);
             }
@@ -50,10 +49,9 @@ impl PlaceRequest<'_> {
         let baselines = baselines::baselines(self, &problem, &pus, drawn, &limit, cost);
         let Cheapest { mut solution, is_optimal, mut method } =
             self.search(&problem, &pus, &links, sections.as_deref(), lower_bound)?;
-        // The search may have paid for crossings between sections, and in single precision.
+        // The search may add costs of crossings, and uses single precision.
         solution.cost = cost(&rows_of(&problem, &solution));
-        // Of the other methods the user asked for the method itself, and not for the cheapest
-        // placement.
+        // With other methods the user wants the method's own result.
         if self.method == PlaceMethod::Auto
             && let Some((usual, name)) =
                 baselines::as_good(self, &problem, &pus, solution.cost, cost)
@@ -63,8 +61,8 @@ impl PlaceRequest<'_> {
         let mut lower_bound = lower_bound;
         let mut optimal = is_optimal;
         if self.prefers_cache {
-            // The proof is about the cost before big caches are preferred, which may raise the cost
-            // by a hundredth.
+            // The proof is about the cost before big caches are preferred, which may raise it by 1
+            // %.
             let before = solution.cost;
             let pu_of = rows_of(&problem, &solution);
             let pu_of = self.in_big_caches(&pus, pu_of, before, cost, |pu_of| {
@@ -85,9 +83,8 @@ impl PlaceRequest<'_> {
         )
     }
 
-    /// Searches by runs of the program, each on the PUs of its tasks, until the limit, or until all
-    /// placements were tried. The search starts from the best of the answer by distance and the
-    /// baselines, as far as these are allowed.
+    /// Searches by runs of the program with pinned tasks, until the limit or until all placements
+    /// were tried. It starts from the baselines and the answer by distance.
     ///
     /// # Errors
     /// [`PlaceError`]: the request cannot be met, or a run failed.
@@ -118,8 +115,7 @@ impl PlaceRequest<'_> {
             |pu_of| {
                 let placement: Vec<u32> = pu_of.iter().map(|pu| pus.os[*pu]).collect();
                 let time_ns = (judge.time_ns)(&placement).unwrap_or_else(|error| {
-                    // The baselines take no errors: the first one is kept, and returned as soon as
-                    // they are done.
+                    // The baselines take no errors: keep the first one.
                     failure.get_or_init(|| error);
                     f64::NAN
                 });
@@ -137,7 +133,7 @@ impl PlaceRequest<'_> {
         let run = run.into_inner();
         let mut starts = vec![by_distance, natural];
         for (pu_of, time_ns) in &run {
-            // Baselines that the constraints allow have been run already, and need no second run.
+            // Baselines have run already.
             starts.extend(
                 baselines::assignment(searched, pu_of)
                     .inspect(|slot_of| trials.know(slot_of, *time_ns)),
@@ -148,7 +144,7 @@ impl PlaceRequest<'_> {
         let agreement = Some(self.agreement(&problem, &pus, &links, &run));
         let proof = Proof {
             lower_bound: judge.floor_ns,
-            // All placements of a divided problem are only those that keep to its sections.
+            // A divided problem allows only placements within its sections.
             optimal: all && divided.is_none(),
             method,
             agreement,
@@ -169,7 +165,7 @@ impl PlaceRequest<'_> {
         let placement: Vec<u32> = pu_of.iter().map(|pu| pus.os[*pu]).collect();
         Ok(PlacementResult {
             cost: solution.cost,
-            // Bounds in single precision may come out a rounding above the cost.
+            // Single precision may put bounds above the cost.
             lower_bound: if optimal { solution.cost } else { proof.lower_bound.min(solution.cost) },
             optimal,
             baselines,
@@ -182,8 +178,7 @@ impl PlaceRequest<'_> {
         })
     }
 
-    /// Computed over the baselines alone, most of them drawn at random: a search's own runs are all
-    /// near its start.
+    /// Uses the baselines only, because the search's own runs are near its start.
     fn agreement(
         &self,
         problem: &Problem,
@@ -203,12 +198,10 @@ impl PlaceRequest<'_> {
         Agreement {
             placements: run.len(),
             distance,
-            // Without links all loads are 0, and their ranks say nothing.
             congestion: congestion.filter(|_| !links.is_empty()),
         }
     }
 
-    /// The objective's value for the PU (row) of each task.
     pub(crate) fn cost(&self, problem: &Problem, pus: &Pus, links: &Links, pu_of: &[usize]) -> f64 {
         self.costs(self.objective, problem, pus, links, pu_of)
     }
@@ -227,13 +220,12 @@ impl PlaceRequest<'_> {
         if objective == Objective::Congestion {
             return links.loads(&problem.traffic, pu_of).into_iter().fold(0.0, f64::max);
         }
-        // The searches use single precision; the reported cost does not.
+        // The reported cost is in double precision.
         let of_tasks = (0..problem.tasks()).map(|task| {
             let later = problem.traffic.of(task).filter(|(with, _)| *with > task);
             later
                 .map(|(with, weight)| match (pu_of[task], pu_of[with]) {
-                    // Tasks on one PU: the distance of two PUs is zero there, and the problem's
-                    // diagonal has what sharing costs.
+                    // The PU distance is zero; the diagonal has the cost of sharing.
                     (a, b) if a == b => weight * f64::from(problem.distance[(a, a)]),
                     (a, b) => weight * pus.message_ns(a, b),
                 })
@@ -243,7 +235,6 @@ impl PlaceRequest<'_> {
         of_tasks.sum::<f64>() + 0.0
     }
 
-    /// The best found, whether it is proven to be the best, and how it was found.
     fn search(
         &self,
         problem: &Problem,
@@ -265,8 +256,7 @@ impl PlaceRequest<'_> {
             .transpose()?;
         let searched = divided.as_ref().unwrap_or(problem);
         if self.objective == Objective::Congestion {
-            // Distance first: near partners cross few borders, and annealing from there starts
-            // close to a good load.
+            // Near partners cross few borders.
             let start = side_by_side(self.threads, self.seed, |seed| {
                 portfolio(searched, &self.limit.part(4), seed)
             });
@@ -298,7 +288,7 @@ impl PlaceRequest<'_> {
         sections: Option<&[u32]>,
     ) -> Result<Vec<seatmap_data::plan::Channel>, PlaceError> {
         let knows_homes = channels::homes(self).is_ok();
-        // Pizza slices and GetCore are about lines; the others name lines only if the user asks.
+        // Other methods choose lines only on request.
         let is_wanted = self.homes
             || (knows_homes && matches!(self.method, PlaceMethod::Pizza(_) | PlaceMethod::GetCore));
         if !is_wanted {
@@ -307,7 +297,7 @@ impl PlaceRequest<'_> {
         let lines = self.profile.home_model.as_ref().and_then(|model| model.lines.as_ref());
         let section_of =
             |os: u32| pus.index_of(os).and_then(|at| sections.map(|sections| sections[at]));
-        // In a slice, lines whose home lies in it keep the traffic inside.
+        // Lines with a home in the slice keep its traffic inside.
         channels::choose(self, &problem.traffic, placement, |a, b, home| {
             let at_home =
                 lines.and_then(|lines| lines.nearest_pu.get(home)).and_then(|os| section_of(*os));
@@ -319,7 +309,6 @@ impl PlaceRequest<'_> {
     }
 }
 
-/// The problem that a placement was searched on.
 struct Judged {
     problem: Problem,
     pus: Pus,
@@ -327,7 +316,6 @@ struct Judged {
     sections: Option<Vec<u32>>,
 }
 
-/// The proven facts about a placement.
 struct Proof {
     lower_bound: f64,
     optimal: bool,
@@ -335,13 +323,12 @@ struct Proof {
     agreement: Option<Agreement>,
 }
 
-/// The part of the time that random placements may take beside the search.
+/// Random placements may take 1/`BASELINES_PART` of the time.
 const BASELINES_PART: u32 = 8;
 
-/// The part of the time that finding a start by distance takes where runs decide.
+/// With runs, the start by distance takes 1/`DISTANCE_PART` of the time.
 const DISTANCE_PART: u32 = 10;
 
-/// The PU (row) of each task.
 fn rows_of(problem: &Problem, solution: &Solution) -> Vec<usize> {
     (0..problem.tasks())
         .map(|task| problem.pu_of_slot[solution.slot_of[task] as usize] as usize)

@@ -1,30 +1,28 @@
-//! Settings that would do without a plan.
+//! Settings that work without a plan.
 
 use crate::baselines::usual;
 use crate::build::problem;
 use crate::{Level, Links, PlaceError, PlaceRequest, PlacementResult, Problem, Pus};
 use seatmap_data::plan::Objective;
 
-/// A usual order whose cost is an answer's, and the settings that seat tasks as well as a plan
-/// would.
+/// A usual order at the cost of an answer, with equally good settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlainSettings {
-    /// The name of the setting: `compact`, `scatter`, or the order of the OS's numbers.
+    /// `compact`, `scatter`, or the order of the OS's numbers.
     pub name: &'static str,
-    /// Settings of OpenMP and of Open MPI that cost as much.
+    /// Settings of OpenMP and Open MPI.
     pub settings: Vec<&'static str>,
 }
 
-/// The factor on a cost that rounding may cause.
 const ROUNDED: f64 = 1.0 + 1e-9;
 
 impl PlaceRequest<'_> {
-    /// The usual order that costs no more than an answer by the same objective; `None` where each
-    /// costs more, or where runs judged.
+    /// The usual order that costs no more than an answer; `None` if there is none, or if runs
+    /// judged.
     ///
-    /// A setting is named only where it is the program's own doing alone: on all of a machine whose
-    /// cores are known, with nothing fixed, where the order in which it takes places is known to
-    /// cost no more either.
+    /// Settings are named only if the program alone determines its seats: on the whole machine,
+    /// with known cores and no fixed task. Every order in which a runtime may take places must also
+    /// cost no more.
     ///
     /// # Errors
     /// [`PlaceError`], as [`PlaceRequest::place`].
@@ -54,28 +52,27 @@ impl PlaceRequest<'_> {
         Ok(Some(PlainSettings { name, settings: settings.map(|(setting, _)| setting).collect() }))
     }
 
-    /// Whether the request has no constraint that a program's own settings do not know.
+    /// Whether a program's own settings can express all constraints.
     fn is_free(&self) -> bool {
         self.cpus.is_none()
             && self.fixed.is_empty()
             && matches!(self.one_per, None | Some(Level::Core))
     }
 
-    /// The PUs (rows) that settings give the tasks. Runtimes number places along the topology
-    /// (compact) or, inside a package, along the OS's numbers (GCC's libgomp). Where the two
-    /// differ, both are given, and both must be good enough.
+    /// Settings with their PUs. Runtimes number places along the topology (compact) or, inside a
+    /// package, by OS number (GCC's libgomp). If these differ, both must be good enough.
     fn settings(&self, problem: &Problem, pus: &Pus) -> Vec<(&'static str, Vec<Vec<usize>>)> {
         let tasks = problem.tasks();
         let places = pus.os.len();
         let Some(numbered) = self.by_package(pus).filter(|_| tasks <= places) else {
             return Vec::new();
         };
-        // All places and not only the tasks': a setting deals from the whole list.
+        // A setting deals from the whole list.
         let [_, compact, _] = usual(self, places, pus);
         let along = [compact, numbered];
         let close =
             along.iter().map(|order: &Vec<usize>| order[..tasks].to_vec()).collect::<Vec<_>>();
-        // Tasks may share cores, and a runtime's places are then hardware threads.
+        // Then a runtime's places are hardware threads.
         if self.smt_cores().is_some() && self.one_per.is_none() {
             return vec![
                 ("OMP_PLACES=threads OMP_PROC_BIND=close", close.clone()),
@@ -89,8 +86,7 @@ impl PlaceRequest<'_> {
             ("OMP_PLACES=cores OMP_PROC_BIND=close", close.clone()),
             ("mpirun --map-by core --bind-to core", close[..1].to_vec()),
         ];
-        // Where tasks do not divide places, runtimes are free to choose which parts are larger
-        // (OpenMP 5.2, 10.1.3).
+        // Runtimes may choose the larger parts (OpenMP 5.2, 10.1.3).
         if places.is_multiple_of(tasks) {
             settings.push((
                 "OMP_PLACES=cores OMP_PROC_BIND=spread",
@@ -109,15 +105,13 @@ impl PlaceRequest<'_> {
         settings
     }
 
-    /// Rows by package, inside it by the OS's number of their core; `None` where cores or packages
-    /// are not known.
+    /// PUs by package, and then by the OS number of their core. `None` if these are unknown.
     fn by_package(&self, pus: &Pus) -> Option<Vec<usize>> {
         let topology = &self.profile.topology;
         let mut keyed = (0..pus.os.len())
             .map(|row| {
                 let pu = topology.pu(pus.os[row])?;
-                // A core goes by its lowest hardware thread: Linux often numbers the second threads
-                // of all cores behind the first ones.
+                // Linux often numbers second threads after all first ones.
                 let siblings = pus
                     .os
                     .iter()
@@ -131,8 +125,8 @@ impl PlaceRequest<'_> {
         Some(keyed.into_iter().map(|(_, row)| row).collect())
     }
 
-    /// Packages in turn, their cores in order, as Open MPI's `--map-by socket` takes them; `None`
-    /// where there is one only, or one is full before the tasks are seated.
+    /// Alternates between packages, like Open MPI's `--map-by socket`. `None` for one package, or
+    /// if one fills up.
     fn round_robin(&self, compact: &[usize], tasks: usize, pus: &Pus) -> Option<Vec<usize>> {
         let package =
             |row: &usize| self.profile.topology.pu(pus.os[*row]).and_then(|pu| pu.package);
@@ -170,8 +164,7 @@ mod tests {
         request.plain(&request.place().unwrap()).unwrap()
     }
 
-    /// Two packages of two cores of two hardware threads: siblings 10 ns apart, cores 50, packages
-    /// 200.
+    /// Siblings are 10 ns apart, cores 50, packages 200.
     fn small() -> Profile {
         let pu = |os: u32| seatmap_data::machine::Pu {
             os,
@@ -198,7 +191,7 @@ mod tests {
     fn a_pipeline_is_close() {
         let found = plain(&small(), &generate("pipeline:4").unwrap(), |_| ()).unwrap();
         assert_eq!(found.name, "compact");
-        // With as many tasks as cores, spread is close.
+        // With equally many tasks and cores, spread equals close.
         let all = [
             "OMP_PLACES=cores OMP_PROC_BIND=close",
             "mpirun --map-by core --bind-to core",

@@ -1,11 +1,11 @@
-//! Several starts, each refined, the best kept.
+//! Refines several starts and keeps the best.
 
 use crate::search::{SearchEngine, SearchLimit, Solution, Sparse, Tour, iterate};
 use crate::{Problem, seed};
 use seatmap_data::statistics::Xoshiro;
 use std::cell::OnceCell;
 
-/// Where a placement came from.
+/// A placement and its origin.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StartSolution {
     /// The start's name.
@@ -14,18 +14,18 @@ pub struct StartSolution {
     pub solution: Solution,
 }
 
-/// The starts of the portfolio, the promising ones first.
+/// The starts, the promising ones first.
 const STARTS: [&str; 5] =
     ["recursive bisection", "greedy growth", "spectral order", "RCM order", "natural order"];
 
-/// The part of the time in which starts must be ready.
+/// Starts must be ready within 1/`STARTS_PART` of the time.
 const STARTS_PART: u32 = 2;
 
-/// Starts from all the known methods and searches on from the best, until the limit.
+/// Refines a start of each known method until the limit.
 ///
-/// Half of the time goes to all starts alike, a quarter to the better half, the rest to the best.
-/// `seed` decides random choices, so that a limit by count gives the same answer everywhere. Starts
-/// that are not ready by half of the time are left out, but for the first, which always is.
+/// Half of the time goes to all starts equally, a quarter to the better two, the rest to the best.
+/// `seed` makes a limit by count reproducible. Starts not ready at half time are dropped, except
+/// for the first.
 #[must_use]
 pub fn portfolio(problem: &Problem, limit: &SearchLimit, seed: u64) -> StartSolution {
     let mut rng = Xoshiro::new(seed);
@@ -39,7 +39,6 @@ pub fn portfolio(problem: &Problem, limit: &SearchLimit, seed: u64) -> StartSolu
         }
     }
     alive.sort_by(|a, b| a.solution.cost.total_cmp(&b.solution.cost));
-    // Successive halving: all starts, then the better two, then the best.
     for keep in [alive.len(), 2] {
         alive.truncate(keep);
         let mut part = if keep > 2 { limit.part(2) } else { limit.clone() };
@@ -50,10 +49,10 @@ pub fn portfolio(problem: &Problem, limit: &SearchLimit, seed: u64) -> StartSolu
             if has_enough(&alive, limit) {
                 break;
             }
-            // By the clock the first of k takes a k-th of the time, the next a (k-1)-th of what is
-            // left: equal parts, and time that one does not use goes to the others.
+            // The first of k takes a k-th of the time, the next a (k-1)-th of the rest, so saved
+            // time goes to later ones.
             let by_clock = part.part((alive.len() - at) as u32);
-            // A count is not used up by those before, and so has equal parts of the whole.
+            // Counts are not used up, so each gets an equal part.
             let slice = SearchLimit { kicks: part.part(alive.len() as u32).kicks, ..by_clock };
             refine(problem, &mut alive[at], &mut rng, &slice);
         }
@@ -68,8 +67,8 @@ fn has_enough(found: &[StartSolution], limit: &SearchLimit) -> bool {
     found.iter().any(|one| one.solution.cost <= limit.enough)
 }
 
-/// A start, ready by the first limit, rolled downhill until the second; `None` where it was not
-/// ready. `nested` keeps the order of the slots, which several starts share.
+/// Made by the first limit (else `None`), improved until the second. `nested` caches the order of
+/// the slots.
 fn started(
     problem: &Problem,
     name: &'static str,
@@ -95,7 +94,6 @@ fn started(
     Some(StartSolution { name, solution: downhill(problem, slot_of, limit) })
 }
 
-/// The next local optimum, or the nearest state to it that the deadline allows.
 pub(crate) fn downhill(problem: &Problem, slot_of: Vec<u32>, limit: &SearchLimit) -> Solution {
     let Some(mut engine) = Sparse::new(problem, slot_of.clone(), limit) else {
         return Solution { cost: problem.cost(&slot_of), slot_of };
@@ -104,7 +102,6 @@ pub(crate) fn downhill(problem: &Problem, slot_of: Vec<u32>, limit: &SearchLimit
     Solution { cost: engine.cost(), slot_of: engine.assignment().to_vec() }
 }
 
-/// Kicks until the limit, of a tour where the traffic is one.
 pub(crate) fn refine(
     problem: &Problem,
     started: &mut StartSolution,
@@ -119,7 +116,7 @@ pub(crate) fn refine(
             None => return,
         },
     };
-    // An engine that was out of time may come back with no more than it was given.
+    // At the deadline an engine may return its input.
     if found.cost < started.solution.cost {
         started.solution = found;
     }

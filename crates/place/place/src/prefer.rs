@@ -1,21 +1,18 @@
-//! Big caches for the tasks that need them, where that costs nothing.
+//! Gives big caches to the tasks that need them, at almost no cost.
 
 use crate::{Level, PlaceError, PlaceRequest, Pus};
 
-/// Placements within this share of each other cost the same: two measurements of one machine differ
-/// by as much.
+/// Costs within this factor are equal: two measurements of one machine differ as much.
 const TIE: f64 = 1.01;
 
-/// Tasks beyond which exchanging pairs of them takes too long.
 const MOST_TASKS: usize = 512;
 
 impl PlaceRequest<'_> {
-    /// The placement with the tasks that need cache on the PUs with the biggest L3, as far as it
-    /// then costs no more than a hundredth above `cost_ns`. Tasks need as much as the pattern's
-    /// `cache_bytes` say; without these, those with the largest loads need most.
+    /// Moves the tasks that need cache to the PUs with the biggest L3, at most 1 % above `found`.
+    /// Needs are the pattern's `cache_bytes`, or else its loads.
     ///
     /// # Errors
-    /// [`PlaceError::NoCacheSizes`]: the machine does not tell the sizes of its L3 caches.
+    /// [`PlaceError::NoCacheSizes`]: the sizes of L3 caches are unknown.
     pub(crate) fn in_big_caches(
         &self,
         pus: &Pus,
@@ -27,15 +24,13 @@ impl PlaceRequest<'_> {
         let bytes = self.cache_of(pus)?;
         let mut best = pu_of;
         let mut value_of_best = self.cache_value(&best, &bytes);
-        // Each change is taken at once; what another change then allows is seen in the next round.
         let mut has_helped = self.pattern.tasks <= MOST_TASKS;
         while has_helped && !self.limit.is_late() {
             has_helped = false;
             for change in changes(&best, &self.dies(pus), pus.os.len()) {
                 let changed = change.of(&best);
                 let value = self.cache_value(&changed, &bytes);
-                // The cheap test first: the cost adds up all edges. The grain keeps rounding from
-                // looking like progress for ever.
+                // The cheap test first. The margin keeps rounding errors from passing for progress.
                 if value > value_of_best * (1.0 + 1e-12)
                     && cost(&changed) <= found * TIE
                     && is_allowed(&changed)
@@ -47,8 +42,7 @@ impl PlaceRequest<'_> {
         Ok(best)
     }
 
-    /// The cache of the tasks' PUs, weighted with the cache that each task uses or, where that is
-    /// not known, with its load.
+    /// L3 sizes weighted by cache use, or else by load.
     fn cache_value(&self, pu_of: &[usize], bytes: &[f64]) -> f64 {
         pu_of
             .iter()
@@ -60,7 +54,6 @@ impl PlaceRequest<'_> {
             .sum()
     }
 
-    /// The size of each PU's L3.
     fn cache_of(&self, pus: &Pus) -> Result<Vec<f64>, PlaceError> {
         pus.os
             .iter()
@@ -71,7 +64,6 @@ impl PlaceRequest<'_> {
             .ok_or_else(|| PlaceError::NoCacheSizes(self.profile.name.clone()))
     }
 
-    /// The PUs (rows) of each L3.
     fn dies(&self, pus: &Pus) -> Vec<Vec<usize>> {
         let groups = Level::L3.groups(&self.profile.topology, &pus.os).unwrap_or_default();
         let count = groups.iter().max().map_or(0, |last| *last as usize + 1);
@@ -81,11 +73,10 @@ impl PlaceRequest<'_> {
     }
 }
 
-/// A change of a placement.
 enum Change {
-    /// The tasks of two L3s exchange their places, PU by PU.
+    /// Exchanges the tasks of two L3s, PU by PU.
     Dies(Vec<usize>, Vec<usize>),
-    /// A task goes to a PU; a task that sits there takes its place.
+    /// Moves a task; a task on that PU takes its place.
     Seat(usize, usize),
 }
 
@@ -110,10 +101,9 @@ impl Change {
     }
 }
 
-/// Whole L3s first: single tasks cannot leave their neighbours without a cost.
+/// Single tasks cannot leave their neighbours without a cost.
 fn changes(pu_of: &[usize], dies: &[Vec<usize>], pus: usize) -> Vec<Change> {
     let pairs = (0..dies.len()).flat_map(|a| (a + 1..dies.len()).map(move |b| (a, b)));
-    // Dies of unequal size have no PU for each task of the other.
     let equal = pairs.filter(|(a, b)| dies[*a].len() == dies[*b].len());
     let whole = equal.map(|(a, b)| Change::Dies(dies[a].clone(), dies[b].clone()));
     let single = (0..pu_of.len()).flat_map(|task| (0..pus).map(move |to| Change::Seat(task, to)));
@@ -137,7 +127,7 @@ mod tests {
     fn a_group_moves_as_a_whole_to_the_die_with_the_bigger_cache() {
         let mut machine = catalog::load("ryzen-7950x3d").unwrap();
         let pattern = generate("all-to-all:6").unwrap();
-        // The second die carries the cache here: the order of numbers would choose the first.
+        // The order of numbers would choose the first die.
         machine
             .topology
             .pus

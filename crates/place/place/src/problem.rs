@@ -1,31 +1,29 @@
-//! A placement problem, freed of names: tasks, slots, distances, and constraints.
+//! A placement problem without names: tasks, slots, distances, and constraints.
 
 use crate::{Traffic, Zones};
 use seatmap_data::machine::Square;
 
-/// Tasks to be put on slots, one each.
+/// Tasks for slots, at most one on each.
 ///
-/// A slot is a place on a PU: a PU has one, or several where there are more tasks than PUs. There
-/// are never fewer slots than tasks; the searches fill the rest with *holes*, items without
-/// traffic, so that every assignment is a permutation and moving a task to a free slot is a swap
-/// with a hole.
+/// A slot is a place on a PU: PUs have several if there are more tasks than PUs. The searches fill
+/// free slots with *holes*, items without traffic, so every assignment is a permutation, and moving
+/// a task to a free slot is a swap with a hole.
 #[derive(Clone, Debug)]
 pub struct Problem {
     /// The traffic between tasks.
     pub traffic: Traffic,
-    /// Between PUs, symmetric, any unit; on the diagonal the distance of two tasks on one PU.
+    /// Distances between PUs, symmetric, in any unit; the diagonal is for two tasks on one PU.
     pub distance: Square<f32>,
-    /// The PU of each slot: a row of `distance`.
+    /// The PU of each slot, as a row of `distance`.
     pub pu_of_slot: Vec<u32>,
-    /// The fewest and the most tasks on each group of slots.
+    /// The fewest and most tasks on groups of slots.
     pub zones: Zones,
-    /// The slot that each task must take, where it must.
+    /// The required slot of each fixed task.
     pub fixed: Vec<Option<u32>>,
 }
 
 impl Problem {
-    /// One slot on each PU, no task fixed, no slot forbidden. There must not be more tasks than
-    /// PUs.
+    /// One slot on each PU, without constraints. There must not be more tasks than PUs.
     #[must_use]
     pub fn new(traffic: Traffic, distance: Square<f32>) -> Self {
         let pus = distance.n() as u32;
@@ -38,13 +36,13 @@ impl Problem {
         }
     }
 
-    /// Tasks.
+    /// The number of tasks.
     #[must_use]
     pub fn tasks(&self) -> usize {
         self.traffic.tasks()
     }
 
-    /// Slots, and so items: tasks and holes.
+    /// The number of slots, and of items (tasks and holes).
     #[must_use]
     pub fn slots(&self) -> usize {
         self.pu_of_slot.len()
@@ -56,7 +54,7 @@ impl Problem {
         f64::from(self.distance[(self.pu_of_slot[a] as usize, self.pu_of_slot[b] as usize)])
     }
 
-    /// The sum of weight x distance for the slots of the tasks.
+    /// The sum of weight x distance.
     #[must_use]
     pub fn cost(&self, slot_of: &[u32]) -> f64 {
         (0..self.tasks())
@@ -69,19 +67,16 @@ impl Problem {
             .sum()
     }
 
-    /// [`Problem::between`] for slots as assignments hold them.
     #[inline]
     pub(crate) fn apart(&self, a: u32, b: u32) -> f64 {
         self.between(a as usize, b as usize)
     }
 
-    /// The PU (row) that a slot is on.
     #[inline]
     pub(crate) fn pu(&self, slot: u32) -> usize {
         self.pu_of_slot[slot as usize] as usize
     }
 
-    /// The zone that a slot is in.
     #[inline]
     pub(crate) fn zone(&self, slot: u32) -> u32 {
         self.zones.zone_of_slot[slot as usize]

@@ -1,26 +1,25 @@
-//! The PUs that tasks may sit on.
+//! The usable PUs.
 
 use crate::PlaceError;
 use seatmap_data::machine::nanoseconds::MAX_ROUND_TRIP_NS;
 use seatmap_data::machine::topology::place_of;
 use seatmap_data::machine::{HomeModel, Matrix, Profile};
 
-/// The PUs that tasks may sit on, by ascending OS index or in the order asked for, and how far
-/// apart they are.
+/// The usable PUs, by OS index or in the requested order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pus {
     /// OS indices.
     pub os: Vec<u32>,
-    /// Round-trip nanoseconds, in the order of `os`; zero on the diagonal.
+    /// Round-trip nanoseconds; zero on the diagonal.
     pub distance_ns: Matrix,
-    /// The cost of a message instead where tasks sleep until it comes: the round trip of two
-    /// wakeups, on the diagonal that of two tasks on one PU. `None` where tasks spin.
+    /// If tasks sleep, a message costs this round trip of two wakeups, on the diagonal between two
+    /// tasks on one PU. `None` if tasks spin.
     pub wakeup_ns: Option<Matrix>,
 }
 
 impl Pus {
-    /// The requested PUs, or all PUs with known distances. With `homes`, the distance of a pair is
-    /// the one over a line of the best home for it.
+    /// The requested PUs, or all with known distances. With `homes`, distances are over lines of
+    /// the best home.
     ///
     /// # Errors
     /// The profile has no distances, or none for these PUs.
@@ -48,7 +47,7 @@ impl Pus {
         if os.is_empty() {
             return Err(PlaceError::NoDistances(profile.name.clone()));
         }
-        // Not a number fails this test as well, and is told apart below.
+        // NaN fails this test too.
         let other = distance_ns
             .pairs()
             .find(|(_, _, ns)| !(0.0..=MAX_ROUND_TRIP_NS).contains(*ns))
@@ -62,7 +61,6 @@ impl Pus {
         }
     }
 
-    /// The same, for tasks that sleep until a message comes.
     #[must_use]
     pub(crate) fn woken(self, profile: &Profile) -> Self {
         let wakeups = profile.wakeups.as_ref();
@@ -71,7 +69,7 @@ impl Pus {
         Pus { wakeup_ns, ..self }
     }
 
-    /// The round trip of a message between two different PUs, in nanoseconds.
+    /// The round trip of a message between two different PUs.
     #[must_use]
     pub fn message_ns(&self, i: usize, j: usize) -> f64 {
         self.wakeup_ns.as_ref().unwrap_or(&self.distance_ns)[(i, j)]
@@ -84,8 +82,7 @@ impl Pus {
     }
 }
 
-/// The predictions of a profile's home model for pairs of PUs over lines of each home. PUs are
-/// given by their rows.
+/// A home model's predicted round trips between rows of PUs.
 #[derive(Debug)]
 pub struct Predictions<'a> {
     model: &'a HomeModel,
@@ -94,8 +91,7 @@ pub struct Predictions<'a> {
 }
 
 impl<'a> Predictions<'a> {
-    /// Looks up the group and the core of each row once; `None` where the profile has no home
-    /// model.
+    /// `None` if the profile has no home model.
     #[must_use]
     pub fn new(profile: &'a Profile) -> Option<Self> {
         let model = profile.home_model.as_ref()?;
@@ -107,23 +103,22 @@ impl<'a> Predictions<'a> {
         })
     }
 
-    /// The round trip over a line of a home, in nanoseconds; `None` for SMT siblings and where the
-    /// model has no prediction.
+    /// The round trip over a line of a home; `None` for SMT siblings, or without a prediction.
     #[must_use]
     pub fn round_trip_ns(&self, i: usize, j: usize, home: usize) -> Option<f64> {
-        // SMT siblings share the innermost cache: their line does not travel by its home.
+        // SMT siblings share the innermost cache: their line does not pass its home.
         let are_siblings = i != j && self.core[i].is_some() && self.core[i] == self.core[j];
         let groups = [self.group[i]?, self.group[j]?];
         self.model.of_groups_ns(groups, [i, j], home).filter(|_| !are_siblings)
     }
 
-    /// The round trip over a line of each home, where it is known.
+    /// The known round trips over each home.
     pub fn each_home(&self, i: usize, j: usize) -> impl Iterator<Item = (usize, f64)> {
         (0..self.model.homes())
             .filter_map(move |home| Some((home, self.round_trip_ns(i, j, home)?)))
     }
 
-    /// The home whose lines serve two rows best, and their distance over it.
+    /// The best home for two rows, and the round trip.
     #[must_use]
     pub fn best_home(&self, i: usize, j: usize) -> Option<(usize, f64)> {
         self.each_home(i, j).min_by(|a, b| a.1.total_cmp(&b.1))

@@ -1,21 +1,20 @@
-//! Where the ranks of a job should run: on which node of a cluster, and on which CPUs of it.
+//! Where the ranks of a job should run: on which node of a cluster, and on which of its CPUs.
 //!
-//! Two questions, one after the other. Which ranks share a node is a partition with exact
-//! capacities, judged by the round trips between nodes as they were measured; [`over_nodes`]
-//! answers it. Where a node's ranks sit is the ordinary placement of [`place`](mod@crate::place) on
-//! that node's core distances; [`inside`] answers it, once for nodes of one kind whose ranks talk
-//! alike. The answer is never an order inside MPI: [`export`] writes it as the files with which
-//! launchers start ranks where they are told.
+//! [`over_nodes`] decides which ranks share a node: a partition with exact capacities, judged by
+//! measured round trips between nodes. [`inside`] then places a node's ranks by core distances
+//! ([`place`](mod@crate::place)), once for equal nodes whose ranks communicate alike. The result is
+//! never a reordering inside MPI: [`export`] writes files that make launchers start the ranks in
+//! their places.
 //!
 //! | module | holds |
 //! |---|---|
 //! | [`nodes`] | the cluster as places for ranks |
-//! | [`request`], [`error`] | the request; why it is refused |
+//! | [`request`], [`error`] | the request, and errors |
 //! | [`over_nodes`], [`inside`] | ranks onto nodes, and onto CPUs |
-//! | [`orders`] | block, cyclic, plane and random: the orders that launchers know |
-//! | [`plan`] | the answer on file |
-//! | [`candidates`] | several answers, of which a race picks one |
-//! | [`export`] | the answer as launchers take it |
+//! | [`orders`] | the orders of launchers, and random |
+//! | [`plan`] | the plan file |
+//! | [`candidates`] | several plans for a race |
+//! | [`export`] | the plan in the formats of launchers |
 
 pub mod candidates;
 pub mod error;

@@ -1,4 +1,4 @@
-//! Remarks on an answer: things about a placement that its cost does not show.
+//! Remarks on a placement: facts that its cost does not show.
 
 use crate::search::SearchTime;
 use crate::smt::OTHER_WAY_PART;
@@ -10,20 +10,20 @@ use seatmap_data::machine::{CoreKind, Nearness, PairStatus};
 use seatmap_data::plan::{Agreement, Objective, Plan};
 use std::collections::{BTreeMap, HashSet};
 
-/// A busiest link is worth a remark from this many times its load without a plan on.
+/// A link must be this many times busier than without a plan for a remark.
 const CLEARLY_MORE: f64 = 1.1;
 
-/// A thing about a placement that a person should know beside its cost.
+/// A fact that the user should know besides the cost.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PlacementRemark {
-    /// The tasks sleep until a message comes, and the machine's cost of wakeups is not known, so
-    /// that core distances stand for it.
+    /// Tasks sleep until a message comes, but the cost of wakeups is unknown, so core distances
+    /// replace it.
     WakeupsUnknown,
-    /// The tasks sleep until a message comes, and these are the costs.
+    /// Tasks sleep until a message comes, at these costs.
     Wakeups {
-        /// The median round trip of two wakeups in nanoseconds, by nearness of the CPUs.
+        /// The median round trip of two wakeups in nanoseconds, by nearness.
         round_trips_ns: Vec<(Nearness, f64)>,
-        /// Whether each task has a CPU of its own because the objective knows no other way.
+        /// Whether the objective forces a CPU for each task.
         have_cpu_each: bool,
     },
     /// The seat that a barrier would wait for.
@@ -35,95 +35,93 @@ pub enum PlacementRemark {
         /// Whether the speeds of the CPUs were measured.
         are_speeds_known: bool,
     },
-    /// Seats were to be equal, and neither the kind nor the speed of some is known.
+    /// Equal seats were requested, but some CPUs' kind and speed are unknown.
     EqualityUnknown {
-        /// CPUs of which neither is known.
+        /// CPUs without known kind and speed.
         unknown: usize,
         /// CPUs that could be seats.
         cpus: usize,
     },
-    /// The weight that crosses between chips or sections.
+    /// The weight between chips or sections.
     Crossing {
-        /// The weight that crosses.
+        /// The weight between them.
         crossing: f64,
         /// The weight of all edges.
         all: f64,
     },
-    /// There are fewer candidate lines than channels: this many channels have none.
+    /// This many channels have no candidate line.
     ChannelsWithoutLine(usize),
     /// There are fewer cores than tasks.
     TooFewCores {
-        /// Cores that carry two tasks or more.
+        /// Cores with two or more tasks.
         shared: usize,
-        /// The least number of cores that must.
+        /// The smallest possible number of them.
         least: usize,
-        /// Tasks.
+        /// Number of tasks.
         tasks: usize,
-        /// Cores that may be used.
+        /// Number of usable cores.
         cores: usize,
     },
-    /// Each task was given a core of its own.
+    /// Each task has its own core.
     CoreEach {
-        /// The costs of this placement and of the best found where cores are shared, if that was
-        /// looked at.
+        /// The costs with a core each and with shared cores, if searched.
         beside_shared: Option<[f64; 2]>,
     },
-    /// Tasks might share cores, of which there would be enough.
+    /// Tasks may share cores, although there are enough.
     CoresMayBeShared {
-        /// Cores that carry two tasks or more.
+        /// Cores with two or more tasks.
         shared: usize,
-        /// The costs of this placement and of the best found with a core for each task, if that
-        /// was looked at.
+        /// The costs with shared cores and with a core each, if searched.
         beside_apart: Option<[f64; 2]>,
     },
-    /// Packages and NUMA nodes, by the operating system's numbers, whose memory and caches nobody
-    /// uses. One of the lists holds something.
+    /// Packages and NUMA nodes, by OS number, with unused memory and caches. At least one list is
+    /// not empty.
     Empty {
         /// Packages.
         packages: Vec<u32>,
         /// NUMA nodes of other packages.
         nodes: Vec<u32>,
-        /// Whether each of them has memory of its own, as far as the topology tells.
+        /// Whether each has its own memory, according to the topology.
         have_memory: bool,
     },
-    /// Two seats that a hypervisor ran on one CPU of its own, in turn, while they were measured.
+    /// A hypervisor ran two seats alternately on one CPU during the measurement.
     Stacked {
         /// The first such pair of CPUs.
         cpus: [u32; 2],
-        /// The number of such pairs among the seats.
+        /// The number of such pairs.
         pairs: usize,
     },
     /// A usual order costs no more.
     AsGoodAs(PlainSettings),
-    /// How well cheaper objectives would have ranked the placements that were run.
+    /// How well cheaper objectives rank the placements.
     Agreement(Agreement),
-    /// The most loaded of the links that groups of CPUs share.
+    /// The most loaded link between groups of CPUs.
     LoadedLink {
         /// Its name.
         link: String,
-        /// The amount that crosses it, in bytes or messages as `weight` says.
+        /// The amount, in units of `weight`.
         load: f64,
         /// The unit of the amount.
         weight: Weight,
     },
-    /// The busiest link carries clearly more than the busiest one does without a plan, which the
-    /// objective `distance` does not see.
+    /// The busiest link carries clearly more than without a plan, which the objective `distance`
+    /// ignores.
     BusierLink {
         /// Its name.
         link: String,
-        /// The bytes that it carries.
+        /// The bytes through it.
         bytes: f64,
-        /// The bytes that the busiest link carries with the tasks in the OS's order.
+        /// The busiest link's bytes with tasks in the OS's order.
         in_order_bytes: f64,
-        /// The objective that would see it.
+        /// An objective that includes link loads.
         remedy: LinkObjective,
     },
 }
 
-/// The objective that sees how loaded links are.
+/// The objective that includes link loads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkObjective {
-    /// `congestion`: groups of CPUs share links that the profile knows.
+    /// `congestion`: the profile has links.
     Congestion,
     /// `simulated`: a model runs the messages on its links.
     Simulated,
@@ -132,8 +130,8 @@ pub enum LinkObjective {
 }
 
 impl PlacementRemark {
-    /// The remark on the busiest links, each with its name and bytes: in the OS's order, and as
-    /// planned. `None` where the planned one is not clearly busier.
+    /// A remark on the busiest links, in the OS's order and as planned, if the latter is clearly
+    /// busier.
     ///
     /// # Errors
     /// [`PlaceError`]: the request's CPUs have no distances.
@@ -148,7 +146,6 @@ impl PlacementRemark {
         }
         let pus = Pus::new(request.profile, request.cpus.as_deref(), request.homes)?;
         let remedy = match (Links::new(request.profile, &pus).is_empty(), has_model) {
-            // Congestion needs no runs, so that it is proposed first.
             (false, _) => LinkObjective::Congestion,
             (true, true) => LinkObjective::Simulated,
             (true, false) => LinkObjective::Unknown,
@@ -159,7 +156,6 @@ impl PlacementRemark {
 }
 
 impl PlaceRequest<'_> {
-    /// Whether all of these packages and nodes have memory of their own.
     fn have_memory(&self, packages: &[u32], nodes: &[u32]) -> bool {
         let pus = &self.profile.topology.pus;
         // A PU whose node has no memory names another node.
@@ -172,8 +168,8 @@ impl PlaceRequest<'_> {
             })
     }
 
-    /// The remarks on an answer and its plan, in the order in which they are read. The other use of
-    /// SMT is searched for in a part of `time`.
+    /// The remarks on an answer, in reading order. Searching with the other use of SMT takes a part
+    /// of `time`.
     ///
     /// # Errors
     /// [`PlaceError`], as for the request itself.
@@ -218,11 +214,9 @@ impl PlaceRequest<'_> {
         Ok(remarks)
     }
 
-    /// The costs of messages to tasks that sleep, or why distances stand for them.
     fn wakeups(&self) -> Option<PlacementRemark> {
         if !self.counts_wakeups() {
-            // Congestion counts bytes and a simulation counts its own waits: neither uses the cost
-            // of a wakeup.
+            // Congestion counts bytes, and simulations their own waits.
             let is_sum = matches!(self.objective, Objective::Distance | Objective::Time);
             let is_unknown = is_sum
                 && self.pattern.waits()
@@ -251,7 +245,6 @@ impl PlaceRequest<'_> {
         })
     }
 
-    /// How many cores carry several tasks, and what the other way would cost.
     fn cores(
         &self,
         answer: &PlacementResult,
@@ -269,7 +262,7 @@ impl PlaceRequest<'_> {
             return Ok(None);
         }
         let is_one_each = self.one_per.is_some();
-        // Where no core is shared though cores might be, a core for each task is no other way.
+        // If no core is shared, a core for each task is the same placement.
         let is_looked_at = self.has_other_way() && (is_one_each || shared > 0);
         let other = if is_looked_at {
             Some([answer.cost, self.other_way(time.part(OTHER_WAY_PART))?.cost])
@@ -283,7 +276,7 @@ impl PlaceRequest<'_> {
         }))
     }
 
-    /// The least number of cores that carry several tasks where so many tasks find all cores taken.
+    /// The fewest shared cores if `beyond` tasks find all cores taken.
     fn least_shared(&self, beyond: usize, cores: usize) -> usize {
         let topology = &self.profile.topology;
         let mut threads_of: BTreeMap<u32, usize> = BTreeMap::new();
@@ -297,7 +290,6 @@ impl PlaceRequest<'_> {
         least_sharing(&threads, cores + beyond)
     }
 
-    /// Equal seats of which some may differ, for want of their kind and speed.
     fn unknown_equality(&self) -> Option<PlacementRemark> {
         if !self.equal_seats {
             return None;
@@ -307,8 +299,8 @@ impl PlaceRequest<'_> {
         (unknown > 0).then_some(PlacementRemark::EqualityUnknown { unknown, cpus: cpus.len() })
     }
 
-    /// Seats that took turns on one CPU of a hypervisor: their distance is a time slice, and tasks
-    /// on them do not run at the same time.
+    /// The distance of stacked CPUs is a time slice of the hypervisor, and their tasks do not run
+    /// at the same time.
     fn stacked(&self, plan: &Plan) -> Option<PlacementRemark> {
         let distance = self.profile.core_distance.as_ref()?;
         let in_use: HashSet<u32> = plan.pus_in_use().into_iter().collect();
@@ -323,20 +315,17 @@ impl PlaceRequest<'_> {
     }
 }
 
-/// The least number of cores with several of so many tasks, which are more than cores. The cores
-/// have this many hardware threads each, the most first; a thread has a second task once all have
-/// one.
+/// The fewest cores with several tasks, given each core's hardware threads, the most first. Threads
+/// get a second task once all have one.
 fn least_sharing(threads: &[usize], tasks: usize) -> usize {
     let all: usize = threads.iter().sum();
     let mut rest = tasks.saturating_sub(threads.len());
     if tasks > all {
-        // Cores with several threads are full. The tasks beyond sit there as well, as far as each
-        // thread takes a second one, and then on cores of one thread.
+        // Extra tasks fill cores with several threads first, up to two per thread.
         let several: Vec<usize> = threads.iter().copied().filter(|threads| *threads > 1).collect();
         let others = (tasks - all).saturating_sub(several.iter().sum());
         return (several.len() + others).min(threads.len());
     }
-    // The cores with the most threads take the most tasks.
     for (shared, threads) in threads.iter().enumerate() {
         if rest == 0 {
             return shared;
@@ -348,7 +337,7 @@ fn least_sharing(threads: &[usize], tasks: usize) -> usize {
 
 fn without_line(answer: &PlacementResult) -> Option<PlacementRemark> {
     let without = answer.channels.iter().filter(|channel| channel.line.is_none()).count();
-    // No line at all is a machine without candidate lines, and not a shortage of them.
+    // If no channel has a line, the machine has no candidate lines.
     let is_some = without > 0 && without < answer.channels.len();
     is_some.then_some(PlacementRemark::ChannelsWithoutLine(without))
 }

@@ -1,4 +1,4 @@
-//! The request: a pattern to be placed on a machine.
+//! The request: a pattern to place on a machine.
 
 use crate::search::SearchLimit;
 use crate::{Level, PlaceError, Pus};
@@ -6,44 +6,42 @@ use seatmap_data::machine::{CoreKind, Profile, Wakeups};
 use seatmap_data::pattern::Pattern;
 use seatmap_data::plan::Objective;
 
-/// A request: where should the tasks of a pattern sit on a machine?
+/// Where should the tasks of a pattern run on a machine?
 #[derive(Clone, Debug)]
 pub struct PlaceRequest<'a> {
     /// The machine, with core distances.
     pub profile: &'a Profile,
     /// The traffic between the tasks.
     pub pattern: &'a Pattern,
-    /// The objective that judges a placement: `Distance`, `Congestion` or `Time`.
+    /// The objective. [`PlaceRequest::place`] supports `Distance`, `Congestion` and `Time`.
     pub objective: Objective,
-    /// The quantity that an edge weighs. By default its bytes, and its messages where these cost a
-    /// wakeup each.
+    /// What an edge weighs: by default bytes, or messages if each costs a wakeup.
     pub weight: Option<Weight>,
-    /// How tasks wait for a message, which decides what it costs for `Distance` and `Time`.
+    /// How tasks wait for messages, which decides the cost for `Distance` and `Time`.
     pub waiting: MessageWait,
-    /// The PUs that may be used, by OS index; all with known distances by default.
+    /// The usable PUs; by default all with known distances.
     pub cpus: Option<Vec<u32>>,
-    /// Use only PUs of this kind of core; [`PlaceRequest::settled`] sees to it.
+    /// Use only this kind of core ([`PlaceRequest::settled`]).
     pub kind: Option<CoreKind>,
-    /// Use only PUs of one kind and nearly one speed; [`PlaceRequest::settled`] sees to it.
+    /// Use only PUs of one kind and speed ([`PlaceRequest::settled`]).
     pub equal_seats: bool,
-    /// Whether tasks may share a core; [`PlaceRequest::settled`] makes `one_per` of it.
+    /// Whether tasks may share a core; [`PlaceRequest::settled`] sets `one_per`.
     pub smt: SmtUse,
     /// At most one task on each group of this level.
     pub one_per: Option<Level>,
-    /// Tasks that must sit on a PU.
+    /// Fixed tasks, each with its PU.
     pub fixed: Vec<(usize, u32)>,
     /// The method of the search.
     pub method: PlaceMethod,
-    /// Among placements that cost the same within 1 %, prefer big caches for the tasks that need
-    /// them.
+    /// At equal cost within 1 %, prefer big caches for tasks that need them.
     pub prefers_cache: bool,
-    /// Choose for each communicating pair the home of its line too.
+    /// Also choose homes of lines for communicating pairs.
     pub homes: bool,
     /// When to stop.
     pub limit: SearchLimit,
-    /// Searches side by side.
+    /// The number of parallel searches.
     pub threads: usize,
-    /// Where random choices start.
+    /// The seed of the random choices.
     pub seed: u64,
 }
 
@@ -59,25 +57,26 @@ pub enum Weight {
 /// How tasks wait for a message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MessageWait {
-    /// As they were observed: asleep where the pattern was observed by wakeups, the machine's are
-    /// known, and edges do not weigh bytes; else spinning.
+    /// Asleep if the pattern was observed by wakeups, the machine's wakeups are known, and edges do
+    /// not weigh bytes; otherwise spinning.
     #[default]
     AsObserved,
-    /// Asleep: a message costs a wakeup, on one PU or across.
+    /// A message costs a wakeup, on one PU or between two.
     Asleep,
-    /// Spinning: a message costs a core distance.
+    /// A message costs a core distance.
     Spinning,
 }
 
 /// Whether tasks may share a core.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SmtUse {
-    /// Not while there is a core for each task, unless the objective knows what sharing costs.
+    /// Tasks share cores only if there are too few, unless the objective includes the cost of
+    /// sharing.
     #[default]
     Auto,
-    /// Yes, where that is nearest.
+    /// Tasks may share cores.
     Shared,
-    /// No.
+    /// No core gets two tasks.
     Apart,
     /// At most one task on each group of a level.
     OnePer(Level),
@@ -86,21 +85,21 @@ pub enum SmtUse {
 /// The method of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlaceMethod {
-    /// Exact where that is quick, else the portfolio; multilevel for thousands of tasks.
+    /// Exact if that is quick, otherwise the portfolio; multilevel for thousands of tasks.
     Auto,
-    /// First the tasks over the chips, evenly, with little crossing; then inside them (Sudheer et
-    /// al. 2009).
+    /// Spreads the tasks evenly over the chips with little traffic between them, then inside each
+    /// (Sudheer et al. 2009).
     Partition,
-    /// This many sections of a ring or mesh, each heavy component inside one (the Pizza Slice of
-    /// Liu et al. 2015).
+    /// Divides a ring or mesh into this many sections, with each heavy component inside one (the
+    /// Pizza Slice of Liu et al. 2015).
     Pizza(usize),
-    /// Channel by channel next to the home of its line (`GetCore`, Algorithm 4 of Liu et al. 2015).
+    /// Each channel next to the home of its line (`GetCore`, Algorithm 4 of Liu et al. 2015).
     GetCore,
 }
 
 impl<'a> PlaceRequest<'a> {
-    /// By distance and bytes on all PUs, for a second, on one thread. By wakeups where the pattern
-    /// was observed by them and the machine's are known.
+    /// A request by distance and bytes on all PUs, for one second on one thread; by wakeups if the
+    /// pattern was observed by them and the machine's are known.
     #[must_use]
     pub fn new(profile: &'a Profile, pattern: &'a Pattern) -> Self {
         PlaceRequest {
@@ -124,8 +123,7 @@ impl<'a> PlaceRequest<'a> {
         }
     }
 
-    /// The PU of each task without a plan: in the order of the tasks, on PUs in the order of their
-    /// numbers.
+    /// The placement without a plan: tasks and PUs in numerical order.
     ///
     /// # Errors
     /// The profile has no distances, or none for these PUs.
@@ -135,12 +133,11 @@ impl<'a> PlaceRequest<'a> {
         Ok(os.into_iter().cycle().take(self.pattern.tasks).collect())
     }
 
-    /// The objective where nobody names one: the time of the slowest seat where it is known how
-    /// long the tasks work, since distances alone give idle tasks as many seats as busy ones; else
-    /// distance.
+    /// The time of the slowest seat if the tasks' work is known, because by distance alone idle
+    /// tasks get as many seats as busy ones; otherwise distance.
     #[must_use]
     pub fn usual_objective(&self) -> Objective {
-        // A recording has the time and not the tasks' parts of it.
+        // A recording has only the total time.
         let are_loads_known = !self.pattern.loads.is_empty() || self.pattern.observation.is_none();
         let knows_work = self.pattern.load_ns.is_some() && are_loads_known;
         let is_timeable =
@@ -148,16 +145,13 @@ impl<'a> PlaceRequest<'a> {
         if knows_work && is_timeable { Objective::Time } else { Objective::Distance }
     }
 
-    /// The weight that counts in the end.
     pub(crate) fn counted_weight(&self) -> Weight {
-        // A time adds up round trips, one for each message.
         if self.objective == Objective::Time || self.counts_wakeups() {
             return Weight::Messages;
         }
         self.weight.unwrap_or(Weight::Bytes)
     }
 
-    /// The weighted directed edges.
     pub(crate) fn edges(&self) -> impl Iterator<Item = (usize, usize, f64)> + '_ {
         let weight = self.counted_weight();
         self.pattern.edges.iter().map(move |edge| {
@@ -169,9 +163,8 @@ impl<'a> PlaceRequest<'a> {
         })
     }
 
-    /// The PUs that may be used, with their distances. One task a core means one PU of each.
-    /// Sections bound the tasks of a zone, and there is one sort of zone: with them, one task a
-    /// group means one PU of it too.
+    /// The usable PUs. One task per core means one PU per core. Sections use up the only kind of
+    /// zone, so with them one task per group also means one PU per group.
     pub(crate) fn pus(&self) -> Result<Pus, PlaceError> {
         let all = Pus::new(self.profile, self.cpus.as_deref(), self.homes)?;
         let pus = match self.one_per.filter(|level| *level == Level::Core || self.has_sections()) {
@@ -181,7 +174,6 @@ impl<'a> PlaceRequest<'a> {
         Ok(self.costed(pus))
     }
 
-    /// PUs with the costs that messages have for this request.
     pub(crate) fn costed(&self, pus: Pus) -> Pus {
         if self.counts_wakeups() { pus.woken(self.profile) } else { pus }
     }
@@ -199,13 +191,12 @@ impl<'a> PlaceRequest<'a> {
         are_asleep && is_sum && !self.homes && knows_wakeups(self.profile)
     }
 
-    /// Whether tasks are spread over sections before anything else.
     pub(crate) fn has_sections(&self) -> bool {
         matches!(self.method, PlaceMethod::Partition | PlaceMethod::Pizza(_))
     }
 }
 
-/// Whether it is known what a wakeup costs on one CPU, and between two.
+/// Whether a profile has the costs of a wakeup on one CPU and between two.
 #[must_use]
 pub fn knows_wakeups(profile: &Profile) -> bool {
     profile.wakeups.as_ref().is_some_and(Wakeups::tell_one_from_two)

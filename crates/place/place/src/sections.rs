@@ -1,12 +1,12 @@
-//! Placements that divide tasks over chips or sections first, and over PUs then.
+//! Divides tasks over chips or sections first, then over PUs.
 
 use crate::build::groups;
 use crate::search::Solution;
 use crate::{Level, PlaceError, PlaceMethod, PlaceRequest, Problem, Pus, Zones};
 use seatmap_data::machine::Square;
 
-/// The section of each PU: packages (else NUMA nodes, else the home model's groups) for a
-/// partition, arcs of equal length for pizza slices.
+/// Packages (or NUMA nodes, or the home model's groups) for a partition, arcs of equal length for
+/// pizza slices.
 pub(crate) fn sections(request: &PlaceRequest, pus: &Pus) -> Result<Option<Vec<u32>>, PlaceError> {
     match request.method {
         PlaceMethod::Partition => chips(request, pus).map(Some),
@@ -20,18 +20,17 @@ fn chips(request: &PlaceRequest, pus: &Pus) -> Result<Vec<u32>, PlaceError> {
         .into_iter()
         .filter_map(|level| groups(level, request.profile, pus).ok())
         .chain(std::iter::once_with(|| groups_of_model(request, pus)).flatten())
-        // A level with a single group divides nothing: the next one is tried.
         .find(|groups| groups.iter().any(|group| *group > 0))
         .ok_or(PlaceError::OneChip)
 }
 
-/// The groups that the home model tells apart; `None` where it leaves a PU out.
+/// `None` if the home model lacks a PU.
 fn groups_of_model(request: &PlaceRequest, pus: &Pus) -> Option<Vec<u32>> {
     let of = request.profile.home_model.as_ref()?.group_of(&pus.os);
     of.into_iter().map(|group| group.map(|group| group as u32)).collect()
 }
 
-/// Cores in the order of their numbers, which is their order along a ring, cut into arcs.
+/// Along a ring, cores are in numerical order.
 fn slices(request: &PlaceRequest, pus: &Pus, sections: usize) -> Result<Vec<u32>, PlaceError> {
     let cores = groups(Level::Core, request.profile, pus)
         .unwrap_or_else(|_| (0..pus.os.len() as u32).collect());
@@ -48,8 +47,8 @@ fn slices(request: &PlaceRequest, pus: &Pus, sections: usize) -> Result<Vec<u32>
     Ok(cores.into_iter().map(|core| (core as usize * sections / count) as u32).collect())
 }
 
-/// The same problem with a price on crossing that outweighs every distance, and with tasks spread
-/// evenly: whole components stay together where they fit.
+/// The problem with evenly spread tasks and a price on crossings above every distance, so that
+/// components stay together if they fit.
 pub(crate) fn divided(
     problem: &Problem,
     section_of_pu: &[u32],
@@ -62,7 +61,7 @@ pub(crate) fn divided(
     let distance = Square::from_fn(n, |i, j| {
         problem.distance[(i, j)] + if section_of_pu[i] == section_of_pu[j] { 0.0 } else { price }
     });
-    // A slot is in one zone only, and zones of shared PUs have taken that.
+    // Shared PUs already use the zones.
     if !problem.zones.are_free() {
         return Err(PlaceError::SharedSections);
     }
@@ -72,8 +71,7 @@ pub(crate) fn divided(
     Ok(Problem { distance, zones: Zones { zone_of_slot, least, most }, ..problem.clone() })
 }
 
-/// A crossing counts this many times the distance of the farthest pair, so that crossing decides
-/// before distance does.
+/// Crossings cost this many times the largest distance, so that they decide first.
 const CROSSING: f32 = 1000.0;
 
 fn shares(
@@ -87,12 +85,10 @@ fn shares(
     let tasks = problem.tasks();
     let largest = components(problem).into_iter().max().unwrap_or(0);
     let even = tasks.div_ceil(sections);
-    // A partition is even; slices may be as large as the largest component, which then need not be
-    // cut.
+    // Slices may hold the largest component uncut.
     let wanted = if is_partition { even } else { even.max(largest) };
     let most: Vec<u32> = room.iter().map(|room| (*room).min(wanted as u32)).collect();
     if most.iter().sum::<u32>() < tasks as u32 {
-        // Uneven sections: those with more room take more.
         return Ok((vec![0; sections], room));
     }
     let floor = if is_partition { tasks / sections } else { 0 };
@@ -100,7 +96,6 @@ fn shares(
     Ok((least, most))
 }
 
-/// The sizes of the groups of tasks that talk to each other, directly or not.
 fn components(problem: &Problem) -> Vec<usize> {
     let mut seen = vec![false; problem.tasks()];
     let mut sizes = Vec::new();
@@ -123,7 +118,6 @@ fn components(problem: &Problem) -> Vec<usize> {
     sizes
 }
 
-/// The weight that crosses between sections, and all weight.
 pub(crate) fn crossing(
     problem: &Problem,
     section_of_pu: &[u32],

@@ -1,28 +1,28 @@
-//! The cores and caches that tasks share, and those that stay empty.
+//! The cores and caches that tasks share, and empty ones.
 
 use crate::build::groups;
 use crate::{Level, PlaceError, PlaceRequest, Pus};
 use seatmap_data::machine::Topology;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The cores that a placement uses, of those that a request allows.
+/// The cores that a placement uses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CoreSharing {
-    /// Cores with two tasks or more, on any of their hardware threads.
+    /// Cores with several tasks.
     pub shared_cores: usize,
     /// Cores with a task.
     pub used_cores: usize,
-    /// Cores that may be used.
+    /// Usable cores.
     pub cores: usize,
-    /// Packages without a task, by the operating system's number, where there are several.
+    /// Packages without a task, by OS number.
     pub empty_packages: Vec<u32>,
-    /// NUMA nodes without a task outside such packages.
+    /// NUMA nodes without a task in other packages.
     pub empty_nodes: Vec<u32>,
 }
 
 impl PlaceRequest<'_> {
-    /// The number of cores that may be used, where some of them have several hardware threads that
-    /// may be; `None` where no core has, or where the topology does not tell.
+    /// The number of usable cores; `None` if none has several usable hardware threads, or if cores
+    /// are unknown.
     #[must_use]
     pub fn smt_cores(&self) -> Option<usize> {
         let topology = &self.profile.topology;
@@ -31,7 +31,7 @@ impl PlaceRequest<'_> {
         (cores < allowed.len()).then_some(cores)
     }
 
-    /// Whether tasks that are fixed share a core: then the user wants sharing.
+    /// Whether fixed tasks share a core: then the user wants sharing.
     #[must_use]
     pub fn fixes_share_a_core(&self) -> bool {
         let fixed: Vec<u32> =
@@ -39,7 +39,7 @@ impl PlaceRequest<'_> {
         fixed.iter().collect::<BTreeSet<_>>().len() < fixed.len()
     }
 
-    /// The sharing of the tasks of a placement; `None` where the topology does not tell cores.
+    /// `None` if the topology does not have cores.
     #[must_use]
     pub fn sharing(&self, placement: &[u32]) -> Option<CoreSharing> {
         let topology = &self.profile.topology;
@@ -58,7 +58,7 @@ impl PlaceRequest<'_> {
             cores: cores.len(),
             empty_nodes: empty(topology, &allowed, placement, Level::Numa)
                 .into_iter()
-                // An empty package stands for its nodes.
+                // An empty package includes its nodes.
                 .filter(|node| {
                     let there = topology.pus.iter().filter(|pu| pu.numa == Some(*node));
                     !there
@@ -70,15 +70,14 @@ impl PlaceRequest<'_> {
         })
     }
 
-    /// The PUs that may be used, by the operating system's numbers.
+    /// The usable PUs, by OS number.
     pub(crate) fn allowed(&self) -> Option<Vec<u32>> {
         let known = self.profile.core_distance.as_ref()?;
         Some(self.cpus.clone().unwrap_or_else(|| known.pus.clone()))
     }
 
-    /// One PU of each core: the one that a task is fixed on, else the first. Hardware threads of a
-    /// core share its caches, so that they are equally far from everything else, and a lone task
-    /// may take any of them.
+    /// One PU per group: that of a fixed task, or else the first. Hardware threads of a core are
+    /// equally far from everything else.
     ///
     /// # Errors
     /// The cores are unknown or fewer than the tasks, or tasks are fixed on two hardware threads of
@@ -89,7 +88,7 @@ impl PlaceRequest<'_> {
             vec![None; groups.iter().max().map_or(0, |last| *last as usize + 1)];
         for (_, os) in &self.fixed {
             let at = all.index_of(*os).ok_or(PlaceError::NoSuchPu(*os))?;
-            // Two tasks fixed on the same PU are judged when slots are given out.
+            // Slots check two tasks on the same PU.
             let taken = first[groups[at] as usize].replace(*os);
             if let Some(taken) = taken.filter(|taken| taken != os) {
                 return Err(PlaceError::SharedGroup { pus: [taken, *os], group: level.name() });
@@ -108,7 +107,6 @@ impl PlaceRequest<'_> {
     }
 }
 
-/// The groups of a level that could have tasks but have none, where there are several groups.
 fn empty(topology: &Topology, allowed: &[u32], placement: &[u32], level: Level) -> Vec<u32> {
     let [used, all] = [placement, allowed].map(|pus| -> BTreeSet<u32> {
         pus.iter().filter_map(|os| level.of(topology.pu(*os)?)).collect()
@@ -124,7 +122,7 @@ mod tests {
 
     #[test]
     fn shared_cores_and_empty_packages_are_counted() {
-        // Two packages of 8 cores; siblings are 16 apart.
+        // Two packages of 8 cores; siblings differ by 16.
         let machine = catalog::load("xeon-e5-2680-2s").unwrap();
         let pattern = generate("ring:4").unwrap();
         let mut request = PlaceRequest::new(&machine, &pattern);

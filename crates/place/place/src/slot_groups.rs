@@ -1,54 +1,47 @@
-//! Slots in groups within groups, with one distance for each level.
+//! Slots in nested groups, with one distance per level.
 
 use crate::Problem;
 use seatmap_data::machine::Square;
 
-/// Slots in groups within groups, where the distance of two slots follows from the smallest group
-/// that holds both.
+/// Slots in nested groups: the smallest group with both slots decides their distance.
 ///
-/// It takes the place of a table of all distances: of 16,384 slots that would be a gibibyte.
-/// Groups need not be alike.
+/// It replaces a table of all distances: 1 GiB for 16,384 slots. Groups may differ in size.
 #[derive(Clone, Debug)]
 pub struct SlotGroups {
-    /// The slots, those of each group one after the other.
     order: Vec<u32>,
-    /// The levels, the innermost first. The last one has one group.
+    /// The innermost first. The last one has a single group.
     levels: Vec<GroupLevel>,
-    /// The way to each slot: its number in each group, the innermost in the lowest bits.
+    /// A slot's number in each group, the innermost in the lowest bits.
     code: Vec<u32>,
-    /// The distance of two slots by the leading zeros of their codes' difference.
+    /// The distance by the leading zeros of two codes' difference.
     distance: [f64; CODE_BITS + 1],
 }
 
-/// The groups of one level.
 #[derive(Clone, Debug)]
 struct GroupLevel {
-    /// The group of each slot.
     group_of: Vec<u32>,
-    /// Where each group begins in the order, and where the last one ends.
+    /// The start of each group in the order, and the end of the last.
     first: Vec<u32>,
 }
 
-/// Bits of a code.
 const CODE_BITS: usize = 32;
 
-/// More distances than these are a measured machine's, and no hierarchy.
+/// More distances mean a measured machine without an exact hierarchy.
 const MOST_LEVELS: usize = 12;
 
-/// Rows that are looked at for the distances of a machine.
 const ROWS_SAMPLED: usize = 64;
 
-/// Distances of which one is this factor above the next are of different levels.
+/// Distances of different levels differ by this factor.
 const GAP: f32 = 1.15;
 
-/// Groups whose distances are farther than this from a machine's, in the mean, say nothing about
-/// it: meshes have gaps between distances, and no groups.
+/// Groups with larger mean deviations are useless: meshes have gaps between distances, but no
+/// groups.
 const MOST_DEVIATION: f64 = 0.1;
 
 impl SlotGroups {
-    /// A machine of like groups, from the innermost level on: `sizes` are the members of a group,
-    /// `distances` those of two slots that meet on the level. `None` where the two differ in
-    /// length, hold nothing, or where there are too many slots.
+    /// Equal groups, from the innermost level out: `sizes` are members per group, `distances`
+    /// between slots that meet at the level. `None` if these differ in length or are empty, or with
+    /// too many slots.
     #[must_use]
     pub fn uniform(sizes: &[usize], distances: &[f64]) -> Option<Self> {
         if sizes.len() != distances.len() {
@@ -65,7 +58,7 @@ impl SlotGroups {
         SlotGroups::new(groups, distances)
     }
 
-    /// The groups that a problem's distances are exactly those of; `None` where there are none.
+    /// The groups with exactly a problem's distances, if any.
     #[must_use]
     pub fn of(problem: &Problem) -> Option<Self> {
         let known = distinct(&problem.distance)?;
@@ -73,8 +66,7 @@ impl SlotGroups {
         SlotGroups::within(problem, levels).filter(|groups: &SlotGroups| groups.agrees(problem))
     }
 
-    /// Groups of slots that are near each other on a measured machine: levels end where distances
-    /// leave a gap. `None` where they leave none.
+    /// Groups of near slots on a measured machine, if distances have gaps.
     #[must_use]
     pub fn near(problem: &Problem) -> Option<Self> {
         let mut sampled = sampled(&problem.distance);
@@ -93,8 +85,7 @@ impl SlotGroups {
         (is_divided && groups.deviation(problem) <= MOST_DEVIATION).then_some(groups)
     }
 
-    /// How far a distance of the groups is from the true one, in the mean over some pairs, as a
-    /// part of the true one.
+    /// The mean relative deviation from the true distances, by samples.
     fn deviation(&self, problem: &Problem) -> f64 {
         let step = self.slots().div_ceil(ROWS_SAMPLED).max(1);
         let mut sum = 0.0;
@@ -109,21 +100,21 @@ impl SlotGroups {
         sum / f64::from(pairs.max(1))
     }
 
-    /// Groups by levels of PUs: how far apart two are at most, and usually, that meet there.
+    /// Groups by the largest and usual distance of each level.
     fn within(problem: &Problem, levels: Vec<(f32, f32)>) -> Option<Self> {
         let pus = problem.distance.n();
         let last = levels.len().saturating_sub(1);
         let mut groups: Vec<Vec<u32>> = levels
             .iter()
             .enumerate()
-            // On the outermost level all meet, also those farther than any that were sampled.
+            // The outermost group includes PUs farther apart than any sample.
             .map(|(at, (within, _))| {
                 grouped(&problem.distance, if at == last { f32::INFINITY } else { *within })
             })
             .collect();
         let mut distances: Vec<f64> =
             levels.into_iter().map(|(_, usual)| f64::from(usual)).collect();
-        // Two slots of one PU meet below all levels between PUs.
+        // Two slots of one PU meet below all other levels.
         if problem.slots() > pus {
             groups.insert(0, (0..pus as u32).collect());
             distances.insert(0, problem.between(0, 0));
@@ -134,11 +125,11 @@ impl SlotGroups {
         SlotGroups::new(of_slots.collect(), &distances)
     }
 
-    /// From the group of each slot, level by level, the innermost first.
+    /// The innermost level first.
     fn new(groups: Vec<Vec<u32>>, distances: &[f64]) -> Option<Self> {
         let slots = groups.last()?.len();
         let mut order: Vec<u32> = (0..slots as u32).collect();
-        // Stable sorts from the innermost level on: the outermost decides first.
+        // Stable sorts: the outermost decides first.
         groups.iter().for_each(|group_of| order.sort_by_key(|slot| group_of[*slot as usize]));
         let levels: Vec<GroupLevel> =
             groups.into_iter().map(|group_of| GroupLevel::new(&order, &group_of)).collect();
@@ -161,26 +152,25 @@ impl SlotGroups {
                 return None;
             }
             for (code, number) in self.code.iter_mut().zip(&numbers) {
-                // A shift by all bits is undefined, and adds nothing.
+                // A shift by all bits is undefined.
                 *code |= number.checked_shl(bits as u32).unwrap_or(0);
             }
-            // Where the highest bit in which two codes differ is the k-th, k being above 0, 32 - k
-            // bits before it are zero.
+            // If the highest differing bit is the k-th, counted from 1, then 32 - k bits before it
+            // are zero.
             (bits + 1..=bits + more).for_each(|bit| self.distance[CODE_BITS - bit] = *distance);
             bits += more;
         }
         Some(())
     }
 
-    /// For each slot, which member of its group on a level it is, or is in.
+    /// The number of each slot, or its inner group, in its group.
     fn numbers_in_group(&self, at: usize) -> Vec<u32> {
         let level = &self.levels[at];
         let mut number_of = vec![0; self.order.len()];
         for (place, slot) in self.order.iter().enumerate() {
             let group = level.group_of[*slot as usize] as usize;
             let first = level.first[group];
-            // Groups are numbered in the order of their slots, so that members have consecutive
-            // numbers.
+            // Groups are numbered in order, so members have consecutive numbers.
             number_of[*slot as usize] = match at.checked_sub(1) {
                 Some(inner) => {
                     let inner = &self.levels[inner].group_of;
@@ -192,7 +182,6 @@ impl SlotGroups {
         number_of
     }
 
-    /// Whether a problem's distances are those of the groups.
     fn agrees(&self, problem: &Problem) -> bool {
         let pus = problem.distance.n();
         let mut slot_on = vec![None; pus];
@@ -228,29 +217,25 @@ impl SlotGroups {
         self.by_codes(self.code[a], self.code[b])
     }
 
-    /// The distance of two slots by their codes; nothing between a slot and itself.
+    /// 0 between a slot and itself.
     #[inline]
     pub(crate) fn by_codes(&self, a: u32, b: u32) -> f64 {
         self.distance[(a ^ b).leading_zeros() as usize]
     }
 
-    /// The code of a slot.
     #[inline]
     pub(crate) fn code(&self, slot: u32) -> u32 {
         self.code[slot as usize]
     }
 
-    /// The slots, those of each group one after the other.
     pub(crate) fn order(&self) -> &[u32] {
         &self.order
     }
 
-    /// The number of levels.
     pub(crate) fn levels(&self) -> usize {
         self.levels.len()
     }
 
-    /// The slots of the group that holds a slot on a level.
     #[inline]
     pub(crate) fn group(&self, level: usize, slot: u32) -> &[u32] {
         let level = &self.levels[level];
@@ -258,14 +243,12 @@ impl SlotGroups {
         &self.order[level.first[group] as usize..level.first[group + 1] as usize]
     }
 
-    /// Whether two slots are in one innermost group.
     #[inline]
     pub(crate) fn meet_innermost(&self, a: u32, b: u32) -> bool {
         let group_of = &self.levels[0].group_of;
         group_of[a as usize] == group_of[b as usize]
     }
 
-    /// The sizes of the groups on a level, in the order of their slots.
     pub(crate) fn sizes(&self, level: usize) -> Vec<usize> {
         self.levels[level].first.windows(2).map(|two| (two[1] - two[0]) as usize).collect()
     }
@@ -287,25 +270,22 @@ impl GroupLevel {
         level
     }
 
-    /// The groups but the one whose end is not yet known.
     fn groups(&self) -> usize {
         self.first.len() - 1
     }
 }
 
-/// The distances of a PU to all others.
 fn others(distance: &Square<f32>, pu: usize) -> impl Iterator<Item = (usize, &f32)> {
     distance.row(pu).iter().enumerate().filter(move |(other, _)| *other != pu)
 }
 
-/// The distances of some PUs to all others.
 fn sampled(distance: &Square<f32>) -> Vec<f32> {
     let step = distance.n().div_ceil(ROWS_SAMPLED).max(1);
     let rows = (0..distance.n()).step_by(step);
     rows.flat_map(|row| others(distance, row).map(|(_, distance)| *distance)).collect()
 }
 
-/// The distances of a machine, ascending; `None` where they are too many for a hierarchy.
+/// The distances, ascending; `None` if there are too many for a hierarchy.
 fn distinct(distance: &Square<f32>) -> Option<Vec<f32>> {
     let mut known: Vec<f32> = Vec::new();
     for distance in sampled(distance) {
@@ -320,7 +300,7 @@ fn distinct(distance: &Square<f32>) -> Option<Vec<f32>> {
     Some(known)
 }
 
-/// PUs in groups of those that are this near to the first of them.
+/// PUs within this distance of the first member.
 fn grouped(distance: &Square<f32>, within: f32) -> Vec<u32> {
     let mut group_of = vec![u32::MAX; distance.n()];
     let mut groups = 0;

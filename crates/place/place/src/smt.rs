@@ -1,22 +1,21 @@
 //! Whether tasks share cores.
 //!
-//! Distances alone would put two tasks on a core, because its hardware threads are nearest to each
-//! other; no distance shows how much they slow each other down.
+//! By distance alone, two tasks belong on one core. But distances do not show how much hardware
+//! threads slow each other down.
 
 use crate::request::{MessageWait, SmtUse};
 use crate::{Level, PlaceError, PlaceMethod, PlaceRequest, PlacementResult, knows_wakeups, search};
 use seatmap_data::plan::Objective;
 
-/// The part of the time, or of the kicks, that looking at the other use of SMT may take.
+/// The other use of SMT may take 1/`OTHER_WAY_PART` of the time or kicks.
 pub const OTHER_WAY_PART: u32 = 5;
 
 impl PlaceRequest<'_> {
-    /// The same request with its seats settled: the PUs of the kind that was asked for, and the
-    /// groups that hold at most one task each.
+    /// Applies the requested kind, and decides which groups take one task each.
     ///
     /// # Errors
-    /// [`PlaceError`]: the machine has no such PUs, or does not know the costs that tasks which
-    /// sleep need.
+    /// [`PlaceError`]: the machine has no such PUs, or the tasks sleep and the cost of wakeups is
+    /// unknown.
     pub fn settled(mut self) -> Result<Self, PlaceError> {
         if self.waiting == MessageWait::Asleep && !knows_wakeups(self.profile) {
             return Err(PlaceError::NoWakeups(self.profile.name.clone()));
@@ -24,21 +23,19 @@ impl PlaceRequest<'_> {
         if let Some(kind) = self.kind {
             self.only(kind)?;
         }
-        // Of equal seats, those with a core for each task are preferred.
         let have_cores = self.equal_seats && self.only_equal()?;
         self.one_per = self.one_per_group(have_cores);
         Ok(self)
     }
 
-    /// The groups that hold at most one task each: those that were named, else cores where there
-    /// are enough.
+    /// The requested groups, or cores if there are enough.
     fn one_per_group(&self, have_cores: bool) -> Option<Level> {
         match self.smt {
             SmtUse::OnePer(level) => Some(level),
             SmtUse::Apart => Some(Level::Core),
             SmtUse::Shared => None,
-            // A time knows how much tasks slow each other down, and needs no such rule, unless
-            // equal seats with a core each were promised.
+            // A time includes the cost of sharing, so it needs no rule, unless equal seats with a
+            // core each were promised.
             SmtUse::Auto if self.objective == Objective::Time => {
                 (have_cores && self.smt_cores().is_some()).then_some(Level::Core)
             }
@@ -48,23 +45,20 @@ impl PlaceRequest<'_> {
         }
     }
 
-    /// Whether there are cores with several hardware threads, and one for each task.
     fn has_core_each(&self) -> bool {
         self.smt_cores().is_some_and(|cores| self.pattern.tasks <= cores)
     }
 
-    /// Whether there is another use of SMT to look at: whether both are possible, and nobody named
-    /// a level.
+    /// Whether both uses of SMT are possible, and the user named no level.
     #[must_use]
     pub fn has_other_way(&self) -> bool {
-        // The other way would need runs of its own where a simulation judges, and the named methods
-        // have none.
+        // Simulations would need more runs, and the named methods do not support it.
         let is_sum = self.objective != Objective::Simulated && self.method == PlaceMethod::Auto;
         let is_named = matches!(self.smt, SmtUse::OnePer(_));
         is_sum && !is_named && self.has_core_each() && !self.fixes_share_a_core()
     }
 
-    /// The answer where tasks may share cores if they may not now, and the other way round.
+    /// The answer with the other use of SMT.
     ///
     /// # Errors
     /// [`PlaceError`], as for the request itself.
@@ -81,7 +75,7 @@ mod tests {
     use seatmap_data::machine::{CoreKind, catalog};
     use seatmap_data::pattern::generate;
 
-    /// Two packages of 8 cores with two hardware threads each.
+    /// Settles a request on two packages of 8 cores with two hardware threads each.
     fn settled(tasks: usize, change: impl Fn(&mut PlaceRequest)) -> (Option<Level>, bool) {
         let machine = catalog::load("xeon-e5-2680-2s").unwrap();
         let pattern = generate(&format!("ring:{tasks}")).unwrap();

@@ -1,5 +1,4 @@
-//! The whole portfolio of searches, whichever way the problem was put: as tasks on slots, or as two
-//! matrices.
+//! The whole portfolio, for tasks on slots or for two matrices.
 
 use crate::Problem;
 use crate::anneal;
@@ -13,37 +12,36 @@ use crate::portfolio::{StartSolution, portfolio, refine};
 use crate::search::{Dense, Qap, SearchEngine, SearchLimit, Solution, iterate, tabu};
 use seatmap_data::statistics::Xoshiro;
 
-/// The factor by which a bound may be below a cost that meets it: the bound's distances are of
-/// single precision.
+/// A bound may miss an equal cost by this factor, in single precision.
 pub(crate) const ROUNDED: f64 = 1.0 + f32::EPSILON as f64;
 
-/// The result of a search, and the facts known about it.
+/// The result of a search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cheapest {
     /// The cheapest assignment found.
     pub solution: Solution,
-    /// Whether it is proven that no placement is cheaper.
+    /// Whether this assignment is proven cheapest.
     pub is_optimal: bool,
-    /// The method that found it.
+    /// The name of the winning method.
     pub method: String,
 }
 
-/// A permutation with the facts known about it.
+/// A solved problem of two matrices.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Solved {
     /// The best permutation found.
     pub solution: Solution,
-    /// A proven limit: every permutation costs at least this.
+    /// Every permutation costs at least this.
     pub lower_bound: f64,
-    /// Whether it is proven that no permutation costs less.
+    /// Whether this permutation is proven cheapest.
     pub optimal: bool,
-    /// The method that found it.
+    /// The name of the winning method.
     pub method: String,
 }
 
-/// The cheapest placement by the sum of weight x distance: by annealing where many slots lie in
-/// groups, multilevel for thousands of slots, else the portfolio, and for few tasks a proof.
-/// `threads` searches run side by side.
+/// The cheapest placement by weight x distance: by V-cycles if PUs have several slots, by annealing
+/// if many slots form groups, multilevel for thousands of slots, otherwise by the portfolio, with a
+/// proof for few tasks. `threads` searches run in parallel.
 #[must_use]
 pub fn cheapest(
     problem: &Problem,
@@ -52,7 +50,6 @@ pub fn cheapest(
     threads: usize,
     seed: u64,
 ) -> Cheapest {
-    // A placement that meets the bound is optimal.
     let until = limit.until(lower_bound * ROUNDED);
     if can_join(problem) {
         return joined(problem, lower_bound, &until, threads, seed);
@@ -76,7 +73,7 @@ pub fn cheapest(
     } else {
         side_by_side(threads, seed, |seed| portfolio(problem, &until, seed))
     };
-    // A proof relies on the cost of the placement, and not on the sum of a search's changes.
+    // Sums of changes have rounding errors.
     best.solution.cost = problem.cost(&best.solution.slot_of);
     if best.solution.cost <= lower_bound * ROUNDED {
         return cheapest_by(best.solution, true, best.name);
@@ -87,7 +84,6 @@ pub fn cheapest(
     }
 }
 
-/// Where every PU has several slots: a start, and then cycles.
 fn joined(
     problem: &Problem,
     lower_bound: f64,
@@ -112,17 +108,16 @@ fn joined(
     )
 }
 
-/// The part of the time that a start takes where cycles follow.
+/// Before cycles, the start takes 1/`START_PART` of the time.
 const START_PART: u32 = 4;
 
-/// The part of the time for which few tasks are searched before a proof.
+/// Before a proof, the search for few tasks takes 1/`SMALL_PART` of the time.
 const SMALL_PART: u32 = 9;
 
 pub(crate) fn cheapest_by(solution: Solution, is_optimal: bool, method: &str) -> Cheapest {
     Cheapest { solution, is_optimal, method: method.to_owned() }
 }
 
-/// The best of several searches side by side, told apart by their seeds.
 pub(crate) fn side_by_side(
     threads: usize,
     seed: u64,
@@ -139,13 +134,13 @@ pub(crate) fn side_by_side(
         .expect("this thread searches whatever others do")
 }
 
-/// Turns in which matrices are searched after the portfolio.
+/// Turns for matrices after the portfolio.
 const TURNS: u32 = 8;
 
-/// Searches until the limit, or until the answer is proven. Matrices that are a placement problem
-/// go through all methods for a pattern on a machine ([`crate::portfolio`], [`crate::multilevel`],
-/// [`crate::exact`]). For the rest of the time, kicks, which win where matrices have structure, and
-/// tabu search, which wins where they have none, continue from the best in turns.
+/// Searches until the limit, or until the answer is proven. Matrices that form a placement problem
+/// first go through all methods for a pattern on a machine ([`crate::portfolio`],
+/// [`crate::multilevel`], [`crate::exact`]). Then kicks, which suit matrices with structure, and
+/// tabu search, which suits others, take turns from the best permutation.
 #[must_use]
 pub fn solve(qap: &Qap, limit: &SearchLimit, threads: usize, seed: u64) -> Solved {
     let form = AsProblem::new(qap);
@@ -167,7 +162,6 @@ pub fn solve(qap: &Qap, limit: &SearchLimit, threads: usize, seed: u64) -> Solve
             best = cheapest_by(better.solution, false, better.name);
         }
     }
-    // The sum over swaps has rounding in it.
     let cost = qap.cost(&best.solution.slot_of);
     let optimal = best.is_optimal || cost <= limit.enough;
     let solution = Solution { cost, slot_of: best.solution.slot_of };
@@ -185,8 +179,7 @@ fn at_random(qap: &Qap, seed: u64) -> Solution {
     Solution { cost: qap.cost(&start), slot_of: start }
 }
 
-/// Tabu search and kicks by turns, each from the best so far. The one that has just found something
-/// better keeps the turn.
+/// A method that has just improved the best state keeps the turn.
 fn in_turns(
     qap: &Qap,
     form: Option<&AsProblem>,
@@ -199,9 +192,9 @@ fn in_turns(
     let mut is_tabu = false;
     let mut has_helped = false;
     for turn in 0..TURNS {
-        // Changes unless the method has just helped; the first turn is tabu search.
+        // The first turn is tabu search.
         is_tabu = is_tabu == has_helped;
-        // An eighth, then a seventh of the rest, and so on: equal turns.
+        // An eighth, then a seventh of the rest, and so on.
         let part = limit.part(TURNS - turn);
         let (solution, name) = match (is_tabu, form.filter(|form| form.is_sparse())) {
             (true, _) => (walked(qap, &best.solution, &part, &mut rng), "tabu search"),
@@ -221,13 +214,13 @@ fn in_turns(
     best
 }
 
-/// Kicks on the matrices; `None` where there is no time for a table.
+/// `None` if there is no time for a table.
 fn kicked(qap: &Qap, from: &Solution, limit: &SearchLimit, rng: &mut Xoshiro) -> Option<Solution> {
     let mut engine = Dense::new(qap, from.slot_of.clone(), limit)?;
     Some(iterate(&mut engine, rng, limit))
 }
 
-/// Tabu search from the next local optimum; `None` where there is no time for a table.
+/// Tabu search from the next local optimum; `None` if there is no time for a table.
 fn walked(qap: &Qap, from: &Solution, limit: &SearchLimit, rng: &mut Xoshiro) -> Option<Solution> {
     let mut engine = Dense::new(qap, from.slot_of.clone(), limit)?;
     engine.descend(limit);
@@ -235,14 +228,12 @@ fn walked(qap: &Qap, from: &Solution, limit: &SearchLimit, rng: &mut Xoshiro) ->
 }
 
 impl AsProblem {
-    /// A bound on the cost of any permutation.
     fn lower_bound(&self, limit: &SearchLimit) -> f64 {
-        // The problem's distances are of single precision, and may have been rounded up.
+        // Single precision may round distances up.
         bound::lower_bound(&self.problem, limit) * (1.0 - f64::from(f32::EPSILON))
     }
 
-    /// The result for a pattern on a machine, in a part of the time where matrices without zeros
-    /// are better searched as such.
+    /// Matrices with few zeros get less time here, because searching them directly is better.
     fn cheapest(
         &self,
         lower_bound: f64,
@@ -251,7 +242,7 @@ impl AsProblem {
         seed: u64,
     ) -> Cheapest {
         let part = match (self.problem.tasks() <= MOST_TASKS, self.is_sparse()) {
-            // Few tasks end in a proof, which leaves no time over only where it fails.
+            // Only a failed proof uses all of the time.
             (true, _) => limit.clone(),
             (_, true) => limit.part(2),
             (_, false) => limit.part(TURNS),
@@ -266,7 +257,6 @@ impl AsProblem {
         }
     }
 
-    /// Kicks of a tour or of a table of few partners.
     fn kicked(&self, from: &Solution, limit: &SearchLimit, rng: &mut Xoshiro) -> Option<Solution> {
         let slot_of = self.assignment(&from.slot_of);
         let mut started =

@@ -1,24 +1,23 @@
 //! The time of the slowest seat, for which a barrier waits.
 //!
-//! A seat is a PU with its tasks. Its time is
+//! A seat is a PU with its tasks, which take turns. Its time is the sum over them of
 //!
-//! work / (speed x share) + sum over messages of round trips,
+//! work / (speed x share) + round trips of messages.
 //!
-//! added up over its tasks, which take turns. `speed` is that of the PU alone, relative to the
-//! fastest PU. `share` is what a hardware thread keeps of it while others of its core carry tasks
-//! too. Each message costs the round trip between the two seats to both of its tasks: the line goes
-//! there, and must come back before it can be written again. Tasks that sleep until a message comes
-//! pay wakeups instead, and two messages are one round trip of a pair that takes turns: half of it
-//! for each message, charged to both seats, or once to the seat that both share. The cost of a
-//! placement is the time of its slowest seat; of two that are equal there, the one with the smaller
-//! sum over all seats is better.
+//! `speed` is that of the PU alone, relative to the fastest PU. `share` is the part of it that a
+//! hardware thread keeps while other threads of its core have tasks. Each message costs both of its
+//! tasks the round trip between their seats: the line goes there, and must return before the next
+//! write. Tasks that sleep until a message comes pay wakeups instead: two messages are one round
+//! trip, so each costs half, charged to both seats, or once to a shared seat. The cost of a
+//! placement is the time of its slowest seat; with equal costs, the smaller sum over all seats is
+//! better.
 //!
 //! | module | holds |
 //! |---|---|
-//! | `seating` | a placement that can be changed task by task |
+//! | `placement` | a placement that changes task by task |
 //! | `search` | starts, descents and kicks |
 //! | `exact` | branch and bound for few tasks |
-//! | `bound` | a time that no placement can undercut |
+//! | `bound` | a lower bound on the time of any placement |
 
 mod bound;
 mod exact;
@@ -41,53 +40,52 @@ use seatmap_data::machine::{Matrix, Profile};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// The work that a core with all its hardware threads busy does, as a multiple of what one of them
-/// does alone, where nobody measured it: 30 % more, the most that Intel reports for the first
-/// processors with hardware threads (Marr et al. 2002, Hyper-Threading Technology Architecture and
-/// Microarchitecture, Intel Technology Journal 6(1)).
+/// The work of a core with all hardware threads busy, relative to one thread alone, if not
+/// measured: 30 % more, the most that Intel reports for the first such processors (Marr et al.
+/// 2002, Hyper-Threading Technology Architecture and Microarchitecture, Intel Technology Journal
+/// 6(1)).
 pub const SMT_GAIN: f64 = 1.3;
 
-/// The part of the time that random placements may take beside the search.
+/// Random placements may take 1/`BASELINES_PART` of the time.
 const BASELINES_PART: u32 = 8;
 
-/// The times that seats take for tasks.
+/// The times of seats.
 #[derive(Clone, Debug)]
 pub struct TimeModel<'a> {
     /// The messages between tasks, both directions together.
     pub traffic: &'a Traffic,
-    /// The cost of a message between two PUs to each of its tasks, in nanoseconds: a round trip.
+    /// The cost of a message to each of its tasks, in nanoseconds.
     pub distance_ns: Cow<'a, Matrix>,
-    /// The same for two tasks on one PU, by PU.
+    /// The cost of a message between two tasks on one PU.
     pub same_ns: Vec<f64>,
-    /// The time that each task's work takes on a PU of speed 1.
+    /// Each task's work on a PU of speed 1.
     pub work_ns: Vec<f64>,
-    /// The speed of each PU while the others of its core are idle.
+    /// The speed of each PU with the rest of its core idle.
     pub speed: Vec<f64>,
     /// The core of each PU.
     pub core: Vec<usize>,
     /// The cores.
     pub cores: Vec<Core>,
-    /// The most tasks on a PU: one where every task can have its own, unless it may pay to share
-    /// one, as tasks that sleep do.
+    /// The most tasks on a PU: one if PUs suffice, unless sharing may pay, as for sleeping tasks.
     pub most: u32,
-    /// The group of each PU, where a group may have one task only.
+    /// The group of each PU, if groups may have only one task.
     pub group: Option<Vec<u32>>,
-    /// The PU of each task that may not move.
+    /// The PU of each fixed task.
     pub fixed: Vec<Option<usize>>,
 }
 
-/// A core as far as its hardware threads slow each other down.
+/// How much a core's hardware threads slow each other down.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Core {
-    /// Its hardware threads, also those that may not be used.
+    /// The number of its hardware threads, including unusable ones.
     pub threads: u32,
-    /// The work of the full core, as a multiple of that of one thread alone.
+    /// The full core's work, relative to one thread alone.
     pub gain: f64,
 }
 
 impl Core {
-    /// The part of its speed that each busy hardware thread keeps: the gain grows evenly from one
-    /// thread to all.
+    /// The part of its speed that each busy thread keeps: the gain grows linearly from one thread
+    /// to all.
     #[must_use]
     pub fn share(self, busy: u32) -> f64 {
         match busy {
@@ -96,8 +94,7 @@ impl Core {
         }
     }
 
-    /// The work that this many busy hardware threads do together, as a multiple of that of one
-    /// alone.
+    /// The work of this many busy threads, relative to one alone.
     #[must_use]
     pub fn work(self, busy: u32) -> f64 {
         let others = f64::from(self.threads.max(2) - 1);
@@ -106,10 +103,8 @@ impl Core {
 }
 
 impl<'a> TimeModel<'a> {
-    /// The model of a request.
-    ///
     /// # Errors
-    /// [`PlaceError::NoLoadTime`]: it is not known how long the tasks work.
+    /// [`PlaceError::NoLoadTime`]: the work of the tasks is unknown.
     pub(crate) fn new(
         request: &PlaceRequest,
         problem: &'a Problem,
@@ -122,8 +117,8 @@ impl<'a> TimeModel<'a> {
         let n = pus.os.len();
         let speed = request.profile.speed.as_ref();
         let (core, cores) = cores(request, pus);
-        // With more tasks than PUs zones spread them evenly. A time does not need that, as fast PUs
-        // may carry more. Nor does it where a PU has several slots for tasks that are fixed there.
+        // Zones that spread tasks evenly do not apply: fast PUs may take more. Nor do zones for
+        // fixed tasks with several slots on a PU.
         let is_grouped = problem.slots() <= n && !problem.zones.are_free();
         Ok(TimeModel {
             traffic: &problem.traffic,
@@ -135,7 +130,7 @@ impl<'a> TimeModel<'a> {
             speed: pus
                 .os
                 .iter()
-                // Speeds that were not measured count as equal.
+                // Unmeasured speeds count as equal.
                 .map(|os| speed.and_then(|speed| speed.alone_of(*os)).unwrap_or(1.0))
                 .collect(),
             core,
@@ -154,33 +149,32 @@ impl<'a> TimeModel<'a> {
         })
     }
 
-    /// Tasks.
+    /// The number of tasks.
     #[must_use]
     pub fn tasks(&self) -> usize {
         self.work_ns.len()
     }
 
-    /// PUs.
+    /// The number of PUs.
     #[must_use]
     pub fn pus(&self) -> usize {
         self.speed.len()
     }
 
-    /// The cost of a message to each of its tasks, between their seats.
+    /// The cost of a message to each of its tasks.
     #[must_use]
     pub fn between_ns(&self, a: usize, b: usize) -> f64 {
         if a == b { self.same_ns[a] } else { self.distance_ns[(a, b)] }
     }
 
-    /// The time of the slowest seat for the PU (row) of each task.
+    /// The time of the slowest seat.
     #[must_use]
     pub fn cost(&self, pu_of: &[usize]) -> f64 {
         TimedPlacement::of(self, pu_of).score().most
     }
 }
 
-/// The cost of a message to each of its tasks. Of two tasks that take turns, each waits for half of
-/// a round trip by wakeups for each message.
+/// Two sleeping tasks take turns, so each waits for half a round trip per message.
 fn distances(pus: &Pus) -> Cow<'_, Matrix> {
     match &pus.wakeup_ns {
         Some(ns) => {
@@ -190,19 +184,19 @@ fn distances(pus: &Pus) -> Cow<'_, Matrix> {
     }
 }
 
-/// The same on one PU, where tasks sleep: both tasks charge their seat, and it pays once.
+/// A message is half a round trip. Two sleeping tasks on one PU both charge it, so each charges
+/// half of it.
 fn same_ns(pus: &Pus, pu: usize) -> Option<f64> {
     pus.wakeup_ns.as_ref().map(|ns| 0.25 * ns[(pu, pu)])
 }
 
-/// The core of each PU, and the cores. PUs whose core is unknown have one of their own.
+/// A PU without a known core counts as one.
 fn cores(request: &PlaceRequest, pus: &Pus) -> (Vec<usize>, Vec<Core>) {
     let topology = &request.profile.topology;
     let mut threads_of: HashMap<u32, Vec<u32>> = HashMap::new();
     for (core, os) in topology.pus.iter().filter_map(|pu| Some((pu.core?, pu.os))) {
         threads_of.entry(core).or_default().push(os);
     }
-    // Where cores are not known, each PU is one.
     let core: Vec<u32> =
         Level::Core.groups(topology, &pus.os).unwrap_or_else(|| (0..pus.os.len() as u32).collect());
     let count = core.iter().max().map_or(0, |last| *last as usize + 1);
@@ -215,8 +209,7 @@ fn cores(request: &PlaceRequest, pus: &Pus) -> (Vec<usize>, Vec<Core>) {
     (core.into_iter().map(|at| at as usize).collect(), cores)
 }
 
-/// The core with these hardware threads. The gain is what the slowest of them keeps while all PUs
-/// work, where that was measured.
+/// The gain is what the slowest of these threads keeps while all PUs work.
 fn core_of(profile: &Profile, threads: &[u32]) -> Core {
     if threads.len() < 2 {
         return Core { threads: 1, gain: 1.0 };
@@ -231,7 +224,7 @@ fn core_of(profile: &Profile, threads: &[u32]) -> Core {
     let all = threads.len() as f64;
     let gain =
         measured.map_or(SMT_GAIN, |kept| all * kept.into_iter().fold(f64::INFINITY, f64::min));
-    // Noise may measure that a full core does less than one thread, or more than all of them alone.
+    // Noise may exceed the limits.
     Core { threads: threads.len() as u32, gain: gain.clamp(1.0, all) }
 }
 
@@ -242,16 +235,16 @@ pub struct Slowest {
     pub os: u32,
     /// Its tasks.
     pub tasks: Vec<usize>,
-    /// The part of its time that is work.
+    /// The part of its time for work.
     pub work_ns: f64,
-    /// The part of its time that is messages.
+    /// The part of its time for messages.
     pub messages_ns: f64,
-    /// The speed of the PU with what else runs on its core.
+    /// The PU's speed with the other tasks on its core.
     pub speed: f64,
 }
 
 impl PlaceRequest<'_> {
-    /// The slowest seat of a placement by [`Objective::Time`](seatmap_data::plan::Objective::Time).
+    /// The slowest seat by [`Objective::Time`](seatmap_data::plan::Objective::Time).
     ///
     /// # Errors
     /// [`PlaceError`], as for the request itself.
@@ -273,8 +266,7 @@ impl PlaceRequest<'_> {
         })
     }
 
-    /// The cost that the search alone finds, without a proof, and the lower bound alone: benches
-    /// compare them with proven answers.
+    /// The cost from the search without a proof, and the lower bound, for benches.
     ///
     /// # Errors
     /// [`PlaceError`], as for the request itself.
@@ -288,7 +280,6 @@ impl PlaceRequest<'_> {
         Ok((model.cost(&pu_of), bound::bound(&model)))
     }
 
-    /// The placement whose slowest seat is fastest.
     pub(crate) fn place_by_time(&self) -> Result<PlacementResult, PlaceError> {
         if self.method != PlaceMethod::Auto {
             return Err(PlaceError::TimeByDistance);
@@ -310,14 +301,13 @@ impl PlaceRequest<'_> {
         let floor = bound::bound(&model);
         let mut found = self.fastest(&model, &problem, &pus, floor);
         let usual = self.allowed_usual(&model, &pus);
-        // A name that people know is worth more than a method's; the cost is the same.
+        // A common name is worth more than a method's.
         let as_good =
             usual.into_iter().find(|(pu_of, _)| cost(pu_of) <= found.cost * baselines::AS_GOOD);
         if let Some((pu_of, name)) = as_good {
             found = Fastest { cost: cost(&pu_of), pu_of, method: name.to_owned(), ..found };
         }
-        // Before big caches are preferred: that may raise the cost, and the proof is about the cost
-        // before.
+        // The proof is about the cost before big caches are preferred.
         let lower_bound = if found.is_optimal { found.cost } else { floor.min(found.cost) };
         if self.prefers_cache {
             found.pu_of = self
@@ -340,13 +330,12 @@ impl PlaceRequest<'_> {
         })
     }
 
-    /// Searches, and proves what few tasks allow to prove.
     fn fastest(&self, model: &TimeModel, problem: &Problem, pus: &Pus, floor: f64) -> Fastest {
         let until = self.limit.until(floor * baselines::AS_GOOD);
         let is_small = model.tasks() <= MOST_TASKS;
         let part = if is_small { until.part(SMALL_PART) } else { until };
         let starts = start::starts(self, model, problem, pus, &part);
-        // Few tasks are proven in one tree, and the search only gives it a good first bound.
+        // A single tree proves few tasks; the search only gives it a first bound.
         let threads = if is_small { 1 } else { self.threads };
         let (_, pu_of, name) = search::side_by_side(model, &starts, &part, threads, self.seed);
         let method = format!("local search from {name}");
@@ -366,7 +355,6 @@ impl PlaceRequest<'_> {
         }
     }
 
-    /// The usual placements that the constraints allow, with their names.
     fn allowed_usual(&self, model: &TimeModel, pus: &Pus) -> Vec<(Vec<usize>, &'static str)> {
         let [os, compact, scatter] = baselines::usual(self, model.tasks(), pus);
         let named = [(compact, "compact"), (scatter, "scatter"), (os, "the OS's order")];
@@ -374,10 +362,9 @@ impl PlaceRequest<'_> {
     }
 }
 
-/// The part of the time for which few tasks are searched before a proof.
+/// Before a proof, the search for few tasks takes 1/`SMALL_PART` of the time.
 const SMALL_PART: u32 = 9;
 
-/// The result of a search.
 struct Fastest {
     cost: f64,
     pu_of: Vec<usize>,

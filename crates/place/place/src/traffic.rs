@@ -1,8 +1,8 @@
-//! Traffic between tasks, as the searches need it: symmetric and sparse.
+//! Traffic between tasks, symmetric and sparse.
 
-/// The traffic between every two tasks, both directions together, in compressed rows.
+/// The traffic between all pairs of tasks, in compressed rows.
 ///
-/// Core distances are symmetric, so only the sum of both directions matters to a placement.
+/// Core distances are symmetric, so only the sum of both directions matters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Traffic {
     first: Vec<usize>,
@@ -11,10 +11,8 @@ pub struct Traffic {
 }
 
 impl Traffic {
-    /// Gathers directed weights `(from, to, weight)`. Several for one pair add up; self edges and
-    /// zeros fall away.
-    ///
-    /// Endpoints must be below `tasks`; others are left out.
+    /// Collects directed weights `(from, to, weight)`, and adds up those of one pair. Self edges,
+    /// zeros, and endpoints above `tasks` are dropped.
     #[must_use]
     pub fn new(tasks: usize, edges: impl IntoIterator<Item = (usize, usize, f64)>) -> Self {
         let mut edges: Vec<(u32, u32, f64)> = edges
@@ -22,7 +20,7 @@ impl Traffic {
             .filter(|(from, to, weight)| from != to && *from.max(to) < tasks && *weight != 0.0)
             .map(|(from, to, weight)| (from as u32, to as u32, weight))
             .collect();
-        // Patterns have them in order, and sorting millions of them takes a second.
+        // Sorting millions of edges takes a second, and patterns are sorted already.
         if !edges.is_sorted_by_key(|(from, to, _)| (*from, *to)) {
             edges.sort_by_key(|(from, to, _)| (*from, *to));
         }
@@ -42,7 +40,7 @@ impl Traffic {
         traffic
     }
 
-    /// The next task's row: the traffic that leaves it and that arrives, both by ascending partner.
+    /// Adds a row; both inputs are sorted by partner.
     fn push(
         &mut self,
         leaving: impl Iterator<Item = (u32, f64)>,
@@ -51,8 +49,7 @@ impl Traffic {
         let mut leaving = leaving.peekable();
         let mut arriving = arriving.peekable();
         let start = self.with.len();
-        // A merge of two sorted rows, so that both directions of a pair come one after the other
-        // and add up.
+        // Merging puts both directions of a pair next to each other.
         while let Some((with, weight)) = match (leaving.peek(), arriving.peek()) {
             (Some(one), Some(other)) if one.0 > other.0 => arriving.next(),
             (Some(_), _) => leaving.next(),
@@ -75,7 +72,7 @@ impl Traffic {
         self.first.len() - 1
     }
 
-    /// The partners of a task with the weight of both directions, by ascending number.
+    /// A task's partners with the weight of both directions, ascending.
     pub fn of(&self, task: usize) -> impl ExactSizeIterator<Item = (usize, f64)> + '_ {
         let row = self.first[task]..self.first[task + 1];
         self.with[row.clone()]
@@ -90,27 +87,26 @@ impl Traffic {
         self.first[task + 1] - self.first[task]
     }
 
-    /// One of a task's partners, each as likely as any other where the draw is a random number of
-    /// 32 bits; `None` where it has none.
+    /// All partners are equally likely if `draw` is a random 32-bit number.
     #[inline]
     pub(crate) fn partner(&self, task: usize, draw: u32) -> Option<usize> {
         let row = &self.with[self.first[task]..self.first[task + 1]];
         row.get(((u64::from(draw) * row.len() as u64) >> 32) as usize).map(|with| *with as usize)
     }
 
-    /// All that a task sends and receives.
+    /// The total traffic of a task.
     #[must_use]
     pub fn volume(&self, task: usize) -> f64 {
         self.of(task).map(|(_, weight)| weight).sum()
     }
 
-    /// Communicating pairs, each once.
+    /// The number of communicating pairs.
     #[must_use]
     pub fn pairs(&self) -> usize {
         self.with.len() / 2
     }
 
-    /// The traffic between two tasks; 0 where there is none.
+    /// The traffic between two tasks.
     #[must_use]
     pub fn between(&self, a: usize, b: usize) -> f64 {
         let row = self.first[a]..self.first[a + 1];
@@ -121,13 +117,12 @@ impl Traffic {
     }
 }
 
-/// The traffic that arrives at each task, as (from, weight) in the order of the edges, and where
-/// each task's part ends.
+/// The edges to each task as (from, weight), and the end of each task's part.
 fn by_end(edges: &[(u32, u32, f64)], tasks: usize) -> (Vec<(u32, f64)>, Vec<usize>) {
     let mut end_of = vec![0; tasks + 1];
     edges.iter().for_each(|(_, to, _)| end_of[*to as usize + 1] += 1);
-    // A counting sort: after this sum, `end_of[task]` is where the task's part begins, and each
-    // insertion moves it on until it is where the part ends.
+    // A counting sort: `end_of[task]` is the start of the task's part now, and each insertion moves
+    // it.
     (0..tasks).for_each(|task| end_of[task + 1] += end_of[task]);
     let mut arriving = vec![(0, 0.0); edges.len()];
     for (from, to, weight) in edges {

@@ -1,5 +1,4 @@
-//! Search by trial: the objective is a run of the program, and only the runs made so far are known
-//! of it.
+//! Search by trial: the objective is known only from runs of the program.
 
 use crate::beside::beside;
 use crate::search::{SearchLimit, Solution};
@@ -8,26 +7,22 @@ use seatmap_data::statistics::Xoshiro;
 use seatmap_data::statistics::words::counted;
 use std::collections::HashMap;
 
-/// Neighbours tried at once. A fixed number, so that the answer does not depend on how many threads
-/// try them.
+/// Neighbours to try at once: fixed, so that threads do not change the answer.
 const BATCH: usize = 16;
-/// Placements up to which all are tried: the orders of seven tasks.
+/// With at most this many placements, all are tried: the orders of seven tasks.
 const MOST_EXHAUSTIVE: usize = 5040;
-/// Random swaps of a kick, as the weakest of the other searches.
+/// Random swaps, as in the weakest kick of other searches.
 const KICK: usize = 3;
 
 /// A machine that runs the program.
 #[derive(Clone, Copy)]
 pub struct TrialJudge<'a> {
-    /// Nanoseconds under a placement (the PU of each task), or why it cannot be run. It must say
-    /// the same each time.
+    /// Nanoseconds of a run with these PUs of the tasks, always the same, or an error.
     pub time_ns: &'a (dyn Fn(&[u32]) -> Result<f64, String> + Sync),
-    /// A proven limit in nanoseconds: every placement takes at least this; 0 where nothing is
-    /// known.
+    /// A proven lower bound in nanoseconds; 0 if unknown.
     pub floor_ns: f64,
 }
 
-/// The runs made so far, and the means to make more.
 pub(crate) struct Trials<'a> {
     problem: &'a Problem,
     os: &'a [u32],
@@ -35,12 +30,11 @@ pub(crate) struct Trials<'a> {
     threads: usize,
     limit: SearchLimit,
     known: HashMap<Vec<u32>, f64>,
-    /// Whether a placement was left out because time was up.
     is_cut: bool,
 }
 
 impl<'a> Trials<'a> {
-    /// No runs yet. `os` are the machine's PUs in the order of the problem's rows.
+    /// `os` has the machine's PUs in the order of the problem's rows.
     pub(crate) fn new(
         problem: &'a Problem,
         os: &'a [u32],
@@ -59,15 +53,14 @@ impl<'a> Trials<'a> {
         }
     }
 
-    /// Remembers a run that was made before.
     pub(crate) fn know(&mut self, slot_of: &[u32], time_ns: f64) {
         self.known.insert(self.placement(slot_of), time_ns);
     }
 
-    /// The best found, and whether every placement was tried.
+    /// The best placement, and whether every placement was tried.
     ///
     /// # Errors
-    /// A placement that cannot be run.
+    /// A placement cannot be run.
     pub(crate) fn search(
         &mut self,
         starts: Vec<Vec<u32>>,
@@ -75,7 +68,6 @@ impl<'a> Trials<'a> {
     ) -> Result<(Solution, bool), PlaceError> {
         let mut best = self.best_of(&starts)?;
         if let Some(all) = self.all() {
-            // In batches, so that a deadline is seen between them.
             for some in all.chunks(BATCH) {
                 if self.is_over(&best) {
                     return Ok((best, false));
@@ -89,13 +81,12 @@ impl<'a> Trials<'a> {
         while !self.is_over(&best) {
             here = self.descend(here, &mut rng)?;
             best = better(best, here);
-            // From the best and not from here: runs are dear, and few.
+            // Continues from the best, because runs are few and expensive.
             here = self.kicked(&best, &mut rng)?;
         }
         Ok((best, false))
     }
 
-    /// How the answer was found, in words.
     pub(crate) fn method(&self, all: bool) -> String {
         let runs = self.known.len();
         if all {
@@ -109,8 +100,7 @@ impl<'a> Trials<'a> {
         self.limit.ends_at(best.cost) || best.cost <= self.judge.floor_ns
     }
 
-    /// Moves to the best of a batch of neighbours while one is better, all neighbours in random
-    /// order.
+    /// Moves to the best of a batch of random neighbours while one is better.
     fn descend(&mut self, mut here: Solution, rng: &mut Xoshiro) -> Result<Solution, PlaceError> {
         loop {
             let mut neighbours = self.neighbours(&here.slot_of);
@@ -143,7 +133,6 @@ impl<'a> Trials<'a> {
         self.best_of(&[seed::lawful(self.problem, slot_of)])
     }
 
-    /// Every assignment that differs in the places of a task and another item.
     fn neighbours(&self, slot_of: &[u32]) -> Vec<Vec<u32>> {
         let tasks = self.problem.tasks();
         let pairs = (0..tasks).flat_map(|a| (a + 1..slot_of.len()).map(move |b| (a, b)));
@@ -157,11 +146,10 @@ impl<'a> Trials<'a> {
             .collect()
     }
 
-    /// All assignments that are allowed, where these are few.
     fn all(&self) -> Option<Vec<Vec<u32>>> {
         let tasks = self.problem.tasks();
         let slots = self.problem.slots();
-        // The number of orders, slots! / (slots - tasks)!, is given up as soon as it is too large.
+        // slots! / (slots - tasks)!
         (slots - tasks + 1..=slots).try_fold(1_usize, |all, choices| {
             all.checked_mul(choices).filter(|all| *all <= MOST_EXHAUSTIVE)
         })?;
@@ -171,15 +159,15 @@ impl<'a> Trials<'a> {
         Some(all)
     }
 
-    /// The first of the cheapest; a placement that was run before is not run again. A placement
-    /// that no time is left to run counts as endless, except for the first run of all.
+    /// No placement runs twice. Without time for a run, a placement counts as endless, except for
+    /// the very first.
     fn best_of(&mut self, candidates: &[Vec<u32>]) -> Result<Solution, PlaceError> {
         self.limit.kicks = self.limit.kicks.saturating_sub(1);
         let placements: Vec<Vec<u32>> =
             candidates.iter().map(|slot_of| self.placement(slot_of)).collect();
         let unknown: Vec<&Vec<u32>> =
             placements.iter().filter(|placement| !self.known.contains_key(*placement)).collect();
-        // Kicks are not time: this one is never late, and the first run of all is made.
+        // This limit is never late, so the first run happens.
         let limit = if self.known.is_empty() { SearchLimit::kicks(0) } else { self.limit.clone() };
         let times = run(&unknown, self.judge, self.threads, &limit)?;
         self.is_cut |= times.iter().any(Option::is_none);
@@ -207,7 +195,7 @@ impl<'a> Trials<'a> {
     }
 }
 
-/// Puts each free slot behind the others; holes fill the rest in order.
+/// Adds all orders of free slots, then holes.
 fn extend(all: &mut Vec<Vec<u32>>, taken: &mut Vec<u32>, tasks: usize, slots: u32) {
     let free: Vec<u32> = (0..slots).filter(|slot| !taken.contains(slot)).collect();
     if taken.len() == tasks {
@@ -221,8 +209,7 @@ fn extend(all: &mut Vec<Vec<u32>>, taken: &mut Vec<u32>, tasks: usize, slots: u3
     }
 }
 
-/// The times of placements, by several threads; `None` for those whose turn comes after the
-/// deadline.
+/// `None` after the deadline.
 fn run(
     placements: &[&Vec<u32>],
     judge: TrialJudge,
@@ -234,7 +221,7 @@ fn run(
     let done = beside(parts.len(), |at| parts.get(at).map(|part| times(judge, part, limit)));
     let mut all = Vec::with_capacity(placements.len());
     for (part, done) in parts.iter().zip(done) {
-        // A part without a thread of its own is done here.
+        // Parts whose thread failed run here.
         let timed =
             done.flatten().unwrap_or_else(|| times(judge, part, limit)).map_err(PlaceError::Run)?;
         all.extend(timed);
@@ -242,7 +229,6 @@ fn run(
     Ok(all)
 }
 
-/// The times of placements, one after the other.
 fn times(
     judge: TrialJudge,
     placements: &[&Vec<u32>],

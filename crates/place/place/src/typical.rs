@@ -5,13 +5,13 @@ use crate::build::problem;
 use crate::{Links, PlaceError, PlaceRequest, TrialJudge};
 use seatmap_data::statistics::Xoshiro;
 
-/// Random placements of which the one in the middle is taken; odd, so that there is one.
+/// The number of random placements; odd, so that one is in the middle.
 pub const DRAWN: usize = 101;
 
 impl PlaceRequest<'_> {
     /// The placement with the median cost of [`DRAWN`] random ones, and that cost: the result for a
-    /// user who leaves it to chance. Like random baselines, it uses the same PUs and ignores all
-    /// other constraints. A judge runs each.
+    /// user who leaves it to chance. It ignores all constraints except for the PUs. With `judge`,
+    /// the program runs under each of them.
     ///
     /// # Errors
     /// [`PlaceError`]: the request cannot be met on this machine, or a run failed.

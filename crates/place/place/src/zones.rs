@@ -1,9 +1,9 @@
 //! The fewest and the most tasks on groups of slots.
 
-/// Groups of slots with the fewest and the most tasks that each may hold.
+/// Groups of slots with their fewest and most tasks.
 ///
-/// One idea serves three wishes: at most one task a core (0 to 1), no PU with two tasks more than
-/// another (floor to ceiling of the mean), and chips with equal shares.
+/// Zones express three constraints: at most one task per core, even numbers of tasks per PU (the
+/// mean rounded down or up), and chips with equal shares.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Zones {
     /// The zone of each slot.
@@ -15,13 +15,13 @@ pub struct Zones {
 }
 
 impl Zones {
-    /// One zone, without a bound.
+    /// One zone, without bounds.
     #[must_use]
     pub fn free(slots: usize) -> Self {
         Zones { zone_of_slot: vec![0; slots], least: vec![0], most: vec![slots as u32] }
     }
 
-    /// Zones that all hold between `least` and `most` tasks.
+    /// Zones that each take between `least` and `most` tasks.
     #[must_use]
     pub fn alike(zone_of_slot: Vec<u32>, least: u32, most: u32) -> Self {
         let zones = zone_of_slot.iter().max().map_or(0, |last| *last as usize + 1);
@@ -34,7 +34,7 @@ impl Zones {
         self.least.len() <= 1
     }
 
-    /// Tasks in each zone; items from `tasks` on are holes.
+    /// Items from `tasks` on are holes.
     #[must_use]
     pub fn count(&self, item_at: &[u32], tasks: usize) -> Vec<u32> {
         let mut count = vec![0; self.least.len()];
@@ -44,7 +44,7 @@ impl Zones {
         count
     }
 
-    /// Whether a task may leave one zone for another.
+    /// Whether a task may move from one zone to another.
     #[must_use]
     pub fn allow(&self, count: &[u32], from: u32, to: u32) -> bool {
         let from = from as usize;

@@ -1,4 +1,4 @@
-//! The differences between a plan that stands and the services as they are now.
+//! The differences between an applied plan and the present services.
 
 use crate::apply::AppliedPlan;
 use crate::apply::targets::SeatingWay;
@@ -13,24 +13,24 @@ use serde::Serialize;
 /// The format's name, in the `format` key.
 pub const FORMAT: &str = "seatmap-services-drift/1";
 
-/// A look at a plan that stands: `seatmap services drift --json`.
+/// The present state of a plan (`seatmap services drift --json`).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DriftReport {
     /// Name and version of the format.
     pub format: String,
     /// The plan's name.
     pub plan: String,
-    /// Seconds until its time is over; null where it is kept.
+    /// Seconds until its time is over; null if it is kept.
     pub left_s: Option<u64>,
-    /// Everything that differs.
+    /// All differences.
     pub faults: Vec<ServiceDrift>,
-    /// The services that began anew since, and are on their sets: an owner such as systemd gives
-    /// its settings to new processes as well.
+    /// Restarted services on their sets: owners such as systemd apply their settings to new
+    /// processes too.
     pub started_anew: Vec<String>,
 }
 
 impl DriftReport {
-    /// Looks at a plan that stands.
+    /// The state of an applied plan.
     #[must_use]
     pub fn of(root: &Root, applied: &AppliedPlan, found: &[FoundService]) -> Self {
         let faults = drift(root, &applied.plan, applied.began_ticks, found);
@@ -40,14 +40,14 @@ impl DriftReport {
         DriftReport { format: FORMAT.to_owned(), plan, left_s, faults, started_anew }
     }
 
-    /// Looks at a plan that nobody has applied, such as one that was imported: whether its services
-    /// run, and where. Other programs are not looked at, as such a plan never covers all.
+    /// The state of a plan that Seatmap did not apply, such as an imported one: whether its
+    /// services run, and where. It never covers all programs, so others are ignored.
     #[must_use]
     pub fn of_file(root: &Root, name: &str, plan: &ServicesPlan) -> Self {
         let services = plan.services.iter();
         let mut faults: Vec<ServiceDrift> = services
             .flat_map(|planned| of_service(root, planned, None))
-            // The owner of a group may give the set to a group inside: the masks tell.
+            // An owner may give the set to a group inside, which the masks show.
             .filter(|fault| !matches!(fault, ServiceDrift::Rewritten { .. }))
             .collect();
         faults.extend(
@@ -65,8 +65,7 @@ impl DriftReport {
     }
 }
 
-/// The services of which every process began after the plan was applied, and that none of the
-/// faults names.
+/// Services without faults whose processes all started after the plan was applied.
 fn started_anew(root: &Root, applied: &AppliedPlan, faults: &[ServiceDrift]) -> Vec<String> {
     let named: Vec<&str> = faults.iter().filter_map(ServiceDrift::service).collect();
     let services = applied.plan.services.iter();
@@ -80,32 +79,32 @@ fn started_anew(root: &Root, applied: &AppliedPlan, faults: &[ServiceDrift]) -> 
         .collect()
 }
 
-/// Whether a process began after a plan was applied, whose time may not be known.
+/// False if the time is unknown.
 fn began_since(pid: Tid, applied_ticks: Option<u64>) -> bool {
     let started = ThreadStat::of(pid).map_or(0, |task| task.started_ticks);
     applied_ticks.is_some_and(|applied| started > applied)
 }
 
-/// Something that has moved since.
+/// A difference from the plan.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum ServiceDrift {
-    /// A service has no process any more.
+    /// A service has no processes now.
     Gone {
         /// The service.
         service: String,
     },
-    /// Threads may run outside the set: the service started anew, or somebody changed it.
+    /// Threads may run outside the set: the service restarted, or another program changed it.
     Outside {
         /// The service.
         service: String,
         /// The CPUs of the plan.
         cpus: String,
-        /// The threads outside.
+        /// The number of threads outside.
         threads: usize,
-        /// All its threads.
+        /// The number of all its threads.
         of: usize,
-        /// Whether its processes began after the plan was applied.
+        /// Whether its processes started after the plan was applied.
         restarted: bool,
     },
     /// The group's list of CPUs is not the plan's.
@@ -116,34 +115,34 @@ pub enum ServiceDrift {
         file: String,
         /// The plan's value.
         planned: String,
-        /// The present one.
+        /// The present value.
         found: String,
     },
-    /// CPUs of the plan do not run.
+    /// CPUs of the plan are offline.
     Offline {
-        /// The services that have them.
+        /// The services with these CPUs.
         services: Vec<String>,
         /// The CPUs.
         cpus: String,
     },
-    /// CPUs run that the plan does not know.
+    /// CPUs are online that the plan does not have.
     NewCpus {
         /// The CPUs.
         cpus: String,
     },
-    /// Something busy runs that the plan does not know.
+    /// A busy program runs that the plan does not have.
     NewService {
         /// Its name.
         service: String,
-        /// Where it is.
+        /// Its unit, group or other target.
         target: String,
-        /// The CPU time that it uses, in CPUs.
+        /// Its load, in CPUs.
         used_cpus: f64,
     },
 }
 
 impl ServiceDrift {
-    /// The service of the plan that it is about, where it is about one.
+    /// The affected service, if any.
     #[must_use]
     pub fn service(&self) -> Option<&str> {
         match self {
@@ -157,14 +156,14 @@ impl ServiceDrift {
     }
 }
 
-/// The load from which a program that the plan does not know is worth a word, in CPUs.
+/// The least load to report, in CPUs.
 const BUSY_CPUS: f64 = 0.1;
 
-/// A program that began a shorter time ago may be a job that ends by itself, in seconds.
+/// Younger programs may be jobs that end by themselves.
 const SETTLED_S: u64 = 30;
 
-/// Everything that differs. `applied_ticks` is when the plan was applied, in clock ticks after the
-/// boot; `found` is what runs here now, for services that the plan does not know.
+/// All differences. `applied_ticks` is when the plan was applied, in clock ticks since boot;
+/// `found` has the present programs.
 #[must_use]
 pub fn drift(
     root: &Root,
@@ -178,7 +177,7 @@ pub fn drift(
     }
     all.extend(of_cpus(root, plan));
     let known: Vec<&Service> = plan.services.iter().map(|one| &one.service).collect();
-    // A program that ran before the plan was applied is in its record, in the load of others.
+    // The record has earlier programs as load of others.
     let applied = applied_ticks.unwrap_or(0);
     let settled = boot::ticks().saturating_sub(SETTLED_S * boot::ticks_per_s());
     for one in found {
@@ -199,7 +198,6 @@ pub fn drift(
     all
 }
 
-/// Whether the processes of a service belong to one that is planned.
 fn is_known(root: &Root, planned: &[&Service], service: &Service) -> bool {
     let own = living::processes(root, service).unwrap_or_default();
     own.is_empty()
@@ -247,8 +245,7 @@ fn of_service(
     all
 }
 
-/// Whether a process is the one that holds the namespaces of a pod: kubelet seats the containers of
-/// a pod, and never this one, which does nothing.
+/// Whether a process only keeps the namespaces of a pod: kubelet does not seat it.
 fn is_sandbox(root: &Root, planned: &PlannedService, pid: Tid) -> bool {
     let is_pod = planned.service.cgroup.as_ref().is_some_and(|path| path.contains("kubepods"));
     is_pod && task::name(root, pid).as_deref() == Some("pause")

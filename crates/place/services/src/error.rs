@@ -1,4 +1,4 @@
-//! Why services could not be read, found, recorded, planned or seated.
+//! Errors in reading, finding, recording, planning or seating services.
 
 use crate::file::{MOST_SERVICES, ServiceTarget};
 use seatmap_data::document::{Blame, Position};
@@ -11,22 +11,22 @@ use std::time::Duration;
 /// A mistake in `services.toml`.
 #[derive(Debug, thiserror::Error)]
 pub enum ServicesFileError {
-    /// The text is not such TOML.
+    /// The text is not valid TOML for this file.
     #[error("{position}: {problem}")]
     Syntax {
-        /// Where.
+        /// Its position.
         position: Position,
-        /// The parser's sentence.
+        /// The parser's message.
         problem: String,
     },
-    /// A key that nobody reads.
+    /// An unknown key.
     #[error("{position}: unknown key '{key}'; expected one of: {known}")]
     UnknownKey {
-        /// Where.
+        /// Its position.
         position: Position,
         /// The key.
         key: String,
-        /// The keys that there are.
+        /// The known keys.
         known: String,
     },
     /// Another format, or another version.
@@ -35,7 +35,7 @@ pub enum ServicesFileError {
     /// The file lists no service.
     #[error("the file lists no service; 'seatmap services init' writes those that run here")]
     Empty,
-    /// The file lists more services than are planned together; how many it lists.
+    /// The number of services exceeds the limit of a plan.
     #[error("the file lists {0} services; no more than {MOST_SERVICES} are planned together")]
     TooMany(usize),
     /// The head-room is out of range.
@@ -44,22 +44,22 @@ pub enum ServicesFileError {
     /// The housekeeping CPUs are not a list.
     #[error("housekeeping is '{0}'; write CPUs as a list, such as \"0-1,8\"")]
     Housekeeping(String),
-    /// Two entries have one name.
+    /// Two entries have the same name.
     #[error("the name '{0}' is there twice; give each service a name of its own")]
     SameName(String),
-    /// Two entries are of the same processes.
+    /// Two entries name the same processes.
     #[error("two services name {0}; one process has one seat")]
     SameTarget(ServiceTarget),
-    /// An entry has a bad name.
+    /// An entry has an invalid name.
     #[error("'{0}' is not a name for a service; write 1 to 64 bytes")]
     Name(String),
-    /// An entry does not say where it is.
+    /// An entry has no target.
     #[error(
         "service '{0}' does not say where it is; add unit, cgroup, container, domain, step, pid or \
          command"
     )]
     NoTarget(String),
-    /// An entry says it several times.
+    /// An entry has several targets.
     #[error(
         "service '{0}' has more than one of unit, cgroup, container, domain, step, pid and \
          command; keep one"
@@ -85,7 +85,7 @@ pub enum ServicesFileError {
     Size {
         /// The key.
         name: &'static str,
-        /// The service; `None` where it is a key of the computer.
+        /// The service; `None` for a key of the computer.
         of: Option<String>,
         /// The text.
         size: String,
@@ -100,7 +100,7 @@ pub enum ServicesFileError {
         /// The text.
         list: String,
     },
-    /// The text is not the name of a Slurm step.
+    /// The text is not a Slurm step.
     #[error("step of service '{name}' is '{step}'; write JOB.STEP, such as 123.0 or 123.batch")]
     Step {
         /// The service.
@@ -108,7 +108,7 @@ pub enum ServicesFileError {
         /// The text.
         step: String,
     },
-    /// No CPU may be given.
+    /// `most_cpus` is 0.
     #[error("most_cpus of service '{0}' is 0; it needs 1 at least")]
     MostIsZero(String),
     /// The limits exclude each other.
@@ -116,9 +116,9 @@ pub enum ServicesFileError {
     LeastAboveMost {
         /// The service.
         name: String,
-        /// Its least.
+        /// Its `least_cpus`.
         least: u32,
-        /// Its most.
+        /// Its `most_cpus`.
         most: u32,
     },
 }
@@ -129,7 +129,7 @@ impl Blame for ServicesFileError {
     }
 }
 
-/// Why the services could not be found or recorded.
+/// Services were not found or recorded.
 #[derive(Debug, thiserror::Error)]
 pub enum ServicesError {
     /// The processes of a service were not found.
@@ -140,7 +140,7 @@ pub enum ServicesError {
         /// The reason.
         source: ChoiceError,
     },
-    /// A container engine gave no answer.
+    /// A container engine did not find the container.
     #[error("service '{name}': {problem}")]
     Container {
         /// The service.
@@ -156,12 +156,12 @@ pub enum ServicesError {
     Overlap {
         /// The first service.
         first: String,
-        /// The second one.
+        /// The second service.
         second: String,
         /// The process.
         pid: Tid,
     },
-    /// A device is not there.
+    /// A device does not exist.
     #[error(
         "service '{name}' is to sit near '{device}', and there is no such network card, \
          disk or PCI device"
@@ -175,10 +175,10 @@ pub enum ServicesError {
     /// The kernel's files cannot be read.
     #[error("the processes of this computer cannot be listed")]
     Proc(#[from] io::Error),
-    /// The recording was stopped before there was a sample.
+    /// The recording was stopped before its first sample.
     #[error("it was interrupted before the first sample")]
     Interrupted,
-    /// The record would be too short or too long.
+    /// Too few or too many samples.
     #[error(
         "{} of recording at one sample each {} ms gives {}; 2 to 100000 are needed",
         counted(.seconds.as_secs(), "second"),
@@ -186,32 +186,32 @@ pub enum ServicesError {
         counted(*.samples, "sample")
     )]
     Samples {
-        /// The whole time.
+        /// The length of the recording.
         seconds: Duration,
-        /// The time of one sample.
+        /// The interval between samples.
         interval: Duration,
-        /// How many that gives.
+        /// The resulting number of samples.
         samples: usize,
     },
 }
 
-/// Why a container was not found.
+/// A container was not found.
 #[derive(Debug, thiserror::Error)]
 pub enum ContainerProblem {
     /// Neither engine is installed.
     #[error("neither podman nor docker is installed; name the service by cgroup or pid instead")]
     NoEngine,
-    /// The engine does not know it, or does not answer.
+    /// The engine does not know the container, or does not answer.
     #[error("'{engine} inspect {container}' failed: {said}")]
     Refused {
         /// podman or docker.
         engine: &'static str,
         /// The container.
         container: String,
-        /// The engine's own words.
+        /// The engine's message.
         said: String,
     },
-    /// It does not run.
+    /// The container does not run.
     #[error("container '{0}' does not run; start it first")]
     NotRunning(String),
 }

@@ -1,5 +1,5 @@
-//! Plans of services, written as systemd takes them: a script that writes a drop-in for each unit,
-//! with its CPUs and NUMA nodes. Comments name the services that are not units.
+//! Writes plans for systemd: a script that writes a drop-in for each unit, with its CPUs and NUMA
+//! nodes. Comments list the other services.
 
 use crate::file::ServiceTarget;
 use crate::plan::{PlannedService, ServicesPlan};
@@ -10,11 +10,11 @@ use std::fmt::Write as _;
 /// Writes a plan in one format.
 pub type ServicesWriter = fn(&ServicesPlan) -> Result<String, ServicesExportError>;
 
-/// The formats, by the words that are typed for them.
+/// The formats by their names on the command line.
 pub const FORMATS: [(&str, ServicesWriter); 2] =
     [("systemd", systemd), ("json", |plan| Ok(seatmap_data::document::written(plan)))];
 
-/// Why systemd cannot have a plan.
+/// A plan does not suit systemd.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ServicesExportError {
     /// No service is a unit.
@@ -37,31 +37,30 @@ fn header(plan: &ServicesPlan) -> String {
     )
 }
 
-/// Text that stays in its comment. A backslash goes too: it continues a line of a unit file.
+/// Keeps text in its comment. A backslash continues a line of a unit file.
 fn one_line(text: &str) -> String {
     visible(&text.replace('\\', r"\\"))
 }
 
-/// The line for a service that is not a unit.
 fn left_out(planned: &PlannedService) -> String {
     let name = one_line(&planned.service.name);
     let target = planned.service.target().map_or_else(String::new, |target| target.to_string());
     format!("Left out: {name} ({}), which systemd cannot find.", one_line(&target))
 }
 
-/// The unit's full name, where the service is a unit whose name is safe in files and commands.
+/// The unit's full name, if safe in files and commands.
 fn unit(planned: &PlannedService) -> Option<String> {
     let Some(ServiceTarget::Unit(name)) = planned.service.target() else { return None };
     let is_safe = crate::apply::is_word(&name) && !name.contains('\\') && !name.starts_with('.');
     is_safe.then(|| if name.contains('.') { name } else { format!("{name}.service") })
 }
 
-/// A script for `sh` that writes `NAME.d/50-seatmap.conf` for each unit below a folder:
-/// `/etc/systemd/system`, or the script's first argument.
+/// A script for `sh` that writes `NAME.d/50-seatmap.conf` for each unit into `/etc/systemd/system`,
+/// or its first argument.
 ///
-/// The empty assignments drop what the unit said before; without them systemd adds the sets up.
-/// `CPUSetPartition=` came with systemd 261 (systemd/systemd#42013). It stands in a comment: the
-/// kernel refuses it below a group that is not a partition itself, such as `system.slice`.
+/// The empty assignments drop the unit's earlier values; without them systemd joins the sets.
+/// `CPUSetPartition=` came with systemd 261 (systemd/systemd#42013). It is only a comment, because
+/// the kernel refuses it below a group that is not a partition, such as `system.slice`.
 ///
 /// # Errors
 /// [`ServicesExportError::NoUnit`]
@@ -97,7 +96,7 @@ pub fn systemd(plan: &ServicesPlan) -> Result<String, ServicesExportError> {
     Ok(text)
 }
 
-/// The section of a unit's settings for resources (systemd.resource-control(5)).
+/// The section for settings of resources (systemd.resource-control(5)).
 fn section(unit: &str) -> &'static str {
     match unit.rsplit('.').next() {
         Some("slice") => "Slice",

@@ -1,6 +1,6 @@
-//! `services.toml`: the services of one computer, as a person lists them.
+//! `services.toml`: the services of one computer, as the user lists them.
 //!
-//! Seatmap appends to this file and never writes it anew, so that comments stay where they are.
+//! Seatmap only appends to this file, so that its comments remain.
 
 use crate::error::ServicesFileError;
 use seatmap_data::document::{Outline, Position, parser_sentence};
@@ -13,7 +13,7 @@ use toml::de::DeTable;
 /// The format's name, in the `format` key.
 pub const FORMAT: &str = "seatmap-services/1";
 
-/// The most services of one file: a set of them is one word of 64 bits.
+/// The most services in one file: a set of them is one 64-bit word.
 pub const MOST_SERVICES: usize = 64;
 
 /// The services that share a computer, with their limits.
@@ -40,10 +40,12 @@ pub struct SharedComputer {
     /// CPUs that no service gets, as a list: for the system itself and for interrupts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub housekeeping: Option<String>,
-    /// The memory of each NUMA node, `64g`, where a plan is for another machine than this one.
+    /// The memory of each NUMA node, such as `64g`, if the plan is for another machine than this
+    /// one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub node_memory: Option<String>,
-    /// Room above the recorded load that a plan leaves to each service, in percent of that load.
+    /// The room above the recorded load that a plan leaves to each service, in percent of that
+    /// load.
     pub head_room_percent: f64,
 }
 
@@ -61,63 +63,61 @@ impl SharedComputer {
     }
 }
 
-/// One service: how to find its processes, and its limits. Exactly one of `unit`, `cgroup`,
-/// `container`, `domain`, `step`, `pid` and `command` says where it is.
+/// One service: how to find its processes, and its limits. It has exactly one of `unit`, `cgroup`,
+/// `container`, `domain`, `step`, `pid` and `command`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Service {
-    /// Its name in tables, plans and messages.
+    /// The service's name in tables, plans and messages.
     pub name: String,
     /// The systemd unit: `redis.service`, or `redis`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<String>,
-    /// The control group, with the groups below it: a folder, or a path in a hierarchy.
+    /// The control group, including groups below: a folder, or a path in a hierarchy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cgroup: Option<String>,
-    /// The container, by the name that podman or docker knows.
+    /// The container, by its name in podman or docker.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub container: Option<String>,
-    /// The libvirt domain, by its name: a virtual machine.
+    /// The libvirt domain (virtual machine), by its name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub domain: Option<String>,
     /// The Slurm step, `123.0` or `123.batch`, or a whole job, `123`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<String>,
-    /// A process, with the processes that it has started.
+    /// A process with the processes that it has started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pid: Option<Tid>,
-    /// The programs of this name; `*` stands for any text.
+    /// The programs with this name; `*` matches any text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
-    /// The fewest CPUs that it may get. Services that share a set add theirs up.
+    /// The fewest CPUs that the service may get. Services that share a set add theirs up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub least_cpus: Option<u32>,
-    /// The most CPUs that it may get.
+    /// The most CPUs that the service may get.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub most_cpus: Option<u32>,
-    /// Whether it may share its CPUs with other services.
+    /// Whether the service may share its CPUs with other services.
     #[serde(default = "yes", skip_serializing_if = "is_yes")]
     pub share: bool,
-    /// Whether its CPUs are kept from other services, and from interrupts of devices as far as they
-    /// can be moved.
+    /// Whether to keep other services off its CPUs, and interrupts of devices too, if possible.
     #[serde(default, skip_serializing_if = "is_no")]
     pub quiet: bool,
-    /// A device that it should sit next to: a network card (`eth0`), a disk (`nvme0n1`), or a PCI
-    /// address (`0000:17:00.0`).
+    /// A device that the service should be near: a network card (`eth0`), a disk (`nvme0n1`), or a
+    /// PCI address (`0000:17:00.0`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub near: Option<String>,
-    /// Memory that the NUMA nodes of its CPUs must have for it, in bytes; `k`, `m`, `g` and `t`
-    /// stand for powers of 1024: `64g`.
+    /// The memory that the NUMA nodes of its CPUs must have for it, in bytes or such as `64g`; `k`,
+    /// `m`, `g` and `t` are powers of 1024.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<String>,
     /// The NUMA nodes that its CPUs and memory must be on, as a list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_nodes: Option<String>,
-    /// A line for the shell that prints a total which grows with the service's work: a race judges
-    /// the service by it.
+    /// A shell command that prints a total of the service's work so far, for races.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metric: Option<String>,
-    /// The loss of its work that a race may leave it with, in percent; 2 where nothing is said.
+    /// The loss of work that a race accepts for the service, in percent; 2 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit_percent: Option<f64>,
 }
@@ -170,7 +170,6 @@ impl fmt::Display for ServiceTarget {
 }
 
 impl Service {
-    /// All ways by which the entry says where it is.
     fn targets(&self) -> Vec<ServiceTarget> {
         let unit = self.unit.clone().map(ServiceTarget::Unit);
         let cgroup = self.cgroup.clone().map(ServiceTarget::Cgroup);
@@ -182,7 +181,7 @@ impl Service {
         [unit, cgroup, container, domain, step, pid, command].into_iter().flatten().collect()
     }
 
-    /// Where its processes are; `None` for an entry that was not checked and names nothing.
+    /// Where its processes are; `None` for an unchecked entry.
     #[must_use]
     pub fn target(&self) -> Option<ServiceTarget> {
         self.targets().into_iter().next()
@@ -194,13 +193,13 @@ impl Service {
         self.memory.as_deref().and_then(size_bytes).unwrap_or(0)
     }
 
-    /// The NUMA nodes that it must be on; `None` where any will do.
+    /// The required NUMA nodes; `None` if any will do.
     #[must_use]
     pub fn memory_node_set(&self) -> Option<CpuSet> {
         self.memory_nodes.as_deref().and_then(CpuSet::of_list)
     }
 
-    /// Whether no other service may have its CPUs.
+    /// Whether it needs its CPUs for itself.
     #[must_use]
     pub fn is_alone(&self) -> bool {
         self.quiet || !self.share
@@ -211,7 +210,7 @@ impl ServicesFile {
     /// Reads the file and checks that its parts fit together.
     ///
     /// # Errors
-    /// [`ServicesFileError`], with line and column for text that is not such TOML.
+    /// [`ServicesFileError`], with line and column for invalid TOML.
     pub fn from_toml(text: &str) -> Result<Self, ServicesFileError> {
         let read = toml::from_str(text).and_then(|_: Outline| toml::from_str(text));
         let file: ServicesFile = read.map_err(|error| ServicesFileError::Syntax {
@@ -263,10 +262,8 @@ impl ServicesFile {
     }
 }
 
-/// The keys of the computer.
 const COMPUTER_KEYS: [&str; 3] = ["head_room_percent", "housekeeping", "node_memory"];
 
-/// The keys of a service.
 const SERVICE_KEYS: [&str; 17] = [
     "cgroup",
     "command",
@@ -287,8 +284,8 @@ const SERVICE_KEYS: [&str; 17] = [
     "unit",
 ];
 
-/// Refuses keys that nobody reads. Documents of programs hold the same entries, and may have keys
-/// of a later version; in a file that a person types an unknown key is a mistake.
+/// An unknown key in the user's file is a mistake. Documents by programs have the same entries, and
+/// may have keys of a later version.
 fn check_keys(text: &str) -> Result<(), ServicesFileError> {
     let Ok(document) = DeTable::parse(text) else { return Ok(()) };
     let document = document.get_ref();
@@ -318,18 +315,17 @@ fn check_table(text: &str, table: &DeTable, keys: &[&str]) -> Result<(), Service
     Ok(())
 }
 
-/// The longest name of a service, in bytes.
+/// The longest name, in bytes.
 const LONGEST_NAME: usize = 64;
 
-/// A text as a name that the file takes, with this at its end; a text without a letter is a
-/// `service`.
+/// A valid name with this end; an empty text becomes `service`.
 pub(crate) fn service_name(text: &str, end: &str) -> String {
     let begin = if text.trim().is_empty() { "service" } else { text };
     let room = begin.floor_char_boundary(LONGEST_NAME.saturating_sub(end.len()));
     format!("{}{end}", &begin[..room])
 }
 
-/// Checks an entry, of a file that a person types or of a document that holds it.
+/// Checks an entry of the user's file, or of a document that includes it.
 pub(crate) fn check_service(service: &Service) -> Result<(), ServicesFileError> {
     let name = service.name.clone();
     if name.trim().is_empty() || name.len() > LONGEST_NAME {
@@ -378,7 +374,6 @@ fn check_size(size: &str) -> Result<(), String> {
     }
 }
 
-/// A size with a multiplier, in bytes.
 pub(crate) fn size_bytes(text: &str) -> Option<u64> {
     let letter = text.chars().last()?.to_ascii_lowercase();
     let power = ['k', 'm', 'g', 't'].iter().position(|known| *known == letter);
@@ -387,7 +382,7 @@ pub(crate) fn size_bytes(text: &str) -> Option<u64> {
     number.checked_mul(1 << (10 * power.map_or(0, |power| power as u32 + 1)))
 }
 
-/// A size as it is written in the file: the largest multiplier that leaves a whole number.
+/// A size with the largest multiplier that leaves a whole number.
 pub(crate) fn size_text(bytes: u64) -> String {
     for (letter, shift) in [("t", 40), ("g", 30), ("m", 20), ("k", 10)] {
         if bytes >= 1 << shift && bytes.trailing_zeros() >= shift {
@@ -397,7 +392,7 @@ pub(crate) fn size_text(bytes: u64) -> String {
     bytes.to_string()
 }
 
-/// Whether a text names a Slurm step or job: `123.0`, `123.batch`, `123`.
+/// `123.0`, `123.batch`, or `123`.
 fn is_step(text: &str) -> bool {
     let (job, step) = text.split_once('.').unwrap_or((text, "0"));
     let is_number = !job.is_empty() && job.bytes().all(|byte| byte.is_ascii_digit());

@@ -1,7 +1,7 @@
-//! The services that run here, for a first `services.toml`.
+//! Finds the running services for a first `services.toml`.
 //!
-//! A process belongs to the innermost systemd unit or control group that has a name of its own, and
-//! else to the program of its name. Kernel threads and this program are nobody's service.
+//! A process belongs to its innermost systemd unit, its control group with a cpuset, or the program
+//! of its name. Kernel threads, this program and programs of user sessions belong to no service.
 
 use crate::file::{MOST_SERVICES, Service, ServiceTarget, ServicesFile, service_name};
 use crate::living;
@@ -16,30 +16,29 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
-/// Programs without a group of their own that use less are not worth an entry, in CPUs.
+/// The least load of programs without their own group, in CPUs.
 const LEAST_CPUS: f64 = 0.01;
 
-/// The most entries of a first file: a person reads them all.
+/// The most entries of a first file, because the user reads them all.
 const MOST_FOUND: usize = 20;
 
-/// Units that hold a person's programs, or systemd itself.
+/// Units with users' programs, or systemd itself.
 const OF_PEOPLE: [&str; 5] = ["session-", "user@", "init.scope", "user-", "run-"];
 
-/// A service that runs.
+/// A running service.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FoundService {
     /// Its entry.
     pub service: Service,
-    /// How many processes it has.
+    /// The number of its processes.
     pub processes: usize,
-    /// The CPU time that it used during the look, in CPUs.
+    /// Its load during the observation, in CPUs.
     pub used_cpus: f64,
-    /// When its oldest process began, in clock ticks after the boot.
+    /// When its oldest process started, in clock ticks since boot.
     pub began_ticks: u64,
 }
 
-/// Looks for this long at the load of everything that runs and that no known service has. The
-/// busiest come first.
+/// Observes the load of all programs outside known services. Returns the busiest first.
 ///
 /// # Errors
 /// [`FileError`]: the processes cannot be listed.
@@ -75,7 +74,6 @@ pub fn find(
     Ok(apart(root, known, chosen(groups)))
 }
 
-/// The CPU time of each process.
 fn times(root: &Root) -> Result<BTreeMap<Tid, u64>, FileError> {
     let own = Tid::try_from(std::process::id()).unwrap_or(0);
     let pids = task::processes(root)?.filter(|pid| *pid != own);
@@ -91,7 +89,6 @@ struct Finder {
 }
 
 impl Finder {
-    /// The service that a process belongs to.
     fn target(&self, root: &Root, pid: Tid) -> Option<ServiceTarget> {
         let membership = root.read(&format!("/proc/{pid}/cgroup")).unwrap_or_default();
         let paths: Vec<&str> =
@@ -112,7 +109,7 @@ impl Finder {
             return Some(ServiceTarget::Cgroup(own));
         }
         let name = task::name(root, pid)?;
-        // A process may have given itself an empty name, by which nothing could be found again.
+        // An empty name could not be found again.
         let is_named = !name.trim().is_empty();
         Some(if is_named { ServiceTarget::Command(name) } else { ServiceTarget::Pid(pid) })
     }
@@ -135,15 +132,14 @@ fn chosen(groups: BTreeMap<ServiceTarget, FoundService>) -> Vec<FoundService> {
     found
 }
 
-/// Those whose processes no other one has: neither a known service, nor a busier one, such as a
-/// group below which another one lies.
+/// Drops services with processes of a known service or of a busier one.
 fn apart(
     root: &Root,
     known: Option<&ServicesFile>,
     mut found: Vec<FoundService>,
 ) -> Vec<FoundService> {
     let known = known.map(|file| &file.services[..]).unwrap_or_default();
-    // A service that does not run has no process.
+    // Stopped services have no processes.
     let mut taken: BTreeSet<Tid> =
         known.iter().flat_map(|one| living::processes(root, one).unwrap_or_default()).collect();
     found.retain(|one| {
@@ -192,7 +188,6 @@ fn entry(target: ServiceTarget) -> Service {
     service
 }
 
-/// The head of a new file.
 const HEAD: &str = "\
 # The services that share this computer. 'seatmap services show' draws them.
 #
@@ -208,8 +203,8 @@ format = \"seatmap-services/1\"
 head_room_percent = 20
 ";
 
-/// The text of a file with these services: a new one, or the end of the one that there is, whose
-/// services are not repeated. `None` where there is nothing to add.
+/// The text of a new file with these services, or text to append to `known`. `None` if there is
+/// nothing to add.
 #[must_use]
 pub fn text(known: Option<&ServicesFile>, found: &[FoundService]) -> Option<String> {
     let entries = found.iter().map(|one| {
@@ -219,7 +214,7 @@ pub fn text(known: Option<&ServicesFile>, found: &[FoundService]) -> Option<Stri
     with_entries(known, None, entries)
 }
 
-/// As [`text`], of entries with a comment each; for a new file also with housekeeping CPUs.
+/// [`text`] for entries with comments; a new file also gets housekeeping CPUs.
 pub(crate) fn with_entries(
     known: Option<&ServicesFile>,
     housekeeping: Option<&str>,
@@ -287,7 +282,6 @@ mod tests {
         assert_eq!(both.services[1].target(), Some(ServiceTarget::Command("redis".into())));
     }
 
-    /// A name that a process, a group or a unit may have, and some that are hard to write.
     fn odd_name() -> impl Strategy<Value = String> {
         prop_oneof![
             Just(String::new()),
@@ -313,7 +307,7 @@ mod tests {
     }
 
     proptest! {
-        /// Every file that is written can be read, and again after more was added.
+        /// Every written file can be read, also after appending to it.
         #[test]
         fn what_is_written_can_be_read(targets in prop::collection::vec(odd_target(), 1..90)) {
             let all: Vec<FoundService> = targets.into_iter().map(found).collect();
@@ -334,20 +328,19 @@ mod tests {
     #[test]
     fn a_busy_program_is_found_by_its_name() {
         let folder = tempfile::tempdir().unwrap();
-        // A name that nothing else here has.
         let program = folder.path().join("busyservice");
         std::fs::copy("/bin/sh", &program).unwrap();
         let mut child = Command::new(&program).args(["-c", "while :; do :; done"]).spawn().unwrap();
         let root = Root::new("/");
         let look = Duration::from_millis(500);
         let all = find(&root, None, look, &|| false).unwrap();
-        // A process that an entry names has its service, and a second one could not have it.
+        // The process belongs to its entry's service alone.
         let entry = format!("[[service]]\nname = \"mine\"\npid = {}\n", child.id());
         let known = ServicesFile::from_toml(&(HEAD.to_owned() + &entry)).unwrap();
         let others = find(&root, Some(&known), look, &|| false).unwrap();
         child.kill().unwrap();
         child.wait().unwrap();
-        // On a crowded computer it may get little, and this test's own group may be a service.
+        // It may get little CPU time, and this test's own group may be a service.
         let is_there = all.iter().any(|one| is_busy_service(one) || one.service.command.is_none());
         assert!(is_there, "{all:?}");
         assert!(!others.iter().any(is_busy_service), "{others:?}");

@@ -1,29 +1,29 @@
-//! The services of a whole computer, seated together: found, recorded, planned, given their CPUs,
-//! and set free again.
+//! Seats the services of a whole computer together: finds, records and plans them, applies the
+//! plan, and undoes it.
 //!
-//! A person lists the services in `services.toml` ([`mod@file`]). [`recorder`] watches them for a
+//! The user lists the services in `services.toml` ([`mod@file`]). [`recorder`] observes them for a
 //! while and writes the load of each over time ([`record`]). From that record, [`plan`] finds a set
-//! of CPUs for each service, beside the sets that other tools would give, and with a bound on how
-//! much better any sets could be.
+//! of CPUs for each service, compares it with the sets of other tools, and bounds how much better
+//! any sets could be.
 //!
-//! [`apply`] gives the sets to the living services in the way of each one's owner, for a time, and
-//! takes them back. [`drift`] looks what has moved since.
+//! [`apply`] gives the sets to the running services through their owners, for a limited time, and
+//! restores the old ones. [`drift`] reports later changes.
 //!
 //! | module | holds |
 //! |---|---|
 //! | [`mod@file`] | `services.toml`: the services and their limits |
-//! | [`living`] | the processes of each service now |
-//! | [`find`] | the services that run here, for a first file |
-//! | [`record`], [`recorder`] | load over time, talk, memory, interrupts, on file; its making |
+//! | [`living`] | the present processes of each service |
+//! | [`find`] | the running services, for a first file |
+//! | [`record`], [`recorder`] | the record of load, talk, memory and interrupts; making it |
 //! | [`plan`] | sets of CPUs for all services together; pure |
-//! | [`apply`] | sets given to living services, with a journal and a guardian, and taken back |
-//! | [`export`] | a plan as systemd takes it |
+//! | [`apply`] | applying and undoing plans, with a journal and a guardian |
+//! | [`export`] | a plan for systemd |
 //! | [`import`] | services and sets from the files of kubelet, systemd and libvirt |
-//! | [`mod@drift`] | the differences between a plan that stands and the services now |
-//! | [`race`] | the present sets against the plan's, on the living services |
-//! | [`error`] | why services could not be read, found or recorded |
+//! | [`mod@drift`] | differences between an applied plan and the services |
+//! | [`race`] | a comparison of the present sets with the plan's, on the running services |
+//! | [`error`] | errors in all of these |
 //!
-//! Bursts decide more than means, so that a plan is judged on every sample of the record.
+//! Bursts matter more than means, so a plan is judged on every sample of the record.
 #![deny(missing_docs)]
 
 pub mod apply;

@@ -1,4 +1,4 @@
-//! The living processes of services, by what their owners call them.
+//! The running processes of services.
 
 use crate::error::{ContainerProblem, ServicesError};
 use crate::file::{Service, ServiceTarget};
@@ -8,16 +8,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 use std::time::Duration;
 
-/// A container engine that has not answered after this time does not answer.
+/// The time limit for an answer of a container engine.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The engines, in the order in which they are asked.
+/// The engines in order of preference.
 const ENGINES: [&str; 2] = ["podman", "docker"];
 
 /// The processes of each service, in the order of the services.
 ///
 /// # Errors
-/// [`ServicesError`]: a service is not there, or a process belongs to two of them.
+/// [`ServicesError`]: a service does not exist, or a process belongs to two of them.
 pub fn all(root: &Root, services: &[Service]) -> Result<Vec<BTreeSet<Tid>>, ServicesError> {
     let mut found = Vec::new();
     let mut owners: BTreeMap<Tid, &str> = BTreeMap::new();
@@ -35,10 +35,10 @@ pub fn all(root: &Root, services: &[Service]) -> Result<Vec<BTreeSet<Tid>>, Serv
     Ok(found)
 }
 
-/// The processes of one service now.
+/// The present processes of one service.
 ///
 /// # Errors
-/// [`ServicesError`]: it is not there.
+/// [`ServicesError`]: the service does not exist.
 pub fn processes(root: &Root, service: &Service) -> Result<BTreeSet<Tid>, ServicesError> {
     let choice = match service.target() {
         Some(ServiceTarget::Unit(name)) => ProcessChoice::Unit(name),
@@ -59,8 +59,7 @@ pub fn processes(root: &Root, service: &Service) -> Result<BTreeSet<Tid>, Servic
     choice.pids(root).map_err(|source| ServicesError::Absent { name: service.name.clone(), source })
 }
 
-/// The CPUs of this computer that can be given to services: those that run, and that neither a cell
-/// nor the kernel's start has set apart.
+/// The CPUs for services: online, and reserved neither by a cell nor at boot.
 #[must_use]
 pub fn usable_cpus(root: &Root) -> CpuSet {
     let online = layout::online(root).unwrap_or_default();
@@ -73,7 +72,7 @@ fn with_children(pid: Tid) -> ProcessChoice {
     ProcessChoice::Processes { pids: vec![pid], with_children: true }
 }
 
-/// The engine that runs a container, and the container's first process.
+/// The container's engine and first process.
 ///
 /// # Errors
 /// [`ContainerProblem`].

@@ -1,8 +1,8 @@
-//! A race on the living services: as they are now against the plan, in alternating periods.
+//! A race on the running services: the present sets against the plan, in alternating periods.
 //!
-//! Each round has a period of both, in random order. A service is judged by its own metric: a total
-//! that grows with its work, read at both ends of a period. The plan is kept only if it is shown
-//! that no service loses more than its limit, and that one gains.
+//! Each round has both, in random order. A service is judged by its own metric: a growing total of
+//! its work, read at both ends of a period. The plan is kept only if the race shows that no service
+//! loses more than its limit, and that one gains.
 
 use crate::apply::{ApplyError, ApplyRequest, ServicesHost};
 use crate::plan::{PlannedService, ServicesPlan};
@@ -21,35 +21,34 @@ pub const FORMAT: &str = "seatmap-services-race/1";
 /// The confidence of all claims together.
 const CONFIDENCE: f64 = 0.95;
 
-/// The share of a period before its reading begins, while caches fill and threads move.
+/// The part of a period before the first reading, while caches fill and threads move.
 const SETTLING: f64 = 0.2;
 
-/// A metric that has not been printed after this time is not printed.
+/// The time limit for printing a metric.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Time for both readings of a period, and for its begin, beyond the period itself. After it a plan
-/// that nobody ends any more ends by itself.
+/// The time for readings, beyond two periods, before an applied plan ends by itself.
 const SLACK: Duration = Duration::from_secs(120);
 
-/// The loss that a service may be left with where its entry has no limit, in percent.
+/// The default limit on the loss of a service, in percent.
 pub const USUAL_LIMIT_PERCENT: f64 = 2.0;
 
-/// A race as it is meant.
+/// A request for a race.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ServicesRaceRequest {
     /// The plan.
     pub plan: ServicesPlan,
-    /// The name by which it is undone.
+    /// Its name, for undoing it.
     pub name: Name,
-    /// The time of a period.
+    /// The length of a period.
     pub period: Duration,
-    /// How many rounds of two periods.
+    /// The number of rounds, each of two periods.
     pub rounds: usize,
-    /// How long the plan stands where it has won.
+    /// How long the plan is applied if it wins.
     pub time: Duration,
-    /// Whether interrupts of devices leave the CPUs of quiet services.
+    /// Whether to move device interrupts off the CPUs of quiet services.
     pub moves_interrupts: bool,
-    /// Whether the work of received packets leaves them as well.
+    /// Whether to move the processing of received packets off them too.
     pub moves_packets: bool,
 }
 
@@ -60,9 +59,9 @@ pub struct RaceReport {
     pub format: String,
     /// The name of the plan.
     pub plan: String,
-    /// The rounds that were run whole.
+    /// The number of rounds.
     pub rounds: usize,
-    /// The time of a period, in seconds.
+    /// The length of a period, in seconds.
     pub period_s: f64,
     /// The services.
     pub services: Vec<RacedService>,
@@ -75,14 +74,14 @@ pub struct RaceReport {
 pub struct RacedService {
     /// Its name.
     pub name: String,
-    /// Its metric; null where it has none and was not judged.
+    /// Its metric; null if it is not judged.
     pub metric: Option<String>,
-    /// The loss that it may be left with, in percent.
+    /// The limit on its loss, in percent.
     pub limit_percent: f64,
-    /// The rounds in which its metric could be read in both periods.
+    /// The rounds with readable metrics.
     pub counted: usize,
-    /// Its work with the plan against without, in percent: the estimate, and the ends of the
-    /// interval; null where too few rounds count.
+    /// The change of its work with the plan, in percent: the estimate, and the ends of the
+    /// interval; null with too few rounds.
     pub change_percent: Option<[f64; 3]>,
 }
 
@@ -90,23 +89,23 @@ pub struct RacedService {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum RaceVerdict {
-    /// A service gains, and none loses more than its limit: the plan stands.
+    /// A service gains, and none loses more than its limit: the plan is applied.
     Kept,
-    /// These may lose more than their limits: the plan was taken back.
+    /// These services may lose more than their limits: the plan was undone.
     MayLose {
         /// The services.
         services: Vec<String>,
     },
-    /// No service is shown to gain: the plan was taken back.
+    /// No service is shown to gain: the plan was undone.
     NoGain,
-    /// The metrics of these were read in too few rounds: the plan was taken back.
+    /// These metrics were readable in too few rounds: the plan was undone.
     TooFewRounds {
         /// The services.
         services: Vec<String>,
     },
 }
 
-/// Why there was no race.
+/// There was no race.
 #[derive(Debug, thiserror::Error)]
 pub enum ServicesRaceError {
     /// The plan could not be applied or undone.
@@ -126,9 +125,9 @@ pub enum ServicesRaceError {
         counted(*.services, "metric")
     )]
     TooFewRounds {
-        /// The rounds that were asked for.
+        /// The requested rounds.
         rounds: usize,
-        /// The metrics.
+        /// The number of metrics.
         services: usize,
         /// The fewest rounds.
         fewest: usize,
@@ -141,10 +140,10 @@ pub enum ServicesRaceError {
         /// The reason.
         problem: String,
     },
-    /// Somebody stopped it; the plan was taken back.
+    /// The race was interrupted, and the plan undone.
     #[error("it was interrupted, and the plan is taken back")]
     Interrupted,
-    /// Settings could not be put back after a period.
+    /// Settings could not be restored after a period.
     #[error("{0}")]
     Left(String),
 }
@@ -161,22 +160,21 @@ impl Blame for ServicesRaceError {
     }
 }
 
-/// The total of a metric, and when it was read.
+/// The total of a metric, and when.
 type Reading = (f64, Instant);
 
-/// A race under way.
 struct Race<'a> {
     host: &'a ServicesHost,
     request: &'a ServicesRaceRequest,
     judged: Vec<&'a PlannedService>,
     stands: bool,
-    /// Logarithms of the plan's rate over the present one, by service.
+    /// Logarithms of planned by present rates, by service.
     logs: Vec<Vec<f64>>,
 }
 
 impl ServicesHost {
-    /// Races a plan against the services as they are now, and keeps it where it wins. The plan is
-    /// taken back in all other cases, also after a kill.
+    /// Races a plan against the present sets, and keeps it if it wins. Otherwise it is undone, even
+    /// after a kill.
     ///
     /// # Errors
     /// [`ServicesRaceError`].
@@ -207,7 +205,6 @@ impl ServicesHost {
         let logs = vec![Vec::new(); judged.len()];
         let mut race = Race { host: self, request, judged, stands: false, logs };
         let run = race.run(stop, tell);
-        // Whatever ended it, the services are as they were.
         let put_back = race.stand(false);
         run?;
         put_back?;
@@ -219,7 +216,7 @@ impl ServicesHost {
     }
 }
 
-/// The confidence of each claim, so that all together have [`CONFIDENCE`].
+/// All claims together have [`CONFIDENCE`].
 fn confidence(claims: usize) -> f64 {
     1.0 - (1.0 - CONFIDENCE) / claims as f64
 }
@@ -248,7 +245,6 @@ impl Race<'_> {
         Ok(())
     }
 
-    /// The rates of all services in one period.
     fn period(
         &mut self,
         planned: bool,
@@ -269,7 +265,6 @@ impl Race<'_> {
         self.judged.iter().map(|planned| read(planned)).collect()
     }
 
-    /// Applies the plan, or takes it back.
     fn stand(&mut self, planned: bool) -> Result<(), ServicesRaceError> {
         if planned == self.stands {
             return Ok(());
@@ -280,8 +275,7 @@ impl Race<'_> {
             return Ok(());
         }
         self.stands = false;
-        // Masks that lack a CPU end the race too, and the plan's guardian waits for that CPU: later
-        // halves would run with other masks than the first.
+        // Masks that lack a CPU end the race too: later periods would run with other masks.
         let (_, left) = self.host.undo(Some(&self.request.name))?;
         match left.first() {
             Some(left) => Err(ServicesRaceError::Left(left.to_string())),
@@ -334,7 +328,7 @@ fn change_percent(logs: &[f64], confidence: f64) -> Option<[f64; 3]> {
     Some([shift.centre, shift.low, shift.high].map(|log| 100.0 * log.exp_m1()))
 }
 
-/// The conclusion from the intervals of all services that have a metric.
+/// The conclusion from the intervals of all judged services.
 #[must_use]
 pub fn verdict(services: &[RacedService]) -> RaceVerdict {
     let judged: Vec<&RacedService> = services.iter().filter(|one| one.metric.is_some()).collect();
@@ -354,7 +348,6 @@ pub fn verdict(services: &[RacedService]) -> RaceVerdict {
     if gains { RaceVerdict::Kept } else { RaceVerdict::NoGain }
 }
 
-/// The total that a service's metric prints now.
 fn read(planned: &PlannedService) -> Result<Reading, ServicesRaceError> {
     let line = planned.service.metric.as_deref().unwrap_or_default();
     let mut command = Command::new("sh");
@@ -372,7 +365,6 @@ fn read(planned: &PlannedService) -> Result<Reading, ServicesRaceError> {
     Err(ServicesRaceError::Metric { service: planned.service.name.clone(), problem })
 }
 
-/// Lets time pass, unless somebody asks to stop.
 fn rest(time: Duration, stop: &dyn Fn() -> bool) -> Result<(), ServicesRaceError> {
     let end = Instant::now() + time;
     loop {

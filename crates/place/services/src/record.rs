@@ -1,8 +1,6 @@
-//! `seatmap-services-record/1`: the load of services over time, and all that a plan needs beside
-//! it.
+//! `seatmap-services-record/1`: the load of services over time, and all other data for a plan.
 //!
-//! A record makes a plan repeatable: the same record gives the same plan, also for another machine
-//! and after the services have gone.
+//! The same record gives the same plan, also for another machine and after the services have ended.
 
 use crate::file::{Service, ServicesFile, SharedComputer, check_service};
 use seatmap_data::document::{Blame, DocumentError};
@@ -13,7 +11,7 @@ use std::collections::BTreeMap;
 /// The format's name, in the `format` key.
 pub const FORMAT: &str = "seatmap-services-record/1";
 
-/// The services of a computer over a stretch of time.
+/// The services of a computer over a period of time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ServicesRecord {
@@ -22,23 +20,23 @@ pub struct ServicesRecord {
     pub format: String,
     /// The name of the computer.
     pub machine: String,
-    /// When the recording began, as a date with a time.
+    /// When the recording started, as a date with a time.
     pub begun: String,
-    /// The time of one sample, in seconds.
+    /// The interval between samples, in seconds.
     pub interval_s: f64,
-    /// The CPUs that were online, as a list.
+    /// The online CPUs, as a list.
     pub cpus: String,
     /// Settings for the whole computer, from the file.
     pub computer: SharedComputer,
     /// The services, in the order of the file.
     pub services: Vec<RecordedService>,
-    /// CPU time that all other processes and the kernel used in each sample, in CPUs.
+    /// CPU time of all other processes and the kernel in each sample, in CPUs.
     pub others_cpus: Vec<f64>,
-    /// The device interrupts that came to each CPU.
+    /// The device interrupts on each CPU.
     pub interrupts: Vec<CpuInterrupts>,
-    /// Messages between and inside services; one entry for each ordered pair that talked.
+    /// Messages between and inside services, with one entry for each ordered pair that talked.
     pub talk: Vec<ServiceTalk>,
-    /// The reason why no talk was seen; null where it was.
+    /// The reason why no talk was seen; null if talk was seen.
     pub talk_unseen: Option<String>,
 }
 
@@ -48,21 +46,21 @@ pub struct ServicesRecord {
 pub struct RecordedService {
     /// The entry of the file.
     pub service: Service,
-    /// Its processes at the end.
+    /// The number of its processes at the end.
     pub processes: usize,
-    /// Its threads at the end.
+    /// The number of its threads at the end.
     pub threads: usize,
     /// The CPUs that its threads might use, all together, as a list.
     pub allowed: String,
     /// CPU time that it used in each sample, in CPUs.
     pub used_cpus: Vec<f64>,
-    /// Time in which its threads were ready and had no CPU, in each sample, in threads.
+    /// Time that its threads were ready without a CPU in each sample, in threads.
     pub waited_cpus: Vec<f64>,
-    /// Its memory by NUMA node, in bytes; empty where it could not be read.
+    /// Its memory by NUMA node, in bytes; empty if it could not be read.
     pub memory_bytes: BTreeMap<u32, u64>,
-    /// The NUMA node of the device that it should sit near; null where there is none.
+    /// The NUMA node of the device that it should be near; null if there is none.
     pub near_node: Option<u32>,
-    /// Whether it started anew or came and went meanwhile.
+    /// Whether it restarted, or ended and started, during the recording.
     pub restarted: bool,
 }
 
@@ -72,9 +70,9 @@ pub struct RecordedService {
 pub struct CpuInterrupts {
     /// The CPU.
     pub cpu: u32,
-    /// How many came in a second.
+    /// Interrupts per second.
     pub per_s: f64,
-    /// The source that sent most of them.
+    /// The source of most of them.
     pub most: String,
 }
 
@@ -82,24 +80,24 @@ pub struct CpuInterrupts {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ServiceTalk {
-    /// The place of the sender in `services`.
+    /// The index of the sender in `services`.
     pub from: usize,
-    /// The place of the receiver.
+    /// The index of the receiver.
     pub to: usize,
-    /// Messages in a second.
+    /// Messages per second.
     pub per_s: f64,
 }
 
-/// The load of one service in figures.
+/// A summary of the load of one service.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LoadSummary {
-    /// The median of what it used, in CPUs.
+    /// The median of its load, in CPUs.
     pub median_cpus: f64,
-    /// The 99th percentile.
+    /// The 99th percentile, in CPUs.
     pub p99_cpus: f64,
-    /// The most that it used in any sample.
+    /// The largest load in any sample, in CPUs.
     pub most_cpus: f64,
-    /// The mean time that its threads waited for a CPU, in threads.
+    /// The mean number of its threads that waited for a CPU.
     pub waited_cpus: f64,
 }
 
@@ -118,14 +116,13 @@ impl Blame for RecordLacks {
 }
 
 impl RecordedService {
-    /// The CPUs that it wanted in each sample: the time that it used, and the time that it waited
-    /// for.
+    /// The CPUs that it wanted in each sample: used plus waiting time.
     #[must_use]
     pub fn wanted_cpus(&self) -> Vec<f64> {
         self.used_cpus.iter().zip(&self.waited_cpus).map(|(used, waited)| used + waited).collect()
     }
 
-    /// Its load in figures.
+    /// A summary of its load.
     #[must_use]
     pub fn summary(&self) -> LoadSummary {
         let samples = self.waited_cpus.len().max(1) as f64;
@@ -139,14 +136,13 @@ impl RecordedService {
 }
 
 impl ServicesRecord {
-    /// How many samples it has.
+    /// The number of samples.
     #[must_use]
     pub fn samples(&self) -> usize {
         self.others_cpus.len()
     }
 
-    /// The most that all services wanted at once, in CPUs: the joint peak, which is less than the
-    /// sum of their peaks where these come at different times.
+    /// The largest simultaneous load, in CPUs: less than the sum of peaks at different times.
     #[must_use]
     pub fn joint_peak_cpus(&self) -> f64 {
         let mut sums = vec![0.0; self.samples()];
@@ -158,8 +154,7 @@ impl ServicesRecord {
         sums.into_iter().fold(0.0, f64::max)
     }
 
-    /// The same load with the limits of a file, and its services alone: the load of the others
-    /// counts as that of strangers.
+    /// The load with the limits and services of a file; other services count as other programs.
     ///
     /// # Errors
     /// [`RecordLacks`]: the file has a service that was not recorded.

@@ -1,8 +1,8 @@
-//! Records the load of services over time, and who talks to whom.
+//! Records the load of services over time, and which of them talk to each other.
 //!
-//! CPU time and waiting for a CPU are read of every thread, so that a service that is held back
-//! shows the CPUs that it wanted and not only those that it got. A process that begins and ends
-//! within one sample is in nobody's account but `others_cpus`.
+//! It reads CPU time and waiting time of every thread, so that a throttled service shows the CPUs
+//! that it wanted. The CPU time of a process that starts and ends within one sample is only in
+//! `others_cpus`.
 
 use crate::error::ServicesError;
 use crate::file::{Service, ServicesFile};
@@ -19,41 +19,40 @@ use seatmap_os::{CpuSet, Root, Tid, devices, layout, task};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-/// The samples between two looks at which processes belong to a service.
+/// Samples between updates of each service's processes.
 const MEMBERS_EVERY: usize = 10;
 
-/// The fewest samples of a record: one does not show a course.
 const LEAST_SAMPLES: usize = 2;
 
-/// The most samples of a record: a longer one is a file that nobody can move.
+/// The most samples, because files of longer records are too large to handle.
 const MOST_SAMPLES: usize = 100_000;
 
-/// The time of one sample where nothing else is said. Shorter ones cost more than they show, as the
-/// kernel's own counts have steps of 4 to 10 ms.
+/// The default interval between samples. Shorter ones show little more, because the kernel's own
+/// counts have steps of 4 to 10 ms.
 pub const INTERVAL: Duration = Duration::from_millis(100);
 
-/// Why no talk was seen, where nobody wanted to see it.
+/// The reason for missing talk if it was not requested.
 pub const NOT_ASKED: &str = "it was not asked for";
 
-/// A recording as it is meant.
+/// A request for a recording.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecordRequest {
     /// The services.
     pub file: ServicesFile,
-    /// The whole time.
+    /// The length of the recording.
     pub time: Duration,
-    /// The time of one sample.
+    /// The interval between samples.
     pub interval: Duration,
-    /// Whether to see who talks to whom.
+    /// Whether to observe which services talk to each other.
     pub sees_talk: bool,
     /// The name of this computer.
     pub machine: String,
-    /// The date and time now.
+    /// The present date and time.
     pub begun: String,
 }
 
 impl RecordRequest {
-    /// Records until the time is over, or something asks to stop: then what was seen so far.
+    /// Records until the time is over or `stop` returns true.
     ///
     /// # Errors
     /// [`ServicesError`].
@@ -85,9 +84,8 @@ impl RecordRequest {
         Ok(recording.end(self, root))
     }
 
-    /// The sample after this one, or `None` where the time is over. A sample of many threads can
-    /// take longer than its time: those that it makes impossible are left out, so that the
-    /// recording ends when it should. The least that a record needs are always taken.
+    /// `None` if the time is over. With many threads a sample can take longer than its interval.
+    /// Missed samples are skipped, except for the fewest that a record needs.
     fn next_sample(&self, at: usize, passed: Duration, samples: usize) -> Option<usize> {
         let due = (passed.as_secs_f64() / self.interval.as_secs_f64()).ceil() as usize;
         let next = due.max(at + 1);
@@ -105,20 +103,17 @@ impl RecordRequest {
     }
 }
 
-/// One service while it is recorded.
 struct ServiceMeter {
     service: Service,
     near_node: Option<u32>,
     pids: BTreeSet<Tid>,
     first_pids: BTreeSet<Tid>,
-    /// The time of each thread at the latest sample.
     times: BTreeMap<Tid, ThreadTimes>,
     used_cpus: Vec<f64>,
     waited_cpus: Vec<f64>,
     restarted: bool,
 }
 
-/// A recording under way.
 struct Recording {
     begun: Instant,
     sampled: Instant,
@@ -128,7 +123,6 @@ struct Recording {
     others_cpus: Vec<f64>,
     session: Option<ObservationSession>,
     talk_unseen: Option<String>,
-    /// Whether samples were left out, so that those that there are took longer.
     has_gaps: bool,
 }
 
@@ -156,7 +150,7 @@ impl Recording {
         })
     }
 
-    /// Lets time pass until this long after the begin. The observation looks meanwhile.
+    /// Waits until this long after the start, while the observation continues.
     fn wait(&mut self, until: Duration, stop: &dyn Fn() -> bool) {
         let left = (self.begun + until).saturating_duration_since(Instant::now());
         let Some(session) = &mut self.session else { return std::thread::sleep(left) };
@@ -252,7 +246,6 @@ impl ServiceMeter {
         })
     }
 
-    /// The times of its threads now.
     fn now(&self) -> BTreeMap<Tid, ThreadTimes> {
         let tids = self.pids.iter().flat_map(|pid| task::threads(*pid).unwrap_or_default());
         tids.filter_map(|tid| Some((tid, task::times(tid)?))).collect()
@@ -262,7 +255,7 @@ impl ServiceMeter {
         self.times = self.now();
     }
 
-    /// Adds a sample; the CPUs that it used.
+    /// Returns the CPUs used.
     fn sample(&mut self, passed_s: f64) -> f64 {
         let now = self.now();
         let mut used_s = 0.0;
@@ -272,8 +265,7 @@ impl ServiceMeter {
             let run_ns = times.run_ns.saturating_sub(before.map_or(0, |before| before.run_ns));
             let wait_before_ns = before.and_then(|before| before.wait_ns).unwrap_or(0);
             let wait_ns = times.wait_ns.unwrap_or(0).saturating_sub(wait_before_ns);
-            // A thread that came into a service has an account from before, and no thread runs for
-            // longer than the sample.
+            // A thread that joins a service has earlier CPU time.
             used_s += (run_ns as f64 / 1e9).min(passed_s);
             waited_s += (wait_ns as f64 / 1e9).min(passed_s);
         }
@@ -308,7 +300,7 @@ impl ServiceMeter {
     }
 }
 
-/// The processes' own pages by node; nothing where the kernel does not tell this user.
+/// Empty if the kernel does not show this user the pages.
 fn memory(root: &Root, pids: &BTreeSet<Tid>) -> BTreeMap<u32, u64> {
     let mut bytes = BTreeMap::new();
     for pages in pids.iter().filter_map(|pid| Pages::of_process(root, *pid).ok()) {
@@ -329,7 +321,6 @@ fn observation_of(pids: Vec<Tid>, sees_talk: bool) -> (Option<ObservationSession
     }
 }
 
-/// Messages by the services of the threads that sent and received them.
 fn talk_of(seen: &Observation, meters: &[ServiceMeter]) -> Vec<ServiceTalk> {
     let seconds = seen.seconds().max(1e-3);
     let mut sums: BTreeMap<(usize, usize), f64> = BTreeMap::new();
@@ -345,12 +336,10 @@ fn talk_of(seen: &Observation, meters: &[ServiceMeter]) -> Vec<ServiceTalk> {
         .collect()
 }
 
-/// The service of a process.
 fn owner_of(meters: &[ServiceMeter], pid: Tid) -> Option<usize> {
     meters.iter().position(|meter| meter.pids.contains(&pid) || meter.first_pids.contains(&pid))
 }
 
-/// The device interrupts of each CPU that took any.
 fn device_interrupts(root: &Root, before: &Interrupts, seconds: f64) -> Vec<CpuInterrupts> {
     let now = Interrupts::now(root);
     let mut found = Vec::new();
@@ -372,7 +361,7 @@ mod tests {
     use std::io::{Read, Write};
     use std::process::{Child, Command, Stdio};
 
-    /// A program that has begun, and waits for its input from now on.
+    /// It waits for its input.
     fn sleeper() -> Child {
         let mut cat = Command::new("cat");
         let mut child = cat.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
@@ -414,11 +403,10 @@ mod tests {
         let record = request.run(&Root::new("/"), &|| false, &|_, _| {}).unwrap();
         end(busy);
         end(idle);
-        // The time that it waits counts as well, so that a busy computer changes nothing.
         let wanted: f64 = record.services[0].wanted_cpus().iter().sum();
         let wanted = wanted / record.samples() as f64;
         assert!((0.5..1.6).contains(&wanted), "{wanted}");
-        // On a busy computer it may come back to its wait late: the first samples then have time.
+        // On a busy computer it may still have CPU time in the first samples.
         let idle = record.services[1].wanted_cpus();
         assert_eq!(seatmap_data::statistics::quantile(&idle, 0.5), Some(0.0), "{idle:?}");
         assert!(!record.services[0].restarted);

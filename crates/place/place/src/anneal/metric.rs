@@ -1,26 +1,22 @@
-//! Distances as annealing reads them, and slots near others.
+//! Distances between slots for annealing, and slots near others.
 
 use crate::search::SearchLimit;
 use crate::slot_groups::SlotGroups;
 use crate::{Problem, seed};
 
-/// Distances between slots, and slots near others.
 pub(super) trait SlotMetric {
-    /// The number that distances of a slot are looked up by.
     fn code(&self, slot: u32) -> u32;
-    /// The distance of two slots by their codes.
     fn apart(&self, a: u32, b: u32) -> f64;
-    /// A slot near another one, mostly a very near one; `draw` decides which.
+    /// A slot usually very near another one; `draw` decides.
     fn near(&self, slot: u32, draw: u64) -> u32;
-    /// Whether it makes no difference which of two slots an item is on.
+    /// Whether an item costs the same on both slots.
     fn are_alike(&self, a: u32, b: u32) -> bool;
 }
 
-/// One draw in so many goes beyond the nearest slots.
+/// One draw in this many goes beyond the nearest slots.
 const FAR_DRAWS: u64 = 8;
 
-/// A number below `end` from a draw's upper half. Some numbers have one chance more in 2^32 than
-/// others, which does not matter to a search that makes millions of draws.
+/// A number below `end`. The bias of 1 in 2^32 does not matter over millions of draws.
 #[inline]
 fn below(draw: u64, end: usize) -> usize {
     (((draw >> 32) * end as u64) >> 32) as usize
@@ -41,7 +37,7 @@ impl SlotMetric for SlotGroups {
     fn near(&self, slot: u32, draw: u64) -> u32 {
         let far = draw.is_multiple_of(FAR_DRAWS) && self.levels() > 1;
         let level = if far {
-            // The bits above those that decided whether to go far.
+            // Uses the bits above those for `far`.
             1 + (draw / FAR_DRAWS % (1 << 16)) as usize % (self.levels() - 1)
         } else {
             0
@@ -56,14 +52,14 @@ impl SlotMetric for SlotGroups {
     }
 }
 
-/// The distances of a measured machine, and its slots in an order in which neighbours are near.
+/// Measured distances, and the slots in an order with near neighbours.
 pub(super) struct MeasuredSlots<'a> {
     problem: &'a Problem,
     order: Vec<u32>,
     place_of: Vec<u32>,
 }
 
-/// Slots to each side that count as very near, as near, and as on the same half of a machine.
+/// Slots to each side: very near, near, or any.
 const WINDOWS: [usize; 3] = [4, 32, usize::MAX];
 
 impl<'a> MeasuredSlots<'a> {

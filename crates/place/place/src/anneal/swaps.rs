@@ -1,4 +1,4 @@
-//! Swaps at a temperature.
+//! Simulated annealing by swaps.
 
 use super::metric::SlotMetric;
 use crate::Traffic;
@@ -6,43 +6,36 @@ use crate::search::{SearchLimit, Solution};
 use seatmap_data::statistics::Xoshiro;
 use std::time::Instant;
 
-/// A placement whose swaps are priced from the partners of the two items alone.
-///
-/// There is no table: a swap costs as many looks at distances as the two have partners, however
-/// many slots there are.
+/// A placement without a table: the work for a swap grows with the number of partners, not of
+/// slots.
 pub(super) struct SwapWalk<'a, M> {
     traffic: &'a Traffic,
     fixed: &'a [Option<u32>],
     metric: &'a M,
     slot_of: Vec<u32>,
     item_at: Vec<u32>,
-    /// The code of each task's slot.
     code_of: Vec<u32>,
     cost: f64,
 }
 
-/// The temperatures of a walk, in units of cost.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Temperatures {
     pub(super) first: f64,
     pub(super) last: f64,
 }
 
-/// The costs of swaps that make a placement worse.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Uphill {
     pub(super) mean: f64,
-    /// A tenth of them cost no more than this.
+    /// A tenth of these swaps cost at most this.
     pub(super) small: f64,
 }
 
-/// Looks at distances between two looks at the clock: about a millisecond.
+/// Distances read between two readings of the clock: about a millisecond.
 const LOOKS_BETWEEN: usize = 1 << 17;
 
-/// Numbers of which the logarithm is kept.
 const LOGARITHMS: usize = 1 << 12;
 
-/// Swaps that are drawn to learn what swaps cost.
 const DRAWN: usize = 1 << 12;
 
 impl<'a, M: SlotMetric> SwapWalk<'a, M> {
@@ -60,7 +53,6 @@ impl<'a, M: SlotMetric> SwapWalk<'a, M> {
         walk
     }
 
-    /// The cost, from all pairs.
     fn computed_cost(&self) -> f64 {
         (0..self.traffic.tasks())
             .map(|task| {
@@ -73,12 +65,11 @@ impl<'a, M: SlotMetric> SwapWalk<'a, M> {
             .sum()
     }
 
-    /// The state, with its cost computed anew: the sum over swaps has rounding in it.
+    /// Computes the cost anew, because the running sum has rounding errors.
     pub(super) fn solution(&self) -> Solution {
         Solution { cost: self.computed_cost(), slot_of: self.slot_of.clone() }
     }
 
-    /// Goes on from another placement.
     pub(super) fn put(&mut self, solution: &Solution) {
         self.slot_of.copy_from_slice(&solution.slot_of);
         for (item, slot) in self.slot_of.iter().enumerate() {
@@ -88,13 +79,13 @@ impl<'a, M: SlotMetric> SwapWalk<'a, M> {
         self.cost = solution.cost;
     }
 
-    /// The change of the cost if a task takes another code and all but one item stay.
+    /// The change of the cost by moving `task` to the code `to`, without its edge to `but`.
     #[inline]
     fn moved(&self, task: usize, to: u32, but: usize) -> f64 {
         let from = self.code_of[task];
         let mut change = 0.0;
         for (with, weight) in self.traffic.of(task) {
-            // The two that swap are as far apart afterwards as before.
+            // Two items that swap remain equally far apart.
             if with != but {
                 let there = self.code_of[with];
                 change += weight * (self.metric.apart(to, there) - self.metric.apart(from, there));
@@ -103,7 +94,6 @@ impl<'a, M: SlotMetric> SwapWalk<'a, M> {
         change
     }
 
-    /// The change of the cost by a swap of a task with an item.
     #[inline]
     fn change(&self, task: usize, item: usize) -> f64 {
         let change = self.moved(task, self.code_of[item], item);
@@ -114,8 +104,7 @@ impl<'a, M: SlotMetric> SwapWalk<'a, M> {
         }
     }
 
-    /// A task and an item that sits near a partner of it. `None` where the draw falls on two that
-    /// may not swap, or whose swap changes nothing.
+    /// A task and an item near a partner of it; `None` if they may not swap or are on alike slots.
     #[inline]
     fn drawn(&self, rng: &mut Xoshiro) -> Option<(usize, usize)> {
         let draw = rng.bits();
@@ -142,7 +131,7 @@ impl<'a, M: SlotMetric> SwapWalk<'a, M> {
         self.cost += change;
     }
 
-    /// The cost of swaps from here that make it worse; `None` where none of those drawn does.
+    /// The costs of worsening swaps; `None` if no drawn swap is one.
     pub(super) fn uphill(&self, rng: &mut Xoshiro) -> Option<Uphill> {
         let mut worse: Vec<f64> = (0..DRAWN)
             .filter_map(|_| self.drawn(rng))
@@ -154,16 +143,17 @@ impl<'a, M: SlotMetric> SwapWalk<'a, M> {
         Some(Uphill { mean: worse.iter().sum::<f64>() / worse.len() as f64, small })
     }
 
-    /// Draws swaps until the limit and makes those that a temperature allows, which falls
-    /// geometrically (Kirkpatrick, Gelatt & Vecchi 1983, "Optimization by simulated annealing").
-    /// Returns the best state that it looked at. A kick is a draw for each item.
+    /// Swaps at geometrically falling temperatures until the limit (Kirkpatrick, Gelatt & Vecchi
+    /// 1983, "Optimization by simulated annealing"). Returns the best state seen. A kick is one
+    /// draw per item.
     pub(super) fn walk(
         &mut self,
         temperatures: Temperatures,
         limit: &SearchLimit,
         rng: &mut Xoshiro,
     ) -> Solution {
-        // Of a random number between 0 and 1, of which the temperature's multiple is allowed.
+        // Metropolis accepts if a random number is below exp(-change / temperature); this table has
+        // its logarithm.
         let logarithm: Vec<f64> =
             (0..LOGARITHMS).map(|at| -((at as f64 + 0.5) / LOGARITHMS as f64).ln()).collect();
         let degree = 2 * self.traffic.pairs() / self.traffic.tasks().max(1);
@@ -173,7 +163,7 @@ impl<'a, M: SlotMetric> SwapWalk<'a, M> {
         let mut draws = 0;
         loop {
             let done = clock.done(draws);
-            // Copies of a state that will be better in a moment would cost more than the swaps.
+            // In the first half, copying states that soon improve would cost more than the swaps.
             if done > 0.5 && self.cost < best.cost {
                 best.cost = self.cost;
                 best.slot_of.copy_from_slice(&self.slot_of);
@@ -204,7 +194,6 @@ impl<'a, M: SlotMetric> SwapWalk<'a, M> {
     }
 }
 
-/// How far a walk has come, by the clock and by count.
 struct WalkClock {
     draws: u64,
     began: Instant,
@@ -222,12 +211,11 @@ impl WalkClock {
         }
     }
 
-    /// The part that is done, 1 at the end.
     fn done(&self, draws: u64) -> f64 {
         let counted = if self.draws == 0 { 1.0 } else { draws as f64 / self.draws as f64 };
         let timed =
             self.seconds.map_or(0.0, |seconds| self.began.elapsed().as_secs_f64() / seconds);
-        // No time at all is over at once, and 0 / 0 would not be.
+        // A limit without any time gives 0 / 0.
         if timed.is_nan() { 1.0 } else { counted.max(timed) }
     }
 }
@@ -247,7 +235,7 @@ mod tests {
         )
     }
 
-    /// Swaps at a fixed temperature, each held against the cost of the whole placement.
+    /// Swaps at a fixed temperature, checking each change against the whole cost.
     fn add_up<M: SlotMetric>(
         walk: &mut SwapWalk<M>,
         rng: &mut Xoshiro,

@@ -5,16 +5,13 @@ use super::spread::spread;
 use crate::Traffic;
 use crate::search::SearchLimit;
 
-/// A whole number of units below which sums of weights are told apart exactly enough.
+/// Below this number of units, floats represent sums of weights exactly enough.
 const MOST_UNITS: f64 = 1e8;
 
-/// The traffic, with all that bounds of its cuts need to know.
 pub(super) struct Cuts<'a> {
     traffic: &'a Traffic,
     shape: GraphShape,
-    /// The weight of each pair, the heaviest first.
     weights: Vec<f64>,
-    /// The largest number of which every weight is a multiple.
     unit: Option<f64>,
 }
 
@@ -27,10 +24,8 @@ impl<'a> Cuts<'a> {
         Cuts { traffic, shape: GraphShape::new(traffic), unit: unit(&weights), weights }
     }
 
-    /// The weight between groups of at most these numbers of tasks, at least.
-    ///
-    /// The largest of three: the edges that do not fit inside, by number ([`GraphShape`]); the
-    /// partners that do not, task by task; and the ways of [`spread`].
+    /// The largest of three bounds: by the number of edges that do not fit inside ([`GraphShape`]);
+    /// by the partners that do not fit, task by task; and by [`spread`].
     pub(super) fn least(&self, capacities: &[usize], limit: &SearchLimit) -> f64 {
         let largest = capacities.iter().copied().max().unwrap_or(0);
         if largest >= self.traffic.tasks() || self.weights.is_empty() {
@@ -41,12 +36,11 @@ impl<'a> Cuts<'a> {
         self.whole(known.max(spread(self.traffic, capacities, known, limit)))
     }
 
-    /// The most edges inside groups that together hold all tasks.
     fn most_inside(&self, capacities: &[usize]) -> usize {
         let tasks = self.traffic.tasks();
         let largest = capacities.iter().copied().max().unwrap_or(0).min(tasks);
         let most: Vec<usize> = (0..=largest).map(|size| self.shape.most_edges(size)).collect();
-        // The most edges for each number of tasks that the groups so far hold.
+        // The most edges, by the number of tasks in the groups so far.
         let mut inside = vec![None; tasks + 1];
         inside[0] = Some(0);
         for capacity in capacities {
@@ -59,7 +53,7 @@ impl<'a> Cuts<'a> {
         inside[tasks].unwrap_or(usize::MAX)
     }
 
-    /// Half of what each task has beyond its heaviest partners that fit beside it.
+    /// Half of each task's weight beyond the heaviest partners that fit into its group.
     fn by_tasks(&self, capacity: usize) -> f64 {
         let beyond = |task: usize| {
             let mut weights: Vec<f64> = self.traffic.of(task).map(|(_, weight)| weight).collect();
@@ -69,7 +63,7 @@ impl<'a> Cuts<'a> {
         0.5 * (0..self.traffic.tasks()).map(beyond).sum::<f64>()
     }
 
-    /// A cut is a sum of weights: the next one that such a sum can be.
+    /// Rounds up to the next possible sum of weights.
     fn whole(&self, bound: f64) -> f64 {
         match self.unit.filter(|unit| bound / unit < MOST_UNITS) {
             Some(unit) => bound.max((bound / unit - 1e-6).ceil() * unit),
@@ -78,16 +72,15 @@ impl<'a> Cuts<'a> {
     }
 }
 
-/// The largest number of which these are multiples, where all are whole.
+/// The largest common divisor, if all are whole.
 fn unit(weights: &[f64]) -> Option<f64> {
     let mut unit = 0_u64;
     for weight in weights {
-        // Beyond 2^53 every float is whole, and says nothing of units.
+        // Beyond 2^53 every float is whole.
         if weight.fract() != 0.0 || !(1.0..9e15).contains(weight) {
             return None;
         }
         let mut rest = *weight as u64;
-        // Euclid's algorithm.
         while rest > 0 {
             (unit, rest) = (rest, unit % rest);
         }
@@ -102,7 +95,6 @@ mod tests {
 
     const ENDLESS: SearchLimit = SearchLimit { deadline: None, kicks: 0, enough: 0.0, stop: None };
 
-    /// The least weight between groups, by trying all.
     fn least_of_all(traffic: &Traffic, rooms: &mut [usize], group_of: &mut Vec<usize>) -> f64 {
         let task = group_of.len();
         if task == traffic.tasks() {
@@ -166,7 +158,6 @@ mod tests {
         assert_eq!(cut("ring:64", &[32, 32]), 2.0);
         assert_eq!(cut("ring:64", &[16; 4]), 4.0);
         assert_eq!(cut("binomial-tree:64", &[16; 4]), 3.0);
-        // Both directions are one pair of weight 2.
         assert_eq!(cut("butterfly:64", &[16; 4]), 128.0);
         assert_eq!(cut("stencil2d:8x8", &[16; 4]), 32.0);
         assert_eq!(cut("stencil2d:8x8", &[32, 32]), 16.0);

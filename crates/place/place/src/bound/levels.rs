@@ -1,4 +1,4 @@
-//! Groups of slots that are far apart, and a bound that knows what must cross between them.
+//! A lower bound from the weight that must cross between distant groups of slots.
 
 use super::cuts::Cuts;
 use super::{Nearest, partners};
@@ -6,42 +6,37 @@ use crate::Problem;
 use crate::search::SearchLimit;
 use seatmap_data::machine::Square;
 
-/// Above these numbers of tasks and slots the simple bound must do: others take time in the cube of
-/// the numbers.
+/// With more tasks or slots, the simple bound must do, because this one takes cubic time.
 const MOST_TASKS: usize = 256;
 const MOST_SLOTS: usize = 512;
-/// Divisions of the slots that are tried, those with the widest gaps.
+/// The divisions to try, those with the widest gaps.
 const MOST_DIVISIONS: usize = 4;
-/// A gap counts if it is at least this part of the largest distance.
+/// The smallest gap that counts, in units of the largest distance.
 const SMALLEST_GAP: f64 = 0.03;
-/// The first change of a price, as a factor, and how often the changes are halved.
+/// The first relative change of a price, and the rounds, each with half the change.
 const FIRST_CHANGE: f64 = 0.4;
 const LATER_CHANGE: f64 = 0.1;
 const HALVINGS: usize = 2;
-/// Changes of all shares of distances.
 const SKEWS: usize = 40;
-/// The part by which a bound is hoped to grow at first, and failures after which it is halved.
+/// The first hoped-for relative gain, and the failures that halve it.
 const FIRST_HOPE: f64 = 0.05;
 const PATIENCE: usize = 4;
-/// The part of all terms by which the bound is rounded down: their sums have roundings.
+/// Rounds the bound down, because its sums have rounding errors.
 const ROUNDED_DOWN: f64 = 1e-9;
 
-/// Slots in groups.
 struct Division {
     group_of: Vec<u32>,
-    /// The tasks that each group can hold.
     capacities: Vec<usize>,
-    /// The distances between groups, less those inside.
+    /// How far distances between groups exceed those inside.
     gap: f64,
 }
 
-/// A bound by the groups that distances make; `None` where they make none, or where there are too
-/// many slots.
+/// A bound from groups of near slots; `None` without such groups, or with too many slots.
 ///
-/// The cost is the sum over divisions of a price times the weight that crosses between groups, and
-/// of the cost by what is left of the distances. The first has a bound whatever the placement
-/// ([`Cuts::least`]), and the second that of Gilmore & Lawler. Any prices are right, since what is
-/// left may be negative; a search looks for good ones.
+/// The cost is, for each division, a price times the weight that crosses between its groups, plus
+/// the cost by the remaining distances. [`Cuts::least`] bounds the former for every placement, and
+/// Gilmore & Lawler the latter. Any prices give a valid bound, because remaining distances may be
+/// negative. A search looks for good ones.
 pub(super) fn by_levels(problem: &Problem, limit: &SearchLimit) -> Option<f64> {
     let is_small = problem.tasks() <= MOST_TASKS && problem.slots() <= MOST_SLOTS;
     if !is_small || !has_amounts(problem) || limit.is_late() {
@@ -53,7 +48,7 @@ pub(super) fn by_levels(problem: &Problem, limit: &SearchLimit) -> Option<f64> {
     let cuts = Cuts::new(&problem.traffic);
     let least: Vec<f64> = (divisions.iter().enumerate())
         .map(|(at, division)| {
-            // Two thirds of the time are for cuts, and the rest for prices.
+            // Equal parts: one per division's cuts, one for the prices.
             let parts = (divisions.len() - at) as u32 + 1;
             cuts.least(&division.capacities, &limit.part(parts))
         })
@@ -62,7 +57,6 @@ pub(super) fn by_levels(problem: &Problem, limit: &SearchLimit) -> Option<f64> {
     levels.best(limit)
 }
 
-/// Whether all weights and distances are finite and none is negative.
 fn has_amounts(problem: &Problem) -> bool {
     let is_amount = |x: f64| x.is_finite() && x >= 0.0;
     let n = problem.distance.n();
@@ -74,23 +68,21 @@ struct Levels<'a> {
     problem: &'a Problem,
     distance: Square<f64>,
     divisions: Vec<Division>,
-    /// The weight that crosses between the groups of each division, at least.
+    /// A lower bound on the weight between the groups of each division.
     least: Vec<f64>,
     weights: Vec<Vec<f64>>,
 }
 
-/// Multipliers: any make a bound, and good ones a good one.
+/// Any values give a valid bound.
 #[derive(Clone)]
 struct Prices {
-    /// The price of a unit of weight that crosses between groups, for each division.
+    /// The price of a unit of weight between groups, for each division.
     crossing: Vec<f64>,
-    /// The part of a distance that counts for the one slot more and for the other one less than its
-    /// half: (a, b) is -(b, a).
+    /// What slot a pays for its distance to b above one half: (a, b) is -(b, a).
     skew: Square<f64>,
 }
 
 impl Levels<'_> {
-    /// The best bound that a search for good prices leads to.
     fn best(&self, limit: &SearchLimit) -> Option<f64> {
         let gaps = self.divisions.iter().zip(&self.least);
         let mut prices = Prices {
@@ -103,7 +95,6 @@ impl Levels<'_> {
         Some(self.priced(&mut prices, best, LATER_CHANGE, limit))
     }
 
-    /// Better prices of crossings, one at a time.
     fn priced(&self, prices: &mut Prices, mut best: f64, first: f64, limit: &SearchLimit) -> f64 {
         let mut change = first;
         for _ in 0..HALVINGS {
@@ -111,7 +102,6 @@ impl Levels<'_> {
                 for factor in [1.0 - change, 1.0 + change] {
                     let before = prices.crossing[at];
                     prices.crossing[at] *= factor;
-                    // Time that ends in between leaves the best so far.
                     let Some((bound, _)) = self.bound(prices, limit) else { return best };
                     if bound > best {
                         best = bound;
@@ -125,8 +115,8 @@ impl Levels<'_> {
         best
     }
 
-    /// Better shares of distances: a slot that others count on more than it counts on them becomes
-    /// dearer to them. Steps are Polyak's (1969) towards a bound that is a little better.
+    /// If others use a slot more than it uses them, it becomes dearer to them. Steps are Polyak's
+    /// (1969), towards a slightly better bound.
     fn skewed(&self, prices: &mut Prices, mut best: f64, limit: &SearchLimit) -> f64 {
         let n = self.distance.n();
         let mut at = prices.clone();
@@ -160,8 +150,8 @@ impl Levels<'_> {
         best
     }
 
-    /// The bound by these prices, rounded down, and the weight for which each slot counts on each
-    /// other one. `None` where time is up.
+    /// The bound, rounded down, and the weight that each slot places on each other one. `None` if
+    /// time is up.
     fn bound(&self, prices: &Prices, limit: &SearchLimit) -> Option<(f64, Square<f64>)> {
         let n = self.distance.n();
         let mut left = self.distance.clone();
@@ -190,13 +180,13 @@ impl Levels<'_> {
             (0..n).flat_map(|a| left.row(a)).fold(0.0_f64, |most, ns| most.max(ns.abs()));
         let bound = crossing + 0.5 * rest
             - ROUNDED_DOWN * (crossing + 0.5 * rest.abs())
-            // Prices may take more from the one sum, and give it to the other, than both are.
+            // Prices may shift more between the sums than both are together.
             - f64::EPSILON * 0.5 * volume * farthest * n as f64;
         bound.is_finite().then_some((bound, used))
     }
 }
 
-/// Divisions of the slots at the widest gaps between the heights of joins, the finest first.
+/// Divides the slots at the widest gaps between heights, the finest division first.
 fn divisions(problem: &Problem, distance: &Square<f64>) -> Vec<Division> {
     let n = distance.n();
     let joins = joins(distance);
@@ -227,7 +217,6 @@ fn divisions(problem: &Problem, distance: &Square<f64>) -> Vec<Division> {
         .collect()
 }
 
-/// The most tasks on some of the slots.
 fn capacity(problem: &Problem, is_in: impl Fn(usize) -> bool) -> usize {
     let zones = &problem.zones;
     let mut slots = vec![0; zones.most.len()];
@@ -237,20 +226,19 @@ fn capacity(problem: &Problem, is_in: impl Fn(usize) -> bool) -> usize {
     slots.iter().zip(&zones.most).map(|(slots, most)| (*slots).min(*most as usize)).sum()
 }
 
-/// Two groups that became one; the name of the first stays.
+/// Two groups that become one, with the first one's number.
 struct Join {
     groups: [usize; 2],
     height: f64,
 }
 
-/// Joins the two groups whose mean distance is least, until there is one (UPGMA; Sokal & Michener
-/// 1958). Heights do not fall.
+/// Joins the nearest two groups until one remains (UPGMA; Sokal & Michener 1958). Heights never
+/// fall.
 fn joins(distance: &Square<f64>) -> Vec<Join> {
     let n = distance.n();
     let mut mean = distance.clone();
     let mut sizes = vec![1.0; n];
     let mut alive: Vec<usize> = (0..n).collect();
-    // The nearest other group of each.
     let mut nearest: Vec<usize> = (0..n).map(|at| nearest_of(&mean, &alive, at)).collect();
     let mut joins = Vec::with_capacity(n.saturating_sub(1));
     while alive.len() > 1 {
@@ -268,8 +256,7 @@ fn joins(distance: &Square<f64>) -> Vec<Join> {
         }
         sizes[kept] = both;
         for at in &alive {
-            // A mean with one of the two is not below the least, so that only their own neighbours
-            // look anew.
+            // Means never fall below the least, so only groups whose neighbour joined search anew.
             if *at == kept || nearest[*at] == kept || nearest[*at] == gone {
                 nearest[*at] = nearest_of(&mean, &alive, *at);
             }

@@ -1,20 +1,18 @@
-//! How many edges few vertices can have between them, by the shape of the graph.
+//! Upper bounds on the number of edges inside any set of vertices.
 
 use crate::Traffic;
 
-/// Above this number of pairs the shape is not looked for: it takes time in the square of it.
+/// With more pairs, the quadratic time of the shape is too long.
 const MOST_PAIRS: usize = 1500;
 
-/// Limits on the number of edges inside any set of vertices.
 #[derive(Debug)]
 pub(super) struct GraphShape {
     tasks: usize,
     pairs: usize,
-    /// The number of edges beyond those of a forest.
+    /// Edges beyond those of a forest.
     cycles: usize,
-    /// The edges of the shortest cycle.
     girth: usize,
-    /// The smallest number of trees known whose product holds the graph.
+    /// The fewest known trees whose product contains the graph.
     trees: Option<usize>,
 }
 
@@ -35,10 +33,10 @@ impl GraphShape {
 
     /// The most edges inside any `size` of the vertices.
     ///
-    /// Vertices fewer than the shortest cycle has make a forest. A part of a hypercube has no more
-    /// edges than the vertices numbered from 0 on (Harper 1964; Hart 1976). Of a product of k
-    /// trees, the vertices that agree in all but one coordinate have a forest's edges between them,
-    /// and Loomis & Whitney (1949) say how few such lines there can be.
+    /// Fewer vertices than the shortest cycle form a forest. Part of a hypercube has at most as
+    /// many edges as the vertices numbered from 0 (Harper 1964; Hart 1976). In a product of k
+    /// trees, vertices that agree in all but one coordinate form a forest; Loomis & Whitney (1949)
+    /// bound the number of such lines from below.
     pub(super) fn most_edges(&self, size: usize) -> usize {
         if size < 2 {
             return 0;
@@ -54,7 +52,7 @@ impl GraphShape {
             let cube: u32 = (0..size).map(usize::count_ones).sum();
             let k = trees as f64;
             let s = size as f64;
-            // The root is not exact: a whole number must not be taken for the one below it.
+            // The root is inexact: do not lose a whole number.
             let product = (k * s - k * s.powf(1.0 - 1.0 / k) + 1e-6).floor() as usize;
             most = most.min(cube as usize).min(product);
         }
@@ -62,7 +60,7 @@ impl GraphShape {
     }
 }
 
-/// The steps from a vertex to each other one; `u32::MAX` where there is no way.
+/// `u32::MAX` if unreachable.
 fn steps_from(traffic: &Traffic, from: usize) -> Vec<u32> {
     let mut steps = vec![u32::MAX; traffic.tasks()];
     steps[from] = 0;
@@ -81,14 +79,14 @@ fn steps_from(traffic: &Traffic, from: usize) -> Vec<u32> {
     steps
 }
 
-/// The edges of the shortest cycle; `usize::MAX` where there is none.
+/// `usize::MAX` without cycles.
 fn girth(traffic: &Traffic, apart: &[Vec<u32>]) -> usize {
     let mut girth = usize::MAX;
     for steps in apart {
         for task in (0..traffic.tasks()).filter(|task| steps[*task] != u32::MAX) {
             let nearer = traffic.of(task).filter(|(with, _)| steps[*with] + 1 == steps[task]);
-            // Two ways of one length make an even cycle, or a shorter one; an edge between two of
-            // one distance an odd one.
+            // Two shortest paths make an even cycle, or a shorter one; an edge between vertices of
+            // equal distance makes an odd one.
             if nearer.count() > 1 {
                 girth = girth.min(2 * steps[task] as usize);
             }
@@ -100,11 +98,11 @@ fn girth(traffic: &Traffic, apart: &[Vec<u32>]) -> usize {
     girth
 }
 
-/// The number of trees whose product holds the graph as a part, each edge along one of them.
+/// The number of trees whose product contains the graph, with each edge along one tree.
 ///
-/// Edges that are opposite in a shortest cycle belong to one class (Djokovic 1973; Winkler 1984).
-/// Where each class divides the vertices in two, and no two vertices are on the same side of all,
-/// the graph is a part of a hypercube. Classes of which no two cross are the edges of one tree.
+/// Opposite edges of a shortest cycle belong to one class (Djokovic 1973; Winkler 1984). If each
+/// class divides the vertices in two, and no two vertices are on the same side of all classes, the
+/// graph is part of a hypercube. Classes that do not cross are the edges of one tree.
 fn trees(traffic: &Traffic, apart: &[Vec<u32>]) -> Option<usize> {
     let tasks = traffic.tasks();
     if traffic.pairs() > MOST_PAIRS || tasks < 2 || apart[0].contains(&u32::MAX) {
@@ -113,7 +111,7 @@ fn trees(traffic: &Traffic, apart: &[Vec<u32>]) -> Option<usize> {
     let edges: Vec<(usize, usize)> = (0..tasks)
         .flat_map(|a| traffic.of(a).filter(move |(b, _)| *b > a).map(move |(b, _)| (a, b)))
         .collect();
-    // An odd cycle is in no hypercube.
+    // A hypercube has no odd cycles.
     if edges.iter().any(|(a, b)| apart[0][*a] == apart[0][*b]) {
         return None;
     }
@@ -127,7 +125,7 @@ fn trees(traffic: &Traffic, apart: &[Vec<u32>]) -> Option<usize> {
         let side: Vec<bool> = (0..tasks).map(|task| apart[task][a] < apart[task][b]).collect();
         for (other, (x, y)) in edges.iter().enumerate().filter(|(_, (x, y))| side[*x] != side[*y]) {
             debug_assert!(x != y);
-            // Two classes may not share an edge: it would be along two trees.
+            // An edge in two classes would be along two trees.
             if std::mem::replace(&mut is_classed[other], true) {
                 return None;
             }
@@ -152,7 +150,6 @@ fn trees(traffic: &Traffic, apart: &[Vec<u32>]) -> Option<usize> {
     Some(families.len())
 }
 
-/// Whether two divisions of the vertices have vertices in all four corners.
 fn cross(a: &[bool], b: &[bool]) -> bool {
     let mut corners = [false; 4];
     a.iter().zip(b).for_each(|(a, b)| corners[usize::from(*a) * 2 + usize::from(*b)] = true);

@@ -1,42 +1,40 @@
-//! A bound on a cut by spreading the traffic over more pairs.
+//! A lower bound on a cut, by routing flow between tasks over the traffic's edges.
 
 use crate::Traffic;
 use crate::search::{DeadlineWatch, SearchLimit};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Rounds, in each of which every task spreads once: fewer where a round takes long.
+/// Rounds, in each of which every task spreads once.
 const ROUNDS: std::ops::RangeInclusive<usize> = 8..=60;
 
-/// The tasks and pairs that all rounds together look at: about a tenth of a second.
+/// Tasks and pairs visited by all rounds: about 0.1 s.
 const LOOKS: usize = 1 << 23;
 
-/// The factor by which an edge that is full in one round becomes longer is e to this.
+/// A full edge becomes longer by the factor e^STEP per round.
 const STEP: f64 = 0.35;
 
-/// Tasks spread in a round if they do so at no more than this times the lowest price.
+/// A task spreads if its price is at most this factor times the lowest.
 const NEARLY_CHEAPEST: f64 = 1.1;
 
-/// The part of the most that ways can come to at which packing ends.
+/// Packing ends at this part of the proven maximum.
 const ENOUGH: f64 = 0.98;
 
-/// The growth of a bound below which ways are not worth their time.
+/// Paths must be able to raise the bound by this factor.
 const WORTH_IT: f64 = 1.01;
 
-/// The part of an edge's weight that is left unused, so that roundings never fill it above the
-/// weight.
+/// Keeps rounding errors from overfilling an edge.
 const UNUSED: f64 = 1e-9;
 
-/// A bound on the weight between groups that hold at most these numbers of tasks.
+/// A lower bound on the weight between groups of at most these numbers of tasks.
 ///
-/// Traffic that goes from one task to another by way of others crosses between groups at least
-/// once if the two are in different groups, so each edge's weight may be spent on ways, and the
-/// ways bound the cut. A task with ways to s - 1 others has at least s less the largest capacity
-/// cross. These are the spreading metrics of Even, Naor, Rao & Schieber (1999), seen from the dual:
-/// ways are packed by multiplicative weights (Garg & Koenemann 1998), and whatever comes out is a
-/// bound.
+/// Flow between two tasks in different groups crosses between groups at least once, so flow that
+/// fits into the edges' weights bounds the cut. If a task sends flow to s - 1 others, at least s
+/// minus the largest capacity cross. These are the spreading metrics of Even, Naor, Rao & Schieber
+/// (1999) in their dual form. Multiplicative weights pack the paths (Garg & Koenemann 1998), and
+/// any packing is a valid bound.
 ///
-/// Where these ways cannot come to more than `known`, it is given up at once.
+/// Stops at once if paths cannot improve on `known`.
 pub(super) fn spread(
     traffic: &Traffic,
     capacities: &[usize],
@@ -44,7 +42,7 @@ pub(super) fn spread(
     limit: &SearchLimit,
 ) -> f64 {
     let capacity = capacities.iter().copied().max().unwrap_or(0);
-    // Where all groups may be full, the bound of the ways is that of the largest capacity.
+    // Then the largest capacity alone gives the same bound.
     let are_full = capacities.iter().all(|other| *other == capacity)
         && capacity > 0
         && traffic.tasks().is_multiple_of(capacity);
@@ -54,13 +52,13 @@ pub(super) fn spread(
     if are_full {
         return bound.max(known);
     }
-    // Ways from few tasks bound little where these may all be in the largest group.
+    // Few tasks bound little, because the largest group may hold all of them.
     let of_all = packed(traffic, capacities, f64::INFINITY, limit, |_| false);
     bound.max(of_all).max(known)
 }
 
-/// The bound of ways from tasks for which they cost no more than this times the lowest price. It is
-/// 0 where the most that it can come to is said to be useless.
+/// The bound by tasks with prices of at most `dearest` times the lowest; 0 if `is_useless` holds
+/// for its maximum.
 fn packed(
     traffic: &Traffic,
     capacities: &[usize],
@@ -70,15 +68,13 @@ fn packed(
 ) -> f64 {
     let capacity = capacities.iter().copied().max().unwrap_or(0);
     let mut packing = Packing::new(traffic);
-    // A look at all neighbours, and as many at a heap of them.
     let looks = traffic.tasks() + 2 * traffic.pairs();
     let mut watch = DeadlineWatch::new(limit, 8 * looks);
     let rounds = (LOOKS / (looks * traffic.tasks()).max(1)).clamp(*ROUNDS.start(), *ROUNDS.end());
     for round in 0..rounds {
-        // Long steps first, and short ones near the end.
         let step = STEP * (1.0 - 0.8 * round as f64 / rounds as f64);
         let Some(stars) = packing.stars(capacity, dearest, &mut watch) else { break };
-        // Later lengths are better ones, and their ways count more.
+        // Later lengths are better.
         if !packing.send(&stars, capacity, (round + 1) as f64, step) {
             break;
         }
@@ -92,33 +88,29 @@ fn packed(
     packing.bound(capacities)
 }
 
-/// An edge of the traffic.
 struct Way {
     ends: [usize; 2],
     weight: f64,
-    /// The price of a unit of flow.
     length: f64,
     flow: f64,
 }
 
 struct Packing {
     tasks: usize,
-    /// The crossings of all ways so far, before they are made to fit.
     crossings: f64,
-    /// No packing has more crossings: the least that any lengths so far say (duality).
+    /// By duality, no packing has more crossings.
     most: f64,
     ways: Vec<Way>,
-    /// Neighbours and edges of each task.
     from: Vec<Vec<(usize, usize)>>,
-    /// The demand of each task for each other, row by row.
+    /// The demand of each task for each other one, row by row.
     demand: Vec<f64>,
 }
 
-/// The cheapest ways from a task to the others around it.
+/// The cheapest paths from a task to others.
 struct Star {
-    /// The price over the number of ways that must cross.
+    /// The price per crossing path.
     ratio: f64,
-    /// The tasks, nearest first, each with the edge that reaches it; the first is the centre.
+    /// The tasks, the centre first, each with the edge that reaches it.
     reached: Vec<(usize, usize)>,
 }
 
@@ -144,14 +136,13 @@ impl Packing {
         }
     }
 
-    /// The crossings of the ways, made to fit.
+    /// Scaled so that all paths fit.
     fn packed(&self) -> f64 {
         let full = self.ways.iter().map(|way| way.flow / way.weight).fold(0.0, f64::max);
         if full > 0.0 { self.crossings / full } else { 0.0 }
     }
 
-    /// The ways of all tasks for which they cost no more than this times the lowest price. `None`
-    /// where time is up.
+    /// The stars with prices of at most `dearest` times the lowest. `None` if time is up.
     fn stars(
         &mut self,
         capacity: usize,
@@ -172,8 +163,8 @@ impl Packing {
         Some(stars)
     }
 
-    /// Sends demand along these ways, `share` times what fills an edge, and lengthens full edges.
-    /// `false` where there are none.
+    /// Sends flow along these paths, filling the fullest edge by `share`, and lengthens loaded
+    /// edges. `false` if nothing was sent.
     fn send(&mut self, stars: &[Star], capacity: usize, share: f64, step: f64) -> bool {
         let mut load = vec![0.0; self.ways.len()];
         let mut below = vec![0.0; self.tasks];
@@ -204,22 +195,22 @@ impl Packing {
         true
     }
 
-    /// The ways from a task to as many others as make the price of a crossing least (Dijkstra).
+    /// The number of nearest tasks with the least price per crossing (Dijkstra).
     fn star(&self, centre: usize, capacity: usize) -> Option<Star> {
         let mut price = vec![f64::INFINITY; self.tasks];
         let mut by = vec![usize::MAX; self.tasks];
         let mut star = Star { ratio: f64::INFINITY, reached: Vec::new() };
         let mut sum = 0.0;
         price[centre] = 0.0;
-        // Floats that are not negative are ordered as their bits are.
+        // Nonnegative floats have the same order as their bits.
         let mut open = BinaryHeap::from([(Reverse(0.0_f64.to_bits()), centre)]);
         while let Some((Reverse(bits), next)) = open.pop() {
             let least = f64::from_bits(bits);
             if least > price[next] {
-                // A shorter way was found after this one.
+                // A later entry was shorter.
                 continue;
             }
-            // One that costs more than a crossing does so far makes crossings dearer.
+            // Farther tasks would raise the price per crossing.
             if least >= star.ratio {
                 break;
             }
@@ -239,7 +230,7 @@ impl Packing {
         star.ratio.is_finite().then_some(star)
     }
 
-    /// The weight that crosses at least, of the demands that fit and of the weight that they leave.
+    /// The bound, from the scaled flow and the unused weights.
     fn bound(&mut self, capacities: &[usize]) -> f64 {
         let full = self.ways.iter().map(|way| way.flow / way.weight).fold(0.0, f64::max);
         let part = if full > 0.0 { (1.0 - UNUSED) / full } else { 0.0 };
@@ -247,24 +238,23 @@ impl Packing {
         for way in &self.ways {
             let left = 0.5 * (way.weight - way.flow * part).max(0.0);
             let [a, b] = way.ends;
-            // Half for each end: both keep their largest demands inside.
+            // Each end gets half, because both keep their largest demands inside.
             self.demand[a * self.tasks + b] += left;
             self.demand[b * self.tasks + a] += left;
         }
         for row in self.demand.chunks_mut(self.tasks.max(1)) {
             row.sort_by(|a, b| b.total_cmp(a));
-            // Of each row, the sum from here on.
             (1..row.len()).rev().for_each(|at| row[at - 1] += row[at]);
         }
         crossing(&self.demand, self.tasks, capacities)
     }
 }
 
-/// The demand that crosses however the tasks are divided. Of a task in a group of s, `beyond` holds
-/// at s - 1 what is left beside its s - 1 largest demands.
+/// The demand that crosses in every division. For a task in a group of s, `beyond` has at s - 1 its
+/// demands without the s - 1 largest.
 ///
-/// Groups that hold fewer than the largest can leave more outside. The rest is the least of a sum
-/// over groups, each with the tasks that it costs least.
+/// Groups smaller than the largest leave more outside: the least sum over groups, with the cheapest
+/// tasks for each.
 fn crossing(beyond: &[f64], tasks: usize, capacities: &[usize]) -> f64 {
     let largest = capacities.iter().copied().max().unwrap_or(0).min(tasks);
     if largest == 0 {
@@ -278,7 +268,7 @@ fn crossing(beyond: &[f64], tasks: usize, capacities: &[usize]) -> f64 {
         each.sort_by(f64::total_cmp);
         more[size] = each[..size].iter().sum();
     }
-    // The least for each number of tasks that the groups so far hold.
+    // The least, by the number of tasks in the groups so far.
     let mut least = vec![f64::INFINITY; tasks + 1];
     least[0] = 0.0;
     for capacity in capacities {
@@ -288,6 +278,6 @@ fn crossing(beyond: &[f64], tasks: usize, capacities: &[usize]) -> f64 {
                 .fold(f64::INFINITY, f64::min);
         }
     }
-    // Groups too small for all tasks hold no placement, and nothing need be said of them.
+    // If the tasks do not fit, any bound is valid.
     if least[tasks].is_finite() { sure + least[tasks] } else { sure }
 }

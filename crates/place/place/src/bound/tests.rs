@@ -56,7 +56,6 @@ proptest! {
     }
 }
 
-/// The cheapest of all placements that the problem allows.
 fn cheapest_of_all(problem: &Problem, slot_of: &mut Vec<u32>) -> f64 {
     if slot_of.len() == problem.tasks() {
         return problem.cost(slot_of);
@@ -77,8 +76,7 @@ fn cheapest_of_all(problem: &Problem, slot_of: &mut Vec<u32>) -> f64 {
     least
 }
 
-/// A small problem of any sort: groups or none, several slots a PU, holes, zones, fixed tasks,
-/// weights and distances of all sizes.
+/// The problems vary in groups, slots per PU, holes, zones, fixed tasks, and magnitudes.
 fn small(rng: &mut Xoshiro) -> Problem {
     let pus = 3 + rng.below(4);
     let copies = 1 + rng.below(2);
@@ -136,11 +134,10 @@ fn no_placement_at_all_undercuts_it() {
         assert!(bound <= least * (1.0 + 1e-12), "{bound} over {least}: {problem:?}");
         better += usize::from(bound > 1.000_001 * gilmore_lawler(&problem, &ENDLESS));
     }
-    // It is more than Gilmore's and Lawler's bound on enough of them to be tested at all.
+    // Fewer cases would make this test meaningless.
     assert!(better > 100, "{better}");
 }
 
-/// Eight cores a cache, two caches a package, two packages.
 fn deep(a: usize, b: usize) -> f32 {
     match (a / 16 == b / 16, a / 8 == b / 8) {
         _ if a == b => 0.0,
@@ -185,7 +182,7 @@ fn a_deadline_is_kept() {
     let problem = Problem::new(Traffic::new(n, edges), distance);
     let began = std::time::Instant::now();
     let bound = lower_bound(&problem, &SearchLimit::seconds(0.05));
-    // Other programs may have the CPU meanwhile.
+    // Other programs may use the CPU too.
     assert!(began.elapsed().as_secs_f64() < 2.0, "{:?}", began.elapsed());
     assert!(bound > 0.0);
 }

@@ -1,4 +1,4 @@
-//! Small cases whose answers are known, and rules that every answer must obey.
+//! Small cases with known answers, and rules for every answer.
 
 use super::*;
 use crate::search::SearchLimit;
@@ -62,7 +62,6 @@ fn fixed_tasks_stay_and_other_pus_are_not_used() {
     assert!(matches!(crowded, Err(PlaceError::Crowded { os: 1, tasks: 5, most: 1, .. })));
 }
 
-/// Where tasks share PUs anyway, a person may say which.
 #[test]
 fn more_tasks_may_be_fixed_on_a_pu_than_its_even_share() {
     let machine = machine("graviton3");
@@ -209,7 +208,6 @@ fn only_where_it_can_help_is_measuring_advised() {
     assert!(refused(&machine).ends_with("; place without homes"), "64 lines were tried already");
 }
 
-/// Weighted distance as a run would tell it, in nanoseconds.
 fn clock<'a>(
     machine: &'a Profile,
     pattern: &'a Pattern,
@@ -335,7 +333,7 @@ fn nothing_usual_is_better_than_what_is_found() {
     })
     .unwrap();
     assert!(answer.cost <= best(&answer), "{} {:?}", answer.cost, answer.baselines);
-    // A program that runs best scattered for its own reasons, which no distance tells.
+    // A program that runs best scattered, which no distance shows.
     let machine = super::tests::machine("xeon-e5-2680-2s");
     let time_ns =
         |placement: &[u32]| Ok(placement.windows(2).filter(|pair| !is_next(pair)).count() as f64);
@@ -345,7 +343,7 @@ fn nothing_usual_is_better_than_what_is_found() {
     assert!(answer.cost <= best(&answer), "{} {:?}", answer.cost, answer.baselines);
 }
 
-/// Two CPUs on which a wakeup costs 5 us on the same CPU and 39 us across, as on a virtual machine.
+/// Wakeups of 5 us on the same CPU and 39 us across, as on a virtual machine.
 pub(crate) fn two_cpus() -> Profile {
     let origin = seatmap_data::machine::Origin {
         kind: seatmap_data::machine::OriginKind::Measured,
@@ -369,7 +367,7 @@ fn edge(from: usize, to: usize) -> seatmap_data::pattern::Edge {
     seatmap_data::pattern::Edge { from, to, bytes: 64e3, messages: 1000.0 }
 }
 
-/// Readers 0 to 3 and writers 4 to 7, each pair with 1000 messages either way.
+/// Readers 0 to 3 and writers 4 to 7, 1000 messages each way.
 pub(crate) fn sleeping_pairs() -> seatmap_data::pattern::Pattern {
     let edges = (0..4).flat_map(|pair| [edge(pair, pair + 4), edge(pair + 4, pair)]);
     let mut pattern = seatmap_data::pattern::Pattern::gathered("pairs", 8, edges);
@@ -411,7 +409,7 @@ fn a_time_weighs_wakeups_against_work() {
         (pattern.tasks, pattern.load_ns) = (2, Some(load_ns));
         placed(&machine, &pattern, |request| request.objective = Objective::Time).unwrap()
     };
-    // 1000 messages are 500 round trips: 2.5 ms on one CPU, and 19.5 ms across.
+    // 500 round trips: 2.5 ms on one CPU, 19.5 ms across.
     let idle = two(0.0);
     assert_eq!((idle.cost, idle.placement[0] == idle.placement[1]), (2.5e6, true));
     let fixed = |objective| {

@@ -1,11 +1,10 @@
-//! Orders worth a run: the model's best, and those that it calls worse, as no model knows
-//! everything.
+//! Orders worth a run: also those worse by the model, because no model is complete.
 
 use crate::ranks::over_nodes::{RoundTripJudge, launchers};
 use crate::ranks::{RankPlan, RankRequest, RankWishes, RanksError, inside, orders};
 use seatmap_data::statistics::Xoshiro;
 
-/// Random orders among the candidates: a race that these win says that the pattern is wrong.
+/// The number of random orders. If these win the race, the pattern is wrong.
 const RANDOM: usize = 2;
 
 /// An order of ranks with its name.
@@ -13,30 +12,29 @@ const RANDOM: usize = 2;
 pub struct RankCandidate {
     /// Its name.
     pub name: String,
-    /// Where each rank runs.
+    /// The seat of each rank.
     pub plan: RankPlan,
 }
 
 impl RankRequest<'_> {
-    /// At most so many orders, all different: block, as launchers start ranks if nothing is said;
-    /// the cheapest found; the cheapest of consecutive blocks, which collectives like; the others
-    /// that launchers know; random ones.
+    /// Returns at most `most` different orders: block, the default of launchers; the cheapest
+    /// found; the cheapest of consecutive blocks, which suits collectives; the other orders of
+    /// launchers; random ones.
     ///
     /// # Errors
-    /// [`RanksError`]: what is asked for cannot be.
+    /// [`RanksError`]: the request cannot be met.
     pub fn candidates(&self, most: usize) -> Result<Vec<RankCandidate>, RanksError> {
         let seats = self.seats()?;
         let mut known = launchers(self, &seats).into_iter();
         let searched_in_blocks = self.wishes.fixed.is_empty() && !self.wishes.in_blocks;
-        // A search spends all of its time: each has a part, and the CPUs on nodes have the rest.
+        // One part per search, the rest for CPUs.
         let parts = if searched_in_blocks { 3 } else { 2 };
         let measured =
             RankRequest { limit: self.limit.time_part(parts), ..self.clone() }.place()?;
         let mut all: Vec<RankCandidate> =
             known.next().map(|(name, order)| self.candidate(name, order)).into_iter().collect();
         all.push(RankCandidate { name: "measured".to_owned(), plan: measured });
-        // Blocks with fixed ranks are refused, and a request for blocks has them in `measured`
-        // already.
+        // Blocks exclude fixed ranks; `in_blocks` is in `measured` already.
         if searched_in_blocks {
             let wishes = RankWishes { in_blocks: true, ..self.wishes.clone() };
             let limit = self.limit.time_part(2);
@@ -51,8 +49,7 @@ impl RankRequest<'_> {
         }
         let mut kept: Vec<RankCandidate> = Vec::new();
         for candidate in all {
-            // The first of equal orders keeps its name: block before the search's own, which a user
-            // finds harder to set.
+            // Of equal orders, block is easier to set up than the search's own.
             let is_new =
                 kept.iter().all(|other| other.plan.node_of_rank != candidate.plan.node_of_rank);
             if is_new && self.allows(&candidate.plan.node_of_rank) {
@@ -63,15 +60,13 @@ impl RankRequest<'_> {
         Ok(kept)
     }
 
-    /// An order that somebody else made, with the cheapest CPUs on each node.
     fn candidate(&self, name: String, node_of: Vec<usize>) -> RankCandidate {
         let cpus = inside::cpus(self, &node_of, &self.limit);
         let plan = self.ordered(&name, node_of, cpus);
         RankCandidate { name, plan }
     }
 
-    /// The plan of an order that somebody else made, as nodes of this cluster and CPUs on them, and
-    /// its cost.
+    /// The plan for a given order, with its cost.
     ///
     /// # Panics
     /// The pattern has another number of ranks, or a node is not one of the cluster.
@@ -94,7 +89,6 @@ mod tests {
     use seatmap_data::machine::Square;
     use seatmap_data::pattern::{Edge, Pattern};
 
-    /// Four nodes of two CPUs, by turns on two switches.
     fn nodes() -> ClusterNodes {
         let group = vec![0, 1, 0, 1];
         let apart = |a: usize, b: usize| match (a == b, group[a] == group[b]) {
@@ -133,8 +127,7 @@ mod tests {
         assert!(names.contains(&"cyclic") && names.contains(&"random 1"), "{names:?}");
         let cost = |at: usize| found[at].plan.costs.total_ns;
         assert!((0..found.len()).all(|at| cost(1) <= cost(at)));
-        // Half of the edges stay on a node; of the other four, two cross the switches where the
-        // order knows these.
+        // Four of the eight edges are inside nodes; two others cross the switches in a good order.
         assert_eq!((cost(0), cost(1)), (4.0 + 400.0, 4.0 + 220.0));
         assert_eq!(request.candidates(2).unwrap().len(), 2);
     }

@@ -1,8 +1,8 @@
-//! Why ranks cannot be placed.
+//! Errors of placing ranks.
 
 use seatmap_data::statistics::words::counted;
 
-/// The reason why a request was refused, with a remedy.
+/// A refused request, with a remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RanksError {
     /// More ranks than seats.
@@ -13,32 +13,32 @@ pub enum RanksError {
         ranks = counted(*.ranks, "rank")
     )]
     TooFewSeats {
-        /// Ranks.
+        /// Number of ranks.
         ranks: usize,
-        /// CPUs of each.
+        /// CPUs per rank.
         per_rank: usize,
-        /// Nodes that may be used.
+        /// Number of usable nodes.
         nodes: usize,
         /// Seats on them.
         seats: usize,
     },
-    /// More than the search can hold.
+    /// More seats than the search can handle.
     #[error(
         "{} are more than the {most} that this search can hold",
         counted(*.0, "seat"),
         most = crate::ranks::request::MOST_SEATS
     )]
     TooMany(usize),
-    /// A name that no node has.
+    /// The cluster has no such node.
     #[error("the cluster has no node {0}; 'seatmap show' on its file lists them")]
     NoSuchNode(String),
-    /// A rank that the pattern does not have.
+    /// The pattern has no such rank.
     #[error("rank {} is fixed, and the pattern has {}, counted from 0", .0, counted(*.1, "rank"))]
     NoSuchRank(usize, usize),
-    /// A rank that is fixed twice.
+    /// A rank is fixed twice.
     #[error("rank {0} is fixed twice")]
     FixedTwice(usize),
-    /// More ranks fixed on a node than it has seats.
+    /// More ranks are fixed on a node than it has seats.
     #[error(
         "{fixed} are fixed on {node}, which has {seats}",
         seats = counted(*.seats, "seat"),
@@ -47,12 +47,12 @@ pub enum RanksError {
     Crowded {
         /// The node.
         node: String,
-        /// Ranks fixed there.
+        /// Number of ranks fixed on it.
         fixed: usize,
-        /// Seats there.
+        /// Number of its seats.
         seats: usize,
     },
-    /// Whole nodes in order cannot be had together with fixed ranks.
+    /// Ranks in consecutive blocks cannot be fixed.
     #[error(
         "ranks in consecutive blocks cannot be fixed one by one; leave out one of the two options"
     )]

@@ -1,4 +1,4 @@
-//! Where the ranks of one node sit.
+//! The CPUs of the ranks on one node.
 
 use crate::ranks::{RankNode, RankRequest};
 use crate::search::SearchLimit;
@@ -7,11 +7,11 @@ use crate::{Problem, Traffic};
 use seatmap_data::machine::{Profile, Square};
 use std::collections::BTreeMap;
 
-/// The edges between a node's ranks, counted from its first, with the bits of their weights.
+/// A node's edges, with the bits of their weights.
 type Talk = Vec<(usize, usize, u64)>;
 
-/// The CPUs of each rank, by the cheapest placement found on each node's core distances. Nodes
-/// without them fill their CPUs in order.
+/// The CPUs of each rank, by the cheapest placement found on each node's core distances; in order
+/// without distances.
 #[must_use]
 pub fn cpus(request: &RankRequest, node_of: &[usize], limit: &SearchLimit) -> Vec<Vec<u32>> {
     let traffic = request.traffic();
@@ -21,7 +21,7 @@ pub fn cpus(request: &RankRequest, node_of: &[usize], limit: &SearchLimit) -> Ve
         .enumerate()
         .for_each(|(rank, node)| ranks_of.entry(*node).or_default().push(rank));
     let mut cpus = vec![Vec::new(); node_of.len()];
-    // Nodes of one kind whose ranks talk alike have one answer.
+    // Equal nodes whose ranks communicate alike share one answer.
     let mut known = Vec::<(usize, Talk, Vec<Vec<u32>>)>::new();
     for (at, (node, ranks)) in ranks_of.iter().enumerate() {
         let own = &request.nodes.nodes[*node];
@@ -34,7 +34,7 @@ pub fn cpus(request: &RankRequest, node_of: &[usize], limit: &SearchLimit) -> Ve
         let seats = match alike {
             Some((_, _, seats)) => seats.clone(),
             None => {
-                // Nodes that need no search leave their time to the others.
+                // Nodes without a search leave their time to later ones.
                 let part = limit.part((ranks_of.len() - at) as u32);
                 let seats = on_node(request, own, ranks.len(), &talk, &part);
                 known.push((*node, talk, seats.clone()));
@@ -54,8 +54,7 @@ fn talk(traffic: &Traffic, ranks: &[usize]) -> Talk {
     let edges = ranks.iter().enumerate().flat_map(|(at, rank)| {
         let inside = traffic.of(*rank).filter(|(with, _)| with > rank);
         inside.filter_map(move |(with, weight)| {
-            // A node's ranks ascend. Bits can be compared where floating-point numbers only can be
-            // ordered in part.
+            // Ranks ascend. Bits have a total order; floats do not.
             Some((at, ranks.binary_search(&with).ok()?, weight.to_bits()))
         })
     });
@@ -70,7 +69,6 @@ fn on_node(
     limit: &SearchLimit,
 ) -> Vec<Vec<u32>> {
     let seats = seats(node, request.wishes.cpus_per_rank, ranks);
-    // Ranks that do not talk to each other on the node may sit in any order.
     let Some(profile) = node.profile.as_ref().filter(|_| !talk.is_empty()) else {
         return seats.into_iter().take(ranks).collect();
     };
@@ -85,11 +83,9 @@ fn on_node(
     best.solution.slot_of[..ranks].iter().map(|slot| seats[*slot as usize].clone()).collect()
 }
 
-/// The seats of a node: CPUs that share as much as possible, and no two hardware threads of a core
-/// while cores suffice.
+/// CPUs that share as much as possible, but whole cores while these suffice.
 fn seats(node: &RankNode, per_rank: usize, ranks: usize) -> Vec<Vec<u32>> {
     let all = node.compact();
-    // A CPU of which nothing is known counts as a core.
     let cores: Vec<u32> = all
         .iter()
         .copied()
@@ -98,18 +94,15 @@ fn seats(node: &RankNode, per_rank: usize, ranks: usize) -> Vec<Vec<u32>> {
             pu.is_none_or(|pu| pu.smt.is_none_or(|smt| smt == 0))
         })
         .collect();
-    // One hardware thread of each core as long as that suffices for all ranks of the node.
     let cpus = if cores.len() >= per_rank * ranks { cores } else { all };
     cpus.chunks_exact(per_rank.max(1)).map(<[u32]>::to_vec).collect()
 }
 
-/// The mean distance between the CPUs of two seats, in nanoseconds.
 fn apart(profile: &Profile, a: &[u32], b: &[u32]) -> f64 {
     let Some(known) = &profile.core_distance else { return 0.0 };
     let [a, b] =
         [a, b].map(|seat| seat.iter().filter_map(|os| known.index_of(*os)).collect::<Vec<usize>>());
     let pairs = a.iter().flat_map(|i| b.iter().map(move |j| (*i, *j)));
-    // Pairs that a measurement left out have no distance.
     let distances: Vec<f64> =
         pairs.map(|pair| known.median_ns[pair]).filter(|ns| ns.is_finite()).collect();
     distances.iter().sum::<f64>() / distances.len().max(1) as f64

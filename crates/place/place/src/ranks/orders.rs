@@ -1,21 +1,21 @@
-//! The orders that launchers know: `--map-by slot`, `--map-by node`, `--distribution=plane=K`
-//! (mpirun(1), srun(1)).
+//! The orders of launchers: `--map-by slot`, `--map-by node`, `--distribution=plane=K` (mpirun(1),
+//! srun(1)).
 
 use seatmap_data::statistics::Xoshiro;
 
-/// Node after node, each filled with ranks before the next.
+/// Fills each node before the next.
 #[must_use]
 pub fn block(ranks: usize, seats: &[usize]) -> Vec<usize> {
     plane(ranks, seats, usize::MAX)
 }
 
-/// One rank on each node in turn.
+/// One rank per node, round robin.
 #[must_use]
 pub fn cyclic(ranks: usize, seats: &[usize]) -> Vec<usize> {
     plane(ranks, seats, 1)
 }
 
-/// So many ranks on each node in turn. There must be a seat for each rank.
+/// `at_once` ranks per node, round robin. There must be enough seats.
 #[must_use]
 pub fn plane(ranks: usize, seats: &[usize], at_once: usize) -> Vec<usize> {
     assert!(seats.iter().sum::<usize>() >= ranks && at_once > 0, "a seat for each rank");
@@ -23,7 +23,6 @@ pub fn plane(ranks: usize, seats: &[usize], at_once: usize) -> Vec<usize> {
     let mut order = Vec::with_capacity(ranks);
     while order.len() < ranks {
         for (node, free) in free.iter_mut().enumerate() {
-            // A full node is passed over, and the last turn takes only the ranks that are left.
             let taken = at_once.min(*free).min(ranks - order.len());
             *free -= taken;
             order.extend(std::iter::repeat_n(node, taken));
@@ -32,7 +31,7 @@ pub fn plane(ranks: usize, seats: &[usize], at_once: usize) -> Vec<usize> {
     order
 }
 
-/// Any seat for each rank, as often as it has one.
+/// A random seat for each rank.
 #[must_use]
 pub fn random(ranks: usize, seats: &[usize], rng: &mut Xoshiro) -> Vec<usize> {
     let mut all: Vec<usize> = seats
@@ -40,7 +39,7 @@ pub fn random(ranks: usize, seats: &[usize], rng: &mut Xoshiro) -> Vec<usize> {
         .enumerate()
         .flat_map(|(node, seats)| std::iter::repeat_n(node, *seats))
         .collect();
-    // Seats are shuffled, and not nodes drawn, so that no node has more ranks than seats.
+    // No node must get more ranks than seats.
     rng.shuffle(&mut all);
     all.truncate(ranks);
     all

@@ -1,4 +1,4 @@
-//! Which ranks share a node, and which node that is.
+//! Which ranks share a node, and on which node they run.
 
 use crate::bound::gilmore_lawler;
 use crate::ranks::orders::{block, cyclic, plane, random};
@@ -9,41 +9,38 @@ use crate::{Problem, Traffic, Zones};
 use seatmap_data::machine::Square;
 use seatmap_data::statistics::Xoshiro;
 
-/// Up to so many seats the bound takes an assignment of ranks to seats into account; its time grows
-/// with their cube.
+/// With more seats the bound has no assignment, which takes cubic time.
 const MOST_ASSIGNED: usize = 512;
 
-/// The part of the time that the bound may take.
+/// The bound may take 1/`BOUND_PART` of the time.
 const BOUND_PART: u32 = 8;
 
-/// Random orders drawn to compare with.
 const DRAWN: usize = 100;
 
-/// A rounding of sums of single precision, as a factor.
+/// The rounding of sums in single precision.
 const ROUNDED: f64 = 1.0 + 1e-6;
 
-/// Ranks on nodes, and what is known of that.
+/// Ranks on nodes, with the facts known about that assignment.
 #[derive(Clone, Debug)]
 pub struct NodeAssignment {
     /// The node of each rank.
     pub node_of: Vec<usize>,
-    /// The sum over all messages of the round trip between their nodes, and where they go.
+    /// The sum of the round trips of all messages, and their destinations.
     pub costs: OrderCosts,
-    /// Every spread costs at least this, in nanoseconds.
+    /// Every assignment costs at least this.
     pub lower_bound_ns: f64,
-    /// Whether none is cheaper.
+    /// Whether this assignment is proven cheapest.
     pub is_optimal: bool,
-    /// The method that found it.
+    /// The name of the winning method.
     pub method: String,
-    /// The orders that launchers know.
+    /// The orders of launchers, for comparison.
     pub orders: Vec<NamedOrder>,
 }
 
-/// The cheapest spread found. It is never worse than an order that launchers know, as these are
-/// compared with.
+/// The cheapest assignment found, never worse than an allowed order of launchers.
 ///
 /// # Errors
-/// [`RanksError`]: what is asked for cannot be.
+/// [`RanksError`]: the request cannot be met.
 pub fn spread(request: &RankRequest) -> Result<NodeAssignment, RanksError> {
     let seats = request.seats()?;
     let judge = RoundTripJudge::new(request);
@@ -64,7 +61,7 @@ pub fn spread(request: &RankRequest) -> Result<NodeAssignment, RanksError> {
     } else {
         rank_by_rank(request, &judge, &seats)
     };
-    // In double precision and with the shares, so that orders and what was found are judged alike.
+    // Orders are judged in double precision and with shares.
     found.costs = judge.costs(&found.node_of);
     let usable = known.into_iter().zip(&orders).filter(|((_, order), _)| request.allows(order));
     for ((name, node_of), order) in usable {
@@ -76,11 +73,10 @@ pub fn spread(request: &RankRequest) -> Result<NodeAssignment, RanksError> {
     Ok(NodeAssignment { orders, is_optimal, ..found })
 }
 
-/// Block, cyclic, and the planes between them.
 pub(crate) fn launchers(request: &RankRequest, seats: &[usize]) -> Vec<(String, Vec<usize>)> {
     let ranks = request.pattern.tasks;
     let largest = seats.iter().copied().max().unwrap_or(0);
-    // A plane as large as the largest node is the block order.
+    // A larger plane is the block order.
     let planes =
         (1..usize::BITS).map(|bit| 1_usize << bit).take_while(|at_once| *at_once < largest);
     let mut orders = vec![
@@ -92,7 +88,6 @@ pub(crate) fn launchers(request: &RankRequest, seats: &[usize]) -> Vec<(String, 
 }
 
 impl RankRequest<'_> {
-    /// Whether an order that somebody else made is one that was asked for.
     pub(crate) fn allows(&self, node_of: &[usize]) -> bool {
         self.wishes.fixed.iter().all(|(rank, name)| self.nodes.nodes[node_of[*rank]].name == *name)
             && (!self.wishes.in_blocks
@@ -104,7 +99,6 @@ fn distinct(node_of: &[usize]) -> usize {
     node_of.iter().collect::<std::collections::BTreeSet<_>>().len()
 }
 
-/// Judges orders by the measured round trips.
 pub(crate) struct RoundTripJudge<'a> {
     request: &'a RankRequest<'a>,
     traffic: Traffic,
@@ -115,7 +109,7 @@ impl<'a> RoundTripJudge<'a> {
         RoundTripJudge { request, traffic: request.traffic() }
     }
 
-    /// The cost of an order, and where its messages go.
+    /// The cost of an order.
     pub fn costs(&self, node_of: &[usize]) -> OrderCosts {
         let nodes = self.request.nodes;
         let mut costs = OrderCosts::default();
@@ -138,7 +132,6 @@ impl<'a> RoundTripJudge<'a> {
     }
 }
 
-/// A seat for each rank by itself.
 fn rank_by_rank(request: &RankRequest, judge: &RoundTripJudge, seats: &[usize]) -> NodeAssignment {
     let problem = problem(request, judge.traffic.clone(), seats);
     let lower_bound_ns = bound(&problem, seats, &request.limit.part(BOUND_PART));
@@ -157,9 +150,9 @@ fn rank_by_rank(request: &RankRequest, judge: &RoundTripJudge, seats: &[usize]) 
     }
 }
 
-/// A node for each block of consecutive ranks: as many as the smallest node has seats for.
+/// Blocks of consecutive ranks, as large as the smallest node.
 fn by_blocks(request: &RankRequest, seats: &[usize]) -> Result<NodeAssignment, RanksError> {
-    // Any block must fit on any node, since the search only chooses the order of the nodes.
+    // Any block must fit on any node.
     let size = seats.iter().copied().filter(|seats| *seats > 0).min().unwrap_or(1);
     let ranks = request.pattern.tasks;
     let used = seats.iter().filter(|seats| **seats > 0).count();
@@ -175,15 +168,12 @@ fn by_blocks(request: &RankRequest, seats: &[usize]) -> Result<NodeAssignment, R
     let whole = request.traffic();
     let edges = (0..ranks).flat_map(|rank| {
         let later = whole.of(rank).filter(move |(with, _)| *with > rank);
-        // Traffic inside a block costs the same wherever the block goes, and falls away as a self
-        // edge.
+        // Traffic inside a block costs the same on every node: drop it as a self edge.
         later.map(move |(with, messages)| (rank / size, with / size, messages))
     });
-    // A block is one task of the smaller problem, and a node is one slot.
     let one_each: Vec<usize> = seats.iter().map(|seats| usize::from(*seats > 0)).collect();
     let problem = problem(request, Traffic::new(blocks, edges), &one_each);
     let best = cheapest(&problem, 0.0, &request.limit, request.threads, request.seed);
-    // A bound on blocks would not be one on all orders.
     Ok(NodeAssignment {
         node_of: (0..ranks)
             .map(|rank| problem.pu_of_slot[best.solution.slot_of[rank / size] as usize] as usize)
@@ -210,7 +200,7 @@ fn problem(request: &RankRequest, traffic: Traffic, seats: &[usize]) -> Problem 
         let first = node
             .and_then(|node| Some((node, pu_of_slot.iter().position(|at| *at as usize == node)?)));
         if let Some((node, first)) = first {
-            // A node's slots are alike: each fixed rank has the next one.
+            // A node's slots are equal.
             fixed[*rank] = Some((first + taken[node]) as u32);
             taken[node] += 1;
         }
@@ -219,9 +209,8 @@ fn problem(request: &RankRequest, traffic: Traffic, seats: &[usize]) -> Problem 
     Problem { traffic, distance: request.nodes.distance_ns.clone(), pu_of_slot, zones, fixed }
 }
 
-/// Gilmore's and Lawler's bound ([`gilmore_lawler`]). Where there are too many seats for it, each
-/// rank has the node that is best for it and its heaviest partners the seats nearest to that, which
-/// are the same for all seats of a node.
+/// Gilmore's and Lawler's bound ([`gilmore_lawler`]). With too many seats, each rank takes its best
+/// node, with the nearest seats for its heaviest partners.
 fn bound(problem: &Problem, seats: &[usize], limit: &SearchLimit) -> f64 {
     if problem.slots() <= MOST_ASSIGNED {
         return gilmore_lawler(problem, limit);
@@ -232,7 +221,7 @@ fn bound(problem: &Problem, seats: &[usize], limit: &SearchLimit) -> f64 {
         used.map(|node| nearest(&problem.distance, seats, node, most)).collect();
     let mut sum = 0.0;
     for rank in 0..problem.tasks() {
-        // A rank that is left out adds nothing, so that the rest is a bound as well, a weaker one.
+        // Without this rank the bound is weaker, but valid.
         if limit.is_late() {
             break;
         }
@@ -242,16 +231,15 @@ fn bound(problem: &Problem, seats: &[usize], limit: &SearchLimit) -> f64 {
             |near: &Vec<f64>| weights.iter().zip(near).map(|(weight, ns)| weight * ns).sum::<f64>();
         sum += near.iter().map(pays).fold(f64::INFINITY, f64::min);
     }
-    // Each pair is counted for both its ranks.
+    // Each pair counts for both its ranks.
     0.5 * sum
 }
 
-/// The distances from a seat of a node to the nearest other seats, ascending.
 fn nearest(distance: &Square<f32>, seats: &[usize], node: usize, wanted: usize) -> Vec<f64> {
     let row = distance.row(node);
     let mut by_distance: Vec<usize> = (0..seats.len()).filter(|other| seats[*other] > 0).collect();
     by_distance.sort_by(|a, b| row[*a].total_cmp(&row[*b]));
-    // A rank does not talk to itself: its own seat on the node does not count.
+    // A rank does not send to itself.
     let all = by_distance.into_iter().flat_map(|other| {
         let partners = seats[other] - usize::from(other == node);
         std::iter::repeat_n(f64::from(row[other]), partners)

@@ -1,4 +1,4 @@
-//! The answer on file.
+//! The plan file for ranks.
 
 use crate::ranks::over_nodes::NodeAssignment;
 use crate::ranks::{RankRequest, RanksError, inside, over_nodes};
@@ -8,17 +8,17 @@ use seatmap_os::cpu_list::MAX_CPU;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// The name of this format and its version.
+/// The format's name and version.
 pub const FORMAT: &str = "seatmap-ranks/1";
 
-/// The most ranks of a plan that is read.
+/// The most ranks in a plan.
 pub const MOST_RANKS: usize = 1 << 20;
 
-/// The part of the time in which ranks are spread over nodes, where their CPUs are searched for in
-/// the rest.
+/// If nodes have core distances, spreading ranks over nodes takes 1/`SPREAD_PART` of the time, and
+/// placing them on CPUs the rest.
 const SPREAD_PART: u32 = 2;
 
-/// Where each rank of a job runs.
+/// The seat of each rank.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RankPlan {
@@ -33,32 +33,32 @@ pub struct RankPlan {
     pub node_of_rank: Vec<usize>,
     /// The CPUs of each rank on its node.
     pub cpus_of_rank: Vec<Vec<u32>>,
-    /// The pattern that was placed.
+    /// The name of the placed pattern.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pattern: Option<String>,
-    /// The size of the messages whose round trips were the distances, in bytes.
+    /// The size of the measured messages, in bytes.
     pub message_bytes: u32,
-    /// Whether they were measured through MPI.
+    /// Whether MPI carried these messages.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub by_mpi: bool,
     /// The cost of this order.
     pub costs: OrderCosts,
     /// Every order costs at least this, in nanoseconds.
     pub lower_bound_ns: f64,
-    /// Whether it is proven that none is cheaper.
+    /// Whether this order is proven cheapest.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub optimal: bool,
-    /// The costs of the orders that launchers know, and of random ones.
+    /// The costs of the usual orders of launchers, and of random orders.
     pub orders: Vec<NamedOrder>,
-    /// The method that found it.
+    /// The method that found this order.
     pub method: String,
-    /// How long that took.
+    /// The duration of the search, in seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seconds: Option<f64>,
-    /// Where random choices started.
+    /// The seed of the random choices.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
-    /// The day, as `YYYY-MM-DD`.
+    /// The date, as `YYYY-MM-DD`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub date: Option<String>,
     /// The tool and its version.
@@ -70,23 +70,23 @@ pub struct RankPlan {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NamedOrder {
-    /// Its name as launchers have it.
+    /// Its name in launchers.
     pub name: String,
     /// Its cost.
     pub costs: OrderCosts,
 }
 
-/// The cost of an order, and where its messages go.
+/// The cost of an order, and its messages' destinations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OrderCosts {
-    /// The sum of the round trips of all messages, in nanoseconds.
+    /// The sum of all messages' round trips, in nanoseconds.
     pub total_ns: f64,
-    /// The share of the messages that stay in a node.
+    /// The share of messages inside a node.
     pub in_node: f64,
-    /// The share of those that go to another node of the group.
+    /// The share of messages between nodes of a group.
     pub in_group: f64,
-    /// The share of those that leave their group.
+    /// The share of messages between groups.
     pub between_groups: f64,
 }
 
@@ -98,7 +98,7 @@ impl OrderCosts {
         OrderCosts { total_ns: self.total_ns, in_node, in_group, between_groups }
     }
 
-    /// The first figure that no order can have, with its key. Shares are sums of rounded numbers.
+    /// Shares are sums of rounded numbers.
     fn impossible(&self) -> Option<(&'static str, f64)> {
         let shares = [
             ("in_node", self.in_node),
@@ -122,14 +122,14 @@ impl OrderCosts {
 }
 
 impl RankRequest<'_> {
-    /// Answers. Duration, date and tool are the caller's to add.
+    /// Places the ranks. The caller adds duration, date and tool.
     ///
     /// # Errors
-    /// [`RanksError`]: what is asked for cannot be.
+    /// [`RanksError`]: the request cannot be met.
     pub fn place(&self) -> Result<RankPlan, RanksError> {
         let has_profiles = self.nodes.nodes.iter().any(|node| node.profile.is_some());
         let mut over = self.clone();
-        // Without core distances the CPUs on a node take no time, and all of it goes to the nodes.
+        // Without core distances, CPUs need no search.
         if has_profiles {
             over.limit = self.limit.part(SPREAD_PART);
         }
@@ -148,7 +148,6 @@ impl RankRequest<'_> {
         }
     }
 
-    /// The plan of an order about which nothing but its cost is known.
     pub(crate) fn plan_of(
         &self,
         node_of: Vec<usize>,
@@ -178,24 +177,23 @@ impl RankRequest<'_> {
 }
 
 impl RankPlan {
-    /// Reads one.
+    /// Reads a plan.
     ///
     /// # Errors
-    /// [`DocumentError`]: the text is not JSON, of another format, or its figures contradict each
-    /// other.
+    /// [`DocumentError`]: the text is not JSON, has another format, or contradicts itself.
     pub fn from_json(text: &str) -> Result<Self, DocumentError> {
         let plan: RankPlan = seatmap_data::document::read(text, FORMAT)?;
         plan.check().map_err(DocumentError::Inconsistent)?;
         Ok(plan)
     }
 
-    /// The document.
+    /// The plan as JSON.
     #[must_use]
     pub fn to_json(&self) -> String {
         seatmap_data::document::written(self)
     }
 
-    /// Whether a file says of itself that it is such a plan, of whatever version.
+    /// Whether a file claims to be a plan, of any version.
     #[must_use]
     pub fn is_plan(bytes: &[u8]) -> bool {
         seatmap_data::document::is_kind(bytes, "seatmap-ranks/")
@@ -210,7 +208,7 @@ impl RankPlan {
         &self.nodes[self.node_of_rank[rank]]
     }
 
-    /// The ranks of each node in the order of their numbers; none on nodes that are not used.
+    /// The ranks of each node, ascending.
     #[must_use]
     pub fn ranks_of_nodes(&self) -> Vec<Vec<usize>> {
         let mut ranks = vec![Vec::new(); self.nodes.len()];
@@ -227,8 +225,7 @@ impl RankPlan {
                 ranks = counted(ranks, "rank")
             ));
         }
-        // Names go into files of launchers and into a shell script: nothing but letters of names
-        // may get there.
+        // Names go into launchers' files and a shell script.
         if let Some(name) = self.nodes.iter().find(|name| !is_host_name(name)) {
             return Err(format!("'{name}' is not the name of a host"));
         }
@@ -283,10 +280,8 @@ fn is_amount(figure: f64) -> bool {
     figure.is_finite() && figure >= 0.0
 }
 
-/// Letters, digits, dots, dashes and underscores: such a name can stand in every launcher's file.
 fn is_host_name(name: &str) -> bool {
-    // 253 bytes are the longest name of a host that DNS knows (RFC 1035: 255 bytes with the lengths
-    // of its labels).
+    // The limit of DNS (RFC 1035: 255 bytes with the lengths of the labels).
     !name.is_empty()
         && name.len() <= 253
         && !name.starts_with('-')

@@ -1,4 +1,4 @@
-//! A request for the places of ranks.
+//! A request for seats of ranks.
 
 use crate::Traffic;
 use crate::ranks::{ClusterNodes, RanksError};
@@ -8,24 +8,23 @@ use seatmap_data::pattern::Pattern;
 /// The most seats: the search's table has a cell for each rank on each node.
 pub const MOST_SEATS: usize = 1 << 17;
 
-/// The wishes for the ranks of a job.
+/// Wishes for the ranks of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RankWishes {
-    /// CPUs of each rank.
+    /// CPUs per rank.
     pub cpus_per_rank: usize,
-    /// The most ranks on a node; as many as it has seats where nothing is said.
+    /// The most ranks per node; by default all seats.
     pub ranks_per_node: Option<usize>,
-    /// Each node gets consecutive ranks, so that only the order of the nodes is chosen: some
-    /// launchers know no other.
+    /// Whether each node gets consecutive ranks, so that only the order of nodes is open. Some
+    /// launchers require this.
     pub in_blocks: bool,
-    /// Ranks that must run on a node, by its name.
+    /// Ranks with required nodes.
     pub fixed: Vec<(usize, String)>,
-    /// Nodes that must not be used, by name.
+    /// Nodes to leave out, by name.
     pub without: Vec<String>,
 }
 
 impl Default for RankWishes {
-    /// One CPU a rank, on all nodes.
     fn default() -> Self {
         RankWishes {
             cpus_per_rank: 1,
@@ -37,7 +36,7 @@ impl Default for RankWishes {
     }
 }
 
-/// A request: where should the ranks of a pattern run?
+/// Where should the ranks of a pattern run?
 #[derive(Clone, Debug)]
 pub struct RankRequest<'a> {
     /// The cluster.
@@ -48,14 +47,14 @@ pub struct RankRequest<'a> {
     pub wishes: RankWishes,
     /// When to stop.
     pub limit: SearchLimit,
-    /// Searches side by side.
+    /// The number of parallel searches.
     pub threads: usize,
-    /// Where random choices start.
+    /// The seed of the random choices.
     pub seed: u64,
 }
 
 impl<'a> RankRequest<'a> {
-    /// One CPU a rank, all nodes, for a second.
+    /// One CPU per rank, all nodes, one second.
     #[must_use]
     pub fn new(nodes: &'a ClusterNodes, pattern: &'a Pattern) -> Self {
         RankRequest {
@@ -68,10 +67,9 @@ impl<'a> RankRequest<'a> {
         }
     }
 
-    /// Messages between ranks. One that is longer than those that were measured counts as several.
+    /// Longer messages than the measured size count as several.
     pub(crate) fn traffic(&self) -> Traffic {
-        // The round trip is that of one message of the measured size; smaller messages cost about
-        // as much.
+        // Smaller messages cost about as much as the measured size.
         let whole = f64::from(self.nodes.message_bytes.max(1));
         let edges = self.pattern.edges.iter();
         Traffic::new(
@@ -80,10 +78,10 @@ impl<'a> RankRequest<'a> {
         )
     }
 
-    /// The seats of each node, in the order of the nodes; none on those left out.
+    /// The number of seats per node; 0 on nodes left out.
     ///
     /// # Errors
-    /// [`RanksError`]: they do not suffice, or a name is unknown.
+    /// [`RanksError`]: too few seats, or an unknown name.
     pub fn seats(&self) -> Result<Vec<usize>, RanksError> {
         let nodes = &self.nodes.nodes;
         for name in self.wishes.without.iter().chain(self.wishes.fixed.iter().map(|(_, name)| name))
@@ -126,7 +124,7 @@ impl<'a> RankRequest<'a> {
     }
 
     fn check_fixed(&self, seats: &[usize]) -> Result<(), RanksError> {
-        // A fixed rank would fix its whole block, which the user did not ask for.
+        // It would fix its whole block, too.
         if self.wishes.in_blocks && !self.wishes.fixed.is_empty() {
             return Err(RanksError::FixedInBlocks);
         }

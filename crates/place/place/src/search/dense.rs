@@ -1,23 +1,22 @@
-//! Local search for dense matrices: a table of the change that each swap would bring.
+//! Local search for dense matrices.
 
 use super::{DeadlineWatch, MatrixPair, Qap, SWAPS_BETWEEN_CHECKS, SearchEngine, SearchLimit};
 use seatmap_data::statistics::Xoshiro;
 
-/// A permutation with the change that each swap of two items would make.
+/// A permutation with the change of the cost by each swap of two items.
 ///
-/// After a swap of r and s all other changes move by 2 (u_i - u_j)(v_i - v_j), u and v being
+/// After a swap of r and s all other changes move by 2 (u_i - u_j)(v_i - v_j), with u and v the
 /// differences of two rows of the matrices (Taillard 1991, "Robust taboo search for the quadratic
-/// assignment problem"): one streaming pass, in which the best swap of each row is found as well.
-/// One matrix is kept permuted, so that it is read in order.
+/// assignment problem"). One streaming pass does this and finds the best swap of each row. One
+/// matrix is stored permuted, so that it is read in order.
 #[derive(Clone)]
 pub struct Dense {
     n: usize,
     parts: Vec<MatrixPair>,
     place_of: Vec<u32>,
     cost: f64,
-    /// n x n, cells above the diagonal.
+    /// n x n, used above the diagonal.
     change: Vec<f64>,
-    /// The smallest change of each row.
     row_least: Vec<f64>,
     u: Vec<f64>,
     v: Vec<f64>,
@@ -26,8 +25,7 @@ pub struct Dense {
 }
 
 impl Dense {
-    /// Starts from a permutation of the instance's places; `None` where the limit's deadline comes
-    /// before the table of changes is filled.
+    /// `None` if the deadline comes before the table of changes is complete.
     #[must_use]
     pub fn new(qap: &Qap, place_of: Vec<u32>, limit: &SearchLimit) -> Option<Self> {
         let n = qap.n();
@@ -36,8 +34,7 @@ impl Dense {
             parts: qap.parts().iter().map(|part| part.permuted(&place_of)).collect(),
             cost: qap.cost(&place_of),
             place_of,
-            // Only cells above the diagonal are used. The last row has none, and its least stays
-            // infinite.
+            // The last row has no cells above the diagonal.
             change: vec![f64::INFINITY; n * n],
             row_least: vec![f64::INFINITY; n],
             u: vec![0.0; n],
@@ -45,7 +42,7 @@ impl Dense {
             least: 0.0,
             saved: None,
         };
-        // Changes smaller than this are rounding.
+        // Smaller changes are rounding errors.
         engine.least = engine.cost.abs() * 1e-12;
         let mut watch = DeadlineWatch::new(limit, n * n);
         for item in 0..n {
@@ -57,23 +54,20 @@ impl Dense {
         Some(engine)
     }
 
-    /// Recomputes the sums that swaps have updated.
     fn renew_all(&mut self) {
         self.cost = self.parts.iter().map(MatrixPair::cost).sum();
         (0..self.n).for_each(|item| self.renew(item));
     }
 
-    /// The change of a swap, i below j.
+    /// The change by a swap, with i below j.
     pub(super) fn change(&self, i: usize, j: usize) -> f64 {
         self.change[i * self.n + j]
     }
 
-    /// One row of changes, right of the diagonal.
     pub(super) fn row(&self, i: usize) -> &[f64] {
         &self.change[i * self.n + i + 1..(i + 1) * self.n]
     }
 
-    /// The place of each item.
     pub(super) fn places(&self) -> &[u32] {
         &self.place_of
     }
@@ -86,11 +80,10 @@ impl Dense {
         (i + 1..self.n).find(|j| row[*j] <= self.row_least[i]).map(|j| (i, j))
     }
 
-    /// Swaps the places of two items, i below j.
+    /// Swaps two places, with r below s.
     pub(super) fn swap(&mut self, r: usize, s: usize) {
         self.cost += self.change(r, s);
-        // Entries that involve r or s are recomputed below, and must not be mistaken for a row's
-        // least until then.
+        // Cells of r or s are recomputed below; until then they must not be the least.
         for item in [r, s] {
             (0..item).for_each(|other| self.change[other * self.n + item] = f64::INFINITY);
         }
@@ -108,7 +101,7 @@ impl Dense {
     }
 
     fn renew(&mut self, item: usize) {
-        // `u` is free outside of a swap, and spares an allocation at each one.
+        // `u` is unused outside of a swap, and saves an allocation.
         let mut changes = std::mem::take(&mut self.u);
         computed_with_all(&self.parts, item, &mut changes);
         for (other, change) in changes.iter().enumerate().take(item) {
@@ -161,7 +154,6 @@ impl SearchEngine for Dense {
     }
 
     fn save(&mut self) {
-        // The first save allocates; all later ones copy into the same memory.
         let mut saved = self.saved.take().unwrap_or_else(|| Box::new(self.clone()));
         saved.take_from(self);
         self.saved = Some(saved);
@@ -176,7 +168,6 @@ impl SearchEngine for Dense {
 }
 
 impl Dense {
-    /// Takes over a state of the same size, reusing the memory.
     fn take_from(&mut self, other: &Dense) {
         self.parts.iter_mut().zip(&other.parts).for_each(|(part, other)| part.take_from(other));
         self.place_of.copy_from_slice(&other.place_of);
@@ -186,7 +177,7 @@ impl Dense {
     }
 }
 
-/// Adds 2 (u_i - u_j)(v_i - v_j) above the diagonal and finds the least cell of each row.
+/// Adds 2 (u_i - u_j)(v_i - v_j) above the diagonal, and finds the least cell of each row.
 fn update(n: usize, change: &mut [f64], u: &[f64], v: &[f64], row_least: &mut [f64]) {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
@@ -203,7 +194,6 @@ fn update_avx2(n: usize, change: &mut [f64], u: &[f64], v: &[f64], row_least: &m
     update_rows(n, change, u, v, row_least);
 }
 
-/// The change by a swap of one item with each other, from the matrices.
 fn computed_with_all(parts: &[MatrixPair], item: usize, changes: &mut [f64]) {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
@@ -230,7 +220,7 @@ fn computed(parts: &[MatrixPair], item: usize, changes: &mut [f64]) {
     }
 }
 
-/// As many running minima as make the compiler use whole vectors.
+/// The number of running minima that fills whole vectors.
 const LANES: usize = 16;
 
 #[inline(always)]
@@ -246,8 +236,7 @@ fn update_rows(n: usize, change: &mut [f64], u: &[f64], v: &[f64], row_least: &m
         for ((cells, u), v) in cells.by_ref().zip(us.by_ref()).zip(vs.by_ref()) {
             for at in 0..LANES {
                 cells[at] += (ui - 2.0 * u[at]) * (vi - v[at]);
-                // A comparison and not `f64::min`, whose care for NaN keeps the compiler from one
-                // instruction.
+                // `f64::min` handles NaN, and is not one instruction.
                 least[at] = if cells[at] < least[at] { cells[at] } else { least[at] };
             }
         }

@@ -3,10 +3,10 @@
 use super::{DeadlineWatch, SearchEngine, SearchLimit};
 use seatmap_data::statistics::Xoshiro;
 
-/// Failures in a row, as a multiple of the items, after which the search starts again elsewhere.
+/// Failures per item in a row before the state is shaken.
 const PATIENCE: usize = 40;
 
-/// The best that a search has seen.
+/// The best state of a search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Solution {
     /// The cost of the permutation.
@@ -15,12 +15,12 @@ pub struct Solution {
     pub slot_of: Vec<u32>,
 }
 
-/// Kicks and descends until the limit, and returns the best state seen.
+/// Kicks and descends until the limit, and returns the best state.
 ///
-/// Kicks grow, with swaps from three to a third of the items, while nothing better is found, and
-/// shrink back on success (Stuetzle 2006, "Iterated local search for the quadratic assignment
-/// problem", with the growing strength of Benlic & Hao 2013, "Breakout local search"). After 40
-/// failures an item it goes on from a state shaken as often as there are items.
+/// Kicks grow from 3 swaps to a third of the items while nothing improves, and shrink to 3 on
+/// success (Stuetzle 2006, "Iterated local search for the quadratic assignment problem", with the
+/// growing strength of Benlic & Hao 2013, "Breakout local search"). After 40 failures per item, it
+/// continues from a state shaken by as many kicks as there are items.
 pub fn iterate(engine: &mut impl SearchEngine, rng: &mut Xoshiro, limit: &SearchLimit) -> Solution {
     engine.descend(limit);
     engine.save();
@@ -32,7 +32,6 @@ pub fn iterate(engine: &mut impl SearchEngine, rng: &mut Xoshiro, limit: &Search
     let mut watch = DeadlineWatch::new(limit, engine.items() * engine.items());
     while left > 0 && !limit.ends_at(best.cost) {
         left -= 1;
-        // Strengths repeat from the weakest when the strongest has failed.
         let strength = if failures < PATIENCE * engine.items() {
             strengths.start + failures % strengths.len()
         } else {
@@ -45,15 +44,13 @@ pub fn iterate(engine: &mut impl SearchEngine, rng: &mut Xoshiro, limit: &Search
             }
         }
         engine.descend(limit);
-        // Rounding must not count as success; a state that was shaken as a whole is accepted
-        // whatever it costs.
+        // Rounding is not success. A shaken state is accepted at any cost.
         if engine.cost() < here - 1e-9 * here.abs() || strength == engine.items() {
             here = engine.cost();
             engine.save();
             failures = 0;
         } else if limit.is_late() {
-            // The search does not continue from here, and the way back may be as long as the
-            // descent was.
+            // Restoring may take as long as the descent.
             break;
         } else {
             engine.restore();

@@ -1,15 +1,15 @@
-//! When a search ends.
+//! Limits of searches.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// A switch that ends searches from another thread, as after Ctrl-C. All clones are one switch.
+/// Ends searches from another thread, for example after Ctrl-C. All clones are one switch.
 #[derive(Clone, Debug, Default)]
 pub struct SearchStop(Arc<AtomicBool>);
 
 impl SearchStop {
-    /// Ends all searches that have this switch in their limits.
+    /// Ends all searches with this switch in their limits.
     pub fn stop(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
@@ -21,18 +21,16 @@ impl SearchStop {
     }
 }
 
-/// The end of a search: by the clock for people, by count where the same input must give the same
-/// answer.
+/// The limit of a search: by the clock for people, or by count for reproducible answers.
 #[derive(Clone, Debug)]
 pub struct SearchLimit {
-    /// The moment at which to stop.
+    /// When to stop.
     pub deadline: Option<Instant>,
     /// Kicks after which to stop.
     pub kicks: u64,
-    /// A cost that is good enough to stop at.
+    /// A good enough cost.
     pub enough: f64,
-    /// Another thread may end the search before all of these. The search then has no answer worth
-    /// keeping.
+    /// Ends the search early, without a useful answer.
     pub stop: Option<SearchStop>,
 }
 
@@ -40,8 +38,8 @@ impl SearchLimit {
     /// A limit of this much time from now.
     #[must_use]
     pub fn seconds(seconds: f64) -> Self {
-        // A negative number, or none at all, is time that has run out; one beyond what a duration
-        // holds never does.
+        // Too large a number for a duration means no deadline; NaN and negative numbers mean no
+        // time.
         let time = if seconds > 0.0 {
             Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
         } else {
@@ -61,50 +59,49 @@ impl SearchLimit {
         SearchLimit { deadline: None, kicks, enough: f64::NEG_INFINITY, stop: None }
     }
 
-    /// The same, and no longer than until the switch is used.
+    /// This limit, which also ends when the switch is used.
     #[must_use]
     pub fn unless(self, stop: Option<SearchStop>) -> Self {
         SearchLimit { stop, ..self }
     }
 
-    /// The same, and no longer than until this cost is reached.
+    /// This limit, which also ends at this cost.
     #[must_use]
     pub fn until(&self, cost: f64) -> Self {
         SearchLimit { enough: cost, ..self.clone() }
     }
 
-    /// Whether a search that has found this cost should end.
+    /// Whether a search with this cost should end.
     #[must_use]
     pub fn ends_at(&self, cost: f64) -> bool {
         cost <= self.enough || self.is_over()
     }
 
-    /// Whether time is up.
+    /// Whether kicks or time are used up.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.kicks == 0 || self.is_late()
     }
 
-    /// Whether the deadline has passed, however many kicks are left, or somebody has ended the
-    /// search.
+    /// Whether the deadline has passed or the search was stopped.
     #[must_use]
     pub fn is_late(&self) -> bool {
         let is_stopped = self.stop.as_ref().is_some_and(SearchStop::is_stopped);
         is_stopped || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 
-    /// The first `1/parts` of the time that is left, for one of several searches. Kicks are counted
-    /// for each of them alone, so that its answer does not depend on the others.
+    /// The first `1/parts` of the remaining time. Kicks are per search, so that answers do not
+    /// depend on other searches.
     #[must_use]
     pub fn time_part(&self, parts: u32) -> Self {
         SearchLimit { kicks: self.kicks, ..self.part(parts) }
     }
 
-    /// Takes the first `1/parts` of the rest off it.
+    /// The first `1/parts` of the remaining time and kicks.
     #[must_use]
     pub fn part(&self, parts: u32) -> Self {
         let now = Instant::now();
-        // `u64::MAX` stands for "by the clock", and a part of it must too.
+        // `u64::MAX` means "by the clock".
         let kicks =
             if self.kicks == u64::MAX { u64::MAX } else { self.kicks / u64::from(parts.max(1)) };
         SearchLimit {
@@ -118,7 +115,7 @@ impl SearchLimit {
     }
 }
 
-/// How long a search may take, said before it begins.
+/// The length of a future search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SearchTime {
     /// Seconds by the clock.
@@ -128,7 +125,7 @@ pub enum SearchTime {
 }
 
 impl SearchTime {
-    /// The limit of a search that begins now.
+    /// The limit of a search that starts now.
     #[must_use]
     pub fn limit(self) -> SearchLimit {
         match self {
@@ -137,7 +134,7 @@ impl SearchTime {
         }
     }
 
-    /// Its seconds, where it is said by the clock.
+    /// Its seconds, if by the clock.
     #[must_use]
     pub fn seconds(self) -> Option<f64> {
         match self {
@@ -146,7 +143,7 @@ impl SearchTime {
         }
     }
 
-    /// The limit of a search that begins now and has a part of it.
+    /// The limit of a search with one of `parts` parts.
     #[must_use]
     pub fn part(self, parts: u32) -> SearchLimit {
         match self {
@@ -155,8 +152,8 @@ impl SearchTime {
         }
     }
 
-    /// The limit of a search that begins now and leaves such a part to another one. Kicks are
-    /// counted for each search alone, so that the answer does not depend on the other one.
+    /// The limit of a search that leaves one of `parts` parts to another. Kicks are per search, so
+    /// that answers do not depend on other searches.
     #[must_use]
     pub fn without_part(self, parts: u32) -> SearchLimit {
         match self {
@@ -168,10 +165,10 @@ impl SearchTime {
     }
 }
 
-/// Work between two looks at the clock, in cells of a table: about 10 microseconds.
+/// Cells of a table between two readings of the clock: about 10 microseconds.
 const WORK_BETWEEN_LOOKS: usize = 1 << 16;
 
-/// Looks at a deadline now and then: a look takes as long as a small step.
+/// Reads the clock now and then, because that takes as long as a small step.
 #[derive(Debug)]
 pub struct DeadlineWatch<'a> {
     limit: &'a SearchLimit,
@@ -181,14 +178,14 @@ pub struct DeadlineWatch<'a> {
 }
 
 impl<'a> DeadlineWatch<'a> {
-    /// Watches steps that each touch this many cells.
+    /// Watches steps that touch this many cells.
     #[must_use]
     pub fn new(limit: &'a SearchLimit, cells_a_step: usize) -> Self {
         let steps_a_look = (WORK_BETWEEN_LOOKS / cells_a_step.max(1)).max(1);
         DeadlineWatch { limit, steps_a_look, steps: 0, is_late: false }
     }
 
-    /// Counts a step. Whether time is up, by the latest look.
+    /// Counts a step, and returns whether time was up at the latest reading.
     pub fn is_late(&mut self) -> bool {
         if self.steps.is_multiple_of(self.steps_a_look) {
             self.is_late = self.is_late || self.limit.is_late();

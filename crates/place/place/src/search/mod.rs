@@ -1,10 +1,9 @@
-//! Searches: states that can be kicked and that descend to a local optimum, and methods that use
-//! them.
+//! Engines with kicks and descents to local optima, and methods that use them.
 //!
-//! Two engines keep, beside a permutation, the change that each swap would bring, so that a step
-//! costs memory bandwidth and no recomputation: [`Sparse`] a table of task x PU (traffic of few
-//! partners, zones, thousands of tasks), [`Dense`] the deltas of all pairs (matrices without
-//! zeros). [`Tour`] knows better steps for rings and pipelines.
+//! Two engines store the change of the cost by each swap, so that a step costs memory bandwidth but
+//! no recomputation: [`Sparse`] in a table of task x PU (for tasks with few partners, zones,
+//! thousands of tasks), [`Dense`] for all pairs (for matrices without zeros). [`Tour`] has better
+//! steps for rings and pipelines.
 
 mod dense;
 mod iterate;
@@ -25,16 +24,14 @@ pub use tour::Tour;
 use seatmap_data::statistics::Xoshiro;
 use std::ops::Range;
 
-/// Swaps of one descent after which what they add up to is computed anew, as a multiple of the
-/// items. Sums of changes carry rounding, and where magnitudes differ wildly it makes swaps help on
-/// paper that do not: a descent that has not come down since the last time has gone in a circle,
-/// and ends.
+/// Swaps per item after which a descent recomputes its sums. With wildly different magnitudes,
+/// rounding errors may make useless swaps look helpful: a descent without progress since the last
+/// time has gone in a circle, and ends.
 const SWAPS_BETWEEN_CHECKS: usize = 8;
 
-/// Swaps in the weakest kick.
 const WEAKEST: usize = 3;
 
-/// A permutation of items over slots that can be changed swap by swap.
+/// A permutation of items over slots that changes by swaps.
 pub trait SearchEngine {
     /// The number of items.
     fn items(&self) -> usize;
@@ -42,16 +39,16 @@ pub trait SearchEngine {
     fn cost(&self) -> f64;
     /// The slot of each item.
     fn assignment(&self) -> &[u32];
-    /// The number of kicks to give at once, from the first failure on to many.
+    /// The range of kicks at once.
     fn strengths(&self) -> Range<usize> {
         WEAKEST..(self.items() / 3).max(WEAKEST + 1)
     }
-    /// Swaps two random items that may be swapped, or makes a change of that size.
+    /// Swaps two random items, if allowed, or makes a similar change.
     fn kick(&mut self, rng: &mut Xoshiro);
-    /// Swaps until no swap helps, or until the limit's deadline.
+    /// Swaps until no swap helps, or until the deadline.
     fn descend(&mut self, limit: &SearchLimit);
-    /// Makes the present state the one to come back to.
+    /// Saves the current state.
     fn save(&mut self);
-    /// Comes back to the saved state.
+    /// Restores the saved state.
     fn restore(&mut self);
 }

@@ -13,8 +13,8 @@ pub struct Qap {
 
 /// One symmetric or one antisymmetric pair of matrices.
 ///
-/// Any matrix is the sum of both sorts, and products of different sorts cancel in the sum, so an
-/// asymmetric problem is two problems whose changes obey the same formula.
+/// Any matrix is the sum of both kinds, and products of different kinds cancel, so an asymmetric
+/// problem is two problems with one formula for changes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MatrixPair {
     a: Square<f64>,
@@ -27,8 +27,7 @@ impl Qap {
     #[must_use]
     pub fn new(a: Square<f64>, b: Square<f64>) -> Self {
         let mut parts = vec![MatrixPair::of(&a, &b, 1.0)];
-        // Where either matrix is symmetric the product of the skew parts is zero, and half of the
-        // work falls away.
+        // If either matrix is symmetric, this product is zero.
         let skew = MatrixPair::of(&a, &b, -1.0);
         if is_something(&skew.a) && is_something(&skew.b) {
             parts.push(skew);
@@ -36,7 +35,7 @@ impl Qap {
         Qap { a, b, parts }
     }
 
-    /// Items, and as many places.
+    /// The number of items, and of places.
     #[must_use]
     pub fn n(&self) -> usize {
         self.a.n()
@@ -66,8 +65,7 @@ impl Qap {
             .sum()
     }
 
-    /// Both matrices made symmetric, where that is the whole problem; `None` where directions
-    /// matter in both.
+    /// `None` if both matrices are asymmetric.
     pub(crate) fn symmetric(&self) -> Option<(&Square<f64>, &Square<f64>)> {
         match &self.parts[..] {
             [part] => Some((&part.a, &part.b)),
@@ -80,13 +78,12 @@ impl Qap {
     }
 }
 
-/// Whether a matrix holds more than zeros.
 fn is_something(m: &Square<f64>) -> bool {
     (0..m.n()).any(|i| m.row(i).iter().any(|cell| *cell != 0.0))
 }
 
 impl MatrixPair {
-    /// With the distances in the order of the items.
+    /// The pair with the distances in the order of the items.
     pub(super) fn permuted(&self, place_of: &[u32]) -> MatrixPair {
         let b = Square::from_fn(self.b.n(), |i, j| {
             self.b[(place_of[i] as usize, place_of[j] as usize)]
@@ -94,39 +91,35 @@ impl MatrixPair {
         MatrixPair { b, ..self.clone() }
     }
 
-    /// Both matrices' symmetric part for a sign of 1, and their skew part for one of -1.
+    /// The symmetric parts for `sign` 1, the antisymmetric ones for -1.
     fn of(a: &Square<f64>, b: &Square<f64>, sign: f64) -> Self {
         let [a, b] =
             [a, b].map(|m| Square::from_fn(m.n(), |i, j| 0.5 * (m[(i, j)] + sign * m[(j, i)])));
         MatrixPair { a, b, is_symmetric: sign > 0.0 }
     }
 
-    /// The cost of the permutation that the distances are ordered by.
     pub(super) fn cost(&self) -> f64 {
         (0..self.a.n())
             .map(|i| -> f64 { self.a.row(i).iter().zip(self.b.row(i)).map(|(a, b)| a * b).sum() })
             .sum()
     }
 
-    /// The change by a swap of two items, distances being permuted.
     #[inline(always)]
     pub(super) fn change(&self, i: usize, j: usize) -> f64 {
         let a = &self.a;
         let b = &self.b;
-        // The sum over all rows counts the two that are swapped as well.
+        // The sum over all rows includes the swapped ones.
         let [own_i, own_j] = [i, j].map(|k| (a[(i, k)] - a[(j, k)]) * (b[(j, k)] - b[(i, k)]));
         let others = 2.0 * (crossed(a.row(i), a.row(j), b.row(i), b.row(j)) - own_i - own_j);
         if self.is_symmetric {
-            // Taillard's formula (1991) for symmetric matrices: each other item counts twice, the
-            // diagonals once.
+            // Taillard's formula (1991) counts each other item twice and the diagonals once.
             return others + (a[(i, i)] - a[(j, j)]) * (b[(j, j)] - b[(i, i)]);
         }
-        // For skew matrices the two cells between the items, together 2 a b, change their sign.
+        // The two cells between the items, together 2 a b, change sign.
         others - 4.0 * a[(i, j)] * b[(i, j)]
     }
 
-    /// The vectors by which all other changes move when r and s are swapped; to be asked before the
-    /// swap.
+    /// The vectors by which other changes move. Call it before the swap.
     pub(super) fn differences(&self, r: usize, s: usize, u: &mut [f64], v: &mut [f64]) {
         let flows = self.a.row(r).iter().zip(self.a.row(s));
         u.iter_mut().zip(flows).for_each(|(u, (r, s))| *u = r - s);
@@ -134,7 +127,6 @@ impl MatrixPair {
         v.iter_mut().zip(distances).for_each(|(v, (r, s))| *v = r - s);
     }
 
-    /// Swaps the places of two items.
     pub(super) fn swap(&mut self, r: usize, s: usize) {
         for k in 0..self.b.n() {
             let kept = self.b[(r, k)];
@@ -153,12 +145,10 @@ impl MatrixPair {
     }
 }
 
-/// The sum of (a_i - a_j)(b_j - b_i), in as many partial sums as make the compiler use whole
-/// vectors.
+/// The sum of (a_i - a_j)(b_j - b_i).
 #[inline(always)]
 fn crossed(a_i: &[f64], a_j: &[f64], b_i: &[f64], b_j: &[f64]) -> f64 {
-    // Two vectors of four or one of eight doubles; a single running sum would wait for each
-    // addition.
+    // Two vectors of four doubles or one of eight; a single sum would wait for each addition.
     const LANES: usize = 8;
     let n = a_i.len();
     let a_j = &a_j[..n];

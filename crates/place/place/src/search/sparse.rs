@@ -1,16 +1,14 @@
-//! Local search for sparse traffic: a table of the cost of each task on each PU.
+//! Local search for sparse traffic.
 
 use super::{DeadlineWatch, SWAPS_BETWEEN_CHECKS, SearchEngine, SearchLimit};
 use crate::Problem;
 use seatmap_data::statistics::Xoshiro;
 
-/// A placement with, for every task and PU, the cost of the task there, all others staying where
-/// they are.
+/// A placement with the cost of every task on every PU while all others stay.
 ///
-/// A swap's change is four cells of that table; after a swap only the rows of the partners of the
-/// two tasks change, a streaming pass over two rows of distances each. Items whose row or seat has
-/// changed wait in a queue: pairs of items that both have not been touched cannot have become
-/// better.
+/// A swap changes the cost by a sum of four cells. After it only the rows of the two tasks'
+/// partners change: one streaming pass over two rows of distances per partner. Items with a changed
+/// row or seat wait in a queue, because pairs of unchanged items cannot have become better.
 pub struct Sparse<'a> {
     problem: &'a Problem,
     slot_of: Vec<u32>,
@@ -20,18 +18,17 @@ pub struct Sparse<'a> {
     cost: f64,
     queue: Vec<u32>,
     queued: Vec<bool>,
-    /// Weights of the task whose partners are being tried.
+    /// The current task's weights, by partner.
     weight_to: Vec<f64>,
-    /// Swaps since the saved state.
     since_saved: Vec<(u32, u32)>,
     saved_cost: f64,
-    /// Changes smaller than this are rounding.
+    /// Smaller changes are rounding errors.
     least: f64,
 }
 
 impl<'a> Sparse<'a> {
-    /// Starts from an assignment of all items (tasks, then holes) to slots; `None` where the
-    /// limit's deadline comes before the table is filled.
+    /// Starts from an assignment of all items (tasks, then holes). `None` if the deadline comes
+    /// before the table is complete.
     #[must_use]
     pub fn new(problem: &'a Problem, slot_of: Vec<u32>, limit: &SearchLimit) -> Option<Self> {
         let mut item_at = vec![0; slot_of.len()];
@@ -61,13 +58,12 @@ impl<'a> Sparse<'a> {
         Some(engine)
     }
 
-    /// Cells of the table that a task's move changes, on average: a row for each partner.
+    /// A move changes a row for each partner.
     fn cells_a_move(&self) -> usize {
         let traffic = &self.problem.traffic;
         self.problem.distance.n() * (1 + 2 * traffic.pairs() / traffic.tasks().max(1))
     }
 
-    /// Recomputes the sums that swaps have updated.
     fn renew(&mut self) {
         self.table.fill(0.0);
         (0..self.problem.tasks()).for_each(|task| self.fill(task));
@@ -98,7 +94,7 @@ impl<'a> Sparse<'a> {
         self.is_task(item) && self.problem.fixed[item].is_some()
     }
 
-    /// The cost of a task on a PU; a hole costs nothing.
+    /// Holes cost nothing.
     fn pays(&self, item: usize, pu: usize) -> f64 {
         if self.is_task(item) { self.table[item * self.problem.distance.n() + pu] } else { 0.0 }
     }
@@ -116,7 +112,7 @@ impl<'a> Sparse<'a> {
         zones.allow(&self.in_zone, from, to)
     }
 
-    /// The swap with a task that helps most, if any does. `weight_to` must hold the task's weights.
+    /// The best improving swap, if any. `weight_to` must have the task's weights.
     fn best_partner(&self, task: usize) -> Option<usize> {
         let here = self.pu(task);
         let pus = self.problem.distance.n();
@@ -135,12 +131,12 @@ impl<'a> Sparse<'a> {
                 let weight = self.weight_to[item];
                 if weight != 0.0 {
                     let other = f64::from(self.problem.distance[(there, there)]);
-                    // The four cells price each move as if the other task stayed. After a swap
-                    // their own edge is as long as before, and this takes its part out again.
+                    // A swap keeps the length of the edge between the two, but the four cells
+                    // assume that the other task stays.
                     change += weight * (2.0 * f64::from(near[there]) - own - other);
                 }
             }
-            // A swap inside a PU changes nothing, and rounding could make it look like a gain.
+            // Rounding could make a swap inside a PU look like a gain.
             if change < best && there != here && self.may_swap(task, item) {
                 (best, partner) = (change, Some(item));
             }
@@ -163,7 +159,7 @@ impl<'a> Sparse<'a> {
 
     fn swap(&mut self, a: usize, b: usize) {
         self.cost += self.change(a, b);
-        // Undoing a few swaps is cheaper than a copy of the table.
+        // Undoing a few swaps is cheaper than copying the table.
         self.since_saved.push((a as u32, b as u32));
         self.exchange(a, b);
     }
@@ -192,7 +188,6 @@ impl<'a> Sparse<'a> {
         self.in_zone[entered] += 1;
     }
 
-    /// The distances to the partners of an item that has moved are others now.
     fn follow(&mut self, item: usize, from: usize, to: usize) {
         if !self.is_task(item) {
             return;
@@ -218,12 +213,11 @@ impl<'a> Sparse<'a> {
         }
     }
 
-    /// Whether a swap of this task helped.
     fn settle(&mut self, task: usize) -> bool {
         let problem = self.problem;
         problem.traffic.of(task).for_each(|(with, weight)| self.weight_to[with] = weight);
         let partner = self.best_partner(task);
-        // Clearing the task's own cells keeps the step's cost at its degree.
+        // The work depends on the task's degree alone.
         problem.traffic.of(task).for_each(|(with, _)| self.weight_to[with] = 0.0);
         if let Some(partner) = partner {
             self.swap(task, partner);
@@ -285,7 +279,7 @@ impl SearchEngine for Sparse<'_> {
     }
 
     fn restore(&mut self) {
-        // Backwards, as the same items may have moved several times.
+        // An item may have moved several times.
         while let Some((a, b)) = self.since_saved.pop() {
             self.exchange(a as usize, b as usize);
         }

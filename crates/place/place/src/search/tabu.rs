@@ -3,18 +3,17 @@
 use super::{DeadlineWatch, Dense, SearchEngine, SearchLimit, Solution};
 use seatmap_data::statistics::Xoshiro;
 
-/// Always makes the best swap that was not lately undone, uphill too (Taillard 1991, "Robust taboo
-/// search for the quadratic assignment problem", with its tenure of 0.9 n to 1.1 n and its
-/// aspiration of forced diversification).
+/// Always makes the best swap that does not undo a recent one, even at a loss (Taillard 1991,
+/// "Robust taboo search for the quadratic assignment problem", with its tenure of 0.9 n to 1.1 n
+/// and its aspiration of forced diversification).
 ///
-/// Where matrices have no structure it finds better placements than kicks do. It walks on from the
-/// engine's state and leaves the engine where the walk ends.
+/// On matrices without structure it beats kicks. The engine keeps the last state.
 pub fn tabu(engine: &mut Dense, rng: &mut Xoshiro, limit: &SearchLimit) -> Solution {
     let n = engine.items();
     let mut best = Solution { cost: engine.cost(), slot_of: engine.assignment().to_vec() };
-    // Swaps after which a place counts as not taken for very long.
+    // Then a place counts as unused for very long.
     let patience = (n * n * 5) as u64;
-    // The moment from which an item may sit on a place again.
+    // When an item may return to a place.
     let mut free_at = vec![0_u64; n * n];
     let mut left = limit.kicks;
     let mut now = 0_u64;
@@ -22,18 +21,17 @@ pub fn tabu(engine: &mut Dense, rng: &mut Xoshiro, limit: &SearchLimit) -> Solut
     while left > 0 && !watch.is_late() {
         left -= 1;
         now += 1;
-        // 0 until so many swaps were made: only then can a place be untaken for so long.
+        // No place can be unused for longer than the search.
         let long_ago = now.saturating_sub(patience);
         let Some((i, j)) = choose(engine, &free_at, now, long_ago, best.cost) else { break };
         let place_i = engine.places()[i] as usize;
         let place_j = engine.places()[j] as usize;
         engine.swap(i, j);
-        // Both items are kept from the places that they have just left, each for a random time,
-        // against cycles of a fixed length.
+        // Random times prevent cycles of a fixed length.
         for cell in [i * n + place_i, j * n + place_j] {
             free_at[cell] = now + (n as f64 * (0.9 + 0.2 * rng.unit())) as u64 + 2;
         }
-        // The cost is a sum of changes, and a gain below this share may be their rounding.
+        // Smaller gains may be rounding errors.
         if engine.cost() < best.cost - 1e-9 * best.cost.abs() {
             best = Solution { cost: engine.cost(), slot_of: engine.assignment().to_vec() };
         }
@@ -41,7 +39,7 @@ pub fn tabu(engine: &mut Dense, rng: &mut Xoshiro, limit: &SearchLimit) -> Solut
     best
 }
 
-/// The best swap that is allowed: not tabu, or better than anything yet, or not made for very long.
+/// The best allowed swap: not tabu, or better than all before, or unused for very long.
 fn choose(
     engine: &Dense,
     free_at: &[u64],
@@ -58,8 +56,7 @@ fn choose(
         let tabu_i = &free_at[i * n..(i + 1) * n];
         let home_i = places[i] as usize;
         for (j, change) in (i + 1..n).zip(engine.row(i)) {
-            // Once an aspired swap is chosen only cheaper ones matter, and the table of moments
-            // need not be read.
+            // After an aspired swap only cheaper ones matter.
             if *change >= least && (forced || long_ago == 0) {
                 continue;
             }

@@ -11,22 +11,20 @@ use std::ops::Range;
 
 /// The longest of the two pieces that a kick exchanges.
 const LONGEST_KICK: usize = 30;
-/// Stands where a pipeline's tour jumps back from its end to its start, at no cost.
+/// The free jump from the end of a pipeline's tour to its start.
 const NOWHERE: u32 = u32::MAX;
 
-/// The placement of a single ring or pipeline, all of whose edges weigh the same: a tour of slots.
+/// The placement of a single ring or pipeline with equal edges: a tour of slots.
 ///
-/// A swap of two tasks is a poor step for these. Better steps turn a stretch of the tour around
-/// (2-opt, Croes 1958), move a short piece elsewhere (Or-opt), or replace a slot with an unused
-/// one.
+/// Better steps than swaps reverse a stretch of the tour (2-opt, Croes 1958), move a short piece
+/// (Or-opt), or replace a slot with an unused one.
 pub struct Tour<'a> {
     problem: &'a Problem,
     weight: f64,
-    /// The tasks along the tour; a pipeline's end is followed by [`NOWHERE`].
+    /// The tasks, with [`NOWHERE`] after a pipeline's end.
     tasks: Vec<u32>,
-    /// The slots along the tour.
     tour: Vec<u32>,
-    /// The place of each slot in the tour; `NOWHERE` for one that is not in it.
+    /// `NOWHERE` for unused slots.
     place: Vec<u32>,
     near: Vec<Vec<u32>>,
     slot_of: Vec<u32>,
@@ -37,14 +35,13 @@ pub struct Tour<'a> {
     least: f64,
 }
 
-/// A step's change is a sum of up to six distances: a change below this share of the farthest may
-/// be rounding, and steps that only seem to help would go round in circles.
+/// Smaller changes, in units of the largest distance, may be rounding errors, which would go in
+/// circles.
 const ROUNDING: f64 = 1e-13;
 
 impl<'a> Tour<'a> {
-    /// Starts from an assignment; `None` where the traffic is anything else than one ring or
-    /// pipeline of like edges, or where not every assignment is allowed, or where the limit's
-    /// deadline comes before each slot's neighbours are known.
+    /// `None` unless the traffic is a single ring or pipeline with equal edges, all assignments are
+    /// allowed, and the deadline leaves time for the neighbours of all slots.
     #[must_use]
     pub fn new(problem: &'a Problem, slot_of: Vec<u32>, limit: &SearchLimit) -> Option<Self> {
         let is_fixed = problem.fixed.iter().any(Option::is_some);
@@ -57,8 +54,7 @@ impl<'a> Tour<'a> {
                 .collect(),
             place: Vec::new(),
             near: neighbours(problem, limit)?,
-            // Slots whose neighbours have changed since they were last looked at: Bentley's
-            // don't-look bits (1992), as a queue.
+            // Bentley's don't-look bits (1992), as a queue.
             queue: (0..problem.slots() as u32).collect(),
             queued: vec![true; problem.slots()],
             saved: (Vec::new(), cost),
@@ -115,13 +111,13 @@ impl<'a> Tour<'a> {
             return false;
         }
         let n = self.tour.len();
-        // `n - 1` places on is one place back, without a number below zero.
+        // `n - 1` positions ahead is one back.
         let [after, before] =
             [1, n - 1].map(|next| self.apart(slot, self.at(place as usize + next)));
         let worst = after.max(before);
         for index in 0..self.near[slot as usize].len() {
             let near = self.near[slot as usize][index];
-            // Only a neighbour nearer than one of the present ones can help.
+            // Only nearer neighbours can help.
             if self.apart(slot, near) >= worst {
                 return false;
             }
@@ -141,7 +137,7 @@ impl<'a> Tour<'a> {
     }
 
     fn read_off(&mut self) {
-        // A pipeline begins behind the jump, wherever turns have put that.
+        // Reversals may have moved the jump.
         let start = self.tour.iter().position(|slot| *slot == NOWHERE).map_or(0, |jump| jump + 1);
         let along = self.tour.iter().cycle().skip(start);
         for (task, slot) in self.tasks.iter().zip(along).filter(|(task, _)| **task != NOWHERE) {
@@ -168,16 +164,15 @@ impl SearchEngine for Tour<'_> {
         &self.slot_of
     }
 
-    /// One exchange of pieces disturbs a tour enough (Martin, Otto & Felten 1991, "Large-step
-    /// Markov chains").
+    /// Few exchanges disturb a tour enough (Martin, Otto & Felten 1991, "Large-step Markov
+    /// chains").
     fn strengths(&self) -> Range<usize> {
         1..4
     }
 
-    /// Exchanges two neighbouring pieces of the tour.
     fn kick(&mut self, rng: &mut Xoshiro) {
         let n = self.tour.len();
-        // Both pieces and one slot beside them must fit in the tour.
+        // Both pieces and one more slot must fit.
         let longest = LONGEST_KICK.min((n - 1) / 2);
         let first = 1 + rng.below(longest);
         let second = 1 + rng.below(longest);
@@ -191,11 +186,11 @@ impl SearchEngine for Tour<'_> {
             start + first + second,
         ];
         let slots = ends.map(|place| self.at(place));
-        // Turning both together, and then each one, exchanges them: (AB)' = B'A', and then B and A.
+        // (AB)' = B'A', then B and A: the pieces are exchanged.
         self.turn_exactly(start, first + second);
         self.turn_exactly(start, second);
         self.turn_exactly(start + second, first);
-        // A runs from `a` to `b` and B from `c` to `d`: three edges go and three come.
+        // A is from `a` to `b`, B from `c` to `d`.
         let [before, a, b, c, d, after] = slots;
         let [new, old] = [[(before, c), (d, a), (b, after)], [(before, a), (b, c), (d, after)]]
             .map(|pairs| pairs.map(|(x, y)| self.apart(x, y)).iter().sum::<f64>());
@@ -243,7 +238,7 @@ mod tests {
 
     fn circle(slots: usize) -> Square<f32> {
         let angle = |i: usize| i as f64 * std::f64::consts::TAU / slots as f64;
-        // Scrambled, so that the order of numbers is not a tour.
+        // The order of numbers must not be a tour.
         let at = |i: usize| angle((i * 7) % slots);
         Square::from_fn(slots, |i, j| (200.0 * ((at(i) - at(j)) / 2.0).sin().abs()) as f32)
     }

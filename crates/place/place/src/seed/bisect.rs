@@ -1,21 +1,18 @@
-//! Items cut in two with little traffic between.
+//! Divides items in two sets with little traffic between them.
 
 use crate::Traffic;
 use crate::search::{DeadlineWatch, SearchLimit};
 use seatmap_data::statistics::Xoshiro;
 
-/// Starts of a cut, of which the best is kept.
 const TRIES: usize = 12;
-/// Passes of exchanges after which a cut is good enough.
 const PASSES: usize = 8;
 
-/// Cuts items in two sets, the first of a given size, so that little flows between them.
+/// Divides items in two sets, the first of a given size, with little traffic between them.
 ///
-/// `bias` is the cost of each item for being in the second set instead of the first, for the sake
-/// of items outside. Each try grows a set from a random item along the heaviest traffic and then
-/// exchanges pairs as Kernighan & Lin (1970, "An efficient heuristic procedure for partitioning
-/// graphs") do: uphill too, keeping the best prefix of a pass. Where the deadline comes before the
-/// first try, items are cut as they come.
+/// `bias` is an item's cost in the second set relative to the first, because of items outside. Each
+/// try grows a set from a random item along the heaviest traffic, and then exchanges pairs like
+/// Kernighan & Lin (1970, "An efficient heuristic procedure for partitioning graphs"): also at a
+/// loss, keeping the best prefix of a pass. Without time, items are divided in their order.
 pub fn bisect(
     traffic: &Traffic,
     items: &[u32],
@@ -33,7 +30,7 @@ pub fn bisect(
     let mut tries = Vec::with_capacity(TRIES);
     for _ in 0..TRIES {
         let Some(mut cut) = Cut::grown(&graph, bias, first, rng, &mut watch) else { break };
-        // A pass that did not help leaves the cut as it was, so that the next would not either.
+        // The next pass would not help either.
         (0..PASSES).find(|_| !cut.pass(&mut watch));
         tries.push((cut.cost(), cut.second));
     }
@@ -41,11 +38,11 @@ pub fn bisect(
     best.unwrap_or_else(|| as_they_come.collect())
 }
 
-/// The traffic of each item with the others, which go by their places among the items.
+/// Both ends of an edge are positions among the items.
 fn traffic_inside(traffic: &Traffic, items: &[u32]) -> Vec<Vec<(u32, f64)>> {
     let mut local = vec![u32::MAX; traffic.tasks()];
     for (at, item) in items.iter().enumerate() {
-        // A hole is an item without traffic.
+        // A hole has no traffic.
         if let Some(local) = local.get_mut(*item as usize) {
             *local = at as u32;
         }
@@ -62,7 +59,7 @@ fn traffic_inside(traffic: &Traffic, items: &[u32]) -> Vec<Vec<(u32, f64)>> {
         .collect()
 }
 
-/// A cut in progress: the gain of each item by changing sides.
+/// Each item has its gain by changing sides.
 struct Cut<'a> {
     graph: &'a [Vec<(u32, f64)>],
     bias: &'a [f64],
@@ -80,8 +77,7 @@ impl<'a> Cut<'a> {
     ) -> Option<Self> {
         let n = graph.len();
         let mut second = vec![true; n];
-        // The item that joins next: it has much traffic with the set, little with the rest, and is
-        // pulled there from outside.
+        // Much traffic with the set, little with the rest, and a high bias.
         let mut pull: Vec<f64> = (0..n)
             .map(|item| {
                 bias[item] - graph[item].iter().map(|(_, weight)| weight).sum::<f64>()
@@ -92,8 +88,7 @@ impl<'a> Cut<'a> {
         for _ in 0..first {
             let Some(item) = next.filter(|_| !watch.is_late()) else { break };
             second[item] = false;
-            // Twice: the weight no longer counts against the partner, as all its traffic did at
-            // first, and counts for it.
+            // Twice, because the weight changes sides.
             graph[item].iter().for_each(|(with, weight)| pull[*with as usize] += 2.0 * weight);
             next = (0..n).filter(|item| second[*item]).max_by(|a, b| pull[*a].total_cmp(&pull[*b]));
         }
@@ -110,7 +105,6 @@ impl<'a> Cut<'a> {
         flow + if self.second[item] { self.bias[item] } else { -self.bias[item] }
     }
 
-    /// Whether two items are on different sides.
     fn crosses(&self, item: usize, with: u32) -> bool {
         self.second[with as usize] != self.second[item]
     }
@@ -128,7 +122,6 @@ impl<'a> Cut<'a> {
 
     fn flip(&mut self, item: usize) {
         self.second[item] = !self.second[item];
-        // The way back costs as much as the way there gained.
         self.gain[item] = -self.gain[item];
         for (with, weight) in &self.graph[item] {
             let with = *with as usize;
@@ -137,19 +130,17 @@ impl<'a> Cut<'a> {
         }
     }
 
-    /// The item of a side that gains most by changing it, of those that are not locked.
     fn top(&self, is_second: bool, locked: &[bool]) -> Option<usize> {
         (0..locked.len())
             .filter(|item| self.second[*item] == is_second && !locked[*item])
             .max_by(|a, b| self.gain[*a].total_cmp(&self.gain[*b]))
     }
 
-    /// One pass of exchanges. Whether it helped.
     fn pass(&mut self, watch: &mut DeadlineWatch) -> bool {
         let n = self.graph.len();
         let mut locked = vec![false; n];
         let mut sum = 0.0;
-        // Less than this may be rounding, and passes that gain rounding would go on and on.
+        // Gains from rounding errors would never end.
         let mut best = 1e-9;
         let mut best_at = 0;
         let mut exchanged = Vec::new();
@@ -162,7 +153,6 @@ impl<'a> Cut<'a> {
             sum += self.gain[a];
             self.flip(a);
             locked[a] = true;
-            // Sides must keep their sizes: without a partner for the exchange the item goes back.
             let Some(b) = self.top(true, &locked) else {
                 self.flip(a);
                 break;
@@ -178,7 +168,7 @@ impl<'a> Cut<'a> {
                 break;
             }
         }
-        // Kernighan & Lin's best prefix: the exchanges behind it are undone, the last one first.
+        // Kernighan & Lin's best prefix.
         for (a, b) in exchanged.drain(best_at..).rev() {
             self.flip(b);
             self.flip(a);
@@ -187,5 +177,5 @@ impl<'a> Cut<'a> {
     }
 }
 
-/// Exchanges in a row without a new best after which a pass ends.
+/// Exchanges in a row without a new best that end a pass.
 const HOPELESS: usize = 60;

@@ -1,19 +1,16 @@
-//! Graphs that become smaller by joining neighbours, and cuts of them.
+//! Graphs that shrink by merging neighbours.
 
 use crate::Traffic;
 use seatmap_data::statistics::Xoshiro;
 
-/// A graph whose nodes stand for one or several items.
+/// A node represents one or several items.
 pub(super) struct CutGraph {
     first: Vec<u32>,
     edges: Vec<(u32, f64)>,
-    /// The items that each node stands for.
     pub(super) size: Vec<u32>,
 }
 
-/// Nodes of a smaller graph.
 pub(super) struct JoinedNodes {
-    /// The new node of each node.
     pub(super) new_of: Vec<u32>,
     pub(super) nodes: u32,
 }
@@ -29,19 +26,17 @@ impl JoinedNodes {
     }
 }
 
-/// A node with more neighbours than this does not bring two of them together: looking at them all
-/// would take too long, and everybody is a neighbour's neighbour there.
+/// Nodes with more neighbours link almost all others, and take too long.
 const MOST_NEIGHBOURS: usize = 200;
 
-/// A node with more neighbours than this finds one to be joined with.
+/// Nodes with more neighbours always find one to merge with.
 const FEW_NEIGHBOURS: usize = 3;
 
 impl CutGraph {
-    /// The traffic among some items. `place_of` has a cell for each task, all `u32::MAX`, and is
-    /// left so.
+    /// The traffic among some items. `place_of` is `u32::MAX` for all tasks, before and after.
     pub(super) fn among(traffic: &Traffic, items: &[u32], place_of: &mut [u32]) -> Self {
         for (place, item) in items.iter().enumerate() {
-            // A hole is an item without traffic.
+            // A hole has no traffic.
             if let Some(cell) = place_of.get_mut(*item as usize) {
                 *cell = place as u32;
             }
@@ -69,7 +64,6 @@ impl CutGraph {
         self.size.len()
     }
 
-    /// The neighbours of a node.
     #[inline]
     pub(super) fn of(&self, node: usize) -> &[(u32, f64)] {
         &self.edges[self.first[node] as usize..self.first[node + 1] as usize]
@@ -83,7 +77,6 @@ impl CutGraph {
         self.size.iter().copied().max().unwrap_or(1)
     }
 
-    /// The weight of the edges between two sides.
     pub(super) fn cut(&self, second: &[bool]) -> f64 {
         (0..self.nodes())
             .filter(|node| !second[*node])
@@ -92,10 +85,10 @@ impl CutGraph {
             .sum()
     }
 
-    /// Nodes joined with a neighbour each where the edge is heavy and both are small (the rating
-    /// of Holtgrewe, Sanders & Schulz 2010, "Engineering a scalable high quality graph
-    /// partitioner"); then those with few neighbours, with another neighbour of one of them: leaves
-    /// of a tree have no other partner. Nodes on different sides stay apart.
+    /// Merges each node with a neighbour, preferring heavy edges and small nodes (the rating of
+    /// Holtgrewe, Sanders & Schulz 2010, "Engineering a scalable high quality graph partitioner").
+    /// Remaining nodes with few neighbours merge with a neighbour's neighbour, the only partner for
+    /// leaves of a tree. Sides stay apart.
     pub(super) fn joined(
         &self,
         largest: u32,
@@ -113,7 +106,7 @@ impl CutGraph {
                 joined.join([node, with]);
             }
         }
-        // Nodes without edges have no neighbour at all, and are joined with each other.
+        // Nodes without edges merge with each other.
         let mut alone: [Option<usize>; 2] = [None; 2];
         for node in order {
             let node = node as usize;
@@ -156,7 +149,7 @@ impl CutGraph {
             && sides.is_none_or(|second| second[node] == second[with])
     }
 
-    /// The neighbour with the heaviest edge for the sizes of the two.
+    /// The rating combines edge weight and sizes.
     fn heaviest(
         &self,
         node: usize,
@@ -171,7 +164,6 @@ impl CutGraph {
             let with = *with as usize;
             if self.may_join([node, with], largest, sides, joined) {
                 let sizes = f64::from(self.size[node]) * f64::from(self.size[with]);
-                // Like edges are told apart by chance, so that each try joins others.
                 let rating = weight * weight / sizes * (0.95 + 0.1 * rng.unit());
                 if rating > best {
                     (best, found) = (rating, Some(with));
@@ -200,7 +192,6 @@ impl CutGraph {
             .find(|with| self.may_join([node, *with], largest, sides, joined))
     }
 
-    /// The graph of the joined nodes.
     pub(super) fn contracted(&self, JoinedNodes { new_of, nodes }: &JoinedNodes) -> Self {
         let nodes = *nodes as usize;
         let mut size = vec![0; nodes];
@@ -210,7 +201,7 @@ impl CutGraph {
             members[*new as usize].push(node as u32);
         }
         let mut graph = CutGraph { first: vec![0], edges: Vec::new(), size };
-        // Where the edge to a node stands in the row that is being made.
+        // The cell of the edge to each node in the current row.
         let mut cell_of = vec![usize::MAX; nodes];
         for (new, members) in members.iter().enumerate() {
             let row = graph.edges.len();
@@ -219,7 +210,7 @@ impl CutGraph {
                 if with == new {
                     continue;
                 }
-                // A cell of an earlier row lies before this one.
+                // Smaller indices belong to earlier rows.
                 if cell_of[with] == usize::MAX || cell_of[with] < row {
                     cell_of[with] = graph.edges.len();
                     graph.edges.push((with as u32, *weight));

@@ -4,19 +4,18 @@ use super::lawful;
 use crate::Problem;
 use crate::search::{DeadlineWatch, SearchLimit};
 
-/// Seats the busiest task in the middle of the machine, and then always the task that talks most to
-/// those seated, on the free slot where that is cheapest. `None` where the deadline comes first.
+/// Puts the busiest task in the middle of the machine, and then always the task with the most
+/// traffic to placed ones on its cheapest free slot. `None` if the deadline comes first.
 #[must_use]
 pub fn greedy(problem: &Problem, limit: &SearchLimit) -> Option<Vec<u32>> {
     let mut watch = DeadlineWatch::new(limit, problem.slots());
     let mut slot_of: Vec<u32> = problem.fixed.iter().map(|slot| slot.unwrap_or(u32::MAX)).collect();
     let mut free = vec![true; problem.slots()];
     slot_of.iter().filter(|slot| **slot != u32::MAX).for_each(|slot| free[*slot as usize] = false);
-    // Volumes only break ties: before anybody sits, they choose the busiest task; later any weight
-    // to a seated task outweighs them.
+    // Volumes choose the first task; later any weight to a placed task outweighs them.
     let mut pull: Vec<f64> =
         (0..problem.tasks()).map(|task| 1e-9 * problem.traffic.volume(task)).collect();
-    // Fixed tasks sit already, and pull their partners from the first step on.
+    // Fixed tasks pull their partners from the start.
     for task in (0..problem.tasks()).filter(|task| slot_of[*task] != u32::MAX) {
         problem.traffic.of(task).for_each(|(with, weight)| pull[with] += weight);
     }
@@ -38,11 +37,10 @@ fn strongest(pull: &[f64], slot_of: &[u32]) -> Option<usize> {
     waiting.max_by(|a, b| pull[*a].total_cmp(&pull[*b]).then(b.cmp(a)))
 }
 
-/// Where a task pays least to those seated; without such, the slot nearest to all.
+/// The cheapest slot, or without placed partners the slot nearest to all free ones.
 fn cheapest(problem: &Problem, task: usize, slot_of: &[u32], free: &[bool]) -> Option<usize> {
     let seated: Vec<(usize, f64)> =
         problem.traffic.of(task).filter(|(with, _)| slot_of[*with] != u32::MAX).collect();
-    // A task without seated partners pays to all free slots alike.
     let to: Vec<(usize, f64)> = if seated.is_empty() {
         (0..problem.slots()).filter(|other| free[*other]).map(|other| (other, 1.0)).collect()
     } else {

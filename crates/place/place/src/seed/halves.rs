@@ -1,15 +1,14 @@
-//! A set of slots cut in two that lie far apart.
+//! Divides slots in two distant sets.
 
 use crate::Problem;
 use crate::search::{DeadlineWatch, SearchLimit};
 use std::collections::BTreeMap;
 
-/// Cuts slots in two compact halves. Where the machine shows a clear gap near the middle it is cut
-/// there.
+/// Divides slots in two compact halves, or at a clear gap near the middle.
 ///
-/// The two slots farthest apart pull the others to their side; then pairs change sides while that
-/// makes the sides more compact and the deadline has not come. The slots of a PU stay together as
-/// long as there are others.
+/// The two slots farthest apart attract the others; then pairs change sides while that makes the
+/// sides more compact, until the deadline. The slots of a PU stay together if there are several
+/// PUs.
 #[must_use]
 pub fn halves(problem: &Problem, slots: &[u32], limit: &SearchLimit) -> (Vec<u32>, Vec<u32>) {
     let mut of_pu = BTreeMap::<u32, Vec<u32>>::new();
@@ -19,7 +18,7 @@ pub fn halves(problem: &Problem, slots: &[u32], limit: &SearchLimit) -> (Vec<u32
     if of_pu.len() == slots.len() || of_pu.len() == 1 {
         return cut(problem, slots, limit);
     }
-    // PUs are cut, not slots: a cut through a PU would part tasks that are nearest to each other.
+    // A cut through a PU would separate the nearest tasks.
     let one_each: Vec<u32> = of_pu.values().map(|slots| slots[0]).collect();
     let (left, right) = cut(problem, &one_each, limit);
     let [left, right] = [left, right].map(|side| {
@@ -30,7 +29,6 @@ pub fn halves(problem: &Problem, slots: &[u32], limit: &SearchLimit) -> (Vec<u32
     (left, right)
 }
 
-/// The slot farthest from another.
 fn farthest(problem: &Problem, slots: &[u32], from: u32) -> u32 {
     slots
         .iter()
@@ -40,8 +38,8 @@ fn farthest(problem: &Problem, slots: &[u32], from: u32) -> u32 {
 }
 
 fn cut(problem: &Problem, slots: &[u32], limit: &SearchLimit) -> (Vec<u32>, Vec<u32>) {
-    // Two steps find a pair that is far apart, in linear time: exactly the farthest on a line or
-    // tree, and near it elsewhere.
+    // This takes linear time and finds the farthest pair on a line or tree, almost the farthest
+    // elsewhere.
     let one = farthest(problem, slots, slots[0]);
     let other = farthest(problem, slots, one);
     let mut keyed: Vec<(f64, u32)> = slots
@@ -51,7 +49,7 @@ fn cut(problem: &Problem, slots: &[u32], limit: &SearchLimit) -> (Vec<u32>, Vec<
     keyed.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     let (keys, sorted): (Vec<f64>, Vec<u32>) = keyed.into_iter().unzip();
     let middle = sorted.len() / 2;
-    // Between neighbours another cut near the middle may be better; between strangers it is not.
+    // A cut between distant slots is fine; otherwise another may be better.
     let parts_neighbours =
         problem.apart(sorted[middle - 1], sorted[middle]) < 0.5 * problem.apart(one, other);
     let at_middle = settled(problem, &sorted, middle, limit);
@@ -59,12 +57,11 @@ fn cut(problem: &Problem, slots: &[u32], limit: &SearchLimit) -> (Vec<u32>, Vec<
     if elsewhere == middle {
         return at_middle;
     }
-    // Two groups of four are as clear a cut as one of three: the more compact sides decide.
+    // Two groups of four show as clear a gap as one of three.
     let at_gap = settled(problem, &sorted, elsewhere, limit);
     if inside(problem, &at_gap) < inside(problem, &at_middle) { at_gap } else { at_middle }
 }
 
-/// The two sides of a cut in a list.
 type Sides = (Vec<u32>, Vec<u32>);
 
 fn settled(problem: &Problem, sorted: &[u32], cut: usize, limit: &SearchLimit) -> Sides {
@@ -76,43 +73,38 @@ fn settled(problem: &Problem, sorted: &[u32], cut: usize, limit: &SearchLimit) -
     (left, right)
 }
 
-/// The mean distance inside the sides. Of large sides some slots stand for all.
+/// The mean distance inside the sides, by samples.
 fn inside(problem: &Problem, sides: &Sides) -> f64 {
     let pairs = sides.0.len().pow(2) + sides.1.len().pow(2);
     (inside_side(problem, &sides.0) + inside_side(problem, &sides.1)) / pairs as f64
 }
 
-/// The sum of the distances inside a side, estimated from some of its slots.
 fn inside_side(problem: &Problem, side: &[u32]) -> f64 {
     let step = side.len().div_ceil(MOST_SAMPLED).max(1);
     let sample: Vec<u32> = side.iter().copied().step_by(step).collect();
     let sum: f64 = sample.iter().map(|slot| to_side(problem, *slot, &sample)).sum();
-    // The mean of the sample stands for all pairs of the side.
     let mean = sum / (sample.len() * sample.len()) as f64;
     mean * (side.len() * side.len()) as f64
 }
 
-/// The sum of the distances from a slot to those of a side.
 fn to_side(problem: &Problem, slot: u32, side: &[u32]) -> f64 {
     side.iter().map(|other| problem.apart(slot, *other)).sum()
 }
 
-/// Slots of a side whose distances are averaged.
 const MOST_SAMPLED: usize = 128;
 
-/// The middle, or a gap of a third of the whole range in the middle half.
+/// The widest gap in the middle half if above a third of the range, or else the middle.
 fn gap(keys: &[f64]) -> usize {
     let n = keys.len();
     let range = keys[n - 1] - keys[0];
     let cuts = ((n / 4).max(1)..=(n - (n / 4).max(1))).map(|cut| (keys[cut] - keys[cut - 1], cut));
-    // Of gaps of one width, the one nearest to the middle.
     let widest = cuts.max_by(|(width, cut), (other_width, other)| {
         width.total_cmp(other_width).then((2 * other).abs_diff(n).cmp(&(2 * cut).abs_diff(n)))
     });
     widest.filter(|(width, _)| *width > range / 3.0).map_or(n / 2, |(_, cut)| cut)
 }
 
-/// Exchanges pairs while the sum of distances inside both sides falls.
+/// Exchanges pairs while the distances inside both sides fall.
 fn settle(problem: &Problem, left: &mut [u32], right: &mut [u32], limit: &SearchLimit) {
     let mut watch = DeadlineWatch::new(limit, (left.len() + right.len()).pow(2));
     for _ in 0..left.len() + right.len() {
@@ -121,21 +113,20 @@ fn settle(problem: &Problem, left: &mut [u32], right: &mut [u32], limit: &Search
         }
         let from_left = gains(problem, left, right);
         let from_right = gains(problem, right, left);
-        // The two best by themselves may be neighbours, whose exchange changes nothing: of some,
-        // the best two together.
+        // The two best may be neighbours, whose exchange changes nothing, so this compares several.
         let lefts = best(&from_left);
         let rights = best(&from_right);
         let pairs = lefts.iter().flat_map(|a| rights.iter().map(move |b| (*a, *b)));
         let gained = pairs
             .map(|(a, b)| {
                 let apart = problem.apart(left[a], right[b]);
-                // Each gain assumes that the other slot stays and counts the distance between the
-                // two as inside; exchanged, they are still on different sides.
+                // Each gain counts the distance between the two as inside, but they remain on
+                // different sides.
                 (from_left[a] + from_right[b] + 2.0 * apart, a, b)
             })
             .max_by(|x, y| x.0.total_cmp(&y.0));
         let Some((gain, a, b)) = gained else { return };
-        // A gain this small may be rounding, and exchanges would go in circles.
+        // Gains from rounding errors would go in circles.
         if gain <= 1e-6 * to_side(problem, left[a], right).abs() {
             return;
         }
@@ -143,12 +134,11 @@ fn settle(problem: &Problem, left: &mut [u32], right: &mut [u32], limit: &Search
     }
 }
 
-/// By how much each slot of a side is nearer to the other side than to its own.
+/// How much nearer each slot is to the other side.
 fn gains(problem: &Problem, side: &[u32], other: &[u32]) -> Vec<f64> {
     side.iter().map(|slot| to_side(problem, *slot, side) - to_side(problem, *slot, other)).collect()
 }
 
-/// The positions of the greatest gains, the greatest first.
 fn best(gains: &[f64]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..gains.len()).collect();
     order.sort_by(|a, b| gains[*b].total_cmp(&gains[*a]));
@@ -156,8 +146,8 @@ fn best(gains: &[f64]) -> Vec<usize> {
     order
 }
 
-/// Each exchange looks at all pairs of slots; beyond this the first cut has to do.
+/// With more slots, comparing all pairs takes too long.
 const LARGEST_SETTLED: usize = 1024;
 
-/// Slots of each side that are tried for an exchange.
+/// The slots of each side to compare for an exchange.
 const MOST_TRIED: usize = 32;

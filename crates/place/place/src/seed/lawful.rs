@@ -1,17 +1,15 @@
-//! From any assignment to one that is allowed.
+//! Repairs assignments that violate constraints.
 
 use crate::{Problem, Zones};
 
-/// The nearest assignment in which fixed tasks sit on their slots and each zone holds an allowed
-/// number.
+/// The nearest assignment with fixed tasks on their slots and allowed numbers of tasks in the
+/// zones.
 ///
-/// Tasks leave a zone that is too full, or come to one that is too empty, one at a time, by the
-/// cheapest move.
+/// Tasks leave full zones, or enter empty ones, one at a time, by the cheapest move.
 #[must_use]
 pub fn lawful(problem: &Problem, mut slot_of: Vec<u32>) -> Vec<u32> {
     put_fixed(&problem.fixed, &mut slot_of);
-    // Each move mends a zone by one, so that more moves than slots are never needed; bounds that
-    // nothing can meet end it by `None`.
+    // Each move repairs a zone by one.
     for _ in 0..problem.slots() {
         match next_move(problem, &slot_of) {
             Some((task, hole)) => slot_of.swap(task, hole),
@@ -21,7 +19,7 @@ pub fn lawful(problem: &Problem, mut slot_of: Vec<u32>) -> Vec<u32> {
     slot_of
 }
 
-/// Puts fixed tasks on their slots, in exchange for the items there.
+/// Exchanges fixed tasks with the items on their slots.
 pub(crate) fn put_fixed(fixed: &[Option<u32>], slot_of: &mut [u32]) {
     for (task, slot) in fixed.iter().enumerate() {
         if let Some(slot) = slot
@@ -32,11 +30,9 @@ pub(crate) fn put_fixed(fixed: &[Option<u32>], slot_of: &mut [u32]) {
     }
 }
 
-/// Partners of tasks looked at to find the cheapest of all moves. Of more, only some of those moves
-/// are looked at that mend the first zone: any of them will do, as a search follows.
+/// With more partners to visit, some moves for the first zone suffice, because a search follows.
 const MOST_LOOKS: usize = 1 << 20;
 
-/// The tasks in each zone, beside those that it may hold.
 struct ZoneCounts<'a> {
     zones: &'a Zones,
     count: Vec<u32>,
@@ -54,15 +50,14 @@ impl<'a> ZoneCounts<'a> {
         ZoneCounts { zones, count, any_over, any_under }
     }
 
-    /// Whether a task may leave: a zone that is too full, where there is one, else any to spare.
+    /// Tasks leave overfull zones, or if there are none, any zone with tasks to spare.
     fn may_leave(&self, zone: u32) -> bool {
         let zone = zone as usize;
         let bound = if self.any_over { &self.zones.most } else { &self.zones.least };
         self.count[zone] > bound[zone]
     }
 
-    /// Whether a task may come: to a zone that is too empty, where there is one, else any with
-    /// room.
+    /// Tasks enter underfull zones, or if there are none, any zone with room.
     fn may_enter(&self, zone: u32) -> bool {
         let zone = zone as usize;
         let bound = if self.any_under { &self.zones.least } else { &self.zones.most };
@@ -70,7 +65,6 @@ impl<'a> ZoneCounts<'a> {
     }
 }
 
-/// The cheapest move of a task to a hole that mends a zone.
 fn next_move(problem: &Problem, slot_of: &[u32]) -> Option<(usize, usize)> {
     let counts = ZoneCounts::new(problem, slot_of);
     if !counts.any_over && !counts.any_under {
@@ -86,7 +80,7 @@ fn next_move(problem: &Problem, slot_of: &[u32]) -> Option<(usize, usize)> {
         .collect();
     let partners: usize = tasks.iter().map(|task| problem.traffic.degree(*task)).sum();
     if (partners + tasks.len()) * holes.len() > MOST_LOOKS {
-        // Pairs of a task and a hole that the looks suffice for, at the mean number of partners.
+        // Pairs of a task and a hole within the limit.
         let most = (MOST_LOOKS * tasks.len() / (partners + tasks.len())).max(1);
         let (mended, others) =
             if counts.any_over { (&mut tasks, &mut holes) } else { (&mut holes, &mut tasks) };
@@ -100,12 +94,11 @@ fn next_move(problem: &Problem, slot_of: &[u32]) -> Option<(usize, usize)> {
         .min_by(|a, b| change(problem, slot_of, *a).total_cmp(&change(problem, slot_of, *b)))
 }
 
-/// The change of the cost when a task moves to a hole.
 fn change(problem: &Problem, slot_of: &[u32], (task, hole): (usize, usize)) -> f64 {
     pays(problem, slot_of, task, hole) - pays(problem, slot_of, task, task)
 }
 
-/// The cost of a task's messages from the slot of an item.
+/// The cost of a task on the slot of an item.
 fn pays(problem: &Problem, slot_of: &[u32], task: usize, item: usize) -> f64 {
     let partners = problem.traffic.of(task);
     partners.map(|(with, weight)| weight * problem.apart(slot_of[item], slot_of[with])).sum()

@@ -1,9 +1,8 @@
 //! Starts for searches.
 //!
-//! No single start wins on all machines and patterns, and a search from a random start loses on
-//! rings and stencils. Four different good starts, each refined, come within a fraction of a
-//! percent of the best known. On thousands of slots a start takes seconds: each gives up at the
-//! limit's deadline.
+//! No single start wins on all machines and patterns, and random starts do badly on rings and
+//! stencils. Four good starts, each refined, come within a fraction of a percent of the best known.
+//! With thousands of slots a start takes seconds, so each stops at the deadline.
 
 mod bisect;
 mod cut_graph;
@@ -25,7 +24,7 @@ pub use recursive::{nested, recursive};
 use crate::{Problem, Zones};
 use seatmap_data::statistics::Xoshiro;
 
-/// Items in one order on slots in another.
+/// Items in one order on slots in another order.
 #[must_use]
 pub fn in_order(items: &[u32], slots: &[u32]) -> Vec<u32> {
     let mut slot_of = vec![0; items.len()];
@@ -33,28 +32,27 @@ pub fn in_order(items: &[u32], slots: &[u32]) -> Vec<u32> {
     slot_of
 }
 
-/// A random assignment among those that zones allow.
+/// A random assignment that the zones allow.
 #[must_use]
 pub fn random(problem: &Problem, rng: &mut Xoshiro) -> Vec<u32> {
     let mut slot_of: Vec<u32> = (0..problem.slots() as u32).collect();
     rng.shuffle(&mut slot_of);
     if !problem.zones.are_free() {
-        // A shuffle of all slots would hardly ever meet the bounds of many small zones, and mending
-        // it afterwards would prefer some placements.
+        // A plain shuffle rarely meets the bounds of many small zones, and repairs would prefer
+        // some placements.
         slot_of = in_zones(&problem.zones, problem.tasks(), &slot_of);
-        // The chosen slots come zone minimum first; which task gets which must be random again.
+        // Zone minimums came first, so their tasks must be random too.
         rng.shuffle(&mut slot_of[..problem.tasks()]);
     }
     lawful(problem, slot_of)
 }
 
-/// The slots in another order: first as many as there are tasks, with at least the fewest and at
-/// most the most that each zone allows.
+/// A new order, whose first `tasks` slots satisfy all zones.
 fn in_zones(zones: &Zones, tasks: usize, slots: &[u32]) -> Vec<u32> {
     let mut count = vec![0; zones.least.len()];
     let mut chosen = Vec::with_capacity(slots.len());
     let mut is_chosen = vec![false; slots.len()];
-    // The fewest of every zone first: otherwise full zones could use up the tasks that others need.
+    // Otherwise full zones could use up the tasks for others.
     for bound in [&zones.least, &zones.most] {
         for slot in slots {
             let zone = zones.zone_of_slot[*slot as usize] as usize;

@@ -1,4 +1,4 @@
-//! Tasks divided over groups within groups, from the outermost level inwards.
+//! Divides tasks over nested groups, from the outermost level inwards.
 
 use super::cut_graph::CutGraph;
 use super::sides::TwoSides;
@@ -8,33 +8,31 @@ use crate::slot_groups::SlotGroups;
 use seatmap_data::statistics::Xoshiro;
 use std::collections::BinaryHeap;
 
-/// How much care is taken over each cut.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CutCare {
-    /// Cuts from anew, of which the best is kept.
+    /// The number of independent cuts; the best is kept.
     pub(crate) tries: usize,
-    /// Cycles that join nodes of one side again and improve the cut on each level.
+    /// Cycles that merge nodes within sides again, and improve each level.
     pub(crate) cycles: usize,
 }
 
-/// Nodes at which a graph is small enough to be cut as it is.
 const SMALL: usize = 30;
 
-/// No node may stand for more than this part of all items.
+/// A node may have 1/`LARGEST_PART` of all items.
 const LARGEST_PART: i64 = 12;
 
-/// Sides that are grown on the smallest graph.
+/// The number of sides grown on the smallest graph.
 const GROWN: usize = 8;
 
-/// Passes on the smallest graph, and on each larger one.
+/// The passes on the smallest graph, and on larger ones.
 const PASSES: [usize; 2] = [10, 6];
 
-/// Puts the items (tasks, then holes) on the slots of a hierarchy: over the groups of the outermost
-/// level with little traffic between them, then inside each (global multisection: von Kirchbach,
-/// Schulz & Traeff 2020, "Better process mapping and sparse quadratic assignment").
+/// Puts the items (tasks, then holes) on nested groups: first over the outermost groups with little
+/// traffic between them, then inside each (global multisection: von Kirchbach, Schulz & Traeff
+/// 2020, "Better process mapping and sparse quadratic assignment").
 ///
-/// Where two tasks meet on a level their distance is known, wherever they sit inside its groups, so
-/// that a cut need not know of those outside. From the deadline on, items are divided as they come.
+/// The level at which two tasks meet decides their distance, so a cut can ignore items outside.
+/// After the deadline, items are divided in their order.
 pub(crate) fn multisection(
     traffic: &Traffic,
     groups: &SlotGroups,
@@ -44,14 +42,12 @@ pub(crate) fn multisection(
 ) -> Vec<u32> {
     let mut place_of = vec![u32::MAX; traffic.tasks()];
     let mut parts = vec![(0..groups.slots() as u32).collect::<Vec<_>>()];
-    // Inside the innermost groups all slots are alike.
     for level in (0..groups.levels().saturating_sub(1)).rev() {
         let sizes = groups.sizes(level);
         let mut divided = Vec::with_capacity(sizes.len());
         for part in parts {
             let rest = &sizes[divided.len()..];
             let mut items = 0;
-            // The groups of this part are those that its items fill.
             let inner = rest.iter().take_while(|size| {
                 items += **size;
                 items <= part.len()
@@ -71,7 +67,7 @@ pub(crate) fn multisection(
                     let graph = CutGraph::among(traffic, &items, &mut place_of);
                     best_cut(&graph, first_items as i64, care, limit, rng)
                 };
-                // Last in, first out: the second side's groups come after the first one's.
+                // The stack is last in, first out.
                 for (is_second, sizes) in [(true, right), (false, left)] {
                     let both = items.iter().zip(&second);
                     let here = both.filter(|(_, second)| **second == is_second);
@@ -87,7 +83,6 @@ pub(crate) fn multisection(
     slot_of
 }
 
-/// The best of several cuts, each improved by cycles.
 fn best_cut(
     graph: &CutGraph,
     first_items: i64,
@@ -119,7 +114,7 @@ fn best_cut(
     evened(best.1, first_items as usize)
 }
 
-/// A cut whose first side has exactly its size: passes come to it unless all nodes are locked.
+/// Passes achieve that themselves unless all nodes are locked.
 fn evened(mut second: Vec<bool>, first_items: usize) -> Vec<bool> {
     let on_first = second.iter().filter(|second| !**second).count();
     let has_too_many = on_first > first_items;
@@ -128,8 +123,8 @@ fn evened(mut second: Vec<bool>, first_items: usize) -> Vec<bool> {
     second
 }
 
-/// A cut on a smaller graph, improved on this one; from the sides of an earlier one, where these
-/// are given. Only on the whole graph, at depth 0, must the sides have exactly their sizes.
+/// Cuts a smaller graph, and improves on this one; `sides` are an earlier cut. Only at depth 0 must
+/// sides have their exact sizes.
 fn cut(
     graph: &CutGraph,
     first_items: i64,
@@ -142,7 +137,7 @@ fn cut(
         let largest = (graph.items() / LARGEST_PART).max(2) as u32;
         let joined = graph.joined(largest, sides.as_deref(), rng);
         let nodes = joined.nodes as usize;
-        // Where hardly any two can be joined, a smaller graph is not worth its levels.
+        // Otherwise the smaller graph is not worth its time.
         if nodes * 20 < graph.nodes() * 19 {
             let smaller = graph.contracted(&joined);
             let new_of = joined.new_of;
@@ -176,8 +171,7 @@ fn cut(
         .map_or_else(Vec::new, |(_, second)| second)
 }
 
-/// A first side grown from a random node along the heaviest edges, and from another one where those
-/// end.
+/// Grows from a random node along the heaviest edges, then from another.
 fn grown(graph: &CutGraph, first_items: i64, rng: &mut Xoshiro) -> Vec<bool> {
     let mut second = vec![true; graph.nodes()];
     let mut pull = vec![0.0; graph.nodes()];
@@ -186,7 +180,7 @@ fn grown(graph: &CutGraph, first_items: i64, rng: &mut Xoshiro) -> Vec<bool> {
     while items < first_items {
         let node = match pulled.pop() {
             Some(Pulled { node, pull: by }) => {
-                // An entry with another pull than the node's is an earlier one.
+                // This entry is outdated.
                 if !second[node as usize] || pull[node as usize] != by {
                     continue;
                 }
@@ -211,7 +205,6 @@ fn grown(graph: &CutGraph, first_items: i64, rng: &mut Xoshiro) -> Vec<bool> {
     second
 }
 
-/// A node, and the weight of its edges with the side that grows.
 #[derive(PartialEq)]
 struct Pulled {
     pull: f64,
@@ -272,7 +265,7 @@ mod tests {
             let first_items = part.min(nodes - 1);
             let second = best_cut(&graph, first_items as i64, CARE, &SearchLimit::kicks(1), &mut rng);
             prop_assert_eq!(second.iter().filter(|second| !**second).count(), first_items);
-            // A cycle is kept where it helps, so that more of them are never worse.
+            // Cycles that do not help are dropped.
             let weights = [0, 3].map(|cycles| {
                 let care = CutCare { tries: 1, cycles };
                 let mut rng = Xoshiro::new(seed);

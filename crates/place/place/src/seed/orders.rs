@@ -1,15 +1,15 @@
-//! Tasks in a line, partners near each other.
+//! Tasks in a line, with partners near each other.
 
 use crate::search::{DeadlineWatch, SearchLimit};
 use crate::{Problem, Traffic};
 use seatmap_data::statistics::Xoshiro;
 use std::collections::VecDeque;
 
-/// Rounds of the power iteration; orders need far fewer digits than eigenvalues do.
+/// Orders need far fewer rounds than eigenvalues.
 const ROUNDS: usize = 300;
 
-/// Items by the second eigenvector of the traffic's Laplacian (Fiedler 1973), holes last. `None`
-/// where the deadline comes first.
+/// The order of the second eigenvector of the traffic's Laplacian (Fiedler 1973), holes last.
+/// `None` if the deadline comes first.
 #[must_use]
 pub fn spectral(problem: &Problem, rng: &mut Xoshiro, limit: &SearchLimit) -> Option<Vec<u32>> {
     let traffic = &problem.traffic;
@@ -17,8 +17,8 @@ pub fn spectral(problem: &Problem, rng: &mut Xoshiro, limit: &SearchLimit) -> Op
     let mut watch = DeadlineWatch::new(limit, cells);
     let n = traffic.tasks();
     let volume: Vec<f64> = (0..n).map(|task| traffic.volume(task)).collect();
-    // No eigenvalue of the Laplacian exceeds twice the largest volume (Gershgorin), so that the
-    // shifted matrix turns its smallest eigenvalues into the largest, which the iteration finds.
+    // No eigenvalue exceeds twice the largest volume (Gershgorin), so this shift turns the smallest
+    // into the largest, which the iteration finds.
     let shift = 2.0 * volume.iter().copied().fold(1e-300, f64::max);
     let mut vector: Vec<f64> = (0..n).map(|_| rng.unit() - 0.5).collect();
     for _ in 0..ROUNDS {
@@ -31,11 +31,10 @@ pub fn spectral(problem: &Problem, rng: &mut Xoshiro, limit: &SearchLimit) -> Op
                 (shift - volume[task]) * vector[task] + flow
             })
             .collect();
-        // The constant vector has eigenvalue 0, and would win: it is projected out at every round,
-        // as rounding brings it back.
+        // The constant vector would win. Rounding brings it back, so each round projects it out.
         let mean = product.iter().sum::<f64>() / n as f64;
         product.iter_mut().for_each(|x| *x -= mean);
-        // Without traffic the product is zero, and its norm must not divide by zero.
+        // Without traffic the norm is zero.
         let norm = product.iter().map(|x| x * x).sum::<f64>().sqrt().max(1e-300);
         vector = product.into_iter().map(|x| x / norm).collect();
     }
@@ -45,8 +44,8 @@ pub fn spectral(problem: &Problem, rng: &mut Xoshiro, limit: &SearchLimit) -> Op
     Some(order)
 }
 
-/// Items in the reverse order of Cuthill & McKee (1969), component by component, holes last. `None`
-/// where the deadline comes first.
+/// The reverse order of Cuthill & McKee (1969), component by component, holes last. `None` if the
+/// deadline comes first.
 #[must_use]
 pub fn rcm(problem: &Problem, limit: &SearchLimit) -> Option<Vec<u32>> {
     let traffic = &problem.traffic;
@@ -60,7 +59,7 @@ pub fn rcm(problem: &Problem, limit: &SearchLimit) -> Option<Vec<u32>> {
         if watch.is_late() {
             return None;
         }
-        // The last one of a breadth-first search lies at an end of the component.
+        // The last task is at an end of the component.
         let end = breadth_first(traffic, start, &mut seen.clone())
             .last()
             .copied()
@@ -80,7 +79,7 @@ fn breadth_first(traffic: &Traffic, start: usize, seen: &mut [bool]) -> Vec<u32>
         order.push(task as u32);
         let mut next: Vec<usize> =
             traffic.of(task).map(|(with, _)| with).filter(|with| !seen[*with]).collect();
-        // Cuthill & McKee take neighbours by rising degree.
+        // Cuthill & McKee visit neighbours by rising degree.
         next.sort_by_key(|with| traffic.degree(*with));
         next.iter().for_each(|with| seen[*with] = true);
         queue.extend(next);

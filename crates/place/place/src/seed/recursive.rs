@@ -8,17 +8,17 @@ use crate::search::SearchLimit;
 use seatmap_data::statistics::Xoshiro;
 use std::collections::VecDeque;
 
-/// Cuts the machine in two far halves and the tasks in two that talk little, and so on down to
-/// single slots.
+/// Divides the machine in distant halves and the tasks in sets with little traffic between them,
+/// down to single slots.
 ///
 /// This is dual recursive bipartitioning (Pellegrini 1994, "Static mapping by dual recursive
-/// bipartitioning of process and architecture graphs") on measured distances. Level by level, so
-/// that a cut knows on which side of the machine the partners outside lie. From the deadline on
-/// cuts are no longer searched for but made as items and slots come.
+/// bipartitioning of process and architecture graphs") on measured distances, level by level, so
+/// that a cut knows the side of each partner outside. After the deadline, items and slots are
+/// divided in their order.
 #[must_use]
 pub fn recursive(problem: &Problem, rng: &mut Xoshiro, limit: &SearchLimit) -> Vec<u32> {
     let n = problem.slots();
-    // Where each item is so far: a slot in the middle of the set that it will be put on.
+    // A slot in the middle of each item's current set.
     let mut middle_of = vec![0_u32; n];
     let mut open =
         VecDeque::from([((0..n as u32).collect::<Vec<_>>(), (0..n as u32).collect::<Vec<_>>())]);
@@ -29,7 +29,6 @@ pub fn recursive(problem: &Problem, rng: &mut Xoshiro, limit: &SearchLimit) -> V
         }
         let (left, right) = halves(problem, &slots, limit);
         let middles = (middle(problem, &left), middle(problem, &right));
-        // The pull costs a look at every edge, and without time the cut does not look at it.
         let bias: Vec<f64> = if limit.is_late() {
             vec![0.0; items.len()]
         } else {
@@ -50,8 +49,7 @@ pub fn recursive(problem: &Problem, rng: &mut Xoshiro, limit: &SearchLimit) -> V
     lawful(problem, middle_of)
 }
 
-/// Slots in the order in which the machine falls apart: neighbours in it are near each other, as
-/// far as the time until the deadline goes.
+/// Slots in the order of repeated bisection: neighbours are near each other.
 #[must_use]
 pub fn nested(problem: &Problem, limit: &SearchLimit) -> Vec<u32> {
     let mut order = Vec::with_capacity(problem.slots());
@@ -66,7 +64,7 @@ pub fn nested(problem: &Problem, limit: &SearchLimit) -> Vec<u32> {
         let near =
             |side: &[u32]| order.last().map_or(0.0, |last| distance_to(problem, *last, side));
         let (first, then) = if near(&right) < near(&left) { (right, left) } else { (left, right) };
-        // Last in, first out: the nearer half is taken apart completely before the other one.
+        // The stack is last in, first out.
         open.extend([then, first]);
     }
     order
@@ -77,9 +75,9 @@ fn distance_to(problem: &Problem, slot: u32, side: &[u32]) -> f64 {
         / side.len() as f64
 }
 
-/// The slot nearest to all others of a set; of a large set, of those sampled.
+/// The slot nearest to all others, by samples.
 fn middle(problem: &Problem, slots: &[u32]) -> u32 {
-    // At most 32 samples, so at most 1,024 distances, whatever the size of the set.
+    // This computes at most 1,024 distances for sets of any size.
     let step = slots.len().div_ceil(32).max(1);
     let sample: Vec<u32> = slots.iter().copied().step_by(step).collect();
     sample
@@ -89,8 +87,7 @@ fn middle(problem: &Problem, slots: &[u32]) -> u32 {
         .map_or(0, |(_, slot)| slot)
 }
 
-/// The extra cost of an item on the second half over the first for its partners elsewhere, in units
-/// of traffic.
+/// The cost of the second half over the first, because of partners outside, in units of traffic.
 fn pull(
     problem: &Problem,
     item: u32,
@@ -99,12 +96,12 @@ fn pull(
     middles: (u32, u32),
 ) -> f64 {
     let item = item as usize;
-    // Holes talk to nobody, and at the first cut there is nobody outside.
+    // At the first cut there are no items outside.
     if item >= problem.tasks() || slots.len() == problem.slots() {
         return 0.0;
     }
     let apart = problem.between(middles.0 as usize, middles.1 as usize).max(f64::MIN_POSITIVE);
-    // Partners in the same set have the same middle; the cut itself counts the traffic with them.
+    // The cut itself counts traffic with partners in the same set.
     let outside = problem.traffic.of(item).filter(|(with, _)| middle_of[*with] != middle_of[item]);
     outside
         .map(|(with, weight)| {

@@ -1,24 +1,23 @@
-//! Cuts improved by moving one node at a time.
+//! Improves cuts by moving one node at a time.
 
 use super::cut_graph::CutGraph;
 use seatmap_data::statistics::Xoshiro;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-/// A cut in progress: the side of each node, and what its change of sides gains.
+/// The two sides of a cut, with each node's gain by changing sides.
 pub(super) struct TwoSides<'a> {
     graph: &'a CutGraph,
     pub(super) second: Vec<bool>,
     gain: Vec<f64>,
-    /// Items on the first side beyond the number that it should have.
+    /// Items on the first side beyond the required number.
     excess: i64,
 }
 
-/// A node's change of sides.
 #[derive(Clone, Copy, PartialEq)]
 struct SideMove {
     gain: f64,
-    /// Decides among moves of one gain.
+    /// Breaks ties at random.
     chance: u32,
     node: u32,
 }
@@ -38,26 +37,24 @@ impl Ord for SideMove {
     }
 }
 
-/// Moves without a new best after which a pass ends, beside a twentieth of the nodes.
+/// Moves without a new best that end a pass, plus a twentieth of the nodes.
 const HOPELESS: usize = 50;
 
 impl<'a> TwoSides<'a> {
-    /// A cut whose first side should hold this many items.
     pub(super) fn new(graph: &'a CutGraph, second: Vec<bool>, first_items: i64) -> Self {
         let on_first: i64 =
             (0..graph.nodes()).filter(|node| !second[*node]).map(|node| size(graph, node)).sum();
         TwoSides { gain: vec![0.0; graph.nodes()], excess: on_first - first_items, graph, second }
     }
 
-    /// Items beyond what a side may have more or less.
     pub(super) fn over(&self, slack: i64) -> i64 {
         (self.excess.abs() - slack).max(0)
     }
 
-    /// Passes that move each node at most once, the one with the largest gain first, uphill too,
-    /// and keep the best prefix (Fiduccia & Mattheyses 1982, "A linear-time heuristic for improving
-    /// network partitions"). A side may end with `slack` items more or less, and stray a little
-    /// further meanwhile.
+    /// Passes move each node at most once, the largest gain first, also at a loss, and keep the
+    /// best prefix (Fiduccia & Mattheyses 1982, "A linear-time heuristic for improving network
+    /// partitions"). A side may end with up to `slack` items more or less, and exceed that slightly
+    /// during a pass.
     pub(super) fn improve(&mut self, slack: i64, passes: usize, rng: &mut Xoshiro) {
         (0..passes).find(|_| !self.pass(slack, rng));
     }
@@ -101,12 +98,12 @@ impl<'a> TwoSides<'a> {
                 }
             }
             let over = self.over(slack);
-            // Gains of this share may be rounding, and passes that gain it would go on and on.
+            // Gains from rounding errors would never end.
             if over < best.0 || (over == best.0 && sum > best.1 + 1e-9 * sum.abs()) {
                 best = (over, sum, moved.len());
             }
         }
-        // Moves behind the best prefix are undone, the last one first.
+        // Undoes the moves after the best prefix.
         for node in moved.drain(best.2..).rev() {
             self.flip(node);
         }
@@ -129,7 +126,7 @@ impl<'a> TwoSides<'a> {
             .sum()
     }
 
-    /// The best move from a side that keeps the balance, or betters it.
+    /// The best move that keeps the balance, or improves it.
     fn top(
         &self,
         moves: &mut [BinaryHeap<SideMove>; 2],
@@ -138,8 +135,7 @@ impl<'a> TwoSides<'a> {
         stray: i64,
     ) -> Option<SideMove> {
         let moves = &mut moves[usize::from(is_second)];
-        // Moves whose node has moved, or gains something else by now, are passed over: the heap has
-        // a later one of that node.
+        // The heap has a later entry for moved or changed nodes.
         while let Some(top) = moves.peek() {
             let node = top.node as usize;
             if !is_locked[node] && top.gain == self.gain[node] {
@@ -157,7 +153,6 @@ impl<'a> TwoSides<'a> {
         let items = size(self.graph, node);
         self.excess += if self.second[node] { items } else { -items };
         self.second[node] = !self.second[node];
-        // The way back costs as much as the way there gained.
         self.gain[node] = -self.gain[node];
         for (with, weight) in self.graph.of(node) {
             let with = *with as usize;

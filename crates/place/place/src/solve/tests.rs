@@ -1,4 +1,4 @@
-//! Instances whose answers are known.
+//! Instances with known answers.
 
 use super::*;
 use seatmap_data::machine::Square;
@@ -7,7 +7,7 @@ fn ring(n: usize) -> Square<f64> {
     Square::from_fn(n, |i, j| f64::from((i + 1) % n == j))
 }
 
-/// Places on a circle, numbered so that neighbours are far apart.
+/// Neighbours by number are far apart.
 fn circle(n: usize) -> Square<f64> {
     let at = |i: usize| (i * 7) % n;
     let apart = |i: usize, j: usize| at(i).abs_diff(at(j));
@@ -28,7 +28,7 @@ fn whichever_matrix_is_the_flow_a_ring_is_found_and_proven() {
 
 #[test]
 fn few_items_are_proven_where_the_bound_does_not_meet() {
-    // A star of 6 on a line of 7: the bound lets each ray lie next to the middle.
+    // The bound puts each ray of the star next to the middle.
     let star = Square::from_fn(7, |i, j| f64::from(i != j && i.min(j) == 0));
     let line =
         Square::from_fn(7, |i, j| if i == j { 0.0 } else { (i.abs_diff(j) + i.min(j) % 3) as f64 });
@@ -56,8 +56,8 @@ fn scattered(i: usize, j: usize) -> f64 {
     ((i.min(j) * 31 + i.max(j) * 17) % 23) as f64
 }
 
-/// `--kicks` promises this answer everywhere and always: a change breaks that promise and must be
-/// in the release notes.
+/// `--kicks` promises the same answer on every computer and in every version: mention a change in
+/// the release notes.
 #[test]
 fn the_answer_of_a_seed_stays_what_it_is() {
     let hollow =

@@ -1,19 +1,16 @@
-//! A time that no placement can undercut.
+//! A lower bound on the time of any placement.
 
 use super::TimeModel;
 
-/// Cells of a table of tasks and PUs, times partners, up to which each cell matches partners with
-/// the nearest PUs one by one.
+/// With more cells of tasks x PUs x partners, partners are not matched with PUs.
 const MOST_LOOKS: usize = 1 << 26;
-/// Cells up to which tasks are matched with PUs.
+/// With more cells, tasks are not matched with PUs.
 const MOST_CELLS: usize = 1 << 20;
 
-/// Every placement's slowest seat takes at least this long, in nanoseconds: the larger of two
-/// bounds.
+/// A lower bound on the slowest seat's time in nanoseconds: the larger of two.
 ///
-/// All work over what the cores can do together, and the best matching of tasks with seats: each
-/// task on its own seat, the slowest pair as fast as possible, each with the cheapest messages that
-/// the seat allows.
+/// The total work divided by the joint speed of the cores; and the best matching of tasks with
+/// seats of their own, with the cheapest messages that each seat allows.
 #[must_use]
 pub(super) fn bound(model: &TimeModel) -> f64 {
     let floor = Floor::new(model);
@@ -32,23 +29,20 @@ pub(super) fn bound(model: &TimeModel) -> f64 {
         }
     }
     let by_seat = if is_matched { bottleneck(&cells, tasks, pus) } else { by_task };
-    // The sums round; a bound must not come out above a cost that meets it.
+    // Rounding must not put a bound above an equal cost.
     by_seat.max(by_work(model, messages)) * (1.0 - 1e-12)
 }
 
-/// The least that a task takes on a PU, if no other task slowed it down.
 struct Cell {
     least_ns: f64,
-    /// The part of it that is messages.
     messages_ns: f64,
 }
 
 struct Floor<'a> {
     model: &'a TimeModel<'a>,
-    /// The distances from each PU to the others, nearest first; the nearest alone where partners
-    /// are not matched.
+    /// The distances from each PU, nearest first; only the nearest if partners are not matched.
     near_ns: Vec<Vec<f64>>,
-    /// Whether each partner sits on another PU, the heaviest on the nearest.
+    /// Whether each partner is on another PU, the heaviest on the nearest.
     is_matched: bool,
 }
 
@@ -77,8 +71,7 @@ impl<'a> Floor<'a> {
                 let messages_ns: f64 = if self.is_matched {
                     weights.iter().zip(near).map(|(weight, ns)| weight * ns).sum()
                 } else {
-                    // All partners on the nearest PU: a weaker bound, and true where PUs are
-                    // shared.
+                    // A weaker bound, also valid for shared PUs.
                     all * near.first().copied().unwrap_or(0.0)
                 };
                 let is_forbidden = model.fixed[task].is_some_and(|fixed| fixed != pu);
@@ -89,7 +82,6 @@ impl<'a> Floor<'a> {
     }
 }
 
-/// The distances from a PU to those where a partner may sit, nearest first, or the nearest alone.
 fn near(model: &TimeModel, pu: usize, is_matched: bool) -> Vec<f64> {
     let others = (0..model.pus()).filter(|other| *other != pu || model.most > 1);
     let others = others.map(|other| model.between_ns(pu, other));
@@ -101,11 +93,11 @@ fn near(model: &TimeModel, pu: usize, is_matched: bool) -> Vec<f64> {
     near
 }
 
-/// All work, and the messages at the least speed, over the speed of as many PUs as tasks can keep
-/// busy.
+/// The total work, plus messages at the least speed, divided by the speed of as many PUs as there
+/// are tasks.
 ///
-/// The sum over seats of speed x time is the work of all tasks plus speed x messages; the slowest
-/// seat's time is no less than that sum over the sum of speeds.
+/// The sum over seats of speed x time is the work plus speed x messages, and the slowest seat's
+/// time is at least that sum divided by the sum of speeds.
 fn by_work(model: &TimeModel, messages: f64) -> f64 {
     let mut best_of_core = vec![0.0_f64; model.cores.len()];
     let mut slowest = f64::INFINITY;
@@ -119,8 +111,7 @@ fn by_work(model: &TimeModel, messages: f64) -> f64 {
     for core in &model.core {
         met[*core] += 1;
         let before = if met[*core] > 1 { model.cores[*core].work(met[*core] - 1) } else { 0.0 };
-        // Each further thread of a core adds what the core then does more, at the speed of its
-        // fastest thread: no placement does more.
+        // The extra work of the core, at the speed of its fastest thread: no placement does more.
         gains.push(best_of_core[*core] * (model.cores[*core].work(met[*core]) - before));
     }
     gains.sort_by(|a, b| b.total_cmp(a));
@@ -128,7 +119,7 @@ fn by_work(model: &TimeModel, messages: f64) -> f64 {
     (model.work_ns.iter().sum::<f64>() + slowest * messages) / speeds
 }
 
-/// The least value such that each row has a column of its own with no more than it.
+/// The least value such that each row can have its own column with a cell of at most that.
 fn bottleneck(cells: &[f64], rows: usize, columns: usize) -> f64 {
     let mut values: Vec<f64> = cells.iter().copied().filter(|cell| cell.is_finite()).collect();
     values.sort_by(f64::total_cmp);
@@ -136,7 +127,6 @@ fn bottleneck(cells: &[f64], rows: usize, columns: usize) -> f64 {
     let mut low = 0;
     let mut high = values.len();
     while low < high {
-        // The bottleneck assignment, by bisection over the values that occur.
         let middle = usize::midpoint(low, high);
         if can_match(cells, rows, columns, values[middle]) {
             high = middle
@@ -152,8 +142,8 @@ fn can_match(cells: &[f64], rows: usize, columns: usize, most: f64) -> bool {
     (0..rows).all(|row| augment(cells, columns, most, row, &mut row_of))
 }
 
-/// Finds a column for a row, moving other rows where they have a choice. Breadth first, so that
-/// thousands of rows do not need a deep stack.
+/// Finds a column for a row, moving other rows. Breadth first: with thousands of rows depth first
+/// needs a deep stack.
 fn augment(
     cells: &[f64],
     columns: usize,
@@ -171,7 +161,6 @@ fn augment(
             }
             seen[column] = true;
             came_from[column] = through;
-            // Taken: its row may have another column to go to.
             if let Some(other) = row_of[column] {
                 queue.push_back((other, Some(column)));
                 continue;
@@ -183,7 +172,7 @@ fn augment(
     false
 }
 
-/// Gives each column of a path to the row that reached it, from the free one back to the root's.
+/// Reassigns the columns of a path, from the free one back to the root's.
 fn settle(root: usize, free: usize, came_from: &[Option<usize>], row_of: &mut [Option<usize>]) {
     let mut column = free;
     while let Some(before) = came_from[column] {

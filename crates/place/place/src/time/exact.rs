@@ -1,17 +1,16 @@
-//! Branch and bound: the fastest slowest seat of a few tasks, proven.
+//! A proven fastest placement of a few tasks, by branch and bound.
 
 use super::placement::NOWHERE;
 use super::{TimeModel, TimedPlacement};
 use crate::search::SearchLimit;
 
-/// More tasks take too long to try.
+/// More tasks take too long.
 pub const MOST_TASKS: usize = 9;
 
-/// A placement must be better by this share to count as better.
 const BETTER: f64 = 1.0 - 1e-9;
 
-/// A placement that none beats, from a known one on; `None` where the limit ended the search. Each
-/// look at a partial placement counts as a kick.
+/// A placement that no other beats; `None` if the limit ended the search. Each visit of a partial
+/// placement counts as a kick.
 pub(super) fn exact(model: &TimeModel, known: &[usize], limit: &SearchLimit) -> Option<Vec<usize>> {
     let weights = weights_ns(model);
     let mut order: Vec<usize> = (0..model.tasks()).collect();
@@ -37,8 +36,7 @@ pub(super) fn exact(model: &TimeModel, known: &[usize], limit: &SearchLimit) -> 
     (!tree.is_over).then_some(tree.best)
 }
 
-/// The most time that each task may take on its own: its work, and its messages over the longest
-/// distance.
+/// Each task's work, and its messages over the longest distance.
 pub(super) fn weights_ns(model: &TimeModel) -> Vec<f64> {
     let pairs = model.distance_ns.pairs().map(|(_, _, ns)| *ns);
     let longest_ns = pairs.fold(0.0, f64::max);
@@ -47,8 +45,7 @@ pub(super) fn weights_ns(model: &TimeModel) -> Vec<f64> {
         .collect()
 }
 
-/// For each core the first core that may stand in for it: exchanging the two, thread by thread,
-/// changes no time.
+/// The first equivalent core for each: exchanging the two, thread by thread, changes no time.
 fn alike(model: &TimeModel) -> Vec<usize> {
     let threads: Vec<Vec<usize>> = (0..model.cores.len())
         .map(|core| (0..model.pus()).filter(|pu| model.core[*pu] == core).collect())
@@ -66,7 +63,7 @@ fn alike(model: &TimeModel) -> Vec<usize> {
         .collect()
 }
 
-/// The shortest distance of a PU to one where a partner may sit.
+/// The distance to the nearest possible PU of a partner.
 fn nearest_ns(model: &TimeModel, pu: usize) -> f64 {
     let others =
         (0..model.pus()).filter(|other| *other != pu).map(|other| model.between_ns(pu, other));
@@ -90,7 +87,6 @@ struct Tree<'a> {
     order: Vec<usize>,
     nearest_ns: Vec<f64>,
     alike: Vec<usize>,
-    /// The rank of each PU in its core.
     thread: Vec<usize>,
     best: Vec<usize>,
     best_ns: f64,
@@ -106,7 +102,7 @@ impl Tree<'_> {
         self.is_over = self.limit.kicks == 0 || self.limit.is_late();
         self.limit.kicks -= u64::from(!matches!(self.limit.kicks, 0 | u64::MAX));
         let Some(task) = self.order.get(depth).copied() else {
-            // Lifting and putting leaves rounding in the sums; a proof compares fresh ones.
+            // Lifting and putting leaves rounding errors, and a proof needs fresh sums.
             let ns = self.seating.renewed().score().most;
             if ns < self.best_ns * BETTER {
                 (self.best_ns, self.best) = (ns, self.seating.pu_of().to_vec());
@@ -121,7 +117,6 @@ impl Tree<'_> {
         }
         tries.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         for (least_ns, pu) in tries {
-            // Tries are sorted, and none behind this one is better.
             if least_ns >= self.best_ns * BETTER || self.is_over {
                 break;
             }
@@ -131,7 +126,6 @@ impl Tree<'_> {
         }
     }
 
-    /// PUs that may take a task, one of those that are alike.
     fn candidates(&self, task: usize) -> Vec<usize> {
         let mut met = Vec::new();
         let mut chosen = Vec::new();
@@ -142,7 +136,7 @@ impl Tree<'_> {
             if !fits {
                 continue;
             }
-            // Of cores that are alike and carry nobody, the same hardware thread of one is tried.
+            // Only one of equivalent empty cores is tried.
             if self.seating.is_empty(core) {
                 let sort = (self.alike[core], self.thread[pu]);
                 if met.contains(&sort) {
@@ -155,7 +149,7 @@ impl Tree<'_> {
         chosen
     }
 
-    /// The slowest seat as it is, with the least that messages to tasks without a seat will add.
+    /// The slowest seat, with the least for messages to unplaced tasks.
     fn least_ns(&self) -> f64 {
         let pu_of = self.seating.pu_of();
         let mut more_ns = vec![0.0; self.model.pus()];

@@ -1,17 +1,17 @@
-//! A placement that can be changed task by task.
+//! A placement that changes task by task.
 
 use super::TimeModel;
 
-/// The times by which placements are compared: first the slowest seat, then all seats.
+/// A placement's time: the slowest seat decides, and then the sum.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Score {
     /// The time of the slowest seat, in nanoseconds.
     pub most: f64,
-    /// The times of all seats together.
+    /// The sum of the times of all seats.
     pub sum: f64,
 }
 
-/// Differences below this share are rounding.
+/// Smaller relative differences are rounding errors.
 const ROUNDING: f64 = 1e-10;
 
 impl Score {
@@ -21,45 +21,39 @@ impl Score {
     /// Whether this is better, by more than rounding.
     #[must_use]
     pub fn is_better_than(self, other: Score) -> bool {
-        // Infinity times the share would be infinite, and less an infinity not a number.
+        // Infinities would give NaN.
         let margin = if other.most.is_finite() { ROUNDING * other.most } else { 0.0 };
         if self.most < other.most - margin {
             return true;
         }
         let rounding = if other.sum.is_finite() { ROUNDING * other.sum } else { 0.0 };
-        // Equal in the slowest seat: within a hundredth of the margin only, so that a chain of such
-        // steps hardly climbs.
+        // Within a hundredth of the margin, so that a chain of such steps hardly climbs.
         self.most <= other.most + 0.01 * margin && self.sum < other.sum - rounding
     }
 }
 
-/// A placement with the sums that its times are made of. A task that is lifted sits nowhere.
+/// A placement with the sums for its times.
 #[derive(Clone, Debug)]
 pub struct TimedPlacement<'a> {
     model: &'a TimeModel<'a>,
-    /// The PU of each task; [`NOWHERE`] while it is lifted.
+    /// [`NOWHERE`] while lifted.
     pu_of: Vec<usize>,
-    /// Tasks on each PU.
     count: Vec<u32>,
-    /// The work of the tasks on each PU, at speed 1.
+    /// The work at speed 1.
     work_ns: Vec<f64>,
-    /// The messages of the tasks on each PU.
     messages_ns: Vec<f64>,
-    /// Tasks on each PU that work or send.
+    /// Tasks that work or send.
     active: Vec<u32>,
-    /// PUs with such tasks on each core: an idle task slows nothing down.
+    /// PUs with such tasks: an idle task slows nothing down.
     busy: Vec<u32>,
-    /// Tasks on each core.
     on_core: Vec<u32>,
-    /// Tasks in each group, where a group may have one only.
     in_group: Vec<u32>,
 }
 
-/// The place of a lifted task.
+/// The PU of a lifted task.
 pub(super) const NOWHERE: usize = usize::MAX;
 
 impl<'a> TimedPlacement<'a> {
-    /// No task sits.
     pub(super) fn empty(model: &'a TimeModel) -> Self {
         let pus = model.pus();
         let groups = model
@@ -94,7 +88,6 @@ impl<'a> TimedPlacement<'a> {
         &self.pu_of
     }
 
-    /// Takes a task from its seat.
     pub(super) fn lift(&mut self, task: usize) {
         let pu = self.pu_of[task];
         self.pu_of[task] = NOWHERE;
@@ -102,7 +95,7 @@ impl<'a> TimedPlacement<'a> {
         self.work_ns[pu] -= self.model.work_ns[task];
         self.message(task, pu, -1.0);
         if self.count[pu] == 0 {
-            // Rounding would leave some time on an empty seat.
+            // Rounding errors would remain.
             (self.work_ns[pu], self.messages_ns[pu]) = (0.0, 0.0);
         }
         self.on_core[self.model.core[pu]] -= 1;
@@ -115,11 +108,10 @@ impl<'a> TimedPlacement<'a> {
         }
     }
 
-    /// Puts a lifted task on a PU.
     pub(super) fn put(&mut self, task: usize, pu: usize) {
         self.pu_of[task] = pu;
         if !self.model.is_idle(task) {
-            // Busy hardware threads are counted, not tasks: two tasks on one take turns.
+            // Two tasks on one thread take turns.
             self.busy[self.model.core[pu]] += u32::from(self.active[pu] == 0);
             self.active[pu] += 1;
         }
@@ -132,7 +124,6 @@ impl<'a> TimedPlacement<'a> {
         }
     }
 
-    /// Adds the messages with all tasks that sit to both ends, or takes them off.
     fn message(&mut self, task: usize, pu: usize, sign: f64) {
         let model = self.model;
         for (with, weight) in model.traffic.of(task) {
@@ -145,13 +136,11 @@ impl<'a> TimedPlacement<'a> {
         }
     }
 
-    /// Moves a task that sits.
     pub(super) fn shift(&mut self, task: usize, to: usize) {
         self.lift(task);
         self.put(task, to);
     }
 
-    /// Exchanges the PUs of two tasks that sit.
     pub(super) fn swap(&mut self, a: usize, b: usize) {
         let pu_a = self.pu_of[a];
         let pu_b = self.pu_of[b];
@@ -161,18 +150,17 @@ impl<'a> TimedPlacement<'a> {
         self.put(b, pu_a);
     }
 
-    /// Whether a task that is lifted, or sits elsewhere, may come to a PU.
     pub(super) fn has_room(&self, task: usize, to: usize) -> bool {
         let from = self.pu_of[task];
         let is_alone = self.model.group.as_ref().is_none_or(|group| {
             let is_same = from != NOWHERE && group[from] == group[to];
-            // A task may move inside its group, where it is the one task itself.
+            // A task may move inside its own group.
             self.in_group[group[to] as usize] <= u32::from(is_same)
         });
         from != to && is_alone && self.count[to] < self.model.most
     }
 
-    /// The speed of a PU beside the tasks on the rest of its core.
+    /// The speed of a PU with the tasks on the rest of its core.
     #[must_use]
     pub fn speed(&self, pu: usize) -> f64 {
         let core = self.model.core[pu];
@@ -201,7 +189,6 @@ impl<'a> TimedPlacement<'a> {
         })
     }
 
-    /// Whether no task sits on a core.
     pub(super) fn is_empty(&self, core: usize) -> bool {
         self.on_core[core] == 0
     }
@@ -214,19 +201,18 @@ impl<'a> TimedPlacement<'a> {
             .unwrap_or(0)
     }
 
-    /// The same placement, its sums added up anew: thousands of changes leave rounding in them.
+    /// Recomputes the sums, which have rounding errors after thousands of changes.
     pub(super) fn renewed(&self) -> Self {
         TimedPlacement::of(self.model, &self.pu_of)
     }
 }
 
 impl TimeModel<'_> {
-    /// Whether a task neither works nor sends.
     fn is_idle(&self, task: usize) -> bool {
         self.work_ns[task] == 0.0 && self.traffic.degree(task) == 0
     }
 
-    /// Whether a placement keeps all constraints.
+    /// Whether a placement satisfies all constraints.
     #[must_use]
     pub fn allows(&self, pu_of: &[usize]) -> bool {
         let mut seating = TimedPlacement::empty(self);

@@ -6,13 +6,11 @@ use crate::search::{DeadlineWatch, SearchLimit};
 use seatmap_data::statistics::Xoshiro;
 use std::cmp::Ordering;
 
-/// A start, and its name.
 pub(super) type NamedStart = (Vec<usize>, &'static str);
 
-/// The result of a search: its score, the PU of each task, and the start that it came from.
+/// The score, the PU of each task, and the name of the start.
 pub(super) type Searched = (Score, Vec<usize>, &'static str);
 
-/// The best of several searches side by side, told apart by their seeds.
 pub(super) fn side_by_side(
     model: &TimeModel,
     starts: &[NamedStart],
@@ -28,8 +26,7 @@ pub(super) fn side_by_side(
     searched.expect("this thread searches whatever others do")
 }
 
-/// All starts come down to a local optimum; half of the kicks go to the better half of them, the
-/// rest to the best.
+/// Descends from all starts. Half of the kicks go to the better half, the rest to the best.
 fn search(model: &TimeModel, starts: &[NamedStart], limit: &SearchLimit, seed: u64) -> Searched {
     let mut rng = Xoshiro::new(seed);
     let mut alive: Vec<Searched> = Vec::with_capacity(starts.len());
@@ -43,8 +40,7 @@ fn search(model: &TimeModel, starts: &[NamedStart], limit: &SearchLimit, seed: u
     alive.sort_by(order);
     let better = alive.len().div_ceil(2);
     for one in alive.iter_mut().take(better) {
-        // Half of the kicks in equal parts, so that a start that came down to a poor optimum has a
-        // chance.
+        // A start with a poor first optimum gets a chance.
         *one = kicked(model, one, &limit.part(2 * better as u32), &mut rng);
     }
     alive.sort_by(order);
@@ -55,12 +51,11 @@ fn search(model: &TimeModel, starts: &[NamedStart], limit: &SearchLimit, seed: u
     kicked(model, &alive[0], &rest, &mut rng)
 }
 
-/// The better one first.
 fn order(a: &Searched, b: &Searched) -> Ordering {
     a.0.most.total_cmp(&b.0.most).then(a.0.sum.total_cmp(&b.0.sum))
 }
 
-/// Kicks from a local optimum: more at once while they fail.
+/// Kicks grow while they fail.
 fn kicked(model: &TimeModel, from: &Searched, limit: &SearchLimit, rng: &mut Xoshiro) -> Searched {
     let mut climber = Climber::new(model, &from.1, limit);
     let mut best = climber.seating.clone();
@@ -69,7 +64,7 @@ fn kicked(model: &TimeModel, from: &Searched, limit: &SearchLimit, rng: &mut Xos
     let strongest = (model.tasks() / 3).max(weakest + 1);
     let mut strength = weakest;
     let mut kicks = limit.kicks;
-    // One task on one PU: no kick can change anything, and the loop would only wait for its limit.
+    // No kick could change anything.
     let is_single = model.tasks() < 2 && model.pus() < 2;
     while kicks > 0 && !is_single && !limit.ends_at(best_score.most) {
         kicks -= u64::from(kicks != u64::MAX);
@@ -80,7 +75,6 @@ fn kicked(model: &TimeModel, from: &Searched, limit: &SearchLimit, rng: &mut Xos
         if climber.score.is_better_than(best_score) {
             (best, best_score, strength) = (climber.seating.clone(), climber.score, weakest);
         } else {
-            // An equal score goes on from the new place: wide plateaus are walked.
             if best_score.is_better_than(climber.score) {
                 (climber.seating, climber.score) = (best.clone(), best_score);
             }
@@ -90,14 +84,13 @@ fn kicked(model: &TimeModel, from: &Searched, limit: &SearchLimit, rng: &mut Xos
     (best_score, best.pu_of().to_vec(), from.2)
 }
 
-/// A seating that comes down to a local optimum.
 struct Climber<'a> {
     model: &'a TimeModel<'a>,
     seating: TimedPlacement<'a>,
     score: Score,
     limit: &'a SearchLimit,
     movable: Vec<usize>,
-    /// Changes looked for so far: on large machines each looks at another part of the seats.
+    /// The number of searches for a change so far: on large machines each compares other seats.
     turns: usize,
 }
 
@@ -108,7 +101,7 @@ impl<'a> Climber<'a> {
         Climber { model, score: seating.score(), seating, limit, movable, turns: 0 }
     }
 
-    /// A random task moves to a random PU: where that is taken, the two exchange seats.
+    /// If the PU is taken, the two tasks exchange seats.
     fn kick(&mut self, rng: &mut Xoshiro) {
         if self.movable.is_empty() {
             return;
@@ -125,8 +118,7 @@ impl<'a> Climber<'a> {
         }
     }
 
-    /// Until no move or exchange of one task helps: first those of the slowest seat and its
-    /// partners, then all.
+    /// Changes seats of the slowest seat and its partners first, then all.
     fn descend(&mut self, rng: &mut Xoshiro) {
         self.seating = self.seating.renewed();
         self.score = self.seating.score();
@@ -135,8 +127,6 @@ impl<'a> Climber<'a> {
             self.model.pus() * (self.model.pus() + self.model.tasks()),
         );
         while !watch.is_late() {
-            // The slowest seat decides the score; a look at all tasks is dear, and is taken when it
-            // no longer improves.
             if self.improve_slowest() {
                 continue;
             }
@@ -195,7 +185,6 @@ impl<'a> Climber<'a> {
         }
     }
 
-    /// The change of one task's seat that helps most.
     fn best_change(&mut self, task: usize) -> Option<(Score, Change)> {
         if self.model.fixed[task].is_some() {
             return None;
@@ -204,7 +193,7 @@ impl<'a> Climber<'a> {
         let mut best = None;
         let stride = (self.model.pus().max(self.movable.len()) / MOST_SEATS).max(1);
         self.turns += 1;
-        // Each look begins one seat further, so that all seats have their turn.
+        // Each search starts one seat further, so that all get compared.
         for to in (self.turns % stride..self.model.pus()).step_by(stride) {
             if self.seating.has_room(task, to) {
                 self.seating.shift(task, to);
@@ -224,18 +213,15 @@ impl<'a> Climber<'a> {
     }
 }
 
-/// Seats and tasks that one look for a better seat compares; on larger machines every second or
-/// third, and so on.
+/// Seats and tasks compared at once; larger machines skip some.
 const MOST_SEATS: usize = 512;
 
-/// Partners of a slowest seat's tasks that are moved as well; of a hub's thousands, the first.
+/// The most partners of the slowest seat's tasks to move; a hub may have thousands.
 const MOST_PARTNERS: usize = 64;
 
 #[derive(Clone, Copy, Debug)]
 enum Change {
-    /// A task goes to a PU.
     Shift(usize, usize),
-    /// Two tasks exchange their PUs.
     Swap(usize, usize),
 }
 

@@ -9,11 +9,11 @@ use crate::portfolio::portfolio;
 use crate::search::SearchLimit;
 use crate::{PlaceRequest, Problem, Pus, baselines};
 
-/// The part of the time that starts by distance may take, each.
+/// Each start by distance may take 1/`DISTANCE_PART` of the time.
 const DISTANCE_PART: u32 = 10;
 
-/// Starts that the constraints allow: heavy tasks first, the best by distance on all seats and on
-/// the fastest ones, and the usual placements.
+/// Heavy tasks first, the best by distance on all seats and on the fastest ones, and the usual
+/// placements, if allowed.
 pub(super) fn starts(
     request: &PlaceRequest,
     model: &TimeModel,
@@ -40,13 +40,12 @@ pub(super) fn starts(
     starts
 }
 
-/// The PU (row) of each task where a search for short distances puts it.
 fn by_distance(problem: &Problem, limit: &SearchLimit, seed: u64) -> Vec<usize> {
     let found = portfolio(problem, &limit.part(DISTANCE_PART), seed).solution;
     found.slot_of[..problem.tasks()].iter().map(|slot| problem.pu(*slot)).collect()
 }
 
-/// Each task, the heaviest first, on the seat that has done with it soonest.
+/// Each task, the heaviest first, on the seat that finishes it first.
 fn heavy_first(model: &TimeModel) -> Vec<usize> {
     let weights = weights_ns(model);
     let mut order: Vec<usize> = (0..model.tasks()).collect();
@@ -57,7 +56,7 @@ fn heavy_first(model: &TimeModel) -> Vec<usize> {
     let mut seating = TimedPlacement::empty(model);
     for task in order {
         let to = model.fixed[task].or_else(|| soonest(&mut seating, model, task));
-        // Constraints leave room for each task: the request was checked when its problem was made.
+        // Building the problem checked that there is room.
         seating.put(task, to.unwrap_or(0));
     }
     debug_assert!(!seating.pu_of().contains(&NOWHERE));
@@ -79,8 +78,7 @@ fn soonest(seating: &mut TimedPlacement, model: &TimeModel, task: usize) -> Opti
     best.map(|(_, pu)| pu)
 }
 
-/// As many seats as there are tasks, the fastest ones; `None` where all seats are taken, or the
-/// constraints forbid it.
+/// One of the fastest seats per task; `None` if all seats are needed or the constraints forbid it.
 fn fastest(request: &PlaceRequest, model: &TimeModel, pus: &Pus) -> Option<(Pus, Problem)> {
     let tasks = model.tasks();
     let n = model.pus();

@@ -10,8 +10,7 @@ use seatmap_data::pattern::{Edge, Pattern, generate};
 use seatmap_data::plan::Objective;
 use seatmap_data::statistics::Xoshiro;
 
-/// A made-up hybrid machine: performance cores of two threads, efficiency cores of one, distances
-/// that wobble.
+/// Performance cores of two threads, efficiency cores of one, noisy distances.
 fn hybrid(performance: u32, efficiency: u32, rng: &mut Xoshiro) -> Profile {
     let pu = |os: u32| {
         let is_fast = os < 2 * performance;
@@ -46,7 +45,6 @@ fn hybrid(performance: u32, efficiency: u32, rng: &mut Xoshiro) -> Profile {
     profile
 }
 
-/// Tasks with random edges and loads; work and messages take about as long.
 fn busy(tasks: usize, rng: &mut Xoshiro) -> Pattern {
     let mut edges = Vec::new();
     for from in 0..tasks {
@@ -68,7 +66,6 @@ fn request<'a>(machine: &'a Profile, pattern: &'a Pattern) -> PlaceRequest<'a> {
     request
 }
 
-/// The least time of all placements.
 fn least_ns(model: &TimeModel) -> f64 {
     fn try_all(model: &TimeModel, seating: &mut TimedPlacement, task: usize, best: &mut f64) {
         if task == model.tasks() {
@@ -88,7 +85,6 @@ fn least_ns(model: &TimeModel) -> f64 {
     best
 }
 
-/// Does the work with the model of a request.
 fn with_model<T>(request: &PlaceRequest, work: impl FnOnce(&TimeModel, &Problem, &Pus) -> T) -> T {
     let pus = request.pus().unwrap();
     let problem = problem(request, &pus).unwrap();
@@ -210,7 +206,7 @@ fn more_tasks_than_seats_share_the_fast_ones() {
     );
 }
 
-/// Nobody who has a core for each task puts two on one, so no baseline does.
+/// Users with a core for each task do not put two on one.
 #[test]
 fn the_usual_placements_fill_cores_before_their_second_threads() {
     let machine = catalog::load("xeon-e5-2680-2s").unwrap();

@@ -1,5 +1,4 @@
-//! Searches on numbers that occur on no machine and in no program, but that files may hold: all
-//! searches end, and none makes a false claim.
+//! Numbers that no machine or program has, but files may: all searches end, without false claims.
 
 use proptest::prelude::*;
 use seatmap_data::machine::nanoseconds::MAX_ROUND_TRIP_NS;
@@ -8,7 +7,7 @@ use seatmap_data::pattern::{Edge, Pattern, edge::MAX_AMOUNT};
 use seatmap_place::search::{Qap, SearchLimit};
 use seatmap_place::{PlaceError, PlaceRequest, solve};
 
-/// 0, the largest, or anything between by its order of magnitude.
+/// 0, the largest, or anything between by magnitude.
 fn sized(largest: f64, orders: f64) -> impl Strategy<Value = f64> {
     prop_oneof![
         Just(0.0),

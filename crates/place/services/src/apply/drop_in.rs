@@ -1,28 +1,26 @@
-//! The files that systemd writes for properties of units, which an undo takes away again.
+//! The drop-in files that systemd writes for properties of units; an undo removes them.
 //!
-//! `systemctl set-property` writes a drop-in for each property, also where it gives a property its
-//! old value back (`unit_write_setting` in src/core/unit.c). Such a file outranks the unit's own:
-//! whoever edits the unit later would wonder why nothing changes. So a drop-in that was not there
-//! before a plan is a line of the journal, and goes when its property has its old value again.
+//! `systemctl set-property` writes a drop-in even when it restores an old value
+//! (`unit_write_setting` in src/core/unit.c). It overrides the unit's own file, whose later edits
+//! would have no effect. The journal therefore has a line for each new drop-in, and restoring the
+//! old value removes it.
 
 use seatmap_os::Root;
 use seatmap_os::root::FileError;
 use std::io;
 
-/// A drop-in of one property, as the path of a change names it: `drop-in:NAME:PROPERTY`, and
-/// `kept-drop-in:` for one that outlives a boot.
+/// `drop-in:NAME:PROPERTY`, or `kept-drop-in:NAME:PROPERTY` if it survives a reboot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct DropIn<'a> {
-    /// The whole name of the unit.
+    /// The full name of the unit.
     pub name: &'a str,
     /// The property.
     pub property: &'a str,
-    /// Whether it outlives a boot.
+    /// Whether it survives a reboot.
     pub is_kept: bool,
 }
 
 impl<'a> DropIn<'a> {
-    /// The drop-in that a path names, if it names one.
     pub(crate) fn of(path: &'a str) -> Option<Self> {
         let (kind, rest) = path.split_once(':')?;
         let (name, property) = rest.split_once(':')?;
@@ -30,13 +28,12 @@ impl<'a> DropIn<'a> {
         (is_kept || kind == "drop-in").then_some(DropIn { name, property, is_kept })
     }
 
-    /// The path of a change.
     pub(crate) fn path(&self) -> String {
         let kind = if self.is_kept { "kept-drop-in" } else { "drop-in" };
         format!("{kind}:{}:{}", self.name, self.property)
     }
 
-    /// Its folders, the innermost first.
+    /// The innermost first.
     fn folders(&self) -> [String; 2] {
         let above = if self.is_kept { "/etc" } else { "/run" };
         let above = format!("{above}/systemd/system.control");
@@ -47,15 +44,14 @@ impl<'a> DropIn<'a> {
         format!("{}/50-{}.conf", self.folders()[0], self.property)
     }
 
-    /// Whether systemd has written it.
     pub(crate) fn is_there(&self, root: &Root) -> bool {
         root.has(&self.file())
     }
 
-    /// Takes it away, and its folders where nothing else is in them.
+    /// Removes it, and empty folders.
     ///
     /// # Errors
-    /// It cannot be removed.
+    /// The file cannot be removed.
     pub(crate) fn remove(&self, root: &Root) -> Result<(), FileError> {
         match std::fs::remove_file(root.path(&self.file())) {
             Err(source) if source.kind() != io::ErrorKind::NotFound => {
@@ -64,7 +60,7 @@ impl<'a> DropIn<'a> {
             _ => {}
         }
         for folder in self.folders() {
-            // It stays where something is in it.
+            // Folders with other files remain.
             let _ = std::fs::remove_dir(root.path(&folder));
         }
         Ok(())

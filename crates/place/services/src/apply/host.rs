@@ -1,4 +1,4 @@
-//! This computer, with the plans that stand.
+//! This computer and its applied plans.
 
 use super::ApplyError;
 use super::undo::undo;
@@ -12,10 +12,10 @@ use seatmap_os::{Root, boot};
 use serde::{Deserialize, Serialize};
 use std::io;
 
-/// The folder of plans below the run folder of cells: a journal there is a plan's.
+/// A folder below the run folder of cells.
 const FOLDER: &str = "services";
 
-/// This computer, with the plans that stand.
+/// This computer and its applied plans.
 #[derive(Clone, Debug)]
 pub struct ServicesHost {
     /// The files of the computer.
@@ -24,25 +24,25 @@ pub struct ServicesHost {
     pub run: RunFolder,
     /// The id of the current boot.
     pub boot_id: String,
-    /// The command that becomes a plan's guardian, with the plan's name after it.
+    /// The command for a guardian; the plan's name is appended.
     pub guardian: GuardianCommand,
 }
 
-/// A plan that stands.
+/// An applied plan.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AppliedPlan {
     /// Its name.
     pub name: Name,
     /// The plan.
     pub plan: ServicesPlan,
-    /// When it was applied, in clock ticks after the boot.
+    /// When it was applied, in clock ticks since boot.
     pub began_ticks: Option<u64>,
-    /// When its time is over, in seconds after the boot; null where it is kept.
+    /// When its time is over, in seconds since boot; null if it is kept.
     pub ends_s: Option<u64>,
 }
 
 impl AppliedPlan {
-    /// Seconds until its time is over, 0 when it is; `None` where it is kept.
+    /// Seconds until its time is over; `None` if it is kept.
     #[must_use]
     pub fn left_s(&self) -> Option<u64> {
         self.ends_s.map(|end| end.saturating_sub(boot::seconds()))
@@ -50,10 +50,10 @@ impl AppliedPlan {
 }
 
 impl ServicesHost {
-    /// The computer that this program runs on.
+    /// The computer that runs this program.
     ///
     /// # Errors
-    /// The folder for journals cannot be made.
+    /// The folder for journals cannot be created.
     pub fn here(guardian: GuardianCommand) -> Result<Self, ApplyError> {
         let root = Root::new("/");
         let run = RunFolder::of_user()
@@ -73,7 +73,7 @@ impl ServicesHost {
             .map_err(ApplyError::Remembering)
     }
 
-    /// The plans that stand, the oldest first.
+    /// The applied plans, the oldest first.
     ///
     /// # Errors
     /// A journal cannot be read.
@@ -85,7 +85,7 @@ impl ServicesHost {
         self.run.lock().map_err(ApplyError::Remembering)
     }
 
-    /// Takes the sets of a plan back. Returns the settings that could not be put back.
+    /// Undoes a plan. Returns the settings that could not be restored.
     ///
     /// # Errors
     /// [`ApplyError::NoSuchPlan`], or a journal cannot be read or written.
@@ -97,7 +97,7 @@ impl ServicesHost {
         Ok((name, left))
     }
 
-    /// The plan of this name, or the only one where no name is given.
+    /// `None` means the only plan.
     pub(crate) fn chosen(&self, name: Option<&Name>) -> Result<Name, ApplyError> {
         let standing: Vec<Name> = self.standing()?.into_iter().map(|one| one.name).collect();
         match (name, &standing[..]) {
@@ -110,7 +110,7 @@ impl ServicesHost {
         }
     }
 
-    /// The plan of this name, or the only one where no name is given.
+    /// The plan with this name, or the only one.
     ///
     /// # Errors
     /// [`ApplyError::NoSuchPlan`].
@@ -147,8 +147,8 @@ impl GuardedHost for ServicesHost {
 
     fn end(&self, name: &Name) -> Result<Vec<Left>, ApplyError> {
         let record = self.record(name);
-        // The record goes first: a journal without one is undone by the next command, also where
-        // there is no room to note that this was begun.
+        // The record goes first: the next command undoes a journal without one, even if a full disk
+        // prevents any note.
         self.run.forget(name).map_err(ApplyError::Remembering)?;
         let services = record.map(|record| record.plan.services).unwrap_or_default();
         let mut left = Vec::new();

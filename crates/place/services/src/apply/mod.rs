@@ -1,25 +1,25 @@
-//! Gives planned sets to living services, and takes them back.
+//! Applies planned CPU sets to running services, and undoes that.
 //!
-//! Each service is changed in the way of its owner: a systemd unit by `systemctl set-property`, a
-//! container by its engine, a domain by `virsh`, a control group by its `cpuset` files, and
-//! processes without any of these by the masks of their threads. No process leaves its group.
-//! Groups that an owner would write again are refused.
+//! Each service is changed through its owner: a systemd unit by `systemctl set-property`, a
+//! container by its engine, a domain by `virsh`, a control group by its `cpuset` files, and other
+//! processes by the masks of their threads. No process leaves its group. Groups that an owner would
+//! overwrite are refused.
 //!
-//! Every change stands in a journal before it is made, in the format and with the guardian of
-//! [cells](seatmap_cell): after SIGKILL at any step the guardian puts everything back, and where
-//! it was killed as well, the next `seatmap services` does. A setting that somebody else has
-//! changed since is left as that one set it. A boot ends the sets, and the journal with them.
+//! Every change is in a journal before it is made, in the format and with the guardian of
+//! [cells](seatmap_cell). After SIGKILL at any step the guardian restores everything; if it was
+//! killed too, the next `seatmap services` does. Values that other programs have set since are
+//! kept. A reboot ends the sets and the journal.
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`setting`] | one setting of one owner: its present value, a change, the way back |
+//! | [`setting`] | one setting of one owner: reading, changing and restoring it |
 //! | [`targets`] | the settings that seat a service |
 //! | [`owners`] | services that only their owner may seat |
 //! | `drop_in` | the files that systemd writes for properties |
 //! | `virsh` | the pins of a domain |
-//! | [`host`] | this computer, with the plans that stand |
-//! | [`seat`] | giving the sets |
-//! | [`undo`] | taking them back |
+//! | [`host`] | this computer and its applied plans |
+//! | [`seat`] | applying a plan |
+//! | [`undo`] | undoing a plan |
 
 mod drop_in;
 pub mod host;
@@ -44,25 +44,24 @@ use seatmap_os::root::FileError;
 use seatmap_os::{CpuSet, Tid};
 use std::io;
 
-/// Why sets were not given or taken back. Nothing is left half done: what had been changed by then
-/// has been put back.
+/// Why a plan was not applied or undone. All earlier changes are undone.
 #[derive(Debug, thiserror::Error)]
 pub enum ApplyError {
-    /// A service of the plan is not there.
+    /// A service of the plan does not exist.
     #[error(transparent)]
     Services(#[from] ServicesError),
-    /// No plan of this name stands.
+    /// No applied plan has this name.
     #[error("no plan '{name}' stands{}", alternatives(.standing))]
     NoSuchPlan {
         /// The name.
         name: Name,
-        /// Those that stand.
+        /// The applied plans.
         standing: Vec<Name>,
     },
-    /// A plan of this name stands already.
+    /// An applied plan has this name already.
     #[error("a plan '{0}' stands already; 'seatmap services undo {0}' ends it, or give --name")]
     NameTaken(Name),
-    /// The name cannot be one.
+    /// The name is invalid.
     #[error(transparent)]
     Name(#[from] NameError),
     /// Another plan has some of the CPUs.
@@ -72,36 +71,36 @@ pub enum ApplyError {
     Claimed {
         /// The other plan.
         plan: Name,
-        /// The CPUs that both claim.
+        /// The CPUs in both plans.
         cpus: CpuSet,
     },
-    /// Some CPUs do not run here.
+    /// Some CPUs are not online.
     #[error(
         "CPUs {missing} of the plan do not run here ({online} do); plan again on this computer"
     )]
     CpusMissing {
-        /// The CPUs of the plan that are not there.
+        /// The CPUs of the plan that are not online.
         missing: CpuSet,
-        /// The CPUs that run.
+        /// The online CPUs.
         online: CpuSet,
     },
     /// A cell has some of the CPUs.
     #[error("CPUs {0} belong to a cell; 'seatmap cell list' shows it")]
     InCell(CpuSet),
-    /// A unit is to be changed, and systemd does not run this computer.
+    /// The service is a unit, but systemd does not run here.
     #[error(
         "service '{0}' is a systemd unit, and systemd does not run this computer; name it by \
          cgroup or pid"
     )]
     NoSystemd(String),
-    /// A pod is to be changed.
+    /// The service is a pod, or part of one.
     #[error(
         "service '{0}' belongs to kubelet, which decides on the CPUs of its pods and writes them \
          again; take it out of services.toml and plan again, and reserve the CPUs of the others in \
          kubelet's reservedSystemCPUs"
     )]
     OfKubelet(String),
-    /// A whole job of Slurm is to be changed.
+    /// The service is a whole Slurm job.
     #[error(
         "service '{service}' is a whole job of Slurm, which writes the CPUs of a job again with \
          each step; name a step, such as {job}.0 or {job}.batch"
@@ -112,7 +111,7 @@ pub enum ApplyError {
         /// The job.
         job: String,
     },
-    /// A step of Slurm is to get CPUs of others.
+    /// The plan gives a Slurm step CPUs outside its own.
     #[error(
         "service '{service}' is a step that Slurm has given CPUs {own}, and the plan gives it \
          {beyond}, which Slurm may give to others; a plan can only narrow a step, and a job with \
@@ -121,27 +120,27 @@ pub enum ApplyError {
     BeyondStep {
         /// The service.
         service: String,
-        /// The CPUs that Slurm has given it.
+        /// The CPUs that Slurm gave it.
         own: CpuSet,
-        /// The CPUs of the plan that are not among them.
+        /// The other CPUs of the plan.
         beyond: CpuSet,
     },
-    /// A domain is to be changed, and libvirt's program for that is not there.
+    /// The service is a domain, but `virsh` is not installed.
     #[error(
         "service '{0}' is a libvirt domain, and 'virsh' is not installed here; install it \
          (libvirt-clients), or leave the service out of the plan"
     )]
     NoVirsh(String),
-    /// The name of a domain cannot be given to a command.
+    /// A domain's name is not safe in commands.
     #[error(
         "service '{0}' is a libvirt domain whose name is a number, or has other characters than \
          letters, digits and - _ . @; 'virsh domrename' gives it another one"
     )]
     DomainName(String),
-    /// A control group has no cpuset, and its threads none either.
+    /// The service has no cpuset, and no threads with changeable masks.
     #[error("service '{0}' has no thread whose mask could be changed")]
     NoThreads(String),
-    /// A process keeps the computer alive.
+    /// The service includes a process that the computer needs.
     #[error(
         "service '{service}' takes in process {pid}, {kind}; name the processes of one program, by \
          pid, command, cgroup or unit"
@@ -154,7 +153,7 @@ pub enum ApplyError {
         /// The reason, in words.
         kind: &'static str,
     },
-    /// A plan cannot change this.
+    /// The entry needs a setting that plans do not change.
     #[error(
         "service '{service}' is to be changed by {path}, which no plan changes; name a unit, \
          container or domain by its name, or a control group below the cpuset hierarchy"
@@ -162,7 +161,7 @@ pub enum ApplyError {
     NotASetting {
         /// The service.
         service: String,
-        /// The setting that its entry leads to.
+        /// The setting for its entry.
         path: String,
     },
     /// A setting was refused.
@@ -175,7 +174,7 @@ pub enum ApplyError {
         /// The kernel's or the owner's reason.
         source: FileError,
     },
-    /// A setting was taken, and has no effect.
+    /// A setting was accepted, but has no effect.
     #[error(
         "service '{service}': CPUs {cpus} were set, and {} may still run elsewhere: no cpuset \
          carries the setting out; name the service by pid or command to change the masks of its \
@@ -185,12 +184,12 @@ pub enum ApplyError {
     NotEffective {
         /// The service.
         service: String,
-        /// The threads outside.
+        /// The number of threads outside its CPUs.
         threads: usize,
         /// Its CPUs.
         cpus: String,
     },
-    /// A setting reads otherwise than it was written: somebody else writes it as well.
+    /// Another program writes this setting too.
     #[error(
         "service '{service}': {path} was set to '{wanted}' and reads '{found}'; something else \
          writes it as well"
@@ -200,9 +199,9 @@ pub enum ApplyError {
         service: String,
         /// The setting.
         path: String,
-        /// The value that was written.
+        /// The written value.
         wanted: String,
-        /// The value that it has.
+        /// The actual value.
         found: String,
     },
     /// The folder of journals cannot be used.
@@ -222,10 +221,9 @@ fn alternatives(names: &[Name]) -> String {
     }
 }
 
-/// errno(3): other groups stand in the way.
+/// errno(3).
 const EBUSY: i32 = 16;
 
-/// The way out where the kernel's own words do not name one.
 fn advice(error: &FileError) -> &'static str {
     match error.source.raw_os_error() {
         Some(EBUSY) => " (a group below it has other CPUs, or a neighbour has these for itself)",

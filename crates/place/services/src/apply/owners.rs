@@ -1,5 +1,5 @@
-//! Services whose CPUs belong to somebody who does not know of a plan: pods of kubelet, which
-//! writes their groups again, and steps of Slurm, which has promised the other CPUs to others.
+//! Services of owners that ignore plans: kubelet overwrites the groups of pods, and Slurm has
+//! promised a step's other CPUs to other jobs.
 
 use super::{ApplyError, setting};
 use crate::file::{Service, ServiceTarget};
@@ -8,7 +8,7 @@ use seatmap_cell::change::SettingChange;
 use seatmap_os::layout::CpusetMounts;
 use seatmap_os::{CpuSet, Root, Tid, task};
 
-/// Refuses the services that nobody but their owner may seat, by what they are called.
+/// Refuses services that only their owner may seat, by their names.
 ///
 /// # Errors
 /// [`ApplyError::OfKubelet`] or [`ApplyError::WholeJob`].
@@ -19,7 +19,7 @@ pub fn check(service: &Service) -> Result<(), ApplyError> {
             Err(ApplyError::OfKubelet(name))
         }
         Some(ServiceTarget::Unit(unit)) if is_of_kubelet(&unit) => Err(ApplyError::OfKubelet(name)),
-        // Each new step writes the job's group again: `task_cgroup_cpuset_create` of
+        // Each new step overwrites the job's group: `task_cgroup_cpuset_create` in
         // src/plugins/task/cgroup/task_cgroup_cpuset.c.
         Some(ServiceTarget::Step(job)) if !job.contains('.') => {
             Err(ApplyError::WholeJob { service: name, job })
@@ -28,7 +28,7 @@ pub fn check(service: &Service) -> Result<(), ApplyError> {
     }
 }
 
-/// Refuses a container that kubelet has had made: its group says it.
+/// Refuses a container created for kubelet, which its group shows.
 ///
 /// # Errors
 /// [`ApplyError::OfKubelet`].
@@ -40,7 +40,7 @@ pub fn check_container(root: &Root, service: &str, pid: i32) -> Result<(), Apply
     Ok(())
 }
 
-/// Refuses CPUs that Slurm has not given to a step, by the group of the step.
+/// Refuses CPUs that Slurm has not given to a step.
 ///
 /// # Errors
 /// [`ApplyError::BeyondStep`], or the group cannot be read.
@@ -55,7 +55,7 @@ pub fn check_step(root: &Root, planned: &PlannedService, folder: &str) -> Result
     Err(ApplyError::BeyondStep { service: planned.service.name.clone(), own, beyond })
 }
 
-/// Refuses processes that keep the computer alive: process 1, and threads of the kernel.
+/// Refuses process 1 and threads of the kernel.
 ///
 /// # Errors
 /// [`ApplyError::Vital`].
@@ -69,7 +69,7 @@ pub fn check_processes<'a>(
     })
 }
 
-/// Refuses changes that taking the sets back would refuse.
+/// Refuses changes that an undo would refuse.
 ///
 /// # Errors
 /// [`ApplyError::NotASetting`].
@@ -87,8 +87,8 @@ pub(super) fn check_changes(
     }
 }
 
-/// Whether a group or slice is below that of all pods, `kubepods` (kubelet's `--cgroup-root` may
-/// put a name before it: `kubelet-kubepods-pod1.slice`).
+/// Whether a path is below `kubepods` (kubelet's `--cgroup-root` may add a prefix:
+/// `kubelet-kubepods-pod1.slice`).
 fn is_of_kubelet(path: &str) -> bool {
     path.split('/').any(|part| {
         let stem = part.strip_suffix(".slice").unwrap_or(part);

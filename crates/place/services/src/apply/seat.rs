@@ -1,4 +1,4 @@
-//! Gives the sets of a plan to living services.
+//! Applies the sets of a plan to running services.
 
 use super::drop_in::DropIn;
 use super::host::{AppliedPlan, ServicesHost};
@@ -16,66 +16,65 @@ use seatmap_os::root::FileError;
 use seatmap_os::{CpuSet, boot, irq, layout, rps, task};
 use std::time::Duration;
 
-/// A plan without a name is called this.
+/// The default name of a plan.
 pub const USUAL_NAME: &str = "services";
 
-/// How long a plan stands where nothing else is said.
+/// The default duration of a plan.
 pub const USUAL_TIME: Duration = Duration::from_secs(600);
 
-/// How often threads are looked for that began while others got their masks.
+/// Rounds of looking for new threads.
 const ROUNDS: u32 = 8;
 
-/// Giving sets, as it is meant.
+/// A request to apply a plan.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ApplyRequest {
     /// The plan.
     pub plan: ServicesPlan,
-    /// The name by which it is undone.
+    /// Its name, for undoing it.
     pub name: Name,
-    /// How long it stands.
+    /// Its duration.
     pub time: Duration,
-    /// Whether interrupts of devices leave the CPUs of quiet services.
+    /// Whether to move device interrupts off the CPUs of quiet services.
     pub moves_interrupts: bool,
-    /// Whether the work of received packets leaves them as well.
+    /// Whether to move the processing of received packets off them too.
     pub moves_packets: bool,
 }
 
-/// Sets that were given.
+/// The result of applying a plan.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ApplyResult {
-    /// The plan as it stands.
+    /// The applied plan.
     pub applied: AppliedPlan,
-    /// The settings that were changed.
+    /// The number of changed settings.
     pub changes: usize,
-    /// The threads among them.
+    /// The number of threads among them.
     pub threads: usize,
-    /// The interrupts that the kernel did not let go elsewhere.
+    /// The interrupts that the kernel refused to move.
     pub interrupts_left: Vec<String>,
-    /// The queues of network cards that the kernel did not let be steered elsewhere.
+    /// The queues of network cards that the kernel refused to steer.
     pub queues_left: Vec<String>,
-    /// The services whose memory stays on its nodes: no owner moves it while they run.
+    /// Services whose memory stays, because no owner moves it while they run.
     pub memory_left: Vec<String>,
 }
 
-/// How often, and how far apart, it is looked whether a set has come into effect.
+/// How often, and at which interval, to check for an effect.
 const EFFECT_LOOKS: u32 = 50;
 const EFFECT_PAUSE: Duration = Duration::from_millis(40);
 
-/// A service with the way in which it gets its set, and the changes that give it.
 struct PlannedSeat<'a> {
     planned: &'a PlannedService,
     way: SeatingWay,
     changes: Vec<SettingChange>,
 }
 
-/// The site while a plan is applied: nothing is changed that is not in the journal first.
+/// Every change is in the journal before it is made.
 struct ServiceSite<'a> {
     host: &'a ServicesHost,
     journal: CellJournal,
 }
 
 impl ServicesHost {
-    /// Gives each service its set. Everything is put back where one cannot be given.
+    /// Gives each service its set. If one fails, everything is restored.
     ///
     /// # Errors
     /// [`ApplyError`].
@@ -107,14 +106,13 @@ impl ServicesHost {
                 Ok(seated)
             }
             Err(error) => {
-                // The error is told; the guardian stays where masks lack CPUs that are offline.
+                // The guardian stays if masks lack offline CPUs.
                 drop(posted::dismiss(posted, self.end(&request.name)?));
                 Err(error)
             }
         }
     }
 
-    /// The changes of each service. All are looked at before the first one is made.
     fn seats<'a>(
         &self,
         ways: Vec<(&'a PlannedService, SeatingWay)>,
@@ -129,8 +127,7 @@ impl ServicesHost {
         Ok(seats)
     }
 
-    /// Lets a plan stand until it is undone or the computer is booted; units keep their CPUs after
-    /// that as well.
+    /// Keeps a plan until it is undone or the computer reboots; units keep their CPUs even then.
     ///
     /// # Errors
     /// [`ApplyError`].
@@ -246,7 +243,7 @@ impl ServiceSite<'_> {
             began_ticks: self.journal.header.began_ticks,
             ends_s: Some(boot::seconds() + request.time.as_secs().max(1)),
         };
-        // Before the last line: a plan that stands has a record.
+        // An applied plan has a record.
         self.host.remember(&applied)?;
         self.journal.append(&[JournalEntry::Done]).map_err(ApplyError::Remembering)?;
         let changes = &self.journal.changes;
@@ -261,7 +258,6 @@ impl ServiceSite<'_> {
         })
     }
 
-    /// Writes changes down. They may be made after that.
     fn note(&mut self, changes: &[SettingChange]) -> Result<(), ApplyError> {
         if changes.is_empty() {
             return Ok(());
@@ -270,7 +266,6 @@ impl ServiceSite<'_> {
         self.journal.append(&lines).map_err(ApplyError::Remembering)
     }
 
-    /// Makes a change that was noted, and reads it back.
     fn make(&self, planned: &PlannedService, change: &SettingChange) -> Result<(), ApplyError> {
         let root = &self.host.root;
         let made = setting::set(root, change, &change.new);
@@ -284,14 +279,13 @@ impl ServiceSite<'_> {
                 wanted: change.new.clone(),
                 found,
             }),
-            // A thread that has ended needs no mask.
+            // An ended thread needs no mask.
             Err(error) if change.what == SettingKind::Affinity && error.is_absent() => Ok(()),
             Err(error) => Err(refused(planned, error)),
         }
     }
 
-    /// Checks that the threads of a service can run on its set alone: a unit takes a property also
-    /// where no cpuset carries it out.
+    /// systemd accepts a property even if no cpuset enforces it.
     fn check_effect(&self, planned: &PlannedService) -> Result<(), ApplyError> {
         let cpus = planned.cpu_set();
         let mut outside = 0;
@@ -303,7 +297,7 @@ impl ServiceSite<'_> {
             if outside == 0 {
                 return Ok(());
             }
-            // The owner may carry it out a moment after it has answered.
+            // The owner may act a moment after its answer.
             std::thread::sleep(EFFECT_PAUSE);
         }
         let service = planned.service.name.clone();
@@ -330,8 +324,7 @@ impl ServiceSite<'_> {
         Ok(())
     }
 
-    /// Sends interrupts of devices to other CPUs than those of quiet services, as far as the kernel
-    /// lets them. Returns those that stay.
+    /// Moves what the kernel allows, and returns the interrupts that stay.
     fn move_interrupts(&mut self, plan: &ServicesPlan) -> Result<Vec<String>, ApplyError> {
         let root = &self.host.root;
         let Some(allowed) = CpuSet::of_list(&plan.interrupts).filter(|set| !set.is_empty()) else {
@@ -366,8 +359,7 @@ impl ServiceSite<'_> {
         Ok(left)
     }
 
-    /// Steers the packets of network cards to other CPUs than those of quiet services. Returns the
-    /// queues that stay.
+    /// Returns the queues that stay.
     fn move_packets(&mut self, plan: &ServicesPlan) -> Result<Vec<String>, ApplyError> {
         let root = &self.host.root;
         let Some(allowed) = CpuSet::of_list(&plan.interrupts).filter(|set| !set.is_empty()) else {
@@ -378,7 +370,7 @@ impl ServiceSite<'_> {
         self.note(&changes)?;
         let mut left = Vec::new();
         for change in changes {
-            // The kernel refuses CPUs that it has isolated.
+            // The kernel refuses isolated CPUs.
             if setting::set(&self.host.root, &change, &change.new).is_err() {
                 left.push(rps::queue(&change.path));
             }
@@ -387,9 +379,9 @@ impl ServiceSite<'_> {
         Ok(left)
     }
 
-    /// Takes away what a `keep` has written for good that did not come to its end, as on a full
-    /// disk: the plan stands until its time is over, and not after the next boot. The journal has
-    /// these lines still, and its end deals with the others.
+    /// Removes the permanent files of an unfinished `keep`, for example after a full disk: the plan
+    /// then lasts until its time is over, but not after a reboot. Ending the plan handles its other
+    /// journal lines.
     fn forget_kept(&self, before: usize) {
         let noted = &self.journal.changes[before.min(self.journal.changes.len())..];
         let kept: Vec<DropIn> = noted.iter().filter_map(|one| DropIn::of(&one.path)).collect();
@@ -401,7 +393,6 @@ impl ServiceSite<'_> {
         }
     }
 
-    /// Writes the properties of units for good.
     fn keep_units(&mut self) -> Result<(), ApplyError> {
         let runtime: Vec<SettingChange> = self
             .journal

@@ -1,15 +1,15 @@
 //! One setting of one owner, as a line of a journal.
 //!
-//! Files and masks of threads are changes as [cells](seatmap_cell::change) know them. The settings
-//! of a unit or a container have no file of their own: their `path` names owner and property.
+//! Files and masks of threads are changes as in [cells](seatmap_cell::change). Settings of units
+//! and containers are not files: their `path` has the owner and the property.
 //!
 //! | path | is |
 //! |---|---|
 //! | `/sys/fs/cgroup/.../cpuset.cpus` | a file |
 //! | `/proc/TID` | the mask of a thread |
 //! | `/sys/class/net/*/queues/rx-*/rps_cpus` | a mask of CPUs |
-//! | `unit:NAME:AllowedCPUs` | a property of a unit until the next boot; `kept-unit:` for good |
-//! | `drop-in:NAME:AllowedCPUs` | the file that systemd writes for it; `kept-drop-in:` for good |
+//! | `unit:NAME:AllowedCPUs` | a property of a unit until reboot; `kept-unit:` for good |
+//! | `drop-in:NAME:AllowedCPUs` | systemd's file for it; `kept-drop-in:` for good |
 //! | `container:podman:NAME:cpus` | an option of a container |
 //! | `domain:NAME:vcpu:0`, `domain:NAME:emulator` | the pin of a part of a domain |
 
@@ -23,28 +23,25 @@ use std::io;
 use std::process::{Command, Output};
 use std::time::Duration;
 
-/// An owner that has not answered after this time does not answer.
+/// The time limit for an owner's answer.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// As [`PATIENCE`], for nodes: the kernel moves the memory of a whole group before it answers
+/// The time limit for nodes: the kernel moves the memory of a whole group before it answers
 /// (`cpuset_write_resmask` waits for `cpuset_migrate_mm_wq` in kernel/cgroup/cpuset.c), which takes
 /// minutes for hundreds of GB.
 const PATIENCE_WITH_MEMORY: Duration = Duration::from_secs(900);
 
-/// The properties of units that are changed: CPUs, and nodes.
 pub(crate) const PROPERTIES: [&str; 2] = ["AllowedCPUs", "AllowedMemoryNodes"];
 
-/// The options of containers that are changed: CPUs, and nodes.
 pub(crate) const OPTIONS: [&str; 2] = ["cpus", "mems"];
 
-/// The owner of a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Owner<'a> {
-    /// The kernel: a file or a thread.
+    /// A file or a thread.
     Kernel,
     /// systemd.
     Unit { name: &'a str, property: &'a str, is_kept: bool },
-    /// systemd's file for a property, which has the property's value.
+    /// systemd's file for a property, with its value.
     DropIn(DropIn<'a>),
     /// A container engine.
     Container { engine: &'a str, name: &'a str, option: &'a str },
@@ -71,7 +68,7 @@ fn owner(path: &str) -> Owner<'_> {
     }
 }
 
-/// A change of a file from its present content; `None` where it has that content.
+/// The change of a file; `None` if it has the new content already.
 ///
 /// # Errors
 /// The file cannot be read.
@@ -85,10 +82,8 @@ pub(crate) fn of_file(
     Ok(Some(change).filter(|change| !change.same(&change.old, &change.new)))
 }
 
-/// A change of a setting that an owner has.
-///
 /// # Errors
-/// The owner does not tell its present value.
+/// The owner does not report the present value.
 pub(crate) fn of_owner(path: &str, new: &str) -> Result<SettingChange, FileError> {
     let old = asked(path)?;
     Ok(SettingChange {
@@ -100,18 +95,14 @@ pub(crate) fn of_owner(path: &str, new: &str) -> Result<SettingChange, FileError
     })
 }
 
-/// The present value.
-///
 /// # Errors
-/// It cannot be read.
+/// The value cannot be read.
 pub(crate) fn current(root: &Root, change: &SettingChange) -> Result<String, FileError> {
     if owner(&change.path) == Owner::Kernel { change.current(root) } else { asked(&change.path) }
 }
 
-/// Gives a setting the value that the change has for it, or the old one.
-///
 /// # Errors
-/// The kernel's or the owner's.
+/// An error of the kernel or the owner.
 pub(crate) fn set(root: &Root, change: &SettingChange, value: &str) -> Result<(), FileError> {
     if owner(&change.path) != Owner::Kernel {
         return told(root, &change.path, value);
@@ -124,10 +115,9 @@ pub(crate) fn set(root: &Root, change: &SettingChange, value: &str) -> Result<()
     }
 }
 
-/// Takes the list of a cpuset of version 2 away, so that its members have all that the group above
-/// has. The kernel refuses that to a group with members (ENOSPC; `validate_change` in
-/// kernel/cgroup/cpuset.c). It grants them, of a list of all that there can ever be, whatever the
-/// group above has, now and later, which is the same.
+/// Lets members of a version 2 cpuset use everything in the group above. The kernel refuses an
+/// empty list for a group with members (ENOSPC; `validate_change` in kernel/cgroup/cpuset.c). A
+/// list of all possible CPUs or nodes grants the same, now and later.
 fn clear(root: &Root, path: &str) -> Result<(), FileError> {
     match root.write(path, "\n") {
         Err(error) if error.source.kind() == io::ErrorKind::StorageFull => {
@@ -137,18 +127,17 @@ fn clear(root: &Root, path: &str) -> Result<(), FileError> {
     }
 }
 
-/// All CPUs, or all nodes, that this kernel can ever have.
 fn possible(root: &Root, is_nodes: bool) -> Result<String, FileError> {
     all_of(root, is_nodes, "possible")
 }
 
-/// All CPUs, or all nodes, in a state that the kernel has a list of.
+/// `state` is the name of a kernel list.
 fn all_of(root: &Root, is_nodes: bool, state: &str) -> Result<String, FileError> {
     let kind = if is_nodes { "node" } else { "cpu" };
     Ok(root.read(&format!("/sys/devices/system/{kind}/{state}"))?.trim().to_owned())
 }
 
-/// Whether a setting has its old value again, or, where it had none, one that means the same.
+/// If the old list was empty, an equivalent one counts too.
 pub(crate) fn is_old(root: &Root, change: &SettingChange, current: &str) -> bool {
     if change.same(current, &change.old) || !change.old.is_empty() {
         return change.same(current, &change.old);
@@ -178,8 +167,8 @@ fn asked(path: &str) -> Result<String, FileError> {
 fn told(root: &Root, path: &str, value: &str) -> Result<(), FileError> {
     match owner(path) {
         Owner::Unit { name, property, is_kept } => {
-            // systemd forgets a list, and hears nothing of it that the kernel, which takes none
-            // away from a group with members, keeps the last one: that one holds everything then.
+            // systemd drops a list without noticing that the kernel keeps it for a group with
+            // members, so the last list must have everything.
             if value.is_empty() {
                 let all = possible(root, property == PROPERTIES[1])?;
                 set_property(path, name, &format!("{property}={all}"), is_kept)?;
@@ -187,7 +176,7 @@ fn told(root: &Root, path: &str, value: &str) -> Result<(), FileError> {
             set_property(path, name, &format!("{property}={value}"), is_kept)
         }
         Owner::Container { engine, name, option } => {
-            // An engine takes an empty list for no change; all CPUs mean the same as none named.
+            // An engine ignores empty lists; all CPUs are equivalent.
             let all = all_of(root, option == OPTIONS[1], "online")?;
             let list = if value.is_empty() { &all } else { value };
             run(
@@ -209,7 +198,7 @@ fn told(root: &Root, path: &str, value: &str) -> Result<(), FileError> {
     .map(drop)
 }
 
-/// Has systemd set a property of a unit, until the next boot or for good.
+/// Sets a property until the next boot, or permanently.
 fn set_property(path: &str, name: &str, setting: &str, is_kept: bool) -> Result<Output, FileError> {
     let mut command = Command::new("systemctl");
     command.arg("set-property");
@@ -219,20 +208,19 @@ fn set_property(path: &str, name: &str, setting: &str, is_kept: bool) -> Result<
     run(path, command.args(["--", name, setting]))
 }
 
-/// Has systemd read its files again, some of which are gone.
+/// Makes systemd notice removed files.
 ///
 /// # Errors
-/// systemd's.
+/// An error of systemd.
 pub(crate) fn reload_units() -> Result<(), FileError> {
     run("systemctl daemon-reload", Command::new("systemctl").arg("daemon-reload")).map(drop)
 }
 
-/// How long the owner of a setting may take.
 fn patience(path: &str) -> Duration {
     if is_of_nodes(path) { PATIENCE_WITH_MEMORY } else { PATIENCE }
 }
 
-/// Whether a setting is a list of nodes, and not of CPUs.
+/// Whether a setting is for nodes, not CPUs.
 fn is_of_nodes(path: &str) -> bool {
     ["mems", PROPERTIES[1]].iter().any(|end| path.ends_with(end))
 }
@@ -252,8 +240,8 @@ fn failed(path: &str, why: &str) -> FileError {
     FileError { path: path.to_owned(), source: io::Error::other(why.to_owned()) }
 }
 
-/// Whether a line of a journal is one that giving sets to services can have written. Root obeys
-/// the journal, so that nothing else is obeyed, whoever wrote it.
+/// Whether a plan may have written a line of a journal. Root executes the journal, so all other
+/// lines are refused.
 pub(crate) fn may_be(change: &SettingChange, layout: &CpusetMounts) -> bool {
     let values = [&change.old, &change.new];
     if change.what == SettingKind::CpuMask {
@@ -278,7 +266,7 @@ pub(crate) fn may_be(change: &SettingChange, layout: &CpusetMounts) -> bool {
     is_kind && are_lists && is_place
 }
 
-/// Whether a name may stand in a command: it is not an option, and holds no separator of paths.
+/// Whether a name is safe in a command: not an option, and without path separators.
 pub(crate) fn is_word(name: &str) -> bool {
     !name.is_empty()
         && !name.starts_with('-')

@@ -1,4 +1,4 @@
-//! The settings that seat a service, by what it is.
+//! The settings that seat a service, by its kind.
 
 use super::drop_in::DropIn;
 use super::seat::refused;
@@ -15,13 +15,13 @@ use seatmap_os::task::ThreadStat;
 use seatmap_os::{CpuSet, Root, Tid, affinity, rps, task};
 use std::path::Path;
 
-/// The folder that is there where systemd runs the computer (sd_booted(3)).
+/// This folder exists if systemd runs the computer (sd_booted(3)).
 const SYSTEMD: &str = "/run/systemd/system";
 
-/// The way in which a service gets its CPUs.
+/// How a service gets its CPUs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SeatingWay {
-    /// A systemd unit, by its whole name.
+    /// A systemd unit, by its full name.
     Unit(String),
     /// A container of an engine.
     Container(&'static str, String),
@@ -34,10 +34,10 @@ pub enum SeatingWay {
 }
 
 impl SeatingWay {
-    /// The way for a service.
+    /// The method for a service.
     ///
     /// # Errors
-    /// [`ApplyError`]: it is not there, or its owner is not.
+    /// [`ApplyError`]: the service or its owner does not exist.
     pub fn of(root: &Root, planned: &PlannedService) -> Result<Self, ApplyError> {
         let name = &planned.service.name;
         owners::check(&planned.service)?;
@@ -59,8 +59,7 @@ impl SeatingWay {
             }
             Some(ServiceTarget::Cgroup(path)) => {
                 let folders = Hierarchies::read(root).folders(root, &path);
-                // The root of a hierarchy has the CPUs of the whole computer, and nobody may
-                // change them.
+                // The root of a hierarchy cannot be changed.
                 let own = folders.into_iter().find(|folder| {
                     root.has(&format!("{folder}/cpuset.cpus"))
                         && root.has(&format!("{}/cgroup.procs", above(folder)))
@@ -68,7 +67,7 @@ impl SeatingWay {
                 own.map_or(SeatingWay::Threads, SeatingWay::Group)
             }
             Some(ServiceTarget::Step(step)) => {
-                // Slurm writes the group of a step when it starts, and has no command for later.
+                // Slurm writes the group of a step only when it starts.
                 let folders = seatmap_watch::choice::of_step(root, &step).unwrap_or_default();
                 let folders = folders.iter().filter_map(|folder| folder.to_str());
                 let own = folders
@@ -83,7 +82,7 @@ impl SeatingWay {
                 if !virsh::is_domain_name(&domain) {
                     return Err(ApplyError::DomainName(name.clone()));
                 }
-                // Looked at before anything is changed: without virsh, or a connection, nothing is.
+                // Without virsh or a connection, nothing is changed.
                 virsh::pins(&domain).map_err(|source| {
                     if virsh::is_missing(&source) {
                         return ApplyError::NoVirsh(name.clone());
@@ -96,7 +95,7 @@ impl SeatingWay {
         })
     }
 
-    /// The changes that seat the service, in the order in which they are made.
+    /// The changes that seat the service, in order.
     ///
     /// # Errors
     /// A setting cannot be read.
@@ -132,7 +131,7 @@ impl SeatingWay {
             }
             SeatingWay::Domain(domain) => {
                 let cpus = planned.cpu_set();
-                // A part that somebody has pinned to some CPUs of the set keeps them.
+                // The user's pins inside the set remain.
                 let outside = virsh::pins(domain)?.into_iter().filter(|(_, pin)| {
                     CpuSet::of_list(pin).is_none_or(|pin| !pin.is_subset(&cpus))
                 });
@@ -150,8 +149,7 @@ impl SeatingWay {
     }
 }
 
-/// The line of a journal by which an undo takes the drop-in of a property away, unless there is one
-/// before the change.
+/// Makes an undo remove the drop-in, unless it existed before.
 pub(super) fn of_drop_in(
     root: &Root,
     change: &SettingChange,
@@ -167,8 +165,8 @@ fn above(folder: &str) -> &str {
     folder.rsplit_once('/').map_or("", |(above, _)| above)
 }
 
-/// A group and, in version 1, those below it, which must lie within it: the innermost first, so
-/// that a group is never smaller than one inside it.
+/// In version 1 the groups below change too, the innermost first, so that a group is never smaller
+/// than one inside it.
 fn of_group(
     root: &Root,
     folder: &str,
@@ -195,8 +193,8 @@ fn of_group(
     Ok(())
 }
 
-/// The changes of queues whose packets are handed on to CPUs outside a set: to those inside, and to
-/// all of the set where none is. A queue without steering follows its interrupt, and is left alone.
+/// The changes of queues that steer packets to CPUs outside a set: to those inside, or to the whole
+/// set if there are none. Queues without steering follow their interrupts.
 ///
 /// # Errors
 /// The queues cannot be listed.
@@ -216,8 +214,8 @@ pub fn of_queues(root: &Root, allowed: &CpuSet) -> Result<Vec<SettingChange>, Fi
     Ok(changes)
 }
 
-/// The changes of masks of the threads of some processes that do not have these CPUs yet. A thread
-/// whose mask was narrower than its process's has chosen it, and is left alone.
+/// The changes of masks for threads without these CPUs. A thread with a narrower mask than its
+/// process has chosen it, and keeps it.
 #[must_use]
 pub fn of_threads(pids: impl IntoIterator<Item = Tid>, cpus: &CpuSet) -> Vec<SettingChange> {
     let mut changes = Vec::new();

@@ -1,4 +1,4 @@
-//! Settings of groups and threads, given and taken back on a computer of files.
+//! Applying and undoing settings on a computer made of files.
 
 use super::setting;
 use super::targets::{SeatingWay, of_queues, of_threads};
@@ -9,7 +9,6 @@ use seatmap_cell::journal::{CellJournal, CellJournalHeader, FORMAT, JournalEntry
 use seatmap_cell::run_folder::RunFolder;
 use seatmap_os::{CpuSet, Root, Tid};
 
-/// A computer with a hierarchy of control groups at `/cg`.
 fn computer(version: u8) -> (tempfile::TempDir, Root, RunFolder) {
     let folder = tempfile::tempdir().unwrap();
     let root = Root::new(folder.path());
@@ -52,7 +51,6 @@ fn planned(cpus: &str, nodes: &str) -> PlannedService {
     }
 }
 
-/// Gives the set of a plan as far as a step, and returns the journal.
 fn given(root: &Root, run: &RunFolder, steps: usize) -> CellJournal {
     let header = CellJournalHeader {
         format: FORMAT.into(),
@@ -90,7 +88,7 @@ fn groups_of_both_versions_come_back_from_every_step() {
             if steps == 4 {
                 assert_eq!(state(&root), whole, "version {version}");
             }
-            // Read again, as a guardian does.
+            // A guardian reads the journal again too.
             let read = CellJournal::read(journal.path(), "boot").unwrap().unwrap();
             assert_eq!(undo(&root, read, &[]).unwrap(), []);
             assert_eq!(state(&root), before, "version {version}, step {steps}");
@@ -108,7 +106,7 @@ fn steered_packets_leave_quiet_cpus_and_come_back() {
         std::fs::write(root.path(&file(queue)), mask).unwrap();
     }
     let changes = of_queues(&root, &CpuSet::of_list("0-1,4-7").unwrap()).unwrap();
-    // Without steering, and with packets on allowed CPUs alone, a queue is left alone.
+    // Queues without steering, or with only allowed CPUs, stay unchanged.
     let new: Vec<[&str; 2]> =
         changes.iter().map(|change| [change.path.as_str(), change.new.as_str()]).collect();
     assert_eq!(new, [[file("rx-0").as_str(), "000000f3"], [file("rx-3").as_str(), "000000f3"]]);

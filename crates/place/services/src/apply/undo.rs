@@ -1,4 +1,4 @@
-//! Takes the sets of a plan back, backwards, and only where a setting is still as it was left.
+//! Undoes a plan in reverse, but only settings that still have the plan's values.
 
 use super::drop_in::DropIn;
 use super::setting;
@@ -15,8 +15,8 @@ use seatmap_os::task::Family;
 use seatmap_os::{CpuSet, Root};
 use std::io;
 
-/// Undoes a journal and removes it. Returns the settings that could not be put back: the journal
-/// goes all the same, or a change by somebody else would keep it for ever.
+/// Returns the settings that could not be restored. The journal is removed anyway, because another
+/// program's change would keep it forever.
 ///
 /// # Errors
 /// The journal cannot be removed.
@@ -47,7 +47,7 @@ pub(crate) fn undo(
         left.extend(reloaded.err().map(|error| Left::new(error.path, error.source.to_string())));
     }
     let mut widened = Vec::new();
-    // A thread that may have chosen its mask keeps it. Without /proc there was none to seat.
+    // Threads that may have chosen their mask keep it. Without /proc there were none to seat.
     let _ = ledger(root, &journal, services).settle(QUIET_LOOKS, |heir| {
         let heir = change_of(heir);
         left.extend(put_back(root, &heir));
@@ -61,14 +61,14 @@ pub(crate) fn undo(
     Ok(left)
 }
 
-/// Puts one setting back, where it is as the plan left it.
+/// Restores one setting, if it has the plan's value.
 fn put_back(root: &Root, change: &SettingChange) -> Option<Left> {
     if let Some(drop_in) = DropIn::of(&change.path) {
         return take_away(root, change, drop_in);
     }
     let current = match setting::current(root, change) {
         Ok(current) => current,
-        // A thread that has ended, or a group that is gone, took the setting along.
+        // The setting ended with its thread or group.
         Err(error) if error.is_absent() => return None,
         Err(error) => return left(change, error.source.to_string()),
     };
@@ -87,8 +87,8 @@ fn put_back(root: &Root, change: &SettingChange) -> Option<Left> {
         .and_then(|error| left(change, error.source.to_string()))
 }
 
-/// Takes systemd's file for a property away that has its old value again. A value that somebody
-/// else has set is in the same file, which stays.
+/// Removes systemd's file for a property with its old value again. Another program's value is in
+/// the same file, which then stays.
 fn take_away(root: &Root, change: &SettingChange, drop_in: DropIn) -> Option<Left> {
     let current = setting::current(root, change).ok()?;
     if !setting::is_old(root, change, &current) {
@@ -101,7 +101,7 @@ fn left(change: &SettingChange, why: String) -> Option<Left> {
     Some(Left::new(change.path.clone(), why))
 }
 
-/// The seats that a plan gave to threads, with the processes that its services have now.
+/// The seats of threads, with the present processes of the services.
 fn ledger(root: &Root, journal: &CellJournal, services: &[PlannedService]) -> SeatLedger {
     let mut ledger = SeatLedger::since(journal.header.began_ticks.unwrap_or(0));
     for change in journal.changes.iter().filter(|change| change.what == SettingKind::Affinity) {
@@ -114,7 +114,7 @@ fn ledger(root: &Root, journal: &CellJournal, services: &[PlannedService]) -> Se
             ledger.lend(Loan { pid, thread: ThreadMask { tid, started_ticks, cpus }, seat });
         }
     }
-    // The threads of the journal stay "on their seats" here: its own lines put these back.
+    // Threads in the journal count as "on their seats": their own lines restore them.
     for planned in services {
         let pids = living::processes(root, &planned.service).unwrap_or_default();
         pids.into_iter().for_each(|pid| ledger.take_in(pid));
@@ -122,7 +122,6 @@ fn ledger(root: &Root, journal: &CellJournal, services: &[PlannedService]) -> Se
     ledger
 }
 
-/// The change that the plan would have noted for an heir.
 fn change_of(heir: &StillSeated) -> SettingChange {
     SettingChange {
         what: SettingKind::Affinity,

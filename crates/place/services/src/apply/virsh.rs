@@ -1,8 +1,8 @@
-//! The pins of a living libvirt domain: the CPUs of its vCPUs, its I/O threads and its emulator,
-//! read and set by `virsh` (virsh(1): vcpupin, iothreadpin, emulatorpin).
+//! The pins of a running libvirt domain: of its vCPUs, its I/O threads and its emulator, read and
+//! set with `virsh` (virsh(1): vcpupin, iothreadpin, emulatorpin).
 //!
-//! libvirt gives each of these threads a control group with a cpuset, so that a mask alone would
-//! not reach CPUs outside the pin. `virsh` connects as `LIBVIRT_DEFAULT_URI` says.
+//! libvirt gives each of these threads a cpuset, so a mask alone could not reach CPUs outside the
+//! pin. `virsh` connects to `LIBVIRT_DEFAULT_URI`.
 
 use super::setting::is_word;
 use seatmap_data::document::whole_number;
@@ -14,21 +14,20 @@ use std::io;
 use std::process::{Command, Output};
 use std::time::Duration;
 
-/// A libvirt that has not answered after this time does not answer.
+/// The time limit for an answer of libvirt.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// errno(3): it is not there.
+/// errno(3).
 const ENOENT: i32 = 2;
 
-/// The most parts of a domain; libvirt's own limit of vCPUs is lower (4096 in 2024).
+/// The most parts; libvirt's own limit of vCPUs is lower (4096 in 2024).
 const MOST_PARTS: usize = 8192;
 
-/// A part of a domain that has a pin of its own.
+/// A part with its own pin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DomainPart {
-    /// A virtual CPU.
     Vcpu(u32),
-    /// A thread of its disks.
+    /// A thread for its disks.
     IoThread(u32),
     /// All its other threads.
     Emulator,
@@ -45,7 +44,6 @@ impl fmt::Display for DomainPart {
 }
 
 impl DomainPart {
-    /// The part that a journal names.
     pub(super) fn of(kind: &str, number: Option<&str>) -> Option<Self> {
         match (kind, number) {
             ("emulator", None) => Some(DomainPart::Emulator),
@@ -55,7 +53,6 @@ impl DomainPart {
         }
     }
 
-    /// The command that shows the pins of such parts.
     fn shown_by(self) -> &'static str {
         match self {
             DomainPart::Vcpu(_) => "vcpupin",
@@ -65,15 +62,13 @@ impl DomainPart {
     }
 }
 
-/// Whether a domain's name can be given to `virsh`, which takes a number for a domain's id first.
+/// `virsh` interprets a number as an id.
 pub(super) fn is_domain_name(name: &str) -> bool {
     is_word(name) && name.parse::<Tid>().is_err()
 }
 
-/// The pins of all parts of a domain that runs.
-///
 /// # Errors
-/// `virsh` is not there, does not reach libvirt, or does not know the domain.
+/// `virsh` is not installed, does not reach libvirt, or does not know the domain.
 pub(super) fn pins(domain: &str) -> Result<Vec<(DomainPart, String)>, FileError> {
     let mut all = Vec::new();
     for kind in [DomainPart::Vcpu(0), DomainPart::IoThread(0), DomainPart::Emulator] {
@@ -82,19 +77,17 @@ pub(super) fn pins(domain: &str) -> Result<Vec<(DomainPart, String)>, FileError>
     Ok(all)
 }
 
-/// The pin of one part.
-///
 /// # Errors
-/// As [`pins`]; and the domain has no such part any more.
+/// As for [`pins`], or the domain no longer has this part.
 pub(super) fn pin(domain: &str, part: DomainPart) -> Result<String, FileError> {
     let found = shown(domain, part)?.into_iter().find(|(other, _)| *other == part);
     found.map(|(_, cpus)| cpus).ok_or_else(|| gone(domain))
 }
 
-/// Pins one part while the domain runs; its file stays as it is.
+/// Does not change the domain's file.
 ///
 /// # Errors
-/// As [`pins`], and libvirt's own.
+/// As for [`pins`], or an error of libvirt.
 pub(super) fn set_pin(domain: &str, part: DomainPart, cpus: &str) -> Result<(), FileError> {
     let number = match part {
         DomainPart::Vcpu(number) => Some(("vcpupin", "--vcpu", number)),
@@ -116,8 +109,7 @@ fn shown(domain: &str, kind: DomainPart) -> Result<Vec<(DomainPart, String)>, Fi
     Ok(read(&String::from_utf8_lossy(&output.stdout), kind))
 }
 
-/// The pins in a table of `virsh`: a number, or `*` for the emulator, and a list of CPUs. Older
-/// releases write a colon after the number.
+/// The emulator's number is `*`. Older releases write a colon after the number.
 fn read(text: &str, kind: DomainPart) -> Vec<(DomainPart, String)> {
     let lines = text.lines().filter_map(|line| {
         let mut words = line.split_whitespace();
@@ -134,12 +126,11 @@ fn read(text: &str, kind: DomainPart) -> Vec<(DomainPart, String)> {
     lines.take(MOST_PARTS).collect()
 }
 
-/// Runs `virsh VERB --domain DOMAIN --live`, whose sentences are in English then.
 fn run(domain: &str, arguments: &[String]) -> Result<Output, FileError> {
     let mut command = Command::new("virsh");
     command.env("LC_ALL", "C").args(arguments).args(["--domain", domain, "--live"]);
     let output = limited::output("virsh", &mut command, PATIENCE).map_err(|error| {
-        // The caller tells a program that is not installed from one that does not answer.
+        // Distinguishes a missing program from a silent one.
         let kind = match &error {
             LimitedError::Start { source, .. } => source.kind(),
             LimitedError::Late { .. } => io::ErrorKind::TimedOut,
@@ -160,7 +151,6 @@ fn run(domain: &str, arguments: &[String]) -> Result<Output, FileError> {
     Err(FileError { path: path(domain), source: io::Error::other(why) })
 }
 
-/// Whether an error is that `virsh` itself is not installed.
 pub(super) fn is_missing(error: &FileError) -> bool {
     error.source.kind() == io::ErrorKind::NotFound && !error.is_absent()
 }
@@ -169,7 +159,7 @@ fn path(domain: &str) -> String {
     format!("domain:{domain}")
 }
 
-/// A domain that does not run took its pins along.
+/// The pins end with the domain.
 fn gone(domain: &str) -> FileError {
     FileError { path: path(domain), source: io::Error::from_raw_os_error(ENOENT) }
 }
@@ -178,7 +168,7 @@ fn gone(domain: &str) -> FileError {
 mod tests {
     use super::*;
 
-    /// Printed by virsh 9.0.0 with its test driver.
+    /// Output of virsh 9.0.0 with its test driver.
     const VCPUS: &str = " VCPU   CPU Affinity\n----------------------\n 0      1\n 1      0-7\n\n";
     const EMULATOR: &str =
         "emulator: CPU Affinity\n----------------------------------\n       *: 2,4-5\n\n";

@@ -1,4 +1,4 @@
-//! Each format on a plan with every way to name a service.
+//! Each format, with every kind of target.
 
 use super::*;
 use crate::file::{Service, SharedComputer};
@@ -47,7 +47,7 @@ fn named(name: &str) -> Service {
     Service { name: name.into(), share: true, ..Service::default() }
 }
 
-/// A unit, a group, a container, a process and programs; the first two share.
+/// The first two share.
 fn sample() -> ServicesPlan {
     let redis = Service { unit: Some("redis".into()), ..named("redis") };
     let group =
@@ -82,7 +82,7 @@ fn a_tool_that_finds_nothing_says_so() {
 }
 
 proptest! {
-    /// Names of a plan's author run nothing: a script of hostile names writes no other lines.
+    /// Hostile names cannot add lines to the script.
     #[test]
     fn nothing_gets_out_of_its_comment_or_file_name(
         name in "[ -~\n\r\\\\'\"$`;END]{1,20}", unit in "[ -~\n\\\\'\"$`;/]{1,20}",

@@ -1,30 +1,27 @@
-//! The files that a person names: one by one, or all of a folder such as `/etc/systemd/system`.
+//! Collects the files to import, also from a folder such as `/etc/systemd/system`.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Files of more bytes are not read: units, domains and states of kubelet are far smaller.
+/// The largest file, in bytes: units, domains and states of kubelet are far smaller.
 pub const MOST_BYTES: usize = 4 << 20;
 
-/// The most files of a folder. A server has a few hundred units.
+/// The most files; a server has a few hundred units.
 const MOST_FILES: usize = 4096;
 
-/// Files that a folder may have for us.
 const ENDINGS: [&str; 8] =
     [".service", ".slice", ".scope", ".socket", ".mount", ".swap", ".conf", ".xml"];
 
-/// The states of kubelet, in `/var/lib/kubelet`.
+/// The states of kubelet in `/var/lib/kubelet`.
 const STATES: [&str; 2] = ["cpu_manager_state", "memory_manager_state"];
 
-/// A folder that cannot be read, and why.
 type Unread = (PathBuf, io::Error);
 
-/// The files of a folder that may say where services run, and of the drop-in folders in it, by
-/// name; and the drop-in folders that cannot be read. Links are left out: those that enable a unit
-/// lead to another file of the folder.
+/// The files of a folder and its drop-in folders that may seat services, sorted; and the unreadable
+/// drop-in folders. Links are skipped: those that enable a unit lead to another file of the folder.
 ///
 /// # Errors
-/// The folder cannot be read, or there are more files than any computer has units.
+/// The folder cannot be read, or has more files than any computer has units.
 pub fn files_of(folder: &Path) -> io::Result<(Vec<PathBuf>, Vec<Unread>)> {
     let mut files = Vec::new();
     let mut unread = Vec::new();
@@ -44,7 +41,6 @@ pub fn files_of(folder: &Path) -> io::Result<(Vec<PathBuf>, Vec<Unread>)> {
             return Err(io::Error::other(format!("there are more than {MOST_FILES} files")));
         }
     }
-    // The kernel lists files in any order, and a later drop-in overrides an earlier one.
     files.sort();
     Ok((files, unread))
 }
@@ -68,7 +64,7 @@ fn is_of_interest(name: &str) -> bool {
 /// The text of a file; bytes that are not text are replaced.
 ///
 /// # Errors
-/// It is too large.
+/// The file is too large.
 pub fn text_of(bytes: &[u8]) -> io::Result<String> {
     if bytes.len() > MOST_BYTES {
         return Err(io::Error::other(format!(

@@ -1,5 +1,5 @@
-//! kubelet's files: which CPUs and nodes it has given to the containers of pods, and which it keeps
-//! from pods.
+//! kubelet's files: the CPUs and nodes that it gives to containers, and those that it keeps from
+//! pods.
 //!
 //! | file | has |
 //! |---|---|
@@ -9,11 +9,11 @@
 //!
 //! They are defined in kubernetes/kubernetes: `pkg/kubelet/cm/cpumanager/state/checkpoint.go`, the
 //! same in `memorymanager`, and `KubeletConfiguration` of `kubelet.config.k8s.io/v1beta1`. A pod
-//! with resources of its own has its CPUs and nodes in `podEntries` (Kubernetes' enhancement 5526);
-//! the fourth form of a state has all of it a second time, as text in `data`, which kubelet reads.
+//! with its own resources has its CPUs and nodes in `podEntries` (Kubernetes' enhancement 5526).
+//! The fourth form of a state repeats everything as text in `data`, which kubelet reads.
 //!
-//! The files name a pod by its UID and a container by its name. The group of a container has
-//! another name, which they do not say, so that a service is a whole pod.
+//! The files have a pod's UID and a container's name, but not the name of the container's group, so
+//! a service is a whole pod.
 
 use super::lists::{ListSpelling, of_numbers};
 use super::{
@@ -25,7 +25,6 @@ use seatmap_os::CpuSet;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// A file of either manager, or a configuration in JSON.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct KubeletJson {
@@ -42,12 +41,12 @@ struct KubeletJson {
     _checksum: Option<serde::de::IgnoredAny>,
     #[serde(rename = "dataChecksum")]
     _data_checksum: Option<serde::de::IgnoredAny>,
-    /// Keys of other releases, and those of a configuration.
+    /// Keys of other releases, or of a configuration.
     #[serde(flatten)]
     other: BTreeMap<String, serde::de::IgnoredAny>,
 }
 
-/// The part of one pod; before Kubernetes 1.18, of one container by its id.
+/// Before Kubernetes 1.18, an entry is of one container, by its id.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 enum PodEntry {
@@ -55,7 +54,6 @@ enum PodEntry {
     OldContainer(#[expect(dead_code, reason = "recognised by its shape")] String),
 }
 
-/// A container's CPUs as a list, or its blocks of memory.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 enum ContainerEntry {
@@ -63,8 +61,7 @@ enum ContainerEntry {
     Memory(Vec<MemoryBlock>),
 }
 
-/// The CPUs or blocks of memory of a pod with resources of its own: those of its containers, and
-/// those that its containers share.
+/// A pod with its own resources, including those that its containers share.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct WholePod {
@@ -74,7 +71,6 @@ struct WholePod {
     memory_blocks: Vec<MemoryBlock>,
 }
 
-/// Everything that a state has of one pod.
 #[derive(Debug, Default)]
 struct PodParts {
     containers: BTreeMap<String, ContainerEntry>,
@@ -87,13 +83,10 @@ struct MemoryBlock {
     nodes: Vec<u32>,
 }
 
-/// The kind of a configuration.
 const CONFIGURATION: &str = "KubeletConfiguration";
 
-/// The key of a configuration with the CPUs that no pod gets.
 const RESERVED: &str = "reservedSystemCPUs";
 
-/// Whether a text is one of these files.
 pub(super) fn is_kubelet(text: &str) -> bool {
     if text.trim_start().starts_with('{') {
         return text.contains("\"policyName\"") || text.contains(CONFIGURATION);
@@ -101,7 +94,6 @@ pub(super) fn is_kubelet(text: &str) -> bool {
     yaml_value(text, "kind") == Some(CONFIGURATION)
 }
 
-/// Reads one of them.
 pub(super) fn read(
     file: &SourceFile<'_>,
     driver: CgroupDriver,
@@ -153,7 +145,7 @@ pub(super) fn read(
     if let Some(text) = state.default_cpu_set.filter(|text| !text.trim().is_empty()) {
         let shared = list("defaultCpuSet", &text, ListSpelling::Kubelet)?;
         seats.remarks.push(ImportRemark::SharedPool { cpus: shared.to_string() });
-        // kubelet takes the CPUs of a pod out of the pool, so that this state contradicts itself.
+        // kubelet removes a pod's CPUs from the pool: this state contradicts itself.
         let both = own.into_iter().map(|(name, cpus)| (name, cpus.within(&shared)));
         seats.remarks.extend(both.filter(|(_, cpus)| !cpus.is_empty()).map(|(first, cpus)| {
             ImportRemark::SharedCpus {
@@ -172,7 +164,6 @@ fn parsed(text: &str) -> Result<KubeletJson, SeatsImportError> {
         .map_err(|error| SeatsImportError::Json { problem: DocumentError::from(error).to_string() })
 }
 
-/// One pod with the CPUs or nodes of all its containers, and its own.
 fn pod(
     file: &SourceFile<'_>,
     uid: &str,
@@ -207,7 +198,6 @@ fn pod(
     Ok(WrittenSeat::new(service, &cpus, &nodes, file.name, details))
 }
 
-/// The nodes of some blocks of memory.
 fn nodes_of(blocks: &[MemoryBlock], place: &str) -> Result<CpuSet, SeatsImportError> {
     let nodes: Vec<u32> = blocks.iter().flat_map(|block| &block.nodes).copied().collect();
     of_numbers(&nodes).ok_or_else(|| SeatsImportError::List {
@@ -231,8 +221,7 @@ fn reserved(
     Ok(())
 }
 
-/// The value of a key at the beginning of a line of YAML. A configuration of kubelet has the keys
-/// that are read here at its top, as plain or quoted text.
+/// A configuration of kubelet has these keys at its top level, as plain or quoted text.
 fn yaml_value<'a>(text: &'a str, key: &str) -> Option<&'a str> {
     let rest = text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(':'))?;
     let rest = rest.trim();
@@ -241,6 +230,6 @@ fn yaml_value<'a>(text: &'a str, key: &str) -> Option<&'a str> {
             return inside.split(quote).next();
         }
     }
-    // A comment begins after a blank.
+    // A comment starts after a space.
     rest.split(" #").next().map(str::trim)
 }

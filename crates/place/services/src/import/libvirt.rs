@@ -1,8 +1,7 @@
-//! Domains of libvirt: where their vCPUs, I/O threads and emulator are pinned, and their memory
-//! (libvirt's `formatdomain.html`, "CPU Allocation", "CPU Tuning", "NUMA Node Tuning").
+//! Domains of libvirt: their pins and their memory (libvirt's `formatdomain.html`, "CPU
+//! Allocation", "CPU Tuning", "NUMA Node Tuning").
 //!
-//! The set of a domain is that of all its vCPUs and I/O threads, and of its emulator where the file
-//! pins it.
+//! The set of a domain includes its vCPUs and I/O threads, and a pinned emulator.
 
 use super::lists::ListSpelling;
 use super::{ImportRemark, ImportedSeats, SeatsImportError, SourceFile, WrittenSeat, list};
@@ -12,20 +11,18 @@ use quick_xml::{Reader, XmlVersion};
 use seatmap_data::document::{Position, parser_sentence, whole_number};
 use seatmap_os::CpuSet;
 
-/// The deepest nesting that is followed; domains stay under 12.
+/// The deepest nesting; domains stay under 12.
 const MOST_DEPTH: usize = 64;
 
-/// The most attributes of an element that are looked at.
 const MOST_ATTRIBUTES: usize = 32;
 
-/// The parts that are shown one by one; the set is of all of them.
+/// The most parts to list; the set includes all.
 const MOST_DETAILS: usize = 16;
 
-/// A domain that is being read.
 #[derive(Debug, Default)]
 struct DomainXml {
     name: String,
-    /// `<vcpu cpuset>`: the CPUs of each vCPU, and of the emulator, that has no pin of its own.
+    /// `<vcpu cpuset>`: of vCPUs without a pin, and of the emulator.
     usual: Option<CpuSet>,
     /// `<vcpu placement='auto'>`: numad chooses when the domain starts.
     is_auto: bool,
@@ -37,13 +34,12 @@ struct DomainXml {
     details: Vec<String>,
 }
 
-/// Whether a text is XML with a domain in it. The driver's own file of a running one,
-/// `/run/libvirt/qemu/NAME.xml`, has it inside `<domstatus>`.
+/// The driver's own file of a running domain, `/run/libvirt/qemu/NAME.xml`, has the domain inside
+/// `<domstatus>`.
 pub(super) fn is_libvirt(text: &str) -> bool {
     text.trim_start().starts_with('<') && text.contains("<domain")
 }
 
-/// Reads all domains of a file.
 pub(super) fn read(
     file: &SourceFile<'_>,
     seats: &mut ImportedSeats,
@@ -104,7 +100,7 @@ pub(super) fn read(
     }
 }
 
-/// The character that a reference stands for, by its number or one of XML's own five names.
+/// The character of a reference by number, or by one of XML's own five names.
 fn character(reference: &BytesRef<'_>) -> Option<char> {
     if reference.is_char_ref() {
         return reference.resolve_char_ref().ok().flatten();
@@ -127,7 +123,6 @@ fn syntax(text: &str, at: u64, problem: &str) -> SeatsImportError {
     }
 }
 
-/// The value of an attribute; `None` where it is not there or cannot be read.
 fn attribute(element: &BytesStart<'_>, name: &str) -> Option<String> {
     let mut attributes = element.attributes();
     let found = attributes.with_checks(false).take(MOST_ATTRIBUTES);
@@ -143,7 +138,7 @@ fn set(element: &BytesStart<'_>, key: &str) -> Result<Option<CpuSet>, SeatsImpor
 }
 
 impl DomainXml {
-    /// Takes an element inside the domain; `around` is the one that it stands in.
+    /// `around` is the element's parent.
     fn element(
         &mut self,
         name: &str,
@@ -179,11 +174,11 @@ impl DomainXml {
         Ok(())
     }
 
-    /// Takes text; `open` are the elements from the domain on.
+    /// `open` has the elements from the domain inwards.
     fn text(&mut self, open: &[String], text: &str) {
         let [_, inner] = open else { return };
         match inner.as_str() {
-            // A reference parts a text.
+            // References split a text.
             "name" => self.name += text,
             "vcpu" => self.vcpus = whole_number(text.trim()),
             _ => {}
@@ -206,7 +201,7 @@ impl DomainXml {
                 if without_pin > 0 || self.pinned == 0 {
                     self.pins = self.pins.with(usual);
                 }
-                // The emulator without a pin has these CPUs as well.
+                // The emulator has these CPUs too.
                 self.emulator.get_or_insert_with(|| usual.clone());
             }
             None if self.is_auto => remarks.push(ImportRemark::AutoPlacement { domain }),

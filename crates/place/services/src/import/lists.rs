@@ -1,6 +1,6 @@
-//! Sets of CPUs and nodes in the spellings of other tools.
+//! Sets of CPUs and nodes in the notations of other tools.
 //!
-//! | tool | spelling | from |
+//! | tool | notation | from |
 //! |---|---|---|
 //! | kubelet | `0-3,8` | cpuset(7), "List format" |
 //! | systemd | `0-3 8`, `0-3,8` | systemd.exec(5), `CPUAffinity=` |
@@ -9,22 +9,20 @@
 use seatmap_data::document::whole_number;
 use seatmap_os::CpuSet;
 
-/// One more than the largest index. Linux stops at 8192 CPUs (`NR_CPUS` of x86-64), and at 1024
-/// nodes (`MAX_NUMNODES`).
+/// Linux supports up to 8192 CPUs (`NR_CPUS` of x86-64) and 1024 nodes (`MAX_NUMNODES`).
 const MOST: usize = 1 << 14;
 
-/// The spellings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ListSpelling {
     /// Commas.
     Kubelet,
-    /// Commas and blanks.
+    /// Commas and spaces.
     Systemd,
-    /// Commas, and `^` before an index that is left out.
+    /// Commas, and `^` before an excluded index.
     Libvirt,
 }
 
-/// Reads a list; an empty text is the empty set. `None` if it is not a list.
+/// An empty text is the empty set.
 pub(super) fn parse(text: &str, spelling: ListSpelling) -> Option<CpuSet> {
     if text.trim().is_empty() {
         return Some(CpuSet::default());
@@ -35,7 +33,7 @@ pub(super) fn parse(text: &str, spelling: ListSpelling) -> Option<CpuSet> {
         ),
         ListSpelling::Kubelet | ListSpelling::Libvirt => Box::new(text.split(',')),
     };
-    // Flags: filling a range costs the same however often a file repeats it.
+    // Repeated ranges cost no extra memory.
     let mut is_in = vec![false; MOST];
     for member in members.map(str::trim) {
         let left_out = member.strip_prefix('^').filter(|_| spelling == ListSpelling::Libvirt);
@@ -53,7 +51,7 @@ pub(super) fn parse(text: &str, spelling: ListSpelling) -> Option<CpuSet> {
     Some((0..).zip(is_in).filter(|(_, is_in)| *is_in).map(|(at, _)| at).collect())
 }
 
-/// The set of some numbers; `None` if one is too large.
+/// `None` if a number is too large.
 pub(super) fn of_numbers(numbers: &[u32]) -> Option<CpuSet> {
     let all_fit = numbers.iter().all(|number| (*number as usize) < MOST);
     all_fit.then(|| numbers.iter().copied().collect())

@@ -1,17 +1,17 @@
-//! Seats that other tools have written down, read from their files: services with their CPUs, for a
-//! `services.toml` and a plan "as it is written".
+//! Imports seats from the files of other tools, for a `services.toml` and a plan "as it is
+//! written".
 //!
 //! | module | reads | a service is |
 //! |---|---|---|
 //! | `kubelet` | `cpu_manager_state`, `memory_manager_state`, the configuration | a pod |
 //! | `systemd` | unit files, drop-ins, `systemctl show`, our own export | a unit |
 //! | `libvirt` | domain XML | a domain |
-//! | `lists` | sets of CPUs and nodes in the spelling of each | |
+//! | `lists` | sets of CPUs and nodes in each tool's notation | |
 //! | [`gather`] | the files of a folder | |
 //! | [`written`] | entries of `services.toml`, and a plan | |
 //!
-//! A file is recognised by its content. All files of a call are read together, since the settings
-//! of one unit may lie in several, and two of them may claim the same CPUs.
+//! Files are recognised by content, and read together: several may have settings of one unit, and
+//! two may claim the same CPUs.
 
 pub mod gather;
 mod kubelet;
@@ -43,15 +43,15 @@ pub enum SeatsFormat {
 /// One file to read.
 #[derive(Clone, Copy, Debug)]
 pub struct SourceFile<'a> {
-    /// Its path, which also names the unit; `-` for stdin.
+    /// Its path, which names the unit too; `-` for stdin.
     pub name: &'a str,
     /// Its text.
     pub text: &'a str,
-    /// Whether it was found in a folder: then it may well say nothing about seats.
+    /// Whether it comes from a folder, and may not be about seats.
     pub is_from_folder: bool,
 }
 
-/// The way in which kubelet names the groups of pods (`cgroupDriver` of its configuration).
+/// kubelet's names for the groups of pods (`cgroupDriver` of its configuration).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CgroupDriver {
     /// `/kubepods.slice/kubepods-podUID.slice`
@@ -62,18 +62,18 @@ pub enum CgroupDriver {
 }
 
 impl CgroupDriver {
-    /// The driver of this computer's kubelet: its groups say it. Where there are none, the systemd
-    /// driver, which kubelet's documentation recommends.
+    /// The driver of this computer's kubelet, according to its groups; by default systemd, as
+    /// kubelet's documentation recommends.
     #[must_use]
     pub fn here(root: &Root) -> Self {
         let folders = seatmap_os::hierarchy::Hierarchies::read(root).folders(root, "/kubepods");
         if folders.is_empty() { CgroupDriver::Systemd } else { CgroupDriver::Cgroupfs }
     }
 
-    /// The group of a guaranteed pod, the only kind that gets CPUs of its own.
+    /// The group of a guaranteed pod; other pods have no CPUs of their own.
     fn pod(self, uid: &str) -> String {
         match self {
-            // systemd takes a hyphen for a level of slices.
+            // A hyphen separates levels of slices.
             CgroupDriver::Systemd => {
                 format!("/kubepods.slice/kubepods-pod{}.slice", uid.replace('-', "_"))
             }
@@ -82,38 +82,38 @@ impl CgroupDriver {
     }
 }
 
-/// A service with the CPUs that a file gives it.
+/// A service with its CPUs according to a file.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct WrittenSeat {
     /// Its entry.
     pub service: Service,
-    /// Its CPUs, as a list; null where the files name none.
+    /// Its CPUs, as a list; null if the files have none.
     pub cpus: Option<String>,
-    /// The NUMA nodes of its memory, as a list; null where the files name none.
+    /// The NUMA nodes of its memory, as a list; null if the files have none.
     pub nodes: Option<String>,
-    /// The files that say so.
+    /// The source files.
     pub sources: Vec<String>,
-    /// Its parts, where the file seats each: containers, vCPUs, I/O threads.
+    /// Its parts, if seated: containers, vCPUs, I/O threads.
     pub details: Vec<String>,
 }
 
-/// Something that a person should know about the files.
+/// A fact about the files that the user should know.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum ImportRemark {
-    /// A file that was named says nothing about CPUs or memory.
+    /// A file from the command line has nothing about CPUs or memory.
     NothingToSeat {
         /// The file.
         file: String,
     },
-    /// A file of a folder cannot be read; the others were.
+    /// A file of a folder cannot be read.
     UnreadFile {
         /// The file.
         file: String,
-        /// Why not, as a sentence.
+        /// The reason, as a sentence.
         problem: String,
     },
-    /// systemd ignores a range of a list, as its last index is before its first.
+    /// systemd ignores a range whose last index is before its first.
     ReversedRange {
         /// The unit.
         unit: String,
@@ -122,7 +122,7 @@ pub enum ImportRemark {
         /// The range.
         range: String,
     },
-    /// A setting of a unit is not a list, or follows from things that are known when it starts.
+    /// A setting of a unit is not a list, or is known only when the unit starts.
     UnreadSetting {
         /// The unit.
         unit: String,
@@ -131,40 +131,40 @@ pub enum ImportRemark {
         /// Its value.
         value: String,
     },
-    /// kubelet gives no CPUs away.
+    /// kubelet gives no pod its own CPUs.
     NoPolicy {
         /// The file.
         file: String,
     },
-    /// A state of kubelet has keys of a release that is not known here, and CPUs may be in them.
+    /// A state of kubelet has unknown keys, which may contain CPUs.
     UnreadKeys {
         /// The file.
         file: String,
         /// The keys.
         keys: Vec<String>,
     },
-    /// The CPUs of all pods that have none of their own.
+    /// The CPUs of all pods without their own.
     SharedPool {
         /// The CPUs.
         cpus: String,
     },
-    /// The file of a template or of many units.
+    /// The file is for a template or for several units.
     ManyUnits {
         /// Its name.
         unit: String,
     },
-    /// The CPUs of a unit follow from its nodes when it starts.
+    /// The CPUs of a unit depend on its nodes when it starts.
     CpusOfNodes {
         /// The unit.
         unit: String,
     },
-    /// A unit asks for CPUs that its group does not allow.
+    /// A unit requests CPUs that its group does not allow.
     AffinityOutside {
         /// The unit.
         unit: String,
-        /// The CPUs that it asks for.
+        /// The requested CPUs.
         affinity: String,
-        /// The CPUs that are allowed.
+        /// The allowed CPUs.
         allowed: String,
     },
     /// The CPUs of a domain are chosen when it starts.
@@ -172,16 +172,16 @@ pub enum ImportRemark {
         /// The domain.
         domain: String,
     },
-    /// Some vCPUs of a domain are pinned, and the others may run anywhere.
+    /// The other vCPUs of a domain may run anywhere.
     PartlyPinned {
         /// The domain.
         domain: String,
-        /// The vCPUs that are pinned.
+        /// The number of pinned vCPUs.
         pinned: u32,
-        /// All of them.
+        /// The number of all vCPUs.
         vcpus: u32,
     },
-    /// The vCPUs of a domain are pinned, and its emulator may run anywhere.
+    /// The emulator of a pinned domain may run anywhere.
     EmulatorAnywhere {
         /// The domain.
         domain: String,
@@ -190,17 +190,17 @@ pub enum ImportRemark {
     SharedCpus {
         /// The first service.
         first: String,
-        /// The second one.
+        /// The second service.
         second: String,
         /// The CPUs.
         cpus: String,
-        /// Whether one of them is to have its CPUs alone.
+        /// Whether one of them needs its CPUs for itself.
         is_claimed: bool,
     },
 }
 
 impl ImportRemark {
-    /// The file or setting that could not be read, and why; `None` for other remarks.
+    /// Why a file or setting could not be read; `None` for other remarks.
     fn unread(&self) -> Option<String> {
         match self {
             ImportRemark::UnreadFile { file, problem } => Some(format!("{file}: {problem}")),
@@ -215,16 +215,16 @@ impl ImportRemark {
     }
 }
 
-/// Everything that the files say.
+/// All data from the files.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ImportedSeats {
     /// Name and version of the format.
     pub format: &'static str,
-    /// CPUs that no service gets, as a list; null where no file names some.
+    /// CPUs that no service gets, as a list; null if none.
     pub housekeeping: Option<String>,
     /// The services.
     pub seats: Vec<WrittenSeat>,
-    /// Remarks for the person who reads the files in.
+    /// Remarks for the user.
     pub remarks: Vec<ImportRemark>,
     /// The CPUs that kubelet gives to no pod.
     #[serde(skip)]
@@ -239,32 +239,32 @@ pub struct ImportedSeats {
 pub struct SeatContradiction {
     /// The service.
     pub service: String,
-    /// CPUs or nodes.
+    /// "CPUs" or "nodes".
     pub key: &'static str,
     /// The first list.
     pub first: String,
-    /// Its file.
+    /// The first file.
     pub first_file: String,
     /// The second list.
     pub second: String,
-    /// Its file.
+    /// The second file.
     pub second_file: String,
 }
 
-/// Why a file cannot be read.
+/// A file cannot be read.
 #[derive(Debug, PartialEq, thiserror::Error)]
 pub enum SeatsImportError {
-    /// It is of none of the kinds.
+    /// The format is unknown.
     #[error(
         "unrecognised format; expected one of: cpu_manager_state, memory_manager_state or the \
          configuration of kubelet, a unit file or drop-in of systemd, the output of 'systemctl \
          show', a libvirt domain in XML"
     )]
     Unrecognised,
-    /// It is not of the kind that was named.
+    /// The file has another format than the requested one.
     #[error("this is not a file of {0}")]
     OtherFormat(&'static str),
-    /// The text that says where a service is has no end.
+    /// The text for a service's target is too long.
     #[error("the place of service '{service}': {problem}")]
     Place {
         /// The service.
@@ -272,21 +272,21 @@ pub enum SeatsImportError {
         /// The reason.
         problem: String,
     },
-    /// It is not such JSON.
+    /// The text is not valid JSON for this file.
     #[error("{problem}")]
     Json {
-        /// The parser's sentence, with line and column.
+        /// The parser's message, with line and column.
         problem: String,
     },
-    /// It is not such XML.
+    /// The text is not valid XML for this file.
     #[error("{position}: {problem}")]
     Syntax {
-        /// Where.
+        /// Its position.
         position: Position,
-        /// The parser's sentence.
+        /// The parser's message.
         problem: String,
     },
-    /// A list is not one.
+    /// A value is not a list of CPUs or nodes.
     #[error("{place}: '{list}' is not a list of CPUs or nodes, such as 0-3,8")]
     List {
         /// The setting.
@@ -294,36 +294,36 @@ pub enum SeatsImportError {
         /// Its text.
         list: String,
     },
-    /// JSON that is not a state of kubelet.
+    /// The JSON is not a state of kubelet.
     #[error(
         "this is not a state of kubelet: policyName with defaultCpuSet or machineState is missing"
     )]
     NoPolicy,
-    /// A state of an old kubelet.
+    /// The state is from an old kubelet.
     #[error(
         "this state is from kubelet before 1.18, which names containers by their ids; read the \
          state of a later one"
     )]
     ContainerIds,
-    /// The UID of a pod is not one.
+    /// The UID of a pod is invalid.
     #[error("entries: '{uid}' is not the UID of a pod")]
     PodId {
         /// The text.
         uid: String,
     },
-    /// The settings do not say whose they are.
+    /// The settings do not name their unit.
     #[error(
         "these settings do not say of which unit they are: name the file NAME.service or \
          NAME.service.d/FILE.conf, or print the name too: 'systemctl show --property Id,...'"
     )]
     NoUnitName,
-    /// A domain without a name.
+    /// A domain has no name.
     #[error("this <domain> has no <name>")]
     NoDomainName,
     /// Two files give one service different CPUs or nodes.
     #[error("{0}")]
     Contradiction(Box<SeatContradiction>),
-    /// There are more services than are planned together.
+    /// There are more services than one plan can have.
     #[error("the files name more than {MOST_SERVICES} services; read fewer files at once")]
     TooMany,
     /// The files name no service.
@@ -338,7 +338,7 @@ pub enum SeatsImportError {
     Empty {
         /// The CPUs that kubelet gives to no pod.
         reserved: Option<String>,
-        /// The first file or setting that cannot be read, and why.
+        /// The first unreadable file or setting, with the reason.
         unread: Option<String>,
     },
 }
@@ -353,7 +353,7 @@ impl Blame for SeatsImportError {
 #[derive(Debug, PartialEq, thiserror::Error)]
 #[error("{}{mistake}", file.as_ref().map_or_else(String::new, |file| format!("{file}: ")))]
 pub struct SeatsFileError {
-    /// The file; `None` where it is about all of them.
+    /// The file; `None` if the mistake is about all of them.
     pub file: Option<String>,
     /// The mistake.
     pub mistake: SeatsImportError,
@@ -365,11 +365,11 @@ impl Blame for SeatsFileError {
     }
 }
 
-/// Reads all files. If a format is named, each file that is named must have it. A file of a folder
-/// that cannot be read gets a remark, as do those that could not be opened, which come as remarks.
+/// Reads all files. If a format is given, files from the command line must have it. An unreadable
+/// file of a folder only adds a remark; `unopened` are such remarks.
 ///
 /// # Errors
-/// [`SeatsFileError`]: a file that is named cannot be read, or no file names a service.
+/// [`SeatsFileError`]: a file from the command line cannot be read, or no file names a service.
 pub fn read(
     files: &[SourceFile<'_>],
     unopened: Vec<ImportRemark>,
@@ -418,7 +418,7 @@ pub fn read(
     Ok(seats)
 }
 
-/// The kind of a file; `None` for one of a folder that is of none.
+/// `None` for other files of a folder.
 fn chosen(
     file: &SourceFile<'_>,
     format: Option<SeatsFormat>,
@@ -447,7 +447,6 @@ fn chosen(
     }
 }
 
-/// A list of a setting.
 fn list(place: &str, text: &str, spelling: ListSpelling) -> Result<CpuSet, SeatsImportError> {
     lists::parse(text, spelling).ok_or_else(|| SeatsImportError::List {
         place: place.to_owned(),
@@ -455,7 +454,7 @@ fn list(place: &str, text: &str, spelling: ListSpelling) -> Result<CpuSet, Seats
     })
 }
 
-/// A set as a list; `None` for the empty one, which means that a file names none.
+/// `None` for the empty set, which means that the file has none.
 fn written(set: &CpuSet) -> Option<String> {
     (!set.is_empty()).then(|| set.to_string())
 }
@@ -472,7 +471,7 @@ impl WrittenSeat {
         WrittenSeat { service, cpus: written(cpus), nodes: written(nodes), sources, details }
     }
 
-    /// Its CPUs; empty where the files name none.
+    /// Its CPUs; empty if the files have none.
     #[must_use]
     pub fn cpu_set(&self) -> CpuSet {
         self.cpus.as_deref().and_then(CpuSet::of_list).unwrap_or_default()
@@ -480,7 +479,6 @@ impl WrittenSeat {
 }
 
 impl ImportedSeats {
-    /// Adds a seat, or what it says of a service that is there.
     fn add(&mut self, seat: WrittenSeat) -> Result<(), SeatsImportError> {
         let target = seat.service.target();
         let Some(known) = self.seats.iter_mut().find(|one| one.service.target() == target) else {
@@ -519,8 +517,8 @@ impl ImportedSeats {
         Ok(())
     }
 
-    /// The CPUs that kubelet reserves are for the system and for services that are not pods: those
-    /// of such services are not housekeeping.
+    /// The CPUs that kubelet reserves are also for services other than pods, whose CPUs are not
+    /// housekeeping.
     fn keep_house(&mut self) {
         let Some(reserved) = &self.reserved else { return };
         let left =
@@ -528,7 +526,7 @@ impl ImportedSeats {
         self.housekeeping = Some(left.to_string()).filter(|list| !list.is_empty());
     }
 
-    /// Notes services that have CPUs in common, where these are not the same for both.
+    /// Notes services that share some of their CPUs, but not all.
     fn compare(&mut self) {
         for (at, first) in self.seats.iter().enumerate() {
             for second in &self.seats[at + 1..] {
@@ -547,7 +545,7 @@ impl ImportedSeats {
         }
     }
 
-    /// How many pairs of services claim CPUs that one of them is to have alone.
+    /// The number of pairs of services that share CPUs which one of them needs for itself.
     #[must_use]
     pub fn claims(&self) -> usize {
         let claimed = self

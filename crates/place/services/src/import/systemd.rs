@@ -1,9 +1,9 @@
-//! The CPUs and nodes of systemd's units: unit files, drop-ins, the output of `systemctl show`, and
-//! the script that `seatmap export --format systemd` writes.
+//! The CPUs and nodes of systemd's units, from unit files, drop-ins, the output of `systemctl
+//! show`, and the script of `seatmap export --format systemd`.
 //!
-//! Settings are those of systemd.exec(5) and systemd.resource-control(5). A list is added to the
-//! list before it, and an empty one drops both. A unit runs on the CPUs that it and all slices
-//! around it allow.
+//! The settings are those of systemd.exec(5) and systemd.resource-control(5). A list is added to
+//! earlier ones, and an empty one drops them. A unit runs on the CPUs that it and all its slices
+//! allow.
 
 mod specifiers;
 
@@ -14,13 +14,12 @@ use seatmap_data::document::whole_number;
 use seatmap_os::CpuSet;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The sections whose settings are read.
 const SECTIONS: [&str; 6] = ["[Service]", "[Slice]", "[Scope]", "[Socket]", "[Mount]", "[Swap]"];
 
-/// Kinds of units that have processes.
+/// Kinds of units with processes.
 const KINDS: [&str; 6] = [".service", ".slice", ".scope", ".socket", ".mount", ".swap"];
 
-/// The slice of a unit that names none (systemd.special(7)).
+/// The default slice (systemd.special(7)).
 const USUAL_SLICE: &str = "system.slice";
 
 /// The settings of one unit, over all its files.
@@ -33,17 +32,14 @@ pub(super) struct UnitSettings {
     numa_mask: Option<CpuSet>,
     slice: Option<String>,
     is_partition: bool,
-    /// Whether a person named a file of it, rather than a folder.
     is_named: bool,
-    /// Whether a remark tells already why its CPUs are not known.
     is_noted: bool,
     sources: BTreeSet<String>,
 }
 
-/// All units by their names.
 pub(super) type UnitFiles = BTreeMap<String, UnitSettings>;
 
-/// Whether a text is a unit file, the output of `systemctl show`, or the script of an export.
+/// A unit file, the output of `systemctl show`, or the script of an export.
 pub(super) fn is_systemd(text: &str) -> bool {
     let has_section = text.lines().any(|line| {
         let line = line.trim();
@@ -64,7 +60,6 @@ fn is_script(text: &str) -> bool {
     text.starts_with("#!/bin/sh\n# Seatmap plan:")
 }
 
-/// Settings that say where a unit runs.
 const PROPERTIES: [&str; 7] = [
     "CPUAffinity",
     "AllowedCPUs",
@@ -75,7 +70,6 @@ const PROPERTIES: [&str; 7] = [
     "Slice",
 ];
 
-/// Reads one file into the settings of its units.
 pub(super) fn read(
     file: &SourceFile<'_>,
     units: &mut UnitFiles,
@@ -97,24 +91,24 @@ pub(super) fn read(
     Ok(())
 }
 
-/// The unit of a file by its path: `redis.service`, or `redis.service.d/50-seatmap.conf`.
+/// `redis.service`, or `redis.service.d/50-seatmap.conf`.
 fn unit_of_file(path: &str) -> Option<String> {
     let mut parts = path.rsplit('/');
     let file = parts.next()?;
     let folder = parts.next().and_then(|folder| folder.strip_suffix(".d"));
     let name = folder.filter(|_| file.ends_with(".conf")).unwrap_or(file);
-    // A drop-in for all units of a kind has its folder's name alone: `service.d`.
+    // The drop-in folder for all units of a kind is `service.d`.
     let is_kind = KINDS.iter().any(|kind| kind[1..] == *name);
     (is_kind || KINDS.iter().any(|kind| name.ends_with(kind))).then(|| name.to_owned())
 }
 
-/// Whether a name stands for several units: a template, a prefix, or a kind.
+/// A template, a prefix, or a kind.
 fn is_of_many(name: &str) -> bool {
     let stem = name.rsplit_once('.').map_or("", |(stem, _)| stem);
     stem.is_empty() || stem.ends_with('@') || stem.ends_with('-') && stem != "-"
 }
 
-/// The settings of a unit file. A backslash at its end joins a line with the next one.
+/// A backslash at its end joins a line with the next one.
 fn unit_file(
     file: &SourceFile<'_>,
     name: &str,
@@ -146,7 +140,7 @@ fn unit_file(
     }
 }
 
-/// The output of `systemctl show`: units with an empty line between them.
+/// Units have an empty line between them.
 fn shown(
     file: &SourceFile<'_>,
     units: &mut UnitFiles,
@@ -169,7 +163,7 @@ fn shown(
         let unit = units.entry(name.to_owned()).or_default();
         unit.note(file);
         for (key, value) in of_unit {
-            // It prints each setting once, as it is in the end; an empty one was not made.
+            // It prints final values; an empty one is not set.
             if !value.trim().is_empty() && value != "n/a" {
                 unit.set(name, key, value.trim(), seats);
             }
@@ -178,7 +172,6 @@ fn shown(
     Ok(())
 }
 
-/// The drop-ins that the script of an export writes.
 fn script(file: &SourceFile<'_>, units: &mut UnitFiles, seats: &mut ImportedSeats) {
     let mut rest = file.text;
     while let Some(at) = rest.find("\ncat > \"$folder/") {
@@ -194,7 +187,7 @@ fn script(file: &SourceFile<'_>, units: &mut UnitFiles, seats: &mut ImportedSeat
 impl UnitSettings {
     fn note(&mut self, file: &SourceFile<'_>) {
         self.sources.insert(file.name.to_owned());
-        // 'systemctl show' prints all units, and most of them say nothing.
+        // 'systemctl show' prints all units, most of them without such settings.
         self.is_named |= !file.is_from_folder && !is_shown(file.text);
     }
 
@@ -217,7 +210,6 @@ impl UnitSettings {
         }
     }
 
-    /// A list is added to the one before, and an empty one drops both.
     fn set_list(&mut self, unit: &str, key: &str, value: &str, seats: &mut ImportedSeats) {
         let list = match key {
             "CPUAffinity" => &mut self.affinity,
@@ -249,7 +241,7 @@ impl UnitSettings {
         }
     }
 
-    /// systemd ignores such a setting, or knows its value when the unit starts.
+    /// systemd ignores such a setting, or evaluates it when the unit starts.
     fn cannot_be_read(&mut self, unit: &str, key: &str, value: &str, seats: &mut ImportedSeats) {
         seats.remarks.push(ImportRemark::UnreadSetting {
             unit: unit.to_owned(),
@@ -259,7 +251,7 @@ impl UnitSettings {
         self.is_noted = true;
     }
 
-    /// The nodes that its memory comes from: those of its group, or of a policy that names some.
+    /// The nodes of its group, or of its NUMA policy.
     fn memory(&self) -> Option<&CpuSet> {
         let policies = ["bind", "interleave", "preferred", "weighted-interleave"];
         let by_policy = self.numa_policy.as_deref().is_some_and(|word| policies.contains(&word));
@@ -271,8 +263,7 @@ impl UnitSettings {
     }
 }
 
-/// Whether the last index of a range is before its first: systemd ignores such a range with a
-/// warning (`parse_cpu_set` of `src/shared/cpu-set-util.c`).
+/// systemd ignores such a range with a warning (`parse_cpu_set` of `src/shared/cpu-set-util.c`).
 fn is_reversed(range: &&str) -> bool {
     let ends = range
         .split_once('-')
@@ -280,7 +271,7 @@ fn is_reversed(range: &&str) -> bool {
     ends.is_some_and(|(first, last)| last < first)
 }
 
-/// The slices around a slice, `a.slice` of `a-b.slice`, the innermost first (systemd.slice(5)).
+/// The innermost first: `a-b.slice`, `a.slice` (systemd.slice(5)).
 fn slices(first: &str) -> Vec<String> {
     let stem = first.strip_suffix(".slice").unwrap_or(first);
     let mut around: Vec<String> = vec![first.to_owned()];
@@ -295,7 +286,6 @@ fn slices(first: &str) -> Vec<String> {
     around
 }
 
-/// The seats of all units that say something.
 pub(super) fn seat(units: &UnitFiles, seats: &mut ImportedSeats) -> Result<(), SeatsImportError> {
     let mut inhabited: BTreeSet<String> = BTreeSet::new();
     for (name, unit) in units.iter().filter(|(name, _)| !name.ends_with(".slice")) {
@@ -311,7 +301,7 @@ pub(super) fn seat(units: &UnitFiles, seats: &mut ImportedSeats) -> Result<(), S
             seats.remarks.extend(files.map(|file| ImportRemark::NothingToSeat { file }));
         }
     }
-    // A slice of which no unit is among the files is a service itself.
+    // A slice without units among the files is a service.
     for (name, unit) in units.iter().filter(|(name, _)| name.ends_with(".slice")) {
         if unit.says_something() && !inhabited.contains(name) {
             let around = slices(name);
@@ -322,8 +312,8 @@ pub(super) fn seat(units: &UnitFiles, seats: &mut ImportedSeats) -> Result<(), S
     Ok(())
 }
 
-/// The CPUs that a unit and the slices around it allow, the innermost slice first. Where a group
-/// has no CPU in common with the one around it, the kernel gives it those of that one.
+/// The CPUs that the unit and its slices allow, given the innermost slice first. If a group has no
+/// CPU in common with its parent, the kernel gives it the parent's.
 fn allowed(unit: &UnitSettings, above: &[&UnitSettings]) -> Option<CpuSet> {
     let own = above.iter().rev().copied().chain([unit]).filter_map(|one| one.allowed.as_ref());
     own.fold(None, |outer: Option<CpuSet>, inner| match outer {
@@ -332,7 +322,6 @@ fn allowed(unit: &UnitSettings, above: &[&UnitSettings]) -> Option<CpuSet> {
     })
 }
 
-/// Where the unit's processes ask for CPUs that its group does not allow.
 fn outside(name: &str, unit: &UnitSettings, above: &[&UnitSettings]) -> Option<ImportRemark> {
     let affinity = unit.affinity.as_ref()?;
     let allowed = allowed(unit, above)?;

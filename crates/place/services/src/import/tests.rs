@@ -1,4 +1,4 @@
-//! Files of each tool, alone and together, and bad ones.
+//! Files of each tool, alone and together, and invalid ones.
 
 use super::*;
 use crate::export;
@@ -19,7 +19,6 @@ fn refused(name: &str, text: &str) -> String {
     read(&[file(name, text)], Vec::new(), None, CgroupDriver::Systemd).unwrap_err().to_string()
 }
 
-/// The services with their CPUs and nodes.
 fn seated(seats: &ImportedSeats) -> Vec<[&str; 3]> {
     let seats = seats.seats.iter();
     seats
@@ -60,7 +59,7 @@ fn a_pod_has_the_cpus_of_its_containers_and_the_nodes_of_its_memory() {
     assert_eq!(plain.seats[0].service.cgroup.as_deref().unwrap(), format!("/kubepods/pod{UID}"));
 }
 
-/// Newer releases give CPUs to whole pods as well.
+/// Newer releases also give CPUs to whole pods.
 #[test]
 fn keys_of_other_releases_are_told() {
     let text = cpu_state(&format!("{{\"{UID}\":{{\"api\":\"2\"}}}},\"nodeEntries\":{{}}"));
@@ -376,8 +375,7 @@ fn exports_are_read_back() {
 }
 
 proptest! {
-    /// Whatever the bytes, reading ends in an error or in services whose file and plan hold
-    /// together.
+    /// Any bytes give an error, or services with a consistent file and plan.
     #[test]
     fn any_text_is_refused_or_becomes_a_file(
         begin in prop::sample::select(vec![
@@ -392,7 +390,6 @@ proptest! {
     }
 }
 
-/// Checks what every text must keep to.
 fn hold(text: &str) {
     let Ok(seats) = read(&[file("a.service", text)], Vec::new(), None, CgroupDriver::Systemd)
     else {

@@ -1,4 +1,4 @@
-//! The seats of the files, as entries of `services.toml` and as a plan that nobody has judged yet.
+//! The imported seats, as entries of `services.toml` and as a plan without a verdict.
 
 use super::ImportedSeats;
 use crate::file::{ServicesFile, SharedComputer};
@@ -11,13 +11,13 @@ use seatmap_data::machine::Profile;
 use seatmap_data::statistics::words::counted;
 use seatmap_os::CpuSet;
 
-/// Why a plan cannot be made of what is written.
+/// The seats do not make a plan.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WrittenPlanError {
     /// No service has CPUs.
     #[error("the files name CPUs for none of {}", counted(*.services, "service"))]
     NoCpus {
-        /// How many services there are.
+        /// The number of services.
         services: usize,
     },
     /// The machine does not have the CPUs.
@@ -28,7 +28,7 @@ pub enum WrittenPlanError {
     NotOnMachine {
         /// The service.
         service: String,
-        /// Its CPUs that are not there.
+        /// Its CPUs missing on the machine.
         cpus: CpuSet,
         /// The machine.
         machine: String,
@@ -44,8 +44,8 @@ impl Blame for WrittenPlanError {
 }
 
 impl ImportedSeats {
-    /// The text of a `services.toml` with these services, or the end of the one that there is;
-    /// `None` where it has all of them.
+    /// The text of a `services.toml` with these services, or text to append to `known`; `None` if
+    /// nothing is missing.
     #[must_use]
     pub fn text(&self, known: Option<&ServicesFile>) -> Option<String> {
         let entries = self.seats.iter().map(|seat| {
@@ -58,7 +58,7 @@ impl ImportedSeats {
         find::with_entries(known, self.housekeeping.as_deref(), entries)
     }
 
-    /// The plan of all services that have CPUs.
+    /// The plan of all services with CPUs.
     ///
     /// # Errors
     /// [`WrittenPlanError`].

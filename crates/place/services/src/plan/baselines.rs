@@ -1,7 +1,7 @@
-//! The sets that other tools would give, as far as a record tells what they go by.
+//! The sets that other tools would give, if a record has the data for them.
 //!
-//! Requests are the 90th percentile of the load, as the target of Kubernetes' vertical pod
-//! autoscaler is (its `recommender`, `target-cpu-percentile`).
+//! Requests are the 90th percentile of the load, like the target of Kubernetes' vertical pod
+//! autoscaler (its `recommender`, `target-cpu-percentile`).
 
 use super::cost::Pricing;
 use super::request::PlanError;
@@ -11,25 +11,23 @@ use crate::record::ServicesRecord;
 use seatmap_os::CpuSet;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The percentile of the load that is requested.
 const REQUEST: f64 = 0.9;
 
-/// A way to give sets that is not Seatmap's.
+/// A policy for sets other than Seatmap's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PackingPolicy {
-    /// The sets that the services have now.
+    /// The present sets of the services.
     Now,
     /// All services share all CPUs.
     Together,
-    /// As the static policy of Kubernetes' kubelet: CPUs of its own for each service that requests
-    /// whole CPUs, packed, and one pool of the rest for all others.
+    /// The static policy of Kubernetes' kubelet: whole CPUs, packed, for each service that requests
+    /// them, and one pool of the rest.
     Kubelet,
-    /// As the balloons policy of NRI: a set for each service, as large as its request, in the cache
-    /// with the most room.
+    /// The balloons policy of NRI: a set as large as the request, in the cache with the most room.
     Balloons,
     /// Equal shares for all.
     Equal,
-    /// The sets of another plan, such as one that was imported.
+    /// The sets of another plan, such as an imported one.
     Written,
 }
 
@@ -48,7 +46,7 @@ impl PackingPolicy {
     }
 }
 
-/// All baselines that can be had here.
+/// All available baselines.
 #[must_use]
 pub fn all(pricing: &Pricing, record: &ServicesRecord) -> Vec<(PackingPolicy, Pools)> {
     let found = [
@@ -61,15 +59,14 @@ pub fn all(pricing: &Pricing, record: &ServicesRecord) -> Vec<(PackingPolicy, Po
     found.into_iter().filter_map(|(policy, pools)| Some((policy, pools?))).collect()
 }
 
-/// The sets that services have now, where these are pools: alike or apart. Here alone, since
-/// another machine has other CPUs.
+/// The present sets, if they are pools. Other machines have other CPUs.
 fn now(units: &Units, record: &ServicesRecord) -> Option<Pools> {
     let sets: Option<Vec<CpuSet>> =
         record.services.iter().map(|service| CpuSet::of_list(&service.allowed)).collect();
     pools_of(units, &sets?)
 }
 
-/// The pools of sets, one for each service; `None` where two overlap and are not alike.
+/// `None` if two sets overlap without being equal.
 fn pools_of(units: &Units, sets: &[CpuSet]) -> Option<Pools> {
     let mut groups: BTreeMap<BTreeSet<usize>, Members> = BTreeMap::new();
     for (at, allowed) in sets.iter().enumerate() {
@@ -93,7 +90,7 @@ fn pools_of(units: &Units, sets: &[CpuSet]) -> Option<Pools> {
 /// The sets of another plan for the services of a record.
 ///
 /// # Errors
-/// [`PlanError`]: it lacks a service, or its sets overlap and are not alike.
+/// [`PlanError`]: the plan lacks a service, or its sets overlap without being equal.
 pub fn written(
     units: &Units,
     record: &ServicesRecord,
@@ -124,7 +121,6 @@ fn equal(pricing: &Pricing) -> Option<Pools> {
     (each > 0).then(|| Pools(pools.collect()))
 }
 
-/// The CPUs that a service requests.
 fn requests(pricing: &Pricing) -> Vec<f64> {
     let services = pricing.demand.services.iter();
     services
@@ -135,7 +131,6 @@ fn requests(pricing: &Pricing) -> Vec<f64> {
         .collect()
 }
 
-/// The services by their requests, the largest first.
 fn largest_first(requests: &[f64]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..requests.len()).collect();
     order.sort_by(|a, b| requests[*b].total_cmp(&requests[*a]).then(a.cmp(b)));
@@ -149,7 +144,7 @@ fn kubelet(pricing: &Pricing) -> Option<Pools> {
     let mut pools = Vec::new();
     let mut shared: Members = 0;
     for at in largest_first(&requests) {
-        // A request below one CPU is for time, and not for a CPU.
+        // Smaller requests are for time, not for a CPU.
         let is_fractional = requests[at] < 1.0 && !pricing.demand.services[at].is_alone;
         let taken = packed(units, &free, requests[at]);
         // The shared pool is never empty.
@@ -167,7 +162,7 @@ fn kubelet(pricing: &Pricing) -> Option<Pools> {
     Some(Pools(pools))
 }
 
-/// Whole units for this many CPUs, from the node with the fewest free ones first.
+/// Fills the node with the fewest free units first.
 fn packed(units: &Units, free: &BTreeSet<usize>, cpus: f64) -> Option<Vec<usize>> {
     let mut order: Vec<usize> = free.iter().copied().collect();
     order.sort_by_key(|at| {
@@ -177,7 +172,6 @@ fn packed(units: &Units, free: &BTreeSet<usize>, cpus: f64) -> Option<Vec<usize>
     first_units(units, &order, cpus)
 }
 
-/// As many units of an order as have this many CPUs.
 fn first_units(units: &Units, order: &[usize], cpus: f64) -> Option<Vec<usize>> {
     let mut taken = Vec::new();
     let mut sum = 0;
@@ -211,7 +205,7 @@ fn balloons(pricing: &Pricing) -> Option<Pools> {
     Some(Pools(pools))
 }
 
-/// The services of a set by name, for messages.
+/// The names of a set of services.
 #[must_use]
 pub fn names(pricing: &Pricing, members: Members) -> Vec<String> {
     places(members).map(|at| pricing.demand.services[at].name.clone()).collect()

@@ -1,8 +1,7 @@
-//! A cost that no plan undercuts, whatever sets it gives.
+//! A lower bound on the cost of any plan.
 //!
-//! A service waits at least as long as it would with the whole machine for itself: a pool with
-//! others waits for a larger part of its time, and so does a smaller set. Talk costs at least the
-//! nearest two units' distance. The other terms may be 0.
+//! A service waits least alone on the whole machine. Talk costs at least the distance of the
+//! nearest two units. The other terms may be 0.
 
 use super::cost::{Pricing, SetFacts};
 use super::places;

@@ -1,26 +1,25 @@
-//! The objective: the time that a service loses, in percent of the CPU time that it wants, in the
-//! mean over all services.
+//! The objective: the time that services lose, in percent of the CPU time that they want, on
+//! average over all services.
 //!
 //! | term | is | source |
 //! |---|---|---|
-//! | waiting | threads that are ready and have no CPU | Erlang 1917, the M/M/inf queue |
-//! | sharing | switches where threads of two services meet on one CPU | Li, Ding & Shen 2007 |
+//! | waiting | threads that are ready but have no CPU | Erlang 1917, the M/M/inf queue |
+//! | sharing | switches between threads of two services on one CPU | Li, Ding & Shen 2007 |
 //! | caches | neighbours in one last-level cache | Lo et al. 2015 (Heracles) |
 //! | talk | messages between and inside services, by core distances | this machine's profile |
 //! | memory | memory of another NUMA node, and a device of another node | |
 //!
-//! Each service counts the same, however much CPU time it wants: a cache of one thread that waits
-//! behind a hundred workers has lost as much as they would by standing still. Services that want
-//! less than [`SMALL_CPUS`] count in proportion to it, or an idle one would decide everything.
+//! All services have equal weight: a cache of one thread that waits behind a hundred workers loses
+//! as much as if they stood still. Services that want less than [`SMALL_CPUS`] count in proportion
+//! to it, or an idle one would decide everything.
 //!
-//! A record says how many threads were ready or running in each slice. Within a slice that number
-//! goes up and down: it is taken to be distributed as the requests that are served at once of a
-//! service without a queue (M/M/inf), which is Poisson, here by its normal approximation. Waiting
-//! is the mean of what is above the capacity. Work that is not done in one slice is there in the
-//! next one, so that a set below the mean load is the worst of all.
+//! A record has the number of ready or running threads in each slice. Within a slice that number
+//! varies: the model takes it as Poisson distributed, like the requests in service without a queue
+//! (M/M/inf), in the normal approximation. Waiting is the mean excess over the capacity. Work left
+//! over in one slice remains for the next, so a set below the mean load is the worst of all.
 //!
-//! The formula knows both sides of the question: one large pool waits less than two small ones, and
-//! a burst of one service makes all services of its pool wait.
+//! One large pool waits less than two small ones, but a burst of one service makes its whole pool
+//! wait.
 
 use super::demand::Demand;
 use super::units::Units;
@@ -30,32 +29,30 @@ use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 
-/// The share of a CPU's time that is lost where threads of two services take turns on it: the
-/// caches are cold after each turn. Li, Ding & Shen 2007 ("Quantifying the cost of context switch")
-/// found tens of microseconds to a millisecond a switch; 100 us of turns of 3 ms are 3 %.
+/// The share of a CPU's time lost if threads of two services take turns on it with cold caches. Li,
+/// Ding & Shen 2007 ("Quantifying the cost of context switch") found tens of microseconds to a
+/// millisecond per switch; 100 us in turns of 3 ms are 3 %.
 const SHARING: f64 = 0.03;
 
-/// The share of the time of a busy CPU that a neighbour in the same last-level cache costs. Lo et
-/// al. 2015 (Heracles, ISCA) found from nothing to several times as long; 5 % is at the low end.
+/// The share of a busy CPU's time lost to a neighbour in the last-level cache. Lo et al. 2015
+/// (Heracles, ISCA) found slowdowns from none to several times; 5 % is at the low end.
 const CACHES: f64 = 0.05;
 
-/// Cache lines that move for one message through the kernel: an assumption. A wake through a futex
-/// moves a few, a message over a local socket some dozens.
+/// Cache lines that move for one message through the kernel: an assumption. A futex wake moves a
+/// few, a local socket some dozens.
 const LINES: f64 = 16.0;
 
-/// The share of a CPU's time that is lost where all of its memory is on another node. Remote
-/// accesses take 1.4 to 2 times as long on servers of two packages, and a third of the time goes to
-/// memory: an assumption.
+/// The share of a CPU's time lost if all memory is on another node: an assumption. Remote accesses
+/// take 1.4 to 2 times as long on servers of two packages, and a third of the time goes to memory.
 const FAR_MEMORY: f64 = 0.2;
 
-/// The share that is lost next to another node than the device's: an assumption, half of
-/// [`FAR_MEMORY`].
+/// The share lost to a device on another node: an assumption, half of [`FAR_MEMORY`].
 const FAR_DEVICE: f64 = 0.1;
 
-/// A service that wants less than this has no say beyond it, in CPUs.
+/// Services that want fewer CPUs have less weight.
 pub const SMALL_CPUS: f64 = 0.05;
 
-/// The terms of the objective, in percent of the time that a service wants, in the mean.
+/// The terms of the objective, in percent of the wanted time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CostTerms {
@@ -72,7 +69,7 @@ pub struct CostTerms {
 }
 
 impl CostTerms {
-    /// All of them together.
+    /// The sum of all terms.
     #[must_use]
     pub fn total(&self) -> f64 {
         self.waiting_percent
@@ -91,7 +88,7 @@ impl CostTerms {
     }
 }
 
-/// The threads that wait, where this many are ready or running in the mean on this capacity.
+/// The mean number of waiting threads, if on average `wanted` are ready or running.
 #[must_use]
 pub fn waiting(wanted: f64, capacity: f64) -> f64 {
     if wanted <= 0.0 {
@@ -99,7 +96,6 @@ pub fn waiting(wanted: f64, capacity: f64) -> f64 {
     }
     let deviation = wanted.sqrt();
     let above = (wanted - capacity) / deviation;
-    // Six deviations away nothing, or everything, is above the capacity.
     if above < -6.0 {
         return 0.0;
     }
@@ -110,17 +106,16 @@ pub fn waiting(wanted: f64, capacity: f64) -> f64 {
     (deviation * (density + above * normal_share(above))).clamp(0.0, wanted)
 }
 
-/// A set of units, as far as the cost of a pool depends on it.
+/// The properties of a set of units that decide its cost.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SetFacts {
     /// The work that it does, relative to one CPU alone.
     pub capacity: f64,
-    /// How many CPUs it has.
+    /// The number of its CPUs.
     pub cpus: usize,
     /// The mean round trip between its units, in nanoseconds.
     pub inside_ns: f64,
-    /// The share of accesses that go to another node, where memory lies on the nodes of the set as
-    /// its units do.
+    /// The share of accesses to another node, if memory is spread like the units.
     pub spread: f64,
     /// The share of its units on each node.
     pub node_shares: Vec<(u32, f64)>,
@@ -129,14 +124,14 @@ pub struct SetFacts {
 }
 
 impl SetFacts {
-    /// Of any set.
+    /// The facts about a set.
     #[must_use]
     pub fn of(units: &Units, set: &[usize]) -> Self {
         let inside_ns = mean_distance_ns(units, set, set);
         SetFacts { inside_ns, ..SetFacts::without_distance(units, set) }
     }
 
-    /// Of any set, whose distances somebody else adds up.
+    /// The caller adds up distances.
     pub(crate) fn without_distance(units: &Units, set: &[usize]) -> Self {
         let part = 1.0 / set.len().max(1) as f64;
         let mut facts = SetFacts { cache_shares: vec![0.0; units.caches], ..SetFacts::default() };
@@ -153,20 +148,18 @@ impl SetFacts {
         facts
     }
 
-    /// The share of its units on other nodes than this one.
     fn share_off(&self, node: u32) -> f64 {
         let on = self.node_shares.iter().find(|(known, _)| *known == node);
         1.0 - on.map_or(0.0, |(_, share)| *share)
     }
 
-    /// The part of two sets that lies in the same last-level caches: 1 where both lie in one.
+    /// The part of two sets in common last-level caches: 1 if both are in one.
     #[must_use]
     pub fn common_caches(&self, other: &SetFacts) -> f64 {
         self.cache_shares.iter().zip(&other.cache_shares).map(|(a, b)| a.min(*b)).sum()
     }
 }
 
-/// The mean round trip between the units of two sets, in nanoseconds.
 fn mean_distance_ns(units: &Units, a: &[usize], b: &[usize]) -> f64 {
     let mut sum = 0.0;
     for from in a {
@@ -175,7 +168,7 @@ fn mean_distance_ns(units: &Units, a: &[usize], b: &[usize]) -> f64 {
     sum / (a.len() * b.len()).max(1) as f64
 }
 
-/// Prices pools, again and again: it remembers how long services wait.
+/// Prices pools, and caches how long services wait.
 #[derive(Debug)]
 pub struct Pricing<'a> {
     /// The services.
@@ -187,7 +180,7 @@ pub struct Pricing<'a> {
 }
 
 impl<'a> Pricing<'a> {
-    /// For these services on this machine.
+    /// Prices for these services on this machine.
     #[must_use]
     pub fn new(demand: &'a Demand, units: &'a Units) -> Self {
         Pricing { demand, units, known: RefCell::default() }
@@ -210,7 +203,7 @@ impl<'a> Pricing<'a> {
         sum
     }
 
-    /// The cost of one pool, whatever the others are.
+    /// The cost of one pool, independent of the others.
     #[must_use]
     pub fn alone(&self, members: Members, set: &SetFacts) -> CostTerms {
         let mut terms = CostTerms {
@@ -227,8 +220,8 @@ impl<'a> Pricing<'a> {
             for b in places(members).filter(|b| *b >= a) {
                 let pair = self.demand.pair(a, b);
                 terms.talk_percent += self.talk(a, b, set.inside_ns);
-                // Two threads meet on one of the CPUs, and each loses its cache to the other. The
-                // entries of a service with itself are 0.
+                // Two threads meet on one of the CPUs, and each loses its cache. Entries of a
+                // service with itself are 0.
                 let meetings = self.demand.meeting_cpus2[pair] / set.capacity.max(1e-9);
                 terms.sharing_percent += self.loss_of_both(a, b, SHARING * meetings);
                 let overlap_cpus = self.demand.overlap_cpus[pair];
@@ -238,7 +231,7 @@ impl<'a> Pricing<'a> {
         terms
     }
 
-    /// A loss of CPU time of one service, in CPUs, as the objective counts it.
+    /// The loss in the objective's percent.
     fn loss(&self, service: usize, cpus: f64) -> f64 {
         cpus * self.demand.services[service].percent_per_cpu
     }
@@ -247,14 +240,14 @@ impl<'a> Pricing<'a> {
         self.loss(a, cpus) + self.loss(b, cpus)
     }
 
-    /// The time of the messages of two services, each of which has half of it.
+    /// Each service bears half of the cost.
     fn talk(&self, a: usize, b: usize, ns: f64) -> f64 {
         let cpus = self.demand.talk_per_s[self.demand.pair(a, b)] * LINES * ns * 1e-9;
         self.loss_of_both(a, b, cpus / 2.0)
     }
 
-    /// The cost that two pools have by lying so far apart, with this part of their last-level
-    /// caches in common.
+    /// The cost between two pools at this distance, with this part of their last-level caches in
+    /// common.
     #[must_use]
     pub fn between(&self, a: Members, b: Members, ns: f64, common: f64) -> CostTerms {
         let mut terms = CostTerms::default();
@@ -269,15 +262,14 @@ impl<'a> Pricing<'a> {
         terms
     }
 
-    /// The least that two services in different pools cost by their talk.
+    /// The least cost of talk between two services.
     #[must_use]
     pub fn least_between(&self, a: usize, b: usize, least_ns: f64) -> f64 {
         self.talk(a, b, least_ns)
     }
 
-    /// The time that these services wait on one set, in the mean over all slices. In each slice,
-    /// every thread of the pool waits for the same part of its time, and work that is not done is
-    /// there in the next one as well.
+    /// The mean wait over all slices. In each, every thread of the pool waits for the same part of
+    /// its time, and unfinished work remains for the next slice.
     fn waiting_of(&self, members: Members, capacity: f64) -> f64 {
         let key = (members, (capacity * 1000.0).round() as u64);
         if let Some(known) = self.known.borrow().get(&key) {
@@ -322,8 +314,7 @@ impl<'a> Pricing<'a> {
             && self.lacking_bytes(std::iter::once((members, set))) == 0
     }
 
-    /// By how many CPUs a pool breaks the limits of its services; services that may not share count
-    /// as one each.
+    /// The violation of limits in CPUs; each service that may not share counts as one.
     pub(crate) fn broken_by(&self, members: Members, set: &SetFacts) -> f64 {
         let cpus = set.cpus;
         let services: Vec<_> = places(members).map(|at| &self.demand.services[at]).collect();
@@ -336,7 +327,7 @@ impl<'a> Pricing<'a> {
         too_few.max(0.0) + too_many.max(0.0) + crowded + self.nodes_off(members, set) as f64
     }
 
-    /// How many nodes of a set its services must not be on.
+    /// Nodes that services must not use.
     fn nodes_off(&self, members: Members, set: &SetFacts) -> usize {
         let all = places(members).filter_map(|at| self.demand.services[at].memory_nodes.as_ref());
         let off = all
@@ -344,7 +335,7 @@ impl<'a> Pricing<'a> {
         off.sum()
     }
 
-    /// The bytes that the services of these sets need beyond the memory of their nodes.
+    /// The bytes needed beyond the memory of the nodes.
     pub(crate) fn lacking_bytes<'s>(
         &self,
         sets: impl Iterator<Item = (Members, &'s SetFacts)>,

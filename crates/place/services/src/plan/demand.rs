@@ -1,4 +1,4 @@
-//! The services as the search sees them.
+//! The services from the view of the search.
 
 use super::Members;
 use super::cost::SMALL_CPUS;
@@ -8,8 +8,8 @@ use crate::record::ServicesRecord;
 use seatmap_os::CpuSet;
 use std::collections::BTreeMap;
 
-/// The most samples that a plan is judged on. Those of a longer record are joined, each group by
-/// the sample in which most was wanted, since bursts decide.
+/// The most samples to use: the one with the largest load represents each group, because bursts
+/// matter most.
 const MOST_SLICES: usize = 600;
 
 /// One service.
@@ -19,47 +19,45 @@ pub struct ServiceDemand {
     pub name: String,
     /// The CPUs that it wants in each slice of time, with head-room.
     pub cpus: Vec<f64>,
-    /// The mean of these.
+    /// Their mean.
     pub mean_cpus: f64,
-    /// A loss of one CPU's time, as the objective counts it.
+    /// The cost of losing one CPU's time, in percent.
     pub percent_per_cpu: f64,
     /// The fewest CPUs that it may get.
     pub least_cpus: u32,
     /// The most CPUs that it may get.
     pub most_cpus: Option<u32>,
-    /// Whether no other service may have its CPUs.
+    /// Whether it needs its CPUs for itself.
     pub is_alone: bool,
-    /// The NUMA node that it should sit on.
+    /// The NUMA node that it should be on.
     pub near_node: Option<u32>,
     /// The memory that it needs, in bytes.
     pub memory_bytes: u64,
-    /// The NUMA nodes that it must be on; `None` where any will do.
+    /// The NUMA nodes that it must be on; `None` if any will do.
     pub memory_nodes: Option<CpuSet>,
 }
 
-/// All services, and the time of a slice.
+/// All services, and the length of a slice.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Demand {
     /// The services.
     pub services: Vec<ServiceDemand>,
-    /// The share of the machine that all others use, in each slice.
+    /// The share of the machine that other programs use, in each slice.
     pub others_share: Vec<f64>,
-    /// Messages in a second between two services, both directions together: a place of
-    /// `a * services + b` with `a <= b`.
+    /// Messages per second between two services, at index `a * services + b` with `a <= b`.
     pub talk_per_s: Vec<f64>,
-    /// The mean of the smaller load of each two services, in CPUs, at the same places.
+    /// The mean of the smaller load, in CPUs, at the same index.
     pub overlap_cpus: Vec<f64>,
-    /// The mean product of the loads of each two services, in CPUs squared, at the same places.
+    /// The mean product of the loads, in CPUs squared, at the same index.
     pub meeting_cpus2: Vec<f64>,
-    /// The time of a slice, in seconds.
+    /// The length of a slice, in seconds.
     pub slice_s: f64,
     /// The memory of the machine's nodes.
     pub node_memory: NodeMemory,
 }
 
 impl Demand {
-    /// The demand of a record's services on a machine, whose nodes have this memory as far as it is
-    /// known.
+    /// The demand of a record's services. `node_bytes` has the known memory of nodes.
     #[must_use]
     pub fn of(record: &ServicesRecord, units: &Units, node_bytes: &BTreeMap<u32, u64>) -> Self {
         let head_room = 1.0 + record.computer.head_room_percent / 100.0;
@@ -90,7 +88,7 @@ impl Demand {
                 }
             })
             .collect();
-        // Others run on all CPUs alike, and never keep services from running at all.
+        // Others never block services completely.
         let others = slices.iter().map(|at| (record.others_cpus[*at] / capacity).min(0.9));
         let mut demand = Demand {
             others_share: others.collect(),
@@ -123,13 +121,13 @@ impl Demand {
         }
     }
 
-    /// The place of two services in the lists of pairs.
+    /// The index of two services in lists of pairs.
     #[must_use]
     pub fn pair(&self, a: usize, b: usize) -> usize {
         a.min(b) * self.services.len() + a.max(b)
     }
 
-    /// The services, as bits.
+    /// All services, as bits.
     #[must_use]
     pub fn everybody(&self) -> Members {
         match self.services.len() {
@@ -138,7 +136,7 @@ impl Demand {
         }
     }
 
-    /// The mean of all that is wanted, in CPUs.
+    /// The mean total load, in CPUs.
     #[must_use]
     pub fn mean_cpus(&self) -> f64 {
         self.services.iter().map(|service| service.mean_cpus).sum()
@@ -150,8 +148,7 @@ fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
     values.sum::<f64>() / count
 }
 
-/// The samples that are looked at: all of a short record, and of a long one the heaviest of each
-/// group of neighbours.
+/// The samples to use: in a long record, the heaviest of each group.
 fn chosen_slices(wanted: &[Vec<f64>], samples: usize) -> Vec<usize> {
     let group = samples.div_ceil(MOST_SLICES).max(1);
     let mut chosen = Vec::new();

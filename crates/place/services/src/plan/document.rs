@@ -19,48 +19,47 @@ pub struct ServicesPlan {
     /// Name and version of the format.
     #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: String,
-    /// The machine that the sets are for.
+    /// The machine for these sets.
     pub machine: String,
-    /// The computer on which the load was recorded.
+    /// The computer of the recording.
     pub recorded_on: String,
-    /// When the recording began.
+    /// When the recording started.
     pub recorded: String,
-    /// The samples of the record.
+    /// The number of samples in the record.
     pub samples: usize,
-    /// The time of one sample, in seconds.
+    /// The interval between samples, in seconds.
     pub interval_s: f64,
     /// Settings for the whole computer, from the file.
     pub computer: SharedComputer,
     /// The services with their sets, in the order of the file.
     pub services: Vec<PlannedService>,
-    /// The CPUs that services may get, by last-level cache, each as a list.
+    /// The CPUs for services, by last-level cache, each as a list.
     pub caches: Vec<String>,
-    /// The CPUs to which device interrupts should go, as a list; empty where no service is to be
-    /// quiet.
+    /// The CPUs for device interrupts, as a list; empty if no service should be quiet.
     pub interrupts: String,
-    /// The cost of the plan; null where nobody has judged it.
+    /// The cost of the plan; null if it was not judged.
     pub cost: Option<CostTerms>,
-    /// The sum of its terms, in percent; null where nobody has judged it.
+    /// The sum of the cost's terms, in percent; null if it was not judged.
     pub cost_percent: Option<f64>,
-    /// A cost that no plan undercuts, in percent; null where nobody has judged it.
+    /// A lower bound on the cost of any plan, in percent; null if it was not judged.
     pub bound_percent: Option<f64>,
     /// Whether the plan is proven to be within 1 % of the best division into runs of units.
     pub is_proven: bool,
-    /// The record played on the plan; null where there is none.
+    /// The lateness when the record is replayed on the plan; null without a record.
     pub lateness: Option<Lateness>,
-    /// The sets that others would give, judged in the same way.
+    /// The sets that other tools would give, judged in the same way.
     pub baselines: Vec<PackingBaseline>,
-    /// Whether the plan is worth its effort.
+    /// Whether the plan is worth applying.
     pub verdict: PlanVerdict,
-    /// Whether the core distances are assumed, as nobody has measured them.
+    /// Whether the core distances are assumed, because they were not measured.
     pub distances_are_assumed: bool,
-    /// The reason why no talk was seen; null where it was.
+    /// The reason why no talk was seen; null if talk was seen.
     pub talk_unseen: Option<String>,
 }
 
 impl ServicesPlan {
-    /// The machine as far as the plan tells of it: its CPUs by last-level cache. A picture needs no
-    /// more, where the machine itself cannot be had.
+    /// The machine as known from the plan, which suffices for a picture: its CPUs by last-level
+    /// cache.
     #[must_use]
     pub fn known_machine(&self) -> Profile {
         let mut pus = Vec::new();
@@ -85,13 +84,13 @@ impl ServicesPlan {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum PlanVerdict {
-    /// It saves CPU time that is worth having.
+    /// It saves a useful amount of CPU time.
     Seat,
-    /// The present sets break a limit of the file, and the plan keeps all of them.
+    /// The present sets break a limit of the file; the plan keeps all limits.
     KeepLimits,
-    /// The services lose next to nothing as they are.
+    /// The services lose next to nothing with their present sets.
     NothingToGain,
-    /// The sets are those that other tools have written down, and nobody has judged them.
+    /// The sets come from files of other tools, and were not judged.
     AsWritten,
 }
 
@@ -107,27 +106,28 @@ pub struct PlannedService {
     pub nodes: String,
     /// The pool: services with the same number share their CPUs.
     pub pool: usize,
-    /// The median of its load, in CPUs; null where nobody has recorded it.
+    /// The median of its load, in CPUs; null if it was not recorded.
     pub median_cpus: Option<f64>,
-    /// The 99th percentile of its load, in CPUs; null where nobody has recorded it.
+    /// The 99th percentile of its load, in CPUs; null if it was not recorded.
     pub p99_cpus: Option<f64>,
-    /// The most that it used in any sample, in CPUs; null where nobody has recorded it.
+    /// The largest load in any sample, in CPUs; null if it was not recorded.
     pub most_cpus: Option<f64>,
 }
 
-/// The sets that another way gives.
+/// The sets of another policy.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PackingBaseline {
-    /// The way: as it is now, all share all, kubelet-like, balloons-like, equal shares.
+    /// The policy: as it is now, all share all, kubelet-like, balloons-like, equal shares, or as it
+    /// is written.
     pub name: String,
     /// The CPUs of each service, in their order, each as a list.
     pub cpus: Vec<String>,
     /// Its cost.
     pub cost: CostTerms,
-    /// The sum of its terms, in percent.
+    /// The sum of the cost's terms, in percent.
     pub cost_percent: f64,
-    /// The record played on these sets.
+    /// The lateness when the record is replayed on these sets.
     pub lateness: Lateness,
     /// Whether it keeps the limits of the file.
     pub keeps_limits: bool,
@@ -188,7 +188,7 @@ impl ServicesPlan {
         Ok(())
     }
 
-    /// The cost of a way to give sets, by its name.
+    /// The sets of another policy, by its name.
     #[must_use]
     pub fn baseline(&self, name: &str) -> Option<&PackingBaseline> {
         self.baselines.iter().find(|baseline| baseline.name == name)

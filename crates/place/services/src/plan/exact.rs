@@ -1,42 +1,41 @@
 //! The best plan for up to [`MOST`] services, by branch and bound.
 //!
-//! A table holds, for each set of services and each unit, the least cost of seating these services
-//! on the units from there on, with the talk between pools at its least. The search goes through
-//! pools from the first unit to the last, cheapest first, and leaves a branch as soon as its cost
-//! and the table's rest reach the best plan so far.
+//! A table has the least cost of each set of services from each unit on, with the least possible
+//! talk between pools. The search adds pools from the first unit to the last, cheapest first, and
+//! drops a branch when its cost plus the table's rest reaches the best plan so far.
 
 use super::cost::Pricing;
 use super::search::{PoolSpan, Spanned, span_price};
 use super::spans::UnitSpans;
 use super::{Members, places};
 
-/// More services than this are searched instead.
+/// More services than this are annealed instead.
 pub const MOST: usize = 5;
 
-/// A plan that is this near to the best counts as the best: the figures of a record are not better.
+/// A plan within this share of the best counts as the best: records are not more precise.
 pub const NEAR: f64 = 0.01;
 
-/// Branches that are looked at before the search gives up proving. It returns the best that it
-/// saw, and the table's first entry is still a bound.
+/// After this many branches, the search returns the best plan so far; the table's first entry is
+/// still a bound.
 const MOST_BRANCHES: usize = 2_000_000;
 
-/// The answer.
+/// The result of the search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExactAnswer {
     /// The best plan, as runs of units.
     pub best: Spanned,
     /// Its cost.
     pub cost: f64,
-    /// A cost that no plan of such runs undercuts.
+    /// A lower bound on the cost of any such plan.
     pub bound: f64,
-    /// Whether every branch was looked at or shown to be worse.
+    /// Whether every branch was visited or shown to be worse.
     pub is_proven: bool,
 }
 
 struct Search<'a> {
     pricing: &'a Pricing<'a>,
     spans: &'a UnitSpans,
-    /// The cost of each set of services on each run; infinite where a limit forbids it.
+    /// Infinite if a limit forbids it.
     alone: Vec<Vec<f64>>,
     /// The least cost of each set of services from each unit on.
     rest: Vec<Vec<f64>>,
@@ -44,15 +43,13 @@ struct Search<'a> {
     branches: usize,
 }
 
-/// One step of the search.
 struct Branch {
     span: PoolSpan,
     cost: f64,
     bound: f64,
 }
 
-/// The best plan; `None` where no plan keeps the limits. A plan that is known already spares the
-/// search all that is not better.
+/// The best plan; `None` if no plan keeps the limits. A known plan makes the search faster.
 #[must_use]
 pub fn solve(pricing: &Pricing, spans: &UnitSpans, known: Option<Spanned>) -> Option<ExactAnswer> {
     let everybody = pricing.demand.everybody();
@@ -117,7 +114,6 @@ impl Search<'_> {
         }
     }
 
-    /// The least cost of talk between a pool and services outside it.
     fn least_apart(&self, pool: Members, others: Members) -> f64 {
         let mut sum = 0.0;
         for a in places(pool) {
@@ -151,15 +147,13 @@ impl Search<'_> {
         }
     }
 
-    /// Whether the nodes of all pools so far have the memory that these need: a further pool only
-    /// needs more.
+    /// A further pool only needs more memory.
     fn has_memory(&self, seated: &[PoolSpan], next: PoolSpan) -> bool {
         let sets = seated.iter().chain(std::iter::once(&next));
         let sets = sets.map(|span| (span.members, self.spans.facts(span.start, span.end)));
         self.pricing.lacking_bytes(sets) == 0
     }
 
-    /// Every next pool that may lead to something better.
     fn branches_of(
         &mut self,
         left: Members,
@@ -199,7 +193,7 @@ impl Search<'_> {
     }
 }
 
-/// The sets within a set of services that are not empty.
+/// The nonempty subsets.
 fn subsets(of: Members) -> impl Iterator<Item = Members> {
     (1..=of).filter(move |members| members & !of == 0)
 }

@@ -1,9 +1,8 @@
-//! Memory that services need, and the NUMA nodes that have it.
+//! The memory that services need, and the NUMA nodes with it.
 //!
-//! The memory of a service lies on the nodes of its pool. Several pools may have a node in common,
-//! so that the nodes are given out: from the first to the last, each to the pool whose last node is
-//! nearest. The nodes of a pool are a run, for which no other order serves more (the convex case of
-//! Glover 1967, "Maximum matching in a convex bipartite graph").
+//! The memory of a service is on the nodes of its pool. Each node's memory goes to the pool whose
+//! last node is nearest. The nodes of a pool are a run, so no other order serves more (the convex
+//! case of Glover 1967, "Maximum matching in a convex bipartite graph").
 
 use super::cost::Pricing;
 use super::demand::Demand;
@@ -15,16 +14,14 @@ use super::{Members, places};
 use crate::file::size_text;
 use std::collections::BTreeMap;
 
-/// Steps in which the largest size that fits is looked for: to a 1024th of what was asked for.
+/// Bisection steps, to a 1024th of the requested size.
 const STEPS: u32 = 10;
 
-/// Moves of a search that only looks whether anything fits.
 const MOVES: usize = 1_000;
 
-/// The unit in which a missing size counts as broken, and below which none is proposed.
 const MIB: u64 = 1 << 20;
 
-/// The memory of the machine's nodes, in the order of the units; what is unknown is without end.
+/// The memory of the machine's nodes, in the order of the units; infinite if unknown.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NodeMemory {
     /// The nodes.
@@ -34,7 +31,7 @@ pub struct NodeMemory {
 }
 
 impl NodeMemory {
-    /// Of the nodes of some units, whose memory somebody knows.
+    /// The memory of some units' nodes.
     #[must_use]
     pub fn of(units: &Units, known_bytes: &BTreeMap<u32, u64>) -> Self {
         let mut nodes: Vec<u32> = units.all.iter().map(|unit| unit.node).collect();
@@ -43,7 +40,6 @@ impl NodeMemory {
         NodeMemory { bytes: bytes.collect(), nodes }
     }
 
-    /// The first and the last place of some nodes.
     fn ends(&self, nodes: impl Iterator<Item = u32>) -> [usize; 2] {
         let mut ends = [usize::MAX, 0];
         for node in nodes {
@@ -59,7 +55,7 @@ impl NodeMemory {
     }
 }
 
-/// The memory that a pool needs, between two places of nodes.
+/// The memory that a pool needs between two indices of nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PoolMemory {
     first: usize,
@@ -68,12 +64,10 @@ pub(crate) struct PoolMemory {
 }
 
 impl Demand {
-    /// Whether any service asks for memory or nodes.
     pub(crate) fn asks_for_memory(&self) -> bool {
         self.services.iter().any(|one| one.memory_bytes > 0 || one.memory_nodes.is_some())
     }
 
-    /// The memory of a pool on some nodes.
     pub(crate) fn pool_memory(
         &self,
         members: Members,
@@ -84,7 +78,7 @@ impl Demand {
         PoolMemory { first, last, bytes: self.node_memory.sum(all) }
     }
 
-    /// The bytes that pools need beyond those of their nodes.
+    /// The bytes that pools need beyond the memory of their nodes.
     pub(crate) fn lacking_bytes(&self, pools: &mut [PoolMemory]) -> u64 {
         let mut lacking: u64 = 0;
         for (at, bytes) in self.node_memory.bytes.iter().enumerate() {
@@ -107,13 +101,13 @@ impl Demand {
         lacking
     }
 
-    /// By how much a plan is broken that lacks so many bytes: one, and one more for each MiB.
+    /// One, and one more for each MiB.
     pub(crate) fn broken_by_bytes(lacking: u64) -> f64 {
         if lacking == 0 { 0.0 } else { 1.0 + (lacking / MIB) as f64 }
     }
 }
 
-/// Memory that cannot be had, where that can be told without a search.
+/// Finds impossible requests without a search.
 pub(crate) fn check(demand: &Demand, units: &Units, machine: &str) -> Result<(), PlanError> {
     let memory = &demand.node_memory;
     let known: seatmap_os::CpuSet = units.all.iter().map(|unit| unit.node).collect();
@@ -156,8 +150,8 @@ pub(crate) fn check(demand: &Demand, units: &Units, machine: &str) -> Result<(),
     Ok(())
 }
 
-/// The smallest change of one service's memory with which something fits, where something fits
-/// without any.
+/// The smallest reduction of one service's memory that gives a plan. `None` if no plan fits without
+/// memory limits either.
 pub(crate) fn smallest_change(
     demand: &Demand,
     units: &Units,

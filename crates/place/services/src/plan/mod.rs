@@ -1,26 +1,25 @@
 //! Sets of CPUs for all services together. Pure: a record and a machine in, a plan out.
 //!
 //! A plan divides the services into *pools*. The services of one pool share one set of CPUs, and
-//! the sets of two pools have no CPU in common. All sharing all is one pool; CPUs of its own for
-//! each service is a pool for each. So the plan also answers which services should share.
+//! different pools have disjoint sets. A plan therefore also decides which services should share.
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`units`] | the machine in cores, or in CPUs where it has few: a pool has them whole |
-//! | [`demand`] | the services as the search sees them: load by sample, limits, talk |
+//! | [`units`] | the machine in cores, or in CPUs if it has few |
+//! | [`demand`] | the services from the view of the search |
 //! | [`cost`] | the objective, term by term |
-//! | [`memory`] | memory that services need, and the nodes that have it |
+//! | [`memory`] | memory that services need, and the nodes with it |
 //! | [`spans`] | runs of neighbouring units |
 //! | [`exact`] | the best plan for up to five services, by branch and bound |
 //! | [`search`] | a good plan for more, by annealing |
-//! | [`bound`] | a cost that no plan undercuts |
+//! | [`bound`] | a lower bound on the cost of any plan |
 //! | [`baselines`] | the sets that other tools would give |
-//! | [`replay`] | a second judge: the record played on the sets, with work that is left over |
+//! | [`replay`] | a second judge: a replay of the record on the sets |
 //! | [`document`] | `seatmap-services-plan/1` |
 //! | [`request`] | from a record to a plan |
 //!
-//! A set is a run of neighbouring units in the order of the machine's hierarchy, so that a small
-//! set lies in one cache, and a large one covers as few caches and nodes as it can.
+//! A set is a run of neighbouring units in the machine's hierarchy, so a small set is in one cache,
+//! and a large one covers few caches and nodes.
 
 pub mod baselines;
 pub mod bound;
@@ -40,15 +39,14 @@ pub use request::{PlanError, PlanRequest};
 
 use std::fmt;
 
-/// Services by their places, as bits.
+/// Services by their indices, as bits.
 pub type Members = u64;
 
-/// The places in a set of services, ascending.
 pub(crate) fn places(members: Members) -> impl Iterator<Item = usize> {
     (0..u64::BITS as usize).filter(move |at| members >> at & 1 == 1)
 }
 
-/// The services that share one set, and the set as places of units.
+/// The services that share one set, and the set as indices of units.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pool {
     /// The services.
@@ -57,7 +55,7 @@ pub struct Pool {
     pub units: Vec<usize>,
 }
 
-/// All pools. Their services and units are apart.
+/// All pools, with disjoint services and units.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pools(pub Vec<Pool>);
 

@@ -1,9 +1,8 @@
-//! A second judge: the record played on the sets, with work that is left over.
+//! A second judge: replays the record on the sets.
 //!
-//! The search goes by a formula for the threads that wait within a slice, and weighs services.
-//! Here a pool does its work in the order in which it came, as much as it can in each slice, and
-//! the rest afterwards: a burst is followed by its queue. The judge shares no line with the
-//! objective.
+//! The search weights services and uses a formula for waiting within a slice. Here a pool does its
+//! work in order, as much as it can in each slice and the rest later. This judge shares no code
+//! with the objective.
 
 use super::demand::Demand;
 use super::units::Units;
@@ -14,16 +13,15 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Lateness {
-    /// The 99th percentile over all slices and services of the time for which work that has come
-    /// waits, in milliseconds.
+    /// The 99th percentile of the waiting time of work, in milliseconds.
     pub p99_ms: f64,
     /// The longest of these times, in milliseconds.
     pub most_ms: f64,
-    /// CPU time that was not done in its slice, as a share of all that was wanted, in percent.
+    /// CPU time not done in its slice, in percent of all wanted time.
     pub late_percent: f64,
 }
 
-/// Plays the demand of all services on pools.
+/// Replays the demand of all services on pools.
 #[must_use]
 pub fn play(demand: &Demand, units: &Units, pools: &Pools) -> Lateness {
     let mut delays_ms = Vec::new();

@@ -1,4 +1,4 @@
-//! From a record to a plan.
+//! Makes a plan from a record.
 
 use super::baselines::{self, PackingPolicy};
 use super::bound::lower_bound;
@@ -17,43 +17,43 @@ use seatmap_data::statistics::words::counted;
 use seatmap_os::CpuSet;
 use std::collections::BTreeMap;
 
-/// Moves of the search for more services than are solved exactly: seconds for 40 services on 256
-/// CPUs (`bench/services/run --only time`).
+/// Moves without an exact search: seconds for 40 services on 256 CPUs (`bench/services/run --only
+/// time`).
 const MOVES: usize = 30_000;
 
-/// Moves of the search that gives the exact one a plan to begin with.
+/// Moves for the exact search's first plan.
 const FEW_MOVES: usize = 3_000;
 
-/// A plan that saves less than this, in percent of the services' time, is not worth its effort.
+/// Plans that save less, in percent of the services' time, are not worth applying.
 const WORTH_PERCENT: f64 = 1.0;
 
-/// Nor is one that saves less than this share of what is lost now.
+/// Plans that save less than this share of the present loss are not worth applying either.
 const WORTH_SHARE: f64 = 0.05;
 
-/// A plan as it is meant.
+/// A request for a plan.
 #[derive(Clone, Debug)]
 pub struct PlanRequest<'a> {
     /// The services and their load.
     pub record: &'a ServicesRecord,
     /// The machine.
     pub profile: &'a Profile,
-    /// The CPUs that may be given away; all of the machine where nothing is said.
+    /// The CPUs for services; by default all of the machine.
     pub allowed: Option<CpuSet>,
-    /// Another plan for the same services, which is judged beside this one.
+    /// Another plan for the same services, judged for comparison.
     pub beside: Option<&'a ServicesPlan>,
-    /// The memory of the machine's NUMA nodes in bytes, as far as it is known.
+    /// The known memory of the machine's NUMA nodes, in bytes.
     pub node_bytes: BTreeMap<u32, u64>,
-    /// Whether the machine is the computer of the record, so that the present sets mean something.
+    /// Whether the present sets are of this machine.
     pub is_recorded_machine: bool,
 }
 
-/// Why there is no plan: the limits cannot be kept. Each names the smallest change that helps.
+/// The limits cannot be kept. Each error names the smallest change that helps.
 #[derive(Debug, PartialEq, thiserror::Error)]
 pub enum PlanError {
     /// No CPU is left.
     #[error("no CPU is left for services: all are housekeeping CPUs or may not be used")]
     NoCpus,
-    /// The least CPUs are more than there are.
+    /// The services need more CPUs than there are.
     #[error(
         "the services need {} at least ({}), and {} can be given: lower least_cpus by {} in all",
         counted(*.needed, "CPU"),
@@ -62,14 +62,14 @@ pub enum PlanError {
         .needed - .cpus
     )]
     TooFewCpus {
-        /// The sum of all least CPUs.
+        /// The sum of all `least_cpus`.
         needed: usize,
-        /// The CPUs that there are.
+        /// The number of CPUs.
         cpus: usize,
         /// The services with the CPUs that they need.
         wishes: Vec<String>,
     },
-    /// More services need CPUs of their own than there are parts.
+    /// More services need their own CPUs than there are cores.
     #[error(
         "{} need CPUs of their own ({}), which takes {}, and there are {units}: let {} of them \
          share (share = true, quiet = false)",
@@ -79,11 +79,11 @@ pub enum PlanError {
         .needed - .units
     )]
     TooFewUnits {
-        /// The services that share nothing.
+        /// The services that do not share.
         alone: Vec<String>,
-        /// The parts that are needed.
+        /// The number of cores that they need.
         needed: usize,
-        /// The parts that there are.
+        /// The number of cores.
         units: usize,
     },
     /// A service may have fewer CPUs than a core has.
@@ -95,12 +95,12 @@ pub enum PlanError {
     MostBelowCore {
         /// The service.
         name: String,
-        /// Its most.
+        /// Its `most_cpus`.
         most: u32,
         /// The CPUs of a core.
         unit_cpus: usize,
     },
-    /// The plan that is to be judged too lacks a service.
+    /// The plan for comparison lacks a service.
     #[error(
         "the plan of --beside has no CPUs for '{name}', so that both cannot be compared; give a \
          file without this service"
@@ -109,13 +109,13 @@ pub enum PlanError {
         /// The service.
         name: String,
     },
-    /// The sets of the plan that is to be judged too are not pools.
+    /// The sets of the plan for comparison are not pools.
     #[error(
         "the plan of --beside cannot be judged: two of its sets overlap and are not alike, or one \
          has no core of this machine; cores count as a whole"
     )]
     BesideOverlaps,
-    /// No CPU that may be given is on the nodes of a service.
+    /// No CPU for services is on a service's nodes.
     #[error(
         "service '{name}' has memory_nodes = \"{nodes}\", and the CPUs that can be given are on \
          {} {known}: name one of these",
@@ -126,10 +126,10 @@ pub enum PlanError {
         name: String,
         /// Its nodes.
         nodes: CpuSet,
-        /// The nodes of CPUs that can be given.
+        /// The nodes of the CPUs for services.
         known: CpuSet,
     },
-    /// Nobody knows how much memory the machine has.
+    /// The machine's memory is unknown.
     #[error(
         "service '{name}' asks for memory, and how much {machine} has is not known: write \
          node_memory = \"SIZE\" below [computer], the memory of each NUMA node"
@@ -150,7 +150,7 @@ pub enum PlanError {
         name: String,
         /// Its memory.
         needed: String,
-        /// That of its nodes.
+        /// The memory of its nodes.
         have: String,
     },
     /// All services together need more memory than there is.
@@ -166,23 +166,23 @@ pub enum PlanError {
         have: String,
         /// The services with the memory that they need.
         wishes: Vec<String>,
-        /// The part that is too much.
+        /// The excess.
         less: String,
     },
-    /// The memory is there, and not where the CPUs of the services can be.
+    /// The memory exists, but not near CPUs for the services.
     #[error(
         "no division gives every service CPUs on NUMA nodes with its memory: it fits with memory = \
          \"{fitting}\" for '{name}', which has \"{asked}\""
     )]
     MemoryApart {
-        /// The service whose change is the smallest.
+        /// The service with the smallest change.
         name: String,
         /// Its memory.
         asked: String,
-        /// The most with which a plan was found.
+        /// The largest size with a plan.
         fitting: String,
     },
-    /// The nodes that services must be on leave no division.
+    /// The required nodes of services leave no division.
     #[error(
         "no division gives every service CPUs on its memory_nodes; without these there is one: let \
          one service be on another node"
@@ -195,7 +195,7 @@ pub enum PlanError {
         , counted(*.cpus, "CPU")
     )]
     NothingFits {
-        /// The CPUs that there are.
+        /// The number of CPUs.
         cpus: usize,
     },
 }
@@ -207,7 +207,7 @@ impl Blame for PlanError {
 }
 
 impl PlanRequest<'_> {
-    /// The plan.
+    /// Finds the plan.
     ///
     /// # Errors
     /// [`PlanError`].
@@ -239,7 +239,7 @@ impl PlanRequest<'_> {
         Ok(plan)
     }
 
-    /// The memory of the nodes: as the file says, or as the machine does.
+    /// The memory from the file, or else from the machine.
     fn node_bytes(&self, units: &Units) -> BTreeMap<u32, u64> {
         match self.record.computer.node_memory.as_deref().and_then(size_bytes) {
             Some(bytes) => units.all.iter().map(|unit| (unit.node, bytes)).collect(),
@@ -315,7 +315,7 @@ impl PlanRequest<'_> {
         planned
     }
 
-    /// The CPUs that may take interrupts of devices: all but those of quiet services.
+    /// All but those of quiet services; empty if there are none.
     fn interrupts(&self, units: &Units, pools: &Pools) -> String {
         let mut quiet = CpuSet::default();
         for (at, recorded) in self.record.services.iter().enumerate() {
@@ -336,7 +336,6 @@ impl PlanRequest<'_> {
     }
 }
 
-/// The sets of another way, judged.
 fn baseline(pricing: &Pricing, policy: PackingPolicy, pools: &Pools) -> PackingBaseline {
     let cost = pricing.price(pools);
     PackingBaseline {
@@ -349,7 +348,6 @@ fn baseline(pricing: &Pricing, policy: PackingPolicy, pools: &Pools) -> PackingB
     }
 }
 
-/// The CPUs of each service.
 fn cpus_of_services(pricing: &Pricing, pools: &Pools) -> Vec<String> {
     let mut lists = vec![String::new(); pricing.demand.services.len()];
     for pool in &pools.0 {
@@ -359,7 +357,6 @@ fn cpus_of_services(pricing: &Pricing, pools: &Pools) -> Vec<String> {
     lists
 }
 
-/// The CPUs by last-level cache.
 pub(crate) fn caches(units: &Units) -> Vec<String> {
     (0..units.caches)
         .map(|cache| {
@@ -369,7 +366,6 @@ pub(crate) fn caches(units: &Units) -> Vec<String> {
         .collect()
 }
 
-/// Why no division keeps all limits.
 fn nothing_fits(demand: &Demand, units: &Units, spans: &UnitSpans) -> PlanError {
     let of_memory = Some(demand).filter(|demand| demand.asks_for_memory());
     of_memory
@@ -377,7 +373,7 @@ fn nothing_fits(demand: &Demand, units: &Units, spans: &UnitSpans) -> PlanError 
         .unwrap_or(PlanError::NothingFits { cpus: units.cpu_count() })
 }
 
-/// Limits that cannot be kept, where that can be told without a search.
+/// Finds impossible limits without a search.
 fn check(demand: &Demand, units: &Units) -> Result<(), PlanError> {
     if units.is_empty() {
         return Err(PlanError::NoCpus);

@@ -1,8 +1,8 @@
-//! A good plan for many services, by annealing.
+//! A good plan for many services, by simulated annealing.
 //!
-//! The state is the pools in the order of their runs, each with its length; units that no pool has
-//! lie behind the last one. Where services must be on some nodes, there are gaps too: parts without
-//! services, which may have no units. A move shifts a border, swaps two pools, or moves a service.
+//! The state is the pools in the order of their runs, with unused units after the last one. If
+//! services have required nodes, there are also gaps: parts without services, and possibly without
+//! units.
 
 use super::cost::{CostTerms, Pricing};
 use super::demand::Demand;
@@ -17,7 +17,7 @@ pub struct PoolSpan {
     pub members: Members,
     /// The first unit.
     pub start: usize,
-    /// The unit behind the last one.
+    /// The unit after the last one.
     pub end: usize,
 }
 
@@ -26,7 +26,7 @@ pub struct PoolSpan {
 pub struct Spanned(pub Vec<PoolSpan>);
 
 impl Spanned {
-    /// The pools with their units one by one.
+    /// The pools with lists of units.
     #[must_use]
     pub fn pools(&self) -> Pools {
         let pools = self
@@ -37,14 +37,13 @@ impl Spanned {
     }
 }
 
-/// The cost that two pools have by lying where they do.
 pub(crate) fn span_price(pricing: &Pricing, spans: &UnitSpans, a: &PoolSpan, b: &PoolSpan) -> f64 {
     let ns = spans.mean_ns([a.start, a.end], [b.start, b.end]);
     let common = spans.facts(a.start, a.end).common_caches(spans.facts(b.start, b.end));
     pricing.between(a.members, b.members, ns, common).total()
 }
 
-/// A pool of the state, without its place; a gap where it has no members.
+/// A pool without its position; a gap if it has no members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Part {
     members: Members,
@@ -56,7 +55,6 @@ impl Part {
         self.members == 0
     }
 
-    /// The units that it can give away.
     fn spare(&self) -> usize {
         self.units.saturating_sub(usize::from(!self.is_gap()))
     }
@@ -68,8 +66,7 @@ struct Annealing<'a> {
     random: Xoshiro,
 }
 
-/// The best plan that was seen in this many moves from each start; `None` where no plan that keeps
-/// the limits was found.
+/// The best plan from several starts; `None` if none keeps the limits.
 #[must_use]
 pub fn search(pricing: &Pricing, spans: &UnitSpans, moves: usize) -> Option<Spanned> {
     let mut annealing = Annealing { pricing, spans, random: Xoshiro::new(1) };
@@ -85,14 +82,13 @@ pub fn search(pricing: &Pricing, spans: &UnitSpans, moves: usize) -> Option<Span
         }
     }
     let (cost, parts) = best?;
-    // A plan that breaks a limit has the price of that on top.
     (cost < BROKEN).then(|| placed(&parts))
 }
 
-/// The price of each CPU by which a limit is broken: above everything that a plan can cost.
+/// The penalty for each CPU by which a limit is broken: above all costs.
 const BROKEN: f64 = 1e9;
 
-/// A pool for each service that must be alone, and one for all others.
+/// A pool for each service that must be alone, and one for the others.
 fn start_together(pricing: &Pricing, spans: &UnitSpans) -> Vec<Part> {
     let demand = pricing.demand;
     let alone: Vec<usize> =
@@ -103,7 +99,7 @@ fn start_together(pricing: &Pricing, spans: &UnitSpans) -> Vec<Part> {
     shared_out(pricing, spans, &groups)
 }
 
-/// A pool for each service; on a machine with fewer units than services, as [`start_together`].
+/// A pool for each service, if there are enough units.
 fn start_apart(pricing: &Pricing, spans: &UnitSpans) -> Vec<Part> {
     let count = pricing.demand.services.len();
     if count > spans.count() {
@@ -113,7 +109,7 @@ fn start_apart(pricing: &Pricing, spans: &UnitSpans) -> Vec<Part> {
     shared_out(pricing, spans, &groups)
 }
 
-/// Units for groups in proportion to their load, one at least.
+/// Divides units in proportion to load.
 fn shared_out(pricing: &Pricing, spans: &UnitSpans, groups: &[Members]) -> Vec<Part> {
     let loads: Vec<f64> = groups
         .iter()
@@ -153,8 +149,7 @@ impl Annealing<'_> {
         for step in 0..moves {
             let Some(next) = self.moved(&now) else { continue };
             let next_cost = self.cost(&next);
-            // From a tenth of the cost down to nothing: steps that make a plan much worse are taken
-            // at the beginning alone.
+            // Accepts much worse plans only at the beginning.
             let left = 1.0 - step as f64 / moves as f64;
             let heat = 0.1 * best.0.min(1e6) * left * left + 1e-12;
             let is_taken =
@@ -191,7 +186,7 @@ impl Annealing<'_> {
         sum
     }
 
-    /// Another state beside this one; `None` where the move that was drawn cannot be made.
+    /// `None` if the drawn move is impossible.
     fn moved(&mut self, parts: &[Part]) -> Option<Vec<Part>> {
         let mut next = parts.to_vec();
         let a = self.random.below(next.len());
@@ -213,13 +208,11 @@ impl Annealing<'_> {
         Some(next)
     }
 
-    /// Gives units of one pool to another.
     fn shift(&mut self, next: &mut [Part], a: usize, b: usize) -> Option<()> {
         let spare = next[a].spare();
         if a == b || spare == 0 {
             return None;
         }
-        // Mostly one, sometimes many.
         let most = if self.random.below(4) == 0 { spare } else { 1 };
         let units = 1 + self.random.below(most);
         next[a].units -= units;
@@ -227,7 +220,6 @@ impl Annealing<'_> {
         Some(())
     }
 
-    /// Takes a unit that no pool has, or gives one back.
     fn grow_or_shrink(&mut self, next: &mut [Part], a: usize) -> Option<()> {
         let used: usize = next.iter().map(|part| part.units).sum();
         if self.random.below(2) == 0 && used < self.spans.count() {
@@ -240,7 +232,7 @@ impl Annealing<'_> {
         Some(())
     }
 
-    /// Moves a service of one pool to another; a pool that nobody is left in gives it its units.
+    /// An empty pool gives its units away too.
     fn move_service(&mut self, next: &mut Vec<Part>, a: usize, b: usize) {
         let at = self.random.below(next[a].members.count_ones() as usize);
         let service: Members = places(next[a].members).nth(at).map_or(0, |at| 1 << at);
@@ -252,8 +244,8 @@ impl Annealing<'_> {
         }
     }
 
-    /// Divides a pool: some of its services get a pool of their own beside it, with a part of its
-    /// units. Several at once, since services that talk lose where only one of them leaves.
+    /// Gives some services of a pool their own pool next to it. Services that talk lose if only one
+    /// of them moves.
     fn split(&mut self, next: &mut Vec<Part>, a: usize) -> Option<()> {
         let Part { members, units } = next[a];
         let leaving = members & self.random.bits();

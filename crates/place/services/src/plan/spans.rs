@@ -1,4 +1,4 @@
-//! Runs of neighbouring units, with the facts of each and the distances between any two.
+//! Runs of neighbouring units, with the distances between any two.
 
 use super::cost::SetFacts;
 use super::units::Units;
@@ -8,14 +8,14 @@ use super::units::Units;
 pub struct UnitSpans {
     count: usize,
     facts: Vec<SetFacts>,
-    /// The sum of the distances of all units before a row and a column.
+    /// Prefix sums.
     sums_ns: Vec<Vec<f64>>,
     /// The least distance between two different units.
     pub least_ns: f64,
 }
 
 impl UnitSpans {
-    /// Of all runs of these units.
+    /// The facts about all runs of these units.
     #[must_use]
     pub fn of(units: &Units) -> Self {
         let count = units.len();
@@ -49,26 +49,26 @@ impl UnitSpans {
         self.count
     }
 
-    /// The place of a run in tables of all runs.
+    /// The index of a run in tables of all runs.
     #[must_use]
     pub fn place(&self, start: usize, end: usize) -> usize {
-        // Rows before this one are shorter by one each.
+        // Each row is shorter by one than the row before.
         start * self.count - start * start.saturating_sub(1) / 2 + end - start - 1
     }
 
-    /// How many runs there are.
+    /// The number of runs.
     #[must_use]
     pub fn len(&self) -> usize {
         self.facts.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no runs.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.facts.is_empty()
     }
 
-    /// The facts of the units from a start up to, and without, an end.
+    /// The facts of the units from `start` up to, but without, `end`.
     #[must_use]
     pub fn facts(&self, start: usize, end: usize) -> &SetFacts {
         &self.facts[self.place(start, end)]

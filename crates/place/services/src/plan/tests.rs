@@ -1,4 +1,4 @@
-//! Plans of small machines, beside every division that there is.
+//! Plans of small machines, compared with all divisions.
 
 use super::bound::lower_bound;
 use super::cost::{Pricing, SetFacts, waiting};
@@ -17,7 +17,7 @@ use seatmap_data::statistics::Xoshiro;
 use seatmap_os::CpuSet;
 use std::collections::BTreeMap;
 
-/// A machine of so many cores, some of which share a cache, and half of which a node.
+/// `per_cache` cores share a cache; nodes have equal shares.
 fn machine(cores: u32, smt: u32, per_cache: u32, nodes: u32) -> Profile {
     let mut pus = Vec::new();
     for thread in 0..smt {
@@ -65,7 +65,6 @@ fn record(services: Vec<RecordedService>) -> ServicesRecord {
     }
 }
 
-/// Random loads with bursts.
 fn random_record(services: usize, samples: usize, cpus: f64, seed: u64) -> ServicesRecord {
     let mut random = Xoshiro::new(seed);
     let all = (0..services).map(|at| {
@@ -96,7 +95,6 @@ fn plan(record: &ServicesRecord, profile: &Profile) -> Result<ServicesPlan, Plan
     .plan()
 }
 
-/// Every way to give whole units to pools, in any shape.
 fn exhaustive(pricing: &Pricing) -> f64 {
     let services = pricing.demand.services.len();
     let units = pricing.units.len();
@@ -261,7 +259,6 @@ fn limits_are_kept_or_named_with_the_change_that_helps() {
     assert_eq!(plan(&all, &profile).unwrap_err(), PlanError::NoCpus);
 }
 
-/// Two nodes of four cores and so much memory, and two services that need some.
 fn with_memory(node: &str, needs: [&str; 2]) -> Result<ServicesPlan, PlanError> {
     let services = ["a", "b"].iter().zip(needs).map(|(name, need)| {
         let mut one = service(name, vec![1.0; 9]);
@@ -280,7 +277,7 @@ fn with_memory(node: &str, needs: [&str; 2]) -> Result<ServicesPlan, PlanError> 
 fn services_stay_on_nodes_with_their_memory() {
     let plan = with_memory("8g", ["6g", "6g"]).unwrap();
     let nodes: Vec<&str> = plan.services.iter().map(|one| one.nodes.as_str()).collect();
-    // Not both on one node.
+    // One node does not have enough for both.
     assert!(nodes != ["0", "0"] && nodes != ["1", "1"], "{nodes:?}");
     let plan = with_memory("8g", ["12g", ""]).unwrap();
     assert_eq!(plan.services[0].nodes, "0,1");
@@ -313,7 +310,7 @@ fn memory_that_cannot_be_had_is_named_with_the_change_that_helps() {
         let error = with_memory(node, needs).unwrap_err().to_string();
         assert!(error.contains(told), "{error}");
     }
-    // Each fits alone, both must be on one node, and 1g less of either is enough.
+    // For either, 1g less is enough.
     let mut services = vec![service("a", vec![1.0; 9]), service("b", vec![1.0; 9])];
     for (one, size) in services.iter_mut().zip(["5g", "4g"]) {
         one.service.memory = Some(size.into());
@@ -348,7 +345,7 @@ proptest! {
         let mut needs: Vec<_> = runs.iter().enumerate().map(|(at, [first, last])| {
             demand.pool_memory(1 << at, (*first as u32)..=(*last as u32))
         }).collect();
-        // Hall's theorem: what is lacking is the most that any pools need beyond their nodes.
+        // Hall's theorem: the largest need of any pools beyond their nodes.
         let lacking = (0..1_usize << pools.len()).map(|some| {
             let chosen = (0..pools.len()).filter(|at| some >> at & 1 == 1);
             let needed: u64 = chosen.clone().map(|at| pools[at].2).sum();
@@ -399,13 +396,13 @@ fn the_replay_carries_a_burst_into_the_next_slice() {
     let demand = Demand::of(&record, &units, &BTreeMap::new());
     let pools = Pools(vec![Pool { members: 1, units: vec![0, 1, 2, 3] }]);
     let late = replay::play(&demand, &units, &pools);
-    // 0.6 CPU seconds came, 0.4 were done in time, and four CPUs need 50 ms for the rest.
+    // 0.6 CPU seconds arrived, 0.4 were done, and four CPUs need 50 ms for the rest.
     assert!((late.most_ms - 50.0).abs() < 1e-9, "{late:?}");
     assert!((late.late_percent - 100.0 / 3.0).abs() < 1e-9, "{late:?}");
 }
 
 proptest! {
-    /// A thread waits longer beside others and on a smaller set: the bound rests on it.
+    /// The lower bound relies on this.
     #[test]
     fn a_thread_waits_least_alone_on_the_whole_machine(
         wanted in 0.01..20.0_f64, others in 0.0..20.0_f64,

@@ -1,23 +1,22 @@
-//! A machine as units: the smallest parts that a pool has whole.
+//! A machine as units, the smallest parts of a pool.
 //!
-//! A unit is a core with its hardware threads, since two services on the threads of one core slow
-//! each other down as two on one CPU do. On a machine of fewer than four cores a unit is one CPU,
-//! or there would be nothing to divide.
+//! A unit is a core, because two services on its hardware threads slow each other down like two on
+//! one CPU. On a machine with fewer than four cores a unit is one CPU, or there would be little to
+//! divide.
 
 use seatmap_data::machine::{Profile, Pu};
 use seatmap_os::CpuSet;
 use std::collections::BTreeMap;
 
-/// The work of each further hardware thread of a core, relative to the first one: Hyper-Threading
-/// gave servers up to 30 % (Marr et al. 2002, Intel Technology Journal 6(1)).
+/// The work of each further hardware thread, relative to the first: Hyper-Threading gave servers up
+/// to 30 % (Marr et al. 2002, Intel Technology Journal 6(1)).
 const SMT_GAIN: f64 = 0.3;
 
-/// Machines with fewer cores are divided by CPUs.
+/// With fewer cores, units are CPUs.
 const FEW_CORES: usize = 4;
 
-/// Round trips between PUs that share a core, an L2 cache, an L3 cache, a node, a package, or none
-/// of these, where nobody has measured them: of the order that `seatmap measure` finds on servers
-/// of 2019 to 2024.
+/// Assumed round trips between PUs that share a core, an L2 cache, an L3 cache, a node, a package,
+/// or nothing: of the order that `seatmap measure` finds on servers of 2019 to 2024.
 const ASSUMED_NS: [f64; 6] = [20.0, 30.0, 60.0, 120.0, 160.0, 280.0];
 
 /// One unit.
@@ -27,7 +26,7 @@ pub struct PoolUnit {
     pub cpus: Vec<u32>,
     /// The work that it does, relative to one CPU alone.
     pub capacity: f64,
-    /// Its cache group: the last-level cache, or the package where that is unknown.
+    /// Its last-level cache, or its package if unknown.
     pub cache: usize,
     /// Its NUMA node.
     pub node: u32,
@@ -40,14 +39,14 @@ pub struct Units {
     pub all: Vec<PoolUnit>,
     /// Round trips between units, in nanoseconds.
     pub distance_ns: Vec<Vec<f64>>,
-    /// Whether the distances are assumed and not measured.
+    /// Whether the distances are assumed, not measured.
     pub distances_are_assumed: bool,
-    /// How many cache groups there are.
+    /// The number of cache groups.
     pub caches: usize,
 }
 
 impl Units {
-    /// The units of a machine, of these CPUs alone.
+    /// The units of a machine, only of `allowed` CPUs, without those in `without`.
     #[must_use]
     pub fn of(profile: &Profile, allowed: Option<&CpuSet>, without: &CpuSet) -> Self {
         let pus: Vec<&Pu> = profile
@@ -68,7 +67,6 @@ impl Units {
             let cache = *caches.entry(key).or_insert(next);
             let threads = pus.iter().filter(|pu| first.core.is_some() && pu.core == first.core);
             let whole_core = threads.count().max(1);
-            // Of a core that is divided, each CPU has its part.
             let core_capacity = 1.0 + SMT_GAIN * (whole_core as f64 - 1.0);
             all.push(PoolUnit {
                 cpus: group.iter().map(|pu| pu.os).collect(),
@@ -90,7 +88,7 @@ impl Units {
         self.all.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no units.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
@@ -121,12 +119,11 @@ impl Units {
     }
 }
 
-/// The order of the hierarchy.
 fn order(pu: &Pu) -> [Option<u32>; 6] {
     [pu.package, pu.numa, pu.die, pu.l3, pu.l2, pu.core]
 }
 
-/// The CPUs by core, or one by one on a small machine.
+/// Groups CPUs by core, except on a small machine.
 fn grouped<'a>(pus: &[&'a Pu]) -> Vec<Vec<&'a Pu>> {
     let mut sorted = pus.to_vec();
     sorted.sort_by_key(|pu| (order(pu), pu.smt, pu.os));
@@ -154,7 +151,7 @@ fn distances(profile: &Profile, all: &[PoolUnit], first: &[&Pu]) -> Vec<Vec<f64>
     rows
 }
 
-/// The measured distance of two units; inside a unit, that of its hardware threads.
+/// The distance inside a unit is that of its hardware threads.
 fn between(profile: &Profile, a: &PoolUnit, b: &PoolUnit) -> Option<f64> {
     let distance = profile.core_distance.as_ref()?;
     let from = distance.index_of(a.cpus[0])?;

@@ -1,10 +1,9 @@
-//! Groups of nodes with their ranks, as JSON: what a scheduler of pods needs to label nodes and to
-//! order ranks by them.
+//! Groups of nodes with their ranks, as JSON, for pod schedulers to label nodes and order ranks.
 
 use crate::ranks::RankPlan;
 use serde::Serialize;
 
-/// The name of this format and its version.
+/// The format's name and version.
 pub const FORMAT: &str = "seatmap-groups/1";
 
 #[derive(Serialize)]
@@ -25,13 +24,13 @@ struct Node<'a> {
     ranks: &'a [usize],
 }
 
-/// The document.
+/// The JSON document.
 #[must_use]
 pub fn write(plan: &RankPlan) -> String {
     let ranks = plan.ranks_of_nodes();
     let mut numbers = plan.group_of_node.clone();
     numbers.sort_unstable();
-    // Numbers of groups may have holes: each that occurs becomes one group.
+    // Group numbers may have gaps.
     numbers.dedup();
     let groups = numbers
         .into_iter()

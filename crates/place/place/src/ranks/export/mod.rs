@@ -1,5 +1,5 @@
-//! A plan as launchers take it. On each node `seatmap run --plan` then seats the rank on its CPUs,
-//! so that launchers are told to bind nothing.
+//! A plan in the formats of launchers. On each node `seatmap run --plan` pins each rank to its
+//! CPUs, so launchers must not bind.
 //!
 //! | module | is | taken by |
 //! |---|---|---|
@@ -8,10 +8,9 @@
 //! | [`slurm`] | a host on each line, rank by rank | `srun -m arbitrary` with `SLURM_HOSTFILE` |
 //! | [`rankfile`] | node and CPUs of each rank | Open MPI 4's `mpirun --rankfile` |
 //! | [`torchrun`] | a script that gives each node its rank | `torchrun --node-rank` |
-//! | [`groups`] | groups of nodes with their ranks, as JSON | schedulers of pods, by labels |
+//! | [`groups`] | groups of nodes with their ranks, as JSON | pod schedulers, by labels |
 //!
-//! Names are checked when a plan is read, so that a file of a launcher holds nothing but hosts and
-//! numbers.
+//! Reading a plan checks its names, so a launcher's file contains only hosts and numbers.
 
 pub mod groups;
 pub mod mpich;
@@ -22,10 +21,10 @@ pub mod torchrun;
 
 use crate::ranks::RankPlan;
 
-/// Writes a plan for ranks in one format.
+/// A writer of one format.
 pub type RankPlanWriter = fn(&RankPlan) -> Result<String, RankExportError>;
 
-/// The formats, by the words that are typed for them.
+/// The formats by their names on the command line.
 pub const FORMATS: [(&str, RankPlanWriter); 7] = [
     ("openmpi", |plan| Ok(openmpi::write(plan))),
     ("mpich", |plan| Ok(mpich::write(plan))),
@@ -36,7 +35,7 @@ pub const FORMATS: [(&str, RankPlanWriter); 7] = [
     ("json", |plan| Ok(plan.to_json())),
 ];
 
-/// Why a plan cannot be written for a launcher.
+/// A plan does not suit a launcher.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RankExportError {
     /// The launcher numbers ranks node by node.
@@ -52,7 +51,7 @@ pub enum RankExportError {
         /// Its ranks.
         ranks: String,
     },
-    /// The launcher starts equally many ranks on each node.
+    /// The launcher needs equally many ranks per node.
     // Plural: "starts" is a verb here.
     #[error(
         "{launcher} starts equally many ranks on each node, and {} has {}, {} has {}",
@@ -71,7 +70,6 @@ pub enum RankExportError {
     },
 }
 
-/// The hosts in the order of the ranks, a line each.
 fn hosts(plan: &crate::ranks::RankPlan) -> String {
     (0..plan.node_of_rank.len()).map(|rank| format!("{}\n", plan.node(rank))).collect()
 }

@@ -1,9 +1,9 @@
-//! A host file of MPICH's Hydra: hosts with a number of ranks each, filled in order (Hydra's
-//! manual, "Host File").
+//! A host file for MPICH's Hydra: hosts with numbers of ranks, filled in order (Hydra's manual,
+//! "Host File").
 
 use crate::ranks::RankPlan;
 
-/// The file. Runs of ranks on one host are one line.
+/// One line for each run of ranks on one host.
 #[must_use]
 pub fn write(plan: &RankPlan) -> String {
     let mut text =

@@ -1,4 +1,4 @@
-//! A hostfile of Open MPI for its sequential mapper: the rank's number is the line's (mpirun(1),
+//! A hostfile for Open MPI's sequential mapper: the number of a line is its rank (mpirun(1),
 //! `--map-by seq`).
 
 use crate::ranks::RankPlan;

@@ -1,6 +1,6 @@
-//! A rankfile of Open MPI 4 for several nodes.
+//! A rankfile for Open MPI 4.
 //!
-//! Slots are OS indices only with the two options at its top, and in Open MPI 5 not at all.
+//! Slots are OS indices only with the two options in its first line, and never in Open MPI 5.
 
 use crate::ranks::RankPlan;
 use seatmap_os::CpuList;

@@ -1,9 +1,9 @@
-//! The file that `SLURM_HOSTFILE` names: the rank's number is the line's (srun(1),
+//! The file for `SLURM_HOSTFILE`: the number of a line is its rank (srun(1),
 //! `--distribution=arbitrary`).
 
 use crate::ranks::RankPlan;
 
-/// The file. Slurm takes every line for hosts, so that it has no comment.
+/// The file. It has no comment, because Slurm reads every line as hosts.
 #[must_use]
 pub fn write(plan: &RankPlan) -> String {
     super::hosts(plan)

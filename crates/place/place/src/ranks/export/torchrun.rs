@@ -1,12 +1,12 @@
-//! A script that starts `torchrun` on each node with the node's rank: the number of a process is
-//! that rank times the processes of a node, plus its number there (torchrun's documentation,
+//! A script that starts `torchrun` on each node with the node's rank. A process number is the node
+//! rank times processes per node, plus the number on the node (torchrun's documentation,
 //! "Definitions").
 
 use super::RankExportError;
 use crate::ranks::RankPlan;
 use seatmap_os::host_names;
 
-/// The script, to be run on every node.
+/// The script, for every node.
 ///
 /// # Errors
 /// [`RankExportError`]: a node's ranks are not consecutive, or nodes have different numbers of
@@ -18,7 +18,7 @@ pub fn write(plan: &RankPlan) -> Result<String, RankExportError> {
         .enumerate()
         .filter(|(_, ranks)| !ranks.is_empty())
         .collect();
-    // The node's rank is its place in this order: processes are numbered node by node.
+    // This order gives the nodes' ranks.
     nodes.sort_by_key(|(_, ranks)| ranks[0]);
     let first = nodes[0].0;
     let each = nodes[0].1.len();
@@ -45,8 +45,7 @@ pub fn write(plan: &RankPlan) -> Result<String, RankExportError> {
     ))
 }
 
-/// The names by which a node may call itself, as patterns of `case`. A host name holds no character
-/// of a pattern; it was checked when the plan was read.
+/// A node's possible names, as patterns of `case`. Reading the plan excluded pattern characters.
 fn patterns(plan: &RankPlan, node: &str) -> String {
     let mut patterns = vec![node.to_owned()];
     if host_names::stands_for_one(node, &plan.nodes) {

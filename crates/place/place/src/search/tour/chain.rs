@@ -4,23 +4,23 @@ use super::NOWHERE;
 use crate::Problem;
 use crate::search::{DeadlineWatch, SearchLimit};
 
-/// Slots near a slot that are tried as its neighbours; more find hardly any better tour (Johnson &
-/// McGeoch 1997, "The traveling salesman problem: a case study in local optimization").
+/// More neighbours hardly improve tours (Johnson & McGeoch 1997, "The traveling salesman problem: a
+/// case study in local optimization").
 const NEAR: usize = 10;
 
-/// The tasks along the one ring or pipeline that the traffic is, and the weight of its edges.
+/// The tasks along the single ring or pipeline of the traffic, and the weight of its edges.
 pub fn chain(problem: &Problem) -> Option<(Vec<u32>, f64)> {
     let traffic = &problem.traffic;
     let n = traffic.tasks();
-    // Few tasks are solved exactly anyway; with one or two partners each, the traffic is made of
-    // rings and pipelines only.
+    // Few tasks are solved exactly. With one or two partners each, there are only rings and
+    // pipelines.
     if n < 8 || (0..n).any(|task| !(1..=2).contains(&traffic.degree(task))) {
         return None;
     }
     let weight = traffic.of(0).next()?.1;
     let alike =
         |task: usize| traffic.of(task).all(|(_, other)| (other - weight).abs() <= 1e-9 * weight);
-    // A pipeline has an end; a ring begins anywhere.
+    // A pipeline starts at an end, a ring anywhere.
     let start = (0..n).find(|task| traffic.degree(*task) == 1);
     let mut tasks = Vec::with_capacity(n + 1);
     let mut last = usize::MAX;
@@ -39,7 +39,7 @@ pub fn chain(problem: &Problem) -> Option<(Vec<u32>, f64)> {
     (tasks.len() == n + usize::from(start.is_some())).then_some((tasks, weight))
 }
 
-/// The slots nearest to each slot, nearest first; `None` where the deadline comes first.
+/// The nearest slots of each slot; `None` at the deadline.
 pub fn neighbours(problem: &Problem, limit: &SearchLimit) -> Option<Vec<Vec<u32>>> {
     let mut watch = DeadlineWatch::new(limit, problem.slots());
     (0..problem.slots() as u32)
@@ -47,7 +47,6 @@ pub fn neighbours(problem: &Problem, limit: &SearchLimit) -> Option<Vec<Vec<u32>
         .collect()
 }
 
-/// The slots nearest to a slot, nearest first.
 fn nearest_of(problem: &Problem, slot: u32) -> Vec<u32> {
     let mut others: Vec<u32> = (0..problem.slots() as u32).filter(|other| *other != slot).collect();
     if others.len() > NEAR {

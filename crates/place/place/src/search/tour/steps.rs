@@ -2,12 +2,11 @@
 
 use super::{NOWHERE, Tour};
 
-/// The longest piece of a tour that is moved elsewhere, as Or (1976) does.
+/// The longest piece to move, as in Or (1976).
 const LONGEST_PIECE: usize = 3;
 
 impl Tour<'_> {
-    /// Turns `length` slots from a place on around; or the rest of the tour, which comes to the
-    /// same and may be shorter.
+    /// Reverses `length` slots, or the rest of the tour if shorter, which gives the same tour.
     pub(super) fn turn(&mut self, from: usize, length: usize) {
         let n = self.tour.len();
         let (from, length) =
@@ -20,13 +19,12 @@ impl Tour<'_> {
             self.put(left, b);
             self.put(right, a);
         }
-        // The four ends of the two edges that have changed.
+        // The ends of the two changed edges.
         for place in [from + n - 1, from, from + length + n - 1, from + length] {
             self.touch(self.at(place));
         }
     }
 
-    /// The change by turning a stretch around.
     fn turning(&self, from: usize, length: usize) -> f64 {
         let n = self.tour.len();
         let before = self.at(from + n - 1);
@@ -46,11 +44,11 @@ impl Tour<'_> {
         helps
     }
 
-    /// Makes two slots neighbours by turning the stretch between them around.
+    /// Makes two slots neighbours.
     pub(super) fn try_turns(&mut self, place: usize, other: usize) -> bool {
         let n = self.tour.len();
         let length = (other + n - place) % n;
-        // The first brings `other` to the slot, the second brings the slot to `other`.
+        // The first turn moves `other` next to the slot, the second moves the slot next to `other`.
         for from in [place + 1, place] {
             if length > 0 && self.does(self.turning(from, length)) {
                 self.turn(from, length);
@@ -60,15 +58,14 @@ impl Tour<'_> {
         false
     }
 
-    /// Moves a piece that begins or ends at a place between a slot and the next or the one before.
+    /// Moves a piece that starts or ends at `place` to one side of `other`.
     pub(super) fn try_pieces(&mut self, place: usize, other: usize) -> bool {
         let n = self.tour.len();
         for length in 1..=LONGEST_PIECE.min(n / 3) {
             for start in [place, place + n + 1 - length] {
                 let gap = (other + n - start % n) % n;
-                // Between `other` and its follower, then between its predecessor and `other`.
                 for to in [gap, (gap + n - 1) % n] {
-                    // Not into itself, and not behind the slot before it, where it already is.
+                    // A piece cannot move into itself or to its current position.
                     if to >= length && to + 1 < n && self.try_piece(start, length, to) {
                         return true;
                     }
@@ -78,7 +75,7 @@ impl Tour<'_> {
         false
     }
 
-    /// Moves the piece behind the slot `to` places on from its start, as it is or turned around.
+    /// Moves the piece to after the slot `to` positions from its start, straight or reversed.
     fn try_piece(&mut self, start: usize, length: usize, to: usize) -> bool {
         let n = self.tour.len();
         let before = self.at(start + n - 1);
@@ -96,7 +93,6 @@ impl Tour<'_> {
         if !self.does(out + straight.min(turned)) {
             return false;
         }
-        // Turning both, and then each of them, exchanges two neighbouring stretches.
         let rest = to + 1 - length;
         self.turn_exactly(start, to + 1);
         self.turn_exactly(start, rest);
@@ -107,7 +103,7 @@ impl Tour<'_> {
         true
     }
 
-    /// Turns this stretch and not the rest, so that places keep their meaning.
+    /// Unlike `turn`, this keeps all other positions.
     pub(super) fn turn_exactly(&mut self, from: usize, length: usize) {
         for step in 0..length / 2 {
             let left = from + step;
@@ -119,7 +115,7 @@ impl Tour<'_> {
         }
     }
 
-    /// Puts an unused slot beside a place, instead of the slot there.
+    /// Replaces a neighbour of a position.
     pub(super) fn try_unused(&mut self, place: usize, unused: u32) -> bool {
         let n = self.tour.len();
         for at in [place + 1, place + n - 1] {
@@ -129,7 +125,7 @@ impl Tour<'_> {
             let change = self.apart(before, unused) + self.apart(unused, after)
                 - self.apart(before, old)
                 - self.apart(old, after);
-            // The jump of a pipeline must stay, or the tour would be a ring.
+            // Without the jump, a pipeline would be a ring.
             if old != NOWHERE && self.does(change) {
                 self.place[old as usize] = NOWHERE;
                 self.put(at, unused);

@@ -1,4 +1,4 @@
-//! Where the ranks of a job should run: on which node, and on which CPUs of it.
+//! Tests of rank placement.
 
 mod formats;
 mod place;

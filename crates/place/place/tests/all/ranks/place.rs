@@ -1,4 +1,4 @@
-//! Ranks on clusters of which the best orders are known.
+//! Ranks on clusters with known best orders.
 #![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
 
 use proptest::prelude::*;
@@ -7,10 +7,9 @@ use seatmap_data::pattern::{Edge, Pattern, generate};
 use seatmap_place::ranks::{ClusterNodes, RankNode, RankPlan, RankRequest, RanksError};
 use seatmap_place::search::SearchLimit;
 
-/// Nodes named in a shuffled order, so many on a switch: 100 us inside, 400 us between, 1 us in a
-/// node.
+/// A cluster with shuffled names: 100 us inside a switch, 400 us between, 1 us in a node.
 fn cluster(nodes: usize, per_switch: usize, cpus: usize) -> ClusterNodes {
-    // A stride that is not a divisor puts neighbours by number on different switches.
+    // Neighbours by number are on different switches.
     let switch = |node: usize| (node * 5 % nodes) / per_switch;
     ClusterNodes {
         nodes: (0..nodes)
@@ -52,7 +51,7 @@ fn a_ring_crosses_between_switches_as_rarely_as_it_can() {
     let nodes = cluster(8, 4, 2);
     let pattern = generate("ring:16").unwrap();
     let plan = placed(&nodes, &pattern, |_| ());
-    // 16 messages: 8 inside nodes, 6 inside switches, 2 between them.
+    // 8 messages inside nodes, 6 inside switches, 2 between them.
     assert!(
         (plan.costs.total_ns - (8.0 * 1e3 + 6.0 * 1e5 + 2.0 * 4e5)).abs() < 1.0,
         "{:?}",
@@ -152,7 +151,7 @@ fn thousands_of_ranks_keep_to_their_nodes() {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
-    /// No order is cheaper than the bound, and none that launchers know than the answer.
+    /// No order is cheaper than the bound, and no launcher's order than the answer.
     #[test]
     fn bounds_are_below_and_orders_above(
         nodes in 2..7_usize, cpus in 1..5_usize, part in 0.3..1.0_f32, edges in prop::collection::vec((0..24_usize, 0..24_usize, 1..9_u32), 1..40)
@@ -170,7 +169,7 @@ proptest! {
     }
 }
 
-/// The ranks that measured a node were in a cpuset of half of its CPUs.
+/// The measuring ranks were in a cpuset of half of the CPUs.
 #[test]
 fn ranks_sit_on_the_cpus_that_were_measured() {
     let origin =

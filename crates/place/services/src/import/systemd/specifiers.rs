@@ -1,8 +1,6 @@
-//! Specifiers of unit files: `%i` and its like (systemd.unit(5), "Specifiers"), as far as the name
-//! of the unit tells them.
+//! Specifiers of unit files such as `%i` (systemd.unit(5), "Specifiers").
 
-/// A value of a setting with its specifiers expanded; `None` if one of them is known only when the
-/// unit starts.
+/// `None` if a specifier is known only when the unit starts.
 pub(super) fn expanded(value: &str, unit: &str) -> Option<String> {
     let mut text = String::new();
     let mut letters = value.chars();
@@ -37,7 +35,7 @@ fn of_unit(specifier: char, unit: &str) -> Option<String> {
     }
 }
 
-/// A name without its escapes: `-` is a slash, `\x2d` the byte of this number (systemd-escape(1)).
+/// `-` is a slash, `\x2d` the byte with this number (systemd-escape(1)).
 fn unescaped(name: &str) -> Option<String> {
     let mut bytes = Vec::new();
     let mut rest = name.as_bytes();
