@@ -7,12 +7,12 @@ use std::process::Command;
 /// nothing panics.
 #[test]
 fn a_limit_on_threads_is_an_error_or_costs_time_alone() {
-    let study = ["rank", "--runs", "2", "--on", "cell-qs20", "--pattern", "ring:4"];
+    let study = "rank --runs 2 --on cell-qs20 --pattern ring:4";
     let Some(output) = with_one_thread(&study) else { return };
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success() && !said.contains("panicked"), "{said}");
     assert_eq!(output.stdout, Place::new().run(&study).stdout);
-    let Some(output) = with_one_thread(&["workers"]) else { return };
+    let Some(output) = with_one_thread("workers") else { return };
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(matches!(output.status.code(), Some(1 | 2)) && !said.contains("panicked"), "{said}");
     assert!(said.contains("temporarily unavailable"), "{said}");

@@ -10,13 +10,13 @@ const NAME: &str = "x\u{202e}\u{2066}\u{2069}\u{9b}1m\u{200e}\u{200f}\u{feff}\u{
 #[test]
 fn names_are_shown_in_every_medium() {
     let place = Place::new();
-    let Some(exported) = product(&place, &["export", "xeon-e5-2680-2s", "--format", "json"]) else {
+    let Some(exported) = product(&place, "export xeon-e5-2680-2s --format json") else {
         return;
     };
     let mut profile: serde_json::Value = serde_json::from_str(&exported).unwrap();
     profile["name"] = NAME.into();
     place.file("machine.json", profile.to_string());
-    product(&place, &["model", "fit", "machine.json", "-o", "twin.toml"]);
+    product(&place, "model fit machine.json -o twin.toml");
     for arguments in [
         "stats --on twin.toml -f fetchadd -n 2 -i 100",
         "stats --on twin.toml -f fetchadd -n 2 -i 100 --json",

@@ -164,24 +164,24 @@ fn a_trace_goes_to_its_file() {
 #[test]
 fn chips_of_this_computer_are_groups_of_a_class() {
     let place = Place::new();
-    let on = ["stats", "-f", "fetchadd", "-N", "1", "-i", "200", "-w", "10", "--json"];
+    let on = "stats -f fetchadd -N 1 -i 200 -w 10 --json";
     let packages = place.json(&on);
-    let cores = place.json(&[&on[..], &["--class", "core"]].concat());
+    let cores = place.json((on, "--class core"));
     assert_eq!(
         packages["per_spe"].as_array().unwrap().len(),
         cores["per_spe"].as_array().unwrap().len()
     );
     // There are as many cores as that, and no more.
-    let far = place.refusal(&[&on[..], &["--class", "core", "-c", "100000"]].concat());
+    let far = place.refusal((on, "--class core -c 100000"));
     assert!(far.contains("100000"), "{far}");
-    let model = place.refusal(&["stats", "-f", "fetchadd", "--on", "cell-qs20", "--class", "numa"]);
+    let model = place.refusal("stats -f fetchadd --on cell-qs20 --class numa");
     assert!(model.contains("--class is for machines"), "{model}");
 }
 
 #[test]
 fn models_with_caches_tell_nothing_of_an_operating_system() {
     let place = Place::new();
-    let all = place.json(&["stats", "--on", "xeon-e5-2680-2s", "--json"]);
+    let all = place.json("stats --on xeon-e5-2680-2s --json");
     let rows: Vec<&str> =
         all["rows"].as_array().unwrap().iter().filter_map(|row| row["what"].as_str()).collect();
     assert!(rows.contains(&"mailbox, controller to CPU on the same chip"), "{rows:?}");
@@ -236,8 +236,7 @@ fn an_option_that_would_change_nothing_is_refused() {
     .collect();
     insta::assert_snapshot!(told.join("\n"));
     // On this computer as well, and before anything is measured.
-    let here = place.one_line_refusal(&["stats", "-f", "mailbox", "-b", "8"]);
-    assert!(here.contains("-b is for fetchadd"), "{here}");
+    place.refuses("stats -f mailbox -b 8", "-b is for fetchadd");
 }
 
 #[test]
@@ -260,8 +259,7 @@ fn workers_of_this_computer_are_at_work_together() {
         assert!(found["overlap"].as_f64().unwrap() >= 0.9, "{line}: {found}");
         assert!(found["iterations"].as_u64().unwrap() >= 3200, "{line}: {found}");
     }
-    let alone =
-        place.json(&["stats", "-f", "fetchadd", "-i", "100", "--on", "cell-qs20", "--json"]);
+    let alone = place.json("stats -f fetchadd -i 100 --on cell-qs20 --json");
     assert!(alone["overlap"].is_null(), "{alone}");
 }
 
@@ -270,7 +268,7 @@ fn workers_of_this_computer_are_at_work_together() {
 fn a_process_with_one_cpu_is_told_so() {
     let place = Place::new();
     let cpu = seatmap_os::affinity::current().unwrap()[0].to_string();
-    let seatmap = place.command(&["stats", "-f", "mailbox", "-n", "1", "-i", "1000"]);
+    let seatmap = place.command("stats -f mailbox -n 1 -i 1000");
     let mut command = Command::new("taskset");
     command.args(["-c", &cpu]).arg(seatmap.get_program()).args(seatmap.get_args());
     command.envs(seatmap.get_envs().filter_map(|(name, value)| Some((name, value?))));

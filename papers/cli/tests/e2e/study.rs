@@ -63,7 +63,7 @@ command = "rank --on cell-ps3 --pattern ring:4 --rounds 20 --svg FILE"
 fn a_study_of_ones_own() {
     let place = Place::new();
     place.file("own.toml", OWN);
-    let found = place.json(&["study", "own.toml", "--write", "pages", "--json"]);
+    let found = place.json("study own.toml --write pages --json");
     let figures = found["studies"][0]["figures"].as_array().unwrap();
     let verdicts: Vec<&str> =
         figures.iter().map(|figure| figure["verdict"].as_str().unwrap()).collect();
@@ -102,11 +102,11 @@ fn what_is_no_study_is_refused() {
     );
     place.file("other.toml", OWN.replace("study/2", "study/7"));
     place.file("wrong.toml", OWN.replace("/cost", "/nothing"));
-    insta::assert_snapshot!(place.refusal(&["study", "torn.toml"]));
-    insta::assert_snapshot!(place.refusal(&["study", "other.toml"]));
-    insta::assert_snapshot!(place.refusal(&["study", "nobody"]));
-    insta::assert_snapshot!(place.refusal(&["study", "bound.toml"]));
-    let wrong = place.run(&["study", "wrong.toml"]);
+    insta::assert_snapshot!(place.refusal("study torn.toml"));
+    insta::assert_snapshot!(place.refusal("study other.toml"));
+    insta::assert_snapshot!(place.refusal("study nobody"));
+    insta::assert_snapshot!(place.refusal("study bound.toml"));
+    let wrong = place.run("study wrong.toml");
     assert_eq!(wrong.status.code(), Some(1));
     let told = String::from_utf8_lossy(&wrong.stderr);
     assert!(told.contains("1 row could not be run here"), "{told}");

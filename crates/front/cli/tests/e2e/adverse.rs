@@ -1,7 +1,7 @@
 //! Observing and racing where rights, disk space or time run out: a clear message, nothing left
 //! behind, and the runs that were made are kept.
 
-use crate::common::{Place, can_observe, two_cpus, with_one_thread};
+use crate::common::{Arguments, Place, can_observe, two_cpus, with_one_thread};
 use serde_json::Value;
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
@@ -16,9 +16,9 @@ const NOBODY: u32 = 65_534;
 
 /// Runs the binary as a user without rights; `None`, with a message, where this user cannot become
 /// another one.
-fn without_rights(arguments: &[&str]) -> Option<Output> {
+fn without_rights(arguments: impl Arguments) -> Option<Output> {
     let mut command = Command::new(crate::PROGRAM);
-    command.args(arguments).current_dir("/").env("HOME", "/nowhere");
+    command.args(arguments.words()).current_dir("/").env("HOME", "/nowhere");
     command.env_remove("XDG_RUNTIME_DIR").env_remove("SEATMAP_RUN");
     let output = command.uid(NOBODY).gid(NOBODY).output();
     output.inspect_err(|error| seatmap_needs::skipped!("no other user here: {error}")).ok()
@@ -26,7 +26,7 @@ fn without_rights(arguments: &[&str]) -> Option<Output> {
 
 #[test]
 fn a_command_that_ends_within_the_look_is_known_without_rights() {
-    let Some(output) = without_rights(&["advise", "--", "sleep", "4"]) else { return };
+    let Some(output) = without_rights("advise -- sleep 4") else { return };
     let said = String::from_utf8(output.stdout).unwrap();
     assert!(said.starts_with("sleep: LEAVE IT\n"), "{said}");
     assert!(said.contains("0 busy threads of 1, 0 % of a CPU in all"), "{said}");
@@ -37,10 +37,10 @@ fn a_command_that_ends_within_the_look_is_known_without_rights() {
 fn a_user_without_rights_is_told_that_root_has_them() {
     let own = std::process::id().to_string();
     for (arguments, code, sentence) in [
-        (&["cell", "create", "--count", "1"][..], 1, "no folder for the state of cells and plans"),
-        (&["cell", "list"], 1, "run as root, or set SEATMAP_RUN"),
-        (&["services", "undo"], 1, "run as root, or set SEATMAP_RUN"),
-        (&["run", "-c", "0", "--pid", &own], 1, "(run it as root)"),
+        ("cell create --count 1", 1, "no folder for the state of cells and plans"),
+        ("cell list", 1, "run as root, or set SEATMAP_RUN"),
+        ("services undo", 1, "run as root, or set SEATMAP_RUN"),
+        (&format!("run -c 0 --pid {own}"), 1, "(run it as root)"),
     ] {
         let Some(output) = without_rights(arguments) else { return };
         let said = String::from_utf8(output.stderr).unwrap();
@@ -56,11 +56,11 @@ fn a_user_without_rights_is_told_which_are_missing() {
         return;
     }
     for arguments in [
-        &["observe", "--", "true"][..],
-        &["observe", "--means", "perf", "--", "true"],
-        &["observe", "--method", "sockets", "--", "true"],
-        &["observe", "-p", "1"],
-        &["run", "--auto", "--", "true"],
+        "observe -- true",
+        "observe --means perf -- true",
+        "observe --method sockets -- true",
+        "observe -p 1",
+        "run --auto -- true",
     ] {
         let Some(output) = without_rights(arguments) else { return };
         let said = String::from_utf8(output.stderr).unwrap();
@@ -76,15 +76,7 @@ fn a_user_without_rights_is_told_which_are_missing() {
             "{said}"
         );
     }
-    let output = without_rights(&[
-        "tune",
-        "--vary",
-        "numa-balancing",
-        "--record",
-        "/dev/shm/race.json",
-        "--",
-        "true",
-    ]);
+    let output = without_rights("tune --vary numa-balancing --record /dev/shm/race.json -- true");
     let Some(output) = output.filter(|_| two_cpus().is_some()) else { return };
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(
@@ -115,9 +107,9 @@ fn a_program_that_nobody_could_see_is_not_said_to_sleep() {
 #[test]
 fn a_folder_that_takes_no_file_is_named_without_names_that_nobody_typed() {
     for arguments in [
-        &["measure", "--quick", "-o", "m.json"][..],
-        &["place", "--on", "graviton3", "--pattern", "ring:2", "-o", "p.json"],
-        &["services", "init", "--seconds", "200ms"],
+        "measure --quick -o m.json",
+        "place --on graviton3 --pattern ring:2 -o p.json",
+        "services init --seconds 200ms",
     ] {
         let Some(output) = without_rights(arguments) else { return };
         let said = String::from_utf8(output.stderr).unwrap();
@@ -134,17 +126,14 @@ fn a_folder_that_takes_no_file_is_named_without_names_that_nobody_typed() {
 /// nothing panics.
 #[test]
 fn a_limit_on_threads_is_an_error_or_costs_time_alone() {
-    let on_model = ["--on", "scc-48", "--pattern", "ring:4"];
-    let searches = [&["place", "--kicks", "20"][..], &["tune", "--budget", "144"]];
-    for search in searches {
-        let arguments = [search, &on_model].concat();
-        let output = with_one_thread(&arguments);
-        let Some(output) = output else { return };
+    for search in ["place --kicks 20", "tune --budget 144"] {
+        let arguments = (search, "--on scc-48 --pattern ring:4");
+        let Some(output) = with_one_thread(arguments) else { return };
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.success() && !said.contains("panicked"), "{arguments:?}: {said}");
-        assert_eq!(output.stdout, Place::new().run(&arguments).stdout, "{arguments:?}");
+        assert_eq!(output.stdout, Place::new().run(arguments).stdout, "{arguments:?}");
     }
-    for arguments in [&["noise", "--seconds", "0.1"][..], &["run", "--cpus", "0", "--", "true"]] {
+    for arguments in ["noise --seconds 0.1", "run --cpus 0 -- true"] {
         let Some(output) = with_one_thread(arguments) else { return };
         let said = String::from_utf8(output.stderr).unwrap();
         // Without any CPU that can be measured, the noise meters take the list of CPUs for wrong.
@@ -186,7 +175,7 @@ fn a_race_on_a_full_disk_keeps_the_runs_before() {
     let Some(output) = on_a_small_disk(&place, line) else { return };
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.code() == Some(1) && said.contains("No space left on device"), "{said}");
-    let kept: Value = serde_json::from_str(&place.read("seatmap-tune.json")).unwrap();
+    let kept = place.read_json("seatmap-tune.json");
     let runs = kept["runs"].as_array().unwrap().len();
     // Runs that a neighbour disturbed are made again, and do not count.
     assert!((1..=19).contains(&runs), "{runs}");
@@ -259,8 +248,8 @@ fn a_journal_that_does_not_fit_changes_no_thread() {
     let pid = program.pid();
     let entry = format!("[[service]]\nname = \"many\"\npid = {pid}\n");
     place.file("services.toml", format!("format = \"seatmap-services/1\"\n{entry}"));
-    place.stdout(&["services", "plan", "--seconds", "300ms", "-o", "plan.json"]);
-    let mut plan: Value = serde_json::from_str(&place.read("plan.json")).unwrap();
+    place.stdout("services plan --seconds 300ms -o plan.json");
+    let mut plan = place.read_json("plan.json");
     plan["services"][0]["cpus"] = seatmap_os::affinity::current().unwrap()[0].to_string().into();
     plan["services"][0]["nodes"] = "".into();
     place.file("plan.json", plan.to_string());
@@ -315,7 +304,7 @@ fn until(what: &str, is_so: impl Fn() -> bool) {
     }
 }
 
-fn started(place: &Place, arguments: &[&str]) -> Child {
+fn started(place: &Place, arguments: impl Arguments) -> Child {
     place.command(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }
 
@@ -323,17 +312,14 @@ fn started(place: &Place, arguments: &[&str]) -> Child {
 fn a_killed_session_leaves_no_run_behind() {
     let place = Place::new();
     let sleeps = ["--", "sh", "-c", "echo $$ > pid; exec sleep 1000"];
-    let mut verbs = vec![&["bench", "--runs", "9"][..]];
+    let mut verbs = vec!["bench --runs 9"];
     if two_cpus().is_some() {
         // The second race seats the program by 'seatmap run'.
-        verbs.extend([
-            &["tune", "--budget", "99"][..],
-            &["tune", "--budget", "99", "--candidates", "2"],
-        ]);
+        verbs.extend(["tune --budget 99", "tune --budget 99 --candidates 2"]);
     }
     for verb in verbs {
         let _ = std::fs::remove_file(place.path("pid"));
-        let mut session = started(&place, &[verb, &sleeps].concat());
+        let mut session = started(&place, (verb, sleeps));
         let pid = number_in(&place, "pid");
         session.kill().unwrap();
         session.wait().unwrap();

@@ -17,7 +17,7 @@ fn a_program_that_sleeps_is_left_alone() {
     let place = Place::new();
     let sleeper = sleeper();
     let pid = sleeper.0.id().to_string();
-    let said = place.stdout(&["advise", "--pid", &pid, "--html", "page.html"]);
+    let said = place.stdout(format!("advise --pid {pid} --html page.html"));
     assert!(said.starts_with(&format!("sleep ({pid}): LEAVE IT\n")), "{said}");
     assert!(said.contains("it hardly runs") && said.contains("  changed     nothing\n"), "{said}");
     assert!(said.lines().all(|line| line.chars().count() <= 80), "{said}");
@@ -47,7 +47,7 @@ fn a_quota_that_is_used_up_is_raised() {
     spin.args(["-c", "while :; do :; done"]);
     let spin = Guarded(group.begun(&spin));
     let pid = spin.0.id().to_string();
-    let advice = place.json(&["advise", "--pid", &pid, "--json"]);
+    let advice = place.json(format!("advise --pid {pid} --json"));
     assert_eq!(advice["format"], "seatmap-advice/1");
     assert_eq!(advice["conclusion"]["verdict"], "do-this", "{advice:#}");
     assert_eq!(advice["conclusion"]["reason"]["finding"]["rule"], "quota", "{advice:#}");
@@ -56,7 +56,7 @@ fn a_quota_that_is_used_up_is_raised() {
     let quota = std::fs::read_to_string(file).unwrap();
     assert!(Command::new("sh").args(["-c", command]).status().unwrap().success(), "{command}");
     assert_ne!(std::fs::read_to_string(file).unwrap(), quota);
-    let after = place.json(&["advise", "--pid", &pid, "--json"]);
+    let after = place.json(format!("advise --pid {pid} --json"));
     assert_ne!(after["conclusion"]["reason"]["finding"]["rule"], "quota", "{after:#}");
     let undo = advice["paste"]["undo"].as_str().unwrap();
     assert!(Command::new("sh").args(["-c", undo]).status().unwrap().success(), "{undo}");
@@ -163,7 +163,7 @@ fn a_name_of_a_program_that_runs_starts_no_second_one() {
 #[test]
 fn a_command_that_runs_on_is_said_to() {
     let place = Place::new();
-    let output = place.run(&["advise", "--", "sleep", "8"]);
+    let output = place.run("advise -- sleep 8");
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(said.contains("seatmap: the command runs on; Ctrl-C ends it\n"), "{said}");
 }
@@ -174,7 +174,7 @@ fn a_command_that_timeout_ends_has_not_failed() {
         return;
     }
     let place = Place::new();
-    let output = place.run(&["advise", "--", "timeout", "1", "sleep", "10"]);
+    let output = place.run("advise -- timeout 1 sleep 10");
     let printed = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(0), "{printed}");
     // The verdict hangs on the programs beside it: on a crowded computer they decide.
@@ -199,7 +199,7 @@ fn another_machine_is_answered_without_a_trial() {
     let Some(cpus) = two_cpus().filter(|_| can_observe()) else { return };
     let place = Place::new();
     let Some(relay) = Relay::start(&place) else { return };
-    let measured = place.run(&["measure", "--quick", "--cpus", &cpus, "-o", "other.json"]);
+    let measured = place.run(format!("measure --quick --cpus {cpus} -o other.json"));
     if !measured.status.success() {
         let said = String::from_utf8_lossy(&measured.stderr);
         return seatmap_needs::skipped!("nothing can be measured: {said}");
@@ -216,17 +216,17 @@ fn another_machine_is_answered_without_a_trial() {
 fn programs_that_are_not_there_are_named() {
     let place = Place::new();
     for (words, expected) in [
-        (&["advise", "--pid", "4194304"][..], "4194304"),
-        (&["advise", "--name", "no-such-program"][..], "no-such-program"),
-        (&["advise", "--", "no-such-command"][..], "no-such-command"),
-        (&["advise", "--pid", "1", "--on", "no-such-machine"][..], "no-such-machine"),
-        (&["advise", "--pid", "1", "--json", "--html", "-"][..], "--html"),
-        (&["advise", "--pid", "1", "--metric", "switches"][..], "command:LINE"),
+        ("advise --pid 4194304", "4194304"),
+        ("advise --name no-such-program", "no-such-program"),
+        ("advise -- no-such-command", "no-such-command"),
+        ("advise --pid 1 --on no-such-machine", "no-such-machine"),
+        ("advise --pid 1 --json --html -", "--html"),
+        ("advise --pid 1 --metric switches", "command:LINE"),
     ] {
         let said = place.one_line_refusal(words);
         assert!(said.contains(expected), "{words:?}: {said}");
     }
-    assert!(place.refusal(&["advise"]).contains("--pid"));
+    assert!(place.refusal("advise").contains("--pid"));
 }
 
 /// Two threads that never sleep.

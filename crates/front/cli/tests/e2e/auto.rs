@@ -84,7 +84,7 @@ fn can_play(place: &Place) -> bool {
         seatmap_needs::skipped!("no gcc, or one CPU");
         return false;
     }
-    let probe = place.run(&["observe", "--", "true"]);
+    let probe = place.run("observe -- true");
     if !probe.status.success() {
         seatmap_needs::skipped!("{}", String::from_utf8_lossy(&probe.stderr));
     }
@@ -109,19 +109,8 @@ fn seats_are_tried_and_the_log_says_what_is_in_force() {
     let place = Place::new();
     let Some(relay) = Relay::start(&place) else { return };
     let before = relay.masks();
-    let quick = [
-        "run",
-        "--auto",
-        "--period",
-        "20ms",
-        "--observe-for",
-        "300ms",
-        "--seconds",
-        "6",
-        "--log",
-        "log",
-    ];
-    let output = place.run(&[&quick[..], &["--pid", &relay.pid()]].concat());
+    let quick = "run --auto --period 20ms --observe-for 300ms --seconds 6 --log log";
+    let output = place.run((quick, &["--pid", &relay.pid()]));
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(0), "{said}");
     let log = lines(&place, "log");
@@ -147,9 +136,9 @@ fn seats_are_tried_and_the_log_says_what_is_in_force() {
             "{line}"
         );
     }
-    assert!(place.stdout(&["run", "--replay", "log"]).contains("the same decisions again"));
+    assert!(place.stdout("run --replay log").contains("the same decisions again"));
     place.file("log", place.read("log").replace("\"rest\"", "\"observe\""));
-    assert_eq!(place.run(&["run", "--replay", "log"]).status.code(), Some(1));
+    assert_eq!(place.run("run --replay log").status.code(), Some(1));
 }
 
 /// The silence of a stopped program is not that of its threads.
@@ -179,9 +168,9 @@ fn void_periods_are_made_again() {
     let cpus = CpuSet::of_thread(0).unwrap();
     let ends = [cpus.first(), cpus.last()].map(|cpu| CpuSet::single(cpu.unwrap()));
     let masks = [&ends[..], &[cpus]].concat();
-    let words = ["run", "--auto", "--period", "40ms", "--observe-for", "300ms", "--seconds", "6"];
+    let words = "run --auto --period 40ms --observe-for 300ms --seconds 6";
     let more = ["--log", "log", "--pid", &relay.pid()];
-    let mut command = place.command(&[&words[..], &more].concat());
+    let mut command = place.command((words, more));
     let mut run = command.stderr(Stdio::piped()).spawn().unwrap();
     let tid = run.id() as seatmap_os::Tid;
     until("a period", || {
@@ -229,7 +218,7 @@ fn a_log_that_cannot_be_written_costs_the_seats_and_not_the_program() {
         return;
     }
     build(&place);
-    let output = place.run(&["run", "--auto", "--log", "/dev/full", "--", "./relay", "2000"]);
+    let output = place.run("run --auto --log /dev/full -- ./relay 2000");
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1));
     assert!(said.contains("the log cannot be written: /dev/full"), "{said}");
@@ -261,7 +250,7 @@ fn a_process_that_ends_is_told_to_have_ended() {
     }
     let mut program = Command::new("sleep").arg("1").spawn().unwrap();
     let pid = program.id().to_string();
-    let mut run = place.command(&["run", "--auto", "--observe-for", "60s", "--pid", &pid]);
+    let mut run = place.command(format!("run --auto --observe-for 60s --pid {pid}"));
     let run = run.stderr(Stdio::piped()).spawn().unwrap();
     program.wait().unwrap();
     let output = run.wait_with_output().unwrap();
@@ -277,9 +266,9 @@ fn a_metrics_command_ends_with_the_program() {
         return;
     }
     build(&place);
-    let relay = ["--", "./relay", "100000"];
+    let relay = "-- ./relay 100000";
     let metric = ["run", "--auto", "--observe-for", "100ms", "--metric", "command:sleep 9; echo 5"];
-    let output = place.run(&[&metric[..], &relay].concat());
+    let output = place.run((metric, relay));
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.success(), "{said}");
     let ended = "The metric 'command:sleep 9; echo 5' was ended: the program had ended.";
@@ -289,23 +278,23 @@ fn a_metrics_command_ends_with_the_program() {
 #[test]
 fn what_cannot_be_meant_is_refused() {
     let place = Place::new();
-    let refused = |arguments: &[&str], why: &str| {
-        let output = place.run(&[&["run"], arguments].concat());
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert!(output.status.code() == Some(2) && said.contains(why), "{arguments:?}: {said}");
-    };
-    refused(&["--auto", "--plan", "p.json", "--", "true"], "cannot be used with");
-    refused(&["--cpus", "0", "--metric", "wakeups", "--", "true"], "--auto");
-    refused(&["--auto", "--metric", "speed", "--", "true"], "give instructions, wakeups");
-    refused(&["--auto", "--period", "1ms", "--", "true"], "20ms to 1h");
-    refused(&["--auto", "--", "./absent"], "absent");
-    refused(&["--auto", "--pid", "1"], "--force");
-    refused(&["--auto"], "COMMAND");
-    refused(&["--replay", "absent"], "absent");
     place.file("empty", "");
-    refused(&["--replay", "empty"], "empty");
     place.file("other", "{}\n");
-    refused(&["--replay", "other"], "line 1");
+    for (arguments, why) in [
+        ("--auto --plan p.json -- true", "cannot be used with"),
+        ("--cpus 0 --metric wakeups -- true", "--auto"),
+        ("--auto --metric speed -- true", "give instructions, wakeups"),
+        ("--auto --period 1ms -- true", "20ms to 1h"),
+        ("--auto -- ./absent", "absent"),
+        ("--auto --pid 1", "--force"),
+        ("--auto", "COMMAND"),
+        ("--replay absent", "absent"),
+        ("--replay empty", "empty"),
+        ("--replay other", "line 1"),
+    ] {
+        let refusal = place.refusal(("run", arguments));
+        assert!(refusal.contains(why), "{arguments}: {refusal}");
+    }
 }
 
 #[test]
@@ -313,14 +302,13 @@ fn soft_seats_are_whole_caches() {
     let place = Place::new();
     let Some(cpus) = two_cpus() else { return };
     let first = cpus.split([',', '-']).next().unwrap();
-    let mask = |options: &[&str]| {
-        let line = ["--", "grep", "Cpus_allowed_list", "/proc/self/status"];
-        let said = place
-            .stdout(&[&["run", "--quiet", "--strict", "--cpus", first], options, &line].concat());
+    let mask = |options: &str| {
+        let line = "-- grep Cpus_allowed_list /proc/self/status";
+        let said = place.stdout((&["run", "--quiet", "--strict", "--cpus", first], options, line));
         said.split_whitespace().last().unwrap().to_owned()
     };
-    assert_eq!(mask(&[]), first);
-    let soft = mask(&["--soft"]);
+    assert_eq!(mask(""), first);
+    let soft = mask("--soft");
     assert!(
         soft == first
             || soft.starts_with(&format!("{first}-"))

@@ -2,15 +2,14 @@
 //! runs.
 
 use crate::auto::ALONE;
-use crate::common::{Guarded, Place, files};
-use serde_json::Value;
+use crate::common::{Arguments, Guarded, Place, files};
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
 const RATE: [&str; 5] = ["bench", "--runs", "6", "--metric", "regex:rate ([0-9.]+)"];
 
-fn bench(place: &Place, options: &[&str]) -> std::process::Output {
-    place.run(&[&RATE[..], options].concat())
+fn bench(place: &Place, options: impl Arguments) -> std::process::Output {
+    place.run((RATE, options))
 }
 
 #[test]
@@ -26,7 +25,7 @@ fn commands_are_compared_in_blocks() {
         "--html",
         "p.html",
     ];
-    let document = place.json(&[&RATE[..], &options, &["--", "echo", "rate 110"]].concat());
+    let document = place.json((RATE, options, &["--", "echo", "rate 110"]));
     assert_eq!(document["format"], "seatmap-bench/1");
     // Other tests may disturb a block, which is run again.
     let runs = document["runs"].as_array().unwrap().len();
@@ -60,7 +59,7 @@ fn few_blocks_show_a_factor_of_three() {
         let options = ["bench", "--runs", blocks, "--metric", "regex:rate ([0-9.]+)"];
         let options = [&options[..], &["--lower-is-better", "--compare", &compared]].concat();
         let words: Vec<&str> = fast.split(' ').collect();
-        let text = place.stdout(&[&options[..], &["--name", "fast", "--"], &words].concat());
+        let text = place.stdout((options, "--name fast --", words));
         assert!(text.contains("'fast' is better: it reads "), "{blocks}: {text}");
         assert!(text.contains(" blocks, only changes beyond -"), "{text}");
     }
@@ -75,7 +74,7 @@ fn blocks_that_a_small_difference_needs_are_offered() {
     let compared = format!("other={other}");
     let words: Vec<&str> = loud.split(' ').collect();
     let options = ["--lower-is-better", "--compare", &compared, "--"];
-    let text = place.stdout(&[&RATE[..], &options, &words].concat());
+    let text = place.stdout((RATE, options, words));
     assert!(text.contains("No difference between"), "{text}");
     let offer = text.split("To detect a change of 10 %, run about ").nth(1).expect(&text);
     let needed: usize = offer.split(' ').next().unwrap().parse().unwrap();
@@ -85,9 +84,7 @@ fn blocks_that_a_small_difference_needs_are_offered() {
 #[test]
 fn a_direction_that_nobody_gave_is_not_judged() {
     let place = Place::new();
-    let text = place.stdout(
-        &[&RATE[..], &["--compare", "echo rate 100", "--", "echo", "rate", "110"]].concat(),
-    );
+    let text = place.stdout((RATE, &["--compare", "echo rate 100", "--", "echo", "rate", "110"]));
     assert!(text.contains("'echo rate 110' reads 10.0 % higher than 'echo rate 100'"), "{text}");
     assert!(!text.contains("better") && !text.contains("worse"), "{text}");
 }
@@ -107,16 +104,15 @@ fn earlier_results_are_compared_where_the_computer_is_the_same() {
         return seatmap_needs::skipped!("this process may not use CPU 0");
     }
     // Other tests load the CPU now and then, and not the same each time.
-    let mut earlier: Value = serde_json::from_str(&place.read("then.json")).unwrap();
+    let mut earlier = place.read_json("then.json");
     earlier["seats"].as_object_mut().unwrap().remove("others_percent");
     place.file("then.json", earlier.to_string());
     // The later runs take the CPU of the earlier ones, whichever are quiet now.
-    let now =
-        ["--lower-is-better", "--baseline", "then.json", "--fail-above", "3", "--", "echo", "rate"];
-    assert_eq!(bench(&place, &[&now[..], &["102"]].concat()).status.code(), Some(0));
-    assert_eq!(bench(&place, &[&now[..], &["110"]].concat()).status.code(), Some(1));
+    let now = "--lower-is-better --baseline then.json --fail-above 3 -- echo rate";
+    assert_eq!(bench(&place, (now, "102")).status.code(), Some(0));
+    assert_eq!(bench(&place, (now, "110")).status.code(), Some(1));
     place.file("then.json", place.read("then.json").replace("\"kernel\":\"", "\"kernel\":\"un"));
-    let output = bench(&place, &[&now[..], &["110"]].concat());
+    let output = bench(&place, (now, "110"));
     let text = String::from_utf8(output.stdout).unwrap();
     assert_eq!(output.status.code(), Some(0));
     assert!(text.contains("Not comparable with") && text.contains("kernel: "), "{text}");
@@ -126,27 +122,25 @@ fn earlier_results_are_compared_where_the_computer_is_the_same() {
 fn mistakes_are_told_before_anything_runs() {
     let place = Place::new();
     place.file("broken.json", "{}");
-    let touch = ["--", "touch", "made"];
+    let touch = "-- touch made";
     for (options, said) in [
-        (&["--metric", "speed"][..], "'regex:PATTERN'"),
-        (&["--metric", "regex:rate"], "no group"),
-        (&["--fail-above", "3%"], "--baseline FILE"),
-        (
-            &["--fail-above", "3%", "--metric", "regex:(1)", "--compare", "true"],
-            "--higher-is-better",
-        ),
-        (&["--compare", "no-such-program"], "no such program"),
-        (&["--compare", "echo 'half"], "within quotes"),
-        (&["--cpus", "1023"], "does not exist"),
-        (&["--seats", "4000"], "4000 seats"),
-        (&["--baseline", "broken.json"], "broken.json"),
-        (&["--baseline", "absent.json"], "absent.json"),
-        (&["-o", "no/folder.json"], "folder"),
+        ("--metric speed", "'regex:PATTERN'"),
+        ("--metric regex:rate", "no group"),
+        ("--fail-above 3%", "--baseline FILE"),
+        ("--fail-above 3% --metric regex:(1) --compare true", "--higher-is-better"),
+        ("--compare no-such-program", "no such program"),
+        ("--cpus 1023", "does not exist"),
+        ("--seats 4000", "4000 seats"),
+        ("--baseline broken.json", "broken.json"),
+        ("--baseline absent.json", "absent.json"),
+        ("-o no/folder.json", "folder"),
     ] {
-        let refusal = place.refusal(&[&["bench"], options, &touch].concat());
+        let refusal = place.refusal(("bench", options, touch));
         assert!(refusal.contains(said), "{options:?}: {refusal}");
     }
-    assert!(place.refusal(&["bench", "--", "no-such-program"]).contains("no such program"));
+    let half = place.refusal(("bench", ["--compare", "echo 'half"], touch));
+    assert!(half.contains("within quotes"), "{half}");
+    assert!(place.refusal("bench -- no-such-program").contains("no such program"));
     assert_eq!(files(&place), ["broken.json"]);
 }
 
@@ -157,14 +151,11 @@ fn a_session_that_is_interrupted_keeps_whole_blocks_and_leaves_nothing_running()
         "echo rate 1; echo x >> n; test $(wc -l < n) -lt 8 || { echo $$ > pid; exec sleep 1000; }";
     let mut child = Guarded(
         place
-            .command(
-                &[
-                    &["bench", "--runs", "50"],
-                    &RATE[3..],
-                    &["-o", "kept.json", "--", "sh", "-c", script],
-                ]
-                .concat(),
-            )
+            .command((
+                "bench --runs 50",
+                &RATE[3..],
+                &["-o", "kept.json", "--", "sh", "-c", script],
+            ))
             .stdout(std::process::Stdio::null())
             .stderr(std::process::Stdio::null())
             .spawn()
@@ -180,7 +171,7 @@ fn a_session_that_is_interrupted_keeps_whole_blocks_and_leaves_nothing_running()
     assert_eq!(child.wait().unwrap().code(), Some(1));
     let pid: i32 = place.read("pid").trim().parse().unwrap();
     assert!(!seatmap_os::task::lives(pid), "the run goes on");
-    let kept: Value = serde_json::from_str(&place.read("kept.json")).unwrap();
+    let kept = place.read_json("kept.json");
     // Of seven runs one warms up, and those that others disturbed may have been made again.
     let runs = kept["runs"].as_array().unwrap().len();
     assert!(kept["complete"] == false && (4..=6).contains(&runs), "{runs}");
@@ -191,17 +182,16 @@ fn quiet_seats_are_given_back() {
     // A cell takes a CPU away from everybody, other tests' programs too.
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let place = Place::new();
-    let document =
-        place.json(&["bench", "--runs", "2", "--quiet", "--seats", "1", "--json", "--", "true"]);
+    let document = place.json("bench --runs 2 --quiet --seats 1 --json -- true");
     let quiet = document["fingerprint"]["quiet"].as_str().unwrap();
     assert!(["a cell", "preference"].contains(&quiet), "{document}");
-    let cells = place.stdout(&["cell", "list"]);
+    let cells = place.stdout("cell list");
     assert!(!cells.contains("bench-"), "{cells}");
 }
 
 /// A session that has kept its first runs.
-fn under_way(place: &Place, options: &[&str]) -> Guarded {
-    let mut bench = place.command(&[&["bench"], options].concat());
+fn under_way(place: &Place, options: impl Arguments) -> Guarded {
+    let mut bench = place.command(("bench", options));
     bench.stderr(std::process::Stdio::null()).stdout(std::process::Stdio::null());
     let mut child = Guarded(bench.spawn().unwrap());
     while !place.path("kept.json").exists() {
@@ -216,12 +206,12 @@ fn under_way(place: &Place, options: &[&str]) -> Guarded {
 fn a_session_of_short_commands_stops_at_every_signal() {
     for signal in ["-INT", "-TERM", "-HUP"] {
         let place = Place::new();
-        let options = ["--runs", "100000", "-o", "kept.json", "--", "true"];
+        let options = "--runs 100000 -o kept.json -- true";
         let mut child = under_way(&place, &options);
         let sent = crate::common::kill().args([signal, &child.id().to_string()]).status().unwrap();
         assert!(sent.success());
         assert_eq!(child.wait().unwrap().code(), Some(1), "{signal}");
-        let kept: Value = serde_json::from_str(&place.read("kept.json")).unwrap();
+        let kept = place.read_json("kept.json");
         assert_eq!(kept["complete"], false, "{signal}");
     }
 }
@@ -234,11 +224,10 @@ fn a_quiet_session_gives_its_seats_back_at_every_signal() {
     for signal in ["-INT", "-TERM", "-HUP"] {
         let place = Place::new();
         let allowed = seatmap_os::affinity::to_put_back(0).unwrap();
-        let options =
-            ["--quiet", "--seats", "1", "--runs", "100000", "-o", "kept.json", "--", "true"];
+        let options = "--quiet --seats 1 --runs 100000 -o kept.json -- true";
         let mut child = under_way(&place, &options);
         let cell = format!("bench-{}", child.id());
-        let listed = place.stdout(&["cell", "list"]);
+        let listed = place.stdout("cell list");
         let line = listed.lines().find(|line| line.contains(&cell));
         // The session and its commands' launchers stay off the CPUs that it has made quiet.
         assert!(line.is_none_or(|line| line.contains("  ready")), "{listed}");
@@ -246,10 +235,10 @@ fn a_quiet_session_gives_its_seats_back_at_every_signal() {
         let sent = crate::common::kill().args([signal, &child.id().to_string()]).status().unwrap();
         assert!(sent.success());
         assert_eq!(child.wait().unwrap().code(), Some(1), "{signal}");
-        let kept: Value = serde_json::from_str(&place.read("kept.json")).unwrap();
+        let kept = place.read_json("kept.json");
         assert_eq!(kept["fingerprint"]["quiet"] == "a cell", was_quiet, "{signal}");
         assert_eq!(kept["complete"], false, "{signal}");
-        let cells = place.stdout(&["cell", "list"]);
+        let cells = place.stdout("cell list");
         assert!(!cells.contains("bench-"), "{signal}: {cells}");
         assert_eq!(seatmap_os::affinity::to_put_back(0).unwrap(), allowed, "{signal}");
     }
@@ -259,7 +248,7 @@ fn a_quiet_session_gives_its_seats_back_at_every_signal() {
 fn a_metric_that_hangs_ends_with_the_session() {
     let place = Place::new();
     let line = format!("command:touch {}; sleep 1000", place.path("asked").display());
-    let mut bench = place.command(&["bench", "--runs", "2", "--metric", &line, "--", "true"]);
+    let mut bench = place.command(("bench --runs 2 --metric", [&*line], "-- true"));
     let mut child = Guarded(
         bench
             .stderr(std::process::Stdio::null())

@@ -11,7 +11,7 @@ mod shown;
 mod usage;
 mod watching;
 
-use crate::common::Place;
+use crate::common::{Arguments, Place};
 use crate::run::programs;
 use crate::run::running::Running;
 use seatmap_os::{CpuSet, Tid};
@@ -90,12 +90,12 @@ fn tid(value: &Value) -> Tid {
 }
 
 /// Checks with these options.
-fn check(place: &Place, options: &[&str]) -> Checked {
-    Checked::of(place.run(&[&["check", "--json", "--seconds", "0.2"], options].concat()))
+fn check(place: &Place, options: impl Arguments) -> Checked {
+    Checked::of(place.run(("check --json --seconds 0.2", options)))
 }
 
-fn check_pid(place: &Place, pid: Tid, options: &[&str]) -> Checked {
-    check(place, &[&["--pid", &pid.to_string()], options].concat())
+fn check_pid(place: &Place, pid: Tid, options: impl Arguments) -> Checked {
+    check(place, (&["--pid", &pid.to_string()], options))
 }
 
 /// This number of threads beside the main thread, all ready. `None`, and a word about it, where no

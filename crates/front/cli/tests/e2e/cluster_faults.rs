@@ -9,11 +9,10 @@ use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Output};
 use std::time::Duration;
 
-const MEASURE: [&str; 5] = ["cluster", "measure", "--each-rank", "--trips", "1ms"];
+const MEASURE: &str = "cluster measure --each-rank --trips 1ms";
 
 /// Pairs that take long enough for something to happen meanwhile: two seconds each.
-const LONG: [&str; 7] =
-    ["cluster", "measure", "--each-rank", "--trips", "500ms", "-o", "cluster.json"];
+const LONG: &str = "cluster measure --each-rank --trips 500ms -o cluster.json";
 
 fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
@@ -32,14 +31,14 @@ pub fn begun_in(group: &Group, rank: Command) -> Child {
 
 /// The sentence of the doctor that has these words.
 pub fn sentence_of(place: &Place, words: &str) -> String {
-    let doctor = place.stdout(&["cluster", "doctor", "cluster.json"]);
+    let doctor = place.stdout("cluster doctor cluster.json");
     assert!(doctor.contains(words), "nothing with {words}: {doctor}");
     doctor.lines().find(|line| line.contains(words)).unwrap().to_owned()
 }
 
 /// Three ranks, of which the file of rank 0 knows the first pair.
 fn under_way(place: &Place) -> [Child; 3] {
-    let ranks = [0, 1, 2].map(|at| begun(rank(place, at, 3, &LONG)));
+    let ranks = [0, 1, 2].map(|at| begun(rank(place, at, 3, LONG)));
     wait_for_a_pair(place);
     ranks
 }
@@ -55,7 +54,7 @@ fn wait_for_a_pair(place: &Place) {
 }
 
 fn first_pair(place: &Place) -> Value {
-    let cluster: Value = serde_json::from_str(&place.read("cluster.json")).unwrap();
+    let cluster = place.read_json("cluster.json");
     cluster["pairs"]
         .as_array()
         .unwrap()
@@ -81,13 +80,13 @@ fn costs(pair: &Value) -> Vec<f64> {
 /// All ranks measure what the file lacks, and keep what it has.
 fn goes_on(place: &Place) {
     let known = first_pair(place);
-    let typed = [&MEASURE[..], &["--resume", "cluster.json", "-o", "cluster.json"]].concat();
+    let typed = (MEASURE, "--resume cluster.json -o cluster.json");
     let ranks = [0, 1, 2].map(|at| begun(rank(place, at, 3, &typed)));
     for (at, one) in ranks.into_iter().enumerate() {
         let (code, told) = ended(one);
         assert_eq!(code, Some(0), "rank {at}: {told}");
     }
-    let cluster: Value = serde_json::from_str(&place.read("cluster.json")).unwrap();
+    let cluster = place.read_json("cluster.json");
     assert_eq!(cluster["pairs"].as_array().unwrap().len(), 3);
     // A pair that looks bad is measured again beside others, and the better figures count. One that
     // is measured anew has some that are worse.
@@ -108,13 +107,13 @@ fn a_rank_that_dies_midway_is_named_and_the_rest_is_kept() {
         "{told}"
     );
     assert_eq!(ended(second).0, Some(0), "the other rank is told that it is over");
-    let cluster: Value = serde_json::from_str(&place.read("cluster.json")).unwrap();
+    let cluster = place.read_json("cluster.json");
     assert!(
         cluster["missing"][0]["nodes"][0].as_str().unwrap().ends_with(":2"),
         "{}",
         cluster["missing"]
     );
-    let doctor = place.stdout(&["cluster", "doctor", "cluster.json"]);
+    let doctor = place.stdout("cluster doctor cluster.json");
     assert!(doctor.contains(":2 could not be measured: its connection broke"), "{doctor}");
     goes_on(&place);
 }
@@ -123,17 +122,7 @@ fn a_rank_that_dies_midway_is_named_and_the_rest_is_kept() {
 #[test]
 fn a_stopped_rank_is_named_and_not_those_that_wait_for_it() {
     let place = Place::new();
-    let measure = [
-        "cluster",
-        "measure",
-        "--each-rank",
-        "--trips",
-        "50ms",
-        "--timeout",
-        "9s",
-        "-o",
-        "cluster.json",
-    ];
+    let measure = "cluster measure --each-rank --trips 50ms --timeout 9s -o cluster.json";
     let [first, second, third, mut fourth] =
         [0, 1, 2, 3].map(|at| begun(rank(&place, at, 4, &measure)));
     wait_for_a_pair(&place);
@@ -144,13 +133,13 @@ fn a_stopped_rank_is_named_and_not_those_that_wait_for_it() {
     fourth.wait().unwrap();
     assert!(code == Some(1) && told.contains("1 node could not be measured"), "{told}");
     assert_eq!([second, third].map(|one| ended(one).0), [Some(0); 2]);
-    let doctor = place.stdout(&["cluster", "doctor", "cluster.json"]);
+    let doctor = place.stdout("cluster doctor cluster.json");
     assert!(
         doctor.contains(":3 could not be measured: ") && doctor.matches("could not").count() == 1,
         "{doctor}"
     );
     assert!(doctor.contains("cannot measure the way to it: no answer to"), "{doctor}");
-    let cluster: Value = serde_json::from_str(&place.read("cluster.json")).unwrap();
+    let cluster = place.read_json("cluster.json");
     assert_eq!(cluster["pairs"].as_array().unwrap().len(), 3, "those of the others are kept");
 }
 
@@ -169,7 +158,7 @@ fn a_job_that_is_killed_goes_on_with_what_it_had() {
 #[test]
 fn two_ranks_of_one_number_are_told_and_all_end() {
     let place = Place::new();
-    let ranks = [0, 1, 1].map(|at| begun(rank(&place, at, 3, &MEASURE)));
+    let ranks = [0, 1, 1].map(|at| begun(rank(&place, at, 3, MEASURE)));
     let [first, second, third] = ranks.map(ended);
     assert!(
         first.0 == Some(1) && first.1.contains("two processes say that they are rank 1: one on"),
@@ -186,8 +175,8 @@ fn two_ranks_of_one_number_are_told_and_all_end() {
 fn by_address(place: &Place) -> (String, Command) {
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let address = format!("127.0.0.1:{port}");
-    let typed = [&MEASURE[..], &["--timeout", "3s", "--meet", &address]].concat();
-    let mut first = rank(place, 0, 2, &typed);
+    let meeting = format!("--timeout 3s --meet {address}");
+    let mut first = rank(place, 0, 2, (MEASURE, meeting));
     first.env("SEATMAP_SECRET", "the secret of rank zero");
     (address, first)
 }
@@ -197,8 +186,7 @@ fn a_wrong_secret_is_told_on_both_sides() {
     let place = Place::new();
     let (address, first) = by_address(&place);
     let first = begun(first);
-    let mut other =
-        rank(&place, 1, 2, &[&MEASURE[..], &["--timeout", "3s", "--meet", &address]].concat());
+    let mut other = rank(&place, 1, 2, (MEASURE, format!("--timeout 3s --meet {address}")));
     other.env("SEATMAP_SECRET", "not the secret of rank zero");
     let (code, told) = ended(begun(other));
     assert!(
@@ -259,7 +247,7 @@ fn a_result_of_other_nodes_is_refused() {
         serde_json::json!({ "format": "seatmap-cluster/1", "nodes": [node], "pairs": [] })
             .to_string(),
     );
-    let typed = [&MEASURE[..], &["--resume", "other.json"]].concat();
+    let typed = (MEASURE, "--resume other.json");
     let [first, other] = [0, 1].map(|at| begun(rank(&place, at, 2, &typed)));
     let (code, told) = ended(first);
     let words = "the earlier result is of other nodes: elsewhere is not among those of this start";

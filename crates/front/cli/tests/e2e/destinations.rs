@@ -53,11 +53,10 @@ fn a_place_that_cannot_have_the_result_is_refused_before_the_work() {
         table.contains("far.csv: -o writes JSON: call it far.json; 'seatmap export'"),
         "{table}"
     );
-    let page = place.one_line_refusal(&["show", "graviton3", "--html", "page.json"]);
-    assert!(page.contains("--html writes HTML: call it page.html"), "{page}");
+    place.refuses("show graviton3 --html page.json", "--html writes HTML: call it page.html");
     assert!(measure("/proc/nothing").contains("there is no such file, and none can be made there"));
     // An ending of which nothing is known means nothing.
-    place.stdout(&["measure", "--on", "graviton3", "-o", "graviton3.v1"]);
+    place.stdout("measure --on graviton3 -o graviton3.v1");
     assert_eq!(files(&place), ["graviton3.v1"]);
 }
 
@@ -67,7 +66,7 @@ fn an_open_file_is_written_and_not_replaced() {
     let file = fs::File::create(place.path("out")).unwrap();
     // As /dev/stdout is, whose own link a test should not put at risk.
     symlink("/proc/self/fd/1", place.path("stdout")).unwrap();
-    let mut command = place.command(&["export", "graviton3", "--format", "csv", "-o", "stdout"]);
+    let mut command = place.command("export graviton3 --format csv -o stdout");
     assert!(command.stdout(file.try_clone().unwrap()).status().unwrap().success());
     assert!(
         is_link(&place, "stdout") && file.metadata().unwrap().len() > 1,
@@ -81,11 +80,11 @@ fn an_open_file_is_written_and_not_replaced() {
 fn what_is_remembered_follows_no_link() {
     let Some(_) = crate::common::two_cpus() else { return };
     let place = Place::new();
-    let host = place.json(&["doctor", "--json"])["machine"].as_str().unwrap().to_owned();
+    let host = place.json("doctor --json")["machine"].as_str().unwrap().to_owned();
     let remembered = format!("state/seatmap/{host}.json");
     fs::create_dir_all(place.path("state/seatmap")).unwrap();
     place.file("victim", "old");
     symlink(place.path("victim"), place.path(&remembered)).unwrap();
-    place.run(&["measure", "--quick", "--passes", "1"]);
+    place.run("measure --quick --passes 1");
     assert_eq!((place.read("victim").as_str(), is_link(&place, &remembered)), ("old", false));
 }

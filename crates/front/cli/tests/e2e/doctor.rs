@@ -8,7 +8,7 @@ use std::process::Command;
 #[test]
 fn everything_that_disturbs_is_examined() {
     let place = Place::new();
-    let found = place.json(&["doctor", "--json"]);
+    let found = place.json("doctor --json");
     let subjects: Vec<&str> = found["findings"]
         .as_array()
         .unwrap()
@@ -28,7 +28,7 @@ fn everything_that_disturbs_is_examined() {
         let mends = entry["level"] == "FIX" || entry["level"] == "BOOT";
         assert!(!mends || entry["remedy"].is_string(), "{entry}");
     }
-    let lines = place.stdout(&["doctor"]);
+    let lines = place.stdout("doctor");
     assert!(subjects.iter().all(|subject| lines.contains(subject)), "{lines}");
 }
 
@@ -51,7 +51,7 @@ fn nothing_is_tried_unless_asked() {
     if online.len() < 2 {
         return seatmap_needs::skipped!("isolation needs two CPUs");
     }
-    let read = place.json(&["doctor", "--cpus", &last, "--json"]);
+    let read = place.json(format!("doctor --cpus {last} --json"));
     let backend = found(&read, "cpuset backend");
     let is_open = backend["found"].as_str().unwrap().contains("not tried, --try does");
     // A kernel without cpusets is known without a try.
@@ -120,25 +120,21 @@ fn no_system_without_a_cpu_and_no_cpu_that_is_not_there() {
     let place = Place::new();
     let online = seatmap_os::cpus::Cpus::read().unwrap().online;
     let all = online.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
-    let found = place.json(&["doctor", "--cpus", &all, "--json"]);
+    let found = place.json(format!("doctor --cpus {all} --json"));
     let last = found["findings"].as_array().unwrap().last().unwrap();
     assert_eq!((last["subject"].as_str(), last["level"].as_str()), (Some("isolation"), Some("NO")));
-    assert!(place.one_line_refusal(&["doctor", "--cpus", "500000"]).contains("does not exist"));
+    place.refuses("doctor --cpus 500000", "does not exist");
 }
 
 #[test]
 fn a_page_begins_with_what_to_do() {
     let place = Place::new();
-    let lines = place.stdout(&["doctor", "--html", "doctor.html"]);
+    let lines = place.stdout("doctor --html doctor.html");
     let page = place.read("doctor.html");
     assert!(lines.contains("clock") && page.starts_with("<!DOCTYPE html>"), "{page}");
     assert!(page.contains("<p class=\"sentence\">") && page.contains(" points "), "{page}");
-    assert!(place.stdout(&["doctor", "--html", "-"]).starts_with("<!DOCTYPE html>"));
-    assert!(
-        place
-            .one_line_refusal(&["doctor", "--json", "--html", "-"])
-            .contains("both print on stdout")
-    );
+    assert!(place.stdout("doctor --html -").starts_with("<!DOCTYPE html>"));
+    place.refuses("doctor --json --html -", "both print on stdout");
 }
 
 /// In a PID namespace of its own the doctor is shown none of the daemons outside, and does not say

@@ -23,10 +23,9 @@ fn lstopo_prints_the_distances() {
         return;
     }
     let place = Place::new();
-    place.stdout(&["export", "--format", "hwloc-xml", "xeon-e5-2680-2s", "-o", "x.xml"]);
-    let lstopo = ["--input", "x.xml", "--distances"];
+    place.stdout("export --format hwloc-xml xeon-e5-2680-2s -o x.xml");
     let output = Command::new("lstopo-no-graphics")
-        .args(lstopo)
+        .args(["--input", "x.xml", "--distances"])
         .current_dir(place.folder())
         .output()
         .unwrap();
@@ -40,7 +39,7 @@ fn lstopo_prints_the_distances() {
 #[test]
 fn nobody_listening_is_no_failure() {
     let place = Place::new();
-    let mut child = place.command(&["export", "--format", "json", "epyc-7r13-2s"]);
+    let mut child = place.command("export --format json epyc-7r13-2s");
     let mut child = child.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
     let output = child.wait_with_output().unwrap();
@@ -50,22 +49,20 @@ fn nobody_listening_is_no_failure() {
 #[test]
 fn what_has_no_distances_cannot_be_a_matrix() {
     let place = Place::new();
-    place.stdout(&["export", "--format", "hwloc-xml", "graviton3", "-o", "x.xml"]);
+    place.stdout("export --format hwloc-xml graviton3 -o x.xml");
     let text = place.read("x.xml");
     let (before, rest) = text.split_once("<distances2").unwrap();
     let after = rest.split_once("</distances2>").unwrap().1;
     place.file("bare.xml", format!("{before}{after}"));
-    place.stdout(&["import", "bare.xml", "-o", "bare.json"]);
-    assert!(
-        place.one_line_refusal(&["export", "--format", "csv", "bare.json"]).contains("distances")
-    );
-    assert!(place.stdout(&["show", "bare.json"]).contains("64 PUs"));
+    place.stdout("import bare.xml -o bare.json");
+    place.refuses("export --format csv bare.json", "distances");
+    assert!(place.stdout("show bare.json").contains("64 PUs"));
 }
 
 #[test]
 fn the_picture_in_the_readme_is_this_one() {
     let kept = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/pictures/epyc-7r13-2s.svg");
-    let printed = Place::new().stdout(&["export", "--format", "svg", "epyc-7r13-2s"]);
+    let printed = Place::new().stdout("export --format svg epyc-7r13-2s");
     assert!(
         printed == std::fs::read_to_string(kept).unwrap(),
         "make it anew: seatmap export --format svg epyc-7r13-2s -o {kept}"
@@ -110,7 +107,7 @@ fn every_format_of_plans_goes_to_stdout_or_a_file() {
 fn json_is_the_plan_itself() {
     let place = Place::new();
     place.file("plan.json", PLAN.replacen('{', "{\"colour\": \"red\", ", 1));
-    let plan = place.json(&["export", "--format", "json", "plan.json"]);
+    let plan = place.json("export --format json plan.json");
     assert_eq!((&plan["machine"], &plan["placement"][0]), (&"desk".into(), &3.into()));
     assert!(plan.get("colour").is_none() && plan["cost"].is_null());
 }
@@ -134,7 +131,7 @@ fn either_document_comes_through_stdin() {
 fn a_format_must_fit_the_document() {
     let place = Place::new();
     place.file("plan.json", PLAN);
-    place.stdout(&["export", "--format", "json", "graviton3", "-o", "profile.json"]);
+    place.stdout("export --format json graviton3 -o profile.json");
     for machine in ["profile.json", "graviton3"] {
         let line = place.one_line_refusal(&["export", "--format", "taskset", machine]);
         let told = format!(
@@ -142,7 +139,7 @@ fn a_format_must_fit_the_document() {
         );
         assert_eq!(line, format!("seatmap: {told}"));
     }
-    let line = place.one_line_refusal(&["export", "--format", "csv", "plan.json"]);
+    let line = place.one_line_refusal("export --format csv plan.json");
     assert!(line.starts_with(
         "seatmap: plan.json is a plan, which cannot be written as csv; formats for it are taskset,"
     ));
@@ -163,7 +160,7 @@ fn plans_that_do_not_hold_together_are_refused() {
         ("[3, 1]", "[3, 1], \"cost\": 1e999", "the number is too large"),
     ] {
         place.file("bad.json", PLAN.replace(from, to));
-        let line = place.one_line_refusal(&["export", "--format", "gomp", "bad.json"]);
+        let line = place.one_line_refusal("export --format gomp bad.json");
         assert!(line.starts_with("seatmap: bad.json: ") && line.contains(told), "{line}");
     }
 }
@@ -175,7 +172,7 @@ fn tasks_that_share_a_pu_are_refused_where_they_cannot_be_written() {
         "shared.json",
         PLAN.replace("[3, 1]", "[3, 1, 3]").replace("\"right\"", "\"right\", \"middle\""),
     );
-    let line = place.one_line_refusal(&["export", "--format", "likwid-pin", "shared.json"]);
+    let line = place.one_line_refusal("export --format likwid-pin shared.json");
     assert!(
         line.contains("shared.json: likwid-pin cannot seat several tasks on one PU")
             && line.contains("gomp"),
@@ -211,7 +208,7 @@ fn names_in_a_plan_are_not_run() {
             "{format}: {text}"
         );
     }
-    let sourced = place.stdout(&["export", "--format", "gomp", "plan.json"]);
+    let sourced = place.stdout("export --format gomp plan.json");
     place.file("seats", sourced);
     let output =
         Command::new("sh").args(["-c", ". ./seats"]).current_dir(place.folder()).output().unwrap();
@@ -225,18 +222,9 @@ fn names_in_a_plan_are_not_run() {
 #[test]
 fn memory_goes_from_place_to_other_tools() {
     let place = Place::new();
-    let options = [
-        "--on",
-        "xeon-e5-2680-2s",
-        "--pattern",
-        "ring:32",
-        "--use-smt",
-        "--memory",
-        "--kicks",
-        "1",
-    ];
-    place.stdout(&[&["place"], &options[..], &["-o", "plan.json"]].concat());
-    let plan: serde_json::Value = serde_json::from_str(&place.read("plan.json")).unwrap();
+    let options = "--on xeon-e5-2680-2s --pattern ring:32 --use-smt --memory --kicks 1";
+    place.stdout(("place", options, "-o plan.json"));
+    let plan = place.read_json("plan.json");
     for (task, nodes) in plan["memory"].as_array().unwrap().iter().enumerate() {
         let pu = plan["pus"]
             .as_array()
@@ -253,6 +241,6 @@ fn memory_goes_from_place_to_other_tools() {
     );
     assert!(export("slurm").contains(" --mem-bind=map_mem:"));
     assert_eq!(export("numactl").matches(" --membind=").count(), 33);
-    place.stdout(&[&["place"], &options[..5], &["-o", "plan.json"]].concat());
+    place.stdout(("place", &options[..5], "-o plan.json"));
     assert!(!place.read("plan.json").contains("\"memory\""), "nobody asked");
 }

@@ -1,7 +1,7 @@
 //! `seatmap observe --method goroutines`: the threads of a program of Go that hand each other
 //! goroutines are seen.
 
-use crate::common::{Place, can_observe};
+use crate::common::{Arguments, Place, can_observe};
 use crate::observe::{kinds, names, share_of_neighbours};
 use crate::run::programs::go_builds;
 use serde_json::Value;
@@ -26,9 +26,9 @@ fn ring() -> Option<Place> {
 
 /// The pattern of a command by goroutines; `None`, with a message, where the kernel lets
 /// nobody watch functions.
-fn observed(place: &Place, command: &[&str]) -> Option<Value> {
-    let options = ["observe", "--method", "goroutines", "--json", "--"];
-    let output = place.run(&[&options[..], command].concat());
+fn observed(place: &Place, command: impl Arguments) -> Option<Value> {
+    let options = "observe --method goroutines --json --";
+    let output = place.run((options, command));
     if !output.status.success() {
         seatmap_needs::skipped!("{}", String::from_utf8_lossy(&output.stderr));
         return None;
@@ -56,7 +56,7 @@ fn programs_in_other_languages_have_none() {
     if !can_observe() {
         return;
     }
-    let Some(pattern) = observed(&Place::new(), &["sleep", "0.1"]) else { return };
+    let Some(pattern) = observed(&Place::new(), "sleep 0.1") else { return };
     let unseen = pattern["observation"]["unseen"].to_string();
     assert!(unseen.contains("goroutines: the program is not one of Go"), "{unseen}");
 }

@@ -98,7 +98,7 @@ fn a_trial_that_says_nothing_is_changed_has_changed_nothing() {
     let whole = CpuSet::of_thread(0).unwrap();
     let pid = brood.program.id().to_string();
     let metric = ["--metric", "command:date +%s%N", "--seconds", "3", "--prove", "--json"];
-    let advice = place.json(&[&["advise", "--pid", &pid], &metric[..]].concat());
+    let advice = place.json((&["advise", "--pid", &pid], metric));
     let evidence = &advice["evidence"];
     assert!(evidence["trial"]["rounds"].as_u64().is_some_and(|rounds| rounds > 0), "{advice:#}");
     assert_eq!(evidence.get("left_changed"), None, "{advice:#}");

@@ -62,7 +62,7 @@ fn assert_whole(profile: &Value, pus: usize) {
 fn two_cpus_of_this_host() {
     let Some(cpus) = two_cpus() else { return };
     let place = Place::new();
-    let output = place.run(&["measure", "--cpus", &cpus, "--json"]);
+    let output = place.run(format!("measure --cpus {cpus} --json"));
     // A warning about what was measured may stand there; nothing else.
     assert!(
         String::from_utf8(output.stderr).unwrap().lines().all(|line| line.starts_with("seatmap: "))
@@ -77,51 +77,35 @@ fn two_cpus_of_this_host() {
 fn the_file_holds_what_json_prints() {
     let Some(cpus) = two_cpus() else { return };
     let place = Place::new();
-    let printed = place.stdout(&["measure", "--cpus", &cpus, "--quick", "--json", "-o", "x.json"]);
+    let printed = place.stdout(format!("measure --cpus {cpus} --quick --json -o x.json"));
     assert_eq!(place.read("x.json"), printed);
     assert_eq!(files(&place), ["x.json"], "no journal is left");
-    let shown = place.stdout(&["measure", "--cpus", &cpus, "--quick", "-o", "-"]);
+    let shown = place.stdout(format!("measure --cpus {cpus} --quick -o -"));
     assert_whole(&serde_json::from_str(&shown).unwrap(), 2);
 }
 
 #[test]
 fn a_page_shows_what_was_measured() {
     let place = Place::new();
-    let ask = [
-        "measure",
-        "--on",
-        "core-i9-12900k",
-        "--quick",
-        "--cpus",
-        "0-3,16-17",
-        "-o",
-        "x.json",
-        "--html",
-    ];
-    assert!(place.stdout(&[&ask[..], &["x.html"]].concat()).contains("Distance classes"));
+    let ask = "measure --on core-i9-12900k --quick --cpus 0-3,16-17 -o x.json --html";
+    assert!(place.stdout((ask, "x.html")).contains("Distance classes"));
     let page = place.read("x.html");
     assert!(page.starts_with("<!DOCTYPE html>") && page.contains(" times as long: "), "{page}");
-    let alone = place.stdout(&[&ask[..], &["-"]].concat());
+    let alone = place.stdout((ask, "-"));
     assert!(
         alone.starts_with("<!DOCTYPE html>") && alone.trim_end().ends_with("</html>"),
         "{alone}"
     );
-    assert!(
-        place
-            .one_line_refusal(&[&ask[..], &["-", "--json"]].concat())
-            .contains("both print on stdout")
-    );
+    place.refuses((ask, "- --json"), "both print on stdout");
 }
 
 #[test]
 fn two_pus_resolve_no_homes_and_say_so() {
     let Some(cpus) = two_cpus() else { return };
     let place = Place::new();
-    let page = place.stdout(&[
-        "measure", "--cpus", &cpus, "--quick", "--homes", "8", "--loaded", "-o", "x.json",
-    ]);
+    let page = place.stdout(format!("measure --cpus {cpus} --quick --homes 8 --loaded -o x.json"));
     assert!(page.contains("The homes of 8 cache lines are not resolvable from 2 PUs"), "{page}");
-    let profile: Value = serde_json::from_str(&place.read("x.json")).unwrap();
+    let profile = place.read_json("x.json");
     assert_eq!(profile["home_model"]["lines"]["resolvable"], false);
     assert_eq!(profile["loaded"][0]["pairs"], 1);
 }
@@ -130,23 +114,23 @@ fn two_pus_resolve_no_homes_and_say_so() {
 fn the_whole_host_is_remembered_and_a_part_of_it_is_not() {
     let Some(cpus) = two_cpus() else { return };
     let place = Place::new();
-    let before = place.run(&["show", "host"]);
+    let before = place.run("show host");
     assert!(String::from_utf8_lossy(&before.stderr).contains("has not been measured yet"));
     assert!(before.status.success());
-    place.stdout(&["measure", "--quick"]);
-    let shown = place.run(&["show", "host"]);
+    place.stdout("measure --quick");
+    let shown = place.run("show host");
     assert!(String::from_utf8_lossy(&shown.stdout).contains("Distance classes"), "{shown:?}");
     assert!(shown.stderr.is_empty());
-    assert!(place.stdout(&["measure", "--cpus", &cpus, "--quick"]).contains("Distance classes"));
+    assert!(place.stdout(format!("measure --cpus {cpus} --quick")).contains("Distance classes"));
 }
 
 #[test]
 fn a_large_change_since_the_last_time_is_told() {
     let Some(cpus) = two_cpus() else { return };
     let place = Place::new();
-    place.stdout(&["measure", "--quick"]);
+    place.stdout("measure --quick");
     let name = format!("state/seatmap/{}.json", seatmap_os::state::host_name());
-    let mut remembered: Value = serde_json::from_str(&place.read(&name)).unwrap();
+    let mut remembered = place.read_json(&name);
     for matrix in MATRICES {
         for row in remembered["core_distance"][matrix].as_array_mut().unwrap() {
             row.as_array_mut()
@@ -158,7 +142,7 @@ fn a_large_change_since_the_last_time_is_told() {
     remembered["origin"]["date"] = "2026-01-02".into();
     std::fs::write(place.path(&name), remembered.to_string()).unwrap();
     let stderr =
-        String::from_utf8(place.run(&["measure", "--cpus", &cpus, "--quick", "--json"]).stderr)
+        String::from_utf8(place.run(format!("measure --cpus {cpus} --quick --json")).stderr)
             .unwrap();
     let told = stderr
         .lines()
@@ -167,8 +151,8 @@ fn a_large_change_since_the_last_time_is_told() {
         told.is_some_and(|line| line.contains(" went from ") && line.contains(" ns; another load")),
         "{stderr}"
     );
-    place.stdout(&["measure", "--quick"]);
-    let stderr = String::from_utf8(place.run(&["show", "host"]).stderr).unwrap();
+    place.stdout("measure --quick");
+    let stderr = String::from_utf8(place.run("show host").stderr).unwrap();
     assert!(stderr.is_empty(), "what is remembered now is new: {stderr}");
 }
 
@@ -176,36 +160,18 @@ fn a_large_change_since_the_last_time_is_told() {
 fn the_table_says_what_its_quantiles_are_of() {
     let place = Place::new();
     let medians = "Quantiles of the pairs' medians: this profile holds no samples.";
-    assert!(place.stdout(&["show", "graviton3"]).contains(medians));
-    assert!(
-        !place
-            .stdout(&["measure", "--on", "graviton3", "--cpus", "0-5", "-o", "x.json"])
-            .contains(medians)
-    );
-    assert_eq!(place.json(&["show", "x.json", "--json"])["classes"][0]["quantiles_of"], "samples");
-    assert_eq!(
-        place.json(&["show", "graviton3", "--json"])["classes"][0]["quantiles_of"],
-        "pair-medians"
-    );
-    let profile: Value = serde_json::from_str(&place.read("x.json")).unwrap();
+    assert!(place.stdout("show graviton3").contains(medians));
+    assert!(!place.stdout("measure --on graviton3 --cpus 0-5 -o x.json").contains(medians));
+    assert_eq!(place.json("show x.json --json")["classes"][0]["quantiles_of"], "samples");
+    assert_eq!(place.json("show graviton3 --json")["classes"][0]["quantiles_of"], "pair-medians");
+    let profile = place.read_json("x.json");
     assert_eq!(profile["core_distance"]["deciles_ns"].as_array().unwrap().len(), 15);
 }
 
 #[test]
 fn a_described_machine_is_recovered_and_two_runs_agree() {
     let place = Place::new();
-    let run = || {
-        place.json(&[
-            "measure",
-            "--on",
-            "xeon-e5-2680-2s",
-            "--cpus",
-            "0-3,8-11,16-19",
-            "--passes",
-            "3",
-            "--json",
-        ])
-    };
+    let run = || place.json("measure --on xeon-e5-2680-2s --cpus 0-3,8-11,16-19 --passes 3 --json");
     let mut first = run();
     let mut second = run();
     assert_whole(&first, 12);
@@ -222,14 +188,12 @@ fn a_described_machine_is_recovered_and_two_runs_agree() {
 #[test]
 fn efforts_and_passes_are_kept() {
     let place = Place::new();
-    let protocol = |arguments: &[&str]| {
-        let all =
-            [&["measure", "--on", "graviton3", "--cpus", "0-5", "--json"], arguments].concat();
-        place.json(&all)["core_distance"]["protocol"].clone()
+    let protocol = |arguments: &str| {
+        place.json(("measure --on graviton3 --cpus 0-5 --json", arguments))["core_distance"]["protocol"].clone()
     };
-    let quick = protocol(&["--quick"]);
+    let quick = protocol("--quick");
     assert_eq!((quick["passes"].as_u64(), quick["batches"].as_u64()), (Some(3), Some(11)));
-    let thorough = protocol(&["--thorough", "--passes", "4"]);
+    let thorough = protocol("--thorough --passes 4");
     assert_eq!((thorough["passes"].as_u64(), thorough["batches"].as_u64()), (Some(4), Some(64)));
     assert_eq!(thorough["kept"].as_u64(), Some(4 * 64 * 15));
 }
@@ -237,16 +201,7 @@ fn efforts_and_passes_are_kept() {
 #[test]
 fn the_loaded_curve_and_parallel_caches() {
     let place = Place::new();
-    let profile = place.json(&[
-        "measure",
-        "--on",
-        "ryzen-5950x",
-        "--cpus",
-        "0-3,8-11",
-        "--loaded",
-        "--parallel",
-        "--json",
-    ]);
+    let profile = place.json("measure --on ryzen-5950x --cpus 0-3,8-11 --loaded --parallel --json");
     let pairs: Vec<u64> = profile["loaded"]
         .as_array()
         .unwrap()
@@ -256,16 +211,15 @@ fn the_loaded_curve_and_parallel_caches() {
     assert_eq!(pairs, [1, 2, 3, 4]);
     assert_eq!(profile["core_distance"]["protocol"]["parallel"], true);
     assert_eq!(profile["home_model"]["groups"], serde_json::json!([[0, 1, 2, 3], [8, 9, 10, 11]]));
-    let one_cache =
-        place.run(&["measure", "--on", "ryzen-5950x", "--cpus", "0-3", "--parallel", "--quick"]);
+    let one_cache = place.run("measure --on ryzen-5950x --cpus 0-3 --parallel --quick");
     assert!(String::from_utf8_lossy(&one_cache.stderr).contains("--parallel has no effect"));
 }
 
 #[test]
 fn a_profile_on_file_can_be_measured_again() {
     let place = Place::new();
-    place.stdout(&["measure", "--on", "ryzen-5950x", "--cpus", "0-3,8-11", "-o", "part.json"]);
-    let again = place.json(&["measure", "--on", "part.json", "--json"]);
+    place.stdout("measure --on ryzen-5950x --cpus 0-3,8-11 -o part.json");
+    let again = place.json("measure --on part.json --json");
     assert_eq!(again["core_distance"]["pus"].as_array().unwrap().len(), 8);
     assert_eq!(again["home_model"]["groups"], serde_json::json!([[0, 1, 2, 3], [8, 9, 10, 11]]));
 }
@@ -281,7 +235,7 @@ fn only_the_cpus_of_the_mask_are_measured() {
         scope
             .spawn(|| {
                 seatmap_os::affinity::pin(&[first, second]).unwrap();
-                place.json(&["measure", "--quick", "--json"])
+                place.json("measure --quick --json")
             })
             .join()
             .unwrap()
@@ -298,12 +252,12 @@ fn a_placement_on_this_host_takes_the_cpus_that_may_be_used_now() {
     };
     let place = Place::new();
     let pair = format!("{first},{second}");
-    place.stdout(&["measure", "--quick"]);
-    let request = ["place", "--on", "host", "--pattern", "ring:2"];
+    place.stdout("measure --quick");
+    let request = "place --on host --pattern ring:2";
     let whole = place.run(&request);
     let narrow = || {
         seatmap_os::affinity::pin(&[first]).unwrap();
-        [place.run(&request), place.run(&[&request[..], &["--cpus", &pair]].concat())]
+        [place.run(&request), place.run((request, &["--cpus", &pair]))]
     };
     let [narrow, named] = std::thread::scope(|scope| scope.spawn(narrow).join().unwrap());
     let told = |output: &std::process::Output| String::from_utf8_lossy(&output.stderr).into_owned();
@@ -327,7 +281,7 @@ fn a_placement_on_this_host_takes_the_cpus_that_may_be_used_now() {
 #[test]
 fn every_class_of_a_described_machine_is_recovered() {
     let place = Place::new();
-    place.stdout(&["measure", "--on", "xeon-e5-2680-2s", "-o", "x.json"]);
+    place.stdout("measure --on xeon-e5-2680-2s -o x.json");
     let classes = |machine: &str| place.json(&["show", machine, "--json"])["classes"].clone();
     let measured = classes("x.json");
     let described = classes("xeon-e5-2680-2s");
@@ -347,25 +301,13 @@ fn every_class_of_a_described_machine_is_recovered() {
 #[test]
 fn candidate_lines_are_sorted_by_home() {
     let place = Place::new();
-    let arguments =
-        ["measure", "--on", "ryzen-5950x", "--cpus", "0-15", "--homes", "16", "--quick"];
+    let arguments = "measure --on ryzen-5950x --cpus 0-15 --homes 16 --quick";
     // A replayed machine knows one home, so that there is nothing to tell apart.
-    let told = place.one_line_refusal(&arguments);
-    assert!(
-        told.contains("ryzen-5950x is a description: it does not know the homes of cache lines; "),
-        "{told}"
+    place.refuses(
+        &arguments,
+        "ryzen-5950x is a description: it does not know the homes of cache lines; ",
     );
-    let phi = [
-        "measure",
-        "--on",
-        "xeon-phi-5110p",
-        "--cpus",
-        "0,4,8,12",
-        "--homes",
-        "16",
-        "--quick",
-        "--json",
-    ];
+    let phi = "measure --on xeon-phi-5110p --cpus 0,4,8,12 --homes 16 --quick --json";
     let model = &place.json(&phi)["home_model"];
     assert_eq!(model["lines"]["home_of_line"].as_array().unwrap().len(), 16);
     assert_eq!(model["offset_ns"].as_array().unwrap().len(), 4, "one row for each CPU");
@@ -408,9 +350,9 @@ fn a_shared_profile_names_nobody() {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success() && said.contains("left out for strangers: the host's name"));
     let host = seatmap_os::state::host_name();
-    let shared: serde_json::Value = serde_json::from_str(&place.read("s.json")).unwrap();
+    let shared = place.read_json("s.json");
     for key in ["name", "origin"] {
         assert!(!shared[key].to_string().contains(&host), "{shared:#}");
     }
-    assert!(place.stdout(&["show", "s.json"]).contains("Distance classes"));
+    assert!(place.stdout("show s.json").contains("Distance classes"));
 }

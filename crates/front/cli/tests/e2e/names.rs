@@ -11,7 +11,7 @@ const NAME: &str = "x\u{202e}\u{2066}\u{2069}\u{9b}1m\u{200e}\u{200f}\u{feff}\u{
 /// A machine, its twin, a pattern and a plan that are called so in whatever they have names for.
 fn hostile() -> Place {
     let place = Place::new();
-    let mut profile = place.json(&["export", "xeon-e5-2680-2s", "--format", "json"]);
+    let mut profile = place.json("export xeon-e5-2680-2s --format json");
     profile["name"] = NAME.into();
     (profile["origin"]["source"], profile["origin"]["tool"]) = (NAME.into(), NAME.into());
     for key in ["cpu_model", "hypervisor", "kernel", "governor", "bios"] {
@@ -19,21 +19,11 @@ fn hostile() -> Place {
     }
     profile["environment"]["mitigations"] = serde_json::json!({ NAME: NAME });
     place.file("machine.json", profile.to_string());
-    let mut pattern = place.json(&["pattern", "convert", "ring:4"]);
+    let mut pattern = place.json("pattern convert ring:4");
     (pattern["name"], pattern["names"]) = (NAME.into(), vec![NAME; 4].into());
     place.file("pattern.json", pattern.to_string());
-    place.stdout(&["model", "fit", "machine.json", "-o", "twin.toml"]);
-    place.stdout(&[
-        "place",
-        "--on",
-        "machine.json",
-        "--pattern",
-        "pattern.json",
-        "--kicks",
-        "1",
-        "-o",
-        "plan.json",
-    ]);
+    place.stdout("model fit machine.json -o twin.toml");
+    place.stdout("place --on machine.json --pattern pattern.json --kicks 1 -o plan.json");
     place
 }
 

@@ -12,7 +12,7 @@ fn one_cpu() -> String {
 fn both_meters_say_what_they_found() {
     let place = Place::new();
     let cpu = one_cpu();
-    let found = place.json(&["noise", "--cpus", &cpu, "--seconds", "0.1", "--json"]);
+    let found = place.json(format!("noise --cpus {cpu} --seconds 0.1 --json"));
     assert_eq!(found["format"], "seatmap-noise/1");
     let noise = &found["cpus"][0];
     assert_eq!(noise["cpu"].to_string(), cpu);
@@ -20,7 +20,7 @@ fn both_meters_say_what_they_found() {
         assert!(noise[key].as_f64().is_some_and(|figure| figure >= 0.0), "{key}: {noise}");
     }
     assert!(noise["sources"].is_array() && noise["meter"]["resolution_ns"].as_f64() > Some(0.0));
-    let table = place.stdout(&["noise", "--cpus", &cpu, "--seconds", "0.1"]);
+    let table = place.stdout(format!("noise --cpus {cpu} --seconds 0.1"));
     for part in ["Noise of 1 CPU", "stolen", "FWQ median", "What came meanwhile", "Meter: "] {
         assert!(table.contains(part), "{part}: {table}");
     }
@@ -31,7 +31,7 @@ fn all_cpus_are_measured_unless_some_are_named() {
     let place = Place::new();
     let (open, closed) =
         seatmap_health::noise::reachable(&seatmap_os::cpus::Cpus::read().unwrap().online);
-    let output = place.run(&["noise", "--seconds", "0.05", "--json"]);
+    let output = place.run("noise --seconds 0.05 --json");
     let told = String::from_utf8(output.stderr).unwrap();
     if !closed.is_empty() || told.contains("left out") || told.contains("moved off") {
         seatmap_needs::skipped!("somebody makes a cell of these CPUs: {told}");
@@ -91,7 +91,7 @@ fn the_trace_names_who_had_the_cpu() {
     }
     let arguments = ["noise", "--cpus", &cpu.to_string(), "--seconds", "0.5", "--trace"];
     let table = place.run(&arguments);
-    let json = place.run(&[&arguments[..], &["--json"]].concat());
+    let json = place.run((arguments, "--json"));
     hog.kill().unwrap();
     hog.wait().unwrap();
     let told = String::from_utf8(table.stderr).unwrap();
@@ -113,12 +113,10 @@ fn the_trace_names_who_had_the_cpu() {
 #[test]
 fn what_cannot_be_measured_is_refused_in_one_line() {
     let place = Place::new();
-    let absent = place.one_line_refusal(&["noise", "--cpus", "500000"]);
-    assert!(absent.contains("CPU 500000 does not exist"), "{absent}");
-    let nowhere = place.one_line_refusal(&["noise", "--html", "no/such/folder/n.html"]);
-    assert!(nowhere.contains("its folder does not exist"), "{nowhere}");
-    for bad in [["--cpus", "0,0"], ["--cpus", "x"], ["--seconds", "0"], ["--seconds", "1e9"]] {
-        place.refusal(&["noise", bad[0], bad[1]]);
+    place.refuses("noise --cpus 500000", "CPU 500000 does not exist");
+    place.refuses("noise --html no/such/folder/n.html", "its folder does not exist");
+    for bad in ["--cpus 0,0", "--cpus x", "--seconds 0", "--seconds 1e9"] {
+        place.refusal(("noise", bad));
     }
 }
 

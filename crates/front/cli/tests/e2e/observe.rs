@@ -1,6 +1,6 @@
 //! `seatmap observe`, on real programs with known patterns. Figures of time decide nothing here.
 
-use crate::common::{Place, can_observe};
+use crate::common::{Arguments, Place, can_observe};
 use crate::run::programs::installed;
 use crate::trace;
 use serde_json::Value;
@@ -107,12 +107,12 @@ fn a_ring_is_seen_as_one_and_its_waits_by_kind() {
 fn the_programs_of_the_bench_can_be_built() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../bench/observe");
     let place = Place::new();
-    let compilers: [(&str, &[&str], &str); 5] = [
-        ("gcc", &["-pthread", "-o", "c"], "threads.c"),
-        ("gcc", &["-fopenmp", "-o", "openmp"], "threads.c"),
-        ("g++", &["-pthread", "-o", "cpp"], "threads.cpp"),
-        ("rustc", &["--edition=2024", "-o", "rust"], "threads.rs"),
-        ("javac", &["-d", "."], "Threads.java"),
+    let compilers = [
+        ("gcc", "-pthread -o c", "threads.c"),
+        ("gcc", "-fopenmp -o openmp", "threads.c"),
+        ("g++", "-pthread -o cpp", "threads.cpp"),
+        ("rustc", "--edition=2024 -o rust", "threads.rs"),
+        ("javac", "-d .", "Threads.java"),
     ];
     for (compiler, options, source) in compilers {
         if !installed(compiler) {
@@ -120,7 +120,7 @@ fn the_programs_of_the_bench_can_be_built() {
             continue;
         }
         let mut command = Command::new(compiler);
-        command.args(options).arg(format!("{folder}/{source}")).current_dir(place.folder());
+        command.args(options.words()).arg(format!("{folder}/{source}")).current_dir(place.folder());
         let output = command.output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{compiler} {source}: {said}");
@@ -154,10 +154,7 @@ fn bytes_over_pipes_are_counted_exactly() {
 #[test]
 fn perf_sees_the_same_ring() {
     let Some(place) = ring(2_000) else { return };
-    let arguments = [
-        "observe", "--method", "wakeups", "--means", "perf", "--json", "--", "./ring", "schedule",
-        "futex",
-    ];
+    let arguments = "observe --method wakeups --means perf --json -- ./ring schedule futex";
     let output = place.run(&arguments);
     if !output.status.success() {
         return seatmap_needs::skipped!("{}", String::from_utf8_lossy(&output.stderr));
@@ -199,7 +196,7 @@ fn what_was_observed_can_be_placed() {
     let plan: Value = serde_json::from_slice(&placed.stdout).unwrap();
     assert_eq!(plan["format"], "seatmap-plan/1");
     assert!(std::fs::read(&earlier).map_or(true, |now| now != b"earlier"));
-    let shown = place.json(&["pattern", "show", "phases/phase-0.pattern.json", "--json"]);
+    let shown = place.json("pattern show phases/phase-0.pattern.json --json");
     assert_eq!(
         shown["pattern"]["name"].as_str().or(shown["name"].as_str()),
         Some("ring, phase 0"),
@@ -264,8 +261,7 @@ fn a_living_program_is_observed_and_goes_on() {
     let Some(place) = ring(1_000_000_000) else { return };
     let mut living = endless(&place);
     let pid = living.0.id().to_string();
-    let pattern =
-        place.json(&["observe", "-p", &pid, "--seconds", "0.5", "--json", "--name", "mine"]);
+    let pattern = place.json(format!("observe -p {pid} --seconds 0.5 --json --name mine"));
     assert_eq!((pattern["name"].as_str(), names(&pattern).len()), (Some("mine"), 9));
     assert!(share_of_neighbours(&pattern) > 0.99, "{:?}", messages(&pattern));
     assert!(living.0.try_wait().unwrap().is_none());
@@ -318,7 +314,7 @@ fn clients_that_have_ended_keep_their_names() {
     server.args(["-c", "while read -r line; do :; done"]).stdin(ends.try_clone().unwrap());
     let mut server = server.spawn().unwrap();
     let pid = server.id().to_string();
-    let mut observer = place.command(&["observe", "-p", &pid, "--seconds", "1.5", "--json"]);
+    let mut observer = place.command(format!("observe -p {pid} --seconds 1.5 --json"));
     let mut observer = observer.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     while observer.try_wait().unwrap().is_none() {
         let client = Command::new("/bin/echo").arg("x").stdout(ends.try_clone().unwrap()).status();
@@ -343,7 +339,7 @@ fn children_that_were_there_belong_to_the_program_and_outsiders_are_named() {
     let pipeline = Pipeline::start();
     let children = pipeline.children();
     let pid = pipeline.0.id().to_string();
-    let whole = place.json(&["observe", "-p", &pid, "--seconds", "0.5", "--json"]);
+    let whole = place.json(format!("observe -p {pid} --seconds 0.5 --json"));
     let first = names(&whole).into_iter().take(3).collect::<Vec<_>>();
     assert_eq!(first, ["sh#0", "sh#1", "sh#2"]);
     let talk = |of: [u64; 2]| {
@@ -370,7 +366,7 @@ fn a_program_that_vanishes_ends_the_observation_and_is_kept() {
     let Some(place) = ring(1_000_000_000) else { return };
     let living = endless(&place);
     let pid = living.0.id().to_string();
-    let observer = place.command(&["observe", "-p", &pid, "--seconds", "1h", "-o", "seen.json"]);
+    let observer = place.command(format!("observe -p {pid} --seconds 1h -o seen.json"));
     let mut observer = Living::new(observer);
     std::thread::sleep(Duration::from_millis(300));
     drop(living);
@@ -386,14 +382,14 @@ fn ctrl_c_keeps_what_was_seen() {
     let living = endless(&place);
     let pid = living.0.id().to_string();
     let mut observer =
-        Living::new(place.command(&["observe", "-p", &pid, "--seconds", "1h", "-o", "seen.json"]));
+        Living::new(place.command(format!("observe -p {pid} --seconds 1h -o seen.json")));
     // Before it listens, the signal ends it; then there is nothing to keep.
     std::thread::sleep(Duration::from_millis(500));
     observer.signal(libc::SIGINT);
     assert!(observer.has_ended());
     let status = observer.0.wait().unwrap();
     if status.code() == Some(0) {
-        let pattern: Value = serde_json::from_str(&place.read("seen.json")).unwrap();
+        let pattern = place.read_json("seen.json");
         assert_eq!(names(&pattern).len(), 9);
     }
 }
@@ -405,7 +401,7 @@ fn a_command_ends_as_without_seatmap() {
     let output = place.run(&["observe", "--json", "--", "echo", "from the command"]);
     assert!(serde_json::from_slice::<Value>(&output.stdout).is_ok());
     assert!(String::from_utf8_lossy(&output.stderr).contains("from the command"));
-    let full = place.run(&["observe", "-o", "/dev/full", "--", "true"]);
+    let full = place.run("observe -o /dev/full -- true");
     let stderr = String::from_utf8_lossy(&full.stderr);
     assert!(
         full.status.code() == Some(1) && stderr.contains("1 task") && stderr.contains("/dev/full"),
@@ -416,26 +412,14 @@ fn a_command_ends_as_without_seatmap() {
 #[test]
 fn faults_are_refused() {
     let place = Place::new();
-    assert!(place.refusal(&["observe"]).contains("needs "));
-    assert!(
-        place
-            .one_line_refusal(&["observe", "--", "no-such-program"])
-            .contains("there is no such program")
-    );
-    let both = ["observe", "--json", "-o", "-", "--", "true"];
-    assert!(place.one_line_refusal(&both).contains("both print on stdout"));
-    assert!(place.refusal(&["observe", "--seconds", "0", "--", "true"]).contains("is not a time"));
+    assert!(place.refusal("observe").contains("needs "));
+    place.refuses("observe -- no-such-program", "there is no such program");
+    let both = "observe --json -o - -- true";
+    place.refuses(&both, "both print on stdout");
+    assert!(place.refusal("observe --seconds 0 -- true").contains("is not a time"));
     if can_observe() {
-        assert!(
-            place
-                .one_line_refusal(&["observe", "-p", "2147483647"])
-                .contains("there is no process 2147483647")
-        );
-        assert!(
-            place
-                .one_line_refusal(&["observe", "--cgroup", "/no/such"])
-                .contains("has no processes")
-        );
+        place.refuses("observe -p 2147483647", "there is no process 2147483647");
+        place.refuses("observe --cgroup /no/such", "has no processes");
     }
 }
 
@@ -488,14 +472,13 @@ fn a_program_tells_of_its_own_shared_lines() {
             .unwrap()
             .success()
     );
-    let output =
-        place.run(&["observe", "--method", "tsan", "-o", "pattern.json", "--", "./sharing"]);
+    let output = place.run("observe --method tsan -o pattern.json -- ./sharing");
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!((output.status.code(), &*output.stdout), (Some(0), &b"200\n"[..]), "{said}");
     assert!(said.contains("false sharing: ") && said.contains("counters+8"), "{said}");
-    let pattern: Value = serde_json::from_str(&place.read("pattern.json")).unwrap();
+    let pattern = place.read_json("pattern.json");
     assert!(messages(&pattern).values().sum::<f64>() >= 100.0, "{pattern}");
-    let plain = place.run(&["observe", "--method", "tsan", "--", "true"]);
+    let plain = place.run("observe --method tsan -- true");
     assert!(
         plain.status.code() == Some(1)
             && String::from_utf8(plain.stderr).unwrap().contains("-fsanitize=thread")
@@ -505,12 +488,12 @@ fn a_program_tells_of_its_own_shared_lines() {
 #[test]
 fn a_removed_method_says_what_replaces_it() {
     let place = Place::new();
-    let said = place.one_line_refusal(&["observe", "--method", "pages", "--", "true"]);
+    let said = place.one_line_refusal("observe --method pages -- true");
     for words in ["the method pages was removed", "--method auto", "--method mpi", "--method tsan"]
     {
         assert!(said.contains(words), "{said}");
     }
-    let help = place.run(&["observe", "--help"]);
+    let help = place.run("observe --help");
     assert!(!String::from_utf8(help.stdout).unwrap().contains("pages"));
 }
 
@@ -547,12 +530,12 @@ fn launch(mpi: &str) -> Vec<&str> {
 
 /// The messages between ranks of a job that one Seatmap observes.
 fn messages_of(place: &Place, job: &[String]) -> BTreeMap<(String, String), f64> {
-    let observe = ["observe", "--method", "mpi", "-o", "pattern.json", "--"];
-    let words: Vec<&str> = observe.into_iter().chain(job.iter().map(String::as_str)).collect();
-    let output = place.command(&words).env_remove("LD_PRELOAD").output().unwrap();
+    let job: Vec<&str> = job.iter().map(String::as_str).collect();
+    let observe = ("observe --method mpi -o pattern.json --", job);
+    let output = place.command(observe).env_remove("LD_PRELOAD").output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(0), "{said}");
-    let pattern: Value = serde_json::from_str(&place.read("pattern.json")).unwrap();
+    let pattern = place.read_json("pattern.json");
     assert_eq!(names(&pattern), ["rank 0", "rank 1", "rank 2", "rank 3"]);
     messages(&pattern)
 }
@@ -568,17 +551,17 @@ fn assert_ranks_are_observed(mpi: &str) {
     assert_eq!(together[&ranks(0, 1)], 10.0, "{together:?}");
     // The same, with a Seatmap for each rank: rank 0 puts their traces together, and removes them.
     let seatmap = place.command(&[]).get_program().to_string_lossy().into_owned();
-    let each = |options: &[&str]| {
-        let observe = [&[&*seatmap, "observe", "--method", "mpi"], options, &["--", "./job"]];
-        let words = [launch(mpi), observe.concat()].concat();
+    let each = |options: &str| {
+        let words = (launch(mpi), [&*seatmap], ("observe --method mpi", options, "-- ./job"));
+        let words = words.words();
         Command::new(words[0]).args(&words[1..]).current_dir(place.folder()).output().unwrap()
     };
-    let output = each(&["-o", "each.json"]);
+    let output = each("-o each.json");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let apart: Value = serde_json::from_str(&place.read("each.json")).unwrap();
+    let apart = place.read_json("each.json");
     assert_eq!(together, messages(&apart));
     assert!(crate::common::files(&place).iter().all(|name| !name.contains("traces")));
-    let nowhere = each(&[]);
+    let nowhere = each("");
     let said = String::from_utf8_lossy(&nowhere.stderr).into_owned();
     assert!(
         !nowhere.status.success()
@@ -660,13 +643,13 @@ fn ranks_that_load_mpi_for_a_module_alone_are_observed() {
 #[test]
 fn a_program_without_ranks_is_told_from_a_job() {
     let place = Place::new();
-    let output = place.run(&["observe", "--method", "mpi", "--", "true"]);
+    let output = place.run("observe --method mpi -- true");
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(
         output.status.code() == Some(1) && said.contains("no rank wrote down its messages"),
         "{said}"
     );
-    let mut blank = place.command(&["observe", "--method", "mpi", "--", "true"]);
+    let mut blank = place.command("observe --method mpi -- true");
     std::fs::create_dir(place.path("a b")).unwrap();
     let output = blank.env("TMPDIR", place.path("a b")).output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
@@ -684,14 +667,14 @@ fn a_recording_of_perf_is_read() {
     if !perf.args(["--", "sh", "-c", "(:); (:); :"]).status().is_ok_and(|status| status.success()) {
         return seatmap_needs::skipped!("perf records no page faults here");
     }
-    let output = place.run(&["observe", "--recording", "perf.data", "--json"]);
+    let output = place.run("observe --recording perf.data --json");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let pattern: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(pattern["observation"]["methods"], serde_json::json!(["c2c"]));
     assert_eq!(names(&pattern), ["sh#0", "sh#1", "sh#2"]);
     assert_eq!(pattern["observation"]["paths"], serde_json::json!(["0", "0.0", "0.1"]));
     // Page faults tell of no transfers, and that is said.
-    let table = place.run(&["observe", "--recording", "perf.data"]);
+    let table = place.run("observe --recording perf.data");
     let table = String::from_utf8(table.stdout).unwrap();
     assert!(
         table.contains("no task was seen to talk to another one") && table.contains("by c2c"),
@@ -706,20 +689,20 @@ fn recordings_that_cannot_be_read_are_refused() {
     place.file("text", "CPU0 CPU1\n");
     place.file("pipe", [&b"PERFILE2"[..], &16_u64.to_ne_bytes()].concat());
     for (arguments, said) in [
-        (&["--recording", "none"][..], "none: No such file or directory"),
+        ("--recording none", "none: No such file or directory"),
         (
-            &["--recording", "text"],
+            "--recording text",
             "text: perf did not write it; 'perf c2c record -o FILE -- COMMAND' makes one",
         ),
-        (&["--recording", "pipe"], "pipe: it was written to a pipe; record again with -o FILE"),
-        (&["--method", "tsan", "--recording", "text"], "--recording is for the method c2c"),
-        (&["--method", "c2c", "--seconds", "1", "--", "true"], "--seconds has no effect"),
-        (&["--recording", "text", "--seconds", "1"], "--seconds has no effect"),
-        (&["--recording", "text", "--means", "perf"], "--means has no effect"),
-        (&["--method", "c2c", "-p", "1"], "c2c observes commands"),
-        (&["--recording", "text", "--", "true"], "cannot be used with"),
+        ("--recording pipe", "pipe: it was written to a pipe; record again with -o FILE"),
+        ("--method tsan --recording text", "--recording is for the method c2c"),
+        ("--method c2c --seconds 1 -- true", "--seconds has no effect"),
+        ("--recording text --seconds 1", "--seconds has no effect"),
+        ("--recording text --means perf", "--means has no effect"),
+        ("--method c2c -p 1", "c2c observes commands"),
+        ("--recording text -- true", "cannot be used with"),
     ] {
-        let output = place.run(&[&["observe"], arguments].concat());
+        let output = place.run(("observe", arguments));
         let words = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.code() == Some(2) && words.contains(said), "{arguments:?}: {words}");
     }
@@ -729,7 +712,7 @@ fn recordings_that_cannot_be_read_are_refused() {
 #[test]
 fn a_processor_that_samples_nothing_is_told_before_the_command_starts() {
     let place = Place::new();
-    let output = place.run(&["observe", "--method", "c2c", "--", "touch", "began"]);
+    let output = place.run("observe --method c2c -- touch began");
     if output.status.success() {
         return seatmap_needs::skipped!("the processor here samples memory");
     }

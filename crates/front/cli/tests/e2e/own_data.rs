@@ -63,10 +63,10 @@ fn a_matrix_has_siblings_and_sockets() {
         "-o",
         "p.json",
     ]);
-    let plan: serde_json::Value = serde_json::from_str(&place.read("p.json")).unwrap();
+    let plan = place.read_json("p.json");
     assert!(plan.is_object());
     place.stdout(&["model", "fit", &own("two-sockets.csv"), "-o", "twin.toml"]);
-    assert!(place.stdout(&["import", "twin.toml", "-o", "twin.json"]).contains("with 8 PUs"));
+    assert!(place.stdout("import twin.toml -o twin.json").contains("with 8 PUs"));
 }
 
 #[test]
@@ -118,10 +118,10 @@ fn gathered(place: &Place) {
 fn a_gathered_computer_is_read_as_a_folder_and_as_an_archive() {
     let place = Place::new();
     gathered(&place);
-    assert!(place.stdout(&["show", "two"]).contains("2 PUs"));
-    assert!(place.stdout(&["import", "two", "-o", "x.json"]).contains("with 2 PUs"));
+    assert!(place.stdout("show two").contains("2 PUs"));
+    assert!(place.stdout("import two -o x.json").contains("with 2 PUs"));
     if can_pretend() {
-        assert_eq!(place.stdout(&["pretend", "two", "-q", "--", "nproc"]), "2\n");
+        assert_eq!(place.stdout("pretend two -q -- nproc"), "2\n");
     }
     let packed = Command::new("tar")
         .args(["-cjf", "two.tar.bz2", "two"])
@@ -130,5 +130,5 @@ fn a_gathered_computer_is_read_as_a_folder_and_as_an_archive() {
     if !packed.is_ok_and(|status| status.success()) {
         return seatmap_needs::skipped!("no tar with bzip2 here");
     }
-    assert!(place.stdout(&["import", "two.tar.bz2", "-o", "y.json"]).contains("with 2 PUs"));
+    assert!(place.stdout("import two.tar.bz2 -o y.json").contains("with 2 PUs"));
 }

@@ -68,7 +68,7 @@ fn every_generator_has_the_edges_of_its_definition() {
 
 #[test]
 fn every_generator_of_the_list_works_as_it_is_written_there() {
-    let list = Place::new().stdout(&["pattern", "list"]);
+    let list = Place::new().stdout("pattern list");
     assert_eq!(list.lines().count(), 13);
     for line in list.lines() {
         let form = line.split_whitespace().next().unwrap();
@@ -124,7 +124,7 @@ fn every_kind_of_file_becomes_the_same_pattern() {
     for (name, text) in SAME {
         place.file(name, text);
         place.stdout(&["pattern", "convert", name, "-o", "pattern.json"]);
-        let mut pattern: Value = serde_json::from_str(&place.read("pattern.json")).unwrap();
+        let mut pattern = place.read_json("pattern.json");
         assert_eq!(pattern["name"], name.split('.').next().unwrap(), "named after the file");
         pattern["name"] = "x".into();
         pattern["names"] = Value::Array(Vec::new());
@@ -135,7 +135,7 @@ fn every_kind_of_file_becomes_the_same_pattern() {
             "{name}"
         );
         assert_eq!(
-            place.stdout(&["pattern", "show", "pattern.json", "--json"]),
+            place.stdout("pattern show pattern.json --json"),
             place.read("pattern.json"),
             "{name}"
         );
@@ -152,7 +152,7 @@ fn symmetric_and_bare_matrices_are_filled_up() {
     let place = Place::new();
     let head = "%%MatrixMarket matrix coordinate";
     place.file("symmetric.mtx", format!("{head} integer symmetric\n3 3 2\n2 1 7\n3 3 9\n"));
-    let output = place.run(&["pattern", "convert", "symmetric.mtx"]);
+    let output = place.run("pattern convert symmetric.mtx");
     let told = String::from_utf8_lossy(&output.stderr);
     assert_eq!(
         told,
@@ -160,14 +160,14 @@ fn symmetric_and_bare_matrices_are_filled_up() {
     );
     assert_eq!(edges(&serde_json::from_slice(&output.stdout).unwrap()), [(0, 1), (1, 0)].into());
     place.file("bare.mtx", format!("{head} pattern general\n3 3 1\n3 1\n"));
-    assert_eq!(edges(&place.json(&["pattern", "convert", "bare.mtx"])), [(2, 0)].into());
+    assert_eq!(edges(&place.json("pattern convert bare.mtx")), [(2, 0)].into());
 }
 
 #[test]
 fn a_qaplib_file_has_two_matrices() {
     let place = Place::new();
     place.file("x.dat", "2\n0 5\n6 0\n0 7\n8 0\n");
-    let output = place.run(&["pattern", "convert", "x.dat"]);
+    let output = place.run("pattern convert x.dat");
     assert!(
         String::from_utf8_lossy(&output.stderr).contains("x.dat: the file holds two matrices"),
         "the choice is said"
@@ -177,7 +177,7 @@ fn a_qaplib_file_has_two_matrices() {
     };
     assert_eq!((total("first"), total("second")), (11.0, 15.0));
     assert!(
-        place.run(&["pattern", "convert", "x.dat", "--matrix", "first"]).stderr.is_empty(),
+        place.run("pattern convert x.dat --matrix first").stderr.is_empty(),
         "chosen, nothing to say"
     );
     place.file("x.csv", "0,5\n1,0\n");
@@ -195,7 +195,7 @@ fn a_qaplib_file_has_two_matrices() {
 
 #[test]
 fn a_pattern_is_drawn_in_the_terminal() {
-    insta::assert_snapshot!(Place::new().stdout(&["pattern", "show", "stencil2d:2x4", "--width", "40"]), @"
+    insta::assert_snapshot!(Place::new().stdout("pattern show stencil2d:2x4 --width 40"), @"
         stencil2d:2x4: 8 tasks, 20 edges, 20
           bytes in 20 messages
         A task sends to 2 to 3 others, median 3;
@@ -211,7 +211,7 @@ fn a_pattern_is_drawn_in_the_terminal() {
         Rows send, columns receive; '@' is 1
           byte, blank nothing.
         ");
-    let wide = Place::new().stdout(&["pattern", "show", "random:1000:8:1", "--width", "60"]);
+    let wide = Place::new().stdout("pattern show random:1000:8:1 --width 60");
     assert!(
         wide.contains("Each cell stands for 40 x 40 pairs")
             && wide.lines().all(|line| line.len() <= 100),
@@ -222,8 +222,8 @@ fn a_pattern_is_drawn_in_the_terminal() {
 #[test]
 fn pictures_pages_and_json_at_once() {
     let place = Place::new();
-    let all = ["pattern", "show", "stencil2d:8x8", "--svg", "x.svg", "--html", "x.html"];
-    assert_eq!(place.json(&[&all[..], &["--json"]].concat())["tasks"], 64);
+    let all = "pattern show stencil2d:8x8 --svg x.svg --html x.html";
+    assert_eq!(place.json((all, "--json"))["tasks"], 64);
     assert!(
         place.read("x.svg").starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\"")
             && place.read("x.svg").contains("224 edges")
@@ -238,13 +238,9 @@ fn pictures_pages_and_json_at_once() {
         String::from_utf8_lossy(&output.stderr),
         "seatmap: wrote x.svg\nseatmap: wrote x.html\n"
     );
-    assert_eq!(
-        place.stdout(&["pattern", "show", "stencil2d:8x8", "--svg", "-"]),
-        place.read("x.svg")
-    );
-    for clash in [&["--svg", "-", "--json"][..], &["--svg", "-", "--html", "-"]] {
-        let line = place.one_line_refusal(&[&["pattern", "show", "ring:4"][..], clash].concat());
-        assert!(line.contains("only one of"), "{line}");
+    assert_eq!(place.stdout("pattern show stencil2d:8x8 --svg -"), place.read("x.svg"));
+    for clash in ["--svg - --json", "--svg - --html -"] {
+        place.refuses(("pattern show ring:4", clash), "only one of");
     }
 }
 
@@ -316,8 +312,7 @@ fn words_that_are_no_pattern() {
         nowhere.csv: there is no such file; 'seatmap pattern list' lists the patterns known by name
         .: is a folder; give a file's name
         ");
-    let unknown = Place::new().one_line_refusal(&["pattern", "show", "rings:4"]);
-    assert!(unknown.contains("no pattern is called 'rings'; there are ring:N"), "{unknown}");
+    Place::new().refuses("pattern show rings:4", "no pattern is called 'rings'; there are ring:N");
 }
 
 #[test]
@@ -382,19 +377,18 @@ fn files_that_are_no_pattern() {
 fn command_lines_that_are_wrong() {
     let place = Place::new();
     for arguments in [
-        &["pattern"][..],
-        &["pattern", "show"],
-        &["pattern", "draw", "ring:4"],
-        &["pattern", "show", "ring:4", "--matrix", "third"],
-        &["pattern", "convert", "ring:4", "--json"],
-        &["pattern", "list", "ring:4"],
+        "pattern",
+        "pattern show",
+        "pattern draw ring:4",
+        "pattern show ring:4 --matrix third",
+        "pattern convert ring:4 --json",
+        "pattern list ring:4",
     ] {
         assert!(place.refusal(arguments).contains("--help"), "{arguments:?}");
     }
-    let narrow = place.one_line_refusal(&["pattern", "show", "ring:4", "--width", "3"]);
-    assert!(narrow.contains("--width <COLUMNS>: '3' is not a whole number from 20"), "{narrow}");
-    let nowhere = ["pattern", "show", "ring:4", "--svg", "nowhere/x.svg"];
-    assert!(place.one_line_refusal(&nowhere).contains("its folder does not exist"));
+    let narrow = "--width <COLUMNS>: '3' is not a whole number from 20";
+    place.refuses("pattern show ring:4 --width 3", narrow);
+    place.refuses("pattern show ring:4 --svg nowhere/x.svg", "its folder does not exist");
 }
 
 #[test]
@@ -408,8 +402,8 @@ fn names_cannot_command_the_terminal_or_run_as_scripts() {
             r#"{{"format":"seatmap-pattern/1","name":"{name}","tasks":2,"names":["{name}","b"],"edges":[{edge}]}}"#
         ),
     );
-    for way in [&[][..], &["--svg", "-"], &["--html", "-"]] {
-        let text = place.stdout(&[&["pattern", "show", "x.json"][..], way].concat());
+    for way in ["", "--svg -", "--html -"] {
+        let text = place.stdout(("pattern show x.json", way));
         assert!(!text.contains('\u{1b}'), "{text}");
         assert!(way.is_empty() || !text.contains("<script>alert"), "{text}");
     }
@@ -422,19 +416,16 @@ fn a_metis_graph_is_a_pattern() {
         "eight.graph",
         "%% a grid of 2 by 4 processes\n8 10\n2 5\n1 3 6\n2 4 7\n3 8\n1 6\n2 5 7\n3 6 8\n4 7\n",
     );
-    let graph = place.json(&["pattern", "show", "eight.graph", "--json"]);
+    let graph = place.json("pattern show eight.graph --json");
     assert_eq!(graph["tasks"], 8);
-    assert_eq!(
-        graph["edges"],
-        place.json(&["pattern", "show", "stencil2d:2x4", "--json"])["edges"]
-    );
+    assert_eq!(graph["edges"], place.json("pattern show stencil2d:2x4 --json")["edges"]);
     let wrong = place.file("odd.graph", "% one way\n2 1\n2\n\n");
-    let line = place.one_line_refusal(&["pattern", "show", "odd.graph"]);
+    let line = place.one_line_refusal("pattern show odd.graph");
     assert!(
         line.contains("odd.graph") && line.contains("stands in the lines of both its ends"),
         "{line} {wrong:?}"
     );
     place.file("web.net", "*Vertices 2\n1 \"a\"\n2 \"b\"\n*Arcs\n1 2 3\n");
-    let line = place.one_line_refusal(&["place", "--on", "graviton3", "--pattern", "web.net"]);
+    let line = place.one_line_refusal("place --on graviton3 --pattern web.net");
     assert!(line.contains("this is Pajek") && line.contains("read_pajek"), "{line}");
 }

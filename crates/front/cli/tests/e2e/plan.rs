@@ -339,7 +339,7 @@ fn numactl_seats_each_process_and_its_memory() {
     let cpu = seatmap_os::affinity::current().unwrap()[0];
     let start = r#"{"format":"seatmap-plan/1","machine":"here""#;
     place.file("plan.json", format!("{start},\"placement\":[{cpu}],\"memory\":[[{node}]]}}"));
-    place.stdout(&["export", "plan.json", "--format", "numactl", "-o", "seats"]);
+    place.stdout("export plan.json --format numactl -o seats");
     let first = lines(&place, "SEATMAP_TASK=0 sh seats head -1 /proc/self/numa_maps").concat();
     assert!(first.contains(&format!(" bind:{node} ")), "{first}");
 }

@@ -3,15 +3,15 @@
 mod pinning;
 mod verbs;
 
-use crate::common::{Place, is_no_pretence};
+use crate::common::{Arguments, Place, is_no_pretence};
 use std::process::Output;
 
 /// Two packages of 32 cores with two hardware threads each: CPU `k` and CPU `k + 64` share a core.
 const MACHINE: &str = "xeon-8375c-2s";
 
 /// The output of `seatmap pretend`; `None` where this computer does not allow it.
-fn pretend(place: &Place, arguments: &[&str]) -> Option<Output> {
-    let output = place.run(&[&["pretend"], arguments].concat());
+fn pretend(place: &Place, arguments: impl Arguments) -> Option<Output> {
+    let output = place.run(("pretend", arguments));
     (!is_no_pretence(&output)).then_some(output)
 }
 
@@ -61,7 +61,7 @@ fn masks_that_are_refused_fail_a_check_unless_the_program_tries_another() {
     let check = |line: &str| {
         let program = ["--json", "sh", "-c", line];
         let arguments = [MACHINE, "--cpus", "0-3", "--check", "one-per-cpu"];
-        let output = pretend(&place, &[&arguments[..], &program].concat())?;
+        let output = pretend(&place, (arguments, program))?;
         let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
         let found = report["findings"].as_array().unwrap().iter();
         let refused = found.filter(|one| one["rule"] == "refused").cloned().collect::<Vec<_>>();
@@ -132,7 +132,7 @@ fn a_plan_for_the_machine_is_held_against_the_program() {
     place.file("other.json", plan("desk"));
     let check = |plan: &str, cpu: &str| {
         let program = ["-q", "--", "taskset", "-c", cpu, "sleep", "0.2"];
-        pretend(&place, &[&[MACHINE, "--check", plan][..], &program].concat())
+        pretend(&place, (&[MACHINE, "--check", plan], program))
     };
     let Some(output) = check("plan.json", "70") else { return };
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
@@ -169,7 +169,7 @@ fn machines_and_lists_that_cannot_be_are_refused_before_the_program_starts() {
         (&[MACHINE, "--check", "one-per-chair", "touch", "x"], "no rule 'one-per-chair'"),
         (&[MACHINE, "/no/such/program"], "there is no such program"),
     ] {
-        let output = place.run(&[&["pretend"], arguments].concat());
+        let output = place.run(("pretend", arguments));
         let said = text(&output.stderr);
         assert!(output.status.code() == Some(2) && said.contains(words), "{arguments:?}: {said}");
     }

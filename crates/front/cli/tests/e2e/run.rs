@@ -12,7 +12,7 @@ mod seats;
 mod sizes;
 mod stopping;
 
-use crate::common::Place;
+use crate::common::{Arguments, Place};
 use serde_json::Value;
 use std::process::Output;
 
@@ -66,24 +66,29 @@ fn seat(thread: &Value) -> Option<u32> {
 
 /// Runs a program under these options to its end, each thread and process seated when it is
 /// created.
-fn run(place: &Place, options: &[&str], program: &[&str]) -> Told {
+fn run(place: &Place, options: impl Arguments, program: impl Arguments) -> Told {
     run_with(place, options, program, &[])
 }
 
 /// The same, with variables in the environment.
-fn run_with(place: &Place, options: &[&str], program: &[&str], variables: &[(&str, &str)]) -> Told {
-    run_as_usual(place, &[&["--strict"], options].concat(), program, variables)
+fn run_with(
+    place: &Place,
+    options: impl Arguments,
+    program: impl Arguments,
+    variables: &[(&str, &str)],
+) -> Told {
+    run_as_usual(place, ("--strict", options), program, variables)
 }
 
 /// Runs a program to its end as it is run without options: its processes begin on the whole set.
 fn run_as_usual(
     place: &Place,
-    options: &[&str],
-    program: &[&str],
+    options: impl Arguments,
+    program: impl Arguments,
     variables: &[(&str, &str)],
 ) -> Told {
-    let arguments = [&["run", "--report", "seating.json"], options, &["--"], program].concat();
-    let output = place.command(&arguments).envs(variables.iter().copied()).output().unwrap();
+    let arguments = (("run --report seating.json", options), "--", program);
+    let output = place.command(arguments).envs(variables.iter().copied()).output().unwrap();
     let report = std::fs::read_to_string(place.path("seating.json")).unwrap_or_default();
     let report = serde_json::from_str(&report).unwrap_or_else(|_| output_as_report(&output));
     Told { output, report }

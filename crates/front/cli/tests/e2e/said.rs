@@ -26,8 +26,7 @@ fn a_zombie_is_seated_and_judged_nowhere() {
         &["check", "--pid", &pid],
         &["top", "--once", "--pid", &pid],
     ] {
-        let line = place.one_line_refusal(arguments);
-        assert!(line.contains("has ended, and is listed only until its parent asks"), "{line}");
+        place.refuses(arguments, "has ended, and is listed only until its parent asks");
     }
     ended.wait().unwrap();
 }
@@ -42,8 +41,7 @@ fn a_reader_that_has_gone_hides_no_verdict() {
         "seats.json",
         format!(r#"{{"format":"seatmap-plan/1","machine":"host","placement":[{}]}}"#, cpu()),
     );
-    let mut check =
-        place.command(&["check", "--pid", &pid, "--expect", "seats.json", "--any-machine"]);
+    let mut check = place.command(format!("check --pid {pid} --expect seats.json --any-machine"));
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
     let output = check.stdout(writer).stderr(Stdio::piped()).output().unwrap();
@@ -63,9 +61,9 @@ fn a_byte_order_mark_hides_no_plan() {
         cpu()
     );
     place.file("plan.json", plan);
-    let run = place.run(&["run", "--plan", "plan.json", "--any-machine", "--", "true"]);
+    let run = place.run("run --plan plan.json --any-machine -- true");
     assert!(run.status.success(), "{}", stderr(&run));
-    assert!(place.stdout(&["export", "plan.json", "--format", "taskset"]).contains("taskset"));
+    assert!(place.stdout("export plan.json --format taskset").contains("taskset"));
 }
 
 #[test]
@@ -79,7 +77,7 @@ fn pages_of_the_manual_follow_no_link_of_another_user() {
     if std::os::unix::fs::lchown(&link, Some(65_534), Some(65_534)).is_err() {
         return seatmap_needs::skipped!("only root can give a link away");
     }
-    let output = place.run(&["man", "shared/manual"]);
+    let output = place.run("man shared/manual");
     assert!(!output.status.success() && stderr(&output).contains("symbolic link"), "{output:?}");
     assert_eq!(std::fs::read_dir(place.path("mine")).unwrap().count(), 0);
 }
@@ -95,7 +93,7 @@ fn a_planted_pipe_holds_no_log_up() {
     if std::os::unix::fs::chown(&pipe, Some(65_534), Some(65_534)).is_err() {
         return seatmap_needs::skipped!("only root can give a pipe away");
     }
-    let log = ["run", "--auto", "--log", "shared/log", "--seconds", "1", "--", "true"];
+    let log = "run --auto --log shared/log --seconds 1 -- true";
     let output = place.run(&log);
     assert!(!output.status.success() && stderr(&output).contains("belongs to user"), "{output:?}");
 }
@@ -133,11 +131,10 @@ fn few_blocks_show_nothing_and_two_commands_have_two_names() {
 fn a_report_says_that_the_end_was_not_seen() {
     let place = Place::new();
     place.file("report.json", "an earlier run's");
-    let run = ["run", "--cpus", &cpu(), "--detach", "--report", "report.json"];
+    let run = format!("run --cpus {} --detach --report report.json -- sleep 60", cpu());
     // Into a file: the program in the background would hold a pipe open.
     let lines = std::fs::File::create(place.path("lines")).unwrap();
-    let arguments = [&run[..], &["--", "sleep", "60"]].concat();
-    let started = place.command(&arguments).stdout(Stdio::null()).stderr(lines).status();
+    let started = place.command(run).stdout(Stdio::null()).stderr(lines).status();
     assert!(started.unwrap().success());
     let said = place.read("lines");
     let number = |after: &str| {
@@ -148,8 +145,7 @@ fn a_report_says_that_the_end_was_not_seen() {
     assert_eq!(report()["complete"], false);
     assert!(end(number("; process ")).success() && end(number(" as process ")).success());
     assert_eq!(report()["complete"], false);
-    let line = place.one_line_refusal(&["show", "report.json"]);
-    assert!(line.contains("before the run's end, which was not seen"), "{line}");
+    place.refuses("show report.json", "before the run's end, which was not seen");
     place.stdout(&["run", "-q", "--cpus", &cpu(), "--report", "report.json", "true"]);
     assert_eq!(report()["complete"], true);
 }
@@ -187,7 +183,7 @@ fn programs_that_run_already_and_share_a_cpu_are_told() {
         format!("CPU {cpu} is also the only CPU of a thread of process {} ('sleep')", pids[0]);
     let first = stderr(&attach(&pids[0]));
     let second = stderr(&attach(&pids[1]));
-    let third = place.run(&["run", "-q", "--strict", "--cpus", &cpu, "--", "sleep", "2"]);
+    let third = place.run(format!("run -q --strict --cpus {cpu} -- sleep 2"));
     for sleeper in &mut sleepers {
         sleeper.kill().unwrap();
         sleeper.wait().unwrap();
@@ -205,7 +201,7 @@ fn a_run_of_another_user_on_the_same_cpu_is_told() {
     }
     let place = Place::new();
     let run = ["run", "-q", "--strict", "--cpus", &cpu(), "--", "sleep"];
-    let mut first = place.command(&[&run[..], &["60"]].concat()).spawn().unwrap();
+    let mut first = place.command((run, "60")).spawn().unwrap();
     let mut second = Command::new("setpriv");
     second.args(["--reuid", "65534", "--regid", "65534", "--clear-groups"]);
     second.arg(env!("CARGO_BIN_EXE_seatmap")).args(run).arg("2").current_dir("/");
@@ -225,10 +221,9 @@ fn a_run_of_another_user_on_the_same_cpu_is_told() {
 #[test]
 fn a_folder_for_temporary_files_that_is_not_there_is_named() {
     let place = Place::new();
-    for arguments in
-        [&["bench", "--runs", "1", "--cpus", &cpu(), "--", "true"][..], &["tune", "--", "true"]]
-    {
-        if arguments[0] == "tune" && crate::common::two_cpus().is_none() {
+    let bench = format!("bench --runs 1 --cpus {} -- true", cpu());
+    for arguments in [&bench, "tune -- true"] {
+        if arguments.starts_with("tune") && crate::common::two_cpus().is_none() {
             continue;
         }
         let output = place.command(arguments).env("TMPDIR", "/no/such").output().unwrap();
@@ -245,7 +240,7 @@ fn a_comparison_that_cannot_keep_to_its_time_says_so_before() {
     let place = Place::new();
     let slow = "command:sleep 0.2; echo 5";
     let bench = ["bench", "--seconds", "0.5", "--lower-is-better", "--metric", slow];
-    let output = place.run(&[&bench[..], &["--cpus", &cpu(), "--", "true"]].concat());
+    let output = place.run((bench, &["--cpus", &cpu(), "--", "true"]));
     let said = stderr(&output);
     assert!(said.contains("more than the 0.5 s of --seconds: 13 runs are its fewest"), "{said}");
     assert!(said.contains("with the metric's own command"), "{said}");
@@ -255,7 +250,7 @@ fn a_comparison_that_cannot_keep_to_its_time_says_so_before() {
 fn a_metric_says_how_its_command_ended() {
     let place = Place::new();
     let metric = ["bench", "--runs", "1", "--metric", "command:exit 3", "--lower-is-better"];
-    let output = place.run(&[&metric[..], &["--cpus", &cpu(), "--", "true"]].concat());
+    let output = place.run((metric, &["--cpus", &cpu(), "--", "true"]));
     assert!(stderr(&output).contains("ended with exit code 3"), "{}", stderr(&output));
 }
 
@@ -272,7 +267,7 @@ fn busy_threads_keep_the_seats_of_their_rule() {
     let cpus = a.to_string();
     // Its four threads are busy on one CPU until their stdin ends.
     let busy = format!("sleep 1.5 | {program} 4 spin");
-    let output = place.run(&["run", "--match", &rule, "--cpus", &cpus, "--", "sh", "-c", &busy]);
+    let output = place.run((format!("run --match {rule} --cpus {cpus} --"), ["sh", "-c", &busy]));
     assert!(!stderr(&output).contains("may run on all seats"), "{}", stderr(&output));
 }
 
@@ -281,8 +276,7 @@ fn two_results_never_share_stdout() {
     let place = Place::new();
     for option in ["--svg", "--html"] {
         let arguments = ["noise", "--seconds", "0.1", "--cpus", &cpu(), "--json", option, "-"];
-        let line = place.one_line_refusal(&arguments);
-        assert!(line.contains("both print on stdout"), "{line}");
+        place.refuses(&arguments, "both print on stdout");
     }
 }
 
@@ -292,7 +286,7 @@ fn a_limit_on_open_files_hides_no_thread() {
     let Some(program) = crate::check::threads(20, "sleep") else { return };
     let place = Place::new();
     let pid = program.pid().to_string();
-    let seatmap = place.command(&["top", "--json", "--pid", &pid]);
+    let seatmap = place.command(format!("top --json --pid {pid}"));
     let mut limited = Command::new("sh");
     limited.args(["-c", "ulimit -n 8; exec \"$0\" \"$@\""]).arg(seatmap.get_program());
     limited.args(seatmap.get_args()).current_dir(place.folder());
@@ -307,7 +301,7 @@ fn a_limit_on_open_files_hides_no_thread() {
 #[test]
 fn root_of_a_user_namespace_is_told_to_ask() {
     let place = Place::new();
-    let seatmap = place.command(&["doctor", "--json"]);
+    let seatmap = place.command("doctor --json");
     let mut doctor = Command::new("unshare");
     doctor.args(["--user", "--map-root-user"]).arg(seatmap.get_program()).args(seatmap.get_args());
     doctor.envs(seatmap.get_envs().filter_map(|(name, value)| Some((name, value?))));
@@ -333,13 +327,13 @@ fn a_rule_that_no_thread_fits_is_told() {
     let place = Place::new();
     let cpu = cpu();
     let rules = ["--match", &format!("sleep=cpus:{cpu}"), "--match", &format!("slep=cpus:{cpu}")];
-    let ran = place.run(&[&["run"][..], &rules, &["--", "sleep", "0.1"]].concat());
+    let ran = place.run(("run", rules, "-- sleep 0.1"));
     let said = stderr(&ran);
     assert!(said.contains("--match 'slep': no thread fitted it"), "{said}");
     assert!(!said.contains("'sleep': no thread"), "{said}");
     // Nothing was judged where no program has a device open.
     let own = std::process::id().to_string();
-    let checked = place.run(&["check", "--pid", &own, "--rule", "device-near"]);
+    let checked = place.run(format!("check --pid {own} --rule device-near"));
     let said = String::from_utf8_lossy(&checked.stdout).into_owned() + &stderr(&checked);
     assert!(said.contains("nothing was judged") && !said.contains("all as asked"), "{said}");
 }

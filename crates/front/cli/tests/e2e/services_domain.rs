@@ -1,6 +1,6 @@
 //! `seatmap services apply` on a domain of libvirt.
 
-use crate::common::{Guarded, Place};
+use crate::common::{Arguments, Guarded, Place};
 use crate::control_group::Group;
 use serde_json::Value;
 use std::fs::File;
@@ -58,7 +58,7 @@ impl Domain {
         let file = "format = \"seatmap-services/1\"\n[[service]]\nname = \"web\"\n";
         place.file("services.toml", format!("{file}domain = \"{name}\"\n"));
         let domain = Domain { place, name, sleeper, _group: group };
-        printed(&mut domain.services(&["plan", "--seconds", "300ms", "-o", "plan.json"]));
+        printed(&mut domain.services("plan --seconds 300ms -o plan.json"));
         let mut plan: Value = serde_json::from_str(&domain.place.read("plan.json")).unwrap();
         // The test driver pins no process: the sleeper may be on any CPU.
         let cpus: seatmap_os::CpuSet =
@@ -69,8 +69,8 @@ impl Domain {
     }
 
     /// A command that finds the `virsh` of this test first.
-    fn services(&self, arguments: &[&str]) -> Command {
-        let mut command = self.place.command(&[&["services"], arguments].concat());
+    fn services(&self, arguments: impl Arguments) -> Command {
+        let mut command = self.place.command(("services", arguments));
         let path = std::env::var("PATH").unwrap_or_default();
         command.env("PATH", format!("{}:{path}", self.place.path("bin").display()));
         command.env("SEATMAP_RUN", self.place.path("run"));
@@ -110,7 +110,7 @@ impl Domain {
 
     /// The words by which applying is refused, with programs from these folders.
     fn refusal(&self, path: &str, code: i32) -> String {
-        let mut apply = self.services(&["apply", "plan.json"]);
+        let mut apply = self.services("apply plan.json");
         let output = apply.env("PATH", path).output().unwrap();
         let told = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(code), "{told}");
@@ -150,11 +150,11 @@ fn a_domain_is_pinned_by_libvirt_and_comes_back() {
     let before = domain.pins();
     assert!(before.contains("emulator:") && before.contains("IOThread ID"), "{before}");
     for _ in 0..2 {
-        let told = printed(&mut domain.services(&["apply", "plan.json", "--ttl", "1h"]));
+        let told = printed(&mut domain.services("apply plan.json --ttl 1h"));
         // Two vCPUs and the emulator; the driver has pinned the I/O thread within the set already.
         assert!(told.contains("by 3 settings"), "{told}");
         assert_ne!(domain.pins(), before);
-        printed(&mut domain.services(&["undo"]));
+        printed(&mut domain.services("undo"));
         assert_eq!(domain.pins(), before);
     }
 }

@@ -2,7 +2,6 @@
 
 use crate::common::{Guarded, Place};
 use seatmap_os::CpuSet;
-use serde_json::Value;
 use std::process::{Command, Stdio};
 
 /// Makes a card whose packets go to all CPUs, and prints where they go before a plan, with it, and
@@ -32,8 +31,8 @@ fn packets_leave_quiet_cpus_and_come_back() {
         sleeper.id()
     );
     place.file("services.toml", file);
-    place.stdout(&["services", "plan", "--seconds", "300ms", "-o", "plan.json"]);
-    let mut plan: Value = serde_json::from_str(&place.read("plan.json")).unwrap();
+    place.stdout("services plan --seconds 300ms -o plan.json");
+    let mut plan = place.read_json("plan.json");
     plan["services"][0]["cpus"] = quiet.to_string().into();
     plan["services"][0]["nodes"] = "".into();
     plan["interrupts"] = other.to_string().into();

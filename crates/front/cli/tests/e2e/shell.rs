@@ -151,7 +151,7 @@ fn fish_completes_alike() {
 fn zsh_completes_at_the_first_press_of_the_key() {
     let place = Place::new();
     std::fs::create_dir(place.path("functions")).unwrap();
-    place.file("functions/_seatmap", place.stdout(&["completions", "zsh"]));
+    place.file("functions/_seatmap", place.stdout("completions zsh"));
     let begin = "autoload -Uz compinit; compinit -u -D";
     for setup in [
         format!("{begin}; source <(seatmap completions zsh)"),
@@ -172,12 +172,12 @@ fn zsh_completes_at_the_first_press_of_the_key() {
 #[test]
 fn each_verb_has_a_manual_page() {
     let place = Place::new();
-    place.stdout(&["man", "share/man/man1"]);
+    place.stdout("man share/man/man1");
     for page in ["seatmap.1", "seatmap-measure.1", "seatmap-show.1"] {
         assert!(place.path("share/man/man1").join(page).exists(), "{page}");
     }
     assert_eq!(files(&place), ["share"], "its folder is made, and those above");
-    assert!(place.stdout(&["man"]).contains(".TH"));
+    assert!(place.stdout("man").contains(".TH"));
 }
 
 #[test]
@@ -211,7 +211,7 @@ fn what_make_install_installs_is_found_by_shells() {
 
 #[test]
 fn help_names_every_verb() {
-    let help = Place::new().stdout(&["--help"]);
+    let help = Place::new().stdout("--help");
     for verb in ["measure", "import", "export", "show", "doctor", "machines", "completions"] {
         assert!(help.contains(verb), "{verb}");
     }

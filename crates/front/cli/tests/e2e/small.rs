@@ -1,7 +1,7 @@
 //! Machines of one to four PUs through the verbs that draw a page: nothing is said of differences
 //! between pairs that there are not, or that the measurement itself does not repeat to.
 
-use crate::common::Place;
+use crate::common::{Arguments, Place};
 use serde_json::{Value, json};
 
 /// A profile of so many PUs under one cache, whose pairs are measured to so many nanoseconds.
@@ -9,8 +9,8 @@ fn machine(place: &Place, pus: usize, off_ns: f64) -> String {
     let name = format!("m{pus}-{off_ns}.json");
     let four = "0,,,\n40,0,,\n60,52,0,\n45,70,41,0\n";
     place.file("four.csv", four);
-    place.stdout(&["import", "four.csv", "--cpus", "0-3", "-o", "four.json"]);
-    let mut profile: Value = serde_json::from_str(&place.read("four.json")).unwrap();
+    place.stdout("import four.csv --cpus 0-3 -o four.json");
+    let mut profile = place.read_json("four.json");
     profile["topology"]["pus"].as_array_mut().unwrap().truncate(pus);
     profile["home_model"] = Value::Null;
     profile["name"] = json!(format!("m{pus}"));
@@ -47,10 +47,8 @@ fn words(page: &str) -> String {
     words.collect::<Vec<_>>().join("").split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-fn page(place: &Place, arguments: &[&str]) -> String {
-    let mut all = arguments.to_vec();
-    all.extend(["--html", "page.html"]);
-    let output = place.run(&all);
+fn page(place: &Place, arguments: impl Arguments) -> String {
+    let output = place.run((&arguments, "--html page.html"));
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{arguments:?}: {error}");
     let page = words(&place.read("page.html"));

@@ -91,12 +91,7 @@ fn a_full_stdout_is_a_failure() {
 #[test]
 fn that_nobody_reads_any_more_is_none() {
     let place = Place::new();
-    for arguments in [
-        &["--help"][..],
-        &["machines"],
-        &["completions", "zsh"],
-        &["show", "epyc-7r13-2s", "--json"],
-    ] {
+    for arguments in ["--help", "machines", "completions zsh", "show epyc-7r13-2s --json"] {
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
         let output = place.command(arguments).stdout(writer).output().unwrap();
@@ -137,10 +132,7 @@ fn a_closed_stderr_changes_no_exit_code() {
 #[test]
 fn a_line_on_stderr_is_one_write() {
     let place = place();
-    let lines = [
-        ("a remark", &["import", "x.csv", "-o", "p.json"][..]),
-        ("an error", &["show", "nowhere.json"]),
-    ];
+    let lines = [("a remark", "import x.csv -o p.json"), ("an error", "show nowhere.json")];
     for (about, arguments) in lines {
         let (mut read, write) = std::io::pipe().unwrap();
         // A pipe in packet mode gives back each write by itself (pipe(2)).

@@ -36,15 +36,14 @@ fn results_are_not_led_elsewhere_by_a_link_of_another_user() {
     symlink(".", place.path("folder")).unwrap();
     lchown(place.path("folder"), Some(NOBODY), Some(NOBODY)).unwrap();
     for name in ["planted", "folder/new.csv", "folder/precious"] {
-        let told = place.one_line_refusal(&export(name));
-        assert!(told.contains("a symbolic link of user 65534, who can lead it anywhere"), "{told}");
+        place.refuses(&export(name), "a symbolic link of user 65534, who can lead it anywhere");
     }
     for words in [
-        &["show", "graviton3", "--html", "planted"][..],
-        &["place", "--on", "graviton3", "--pattern", "ring:4", "--kicks", "1", "-o", "planted"],
-        &["run", "--auto", "--log", "planted", "--", "true"],
-        &["bench", "--file", "bench.toml", "--history", "planted"],
-        &["bench", "--file", "bench.toml", "--history", "folder/new.jsonl"],
+        "show graviton3 --html planted",
+        "place --on graviton3 --pattern ring:4 --kicks 1 -o planted",
+        "run --auto --log planted -- true",
+        "bench --file bench.toml --history planted",
+        "bench --file bench.toml --history folder/new.jsonl",
     ] {
         let output = place.run(words);
         let told = String::from_utf8(output.stderr).unwrap();
@@ -61,10 +60,9 @@ fn results_are_not_led_elsewhere_by_a_link_of_another_user() {
     assert!(Command::new("mkfifo").arg(place.path("pipe")).status().unwrap().success());
     for name in ["planted", "pipe"] {
         lchown(place.path(name), Some(NOBODY), Some(NOBODY)).unwrap();
-        let told = place.one_line_refusal(&export(name));
-        assert!(
-            told.contains("belongs to user 65534, in a folder where anybody can put files"),
-            "{told}"
+        place.refuses(
+            &export(name),
+            "belongs to user 65534, in a folder where anybody can put files",
         );
     }
     assert_eq!(place.read("planted"), "theirs");
@@ -88,7 +86,7 @@ fn devices_open_files_and_own_pipes_are_written() {
 fn a_race_goes_on_only_from_ones_own_runs() {
     let Some(place) = shared("seatmap-tune.json", "planted") else { return };
     place.file("planted", "{}");
-    let resume = ["tune", "--resume", "--vary", "numa-balancing", "--", "true"];
+    let resume = "tune --resume --vary numa-balancing -- true";
     let refused = |words: &str| {
         let told = place.refusal(&resume);
         assert!(told.contains(words), "{told}");
@@ -110,7 +108,7 @@ fn a_race_goes_on_only_from_ones_own_runs() {
 fn a_plan_that_others_can_change_is_not_raced() {
     let place = Place::new();
     place.file("plan.json", "{}");
-    let race = ["services", "race", "plan.json"];
+    let race = "services race plan.json";
     assert!(!place.refusal(&race).contains("other users can write"));
     fs::set_permissions(place.path("plan.json"), Permissions::from_mode(0o666)).unwrap();
     let told = place.refusal(&race);
@@ -121,7 +119,7 @@ fn a_plan_that_others_can_change_is_not_raced() {
 fn ranks_leave_no_traces_in_a_folder_of_somebody_else() {
     let Some(place) = shared("pattern.json.traces-", "elsewhere") else { return };
     fs::create_dir(place.path("elsewhere")).unwrap();
-    let observe = ["observe", "--method", "mpi", "-o", "pattern.json", "--", "true"];
+    let observe = "observe --method mpi -o pattern.json -- true";
     let refused = || {
         let mut command = crate::common::rank(&place, 0, 2, &observe);
         let output = command.output().unwrap();

@@ -1,7 +1,7 @@
 //! `seatmap tune`, on commands that print fixed figures: nothing here depends on how fast anything
 //! runs.
 
-use crate::common::{Place, can_observe, files, two_cpus};
+use crate::common::{Arguments, Place, can_observe, files, two_cpus};
 use crate::common::{begun, rank};
 use serde_json::Value;
 
@@ -9,9 +9,9 @@ use serde_json::Value;
 const BEST_ALONE: &str =
     "grep -q 'Cpus_allowed_list:.[0-9]*$' /proc/self/status && echo took 9 || echo took 10";
 
-fn race(place: &Place, options: &[&str], script: &str) -> std::process::Output {
+fn race(place: &Place, options: impl Arguments, script: &str) -> std::process::Output {
     let metric = ["tune", "--metric", "regex:took ([0-9]+)", "--lower-is-better"];
-    place.run(&[&metric, options, &["--", "sh", "-c", script]].concat())
+    place.run((metric, options, &["--", "sh", "-c", script]))
 }
 
 fn document(output: &std::process::Output) -> Value {
@@ -25,7 +25,7 @@ fn better_seats_are_found_and_written() {
         return seatmap_needs::skipped!("one CPU");
     }
     let place = Place::new();
-    let options = ["--budget", "70", "-o", "plan.json", "--html", "p.html", "--json"];
+    let options = "--budget 70 -o plan.json --html p.html --json";
     let found = document(&race(&place, &options, BEST_ALONE));
     let verdict = &found["verdict"];
     assert_eq!(
@@ -38,7 +38,7 @@ fn better_seats_are_found_and_written() {
         "{verdict}"
     );
     assert!(found["runs"].as_array().unwrap().len() <= 70);
-    let kept: Value = serde_json::from_str(&place.read("seatmap-tune.json")).unwrap();
+    let kept = place.read_json("seatmap-tune.json");
     assert_eq!(kept, found);
     assert!(place.read("p.html").contains("is better: it reads 10.0 % lower than 'default'"));
     let winner = &found["candidates"][verdict["winner"].as_u64().unwrap() as usize];
@@ -55,20 +55,20 @@ fn mistakes_are_told_before_anything_runs() {
     let place = Place::new();
     place.file("broken.json", "{}");
     let mut cases = vec![
-        (&["--metric", "regex:(1)"][..], "--higher-is-better"),
-        (&["--cpus", "1023"], "does not exist"),
-        (&["--record", "-"], "--record needs a file"),
+        ("--metric regex:(1)", "--higher-is-better"),
+        ("--cpus 1023", "does not exist"),
+        ("--record -", "--record needs a file"),
     ];
     if two_cpus().is_some() {
         cases.extend([
-            (&["--budget", "20"][..], "at least"),
-            (&["--resume"], "seatmap-tune.json"),
-            (&["--resume", "--record", "broken.json"], "broken.json"),
-            (&["--pattern", "nothing:3"], "nothing"),
+            ("--budget 20", "at least"),
+            ("--resume", "seatmap-tune.json"),
+            ("--resume --record broken.json", "broken.json"),
+            ("--pattern nothing:3", "nothing"),
         ]);
     }
     for (options, said) in cases {
-        let refusal = place.refusal(&[&["tune"], options, &["--", "touch", "made"]].concat());
+        let refusal = place.refusal(("tune", options, "-- touch made"));
         assert!(refusal.contains(said), "{options:?}: {refusal}");
     }
     assert_eq!(files(&place), ["broken.json"]);
@@ -81,11 +81,11 @@ fn a_program_that_is_observed_first_is_placed_by_what_was_seen() {
         return;
     }
     let place = Place::new();
-    place.stdout(&["measure", "--quick"]);
+    place.stdout("measure --quick");
     let script = "head -c 300000 /dev/zero | cat | wc -c";
     let options =
         ["tune", "--observe", "--cpus", &cpus, "--candidates", "3", "--budget", "57", "--json"];
-    let output = place.run(&[&options[..], &["--", "sh", "-c", script]].concat());
+    let output = place.run((options, &["--", "sh", "-c", script]));
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     if said.contains("no thread was seen") {
         return seatmap_needs::skipped!("{said}");
@@ -104,20 +104,9 @@ fn a_program_that_is_observed_first_is_placed_by_what_was_seen() {
 #[test]
 fn a_race_on_a_model_is_the_same_to_the_byte_by_any_number_of_ranks() {
     let place = Place::new();
-    let typed = [
-        "tune",
-        "--on",
-        "epyc-7r13-2s",
-        "--pattern",
-        "ring:8",
-        "--candidates",
-        "5",
-        "--budget",
-        "60",
-        "--json",
-    ];
-    let alone = place.stdout(&[&typed[..], &["-o", "plan.json", "--html", "page.html"]].concat());
-    let spread = [&typed[..], &["--spread"]].concat();
+    let typed = "tune --on epyc-7r13-2s --pattern ring:8 --candidates 5 --budget 60 --json";
+    let alone = place.stdout((typed, "-o plan.json --html page.html"));
+    let spread = [&typed[..], "--spread"].concat();
     let [first, second, third] = [0, 1, 2].map(|at| begun(rank(&place, at, 3, &spread)));
     for other in [second, third] {
         let output = other.wait_with_output().unwrap();
@@ -139,7 +128,7 @@ fn a_race_on_a_model_is_the_same_to_the_byte_by_any_number_of_ranks() {
     );
     let winner =
         &found["candidates"][verdict["winner"].as_u64().unwrap() as usize]["seats"]["placement"];
-    let plan: Value = serde_json::from_str(&place.read("plan.json")).unwrap();
+    let plan = place.read_json("plan.json");
     assert_eq!((&plan["machine"], &plan["placement"]), (&"epyc-7r13-2s".into(), winner));
     assert!(place.read("page.html").contains("all with the same skew at the start"));
     assert_eq!(files(&place), ["page.html", "plan.json"], "no run needs to be kept");
@@ -202,10 +191,7 @@ fn a_killed_race_leaves_no_folder_behind() {
     let is_gone = std::io::Error::last_os_error().raw_os_error() == Some(libc::ESRCH);
     assert!(ended == 0 || is_gone);
     assert_eq!(left(), 1, "the killed race's plans");
-    let next = place
-        .command(&["tune", "--budget", "70", "--", "false"])
-        .env("TMPDIR", &temporary)
-        .output()
-        .unwrap();
+    let next =
+        place.command("tune --budget 70 -- false").env("TMPDIR", &temporary).output().unwrap();
     assert_eq!((next.status.code(), left()), (Some(1), 0), "{next:?}");
 }

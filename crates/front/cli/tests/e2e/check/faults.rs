@@ -47,11 +47,11 @@ fn taskset_moves_a_planned_program() {
     plan(&place, &[a, b]);
     bind(tids(pid)[0], &[a]);
     bind(tids(pid)[1], &[b]);
-    check_pid(&place, pid, &["--expect", "plan.json"]).assert_healthy();
+    check_pid(&place, pid, "--expect plan.json").assert_healthy();
     let moved =
         Command::new("taskset").args(["-acp", &list(&[a, b]), &pid.to_string()]).output().unwrap();
     assert!(moved.status.success());
-    let checked = check_pid(&place, pid, &["--expect", "plan.json"]);
+    let checked = check_pid(&place, pid, "--expect plan.json");
     let finding = checked.wrong("expect");
     assert_eq!(finding["tids"].as_array().unwrap().len(), 2, "{finding}");
     assert!(
@@ -61,7 +61,7 @@ fn taskset_moves_a_planned_program() {
     // The remedy mends it.
     let remedy = finding["remedy"].as_str().unwrap();
     assert!(Command::new("sh").args(["-c", remedy]).output().unwrap().status.success(), "{remedy}");
-    check_pid(&place, pid, &["--expect", "plan.json"]).assert_healthy();
+    check_pid(&place, pid, "--expect plan.json").assert_healthy();
 }
 
 #[test]
@@ -81,14 +81,11 @@ fn one_thread_leaves_the_seat_that_a_report_says() {
         "report.json",
     ]);
     // The real-time program of another test may stand in the way for a moment.
-    until(
-        || check_pid(&place, pid, &["--expect", "report.json"]),
-        |checked| checked.code == Some(0),
-    )
-    .assert_healthy();
+    until(|| check_pid(&place, pid, "--expect report.json"), |checked| checked.code == Some(0))
+        .assert_healthy();
     let last = tids(pid)[2];
     bind(last, &[b]);
-    let checked = check_pid(&place, pid, &["--expect", "report.json"]);
+    let checked = check_pid(&place, pid, "--expect report.json");
     let finding = checked.wrong("expect");
     assert_eq!(finding["tids"], serde_json::json!([last]));
     assert_eq!(finding["remedy"], format!("taskset -cp {a} {last}"));
@@ -104,11 +101,8 @@ fn a_report_of_a_program_that_has_ended_is_refused() {
     place.stdout(&["run", "-q", "--cpus", &list(&[a, b]), "--report", "report.json", "true"]);
     bind_all(program.pid(), &[b]);
     let pid = program.pid().to_string();
-    for arguments in [
-        &["check", "--expect", "report.json"][..],
-        &["check", "-p", &pid, "--expect", "report.json"],
-    ] {
-        let line = place.one_line_refusal(arguments);
+    for program in [String::new(), format!("-p {pid}")] {
+        let line = place.one_line_refusal(("check --expect report.json", program));
         assert!(line.starts_with("seatmap: report.json: its program, true ("), "{line}");
         assert!(line.contains("has ended"), "{line}");
     }
@@ -122,16 +116,15 @@ fn the_supervisor_of_a_run_has_no_seat() {
     }
     let place = Place::new();
     let seats = list(&[a, b]);
-    let run = ["run", "-q", "--detach", "--cpus", &seats, "--report", "report.json"];
-    let run = [&run[..], &["--", "sleep", "60"]].concat();
+    let run = format!("run -q --detach --cpus {seats} --report report.json -- sleep 60");
     // Into a file: the program in the background would hold a pipe open.
     let nowhere = std::process::Stdio::null;
     assert!(place.command(&run).stdout(nowhere()).stderr(nowhere()).status().unwrap().success());
-    let report: serde_json::Value = serde_json::from_str(&place.read("report.json")).unwrap();
+    let report = place.read_json("report.json");
     let pid = report["pid"].as_i64().unwrap() as i32;
     let supervisor = seatmap_os::task::ThreadStat::of(pid).unwrap().parent;
-    let line = place.one_line_refusal(&["check", "--expect", "report.json"]);
-    let checked = check_pid(&place, supervisor, &[]);
+    let line = place.one_line_refusal("check --expect report.json");
+    let checked = check_pid(&place, supervisor, "");
     let killed = crate::common::kill().args(["-KILL", &pid.to_string()]).status().unwrap();
     assert!(killed.success() && line.contains(&format!("'seatmap check --pid {pid}'")), "{line}");
     checked.assert_healthy();
@@ -155,9 +148,9 @@ fn an_earlier_check_is_a_plan_as_well() {
         "-o",
         "before.json",
     ]);
-    check_pid(&place, pid, &["--expect", "before.json"]).assert_healthy();
+    check_pid(&place, pid, "--expect before.json").assert_healthy();
     bind(tids(pid)[1], &[b]);
-    check_pid(&place, pid, &["--expect", "before.json"]).wrong("expect");
+    check_pid(&place, pid, "--expect before.json").wrong("expect");
 }
 
 #[test]
@@ -169,7 +162,7 @@ fn a_task_has_no_thread() {
     plan(&place, &[a, b, a]);
     bind(tids(pid)[0], &[a]);
     bind(tids(pid)[1], &[b]);
-    let checked = check_pid(&place, pid, &["--expect", "plan.json"]);
+    let checked = check_pid(&place, pid, "--expect plan.json");
     assert_eq!(checked.wrong("expect")["what"], "task 2 has no thread: 1 of 3 seats is empty");
 }
 
@@ -185,7 +178,7 @@ fn a_busy_thread_has_no_seat() {
     let is_found = |checked: &super::Checked| {
         checked.of_rule("expect").iter().any(|one| one["gravity"] == "wrong")
     };
-    let checked = until(|| check_pid(&place, pid, &["--expect", "plan.json"]), is_found);
+    let checked = until(|| check_pid(&place, pid, "--expect plan.json"), is_found);
     let what = checked.wrong("expect")["what"].as_str().unwrap();
     assert!(
         what.contains("'worker-1' has no seat in the file, and may run on the seats of others"),
@@ -253,7 +246,7 @@ fn two_programs_share_a_cpu() {
     )
     .wrong("strangers");
     until(
-        || check_pid(&place, first.pid(), &["--rule", "no-strangers"]),
+        || check_pid(&place, first.pid(), "--rule no-strangers"),
         |checked| !checked.findings().is_empty(),
     )
     .wrong("no-strangers");
@@ -265,7 +258,7 @@ fn threads_that_sleep_break_a_named_rule_too() {
     let Some(program) = threads(2, "sleep").filter(|_| are_two([a, b])) else { return };
     let place = Place::new();
     let pid = program.pid();
-    let one_per_cpu = || check_pid(&place, pid, &["--rule", "one-per-cpu"]);
+    let one_per_cpu = || check_pid(&place, pid, "--rule one-per-cpu");
     let what = one_per_cpu().wrong("one-per-cpu")["what"].as_str().unwrap().to_owned();
     assert!(what.contains("not bound to one CPU"), "{what}");
     bind_all(pid, &[a]);
@@ -352,11 +345,11 @@ fn threads_are_not_divided_evenly() {
     let place = Place::new();
     let pid = program.pid();
     bind_all(pid, &[a]);
-    check_pid(&place, pid, &["--rule", "spread=core"]).wrong("spread=core");
-    check_pid(&place, pid, &["--rule", "one-per-core"]).wrong("one-per-core");
+    check_pid(&place, pid, "--rule spread=core").wrong("spread=core");
+    check_pid(&place, pid, "--rule one-per-core").wrong("one-per-core");
     bind(tids(pid)[1], &[b]);
-    check_pid(&place, pid, &["--rule", "spread=core"]).assert_healthy();
-    check_pid(&place, pid, &["--rule", "same-core"]).wrong("same-core");
+    check_pid(&place, pid, "--rule spread=core").assert_healthy();
+    check_pid(&place, pid, "--rule same-core").wrong("same-core");
 }
 
 /// A real-time thread of another program that is bound to the seat cannot be sent away.
@@ -380,8 +373,8 @@ fn a_real_time_stranger_is_told_with_its_policy() {
     }
     let checked = until(|| check_pid(&place, pid, &[]), is_found);
     let top = ["top", "--pid", &pid.to_string(), "--interval", "0.5"];
-    let shown = until_text(|| place.stdout(&[&top[..], &["--once"]].concat()), "real-time");
-    let document = until_text(|| place.stdout(&[&top[..], &["--json"]].concat()), "\"real-time\"");
+    let shown = until_text(|| place.stdout((top, "--once")), "real-time");
+    let document = until_text(|| place.stdout((top, "--json")), "\"real-time\"");
     drop(hog);
     let found = checked.wrong("real-time");
     let what = found["what"].as_str().unwrap();

@@ -1,7 +1,7 @@
 //! Control groups that take CPUs or time from a program.
 
 use super::{Checked, bind_all, check, check_pid, is_root, plan, threads, until};
-use crate::common::Place;
+use crate::common::{Arguments, Place};
 use crate::control_group::Group;
 use crate::run::programs::{are_two, two_cpus};
 
@@ -176,7 +176,7 @@ pub(super) fn mended(checked: &Checked, rule: &str) -> String {
 
 /// The command in a group with this quota, in percent of a CPU: its output on stdout and stderr,
 /// and its exit code.
-fn under_quota(group: &Group, place: &Place, arguments: &[&str]) -> (String, Option<i32>) {
+fn under_quota(group: &Group, place: &Place, arguments: impl Arguments) -> (String, Option<i32>) {
     let own = place.command(arguments);
     let script = format!("echo $$ > {}/cgroup.procs; exec \"$0\" \"$@\" 2>&1", group.0.display());
     let mut command = std::process::Command::new("sh");
@@ -199,8 +199,8 @@ fn runs_under_a_quota_are_told_and_not_compared_with_runs_without() {
     let Some((outer, inner)) = nested() else { return };
     let place = Place::new();
     let work = "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done";
-    let bench = ["bench", "--runs", "2", "--warmup", "0"];
-    place.stdout(&[&bench[..], &["-o", "free.json", "--", "sh", "-c", work]].concat());
+    let bench = "bench --runs 2 --warmup 0";
+    place.stdout((bench, &["-o", "free.json", "--", "sh", "-c", work]));
     let compared = [
         "--baseline",
         "free.json",
@@ -213,9 +213,9 @@ fn runs_under_a_quota_are_told_and_not_compared_with_runs_without() {
         "-c",
         work,
     ];
-    let (text, code) = under_quota(&inner, &place, &[&bench[..], &compared].concat());
+    let (text, code) = under_quota(&inner, &place, (bench, compared));
     assert_eq!(code, Some(0), "{text}");
-    let slow: serde_json::Value = serde_json::from_str(&place.read("slow.json")).unwrap();
+    let slow = place.read_json("slow.json");
     let differences = slow["baseline"]["differences"].to_string();
     assert!(
         differences.contains("quota of CPU time: 0.2 CPUs in periods of 20 ms, then"),
@@ -269,7 +269,7 @@ fn a_cpuset_forbids_the_seat_of_a_plan() {
     let pid = program.pid();
     group.set("cgroup.procs", &pid.to_string()).unwrap();
     plan(&place, &[a, b]);
-    let checked = check_pid(&place, pid, &["--expect", "plan.json"]);
+    let checked = check_pid(&place, pid, "--expect plan.json");
     let what = checked.wrong("partial")["what"].as_str().unwrap();
     assert!(what.contains(&format!("of these {b} are outside its control group")), "{what}");
     checked.wrong("expect");
@@ -294,7 +294,7 @@ fn a_frozen_group_is_told_and_thawed() {
     group.set("freezer.state", "FROZEN").unwrap();
     let top = place.stdout(&["top", "--once", "--interval", "0.1", "--pid", &pid.to_string()]);
     let checked = check_pid(&place, pid, &[]);
-    let strict = check_pid(&place, pid, &["--strict"]);
+    let strict = check_pid(&place, pid, "--strict");
     let found = checked.of_rule("frozen");
     let remedy = found.first().and_then(|finding| finding["remedy"].as_str());
     let is_mended = remedy.is_some_and(|remedy| {

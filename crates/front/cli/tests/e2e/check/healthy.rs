@@ -62,7 +62,7 @@ fn a_program_under_seatmap_run() {
         place.command(&["run", "-q", "--strict", "--plan", "plan.json", "--", program, "stay"]);
     command.stdin(Stdio::piped());
     let running = Running::of(command);
-    let checked = check_pid(&place, running.program(), &["--expect", "plan.json"]);
+    let checked = check_pid(&place, running.program(), "--expect plan.json");
     checked.assert_healthy();
     assert_eq!(
         (checked.findings().len(), checked.tids().len()),
@@ -72,7 +72,7 @@ fn a_program_under_seatmap_run() {
     );
     // The seats, in the order of another plan.
     plan(&place, &[a, b, a]);
-    check_pid(&place, running.program(), &["--expect", "plan.json"]).wrong("expect");
+    check_pid(&place, running.program(), "--expect plan.json").wrong("expect");
 }
 
 #[test]
@@ -112,18 +112,18 @@ fn a_line_says_so() {
     bind_all(program.pid(), &[b]);
     // Programs of other tests may keep it waiting during a look.
     until("a line that says so", || {
-        let looked = place.run(&["check", "--pid", &pid, "--seconds", "100ms"]);
+        let looked = place.run(format!("check --pid {pid} --seconds 100ms"));
         let text = String::from_utf8(looked.stdout).unwrap();
         let line = text.lines().next().unwrap();
         assert!(line.contains(&format!("({pid}): 2 threads on CPU {b}: ")), "{text}");
         looked.status.success() && line.contains("nothing is wrong")
     });
     until("a quiet look", || {
-        let quiet = place.run(&["check", "--quiet", "--pid", &pid, "--seconds", "100ms"]);
+        let quiet = place.run(format!("check --quiet --pid {pid} --seconds 100ms"));
         (quiet.status.code(), quiet.stdout.len(), quiet.stderr.len()) == (Some(0), 0, 0)
     });
-    let options = ["--rule", "one-per-cpu", "--quiet", "--seconds", "100ms"];
-    let wrong = place.run(&[&["check", "--pid", &pid], &options[..]].concat());
+    let options = "--rule one-per-cpu --quiet --seconds 100ms";
+    let wrong = place.run((&["check", "--pid", &pid], options));
     let text = String::from_utf8(wrong.stdout).unwrap();
     assert!(
         wrong.status.code() == Some(1) && text.contains("\nWRONG   one-per-cpu  thread "),

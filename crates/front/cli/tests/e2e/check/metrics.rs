@@ -33,14 +33,14 @@ fn a_file_has_the_findings_of_a_program() {
     let place = Place::new();
     let pid = program.pid().to_string();
     let rule = ["check", "-q", "--pid", &pid, "--rule", "one-per-cpu"];
-    let output = place.run(&[&rule[..], &["--metrics", "seatmap.prom"]].concat());
+    let output = place.run((rule, "--metrics seatmap.prom"));
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     let text = place.read("seatmap.prom");
     assert!(text.contains("rule=\"one-per-cpu\",gravity=\"wrong\"} 1\n"), "{text}");
     assert!(text.contains("seatmap_check_failed 1\n") && text.ends_with("# EOF\n"), "{text}");
     promtool(&["check", "metrics"], &text);
     // The metrics alone have stdout.
-    let output = place.run(&["check", "--pid", &pid, "--metrics", "-"]);
+    let output = place.run(format!("check --pid {pid} --metrics -"));
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.starts_with("# TYPE seatmap_check_threads gauge\n"), "{text}");
 }
@@ -51,44 +51,44 @@ fn a_unit_is_held_against_its_good_state() {
     let place = Place::new();
     let pid = program.pid().to_string();
     std::fs::create_dir(place.path("good")).unwrap();
-    let check = ["check", "--pid", &pid, "--seconds", "100ms"];
-    let none = place.run(&[&check[..], &["--baseline", "good"]].concat());
+    let check = &format!("check --pid {pid} --seconds 100ms");
+    let none = place.run((check, "--baseline good"));
     let said = String::from_utf8(none.stderr).unwrap();
     assert!(
         none.status.code() == Some(2) && said.contains("no file that ends with .json"),
         "{said}"
     );
-    place.run(&[&check[..], &["-q", "-o", "good/own.json"]].concat());
+    place.run((check, "-q -o good/own.json"));
     let good = place.read("good/own.json");
     let mut document: serde_json::Value = serde_json::from_str(&good).unwrap();
     let Some(group) = document["processes"][0]["group"]["path"].as_str().map(str::to_owned) else {
         return seatmap_needs::skipped!("no control groups are mounted here");
     };
-    let metrics = [&check[..], &["--baseline", "good", "--metrics", "-"]].concat();
-    let well = place.run(&metrics);
+    let metrics = (check, "--baseline good --metrics -");
+    let well = place.run(metrics);
     let text = String::from_utf8(well.stdout).unwrap();
     assert!(text.contains("state=\"as-it-was\"} 1\n"), "{group}: {text}");
     promtool(&["check", "metrics"], &text);
 
     let [cpu, _] = two_cpus();
     bind_all(program.pid(), &[cpu]);
-    let moved = place.run(&metrics);
+    let moved = place.run(metrics);
     let text = String::from_utf8(moved.stdout).unwrap();
     assert_eq!(moved.status.code(), Some(1), "{text}");
     assert!(text.contains("state=\"differs\"} 1\n"), "{text}");
     assert!(text.contains("rule=\"baseline\",gravity=\"wrong\"} 1\n"), "{text}");
-    let page = place.run(&[&check[..], &["--baseline", "good"]].concat());
+    let page = place.run((check, "--baseline good"));
     let page = String::from_utf8(page.stdout).unwrap();
     assert!(page.contains("is not as it was when it was good: 3 of its 3 threads"), "{page}");
 
     // Another unit's state says nothing about this one.
     document["processes"][0]["group"]["path"] = "/elsewhere.service".into();
     place.file("good/own.json", document.to_string());
-    let text = String::from_utf8(place.run(&metrics).stdout).unwrap();
+    let text = String::from_utf8(place.run(metrics).stdout).unwrap();
     assert!(text.contains("state=\"unknown\"} 1\n"), "{text}");
     assert!(text.contains("rule=\"baseline\",gravity=\"unseen\"} 1\n"), "{text}");
     assert!(!text.contains("state=\"gone\""), "the other one was not looked for: {text}");
-    let strict = place.run(&[&metrics[..], &["--strict"]].concat());
+    let strict = place.run((metrics, "--strict"));
     assert_eq!(strict.status.code(), Some(1));
 }
 
@@ -143,12 +143,12 @@ fn no_name_commands_a_terminal() {
 fn words_that_are_no_address_and_results_that_nobody_reads_are_refused() {
     let place = Place::new();
     for (words, expected) in [
-        (&["--metrics", "localhost:9410"][..], "a file of this name is ./localhost:9410"),
-        (&["--metrics", "127.0.0.1:0", "--json"], "leave --json, -o and --watch out"),
-        (&["--metrics", "-", "--json"], "--json and --metrics - both print on stdout"),
-        (&["--metrics", "192.0.2.1:9410"], "cannot listen at 192.0.2.1:9410"),
+        ("--metrics localhost:9410", "a file of this name is ./localhost:9410"),
+        ("--metrics 127.0.0.1:0 --json", "leave --json, -o and --watch out"),
+        ("--metrics - --json", "--json and --metrics - both print on stdout"),
+        ("--metrics 192.0.2.1:9410", "cannot listen at 192.0.2.1:9410"),
     ] {
-        let output = place.run(&[&["check", "--all"], words].concat());
+        let output = place.run(("check --all", words));
         let said = String::from_utf8(output.stderr).unwrap();
         assert!(output.status.code() == Some(2) && said.contains(expected), "{words:?}: {said}");
     }
@@ -161,7 +161,7 @@ fn the_rules_and_the_dashboard_name_metrics_that_exist() {
     let board = std::fs::read_to_string(format!("{folder}/dashboard.json")).unwrap();
     let board: serde_json::Value = serde_json::from_str(&board).unwrap();
     let place = Place::new();
-    let output = place.run(&["check", "--all", "--seconds", "50ms", "--metrics", "-"]);
+    let output = place.run("check --all --seconds 50ms --metrics -");
     let text = String::from_utf8(output.stdout).unwrap();
     let named = format!("{rules}{board}");
     let mut count = 0;

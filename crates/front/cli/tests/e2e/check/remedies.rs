@@ -60,9 +60,9 @@ fn a_thread_is_bound() {
     let place = Place::new();
     let pid = program.pid();
     bind_all(pid, &[a]);
-    let checked = check_pid(&place, pid, &["--rule", "one-per-cpu"]);
+    let checked = check_pid(&place, pid, "--rule one-per-cpu");
     assert_eq!(mended(&checked, "one-per-cpu"), "bind");
-    check_pid(&place, pid, &["--rule", "one-per-cpu"]).assert_healthy();
+    check_pid(&place, pid, "--rule one-per-cpu").assert_healthy();
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn threads_are_seated() {
     let Some(program) = threads(1, "sleep").filter(|_| are_two(two_cpus())) else { return };
     let place = Place::new();
     let pid = program.pid();
-    let checked = check_pid(&place, pid, &["--rule", "one-per-cpu"]);
+    let checked = check_pid(&place, pid, "--rule one-per-cpu");
     let found = checked.wrong("one-per-cpu");
     assert_eq!(found["remedy_kind"], "seat", "{found}");
     let binary = Path::new(env!("CARGO_BIN_EXE_seatmap")).parent().unwrap().display().to_string();
@@ -83,7 +83,7 @@ fn threads_are_seated() {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    until(|| check_pid(&place, pid, &["--rule", "one-per-cpu"]), |checked| checked.code == Some(0));
+    until(|| check_pid(&place, pid, "--rule one-per-cpu"), |checked| checked.code == Some(0));
     drop(program);
     seating.wait().unwrap();
 }
@@ -130,12 +130,12 @@ fn a_group_of_one_thread_is_widened() {
     bind_all(pid, &[a]);
     group.set("tasks", &tids[1].to_string()).unwrap();
     let is_found = |checked: &Checked| !checked.of_rule("partial").is_empty();
-    let checked = until(|| check_pid(&place, pid, &["--expect", "plan.json"]), is_found);
+    let checked = until(|| check_pid(&place, pid, "--expect plan.json"), is_found);
     let what = checked.wrong("partial")["what"].as_str().unwrap();
     assert!(what.contains(group.name()), "{what}");
     assert_eq!(mended(&checked, "partial"), "widen-group");
     let healthy =
-        until(|| check_pid(&place, pid, &["--expect", "plan.json"]), |checked| !is_found(checked));
+        until(|| check_pid(&place, pid, "--expect plan.json"), |checked| !is_found(checked));
     assert!(healthy.of_rule("expect").is_empty(), "{:?}", healthy.document["findings"]);
     drop(program);
 }
@@ -159,7 +159,7 @@ fn all_remedies_of_one_check_are_executed_together_and_undone() {
         .zip(cpus[..pairs].iter().cycle())
         .for_each(|(tid, cpu)| bind(tid, &[*cpu]));
     let before = masks();
-    let checked = check_pid(&place, pid, &["--rule", "one-per-cpu"]);
+    let checked = check_pid(&place, pid, "--rule one-per-cpu");
     let remedies: Vec<&str> =
         checked.findings().iter().map(|finding| finding["remedy"].as_str().unwrap()).collect();
     assert_eq!(remedies.len(), pairs, "{:?}", checked.findings());
@@ -173,7 +173,7 @@ fn all_remedies_of_one_check_are_executed_together_and_undone() {
         assert!(output.status.success(), "{command}: {output:?}");
     };
     remedies.iter().for_each(|remedy| run(remedy));
-    check_pid(&place, pid, &["--rule", "one-per-cpu"]).assert_healthy();
+    check_pid(&place, pid, "--rule one-per-cpu").assert_healthy();
     undos.iter().rev().for_each(|undo| run(undo));
     assert_eq!(masks(), before);
 }

@@ -26,8 +26,7 @@ fn the_launcher_is_no_thread_without_a_seat() {
     let program = Running::of(command);
     let pid = program.program();
     let check = || {
-        let mut command =
-            place.command(&["check", "--slurm-step", "--rule", "one-per-cpu", "--json"]);
+        let mut command = place.command("check --slurm-step --rule one-per-cpu --json");
         step(&mut command);
         let output = command.output().unwrap();
         serde_json::from_slice::<serde_json::Value>(&output.stdout).unwrap()
@@ -62,5 +61,5 @@ fn a_thread_that_was_moved_is_named() {
     assert!(what.contains(&format!("thread {worker} ")) && what.contains("task 1"), "{what}");
     bind(worker, &[b]);
     check_pid(&place, pid, &[]).assert_healthy();
-    check_pid(&place, pid, &["--rule", "one-per-cpu"]).assert_healthy();
+    check_pid(&place, pid, "--rule one-per-cpu").assert_healthy();
 }

@@ -35,10 +35,8 @@ fn a_fault_that_comes_and_goes_is_told_twice() {
     let pid = program.pid();
     bind_all(pid, &[a]);
     super::plan(&place, &[a, a]);
-    let options =
-        ["--expect", "plan.json", "--rule", "same-core", "--seconds", "50ms", "--watch", "100ms"];
-    let mut command =
-        place.command(&[&["check", "--pid", &pid.to_string()], &options[..]].concat());
+    let options = "--expect plan.json --rule same-core --seconds 50ms --watch 100ms";
+    let mut command = place.command((&["check", "--pid", &pid.to_string()], options));
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap());
     assert!(line(&mut lines).contains(&format!("({pid}): 2 threads on CPU {a}: ")));

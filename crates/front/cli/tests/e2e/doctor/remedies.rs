@@ -24,7 +24,7 @@ fn json(command: &mut Command) -> Value {
 fn a_quota_is_raised() {
     let Some(group) = Group::with_quota(60) else { return };
     let place = Place::new();
-    let examine = || json(&mut group.joined_by(&place.command(&["doctor", "--json"])));
+    let examine = || json(&mut group.joined_by(&place.command("doctor --json")));
     let before = examine();
     assert!(found(&before, "quota")["found"].as_str().unwrap().contains(group.name()), "{before}");
     execute(&before, "quota", "raise-quota");
@@ -35,7 +35,7 @@ fn a_quota_is_raised() {
 fn an_idle_group_is_released() {
     let Some(group) = Group::idle() else { return };
     let place = Place::new();
-    let examine = || json(&mut group.joined_by(&place.command(&["doctor", "--json"])));
+    let examine = || json(&mut group.joined_by(&place.command("doctor --json")));
     execute(&examine(), "group", "release-group");
     let after = examine();
     assert!(
@@ -49,7 +49,7 @@ fn an_idle_group_is_released() {
 #[test]
 fn variables_are_unset() {
     let place = Place::new();
-    let mut command = place.command(&["doctor", "--json"]);
+    let mut command = place.command("doctor --json");
     let before = json(command.env("OMP_PLACES", "{0}").env("GOMP_CPU_AFFINITY", "0"));
     let entry = found(&before, "variables");
     assert_eq!(entry["remedy_kind"], "unset-variables", "{entry}");
@@ -107,7 +107,7 @@ fn a_daemon_is_stopped() {
 #[test]
 fn advice_is_a_sentence() {
     let place = Place::new();
-    let all = place.json(&["doctor", "--json"]);
+    let all = place.json("doctor --json");
     for entry in
         all["findings"].as_array().unwrap().iter().filter(|entry| entry["remedy_kind"] == "advice")
     {

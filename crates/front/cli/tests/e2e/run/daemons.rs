@@ -4,7 +4,6 @@
 use super::programs::{self, are_two, list, mask_of, own_mask, two_cpus};
 use super::{run, run_as_usual};
 use crate::common::Place;
-use serde_json::Value;
 use std::time::{Duration, Instant};
 
 /// A shell leaves this running: a process that has a child from time to time.
@@ -58,7 +57,7 @@ fn a_daemon_is_seated_while_it_lives() {
     }
     drop(ended);
     wait_until("the supervisor's end", || !lives(supervisor));
-    let report: Value = serde_json::from_str(&place.read("seating.json")).unwrap();
+    let report = place.read_json("seating.json");
     assert!(report["behind"].is_null() && report["created"].as_u64() > Some(3), "{report}");
 }
 

@@ -12,19 +12,10 @@ use std::process::Stdio;
 /// and not at all.
 pub fn forms() -> [Vec<String>; 3] {
     let [a, b] = two_cpus();
-    let form =
-        |options: &[&str]| options.iter().map(|&option| option.to_owned()).collect::<Vec<_>>();
-    let first = a.to_string();
-    let both = list(&[a, b]);
-    [
-        form(&["--cpus", &both]),
-        form(&["--cpus", &first, "--once"]),
-        form(&["--cpus", &first, "--match", "no thread's name=0"]),
-    ]
-}
-
-fn options(form: &[String]) -> Vec<&str> {
-    form.iter().map(String::as_str).collect()
+    let form = |cpus: &[u32], more: &[&str]| {
+        ["--cpus", &list(cpus)].iter().chain(more).map(|word| (*word).to_owned()).collect()
+    };
+    [form(&[a, b], &[]), form(&[a], &["--once"]), form(&[a], &["--match", "no thread's name=0"])]
 }
 
 #[test]
@@ -32,7 +23,7 @@ fn exit_codes() {
     let Some(program) = programs::c() else { return };
     for form in forms() {
         for code in [0, 1, 7, 255] {
-            let told = run(&Place::new(), &options(&form), &[program, "exit", &code.to_string()]);
+            let told = run(&Place::new(), &form, &[program, "exit", &code.to_string()]);
             assert_eq!(told.output.status.code(), Some(code), "{form:?}");
         }
     }
@@ -51,7 +42,7 @@ fn deaths_by_signal() {
             libc::SIGPIPE,
         ] {
             let place = Place::new();
-            let told = run(&place, &options(&form), &[program, "die", &signal.to_string()]);
+            let told = run(&place, &form, &[program, "die", &signal.to_string()]);
             assert_eq!(told.output.status.signal(), Some(signal), "{form:?}");
         }
     }
@@ -61,10 +52,8 @@ fn deaths_by_signal() {
 fn streams_are_the_programs() {
     for form in forms() {
         let place = Place::new();
-        let arguments =
-            [&["run", "--quiet"][..], &options(&form), &["--", "sh", "-c", "cat; echo told >&2"]]
-                .concat();
-        let mut command = place.command(&arguments);
+        let program = ["--", "sh", "-c", "cat; echo told >&2"];
+        let mut command = place.command(("run --quiet", &form, program));
         let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -136,7 +125,7 @@ fn signals_sent_to_the_launcher_are_sent_on() {
         ] {
             let place = Place::new();
             let mut running =
-                Running::start(&place, &options(&form), &[program, "count", &signal.to_string()]);
+                Running::start(&place, &form, &[program, "count", &signal.to_string()]);
             for _ in 0..3 {
                 running.send(signal);
                 assert_eq!(running.line(), format!("signal {signal}"), "{form:?}");
@@ -156,9 +145,7 @@ fn ctrl_c_comes_once() {
     for form in forms() {
         let place = Place::new();
         let (mut keys, terminal) = terminal();
-        let mut command = place.command(
-            &[&["run", "--quiet"][..], &options(&form), &["--", program, "count", "2"]].concat(),
-        );
+        let mut command = place.command(("run --quiet", &form, &["--", program, "count", "2"]));
         in_front_of(terminal, command.stderr(Stdio::null()));
         let mut running = Running::of(command);
         for _ in 0..3 {
@@ -176,9 +163,7 @@ fn a_parent_that_ignores_the_ends_of_children_changes_nothing() {
     let Some(program) = programs::c() else { return };
     for form in forms() {
         let place = Place::new();
-        let mut command = place.command(
-            &[&["run", "--quiet"][..], &options(&form), &["--", program, "exit", "7"]].concat(),
-        );
+        let mut command = place.command(("run --quiet", &form, &["--", program, "exit", "7"]));
         // SAFETY: the call is async-signal-safe.
         unsafe {
             command.pre_exec(|| {
@@ -195,7 +180,7 @@ fn a_launcher_that_is_killed_leaves_the_program_alone() {
     let Some(program) = programs::c() else { return };
     for form in forms() {
         let place = Place::new();
-        let mut running = Running::start(&place, &options(&form), &[program, "count", "10"]);
+        let mut running = Running::start(&place, &form, &[program, "count", "10"]);
         let program = running.program();
         running.send(libc::SIGKILL);
         assert_eq!(running.wait().signal(), Some(libc::SIGKILL));

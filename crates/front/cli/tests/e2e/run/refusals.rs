@@ -2,14 +2,14 @@
 //! line.
 
 use super::programs::{self, are_two, list, two_cpus};
-use crate::common::{Place, files};
+use crate::common::{Arguments, Place, files};
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
 
 /// The one line with which this is refused. The program, if there is one, would leave a file
 /// behind.
-fn refusal(place: &Place, options: &[&str]) -> String {
-    let line = place.one_line_refusal(&[&["run"], options, &["--", "touch", "started"]].concat());
+fn refusal(place: &Place, options: impl Arguments) -> String {
+    let line = place.one_line_refusal(("run", options, "-- touch started"));
     assert!(!place.path("started").exists(), "it was started");
     line
 }
@@ -19,8 +19,8 @@ fn cpus_that_this_host_lacks() {
     let place = Place::new();
     place
         .file("plan.json", r#"{"format":"seatmap-plan/1","machine":"host","placement":[0,99999]}"#);
-    for options in [["--cpus", "0,99999"], ["--plan", "plan.json"]] {
-        let line = refusal(&place, &options);
+    for options in ["--cpus 0,99999", "--plan plan.json"] {
+        let line = refusal(&place, options);
         assert!(
             line.starts_with("seatmap: CPU 99999 does not exist: this machine has CPU"),
             "{line}"
@@ -36,17 +36,13 @@ fn plans_of_other_machines() {
         "plan.json",
         format!(r#"{{"format":"seatmap-plan/1","machine":"rack 7","placement":[{cpu}]}}"#),
     );
-    let line = refusal(&place, &["--plan", "plan.json"]);
+    let line = refusal(&place, "--plan plan.json");
     assert!(
         line.starts_with("seatmap: plan.json: the plan is for 'rack 7', and this computer is '"),
         "{line}"
     );
     assert!(
-        place
-            .command(&["run", "-q", "--plan", "plan.json", "--any-machine", "true"])
-            .status()
-            .unwrap()
-            .success()
+        place.command("run -q --plan plan.json --any-machine true").status().unwrap().success()
     );
 }
 
@@ -125,11 +121,11 @@ fn plans_and_rules_that_are_wrong() {
     let seats = |list: &str| refusal(&place, &["--cpus", list]);
     insta::assert_snapshot!(seats("caches:0"), @"seatmap: 'caches:0': expected CPUs such as 0-3,8, or a seat such as cpus:14-15, l3:0, numa:1, core:3, l3:*");
     insta::assert_snapshot!(seats("cpus:0-"), @"seatmap: 'cpus:0-': column 1: a CPU number is missing; write a list such as 0-3,8");
-    insta::assert_snapshot!(refusal(&place, &["--plan", "names.json", "--match", "w=b"]), @"seatmap: 'w=b' names a task that is not there: there is task 0 alone, called a");
-    insta::assert_snapshot!(refusal(&place, &["--cpus", &cpus, "--report", "nowhere/r.json"]), @"seatmap: nowhere/r.json: its folder does not exist; make it first");
-    let broken = refusal(&place, &["--plan", "broken.json"]);
+    insta::assert_snapshot!(refusal(&place, "--plan names.json --match w=b"), @"seatmap: 'w=b' names a task that is not there: there is task 0 alone, called a");
+    insta::assert_snapshot!(refusal(&place, format!("--cpus {cpus} --report nowhere/r.json")), @"seatmap: nowhere/r.json: its folder does not exist; make it first");
+    let broken = refusal(&place, "--plan broken.json");
     assert!(broken.starts_with("seatmap: broken.json: line 2, column"), "{broken}");
-    assert!(refusal(&place, &["--plan", "nix.json"]).starts_with("seatmap: nix.json: "));
+    assert!(refusal(&place, "--plan nix.json").starts_with("seatmap: nix.json: "));
     assert_eq!(files(&place), ["broken.json", "names.json"]);
 }
 
@@ -151,28 +147,21 @@ fn programs_that_cannot_be_run() {
 fn command_lines_that_ask_for_nothing_or_too_much() {
     let place = Place::new();
     let cpu = two_cpus()[0].to_string();
-    let refused = |arguments: &[&str]| place.refusal(&[&["run"], arguments].concat());
-    assert!(
-        refused(&["--", "true"])
-            .contains("needs --plan <FILE>, --cpus <LIST>, --match <NAME=SEATS> or --auto")
-    );
-    assert!(refused(&["--cpus", &cpu]).contains("needs --pid <PID>, COMMAND, "));
-    assert!(refused(&["--cpus", &cpu, "--pid", "1", "--", "true"]).contains("cannot be used with"));
-    assert!(
-        refused(&["--cpus", &cpu, "--plan", "p", "--", "true"]).contains("cannot be used with")
-    );
-    assert!(refused(&["--plan", "p", "--once", "--", "true"]).contains("cannot be used with"));
-    assert!(refused(&["--cpus", "", "--", "true"]).contains("expected CPUs such as"));
-    assert!(
-        refused(&["--cpus", &cpu, "--allow-unseated", "--", "true"])
-            .contains("cannot be used with")
-    );
-    assert!(
-        refused(&["--cpus", &cpu, "--start-at", "x", "--pid", "1"]).contains("cannot be used with")
-    );
-    assert!(
-        refused(&["--cpus", &cpu, "--pid", "0"]).contains("'0' is not a whole number from 1 to")
-    );
+    for (arguments, words) in [
+        ("-- true", "needs --plan <FILE>, --cpus <LIST>, --match <NAME=SEATS> or --auto"),
+        ("--cpus CPU", "needs --pid <PID>, COMMAND, "),
+        ("--cpus CPU --pid 1 -- true", "cannot be used with"),
+        ("--cpus CPU --plan p -- true", "cannot be used with"),
+        ("--plan p --once -- true", "cannot be used with"),
+        ("--cpus CPU --allow-unseated -- true", "cannot be used with"),
+        ("--cpus CPU --start-at x --pid 1", "cannot be used with"),
+        ("--cpus CPU --pid 0", "'0' is not a whole number from 1 to"),
+    ] {
+        let refusal = place.refusal(("run", arguments.replace("CPU", &cpu)));
+        assert!(refusal.contains(words), "{arguments}: {refusal}");
+    }
+    let empty = place.refusal(["run", "--cpus", "", "--", "true"]);
+    assert!(empty.contains("expected CPUs such as"), "{empty}");
 }
 
 /// Found only when the kernel refuses it.
@@ -183,7 +172,7 @@ fn a_program_without_its_interpreter() {
     place.file("script", "#!/no/such/interpreter\n");
     std::fs::set_permissions(place.path("script"), std::fs::Permissions::from_mode(0o755)).unwrap();
     let cpu = two_cpus()[0].to_string();
-    let line = place.one_line_refusal(&["run", "--cpus", &cpu, "--", "./script"]);
+    let line = place.one_line_refusal(format!("run --cpus {cpu} -- ./script"));
     assert_eq!(
         line,
         "seatmap: ./script: cannot be executed: it needs /no/such/interpreter, which is not there"
@@ -220,32 +209,23 @@ fn programs_with_anothers_rights() {
     let lent = std::fs::metadata("/usr/bin/su")
         .is_ok_and(|found| found.mode() & libc::S_ISUID != 0 && found.uid() == 0);
     let place = Place::new();
-    let as_nobody = |arguments: &[&str]| {
+    let as_nobody = |arguments: &dyn Arguments| {
         let mut command = place.command(arguments);
         command.current_dir("/").uid(NOBODY).gid(NOBODY).output()
     };
     // SAFETY: geteuid cannot fail and touches nothing.
     let root = unsafe { libc::geteuid() } == 0;
-    if !lent || !root || !as_nobody(&["--version"]).is_ok_and(|output| output.status.success()) {
+    if !lent || !root || !as_nobody(&"--version").is_ok_and(|output| output.status.success()) {
         return seatmap_needs::skipped!(
             "root, its su and a binary that everybody may run are needed"
         );
     }
     let cpu = two_cpus()[0].to_string();
-    let refused = as_nobody(&["run", "--cpus", &cpu, "--", "su", "--version"]).unwrap();
+    let refused = as_nobody(&format!("run --cpus {cpu} -- su --version")).unwrap();
     insta::assert_snapshot!(String::from_utf8(refused.stderr).unwrap().trim_end(), @"seatmap: /usr/bin/su runs with another's rights (set-user-ID, set-group-ID or file capabilities), and the kernel denies them to a program that is seated from outside; be root, or run its own threads without it");
     assert_eq!(refused.status.code(), Some(2));
-    let later = as_nobody(&[
-        "run",
-        "--quiet",
-        "--cpus",
-        &cpu,
-        "--",
-        "sh",
-        "-c",
-        "/usr/bin/su --version; true",
-    ])
-    .unwrap();
+    let script = ["sh", "-c", "/usr/bin/su --version; true"];
+    let later = as_nobody(&("run --quiet --cpus", &cpu, ("--", script))).unwrap();
     insta::assert_snapshot!(String::from_utf8(later.stderr).unwrap().trim_end(), @"seatmap: /usr/bin/su was to run with another's rights, and ran without: the kernel denies them to a program that is seated from outside");
     assert_eq!(later.status.code(), Some(0));
 }

@@ -3,12 +3,12 @@
 
 use super::programs::{self, are_two, list, own_mask, two_cpus};
 use super::{Told, run, run_as_usual, run_with};
-use crate::common::Place;
+use crate::common::{Arguments, Place};
 use std::collections::HashSet;
 
 /// Runs the C program under these options.
-fn c(options: &[&str], arguments: &[&str]) -> Option<Told> {
-    Some(run(&Place::new(), options, &[&[programs::c()?], arguments].concat()))
+fn c(options: impl Arguments, arguments: impl Arguments) -> Option<Told> {
+    Some(run(&Place::new(), options, (&[programs::c()?], arguments)))
 }
 
 /// The line of a thread that may run on these CPUs.
@@ -63,11 +63,10 @@ fn java_threads_are_seated_once_they_have_names() {
         return;
     }
     let source = programs::source("Threads.java");
-    let rules = ["--match", "seated-0=1", "--match", "seated-*=2"];
-    let cpus = list(&[a, b, a]);
-    let options = [&["--cpus", &cpus][..], &rules].concat();
+    let rules = "--match seated-0=1 --match seated-*=2";
+    let options = (["--cpus", &list(&[a, b, a])], rules);
     let [first, other] = [b, a].map(|cpu| cpu.to_string());
-    let told = run(&Place::new(), &options, &["java", &source, &first, &other, &other]);
+    let told = run(&Place::new(), options, &["java", &source, &first, &other, &other]);
     assert_eq!(told.lines(), [says("seated-0", b), says("seated-1", a), says("seated-2", a)]);
     told.assert_verified();
 }
@@ -78,7 +77,7 @@ fn a_plan_ends_and_the_rest_get_the_launchers_mask() {
     let Some(program) = programs::c() else { return };
     let place = Place::new();
     plan(&place, &[b, a, b]);
-    let told = run(&place, &["--plan", "plan.json"], &[program, "5"]);
+    let told = run(&place, "--plan plan.json", &[program, "5"]);
     let beyond = says("thread", own_mask());
     assert_eq!(
         told.lines(),
@@ -175,12 +174,13 @@ fn names_seat_threads_that_run_already() {
     let wanted = b.to_string();
     for program in [programs::c(), programs::static_c()].into_iter().flatten() {
         // With a rule for each task nobody is seated in order, and nothing is traced.
-        for rules in
-            [&["--match", "worker-*=1"][..], &["--match", "worker-*=1", "--match", "threads-*=0"]]
-        {
-            let options = [&["--cpus", &cpus][..], rules].concat();
-            let told =
-                run_with(&Place::new(), &options, &[program, "rename"], &[("WANTED", &wanted)]);
+        for rules in ["--match worker-*=1", "--match worker-*=1 --match threads-*=0"] {
+            let told = run_with(
+                &Place::new(),
+                (["--cpus", &cpus], rules),
+                &[program, "rename"],
+                &[("WANTED", &wanted)],
+            );
             let worker = |n: u32| says(&format!("worker-{n}"), b);
             assert_eq!(told.lines()[1..], [worker(0), worker(1), worker(2)]);
             assert_eq!(told.seats(), [a, b, b, b].map(Some));
@@ -196,7 +196,7 @@ fn tasks_go_by_name() {
     let place = Place::new();
     plan(&place, &[b, a, b, a]);
     let wanted = a.to_string();
-    let options = ["--plan", "plan.json", "--match", "worker-*=spare,left"];
+    let options = "--plan plan.json --match worker-*=spare,left";
     let told = run_with(&place, &options, &[program, "rename"], &[("WANTED", &wanted)]);
     let tasks: Vec<_> = told.threads().iter().map(|thread| thread["task_name"].as_str()).collect();
     assert_eq!(tasks, ["boss", "spare", "spare", "spare"].map(Some));
@@ -268,7 +268,7 @@ fn the_table_says_it_all() {
     let Some(program) = programs::c() else { return };
     let place = Place::new();
     plan(&place, &[b, a, b, a]);
-    let told = run(&place, &["--plan", "plan.json", "--skip", "1"], &[program, "2"]);
+    let told = run(&place, "--plan plan.json --skip 1", &[program, "2"]);
     let tids: Vec<String> = told.threads().iter().map(|thread| thread["tid"].to_string()).collect();
     let lines: Vec<String> = told
         .stderr()
@@ -284,7 +284,7 @@ fn the_table_says_it_all() {
     ];
     assert_eq!(lines[..4], expected);
     assert_eq!(lines[4], "seatmap: no thread came for tasks 2,3");
-    let quiet = run(&place, &["--plan", "plan.json", "--skip", "1", "--quiet"], &[program, "2"]);
+    let quiet = run(&place, "--plan plan.json --skip 1 --quiet", &[program, "2"]);
     assert_eq!(quiet.stderr(), "");
 }
 
@@ -294,7 +294,7 @@ fn programs_that_trace_are_told_of() {
     if !programs::installed("strace") {
         return;
     }
-    let told = run(&Place::new(), &["--cpus", &list(&[a, b])], &["strace", "-o", "trace", "true"]);
+    let told = run(&Place::new(), &["--cpus", &list(&[a, b])], "strace -o trace true");
     assert_eq!(told.output.status.code(), Some(1), "what strace says then");
     assert!(
         told.stderr().contains("strace may have been unable to trace its program"),
@@ -318,7 +318,7 @@ fn threads_of_creators_that_race_sit_by_their_paths() {
             "plan.json",
             format!(r#"{{"format":"seatmap-plan/1","machine":"host","placement":{placement:?},"paths":{paths:?}}}"#),
         );
-        let told = run(&place, &["--plan", "plan.json", "--any-machine"], &[program, order]);
+        let told = run(&place, "--plan plan.json --any-machine", &[program, order]);
         assert!(told.output.status.success(), "{}", told.stderr());
         // The threads say it themselves: they end too soon for their names to be seen from outside
         // for certain.
@@ -350,7 +350,7 @@ fn a_thread_that_waits_to_the_end_has_not_taken_its_seat() {
     let first = &alone.threads()[0];
     assert_eq!((&first["waiting"], &first["verified"]), (&false.into(), &true.into()), "{first}");
     assert!(alone.stderr().lines().any(|line| line.ends_with("  yes")), "{}", alone.stderr());
-    let strict = run(&Place::new(), &["--cpus", &list(&[a, b])], &["sleep", "0.2"]);
+    let strict = run(&Place::new(), &["--cpus", &list(&[a, b])], "sleep 0.2");
     let first = &strict.threads()[0];
     assert_eq!((&first["waiting"], &first["verified"]), (&false.into(), &true.into()), "{first}");
 }

@@ -3,7 +3,7 @@
 use super::programs::{self, are_two, list, mask_of, two_cpus};
 use super::running::Running;
 use super::{run, run_as_usual};
-use crate::common::Place;
+use crate::common::{Arguments, Place};
 
 /// A C program that asks as OpenMP's runtime and x264 do: at its start, by its own affinity mask.
 #[test]
@@ -95,9 +95,8 @@ fn java_and_node_see_all_their_cpus() {
 /// the start where Java was started, and at the end where another program started it. With the
 /// number set there is no such line.
 fn java_in_seats_of_its_own_is_told_of(place: &Place, cpus: &str) {
-    let stderr = |command: &[&str]| {
-        let arguments = [&["run", "--quiet", "--strict", "--cpus", cpus, "--"], command].concat();
-        let output = place.command(&arguments).output().unwrap();
+    let stderr = |command: &dyn Arguments| {
+        let output = place.run(("run --quiet --strict --cpus", cpus, ("--", command)));
         String::from_utf8(output.stderr).unwrap()
     };
     let line = |program: &str| {
@@ -106,14 +105,14 @@ fn java_in_seats_of_its_own_is_told_of(place: &Place, cpus: &str) {
              -XX:ActiveProcessorCount=2\n"
         )
     };
-    assert_eq!(stderr(&["java", "P"]), line("java"));
+    assert_eq!(stderr(&"java P"), line("java"));
     let by_shell = stderr(&["sh", "-c", "java P; true"]);
     assert!(
         by_shell.starts_with("seatmap: /")
             && by_shell.ends_with(&line("java")["seatmap: ".len()..]),
         "{by_shell}"
     );
-    assert_eq!(stderr(&["java", "-XX:ActiveProcessorCount=2", "P"]), "");
+    assert_eq!(stderr(&"java -XX:ActiveProcessorCount=2 P"), "");
     assert_eq!(
         stderr(&["sh", "-c", "JDK_JAVA_OPTIONS=-XX:ActiveProcessorCount=2 java P 2>&1; true"]),
         ""
@@ -129,20 +128,23 @@ fn quiet_hides_no_line_about_seats_that_cannot_hold() {
         "plan.json",
         format!(r#"{{"format":"seatmap-plan/1","machine":"here","placement":[{a}]}}"#),
     );
-    let stderr = |arguments: &[&str], variable: &str| {
-        let arguments = [&["run", "--quiet"], arguments].concat();
-        let output = place.command(&arguments).env("OMP_NUM_THREADS", variable).output().unwrap();
+    let stderr = |arguments: String, variable: &str| {
+        let output = place
+            .command(("run --quiet", arguments))
+            .env("OMP_NUM_THREADS", variable)
+            .output()
+            .unwrap();
         String::from_utf8(output.stderr).unwrap()
     };
-    let short = stderr(&["--plan", "plan.json", "--any-machine", "--", program, "1"], "1");
+    let short = stderr(format!("--plan plan.json --any-machine -- {program} 1"), "1");
     assert_eq!(short, "seatmap: 1 thread beyond the 1 task was left where the kernel puts them\n");
-    let crowded = stderr(&["--cpus", &list(&[a, b]), "--", "true"], "8");
+    let crowded = stderr(format!("--cpus {} -- true", list(&[a, b])), "8");
     assert!(
         crowded.starts_with("seatmap: OMP_NUM_THREADS=8 puts several threads on one CPU"),
         "{crowded}"
     );
     assert_eq!(
-        stderr(&["--cpus", &list(&[a, b]), "--", "true"], "1"),
+        stderr(format!("--cpus {} -- true", list(&[a, b])), "1"),
         "",
         "empty seats harm nobody"
     );
@@ -240,7 +242,7 @@ fn a_plan_may_hold_seats_of_several_cpus() {
             r#"{{"format":"seatmap-plan/1","machine":"here","placement":[{a},{b}],"seats":[[{a}],[{first},{second}]]}}"#
         ),
     );
-    let told = run(&place, &["--plan", "plan.json", "--any-machine"], &[program, "1"]);
+    let told = run(&place, "--plan plan.json --any-machine", &[program, "1"]);
     assert_eq!(told.lines(), [format!("main {a}"), format!("thread {}", list_of([a, b]))]);
     told.assert_verified();
 }
