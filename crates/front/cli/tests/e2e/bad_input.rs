@@ -6,7 +6,7 @@ use std::process::Command;
 #[test]
 fn cpus_that_cannot_be_had() {
     let place = Place::new();
-    let refusal = |list: &str| place.refusal(&["measure", "--cpus", list]);
+    let refusal = |list: &str| place.refusal(format!("measure --cpus {list}"));
     assert!(refusal("0,0").contains("CPU 0 stands in the list twice"));
     assert!(refusal("0,x").contains("'x' is not a CPU number"));
     assert!(refusal("").contains("missing"));
@@ -183,7 +183,7 @@ fn machines_that_are_not_there() {
 #[test]
 fn one_cpu_of_this_host_has_no_distances() {
     let first = seatmap_os::affinity::current().unwrap()[0].to_string();
-    let line = Place::new().one_line_refusal(&["measure", "--cpus", &first]);
+    let line = Place::new().one_line_refusal(format!("measure --cpus {first}"));
     assert!(line.contains("need at least two CPUs") && line.contains("--cpus"), "{line}");
 }
 

@@ -344,7 +344,7 @@ fn ranks_are_placed_shown_and_written_for_launchers() {
         page.contains("Nothing is wrong with this cluster")
             && page.matches("<title>n0 and n").count() == 3
     );
-    let hosts = |format: &str| place.stdout(&["export", "ranks.json", "--format", format]);
+    let hosts = |format: &str| place.stdout(format!("export ranks.json --format {format}"));
     let node = |rank: usize| {
         plan["nodes"][plan["node_of_rank"][rank].as_u64().unwrap() as usize].as_str().unwrap()
     };

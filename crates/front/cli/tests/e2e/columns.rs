@@ -51,11 +51,11 @@ fn machines_and_plans_fit_any_terminal() {
     fits(&place, "show host");
     for machine in ["epyc-9654-2s", "epyc-7r13-2s", "xeon-phi-5110p", long] {
         fits(&place, &["show", machine]);
-        fits(&place, &["show", machine, "--near", "0"]);
+        fits(&place, format!("show {machine} --near 0"));
     }
     for machine in ["epyc-9654-2s", long] {
         for pattern in ["ring:8", "stencil2d:8x8"] {
-            fits(&place, &["place", "--on", machine, "--pattern", pattern, "--kicks", "20"]);
+            fits(&place, format!("place --on {machine} --pattern {pattern} --kicks 20"));
         }
     }
     fits(&place, "pattern list");
@@ -78,7 +78,7 @@ fn every_machine_keeps_to_the_columns_that_were_asked_for() {
             assert!(shown.starts_with(machine), "{shown}");
             let long = too_long(&shown, columns);
             assert!(long.is_empty(), "{machine} at {columns}: {long:#?}");
-            let compared = at(&place, columns, &["compare", machine, "epyc-7r13-2s"]);
+            let compared = at(&place, columns, format!("compare {machine} epyc-7r13-2s"));
             let long = too_long(&compared, columns);
             assert!(long.is_empty(), "{machine} compared at {columns}: {long:#?}");
         }
@@ -199,7 +199,7 @@ fn two_machines_are_compared_on_any_terminal() {
     let place = Place::new();
     let long = with_long_name(&place);
     for (first, second) in [("epyc-7r13-2s", "epyc-9654-2s"), ("graviton3", long)] {
-        fits(&place, &["compare", first, second]);
+        fits(&place, format!("compare {first} {second}"));
     }
     let text = place.stdout("compare epyc-7r13-2s epyc-9654-2s");
     assert!(text.contains("times as far on epyc-9654-2s"), "{text}");
@@ -246,7 +246,7 @@ fn long_work_shows_that_it_goes_on() {
     let place = Place::new();
     let mut program = Command::new("sleep").arg("600").spawn().unwrap();
     let pid = program.id().to_string();
-    let look = on_terminal(&mut place.command(&["advise", "--pid", &pid]));
+    let look = on_terminal(&mut place.command(format!("advise --pid {pid}")));
     let observe = ["observe", "--pid", &pid, "--seconds", "4"];
     let observation = on_terminal(&mut place.command(&observe));
     let auto = ["run", "--auto", "--seconds", "4", "--pid", &pid];

@@ -10,9 +10,9 @@ fn every_format_goes_to_stdout_or_a_file() {
     for (format, start) in
         [("csv", ",,,"), ("hwloc-xml", "<?xml"), ("svg", "<svg"), ("json", "{\"format\":")]
     {
-        let printed = place.stdout(&["export", "--format", format, "graviton3"]);
+        let printed = place.stdout(format!("export --format {format} graviton3"));
         assert!(printed.starts_with(start), "{format}");
-        place.stdout(&["export", "--format", format, "graviton3", "-o", "out"]);
+        place.stdout(format!("export --format {format} graviton3 -o out"));
         assert_eq!(place.read("out"), printed);
     }
 }
@@ -94,11 +94,11 @@ fn every_format_of_plans_goes_to_stdout_or_a_file() {
     let place = Place::new();
     place.file("plan.json", PLAN);
     for format in FORMATS_OF_PLANS {
-        let printed = place.stdout(&["export", "--format", format, "plan.json"]);
+        let printed = place.stdout(format!("export --format {format} plan.json"));
         let named = if format == "nginx" { ["1000", "0010"] } else { ["3", "1"] };
         let names = named.iter().all(|pu| printed.contains(pu));
         assert!(names && printed.ends_with('\n'), "{format}: {printed}");
-        place.stdout(&["export", "--format", format, "plan.json", "-o", "out"]);
+        place.stdout(format!("export --format {format} plan.json -o out"));
         assert_eq!(place.read("out"), printed);
     }
 }
@@ -118,7 +118,7 @@ fn either_document_comes_through_stdin() {
     for (text, format, start) in
         [(PLAN, "gomp", "# Seatmap plan: 2 tasks on desk."), (",\n30,\n", "csv", ",\n30,\n")]
     {
-        let mut child = place.command(&["export", "-", "--format", format]);
+        let mut child = place.command(format!("export - --format {format}"));
         let mut child = child.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
         let output = child.wait_with_output().unwrap();
@@ -133,7 +133,7 @@ fn a_format_must_fit_the_document() {
     place.file("plan.json", PLAN);
     place.stdout("export --format json graviton3 -o profile.json");
     for machine in ["profile.json", "graviton3"] {
-        let line = place.one_line_refusal(&["export", "--format", "taskset", machine]);
+        let line = place.one_line_refusal(format!("export --format taskset {machine}"));
         let told = format!(
             "{machine} is a profile, which cannot be written as taskset; formats for it are csv, hwloc-xml, svg, json"
         );
@@ -179,7 +179,7 @@ fn tasks_that_share_a_pu_are_refused_where_they_cannot_be_written() {
         "{line}"
     );
     for format in FORMATS_OF_PLANS.iter().filter(|format| **format != "likwid-pin") {
-        place.stdout(&["export", "--format", format, "shared.json"]);
+        place.stdout(format!("export --format {format} shared.json"));
     }
 }
 
@@ -196,7 +196,7 @@ fn names_in_a_plan_are_not_run() {
     place.file("plan.json", plan);
     // JSON holds the names as strings.
     for format in FORMATS_OF_PLANS.iter().filter(|format| **format != "json") {
-        let text = place.stdout(&["export", "--format", format, "plan.json"]);
+        let text = place.stdout(format!("export --format {format} plan.json"));
         assert!(!text.contains('\u{1b}'), "{format}");
         let before = |line: &str, mark: &str| {
             line.split_once(mark).is_some_and(|it| !it.0.contains("touch"))
@@ -234,7 +234,7 @@ fn memory_goes_from_place_to_other_tools() {
             .unwrap();
         assert_eq!(nodes.as_array().unwrap()[..], [pu["numa"].clone()], "task {task}");
     }
-    let export = |format: &str| place.stdout(&["export", "plan.json", "--format", format]);
+    let export = |format: &str| place.stdout(format!("export plan.json --format {format}"));
     assert!(
         export("docker").ends_with(" --cpuset-mems=0,1\n")
             && export("systemd").ends_with("NUMAMask=0 1\n")

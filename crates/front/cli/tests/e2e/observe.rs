@@ -90,7 +90,7 @@ fn a_ring_is_seen_as_one_and_its_waits_by_kind() {
     let Some(place) = ring(2_000) else { return };
     for (by, kind) in [("pipe", "pipe"), ("futex", "futex")] {
         let pattern = place
-            .json(&["observe", "--method", "wakeups", "--json", "--", "./ring", "schedule", by]);
+            .json(format!("observe --method wakeups --json -- ./ring schedule {by}"));
         let workers = (0..8).map(|task| format!("w{task}"));
         let expected: Vec<String> = std::iter::once("ring".to_owned()).chain(workers).collect();
         assert_eq!(names(&pattern), expected, "{by}");

@@ -173,7 +173,7 @@ fn a_qaplib_file_has_two_matrices() {
         "the choice is said"
     );
     let total = |which: &str| {
-        sum(&place.json(&["pattern", "show", "x.dat", "--matrix", which, "--json"]), "bytes")
+        sum(&place.json(format!("pattern show x.dat --matrix {which} --json")), "bytes")
     };
     assert_eq!((total("first"), total("second")), (11.0, 15.0));
     assert!(
@@ -182,7 +182,7 @@ fn a_qaplib_file_has_two_matrices() {
     );
     place.file("x.csv", "0,5\n1,0\n");
     for pattern in ["x.csv", "ring:4"] {
-        let line = place.one_line_refusal(&["pattern", "show", pattern, "--matrix", "second"]);
+        let line = place.one_line_refusal(format!("pattern show {pattern} --matrix second"));
         assert!(line.contains(pattern) && line.contains("QAPLIB"), "{line}");
     }
     if let Some(nug) = seatmap_needs::published("qaplib/nug12.dat") {
@@ -262,7 +262,7 @@ fn stdin_is_a_file_too() {
 /// Each refusal, without the program's name.
 fn refusals<'a>(place: &Place, patterns: impl IntoIterator<Item = &'a str>) -> String {
     let refusal =
-        |pattern| place.one_line_refusal(&["pattern", "convert", pattern, "-o", "never.json"]);
+        |pattern| place.one_line_refusal(format!("pattern convert {pattern} -o never.json"));
     patterns.into_iter().map(|pattern| refusal(pattern).replace("seatmap: ", "") + "\n").collect()
 }
 

@@ -80,7 +80,7 @@ fn seats_that_take_turns_are_named() {
     }
     place.file("guest.json", guest.to_string());
     let ask = |cpus: &str| {
-        place.stdout(&["place", "--on", "guest.json", "--pattern", "ring:4", "--cpus", cpus])
+        place.stdout(format!("place --on guest.json --pattern ring:4 --cpus {cpus}"))
     };
     assert!(
         ask("0-3").contains("CPUs 0 and 1 took turns on one CPU of the host"),

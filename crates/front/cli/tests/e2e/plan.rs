@@ -25,7 +25,7 @@ fn export(place: &Place, format: &str, placement: &[u32]) {
     let names = names.join(",");
     let start = r#"{"format":"seatmap-plan/1","machine":"here","pattern":"ring:2""#;
     place.file("plan.json", format!("{start},\"placement\":{placement:?},\"names\":[{names}]}}"));
-    place.stdout(&["export", "plan.json", "--format", format, "-o", "seats"]);
+    place.stdout(format!("export plan.json --format {format} -o seats"));
 }
 
 /// Variables that tell an exported script which task it is, and others that look like them.

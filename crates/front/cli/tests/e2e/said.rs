@@ -178,7 +178,7 @@ fn programs_that_run_already_and_share_a_cpu_are_told() {
     let mut sleepers: Vec<_> =
         (0..2).map(|_| Command::new("sleep").arg("60").spawn().unwrap()).collect();
     let pids: Vec<String> = sleepers.iter().map(|sleeper| sleeper.id().to_string()).collect();
-    let attach = |pid: &str| place.run(&["run", "-q", "--cpus", &cpu, "--pid", pid]);
+    let attach = |pid: &str| place.run(format!("run -q --cpus {cpu} --pid {pid}"));
     let told =
         format!("CPU {cpu} is also the only CPU of a thread of process {} ('sleep')", pids[0]);
     let first = stderr(&attach(&pids[0]));

@@ -237,7 +237,7 @@ fn seats_that_are_named_stay_in_order_beside_another_run() {
     let range = format!("{first}-{second}:{}", second - first);
     let in_list = list(&[first, second]);
     let run = |cpus: &str| {
-        let mut command = place.command(&["run", "--strict", "--cpus", cpus]);
+        let mut command = place.command(format!("run --strict --cpus {cpus}"));
         command.args(["--", "sh", "-c", SAYS_ITS_SEAT]);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command.spawn().unwrap()

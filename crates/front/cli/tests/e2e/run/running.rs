@@ -143,7 +143,7 @@ fn threads_that_run_and_have_no_seat_fail_the_seating() {
 #[test]
 fn processes_that_the_computer_depends_on_need_force() {
     let cpu = two_cpus()[0].to_string();
-    let refusal = |pid: &str| Place::new().one_line_refusal(&["run", "--cpus", &cpu, "--pid", pid]);
+    let refusal = |pid: &str| Place::new().one_line_refusal(format!("run --cpus {cpu} --pid {pid}"));
     assert_eq!(
         refusal("1"),
         "seatmap: process 1 is the one on which all others depend; --force seats it all the same"
