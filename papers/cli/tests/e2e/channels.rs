@@ -1,6 +1,6 @@
 //! `seatmap-papers channels`: the experiments of Liu et al. 2015 on their chip.
 
-use crate::common::Place;
+use crate::common::{Place, stderr};
 use crate::product::product;
 
 #[test]
@@ -31,7 +31,7 @@ fn this_computer_is_a_machine_too() {
     let place = Place::new();
     let cpus = std::thread::available_parallelism().map_or(1, usize::from);
     let curve = place.run("channels curve --from 999999 --json");
-    assert_eq!(curve.status.code(), Some(2), "{}", String::from_utf8_lossy(&curve.stderr));
+    assert_eq!(curve.status.code(), Some(2), "{}", stderr(&curve));
     if cpus < 2 {
         return seatmap_needs::skipped!("one CPU");
     }
@@ -49,7 +49,7 @@ fn this_computer_is_a_machine_too() {
             assert_eq!(place.json(&gain)["speed_ups"].as_array().map(Vec::len), Some(2));
         }
         // Two hardware threads of one core.
-        code => assert_eq!(code, Some(2), "{}", String::from_utf8_lossy(&found.stderr)),
+        code => assert_eq!(code, Some(2), "{}", stderr(&found)),
     }
 }
 

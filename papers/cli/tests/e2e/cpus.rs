@@ -1,6 +1,6 @@
 //! `--cpus`: the CPUs of this computer on which the experiments run.
 
-use crate::common::Place;
+use crate::common::{Place, assert_contains};
 
 const RANK: &str = "rank --pattern ring:2 --runs 1 --rounds 5";
 const VERBS: [&str; 3] = [RANK, "stats -f fetchadd", "channels curve"];
@@ -26,5 +26,5 @@ fn the_named_cpus_are_the_workers() {
     let ranking = place.json((RANK, &["--cpus", &list, "--json"]));
     assert_eq!(ranking["pus"], serde_json::json!([last, first]), "{ranking}");
     let alone = place.refusal((RANK, &["--cpus", &first.to_string()]));
-    assert!(alone.contains("2 tasks do not fit"), "{alone}");
+    assert_contains(&alone, "2 tasks do not fit");
 }

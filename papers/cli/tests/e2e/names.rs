@@ -1,6 +1,6 @@
 //! Names that turn text around, take no room or command a terminal, wherever a name is shown.
 
-use crate::common::Place;
+use crate::common::{Place, stderr, stdout};
 use crate::hostile::assert_shown;
 use crate::product::product;
 
@@ -27,12 +27,8 @@ fn names_are_shown_in_every_medium() {
         "rank --on twin.toml --pattern ring:3 --runs 1 --sample 3 --html -",
     ] {
         let output = place.run(&arguments.split(' ').collect::<Vec<_>>());
-        assert!(
-            output.status.success(),
-            "{arguments}: {}",
-            String::from_utf8_lossy(&output.stderr)
-        );
-        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success(), "{arguments}: {}", stderr(&output));
+        let text = stdout(&output);
         assert!(
             ["\\u{202e}", "\\u202e"].iter().any(|escaped| text.contains(escaped)),
             "{arguments}:\n{text}"
@@ -46,6 +42,6 @@ fn names_are_shown_in_every_medium() {
 fn what_was_typed_is_shown_too() {
     let output = Place::new().run(&["workers", NAME]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("\\u{202e}"));
+    assert!(stderr(&output).contains("\\u{202e}"));
     assert_shown("workers", &output.stderr);
 }

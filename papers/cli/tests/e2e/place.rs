@@ -1,6 +1,6 @@
 //! `seatmap-papers place` and `measure`.
 
-use crate::common::Place;
+use crate::common::{Place, assert_contains};
 
 const RING: &str = "place --on cell-ps3 --pattern ring:4 --packet=16k";
 
@@ -38,7 +38,7 @@ fn what_cannot_be_run_is_refused() {
     let refused = |on: &str, more: &str, why: &str| {
         let words = ["place", "--on", on, "--pattern"].into_iter().chain(more.split(' '));
         let said = place.refusal(&words.collect::<Vec<_>>());
-        assert!(said.contains(why), "{said}");
+        assert_contains(&said, why);
     };
     refused("cell-ps3", "ring:32", "2 to 31 tasks");
     refused("cell-ps3", "ring:4 --packet 20", "20 bytes");

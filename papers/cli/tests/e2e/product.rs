@@ -1,7 +1,7 @@
 //! The papers' verbs beside `seatmap`: the same figures of the same program, on machines that
 //! `seatmap` made.
 
-use crate::common::{Arguments, Place};
+use crate::common::{Arguments, Place, assert_contains, stderr, stdout};
 use std::path::Path;
 
 /// The stdout of `seatmap`, which lies beside the program under test; `None`, with a message, where
@@ -13,8 +13,8 @@ pub fn product(place: &Place, arguments: impl Arguments) -> Option<String> {
         return None;
     }
     let output = place.command_of(&seatmap).args(arguments.words()).output().unwrap();
-    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-    Some(String::from_utf8(output.stdout).unwrap())
+    assert!(output.status.success(), "{arguments:?}: {}", stderr(&output));
+    Some(stdout(&output))
 }
 
 #[test]
@@ -24,7 +24,7 @@ fn a_twin_is_a_machine_like_any_other() {
         return;
     }
     let stats = place.stdout("stats --on twin.toml -f fetchadd -n 4 -i 100");
-    assert!(stats.contains("xeon-e5-2680-2s-twin"), "{stats}");
+    assert_contains(&stats, "xeon-e5-2680-2s-twin");
     let rank = "rank --on twin.toml --pattern ring:4 --sample 3 --runs 1 --json";
     assert!(place.stdout(rank).contains("xeon-e5-2680-2s-twin"));
 }

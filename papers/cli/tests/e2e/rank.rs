@@ -1,6 +1,6 @@
 //! `seatmap-papers rank`: Keller & Varbanescu's study on the models.
 
-use crate::common::{Place, files, two_cpus};
+use crate::common::{Place, assert_contains, files, two_cpus};
 use serde_json::Value;
 
 /// The study of the paper's figure 2, short enough for a test.
@@ -249,5 +249,5 @@ fn counters_of_the_best_and_the_worst() {
     // The machine's clock starts before the first task does.
     assert!((1.0..1.25).contains(&(run_ns / told_ns)), "{run_ns} and {told_ns}: the same run");
     let host = place.refusal("rank --pattern ring:2 --counters counters.json");
-    assert!(host.contains("needs a model"), "{host}");
+    assert_contains(&host, "needs a model");
 }

@@ -1,18 +1,14 @@
 //! `seatmap-papers rank --spread`: a study over the ranks of one start, as processes of this
 //! computer.
 
-use crate::common::{Arguments, Place, files};
+use crate::common::{Arguments, Place, assert_contains, files, stderr, stdout};
 use crate::common::{begun, outside, rank};
-use std::process::{Child, Command, Output};
+use std::process::{Child, Command};
 
 const STUDY: &str = "rank --on cell-ps3 --pattern ring:6:bidirectional --packet 1k --rounds 3";
 
 fn study(more: &str) -> String {
     format!("{STUDY} {more}")
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 #[test]
@@ -23,7 +19,7 @@ fn ranks_print_the_bytes_of_one_process() {
     let others: Vec<Child> = [1, 2].map(|at| begun(rank(&place, at, 3, &typed))).into();
     let first = rank(&place, 0, 3, &typed).output().unwrap();
     assert!(first.status.success(), "{}", stderr(&first));
-    assert_eq!(String::from_utf8(first.stdout.clone()).unwrap(), alone);
+    assert_eq!(stdout(&first), alone);
     assert!(
         stderr(&first).starts_with("seatmap-papers: parts done by 3 ranks: "),
         "{}",
@@ -55,14 +51,14 @@ fn the_work_of_a_killed_rank_is_done_by_another() {
     other.wait().unwrap();
     let first = first.wait_with_output().unwrap();
     assert!(first.status.success(), "{}", stderr(&first));
-    assert_eq!(String::from_utf8(first.stdout.clone()).unwrap(), alone);
+    assert_eq!(stdout(&first), alone);
     let told = stderr(&first);
     assert!(
         told.contains("rank 1 on ") && told.contains("its connection broke")
             || told.contains("ranks 1"),
         "{told}"
     );
-    assert!(told.contains("2: did not come within 2 s; the others do its work"), "{told}");
+    assert_contains(&told, "2: did not come within 2 s; the others do its work");
     assert_eq!(
         files(&place),
         Vec::<String>::new(),

@@ -1,6 +1,6 @@
 //! `seatmap-papers stats`: CellStats on the models.
 
-use crate::common::{Place, two_cpus};
+use crate::common::{Place, assert_contains, stderr, two_cpus};
 use std::process::Command;
 
 /// The command lines that the paper prints, and the functions they measure.
@@ -108,7 +108,7 @@ fn what_the_hardware_would_refuse_is_refused() {
         let output = place.command(&line.split(' ').collect::<Vec<_>>()).output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{line}: {output:?}");
         assert!(output.stdout.is_empty(), "{line}");
-        String::from_utf8(output.stderr).unwrap().lines().next().unwrap_or_default().to_owned()
+        stderr(&output).lines().next().unwrap_or_default().to_owned()
     };
     let told: Vec<String> = [
         "stats --on cell-ps3 -f dmaget -b 24",
@@ -173,9 +173,9 @@ fn chips_of_this_computer_are_groups_of_a_class() {
     );
     // There are as many cores as that, and no more.
     let far = place.refusal((on, "--class core -c 100000"));
-    assert!(far.contains("100000"), "{far}");
+    assert_contains(&far, "100000");
     let model = place.refusal("stats -f fetchadd --on cell-qs20 --class numa");
-    assert!(model.contains("--class is for machines"), "{model}");
+    assert_contains(&model, "--class is for machines");
 }
 
 #[test]
@@ -275,7 +275,7 @@ fn a_process_with_one_cpu_is_told_so() {
     let Ok(output) = command.current_dir(place.folder()).output() else {
         return seatmap_needs::skipped!("no taskset");
     };
-    let said = String::from_utf8(output.stderr).unwrap();
+    let said = stderr(&output);
     assert!(
         output.status.code() == Some(2) && said.contains("this process may use one CPU only"),
         "{said}"

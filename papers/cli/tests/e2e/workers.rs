@@ -1,6 +1,6 @@
 //! `seatmap-papers workers`: what it says, not how fast it is.
 
-use crate::common::{Place, two_cpus};
+use crate::common::{Place, assert_contains, stderr, two_cpus};
 use serde_json::Value;
 
 /// A number at a pointer of a document.
@@ -128,12 +128,10 @@ fn programs_in_c_need_their_compiler() {
     let place = Place::new();
     let output =
         place.command("workers libspe2").env("SEATMAP_CELLCC", "no-such-cellcc").output().unwrap();
-    let words = String::from_utf8_lossy(&output.stderr);
+    let words = stderr(&output);
     assert_eq!(output.status.code(), Some(1), "{words}");
-    assert!(
-        words.contains(
-            "no-such-cellcc: it is not there; 'make install-lib PREFIX=FOLDER' installs it"
-        ),
-        "{words}"
+    assert_contains(
+        &words,
+        "no-such-cellcc: it is not there; 'make install-lib PREFIX=FOLDER' installs it",
     );
 }

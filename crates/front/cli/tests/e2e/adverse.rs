@@ -1,7 +1,9 @@
 //! Observing and racing where rights, disk space or time run out: a clear message, nothing left
 //! behind, and the runs that were made are kept.
 
-use crate::common::{Arguments, Place, can_observe, two_cpus, with_one_thread};
+use crate::common::{
+    Arguments, Place, assert_contains, can_observe, stderr, stdout, two_cpus, with_one_thread,
+};
 use serde_json::Value;
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
@@ -27,9 +29,9 @@ fn without_rights(arguments: impl Arguments) -> Option<Output> {
 #[test]
 fn a_command_that_ends_within_the_look_is_known_without_rights() {
     let Some(output) = without_rights("advise -- sleep 4") else { return };
-    let said = String::from_utf8(output.stdout).unwrap();
+    let said = stdout(&output);
     assert!(said.starts_with("sleep: LEAVE IT\n"), "{said}");
-    assert!(said.contains("0 busy threads of 1, 0 % of a CPU in all"), "{said}");
+    assert_contains(&said, "0 busy threads of 1, 0 % of a CPU in all");
 }
 
 /// Each verb that changes something of others says that it takes root.
@@ -43,7 +45,7 @@ fn a_user_without_rights_is_told_that_root_has_them() {
         (&format!("run -c 0 --pid {own}"), 1, "(run it as root)"),
     ] {
         let Some(output) = without_rights(arguments) else { return };
-        let said = String::from_utf8(output.stderr).unwrap();
+        let said = stderr(&output);
         assert_eq!(output.status.code(), Some(code), "{arguments:?}: {said}");
         assert!(said.contains(sentence), "{arguments:?}: {said}");
     }
@@ -63,7 +65,7 @@ fn a_user_without_rights_is_told_which_are_missing() {
         "run --auto -- true",
     ] {
         let Some(output) = without_rights(arguments) else { return };
-        let said = String::from_utf8(output.stderr).unwrap();
+        let said = stderr(&output);
         if output.status.success() {
             return seatmap_needs::skipped!("every user may observe programs here");
         }
@@ -78,7 +80,7 @@ fn a_user_without_rights_is_told_which_are_missing() {
     }
     let output = without_rights("tune --vary numa-balancing --record /dev/shm/race.json -- true");
     let Some(output) = output.filter(|_| two_cpus().is_some()) else { return };
-    let said = String::from_utf8(output.stderr).unwrap();
+    let said = stderr(&output);
     assert!(
         output.status.code() == Some(1) && said.contains("--vary numa-balancing out"),
         "{said}"
@@ -94,7 +96,7 @@ fn a_program_that_nobody_could_see_is_not_said_to_sleep() {
     }
     let busy = "i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done";
     let Some(output) = without_rights(&["advise", "--", "sh", "-c", busy]) else { return };
-    let printed = String::from_utf8(output.stdout).unwrap();
+    let printed = stdout(&output);
     if !printed.contains("not seen: ") {
         return seatmap_needs::skipped!("every user may observe programs here");
     }
@@ -112,7 +114,7 @@ fn a_folder_that_takes_no_file_is_named_without_names_that_nobody_typed() {
         "services init --seconds 200ms",
     ] {
         let Some(output) = without_rights(arguments) else { return };
-        let said = String::from_utf8(output.stderr).unwrap();
+        let said = stderr(&output);
         if said.contains("at least two CPUs") {
             continue;
         }
@@ -129,13 +131,13 @@ fn a_limit_on_threads_is_an_error_or_costs_time_alone() {
     for search in ["place --kicks 20", "tune --budget 144"] {
         let arguments = (search, "--on scc-48 --pattern ring:4");
         let Some(output) = with_one_thread(arguments) else { return };
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        let said = stderr(&output);
         assert!(output.status.success() && !said.contains("panicked"), "{arguments:?}: {said}");
         assert_eq!(output.stdout, Place::new().run(arguments).stdout, "{arguments:?}");
     }
     for arguments in ["noise --seconds 0.1", "run --cpus 0 -- true"] {
         let Some(output) = with_one_thread(arguments) else { return };
-        let said = String::from_utf8(output.stderr).unwrap();
+        let said = stderr(&output);
         // Without any CPU that can be measured, the noise meters take the list of CPUs for wrong.
         let is_error = matches!(output.status.code(), Some(1 | 2));
         assert!(is_error && !said.contains("panicked"), "{arguments:?}: {said}");
@@ -173,13 +175,13 @@ fn a_race_on_a_full_disk_keeps_the_runs_before() {
     let line = "$seatmap tune --budget 57 --candidates 3 --metric 'regex:took ([0-9]+)' --lower-is-better -- sh ../run; \
                 code=$?; cp seatmap-tune.json ..; exit $code";
     let Some(output) = on_a_small_disk(&place, line) else { return };
-    let said = String::from_utf8(output.stderr).unwrap();
+    let said = stderr(&output);
     assert!(output.status.code() == Some(1) && said.contains("No space left on device"), "{said}");
     let kept = place.read_json("seatmap-tune.json");
     let runs = kept["runs"].as_array().unwrap().len();
     // Runs that a neighbour disturbed are made again, and do not count.
     assert!((1..=19).contains(&runs), "{runs}");
-    assert!(said.contains(&format!("--resume goes on with the {runs} run")), "{said}");
+    assert_contains(&said, &format!("--resume goes on with the {runs} run"));
 }
 
 #[test]
@@ -191,7 +193,7 @@ fn results_that_do_not_fit_on_the_disk_are_a_failure_and_are_shown() {
     else {
         return;
     };
-    let said = String::from_utf8(output.stderr).unwrap();
+    let said = stderr(&output);
     assert!(
         output.status.code() == Some(1) && said.contains("b.json: No space left on device"),
         "{said}"
@@ -204,7 +206,7 @@ fn results_that_do_not_fit_on_the_disk_are_a_failure_and_are_shown() {
         &format!("{fill}; $seatmap observe -o o.json -- sh -c 'echo | cat'"),
     )
     .unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
+    let said = stderr(&output);
     assert!(
         output.status.code() == Some(1) && said.contains("o.json: No space left on device"),
         "{said}"
@@ -228,8 +230,8 @@ fn services_on_a_full_disk_leave_nothing_half_written() {
         let line =
             format!("{fill}; $seatmap {command}; code=$?; rm fill; ls -A; cat *; exit $code");
         let Some(output) = on_a_small_disk(&place, &line) else { return };
-        let said = String::from_utf8(output.stderr).unwrap();
-        let left = String::from_utf8(output.stdout).unwrap();
+        let said = stderr(&output);
+        let left = stdout(&output);
         assert!(output.status.code() == Some(1), "{command}: {said}");
         assert!(said.contains(": No space left on device"), "{command}: {said}");
         let whole = format!("plan.json\nservices.toml\nold{services}");
@@ -263,7 +265,7 @@ fn a_journal_that_does_not_fit_changes_no_thread() {
             4096 * (8 - pages)
         );
         let Some(output) = on_a_small_disk(&place, &line) else { return };
-        let said = String::from_utf8(output.stderr).unwrap();
+        let said = stderr(&output);
         assert_eq!(masks(pid), before, "{pages} pages: {said}");
         if output.status.success() {
             continue;

@@ -2,7 +2,7 @@
 //! the tests look at verdicts that do not, at masks, and at the document.
 
 use crate::auto::{Relay, until};
-use crate::common::{Guarded, Place, can_observe, kill, two_cpus};
+use crate::common::{Guarded, Place, assert_contains, can_observe, kill, stderr, stdout, two_cpus};
 use crate::control_group::Group;
 use serde_json::Value;
 use std::process::{Command, Stdio};
@@ -114,8 +114,8 @@ fn a_trial_that_is_interrupted_changes_nothing() {
     assert!(signalled.success());
     let output = advise.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(1));
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(said.contains("interrupted: the program has the CPUs that it had before"), "{said}");
+    let said = stderr(&output);
+    assert_contains(&said, "interrupted: the program has the CPUs that it had before");
     assert_eq!(relay.masks(), before);
 }
 
@@ -127,11 +127,11 @@ fn a_command_runs_to_its_end() {
     let place = Place::new();
     let script = "echo begun; sleep 0.2; echo done > end; exit 3";
     let output = place.run(&["advise", "--", "sh", "-c", script]);
-    let printed = String::from_utf8_lossy(&output.stdout);
+    let printed = stdout(&output);
     // The advice is given whatever becomes of the command.
     assert_eq!(output.status.code(), Some(0), "{printed}");
     assert!(printed.starts_with("begun\nsh: CANNOT TELL HERE\n"), "{printed}");
-    assert!(printed.contains("it ended with exit code 3"), "{printed}");
+    assert_contains(&printed, "it ended with exit code 3");
     assert!(!printed.contains("seatmap tune"), "a command that fails is not raced: {printed}");
     assert_eq!(place.read("end"), "done\n");
 }
@@ -149,11 +149,11 @@ fn a_name_of_a_program_that_runs_starts_no_second_one() {
     let path = format!("{}:{}", place.folder().display(), std::env::var("PATH").unwrap());
     for (verb, way) in [("advise", format!("--name {name}")), ("observe", format!("--pid {pid}"))] {
         let output = place.command(&[verb, name]).env("PATH", &path).output().unwrap();
-        let said = String::from_utf8(output.stderr).unwrap();
+        let said = stderr(&output);
         assert_eq!(output.status.code(), Some(2), "{said}");
         let sentence =
             format!("{name} runs already, as process {pid}; 'seatmap {verb} {way}' asks");
-        assert!(said.contains(&sentence), "{said}");
+        assert_contains(&said, &sentence);
     }
     // Behind two dashes it is a command, which ends at once without a time to sleep.
     let output = place.command(&["advise", "--", name]).env("PATH", &path).output().unwrap();
@@ -164,8 +164,8 @@ fn a_name_of_a_program_that_runs_starts_no_second_one() {
 fn a_command_that_runs_on_is_said_to() {
     let place = Place::new();
     let output = place.run("advise -- sleep 8");
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("seatmap: the command runs on; Ctrl-C ends it\n"), "{said}");
+    let said = stderr(&output);
+    assert_contains(&said, "seatmap: the command runs on; Ctrl-C ends it\n");
 }
 
 #[test]
@@ -175,7 +175,7 @@ fn a_command_that_timeout_ends_has_not_failed() {
     }
     let place = Place::new();
     let output = place.run("advise -- timeout 1 sleep 10");
-    let printed = String::from_utf8_lossy(&output.stdout);
+    let printed = stdout(&output);
     assert_eq!(output.status.code(), Some(0), "{printed}");
     // The verdict hangs on the programs beside it: on a crowded computer they decide.
     assert!(!printed.contains("the command failed"), "{printed}");
@@ -184,9 +184,7 @@ fn a_command_that_timeout_ends_has_not_failed() {
     assert!(!words.contains("seatmap tune"), "{printed}");
     // A race of such runs compares nothing.
     for verb in ["bench", "tune"] {
-        let refused = place.run(&[verb, "--", "timeout", "0.1", "sleep", "10"]);
-        let said = String::from_utf8_lossy(&refused.stderr);
-        assert_eq!(refused.status.code(), Some(1), "{said}");
+        let said = place.stderr(&[verb, "--", "timeout", "0.1", "sleep", "10"], 1);
         assert!(
             said.contains("as timeout(1) does") && said.contains("let it end by itself"),
             "{said}"
@@ -201,7 +199,7 @@ fn another_machine_is_answered_without_a_trial() {
     let Some(relay) = Relay::start(&place) else { return };
     let measured = place.run(format!("measure --quick --cpus {cpus} -o other.json"));
     if !measured.status.success() {
-        let said = String::from_utf8_lossy(&measured.stderr);
+        let said = stderr(&measured);
         return seatmap_needs::skipped!("nothing can be measured: {said}");
     }
     let elsewhere = ["advise", "--pid", &relay.pid(), "--on", "other.json", "--json"];
@@ -296,5 +294,5 @@ fn a_metric_that_tells_nothing_is_named() {
     let pid = relay.pid();
     let words = ["advise", "--prove", "--seconds", "3", "--metric", "command:false", "--pid", &pid];
     let said = place.stdout(&words);
-    assert!(said.contains("the metric told no work: "), "{said}");
+    assert_contains(&said, "the metric told no work: ");
 }

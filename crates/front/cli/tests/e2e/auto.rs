@@ -1,7 +1,7 @@
 //! `seatmap run --auto`, on a real program. Whether seats help it is left open: the tests look at
 //! masks, codes and logs.
 
-use crate::common::{Guarded, Place, two_cpus};
+use crate::common::{Guarded, Place, assert_contains, stderr, stdout, two_cpus};
 use crate::run::programs::installed;
 use seatmap_os::CpuSet;
 use serde_json::Value;
@@ -86,7 +86,7 @@ fn can_play(place: &Place) -> bool {
     }
     let probe = place.run("observe -- true");
     if !probe.status.success() {
-        seatmap_needs::skipped!("{}", String::from_utf8_lossy(&probe.stderr));
+        seatmap_needs::skipped!("{}", stderr(&probe));
     }
     probe.status.success()
 }
@@ -110,9 +110,7 @@ fn seats_are_tried_and_the_log_says_what_is_in_force() {
     let Some(relay) = Relay::start(&place) else { return };
     let before = relay.masks();
     let quick = "run --auto --period 20ms --observe-for 300ms --seconds 6 --log log";
-    let output = place.run((quick, &["--pid", &relay.pid()]));
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(0), "{said}");
+    let said = place.stderr((quick, &["--pid", &relay.pid()]), 0);
     let log = lines(&place, "log");
     let last = log
         .iter()
@@ -154,10 +152,10 @@ fn a_program_that_does_not_run_is_told_with_the_remedy() {
     let words = ["run", "--auto", "--observe-for", "300ms", "--seconds", "1", "--pid", &pid];
     let output = place.run(&words);
     child.kill().and_then(|()| child.wait()).unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
+    let said = stderr(&output);
     let halted =
         format!("\nsleep ({pid}) does not run: it is stopped; 'kill -CONT {pid}' lets it go on.\n");
-    assert!(said.contains(&halted), "{said}");
+    assert_contains(&said, &halted);
 }
 
 /// A period in which CPUs come or go says nothing of the seats. It is made again, and told.
@@ -187,9 +185,9 @@ fn void_periods_are_made_again() {
         std::thread::sleep(Duration::from_millis(20));
     }
     let output = run.wait_with_output().unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
+    let said = stderr(&output);
     assert_eq!(output.status.code(), Some(0), "{said}");
-    assert!(said.contains("void: CPUs were taken away or given back meanwhile."), "{said}");
+    assert_contains(&said, "void: CPUs were taken away or given back meanwhile.");
     assert!(said.contains("made again") && !said.contains("No void period"), "{said}");
 }
 
@@ -219,13 +217,10 @@ fn a_log_that_cannot_be_written_costs_the_seats_and_not_the_program() {
     }
     build(&place);
     let output = place.run("run --auto --log /dev/full -- ./relay 2000");
-    let said = String::from_utf8(output.stderr).unwrap();
+    let said = stderr(&output);
     assert_eq!(output.status.code(), Some(1));
-    assert!(said.contains("the log cannot be written: /dev/full"), "{said}");
-    assert!(
-        String::from_utf8(output.stdout).unwrap().contains("buffers/s"),
-        "the program ran to its end"
-    );
+    assert_contains(&said, "the log cannot be written: /dev/full");
+    assert!(stdout(&output).contains("buffers/s"), "the program ran to its end");
 }
 
 #[test]
@@ -237,9 +232,9 @@ fn a_programs_code_is_passed_on() {
     let output = place.run(&["run", "--auto", "--log", "log", "--", "sh", "-c", "exit 7"]);
     assert_eq!(output.status.code(), Some(7));
     assert_eq!(lines(&place, "log").last().unwrap()["event"]["kind"], "ended");
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("The program ended after "), "{said}");
-    assert!(said.contains(", before it was observed to the end; nothing was changed."), "{said}");
+    let said = stderr(&output);
+    assert_contains(&said, "The program ended after ");
+    assert_contains(&said, ", before it was observed to the end; nothing was changed.");
 }
 
 #[test]
@@ -254,7 +249,7 @@ fn a_process_that_ends_is_told_to_have_ended() {
     let run = run.stderr(Stdio::piped()).spawn().unwrap();
     program.wait().unwrap();
     let output = run.wait_with_output().unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
+    let said = stderr(&output);
     assert!(output.status.success() && said.contains("The program ended after "), "{said}");
 }
 
@@ -269,10 +264,10 @@ fn a_metrics_command_ends_with_the_program() {
     let relay = "-- ./relay 100000";
     let metric = ["run", "--auto", "--observe-for", "100ms", "--metric", "command:sleep 9; echo 5"];
     let output = place.run((metric, relay));
-    let said = String::from_utf8(output.stderr).unwrap();
+    let said = stderr(&output);
     assert!(output.status.success(), "{said}");
     let ended = "The metric 'command:sleep 9; echo 5' was ended: the program had ended.";
-    assert!(said.contains(ended), "{said}");
+    assert_contains(&said, ended);
 }
 
 #[test]
@@ -330,7 +325,7 @@ fn seats_of_a_living_program_are_not_sought_on_one_cpu() {
     let mut seatmap = Command::new("taskset");
     seatmap.args(["-c", &one]).arg(run.get_program()).args(run.get_args());
     let output = seatmap.current_dir(place.folder()).env("HOME", place.folder()).output().unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
+    let said = stderr(&output);
     assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains(&format!("this process may use CPU {one} alone")), "{said}");
+    assert_contains(&said, &format!("this process may use CPU {one} alone"));
 }

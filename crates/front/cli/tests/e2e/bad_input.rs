@@ -1,6 +1,6 @@
 //! Refusals: exit code 2, one line, place and remedy.
 
-use crate::common::Place;
+use crate::common::{Place, stderr, stdout};
 use std::process::Command;
 
 #[test]
@@ -34,7 +34,7 @@ fn a_cpu_outside_the_mask_is_refused() {
             .join()
             .unwrap()
     });
-    let told = |output: &std::process::Output| String::from_utf8_lossy(&output.stderr).into_owned();
+    let told = |output: &std::process::Output| stderr(&output);
     assert!(told(&output.0).contains(&format!(
         "CPU {second} is outside the CPUs that this process may use, {first}:"
     )));
@@ -156,7 +156,7 @@ fn the_pipe_of_a_shell_is_read() {
         format!("{} pattern show <(echo 'from,to,bytes'; echo 'a,b,1') --json", crate::PROGRAM);
     let output = Command::new("bash").args(["-c", &line]).current_dir(place.folder()).output();
     let output = output.unwrap();
-    assert!(String::from_utf8_lossy(&output.stdout).contains("seatmap-pattern/1"), "{output:?}");
+    assert!(stdout(&output).contains("seatmap-pattern/1"), "{output:?}");
 }
 
 #[test]
@@ -226,7 +226,7 @@ fn a_full_disk_is_a_failure_and_never_a_panic() {
     );
     for arguments in ["machines", "export graviton3 --format json", "man"] {
         let output = place.command(arguments).stdout(full()).output().unwrap();
-        let stderr = String::from_utf8(output.stderr).unwrap();
+        let stderr = stderr(&output);
         assert_eq!(output.status.code(), Some(1), "{arguments:?}: {stderr}");
         assert!(stderr.starts_with("seatmap: stdout: ") && stderr.lines().count() == 1, "{stderr}");
     }
@@ -307,7 +307,7 @@ fn a_metric_with_a_decimal_comma_is_refused() {
     for number in ["1.234,5", "1,5", "1e-310", "inf"] {
         let metric = format!("command:echo {number}");
         let output = place.run(("bench --runs 1 --metric", [&*metric], "true"));
-        let stderr = String::from_utf8_lossy(&output.stderr);
+        let stderr = stderr(&output);
         assert!(stderr.contains("which is not one number"), "{number}: {stderr}");
         assert_ne!(output.status.code(), Some(0), "{number}");
     }

@@ -2,7 +2,7 @@
 //! runs.
 
 use crate::auto::ALONE;
-use crate::common::{Arguments, Guarded, Place, files};
+use crate::common::{Arguments, Guarded, Place, assert_contains, files, stderr, stdout};
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
@@ -61,7 +61,7 @@ fn few_blocks_show_a_factor_of_three() {
         let words: Vec<&str> = fast.split(' ').collect();
         let text = place.stdout((options, "--name fast --", words));
         assert!(text.contains("'fast' is better: it reads "), "{blocks}: {text}");
-        assert!(text.contains(" blocks, only changes beyond -"), "{text}");
+        assert_contains(&text, " blocks, only changes beyond -");
     }
 }
 
@@ -75,7 +75,7 @@ fn blocks_that_a_small_difference_needs_are_offered() {
     let words: Vec<&str> = loud.split(' ').collect();
     let options = ["--lower-is-better", "--compare", &compared, "--"];
     let text = place.stdout((RATE, options, words));
-    assert!(text.contains("No difference between"), "{text}");
+    assert_contains(&text, "No difference between");
     let offer = text.split("To detect a change of 10 %, run about ").nth(1).expect(&text);
     let needed: usize = offer.split(' ').next().unwrap().parse().unwrap();
     assert!(needed > 6 && offer.contains(&format!(": --runs {needed}.")), "{text}");
@@ -85,7 +85,7 @@ fn blocks_that_a_small_difference_needs_are_offered() {
 fn a_direction_that_nobody_gave_is_not_judged() {
     let place = Place::new();
     let text = place.stdout((RATE, &["--compare", "echo rate 100", "--", "echo", "rate", "110"]));
-    assert!(text.contains("'echo rate 110' reads 10.0 % higher than 'echo rate 100'"), "{text}");
+    assert_contains(&text, "'echo rate 110' reads 10.0 % higher than 'echo rate 100'");
     assert!(!text.contains("better") && !text.contains("worse"), "{text}");
 }
 
@@ -113,7 +113,7 @@ fn earlier_results_are_compared_where_the_computer_is_the_same() {
     assert_eq!(bench(&place, (now, "110")).status.code(), Some(1));
     place.file("then.json", place.read("then.json").replace("\"kernel\":\"", "\"kernel\":\"un"));
     let output = bench(&place, (now, "110"));
-    let text = String::from_utf8(output.stdout).unwrap();
+    let text = stdout(&output);
     assert_eq!(output.status.code(), Some(0));
     assert!(text.contains("Not comparable with") && text.contains("kernel: "), "{text}");
 }
@@ -139,7 +139,7 @@ fn mistakes_are_told_before_anything_runs() {
         assert!(refusal.contains(said), "{options:?}: {refusal}");
     }
     let half = place.refusal(("bench", ["--compare", "echo 'half"], touch));
-    assert!(half.contains("within quotes"), "{half}");
+    assert_contains(&half, "within quotes");
     assert!(place.refusal("bench -- no-such-program").contains("no such program"));
     assert_eq!(files(&place), ["broken.json"]);
 }
@@ -270,9 +270,9 @@ fn a_metric_gets_no_more_time_than_all_runs_together() {
     let place = Place::new();
     let metric = ["bench", "--seconds", "1", "--metric", "command:sleep 600; echo 1", "--", "true"];
     let output = place.command(&metric).output().unwrap();
-    let told = String::from_utf8(output.stderr).unwrap();
+    let told = stderr(&output);
     let sentence = "had not ended after 1s, all the time that --seconds gives, and was ended; let \
                     it print a number of the run at once";
     assert_eq!(output.status.code(), Some(1), "{told}");
-    assert!(told.contains(sentence), "{told}");
+    assert_contains(&told, sentence);
 }

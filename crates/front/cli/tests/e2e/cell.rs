@@ -2,7 +2,7 @@
 //! rest.
 
 use crate::auto::ALONE;
-use crate::common::{Arguments, Guarded, Place};
+use crate::common::{Arguments, Guarded, Place, assert_contains, stderr};
 use std::fs::Permissions;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::process::{Command, Output};
@@ -16,7 +16,7 @@ fn cell(place: &Place, arguments: impl Arguments) -> Output {
 fn refusal(arguments: impl Arguments) -> String {
     let place = Place::new();
     let output = cell(&place, &arguments);
-    let stderr = String::from_utf8(output.stderr).unwrap();
+    let stderr = stderr(&output);
     assert_eq!(
         (output.status.code(), output.stdout.len()),
         (Some(2), 0),
@@ -55,7 +55,7 @@ fn names_cpus_sizes_and_times_are_checked_first() {
     assert!(refusal("create --ttl 0.5").contains("10m"));
     assert!(refusal("create --noise 200%").contains("2%"));
     let bare = refusal("create x --untested");
-    assert!(bare.contains("say which CPUs or for how long: --cpus 2-5"), "{bare}");
+    assert_contains(&bare, "say which CPUs or for how long: --cpus 2-5");
     assert!(refusal("create --require best").contains("v2-partition"));
 }
 
@@ -72,7 +72,7 @@ fn the_folder_that_remembers_is_named_where_it_cannot_be_had() {
     let told = |folder: &std::path::Path| {
         let output = place.command("cell list").env("SEATMAP_RUN", folder).output().unwrap();
         assert_eq!(output.status.code(), Some(1));
-        String::from_utf8(output.stderr).unwrap()
+        stderr(&output)
     };
     let file = place.path("file");
     let wanted = format!(
@@ -139,7 +139,7 @@ fn what_is_half_made_is_undone_by_the_next_command() {
     let listed = cell(&place, "list");
     let after = cpus();
     let _ = sleeper.kill().and_then(|()| sleeper.wait());
-    assert!(listed.status.success(), "{}", String::from_utf8_lossy(&listed.stderr));
+    assert!(listed.status.success(), "{}", stderr(&listed));
     assert_eq!(after, wide);
     assert!(!journal.exists());
 }
@@ -175,9 +175,9 @@ fn a_cell_that_ends_during_a_run_is_told_with_the_time() {
     short_lived(&place, cpu);
     let run = "run brief --report report.json -- sleep 4";
     let output = cell(&place, &run);
-    let stderr = String::from_utf8(output.stderr).unwrap();
+    let stderr = stderr(&output);
     assert!(output.status.success(), "{stderr}");
-    assert!(stderr.contains("the cell 'brief' ended with its lease "), "{stderr}");
+    assert_contains(&stderr, "the cell 'brief' ended with its lease ");
     assert!(!stderr.contains("its own affinity") && !stderr.contains("noise on"), "{stderr}");
     let report = place.read_json("report.json");
     let end = &report["cell_end"];
@@ -199,7 +199,7 @@ fn a_user_namespace_is_named_where_its_root_is_not_the_hosts() {
         std::os::unix::process::CommandExt::uid(&mut command, 1000);
     }
     let output = command.current_dir("/").env("SEATMAP_RUN", "/run/seatmap-none").output().unwrap();
-    let told = String::from_utf8(output.stderr).unwrap();
+    let told = stderr(&output);
     if told.starts_with("unshare") {
         return seatmap_needs::skipped!("no user namespace: {told}");
     }

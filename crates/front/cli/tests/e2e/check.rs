@@ -11,7 +11,7 @@ mod shown;
 mod usage;
 mod watching;
 
-use crate::common::{Arguments, Place};
+use crate::common::{Arguments, Place, stderr};
 use crate::run::programs;
 use crate::run::running::Running;
 use seatmap_os::{CpuSet, Tid};
@@ -31,7 +31,7 @@ struct Checked {
 
 impl Checked {
     fn of(output: Output) -> Self {
-        let stderr = String::from_utf8(output.stderr).unwrap();
+        let stderr = stderr(&output);
         let document = serde_json::from_slice(&output.stdout);
         assert!(document.is_ok(), "{stderr}");
         Checked { code: output.status.code(), document: document.unwrap(), stderr }

@@ -1,6 +1,6 @@
 //! `seatmap cluster`: ranks as processes of this computer, and as nodes of a cluster in namespaces.
 
-use crate::common::{Arguments, Place, outside, rank};
+use crate::common::{Arguments, Place, assert_contains, outside, rank, stderr, stdout};
 use serde_json::Value;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Output};
@@ -20,18 +20,14 @@ fn started(place: &Place, ranks: usize, arguments: impl Arguments) -> Output {
     first
 }
 
-fn stderr(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
 #[test]
 fn ranks_of_one_computer_measure_show_and_go_on() {
     let place = Place::new();
     let quick = "--each-rank --trips 2ms --timeout 60 --loaded -o cluster.json";
     let first = started(&place, 3, quick);
     assert!(first.status.success(), "{}", stderr(&first));
-    let told = String::from_utf8(first.stdout).unwrap();
-    assert!(told.contains("3 of 3 pairs measured (environment, "), "{told}");
+    let told = stdout(&first);
+    assert_contains(&told, "3 of 3 pairs measured (environment, ");
     let cluster = place.read_json("cluster.json");
     assert_eq!(
         (&cluster["format"], cluster["pairs"].as_array().unwrap().len()),
@@ -42,7 +38,7 @@ fn ranks_of_one_computer_measure_show_and_go_on() {
         [2, 3, 2]
     );
     let shown = place.stdout("show cluster.json");
-    assert!(shown.contains("each to the next"), "{shown}");
+    assert_contains(&shown, "each to the next");
     assert!(shown.starts_with("3 nodes in "), "{shown}");
     assert_eq!(place.json("show cluster.json --json")["pairs"], cluster["pairs"]);
     let resumed = started(&place, 3, (quick, "--resume cluster.json"));
@@ -138,7 +134,7 @@ fn long_names_are_told_apart_and_each_end_speaks_for_itself() {
     );
     let shown = place.stdout("show cluster.json");
     assert!((0..6).all(|node| shown.contains(&format!(" ..000{node}"))), "{shown}");
-    assert!(shown.contains("..[0000,0002,0004]"), "{shown}");
+    assert_contains(&shown, "..[0000,0002,0004]");
 }
 
 #[test]
@@ -361,17 +357,11 @@ fn ranks_are_placed_shown_and_written_for_launchers() {
         assert!(hosts(format).contains("n3"), "{format}");
     }
     let switches = place.stdout("export cluster.json --format topology-conf");
-    assert!(
-        switches.contains("SwitchName=s0 Nodes=n[0,2]\nSwitchName=s1 Nodes=n[1,3]\n"),
-        "{switches}"
-    );
+    assert_contains(&switches, "SwitchName=s0 Nodes=n[0,2]\nSwitchName=s1 Nodes=n[1,3]\n");
     let blocks = "--blocks --also 0.1,all-to-all:8 -o blocks.json";
     place.stdout((typed, blocks));
     let script = place.stdout("export blocks.json --format torchrun");
-    assert!(
-        script.contains("exec torchrun --nnodes=4 --nproc-per-node=2 --node-rank=$rank"),
-        "{script}"
-    );
+    assert_contains(&script, "exec torchrun --nnodes=4 --nproc-per-node=2 --node-rank=$rank");
 }
 
 #[test]
@@ -409,7 +399,7 @@ fn a_rank_is_seated_and_checked_on_its_node() {
         return seatmap_needs::skipped!("CPU 0 is not this process's");
     }
     let seated = run(1, &["grep", "Cpus_allowed_list", "/proc/self/status"]);
-    assert_eq!(String::from_utf8_lossy(&seated.stdout).trim(), "Cpus_allowed_list:\t0");
+    assert_eq!(stdout(&seated).trim(), "Cpus_allowed_list:\t0");
     let output = run(0, &["true"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(
@@ -421,8 +411,8 @@ fn a_rank_is_seated_and_checked_on_its_node() {
     // is none of it.
     let checked = place.command("check --expect ranks.json --seconds 0.05").output().unwrap();
     assert_eq!(checked.status.code(), Some(1));
-    let told = String::from_utf8_lossy(&checked.stdout).into_owned();
-    assert!(told.contains("rank 1 has no thread"), "{told}");
+    let told = stdout(&checked);
+    assert_contains(&told, "rank 1 has no thread");
 }
 
 /// A launcher for tests: it prints how often the next rank is on the same switch, as a cost. Its

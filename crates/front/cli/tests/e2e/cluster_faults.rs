@@ -1,22 +1,18 @@
 //! `seatmap cluster measure` where ranks die, contradict each other, or do not belong together.
 
-use crate::common::{Place, files};
+use crate::common::{Place, assert_contains, files, stderr};
 use crate::common::{begun, rank};
 use crate::control_group::Group;
 use serde_json::Value;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::process::{Child, Command, Output};
+use std::process::{Child, Command};
 use std::time::Duration;
 
 const MEASURE: &str = "cluster measure --each-rank --trips 1ms";
 
 /// Pairs that take long enough for something to happen meanwhile: two seconds each.
 const LONG: &str = "cluster measure --each-rank --trips 500ms -o cluster.json";
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
 
 /// The exit code, and the words on stderr.
 pub fn ended(child: Child) -> (Option<i32>, String) {
@@ -114,7 +110,7 @@ fn a_rank_that_dies_midway_is_named_and_the_rest_is_kept() {
         cluster["missing"]
     );
     let doctor = place.stdout("cluster doctor cluster.json");
-    assert!(doctor.contains(":2 could not be measured: its connection broke"), "{doctor}");
+    assert_contains(&doctor, ":2 could not be measured: its connection broke");
     goes_on(&place);
 }
 
@@ -138,7 +134,7 @@ fn a_stopped_rank_is_named_and_not_those_that_wait_for_it() {
         doctor.contains(":3 could not be measured: ") && doctor.matches("could not").count() == 1,
         "{doctor}"
     );
-    assert!(doctor.contains("cannot measure the way to it: no answer to"), "{doctor}");
+    assert_contains(&doctor, "cannot measure the way to it: no answer to");
     let cluster = place.read_json("cluster.json");
     assert_eq!(cluster["pairs"].as_array().unwrap().len(), 3, "those of the others are kept");
 }
@@ -200,7 +196,7 @@ fn a_wrong_secret_is_told_on_both_sides() {
             && told.contains("these did not come within 3 s: 1; somebody at 127.0.0.1: "),
         "{told}"
     );
-    assert!(told.contains("does not know the secret of this start"), "{told}");
+    assert_contains(&told, "does not know the secret of this start");
 }
 
 /// One message as ranks send them: its length, and JSON.

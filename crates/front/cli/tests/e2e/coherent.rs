@@ -1,6 +1,6 @@
 //! Coherent models: measured, placed on and characterised like any machine.
 
-use crate::common::Place;
+use crate::common::{Place, assert_contains};
 
 #[test]
 fn a_ring_is_measured_by_the_hosts_protocol() {
@@ -13,7 +13,7 @@ fn a_ring_is_measured_by_the_hosts_protocol() {
         (Some(true), Some(64))
     );
     let shown = place.stdout("measure --on xeon-phi-5110p --cpus 1,5,9,13 --loaded");
-    assert!(shown.contains("Under load"), "{shown}");
+    assert_contains(&shown, "Under load");
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! The output of every verb in the columns of narrow and wide terminals.
 
-use crate::common::{Arguments, Place, can_pretend, in_front_of, terminal, two_cpus};
+use crate::common::{
+    Arguments, Place, assert_contains, can_pretend, in_front_of, terminal, two_cpus,
+};
 use serde_json::Value;
 use std::io::Read;
 use std::process::{Command, Output, Stdio};
@@ -144,7 +146,7 @@ fn services_fit_any_terminal() {
     }
     program.kill().unwrap();
     program.wait().unwrap();
-    assert!(shown.contains("the-other"), "{shown}");
+    assert_contains(&shown, "the-other");
 }
 
 #[test]
@@ -202,7 +204,7 @@ fn two_machines_are_compared_on_any_terminal() {
         fits(&place, format!("compare {first} {second}"));
     }
     let text = place.stdout("compare epyc-7r13-2s epyc-9654-2s");
-    assert!(text.contains("times as far on epyc-9654-2s"), "{text}");
+    assert_contains(&text, "times as far on epyc-9654-2s");
     place.refuses("compare epyc-7r13-2s nowhere.json", "nowhere.json");
 }
 
@@ -254,11 +256,11 @@ fn long_work_shows_that_it_goes_on() {
     let command = on_terminal(&mut place.command("observe -- sleep 0.3"));
     program.kill().unwrap();
     program.wait().unwrap();
-    assert!(look.contains("looking"), "{look}");
-    assert!(observation.contains("observing"), "{observation}");
-    assert!(command.contains("observing 'sleep' until it ends"), "{command}");
+    assert_contains(&look, "looking");
+    assert_contains(&observation, "observing");
+    assert_contains(&command, "observing 'sleep' until it ends");
     if two_cpus().is_some() {
-        assert!(seeking.contains("trying seats"), "{seeking}");
+        assert_contains(&seeking, "trying seats");
     }
 }
 

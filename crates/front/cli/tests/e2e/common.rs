@@ -142,6 +142,14 @@ impl Place {
         serde_json::from_str(&self.stdout(arguments)).unwrap()
     }
 
+    /// The messages of a command that ends with this exit code.
+    #[track_caller]
+    pub fn stderr(&self, arguments: impl Arguments, code: i32) -> String {
+        let output = self.run(&arguments);
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {output:?}");
+        stderr(&output)
+    }
+
     /// The one line of a command that is refused with exit code 2 and prints nothing else.
     pub fn refusal(&self, arguments: impl Arguments) -> String {
         let output = self.run(&arguments);
@@ -168,6 +176,22 @@ impl Place {
         let line = self.one_line_refusal(&arguments);
         assert!(line.contains(words), "{arguments:?}: {line}");
     }
+}
+
+/// What a program printed.
+pub fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+/// The messages of a program.
+pub fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+/// That a text has these words; it is shown if not.
+#[track_caller]
+pub fn assert_contains(text: &str, words: &str) {
+    assert!(text.contains(words), "no {words:?} in: {text}");
 }
 
 /// Whether programs can be observed here, which takes rights and the kernel's own numbers of

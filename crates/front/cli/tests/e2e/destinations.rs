@@ -1,6 +1,6 @@
 //! `-o` on what is there already: links, files with a mode, open files.
 
-use crate::common::{Place, files};
+use crate::common::{Place, assert_contains, files};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
 
@@ -49,10 +49,7 @@ fn a_place_that_cannot_have_the_result_is_refused_before_the_work() {
     let place = Place::new();
     let measure = |to| place.one_line_refusal(&["measure", "--on", "graviton3", "-o", to]);
     let table = measure("far.csv");
-    assert!(
-        table.contains("far.csv: -o writes JSON: call it far.json; 'seatmap export'"),
-        "{table}"
-    );
+    assert_contains(&table, "far.csv: -o writes JSON: call it far.json; 'seatmap export'");
     place.refuses("show graviton3 --html page.json", "--html writes HTML: call it page.html");
     assert!(measure("/proc/nothing").contains("there is no such file, and none can be made there"));
     // An ending of which nothing is known means nothing.

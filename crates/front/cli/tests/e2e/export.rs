@@ -1,6 +1,6 @@
 //! `seatmap export`.
 
-use crate::common::Place;
+use crate::common::{Place, stdout};
 use std::io::Write;
 use std::process::{Command, Stdio};
 
@@ -29,7 +29,7 @@ fn lstopo_prints_the_distances() {
         .current_dir(place.folder())
         .output()
         .unwrap();
-    let text = String::from_utf8_lossy(&output.stdout);
+    let text = stdout(&output);
     assert!(
         text.contains("kind 6") && text.contains("111111") && text.contains("444444"),
         "{text}"
@@ -122,7 +122,7 @@ fn either_document_comes_through_stdin() {
         let mut child = child.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
         let output = child.wait_with_output().unwrap();
-        let text = String::from_utf8(output.stdout).unwrap();
+        let text = stdout(&output);
         assert!(output.status.success() && text.starts_with(start), "{format}: {text}");
     }
 }

@@ -1,6 +1,6 @@
 //! The gallery: `seatmap machines --site` and `seatmap place --on gallery`.
 
-use crate::common::{Place, files};
+use crate::common::{Place, assert_contains, files, stderr, stdout};
 use seatmap_data::document::schema::{closed, refused};
 use seatmap_data::machine::{Profile, SharedProfile, catalog};
 use seatmap_measure::gallery::collection::files_in;
@@ -37,7 +37,7 @@ fn with_profiles() -> Place {
 fn the_site_has_a_page_for_all_and_no_dead_link() {
     let place = with_profiles();
     let output = place.run("machines --site site profiles");
-    let said = String::from_utf8(output.stderr).unwrap();
+    let said = stderr(&output);
     assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(0), &b""[..]), "{said}");
     assert_eq!(said, "seatmap: wrote site/index.html (15 machines)\n");
     for file in ["index.html", "graviton3.html", "old.html", "old.json", "new--old.html"] {
@@ -52,7 +52,7 @@ fn the_site_has_a_page_for_all_and_no_dead_link() {
     }
     let script = Path::new(crate::REPOSITORY).join("scripts/guide");
     let checked = Command::new(script).arg("check").arg(place.path("site")).output().unwrap();
-    assert!(checked.status.success(), "{}", String::from_utf8_lossy(&checked.stdout));
+    assert!(checked.status.success(), "{}", stdout(&checked));
 }
 
 #[test]
@@ -63,8 +63,8 @@ fn a_site_of_a_profile_that_names_a_host_says_so() {
     place.file("mine.json", named.to_json());
     let said = place.run("machines --site site mine.json").stderr;
     let said = String::from_utf8(said).unwrap();
-    assert!(said.contains("mine.json: the site shows the host's name"), "{said}");
-    assert!(said.contains("measure --share"), "{said}");
+    assert_contains(&said, "mine.json: the site shows the host's name");
+    assert_contains(&said, "measure --share");
 }
 
 #[test]
@@ -111,8 +111,8 @@ fn machines_are_ranked_with_the_profiles_of_a_folder() {
     let small = left_out.iter().find(|one| one["machine"] == "core-i9-12900k").unwrap();
     assert_eq!((&small["reason"], &small["pus"]), (&"too-small".into(), &24.into()));
     let text = place.stdout(arguments);
-    assert!(text.contains("differ here by up to 2.40 times (new and old"), "{text}");
-    assert!(text.contains("it is not a gain that was seen"), "{text}");
+    assert_contains(&text, "differ here by up to 2.40 times (new and old");
+    assert_contains(&text, "it is not a gain that was seen");
     place.stdout((arguments, "--html ranking.html"));
     assert!(place.read("ranking.html").contains("core-i9-12900k"));
 }

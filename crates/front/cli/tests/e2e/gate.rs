@@ -1,7 +1,7 @@
 //! `seatmap bench --file`, `--base`, `--markdown`, `--strict` and `bench history`, on commands that
 //! print fixed figures, and on real benchmark programs where they are installed.
 
-use crate::common::{Place, files};
+use crate::common::{Place, assert_contains, files, stderr, stdout};
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Output};
@@ -40,23 +40,23 @@ fn a_slower_benchmark_fails_and_an_equal_one_does_not() {
         std::fs::remove_file(place.path("h.jsonl")).unwrap();
         output = place.run(&options);
     }
-    let error = String::from_utf8(output.stderr.clone()).unwrap();
+    let error = stderr(&output);
     assert_eq!(code(&output), Some(1), "{error}");
-    assert!(error.contains("'b' is worse by at least 10.0 %, and 3 % is the limit"), "{error}");
+    assert_contains(&error, "'b' is worse by at least 10.0 %, and 3 % is the limit");
     let report = place.read_json("r.json");
     assert_eq!((&report["format"], &report["label"]), (&"seatmap-gate/1".into(), &"abc".into()));
     let outcomes = [0, 1].map(|at| report["benchmarks"][at]["outcome"].as_str().unwrap());
     assert_eq!(outcomes, ["within", "above"]);
     let summary = place.read("s.md");
     assert!(summary.starts_with("**Failed: 'b' is worse"), "{summary}");
-    assert!(summary.contains("```text\ndifference, %, from -10.0 to +10.0\n"), "{summary}");
-    assert!(summary.contains("| benchmark | base | head |"), "{summary}");
+    assert_contains(&summary, "```text\ndifference, %, from -10.0 to +10.0\n");
+    assert_contains(&summary, "| benchmark | base | head |");
     assert!(place.read("p.html").contains("worse by more than 3 %"));
     assert_eq!(place.read("h.jsonl").lines().count(), 1);
     // Within another limit head passes, and a second session makes a second line.
     let passed = place.run((&options[..4], "20% --strict", &options[11..]));
-    assert_eq!(code(&passed), Some(0), "{}", String::from_utf8_lossy(&passed.stderr));
-    assert!(String::from_utf8(passed.stdout).unwrap().starts_with("Passed: 2 benchmarks"));
+    assert_eq!(code(&passed), Some(0), "{}", stderr(&passed));
+    assert!(stdout(&passed).starts_with("Passed: 2 benchmarks"));
     assert_eq!(place.read("h.jsonl").lines().count(), 2);
 }
 
@@ -112,8 +112,8 @@ fn a_session_that_cannot_tell_says_so_and_fails_only_where_it_must() {
     ];
     let lenient = place.run((options, "-- echo 110"));
     assert_eq!(code(&lenient), Some(0));
-    let said = String::from_utf8(lenient.stderr).unwrap();
-    assert!(said.contains("cannot tell whether 'echo 110' is worse than 'echo 100'"), "{said}");
+    let said = stderr(&lenient);
+    assert_contains(&said, "cannot tell whether 'echo 110' is worse than 'echo 100'");
     let strict = place.run((options, "--strict -- echo 110"));
     assert_eq!(code(&strict), Some(1));
     assert!(place.read("s.md").starts_with("**So few blocks"), "{}", place.read("s.md"));
@@ -176,7 +176,7 @@ fn of_adapter(place: &Place, adapter: &str, base: &str, head: &str) {
     );
     place.file("bench.toml", text);
     let output = place.run("bench --file bench.toml --json");
-    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    let error = stderr(&output);
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     let found = &report["benchmarks"][0];
     assert_eq!(
@@ -258,7 +258,7 @@ fn lines_of_go_are_compared() {
             .current_dir(place.path(folder))
             .output()
             .unwrap();
-        assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+        assert!(built.status.success(), "{}", stderr(&built));
     }
     let side =
         |folder: &str| format!("{folder}/x.test -test.run=^$ -test.bench=. -test.benchtime=100x");

@@ -1,7 +1,7 @@
 //! `seatmap observe --method goroutines`: the threads of a program of Go that hand each other
 //! goroutines are seen.
 
-use crate::common::{Arguments, Place, can_observe};
+use crate::common::{Arguments, Place, assert_contains, can_observe, stderr};
 use crate::observe::{kinds, names, share_of_neighbours};
 use crate::run::programs::go_builds;
 use serde_json::Value;
@@ -30,7 +30,7 @@ fn observed(place: &Place, command: impl Arguments) -> Option<Value> {
     let options = "observe --method goroutines --json --";
     let output = place.run((options, command));
     if !output.status.success() {
-        seatmap_needs::skipped!("{}", String::from_utf8_lossy(&output.stderr));
+        seatmap_needs::skipped!("{}", stderr(&output));
         return None;
     }
     Some(serde_json::from_slice(&output.stdout).unwrap())
@@ -58,5 +58,5 @@ fn programs_in_other_languages_have_none() {
     }
     let Some(pattern) = observed(&Place::new(), "sleep 0.1") else { return };
     let unseen = pattern["observation"]["unseen"].to_string();
-    assert!(unseen.contains("goroutines: the program is not one of Go"), "{unseen}");
+    assert_contains(&unseen, "goroutines: the program is not one of Go");
 }

@@ -1,7 +1,7 @@
 //! Text that would command a terminal or forge a line, and looks at all that people see of a run.
 //! The suites of both programs share it.
 
-use crate::common::Place;
+use crate::common::{Place, stderr};
 use seatmap_data::document::is_hidden;
 use serde_json::Value;
 use std::process::Output;
@@ -51,7 +51,7 @@ pub fn assert_harmless(place: &Place, arguments: &str, what: &str) -> bool {
 
 /// Looks at all that people see of a run.
 pub fn assert_output_is_harmless(output: &Output, what: &str) {
-    let stderr = String::from_utf8_lossy(&output.stderr);
+    let stderr = stderr(&output);
     assert!(!stderr.contains("panicked"), "{what}: {stderr}");
     for text in [&output.stdout, &output.stderr] {
         assert_shown(what, text);

@@ -1,6 +1,6 @@
 //! `seatmap import`.
 
-use crate::common::{Place, files};
+use crate::common::{Place, assert_contains, files, stderr};
 use serde_json::Value;
 use std::process::Command;
 
@@ -41,14 +41,14 @@ fn rows_may_be_some_cpus_of_the_machine() {
     place.file("four.csv", TRIANGLE);
     place.stdout("export xeon-e5-2680-2s --format hwloc-xml -o lstopo.xml");
     let taken = place.run("import four.csv --json");
-    let remark = String::from_utf8(taken.stderr).unwrap();
+    let remark = stderr(&taken);
     assert!(
         remark.contains("were taken for CPUs 0-3") && remark.contains("--cpus LIST"),
         "{remark}"
     );
     let named = "import four.csv --cpus 1-3,9 --json";
     let alone = place.run(&named);
-    assert!(alone.stderr.is_empty(), "{}", String::from_utf8_lossy(&alone.stderr));
+    assert!(alone.stderr.is_empty(), "{}", stderr(&alone));
     let whole = place.json((&named[..4], "--topology lstopo.xml"));
     assert_eq!(whole["core_distance"]["pus"], serde_json::json!([1, 2, 3, 9]));
     assert_eq!(whole["topology"]["pus"].as_array().unwrap().len(), 32);
@@ -63,7 +63,7 @@ fn rows_may_be_some_cpus_of_the_machine() {
     assert!(refused("lstopo.xml --cpus 1-3").contains("leave out --cpus"));
     assert!(refused("four.csv --cpus 1,1,2,3").contains('1'));
     let elsewhere = refused("four.csv --cpus 1-3,99 --topology lstopo.xml");
-    assert!(elsewhere.contains("PU 99 of the matrix is not in the topology"), "{elsewhere}");
+    assert_contains(&elsewhere, "PU 99 of the matrix is not in the topology");
 }
 
 /// A file of version 1, which has no version attribute, and four PUs.
@@ -92,7 +92,7 @@ fn the_advice_for_an_old_topology_converts_that_one() {
     let command = command.replace("lstopo ", "lstopo-no-graphics ");
     let output =
         Command::new("sh").args(["-c", &command]).current_dir(place.folder()).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{}", stderr(&output));
     let profile = place.json(&["import", "the old one-hwloc2.xml"]);
     assert_eq!(profile["topology"]["pus"].as_array().unwrap().len(), 4);
 }
@@ -192,7 +192,7 @@ fn cycles_need_a_frequency() {
     };
     assert!((median("--frequency 2.8g") - 80.0).abs() < 1e-9);
     let assumed = place.run(&["import", file.to_str().unwrap()]);
-    assert!(String::from_utf8_lossy(&assumed.stderr).contains("--frequency"));
+    assert!(stderr(&assumed).contains("--frequency"));
     assert!(place.refusal("import x.mct --frequency fast").contains("2.8g"));
 }
 
@@ -213,7 +213,7 @@ fn every_published_file_is_read_or_refused() {
                 Some(if readable { 0 } else { 2 }),
                 "{name}: {output:?}"
             );
-            let quantised = String::from_utf8_lossy(&output.stderr).contains("coarse clock");
+            let quantised = stderr(&output).contains("coarse clock");
             assert_eq!(quantised, name.contains("coarse-clock"), "{name}");
         }
     }

@@ -1,6 +1,6 @@
 //! Ctrl-C, SIGKILL and what comes after.
 
-use crate::common::{Arguments, Place, files, two_cpus};
+use crate::common::{Arguments, Place, assert_contains, files, stderr, two_cpus};
 use seatmap_os::claim::ComputerClaim;
 use std::io::{BufRead, BufReader};
 use std::ops::ControlFlow;
@@ -78,7 +78,7 @@ fn shortened(place: &Place) {
 fn ctrl_c_keeps_what_was_measured_and_says_how_to_go_on() {
     let place = Place::new();
     let output = signalled(started(&place), libc::SIGINT);
-    let stderr = String::from_utf8_lossy(&output.stderr);
+    let stderr = stderr(&output);
     assert_eq!(output.status.code(), Some(1), "{stderr}");
     assert!(
         stderr.starts_with("seatmap: interrupted; ") && stderr.contains("--resume"),
@@ -118,10 +118,7 @@ fn two_runs_do_not_disturb_each_other() {
     let first = started(&place);
     for resume in ["", "--resume"] {
         let second = place.run((MACHINE, "x.json", resume));
-        assert!(
-            String::from_utf8_lossy(&second.stderr).contains("another measurement is under way"),
-            "{second:?}"
-        );
+        assert!(stderr(&second).contains("another measurement is under way"), "{second:?}");
         assert_eq!(second.status.code(), Some(1), "work, not input");
     }
     signalled(first, libc::SIGTERM);
@@ -227,14 +224,10 @@ fn a_journal_is_not_written_through_a_link() {
         let victim = place.file("victim", "precious\n");
         make(place.path(victim), &link).unwrap();
         for arguments in [quick, &resume] {
-            let output = place.run(arguments);
-            let stderr = String::from_utf8_lossy(&output.stderr);
-            assert_eq!(output.status.code(), Some(1), "{stderr}");
-            assert!(
-                stderr.contains(
-                    "x.json.journal' is a link or a special file and could lead elsewhere"
-                ),
-                "{stderr}"
+            let stderr = place.stderr(arguments, 1);
+            assert_contains(
+                &stderr,
+                "x.json.journal' is a link or a special file and could lead elsewhere",
             );
             assert_eq!(place.read(victim), "precious\n");
         }
@@ -255,12 +248,9 @@ fn a_state_folder_that_others_could_change_is_neither_read_nor_written() {
     };
     mode(&state, 0o777);
     let output = place.run(&measure);
-    let stderr = String::from_utf8_lossy(&output.stderr);
+    let stderr = stderr(&output);
     assert!(output.status.success(), "it is measured all the same: {stderr}");
-    assert!(
-        stderr.contains("nothing will be kept or remembered: other users can write"),
-        "{stderr}"
-    );
+    assert_contains(&stderr, "nothing will be kept or remembered: other users can write");
     assert_eq!(std::fs::read_dir(&mine).unwrap().count(), 0);
     std::fs::write(mine.join(format!("{}.json", seatmap_os::state::host_name())), "{}").unwrap();
     let line = place.one_line_refusal("show host");
@@ -339,7 +329,7 @@ fn the_homes_can_be_interrupted_too() {
         .for_each(|_| std::thread::sleep(Duration::from_millis(1)));
     let output = signalled(child, libc::SIGTERM);
     assert_eq!(output.status.code(), Some(1), "{output:?}");
-    assert!(String::from_utf8_lossy(&output.stderr).contains("--resume"), "{output:?}");
+    assert!(stderr(&output).contains("--resume"), "{output:?}");
     assert_eq!(files(&place), ["x.json.journal"]);
 }
 
@@ -357,17 +347,14 @@ fn a_second_measurement_waits_for_the_first_whatever_it_writes() {
             "another measurement of this host (process {}) is under way",
             std::process::id()
         );
-        assert!(told.contains(&who), "{told}");
+        assert_contains(&told, &who);
         assert_eq!(files(&place), [""; 0], "nothing is measured meanwhile");
         child
     };
     let claim = ComputerClaim::wait(&mut |_| ControlFlow::Continue(())).unwrap();
     let output = signalled(waiting(), libc::SIGINT);
     assert_eq!(output.status.code(), Some(1));
-    assert!(
-        String::from_utf8_lossy(&output.stderr).contains("interrupted; nothing was measured"),
-        "{output:?}"
-    );
+    assert!(stderr(&output).contains("interrupted; nothing was measured"), "{output:?}");
     let mut second = waiting();
     drop(claim);
     assert!(second.wait().unwrap().success());

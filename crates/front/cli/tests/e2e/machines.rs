@@ -1,6 +1,6 @@
 //! `seatmap machines`.
 
-use crate::common::Place;
+use crate::common::{Place, assert_contains, stderr};
 
 #[test]
 fn this_computer_is_compared_once_it_was_measured() {
@@ -8,7 +8,7 @@ fn this_computer_is_compared_once_it_was_measured() {
     let place = Place::new();
     place.refuses("compare graviton3", "'seatmap measure' finds them");
     let measured = place.run(format!("measure --quick --cpus {cpus}"));
-    let said = String::from_utf8_lossy(&measured.stderr);
+    let said = stderr(&measured);
     if !measured.status.success() || !place.path("state/seatmap").exists() {
         return seatmap_needs::skipped!("nothing is remembered of this computer: {said}");
     }
@@ -32,7 +32,7 @@ fn all_that_are_listed_can_be_shown() {
         let name = machine["machine"].as_str().unwrap();
         assert!(!machine["sources"].as_array().unwrap().is_empty(), "{name}");
         let page = place.stdout(&["show", name]);
-        assert!(page.contains(&format!("{} PUs", machine["pus"])), "{page}");
+        assert_contains(&page, &format!("{} PUs", machine["pus"]));
         assert!(place.stdout("machines").contains(name));
     }
 }

@@ -1,6 +1,6 @@
 //! `seatmap measure`.
 
-use crate::common::{Place, files, two_cpus};
+use crate::common::{Place, assert_contains, files, stderr, stdout, two_cpus};
 use serde_json::Value;
 
 const MATRICES: [&str; 5] = ["median_ns", "p10_ns", "mad_ns", "ci95_low_ns", "ci95_high_ns"];
@@ -64,9 +64,7 @@ fn two_cpus_of_this_host() {
     let place = Place::new();
     let output = place.run(format!("measure --cpus {cpus} --json"));
     // A warning about what was measured may stand there; nothing else.
-    assert!(
-        String::from_utf8(output.stderr).unwrap().lines().all(|line| line.starts_with("seatmap: "))
-    );
+    assert!(stderr(&output).lines().all(|line| line.starts_with("seatmap: ")));
     let profile = serde_json::from_slice(&output.stdout).unwrap();
     assert_whole(&profile, 2);
     assert_eq!(profile["origin"]["kind"], "measured");
@@ -104,7 +102,7 @@ fn two_pus_resolve_no_homes_and_say_so() {
     let Some(cpus) = two_cpus() else { return };
     let place = Place::new();
     let page = place.stdout(format!("measure --cpus {cpus} --quick --homes 8 --loaded -o x.json"));
-    assert!(page.contains("The homes of 8 cache lines are not resolvable from 2 PUs"), "{page}");
+    assert_contains(&page, "The homes of 8 cache lines are not resolvable from 2 PUs");
     let profile = place.read_json("x.json");
     assert_eq!(profile["home_model"]["lines"]["resolvable"], false);
     assert_eq!(profile["loaded"][0]["pairs"], 1);
@@ -115,11 +113,11 @@ fn the_whole_host_is_remembered_and_a_part_of_it_is_not() {
     let Some(cpus) = two_cpus() else { return };
     let place = Place::new();
     let before = place.run("show host");
-    assert!(String::from_utf8_lossy(&before.stderr).contains("has not been measured yet"));
+    assert!(stderr(&before).contains("has not been measured yet"));
     assert!(before.status.success());
     place.stdout("measure --quick");
     let shown = place.run("show host");
-    assert!(String::from_utf8_lossy(&shown.stdout).contains("Distance classes"), "{shown:?}");
+    assert!(stdout(&shown).contains("Distance classes"), "{shown:?}");
     assert!(shown.stderr.is_empty());
     assert!(place.stdout(format!("measure --cpus {cpus} --quick")).contains("Distance classes"));
 }
@@ -212,7 +210,7 @@ fn the_loaded_curve_and_parallel_caches() {
     assert_eq!(profile["core_distance"]["protocol"]["parallel"], true);
     assert_eq!(profile["home_model"]["groups"], serde_json::json!([[0, 1, 2, 3], [8, 9, 10, 11]]));
     let one_cache = place.run("measure --on ryzen-5950x --cpus 0-3 --parallel --quick");
-    assert!(String::from_utf8_lossy(&one_cache.stderr).contains("--parallel has no effect"));
+    assert!(stderr(&one_cache).contains("--parallel has no effect"));
 }
 
 #[test]
@@ -260,7 +258,7 @@ fn a_placement_on_this_host_takes_the_cpus_that_may_be_used_now() {
         [place.run(&request), place.run((request, &["--cpus", &pair]))]
     };
     let [narrow, named] = std::thread::scope(|scope| scope.spawn(narrow).join().unwrap());
-    let told = |output: &std::process::Output| String::from_utf8_lossy(&output.stderr).into_owned();
+    let told = |output: &std::process::Output| stderr(&output);
     assert!(whole.status.success() && !told(&whole).contains("left out"), "{}", told(&whole));
     let others = seatmap_os::CpuList(cpus[1..].to_vec());
     let are = if cpus.len() == 2 { "is" } else { "are" };
@@ -269,8 +267,8 @@ fn a_placement_on_this_host_takes_the_cpus_that_may_be_used_now() {
         others.named()
     );
     assert!(told(&narrow).contains(&remark), "{}", told(&narrow));
-    let seats = String::from_utf8_lossy(&narrow.stdout).into_owned();
-    assert!(seats.contains(&format!("0:{first} 1:{first}\n")), "{seats}");
+    let seats = stdout(&narrow);
+    assert_contains(&seats, &format!("0:{first} 1:{first}\n"));
     assert!(
         told(&named).contains(&format!("CPU {second} is outside the CPUs")),
         "{}",
@@ -347,7 +345,7 @@ fn a_shared_profile_names_nobody() {
     let place = Place::new();
     let measure = ["measure", "--quick", "--wakeups", "0", "--cpus", &cpus, "--share", "s.json"];
     let output = place.run(&measure);
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let said = stderr(&output);
     assert!(output.status.success() && said.contains("left out for strangers: the host's name"));
     let host = seatmap_os::state::host_name();
     let shared = place.read_json("s.json");

@@ -1,6 +1,6 @@
 //! Names that turn text around, take no room or command a terminal, wherever a name is shown.
 
-use crate::common::Place;
+use crate::common::{Place, stderr, stdout};
 use crate::hostile::assert_shown;
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
@@ -30,8 +30,8 @@ fn hostile() -> Place {
 /// The name is seen, and nothing hidden with it.
 fn assert_named(place: &Place, arguments: &str) {
     let output = place.run(&arguments.split(' ').collect::<Vec<_>>());
-    assert!(output.status.success(), "{arguments}: {}", String::from_utf8_lossy(&output.stderr));
-    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{arguments}: {}", stderr(&output));
+    let text = stdout(&output);
     assert!(
         ["\\u{202e}", "\\u202e"].iter().any(|escaped| text.contains(escaped)),
         "{arguments} names nothing:\n{text}"
@@ -80,7 +80,7 @@ fn what_was_typed_is_shown_too() {
     {
         let output = place.run(arguments);
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
-        assert!(String::from_utf8_lossy(&output.stderr).contains("\\u{202e}"), "{arguments:?}");
+        assert!(stderr(&output).contains("\\u{202e}"), "{arguments:?}");
         assert_shown(arguments[0], &output.stderr);
     }
 }
@@ -108,6 +108,6 @@ fn a_threads_name_is_shown() {
     std::fs::set_permissions(place.path(name), std::fs::Permissions::from_mode(0o755)).unwrap();
     let cpu = seatmap_os::affinity::current().unwrap()[0].to_string();
     let output = place.run(&["run", "--cpus", &cpu, "--", &format!("./{name}")]);
-    assert!(String::from_utf8_lossy(&output.stderr).contains("a\\u{202e}\\u{9b}b"), "{output:?}");
+    assert!(stderr(&output).contains("a\\u{202e}\\u{9b}b"), "{output:?}");
     assert_shown("run", &output.stderr);
 }

@@ -1,7 +1,7 @@
 //! Every string of every kind of document, made hostile, through the verbs that read it.
 
 use crate::auto::ALONE;
-use crate::common::Place;
+use crate::common::{Place, stderr, stdout};
 use crate::hostile::{
     assert_harmless, assert_output_is_harmless, assert_shown, assert_strings_are_shown,
     hostile_text, strings,
@@ -144,7 +144,7 @@ fn no_string_of_a_comparison_commands_a_terminal_or_forges_a_line() {
                 .any(|line| line.starts_with("seatmap: all is well"))
         );
     }
-    assert!(String::from_utf8_lossy(&output.stdout).contains("\\u{1b}[2J"), "the name is shown");
+    assert!(stdout(&output).contains("\\u{1b}[2J"), "the name is shown");
 }
 
 /// The record of a cell that stands, with text in each place that has some. Its memory would need a
@@ -243,9 +243,9 @@ fn no_name_of_a_program_that_is_observed_commands_a_terminal_or_forges_a_line() 
         let output = place.run(&words);
         assert_output_is_harmless(&output, method);
         if !output.status.success() {
-            return seatmap_needs::skipped!("{}", String::from_utf8_lossy(&output.stderr));
+            return seatmap_needs::skipped!("{}", stderr(&output));
         }
-        assert!(String::from_utf8_lossy(&output.stderr).contains("\\u{1b}[2J"), "{output:?}");
+        assert!(stderr(&output).contains("\\u{1b}[2J"), "{output:?}");
         for verb in ["pattern show own.json", "pattern show own.json --html page.html"] {
             assert!(assert_harmless(&place, verb, method));
         }

@@ -1,7 +1,7 @@
 //! `seatmap noise`: what is printed, written and refused. Figures are weather and are not looked
 //! at.
 
-use crate::common::Place;
+use crate::common::{Place, stderr, stdout};
 use std::process::{Command, Stdio};
 
 fn one_cpu() -> String {
@@ -32,7 +32,7 @@ fn all_cpus_are_measured_unless_some_are_named() {
     let (open, closed) =
         seatmap_health::noise::reachable(&seatmap_os::cpus::Cpus::read().unwrap().online);
     let output = place.run("noise --seconds 0.05 --json");
-    let told = String::from_utf8(output.stderr).unwrap();
+    let told = stderr(&output);
     if !closed.is_empty() || told.contains("left out") || told.contains("moved off") {
         seatmap_needs::skipped!("somebody makes a cell of these CPUs: {told}");
         return;
@@ -94,12 +94,12 @@ fn the_trace_names_who_had_the_cpu() {
     let json = place.run((arguments, "--json"));
     hog.kill().unwrap();
     hog.wait().unwrap();
-    let told = String::from_utf8(table.stderr).unwrap();
+    let told = stderr(&table);
     if told.contains("the kernel's trace cannot be had") || told.contains("moved off") || !is_seated
     {
         return seatmap_needs::skipped!("{told}");
     }
-    let shown = String::from_utf8(table.stdout).unwrap();
+    let shown = stdout(&table);
     assert!(
         shown.contains("by the kernel's trace\n") && shown.contains("hog-of-a-test"),
         "{shown}"
@@ -147,6 +147,6 @@ fn an_interrupted_measurement_keeps_what_it_has() {
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(found["interrupted"], true);
-    let told = String::from_utf8(output.stderr).unwrap();
+    let told = stderr(&output);
     assert!(told.starts_with("seatmap: interrupted; the figures are of the first "), "{told}");
 }

@@ -1,6 +1,6 @@
 //! `seatmap observe`, on real programs with known patterns. Figures of time decide nothing here.
 
-use crate::common::{Arguments, Place, can_observe};
+use crate::common::{Arguments, Place, assert_contains, can_observe, stderr, stdout};
 use crate::run::programs::installed;
 use crate::trace;
 use serde_json::Value;
@@ -89,8 +89,8 @@ fn largest(kinds: &BTreeMap<String, f64>) -> &str {
 fn a_ring_is_seen_as_one_and_its_waits_by_kind() {
     let Some(place) = ring(2_000) else { return };
     for (by, kind) in [("pipe", "pipe"), ("futex", "futex")] {
-        let pattern = place
-            .json(format!("observe --method wakeups --json -- ./ring schedule {by}"));
+        let pattern =
+            place.json(format!("observe --method wakeups --json -- ./ring schedule {by}"));
         let workers = (0..8).map(|task| format!("w{task}"));
         let expected: Vec<String> = std::iter::once("ring".to_owned()).chain(workers).collect();
         assert_eq!(names(&pattern), expected, "{by}");
@@ -122,7 +122,7 @@ fn the_programs_of_the_bench_can_be_built() {
         let mut command = Command::new(compiler);
         command.args(options.words()).arg(format!("{folder}/{source}")).current_dir(place.folder());
         let output = command.output().unwrap();
-        let said = String::from_utf8_lossy(&output.stderr);
+        let said = stderr(&output);
         assert!(output.status.success(), "{compiler} {source}: {said}");
     }
 }
@@ -137,7 +137,7 @@ fn bytes_over_pipes_are_counted_exactly() {
         ];
         let output = place.run(&arguments);
         if !output.status.success() {
-            return seatmap_needs::skipped!("{}", String::from_utf8_lossy(&output.stderr));
+            return seatmap_needs::skipped!("{}", stderr(&output));
         }
         let pattern: Value = serde_json::from_slice(&output.stdout).unwrap();
         let by_pipe: Vec<_> = pattern["edges"]
@@ -157,7 +157,7 @@ fn perf_sees_the_same_ring() {
     let arguments = "observe --method wakeups --means perf --json -- ./ring schedule futex";
     let output = place.run(&arguments);
     if !output.status.success() {
-        return seatmap_needs::skipped!("{}", String::from_utf8_lossy(&output.stderr));
+        return seatmap_needs::skipped!("{}", stderr(&output));
     }
     let pattern: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(names(&pattern).len(), 9);
@@ -182,7 +182,7 @@ fn what_was_observed_can_be_placed() {
         "schedule",
         "pipe",
     ]);
-    let stderr = String::from_utf8(output.stderr).unwrap();
+    let stderr = stderr(&output);
     assert!(output.status.success() && output.stdout.is_empty(), "{stderr}");
     let next = stderr.lines().find_map(|line| line.strip_prefix("next: seatmap ")).unwrap();
     let mut shell = Command::new("sh");
@@ -400,9 +400,9 @@ fn a_command_ends_as_without_seatmap() {
     assert_eq!(place.run(&["observe", "--", "sh", "-c", "exit 7"]).status.code(), Some(7));
     let output = place.run(&["observe", "--json", "--", "echo", "from the command"]);
     assert!(serde_json::from_slice::<Value>(&output.stdout).is_ok());
-    assert!(String::from_utf8_lossy(&output.stderr).contains("from the command"));
+    assert!(stderr(&output).contains("from the command"));
     let full = place.run("observe -o /dev/full -- true");
-    let stderr = String::from_utf8_lossy(&full.stderr);
+    let stderr = stderr(&full);
     assert!(
         full.status.code() == Some(1) && stderr.contains("1 task") && stderr.contains("/dev/full"),
         "{stderr}"
@@ -473,16 +473,13 @@ fn a_program_tells_of_its_own_shared_lines() {
             .success()
     );
     let output = place.run("observe --method tsan -o pattern.json -- ./sharing");
-    let said = String::from_utf8(output.stderr).unwrap();
+    let said = stderr(&output);
     assert_eq!((output.status.code(), &*output.stdout), (Some(0), &b"200\n"[..]), "{said}");
     assert!(said.contains("false sharing: ") && said.contains("counters+8"), "{said}");
     let pattern = place.read_json("pattern.json");
     assert!(messages(&pattern).values().sum::<f64>() >= 100.0, "{pattern}");
     let plain = place.run("observe --method tsan -- true");
-    assert!(
-        plain.status.code() == Some(1)
-            && String::from_utf8(plain.stderr).unwrap().contains("-fsanitize=thread")
-    );
+    assert!(plain.status.code() == Some(1) && stderr(&plain).contains("-fsanitize=thread"));
 }
 
 #[test]
@@ -491,10 +488,10 @@ fn a_removed_method_says_what_replaces_it() {
     let said = place.one_line_refusal("observe --method pages -- true");
     for words in ["the method pages was removed", "--method auto", "--method mpi", "--method tsan"]
     {
-        assert!(said.contains(words), "{said}");
+        assert_contains(&said, words);
     }
     let help = place.run("observe --help");
-    assert!(!String::from_utf8(help.stdout).unwrap().contains("pages"));
+    assert!(!stdout(&help).contains("pages"));
 }
 
 /// The job of the library's own test, in which rank 0 sends rank 1 ten messages and others get its
@@ -533,7 +530,7 @@ fn messages_of(place: &Place, job: &[String]) -> BTreeMap<(String, String), f64>
     let job: Vec<&str> = job.iter().map(String::as_str).collect();
     let observe = ("observe --method mpi -o pattern.json --", job);
     let output = place.command(observe).env_remove("LD_PRELOAD").output().unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
+    let said = stderr(&output);
     assert_eq!(output.status.code(), Some(0), "{said}");
     let pattern = place.read_json("pattern.json");
     assert_eq!(names(&pattern), ["rank 0", "rank 1", "rank 2", "rank 3"]);
@@ -557,12 +554,12 @@ fn assert_ranks_are_observed(mpi: &str) {
         Command::new(words[0]).args(&words[1..]).current_dir(place.folder()).output().unwrap()
     };
     let output = each("-o each.json");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{}", stderr(&output));
     let apart = place.read_json("each.json");
     assert_eq!(together, messages(&apart));
     assert!(crate::common::files(&place).iter().all(|name| !name.contains("traces")));
     let nowhere = each("");
-    let said = String::from_utf8_lossy(&nowhere.stderr).into_owned();
+    let said = stderr(&nowhere);
     assert!(
         !nowhere.status.success()
             && said.contains("name a file with -o in a folder that all nodes share"),
@@ -644,7 +641,7 @@ fn ranks_that_load_mpi_for_a_module_alone_are_observed() {
 fn a_program_without_ranks_is_told_from_a_job() {
     let place = Place::new();
     let output = place.run("observe --method mpi -- true");
-    let said = String::from_utf8(output.stderr).unwrap();
+    let said = stderr(&output);
     assert!(
         output.status.code() == Some(1) && said.contains("no rank wrote down its messages"),
         "{said}"
@@ -652,7 +649,7 @@ fn a_program_without_ranks_is_told_from_a_job() {
     let mut blank = place.command("observe --method mpi -- true");
     std::fs::create_dir(place.path("a b")).unwrap();
     let output = blank.env("TMPDIR", place.path("a b")).output().unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
+    let said = stderr(&output);
     assert!(output.status.code() == Some(2) && said.contains("set TMPDIR to another"), "{said}");
 }
 
@@ -668,19 +665,19 @@ fn a_recording_of_perf_is_read() {
         return seatmap_needs::skipped!("perf records no page faults here");
     }
     let output = place.run("observe --recording perf.data --json");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{}", stderr(&output));
     let pattern: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(pattern["observation"]["methods"], serde_json::json!(["c2c"]));
     assert_eq!(names(&pattern), ["sh#0", "sh#1", "sh#2"]);
     assert_eq!(pattern["observation"]["paths"], serde_json::json!(["0", "0.0", "0.1"]));
     // Page faults tell of no transfers, and that is said.
     let table = place.run("observe --recording perf.data");
-    let table = String::from_utf8(table.stdout).unwrap();
+    let table = stdout(&table);
     assert!(
         table.contains("no task was seen to talk to another one") && table.contains("by c2c"),
         "{table}"
     );
-    assert!(table.contains("overhead: not measured: the processor takes the samples"), "{table}");
+    assert_contains(&table, "overhead: not measured: the processor takes the samples");
 }
 
 #[test]
@@ -703,7 +700,7 @@ fn recordings_that_cannot_be_read_are_refused() {
         ("--recording text -- true", "cannot be used with"),
     ] {
         let output = place.run(("observe", arguments));
-        let words = String::from_utf8_lossy(&output.stderr).into_owned();
+        let words = stderr(&output);
         assert!(output.status.code() == Some(2) && words.contains(said), "{arguments:?}: {words}");
     }
 }
@@ -716,8 +713,8 @@ fn a_processor_that_samples_nothing_is_told_before_the_command_starts() {
     if output.status.success() {
         return seatmap_needs::skipped!("the processor here samples memory");
     }
-    let words = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(words.contains("the method c2c does not work here: "), "{words}");
+    let words = stderr(&output);
+    assert_contains(&words, "the method c2c does not work here: ");
     assert!(output.status.code() == Some(2) && !place.path("began").exists());
 }
 

@@ -5,7 +5,7 @@
 
 mod relay;
 
-use crate::common::{Arguments, Place, files};
+use crate::common::{Arguments, Place, assert_contains, files};
 use crate::common::{begun, rank};
 use relay::{Relay, Tampering};
 use std::fs::{self, Permissions};
@@ -193,7 +193,7 @@ fn ranks_that_were_started_for_something_else_do_not_obey() {
     let second = begun(rank(&place, 1, 2, &MEASURE));
     for (code, told) in [ended(second), ended(first)] {
         assert_ne!(code, Some(0));
-        assert!(told.contains("start all ranks with the same command line"), "{told}");
+        assert_contains(&told, "start all ranks with the same command line");
     }
 }
 
@@ -298,5 +298,5 @@ fn users_read_no_words_of_the_standard_library() {
     let (code, told) = ended(begun(second));
     assert_eq!(code, Some(1));
     assert!(!told.contains("whole buffer") && !told.contains("os error"), "{told}");
-    assert!(told.contains("connection"), "{told}");
+    assert_contains(&told, "connection");
 }

@@ -1,7 +1,7 @@
 //! Every reader of other tools' files, on small files of our own: `tests/own` lies in the
 //! repository, and the published measurements beside it do not.
 
-use crate::common::{Place, can_pretend};
+use crate::common::{Place, can_pretend, stderr};
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
@@ -41,7 +41,7 @@ fn each_form_is_read_as_the_machine_that_it_describes() {
 fn a_frequency_that_nobody_named_is_said() {
     let place = Place::new();
     let assumed = place.run(&["import", &own("two-sockets.mct")]);
-    assert!(String::from_utf8_lossy(&assumed.stderr).contains("--frequency"));
+    assert!(stderr(&assumed).contains("--frequency"));
 }
 
 #[test]
@@ -74,9 +74,9 @@ fn a_coarse_clock_is_said_and_a_console_log_refused() {
     let place = Place::new();
     let coarse = place.run(&["import", &own("coarse-clock.csv"), "-o", "x.json"]);
     assert!(coarse.status.success());
-    assert!(String::from_utf8_lossy(&coarse.stderr).contains("coarse clock"), "{coarse:?}");
+    assert!(stderr(&coarse).contains("coarse clock"), "{coarse:?}");
     let fine = place.run(&["import", &own("two-sockets.csv"), "-o", "y.json"]);
-    assert!(!String::from_utf8_lossy(&fine.stderr).contains("coarse clock"), "{fine:?}");
+    assert!(!stderr(&fine).contains("coarse clock"), "{fine:?}");
     let line = place.one_line_refusal(&["import", &own("console-log.csv"), "-o", "z.json"]);
     assert!(line.contains("line 1, column 1") && line.contains("console log"), "{line}");
 }

@@ -1,6 +1,6 @@
 //! `seatmap pattern`: every generator, every kind of file, every way out.
 
-use crate::common::{Place, files};
+use crate::common::{Place, files, stderr};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -153,7 +153,7 @@ fn symmetric_and_bare_matrices_are_filled_up() {
     let head = "%%MatrixMarket matrix coordinate";
     place.file("symmetric.mtx", format!("{head} integer symmetric\n3 3 2\n2 1 7\n3 3 9\n"));
     let output = place.run("pattern convert symmetric.mtx");
-    let told = String::from_utf8_lossy(&output.stderr);
+    let told = stderr(&output);
     assert_eq!(
         told,
         "seatmap: symmetric.mtx: what tasks send to themselves was left out, as it costs the same anywhere: 1 entry\n"
@@ -168,10 +168,7 @@ fn a_qaplib_file_has_two_matrices() {
     let place = Place::new();
     place.file("x.dat", "2\n0 5\n6 0\n0 7\n8 0\n");
     let output = place.run("pattern convert x.dat");
-    assert!(
-        String::from_utf8_lossy(&output.stderr).contains("x.dat: the file holds two matrices"),
-        "the choice is said"
-    );
+    assert!(stderr(&output).contains("x.dat: the file holds two matrices"), "the choice is said");
     let total = |which: &str| {
         sum(&place.json(format!("pattern show x.dat --matrix {which} --json")), "bytes")
     };
@@ -234,10 +231,7 @@ fn pictures_pages_and_json_at_once() {
     );
     let output = place.run(&all);
     assert!(output.stdout.is_empty());
-    assert_eq!(
-        String::from_utf8_lossy(&output.stderr),
-        "seatmap: wrote x.svg\nseatmap: wrote x.html\n"
-    );
+    assert_eq!(stderr(&output), "seatmap: wrote x.svg\nseatmap: wrote x.html\n");
     assert_eq!(place.stdout("pattern show stencil2d:8x8 --svg -"), place.read("x.svg"));
     for clash in ["--svg - --json", "--svg - --html -"] {
         place.refuses(("pattern show ring:4", clash), "only one of");

@@ -1,6 +1,6 @@
 //! The pictures of the README and the guide are those that their command draws.
 
-use crate::common::Place;
+use crate::common::{Place, stderr};
 use std::path::Path;
 use std::process::Command;
 
@@ -13,7 +13,7 @@ fn pictures_are_what_their_command_draws() {
         .envs(place.command(&[]).get_envs().filter_map(|(name, value)| Some((name, value?))))
         .output()
         .unwrap();
-    assert!(drawn.status.success(), "{}", String::from_utf8_lossy(&drawn.stderr));
+    assert!(drawn.status.success(), "{}", stderr(&drawn));
     let kept = root.join("docs/pictures");
     let names: Vec<_> =
         std::fs::read_dir(&kept).unwrap().map(|entry| entry.unwrap().file_name()).collect();

@@ -1,6 +1,6 @@
 //! `seatmap place`.
 
-use crate::common::{Place, in_front_of, terminal, two_cpus};
+use crate::common::{Place, assert_contains, in_front_of, stdout, terminal, two_cpus};
 use serde_json::Value;
 use std::collections::HashSet;
 use std::io::Read;
@@ -79,9 +79,8 @@ fn seats_that_take_turns_are_named() {
         guest["core_distance"]["status"][i][j] = "stacked".into();
     }
     place.file("guest.json", guest.to_string());
-    let ask = |cpus: &str| {
-        place.stdout(format!("place --on guest.json --pattern ring:4 --cpus {cpus}"))
-    };
+    let ask =
+        |cpus: &str| place.stdout(format!("place --on guest.json --pattern ring:4 --cpus {cpus}"));
     assert!(
         ask("0-3").contains("CPUs 0 and 1 took turns on one CPU of the host"),
         "{}",
@@ -145,7 +144,7 @@ fn a_plan_is_held_against_chance_as_well() {
     let place = Place::new();
     let random = |more: &str| place.stdout((RING, "--before random", more));
     let picture = random("--svg -");
-    assert!(picture.contains(">the median of 101 random placements</text>"), "{picture}");
+    assert_contains(&picture, ">the median of 101 random placements</text>");
     assert!(
         !picture.contains("as the OS numbers them") && picture == random("--svg -"),
         "{picture}"
@@ -164,10 +163,10 @@ fn links_carry_what_the_simulator_counted() {
     let place = Place::new();
     let on = "place --on xeon-phi-5110p --pattern pairs:4 --svg -";
     let routed = place.stdout((on, "--kicks 10"));
-    assert!(routed.contains(">bytes on a link, clockwise outside</text>"), "{routed}");
+    assert_contains(&routed, ">bytes on a link, clockwise outside</text>");
     let scc = "place --on scc-48 --pattern pairs:4 --cpus 0-7 --kicks 1 --rounds 1";
     let scc = place.stdout((scc, "--objective simulated --svg -"));
-    assert!(scc.contains(">messages on a link, each way on its right</text>"), "{scc}");
+    assert_contains(&scc, ">messages on a link, each way on its right</text>");
     assert!(
         scc.contains("message buffer of tile") && scc.contains(": the lines of 0 to 1"),
         "{scc}"
@@ -230,27 +229,23 @@ fn a_core_takes_one_task_where_there_are_cores_enough() {
     let place = Place::new();
     let table = |more: &str| place.stdout((XEON, more));
     let alone = table("--pattern ring:8");
-    assert!(
-        alone.contains("\nEach task has a core of its own; sharing cores (--use-smt) would cost "),
-        "{alone}"
+    assert_contains(
+        &alone,
+        "\nEach task has a core of its own; sharing cores (--use-smt) would cost ",
     );
-    assert!(alone.contains("\nPackage 1 stays empty, its memory and caches unused.\n"), "{alone}");
+    assert_contains(&alone, "\nPackage 1 stays empty, its memory and caches unused.\n");
     let close = "\nCompact costs no more. Without a plan: OMP_PLACES=cores OMP_PROC_BIND=close, or mpirun --map-by core";
     assert!(alone.contains(close) && alone.contains("(compact)"), "{alone}");
     let shared = table("--pattern ring:8 --use-smt");
-    assert!(
-        shared.contains(
-            "\n4 cores carry two tasks or more; a core for each task (--avoid-smt) would cost "
-        ),
-        "{shared}"
+    assert_contains(
+        &shared,
+        "\n4 cores carry two tasks or more; a core for each task (--avoid-smt) would cost ",
     );
-    assert!(shared.contains("Without a plan: OMP_PLACES=threads OMP_PROC_BIND=close"), "{shared}");
+    assert_contains(&shared, "Without a plan: OMP_PLACES=threads OMP_PROC_BIND=close");
     let crowded = table("--pattern ring:24");
-    assert!(
-        crowded.contains(
-            "\n12 cores carry two tasks or more, of which 8 must: 24 tasks on 16 cores.\n"
-        ),
-        "{crowded}"
+    assert_contains(
+        &crowded,
+        "\n12 cores carry two tasks or more, of which 8 must: 24 tasks on 16 cores.\n",
     );
     let across = table("--pattern ring:16 --avoid-smt");
     assert!(
@@ -282,8 +277,8 @@ fn one_cpu_for_all_is_not_a_pattern_without_messages() {
     command.args(["place", "--pattern", "ring:2"]).current_dir(place.folder());
     command.envs(seatmap.get_envs().filter_map(|(name, value)| Some((name, value?))));
     let Ok(output) = command.output() else { return seatmap_needs::skipped!("no taskset") };
-    let table = String::from_utf8(output.stdout).unwrap();
-    assert!(table.contains("there is one CPU for all tasks"), "{table}");
+    let table = stdout(&output);
+    assert_contains(&table, "there is one CPU for all tasks");
     assert!(!table.contains("no messages"), "{table}");
 }
 
@@ -307,12 +302,12 @@ fn wide_seats_and_shared_cpus_are_as_asked() {
     let place = Place::new();
     let ring = |more: &str| place.stdout(("place --on xeon-e5-2680-2s --pattern", more));
     let wide = ring("ring:2 --widen core");
-    assert!(wide.contains("\nSeats (task:CPUs): 0:0,16 1:1,17\n"), "{wide}");
+    assert_contains(&wide, "\nSeats (task:CPUs): 0:0,16 1:1,17\n");
     let narrow = ring("ring:2");
-    assert!(narrow.contains("\nSeats (task:CPU): 0:0 1:1\n"), "{narrow}");
+    assert_contains(&narrow, "\nSeats (task:CPU): 0:0 1:1\n");
     let four = "--fix 0=0 --fix 1=0 --fix 2=0 --fix 3=0";
     let shared = ring(&format!("ring:5 --cpus 0,1 {four}"));
-    assert!(shared.contains("\nSeats (task:CPU): 0:0 1:0 2:0 3:0 4:1\n"), "{shared}");
+    assert_contains(&shared, "\nSeats (task:CPU): 0:0 1:0 2:0 3:0 4:1\n");
     place.refuses(
         "place --on xeon-e5-2680-2s --pattern ring:2 --fix 0=0 --fix 1=0",
         "so that each PU takes at most 1 task; fix them",

@@ -3,7 +3,7 @@
 mod pinning;
 mod verbs;
 
-use crate::common::{Arguments, Place, is_no_pretence};
+use crate::common::{Arguments, Place, assert_contains, is_no_pretence};
 use std::process::Output;
 
 /// Two packages of 32 cores with two hardware threads each: CPU `k` and CPU `k + 64` share a core.
@@ -28,7 +28,7 @@ fn a_program_counts_the_cpus_of_the_machine() {
     assert_eq!(text(&output.stdout).trim(), "4");
     let said = text(&output.stderr);
     assert!(said.starts_with("on xeon-8375c-2s: 128 CPUs, 4 of them for the program\n"), "{said}");
-    assert!(said.contains("2-5 (inherited)"), "{said}");
+    assert_contains(&said, "2-5 (inherited)");
 }
 
 #[test]
@@ -47,7 +47,7 @@ fn the_exit_code_is_the_programs_unless_a_check_fails() {
     let piled = "taskset -cp 0 $$ > /dev/null; taskset -c 64 sleep 0.3 & exec sleep 0.4";
     let (code, said) = check(piled);
     assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("sit on one core (CPUs 0,64)"), "{said}");
+    assert_contains(&said, "sit on one core (CPUs 0,64)");
     let (code, said) = check(&piled.replace("64", "1"));
     assert_eq!((code, said.as_str()), (Some(0), ""), "nothing is said of a program that is fine");
 }
@@ -116,7 +116,7 @@ fn a_pretend_inside_a_pretend_is_refused() {
     let Some(output) = pretend(&place, &[MACHINE, "-q", "sh", "-c", &inner]) else { return };
     let said = text(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("a pretend inside a pretend cannot work"), "{said}");
+    assert_contains(&said, "a pretend inside a pretend cannot work");
 }
 
 #[test]
@@ -142,7 +142,7 @@ fn a_plan_for_the_machine_is_held_against_the_program() {
     let output = check("other.json", "70").unwrap();
     assert_eq!(output.status.code(), Some(2));
     let said = text(&output.stderr);
-    assert!(said.contains("the plan is for 'desk', and not for 'xeon-8375c-2s'"), "{said}");
+    assert_contains(&said, "the plan is for 'desk', and not for 'xeon-8375c-2s'");
 }
 
 #[test]

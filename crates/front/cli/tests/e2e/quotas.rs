@@ -2,7 +2,7 @@
 //! quota.
 
 use crate::cluster_faults::{begun_in, ended, sentence_of};
-use crate::common::{Arguments, Place, two_cpus};
+use crate::common::{Arguments, Place, stderr, stdout, two_cpus};
 use crate::common::{begun, rank};
 use crate::control_group::Group;
 
@@ -14,8 +14,7 @@ fn said_under_a_quota(arguments: impl Arguments) -> Option<(String, Group)> {
     let group = Group::with_quota(TIGHT_PERCENT)?;
     let place = Place::new();
     let output = group.joined_by(&place.command(arguments)).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stdout).into_owned()
-        + &String::from_utf8_lossy(&output.stderr);
+    let said = stdout(&output) + &stderr(&output);
     Some((said, group))
 }
 

@@ -1,14 +1,10 @@
 //! Sentences that were untrue, each in the case that showed it.
 
 use crate::check::is_root;
-use crate::common::Place;
+use crate::common::{Place, assert_contains, stderr, stdout};
 use crate::control_group::Group;
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::process::{Command, Output, Stdio};
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
+use std::process::{Command, Stdio};
 
 fn cpu() -> String {
     super::run::programs::two_cpus()[0].to_string()
@@ -122,8 +118,8 @@ fn few_blocks_show_nothing_and_two_commands_have_two_names() {
         "--",
         "true",
     ]);
-    assert!(text.contains("So few blocks show nothing"), "{text}");
-    assert!(text.contains("true (2)"), "{text}");
+    assert_contains(&text, "So few blocks show nothing");
+    assert_contains(&text, "true (2)");
 }
 
 /// A file of an earlier run must not be taken for the report of a run whose end nobody saw.
@@ -162,11 +158,8 @@ fn runs_that_share_a_cpu_say_so() {
     crate::common::kill().args(["-TERM", &first.id().to_string()]).status().unwrap();
     first.wait().unwrap();
     let said = stderr(&second);
-    assert!(
-        said.contains(&format!("CPU {cpu} is also the seat of a thread of process ")),
-        "{said}"
-    );
-    assert!(said.contains(" ('sleep'), which another 'seatmap run' (process "), "{said}");
+    assert_contains(&said, &format!("CPU {cpu} is also the seat of a thread of process "));
+    assert_contains(&said, " ('sleep'), which another 'seatmap run' (process ");
 }
 
 /// A program that was seated while it ran stays there without a process of Seatmap. A user who
@@ -189,7 +182,7 @@ fn programs_that_run_already_and_share_a_cpu_are_told() {
         sleeper.wait().unwrap();
     }
     assert!(!first.contains(&pids[1]), "{first}");
-    assert!(second.contains(&told), "{second}");
+    assert_contains(&second, &told);
     assert!(stderr(&third).contains(&told), "{}", stderr(&third));
 }
 
@@ -229,7 +222,7 @@ fn a_folder_for_temporary_files_that_is_not_there_is_named() {
         let output = place.command(arguments).env("TMPDIR", "/no/such").output().unwrap();
         let said = stderr(&output);
         assert_eq!(output.status.code(), Some(1), "{said}");
-        assert!(said.contains("TMPDIR names '/no/such', which is not a folder: set"), "{said}");
+        assert_contains(&said, "TMPDIR names '/no/such', which is not a folder: set");
         assert!(!said.contains("os error"), "{said}");
     }
 }
@@ -242,8 +235,8 @@ fn a_comparison_that_cannot_keep_to_its_time_says_so_before() {
     let bench = ["bench", "--seconds", "0.5", "--lower-is-better", "--metric", slow];
     let output = place.run((bench, &["--cpus", &cpu(), "--", "true"]));
     let said = stderr(&output);
-    assert!(said.contains("more than the 0.5 s of --seconds: 13 runs are its fewest"), "{said}");
-    assert!(said.contains("with the metric's own command"), "{said}");
+    assert_contains(&said, "more than the 0.5 s of --seconds: 13 runs are its fewest");
+    assert_contains(&said, "with the metric's own command");
 }
 
 #[test]
@@ -329,12 +322,12 @@ fn a_rule_that_no_thread_fits_is_told() {
     let rules = ["--match", &format!("sleep=cpus:{cpu}"), "--match", &format!("slep=cpus:{cpu}")];
     let ran = place.run(("run", rules, "-- sleep 0.1"));
     let said = stderr(&ran);
-    assert!(said.contains("--match 'slep': no thread fitted it"), "{said}");
+    assert_contains(&said, "--match 'slep': no thread fitted it");
     assert!(!said.contains("'sleep': no thread"), "{said}");
     // Nothing was judged where no program has a device open.
     let own = std::process::id().to_string();
     let checked = place.run(format!("check --pid {own} --rule device-near"));
-    let said = String::from_utf8_lossy(&checked.stdout).into_owned() + &stderr(&checked);
+    let said = stdout(&checked) + &stderr(&checked);
     assert!(said.contains("nothing was judged") && !said.contains("all as asked"), "{said}");
 }
 
@@ -383,7 +376,7 @@ fn a_sys_that_is_not_the_kernels_is_never_judged_well() {
         (covered, "advise -- sleep 2", "the hierarchy of control groups with 'cpu' is not mounted"),
     ] {
         let output = within(&mounts, line);
-        let said = String::from_utf8_lossy(&output.stdout);
+        let said = stdout(&output);
         let told = said.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(told.contains(&format!("; a CPU quota could not be seen ({why}")), "{said}");
     }

@@ -2,7 +2,7 @@
 //! happens.
 
 use crate::auto::ALONE;
-use crate::common::{Arguments, Guarded, Place};
+use crate::common::{Arguments, Guarded, Place, assert_contains, stderr, stdout};
 use crate::control_group::Group;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -27,8 +27,8 @@ fn output(place: &Place, arguments: impl Arguments) -> Output {
 }
 
 fn printed(output: &Output) -> String {
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout.clone()).unwrap()
+    assert!(output.status.success(), "{}", stderr(&output));
+    stdout(&output)
 }
 
 #[test]
@@ -107,8 +107,8 @@ fn mistakes_are_refused_before_anything_is_done() {
     place.refuses("services show absent.toml", "absent.toml");
     let refused = output(&place, "undo");
     assert_eq!(refused.status.code(), Some(2));
-    let told = String::from_utf8(refused.stderr).unwrap();
-    assert!(told.contains("no plan 'services' stands"), "{told}");
+    let told = stderr(&refused);
+    assert_contains(&told, "no plan 'services' stands");
 }
 
 #[test]
@@ -119,14 +119,14 @@ fn a_plan_is_exported_for_its_neighbours() {
     // The record has units alone.
     let workers = "\"unit\":\"workers.service\"";
     let text = place.read("p.json");
-    assert!(text.contains(workers), "{text}");
+    assert_contains(&text, workers);
     place.file("p.json", text.replace(workers, "\"command\":\"worker*\""));
     let plan = place.read_json("p.json");
     let json = place.json("export --format json p.json");
     assert_eq!(json, plan);
     place.stdout("export --format systemd p.json -o units.sh");
     let script = place.read("units.sh");
-    assert!(script.contains("# Left out: workers (command worker*)"), "{script}");
+    assert_contains(&script, "# Left out: workers (command worker*)");
     let folder = place.path("units");
     let run = Command::new("sh").arg(place.path("units.sh")).arg(&folder).output().unwrap();
     assert!(run.status.success(), "{run:?}");
@@ -148,7 +148,7 @@ fn a_plan_is_exported_for_its_neighbours() {
         seatmap_needs::skipped!("systemd-analyze is not installed");
         return;
     };
-    let told = String::from_utf8_lossy(&verified.stderr);
+    let told = stderr(&verified);
     assert!(told.contains("60-wrong.conf") && !told.contains("50-seatmap.conf"), "{told}");
 }
 
@@ -192,9 +192,9 @@ fn seats_on_file_become_services_and_a_plan() {
     assert_eq!(again["seats"][0]["cpus"], "8,24");
     // None of them runs here: all are missed, by name.
     let drift = output(&place, "drift --plan plan.json");
-    let told = String::from_utf8(drift.stdout).unwrap();
+    let told = stdout(&drift);
     assert_eq!(drift.status.code(), Some(1), "{told}");
-    assert!(told.contains("web: no process of it runs"), "{told}");
+    assert_contains(&told, "web: no process of it runs");
 }
 
 #[test]
@@ -256,8 +256,8 @@ fn claims_on_the_same_cpus_end_with_a_word() {
     place.file("a.service", "[Service]\nAllowedCPUs=3-5\n");
     let import = output(&place, ("import", [&*state], "a.service --on ryzen-5950x"));
     assert_eq!(import.status.code(), Some(1));
-    let told = String::from_utf8(import.stdout).unwrap();
-    assert!(told.contains("both claim CPUs 3,4"), "{told}");
+    let told = stdout(&import);
+    assert_contains(&told, "both claim CPUs 3,4");
     place.refuses("services import absent.xml", "absent.xml");
     place.file("x.xml", "<domain><name>web</name>");
     place.refuses("services import x.xml", "x.xml: line 1, column 25");
@@ -269,7 +269,7 @@ fn refused_plan(place: &Place) -> String {
     let refused = output(place, "apply plan.json");
     assert_eq!(refused.status.code(), Some(2));
     assert!(!place.path("run/services/services.json").exists());
-    String::from_utf8(refused.stderr).unwrap()
+    stderr(&refused)
 }
 
 #[test]
@@ -279,14 +279,14 @@ fn pods_and_jobs_stay_with_their_owners() {
     let import = ["services", "import", &state, "--on", "ryzen-5950x", "-o", "plan.json"];
     place.stdout(&import);
     let told = refused_plan(&place);
-    assert!(told.contains("'pod-235148fe' belongs to kubelet"), "{told}");
+    assert_contains(&told, "'pod-235148fe' belongs to kubelet");
     let mut plan = place.read_json("plan.json");
     let service = plan["services"][0]["service"].as_object_mut().unwrap();
     service.remove("cgroup");
     service.insert("step".into(), "5".into());
     place.file("plan.json", plan.to_string());
     let told = refused_plan(&place);
-    assert!(told.contains("name a step, such as 5.0 or 5.batch"), "{told}");
+    assert_contains(&told, "name a step, such as 5.0 or 5.batch");
 }
 
 /// The folders where control groups are mounted.
@@ -348,7 +348,7 @@ fn a_plan_moves_neither_the_kernel_nor_the_first_process() {
     for (pid, what) in kernel.into_iter().chain([first]) {
         plan_of_one(&place, json!({ "name": "x", "pid": pid }));
         let told = refused_plan(&place);
-        assert!(told.contains(&format!("takes in process {pid}, {what}")), "{told}");
+        assert_contains(&told, &format!("takes in process {pid}, {what}"));
     }
     for service in [
         json!({ "name": "x", "pid": -1 }),
@@ -358,7 +358,7 @@ fn a_plan_moves_neither_the_kernel_nor_the_first_process() {
     ] {
         plan_of_one(&place, service);
         let told = refused_plan(&place);
-        assert!(told.contains("plan.json: services[0].service: "), "{told}");
+        assert_contains(&told, "plan.json: services[0].service: ");
     }
 }
 
@@ -376,7 +376,7 @@ fn systemd_accepts_the_units_that_are_read() {
         seatmap_needs::skipped!("systemd-analyze is not installed");
         return;
     };
-    let told = String::from_utf8_lossy(&verified.stderr);
+    let told = stderr(&verified);
     assert!(told.contains("wrong.service:3") && !told.contains("redis.service:"), "{told}");
     place.refuses(
         "services import wrong.service",
@@ -575,8 +575,8 @@ fn sets_end_with_their_time_and_what_others_changed_stays() {
     let twice = rig.apply().output().unwrap();
     assert_eq!(twice.status.code(), Some(2));
     let other = services(&rig.place, "apply plan.json --name other").output().unwrap();
-    let told = String::from_utf8(other.stderr).unwrap();
-    assert!(told.contains("belong to plan 'services'"), "{told}");
+    let told = stderr(&other);
+    assert_contains(&told, "belong to plan 'services'");
 
     // The service in the group starts anew, inside the group.
     rig.start_group_anew();
@@ -594,8 +594,8 @@ fn sets_end_with_their_time_and_what_others_changed_stays() {
     assert_eq!(report["faults"][0]["kind"], "outside");
     let undone = output(&rig.place, "undo");
     assert_eq!(undone.status.code(), Some(1));
-    let told = String::from_utf8(undone.stderr).unwrap();
-    assert!(told.contains(&format!("somebody changed it to '{first}'")), "{told}");
+    let told = stderr(&undone);
+    assert_contains(&told, &format!("somebody changed it to '{first}'"));
     assert_ne!(first, second);
     assert!(rig.state().ends_with(&first) && !rig.state().starts_with(&format!("{first} ")));
 }
@@ -608,9 +608,7 @@ fn a_race_without_a_gain_leaves_everything_as_it_was() {
     let race = "race plan.json --rounds 6 --period 200ms --json";
     let told = output(&rig.place, &race);
     assert_eq!(told.status.code(), Some(2));
-    assert!(
-        String::from_utf8(told.stderr).unwrap().contains("no service of the plan has a metric")
-    );
+    assert!(stderr(&told).contains("no service of the plan has a metric"));
     // A total that grows with time alone: no set makes it faster.
     let mut plan = rig.place.read_json("plan.json");
     plan["services"][1]["service"]["metric"] = "cut -d' ' -f1 /proc/uptime".into();
@@ -622,7 +620,7 @@ fn a_race_without_a_gain_leaves_everything_as_it_was() {
     assert_eq!(report["services"][1]["counted"], 6);
     assert_eq!(rig.state(), before);
     let few = output(&rig.place, "race plan.json --rounds 2 --period 200ms");
-    assert!(String::from_utf8(few.stderr).unwrap().contains("give --rounds 6 or more"));
+    assert!(stderr(&few).contains("give --rounds 6 or more"));
 }
 
 #[test]
@@ -642,6 +640,6 @@ fn services_are_found_recorded_and_shown() {
     assert!(place.read("services.toml").starts_with(head), "{added:?}");
     // An entry that is added has processes of its own.
     let both = output(&place, "show");
-    let said = String::from_utf8_lossy(&both.stderr);
+    let said = stderr(&both);
     assert!(!said.contains("both claim"), "{said}");
 }

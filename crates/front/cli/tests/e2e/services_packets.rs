@@ -1,6 +1,6 @@
 //! `seatmap services apply --rps` on a network card of a namespace of its own.
 
-use crate::common::{Guarded, Place};
+use crate::common::{Guarded, Place, stderr, stdout};
 use seatmap_os::CpuSet;
 use std::process::{Command, Stdio};
 
@@ -53,8 +53,8 @@ fn packets_leave_quiet_cpus_and_come_back() {
     let Some(output) = output.ok().filter(|output| !refused.contains(&output.status.code())) else {
         return seatmap_needs::skipped!("no network namespace with a card can be made");
     };
-    let told = String::from_utf8_lossy(&output.stderr);
-    let printed = String::from_utf8_lossy(&output.stdout);
+    let told = stderr(&output);
+    let printed = stdout(&output);
     let masks: Vec<Option<CpuSet>> = printed.lines().map(CpuSet::of_mask).collect();
     let sets = [all.clone(), expected, all].map(|mask| CpuSet::of_mask(&mask));
     assert_eq!(masks, sets, "{told}");

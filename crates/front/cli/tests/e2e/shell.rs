@@ -1,6 +1,6 @@
 //! Completions, asked of real shells, and manual pages, help.
 
-use crate::common::{Place, files};
+use crate::common::{Place, files, stderr, stdout};
 use std::path::Path;
 use std::process::Command;
 
@@ -24,7 +24,7 @@ fn in_shell(place: &Place, shell: &[&str], script: &str) -> Option<String> {
         return None;
     };
     assert!(output.status.success(), "{output:?}");
-    Some(String::from_utf8(output.stdout).unwrap())
+    Some(stdout(&output))
 }
 
 /// Lines to be completed, and a candidate that each must get; candidates that it must not get.
@@ -97,7 +97,7 @@ fn control_groups_and_units_are_completed() {
         return seatmap_needs::skipped!("no control group can be seen here");
     };
     let said = place.run(&["check", "--cgroup", group, "--seconds", "0.1"]);
-    let said = String::from_utf8_lossy(&said.stderr).into_owned();
+    let said = stderr(&said);
     assert!(!said.contains("there is no control group"), "{group}: {said}");
     let units = offered(&place, "check --unit s").unwrap();
     let is_unit = |unit: &String| {
@@ -188,10 +188,7 @@ fn what_make_install_installs_is_found_by_shells() {
     command.arg(env!("CARGO_BIN_EXE_seatmap")).args(["share", "man"]).current_dir(place.folder());
     let output = command.output().unwrap();
     assert!(output.status.success(), "{output:?}");
-    assert!(
-        String::from_utf8_lossy(&output.stdout).contains("fpath=(share/zsh/site-functions $fpath)"),
-        "{output:?}"
-    );
+    assert!(stdout(&output).contains("fpath=(share/zsh/site-functions $fpath)"), "{output:?}");
     for (file, shell) in [
         ("share/bash-completion/completions/seatmap", "bash"),
         ("share/zsh/site-functions/_seatmap", "zsh"),

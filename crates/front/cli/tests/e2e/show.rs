@@ -1,6 +1,6 @@
 //! `seatmap show`.
 
-use crate::common::Place;
+use crate::common::{Place, assert_contains, stdout};
 
 #[test]
 fn a_page_in_the_terminal() {
@@ -46,10 +46,7 @@ fn other_tools_files_are_shown_as_they_are() {
         return;
     };
     let page = Place::new().stdout(&["show", matrix.to_str().unwrap()]);
-    assert!(
-        page.contains("Inside the groups each distance is one number for each of its two PUs"),
-        "{page}"
-    );
+    assert_contains(&page, "Inside the groups each distance is one number for each of its two PUs");
 }
 
 #[test]
@@ -58,7 +55,7 @@ fn stdin_is_a_file_too() {
     place.file("x.csv", ",\n30,\n");
     let file = std::fs::File::open(place.path("x.csv")).unwrap();
     let output = place.command("show -").stdin(file).output().unwrap();
-    assert!(String::from_utf8_lossy(&output.stdout).contains("60.0"), "{output:?}");
+    assert!(stdout(&output).contains("60.0"), "{output:?}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Machines of one to four PUs through the verbs that draw a page: nothing is said of differences
 //! between pairs that there are not, or that the measurement itself does not repeat to.
 
-use crate::common::{Arguments, Place};
+use crate::common::{Arguments, Place, assert_contains, stderr};
 use serde_json::{Value, json};
 
 /// A profile of so many PUs under one cache, whose pairs are measured to so many nanoseconds.
@@ -49,7 +49,7 @@ fn words(page: &str) -> String {
 
 fn page(place: &Place, arguments: impl Arguments) -> String {
     let output = place.run((&arguments, "--html page.html"));
-    let error = String::from_utf8_lossy(&output.stderr);
+    let error = stderr(&output);
     assert!(output.status.success(), "{arguments:?}: {error}");
     let page = words(&place.read("page.html"));
     for wrong in ["NaN", "inf ", "-0.0", "100.0 % of the variance"] {
@@ -79,5 +79,5 @@ fn a_headline_survives_few_pairs() {
         assert!(sent.contains("no placement is cheaper"), "{pus} PUs: {sent}");
     }
     let clear = page(&place, &["show", &machine(&place, 4, 0.5)]);
-    assert!(clear.contains("seat threads that talk to each other in the nearest"), "{clear}");
+    assert_contains(&clear, "seat threads that talk to each other in the nearest");
 }

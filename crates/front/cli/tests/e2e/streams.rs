@@ -1,6 +1,6 @@
 //! A stdout that is closed, full, or not read any more; a closed stdin and stderr.
 
-use crate::common::Place;
+use crate::common::{Place, stderr};
 use std::io::Read;
 use std::os::fd::AsRawFd;
 use std::process::{Command, Output};
@@ -54,7 +54,7 @@ fn by_shell(place: &Place, arguments: &str, streams: &str) -> Output {
 
 /// Exit code 1, and one line that says so behind what else there was to say.
 fn assert_lost(arguments: &str, output: &Output) {
-    let stderr = String::from_utf8_lossy(&output.stderr);
+    let stderr = stderr(&output);
     assert_eq!(output.status.code(), Some(1), "{arguments}: {stderr}");
     assert!(
         stderr.lines().last().is_some_and(|line| line.starts_with("seatmap: stdout: ")),
@@ -114,7 +114,7 @@ fn what_goes_to_a_file_needs_no_stream() {
 #[test]
 fn a_closed_stdin_is_no_empty_file() {
     let output = by_shell(&Place::new(), "import -", "<&-");
-    let told = String::from_utf8_lossy(&output.stderr);
+    let told = stderr(&output);
     assert_eq!((output.status.code(), told.as_ref()), (Some(2), "seatmap: -: stdin is closed\n"));
 }
 

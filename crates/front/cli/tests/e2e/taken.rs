@@ -1,7 +1,7 @@
 //! CPUs that are taken away while a command has threads pinned to them, and runs that this makes
 //! void.
 
-use crate::common::{Arguments, Place};
+use crate::common::{Arguments, Place, assert_contains, stderr, stdout};
 use crate::real_cells::highest;
 use std::process::{Command, Output};
 
@@ -27,7 +27,7 @@ fn taken(options: impl Arguments) -> Option<Output> {
         .current_dir(place.folder());
     let output = script.output().unwrap();
     if output.status.code() == Some(3) {
-        seatmap_needs::skipped!("{}", String::from_utf8_lossy(&output.stderr));
+        seatmap_needs::skipped!("{}", stderr(&output));
         return None;
     }
     Some(output)
@@ -39,8 +39,8 @@ fn taken(options: impl Arguments) -> Option<Output> {
 fn every_wait_ends_when_a_cpu_is_taken_away() {
     let _alone = highest();
     let Some(output) = taken("--runs 3 measure run") else { return };
-    let text = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    let text = stdout(&output);
+    assert!(output.status.success(), "{text}{}", stderr(&output));
 }
 
 /// CPU 1 is taken while the third run goes on, and comes back when that run is over.
@@ -48,12 +48,10 @@ fn every_wait_ends_when_a_cpu_is_taken_away() {
 fn runs_without_all_their_cpus_are_void_and_made_again() {
     let _alone = highest();
     let Some(output) = taken("--void") else { return };
-    let text = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
-    assert!(
-        text.contains(
-            "Note: runs were void and made again, since CPUs were taken away from them: "
-        ),
-        "{text}"
+    let text = stdout(&output);
+    assert!(output.status.success(), "{text}{}", stderr(&output));
+    assert_contains(
+        &text,
+        "Note: runs were void and made again, since CPUs were taken away from them: ",
     );
 }

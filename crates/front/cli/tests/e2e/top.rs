@@ -2,7 +2,7 @@
 
 use crate::auto::Relay;
 use crate::check::{bind, bind_all, threads, tids};
-use crate::common::{Arguments, Place};
+use crate::common::{Arguments, Place, assert_contains, stderr};
 use crate::run::programs::{self, are_two, two_cpus};
 use crate::run::running::Running;
 use seatmap_os::CpuSet;
@@ -166,7 +166,7 @@ fn seats_of_a_run_are_shown_and_judged() {
         ("!", a.to_string().as_str(), b.to_string().as_str()),
         "{once}"
     );
-    assert!(once.contains(&format!("! expect: thread {worker} ")), "{once}");
+    assert_contains(&once, &format!("! expect: thread {worker} "));
     let findings = &json()["findings"];
     assert_eq!(
         (&findings[0]["rule"], &findings[0]["gravity"]),
@@ -429,7 +429,7 @@ fn damaged_recordings_are_refused_with_their_line() {
     // One that was killed loses the look that it was writing.
     place.file("cut", &recording[..recording.len() - 3]);
     let shown = place.run("show cut --html page.html");
-    let told = String::from_utf8(shown.stderr).unwrap();
+    let told = stderr(&shown);
     assert!(
         shown.status.success() && told.contains("cut off") && place.path("page.html").exists(),
         "{told}"

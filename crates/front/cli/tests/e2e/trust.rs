@@ -1,6 +1,6 @@
 //! Files and sockets that another user planted: what Seatmap goes on from, loads, or writes.
 
-use crate::common::{Place, files};
+use crate::common::{Place, assert_contains, files, stderr};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{FileTypeExt, PermissionsExt, lchown, symlink};
 use std::process::{Command, Stdio};
@@ -46,7 +46,7 @@ fn results_are_not_led_elsewhere_by_a_link_of_another_user() {
         "bench --file bench.toml --history folder/new.jsonl",
     ] {
         let output = place.run(words);
-        let told = String::from_utf8(output.stderr).unwrap();
+        let told = stderr(&output);
         assert!(
             !output.status.success() && told.contains("a symbolic link of user 65534"),
             "{words:?}: {told}"
@@ -89,7 +89,7 @@ fn a_race_goes_on_only_from_ones_own_runs() {
     let resume = "tune --resume --vary numa-balancing -- true";
     let refused = |words: &str| {
         let told = place.refusal(&resume);
-        assert!(told.contains(words), "{told}");
+        assert_contains(&told, words);
     };
     let record = place.path("seatmap-tune.json");
     // Files checks the place before anything is read.
@@ -112,7 +112,7 @@ fn a_plan_that_others_can_change_is_not_raced() {
     assert!(!place.refusal(&race).contains("other users can write"));
     fs::set_permissions(place.path("plan.json"), Permissions::from_mode(0o666)).unwrap();
     let told = place.refusal(&race);
-    assert!(told.contains("other users can write './plan.json' (mode 0666)"), "{told}");
+    assert_contains(&told, "other users can write './plan.json' (mode 0666)");
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn ranks_leave_no_traces_in_a_folder_of_somebody_else() {
         let mut command = crate::common::rank(&place, 0, 2, &observe);
         let output = command.output().unwrap();
         assert_eq!(output.status.code(), Some(2));
-        String::from_utf8(output.stderr).unwrap()
+        stderr(&output)
     };
     assert!(refused().contains("is a symbolic link or a file"), "{}", refused());
     let folder = place.path("pattern.json.traces-");

@@ -1,7 +1,9 @@
 //! `seatmap tune`, on commands that print fixed figures: nothing here depends on how fast anything
 //! runs.
 
-use crate::common::{Arguments, Place, can_observe, files, two_cpus};
+use crate::common::{
+    Arguments, Place, assert_contains, can_observe, files, stderr, stdout, two_cpus,
+};
 use crate::common::{begun, rank};
 use serde_json::Value;
 
@@ -86,7 +88,7 @@ fn a_program_that_is_observed_first_is_placed_by_what_was_seen() {
     let options =
         ["tune", "--observe", "--cpus", &cpus, "--candidates", "3", "--budget", "57", "--json"];
     let output = place.run((options, &["--", "sh", "-c", script]));
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let said = stderr(&output);
     if said.contains("no thread was seen") {
         return seatmap_needs::skipped!("{said}");
     }
@@ -113,9 +115,9 @@ fn a_race_on_a_model_is_the_same_to_the_byte_by_any_number_of_ranks() {
         assert!(output.status.success() && output.stdout.is_empty(), "{output:?}");
     }
     let first = first.wait_with_output().unwrap();
-    assert_eq!(String::from_utf8(first.stdout).unwrap(), alone);
-    let said = String::from_utf8(first.stderr).unwrap();
-    assert!(said.contains("parts done by 3 ranks"), "{said}");
+    assert_eq!(stdout(&first), alone);
+    let said = stderr(&first);
+    assert_contains(&said, "parts done by 3 ranks");
     let found: Value = serde_json::from_str(&alone).unwrap();
     let verdict = &found["verdict"];
     assert_eq!(
@@ -156,7 +158,7 @@ fn options_of_the_other_kind_of_race_are_refused() {
     ] {
         let typed: Vec<&str> = ["tune"].into_iter().chain(typed.split_whitespace()).collect();
         let output = place.run(&typed);
-        let said = String::from_utf8(output.stderr).unwrap();
+        let said = stderr(&output);
         assert!(output.status.code() == Some(2) && said.contains(why), "{typed:?}: {said}");
     }
 }

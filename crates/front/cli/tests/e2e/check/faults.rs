@@ -1,7 +1,7 @@
 //! Faults put into living programs, each found and told.
 
 use super::{Checked, bind, bind_all, check_pid, plan, threads, threads_with, tids, until};
-use crate::common::Place;
+use crate::common::{Place, assert_contains};
 use crate::run::programs::{are_two, installed, list, two_cpus};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -104,7 +104,7 @@ fn a_report_of_a_program_that_has_ended_is_refused() {
     for program in [String::new(), format!("-p {pid}")] {
         let line = place.one_line_refusal(("check --expect report.json", program));
         assert!(line.starts_with("seatmap: report.json: its program, true ("), "{line}");
-        assert!(line.contains("has ended"), "{line}");
+        assert_contains(&line, "has ended");
     }
 }
 
@@ -180,9 +180,9 @@ fn a_busy_thread_has_no_seat() {
     };
     let checked = until(|| check_pid(&place, pid, "--expect plan.json"), is_found);
     let what = checked.wrong("expect")["what"].as_str().unwrap();
-    assert!(
-        what.contains("'worker-1' has no seat in the file, and may run on the seats of others"),
-        "{what}"
+    assert_contains(
+        &what,
+        "'worker-1' has no seat in the file, and may run on the seats of others",
     );
 }
 
@@ -260,7 +260,7 @@ fn threads_that_sleep_break_a_named_rule_too() {
     let pid = program.pid();
     let one_per_cpu = || check_pid(&place, pid, "--rule one-per-cpu");
     let what = one_per_cpu().wrong("one-per-cpu")["what"].as_str().unwrap().to_owned();
-    assert!(what.contains("not bound to one CPU"), "{what}");
+    assert_contains(&what, "not bound to one CPU");
     bind_all(pid, &[a]);
     assert_eq!(one_per_cpu().wrong("one-per-cpu")["tids"].as_array().unwrap().len(), 3);
     check_pid(&place, pid, &[]).assert_healthy();
@@ -292,7 +292,7 @@ fn a_runtime_does_not_follow_its_variable() {
     let crowded =
         until(|| check_pid(&place, pid, &[]), |checked| !checked.of_rule("variables").is_empty());
     let what = crowded.wrong("variables")["what"].as_str().unwrap();
-    assert!(what.contains("1 CPU for 2 busy threads"), "{what}");
+    assert_contains(&what, "1 CPU for 2 busy threads");
 }
 
 #[test]
@@ -379,12 +379,12 @@ fn a_real_time_stranger_is_told_with_its_policy() {
     let found = checked.wrong("real-time");
     let what = found["what"].as_str().unwrap();
     let taken = format!("thread {tid} 'sh' of another program takes by its policy fifo 7");
-    assert!(what.contains(&taken), "{what}");
+    assert_contains(&what, &taken);
     assert!(found["remedy"].as_str().unwrap().starts_with("taskset -cp "), "{found}");
     assert!(checked.of_rule("strangers").is_empty());
     // The live view reads them too, and marks the thread that waits.
     assert!(shown.contains(&taken) && shown.lines().any(|line| line.contains('!')), "{shown}");
-    assert!(document.contains(&taken), "{document}");
+    assert_contains(&document, &taken);
 }
 
 /// The last of some prints, or the first with this text.

@@ -1,7 +1,7 @@
 //! Control groups that take CPUs or time from a program.
 
 use super::{Checked, bind_all, check, check_pid, is_root, plan, threads, until};
-use crate::common::{Arguments, Place};
+use crate::common::{Arguments, Place, assert_contains, stderr, stdout};
 use crate::control_group::Group;
 use crate::run::programs::{are_two, two_cpus};
 
@@ -16,7 +16,7 @@ fn a_quota_stops_busy_threads() {
         until(|| check_pid(&place, pid, &[]), |checked| !checked.of_rule("quota").is_empty());
     let what = checked.wrong("quota")["what"].as_str().unwrap();
     assert!(what.contains(group.name()) && what.contains("may use 0.2 CPUs"), "{what}");
-    assert!(what.contains(group.quota_file()), "{what}");
+    assert_contains(&what, group.quota_file());
     let by_group = until(
         || check(&place, &["--cgroup", group.name()]),
         |checked| !checked.of_rule("quota").is_empty(),
@@ -158,7 +158,7 @@ fn a_quota_is_found_from_a_private_namespace_of_control_groups() {
     };
     let checked = until(inside, |checked| !checked.of_rule("quota").is_empty());
     let what = checked.wrong("quota")["what"].as_str().unwrap();
-    assert!(what.contains(outer.name()), "{what}");
+    assert_contains(&what, outer.name());
     mended(&checked, "quota");
     until(inside, |checked| checked.of_rule("quota").is_empty());
     drop(program);
@@ -170,7 +170,7 @@ pub(super) fn mended(checked: &Checked, rule: &str) -> String {
     let found = checked.wrong(rule);
     let remedy = found["remedy"].as_str().unwrap();
     let output = std::process::Command::new("sh").args(["-c", remedy]).output().unwrap();
-    assert!(output.status.success(), "{remedy}: {}", String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{remedy}: {}", stderr(&output));
     found["remedy_kind"].as_str().unwrap().to_owned()
 }
 
@@ -189,7 +189,7 @@ fn under_quota(group: &Group, place: &Place, arguments: impl Arguments) -> (Stri
         command.env(name, value.unwrap_or_default());
     }
     let output = command.output().unwrap();
-    (String::from_utf8(output.stdout).unwrap(), output.status.code())
+    (stdout(&output), output.status.code())
 }
 
 /// A command that needs CPU time is as slow as the quota allows: the result says so, and is
@@ -217,10 +217,7 @@ fn runs_under_a_quota_are_told_and_not_compared_with_runs_without() {
     assert_eq!(code, Some(0), "{text}");
     let slow = place.read_json("slow.json");
     let differences = slow["baseline"]["differences"].to_string();
-    assert!(
-        differences.contains("quota of CPU time: 0.2 CPUs in periods of 20 ms, then"),
-        "{differences}"
-    );
+    assert_contains(&differences, "quota of CPU time: 0.2 CPUs in periods of 20 ms, then");
     assert!(slow["baseline"]["comparison"].is_null(), "{slow}");
     let throttled = slow["throttled"].as_str().unwrap();
     assert!(
@@ -271,7 +268,7 @@ fn a_cpuset_forbids_the_seat_of_a_plan() {
     plan(&place, &[a, b]);
     let checked = check_pid(&place, pid, "--expect plan.json");
     let what = checked.wrong("partial")["what"].as_str().unwrap();
-    assert!(what.contains(&format!("of these {b} are outside its control group")), "{what}");
+    assert_contains(&what, &format!("of these {b} are outside its control group"));
     checked.wrong("expect");
     bind_all(pid, &[a]);
     check_pid(&place, pid, &[]).assert_healthy();
@@ -303,7 +300,7 @@ fn a_frozen_group_is_told_and_thawed() {
     // Whatever was found: a frozen program cannot be ended.
     group.set("freezer.state", "THAWED").unwrap();
     assert!(is_mended && found[0]["tids"].as_array().unwrap().len() == 2, "{found:?}");
-    assert!(top.contains("i frozen: the control group"), "{top}");
+    assert_contains(&top, "i frozen: the control group");
     assert_eq!((checked.code, strict.code), (Some(0), Some(1)), "{}", strict.stderr);
     assert_eq!(check_pid(&place, pid, &[]).of_rule("frozen").len(), 0);
     drop(program);

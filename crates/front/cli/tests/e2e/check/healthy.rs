@@ -2,7 +2,7 @@
 
 use super::{Checked, bind_all, check_pid, plan, threads, threads_with, tids};
 use crate::auto::until;
-use crate::common::Place;
+use crate::common::{Place, stderr, stdout};
 use crate::run::programs::{are_two, installed, two_cpus};
 use crate::run::running::Running;
 use std::process::{Child, Command, Stdio};
@@ -113,7 +113,7 @@ fn a_line_says_so() {
     // Programs of other tests may keep it waiting during a look.
     until("a line that says so", || {
         let looked = place.run(format!("check --pid {pid} --seconds 100ms"));
-        let text = String::from_utf8(looked.stdout).unwrap();
+        let text = stdout(&looked);
         let line = text.lines().next().unwrap();
         assert!(line.contains(&format!("({pid}): 2 threads on CPU {b}: ")), "{text}");
         looked.status.success() && line.contains("nothing is wrong")
@@ -124,10 +124,10 @@ fn a_line_says_so() {
     });
     let options = "--rule one-per-cpu --quiet --seconds 100ms";
     let wrong = place.run((&["check", "--pid", &pid], options));
-    let text = String::from_utf8(wrong.stdout).unwrap();
+    let text = stdout(&wrong);
     assert!(
         wrong.status.code() == Some(1) && text.contains("\nWRONG   one-per-cpu  thread "),
         "{text}"
     );
-    assert_eq!(String::from_utf8(wrong.stderr).unwrap(), "seatmap: 1 thing is wrong\n");
+    assert_eq!(stderr(&wrong), "seatmap: 1 thing is wrong\n");
 }

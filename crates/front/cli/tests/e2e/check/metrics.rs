@@ -2,7 +2,7 @@
 
 use super::{bind_all, threads};
 use crate::REPOSITORY;
-use crate::common::{Guarded, Place};
+use crate::common::{Guarded, Place, assert_contains, stderr, stdout};
 use crate::hostile::assert_output_is_harmless;
 use crate::run::programs::two_cpus;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -20,7 +20,7 @@ fn promtool(words: &[&str], input: &str) -> bool {
     };
     child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
     let output = child.wait_with_output().unwrap();
-    let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+    let said = stdout(&output) + &stderr(&output);
     assert!(output.status.success(), "{said}\n{input}");
     true
 }
@@ -36,12 +36,12 @@ fn a_file_has_the_findings_of_a_program() {
     let output = place.run((rule, "--metrics seatmap.prom"));
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     let text = place.read("seatmap.prom");
-    assert!(text.contains("rule=\"one-per-cpu\",gravity=\"wrong\"} 1\n"), "{text}");
+    assert_contains(&text, "rule=\"one-per-cpu\",gravity=\"wrong\"} 1\n");
     assert!(text.contains("seatmap_check_failed 1\n") && text.ends_with("# EOF\n"), "{text}");
     promtool(&["check", "metrics"], &text);
     // The metrics alone have stdout.
     let output = place.run(format!("check --pid {pid} --metrics -"));
-    let text = String::from_utf8(output.stdout).unwrap();
+    let text = stdout(&output);
     assert!(text.starts_with("# TYPE seatmap_check_threads gauge\n"), "{text}");
 }
 
@@ -53,7 +53,7 @@ fn a_unit_is_held_against_its_good_state() {
     std::fs::create_dir(place.path("good")).unwrap();
     let check = &format!("check --pid {pid} --seconds 100ms");
     let none = place.run((check, "--baseline good"));
-    let said = String::from_utf8(none.stderr).unwrap();
+    let said = stderr(&none);
     assert!(
         none.status.code() == Some(2) && said.contains("no file that ends with .json"),
         "{said}"
@@ -66,27 +66,27 @@ fn a_unit_is_held_against_its_good_state() {
     };
     let metrics = (check, "--baseline good --metrics -");
     let well = place.run(metrics);
-    let text = String::from_utf8(well.stdout).unwrap();
+    let text = stdout(&well);
     assert!(text.contains("state=\"as-it-was\"} 1\n"), "{group}: {text}");
     promtool(&["check", "metrics"], &text);
 
     let [cpu, _] = two_cpus();
     bind_all(program.pid(), &[cpu]);
     let moved = place.run(metrics);
-    let text = String::from_utf8(moved.stdout).unwrap();
+    let text = stdout(&moved);
     assert_eq!(moved.status.code(), Some(1), "{text}");
-    assert!(text.contains("state=\"differs\"} 1\n"), "{text}");
-    assert!(text.contains("rule=\"baseline\",gravity=\"wrong\"} 1\n"), "{text}");
+    assert_contains(&text, "state=\"differs\"} 1\n");
+    assert_contains(&text, "rule=\"baseline\",gravity=\"wrong\"} 1\n");
     let page = place.run((check, "--baseline good"));
-    let page = String::from_utf8(page.stdout).unwrap();
-    assert!(page.contains("is not as it was when it was good: 3 of its 3 threads"), "{page}");
+    let page = stdout(&page);
+    assert_contains(&page, "is not as it was when it was good: 3 of its 3 threads");
 
     // Another unit's state says nothing about this one.
     document["processes"][0]["group"]["path"] = "/elsewhere.service".into();
     place.file("good/own.json", document.to_string());
     let text = String::from_utf8(place.run(metrics).stdout).unwrap();
-    assert!(text.contains("state=\"unknown\"} 1\n"), "{text}");
-    assert!(text.contains("rule=\"baseline\",gravity=\"unseen\"} 1\n"), "{text}");
+    assert_contains(&text, "state=\"unknown\"} 1\n");
+    assert_contains(&text, "rule=\"baseline\",gravity=\"unseen\"} 1\n");
     assert!(!text.contains("state=\"gone\""), "the other one was not looked for: {text}");
     let strict = place.run((metrics, "--strict"));
     assert_eq!(strict.status.code(), Some(1));
@@ -111,7 +111,7 @@ fn each_client_has_a_check_of_its_own() {
     };
     let well = ask();
     assert!(well.starts_with("HTTP/1.1 200 OK\r\n"), "{well}");
-    assert!(well.contains("seatmap_check_programs 1\n"), "{well}");
+    assert_contains(&well, "seatmap_check_programs 1\n");
     let [cpu, _] = two_cpus();
     bind_all(program.pid(), &[cpu]);
     assert!(ask().contains("seatmap_check_threads{"));
@@ -135,7 +135,7 @@ fn no_name_commands_a_terminal() {
     let words = ["check", "--pid", &pid, "--seconds", "50ms", "--metrics", "-"];
     let output = place.run(&words);
     assert_output_is_harmless(&output, "metrics");
-    let text = String::from_utf8_lossy(&output.stdout);
+    let text = stdout(&output);
     assert!(text.contains(r#"program="\\u{1b}[2J"#), "{text}");
 }
 
@@ -149,7 +149,7 @@ fn words_that_are_no_address_and_results_that_nobody_reads_are_refused() {
         ("--metrics 192.0.2.1:9410", "cannot listen at 192.0.2.1:9410"),
     ] {
         let output = place.run(("check --all", words));
-        let said = String::from_utf8(output.stderr).unwrap();
+        let said = stderr(&output);
         assert!(output.status.code() == Some(2) && said.contains(expected), "{words:?}: {said}");
     }
 }
@@ -162,7 +162,7 @@ fn the_rules_and_the_dashboard_name_metrics_that_exist() {
     let board: serde_json::Value = serde_json::from_str(&board).unwrap();
     let place = Place::new();
     let output = place.run("check --all --seconds 50ms --metrics -");
-    let text = String::from_utf8(output.stdout).unwrap();
+    let text = stdout(&output);
     let named = format!("{rules}{board}");
     let mut count = 0;
     for part in named.split("seatmap_check_").skip(1) {

@@ -4,7 +4,7 @@ use super::groups::mended;
 use super::{
     Checked, bind, bind_all, check_pid, is_root, plan, threads, threads_with, tids, until,
 };
-use crate::common::Place;
+use crate::common::{Place, assert_contains};
 use crate::control_group::Group;
 use crate::run::programs::{are_two, two_cpus};
 use seatmap_os::CpuSet;
@@ -132,7 +132,7 @@ fn a_group_of_one_thread_is_widened() {
     let is_found = |checked: &Checked| !checked.of_rule("partial").is_empty();
     let checked = until(|| check_pid(&place, pid, "--expect plan.json"), is_found);
     let what = checked.wrong("partial")["what"].as_str().unwrap();
-    assert!(what.contains(group.name()), "{what}");
+    assert_contains(&what, group.name());
     assert_eq!(mended(&checked, "partial"), "widen-group");
     let healthy =
         until(|| check_pid(&place, pid, "--expect plan.json"), |checked| !is_found(checked));

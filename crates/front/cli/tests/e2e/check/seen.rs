@@ -1,7 +1,7 @@
 //! Things that a check cannot see, which it tells and never calls well.
 
 use super::{Checked, bind_all, is_root, threads};
-use crate::common::{Arguments, Place};
+use crate::common::{Arguments, Place, assert_contains, stderr, stdout};
 use crate::run::programs::{installed, two_cpus};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
@@ -55,7 +55,7 @@ fn a_proc_that_hides_other_users() {
                   exec setpriv --reuid 65534 --regid 65534 --clear-groups \"$0\" \"$@\"";
     let hidden = |arguments: &str| namespaces(script, arguments).current_dir("/").output().unwrap();
     let one = hidden("check --json --seconds 0.1 --pid 1");
-    let stderr = String::from_utf8_lossy(&one.stderr).into_owned();
+    let stderr = stderr(&one);
     if stderr.contains("mount") || stderr.contains("unshare") {
         return seatmap_needs::skipped!("{stderr}");
     }
@@ -64,8 +64,8 @@ fn a_proc_that_hides_other_users() {
     assert!(unseen.iter().any(|one| one["what"] == "threads"), "{unseen:?}");
     assert_eq!(checked.document["verdict"], "not-all-seen");
     let top = hidden("top --once");
-    let said = String::from_utf8(top.stderr).unwrap();
-    assert!(said.contains("no program can be seen: /proc is mounted with hidepid="), "{said}");
+    let unseen = "no program can be seen: /proc is mounted with hidepid=";
+    assert_contains(&String::from_utf8(top.stderr).unwrap(), unseen);
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn a_process_that_is_hidden_is_not_called_gone() {
                   \"$0\" \"$@\" --pid $hidden; }";
     for verb in ["check", "run --cpus 0"] {
         let output = namespaces(script, verb).current_dir("/").output().unwrap();
-        let stderr = String::from_utf8_lossy(&output.stderr);
+        let stderr = stderr(&output);
         if stderr.contains("mount") && !stderr.contains("hidepid=2") || stderr.contains("unshare") {
             return seatmap_needs::skipped!("{stderr}");
         }
@@ -121,7 +121,7 @@ fn the_scheduler_says_where_threads_ran() {
         assert!(thread["is_traced"] == true && on.iter().all(|cpu| *cpu == seat), "{thread}");
     }
     let table = place.run(format!("check --trace --seconds 0.2 --pid {pid}"));
-    let table = String::from_utf8(table.stdout).unwrap();
+    let table = stdout(&table);
     assert!(table.lines().any(|line| line.ends_with(&format!("CPU {seat} 100.0 %"))), "{table}");
 }
 
@@ -181,7 +181,7 @@ fn namespaces(script: &str, arguments: impl Arguments) -> Command {
 /// there.
 fn in_namespace(place: &Place, script: &str, arguments: impl Arguments) -> (Option<i32>, String) {
     let output = namespaces(script, arguments).current_dir(place.folder()).output().unwrap();
-    (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    (output.status.code(), stderr(&output))
 }
 
 fn can_make_namespaces() -> bool {

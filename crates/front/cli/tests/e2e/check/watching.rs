@@ -1,7 +1,7 @@
 //! `--watch`: changes alone are printed, and the worst verdict decides.
 
 use super::{bind, bind_all, threads, tids};
-use crate::common::Place;
+use crate::common::{Place, stderr};
 use crate::run::programs::{are_two, two_cpus};
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
@@ -48,11 +48,7 @@ fn a_fault_that_comes_and_goes_is_told_twice() {
     interrupt(&child);
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(1), "it was wrong for a while");
-    assert!(
-        String::from_utf8(output.stderr)
-            .unwrap()
-            .contains("something was wrong while the programs were watched")
-    );
+    assert!(stderr(&output).contains("something was wrong while the programs were watched"));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Remedies that `doctor` prints, executed: after each, the same subject is in order.
 
 use super::found;
-use crate::common::{Place, two_cpus};
+use crate::common::{Place, stderr, two_cpus};
 use crate::control_group::Group;
 use serde_json::Value;
 use std::process::Command;
@@ -16,7 +16,7 @@ fn execute(findings: &Value, subject: &str, kind: &str) {
 
 fn json(command: &mut Command) -> Value {
     let output = command.output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{}", stderr(&output));
     serde_json::from_slice(&output.stdout).unwrap()
 }
 

@@ -5,7 +5,7 @@
 use super::programs::{self, list, two_cpus};
 use super::running::Running;
 use super::{Told, run, run_as_usual, run_with};
-use crate::common::Place;
+use crate::common::{Place, assert_contains, stderr};
 use serde_json::Value;
 use std::process::{Command, Stdio};
 
@@ -292,7 +292,7 @@ fn pages_of_a_running_program_move() {
     let node = node();
     let seatmap = |arguments: &str| {
         let output = place.run(("run --pid", &pid, arguments));
-        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+        (output.status.code(), stderr(&output))
     };
     let (code, told) = seatmap(&format!("--move-pages --memory node:{node}"));
     assert!(
@@ -336,9 +336,9 @@ fn memory_that_cannot_be_had_is_refused_before_anything_starts() {
         format!(r#"{{"format":"seatmap-plan/1","machine":"host","placement":[{cpu}]}}"#),
     );
     let line = place.refusal("run --plan plan.json --memory plan -- touch started");
-    assert!(
-        line.contains("the plan does not say where the tasks' memory is; 'seatmap place --memory'"),
-        "{line}"
+    assert_contains(
+        &line,
+        "the plan does not say where the tasks' memory is; 'seatmap place --memory'",
     );
 }
 

@@ -3,7 +3,7 @@
 use super::programs::{self, list, two_cpus};
 use super::run;
 use super::running::Running;
-use crate::common::{Place, in_front_of, terminal};
+use crate::common::{Place, in_front_of, stderr, terminal};
 use std::io::Write;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::Stdio;
@@ -71,7 +71,7 @@ fn streams_are_the_programs() {
         });
         assert!(output.stdout == bytes && output.status.success(), "{form:?}");
         // Other tests' programs may sit on the same CPUs, which a quiet run says as well.
-        let shown = String::from_utf8(output.stderr).unwrap();
+        let shown = stderr(&output);
         let is_programs = |line: &&str| !line.contains(" is also the seat of ");
         assert_eq!(shown.lines().filter(is_programs).collect::<Vec<_>>(), ["told"]);
     }
@@ -106,7 +106,7 @@ fn a_report_that_cannot_be_written_is_a_failure() {
     };
     let failed = run("exit 0");
     assert_eq!(failed.status.code(), Some(1));
-    let told = String::from_utf8_lossy(&failed.stderr);
+    let told = stderr(&failed);
     assert!(told.starts_with("seatmap: /dev/full: "), "{told}");
     assert_eq!(run("exit 7").status.code(), Some(7), "the program's own failure goes before");
 }

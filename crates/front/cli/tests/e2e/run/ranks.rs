@@ -1,7 +1,7 @@
 //! Several starts of one command on a computer: each takes seats of its own, or is refused.
 
 use super::programs::{are_two, installed, list, two_cpus};
-use crate::common::{Arguments, Place};
+use crate::common::{Arguments, Place, assert_contains, stderr};
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Mutex, PoisonError};
@@ -26,10 +26,6 @@ fn start(place: &Place, variables: &str, options: impl Arguments) -> Output {
     command.args(options.words()).arg("--").args(ALLOWED).arg("/proc/self/status");
     command.envs(variables.split(' ').filter_map(|word| word.split_once('=')));
     command.output().unwrap()
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 fn stdout(output: &Output) -> String {
@@ -119,8 +115,8 @@ fn workers_of_xargs_sit_apart() {
     let line = format!("printf '0\\n1\\n' | xargs -n1 -P2 --process-slot-var=SLOT {worker}");
     assert_eq!(by_shell(&place, &line), sorted(cpus));
     let told = by_shell(&place, &format!("printf '0\\n1\\n' | xargs -n1 -P2 {worker}")).concat();
-    assert!(told.contains("xargs runs 2 commands at a time"), "{told}");
-    assert!(told.contains("add --process-slot-var=SLOT to xargs"), "{told}");
+    assert_contains(&told, "xargs runs 2 commands at a time");
+    assert_contains(&told, "add --process-slot-var=SLOT to xargs");
 }
 
 #[test]

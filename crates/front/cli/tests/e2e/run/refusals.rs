@@ -2,7 +2,7 @@
 //! line.
 
 use super::programs::{self, are_two, list, two_cpus};
-use crate::common::{Arguments, Place, files};
+use crate::common::{Arguments, Place, assert_contains, files, stderr};
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
 
@@ -89,8 +89,8 @@ fn a_number_of_a_part_means_the_machines_own() {
         };
         scope.spawn(narrow).join().unwrap()
     });
-    assert!(line.contains("which this process may not use: its cpuset or a taskset"), "{line}");
-    assert!(line.contains(&format!("it may use core {own}, ")), "{line}");
+    assert_contains(&line, "which this process may not use: its cpuset or a taskset");
+    assert_contains(&line, &format!("it may use core {own}, "));
     assert!(seated.status.success(), "{seated:?}");
 }
 
@@ -161,7 +161,7 @@ fn command_lines_that_ask_for_nothing_or_too_much() {
         assert!(refusal.contains(words), "{arguments}: {refusal}");
     }
     let empty = place.refusal(["run", "--cpus", "", "--", "true"]);
-    assert!(empty.contains("expected CPUs such as"), "{empty}");
+    assert_contains(&empty, "expected CPUs such as");
 }
 
 /// Found only when the kernel refuses it.
@@ -197,7 +197,7 @@ fn a_launcher_that_is_traced_itself() {
         "started",
     ]);
     let output = strace.current_dir(place.folder()).output().unwrap();
-    insta::assert_snapshot!(String::from_utf8(output.stderr).unwrap().trim_end(), @"seatmap: threads cannot be seated in order of creation, as the kernel forbids ptrace here: this program is traced itself, by strace or a debugger; run it without");
+    insta::assert_snapshot!(stderr(&output).trim_end(), @"seatmap: threads cannot be seated in order of creation, as the kernel forbids ptrace here: this program is traced itself, by strace or a debugger; run it without");
     assert_eq!((output.status.code(), place.path("started").exists()), (Some(1), false));
 }
 
@@ -222,10 +222,10 @@ fn programs_with_anothers_rights() {
     }
     let cpu = two_cpus()[0].to_string();
     let refused = as_nobody(&format!("run --cpus {cpu} -- su --version")).unwrap();
-    insta::assert_snapshot!(String::from_utf8(refused.stderr).unwrap().trim_end(), @"seatmap: /usr/bin/su runs with another's rights (set-user-ID, set-group-ID or file capabilities), and the kernel denies them to a program that is seated from outside; be root, or run its own threads without it");
+    insta::assert_snapshot!(stderr(&refused).trim_end(), @"seatmap: /usr/bin/su runs with another's rights (set-user-ID, set-group-ID or file capabilities), and the kernel denies them to a program that is seated from outside; be root, or run its own threads without it");
     assert_eq!(refused.status.code(), Some(2));
     let script = ["sh", "-c", "/usr/bin/su --version; true"];
     let later = as_nobody(&("run --quiet --cpus", &cpu, ("--", script))).unwrap();
-    insta::assert_snapshot!(String::from_utf8(later.stderr).unwrap().trim_end(), @"seatmap: /usr/bin/su was to run with another's rights, and ran without: the kernel denies them to a program that is seated from outside");
+    insta::assert_snapshot!(stderr(&later).trim_end(), @"seatmap: /usr/bin/su was to run with another's rights, and ran without: the kernel denies them to a program that is seated from outside");
     assert_eq!(later.status.code(), Some(0));
 }

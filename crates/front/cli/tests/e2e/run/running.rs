@@ -1,7 +1,7 @@
 //! Programs under way: those that tests talk to, and those that are seated while they run.
 
 use super::programs::{self, are_two, installed, list, mask_of, two_cpus};
-use crate::common::{Arguments, Place};
+use crate::common::{Arguments, Place, assert_contains, stderr};
 use crate::control_group::Group;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
@@ -110,7 +110,7 @@ fn threads_that_run_are_seated_in_order() {
         "the list starts again"
     );
     if installed("taskset") {
-        let said = String::from_utf8(seated.stderr).unwrap();
+        let said = stderr(&seated);
         let undo = said.lines().find_map(|line| line.strip_prefix("seatmap: to undo this: "));
         let undone = Command::new("sh").args(["-c", undo.unwrap()]).output().unwrap();
         assert!(undone.status.success() && masks(&running) == before, "{undone:?}");
@@ -135,7 +135,7 @@ fn threads_that_run_and_have_no_seat_fail_the_seating() {
     let refused = seat("--quiet").unwrap();
     let line = "seatmap: 2 of 3 threads have no seat; --allow-unseated accepts that\n";
     // Another test's program may be bound to the same CPU, which is told before.
-    let said = String::from_utf8_lossy(&refused.stderr);
+    let said = stderr(&refused);
     assert!(refused.status.code() == Some(1) && said.ends_with(line), "{said}");
     assert!(seat("--allow-unseated").unwrap().status.success());
 }
@@ -143,7 +143,8 @@ fn threads_that_run_and_have_no_seat_fail_the_seating() {
 #[test]
 fn processes_that_the_computer_depends_on_need_force() {
     let cpu = two_cpus()[0].to_string();
-    let refusal = |pid: &str| Place::new().one_line_refusal(format!("run --cpus {cpu} --pid {pid}"));
+    let refusal =
+        |pid: &str| Place::new().one_line_refusal(format!("run --cpus {cpu} --pid {pid}"));
     assert_eq!(
         refusal("1"),
         "seatmap: process 1 is the one on which all others depend; --force seats it all the same"
@@ -199,14 +200,14 @@ fn a_stopped_process_has_masks_and_no_verified_seats() {
     let cpu = two_cpus()[0].to_string();
     let output = Place::new().command(format!("run --cpus {cpu} --pid {pid}")).output().unwrap();
     child.kill().and_then(|()| child.wait()).unwrap();
-    let told = String::from_utf8(output.stderr).unwrap();
+    let told = stderr(&output);
     let why = format!(
         "it was given CPU {cpu} and has not run since: it is stopped; 'kill -CONT {pid}' lets it \
          go on"
     );
     assert_eq!(output.status.code(), Some(1), "{told}");
     assert!(told.contains(&why) && !told.contains("yes"), "{told}");
-    assert!(told.contains("1 of 1 thread could not be seated and verified"), "{told}");
+    assert_contains(&told, "1 of 1 thread could not be seated and verified");
 }
 
 /// The kernel gives masks to frozen threads, and their state letters say nothing.
@@ -244,7 +245,7 @@ fn assert_frozen_is_told(group: &Group, file: &str, freeze: &str, thaw: &str) {
     let run = ["run", "--cpus", &cpu, "--pid", &pid];
     let place = Place::new();
     let output = place.command(&run).output().unwrap();
-    let told = String::from_utf8(output.stderr).unwrap();
+    let told = stderr(&output);
     // The remedy that is printed is done, and the seating is verified then.
     let remedy = told.split('\'').find(|words| words.starts_with("echo ")).unwrap_or("false");
     let is_mended = Command::new("sh").args(["-c", remedy]).status().unwrap().success();
@@ -255,7 +256,7 @@ fn assert_frozen_is_told(group: &Group, file: &str, freeze: &str, thaw: &str) {
     let why = format!("it was given CPU {cpu} and has not run since: its control group ");
     assert!(told.contains(&why) && told.contains(&format!("({file})")), "{told}");
     assert!(!told.contains("yes") && output.status.code() == Some(1), "{told}");
-    assert!(told.contains("1 of 1 thread could not be seated and verified"), "{told}");
+    assert_contains(&told, "1 of 1 thread could not be seated and verified");
     assert!(is_mended && again.status.success(), "{told}, {again:?}");
 }
 
@@ -286,7 +287,7 @@ fn children_that_keep_their_cpus_are_named() {
     let child = only_child(running.pid());
     // SAFETY: the shell has not been waited for, so its child's number is still that child's.
     unsafe { libc::kill(child, libc::SIGKILL) };
-    let told = String::from_utf8(output.stderr).unwrap();
+    let told = stderr(&output);
     let sentence = format!(
         "1 child process of sh ({pid}) was not seated: '--pid {pid} --pid {child}' seats it as well"
     );
@@ -312,7 +313,7 @@ fn a_deadline_is_named_where_the_kernel_refuses_the_mask() {
     if !has_deadline {
         return seatmap_needs::skipped!("no thread gets a deadline here");
     }
-    let told = String::from_utf8(output.stderr).unwrap();
+    let told = stderr(&output);
     assert_eq!(output.status.code(), Some(1), "{told}");
-    assert!(told.contains("the thread's policy is SCHED_DEADLINE"), "{told}");
+    assert_contains(&told, "the thread's policy is SCHED_DEADLINE");
 }

@@ -3,7 +3,7 @@
 use super::programs::{self, are_two, list, mask_of, two_cpus};
 use super::running::Running;
 use super::{run, run_as_usual};
-use crate::common::{Arguments, Place};
+use crate::common::{Arguments, Place, stderr, stdout};
 
 /// A C program that asks as OpenMP's runtime and x264 do: at its start, by its own affinity mask.
 #[test]
@@ -97,7 +97,7 @@ fn java_and_node_see_all_their_cpus() {
 fn java_in_seats_of_its_own_is_told_of(place: &Place, cpus: &str) {
     let stderr = |command: &dyn Arguments| {
         let output = place.run(("run --quiet --strict --cpus", cpus, ("--", command)));
-        String::from_utf8(output.stderr).unwrap()
+        stderr(&output)
     };
     let line = |program: &str| {
         format!(
@@ -134,7 +134,7 @@ fn quiet_hides_no_line_about_seats_that_cannot_hold() {
             .env("OMP_NUM_THREADS", variable)
             .output()
             .unwrap();
-        String::from_utf8(output.stderr).unwrap()
+        stderr(&output)
     };
     let short = stderr(format!("--plan plan.json --any-machine -- {program} 1"), "1");
     assert_eq!(short, "seatmap: 1 thread beyond the 1 task was left where the kernel puts them\n");
@@ -269,5 +269,5 @@ fn the_command_may_stand_without_dashes() {
         .command(&["run", "-q", "-c", &list(&[a, b]), "echo", "-c", "--quiet"])
         .output()
         .unwrap();
-    assert_eq!(String::from_utf8_lossy(&output.stdout), "-c --quiet\n");
+    assert_eq!(stdout(&output), "-c --quiet\n");
 }
