@@ -166,9 +166,7 @@ fn a_session_that_is_interrupted_keeps_whole_blocks_and_leaves_nothing_running()
         assert!(began.elapsed() < Duration::from_secs(60), "the eighth run did not begin");
         std::thread::sleep(Duration::from_millis(10));
     }
-    let sent = crate::common::kill().args(["-INT", &child.id().to_string()]).status().unwrap();
-    assert!(sent.success());
-    assert_eq!(child.wait().unwrap().code(), Some(1));
+    assert_eq!(child.ended_by(libc::SIGINT), Some(1));
     let pid: i32 = place.read("pid").trim().parse().unwrap();
     assert!(!seatmap_os::task::lives(pid), "the run goes on");
     let kept = place.read_json("kept.json");
@@ -204,13 +202,10 @@ fn under_way(place: &Place, options: impl Arguments) -> Guarded {
 /// Short runs are over before anybody could look whether they were to stop.
 #[test]
 fn a_session_of_short_commands_stops_at_every_signal() {
-    for signal in ["-INT", "-TERM", "-HUP"] {
+    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
         let place = Place::new();
-        let options = "--runs 100000 -o kept.json -- true";
-        let mut child = under_way(&place, &options);
-        let sent = crate::common::kill().args([signal, &child.id().to_string()]).status().unwrap();
-        assert!(sent.success());
-        assert_eq!(child.wait().unwrap().code(), Some(1), "{signal}");
+        let mut child = under_way(&place, "--runs 100000 -o kept.json -- true");
+        assert_eq!(child.ended_by(signal), Some(1), "{signal}");
         let kept = place.read_json("kept.json");
         assert_eq!(kept["complete"], false, "{signal}");
     }
@@ -221,20 +216,18 @@ fn a_session_of_short_commands_stops_at_every_signal() {
 #[test]
 fn a_quiet_session_gives_its_seats_back_at_every_signal() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    for signal in ["-INT", "-TERM", "-HUP"] {
+    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
         let place = Place::new();
         let allowed = seatmap_os::affinity::to_put_back(0).unwrap();
         let options = "--quiet --seats 1 --runs 100000 -o kept.json -- true";
-        let mut child = under_way(&place, &options);
+        let mut child = under_way(&place, options);
         let cell = format!("bench-{}", child.id());
         let listed = place.stdout("cell list");
         let line = listed.lines().find(|line| line.contains(&cell));
         // The session and its commands' launchers stay off the CPUs that it has made quiet.
         assert!(line.is_none_or(|line| line.contains("  ready")), "{listed}");
         let was_quiet = line.is_some();
-        let sent = crate::common::kill().args([signal, &child.id().to_string()]).status().unwrap();
-        assert!(sent.success());
-        assert_eq!(child.wait().unwrap().code(), Some(1), "{signal}");
+        assert_eq!(child.ended_by(signal), Some(1), "{signal}");
         let kept = place.read_json("kept.json");
         assert_eq!(kept["fingerprint"]["quiet"] == "a cell", was_quiet, "{signal}");
         assert_eq!(kept["complete"], false, "{signal}");
@@ -260,9 +253,7 @@ fn a_metric_that_hangs_ends_with_the_session() {
         assert!(child.try_wait().unwrap().is_none(), "it ended by itself");
         std::thread::sleep(Duration::from_millis(5));
     }
-    let sent = crate::common::kill().args(["-INT", &child.id().to_string()]).status().unwrap();
-    assert!(sent.success());
-    assert_eq!(child.wait().unwrap().code(), Some(1));
+    assert_eq!(child.ended_by(libc::SIGINT), Some(1));
 }
 
 #[test]

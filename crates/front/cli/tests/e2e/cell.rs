@@ -34,35 +34,41 @@ fn what_is_not_there_is_refused() {
             "seatmap: there is no cell 'quiet'; 'seatmap cell list' lists those there are"
         );
     }
-    assert!(refusal("run quiet -- true").contains("no cell 'quiet'"));
-    assert!(refusal("run quiet").contains("COMMAND"));
-    assert!(refusal("run other true -- x").contains("no cell 'other'"), "-- is optional");
-    assert!(refusal("run -- other true").contains("no cell 'cell'"), "the command begins after --");
-    assert!(
-        refusal("run other --quite true").contains("'--quiet'"),
-        "an option before the command"
-    );
+    for (arguments, words) in [
+        ("run quiet -- true", "no cell 'quiet'"),
+        ("run quiet", "COMMAND"),
+        // -- is optional.
+        ("run other true -- x", "no cell 'other'"),
+        // The command begins after --.
+        ("run -- other true", "no cell 'cell'"),
+        // An option before the command.
+        ("run other --quite true", "'--quiet'"),
+    ] {
+        let told = refusal(arguments);
+        assert!(told.contains(words), "{arguments}: {told}");
+    }
 }
 
 #[test]
 fn names_cpus_sizes_and_times_are_checked_first() {
-    assert!(refusal("create ../up").contains("is not a name for a cell"));
-    assert!(refusal("create --cpus auto").contains("leave --cpus out"));
-    assert!(refusal("create --count 0").contains("--count"));
-    assert!(refusal("create --cpus 1 --count 1").contains("cannot be used with"));
-    assert!(refusal("create --cpus 1,x").contains("'x' is not a CPU number"));
-    assert!(refusal("create --memory much").contains("64M"));
-    assert!(refusal("create --ttl 0.5").contains("10m"));
-    assert!(refusal("create --noise 200%").contains("2%"));
-    let bare = refusal("create x --untested");
-    assert_contains(&bare, "say which CPUs or for how long: --cpus 2-5");
-    assert!(refusal("create --require best").contains("v2-partition"));
-}
-
-#[test]
-fn a_profile_is_not_passed_over() {
-    assert!(refusal("create --cpus 1 --near nowhere").contains("leave --profile or --cpus out"));
-    assert!(refusal("create --count 1 --near nowhere").contains("nowhere"));
+    for (arguments, words) in [
+        ("../up", "is not a name for a cell"),
+        ("--cpus auto", "leave --cpus out"),
+        ("--count 0", "--count"),
+        ("--cpus 1 --count 1", "cannot be used with"),
+        ("--cpus 1,x", "'x' is not a CPU number"),
+        ("--memory much", "64M"),
+        ("--ttl 0.5", "10m"),
+        ("--noise 200%", "2%"),
+        ("x --untested", "say which CPUs or for how long: --cpus 2-5"),
+        ("--require best", "v2-partition"),
+        // A profile is not passed over.
+        ("--cpus 1 --near nowhere", "leave --profile or --cpus out"),
+        ("--count 1 --near nowhere", "nowhere"),
+    ] {
+        let told = refusal(("create", arguments));
+        assert!(told.contains(words), "{arguments}: {told}");
+    }
 }
 
 #[test]

@@ -144,6 +144,18 @@ fn until(check: impl Fn() -> Checked, is_so: impl Fn(&Checked) -> bool) -> Check
     }
 }
 
+/// Checks a program until a rule finds something.
+#[track_caller]
+fn until_found(place: &Place, pid: Tid, rule: &str) -> Checked {
+    until(|| check_pid(place, pid, ""), |checked| !checked.of_rule(rule).is_empty())
+}
+
+/// Checks a program until a rule finds nothing more.
+#[track_caller]
+fn until_mended(place: &Place, pid: Tid, rule: &str) -> Checked {
+    until(|| check_pid(place, pid, ""), |checked| checked.of_rule(rule).is_empty())
+}
+
 pub(crate) fn is_root() -> bool {
     // SAFETY: geteuid cannot fail and touches nothing.
     let root = unsafe { libc::geteuid() } == 0;

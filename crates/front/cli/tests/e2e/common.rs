@@ -338,6 +338,13 @@ pub fn outside(command: &mut Command) -> &mut Command {
 pub struct Guarded(pub Child);
 
 impl Guarded {
+    /// The exit code after a signal.
+    pub fn ended_by(&mut self, signal: i32) -> Option<i32> {
+        // SAFETY: the child has not been waited for, so that the number is its own.
+        assert_eq!(unsafe { libc::kill(self.0.id() as i32, signal) }, 0);
+        self.0.wait().unwrap().code()
+    }
+
     fn lives(&mut self) -> bool {
         matches!(self.0.try_wait(), Ok(None))
     }

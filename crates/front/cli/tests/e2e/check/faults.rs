@@ -1,6 +1,9 @@
 //! Faults put into living programs, each found and told.
 
-use super::{Checked, bind, bind_all, check_pid, plan, threads, threads_with, tids, until};
+use super::{
+    Checked, bind, bind_all, check_pid, plan, threads, threads_with, tids, until, until_found,
+    until_mended,
+};
 use crate::common::{Place, assert_contains};
 use crate::run::programs::{are_two, installed, list, two_cpus};
 use std::process::{Command, Stdio};
@@ -198,7 +201,7 @@ fn a_binding_comes_after_the_threads() {
     let is_wrong = |checked: &Checked| {
         checked.of_rule("late-binding").iter().any(|one| one["gravity"] == "wrong")
     };
-    let checked = until(|| check_pid(&place, pid, &[]), is_wrong);
+    let checked = until(|| check_pid(&place, pid, ""), is_wrong);
     let finding = checked.wrong("late-binding");
     assert_eq!(finding["remedy"], format!("taskset -acp {a} {pid}"));
     assert_eq!(finding["tids"].as_array().unwrap().len(), 1);
@@ -212,8 +215,7 @@ fn two_busy_threads_share_a_cpu() {
     let pid = program.pid();
     bind_all(pid, &[b]);
     // Whether it is wrong or a remark is decided by what else runs on the other CPU.
-    let checked =
-        until(|| check_pid(&place, pid, &[]), |checked| !checked.of_rule("shared-cpu").is_empty());
+    let checked = until_found(&place, pid, "shared-cpu");
     let finding = checked.of_rule("shared-cpu")[0];
     assert_eq!(
         (&finding["cpus"], finding["tids"].as_array().unwrap().len()),
@@ -241,7 +243,7 @@ fn two_programs_share_a_cpu() {
     assert_eq!(checked.wrong("overlap")["cpus"], b.to_string());
     // Seen from one of them, the other one is a stranger.
     until(
-        || check_pid(&place, first.pid(), &[]),
+        || check_pid(&place, first.pid(), ""),
         |checked| !checked.of_rule("strangers").is_empty(),
     )
     .wrong("strangers");
@@ -263,7 +265,7 @@ fn threads_that_sleep_break_a_named_rule_too() {
     assert_contains(&what, "not bound to one CPU");
     bind_all(pid, &[a]);
     assert_eq!(one_per_cpu().wrong("one-per-cpu")["tids"].as_array().unwrap().len(), 3);
-    check_pid(&place, pid, &[]).assert_healthy();
+    check_pid(&place, pid, "").assert_healthy();
     let tids = tids(pid);
     bind(tids[0], &[a, b]);
     bind(tids[1], &[b]);
@@ -284,13 +286,12 @@ fn a_runtime_does_not_follow_its_variable() {
     let is_found = |checked: &super::Checked| {
         checked.of_rule("variables").iter().any(|one| one["gravity"] == "wrong")
     };
-    let checked = until(|| check_pid(&place, pid, &[]), is_found);
+    let checked = until(|| check_pid(&place, pid, ""), is_found);
     let finding = checked.wrong("variables");
     assert!(finding["what"].as_str().unwrap().starts_with("OMP_PLACES="), "{finding}");
     assert_eq!(finding["remedy"], format!("taskset -acp {b} {pid}"));
     bind_all(pid, &[b]);
-    let crowded =
-        until(|| check_pid(&place, pid, &[]), |checked| !checked.of_rule("variables").is_empty());
+    let crowded = until_found(&place, pid, "variables");
     let what = crowded.wrong("variables")["what"].as_str().unwrap();
     assert_contains(&what, "1 CPU for 2 busy threads");
 }
@@ -304,12 +305,12 @@ fn a_launcher_did_not_bind() {
         return;
     }
     let place = Place::new();
-    let checked = check_pid(&place, program.pid(), &[]);
+    let checked = check_pid(&place, program.pid(), "");
     assert!(
         checked.wrong("variables")["what"].as_str().unwrap().contains("SLURM_CPU_BIND=map_cpu")
     );
     bind_all(program.pid(), &[b]);
-    check_pid(&place, program.pid(), &[]).assert_healthy();
+    check_pid(&place, program.pid(), "").assert_healthy();
 }
 
 #[test]
@@ -325,13 +326,12 @@ fn a_program_is_stopped() {
     let place = Place::new();
     let pid = program.pid();
     program.send(libc::SIGSTOP);
-    let checked =
-        until(|| check_pid(&place, pid, &[]), |checked| !checked.of_rule("stopped").is_empty());
+    let checked = until_found(&place, pid, "stopped");
     checked.assert_healthy();
     let remedy = checked.of_rule("stopped")[0]["remedy"].as_str().unwrap();
     assert_eq!(remedy, format!("kill -CONT {pid}"));
     assert!(std::process::Command::new("sh").args(["-c", remedy]).status().unwrap().success());
-    until(|| check_pid(&place, pid, &[]), |checked| checked.of_rule("stopped").is_empty());
+    until_mended(&place, pid, "stopped");
 }
 
 #[test]
@@ -371,7 +371,7 @@ fn a_real_time_stranger_is_told_with_its_policy() {
     if hog.0.try_wait().unwrap().is_some() {
         return seatmap_needs::skipped!("no real-time policy here");
     }
-    let checked = until(|| check_pid(&place, pid, &[]), is_found);
+    let checked = until(|| check_pid(&place, pid, ""), is_found);
     let top = ["top", "--pid", &pid.to_string(), "--interval", "0.5"];
     let shown = until_text(|| place.stdout((top, "--once")), "real-time");
     let document = until_text(|| place.stdout((top, "--json")), "\"real-time\"");

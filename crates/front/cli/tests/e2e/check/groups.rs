@@ -1,6 +1,8 @@
 //! Control groups that take CPUs or time from a program.
 
-use super::{Checked, bind_all, check, check_pid, is_root, plan, threads, until};
+use super::{
+    Checked, bind_all, check, check_pid, is_root, plan, threads, until, until_found, until_mended,
+};
 use crate::common::{Arguments, Place, assert_contains, stderr, stdout};
 use crate::control_group::Group;
 use crate::run::programs::{are_two, two_cpus};
@@ -12,8 +14,7 @@ fn a_quota_stops_busy_threads() {
     let place = Place::new();
     let pid = program.pid();
     group.set("cgroup.procs", &pid.to_string()).unwrap();
-    let checked =
-        until(|| check_pid(&place, pid, &[]), |checked| !checked.of_rule("quota").is_empty());
+    let checked = until_found(&place, pid, "quota");
     let what = checked.wrong("quota")["what"].as_str().unwrap();
     assert!(what.contains(group.name()) && what.contains("may use 0.2 CPUs"), "{what}");
     assert_contains(&what, group.quota_file());
@@ -23,7 +24,7 @@ fn a_quota_stops_busy_threads() {
     );
     assert_eq!(by_group.document["processes"][0]["pid"], pid);
     assert_eq!(mended(&checked, "quota"), group.quota_remedy());
-    until(|| check_pid(&place, pid, &[]), |checked| checked.of_rule("quota").is_empty());
+    until_mended(&place, pid, "quota");
     drop(program);
 }
 
@@ -38,7 +39,7 @@ fn a_quota_is_found_however_many_threads_share_it() {
     let is_found = |checked: &Checked| {
         checked.of_rule("quota").iter().any(|finding| finding["gravity"] == "wrong")
     };
-    let checked = until(|| check_pid(&place, pid, &[]), is_found);
+    let checked = until(|| check_pid(&place, pid, ""), is_found);
     let found = checked.wrong("quota");
     let first = found["advice"].as_str().unwrap();
     assert!(first.contains("for 1 busy thread") && first.contains("with fewer"), "{found}");
@@ -62,12 +63,11 @@ fn an_idle_group_holds_busy_threads_back() {
     let cpu = seatmap_os::affinity::current().unwrap()[0];
     [pid, rival.pid()].into_iter().for_each(|pid| bind_all(pid, &[cpu]));
     group.set("cgroup.procs", &pid.to_string()).unwrap();
-    let checked =
-        until(|| check_pid(&place, pid, &[]), |checked| !checked.of_rule("quota").is_empty());
+    let checked = until_found(&place, pid, "quota");
     let what = checked.wrong("quota")["what"].as_str().unwrap();
     assert!(what.contains(group.name()) && what.contains("is idle (cpu.idle)"), "{what}");
     assert_eq!(mended(&checked, "quota"), "release-group");
-    until(|| check_pid(&place, pid, &[]), |checked| checked.of_rule("quota").is_empty());
+    until_mended(&place, pid, "quota");
     drop(program);
 }
 
@@ -96,10 +96,9 @@ fn a_quota_above_stops_threads_too() {
     let place = Place::new();
     let pid = program.pid();
     inner.set("cgroup.procs", &pid.to_string()).unwrap();
-    let checked =
-        until(|| check_pid(&place, pid, &[]), |checked| !checked.of_rule("quota").is_empty());
+    let checked = until_found(&place, pid, "quota");
     mended(&checked, "quota");
-    until(|| check_pid(&place, pid, &[]), |checked| checked.of_rule("quota").is_empty());
+    until_mended(&place, pid, "quota");
     for group in [&inner, &outer] {
         let text = std::fs::read_to_string(group.0.join(group.quota_file())).unwrap();
         let quota: i64 = text.split_whitespace().next().unwrap().parse().unwrap();
@@ -121,8 +120,7 @@ fn a_quota_on_one_thread_is_found() {
     let pid = program.pid();
     let tid = *crate::check::tids(pid).last().unwrap();
     inner.set("tasks", &tid.to_string()).unwrap();
-    let checked =
-        until(|| check_pid(&place, pid, &[]), |checked| !checked.of_rule("quota").is_empty());
+    let checked = until_found(&place, pid, "quota");
     let found = checked.wrong("quota");
     assert_eq!(found["tids"], serde_json::json!([tid]), "{found}");
     assert!(found["what"].as_str().unwrap().contains(outer.name()), "{found}");
@@ -271,7 +269,7 @@ fn a_cpuset_forbids_the_seat_of_a_plan() {
     assert_contains(&what, &format!("of these {b} are outside its control group"));
     checked.wrong("expect");
     bind_all(pid, &[a]);
-    check_pid(&place, pid, &[]).assert_healthy();
+    check_pid(&place, pid, "").assert_healthy();
     drop(program);
 }
 
@@ -287,10 +285,10 @@ fn a_frozen_group_is_told_and_thawed() {
     let place = Place::new();
     let pid = program.pid();
     group.set("cgroup.procs", &pid.to_string()).unwrap();
-    check_pid(&place, pid, &[]).assert_healthy();
+    check_pid(&place, pid, "").assert_healthy();
     group.set("freezer.state", "FROZEN").unwrap();
     let top = place.stdout(&["top", "--once", "--interval", "0.1", "--pid", &pid.to_string()]);
-    let checked = check_pid(&place, pid, &[]);
+    let checked = check_pid(&place, pid, "");
     let strict = check_pid(&place, pid, "--strict");
     let found = checked.of_rule("frozen");
     let remedy = found.first().and_then(|finding| finding["remedy"].as_str());
@@ -302,6 +300,6 @@ fn a_frozen_group_is_told_and_thawed() {
     assert!(is_mended && found[0]["tids"].as_array().unwrap().len() == 2, "{found:?}");
     assert_contains(&top, "i frozen: the control group");
     assert_eq!((checked.code, strict.code), (Some(0), Some(1)), "{}", strict.stderr);
-    assert_eq!(check_pid(&place, pid, &[]).of_rule("frozen").len(), 0);
+    assert_eq!(check_pid(&place, pid, "").of_rule("frozen").len(), 0);
     drop(program);
 }

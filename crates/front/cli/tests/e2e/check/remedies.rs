@@ -3,6 +3,7 @@
 use super::groups::mended;
 use super::{
     Checked, bind, bind_all, check_pid, is_root, plan, threads, threads_with, tids, until,
+    until_found, until_mended,
 };
 use crate::common::{Place, assert_contains};
 use crate::control_group::Group;
@@ -102,10 +103,9 @@ fn a_group_is_widened() {
     let place = Place::new();
     let pid = program.pid();
     group.set("cgroup.procs", &pid.to_string()).unwrap();
-    let is_cut = |checked: &Checked| !checked.of_rule("partial").is_empty();
-    let checked = until(|| check_pid(&place, pid, &[]), is_cut);
+    let checked = until_found(&place, pid, "partial");
     assert_eq!(mended(&checked, "partial"), "widen-group");
-    until(|| check_pid(&place, pid, &[]), |checked| !is_cut(checked));
+    until_mended(&place, pid, "partial");
     drop(program);
 }
 

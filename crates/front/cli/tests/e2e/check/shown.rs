@@ -56,10 +56,10 @@ fn a_thread_that_was_moved_is_named() {
     let worker = tids(pid)[1];
     bind(worker, &[a]);
     // The launcher shows a new thread a moment after it was created.
-    let checked = until(|| check_pid(&place, pid, &[]), |checked| checked.code == Some(1));
+    let checked = until(|| check_pid(&place, pid, ""), |checked| checked.code == Some(1));
     let what = checked.wrong("expect")["what"].as_str().unwrap();
     assert!(what.contains(&format!("thread {worker} ")) && what.contains("task 1"), "{what}");
     bind(worker, &[b]);
-    check_pid(&place, pid, &[]).assert_healthy();
+    check_pid(&place, pid, "").assert_healthy();
     check_pid(&place, pid, "--rule one-per-cpu").assert_healthy();
 }
