@@ -5,7 +5,7 @@ use super::{
     until_mended,
 };
 use crate::common::{Place, assert_contains};
-use crate::run::programs::{are_two, installed, list, two_cpus};
+use crate::run::programs::{are_two, installed, list, on_two_cpus, two_cpus};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -69,8 +69,7 @@ fn taskset_moves_a_planned_program() {
 
 #[test]
 fn one_thread_leaves_the_seat_that_a_report_says() {
-    let [a, b] = two_cpus();
-    let Some(program) = threads(2, "sleep").filter(|_| are_two([a, b])) else { return };
+    let Some((program, [a, b])) = on_two_cpus(threads(2, "sleep")) else { return };
     let place = Place::new();
     let pid = program.pid();
     place.stdout(&[
@@ -98,8 +97,7 @@ fn one_thread_leaves_the_seat_that_a_report_says() {
 /// A remedy would move a program that never had a seat in the report.
 #[test]
 fn a_report_of_a_program_that_has_ended_is_refused() {
-    let [a, b] = two_cpus();
-    let Some(program) = threads(1, "sleep").filter(|_| are_two([a, b])) else { return };
+    let Some((program, [a, b])) = on_two_cpus(threads(1, "sleep")) else { return };
     let place = Place::new();
     place.stdout(&["run", "-q", "--cpus", &list(&[a, b]), "--report", "report.json", "true"]);
     bind_all(program.pid(), &[b]);
@@ -136,8 +134,7 @@ fn the_supervisor_of_a_run_has_no_seat() {
 
 #[test]
 fn an_earlier_check_is_a_plan_as_well() {
-    let [a, b] = two_cpus();
-    let Some(program) = threads(1, "sleep").filter(|_| are_two([a, b])) else { return };
+    let Some((program, [a, b])) = on_two_cpus(threads(1, "sleep")) else { return };
     let place = Place::new();
     let pid = program.pid();
     bind_all(pid, &[a]);
@@ -191,8 +188,7 @@ fn a_busy_thread_has_no_seat() {
 
 #[test]
 fn a_binding_comes_after_the_threads() {
-    let [a, b] = two_cpus();
-    let Some(program) = threads(1, "spin").filter(|_| are_two([a, b])) else { return };
+    let Some((program, [a, _])) = on_two_cpus(threads(1, "spin")) else { return };
     let place = Place::new();
     let pid = program.pid();
     // As `taskset -p` without -a does it.
@@ -209,8 +205,7 @@ fn a_binding_comes_after_the_threads() {
 
 #[test]
 fn two_busy_threads_share_a_cpu() {
-    let [a, b] = two_cpus();
-    let Some(program) = threads(2, "spin").filter(|_| are_two([a, b])) else { return };
+    let Some((program, [_, b])) = on_two_cpus(threads(2, "spin")) else { return };
     let place = Place::new();
     let pid = program.pid();
     bind_all(pid, &[b]);
@@ -256,8 +251,7 @@ fn two_programs_share_a_cpu() {
 
 #[test]
 fn threads_that_sleep_break_a_named_rule_too() {
-    let [a, b] = two_cpus();
-    let Some(program) = threads(2, "sleep").filter(|_| are_two([a, b])) else { return };
+    let Some((program, [a, b])) = on_two_cpus(threads(2, "sleep")) else { return };
     let place = Place::new();
     let pid = program.pid();
     let one_per_cpu = || check_pid(&place, pid, "--rule one-per-cpu");
@@ -355,8 +349,7 @@ fn threads_are_not_divided_evenly() {
 /// A real-time thread of another program that is bound to the seat cannot be sent away.
 #[test]
 fn a_real_time_stranger_is_told_with_its_policy() {
-    let [a, b] = two_cpus();
-    let Some(program) = threads(1, "spin").filter(|_| are_two([a, b])) else { return };
+    let Some((program, [a, _])) = on_two_cpus(threads(1, "spin")) else { return };
     let place = Place::new();
     let pid = program.pid();
     bind_all(pid, &[a]);

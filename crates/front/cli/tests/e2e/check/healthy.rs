@@ -3,7 +3,7 @@
 use super::{Checked, bind_all, check_pid, plan, threads, threads_with, tids};
 use crate::auto::until;
 use crate::common::{Place, stderr, stdout};
-use crate::run::programs::{are_two, installed, two_cpus};
+use crate::run::programs::{installed, on_two_cpus, two_cpus};
 use crate::run::running::Running;
 use std::process::{Child, Command, Stdio};
 
@@ -54,8 +54,7 @@ fn programs_that_were_bound_whole_and_sleep() {
 
 #[test]
 fn a_program_under_seatmap_run() {
-    let [a, b] = two_cpus();
-    let Some(program) = crate::run::programs::c().filter(|_| are_two([a, b])) else { return };
+    let Some((program, [a, b])) = on_two_cpus(crate::run::programs::c()) else { return };
     let place = Place::new();
     plan(&place, &[b, a, b]);
     let mut command =

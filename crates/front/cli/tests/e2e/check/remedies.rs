@@ -7,7 +7,7 @@ use super::{
 };
 use crate::common::{Place, assert_contains};
 use crate::control_group::Group;
-use crate::run::programs::{are_two, two_cpus};
+use crate::run::programs::{are_two, on_two_cpus, two_cpus};
 use seatmap_os::CpuSet;
 use seatmap_watch::SeatingRemedyKind;
 use std::path::Path;
@@ -56,8 +56,7 @@ fn every_kind_of_remedy_is_executed() {
 
 #[test]
 fn a_thread_is_bound() {
-    let [a, b] = two_cpus();
-    let Some(program) = threads(1, "sleep").filter(|_| are_two([a, b])) else { return };
+    let Some((program, [a, _])) = on_two_cpus(threads(1, "sleep")) else { return };
     let place = Place::new();
     let pid = program.pid();
     bind_all(pid, &[a]);

@@ -2,7 +2,7 @@
 
 use super::{bind, bind_all, threads, tids};
 use crate::common::{Place, stderr};
-use crate::run::programs::{are_two, two_cpus};
+use crate::run::programs::on_two_cpus;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
 
@@ -29,8 +29,7 @@ fn interrupt(child: &Child) {
 
 #[test]
 fn a_fault_that_comes_and_goes_is_told_twice() {
-    let [a, b] = two_cpus();
-    let Some(program) = threads(1, "sleep").filter(|_| are_two([a, b])) else { return };
+    let Some((program, [a, b])) = on_two_cpus(threads(1, "sleep")) else { return };
     let place = Place::new();
     let pid = program.pid();
     bind_all(pid, &[a]);

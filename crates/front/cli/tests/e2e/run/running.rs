@@ -1,6 +1,6 @@
 //! Programs under way: those that tests talk to, and those that are seated while they run.
 
-use super::programs::{self, are_two, installed, list, mask_of, two_cpus};
+use super::programs::{self, are_two, installed, list, mask_of, on_two_cpus, two_cpus};
 use crate::common::{Arguments, Place, assert_contains, stderr};
 use crate::control_group::Group;
 use std::io::{BufRead, BufReader};
@@ -160,8 +160,7 @@ fn processes_that_the_computer_depends_on_need_force() {
 
 #[test]
 fn threads_that_run_are_seated_by_name_and_number() {
-    let [a, b] = two_cpus();
-    let Some(running) = stayer().filter(|_| are_two([a, b])) else { return };
+    let Some((running, [a, b])) = on_two_cpus(stayer()) else { return };
     let place = Place::new();
     let pid = running.pid().to_string();
     let seat = |rules: &str| {

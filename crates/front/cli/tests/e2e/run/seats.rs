@@ -1,7 +1,7 @@
 //! The seats of threads: each program prints the CPUs of each of its threads at the thread's first
 //! instruction.
 
-use super::programs::{self, are_two, list, own_mask, two_cpus};
+use super::programs::{self, are_two, list, on_two_cpus, own_mask, two_cpus};
 use super::{Told, run, run_as_usual, run_with};
 use crate::common::{Arguments, Place};
 use std::collections::HashSet;
@@ -205,8 +205,7 @@ fn tasks_go_by_name() {
 
 #[test]
 fn threads_that_seat_themselves_are_told_of() {
-    let [a, b] = two_cpus();
-    let Some(program) = programs::c().filter(|_| are_two([a, b])) else { return };
+    let Some((program, [a, b])) = on_two_cpus(programs::c()) else { return };
     let seats = list(&[b, a]);
     let all = list(&[a, b]);
     let told = run_with(

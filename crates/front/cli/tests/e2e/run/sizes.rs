@@ -1,6 +1,6 @@
 //! Programs that size themselves by the CPUs they find, wrappers, and short-lived helpers.
 
-use super::programs::{self, are_two, list, mask_of, two_cpus};
+use super::programs::{self, are_two, list, mask_of, on_two_cpus, two_cpus};
 use super::running::Running;
 use super::{run, run_as_usual};
 use crate::common::{Arguments, Place, stderr, stdout};
@@ -8,8 +8,7 @@ use crate::common::{Arguments, Place, stderr, stdout};
 /// A C program that asks as OpenMP's runtime and x264 do: at its start, by its own affinity mask.
 #[test]
 fn the_first_process_sees_all_its_cpus_at_its_start() {
-    let [a, b] = two_cpus();
-    let Some(program) = programs::c().filter(|_| are_two([a, b])) else { return };
+    let Some((program, [a, b])) = on_two_cpus(programs::c()) else { return };
     let whole = format!("main {}", list_of([a, b]));
     let told = run_as_usual(&Place::new(), &["--cpus", &list(&[b, a])], &[program, "2"], &[]);
     assert_eq!(told.lines(), [whole.as_str(), &format!("thread {a}"), &format!("thread {b}")]);
@@ -24,8 +23,7 @@ fn the_first_process_sees_all_its_cpus_at_its_start() {
 
 #[test]
 fn the_first_process_sits_down_when_it_has_created_others() {
-    let [a, b] = two_cpus();
-    let Some(program) = programs::c().filter(|_| are_two([a, b])) else { return };
+    let Some((program, [a, b])) = on_two_cpus(programs::c()) else { return };
     let place = Place::new();
     let mut command =
         place.command(&["run", "--quiet", "--cpus", &list(&[b, a]), "--", program, "stay"]);
@@ -121,8 +119,7 @@ fn java_in_seats_of_its_own_is_told_of(place: &Place, cpus: &str) {
 
 #[test]
 fn quiet_hides_no_line_about_seats_that_cannot_hold() {
-    let [a, b] = two_cpus();
-    let Some(program) = programs::c().filter(|_| are_two([a, b])) else { return };
+    let Some((program, [a, b])) = on_two_cpus(programs::c()) else { return };
     let place = Place::new();
     place.file(
         "plan.json",
@@ -152,8 +149,7 @@ fn quiet_hides_no_line_about_seats_that_cannot_hold() {
 
 #[test]
 fn go_starts_as_many_threads_as_there_are_seats() {
-    let [a, b] = two_cpus();
-    let Some(program) = programs::go().filter(|_| are_two([a, b])) else { return };
+    let Some((program, [a, b])) = on_two_cpus(programs::go()) else { return };
     let told = run_as_usual(&Place::new(), &["--cpus", &list(&[a, b])], &[program], &[]);
     assert_eq!(told.lines().len(), 4);
     told.assert_verified();
@@ -215,8 +211,7 @@ fn seating_may_start_behind_a_wrapper() {
 
 #[test]
 fn a_seat_may_be_several_cpus() {
-    let [a, b] = two_cpus();
-    let Some(program) = programs::c().filter(|_| are_two([a, b])) else { return };
+    let Some((program, [a, b])) = on_two_cpus(programs::c()) else { return };
     let whole = list_of([a, b]);
     let set = format!("cpus:{a}+{b}");
     let told = run(&Place::new(), &["--cpus", &format!("{set},{b}")], &[program, "2"]);
@@ -231,8 +226,7 @@ fn a_seat_may_be_several_cpus() {
 
 #[test]
 fn a_plan_may_hold_seats_of_several_cpus() {
-    let [a, b] = two_cpus();
-    let Some(program) = programs::c().filter(|_| are_two([a, b])) else { return };
+    let Some((program, [a, b])) = on_two_cpus(programs::c()) else { return };
     let place = Place::new();
     let first = a.min(b);
     let second = a.max(b);
