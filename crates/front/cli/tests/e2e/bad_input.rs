@@ -6,12 +6,16 @@ use std::process::Command;
 #[test]
 fn cpus_that_cannot_be_had() {
     let place = Place::new();
-    let refusal = |list: &str| place.refusal(format!("measure --cpus {list}"));
-    assert!(refusal("0,0").contains("CPU 0 stands in the list twice"));
-    assert!(refusal("0,x").contains("'x' is not a CPU number"));
-    assert!(refusal("").contains("missing"));
-    assert!(refusal("3-1").contains("is empty"));
-    assert!(refusal("0-4000000000").contains("beyond the largest"));
+    for (list, words) in [
+        ("0,0", "CPU 0 stands in the list twice"),
+        ("0,x", "'x' is not a CPU number"),
+        ("", "missing"),
+        ("3-1", "is empty"),
+        ("0-4000000000", "beyond the largest"),
+    ] {
+        let refusal = place.refusal(["measure", "--cpus", list]);
+        assert!(refusal.contains(words), "{list}: {refusal}");
+    }
     place.refuses("measure --cpus 99999,99998", "CPU 99999 does not exist");
     place.refuses("measure --on graviton3 --cpus 7", "need at least two CPUs");
     place.refuses("measure --on graviton3 --cpus 1,99", "no distances from CPU 99");
@@ -34,11 +38,10 @@ fn a_cpu_outside_the_mask_is_refused() {
             .join()
             .unwrap()
     });
-    let told = |output: &std::process::Output| stderr(&output);
-    assert!(told(&output.0).contains(&format!(
+    assert!(stderr(&output.0).contains(&format!(
         "CPU {second} is outside the CPUs that this process may use, {first}:"
     )));
-    assert!(told(&output.1).contains("need at least two CPUs"));
+    assert!(stderr(&output.1).contains("need at least two CPUs"));
     assert_eq!((output.0.status.code(), output.1.status.code()), (Some(2), Some(2)));
 }
 

@@ -258,21 +258,20 @@ fn a_placement_on_this_host_takes_the_cpus_that_may_be_used_now() {
         [place.run(&request), place.run((request, &["--cpus", &pair]))]
     };
     let [narrow, named] = std::thread::scope(|scope| scope.spawn(narrow).join().unwrap());
-    let told = |output: &std::process::Output| stderr(&output);
-    assert!(whole.status.success() && !told(&whole).contains("left out"), "{}", told(&whole));
+    assert!(whole.status.success() && !stderr(&whole).contains("left out"), "{}", stderr(&whole));
     let others = seatmap_os::CpuList(cpus[1..].to_vec());
     let are = if cpus.len() == 2 { "is" } else { "are" };
     let remark = format!(
         "{} {are} left out: this process may use {first} alone, by its cpuset or a taskset",
         others.named()
     );
-    assert!(told(&narrow).contains(&remark), "{}", told(&narrow));
+    assert!(stderr(&narrow).contains(&remark), "{}", stderr(&narrow));
     let seats = stdout(&narrow);
     assert_contains(&seats, &format!("0:{first} 1:{first}\n"));
     assert!(
-        told(&named).contains(&format!("CPU {second} is outside the CPUs")),
+        stderr(&named).contains(&format!("CPU {second} is outside the CPUs")),
         "{}",
-        told(&named)
+        stderr(&named)
     );
 }
 

@@ -125,7 +125,7 @@ fn quiet_hides_no_line_about_seats_that_cannot_hold() {
         "plan.json",
         format!(r#"{{"format":"seatmap-plan/1","machine":"here","placement":[{a}]}}"#),
     );
-    let stderr = |arguments: String, variable: &str| {
+    let stderr = |arguments: &dyn Arguments, variable: &str| {
         let output = place
             .command(("run --quiet", arguments))
             .env("OMP_NUM_THREADS", variable)
@@ -133,18 +133,14 @@ fn quiet_hides_no_line_about_seats_that_cannot_hold() {
             .unwrap();
         stderr(&output)
     };
-    let short = stderr(format!("--plan plan.json --any-machine -- {program} 1"), "1");
+    let short = stderr(&("--plan plan.json --any-machine --", [program, "1"]), "1");
     assert_eq!(short, "seatmap: 1 thread beyond the 1 task was left where the kernel puts them\n");
-    let crowded = stderr(format!("--cpus {} -- true", list(&[a, b])), "8");
+    let crowded = stderr(&("--cpus", list(&[a, b]), "-- true"), "8");
     assert!(
         crowded.starts_with("seatmap: OMP_NUM_THREADS=8 puts several threads on one CPU"),
         "{crowded}"
     );
-    assert_eq!(
-        stderr(format!("--cpus {} -- true", list(&[a, b])), "1"),
-        "",
-        "empty seats harm nobody"
-    );
+    assert_eq!(stderr(&("--cpus", list(&[a, b]), "-- true"), "1"), "", "empty seats harm nobody");
 }
 
 #[test]
