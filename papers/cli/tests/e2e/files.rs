@@ -41,7 +41,7 @@ fn content(client: &mut FileClient<impl Read + Write>, path: &str) -> io::Result
 
 /// Starts a program in the cell, with these options of `controller start`.
 fn started(place: &Place, options: impl Arguments, program: impl AsRef<OsStr>) -> Command {
-    let mut command = seatmap(place, &["cell", "run", "-q", "first", "--", crate::PROGRAM]);
+    let mut command = seatmap(place, ["cell", "run", "-q", "first", "--", crate::PROGRAM]);
     command.args(["controller", "start"]).args(options.words()).arg("--").arg(program);
     command
 }
@@ -105,7 +105,7 @@ fn built(place: &Place, name: &str) -> Option<String> {
 /// A cell, and what runs a program in it that has no rights and says again what it reads; `None`
 /// where there is none.
 fn repeater<'a>(place: &'a Place, cpus: &str) -> Option<(Controller<'a>, impl Fn() -> Command)> {
-    let controller = serving(place, &[]);
+    let controller = serving(place, "");
     let program = built(place, "repeats")?;
     made(&controller.ask(make("first", cpus)))
         .then_some((controller, move || started(place, "--channel=socket.9p --no-io", &program)))

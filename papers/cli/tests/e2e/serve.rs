@@ -59,7 +59,7 @@ impl Drop for Controller<'_> {
         }
         let _ = self.child.wait();
         for name in ["first", "second", "kept", "held", "half", "one", "two"] {
-            let _ = seatmap(self.place, &["cell", "destroy", name]).output();
+            let _ = seatmap(self.place, ["cell", "destroy", name]).output();
         }
     }
 }

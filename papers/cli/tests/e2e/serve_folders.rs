@@ -64,7 +64,7 @@ fn a_folder_that_users_can_exchange_is_not_exported() {
     for (folder, why) in
         [("open/shown", "other users can write"), ("link", "is a symbolic link or a file")]
     {
-        let told = told(&place, &["serve", "--socket", "s", "--export", folder], 2);
+        let told = told(&place, ["serve", "--socket", "s", "--export", folder], 2);
         assert!(told.contains("cannot be shown to programs") && told.contains(why), "{told}");
     }
 }

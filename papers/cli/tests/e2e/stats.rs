@@ -1,7 +1,6 @@
 //! `seatmap-papers stats`: CellStats on the models.
 
-use crate::common::{Place, assert_contains, stderr, two_cpus};
-use std::process::Command;
+use crate::common::{Arguments, Place, assert_contains, stderr, two_cpus};
 
 /// The command lines that the paper prints, and the functions they measure.
 const PRINTED: [&str; 21] = [
@@ -268,11 +267,9 @@ fn workers_of_this_computer_are_at_work_together() {
 fn a_process_with_one_cpu_is_told_so() {
     let place = Place::new();
     let cpu = seatmap_os::affinity::current().unwrap()[0].to_string();
-    let seatmap = place.command("stats -f mailbox -n 1 -i 1000");
-    let mut command = Command::new("taskset");
-    command.args(["-c", &cpu]).arg(seatmap.get_program()).args(seatmap.get_args());
-    command.envs(seatmap.get_envs().filter_map(|(name, value)| Some((name, value?))));
-    let Ok(output) = command.current_dir(place.folder()).output() else {
+    let mut command = place.command_of("taskset");
+    command.args(["-c", &cpu, crate::PROGRAM]).args("stats -f mailbox -n 1 -i 1000".words());
+    let Ok(output) = command.output() else {
         return seatmap_needs::skipped!("no taskset");
     };
     let said = stderr(&output);

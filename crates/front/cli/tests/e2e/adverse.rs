@@ -95,7 +95,7 @@ fn a_program_that_nobody_could_see_is_not_said_to_sleep() {
         return;
     }
     let busy = "i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done";
-    let Some(output) = without_rights(&["advise", "--", "sh", "-c", busy]) else { return };
+    let Some(output) = without_rights(["advise", "--", "sh", "-c", busy]) else { return };
     let printed = stdout(&output);
     if !printed.contains("not seen: ") {
         return seatmap_needs::skipped!("every user may observe programs here");
@@ -151,11 +151,8 @@ fn on_a_small_disk(place: &Place, line: &str) -> Option<Output> {
     std::fs::create_dir_all(place.path("full")).unwrap();
     let mount = "mount -t tmpfs -o size=32k none full";
     let run = |line: &str| {
-        let seatmap = place.command(&[]);
-        let mut command = Command::new("unshare");
-        command.args(["--mount", "sh", "-c", line]).current_dir(place.folder());
-        command.envs(seatmap.get_envs().filter_map(|(name, value)| Some((name, value?))));
-        command.env("seatmap", seatmap.get_program()).output()
+        let mut command = place.command_of("unshare");
+        command.args(["--mount", "sh", "-c", line]).env("seatmap", crate::PROGRAM).output()
     };
     if !run(mount).is_ok_and(|output| output.status.success()) {
         seatmap_needs::skipped!("this user may mount nothing");
@@ -337,7 +334,7 @@ fn the_program_outlives_an_observer_that_is_killed() {
     let place = Place::new();
     assert!(Command::new("mkfifo").arg(place.path("gate")).status().unwrap().success());
     let script = "echo $$ > pid; read line < gate; echo $line > said";
-    let mut observer = started(&place, &["observe", "--", "sh", "-c", script]);
+    let mut observer = started(&place, ["observe", "--", "sh", "-c", script]);
     let pid = number_in(&place, "pid");
     observer.kill().unwrap();
     observer.wait().unwrap();
@@ -396,16 +393,14 @@ impl Switch {
     /// A race that turns it.
     fn race(&self, place: &Place, script: &str) -> Command {
         place.file("run", script);
-        let seatmap = place.command(&[]);
         let race = "tune --vary numa-balancing --candidates 2 --budget 30 --json --lower-is-better";
-        let mut command = Command::new("nsenter");
+        let mut command = place.command_of("nsenter");
         // The root as well: this test may run below another one than its mounts have.
         command.args(["--net", "--mount", "--root", "--target", &self.0.id().to_string()]);
         // A folder that was opened before belongs to the other mounts.
         command.args(["--", "sh", "-c", "cd \"$0\" && exec \"$@\""]).arg(place.folder());
-        command.arg(seatmap.get_program()).args(race.split(' '));
+        command.arg(crate::PROGRAM).args(race.words());
         command.args(["--metric", "regex:took ([0-9]+)", "--", "sh", "run"]);
-        command.envs(seatmap.get_envs().filter_map(|(name, value)| Some((name, value?))));
         command
     }
 }

@@ -32,7 +32,7 @@ fn a_program_that_sleeps_is_left_alone() {
 fn a_little_work_of_many_threads_is_not_that_of_short_ones() {
     let Some(program) = crate::check::threads(40, "nibble") else { return };
     let place = Place::new();
-    let advice = place.json(&["advise", "--pid", &program.pid().to_string(), "--json"]);
+    let advice = place.json(["advise", "--pid", &program.pid().to_string(), "--json"]);
     let evidence = &advice["evidence"];
     let percent = |key: &str| evidence[key].as_f64().unwrap();
     assert!(percent("lasting_percent") > 0.5 * percent("used_percent"), "{evidence:#}");
@@ -77,7 +77,7 @@ fn seats_that_were_tried_are_taken_away_again() {
     let Some(relay) = Relay::start(&place) else { return };
     let before = relay.masks();
     let pid = relay.pid();
-    let advice = place.json(&trial(&pid, CLOCK, "4"));
+    let advice = place.json(trial(&pid, CLOCK, "4"));
     let trial = &advice["evidence"]["trial"];
     assert_eq!(trial["refused"], 0, "{advice:#}");
     assert!(trial["rounds"].as_u64().is_some_and(|rounds| rounds > 0), "{advice:#}");
@@ -93,7 +93,7 @@ fn seats_are_taken_away_though_the_trial_is_killed() {
     let Some(relay) = Relay::start(&place) else { return };
     let before = relay.masks();
     let pid = relay.pid();
-    let mut command = place.command(&trial(&pid, CLOCK, "600"));
+    let mut command = place.command(trial(&pid, CLOCK, "600"));
     let mut advise = Guarded(command.stdout(Stdio::null()).spawn().unwrap());
     until("seats", || relay.different_masks() > 1);
     advise.0.kill().unwrap();
@@ -107,7 +107,7 @@ fn a_trial_that_is_interrupted_changes_nothing() {
     let Some(relay) = Relay::start(&place) else { return };
     let before = relay.masks();
     let pid = relay.pid();
-    let mut command = place.command(&trial(&pid, CLOCK, "600"));
+    let mut command = place.command(trial(&pid, CLOCK, "600"));
     let advise = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     until("seats", || relay.different_masks() > 1);
     let signalled = kill().args(["-INT", &advise.id().to_string()]).status().unwrap();
@@ -126,7 +126,7 @@ fn a_command_runs_to_its_end() {
     }
     let place = Place::new();
     let script = "echo begun; sleep 0.2; echo done > end; exit 3";
-    let output = place.run(&["advise", "--", "sh", "-c", script]);
+    let output = place.run(["advise", "--", "sh", "-c", script]);
     let printed = stdout(&output);
     // The advice is given whatever becomes of the command.
     assert_eq!(output.status.code(), Some(0), "{printed}");
@@ -148,7 +148,7 @@ fn a_name_of_a_program_that_runs_starts_no_second_one() {
     let pid = running.0.id();
     let path = format!("{}:{}", place.folder().display(), std::env::var("PATH").unwrap());
     for (verb, way) in [("advise", format!("--name {name}")), ("observe", format!("--pid {pid}"))] {
-        let output = place.command(&[verb, name]).env("PATH", &path).output().unwrap();
+        let output = place.command([verb, name]).env("PATH", &path).output().unwrap();
         let said = stderr(&output);
         assert_eq!(output.status.code(), Some(2), "{said}");
         let sentence =
@@ -156,7 +156,7 @@ fn a_name_of_a_program_that_runs_starts_no_second_one() {
         assert_contains(&said, &sentence);
     }
     // Behind two dashes it is a command, which ends at once without a time to sleep.
-    let output = place.command(&["advise", "--", name]).env("PATH", &path).output().unwrap();
+    let output = place.command(["advise", "--", name]).env("PATH", &path).output().unwrap();
     assert_ne!(output.status.code(), Some(2), "{output:?}");
 }
 
@@ -184,7 +184,7 @@ fn a_command_that_timeout_ends_has_not_failed() {
     assert!(!words.contains("seatmap tune"), "{printed}");
     // A race of such runs compares nothing.
     for verb in ["bench", "tune"] {
-        let said = place.stderr(&[verb, "--", "timeout", "0.1", "sleep", "10"], 1);
+        let said = place.stderr([verb, "--", "timeout", "0.1", "sleep", "10"], 1);
         assert!(
             said.contains("as timeout(1) does") && said.contains("let it end by itself"),
             "{said}"
@@ -203,7 +203,7 @@ fn another_machine_is_answered_without_a_trial() {
         return seatmap_needs::skipped!("nothing can be measured: {said}");
     }
     let elsewhere = ["advise", "--pid", &relay.pid(), "--on", "other.json", "--json"];
-    let advice = place.json(&elsewhere);
+    let advice = place.json(elsewhere);
     let most = &advice["evidence"]["most_gain"];
     assert!(most["percent"].as_f64().is_some_and(|percent| percent >= 0.0), "{advice:#}");
     assert_eq!(advice["evidence"]["trial"], Value::Null, "{advice:#}");
@@ -240,7 +240,7 @@ fn a_mask_that_holds_a_program_back_is_named() {
     let spin =
         Guarded(std::os::unix::process::CommandExt::process_group(&mut spin, 0).spawn().unwrap());
     let group = spin.0.id();
-    let advice = place.json(&["advise", "--pid", &group.to_string(), "--json"]);
+    let advice = place.json(["advise", "--pid", &group.to_string(), "--json"]);
     let killed = kill().args(["-KILL", &format!("-{group}")]).status().unwrap();
     assert!(killed.success());
     // Idle CPUs beside it make the mask wrong; busy ones leave the question open.
@@ -258,7 +258,7 @@ fn a_command_that_ends_within_the_look_is_bound_by_its_own_mask() {
     let one = cpus.split(',').next().unwrap();
     let pool = "end=$(($(date +%s)+3)); for k in 1 2 3; do (while [ $(date +%s) -lt $end ]; do \
                 i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; done) & done; wait";
-    let advice = place.json(&["advise", "--json", "--", "taskset", "-c", one, "sh", "-c", pool]);
+    let advice = place.json(["advise", "--json", "--", "taskset", "-c", one, "sh", "-c", pool]);
     let evidence = &advice["evidence"];
     assert_eq!(evidence["has_ended"], true, "{advice:#}");
     assert_eq!((&evidence["cpus"], &evidence["cpu_count"]), (&one.into(), &1.into()), "{advice:#}");
@@ -281,7 +281,7 @@ fn threads_that_are_bound_one_by_one_are_not_tried() {
         assert!(bound.unwrap().success());
     }
     let before = relay.masks();
-    let advice = place.json(&trial(&pid, CLOCK, "2"));
+    let advice = place.json(trial(&pid, CLOCK, "2"));
     assert_eq!(advice["evidence"]["trial"], Value::Null, "{advice:#}");
     assert_eq!(advice["evidence"]["no_trial"]["kind"], "bound", "{advice:#}");
     assert_eq!(relay.masks(), before);
@@ -293,6 +293,6 @@ fn a_metric_that_tells_nothing_is_named() {
     let Some(relay) = Relay::start(&place) else { return };
     let pid = relay.pid();
     let words = ["advise", "--prove", "--seconds", "3", "--metric", "command:false", "--pid", &pid];
-    let said = place.stdout(&words);
+    let said = place.stdout(words);
     assert_contains(&said, "the metric told no work: ");
 }

@@ -150,7 +150,7 @@ fn a_program_that_does_not_run_is_told_with_the_remedy() {
     let pid = child.id().to_string();
     crate::common::kill().args(["-STOP", &pid]).status().unwrap();
     let words = ["run", "--auto", "--observe-for", "300ms", "--seconds", "1", "--pid", &pid];
-    let output = place.run(&words);
+    let output = place.run(words);
     child.kill().and_then(|()| child.wait()).unwrap();
     let said = stderr(&output);
     let halted =
@@ -199,7 +199,7 @@ fn masks_come_back_after_ctrl_c_and_after_sigkill() {
     for signal in [libc::SIGINT, libc::SIGKILL] {
         let slow =
             ["run", "--auto", "--period", "2s", "--observe-for", "300ms", "--pid", &relay.pid()];
-        let mut seatmap = place.command(&slow).stderr(Stdio::null()).spawn().unwrap();
+        let mut seatmap = place.command(slow).stderr(Stdio::null()).spawn().unwrap();
         until("seats", || relay.different_masks() > 1);
         // SAFETY: it is a child that nobody has waited for.
         assert_eq!(unsafe { libc::kill(seatmap.id() as i32, signal) }, 0);
@@ -229,7 +229,7 @@ fn a_programs_code_is_passed_on() {
     if !can_play(&place) {
         return;
     }
-    let output = place.run(&["run", "--auto", "--log", "log", "--", "sh", "-c", "exit 7"]);
+    let output = place.run(["run", "--auto", "--log", "log", "--", "sh", "-c", "exit 7"]);
     assert_eq!(output.status.code(), Some(7));
     assert_eq!(lines(&place, "log").last().unwrap()["event"]["kind"], "ended");
     let said = stderr(&output);
@@ -321,7 +321,7 @@ fn seats_of_a_living_program_are_not_sought_on_one_cpu() {
     let place = Place::new();
     let program = Guarded(Command::new("sleep").arg("600").spawn().unwrap());
     let one = seatmap_os::affinity::current().unwrap()[0].to_string();
-    let run = place.command(&["run", "--auto", "--pid", &program.id().to_string()]);
+    let run = place.command(["run", "--auto", "--pid", &program.id().to_string()]);
     let mut seatmap = Command::new("taskset");
     seatmap.args(["-c", &one]).arg(run.get_program()).args(run.get_args());
     let output = seatmap.current_dir(place.folder()).env("HOME", place.folder()).output().unwrap();

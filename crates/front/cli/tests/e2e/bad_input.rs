@@ -33,7 +33,7 @@ fn a_cpu_outside_the_mask_is_refused() {
         scope
             .spawn(|| {
                 seatmap_os::affinity::pin(&[first]).unwrap();
-                (place.run(&arguments), place.run("measure"))
+                (place.run(arguments), place.run("measure"))
             })
             .join()
             .unwrap()
@@ -49,7 +49,7 @@ fn a_cpu_outside_the_mask_is_refused() {
 fn places_that_cannot_be_written() {
     let place = Place::new();
     let measure = |output: &str| {
-        place.one_line_refusal(&["measure", "--on", "graviton3", "--cpus", "0,1", "-o", output])
+        place.one_line_refusal(["measure", "--on", "graviton3", "--cpus", "0,1", "-o", output])
     };
     assert!(measure("nowhere/x.json").contains("nowhere/x.json: its folder does not exist"));
     assert!(measure(".").contains("is a folder"));
@@ -146,7 +146,7 @@ fn only_plain_files_are_read() {
     let file = std::fs::File::options().write(true).open(place.path(large)).unwrap();
     file.set_len(1 << 40).unwrap();
     place.refuses(
-        &["bench", "--baseline", large, "--runs", "1", "--", "true"],
+        ["bench", "--baseline", large, "--runs", "1", "--", "true"],
         "large.json: is too long; no more than 536870912 B",
     );
 }
@@ -168,7 +168,7 @@ fn a_console_log_is_no_matrix() {
         return;
     };
     let place = Place::new();
-    let line = place.one_line_refusal(&["import", log.to_str().unwrap(), "-o", "x.json"]);
+    let line = place.one_line_refusal(["import", log.to_str().unwrap(), "-o", "x.json"]);
     assert!(line.contains("line 1, column 1") && line.contains("console log"), "{line}");
     assert!(!place.path("x.json").exists());
 }
@@ -194,10 +194,10 @@ fn one_cpu_of_this_host_has_no_distances() {
 fn names_cannot_break_the_line_or_command_the_terminal() {
     let place = Place::new();
     let name = place.file("a\n\u{1b}[31m.csv", "");
-    let line = place.one_line_refusal(&["import", name]);
+    let line = place.one_line_refusal(["import", name]);
     assert!(line.starts_with("seatmap: a\\n\\u{1b}[31m.csv: "), "{line}");
     place.file("x.csv", ",\n30,\n");
-    let summary = place.stdout(&["import", "x.csv", "--name", "a\nb\u{1b}[31m", "-o", "x.json"]);
+    let summary = place.stdout(["import", "x.csv", "--name", "a\nb\u{1b}[31m", "-o", "x.json"]);
     assert!(summary.starts_with("x.json: a\\nb\\u{1b}[31m with 2 PUs"), "{summary}");
     for arguments in ["show x.json", "export x.json --format svg"] {
         assert!(!place.stdout(arguments).contains('\u{1b}'), "{arguments:?}");
@@ -340,7 +340,7 @@ fn a_mistake_in_a_file_is_told_in_words_about_the_file() {
             "the file ends in the middle of an object",
         ),
     ] {
-        let refusal = place.one_line_refusal(&arguments.split(' ').collect::<Vec<_>>());
+        let refusal = place.one_line_refusal(arguments.split(' ').collect::<Vec<_>>());
         assert!(
             refusal.contains(place_in_file) && refusal.contains(problem),
             "{arguments}: {refusal}"

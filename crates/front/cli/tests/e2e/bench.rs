@@ -97,7 +97,7 @@ fn earlier_results_are_compared_where_the_computer_is_the_same() {
     let then = |rate: &str| {
         bench(
             &place,
-            &["--lower-is-better", "-o", "then.json", "--cpus", "0", "--", "echo", "rate", rate],
+            ["--lower-is-better", "-o", "then.json", "--cpus", "0", "--", "echo", "rate", rate],
         )
     };
     if then("100").status.code() != Some(0) {
@@ -260,7 +260,7 @@ fn a_metric_that_hangs_ends_with_the_session() {
 fn a_metric_gets_no_more_time_than_all_runs_together() {
     let place = Place::new();
     let metric = ["bench", "--seconds", "1", "--metric", "command:sleep 600; echo 1", "--", "true"];
-    let output = place.command(&metric).output().unwrap();
+    let output = place.command(metric).output().unwrap();
     let told = stderr(&output);
     let sentence = "had not ended after 1s, all the time that --seconds gives, and was ended; let \
                     it print a number of the run at once";

@@ -99,7 +99,7 @@ fn the_last_cpu_and_those_that_are_not_there_are_never_taken() {
     assert!(refusal("create --count 4000").contains("one must stay for everybody else"));
     let online = std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap();
     assert!(
-        refusal(&["create", "--cpus", online.trim()])
+        refusal(["create", "--cpus", online.trim()])
             .contains("would leave no CPU for everybody else")
     );
 }
@@ -180,7 +180,7 @@ fn a_cell_that_ends_during_a_run_is_told_with_the_time() {
     let place = Place::new();
     short_lived(&place, cpu);
     let run = "run brief --report report.json -- sleep 4";
-    let output = cell(&place, &run);
+    let output = cell(&place, run);
     let stderr = stderr(&output);
     assert!(output.status.success(), "{stderr}");
     assert_contains(&stderr, "the cell 'brief' ended with its lease ");
@@ -193,12 +193,8 @@ fn a_cell_that_ends_during_a_run_is_told_with_the_time() {
 /// Root of a user namespace finds `/` with an owner that stands for root of the host.
 #[test]
 fn a_user_namespace_is_named_where_its_root_is_not_the_hosts() {
-    let place = Place::new();
     let mut command = Command::new("unshare");
-    command
-        .args(["--user", "--map-root-user"])
-        .arg(place.command(&[]).get_program())
-        .args(["cell", "list"]);
+    command.args(["--user", "--map-root-user", crate::PROGRAM, "cell", "list"]);
     // SAFETY: geteuid cannot fail and touches nothing.
     if unsafe { libc::geteuid() } == 0 {
         // Root itself keeps its files in a namespace of its own.

@@ -522,10 +522,9 @@ fn ranks_measure_through_mpi_as_well() {
         place.read("apart.json").contains("seatmap-cluster/1"),
         "the figures over TCP are kept"
     );
-    let seatmap = place.command(&[]).get_program().to_string_lossy().into_owned();
     let measure = "cluster measure --each-rank --trips 1ms --mpi -o mpi.json";
     let mut job = Command::new("mpirun");
-    job.args(["--allow-run-as-root", "--oversubscribe", "-np", "3", &seatmap]);
+    job.args(["--allow-run-as-root", "--oversubscribe", "-np", "3", crate::PROGRAM]);
     job.args(measure.words()).current_dir(place.folder()).env_remove("SEATMAP_SECRET");
     let output = job.output().unwrap();
     if stderr(&output).contains("unrecognized") || stderr(&output).contains("unknown option") {

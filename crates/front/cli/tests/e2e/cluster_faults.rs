@@ -77,7 +77,7 @@ fn costs(pair: &Value) -> Vec<f64> {
 fn goes_on(place: &Place) {
     let known = first_pair(place);
     let typed = (MEASURE, "--resume cluster.json -o cluster.json");
-    let ranks = [0, 1, 2].map(|at| begun(rank(place, at, 3, &typed)));
+    let ranks = [0, 1, 2].map(|at| begun(rank(place, at, 3, typed)));
     for (at, one) in ranks.into_iter().enumerate() {
         let (code, told) = ended(one);
         assert_eq!(code, Some(0), "rank {at}: {told}");
@@ -120,7 +120,7 @@ fn a_stopped_rank_is_named_and_not_those_that_wait_for_it() {
     let place = Place::new();
     let measure = "cluster measure --each-rank --trips 50ms --timeout 9s -o cluster.json";
     let [first, second, third, mut fourth] =
-        [0, 1, 2, 3].map(|at| begun(rank(&place, at, 4, &measure)));
+        [0, 1, 2, 3].map(|at| begun(rank(&place, at, 4, measure)));
     wait_for_a_pair(&place);
     let stopped = crate::common::kill().args(["-STOP", &fourth.id().to_string()]).status().unwrap();
     assert!(stopped.success());
@@ -244,7 +244,7 @@ fn a_result_of_other_nodes_is_refused() {
             .to_string(),
     );
     let typed = (MEASURE, "--resume other.json");
-    let [first, other] = [0, 1].map(|at| begun(rank(&place, at, 2, &typed)));
+    let [first, other] = [0, 1].map(|at| begun(rank(&place, at, 2, typed)));
     let (code, told) = ended(first);
     let words = "the earlier result is of other nodes: elsewhere is not among those of this start";
     assert!(code == Some(2) && told.contains(words), "{told}");

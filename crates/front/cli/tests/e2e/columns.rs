@@ -52,7 +52,7 @@ fn machines_and_plans_fit_any_terminal() {
     fits(&place, "machines");
     fits(&place, "show host");
     for machine in ["epyc-9654-2s", "epyc-7r13-2s", "xeon-phi-5110p", long] {
-        fits(&place, &["show", machine]);
+        fits(&place, ["show", machine]);
         fits(&place, format!("show {machine} --near 0"));
     }
     for machine in ["epyc-9654-2s", long] {
@@ -62,8 +62,8 @@ fn machines_and_plans_fit_any_terminal() {
     }
     fits(&place, "pattern list");
     fits(&place, "pattern show stencil2d:8x8");
-    fits(&place, &["import", long, "-o", "again.json"]);
-    fits(&place, &["model", "fit", long, "-o", "twin.toml"]);
+    fits(&place, ["import", long, "-o", "again.json"]);
+    fits(&place, ["model", "fit", long, "-o", "twin.toml"]);
 }
 
 /// With `--width`, a pipe has columns as well.
@@ -163,10 +163,10 @@ fn clusters_fit_any_terminal() {
             }
         }
         let file = place.file("cluster.json", cluster.to_string());
-        fits(&place, &["show", file]);
-        fits(&place, &["cluster", "doctor", file]);
-        fits(&place, &["place", "--on", file, "--pattern", "ring:12"]);
-        let shown = place.stdout(&["show", file, "--width", "80"]);
+        fits(&place, ["show", file]);
+        fits(&place, ["cluster", "doctor", file]);
+        fits(&place, ["place", "--on", file, "--pattern", "ring:12"]);
+        let shown = place.stdout(["show", file, "--width", "80"]);
         assert!(too_long(&shown, 80).is_empty(), "{shown}");
     }
 }
@@ -177,7 +177,7 @@ fn advice_on_a_busy_program_fits_any_terminal() {
     let place = Place::new();
     let shell = ["advise", "--", "timeout", "20", "sh", "-c", "yes | cat > /dev/null"];
     for columns in [80, 120] {
-        let text = at(&place, columns, &shell);
+        let text = at(&place, columns, shell);
         let facts = ["looked at", "talks", "limits it", "bound by", "why", "confidence"];
         assert!(facts.iter().all(|fact| text.contains(fact)), "{text}");
         let long = too_long(&text, columns);
@@ -250,9 +250,9 @@ fn long_work_shows_that_it_goes_on() {
     let pid = program.id().to_string();
     let look = on_terminal(&mut place.command(format!("advise --pid {pid}")));
     let observe = ["observe", "--pid", &pid, "--seconds", "4"];
-    let observation = on_terminal(&mut place.command(&observe));
+    let observation = on_terminal(&mut place.command(observe));
     let auto = ["run", "--auto", "--seconds", "4", "--pid", &pid];
-    let seeking = on_terminal(&mut place.command(&auto));
+    let seeking = on_terminal(&mut place.command(auto));
     let command = on_terminal(&mut place.command("observe -- sleep 0.3"));
     program.kill().unwrap();
     program.wait().unwrap();
@@ -268,7 +268,7 @@ fn long_work_shows_that_it_goes_on() {
 fn a_file_that_is_left_is_named() {
     let place = Place::new();
     let plan = "place --on graviton3 --pattern ring:4 --kicks 5 -o p.json";
-    let shown = on_terminal(&mut place.command(&plan));
+    let shown = on_terminal(&mut place.command(plan));
     assert!(shown.contains("wrote ") && shown.contains("p.json"), "{shown}");
     let Some(cpus) = two_cpus() else { return };
     let shown = on_terminal(&mut place.command("measure --quick --wakeups 0"));

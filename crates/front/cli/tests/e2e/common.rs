@@ -2,6 +2,7 @@
 //! it tests.
 
 use serde_json::Value;
+use std::ffi::OsStr;
 use std::fmt::Debug;
 use std::fs::File;
 use std::ops::{Deref, DerefMut};
@@ -103,13 +104,13 @@ impl Place {
 
     /// The command with these arguments; more can follow.
     pub fn command(&self, arguments: impl Arguments) -> Command {
-        let mut command = self.command_of(Path::new(crate::PROGRAM));
+        let mut command = self.command_of(crate::PROGRAM);
         command.args(arguments.words());
         command
     }
 
-    /// A program, ready for arguments.
-    pub fn command_of(&self, program: &Path) -> Command {
+    /// A program in the same surroundings, ready for arguments.
+    pub fn command_of(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(program);
         command.current_dir(self.folder()).env("HOME", self.folder()).env("NO_COLOR", "1");
         command.env("XDG_STATE_HOME", self.path("state"));

@@ -5,7 +5,7 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
 
 fn export(place: &Place, to: &str) {
-    place.stdout(&["export", "graviton3", "--format", "csv", "-o", to]);
+    place.stdout(["export", "graviton3", "--format", "csv", "-o", to]);
 }
 
 fn is_link(place: &Place, name: &str) -> bool {
@@ -37,9 +37,8 @@ fn a_link_to_nothing_makes_its_file_and_one_that_leads_nowhere_is_refused() {
     links.iter().for_each(|(target, link)| symlink(target, place.path(link)).unwrap());
     export(&place, "link.csv");
     assert!(is_link(&place, "link.csv") && place.read("new.csv").starts_with(','));
-    let refusal = |link: &str| {
-        place.one_line_refusal(&["export", "graviton3", "--format", "csv", "-o", link])
-    };
+    let refusal =
+        |link: &str| place.one_line_refusal(["export", "graviton3", "--format", "csv", "-o", link]);
     assert!(refusal("lost.csv").contains("lost.csv: its folder does not exist"));
     assert!(refusal("round.csv").contains("symbolic links"));
 }
@@ -47,7 +46,7 @@ fn a_link_to_nothing_makes_its_file_and_one_that_leads_nowhere_is_refused() {
 #[test]
 fn a_place_that_cannot_have_the_result_is_refused_before_the_work() {
     let place = Place::new();
-    let measure = |to| place.one_line_refusal(&["measure", "--on", "graviton3", "-o", to]);
+    let measure = |to| place.one_line_refusal(["measure", "--on", "graviton3", "-o", to]);
     let table = measure("far.csv");
     assert_contains(&table, "far.csv: -o writes JSON: call it far.json; 'seatmap export'");
     place.refuses("show graviton3 --html page.json", "--html writes HTML: call it page.html");

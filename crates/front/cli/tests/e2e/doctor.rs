@@ -3,7 +3,6 @@
 mod remedies;
 
 use crate::common::{Place, two_cpus};
-use std::process::Command;
 
 #[test]
 fn everything_that_disturbs_is_examined() {
@@ -74,7 +73,7 @@ fn isolation_is_examined_for_the_cpus_in_question() {
         seatmap_needs::skipped!("isolation needs two CPUs");
         return;
     }
-    let found = place.json(&["doctor", "--try", "--cpus", &last.to_string(), "--json"]);
+    let found = place.json(["doctor", "--try", "--cpus", &last.to_string(), "--json"]);
     let subjects: Vec<&str> = found["findings"]
         .as_array()
         .unwrap()
@@ -144,19 +143,9 @@ fn daemons_that_cannot_be_seen_are_not_absent() {
     let place = Place::new();
     let Some(cpus) = two_cpus() else { return };
     let cpu = cpus.split(',').next_back().unwrap().to_owned();
-    let mut command = Command::new("unshare");
-    command.args([
-        "--mount",
-        "--pid",
-        "--fork",
-        "sh",
-        "-c",
-        "mount -t proc proc /proc && exec \"$@\"",
-        "sh",
-    ]);
-    command.arg(env!("CARGO_BIN_EXE_seatmap")).args(["doctor", "--cpus", &cpu, "--json"]);
-    let surroundings = place.command(&[]);
-    command.envs(surroundings.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let script = format!("mount -t proc proc /proc && exec \"$0\" doctor --cpus {cpu} --json");
+    let mut command = place.command_of("unshare");
+    command.args(["--mount", "--pid", "--fork", "sh", "-c", &script, crate::PROGRAM]);
     let Some(output) = command.output().ok().filter(|output| output.status.success()) else {
         return seatmap_needs::skipped!("this user may make no PID namespace");
     };

@@ -32,13 +32,13 @@ fn a_slower_benchmark_fails_and_an_equal_one_does_not() {
     place.file("bench.toml", format!("{HEAD}{}{}", printed("a", 100, 100), printed("b", 100, 110)));
     let options = "bench --file bench.toml --fail-above 3% --markdown s.md --html p.html -o r.json --history h.jsonl --label abc";
     // A session whose CPUs others used shows nothing: another one is held then.
-    let mut output = place.run(&options);
+    let mut output = place.run(options);
     for _ in 0..5 {
         if code(&output) != Some(0) {
             break;
         }
         std::fs::remove_file(place.path("h.jsonl")).unwrap();
-        output = place.run(&options);
+        output = place.run(options);
     }
     let error = stderr(&output);
     assert_eq!(code(&output), Some(1), "{error}");
@@ -84,7 +84,7 @@ fn two_programs_need_no_file() {
         "{binary}",
         "x",
     ];
-    let report = place.json(&line);
+    let report = place.json(line);
     let found = &report["benchmarks"][0];
     assert_eq!((&found["name"], &found["outcome"]), (&"{binary} x".into(), &"within".into()));
     assert_eq!(found["comparison"]["verdict"], "better");

@@ -40,7 +40,7 @@ fn observed(place: &Place, command: impl Arguments) -> Option<Value> {
 fn goroutines_that_are_locked_to_threads_show_the_threads_that_talk() {
     let Some(place) = ring() else { return };
     for program in ["./ring", "./bare"] {
-        let Some(pattern) = observed(&place, &[program, "schedule", "channel"]) else { return };
+        let Some(pattern) = observed(&place, [program, "schedule", "channel"]) else { return };
         let methods = &pattern["observation"]["methods"];
         assert_eq!(methods, &serde_json::json!(["wakeups", "sockets", "goroutines"]));
         assert!(names(&pattern).contains(&"w7"), "{program}: {:?}", names(&pattern));

@@ -75,7 +75,7 @@ fn what_is_born_on_a_seat_gets_its_own_mask_whatever_ends_the_seats() {
     let signals = [libc::SIGKILL, libc::SIGINT, libc::SIGKILL, libc::SIGTERM];
     for (round, signal) in signals.into_iter().cycle().take(20).enumerate() {
         let words = ["run", "--auto", "--period", "60ms", "--observe-for", "200ms", "--pid", &pid];
-        let mut command = place.command(&words);
+        let mut command = place.command(words);
         let mut seatmap = Guarded(command.stderr(Stdio::null()).spawn().unwrap());
         until("seats", || brood.different_masks() > 1);
         // This test's own child, that chose what may be a seat.

@@ -51,7 +51,7 @@ pub fn assert_harmless(place: &Place, arguments: &str, what: &str) -> bool {
 
 /// Looks at all that people see of a run.
 pub fn assert_output_is_harmless(output: &Output, what: &str) {
-    let stderr = stderr(&output);
+    let stderr = stderr(output);
     assert!(!stderr.contains("panicked"), "{what}: {stderr}");
     for text in [&output.stdout, &output.stderr] {
         assert_shown(what, text);

@@ -27,7 +27,7 @@ fn a_name_and_a_topology_can_be_given() {
     let bare = place.json("import matrix.csv");
     assert_eq!(bare["topology"]["pus"][17]["core"], Value::Null);
     let married =
-        place.json(&["import", "matrix.csv", "--topology", "lstopo.xml", "--name", "old server"]);
+        place.json(["import", "matrix.csv", "--topology", "lstopo.xml", "--name", "old server"]);
     assert_eq!(married["name"], "old server");
     assert_eq!(married["topology"]["pus"][17]["core"], married["topology"]["pus"][1]["core"]);
     place.file("four.csv", TRIANGLE);
@@ -47,7 +47,7 @@ fn rows_may_be_some_cpus_of_the_machine() {
         "{remark}"
     );
     let named = "import four.csv --cpus 1-3,9 --json";
-    let alone = place.run(&named);
+    let alone = place.run(named);
     assert!(alone.stderr.is_empty(), "{}", stderr(&alone));
     let whole = place.json((&named[..4], "--topology lstopo.xml"));
     assert_eq!(whole["core_distance"]["pus"], serde_json::json!([1, 2, 3, 9]));
@@ -83,7 +83,7 @@ const OLD: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 fn the_advice_for_an_old_topology_converts_that_one() {
     let place = Place::new();
     place.file("the old one.xml", OLD);
-    let line = place.one_line_refusal(&["import", "the old one.xml"]);
+    let line = place.one_line_refusal(["import", "the old one.xml"]);
     let command = line.split_once("converts: ").unwrap().1.trim();
     assert_eq!(command, "lstopo -i 'the old one.xml' --of xml 'the old one-hwloc2.xml'");
     if !seatmap_needs::tool("lstopo-no-graphics") {
@@ -93,7 +93,7 @@ fn the_advice_for_an_old_topology_converts_that_one() {
     let output =
         Command::new("sh").args(["-c", &command]).current_dir(place.folder()).output().unwrap();
     assert!(output.status.success(), "{}", stderr(&output));
-    let profile = place.json(&["import", "the old one-hwloc2.xml"]);
+    let profile = place.json(["import", "the old one-hwloc2.xml"]);
     assert_eq!(profile["topology"]["pus"].as_array().unwrap().len(), 4);
 }
 
@@ -139,7 +139,7 @@ fn memory_comes_from_nodes_that_have_some() {
     place.file("m.csv", rows);
     place.stdout("import m.csv --topology nps4.xml -o m.json");
     let seats = "place --on m.json --pattern pairs:4 --cpus 0,1,6,7 --memory -o plan.json";
-    place.stdout(&seats);
+    place.stdout(seats);
     let plan = place.read_json("plan.json");
     let nodes: Vec<u64> =
         plan["memory"].as_array().unwrap().iter().map(|nodes| nodes[0].as_u64().unwrap()).collect();
@@ -172,7 +172,7 @@ fn a_file_is_not_replaced_by_its_own_profile() {
     std::os::unix::fs::symlink(".", place.path("here")).unwrap();
     for folder in [".", "here"] {
         place.refuses(
-            &["import", "a.json", "-o", folder],
+            ["import", "a.json", "-o", folder],
             "a.json would be replaced by its own profile",
         );
     }
@@ -191,7 +191,7 @@ fn cycles_need_a_frequency() {
         profile["core_distance"]["median_ns"][0][1].as_f64().unwrap()
     };
     assert!((median("--frequency 2.8g") - 80.0).abs() < 1e-9);
-    let assumed = place.run(&["import", file.to_str().unwrap()]);
+    let assumed = place.run(["import", file.to_str().unwrap()]);
     assert!(stderr(&assumed).contains("--frequency"));
     assert!(place.refusal("import x.mct --frequency fast").contains("2.8g"));
 }
@@ -206,7 +206,7 @@ fn every_published_file_is_read_or_refused() {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
             let name = path.file_name().unwrap().to_str().unwrap().to_owned();
-            let output = place.run(&["import", path.to_str().unwrap(), "-o", "x.json"]);
+            let output = place.run(["import", path.to_str().unwrap(), "-o", "x.json"]);
             let readable = !name.contains("LICENSE") && !name.starts_with("not-a-matrix");
             assert_eq!(
                 output.status.code(),
@@ -252,7 +252,7 @@ fn stdout_gets_one_document() {
 #[test]
 fn a_matrix_survives_the_way_out_and_in() {
     let place = Place::new();
-    let medians = |file: &str| place.json(&["import", file])["core_distance"]["median_ns"].clone();
+    let medians = |file: &str| place.json(["import", file])["core_distance"]["median_ns"].clone();
     place.stdout("measure --on epyc-7r13-2s --cpus 0-9,48-57,96-99 --quick -o x.json");
     place.stdout("export x.json --format csv -o x.csv");
     assert_eq!(medians("x.csv"), medians("x.json"));
@@ -267,10 +267,10 @@ fn a_gathered_computer_and_a_twin_are_machines_too() {
     let Some(dump) = dump.as_ref().and_then(|dump| dump.to_str()) else { return };
     assert!(
         place
-            .stdout(&["import", dump, "-o", "x.json"])
+            .stdout(["import", dump, "-o", "x.json"])
             .contains("48amd64-4pa2n6c-sparse with 48 PUs")
     );
-    assert!(place.stdout(&["show", dump]).contains("48 PUs"));
+    assert!(place.stdout(["show", dump]).contains("48 PUs"));
     place.file("bad.tar.bz2", "BZh91AY");
     place.refuses("import bad.tar.bz2", "bad.tar.bz2: ");
     std::fs::create_dir(place.path("empty")).unwrap();
@@ -290,7 +290,7 @@ fn a_file_that_another_verb_reads_is_sent_there() {
     let machine = "seatmap: m.json: this is a machine, and not a pattern; '--on m.json' takes it, \
                    and 'seatmap show m.json' shows it";
     let place_it = "place --on m.json --pattern m.json";
-    assert_eq!(place.one_line_refusal(&place_it), machine);
+    assert_eq!(place.one_line_refusal(place_it), machine);
     place.file("snap.txt", "# FromNodeId ToNodeId\n10 2000000\n2000000 10\n");
     place.refuses("import snap.txt", "a SNAP list of edges");
 }

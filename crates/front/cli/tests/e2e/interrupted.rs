@@ -233,7 +233,7 @@ fn a_journal_is_not_written_through_a_link() {
         }
         std::fs::remove_file(&link).unwrap();
     }
-    place.stdout(&quick);
+    place.stdout(quick);
 }
 
 #[test]
@@ -247,7 +247,7 @@ fn a_state_folder_that_others_could_change_is_neither_read_nor_written() {
         std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(mode)).unwrap();
     };
     mode(&state, 0o777);
-    let output = place.run(&measure);
+    let output = place.run(measure);
     let stderr = stderr(&output);
     assert!(output.status.success(), "it is measured all the same: {stderr}");
     assert_contains(&stderr, "nothing will be kept or remembered: other users can write");
@@ -258,7 +258,7 @@ fn a_state_folder_that_others_could_change_is_neither_read_nor_written() {
     mode(&state, 0o755);
     std::fs::remove_dir_all(&mine).unwrap();
     std::os::unix::fs::symlink(place.folder(), &mine).unwrap();
-    let stderr = String::from_utf8(place.run(&measure).stderr).unwrap();
+    let stderr = String::from_utf8(place.run(measure).stderr).unwrap();
     assert!(
         stderr.contains("nothing will be kept or remembered: ")
             && stderr.contains("is a symbolic link"),
@@ -321,7 +321,7 @@ fn figures_that_nobody_can_have_measured_are_not_gone_on_with() {
 fn the_homes_can_be_interrupted_too() {
     let place = Place::new();
     let homes = "measure --on xeon-phi-5110p --homes 65536 --passes 1 -o x.json";
-    let mut command = place.command(&homes);
+    let mut command = place.command(homes);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     // The header stands there before the first visit, and 65536 lines take far longer than this.
     (0..MOST_LOOKS)
@@ -340,7 +340,7 @@ fn a_second_measurement_waits_for_the_first_whatever_it_writes() {
     let measure = ["measure", "--cpus", &cpus, "--quick", "-o", "x.json"];
     let waiting = || {
         let mut child =
-            place.command(&measure).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+            place.command(measure).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut told = String::new();
         BufReader::new(child.stderr.as_mut().unwrap()).read_line(&mut told).unwrap();
         let who = format!(

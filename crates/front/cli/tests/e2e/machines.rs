@@ -31,7 +31,7 @@ fn all_that_are_listed_can_be_shown() {
     for machine in listed {
         let name = machine["machine"].as_str().unwrap();
         assert!(!machine["sources"].as_array().unwrap().is_empty(), "{name}");
-        let page = place.stdout(&["show", name]);
+        let page = place.stdout(["show", name]);
         assert_contains(&page, &format!("{} PUs", machine["pus"]));
         assert!(place.stdout("machines").contains(name));
     }

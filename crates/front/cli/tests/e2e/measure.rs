@@ -252,10 +252,10 @@ fn a_placement_on_this_host_takes_the_cpus_that_may_be_used_now() {
     let pair = format!("{first},{second}");
     place.stdout("measure --quick");
     let request = "place --on host --pattern ring:2";
-    let whole = place.run(&request);
+    let whole = place.run(request);
     let narrow = || {
         seatmap_os::affinity::pin(&[first]).unwrap();
-        [place.run(&request), place.run((request, &["--cpus", &pair]))]
+        [place.run(request), place.run((request, &["--cpus", &pair]))]
     };
     let [narrow, named] = std::thread::scope(|scope| scope.spawn(narrow).join().unwrap());
     assert!(whole.status.success() && !stderr(&whole).contains("left out"), "{}", stderr(&whole));
@@ -279,7 +279,7 @@ fn a_placement_on_this_host_takes_the_cpus_that_may_be_used_now() {
 fn every_class_of_a_described_machine_is_recovered() {
     let place = Place::new();
     place.stdout("measure --on xeon-e5-2680-2s -o x.json");
-    let classes = |machine: &str| place.json(&["show", machine, "--json"])["classes"].clone();
+    let classes = |machine: &str| place.json(["show", machine, "--json"])["classes"].clone();
     let measured = classes("x.json");
     let described = classes("xeon-e5-2680-2s");
     let described = described.as_array().unwrap();
@@ -301,11 +301,11 @@ fn candidate_lines_are_sorted_by_home() {
     let arguments = "measure --on ryzen-5950x --cpus 0-15 --homes 16 --quick";
     // A replayed machine knows one home, so that there is nothing to tell apart.
     place.refuses(
-        &arguments,
+        arguments,
         "ryzen-5950x is a description: it does not know the homes of cache lines; ",
     );
     let phi = "measure --on xeon-phi-5110p --cpus 0,4,8,12 --homes 16 --quick --json";
-    let model = &place.json(&phi)["home_model"];
+    let model = &place.json(phi)["home_model"];
     assert_eq!(model["lines"]["home_of_line"].as_array().unwrap().len(), 16);
     assert_eq!(model["offset_ns"].as_array().unwrap().len(), 4, "one row for each CPU");
 }
@@ -314,7 +314,7 @@ fn candidate_lines_are_sorted_by_home() {
 fn the_seed_decides_every_byte_but_the_time() {
     let place = Place::new();
     let run = |seed: &str| {
-        let text = place.stdout(&[
+        let text = place.stdout([
             "measure",
             "--on",
             "graviton3",
@@ -343,7 +343,7 @@ fn a_shared_profile_names_nobody() {
     let Some(cpus) = two_cpus() else { return };
     let place = Place::new();
     let measure = ["measure", "--quick", "--wakeups", "0", "--cpus", &cpus, "--share", "s.json"];
-    let output = place.run(&measure);
+    let output = place.run(measure);
     let said = stderr(&output);
     assert!(output.status.success() && said.contains("left out for strangers: the host's name"));
     let host = seatmap_os::state::host_name();

@@ -30,7 +30,7 @@ fn a_twin_is_a_machine_like_any_other() {
     let shown = place.json("show twin.toml --json");
     assert_eq!((shown["origin"]["kind"].as_str(), shown["pus"].as_u64()), (Some("model"), Some(8)));
     let placed = "place --on twin.toml --pattern ring:8 --objective simulated --kicks 3 --json";
-    assert_eq!(place.json(&placed)["placement"].as_array().map(Vec::len), Some(8));
+    assert_eq!(place.json(placed)["placement"].as_array().map(Vec::len), Some(8));
     assert!(place.stdout("measure --on twin.toml --loaded").contains("Under load"));
     assert!(place.stdout("export twin.toml --format csv").lines().count() >= 8);
 }
@@ -84,6 +84,6 @@ fn a_loaded_curve_is_followed_with_its_own_pairs() {
 fn a_published_machine_comes_back() {
     let place = Place::new();
     let Some(csv) = seatmap_needs::published("core-to-core/xeon-8375c-2s-128.csv") else { return };
-    let report = place.json(&["model", "fit", csv.to_str().unwrap(), "-o", "twin.toml", "--json"]);
+    let report = place.json(["model", "fit", csv.to_str().unwrap(), "-o", "twin.toml", "--json"]);
     assert!(report["all"]["rmse_ns"].as_f64().unwrap() <= 0.5, "{report}");
 }

@@ -29,7 +29,7 @@ fn hostile() -> Place {
 
 /// The name is seen, and nothing hidden with it.
 fn assert_named(place: &Place, arguments: &str) {
-    let output = place.run(&arguments.split(' ').collect::<Vec<_>>());
+    let output = place.run(arguments.split(' ').collect::<Vec<_>>());
     assert!(output.status.success(), "{arguments}: {}", stderr(&output));
     let text = stdout(&output);
     assert!(
@@ -91,7 +91,7 @@ fn documents_keep_the_name_itself() {
     for (file, key) in
         [("machine.json", "/name"), ("plan.json", "/machine"), ("plan.json", "/names/0")]
     {
-        let text = place.stdout(&["export", file, "--format", "json"]);
+        let text = place.stdout(["export", file, "--format", "json"]);
         assert_shown(file, text.as_bytes());
         let document: Value = serde_json::from_str(&text).unwrap();
         assert_eq!(document.pointer(key).unwrap(), NAME, "{file} {key}");
@@ -107,7 +107,7 @@ fn a_threads_name_is_shown() {
     let name = place.file("a\u{202e}\u{9b}b", program);
     std::fs::set_permissions(place.path(name), std::fs::Permissions::from_mode(0o755)).unwrap();
     let cpu = seatmap_os::affinity::current().unwrap()[0].to_string();
-    let output = place.run(&["run", "--cpus", &cpu, "--", &format!("./{name}")]);
+    let output = place.run(["run", "--cpus", &cpu, "--", &format!("./{name}")]);
     assert!(stderr(&output).contains("a\\u{202e}\\u{9b}b"), "{output:?}");
     assert_shown("run", &output.stderr);
 }

@@ -27,7 +27,7 @@ fn no_string_of_a_document_commands_a_terminal_or_forges_a_line() {
     let verbs = ["pattern show copy.json", "pattern show copy.json --html page.html"];
     assert_strings_are_shown(&place, &pattern, &verbs);
     let on = "place --on graviton3 --pattern ring:4 --kicks 1 --json";
-    let plan = place.json(&on);
+    let plan = place.json(on);
     let formats = ["taskset", "rankfile", "slurm", "systemd", "nginx", "redis", "hwloc"];
     let mut verbs: Vec<String> =
         formats.iter().map(|format| format!("export copy.json --format {format}")).collect();
@@ -240,7 +240,7 @@ fn no_name_of_a_program_that_is_observed_commands_a_terminal_or_forges_a_line() 
             "-c",
             script,
         ];
-        let output = place.run(&words);
+        let output = place.run(words);
         assert_output_is_harmless(&output, method);
         if !output.status.success() {
             return seatmap_needs::skipped!("{}", stderr(&output));

@@ -50,7 +50,7 @@ fn all_cpus_are_measured_unless_some_are_named() {
 #[test]
 fn a_page_and_a_picture_go_to_their_files() {
     let place = Place::new();
-    let output = place.run(&[
+    let output = place.run([
         "noise",
         "--cpus",
         &one_cpu(),
@@ -90,7 +90,7 @@ fn the_trace_names_who_had_the_cpu() {
         std::thread::sleep(std::time::Duration::from_millis(1));
     }
     let arguments = ["noise", "--cpus", &cpu.to_string(), "--seconds", "0.5", "--trace"];
-    let table = place.run(&arguments);
+    let table = place.run(arguments);
     let json = place.run((arguments, "--json"));
     hog.kill().unwrap();
     hog.wait().unwrap();
@@ -126,7 +126,7 @@ fn what_cannot_be_measured_is_refused_in_one_line() {
 fn an_interrupted_measurement_keeps_what_it_has() {
     let place = Place::new();
     let mut command =
-        place.command(&["noise", "--cpus", &one_cpu(), "--seconds", "86400", "--json"]);
+        place.command(["noise", "--cpus", &one_cpu(), "--seconds", "86400", "--json"]);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     // Before the handler is there the signal ends the program; its thread has a name once it is.
     let meter = format!("noise-cpu{}", one_cpu());

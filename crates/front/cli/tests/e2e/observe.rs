@@ -135,7 +135,7 @@ fn bytes_over_pipes_are_counted_exactly() {
             "observe", "--method", method, "--means", "ebpf", "--json", "--", "./ring", "schedule",
             "pipe",
         ];
-        let output = place.run(&arguments);
+        let output = place.run(arguments);
         if !output.status.success() {
             return seatmap_needs::skipped!("{}", stderr(&output));
         }
@@ -155,7 +155,7 @@ fn bytes_over_pipes_are_counted_exactly() {
 fn perf_sees_the_same_ring() {
     let Some(place) = ring(2_000) else { return };
     let arguments = "observe --method wakeups --means perf --json -- ./ring schedule futex";
-    let output = place.run(&arguments);
+    let output = place.run(arguments);
     if !output.status.success() {
         return seatmap_needs::skipped!("{}", stderr(&output));
     }
@@ -171,7 +171,7 @@ fn what_was_observed_can_be_placed() {
     let earlier = place.folder().join("phases/phase-1.pattern.json");
     std::fs::create_dir(place.folder().join("phases")).unwrap();
     std::fs::write(&earlier, "earlier").unwrap();
-    let output = place.run(&[
+    let output = place.run([
         "observe",
         "-o",
         "a ring.json",
@@ -185,14 +185,8 @@ fn what_was_observed_can_be_placed() {
     let stderr = stderr(&output);
     assert!(output.status.success() && output.stdout.is_empty(), "{stderr}");
     let next = stderr.lines().find_map(|line| line.strip_prefix("next: seatmap ")).unwrap();
-    let mut shell = Command::new("sh");
-    shell.args([
-        "-c",
-        &format!("exec \"$0\" {next} --on graviton3 --kicks 3 --json"),
-        env!("CARGO_BIN_EXE_seatmap"),
-    ]);
-    shell.envs(place.command(&[]).get_envs().filter_map(|(name, value)| Some((name, value?))));
-    let placed = shell.current_dir(place.folder()).output().unwrap();
+    let line = format!("exec \"$0\" {next} --on graviton3 --kicks 3 --json");
+    let placed = place.command_of("sh").args(["-c", &line, crate::PROGRAM]).output().unwrap();
     let plan: Value = serde_json::from_slice(&placed.stdout).unwrap();
     assert_eq!(plan["format"], "seatmap-plan/1");
     assert!(std::fs::read(&earlier).map_or(true, |now| now != b"earlier"));
@@ -354,7 +348,7 @@ fn children_that_were_there_belong_to_the_program_and_outsiders_are_named() {
     // The reader, whichever it is, is woken by the other one.
     let [a, b] = &children;
     let is_advised = |[alone, other]: [&String; 2]| {
-        let table = place.stdout(&["observe", "-p", alone, "--seconds", "0.5"]);
+        let table = place.stdout(["observe", "-p", alone, "--seconds", "0.5"]);
         table.contains(&format!("sh ({other}); -p {other} observes sh with it"))
             && !table.contains("next:")
     };
@@ -397,8 +391,8 @@ fn ctrl_c_keeps_what_was_seen() {
 #[test]
 fn a_command_ends_as_without_seatmap() {
     let Some(place) = ring(1) else { return };
-    assert_eq!(place.run(&["observe", "--", "sh", "-c", "exit 7"]).status.code(), Some(7));
-    let output = place.run(&["observe", "--json", "--", "echo", "from the command"]);
+    assert_eq!(place.run(["observe", "--", "sh", "-c", "exit 7"]).status.code(), Some(7));
+    let output = place.run(["observe", "--json", "--", "echo", "from the command"]);
     assert!(serde_json::from_slice::<Value>(&output.stdout).is_ok());
     assert!(stderr(&output).contains("from the command"));
     let full = place.run("observe -o /dev/full -- true");
@@ -415,7 +409,7 @@ fn faults_are_refused() {
     assert!(place.refusal("observe").contains("needs "));
     place.refuses("observe -- no-such-program", "there is no such program");
     let both = "observe --json -o - -- true";
-    place.refuses(&both, "both print on stdout");
+    place.refuses(both, "both print on stdout");
     assert!(place.refusal("observe --seconds 0 -- true").contains("is not a time"));
     if can_observe() {
         place.refuses("observe -p 2147483647", "there is no process 2147483647");
@@ -438,7 +432,7 @@ fn redis_talks_with_its_clients() {
          until redis-cli -s {socket} ping >/dev/null 2>&1; do sleep 0.05; done; \
          redis-benchmark -s {socket} -q -t set -n 5000 -c 4 >/dev/null; kill $!; wait"
     );
-    let pattern = place.json(&["observe", "--json", "--", "sh", "-c", &script]);
+    let pattern = place.json(["observe", "--json", "--", "sh", "-c", &script]);
     let between = |from: &str, to: &str| {
         let is_pair = |(a, b): &(String, String)| a.starts_with(from) && b.starts_with(to);
         messages(&pattern)
@@ -547,9 +541,8 @@ fn assert_ranks_are_observed(mpi: &str) {
     let together = messages_of(&place, &job);
     assert_eq!(together[&ranks(0, 1)], 10.0, "{together:?}");
     // The same, with a Seatmap for each rank: rank 0 puts their traces together, and removes them.
-    let seatmap = place.command(&[]).get_program().to_string_lossy().into_owned();
     let each = |options: &str| {
-        let words = (launch(mpi), [&*seatmap], ("observe --method mpi", options, "-- ./job"));
+        let words = (launch(mpi), [crate::PROGRAM], ("observe --method mpi", options, "-- ./job"));
         let words = words.words();
         Command::new(words[0]).args(&words[1..]).current_dir(place.folder()).output().unwrap()
     };
@@ -724,7 +717,7 @@ fn a_program_that_fails_leaves_no_folder_behind() {
     let place = Place::new();
     std::fs::create_dir(place.path("temporary")).unwrap();
     for code in ["0", "3"] {
-        let mut observe = place.command(&[
+        let mut observe = place.command([
             "observe",
             "--method",
             "tsan",

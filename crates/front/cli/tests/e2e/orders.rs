@@ -66,7 +66,7 @@ fn a_meeting_file_of_another_user_is_not_obeyed() {
     }
     assert!(meeting.exists());
     for at in [1, 0] {
-        let (code, told) = ended(begun(rank(&place, at, 2, &MEASURE)));
+        let (code, told) = ended(begun(rank(&place, at, 2, MEASURE)));
         assert_eq!(code, Some(2), "{told}");
         assert!(
             told.contains("the meeting file is not obeyed")
@@ -75,7 +75,7 @@ fn a_meeting_file_of_another_user_is_not_obeyed() {
         );
     }
     let spread = "tune --on scc-48 --pattern ring:4 --spread";
-    let (code, told) = ended(begun(rank(&place, 1, 2, &spread)));
+    let (code, told) = ended(begun(rank(&place, 1, 2, spread)));
     assert!(code == Some(2) && told.contains("belongs to user 65534"), "{told}");
     attacker.kill().unwrap();
     attacker.wait().unwrap();
@@ -190,7 +190,7 @@ fn spread_work_takes_no_orders_of_a_relay() {
 fn ranks_that_were_started_for_something_else_do_not_obey() {
     let place = Place::new();
     let first = begun(rank(&place, 0, 2, (MEASURE, "--mpi --mpicc true")));
-    let second = begun(rank(&place, 1, 2, &MEASURE));
+    let second = begun(rank(&place, 1, 2, MEASURE));
     for (code, told) in [ended(second), ended(first)] {
         assert_ne!(code, Some(0));
         assert_contains(&told, "start all ranks with the same command line");
@@ -213,7 +213,7 @@ fn connected(address: &str) -> TcpStream {
 fn rank_0_listens_where_it_was_told_to_and_nowhere_else() {
     let place = Place::new();
     let port = free_port();
-    let mut first = begun(at_port(&place, 0, 2, port, &[]));
+    let mut first = begun(at_port(&place, 0, 2, port, ""));
     drop(connected(&format!("127.0.0.1:{port}")));
     for other in seatmap_os::net::addresses().into_iter().chain(["127.0.0.2".parse().unwrap()]) {
         if other.to_string() != "127.0.0.1" {

@@ -16,7 +16,7 @@ fn edges(pattern: &Value) -> BTreeSet<(u64, u64)> {
 }
 
 fn shown(spec: &str) -> Value {
-    Place::new().json(&["pattern", "show", spec, "--json"])
+    Place::new().json(["pattern", "show", spec, "--json"])
 }
 
 /// The sum of a figure over all edges.
@@ -123,7 +123,7 @@ fn every_kind_of_file_becomes_the_same_pattern() {
     let place = Place::new();
     for (name, text) in SAME {
         place.file(name, text);
-        place.stdout(&["pattern", "convert", name, "-o", "pattern.json"]);
+        place.stdout(["pattern", "convert", name, "-o", "pattern.json"]);
         let mut pattern = place.read_json("pattern.json");
         assert_eq!(pattern["name"], name.split('.').next().unwrap(), "named after the file");
         pattern["name"] = "x".into();
@@ -140,7 +140,7 @@ fn every_kind_of_file_becomes_the_same_pattern() {
             "{name}"
         );
     }
-    let named = |file: &str| place.json(&["pattern", "show", file, "--json"])["names"].clone();
+    let named = |file: &str| place.json(["pattern", "show", file, "--json"])["names"].clone();
     assert_eq!(
         (named("named.csv"), named("names.csv")),
         (serde_json::json!(["a", "b"]), serde_json::json!(["a", "b"]))
@@ -184,7 +184,7 @@ fn a_qaplib_file_has_two_matrices() {
     }
     if let Some(nug) = seatmap_needs::published("qaplib/nug12.dat") {
         assert_eq!(
-            place.json(&["pattern", "convert", nug.to_str().unwrap(), "--matrix", "second"])["tasks"],
+            place.json(["pattern", "convert", nug.to_str().unwrap(), "--matrix", "second"])["tasks"],
             12
         );
     }
@@ -229,7 +229,7 @@ fn pictures_pages_and_json_at_once() {
         place.read("x.html").starts_with("<!DOCTYPE html>")
             && place.read("x.html").contains("<path")
     );
-    let output = place.run(&all);
+    let output = place.run(all);
     assert!(output.stdout.is_empty());
     assert_eq!(stderr(&output), "seatmap: wrote x.svg\nseatmap: wrote x.html\n");
     assert_eq!(place.stdout("pattern show stencil2d:8x8 --svg -"), place.read("x.svg"));
@@ -244,7 +244,7 @@ fn stdin_is_a_file_too() {
     place.file("x.csv", "0,5\n1,0\n");
     for source in ["x.csv", "-"] {
         let stdin = std::fs::File::open(place.path("x.csv")).unwrap();
-        let output = place.command(&["pattern", "convert", source]).stdin(stdin).output().unwrap();
+        let output = place.command(["pattern", "convert", source]).stdin(stdin).output().unwrap();
         assert_eq!(
             sum(&serde_json::from_slice(&output.stdout).unwrap(), "bytes"),
             6.0,
@@ -354,7 +354,7 @@ fn files_that_are_no_pattern() {
     assert!(!files(&place).contains(&"never.json".to_owned()), "nothing is written");
     // The same through the verb that places patterns.
     for (name, _) in bad {
-        let line = place.one_line_refusal(&[
+        let line = place.one_line_refusal([
             "place",
             "--on",
             "graviton3",

@@ -2,15 +2,14 @@
 
 use crate::common::{Place, stderr};
 use std::path::Path;
-use std::process::Command;
 
 #[test]
 fn pictures_are_what_their_command_draws() {
     let place = Place::new();
     let root = Path::new(crate::REPOSITORY);
-    let drawn = Command::new(root.join("scripts/pictures"))
+    let drawn = place
+        .command_of(root.join("scripts/pictures"))
         .args([Path::new(crate::PROGRAM), place.folder()])
-        .envs(place.command(&[]).get_envs().filter_map(|(name, value)| Some((name, value?))))
         .output()
         .unwrap();
     assert!(drawn.status.success(), "{}", stderr(&drawn));

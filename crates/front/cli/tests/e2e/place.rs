@@ -271,11 +271,8 @@ fn one_cpu_for_all_is_not_a_pattern_without_messages() {
         return seatmap_needs::skipped!("nothing can be measured");
     }
     let cpu = cpus.split(',').next().unwrap_or_default();
-    let seatmap = place.command(&[]);
-    let mut command = std::process::Command::new("taskset");
-    command.args(["-c", cpu]).arg(seatmap.get_program());
-    command.args(["place", "--pattern", "ring:2"]).current_dir(place.folder());
-    command.envs(seatmap.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let mut command = place.command_of("taskset");
+    command.args(["-c", cpu, crate::PROGRAM, "place", "--pattern", "ring:2"]);
     let Ok(output) = command.output() else { return seatmap_needs::skipped!("no taskset") };
     let table = stdout(&output);
     assert_contains(&table, "there is one CPU for all tasks");

@@ -22,9 +22,9 @@ fn text(bytes: &[u8]) -> String {
 #[test]
 fn a_program_counts_the_cpus_of_the_machine() {
     let place = Place::new();
-    let Some(output) = pretend(&place, &[MACHINE, "-q", "--", "nproc"]) else { return };
+    let Some(output) = pretend(&place, [MACHINE, "-q", "--", "nproc"]) else { return };
     assert_eq!((text(&output.stdout).trim(), text(&output.stderr).as_str()), ("128", ""));
-    let output = pretend(&place, &[MACHINE, "--cpus", "2-5", "nproc"]).unwrap();
+    let output = pretend(&place, [MACHINE, "--cpus", "2-5", "nproc"]).unwrap();
     assert_eq!(text(&output.stdout).trim(), "4");
     let said = text(&output.stderr);
     assert!(said.starts_with("on xeon-8375c-2s: 128 CPUs, 4 of them for the program\n"), "{said}");
@@ -34,14 +34,14 @@ fn a_program_counts_the_cpus_of_the_machine() {
 #[test]
 fn the_exit_code_is_the_programs_unless_a_check_fails() {
     let place = Place::new();
-    let Some(output) = pretend(&place, &[MACHINE, "-q", "sh", "-c", "exit 7"]) else { return };
+    let Some(output) = pretend(&place, [MACHINE, "-q", "sh", "-c", "exit 7"]) else { return };
     assert_eq!(output.status.code(), Some(7));
     if !seatmap_needs::tool("taskset") {
         return;
     }
     let check = |line: &str| {
         let arguments = [MACHINE, "--check", "one-per-core", "-q", "sh", "-c", line];
-        let output = pretend(&place, &arguments).unwrap();
+        let output = pretend(&place, arguments).unwrap();
         (output.status.code(), text(&output.stderr))
     };
     let piled = "taskset -cp 0 $$ > /dev/null; taskset -c 64 sleep 0.3 & exec sleep 0.4";
@@ -93,7 +93,7 @@ fn times_of_the_machines_cpus_go_on() {
     let line = "grep 'cpu[0-9]' /proc/stat; i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; \
                 sleep 0.5; grep 'cpu[0-9]' /proc/stat";
     let arguments = [MACHINE, "--cpus", "7", "-q", "sh", "-c", line];
-    let Some(output) = pretend(&place, &arguments) else { return };
+    let Some(output) = pretend(&place, arguments) else { return };
     let said = text(&output.stdout);
     let ticks: Vec<(u64, u64)> = said
         .lines()
@@ -113,7 +113,7 @@ fn times_of_the_machines_cpus_go_on() {
 fn a_pretend_inside_a_pretend_is_refused() {
     let place = Place::new();
     let inner = format!("{} pretend epyc-9654-2s -q -- nproc", env!("CARGO_BIN_EXE_seatmap"));
-    let Some(output) = pretend(&place, &[MACHINE, "-q", "sh", "-c", &inner]) else { return };
+    let Some(output) = pretend(&place, [MACHINE, "-q", "sh", "-c", &inner]) else { return };
     let said = text(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{said}");
     assert_contains(&said, "a pretend inside a pretend cannot work");
@@ -149,7 +149,7 @@ fn a_plan_for_the_machine_is_held_against_the_program() {
 fn the_document_has_every_thread_and_stdout_for_itself() {
     let place = Place::new();
     let arguments = [MACHINE, "--json", "--offline", "0", "sh", "-c", "echo hello; nproc; true"];
-    let Some(output) = pretend(&place, &arguments) else { return };
+    let Some(output) = pretend(&place, arguments) else { return };
     let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(document["format"], "seatmap-pretend/1");
     assert_eq!((&document["online"], &document["exit_code"]), (&"1-127".into(), &0.into()));

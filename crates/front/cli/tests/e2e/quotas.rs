@@ -73,7 +73,7 @@ fn a_rank_that_a_quota_stops_is_named_with_its_group() {
 #[test]
 fn a_run_tells_of_it_with_the_file() {
     let busy = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done";
-    let Some((said, group)) = said_under_a_quota(&["run", "--cpus", "0", "--", "sh", "-c", busy])
+    let Some((said, group)) = said_under_a_quota(["run", "--cpus", "0", "--", "sh", "-c", busy])
     else {
         return;
     };

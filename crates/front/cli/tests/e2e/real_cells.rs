@@ -12,7 +12,7 @@ const PATIENCE_TRIES: u32 = 1500;
 
 /// `seatmap`, which lies beside the program under test, with a run folder of the place's own.
 pub fn seatmap(place: &Place, arguments: impl Arguments) -> Command {
-    let mut command = place.command_of(&Path::new(crate::PROGRAM).with_file_name("seatmap"));
+    let mut command = place.command_of(Path::new(crate::PROGRAM).with_file_name("seatmap"));
     command.args(arguments.words()).env("SEATMAP_RUN", place.path("run")).stderr(Stdio::piped());
     command
 }

@@ -1,7 +1,7 @@
 //! Sentences that were untrue, each in the case that showed it.
 
 use crate::check::is_root;
-use crate::common::{Place, assert_contains, stderr, stdout};
+use crate::common::{Arguments, Place, assert_contains, stderr, stdout};
 use crate::control_group::Group;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::process::{Command, Stdio};
@@ -90,14 +90,14 @@ fn a_planted_pipe_holds_no_log_up() {
         return seatmap_needs::skipped!("only root can give a pipe away");
     }
     let log = "run --auto --log shared/log --seconds 1 -- true";
-    let output = place.run(&log);
+    let output = place.run(log);
     assert!(!output.status.success() && stderr(&output).contains("belongs to user"), "{output:?}");
 }
 
 #[test]
 fn a_wrapper_that_starts_nothing_is_told() {
     let place = Place::new();
-    let output = place.run(&["run", "-q", "--cpus", &cpu(), "--start-at", "nothing", "--", "true"]);
+    let output = place.run(["run", "-q", "--cpus", &cpu(), "--start-at", "nothing", "--", "true"]);
     assert!(output.status.success());
     assert!(stderr(&output).contains("no thread was seated"), "{}", stderr(&output));
 }
@@ -105,7 +105,7 @@ fn a_wrapper_that_starts_nothing_is_told() {
 #[test]
 fn few_blocks_show_nothing_and_two_commands_have_two_names() {
     let place = Place::new();
-    let text = place.stdout(&[
+    let text = place.stdout([
         "bench",
         "--runs",
         "2",
@@ -142,7 +142,7 @@ fn a_report_says_that_the_end_was_not_seen() {
     assert!(end(number("; process ")).success() && end(number(" as process ")).success());
     assert_eq!(report()["complete"], false);
     place.refuses("show report.json", "before the run's end, which was not seen");
-    place.stdout(&["run", "-q", "--cpus", &cpu(), "--report", "report.json", "true"]);
+    place.stdout(["run", "-q", "--cpus", &cpu(), "--report", "report.json", "true"]);
     assert_eq!(report()["complete"], true);
 }
 
@@ -152,8 +152,8 @@ fn runs_that_share_a_cpu_say_so() {
     let place = Place::new();
     let cpu = cpu();
     let run = |seconds| ["run", "-q", "--strict", "--cpus", &cpu, "--", "sleep", seconds];
-    let mut first = place.command(&run("60")).spawn().unwrap();
-    let second = place.run(&run("2"));
+    let mut first = place.command(run("60")).spawn().unwrap();
+    let second = place.run(run("2"));
     // A front that were killed would leave the program.
     crate::common::kill().args(["-TERM", &first.id().to_string()]).status().unwrap();
     first.wait().unwrap();
@@ -269,7 +269,7 @@ fn two_results_never_share_stdout() {
     let place = Place::new();
     for option in ["--svg", "--html"] {
         let arguments = ["noise", "--seconds", "0.1", "--cpus", &cpu(), "--json", option, "-"];
-        place.refuses(&arguments, "both print on stdout");
+        place.refuses(arguments, "both print on stdout");
     }
 }
 
@@ -279,11 +279,9 @@ fn a_limit_on_open_files_hides_no_thread() {
     let Some(program) = crate::check::threads(20, "sleep") else { return };
     let place = Place::new();
     let pid = program.pid().to_string();
-    let seatmap = place.command(format!("top --json --pid {pid}"));
-    let mut limited = Command::new("sh");
-    limited.args(["-c", "ulimit -n 8; exec \"$0\" \"$@\""]).arg(seatmap.get_program());
-    limited.args(seatmap.get_args()).current_dir(place.folder());
-    limited.envs(seatmap.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let top = format!("top --json --pid {pid}");
+    let mut limited = place.command_of("sh");
+    limited.args(["-c", "ulimit -n 8; exec \"$0\" \"$@\"", crate::PROGRAM]).args(top.words());
     let output = limited.output().unwrap();
     let look: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(look["threads"].as_array().unwrap().len(), 21, "{}", stderr(&output));
@@ -294,10 +292,8 @@ fn a_limit_on_open_files_hides_no_thread() {
 #[test]
 fn root_of_a_user_namespace_is_told_to_ask() {
     let place = Place::new();
-    let seatmap = place.command("doctor --json");
-    let mut doctor = Command::new("unshare");
-    doctor.args(["--user", "--map-root-user"]).arg(seatmap.get_program()).args(seatmap.get_args());
-    doctor.envs(seatmap.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let mut doctor = place.command_of("unshare");
+    doctor.args(["--user", "--map-root-user", crate::PROGRAM, "doctor", "--json"]);
     doctor.current_dir("/");
     // SAFETY: geteuid cannot fail and touches nothing.
     if unsafe { libc::geteuid() } == 0 {
@@ -339,13 +335,11 @@ fn a_sys_that_is_not_the_kernels_is_never_judged_well() {
         return seatmap_needs::skipped!("this needs root");
     }
     let place = Place::new();
-    let seatmap = place.command(&[]);
     let within = |mounts: &str, line: &str| {
         let line = format!("{mounts} && exec $seatmap {line}");
-        let mut command = Command::new("unshare");
-        command.args(["--mount", "sh", "-c", &line]).current_dir(place.folder());
-        command.envs(seatmap.get_envs().filter_map(|(name, value)| Some((name, value?))));
-        command.env("seatmap", seatmap.get_program()).output().unwrap()
+        let mut command = place.command_of("unshare");
+        command.args(["--mount", "sh", "-c", &line]).env("seatmap", crate::PROGRAM);
+        command.output().unwrap()
     };
     let absent = "mount -t tmpfs none /sys";
     if !within(absent, "--version").status.success() {

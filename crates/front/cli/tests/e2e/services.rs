@@ -27,8 +27,8 @@ fn output(place: &Place, arguments: impl Arguments) -> Output {
 }
 
 fn printed(output: &Output) -> String {
-    assert!(output.status.success(), "{}", stderr(&output));
-    stdout(&output)
+    assert!(output.status.success(), "{}", stderr(output));
+    stdout(output)
 }
 
 #[test]
@@ -36,7 +36,7 @@ fn a_plan_is_better_than_packing_or_says_that_nothing_is_gained() {
     let place = Place::new();
     for machine in ["ryzen-5950x", "xeon-e5-2680-2s", "core-i9-12900k"] {
         let plan =
-            place.json(&["services", "plan", "--record", &example(), "--on", machine, "--json"]);
+            place.json(["services", "plan", "--record", &example(), "--on", machine, "--json"]);
         let cost = plan["cost_percent"].as_f64().unwrap();
         assert!(plan["bound_percent"].as_f64().unwrap() <= cost);
         for baseline in plan["baselines"].as_array().unwrap() {
@@ -93,15 +93,15 @@ fn mistakes_are_refused_before_anything_is_done() {
     let head = "format = \"seatmap-services/1\"\n[[service]]\nname = \"redis\"\n";
     let file = place.file("a.toml", format!("{head}least_cpus = 90\nunit = \"redis.service\"\n"));
     let plan = ["services", "plan", file, "--record", &example(), "--on", "ryzen-5950x"];
-    let told = place.one_line_refusal(&plan);
+    let told = place.one_line_refusal(plan);
     assert!(told.ends_with("lower least_cpus by 58 in all"), "{told}");
     let file = place.file("b.toml", format!("{head}unit = \"no-such-unit.service\"\n"));
-    place.refuses(&["services", "show", file], "service 'redis': there is no systemd unit");
+    place.refuses(["services", "show", file], "service 'redis': there is no systemd unit");
     let file = place.file("c.toml", format!("{head}pid = 1\ncolour = \"red\"\n"));
-    place.refuses(&["services", "show", file], "c.toml: line 5, column 1: unknown key 'colour'");
+    place.refuses(["services", "show", file], "c.toml: line 5, column 1: unknown key 'colour'");
     let file = place.file("d.toml", format!("{}pid = 1\n", head.replace("redis", "other")));
     place.refuses(
-        &["services", "plan", file, "--record", &example()],
+        ["services", "plan", file, "--record", &example()],
         "'other' is not in the record",
     );
     place.refuses("services show absent.toml", "absent.toml");
@@ -115,7 +115,7 @@ fn mistakes_are_refused_before_anything_is_done() {
 fn a_plan_is_exported_for_its_neighbours() {
     let place = Place::new();
     let plan = ["services", "plan", "--record", &example(), "--on", "ryzen-5950x", "-o", "p.json"];
-    place.stdout(&plan);
+    place.stdout(plan);
     // The record has units alone.
     let workers = "\"unit\":\"workers.service\"";
     let text = place.read("p.json");
@@ -277,7 +277,7 @@ fn pods_and_jobs_stay_with_their_owners() {
     let place = Place::new();
     let state = format!("{}/examples/seats/cpu_manager_state", crate::REPOSITORY);
     let import = ["services", "import", &state, "--on", "ryzen-5950x", "-o", "plan.json"];
-    place.stdout(&import);
+    place.stdout(import);
     let told = refused_plan(&place);
     assert_contains(&told, "'pod-235148fe' belongs to kubelet");
     let mut plan = place.read_json("plan.json");
@@ -388,7 +388,7 @@ fn systemd_accepts_the_units_that_are_read() {
 fn a_neighbour_that_cannot_have_a_plan_is_refused() {
     let place = Place::new();
     let plan = ["services", "plan", "--record", &example(), "--on", "ryzen-5950x", "-o", "p.json"];
-    place.stdout(&plan);
+    place.stdout(plan);
     place.refuses(
         "export --format taskset p.json",
         "p.json is a plan for services, which cannot be written as",
@@ -468,7 +468,7 @@ impl Rig {
         place.file("services.toml", file);
         let rig = Rig { place, group, inner, sleepers };
         let seconds = "plan --seconds 300ms -o plan.json";
-        printed(&output(&rig.place, &seconds));
+        printed(&output(&rig.place, seconds));
         // A machine of many cores gives cores: here it matters that the sets are known.
         let mut plan = rig.place.read_json("plan.json");
         plan["services"][0]["cpus"] = first.to_string().into();
@@ -606,7 +606,7 @@ fn a_race_without_a_gain_leaves_everything_as_it_was() {
     let Some(rig) = Rig::new() else { return };
     let before = rig.state();
     let race = "race plan.json --rounds 6 --period 200ms --json";
-    let told = output(&rig.place, &race);
+    let told = output(&rig.place, race);
     assert_eq!(told.status.code(), Some(2));
     assert!(stderr(&told).contains("no service of the plan has a metric"));
     // A total that grows with time alone: no set makes it faster.
@@ -614,7 +614,7 @@ fn a_race_without_a_gain_leaves_everything_as_it_was() {
     plan["services"][1]["service"]["metric"] = "cut -d' ' -f1 /proc/uptime".into();
     plan["services"][1]["service"]["limit_percent"] = 90.into();
     rig.place.file("plan.json", plan.to_string());
-    let report = output(&rig.place, &race);
+    let report = output(&rig.place, race);
     let report: Value = serde_json::from_str(&printed(&report)).unwrap();
     assert_ne!(report["verdict"]["kind"], "kept");
     assert_eq!(report["services"][1]["counted"], 6);

@@ -39,12 +39,9 @@ fn packets_leave_quiet_cpus_and_come_back() {
     place.file("plan.json", plan.to_string());
     let [all, expected] = [vec![quiet, other], vec![other]]
         .map(|cpus| cpus.into_iter().collect::<CpuSet>().to_mask());
-    let mut seatmap = place.command(&[]);
-    seatmap.env("SEATMAP_RUN", place.path("run")).env("ALL", &all);
-    let mut unshare = Command::new("unshare");
-    unshare.args(["-n", "-m", "sh", "-c", SCRIPT]).arg(seatmap.get_program());
-    unshare.current_dir(place.folder());
-    unshare.envs(seatmap.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let mut unshare = place.command_of("unshare");
+    unshare.args(["-n", "-m", "sh", "-c", SCRIPT, crate::PROGRAM]);
+    unshare.env("SEATMAP_RUN", place.path("run")).env("ALL", &all);
     let output = unshare.output();
     let _ = sleeper.kill();
     let _ = sleeper.wait();

@@ -12,12 +12,9 @@ const NOT_FOUND: i32 = 127;
 fn in_shell(place: &Place, shell: &[&str], script: &str) -> Option<String> {
     let binary = Path::new(env!("CARGO_BIN_EXE_seatmap")).parent().unwrap();
     let path = format!("{}:{}", binary.display(), std::env::var("PATH").unwrap());
-    let own = place.command(&[]);
-    let mut command = Command::new(shell[0]);
-    command.args(&shell[1..]).arg("-c").arg(script).env("PATH", path).current_dir(place.folder());
-    command
-        .envs(own.get_envs().filter_map(|(name, value)| Some((name, value?))))
-        .env("SEATMAP_RUN", place.path("run"));
+    let mut command = place.command_of(shell[0]);
+    command.args(&shell[1..]).arg("-c").arg(script).env("PATH", path);
+    command.env("SEATMAP_RUN", place.path("run"));
     let output = command.output().ok().filter(|output| output.status.code() != Some(NOT_FOUND));
     let Some(output) = output else {
         seatmap_needs::skipped!("no {} here", shell.join(" "));
@@ -96,7 +93,7 @@ fn control_groups_and_units_are_completed() {
     else {
         return seatmap_needs::skipped!("no control group can be seen here");
     };
-    let said = place.run(&["check", "--cgroup", group, "--seconds", "0.1"]);
+    let said = place.run(["check", "--cgroup", group, "--seconds", "0.1"]);
     let said = stderr(&said);
     assert!(!said.contains("there is no control group"), "{group}: {said}");
     let units = offered(&place, "check --unit s").unwrap();
@@ -194,7 +191,7 @@ fn what_make_install_installs_is_found_by_shells() {
         ("share/zsh/site-functions/_seatmap", "zsh"),
         ("share/fish/vendor_completions.d/seatmap.fish", "fish"),
     ] {
-        assert_eq!(place.read(file), place.stdout(&["completions", shell]), "{file}");
+        assert_eq!(place.read(file), place.stdout(["completions", shell]), "{file}");
     }
     assert!(place.read("man/man1/seatmap-place.1").contains(".TH"));
     let loader = "source /usr/share/bash-completion/bash_completion && _completion_loader seatmap; complete -p seatmap";

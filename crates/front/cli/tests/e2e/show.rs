@@ -45,7 +45,7 @@ fn other_tools_files_are_shown_as_they_are() {
     let Some(matrix) = seatmap_needs::published("core-to-core/xeon-8375c-2s-128.csv") else {
         return;
     };
-    let page = Place::new().stdout(&["show", matrix.to_str().unwrap()]);
+    let page = Place::new().stdout(["show", matrix.to_str().unwrap()]);
     assert_contains(&page, "Inside the groups each distance is one number for each of its two PUs");
 }
 

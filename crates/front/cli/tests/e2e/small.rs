@@ -64,7 +64,7 @@ fn a_headline_survives_few_pairs() {
     for pus in 1..=4 {
         // As on a shared virtual machine: the passes of a pair differ by more than the pairs do.
         let noisy = machine(&place, pus, 70.0);
-        let shown = page(&place, &["show", &noisy]);
+        let shown = page(&place, ["show", &noisy]);
         for advice in ["seat threads by the measured", "seat threads that talk", "Not all pairs"] {
             assert!(!shown.contains(advice), "{pus} PUs: {shown}");
         }
@@ -74,10 +74,10 @@ fn a_headline_survives_few_pairs() {
             _ => "No pair of cores is shown to be nearer than another",
         };
         assert!(shown.contains(said), "{pus} PUs: {said}: {shown}");
-        page(&place, &["compare", &noisy, &noisy]);
-        let sent = page(&place, &["place", "--on", &noisy, "--pattern", &format!("ring:{pus}")]);
+        page(&place, ["compare", &noisy, &noisy]);
+        let sent = page(&place, ["place", "--on", &noisy, "--pattern", &format!("ring:{pus}")]);
         assert!(sent.contains("no placement is cheaper"), "{pus} PUs: {sent}");
     }
-    let clear = page(&place, &["show", &machine(&place, 4, 0.5)]);
+    let clear = page(&place, ["show", &machine(&place, 4, 0.5)]);
     assert_contains(&clear, "seat threads that talk to each other in the nearest");
 }

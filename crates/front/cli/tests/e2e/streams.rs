@@ -3,7 +3,7 @@
 use crate::common::{Place, stderr};
 use std::io::Read;
 use std::os::fd::AsRawFd;
-use std::process::{Command, Output};
+use std::process::Output;
 
 /// A command of each verb that prints on stdout.
 const PRINTING: [&str; 22] = [
@@ -39,22 +39,15 @@ fn place() -> Place {
 
 /// The command by a shell, which can close its streams.
 fn by_shell(place: &Place, arguments: &str, streams: &str) -> Output {
-    let own = place.command(&[]);
-    let mut shell = Command::new("sh");
-    shell.args([
-        "-c",
-        &format!("exec \"$0\" {arguments} {streams}"),
-        env!("CARGO_BIN_EXE_seatmap"),
-    ]);
-    shell
-        .envs(own.get_envs().filter_map(|(name, value)| Some((name, value?))))
-        .current_dir(place.folder());
+    let line = format!("exec \"$0\" {arguments} {streams}");
+    let mut shell = place.command_of("sh");
+    shell.args(["-c", &line, crate::PROGRAM]);
     shell.env("SEATMAP_RUN", place.path("run")).output().unwrap()
 }
 
 /// Exit code 1, and one line that says so behind what else there was to say.
 fn assert_lost(arguments: &str, output: &Output) {
-    let stderr = stderr(&output);
+    let stderr = stderr(output);
     assert_eq!(output.status.code(), Some(1), "{arguments}: {stderr}");
     assert!(
         stderr.lines().last().is_some_and(|line| line.starts_with("seatmap: stdout: ")),

@@ -37,15 +37,8 @@ impl<'a> Terminal<'a> {
 
     fn command(&self, words: impl Arguments) -> Command {
         // Only the surroundings of the program under test are wanted, not the program.
-        let program = self.place.command(&[]);
-        let mut command = Command::new("tmux");
-        command
-            .arg("-S")
-            .arg(self.place.path("tmux"))
-            .args(words.words())
-            .current_dir(self.place.folder())
-            .env_remove("TMUX");
-        command.envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let mut command = self.place.command_of("tmux");
+        command.arg("-S").arg(self.place.path("tmux")).args(words.words()).env_remove("TMUX");
         command
     }
 
@@ -141,7 +134,7 @@ fn seats_of_a_run_are_shown_and_judged() {
     let place = Place::new();
     let list = format!("{a},{b}");
     let mut command =
-        place.command(&["run", "--quiet", "--cpus", &list, "--strict", "--", spin, "1", "sleep"]);
+        place.command(["run", "--quiet", "--cpus", &list, "--strict", "--", spin, "1", "sleep"]);
     command.stdin(Stdio::piped());
     let program = Running::of(command);
     let pid = program.program().to_string();
@@ -177,7 +170,7 @@ fn seats_of_a_run_are_shown_and_judged() {
         format!(r#"{{"format":"seatmap-plan/1","machine":"here","placement":[{a},{a}]}}"#),
     );
     let planned = ["top", "-p", &pid, "--json", "--expect", "plan.json", "--any-machine"];
-    let planned: Value = serde_json::from_str(&place.stdout(&planned)).unwrap();
+    let planned: Value = serde_json::from_str(&place.stdout(planned)).unwrap();
     assert_eq!(planned["seats"][1]["label"], "task 1");
     assert!(
         planned["findings"].as_array().unwrap().iter().all(|finding| finding["rule"] != "expect"),

@@ -36,7 +36,7 @@ fn results_are_not_led_elsewhere_by_a_link_of_another_user() {
     symlink(".", place.path("folder")).unwrap();
     lchown(place.path("folder"), Some(NOBODY), Some(NOBODY)).unwrap();
     for name in ["planted", "folder/new.csv", "folder/precious"] {
-        place.refuses(&export(name), "a symbolic link of user 65534, who can lead it anywhere");
+        place.refuses(export(name), "a symbolic link of user 65534, who can lead it anywhere");
     }
     for words in [
         "show graviton3 --html planted",
@@ -61,7 +61,7 @@ fn results_are_not_led_elsewhere_by_a_link_of_another_user() {
     for name in ["planted", "pipe"] {
         lchown(place.path(name), Some(NOBODY), Some(NOBODY)).unwrap();
         place.refuses(
-            &export(name),
+            export(name),
             "belongs to user 65534, in a folder where anybody can put files",
         );
     }
@@ -71,14 +71,14 @@ fn results_are_not_led_elsewhere_by_a_link_of_another_user() {
 #[test]
 fn devices_open_files_and_own_pipes_are_written() {
     let place = Place::new();
-    assert_eq!(place.stdout(&export("/dev/null")), "");
+    assert_eq!(place.stdout(export("/dev/null")), "");
     assert!(fs::metadata("/dev/null").unwrap().file_type().is_char_device());
-    let output = place.command(&export("/dev/stdout")).stdout(Stdio::piped()).output().unwrap();
+    let output = place.command(export("/dev/stdout")).stdout(Stdio::piped()).output().unwrap();
     assert!(output.status.success() && output.stdout.starts_with(b","), "{output:?}");
     assert!(Command::new("mkfifo").arg(place.path("pipe")).status().unwrap().success());
     let reader =
         Command::new("cat").arg(place.path("pipe")).stdout(Stdio::piped()).spawn().unwrap();
-    place.stdout(&export("pipe"));
+    place.stdout(export("pipe"));
     assert!(reader.wait_with_output().unwrap().stdout.starts_with(b","));
 }
 
@@ -88,7 +88,7 @@ fn a_race_goes_on_only_from_ones_own_runs() {
     place.file("planted", "{}");
     let resume = "tune --resume --vary numa-balancing -- true";
     let refused = |words: &str| {
-        let told = place.refusal(&resume);
+        let told = place.refusal(resume);
         assert_contains(&told, words);
     };
     let record = place.path("seatmap-tune.json");
@@ -109,9 +109,9 @@ fn a_plan_that_others_can_change_is_not_raced() {
     let place = Place::new();
     place.file("plan.json", "{}");
     let race = "services race plan.json";
-    assert!(!place.refusal(&race).contains("other users can write"));
+    assert!(!place.refusal(race).contains("other users can write"));
     fs::set_permissions(place.path("plan.json"), Permissions::from_mode(0o666)).unwrap();
-    let told = place.refusal(&race);
+    let told = place.refusal(race);
     assert_contains(&told, "other users can write './plan.json' (mode 0666)");
 }
 
@@ -121,7 +121,7 @@ fn ranks_leave_no_traces_in_a_folder_of_somebody_else() {
     fs::create_dir(place.path("elsewhere")).unwrap();
     let observe = "observe --method mpi -o pattern.json -- true";
     let refused = || {
-        let mut command = crate::common::rank(&place, 0, 2, &observe);
+        let mut command = crate::common::rank(&place, 0, 2, observe);
         let output = command.output().unwrap();
         assert_eq!(output.status.code(), Some(2));
         stderr(&output)

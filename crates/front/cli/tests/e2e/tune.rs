@@ -28,7 +28,7 @@ fn better_seats_are_found_and_written() {
     }
     let place = Place::new();
     let options = "--budget 70 -o plan.json --html p.html --json";
-    let found = document(&race(&place, &options, BEST_ALONE));
+    let found = document(&race(&place, options, BEST_ALONE));
     let verdict = &found["verdict"];
     assert_eq!(
         (&found["candidates"][0]["seats"], &verdict["safe"]),
@@ -108,7 +108,7 @@ fn a_race_on_a_model_is_the_same_to_the_byte_by_any_number_of_ranks() {
     let place = Place::new();
     let typed = "tune --on epyc-7r13-2s --pattern ring:8 --candidates 5 --budget 60 --json";
     let alone = place.stdout((typed, "-o plan.json --html page.html"));
-    let spread = [&typed[..], "--spread"].concat();
+    let spread = [typed, "--spread"].concat();
     let [first, second, third] = [0, 1, 2].map(|at| begun(rank(&place, at, 3, &spread)));
     for other in [second, third] {
         let output = other.wait_with_output().unwrap();
@@ -174,7 +174,7 @@ fn a_killed_race_leaves_no_folder_behind() {
     std::fs::create_dir(&temporary).unwrap();
     let left = || std::fs::read_dir(&temporary).unwrap().count();
     let words = ["tune", "--budget", "70", "--", "sh", "-c", "echo $$ > began; exec sleep 1000"];
-    let mut child = place.command(&words).env("TMPDIR", &temporary).spawn().unwrap();
+    let mut child = place.command(words).env("TMPDIR", &temporary).spawn().unwrap();
     let begun = || {
         let text = std::fs::read_to_string(place.path("began")).unwrap_or_default();
         text.trim().parse::<i32>().ok()

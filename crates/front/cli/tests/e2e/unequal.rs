@@ -44,7 +44,7 @@ fn loads_come_from_a_list_a_file_or_the_pattern() {
     let listed = seats(TIMED);
     let filed = "--objective time --load loads.txt --load-ns 1000";
     assert_eq!(seats(filed), listed);
-    place.stdout(&["pattern", "convert", "stencil2d:3x4", "--load", LOADS, "-o", "pattern.json"]);
+    place.stdout(["pattern", "convert", "stencil2d:3x4", "--load", LOADS, "-o", "pattern.json"]);
     let pattern = place.read_json("pattern.json");
     assert_eq!(pattern["loads"][4], 4.0);
     let named = "place --on core-i9-12900k --pattern pattern.json --kicks 900 --json";
@@ -155,7 +155,7 @@ fn an_observed_program_is_judged_by_its_own_time_first() {
     let place = Place::new();
     place.file("seen.json", observed(1000.0));
     let on = "place --on core-i9-12900k --pattern seen.json --kicks 300";
-    let table = place.stdout(&on);
+    let table = place.stdout(on);
     let lines: Vec<&str> = table.lines().collect();
     assert!(lines[1].starts_with("7000 messages a second were seen, for 1.0 s; one takes "));
     assert!(lines[2].starts_with("At these costs the plan saves at most 0."), "{table}");
@@ -180,7 +180,7 @@ fn a_program_that_does_nothing_gets_no_plan() {
     let place = Place::new();
     place.file("seen.json", observed(0.0).replace("0.9", "0"));
     let on = "place --on graviton3 --pattern seen.json -o plan.json";
-    let said = place.stderr(&on, 1);
+    let said = place.stderr(on, 1);
     assert!(said.starts_with("seatmap: nothing to place: "), "{said}");
     assert!(!place.path("plan.json").exists());
 }

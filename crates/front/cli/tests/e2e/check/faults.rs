@@ -72,7 +72,7 @@ fn one_thread_leaves_the_seat_that_a_report_says() {
     let Some((program, [a, b])) = on_two_cpus(threads(2, "sleep")) else { return };
     let place = Place::new();
     let pid = program.pid();
-    place.stdout(&[
+    place.stdout([
         "run",
         "-q",
         "--cpus",
@@ -99,7 +99,7 @@ fn one_thread_leaves_the_seat_that_a_report_says() {
 fn a_report_of_a_program_that_has_ended_is_refused() {
     let Some((program, [a, b])) = on_two_cpus(threads(1, "sleep")) else { return };
     let place = Place::new();
-    place.stdout(&["run", "-q", "--cpus", &list(&[a, b]), "--report", "report.json", "true"]);
+    place.stdout(["run", "-q", "--cpus", &list(&[a, b]), "--report", "report.json", "true"]);
     bind_all(program.pid(), &[b]);
     let pid = program.pid().to_string();
     for program in [String::new(), format!("-p {pid}")] {
@@ -138,7 +138,7 @@ fn an_earlier_check_is_a_plan_as_well() {
     let place = Place::new();
     let pid = program.pid();
     bind_all(pid, &[a]);
-    place.stdout(&[
+    place.stdout([
         "check",
         "-q",
         "--pid",
@@ -180,10 +180,7 @@ fn a_busy_thread_has_no_seat() {
     };
     let checked = until(|| check_pid(&place, pid, "--expect plan.json"), is_found);
     let what = checked.wrong("expect")["what"].as_str().unwrap();
-    assert_contains(
-        &what,
-        "'worker-1' has no seat in the file, and may run on the seats of others",
-    );
+    assert_contains(what, "'worker-1' has no seat in the file, and may run on the seats of others");
 }
 
 #[test]
@@ -232,7 +229,7 @@ fn two_programs_share_a_cpu() {
     let place = Place::new();
     let pids = [first.pid().to_string(), second.pid().to_string()];
     let checked = until(
-        || super::check(&place, &["--pid", &pids[0], "--pid", &pids[1]]),
+        || super::check(&place, ["--pid", &pids[0], "--pid", &pids[1]]),
         |checked| checked.of_rule("overlap").iter().any(|one| one["gravity"] == "wrong"),
     );
     assert_eq!(checked.wrong("overlap")["cpus"], b.to_string());
@@ -287,7 +284,7 @@ fn a_runtime_does_not_follow_its_variable() {
     bind_all(pid, &[b]);
     let crowded = until_found(&place, pid, "variables");
     let what = crowded.wrong("variables")["what"].as_str().unwrap();
-    assert_contains(&what, "1 CPU for 2 busy threads");
+    assert_contains(what, "1 CPU for 2 busy threads");
 }
 
 #[test]
@@ -310,7 +307,7 @@ fn a_launcher_did_not_bind() {
 #[test]
 fn a_variable_names_a_cpu_that_is_not_there() {
     let program = Sleep::with(&[("SLURM_CPU_BIND", "map_cpu:4000")]);
-    let checked = check_pid(&Place::new(), program.pid(), &[]);
+    let checked = check_pid(&Place::new(), program.pid(), "");
     assert!(checked.wrong("partial")["what"].as_str().unwrap().contains("CPU 4000 cannot be had"));
 }
 
@@ -372,7 +369,7 @@ fn a_real_time_stranger_is_told_with_its_policy() {
     let found = checked.wrong("real-time");
     let what = found["what"].as_str().unwrap();
     let taken = format!("thread {tid} 'sh' of another program takes by its policy fifo 7");
-    assert_contains(&what, &taken);
+    assert_contains(what, &taken);
     assert!(found["remedy"].as_str().unwrap().starts_with("taskset -cp "), "{found}");
     assert!(checked.of_rule("strangers").is_empty());
     // The live view reads them too, and marks the thread that waits.

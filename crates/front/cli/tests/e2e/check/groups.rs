@@ -17,9 +17,9 @@ fn a_quota_stops_busy_threads() {
     let checked = until_found(&place, pid, "quota");
     let what = checked.wrong("quota")["what"].as_str().unwrap();
     assert!(what.contains(group.name()) && what.contains("may use 0.2 CPUs"), "{what}");
-    assert_contains(&what, group.quota_file());
+    assert_contains(what, group.quota_file());
     let by_group = until(
-        || check(&place, &["--cgroup", group.name()]),
+        || check(&place, ["--cgroup", group.name()]),
         |checked| !checked.of_rule("quota").is_empty(),
     );
     assert_eq!(by_group.document["processes"][0]["pid"], pid);
@@ -48,7 +48,7 @@ fn a_quota_is_found_however_many_threads_share_it() {
     let rule = |advice: &serde_json::Value| {
         advice["conclusion"]["reason"]["finding"]["rule"].as_str() == Some("quota")
     };
-    let advice = (0..10).map(|_| place.json(&advise)).find(rule).expect("it is stopped");
+    let advice = (0..10).map(|_| place.json(advise)).find(rule).expect("it is stopped");
     assert!(advice["paste"].is_null(), "fewer threads come before a higher quota: {advice:#}");
     drop(program);
 }
@@ -140,7 +140,7 @@ fn a_quota_is_found_from_a_private_namespace_of_control_groups() {
     let program = crate::run::running::Running::of(command);
     let place = Place::new();
     let pid = program.pid();
-    let own = place.command(&[
+    let own = place.command([
         "check",
         "--json",
         "--strict",
@@ -156,7 +156,7 @@ fn a_quota_is_found_from_a_private_namespace_of_control_groups() {
     };
     let checked = until(inside, |checked| !checked.of_rule("quota").is_empty());
     let what = checked.wrong("quota")["what"].as_str().unwrap();
-    assert_contains(&what, outer.name());
+    assert_contains(what, outer.name());
     mended(&checked, "quota");
     until(inside, |checked| checked.of_rule("quota").is_empty());
     drop(program);
@@ -175,18 +175,10 @@ pub(super) fn mended(checked: &Checked, rule: &str) -> String {
 /// The command in a group with this quota, in percent of a CPU: its output on stdout and stderr,
 /// and its exit code.
 fn under_quota(group: &Group, place: &Place, arguments: impl Arguments) -> (String, Option<i32>) {
-    let own = place.command(arguments);
     let script = format!("echo $$ > {}/cgroup.procs; exec \"$0\" \"$@\" 2>&1", group.0.display());
-    let mut command = std::process::Command::new("sh");
-    command
-        .args(["-c", &script])
-        .arg(own.get_program())
-        .args(own.get_args())
-        .current_dir(place.folder());
-    for (name, value) in own.get_envs() {
-        command.env(name, value.unwrap_or_default());
-    }
-    let output = command.output().unwrap();
+    let mut shell = place.command_of("sh");
+    shell.args(["-c", &script, crate::PROGRAM]).args(arguments.words());
+    let output = shell.output().unwrap();
     (stdout(&output), output.status.code())
 }
 
@@ -229,7 +221,7 @@ fn doctor_raises_a_quota() {
     let Some((outer, inner)) = nested() else { return };
     let place = Place::new();
     let quota = || {
-        let (text, _) = under_quota(&inner, &place, &["doctor", "--json"]);
+        let (text, _) = under_quota(&inner, &place, ["doctor", "--json"]);
         let document: serde_json::Value = serde_json::from_str(&text).unwrap();
         document["findings"]
             .as_array()
@@ -266,7 +258,7 @@ fn a_cpuset_forbids_the_seat_of_a_plan() {
     plan(&place, &[a, b]);
     let checked = check_pid(&place, pid, "--expect plan.json");
     let what = checked.wrong("partial")["what"].as_str().unwrap();
-    assert_contains(&what, &format!("of these {b} are outside its control group"));
+    assert_contains(what, &format!("of these {b} are outside its control group"));
     checked.wrong("expect");
     bind_all(pid, &[a]);
     check_pid(&place, pid, "").assert_healthy();
@@ -287,7 +279,7 @@ fn a_frozen_group_is_told_and_thawed() {
     group.set("cgroup.procs", &pid.to_string()).unwrap();
     check_pid(&place, pid, "").assert_healthy();
     group.set("freezer.state", "FROZEN").unwrap();
-    let top = place.stdout(&["top", "--once", "--interval", "0.1", "--pid", &pid.to_string()]);
+    let top = place.stdout(["top", "--once", "--interval", "0.1", "--pid", &pid.to_string()]);
     let checked = check_pid(&place, pid, "");
     let strict = check_pid(&place, pid, "--strict");
     let found = checked.of_rule("frozen");

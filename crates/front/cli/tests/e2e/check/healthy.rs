@@ -18,7 +18,7 @@ impl Drop for Ended {
 
 fn checked(mut command: Command) -> Checked {
     let program = Ended(command.stdin(Stdio::null()).stdout(Stdio::null()).spawn().unwrap());
-    check_pid(&Place::new(), program.0.id() as i32, &[])
+    check_pid(&Place::new(), program.0.id() as i32, "")
 }
 
 #[test]
@@ -27,7 +27,7 @@ fn programs_that_nobody_bound() {
     sleep.arg("1000");
     checked(sleep).assert_healthy();
     if let Some(spinning) = threads(3, "spin") {
-        check_pid(&Place::new(), spinning.pid(), &[]).assert_healthy();
+        check_pid(&Place::new(), spinning.pid(), "").assert_healthy();
     }
     if installed("python3") {
         let mut python = Command::new("python3");
@@ -48,7 +48,7 @@ fn programs_that_were_bound_whole_and_sleep() {
     let Some(program) = threads(4, "sleep") else { return };
     for cpus in [&[a][..], &[b], &[a, b]] {
         bind_all(program.pid(), cpus);
-        check_pid(&Place::new(), program.pid(), &[]).assert_healthy();
+        check_pid(&Place::new(), program.pid(), "").assert_healthy();
     }
 }
 
@@ -58,7 +58,7 @@ fn a_program_under_seatmap_run() {
     let place = Place::new();
     plan(&place, &[b, a, b]);
     let mut command =
-        place.command(&["run", "-q", "--strict", "--plan", "plan.json", "--", program, "stay"]);
+        place.command(["run", "-q", "--strict", "--plan", "plan.json", "--", program, "stay"]);
     command.stdin(Stdio::piped());
     let running = Running::of(command);
     let checked = check_pid(&place, running.program(), "--expect plan.json");
@@ -86,7 +86,7 @@ fn a_runtime_that_follows_its_variable() {
     for (tid, cpu) in tids(program.pid()).into_iter().zip([a, a, b]) {
         super::bind(tid, &[cpu]);
     }
-    check_pid(&Place::new(), program.pid(), &[]).assert_healthy();
+    check_pid(&Place::new(), program.pid(), "").assert_healthy();
 }
 
 /// As shells in a job inherit them.

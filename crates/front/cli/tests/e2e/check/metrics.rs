@@ -98,7 +98,7 @@ fn each_client_has_a_check_of_its_own() {
     let place = Place::new();
     let pid = program.pid().to_string();
     let words = ["check", "--pid", &pid, "--seconds", "50ms", "--metrics", "127.0.0.1:0"];
-    let mut server = place.command(&words).stderr(Stdio::piped()).spawn().unwrap();
+    let mut server = place.command(words).stderr(Stdio::piped()).spawn().unwrap();
     let mut said = String::new();
     BufReader::new(server.stderr.take().unwrap()).read_line(&mut said).unwrap();
     let address = said.split("http://").nth(1).and_then(|rest| rest.split('/').next()).unwrap();
@@ -133,7 +133,7 @@ fn no_name_commands_a_terminal() {
     let program = Guarded(sleep.arg("1000").spawn().unwrap());
     let pid = program.id().to_string();
     let words = ["check", "--pid", &pid, "--seconds", "50ms", "--metrics", "-"];
-    let output = place.run(&words);
+    let output = place.run(words);
     assert_output_is_harmless(&output, "metrics");
     let text = stdout(&output);
     assert!(text.contains(r#"program="\\u{1b}[2J"#), "{text}");

@@ -131,7 +131,7 @@ fn a_group_of_one_thread_is_widened() {
     let is_found = |checked: &Checked| !checked.of_rule("partial").is_empty();
     let checked = until(|| check_pid(&place, pid, "--expect plan.json"), is_found);
     let what = checked.wrong("partial")["what"].as_str().unwrap();
-    assert_contains(&what, group.name());
+    assert_contains(what, group.name());
     assert_eq!(mended(&checked, "partial"), "widen-group");
     let healthy =
         until(|| check_pid(&place, pid, "--expect plan.json"), |checked| !is_found(checked));
@@ -192,7 +192,7 @@ fn strangers_are_not_sent_from_one_seat_to_another() {
     let place = Place::new();
     let pids = [one.pid().to_string(), two.pid().to_string()];
     let checked = until(
-        || super::check(&place, &["--pid", &pids[0], "--pid", &pids[1]]),
+        || super::check(&place, ["--pid", &pids[0], "--pid", &pids[1]]),
         |checked| !checked.of_rule("strangers").is_empty(),
     );
     for finding in checked.of_rule("strangers") {

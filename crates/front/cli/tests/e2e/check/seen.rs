@@ -30,18 +30,18 @@ fn a_program_of_another_user() {
     let place = Place::new();
     let Some(program) = threads(1, "sleep").filter(|_| may_run(&place)) else { return };
     let pid = program.pid().to_string();
-    let checked = Checked::of(as_nobody(&place, &["--pid", &pid]).output().unwrap());
+    let checked = Checked::of(as_nobody(&place, ["--pid", &pid]).output().unwrap());
     checked.assert_healthy();
     assert_eq!(checked.document["verdict"], "not-all-seen");
     let unseen: Vec<_> =
         checked.document["unseen"].as_array().unwrap().iter().map(|one| &one["what"]).collect();
     assert!(unseen.contains(&&"environment".into()), "{unseen:?}");
-    let strict = Checked::of(as_nobody(&place, &["--pid", &pid, "--strict"]).output().unwrap());
+    let strict = Checked::of(as_nobody(&place, ["--pid", &pid, "--strict"]).output().unwrap());
     assert_eq!(strict.code, Some(1));
     assert!(strict.stderr.contains("not everything could be seen"), "{}", strict.stderr);
     // Masks are open to all, so that faults in them are found.
     bind_all(program.pid(), &[two_cpus()[0]]);
-    Checked::of(as_nobody(&place, &["--pid", &pid, "--rule", "one-per-cpu"]).output().unwrap())
+    Checked::of(as_nobody(&place, ["--pid", &pid, "--rule", "one-per-cpu"]).output().unwrap())
         .wrong("one-per-cpu");
 }
 
@@ -130,7 +130,7 @@ fn the_scheduler_does_not_tell_everybody() {
     let place = Place::new();
     let Some(program) = threads(1, "sleep").filter(|_| may_run(&place)) else { return };
     let pid = program.pid().to_string();
-    let checked = Checked::of(as_nobody(&place, &["--trace", "--pid", &pid]).output().unwrap());
+    let checked = Checked::of(as_nobody(&place, ["--trace", "--pid", &pid]).output().unwrap());
     let unseen = checked.document["unseen"].as_array().unwrap();
     assert!(unseen.iter().any(|one| one["what"] == "trace"), "{unseen:?}");
     assert!(

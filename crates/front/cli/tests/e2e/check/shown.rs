@@ -21,7 +21,7 @@ fn the_launcher_is_no_thread_without_a_seat() {
     let step = |command: &mut std::process::Command| {
         command.env("SLURM_JOB_ID", "7001").env("SLURM_STEP_ID", "0");
     };
-    let mut command = place.command(&seated);
+    let mut command = place.command(seated);
     step(command.stdin(Stdio::piped()));
     let program = Running::of(command);
     let pid = program.program();
@@ -49,7 +49,7 @@ fn a_thread_that_was_moved_is_named() {
     let place = Place::new();
     let list = format!("{a},{b}");
     let mut command =
-        place.command(&["run", "--quiet", "--cpus", &list, "--strict", "--", spin, "1", "sleep"]);
+        place.command(["run", "--quiet", "--cpus", &list, "--strict", "--", spin, "1", "sleep"]);
     command.stdin(Stdio::piped());
     let program = Running::of(command);
     let pid = program.program();

@@ -113,7 +113,7 @@ fn a_plan_from_stdin() {
     let place = Place::new();
     super::plan(&place, &[a, a]);
     let mut command =
-        place.command(&["check", "--json", "--pid", &program.pid().to_string(), "--expect", "-"]);
+        place.command(["check", "--json", "--pid", &program.pid().to_string(), "--expect", "-"]);
     command.stdin(std::fs::File::open(place.path("plan.json")).unwrap());
     Checked::of(command.output().unwrap()).assert_healthy();
 }

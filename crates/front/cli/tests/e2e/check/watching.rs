@@ -55,7 +55,7 @@ fn watching_ends_with_the_programs() {
     let place = Place::new();
     let Some(mut program) = threads(1, "sleep") else { return };
     let mut command =
-        place.command(&["check", "--pid", &program.pid().to_string(), "--seconds", "50ms"]);
+        place.command(["check", "--pid", &program.pid().to_string(), "--seconds", "50ms"]);
     let mut child = command.args(["--watch", "100ms"]).stdout(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap());
     assert!(line(&mut lines).contains("nothing is wrong"));

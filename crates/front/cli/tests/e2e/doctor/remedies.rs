@@ -82,19 +82,9 @@ fn a_daemon_is_stopped() {
         sh -c \"$remedy\"
         wait $daemon
         exec \"$0\" doctor --cpus $1 --json";
-    let mut command = Command::new("unshare");
-    command.args([
-        "--mount",
-        "--pid",
-        "--fork",
-        "sh",
-        "-c",
-        script,
-        env!("CARGO_BIN_EXE_seatmap"),
-        &cpu,
-    ]);
-    command.envs(place.command(&[]).get_envs().filter_map(|(name, value)| Some((name, value?))));
-    let output = command.current_dir(place.folder()).output().unwrap();
+    let mut command = place.command_of("unshare");
+    command.args(["--mount", "--pid", "--fork", "sh", "-c", script, crate::PROGRAM, &cpu]);
+    let output = command.output().unwrap();
     if matches!(output.status.code(), Some(1 | 77)) {
         return seatmap_needs::skipped!("this user may make no PID namespace");
     }

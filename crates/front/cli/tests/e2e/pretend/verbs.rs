@@ -72,8 +72,8 @@ fn gathered_files_are_shown_as_they_are() {
     for tree in entries.filter(|path| path.extension().is_some_and(|end| end == "bz2")) {
         let tree = tree.to_string_lossy();
         let arguments = [&tree, "-q", "--", crate::PROGRAM, "show"];
-        let Some(output) = pretend(&place, &arguments) else { return };
-        let itself = parts(&place.stdout(&["show", &tree]));
+        let Some(output) = pretend(&place, arguments) else { return };
+        let itself = parts(&place.stdout(["show", &tree]));
         let host = parts(&text(&output.stdout));
         // A kernel has every CPU on a node: those whose node is not known are on the first.
         let lines = if itself.contains("NUMA node ?") { 1 } else { usize::MAX };
@@ -88,7 +88,7 @@ fn the_verbs_see_every_bundled_machine_as_its_file_has_it() {
         return;
     }
     for name in catalog::names() {
-        let itself = parts(&place.stdout(&["show", name]));
+        let itself = parts(&place.stdout(["show", name]));
         let count: u32 = itself.split(' ').next().and_then(|count| count.parse().ok()).unwrap();
         let last = count - 1;
         let said = on(&place, name, SEATS, last);

@@ -66,7 +66,7 @@ fn all_threads_have_the_policy_from_the_start() {
         wishes.push(("interleave", format!("interleave:{node}")));
     }
     for (wish, policy) in wishes {
-        let told = run(&Place::new(), &["--cpus", &cpus, "--memory", wish], &[program, "1"]);
+        let told = run(&Place::new(), ["--cpus", &cpus, "--memory", wish], [program, "1"]);
         assert_eq!(
             policies(&told),
             [format!("main {policy}"), format!("thread {policy}")],
@@ -84,7 +84,7 @@ fn all_threads_have_the_policy_from_the_start() {
         );
         told.assert_verified();
     }
-    let told = run(&Place::new(), &["--cpus", &cpus], &[program, "0"]);
+    let told = run(&Place::new(), ["--cpus", &cpus], [program, "0"]);
     assert!(told.report["memory"].is_null(), "nothing was asked");
 }
 
@@ -106,9 +106,9 @@ fn each_task_of_a_plan_has_its_own() {
             let options = "--plan plan.json --memory plan";
             let program = [program, "4", what];
             let told = if strict {
-                run(&place, options, &program)
+                run(&place, options, program)
             } else {
-                run_as_usual(&place, options, &program, &[])
+                run_as_usual(&place, options, program, &[])
             };
             let (slept, lines): (Vec<String>, Vec<String>) =
                 policies(&told).into_iter().partition(|line| line.starts_with("slept"));
@@ -143,8 +143,8 @@ fn processes_have_it_too() {
     let script = format!("{program} 0; sleep 0.3; {program} 1 spin; {program} 1 sleep; true");
     let told = run_as_usual(
         &place,
-        &["--plan", "plan.json", "--memory", "plan"],
-        &["sh", "-c", &script],
+        ["--plan", "plan.json", "--memory", "plan"],
+        ["sh", "-c", &script],
         &[],
     );
     assert!(told.output.status.success(), "{}", told.stderr());
@@ -155,7 +155,7 @@ fn processes_have_it_too() {
         "{}",
         told.report
     );
-    let strict = run(&place, "--plan plan.json --memory plan", &["sh", "-c", &script]);
+    let strict = run(&place, "--plan plan.json --memory plan", ["sh", "-c", &script]);
     assert!(
         strict.output.status.success() && !strict.stderr().contains("refused"),
         "{}",
@@ -185,17 +185,17 @@ fn a_crowd_under_signals_is_not_disturbed() {
         format!("{start},\"placement\":{placement:?},\"memory\":[{}]}}", nodes.join(",")),
     );
     let options = "--plan plan.json --memory plan";
-    let told = run(&place, &options, &[program, "crowd"]);
+    let told = run(&place, options, [program, "crowd"]);
     assert_eq!(told.lines()[1], "strays 0");
     let missed: Vec<&Value> =
         told.threads().iter().filter(|it| it["memory"]["is_set"] == false).collect();
     assert!(missed.is_empty(), "{missed:?}");
     told.assert_verified();
     let wanted = b.to_string();
-    let told = run_with(&place, &options, &[program, "flood"], &[("WANTED", &wanted)]);
+    let told = run_with(&place, options, [program, "flood"], &[("WANTED", &wanted)]);
     assert_eq!(told.lines().len(), 2, "{}", told.stderr());
     for program in [&["fork"][..], &["vfork"], &["exec"], &["3"]] {
-        let told = run(&place, &options, (&[programs::c().unwrap()], program));
+        let told = run(&place, options, (&[programs::c().unwrap()], program));
         assert!(
             told.output.status.success() && told.lines().len() > 1,
             "{program:?}: {}",
@@ -213,7 +213,7 @@ fn a_program_under_a_filter_is_left_alone() {
     let node = node();
     let start = r#"{"format":"seatmap-plan/1","machine":"host""#;
     place.file("plan.json", format!("{start},\"placement\":{:?},\"memory\":[[],[{node}]]}}", cpus));
-    let told = run(&place, "--plan plan.json --memory plan", &[program]);
+    let told = run(&place, "--plan plan.json --memory plan", [program]);
     assert!(told.output.status.success(), "it lives: {}", told.stderr());
     assert_eq!(told.lines(), ["alive"]);
     let why = "its seccomp filter might end the program for the call that sets the policy";
@@ -233,7 +233,7 @@ fn the_kernel_is_asked_where_the_pages_are() {
     let options = format!("--cpus {cpus} --memory node:{node} --verify-memory");
     for more in ["--strict", ""] {
         let place = Place::new();
-        let told = run_as_usual(&place, (&options, more), &[program, "2"], &[]);
+        let told = run_as_usual(&place, (&options, more), [program, "2"], &[]);
         let processes = told.report["memory"]["processes"].as_array().unwrap();
         let [process] = &processes[..] else { unreachable!("one process: {}", told.report) };
         let bytes = |at: &str| process["nodes"][0][at].as_u64().unwrap();
@@ -348,8 +348,7 @@ fn huge_pages_are_allowed_or_not() {
     let script = "grep THP_enabled /proc/self/status; echo $GLIBC_TUNABLES";
     let told = |how: &str, tunables: &str| {
         let variables = [("GLIBC_TUNABLES", tunables)];
-        let told =
-            run_with(&Place::new(), &["--cpus", &cpu, how], &["sh", "-c", script], &variables);
+        let told = run_with(&Place::new(), ["--cpus", &cpu, how], ["sh", "-c", script], &variables);
         told.lines().iter().map(|line| line.replace('\t', " ")).collect::<Vec<_>>()
     };
     assert_eq!(told("--huge", "a.b=1"), ["THP_enabled: 1", "a.b=1:glibc.malloc.hugetlb=1"]);

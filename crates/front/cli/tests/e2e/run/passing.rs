@@ -23,7 +23,7 @@ fn exit_codes() {
     let Some(program) = programs::c() else { return };
     for form in forms() {
         for code in [0, 1, 7, 255] {
-            let told = run(&Place::new(), &form, &[program, "exit", &code.to_string()]);
+            let told = run(&Place::new(), &form, [program, "exit", &code.to_string()]);
             assert_eq!(told.output.status.code(), Some(code), "{form:?}");
         }
     }
@@ -42,7 +42,7 @@ fn deaths_by_signal() {
             libc::SIGPIPE,
         ] {
             let place = Place::new();
-            let told = run(&place, &form, &[program, "die", &signal.to_string()]);
+            let told = run(&place, &form, [program, "die", &signal.to_string()]);
             assert_eq!(told.output.status.signal(), Some(signal), "{form:?}");
         }
     }
@@ -80,11 +80,9 @@ fn streams_are_the_programs() {
 /// Text for a closed stream is lost, and a program must learn of it.
 #[test]
 fn closed_streams_are_the_programs_too() {
-    let place = Place::new();
-    let seatmap = place.command(&[]).get_program().to_owned();
     let run = |redirection: &str, program: &str| {
         let line = format!("\"$0\" run -q -c {} -- {program} {redirection}", two_cpus()[0]);
-        std::process::Command::new("sh").args(["-c", &line]).arg(&seatmap).output().unwrap()
+        std::process::Command::new("sh").args(["-c", &line, crate::PROGRAM]).output().unwrap()
     };
     assert_eq!(run(">&-", "sh -c '[ ! -e /proc/self/fd/1 ]'").status.code(), Some(0));
     assert_eq!(
@@ -100,7 +98,7 @@ fn a_report_that_cannot_be_written_is_a_failure() {
     let run = |program: &str| {
         let place = Place::new();
         place
-            .command(&["run", "-q", "-c", &cpu, "--report", "/dev/full", "--", "sh", "-c", program])
+            .command(["run", "-q", "-c", &cpu, "--report", "/dev/full", "--", "sh", "-c", program])
             .output()
             .unwrap()
     };
@@ -125,7 +123,7 @@ fn signals_sent_to_the_launcher_are_sent_on() {
         ] {
             let place = Place::new();
             let mut running =
-                Running::start(&place, &form, &[program, "count", &signal.to_string()]);
+                Running::start(&place, &form, [program, "count", &signal.to_string()]);
             for _ in 0..3 {
                 running.send(signal);
                 assert_eq!(running.line(), format!("signal {signal}"), "{form:?}");
@@ -180,7 +178,7 @@ fn a_launcher_that_is_killed_leaves_the_program_alone() {
     let Some(program) = programs::c() else { return };
     for form in forms() {
         let place = Place::new();
-        let mut running = Running::start(&place, &form, &[program, "count", "10"]);
+        let mut running = Running::start(&place, &form, [program, "count", "10"]);
         let program = running.program();
         running.send(libc::SIGKILL);
         assert_eq!(running.wait().signal(), Some(libc::SIGKILL));

@@ -200,7 +200,7 @@ fn starts_at_once_share_no_seat_while_another_is_free() {
     for round in 0..20 {
         let mut runs: Vec<Child> = (0..8)
             .map(|_| {
-                let mut command = place.command(&program);
+                let mut command = place.command(program);
                 command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
                 command.spawn().unwrap()
             })

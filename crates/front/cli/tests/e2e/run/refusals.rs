@@ -57,7 +57,7 @@ fn cpus_outside_the_launchers_mask() {
         scope
             .spawn(|| {
                 seatmap_os::affinity::pin(&[a]).unwrap();
-                refusal(&place, &["--cpus", &list(&[a, b])])
+                refusal(&place, ["--cpus", &list(&[a, b])])
             })
             .join()
             .unwrap()
@@ -84,8 +84,8 @@ fn a_number_of_a_part_means_the_machines_own() {
     let (line, seated) = std::thread::scope(|scope| {
         let narrow = || {
             seatmap_os::affinity::pin(&[b]).unwrap();
-            let line = refusal(&place, &["--cpus", &format!("core:{other}")]);
-            (line, place.run(&["run", "--strict", "--cpus", &format!("core:{own}"), "true"]))
+            let line = refusal(&place, ["--cpus", &format!("core:{other}")]);
+            (line, place.run(["run", "--strict", "--cpus", &format!("core:{own}"), "true"]))
         };
         scope.spawn(narrow).join().unwrap()
     });
@@ -106,7 +106,7 @@ fn plans_and_rules_that_are_wrong() {
         ),
     );
     let cpus = list(&[cpu, cpu]);
-    let rule = |rule: &str| refusal(&place, &["--cpus", &cpus, "--match", rule]);
+    let rule = |rule: &str| refusal(&place, ["--cpus", &cpus, "--match", rule]);
     insta::assert_snapshot!(rule("a=2"), @"seatmap: 'a=2' names a task that is not there: there are tasks 0 to 1");
     insta::assert_snapshot!(rule("a=b"), @"seatmap: 'a=b' names a task that is not there: there are tasks 0 to 1");
     insta::assert_snapshot!(rule("worker"), @"seatmap: 'worker' is not a rule; write NAME=TASKS or NAME=CPUS, such as 'worker*=1-3' or 'io*=cpus:14-15'");
@@ -118,7 +118,7 @@ fn plans_and_rules_that_are_wrong() {
             .starts_with("seatmap: the rule 'a=numa:4711': 'numa:4711': this machine has ")
     );
     assert!(rule("a=cpus:99999").starts_with("seatmap: CPU 99999 does not exist: "));
-    let seats = |list: &str| refusal(&place, &["--cpus", list]);
+    let seats = |list: &str| refusal(&place, ["--cpus", list]);
     insta::assert_snapshot!(seats("caches:0"), @"seatmap: 'caches:0': expected CPUs such as 0-3,8, or a seat such as cpus:14-15, l3:0, numa:1, core:3, l3:*");
     insta::assert_snapshot!(seats("cpus:0-"), @"seatmap: 'cpus:0-': column 1: a CPU number is missing; write a list such as 0-3,8");
     insta::assert_snapshot!(refusal(&place, "--plan names.json --match w=b"), @"seatmap: 'w=b' names a task that is not there: there is task 0 alone, called a");
@@ -135,7 +135,7 @@ fn programs_that_cannot_be_run() {
     place.file("text", "no program");
     std::fs::create_dir(place.path("folder")).unwrap();
     let cpu = two_cpus()[0].to_string();
-    let line = |program: &str| place.one_line_refusal(&["run", "--cpus", &cpu, "--", program]);
+    let line = |program: &str| place.one_line_refusal(["run", "--cpus", &cpu, "--", program]);
     insta::assert_snapshot!(line("no-such-program"), @"seatmap: no-such-program: there is no such program");
     insta::assert_snapshot!(line("./nowhere/program"), @"seatmap: ./nowhere/program: there is no such program");
     insta::assert_snapshot!(line("./folder"), @"seatmap: ./folder: is a folder");
@@ -186,16 +186,9 @@ fn a_launcher_that_is_traced_itself() {
     }
     let [a, b] = two_cpus();
     let place = Place::new();
-    let seatmap = place.command(&[]).get_program().to_owned();
+    let run = format!("run --cpus {} -- touch started", list(&[a, b]));
     let mut strace = std::process::Command::new("strace");
-    strace.args(["-f", "-o", "trace"]).arg(seatmap).args([
-        "run",
-        "--cpus",
-        &list(&[a, b]),
-        "--",
-        "touch",
-        "started",
-    ]);
+    strace.args(["-f", "-o", "trace", crate::PROGRAM]).args(run.words());
     let output = strace.current_dir(place.folder()).output().unwrap();
     insta::assert_snapshot!(stderr(&output).trim_end(), @"seatmap: threads cannot be seated in order of creation, as the kernel forbids ptrace here: this program is traced itself, by strace or a debugger; run it without");
     assert_eq!((output.status.code(), place.path("started").exists()), (Some(1), false));

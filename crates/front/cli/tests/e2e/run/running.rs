@@ -102,7 +102,7 @@ fn threads_that_run_are_seated_in_order() {
     let pid = running.pid().to_string();
     let before = masks(&running);
     let seat = ["run", "--cpus", &list(&[b, a]), "--pid", &pid, "--report", "seating.json"];
-    let seated = place.run(&seat);
+    let seated = place.run(seat);
     assert!(seated.status.success(), "{seated:?}");
     assert_eq!(
         masks(&running),
@@ -243,12 +243,12 @@ fn assert_frozen_is_told(group: &Group, file: &str, freeze: &str, thaw: &str) {
     let cpu = two_cpus()[0].to_string();
     let run = ["run", "--cpus", &cpu, "--pid", &pid];
     let place = Place::new();
-    let output = place.command(&run).output().unwrap();
+    let output = place.command(run).output().unwrap();
     let told = stderr(&output);
     // The remedy that is printed is done, and the seating is verified then.
     let remedy = told.split('\'').find(|words| words.starts_with("echo ")).unwrap_or("false");
     let is_mended = Command::new("sh").args(["-c", remedy]).status().unwrap().success();
-    let again = place.command(&run).output().unwrap();
+    let again = place.command(run).output().unwrap();
     // Whatever was found: a frozen program cannot be ended.
     group.set(file, thaw).unwrap();
     child.kill().and_then(|()| child.wait()).unwrap();

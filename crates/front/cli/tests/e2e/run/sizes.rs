@@ -10,14 +10,14 @@ use crate::common::{Arguments, Place, stderr, stdout};
 fn the_first_process_sees_all_its_cpus_at_its_start() {
     let Some((program, [a, b])) = on_two_cpus(programs::c()) else { return };
     let whole = format!("main {}", list_of([a, b]));
-    let told = run_as_usual(&Place::new(), &["--cpus", &list(&[b, a])], &[program, "2"], &[]);
+    let told = run_as_usual(&Place::new(), ["--cpus", &list(&[b, a])], [program, "2"], &[]);
     assert_eq!(told.lines(), [whole.as_str(), &format!("thread {a}"), &format!("thread {b}")]);
     let seats: Vec<_> =
         told.threads().iter().map(|thread| (&thread["task"], cpus(thread))).collect();
     assert_eq!(seats[1..], [(&1.into(), vec![a]), (&0.into(), vec![b])]);
     assert_eq!(seats[0].0, 0, "it has its place in the order");
     told.assert_verified();
-    let strict = run(&Place::new(), &["--cpus", &list(&[b, a])], &[program, "2"]);
+    let strict = run(&Place::new(), ["--cpus", &list(&[b, a])], [program, "2"]);
     assert_eq!(strict.lines()[0], format!("main {b}"));
 }
 
@@ -26,7 +26,7 @@ fn the_first_process_sits_down_when_it_has_created_others() {
     let Some((program, [a, b])) = on_two_cpus(programs::c()) else { return };
     let place = Place::new();
     let mut command =
-        place.command(&["run", "--quiet", "--cpus", &list(&[b, a]), "--", program, "stay"]);
+        place.command(["run", "--quiet", "--cpus", &list(&[b, a]), "--", program, "stay"]);
     command.stdin(std::process::Stdio::piped());
     let running = Running::of(command);
     let main = running.program();
@@ -66,7 +66,7 @@ fn java_and_node_see_all_their_cpus() {
                 .success()
         );
         let told =
-            run_as_usual(&place, &["--cpus", &listed], &["java", "-XX:+UseParallelGC", "P"], &[]);
+            run_as_usual(&place, ["--cpus", &listed], ["java", "-XX:+UseParallelGC", "P"], &[]);
         let collectors = told
             .threads()
             .iter()
@@ -84,7 +84,7 @@ fn java_and_node_see_all_their_cpus() {
     }
     if programs::installed("node") {
         let script = "console.log(require('os').availableParallelism())";
-        let told = run_as_usual(&Place::new(), &["--cpus", &listed], &["node", "-e", script], &[]);
+        let told = run_as_usual(&Place::new(), ["--cpus", &listed], ["node", "-e", script], &[]);
         assert_eq!(told.lines(), ["2"]);
     }
 }
@@ -146,7 +146,7 @@ fn quiet_hides_no_line_about_seats_that_cannot_hold() {
 #[test]
 fn go_starts_as_many_threads_as_there_are_seats() {
     let Some((program, [a, b])) = on_two_cpus(programs::go()) else { return };
-    let told = run_as_usual(&Place::new(), &["--cpus", &list(&[a, b])], &[program], &[]);
+    let told = run_as_usual(&Place::new(), ["--cpus", &list(&[a, b])], [program], &[]);
     assert_eq!(told.lines().len(), 4);
     told.assert_verified();
     let whole = vec![a.min(b), a.max(b)];
@@ -165,7 +165,7 @@ fn the_helpers_of_a_wrapper_take_no_seats() {
     let [a, b] = two_cpus();
     let Some(program) = programs::c() else { return };
     let wrapped = ["sh", "-c", SHIM, "shim", program, "2"];
-    let told = run_as_usual(&Place::new(), &["--cpus", &list(&[b, a])], &wrapped, &[]);
+    let told = run_as_usual(&Place::new(), ["--cpus", &list(&[b, a])], wrapped, &[]);
     let seated: Vec<_> =
         told.threads().iter().map(|thread| thread["name"].as_str().unwrap()).collect();
     assert_eq!(
@@ -186,7 +186,7 @@ fn seating_may_start_behind_a_wrapper() {
     let Some(program) = programs::c() else { return };
     let wrapped = ["sh", "-c", SHIM, "shim", program, "2"];
     let options = ["--cpus", &list(&[b, a]), "--start-at", "threads-c*"];
-    let told = run(&Place::new(), &options, &wrapped);
+    let told = run(&Place::new(), options, wrapped);
     assert_eq!(
         told.lines(),
         [b, a, b]
@@ -198,7 +198,7 @@ fn seating_may_start_behind_a_wrapper() {
     assert_eq!((told.seats(), &told.report["helpers"]), ([b, a, b].map(Some).to_vec(), &0.into()));
     told.assert_verified();
     let never =
-        run(&Place::new(), &["--cpus", &list(&[b, a]), "--start-at", "nothing"], &[program, "2"]);
+        run(&Place::new(), ["--cpus", &list(&[b, a]), "--start-at", "nothing"], [program, "2"]);
     assert_eq!(
         (never.threads().len(), never.lines()[0]),
         (0, format!("main {}", programs::own_mask()).as_str())
@@ -210,12 +210,12 @@ fn a_seat_may_be_several_cpus() {
     let Some((program, [a, b])) = on_two_cpus(programs::c()) else { return };
     let whole = list_of([a, b]);
     let set = format!("cpus:{a}+{b}");
-    let told = run(&Place::new(), &["--cpus", &format!("{set},{b}")], &[program, "2"]);
+    let told = run(&Place::new(), ["--cpus", &format!("{set},{b}")], [program, "2"]);
     let lines = [format!("main {whole}"), format!("thread {b}"), format!("thread {whole}")];
     assert_eq!(told.lines(), lines);
     told.assert_verified();
     let rules = ["--match", &format!("worker-*={set}"), "--cpus", &a.to_string()];
-    let told = super::run_with(&Place::new(), &rules, &[program, "rename"], &[("WANTED", &whole)]);
+    let told = super::run_with(&Place::new(), rules, [program, "rename"], &[("WANTED", &whole)]);
     assert_eq!(told.lines()[1..], [0, 1, 2].map(|n| format!("worker-{n} {whole}")));
     told.assert_verified();
 }
@@ -232,7 +232,7 @@ fn a_plan_may_hold_seats_of_several_cpus() {
             r#"{{"format":"seatmap-plan/1","machine":"here","placement":[{a},{b}],"seats":[[{a}],[{first},{second}]]}}"#
         ),
     );
-    let told = run(&place, "--plan plan.json --any-machine", &[program, "1"]);
+    let told = run(&place, "--plan plan.json --any-machine", [program, "1"]);
     assert_eq!(told.lines(), [format!("main {a}"), format!("thread {}", list_of([a, b]))]);
     told.assert_verified();
 }
@@ -244,7 +244,7 @@ fn variables_that_do_not_fit_the_seats_are_told_of() {
         return;
     }
     let variables = [("OMP_NUM_THREADS", "8"), ("OMP_PROC_BIND", "close")];
-    let told = run_as_usual(&Place::new(), &["--cpus", &list(&[a, b])], &["true"], &variables);
+    let told = run_as_usual(&Place::new(), ["--cpus", &list(&[a, b])], ["true"], &variables);
     let lines: Vec<&str> = told.stderr().lines().collect();
     insta::assert_snapshot!(lines[..2].join("\n"), @"
     seatmap: OMP_NUM_THREADS=8 puts several threads on one CPU: the seats have 2 CPUs; set OMP_NUM_THREADS=2 for one thread a CPU
@@ -256,7 +256,7 @@ fn variables_that_do_not_fit_the_seats_are_told_of() {
 fn the_command_may_stand_without_dashes() {
     let [a, b] = two_cpus();
     let output = Place::new()
-        .command(&["run", "-q", "-c", &list(&[a, b]), "echo", "-c", "--quiet"])
+        .command(["run", "-q", "-c", &list(&[a, b]), "echo", "-c", "--quiet"])
         .output()
         .unwrap();
     assert_eq!(stdout(&output), "-c --quiet\n");

@@ -79,7 +79,7 @@ fn a_program_that_is_stopped_alone_stops_alone() {
     for form in forms() {
         let place = Place::new();
         let options: Vec<&str> = form.iter().map(String::as_str).collect();
-        let mut running = Running::start(&place, &options, &[program, "count", "10"]);
+        let mut running = Running::start(&place, &options, [program, "count", "10"]);
         let program = running.program();
         for signal in [libc::SIGSTOP, libc::SIGUSR1, libc::SIGCONT] {
             // SAFETY: the program waits for signals, so its number is its own.
