@@ -1,7 +1,7 @@
 //! Every document that the papers' verbs print names its format, is one line, and has a schema with
 //! each of its keys.
 
-use crate::common::{Arguments, Place, two_cpus};
+use crate::common::{Arguments, Json, Place, two_cpus};
 use schemars::JsonSchema;
 use seatmap_console::output::OfMachine;
 use seatmap_controller::account::{self, UsageFile};
@@ -55,7 +55,7 @@ fn document(place: &Place, arguments: impl Arguments) -> Value {
     assert!(text.ends_with("}\n") && text.lines().count() == 1, "{arguments:?} prints one line");
     assert!(!text.contains("\":\x20"), "{arguments:?} prints no space behind a key");
     let document: Value = serde_json::from_str(&text).unwrap();
-    let schema = schema(document["format"].as_str().unwrap());
+    let schema = schema(document["format"].text());
     assert_eq!(refused(&schema, &document), Vec::<String>::new(), "{arguments:?}");
     document
 }

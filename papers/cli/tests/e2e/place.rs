@@ -1,6 +1,6 @@
 //! `seatmap-papers place` and `measure`.
 
-use crate::common::{Place, assert_contains};
+use crate::common::{Json, Place, assert_contains};
 
 const RING: &str = "place --on cell-ps3 --pattern ring:4 --packet=16k";
 
@@ -14,10 +14,7 @@ fn the_best_mapping_takes_as_long_as_place_says() {
     let rank = "rank --on cell-ps3 --pattern ring:4 --long --packet 16k";
     let once = "--rounds 4 --variant pinned --runs 1 --json";
     let ranking = place.json((rank, once));
-    assert!(
-        ranking["best_mean_ns"].as_f64().unwrap() >= 0.999 * plan["cost"].as_f64().unwrap(),
-        "{ranking}"
-    );
+    assert!(ranking["best_mean_ns"].number() >= 0.999 * plan["cost"].number(), "{ranking}");
 }
 
 #[test]
@@ -52,7 +49,7 @@ fn distances_are_a_profile() {
     let place = Place::new();
     let profile = place.json("measure --on cell-ps3");
     assert_eq!(profile["topology"]["pus"].as_array().map(Vec::len), Some(6));
-    assert!(profile["core_distance"]["median_ns"][0][1].as_f64().unwrap() > 100.0);
+    assert!(profile["core_distance"]["median_ns"][0][1].number() > 100.0);
     place.stdout("measure --on cell-ps3 -o ps3.json");
     assert!(place.read("ps3.json").contains("seatmap-profile/"));
 }

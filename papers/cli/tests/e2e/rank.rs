@@ -1,6 +1,6 @@
 //! `seatmap-papers rank`: Keller & Varbanescu's study on the models.
 
-use crate::common::{Place, assert_contains, files, two_cpus};
+use crate::common::{Json, Place, assert_contains, files, two_cpus};
 use serde_json::Value;
 
 /// The study of the paper's figure 2, short enough for a test.
@@ -24,8 +24,8 @@ fn the_same_bytes_whatever_the_number_of_threads() {
     let found: Value = serde_json::from_slice(&one.stdout).unwrap();
     assert_eq!((&found["mappings"], &found["runs"]), (&120.into(), &3.into()));
     assert_eq!(found["best"], found["ranking"][0]["mapping"]);
-    assert!(found["best_to_worst"].as_f64().unwrap() > 1.0);
-    let rank = found["rank_of"]["identity"].as_u64().unwrap() as usize;
+    assert!(found["best_to_worst"].number() > 1.0);
+    let rank = found["rank_of"]["identity"].whole() as usize;
     assert_eq!(found["ranking"][rank - 1]["mapping"], "[012345]");
     assert_ne!(one.stdout, place.run(study("3 --json --seed 2")).stdout);
 }
@@ -49,7 +49,7 @@ fn pinned_threads_and_one_way_are_other_studies() {
 fn figures_of_a_model_and_parts_of_the_library_can_be_changed() {
     let place = Place::new();
     let ring = "rank --on cell-ps3 --pattern ring:4:bidirectional --rounds 10 --runs 1";
-    let best_ns = |more: &str| place.json((ring, more, "--json"))["best_mean_ns"].as_f64().unwrap();
+    let best_ns = |more: &str| place.json((ring, more, "--json"))["best_mean_ns"].number();
     let usual = best_ns("");
     assert!(best_ns("--set snoop_cycles=400") > 1.2 * usual);
     assert!(
@@ -77,7 +77,7 @@ fn figures_of_a_model_and_parts_of_the_library_can_be_changed() {
     let list = (ring, "--set snoop_cycles");
     assert!(place.refusal(list).contains("such as snoop_cycles=200"));
     let stats = "stats -f mailbox -s --on cell-ps3 --json";
-    let latency = |more: &str| place.json((stats, more))["latency_ns"].as_f64().unwrap();
+    let latency = |more: &str| place.json((stats, more))["latency_ns"].number();
     assert!(latency("--set snoop_cycles=400") > latency("") + 90.0, "a message has one command");
 }
 
@@ -123,8 +123,7 @@ fn an_interrupted_study_goes_on_where_it_ended() {
     place.file("kept", format!("{}\n{}{}{{\"inde", Value::Object(head), run(0), run(1)));
     let resumed = (arguments, "--resume kept");
     let again: Value = place.json(&resumed);
-    let kept =
-        again["ranking"].as_array().unwrap().iter().filter(|row| row["runs_ns"][1] == 1.5).count();
+    let kept = again["ranking"].elements().iter().filter(|row| row["runs_ns"][1] == 1.5).count();
     assert_eq!(kept, 2, "runs that are kept are not run again");
     assert_eq!(files(&place), Vec::<String>::new(), "the journal is gone");
     assert_eq!(place.stdout(&resumed), whole);
@@ -230,9 +229,7 @@ fn real_threads_take_real_seats() {
     }
     let found = Place::new().json("rank --pattern ring:2:bidirectional --rounds 50 --json");
     assert_eq!((&found["mappings"], &found["best"]), (&1.into(), &"[01]".into()));
-    assert!(
-        found["ranking"][0]["runs_ns"].as_array().unwrap().iter().all(|ns| ns.as_f64() > Some(0.0))
-    );
+    assert!(found["ranking"][0]["runs_ns"].elements().iter().all(|ns| ns.as_f64() > Some(0.0)));
 }
 
 #[test]
@@ -244,8 +241,8 @@ fn counters_of_the_best_and_the_worst() {
         (&counted["best"]["mapping"], &counted["worst"]["mapping"]),
         (&ranking["best"], &ranking["worst"])
     );
-    let run_ns = counted["best"]["counters"]["cycles"].as_f64().unwrap() / 3.2;
-    let told_ns = ranking["ranking"][0]["runs_ns"][0].as_f64().unwrap();
+    let run_ns = counted["best"]["counters"]["cycles"].number() / 3.2;
+    let told_ns = ranking["ranking"][0]["runs_ns"][0].number();
     // The machine's clock starts before the first task does.
     assert!((1.0..1.25).contains(&(run_ns / told_ns)), "{run_ns} and {told_ns}: the same run");
     let host = place.refusal("rank --pattern ring:2 --counters counters.json");

@@ -1,7 +1,7 @@
 //! `seatmap-papers controller serve` and its clients. Cells are really made where root and version
 //! 1 cpusets allow it, on the highest CPU.
 
-use crate::common::{Arguments, Guarded, Place};
+use crate::common::{Arguments, Guarded, Json, Place};
 use crate::real_cells::{self, has_groups, is_root, made, make, seatmap, stderr, wait_until};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -40,7 +40,7 @@ impl<'a> Controller<'a> {
     fn list(&self) -> Vec<Value> {
         let output = self.ask("list --json");
         let listed: Value = serde_json::from_slice(&output.stdout).unwrap();
-        listed["cells"].as_array().unwrap().clone()
+        listed["cells"].elements().clone()
     }
 
     /// SIGKILL, and no warden's time to do anything is waited for.
@@ -223,10 +223,7 @@ fn cells_are_made_in_turn_and_end_with_who_holds_them() {
     let mut second = Guarded(client(&place, (make("second", &cpus), "--hold")).spawn().unwrap());
     let phase = |name: &str| {
         let cells = controller.list();
-        cells
-            .iter()
-            .find(|cell| cell["name"] == name)
-            .map(|cell| cell["phase"].as_str().unwrap().to_owned())
+        cells.iter().find(|cell| cell["name"] == name).map(|cell| cell["phase"].text().to_owned())
     };
     wait_until("the second waits", || phase("second").as_deref() == Some("waiting"));
     let renewed = controller.ask("renew first --ttl 1h --json");
@@ -312,7 +309,7 @@ fn who_had_more_still_waits_after_the_controller_was_killed() {
     assert_eq!(controller.ask((make("half", &cpus), "--no-wait")).status.code(), Some(1));
     controller.kill();
     let known = account(&place);
-    let roots = known["cpu_us"]["0"].as_u64().unwrap();
+    let roots = known["cpu_us"]["0"].whole();
     assert!(
         (1..600_000_000).contains(&roots) && known["cpu_us"]["65534"].is_u64(),
         "it ages: {known}"
@@ -320,10 +317,7 @@ fn who_had_more_still_waits_after_the_controller_was_killed() {
     let controller = start();
     let phase = |name: &str| {
         let cells = controller.list();
-        cells
-            .iter()
-            .find(|cell| cell["name"] == name)
-            .map(|cell| cell["phase"].as_str().unwrap().to_owned())
+        cells.iter().find(|cell| cell["name"] == name).map(|cell| cell["phase"].text().to_owned())
     };
     let mut first = Guarded(client(&place, (make("one", &cpus), "--hold")).spawn().unwrap());
     wait_until("root waits", || phase("one").as_deref() == Some("waiting"));
@@ -469,7 +463,7 @@ fn a_cell_that_somebody_entered_is_told_of() {
     if !made(&controller.ask(make("first", &cpus))) {
         return;
     }
-    let group = controller.list()[0]["cell"]["group"].as_str().unwrap().to_owned();
+    let group = controller.list()[0]["cell"]["group"].text().to_owned();
     let mut intruder = Guarded(Command::new("sleep").arg("60").spawn().unwrap());
     std::fs::write(format!("{group}/tasks"), intruder.id().to_string()).unwrap();
     let wrong = || controller.list()[0]["faults"].to_string();

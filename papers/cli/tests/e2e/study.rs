@@ -1,6 +1,6 @@
 //! `seatmap-papers study`: figures by the commands that stand beside them.
 
-use crate::common::{Place, assert_contains, stderr, stdout};
+use crate::common::{Json, Place, assert_contains, stderr, stdout};
 
 const OWN: &str = r#"
 format = "seatmap-study/2"
@@ -64,9 +64,8 @@ fn a_study_of_ones_own() {
     let place = Place::new();
     place.file("own.toml", OWN);
     let found = place.json("study own.toml --write pages --json");
-    let figures = found["studies"][0]["figures"].as_array().unwrap();
-    let verdicts: Vec<&str> =
-        figures.iter().map(|figure| figure["verdict"].as_str().unwrap()).collect();
+    let figures = found["studies"][0]["figures"].elements();
+    let verdicts: Vec<&str> = figures.iter().map(|figure| figure["verdict"].text()).collect();
     // A random placement may be as good as the best, and never better.
     assert!(["miss", "reverse"].contains(&verdicts[1]), "{found}");
     assert_eq!((verdicts[0], verdicts[2]), ("calibrated", "equal"), "{found}");
@@ -75,12 +74,9 @@ fn a_study_of_ones_own() {
     assert_contains(&page, "3 rows: 1 equal, 0 direction, ");
     assert!(page.contains("| **") && page.contains(" | within 0.1 |"), "{page}");
     assert_contains(&page, "Random placements are not better than the best.");
-    let rows = found["studies"][0]["tables"][0]["rows"].as_array().unwrap();
-    let times: Vec<f64> = rows
-        .iter()
-        .flat_map(|row| row["ours"].as_array().unwrap())
-        .map(|ours| ours.as_f64().unwrap())
-        .collect();
+    let rows = found["studies"][0]["tables"][0]["rows"].elements();
+    let times: Vec<f64> =
+        rows.iter().flat_map(|row| row["ours"].elements()).map(|ours| ours.number()).collect();
     assert!(times.len() == 4 && times[0] > times[1] && times[0] != times[2], "{found}");
     assert!(page.contains("## Skew") && page.contains("- **none**: Less."), "{page}");
     assert_contains(

@@ -1,6 +1,6 @@
 //! `seatmap-papers workers`: what it says, not how fast it is.
 
-use crate::common::{Place, assert_contains, stderr, two_cpus};
+use crate::common::{Json, Place, assert_contains, stderr, two_cpus};
 use serde_json::Value;
 
 /// A number at a pointer of a document.
@@ -14,7 +14,7 @@ fn calls_cost_something_by_each_way() {
     let place = Place::new();
     let found = place.json(format!("workers --cpus {cpus} --workers 2 --turns 1 --json"));
     assert_eq!(
-        (&found["format"], found["calls"].as_array().unwrap().len()),
+        (&found["format"], found["calls"].elements().len()),
         (&"seatmap-workers/1".into(), 2)
     );
     for call in
@@ -49,12 +49,11 @@ fn programs_compute_what_plain_code_does() {
 #[test]
 fn streams_are_told_in_the_papers_configurations() {
     let found = Place::new().json("workers streams --seconds 500ms --json");
-    let streams = found["streams"].as_array().unwrap();
-    let names: Vec<&str> =
-        streams.iter().map(|one| one["configuration"].as_str().unwrap()).collect();
+    let streams = found["streams"].elements();
+    let names: Vec<&str> = streams.iter().map(|one| one["configuration"].text()).collect();
     assert_eq!(names, ["SingleRxTx", "TwoRxTx", "TwoRxTx-NoPrio", "TwoRxTx-Prio"]);
     let parts = |at: usize| {
-        [&streams[at]["mbps"], &streams[at]["shares"]].map(|part| part.as_array().unwrap().len())
+        [&streams[at]["mbps"], &streams[at]["shares"]].map(|part| part.elements().len())
     };
     assert_eq!([0, 1, 2, 3].map(parts), [[1, 0], [1, 0], [2, 2], [2, 2]]);
 }

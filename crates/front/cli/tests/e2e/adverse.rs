@@ -2,7 +2,7 @@
 //! behind, and the runs that were made are kept.
 
 use crate::common::{
-    Arguments, Place, assert_contains, can_observe, stderr, stdout, two_cpus, with_one_thread,
+    Arguments, Json, Place, assert_contains, can_observe, stderr, stdout, two_cpus, with_one_thread,
 };
 use serde_json::Value;
 use std::io::{BufRead, BufReader};
@@ -175,7 +175,7 @@ fn a_race_on_a_full_disk_keeps_the_runs_before() {
     let said = stderr(&output);
     assert!(output.status.code() == Some(1) && said.contains("No space left on device"), "{said}");
     let kept = place.read_json("seatmap-tune.json");
-    let runs = kept["runs"].as_array().unwrap().len();
+    let runs = kept["runs"].elements().len();
     // Runs that a neighbour disturbed are made again, and do not count.
     assert!((1..=19).contains(&runs), "{runs}");
     assert_contains(&said, &format!("--resume goes on with the {runs} run"));
@@ -426,7 +426,7 @@ fn a_switch_of_the_kernel_is_raced_and_put_back() {
         kernel["seats"]["kernel"],
         serde_json::json!({"switch": "numa-balancing", "on": false})
     );
-    let runs = race["runs"].as_array().unwrap();
+    let runs = race["runs"].elements();
     assert_eq!(runs.len(), 30);
     assert!(
         runs.iter().all(|run| run["value"] == if run["candidate"] == 1 { 10.0 } else { 12.0 }),

@@ -2,7 +2,9 @@
 //! the tests look at verdicts that do not, at masks, and at the document.
 
 use crate::auto::{Relay, until};
-use crate::common::{Guarded, Place, assert_contains, can_observe, kill, stderr, stdout, two_cpus};
+use crate::common::{
+    Guarded, Json, Place, assert_contains, can_observe, kill, stderr, stdout, two_cpus,
+};
 use crate::control_group::Group;
 use serde_json::Value;
 use std::process::{Command, Stdio};
@@ -34,7 +36,7 @@ fn a_little_work_of_many_threads_is_not_that_of_short_ones() {
     let place = Place::new();
     let advice = place.json(["advise", "--pid", &program.pid().to_string(), "--json"]);
     let evidence = &advice["evidence"];
-    let percent = |key: &str| evidence[key].as_f64().unwrap();
+    let percent = |key: &str| evidence[key].number();
     assert!(percent("lasting_percent") > 0.5 * percent("used_percent"), "{evidence:#}");
     assert_ne!(advice["conclusion"]["reason"]["kind"], "short-tasks", "{advice:#}");
 }
@@ -51,14 +53,14 @@ fn a_quota_that_is_used_up_is_raised() {
     assert_eq!(advice["format"], "seatmap-advice/1");
     assert_eq!(advice["conclusion"]["verdict"], "do-this", "{advice:#}");
     assert_eq!(advice["conclusion"]["reason"]["finding"]["rule"], "quota", "{advice:#}");
-    let command = advice["paste"]["command"].as_str().unwrap();
+    let command = advice["paste"]["command"].text();
     let file = command.rsplit(' ').next().unwrap();
     let quota = std::fs::read_to_string(file).unwrap();
     assert!(Command::new("sh").args(["-c", command]).status().unwrap().success(), "{command}");
     assert_ne!(std::fs::read_to_string(file).unwrap(), quota);
     let after = place.json(format!("advise --pid {pid} --json"));
     assert_ne!(after["conclusion"]["reason"]["finding"]["rule"], "quota", "{after:#}");
-    let undo = advice["paste"]["undo"].as_str().unwrap();
+    let undo = advice["paste"]["undo"].text();
     assert!(Command::new("sh").args(["-c", undo]).status().unwrap().success(), "{undo}");
     assert_eq!(std::fs::read_to_string(file).unwrap(), quota, "{undo}");
 }
@@ -81,7 +83,7 @@ fn seats_that_were_tried_are_taken_away_again() {
     let trial = &advice["evidence"]["trial"];
     assert_eq!(trial["refused"], 0, "{advice:#}");
     assert!(trial["rounds"].as_u64().is_some_and(|rounds| rounds > 0), "{advice:#}");
-    let names = trial["candidates"].as_array().unwrap().iter();
+    let names = trial["candidates"].elements().iter();
     let names: Vec<&Value> = names.map(|tried| &tried["candidate"]["name"]).collect();
     assert!(names.contains(&&"together".into()), "{advice:#}");
     assert_eq!(relay.masks(), before);

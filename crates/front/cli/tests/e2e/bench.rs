@@ -2,7 +2,7 @@
 //! runs.
 
 use crate::auto::ALONE;
-use crate::common::{Arguments, Guarded, Place, assert_contains, files, stderr, stdout};
+use crate::common::{Arguments, Guarded, Json, Place, assert_contains, files, stderr, stdout};
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
@@ -28,11 +28,11 @@ fn commands_are_compared_in_blocks() {
     let document = place.json((RATE, options, &["--", "echo", "rate 110"]));
     assert_eq!(document["format"], "seatmap-bench/1");
     // Other tests may disturb a block, which is run again.
-    let runs = document["runs"].as_array().unwrap().len();
+    let runs = document["runs"].elements().len();
     assert!(document["complete"] == true && (18..=36).contains(&runs), "{runs}");
     let found = &document["comparisons"][0];
     assert_eq!((&found["verdict"], &found["ratio_low"]), (&"better".into(), &found["ratio_high"]));
-    assert!((found["ratio"].as_f64().unwrap() - 1.1).abs() < 1e-12, "{found}");
+    assert!((found["ratio"].number() - 1.1).abs() < 1e-12, "{found}");
     assert_eq!(document["itself"]["floor_percent"], 0.0);
     let page = place.read("p.html");
     assert!(page.contains("'new' is better") && page.contains("10.0 % higher"), "{page}");
@@ -171,7 +171,7 @@ fn a_session_that_is_interrupted_keeps_whole_blocks_and_leaves_nothing_running()
     assert!(!seatmap_os::task::lives(pid), "the run goes on");
     let kept = place.read_json("kept.json");
     // Of seven runs one warms up, and those that others disturbed may have been made again.
-    let runs = kept["runs"].as_array().unwrap().len();
+    let runs = kept["runs"].elements().len();
     assert!(kept["complete"] == false && (4..=6).contains(&runs), "{runs}");
 }
 
@@ -181,7 +181,7 @@ fn quiet_seats_are_given_back() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let place = Place::new();
     let document = place.json("bench --runs 2 --quiet --seats 1 --json -- true");
-    let quiet = document["fingerprint"]["quiet"].as_str().unwrap();
+    let quiet = document["fingerprint"]["quiet"].text();
     assert!(["a cell", "preference"].contains(&quiet), "{document}");
     let cells = place.stdout("cell list");
     assert!(!cells.contains("bench-"), "{cells}");

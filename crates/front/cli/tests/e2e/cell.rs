@@ -2,7 +2,7 @@
 //! rest.
 
 use crate::auto::ALONE;
-use crate::common::{Arguments, Guarded, Place, assert_contains, stderr};
+use crate::common::{Arguments, Guarded, Json, Place, assert_contains, stderr};
 use std::fs::Permissions;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::process::{Command, Output};
@@ -187,7 +187,7 @@ fn a_cell_that_ends_during_a_run_is_told_with_the_time() {
     assert!(!stderr.contains("its own affinity") && !stderr.contains("noise on"), "{stderr}");
     let report = place.read_json("report.json");
     let end = &report["cell_end"];
-    assert!(end["by_lease"] == true && end["after_s"].as_f64().unwrap() < 4.0, "{end}");
+    assert!(end["by_lease"] == true && end["after_s"].number() < 4.0, "{end}");
 }
 
 /// Root of a user namespace finds `/` with an owner that stands for root of the host.

@@ -11,7 +11,7 @@ mod shown;
 mod usage;
 mod watching;
 
-use crate::common::{Arguments, Place, stderr};
+use crate::common::{Arguments, Json, Place, stderr};
 use crate::run::programs;
 use crate::run::running::Running;
 use seatmap_os::{CpuSet, Tid};
@@ -38,7 +38,7 @@ impl Checked {
     }
 
     fn findings(&self) -> &[Value] {
-        self.document["findings"].as_array().unwrap()
+        self.document["findings"].elements()
     }
 
     /// The findings of a rule.
@@ -76,12 +76,7 @@ impl Checked {
 
     /// The threads, by ascending number.
     fn tids(&self) -> Vec<Tid> {
-        self.document["threads"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|thread| tid(&thread["tid"]))
-            .collect()
+        self.document["threads"].elements().iter().map(|thread| tid(&thread["tid"])).collect()
     }
 }
 

@@ -1,6 +1,6 @@
 //! `seatmap cluster`: ranks as processes of this computer, and as nodes of a cluster in namespaces.
 
-use crate::common::{Arguments, Place, assert_contains, outside, rank, stderr, stdout};
+use crate::common::{Arguments, Json, Place, assert_contains, outside, rank, stderr, stdout};
 use serde_json::Value;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Output};
@@ -30,13 +30,10 @@ fn ranks_of_one_computer_measure_show_and_go_on() {
     assert_contains(&told, "3 of 3 pairs measured (environment, ");
     let cluster = place.read_json("cluster.json");
     assert_eq!(
-        (&cluster["format"], cluster["pairs"].as_array().unwrap().len()),
+        (&cluster["format"], cluster["pairs"].elements().len()),
         (&"seatmap-cluster/1".into(), 3)
     );
-    assert_eq!(
-        [0, 1, 2].map(|at| cluster["loaded"][at]["streams"].as_array().unwrap().len()),
-        [2, 3, 2]
-    );
+    assert_eq!([0, 1, 2].map(|at| cluster["loaded"][at]["streams"].elements().len()), [2, 3, 2]);
     let shown = place.stdout("show cluster.json");
     assert_contains(&shown, "each to the next");
     assert!(shown.starts_with("3 nodes in "), "{shown}");
@@ -109,8 +106,7 @@ fn long_names_are_told_apart_and_each_end_speaks_for_itself() {
     let text = two_switches(6, |node| format!("compute-standard-{node:04}"));
     let mut cluster: Value = serde_json::from_str(&text).unwrap();
     for pair in cluster["pairs"].as_array_mut().unwrap() {
-        let nodes: Vec<u64> =
-            pair["nodes"].as_array().unwrap().iter().map(|node| node.as_u64().unwrap()).collect();
+        let nodes: Vec<u64> = pair["nodes"].elements().iter().map(|node| node.whole()).collect();
         let end = |node: u64| {
             let mtu = if node == 0 { 1400 } else { 1500 };
             serde_json::json!({ "mtu_bytes": mtu, "wait_share": if node == 3 { 0.6 } else { 0.05 } })
@@ -187,12 +183,8 @@ fn the_nodes_of_two_switches_are_told_apart() {
     }
     assert!(output.status.success(), "{}", stderr(&output));
     let cluster: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let names: Vec<&str> = cluster["nodes"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|node| node["name"].as_str().unwrap())
-        .collect();
+    let names: Vec<&str> =
+        cluster["nodes"].elements().iter().map(|node| node["name"].text()).collect();
     assert_eq!(names, ["n0", "n1", "n2", "n3"]);
     assert_eq!(cluster["groups"], serde_json::json!([[0, 1], [2, 3]]));
 }
@@ -217,7 +209,7 @@ fn packets_are_as_late_as_the_cluster_was_told() {
     assert!(output.status.success(), "{}", stderr(&output));
     let fastest_ms = |name: &str| {
         let cluster = place.read_json(name);
-        cluster["pairs"][0]["trips"][0]["p10_ns"].as_f64().unwrap() / 1e6
+        cluster["pairs"][0]["trips"][0]["p10_ns"].number() / 1e6
     };
     let first = fastest_ms("first");
     let second = fastest_ms("second");
@@ -326,8 +318,7 @@ fn ranks_are_placed_shown_and_written_for_launchers() {
     // Two messages in each node, and between nodes of a switch; two between the switches. The
     // diagonal is 100 ns.
     assert!(
-        (plan["costs"]["total_ns"].as_f64().unwrap() - (4.0 * 100.0 + 2.0 * 2e5 + 2.0 * 2e6)).abs()
-            < 1.0
+        (plan["costs"]["total_ns"].number() - (4.0 * 100.0 + 2.0 * 2e5 + 2.0 * 2e6)).abs() < 1.0
     );
     assert_eq!(place.stdout("show ranks.json"), told);
     // A page that is not made is said, whatever else is printed.
@@ -341,9 +332,7 @@ fn ranks_are_placed_shown_and_written_for_launchers() {
             && page.matches("<title>n0 and n").count() == 3
     );
     let hosts = |format: &str| place.stdout(format!("export ranks.json --format {format}"));
-    let node = |rank: usize| {
-        plan["nodes"][plan["node_of_rank"][rank].as_u64().unwrap() as usize].as_str().unwrap()
-    };
+    let node = |rank: usize| plan["nodes"][plan["node_of_rank"][rank].whole() as usize].text();
     assert_eq!(
         hosts("slurm-hostfile").lines().collect::<Vec<_>>(),
         (0..8).map(node).collect::<Vec<_>>()
@@ -439,23 +428,18 @@ fn orders_of_a_job_race_and_the_winner_is_written() {
     let failed = stderr(&output).matches("a start of the job failed (").count();
     assert_eq!(failed, 1, "the seventh fails, and is made again: {}", stderr(&output));
     let found: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let names: Vec<&str> = found["candidates"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|one| one["name"].as_str().unwrap())
-        .collect();
+    let names: Vec<&str> =
+        found["candidates"].elements().iter().map(|one| one["name"].text()).collect();
     assert_eq!(names[..3], ["default", "block", "measured"]);
-    let winner = found["verdict"]["winner"].as_u64().unwrap() as usize;
+    let winner = found["verdict"]["winner"].whole() as usize;
     assert!(names[winner].starts_with("measured"), "{names:?} {winner}");
     let plan = place.read_json("ranks.json");
     assert_eq!(
         (&plan["format"], &plan["method"]),
         (&"seatmap-ranks/1".into(), &format!("raced: {}", names[winner]).into())
     );
-    let seats = found["candidates"][winner]["seats"]["ranks"].as_array().unwrap();
-    let node =
-        |rank: usize| plan["nodes"][plan["node_of_rank"][rank].as_u64().unwrap() as usize].clone();
+    let seats = found["candidates"][winner]["seats"]["ranks"].elements();
+    let node = |rank: usize| plan["nodes"][plan["node_of_rank"][rank].whole() as usize].clone();
     assert_eq!(
         seats.iter().map(|seat| seat["node"].clone()).collect::<Vec<_>>(),
         (0..8).map(node).collect::<Vec<_>>()
@@ -533,9 +517,6 @@ fn ranks_measure_through_mpi_as_well() {
     assert!(output.status.success(), "{}", stderr(&output));
     let cluster = place.read_json("mpi.json");
     let mpi = &cluster["mpi"];
-    assert_eq!(
-        (mpi["pairs"].as_array().unwrap().len(), mpi["collectives"].as_array().unwrap().len()),
-        (3, 10)
-    );
+    assert_eq!((mpi["pairs"].elements().len(), mpi["collectives"].elements().len()), (3, 10));
     assert!(place.stdout("show mpi.json").contains("all nodes together"));
 }

@@ -1,6 +1,6 @@
 //! `seatmap cluster measure` where ranks die, contradict each other, or do not belong together.
 
-use crate::common::{Place, assert_contains, files, stderr};
+use crate::common::{Json, Place, assert_contains, files, stderr};
 use crate::common::{begun, rank};
 use crate::control_group::Group;
 use serde_json::Value;
@@ -52,8 +52,7 @@ fn wait_for_a_pair(place: &Place) {
 fn first_pair(place: &Place) -> Value {
     let cluster = place.read_json("cluster.json");
     cluster["pairs"]
-        .as_array()
-        .unwrap()
+        .elements()
         .iter()
         .find(|pair| pair["nodes"] == serde_json::json!([0, 1]))
         .unwrap()
@@ -62,11 +61,9 @@ fn first_pair(place: &Place) -> Value {
 
 /// Figures of a pair, of which less is better.
 fn costs(pair: &Value) -> Vec<f64> {
-    let numbers = |key: &str| {
-        pair[key].as_array().unwrap().iter().map(|one| one.as_f64().unwrap()).collect::<Vec<_>>()
-    };
-    let trips =
-        pair["trips"].as_array().unwrap().iter().map(|trip| trip["p90_ns"].as_f64().unwrap());
+    let numbers =
+        |key: &str| pair[key].elements().iter().map(|one| one.number()).collect::<Vec<_>>();
+    let trips = pair["trips"].elements().iter().map(|trip| trip["p90_ns"].number());
     trips
         .chain(numbers("gap_ns"))
         .chain(numbers("rate_mbps").into_iter().map(|rate| 1.0 / rate))
@@ -83,7 +80,7 @@ fn goes_on(place: &Place) {
         assert_eq!(code, Some(0), "rank {at}: {told}");
     }
     let cluster = place.read_json("cluster.json");
-    assert_eq!(cluster["pairs"].as_array().unwrap().len(), 3);
+    assert_eq!(cluster["pairs"].elements().len(), 3);
     // A pair that looks bad is measured again beside others, and the better figures count. One that
     // is measured anew has some that are worse.
     let then = costs(&known);
@@ -104,11 +101,7 @@ fn a_rank_that_dies_midway_is_named_and_the_rest_is_kept() {
     );
     assert_eq!(ended(second).0, Some(0), "the other rank is told that it is over");
     let cluster = place.read_json("cluster.json");
-    assert!(
-        cluster["missing"][0]["nodes"][0].as_str().unwrap().ends_with(":2"),
-        "{}",
-        cluster["missing"]
-    );
+    assert!(cluster["missing"][0]["nodes"][0].text().ends_with(":2"), "{}", cluster["missing"]);
     let doctor = place.stdout("cluster doctor cluster.json");
     assert_contains(&doctor, ":2 could not be measured: its connection broke");
     goes_on(&place);
@@ -136,7 +129,7 @@ fn a_stopped_rank_is_named_and_not_those_that_wait_for_it() {
     );
     assert_contains(&doctor, "cannot measure the way to it: no answer to");
     let cluster = place.read_json("cluster.json");
-    assert_eq!(cluster["pairs"].as_array().unwrap().len(), 3, "those of the others are kept");
+    assert_eq!(cluster["pairs"].elements().len(), 3, "those of the others are kept");
 }
 
 /// As a launcher does that ends all ranks with the first one that fails.

@@ -1,7 +1,7 @@
 //! The output of every verb in the columns of narrow and wide terminals.
 
 use crate::common::{
-    Arguments, Place, assert_contains, can_pretend, in_front_of, terminal, two_cpus,
+    Arguments, Json, Place, assert_contains, can_pretend, in_front_of, terminal, two_cpus,
 };
 use serde_json::Value;
 use std::io::Read;
@@ -71,9 +71,9 @@ fn machines_and_plans_fit_any_terminal() {
 fn every_machine_keeps_to_the_columns_that_were_asked_for() {
     let place = Place::new();
     let machines = place.json("machines --json");
-    let machines = machines["machines"].as_array().unwrap();
+    let machines = machines["machines"].elements();
     assert!(machines.len() >= 13, "{machines:?}");
-    for machine in machines.iter().map(|machine| machine["machine"].as_str().unwrap()) {
+    for machine in machines.iter().map(|machine| machine["machine"].text()) {
         for columns in [80, 120] {
             let width = ["--width", &columns.to_string()];
             let shown = place.stdout((&["show", machine, "--near", "0"], width));
@@ -158,7 +158,7 @@ fn clusters_fit_any_terminal() {
             serde_json::from_str(&crate::cluster::two_switches(nodes, names)).unwrap();
         // One node's cable is slow.
         for pair in cluster["pairs"].as_array_mut().unwrap() {
-            if pair["nodes"].as_array().unwrap().contains(&1.into()) {
+            if pair["nodes"].elements().contains(&1.into()) {
                 pair["rate_mbps"] = serde_json::json!([300.0, 300.0]);
             }
         }

@@ -68,6 +68,36 @@ impl<A: Arguments, B: Arguments, C: Arguments> Arguments for (A, B, C) {
     }
 }
 
+/// What a test expects a part of a document to be; it fails where that is another thing.
+pub trait Json {
+    fn elements(&self) -> &Vec<Value>;
+    fn text(&self) -> &str;
+    fn whole(&self) -> u64;
+    fn number(&self) -> f64;
+}
+
+impl Json for Value {
+    #[track_caller]
+    fn elements(&self) -> &Vec<Value> {
+        self.as_array().unwrap()
+    }
+
+    #[track_caller]
+    fn text(&self) -> &str {
+        self.as_str().unwrap()
+    }
+
+    #[track_caller]
+    fn whole(&self) -> u64 {
+        self.as_u64().unwrap()
+    }
+
+    #[track_caller]
+    fn number(&self) -> f64 {
+        self.as_f64().unwrap()
+    }
+}
+
 /// A place of its own for one test: working folder, home and remembered state all lie in it and
 /// vanish with it.
 pub struct Place {

@@ -1,6 +1,6 @@
 //! `-o` on what is there already: links, files with a mode, open files.
 
-use crate::common::{Place, assert_contains, files};
+use crate::common::{Json, Place, assert_contains, files};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
 
@@ -76,7 +76,7 @@ fn an_open_file_is_written_and_not_replaced() {
 fn what_is_remembered_follows_no_link() {
     let Some(_) = crate::common::two_cpus() else { return };
     let place = Place::new();
-    let host = place.json("doctor --json")["machine"].as_str().unwrap().to_owned();
+    let host = place.json("doctor --json")["machine"].text().to_owned();
     let remembered = format!("state/seatmap/{host}.json");
     fs::create_dir_all(place.path("state/seatmap")).unwrap();
     place.file("victim", "old");

@@ -1,6 +1,6 @@
 //! `seatmap export`.
 
-use crate::common::{Place, stdout};
+use crate::common::{Json, Place, stdout};
 use std::io::Write;
 use std::process::{Command, Stdio};
 
@@ -225,14 +225,10 @@ fn memory_goes_from_place_to_other_tools() {
     let options = "--on xeon-e5-2680-2s --pattern ring:32 --use-smt --memory --kicks 1";
     place.stdout(("place", options, "-o plan.json"));
     let plan = place.read_json("plan.json");
-    for (task, nodes) in plan["memory"].as_array().unwrap().iter().enumerate() {
-        let pu = plan["pus"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .find(|pu| pu["os"] == plan["placement"][task])
-            .unwrap();
-        assert_eq!(nodes.as_array().unwrap()[..], [pu["numa"].clone()], "task {task}");
+    for (task, nodes) in plan["memory"].elements().iter().enumerate() {
+        let pu =
+            plan["pus"].elements().iter().find(|pu| pu["os"] == plan["placement"][task]).unwrap();
+        assert_eq!(nodes.elements()[..], [pu["numa"].clone()], "task {task}");
     }
     let export = |format: &str| place.stdout(format!("export plan.json --format {format}"));
     assert!(

@@ -1,7 +1,7 @@
 //! Every document that the command line prints names its format, is one line, and has a schema with
 //! each of its keys.
 
-use crate::common::{Arguments, Place, files};
+use crate::common::{Arguments, Json, Place, files};
 use seatmap_data::document::schema::{never_written, refused};
 use serde_json::Value;
 use std::path::Path;
@@ -20,7 +20,7 @@ fn document(place: &Place, arguments: impl Arguments) -> Value {
     assert!(text.ends_with("}\n") && text.lines().count() == 1, "{arguments:?} prints one line");
     assert!(!text.contains("\":\x20"), "{arguments:?} prints no space behind a key");
     let document: Value = serde_json::from_str(&text).unwrap();
-    let schema = schema(document["format"].as_str().unwrap());
+    let schema = schema(document["format"].text());
     assert_eq!(refused(&schema, &document), NOTHING, "{arguments:?}");
     document
 }

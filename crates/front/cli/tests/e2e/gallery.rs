@@ -1,6 +1,6 @@
 //! The gallery: `seatmap machines --site` and `seatmap place --on gallery`.
 
-use crate::common::{Place, assert_contains, files, stderr, stdout};
+use crate::common::{Json, Place, assert_contains, files, stderr, stdout};
 use seatmap_data::document::schema::{closed, refused};
 use seatmap_data::machine::{Profile, SharedProfile, catalog};
 use seatmap_measure::gallery::collection::files_in;
@@ -98,16 +98,15 @@ fn machines_are_ranked_with_the_profiles_of_a_folder() {
     let schema = Path::new(crate::REPOSITORY).join("docs/formats/seatmap-ranking-1.schema.json");
     let schema: Value = serde_json::from_str(&std::fs::read_to_string(schema).unwrap()).unwrap();
     assert_eq!(refused(&closed(&schema), &ranking), [""; 0]);
-    let ranked = ranking["ranked"].as_array().unwrap();
-    let [old, new, bundled] = ["old", "new", "graviton3"].map(|name| {
-        ranked.iter().find(|one| one["machine"] == name).unwrap()["time_ns"].as_f64().unwrap()
-    });
-    let times: Vec<f64> = ranked.iter().map(|one| one["time_ns"].as_f64().unwrap()).collect();
+    let ranked = ranking["ranked"].elements();
+    let [old, new, bundled] = ["old", "new", "graviton3"]
+        .map(|name| ranked.iter().find(|one| one["machine"] == name).unwrap()["time_ns"].number());
+    let times: Vec<f64> = ranked.iter().map(|one| one["time_ns"].number()).collect();
     assert!(times.is_sorted(), "{times:?}");
     assert_eq!(old, bundled);
     assert!((new / old - 2.4).abs() < 0.1);
-    assert!((ranking["like_machines"]["ratio"].as_f64().unwrap() - 2.4).abs() < 0.01);
-    let left_out = ranking["left_out"].as_array().unwrap();
+    assert!((ranking["like_machines"]["ratio"].number() - 2.4).abs() < 0.01);
+    let left_out = ranking["left_out"].elements();
     let small = left_out.iter().find(|one| one["machine"] == "core-i9-12900k").unwrap();
     assert_eq!((&small["reason"], &small["pus"]), (&"too-small".into(), &24.into()));
     let text = place.stdout(arguments);

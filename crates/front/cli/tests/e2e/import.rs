@@ -1,6 +1,6 @@
 //! `seatmap import`.
 
-use crate::common::{Place, assert_contains, files, stderr};
+use crate::common::{Json, Place, assert_contains, files, stderr};
 use serde_json::Value;
 use std::process::Command;
 
@@ -51,11 +51,10 @@ fn rows_may_be_some_cpus_of_the_machine() {
     assert!(alone.stderr.is_empty(), "{}", stderr(&alone));
     let whole = place.json((&named[..4], "--topology lstopo.xml"));
     assert_eq!(whole["core_distance"]["pus"], serde_json::json!([1, 2, 3, 9]));
-    assert_eq!(whole["topology"]["pus"].as_array().unwrap().len(), 32);
+    assert_eq!(whole["topology"]["pus"].elements().len(), 32);
     place.file("some.json", serde_json::to_string(&whole).unwrap());
     let plan = place.json("place --on some.json --pattern pairs:4 --json");
-    let mut seats: Vec<u64> =
-        plan["placement"].as_array().unwrap().iter().map(|cpu| cpu.as_u64().unwrap()).collect();
+    let mut seats: Vec<u64> = plan["placement"].elements().iter().map(|cpu| cpu.whole()).collect();
     seats.sort_unstable();
     assert_eq!(seats, [1, 2, 3, 9], "a plan names the CPUs that were measured");
     let refused = |arguments: &str| place.one_line_refusal(("import", arguments));
@@ -94,7 +93,7 @@ fn the_advice_for_an_old_topology_converts_that_one() {
         Command::new("sh").args(["-c", &command]).current_dir(place.folder()).output().unwrap();
     assert!(output.status.success(), "{}", stderr(&output));
     let profile = place.json(["import", "the old one-hwloc2.xml"]);
-    assert_eq!(profile["topology"]["pus"].as_array().unwrap().len(), 4);
+    assert_eq!(profile["topology"]["pus"].elements().len(), 4);
 }
 
 /// Two packages of two NUMA nodes each; the first node of the one and the last of the other have no
@@ -141,10 +140,8 @@ fn memory_comes_from_nodes_that_have_some() {
     let seats = "place --on m.json --pattern pairs:4 --cpus 0,1,6,7 --memory -o plan.json";
     place.stdout(seats);
     let plan = place.read_json("plan.json");
-    let nodes: Vec<u64> =
-        plan["memory"].as_array().unwrap().iter().map(|nodes| nodes[0].as_u64().unwrap()).collect();
-    let cpus: Vec<u64> =
-        plan["placement"].as_array().unwrap().iter().map(|cpu| cpu.as_u64().unwrap()).collect();
+    let nodes: Vec<u64> = plan["memory"].elements().iter().map(|nodes| nodes[0].whole()).collect();
+    let cpus: Vec<u64> = plan["placement"].elements().iter().map(|cpu| cpu.whole()).collect();
     let nearest: Vec<u64> = cpus.iter().map(|cpu| if *cpu < 4 { 1 } else { 2 }).collect();
     assert_eq!(nodes, nearest, "the node of the same package that has memory, for {cpus:?}");
     let numactl = place.stdout("export plan.json --format numactl");
@@ -188,7 +185,7 @@ fn cycles_need_a_frequency() {
     let place = Place::new();
     let median = |arguments: &str| {
         let profile = place.json((&["import", file.to_str().unwrap(), "--json"], arguments));
-        profile["core_distance"]["median_ns"][0][1].as_f64().unwrap()
+        profile["core_distance"]["median_ns"][0][1].number()
     };
     assert!((median("--frequency 2.8g") - 80.0).abs() < 1e-9);
     let assumed = place.run(["import", file.to_str().unwrap()]);

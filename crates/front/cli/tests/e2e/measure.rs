@@ -1,12 +1,12 @@
 //! `seatmap measure`.
 
-use crate::common::{Place, assert_contains, files, stderr, stdout, two_cpus};
+use crate::common::{Json, Place, assert_contains, files, stderr, stdout, two_cpus};
 use serde_json::Value;
 
 const MATRICES: [&str; 5] = ["median_ns", "p10_ns", "mad_ns", "ci95_low_ns", "ci95_high_ns"];
 
 fn cell(profile: &Value, matrix: &str, i: usize, j: usize) -> f64 {
-    profile["core_distance"][matrix][i][j].as_f64().unwrap()
+    profile["core_distance"][matrix][i][j].number()
 }
 
 /// Everything that other programs rely on.
@@ -40,17 +40,17 @@ fn assert_whole(profile: &Value, pus: usize) {
     ] {
         assert!(profile.pointer(pointer).is_some(), "{pointer}");
     }
-    assert_eq!(profile["core_distance"]["pus"].as_array().unwrap().len(), pus);
+    assert_eq!(profile["core_distance"]["pus"].elements().len(), pus);
     for matrix in MATRICES {
         for i in 0..pus {
-            assert_eq!(profile["core_distance"][matrix][i].as_array().unwrap().len(), pus);
+            assert_eq!(profile["core_distance"][matrix][i].elements().len(), pus);
             assert_eq!(cell(profile, matrix, i, i), 0.0);
             (0..pus)
                 .for_each(|j| assert_eq!(cell(profile, matrix, i, j), cell(profile, matrix, j, i)));
         }
     }
     for (i, j) in (0..pus).flat_map(|i| (0..pus).map(move |j| (i, j))).filter(|(i, j)| i != j) {
-        let status = profile["core_distance"]["status"][i][j].as_str().unwrap();
+        let status = profile["core_distance"]["status"][i][j].text();
         assert!(["stable", "drifting", "multi-regime", "unsteady"].contains(&status), "{status}");
         let [low, median, high] =
             ["ci95_low_ns", "median_ns", "ci95_high_ns"].map(|matrix| cell(profile, matrix, i, j));
@@ -134,7 +134,7 @@ fn a_large_change_since_the_last_time_is_told() {
             row.as_array_mut()
                 .unwrap()
                 .iter_mut()
-                .for_each(|cell| *cell = (1000.0 * cell.as_f64().unwrap()).into());
+                .for_each(|cell| *cell = (1000.0 * cell.number()).into());
         }
     }
     remembered["origin"]["date"] = "2026-01-02".into();
@@ -163,7 +163,7 @@ fn the_table_says_what_its_quantiles_are_of() {
     assert_eq!(place.json("show x.json --json")["classes"][0]["quantiles_of"], "samples");
     assert_eq!(place.json("show graviton3 --json")["classes"][0]["quantiles_of"], "pair-medians");
     let profile = place.read_json("x.json");
-    assert_eq!(profile["core_distance"]["deciles_ns"].as_array().unwrap().len(), 15);
+    assert_eq!(profile["core_distance"]["deciles_ns"].elements().len(), 15);
 }
 
 #[test]
@@ -200,12 +200,8 @@ fn efforts_and_passes_are_kept() {
 fn the_loaded_curve_and_parallel_caches() {
     let place = Place::new();
     let profile = place.json("measure --on ryzen-5950x --cpus 0-3,8-11 --loaded --parallel --json");
-    let pairs: Vec<u64> = profile["loaded"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|point| point["pairs"].as_u64().unwrap())
-        .collect();
+    let pairs: Vec<u64> =
+        profile["loaded"].elements().iter().map(|point| point["pairs"].whole()).collect();
     assert_eq!(pairs, [1, 2, 3, 4]);
     assert_eq!(profile["core_distance"]["protocol"]["parallel"], true);
     assert_eq!(profile["home_model"]["groups"], serde_json::json!([[0, 1, 2, 3], [8, 9, 10, 11]]));
@@ -218,7 +214,7 @@ fn a_profile_on_file_can_be_measured_again() {
     let place = Place::new();
     place.stdout("measure --on ryzen-5950x --cpus 0-3,8-11 -o part.json");
     let again = place.json("measure --on part.json --json");
-    assert_eq!(again["core_distance"]["pus"].as_array().unwrap().len(), 8);
+    assert_eq!(again["core_distance"]["pus"].elements().len(), 8);
     assert_eq!(again["home_model"]["groups"], serde_json::json!([[0, 1, 2, 3], [8, 9, 10, 11]]));
 }
 
@@ -239,7 +235,7 @@ fn only_the_cpus_of_the_mask_are_measured() {
             .unwrap()
     });
     assert_eq!(profile["core_distance"]["pus"], serde_json::json!([first, second]));
-    assert_eq!(profile["topology"]["pus"].as_array().unwrap().len(), 2);
+    assert_eq!(profile["topology"]["pus"].elements().len(), 2);
 }
 
 #[test]
@@ -282,15 +278,14 @@ fn every_class_of_a_described_machine_is_recovered() {
     let classes = |machine: &str| place.json(["show", machine, "--json"])["classes"].clone();
     let measured = classes("x.json");
     let described = classes("xeon-e5-2680-2s");
-    let described = described.as_array().unwrap();
-    assert_eq!((described.len(), measured.as_array().unwrap().len()), (3, 3));
-    for (measured, described) in measured.as_array().unwrap().iter().zip(described) {
+    let described = described.elements();
+    assert_eq!((described.len(), measured.elements().len()), (3, 3));
+    for (measured, described) in measured.elements().iter().zip(described) {
         assert_eq!(
             (&measured["name"], &measured["pairs"]),
             (&described["name"], &described["pairs"])
         );
-        let ratio =
-            measured["median_ns"].as_f64().unwrap() / described["median_ns"].as_f64().unwrap();
+        let ratio = measured["median_ns"].number() / described["median_ns"].number();
         assert!((ratio - 1.0).abs() < 0.02, "{measured} {described}");
     }
 }
@@ -306,8 +301,8 @@ fn candidate_lines_are_sorted_by_home() {
     );
     let phi = "measure --on xeon-phi-5110p --cpus 0,4,8,12 --homes 16 --quick --json";
     let model = &place.json(phi)["home_model"];
-    assert_eq!(model["lines"]["home_of_line"].as_array().unwrap().len(), 16);
-    assert_eq!(model["offset_ns"].as_array().unwrap().len(), 4, "one row for each CPU");
+    assert_eq!(model["lines"]["home_of_line"].elements().len(), 16);
+    assert_eq!(model["offset_ns"].elements().len(), 4, "one row for each CPU");
 }
 
 #[test]

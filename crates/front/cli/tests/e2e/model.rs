@@ -1,6 +1,6 @@
 //! `seatmap model fit`, and everything that its file can be given to.
 
-use crate::common::Place;
+use crate::common::{Json, Place};
 
 /// Two groups of four, each PU with an offset of its own; one-way, as the tool writes it.
 fn csv() -> String {
@@ -25,7 +25,7 @@ fn fitted() -> Place {
 fn a_twin_is_a_machine_like_any_other() {
     let place = fitted();
     let measured = place.json("measure --on twin.toml --json");
-    let ns = measured["core_distance"]["median_ns"][1][6].as_f64().unwrap();
+    let ns = measured["core_distance"]["median_ns"][1][6].number();
     assert!((ns - 2.0 * (80.0 + 1.0 + 2.5)).abs() < 0.1, "{ns}");
     let shown = place.json("show twin.toml --json");
     assert_eq!((shown["origin"]["kind"].as_str(), shown["pus"].as_u64()), (Some("model"), Some(8)));
@@ -40,7 +40,7 @@ fn a_twin_of_a_twin_is_the_same() {
     let place = fitted();
     insta::assert_snapshot!(place.stdout("model fit box.csv -o twin.toml"));
     let report = place.json("model fit twin.toml -o again.toml --json");
-    assert!(report["all"]["worst_ns"].as_f64().unwrap() < 0.1, "{report}");
+    assert!(report["all"]["worst_ns"].number() < 0.1, "{report}");
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn a_loaded_curve_is_followed_with_its_own_pairs() {
     let report = place.json("model fit loaded.json -o again.toml --loaded --json");
     let loaded = &report["loaded"];
     assert_eq!((&report["format"], &loaded["same_pairs"]), (&"seatmap-fit/1".into(), &true.into()));
-    assert!(loaded["rmse_percent"].as_f64().unwrap() < 1.0, "{loaded}");
+    assert!(loaded["rmse_percent"].number() < 1.0, "{loaded}");
     let shown = place.stdout("model fit loaded.json -o again.toml");
     assert!(shown.contains("held out") && !shown.contains("drew its own"), "{shown}");
 }
@@ -85,5 +85,5 @@ fn a_published_machine_comes_back() {
     let place = Place::new();
     let Some(csv) = seatmap_needs::published("core-to-core/xeon-8375c-2s-128.csv") else { return };
     let report = place.json(["model", "fit", csv.to_str().unwrap(), "-o", "twin.toml", "--json"]);
-    assert!(report["all"]["rmse_ns"].as_f64().unwrap() <= 0.5, "{report}");
+    assert!(report["all"]["rmse_ns"].number() <= 0.5, "{report}");
 }

@@ -1,7 +1,7 @@
 //! `seatmap noise`: what is printed, written and refused. Figures are weather and are not looked
 //! at.
 
-use crate::common::{Place, stderr, stdout};
+use crate::common::{Json, Place, stderr, stdout};
 use std::process::{Command, Stdio};
 
 fn one_cpu() -> String {
@@ -38,12 +38,8 @@ fn all_cpus_are_measured_unless_some_are_named() {
         return;
     }
     let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    let cpus: Vec<u64> = found["cpus"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .filter_map(|noise| noise["cpu"].as_u64())
-        .collect();
+    let cpus: Vec<u64> =
+        found["cpus"].elements().iter().filter_map(|noise| noise["cpu"].as_u64()).collect();
     assert_eq!(cpus, open.into_iter().map(u64::from).collect::<Vec<_>>());
 }
 
@@ -105,7 +101,7 @@ fn the_trace_names_who_had_the_cpu() {
         "{shown}"
     );
     let found: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
-    let takers = found["cpus"][0]["trace"]["takers"].as_array().unwrap();
+    let takers = found["cpus"][0]["trace"]["takers"].elements();
     let hog = takers.iter().find(|taker| taker["who"] == "hog-of-a-test").unwrap();
     assert!(hog["total_us"].as_f64() > Some(0.0), "{hog}");
 }

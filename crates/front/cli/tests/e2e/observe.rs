@@ -1,6 +1,6 @@
 //! `seatmap observe`, on real programs with known patterns. Figures of time decide nothing here.
 
-use crate::common::{Arguments, Place, assert_contains, can_observe, stderr, stdout};
+use crate::common::{Arguments, Json, Place, assert_contains, can_observe, stderr, stdout};
 use crate::run::programs::installed;
 use crate::trace;
 use serde_json::Value;
@@ -40,17 +40,15 @@ fn ring(rounds: u32) -> Option<Place> {
 
 /// The names of the tasks.
 pub fn names(pattern: &Value) -> Vec<&str> {
-    pattern["names"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect()
+    pattern["names"].elements().iter().map(|name| name.text()).collect()
 }
 
 /// Messages by the names of both ends.
 pub fn messages(pattern: &Value) -> BTreeMap<(String, String), f64> {
     let names = names(pattern);
-    let name = |edge: &Value, end: &str| names[edge[end].as_u64().unwrap() as usize].to_owned();
-    let edges = pattern["edges"].as_array().unwrap().iter();
-    edges
-        .map(|edge| ((name(edge, "from"), name(edge, "to")), edge["messages"].as_f64().unwrap()))
-        .collect()
+    let name = |edge: &Value, end: &str| names[edge[end].whole() as usize].to_owned();
+    let edges = pattern["edges"].elements().iter();
+    edges.map(|edge| ((name(edge, "from"), name(edge, "to")), edge["messages"].number())).collect()
 }
 
 /// The share of the messages between workers that neighbours of the ring exchange.
@@ -74,9 +72,8 @@ pub fn share_of_neighbours(pattern: &Value) -> f64 {
 /// Messages by kind.
 pub fn kinds(pattern: &Value) -> BTreeMap<String, f64> {
     let mut kinds = BTreeMap::new();
-    for row in pattern["observation"]["kinds"].as_array().unwrap() {
-        *kinds.entry(row["kind"].as_str().unwrap().to_owned()).or_insert(0.0) +=
-            row["messages"].as_f64().unwrap();
+    for row in pattern["observation"]["kinds"].elements() {
+        *kinds.entry(row["kind"].text().to_owned()).or_insert(0.0) += row["messages"].number();
     }
     kinds
 }
@@ -95,9 +92,9 @@ fn a_ring_is_seen_as_one_and_its_waits_by_kind() {
         let expected: Vec<String> = std::iter::once("ring".to_owned()).chain(workers).collect();
         assert_eq!(names(&pattern), expected, "{by}");
         assert!(share_of_neighbours(&pattern) > 0.99, "{by}: {:?}", messages(&pattern));
-        let is_ebpf = pattern["observation"]["means"].as_str().unwrap().starts_with("eBPF");
+        let is_ebpf = pattern["observation"]["means"].text().starts_with("eBPF");
         assert!(!is_ebpf || largest(&kinds(&pattern)) == kind, "{by}: {:?}", kinds(&pattern));
-        let paths = pattern["observation"]["paths"].as_array().unwrap();
+        let paths = pattern["observation"]["paths"].elements();
         assert_eq!((&paths[0], &paths[1], &paths[8]), (&"0".into(), &"0.0".into(), &"0.7".into()));
     }
 }
@@ -140,12 +137,8 @@ fn bytes_over_pipes_are_counted_exactly() {
             return seatmap_needs::skipped!("{}", stderr(&output));
         }
         let pattern: Value = serde_json::from_slice(&output.stdout).unwrap();
-        let by_pipe: Vec<_> = pattern["edges"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .filter(|edge| edge["messages"] == 2_000.0)
-            .collect();
+        let by_pipe: Vec<_> =
+            pattern["edges"].elements().iter().filter(|edge| edge["messages"] == 2_000.0).collect();
         assert_eq!(by_pipe.len(), 8, "{method}: {}", pattern["edges"]);
         assert!(by_pipe.iter().all(|edge| edge["bytes"] == 2_000.0 * 512.0), "{by_pipe:?}");
     }
@@ -318,7 +311,7 @@ fn clients_that_have_ended_keep_their_names() {
     server.kill().and_then(|()| server.wait()).unwrap();
     let output = observer.wait_with_output().unwrap();
     let pattern: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let outsiders = pattern["observation"]["outsiders"].as_array().unwrap();
+    let outsiders = pattern["observation"]["outsiders"].elements();
     let named = outsiders.iter().filter(|one| one["name"] == "echo").count();
     assert!(named > 5, "{outsiders:?}");
     assert!(outsiders.iter().all(|one| one["name"] != ""), "{outsiders:?}");
@@ -337,7 +330,7 @@ fn children_that_were_there_belong_to_the_program_and_outsiders_are_named() {
     let first = names(&whole).into_iter().take(3).collect::<Vec<_>>();
     assert_eq!(first, ["sh#0", "sh#1", "sh#2"]);
     let talk = |of: [u64; 2]| {
-        let edges = whole["edges"].as_array().unwrap();
+        let edges = whole["edges"].elements();
         edges.iter().any(|edge| [&edge["from"], &edge["to"]] == of.map(Value::from).each_ref())
     };
     assert!(talk([1, 2]) || talk([2, 1]));

@@ -1,7 +1,7 @@
 //! Every reader of other tools' files, on small files of our own: `tests/own` lies in the
 //! repository, and the published measurements beside it do not.
 
-use crate::common::{Place, can_pretend, stderr};
+use crate::common::{Json, Place, can_pretend, stderr};
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
@@ -18,7 +18,7 @@ fn own(name: &str) -> String {
 /// The made-up machine of all these files: CPU n and CPU n + 4 share one of two cores a socket.
 fn is_the_machine(place: &Place, file: &str) {
     let profile = place.json(["import", file, "--json"]);
-    assert_eq!(profile["topology"]["pus"].as_array().unwrap().len(), 8, "{file}");
+    assert_eq!(profile["topology"]["pus"].elements().len(), 8, "{file}");
     assert!(place.stdout(["show", file]).contains("8 PUs"), "{file}");
 }
 
@@ -30,7 +30,7 @@ fn each_form_is_read_as_the_machine_that_it_describes() {
     }
     let distance = |file: &str, of: usize| {
         let profile = place.json(["import", &own(file), "--frequency", "2g", "--json"]);
-        profile["core_distance"]["median_ns"][0][of].as_f64().unwrap()
+        profile["core_distance"]["median_ns"][0][of].number()
     };
     // Both files say one way: 12 ns and 30 cycles to the sibling, 180 cycles to the other socket.
     assert!((distance("two-sockets.mct", 4) - 30.0).abs() < 1e-9);
@@ -48,7 +48,7 @@ fn a_frequency_that_nobody_named_is_said() {
 fn a_matrix_has_siblings_and_sockets() {
     let place = Place::new();
     let profile = place.json(["import", &own("two-sockets.csv"), "--json"]);
-    let median = |of: usize| profile["core_distance"]["median_ns"][0][of].as_f64().unwrap();
+    let median = |of: usize| profile["core_distance"]["median_ns"][0][of].number();
     assert!((median(4) - 24.0).abs() < 1e-9, "one way is half of a round trip");
     assert!(median(1) > 2.0 * median(4) && median(2) > 2.0 * median(1));
     assert!(place.stdout(["show", &own("two-sockets.csv")]).contains("Groups"));

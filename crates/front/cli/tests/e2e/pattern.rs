@@ -1,18 +1,13 @@
 //! `seatmap pattern`: every generator, every kind of file, every way out.
 
-use crate::common::{Place, files, stderr};
+use crate::common::{Json, Place, files, stderr};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// Sender and receiver of each edge.
 fn edges(pattern: &Value) -> BTreeSet<(u64, u64)> {
-    let end = |edge: &Value, which: &str| edge[which].as_u64().unwrap();
-    pattern["edges"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|edge| (end(edge, "from"), end(edge, "to")))
-        .collect()
+    let end = |edge: &Value, which: &str| edge[which].whole();
+    pattern["edges"].elements().iter().map(|edge| (end(edge, "from"), end(edge, "to"))).collect()
 }
 
 fn shown(spec: &str) -> Value {
@@ -21,7 +16,7 @@ fn shown(spec: &str) -> Value {
 
 /// The sum of a figure over all edges.
 fn sum(pattern: &Value, figure: &str) -> f64 {
-    pattern["edges"].as_array().unwrap().iter().map(|edge| edge[figure].as_f64().unwrap()).sum()
+    pattern["edges"].elements().iter().map(|edge| edge[figure].number()).sum()
 }
 
 #[test]

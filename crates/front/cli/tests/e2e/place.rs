@@ -1,6 +1,6 @@
 //! `seatmap place`.
 
-use crate::common::{Place, assert_contains, in_front_of, stdout, terminal, two_cpus};
+use crate::common::{Json, Place, assert_contains, in_front_of, stdout, terminal, two_cpus};
 use serde_json::Value;
 use std::collections::HashSet;
 use std::io::Read;
@@ -9,7 +9,7 @@ use std::process::Stdio;
 const RING: &str = "place --on xeon-e5-2680-2s --pattern ring:6 --kicks 100000";
 
 fn placement(plan: &Value) -> Vec<u64> {
-    plan["placement"].as_array().unwrap().iter().map(|os| os.as_u64().unwrap()).collect()
+    plan["placement"].elements().iter().map(|os| os.whole()).collect()
 }
 
 #[test]
@@ -38,9 +38,9 @@ fn no_baseline_shares_a_core_while_another_is_free() {
         let plan = place.json((&["place", "--on", machine], options));
         let usual = &plan["baselines"];
         for cost in [&usual["compact"], &usual["os"], &usual["random"]["best"]] {
-            let cost = cost.as_f64().unwrap();
+            let cost = cost.number();
             // Cores differ by a tenth, and a shared one takes half as long again.
-            assert!(cost <= 1.2 * plan["cost"].as_f64().unwrap(), "{machine}: {plan}");
+            assert!(cost <= 1.2 * plan["cost"].number(), "{machine}: {plan}");
         }
     }
 }
@@ -53,18 +53,15 @@ fn the_cost_is_what_the_profile_says() {
     let machine = place.read_json("machine.json");
     let pattern = place.json("pattern show random:20:3:5 --json");
     let seats = placement(&plan);
-    let at = |edge: &Value, end: &str| seats[edge[end].as_u64().unwrap() as usize] as usize;
+    let at = |edge: &Value, end: &str| seats[edge[end].whole() as usize] as usize;
     let cost: f64 = pattern["edges"]
-        .as_array()
-        .unwrap()
+        .elements()
         .iter()
         .map(|edge| {
-            machine["core_distance"]["median_ns"][at(edge, "from")][at(edge, "to")]
-                .as_f64()
-                .unwrap()
+            machine["core_distance"]["median_ns"][at(edge, "from")][at(edge, "to")].number()
         })
         .sum();
-    assert!((cost - plan["cost"].as_f64().unwrap()).abs() < 1e-6 * cost, "{cost} {plan}");
+    assert!((cost - plan["cost"].number()).abs() < 1e-6 * cost, "{cost} {plan}");
 }
 
 /// Two vCPUs that took turns are said beside a plan that uses both, and a plan that can avoid them
@@ -198,7 +195,7 @@ fn qaplib_instances_are_solved() {
     let solved = place.json("place --qaplib tiny.dat --kicks 200 --json");
     // All six permutations by hand: the heaviest flow takes the shortest distance.
     assert_eq!(solved["cost"], 2.0 * (5.0 * 8.0 + 3.0 * 13.0 + 2.0 * 15.0));
-    assert_eq!(solved["permutation"].as_array().unwrap().len(), 3);
+    assert_eq!(solved["permutation"].elements().len(), 3);
     assert_eq!((&solved["format"], &solved["instance"]), (&"seatmap-qap/1".into(), &"tiny".into()));
     assert_eq!((&solved["optimal"], &solved["lower_bound"]), (&true.into(), &solved["cost"]));
     let tiny = "place --qaplib tiny.dat";

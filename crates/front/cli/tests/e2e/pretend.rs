@@ -3,7 +3,7 @@
 mod pinning;
 mod verbs;
 
-use crate::common::{Arguments, Place, assert_contains, is_no_pretence};
+use crate::common::{Arguments, Json, Place, assert_contains, is_no_pretence};
 use std::process::Output;
 
 /// Two packages of 32 cores with two hardware threads each: CPU `k` and CPU `k + 64` share a core.
@@ -63,13 +63,12 @@ fn masks_that_are_refused_fail_a_check_unless_the_program_tries_another() {
         let arguments = [MACHINE, "--cpus", "0-3", "--check", "one-per-cpu"];
         let output = pretend(&place, (arguments, program))?;
         let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-        let found = report["findings"].as_array().unwrap().iter();
+        let found = report["findings"].elements().iter();
         let refused = found.filter(|one| one["rule"] == "refused").cloned().collect::<Vec<_>>();
         let masks: Vec<serde_json::Value> = report["threads"]
-            .as_array()
-            .unwrap()
+            .elements()
             .iter()
-            .flat_map(|thread| thread["refused"].as_array().unwrap().clone())
+            .flat_map(|thread| thread["refused"].elements().clone())
             .map(|mask| mask["cpus"].clone())
             .collect();
         Some((output.status.code(), refused, masks))
@@ -79,7 +78,7 @@ fn masks_that_are_refused_fail_a_check_unless_the_program_tries_another() {
     assert_eq!((code, masks.len()), (Some(1), 2), "{found:?}");
     assert_eq!(masks, ["100", "4,101"]);
     assert_eq!((found.len(), &found[0]["gravity"]), (1, &"wrong".into()), "{found:?}");
-    let what = found[0]["what"].as_str().unwrap();
+    let what = found[0]["what"].text();
     assert_eq!(what, "1 thread could not be bound to CPUs 4,100,101: the program may use CPUs 0-3");
     let (_, found, _) = check("taskset -cp 100 $$; taskset -cp 2 $$; exec sleep 0.3").unwrap();
     assert_eq!((found.len(), &found[0]["gravity"]), (1, &"remark".into()), "{found:?}");
@@ -153,7 +152,7 @@ fn the_document_has_every_thread_and_stdout_for_itself() {
     let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(document["format"], "seatmap-pretend/1");
     assert_eq!((&document["online"], &document["exit_code"]), (&"1-127".into(), &0.into()));
-    let threads = document["threads"].as_array().unwrap();
+    let threads = document["threads"].elements();
     assert!(threads.len() >= 2 && threads.iter().all(|thread| thread["mask"] == "1-127"));
     assert!(threads.iter().all(|thread| thread["ended_s"].is_number()), "{document:#}");
     assert!(text(&output.stderr).starts_with("hello\n127\n"), "{}", text(&output.stderr));

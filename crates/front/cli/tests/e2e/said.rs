@@ -1,7 +1,7 @@
 //! Sentences that were untrue, each in the case that showed it.
 
 use crate::check::is_root;
-use crate::common::{Arguments, Place, assert_contains, stderr, stdout};
+use crate::common::{Arguments, Json, Place, assert_contains, stderr, stdout};
 use crate::control_group::Group;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::process::{Command, Stdio};
@@ -284,7 +284,7 @@ fn a_limit_on_open_files_hides_no_thread() {
     limited.args(["-c", "ulimit -n 8; exec \"$0\" \"$@\"", crate::PROGRAM]).args(top.words());
     let output = limited.output().unwrap();
     let look: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(look["threads"].as_array().unwrap().len(), 21, "{}", stderr(&output));
+    assert_eq!(look["threads"].elements().len(), 21, "{}", stderr(&output));
     drop(program);
 }
 
@@ -304,7 +304,7 @@ fn root_of_a_user_namespace_is_told_to_ask() {
     let Ok(document) = serde_json::from_slice::<serde_json::Value>(&output.stdout) else {
         return seatmap_needs::skipped!("no user namespace: {}", stderr(&output));
     };
-    let findings = document["findings"].as_array().unwrap();
+    let findings = document["findings"].elements();
     let remedies: Vec<&str> = findings.iter().filter_map(|one| one["remedy"].as_str()).collect();
     assert!(remedies.iter().all(|remedy| !remedy.starts_with("echo ")), "{remedies:?}");
     assert!(remedies.iter().any(|remedy| remedy.starts_with("ask root of the host to write")));

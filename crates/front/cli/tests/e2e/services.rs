@@ -2,7 +2,7 @@
 //! happens.
 
 use crate::auto::ALONE;
-use crate::common::{Arguments, Guarded, Place, assert_contains, stderr, stdout};
+use crate::common::{Arguments, Guarded, Json, Place, assert_contains, stderr, stdout};
 use crate::control_group::Group;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -37,11 +37,11 @@ fn a_plan_is_better_than_packing_or_says_that_nothing_is_gained() {
     for machine in ["ryzen-5950x", "xeon-e5-2680-2s", "core-i9-12900k"] {
         let plan =
             place.json(["services", "plan", "--record", &example(), "--on", machine, "--json"]);
-        let cost = plan["cost_percent"].as_f64().unwrap();
-        assert!(plan["bound_percent"].as_f64().unwrap() <= cost);
-        for baseline in plan["baselines"].as_array().unwrap() {
+        let cost = plan["cost_percent"].number();
+        assert!(plan["bound_percent"].number() <= cost);
+        for baseline in plan["baselines"].elements() {
             let keeps = baseline["keeps_limits"].as_bool().unwrap();
-            let other = baseline["cost_percent"].as_f64().unwrap();
+            let other = baseline["cost_percent"].number();
             assert!(!keeps || cost <= other * 1.01, "{machine}: {cost} and {baseline}");
         }
     }
@@ -80,8 +80,8 @@ fn a_plan_is_text_a_page_and_a_document_of_the_same_sets() {
     let text = place.stdout((arguments, "-o plan.json --html plan.html"));
     let plan = place.read_json("plan.json");
     let page = place.read("plan.html");
-    for service in plan["services"].as_array().unwrap() {
-        let cpus = service["cpus"].as_str().unwrap();
+    for service in plan["services"].elements() {
+        let cpus = service["cpus"].text();
         assert!(text.contains(cpus) && page.contains(cpus), "{cpus}");
     }
     assert!(page.contains("<svg"));
@@ -130,9 +130,9 @@ fn a_plan_is_exported_for_its_neighbours() {
     let folder = place.path("units");
     let run = Command::new("sh").arg(place.path("units.sh")).arg(&folder).output().unwrap();
     assert!(run.status.success(), "{run:?}");
-    for service in &plan["services"].as_array().unwrap()[..3] {
-        let unit = service["service"]["unit"].as_str().unwrap();
-        let cpus = service["cpus"].as_str().unwrap();
+    for service in &plan["services"].elements()[..3] {
+        let unit = service["service"]["unit"].text();
+        let cpus = service["cpus"].text();
         let drop_in = place.read(&format!("units/{unit}.d/50-seatmap.conf"));
         let expected = format!("[Service]\nAllowedCPUs=\nAllowedCPUs={cpus}\n");
         assert!(drop_in.starts_with(&expected), "{drop_in}");
@@ -241,9 +241,9 @@ fn a_written_plan_is_judged_beside_a_better_one() {
     place.stdout(("services import shown -o written.json", on));
     let beside = ["services", "plan", "--record", &example(), "--beside", "written.json", "--json"];
     let plan = place.json((beside, on));
-    let written = plan["baselines"].as_array().unwrap().last().unwrap();
+    let written = plan["baselines"].elements().last().unwrap();
     assert_eq!(written["name"], "as it is written");
-    assert!(written["cost_percent"].as_f64().unwrap() > plan["cost_percent"].as_f64().unwrap());
+    assert!(written["cost_percent"].number() > plan["cost_percent"].number());
     place.file("shown", "Id=redis.service\nAllowedCPUs=0-1\n");
     place.stdout(("services import shown -o written.json", on));
     place.refuses((beside, on), "the plan of --beside has no CPUs for 'nginx'");

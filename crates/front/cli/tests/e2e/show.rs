@@ -1,6 +1,6 @@
 //! `seatmap show`.
 
-use crate::common::{Place, assert_contains, stdout};
+use crate::common::{Json, Place, assert_contains, stdout};
 
 #[test]
 fn a_page_in_the_terminal() {
@@ -35,9 +35,9 @@ fn one_page_that_asks_for_nothing_else() {
 fn the_same_as_json() {
     let shown = Place::new().json("show epyc-7r13-2s --json");
     assert_eq!(shown["pus"], 192);
-    assert_eq!(shown["groups"].as_array().unwrap().len(), 12);
+    assert_eq!(shown["groups"].elements().len(), 12);
     assert_eq!(shown["classes"][0]["name"], "SMT siblings");
-    assert!(shown["findings"][0]["finding"]["far_home"]["far_ns"].as_f64().unwrap() > 390.0);
+    assert!(shown["findings"][0]["finding"]["far_home"]["far_ns"].number() > 390.0);
 }
 
 #[test]

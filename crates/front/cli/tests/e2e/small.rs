@@ -1,7 +1,7 @@
 //! Machines of one to four PUs through the verbs that draw a page: nothing is said of differences
 //! between pairs that there are not, or that the measurement itself does not repeat to.
 
-use crate::common::{Arguments, Place, assert_contains, stderr};
+use crate::common::{Arguments, Json, Place, assert_contains, stderr};
 use serde_json::{Value, json};
 
 /// A profile of so many PUs under one cache, whose pairs are measured to so many nanoseconds.
@@ -16,9 +16,9 @@ fn machine(place: &Place, pus: usize, off_ns: f64) -> String {
     profile["name"] = json!(format!("m{pus}"));
     let distance = profile["core_distance"].as_object_mut().unwrap();
     let cut = |rows: &Value, by: f64| -> Value {
-        let rows = rows.as_array().unwrap().iter().take(pus).enumerate();
+        let rows = rows.elements().iter().take(pus).enumerate();
         let cells = rows.map(|(i, row)| {
-            let cells = row.as_array().unwrap().iter().take(pus).enumerate();
+            let cells = row.elements().iter().take(pus).enumerate();
             let cell = |(j, cell): (usize, &Value)| match cell.as_f64() {
                 Some(ns) if i != j => json!(ns + by),
                 _ => cell.clone(),
@@ -31,8 +31,8 @@ fn machine(place: &Place, pus: usize, off_ns: f64) -> String {
     for (key, by) in [("median_ns", 0.0), ("ci95_low_ns", -off_ns), ("ci95_high_ns", off_ns)] {
         distance.insert(key.to_owned(), cut(&median, by));
     }
-    let status = distance["status"].as_array().unwrap().iter().take(pus);
-    let status = status.map(|row| row.as_array().unwrap()[..pus].to_vec()).collect::<Vec<_>>();
+    let status = distance["status"].elements().iter().take(pus);
+    let status = status.map(|row| row.elements()[..pus].to_vec()).collect::<Vec<_>>();
     distance.insert("status".to_owned(), json!(status));
     distance.insert("pus".to_owned(), json!((0..pus).collect::<Vec<_>>()));
     place.file(&name, profile.to_string());

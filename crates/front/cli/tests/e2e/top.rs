@@ -2,7 +2,7 @@
 
 use crate::auto::Relay;
 use crate::check::{bind, bind_all, threads, tids};
-use crate::common::{Arguments, Place, assert_contains, stderr};
+use crate::common::{Arguments, Json, Place, assert_contains, stderr};
 use crate::run::programs::{self, are_two, two_cpus};
 use crate::run::running::Running;
 use seatmap_os::CpuSet;
@@ -143,7 +143,7 @@ fn seats_of_a_run_are_shown_and_judged() {
         serde_json::from_str(&place.stdout(format!("top -p {pid} --json"))).unwrap()
     };
     // The launcher shows a new thread a moment after it was created.
-    until(|| json()["seats"].as_array().unwrap().len() == 2);
+    until(|| json()["seats"].elements().len() == 2);
     let document = json();
     assert_eq!(document["seats"][1]["cpus"], b.to_string());
     let schema = include_str!("../../../../../docs/formats/seatmap-seating-1.schema.json");
@@ -173,7 +173,7 @@ fn seats_of_a_run_are_shown_and_judged() {
     let planned: Value = serde_json::from_str(&place.stdout(planned)).unwrap();
     assert_eq!(planned["seats"][1]["label"], "task 1");
     assert!(
-        planned["findings"].as_array().unwrap().iter().all(|finding| finding["rule"] != "expect"),
+        planned["findings"].elements().iter().all(|finding| finding["rule"] != "expect"),
         "{planned}"
     );
 }

@@ -2,7 +2,7 @@
 //! runs.
 
 use crate::common::{
-    Arguments, Place, assert_contains, can_observe, files, stderr, stdout, two_cpus,
+    Arguments, Json, Place, assert_contains, can_observe, files, stderr, stdout, two_cpus,
 };
 use crate::common::{begun, rank};
 use serde_json::Value;
@@ -35,15 +35,12 @@ fn better_seats_are_found_and_written() {
         (&"free".into(), &true.into()),
         "{found}"
     );
-    assert!(
-        (verdict["confirmed"][0]["percent"].as_f64().unwrap() + 10.0).abs() < 1e-9,
-        "{verdict}"
-    );
-    assert!(found["runs"].as_array().unwrap().len() <= 70);
+    assert!((verdict["confirmed"][0]["percent"].number() + 10.0).abs() < 1e-9, "{verdict}");
+    assert!(found["runs"].elements().len() <= 70);
     let kept = place.read_json("seatmap-tune.json");
     assert_eq!(kept, found);
     assert!(place.read("p.html").contains("is better: it reads 10.0 % lower than 'default'"));
-    let winner = &found["candidates"][verdict["winner"].as_u64().unwrap() as usize];
+    let winner = &found["candidates"][verdict["winner"].whole() as usize];
     // A mask is told, and an order is a plan.
     assert_eq!(
         winner["seats"]["order"].is_string(),
@@ -121,15 +118,14 @@ fn a_race_on_a_model_is_the_same_to_the_byte_by_any_number_of_ranks() {
     let found: Value = serde_json::from_str(&alone).unwrap();
     let verdict = &found["verdict"];
     assert_eq!(
-        (&found["simulated"]["machine"], found["runs"].as_array().unwrap().len()),
+        (&found["simulated"]["machine"], found["runs"].elements().len()),
         (&"epyc-7r13-2s".into(), 60)
     );
     assert!(
-        verdict["safe"] == true && verdict["confirmed"][0]["percent"].as_f64().unwrap() < -50.0,
+        verdict["safe"] == true && verdict["confirmed"][0]["percent"].number() < -50.0,
         "{verdict}"
     );
-    let winner =
-        &found["candidates"][verdict["winner"].as_u64().unwrap() as usize]["seats"]["placement"];
+    let winner = &found["candidates"][verdict["winner"].whole() as usize]["seats"]["placement"];
     let plan = place.read_json("plan.json");
     assert_eq!((&plan["machine"], &plan["placement"]), (&"epyc-7r13-2s".into(), winner));
     assert!(place.read("page.html").contains("all with the same skew at the start"));

@@ -1,6 +1,6 @@
 //! Seats that differ in speed, kind and cache.
 
-use crate::common::{Place, assert_contains, two_cpus};
+use crate::common::{Json, Place, assert_contains, two_cpus};
 use serde_json::{Value, json};
 
 const HYBRID: &str = "place --on core-i9-12900k --pattern stencil2d:3x4 --kicks 900";
@@ -8,7 +8,7 @@ const LOADS: &str = "1,1,1,1,4,4,4,4,4,4,4,4";
 const TIMED: &str = "--objective time --load 1,1,1,1,4,4,4,4,4,4,4,4 --load-ns 1000";
 
 fn placement(plan: &Value) -> Vec<u64> {
-    plan["placement"].as_array().unwrap().iter().map(|os| os.as_u64().unwrap()).collect()
+    plan["placement"].elements().iter().map(|os| os.whole()).collect()
 }
 
 #[test]
@@ -108,9 +108,7 @@ fn speeds_are_measured_remembered_and_shown() {
     let Some(cpus) = two_cpus() else { return };
     place.stdout(format!("measure --cpus {cpus} --quick --speed -o host.json"));
     let profile = place.read_json("host.json");
-    let list = |value: &Value| {
-        value.as_array().unwrap().iter().map(|it| it.as_f64().unwrap()).collect::<Vec<f64>>()
-    };
+    let list = |value: &Value| value.elements().iter().map(|it| it.number()).collect::<Vec<f64>>();
     let alone = list(&profile["speed"]["alone"]);
     let together = list(&profile["speed"]["together"]);
     assert!(
@@ -134,7 +132,7 @@ fn speeds_are_measured_remembered_and_shown() {
     let missing =
         seatmap_data::document::schema::never_written(&schema, std::slice::from_ref(&json));
     assert!(missing.iter().all(|path| !path.starts_with("/speed")), "{missing:?}");
-    assert!(json["speed"]["spread"].as_f64().unwrap() < 1.0);
+    assert!(json["speed"]["spread"].number() < 1.0);
 }
 
 /// Two tasks that work and six that do not, all of which send.
@@ -169,7 +167,7 @@ fn an_observed_program_is_judged_by_its_own_time_first() {
     let seats = placement(&plan);
     assert!(seats[0] != seats[7] && seats[0] < 16 && seats[7] < 16, "busy ones on fast cores");
     // 7,000 messages of a second, each at most the farthest distance.
-    let effect = |key: &str| plan["effect"][key].as_f64().unwrap();
+    let effect = |key: &str| plan["effect"][key].number();
     assert_eq!((effect("observed_s"), effect("messages")), (1.0, 7000.0));
     assert!(effect("planned_s") < effect("farthest_s"));
     assert!((effect("farthest_s") - 7000.0 * effect("farthest_ns") / 1e9).abs() < 1e-9);

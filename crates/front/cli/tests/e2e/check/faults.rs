@@ -4,7 +4,7 @@ use super::{
     Checked, bind, bind_all, check_pid, plan, threads, threads_with, tids, until, until_found,
     until_mended,
 };
-use crate::common::{Place, assert_contains};
+use crate::common::{Json, Place, assert_contains};
 use crate::run::programs::{are_two, installed, list, on_two_cpus, two_cpus};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -56,13 +56,13 @@ fn taskset_moves_a_planned_program() {
     assert!(moved.status.success());
     let checked = check_pid(&place, pid, "--expect plan.json");
     let finding = checked.wrong("expect");
-    assert_eq!(finding["tids"].as_array().unwrap().len(), 2, "{finding}");
+    assert_eq!(finding["tids"].elements().len(), 2, "{finding}");
     assert!(
-        finding["what"].as_str().unwrap().contains(&format!("the seat of task 0 is CPU {a}")),
+        finding["what"].text().contains(&format!("the seat of task 0 is CPU {a}")),
         "{finding}"
     );
     // The remedy mends it.
-    let remedy = finding["remedy"].as_str().unwrap();
+    let remedy = finding["remedy"].text();
     assert!(Command::new("sh").args(["-c", remedy]).output().unwrap().status.success(), "{remedy}");
     check_pid(&place, pid, "--expect plan.json").assert_healthy();
 }
@@ -91,7 +91,7 @@ fn one_thread_leaves_the_seat_that_a_report_says() {
     let finding = checked.wrong("expect");
     assert_eq!(finding["tids"], serde_json::json!([last]));
     assert_eq!(finding["remedy"], format!("taskset -cp {a} {last}"));
-    assert!(finding["what"].as_str().unwrap().contains("'worker-1'"), "{finding}");
+    assert!(finding["what"].text().contains("'worker-1'"), "{finding}");
 }
 
 /// A remedy would move a program that never had a seat in the report.
@@ -179,7 +179,7 @@ fn a_busy_thread_has_no_seat() {
         checked.of_rule("expect").iter().any(|one| one["gravity"] == "wrong")
     };
     let checked = until(|| check_pid(&place, pid, "--expect plan.json"), is_found);
-    let what = checked.wrong("expect")["what"].as_str().unwrap();
+    let what = checked.wrong("expect")["what"].text();
     assert_contains(what, "'worker-1' has no seat in the file, and may run on the seats of others");
 }
 
@@ -197,7 +197,7 @@ fn a_binding_comes_after_the_threads() {
     let checked = until(|| check_pid(&place, pid, ""), is_wrong);
     let finding = checked.wrong("late-binding");
     assert_eq!(finding["remedy"], format!("taskset -acp {a} {pid}"));
-    assert_eq!(finding["tids"].as_array().unwrap().len(), 1);
+    assert_eq!(finding["tids"].elements().len(), 1);
 }
 
 #[test]
@@ -210,11 +210,11 @@ fn two_busy_threads_share_a_cpu() {
     let checked = until_found(&place, pid, "shared-cpu");
     let finding = checked.of_rule("shared-cpu")[0];
     assert_eq!(
-        (&finding["cpus"], finding["tids"].as_array().unwrap().len()),
+        (&finding["cpus"], finding["tids"].elements().len()),
         (&b.to_string().into(), 2),
         "{finding}"
     );
-    assert!(finding["measure"]["value"].as_f64().unwrap() > 110.0, "{finding}");
+    assert!(finding["measure"]["value"].number() > 110.0, "{finding}");
 }
 
 #[test]
@@ -252,10 +252,10 @@ fn threads_that_sleep_break_a_named_rule_too() {
     let place = Place::new();
     let pid = program.pid();
     let one_per_cpu = || check_pid(&place, pid, "--rule one-per-cpu");
-    let what = one_per_cpu().wrong("one-per-cpu")["what"].as_str().unwrap().to_owned();
+    let what = one_per_cpu().wrong("one-per-cpu")["what"].text().to_owned();
     assert_contains(&what, "not bound to one CPU");
     bind_all(pid, &[a]);
-    assert_eq!(one_per_cpu().wrong("one-per-cpu")["tids"].as_array().unwrap().len(), 3);
+    assert_eq!(one_per_cpu().wrong("one-per-cpu")["tids"].elements().len(), 3);
     check_pid(&place, pid, "").assert_healthy();
     let tids = tids(pid);
     bind(tids[0], &[a, b]);
@@ -279,11 +279,11 @@ fn a_runtime_does_not_follow_its_variable() {
     };
     let checked = until(|| check_pid(&place, pid, ""), is_found);
     let finding = checked.wrong("variables");
-    assert!(finding["what"].as_str().unwrap().starts_with("OMP_PLACES="), "{finding}");
+    assert!(finding["what"].text().starts_with("OMP_PLACES="), "{finding}");
     assert_eq!(finding["remedy"], format!("taskset -acp {b} {pid}"));
     bind_all(pid, &[b]);
     let crowded = until_found(&place, pid, "variables");
-    let what = crowded.wrong("variables")["what"].as_str().unwrap();
+    let what = crowded.wrong("variables")["what"].text();
     assert_contains(what, "1 CPU for 2 busy threads");
 }
 
@@ -297,9 +297,7 @@ fn a_launcher_did_not_bind() {
     }
     let place = Place::new();
     let checked = check_pid(&place, program.pid(), "");
-    assert!(
-        checked.wrong("variables")["what"].as_str().unwrap().contains("SLURM_CPU_BIND=map_cpu")
-    );
+    assert!(checked.wrong("variables")["what"].text().contains("SLURM_CPU_BIND=map_cpu"));
     bind_all(program.pid(), &[b]);
     check_pid(&place, program.pid(), "").assert_healthy();
 }
@@ -308,7 +306,7 @@ fn a_launcher_did_not_bind() {
 fn a_variable_names_a_cpu_that_is_not_there() {
     let program = Sleep::with(&[("SLURM_CPU_BIND", "map_cpu:4000")]);
     let checked = check_pid(&Place::new(), program.pid(), "");
-    assert!(checked.wrong("partial")["what"].as_str().unwrap().contains("CPU 4000 cannot be had"));
+    assert!(checked.wrong("partial")["what"].text().contains("CPU 4000 cannot be had"));
 }
 
 #[test]
@@ -319,7 +317,7 @@ fn a_program_is_stopped() {
     program.send(libc::SIGSTOP);
     let checked = until_found(&place, pid, "stopped");
     checked.assert_healthy();
-    let remedy = checked.of_rule("stopped")[0]["remedy"].as_str().unwrap();
+    let remedy = checked.of_rule("stopped")[0]["remedy"].text();
     assert_eq!(remedy, format!("kill -CONT {pid}"));
     assert!(std::process::Command::new("sh").args(["-c", remedy]).status().unwrap().success());
     until_mended(&place, pid, "stopped");
@@ -367,10 +365,10 @@ fn a_real_time_stranger_is_told_with_its_policy() {
     let document = until_text(|| place.stdout((top, "--json")), "\"real-time\"");
     drop(hog);
     let found = checked.wrong("real-time");
-    let what = found["what"].as_str().unwrap();
+    let what = found["what"].text();
     let taken = format!("thread {tid} 'sh' of another program takes by its policy fifo 7");
     assert_contains(what, &taken);
-    assert!(found["remedy"].as_str().unwrap().starts_with("taskset -cp "), "{found}");
+    assert!(found["remedy"].text().starts_with("taskset -cp "), "{found}");
     assert!(checked.of_rule("strangers").is_empty());
     // The live view reads them too, and marks the thread that waits.
     assert!(shown.contains(&taken) && shown.lines().any(|line| line.contains('!')), "{shown}");

@@ -3,7 +3,7 @@
 use super::{
     Checked, bind_all, check, check_pid, is_root, plan, threads, until, until_found, until_mended,
 };
-use crate::common::{Arguments, Place, assert_contains, stderr, stdout};
+use crate::common::{Arguments, Json, Place, assert_contains, stderr, stdout};
 use crate::control_group::Group;
 use crate::run::programs::{are_two, two_cpus};
 
@@ -15,7 +15,7 @@ fn a_quota_stops_busy_threads() {
     let pid = program.pid();
     group.set("cgroup.procs", &pid.to_string()).unwrap();
     let checked = until_found(&place, pid, "quota");
-    let what = checked.wrong("quota")["what"].as_str().unwrap();
+    let what = checked.wrong("quota")["what"].text();
     assert!(what.contains(group.name()) && what.contains("may use 0.2 CPUs"), "{what}");
     assert_contains(what, group.quota_file());
     let by_group = until(
@@ -41,7 +41,7 @@ fn a_quota_is_found_however_many_threads_share_it() {
     };
     let checked = until(|| check_pid(&place, pid, ""), is_found);
     let found = checked.wrong("quota");
-    let first = found["advice"].as_str().unwrap();
+    let first = found["advice"].text();
     assert!(first.contains("for 1 busy thread") && first.contains("with fewer"), "{found}");
     let number = pid.to_string();
     let advise = ["advise", "--pid", &number, "--json"];
@@ -64,7 +64,7 @@ fn an_idle_group_holds_busy_threads_back() {
     [pid, rival.pid()].into_iter().for_each(|pid| bind_all(pid, &[cpu]));
     group.set("cgroup.procs", &pid.to_string()).unwrap();
     let checked = until_found(&place, pid, "quota");
-    let what = checked.wrong("quota")["what"].as_str().unwrap();
+    let what = checked.wrong("quota")["what"].text();
     assert!(what.contains(group.name()) && what.contains("is idle (cpu.idle)"), "{what}");
     assert_eq!(mended(&checked, "quota"), "release-group");
     until_mended(&place, pid, "quota");
@@ -123,7 +123,7 @@ fn a_quota_on_one_thread_is_found() {
     let checked = until_found(&place, pid, "quota");
     let found = checked.wrong("quota");
     assert_eq!(found["tids"], serde_json::json!([tid]), "{found}");
-    assert!(found["what"].as_str().unwrap().contains(outer.name()), "{found}");
+    assert!(found["what"].text().contains(outer.name()), "{found}");
     drop(program);
 }
 
@@ -155,7 +155,7 @@ fn a_quota_is_found_from_a_private_namespace_of_control_groups() {
         Checked::of(command.output().unwrap())
     };
     let checked = until(inside, |checked| !checked.of_rule("quota").is_empty());
-    let what = checked.wrong("quota")["what"].as_str().unwrap();
+    let what = checked.wrong("quota")["what"].text();
     assert_contains(what, outer.name());
     mended(&checked, "quota");
     until(inside, |checked| checked.of_rule("quota").is_empty());
@@ -166,10 +166,10 @@ fn a_quota_is_found_from_a_private_namespace_of_control_groups() {
 #[track_caller]
 pub(super) fn mended(checked: &Checked, rule: &str) -> String {
     let found = checked.wrong(rule);
-    let remedy = found["remedy"].as_str().unwrap();
+    let remedy = found["remedy"].text();
     let output = std::process::Command::new("sh").args(["-c", remedy]).output().unwrap();
     assert!(output.status.success(), "{remedy}: {}", stderr(&output));
-    found["remedy_kind"].as_str().unwrap().to_owned()
+    found["remedy_kind"].text().to_owned()
 }
 
 /// The command in a group with this quota, in percent of a CPU: its output on stdout and stderr,
@@ -209,7 +209,7 @@ fn runs_under_a_quota_are_told_and_not_compared_with_runs_without() {
     let differences = slow["baseline"]["differences"].to_string();
     assert_contains(&differences, "quota of CPU time: 0.2 CPUs in periods of 20 ms, then");
     assert!(slow["baseline"]["comparison"].is_null(), "{slow}");
-    let throttled = slow["throttled"].as_str().unwrap();
+    let throttled = slow["throttled"].text();
     assert!(
         throttled.contains(outer.name()) && throttled.contains("was used up in"),
         "{throttled}"
@@ -224,8 +224,7 @@ fn doctor_raises_a_quota() {
         let (text, _) = under_quota(&inner, &place, ["doctor", "--json"]);
         let document: serde_json::Value = serde_json::from_str(&text).unwrap();
         document["findings"]
-            .as_array()
-            .unwrap()
+            .elements()
             .iter()
             .find(|found| found["subject"] == "quota")
             .unwrap()
@@ -233,8 +232,8 @@ fn doctor_raises_a_quota() {
     };
     let found = quota();
     assert_eq!(found["level"], "FIX", "{found}");
-    assert!(found["found"].as_str().unwrap().contains(outer.name()), "{found}");
-    let remedy = found["remedy"].as_str().unwrap();
+    assert!(found["found"].text().contains(outer.name()), "{found}");
+    let remedy = found["remedy"].text();
     assert!(
         std::process::Command::new("sh").args(["-c", remedy]).status().unwrap().success(),
         "{remedy}"
@@ -257,7 +256,7 @@ fn a_cpuset_forbids_the_seat_of_a_plan() {
     group.set("cgroup.procs", &pid.to_string()).unwrap();
     plan(&place, &[a, b]);
     let checked = check_pid(&place, pid, "--expect plan.json");
-    let what = checked.wrong("partial")["what"].as_str().unwrap();
+    let what = checked.wrong("partial")["what"].text();
     assert_contains(what, &format!("of these {b} are outside its control group"));
     checked.wrong("expect");
     bind_all(pid, &[a]);
@@ -289,7 +288,7 @@ fn a_frozen_group_is_told_and_thawed() {
     });
     // Whatever was found: a frozen program cannot be ended.
     group.set("freezer.state", "THAWED").unwrap();
-    assert!(is_mended && found[0]["tids"].as_array().unwrap().len() == 2, "{found:?}");
+    assert!(is_mended && found[0]["tids"].elements().len() == 2, "{found:?}");
     assert_contains(&top, "i frozen: the control group");
     assert_eq!((checked.code, strict.code), (Some(0), Some(1)), "{}", strict.stderr);
     assert_eq!(check_pid(&place, pid, "").of_rule("frozen").len(), 0);

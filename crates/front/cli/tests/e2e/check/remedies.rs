@@ -5,7 +5,7 @@ use super::{
     Checked, bind, bind_all, check_pid, is_root, plan, threads, threads_with, tids, until,
     until_found, until_mended,
 };
-use crate::common::{Place, assert_contains};
+use crate::common::{Json, Place, assert_contains};
 use crate::control_group::Group;
 use crate::run::programs::{are_two, on_two_cpus, two_cpus};
 use seatmap_os::CpuSet;
@@ -77,7 +77,7 @@ fn threads_are_seated() {
     let path = format!("{binary}:{}", std::env::var("PATH").unwrap_or_default());
     // It seats the threads for as long as the program lives.
     let mut seating = Command::new("sh")
-        .args(["-c", &format!("exec {}", found["remedy"].as_str().unwrap())])
+        .args(["-c", &format!("exec {}", found["remedy"].text())])
         .env("PATH", path)
         .stdout(Stdio::null())
         .stderr(Stdio::null())
@@ -130,7 +130,7 @@ fn a_group_of_one_thread_is_widened() {
     group.set("tasks", &tids[1].to_string()).unwrap();
     let is_found = |checked: &Checked| !checked.of_rule("partial").is_empty();
     let checked = until(|| check_pid(&place, pid, "--expect plan.json"), is_found);
-    let what = checked.wrong("partial")["what"].as_str().unwrap();
+    let what = checked.wrong("partial")["what"].text();
     assert_contains(what, group.name());
     assert_eq!(mended(&checked, "partial"), "widen-group");
     let healthy =
@@ -160,7 +160,7 @@ fn all_remedies_of_one_check_are_executed_together_and_undone() {
     let before = masks();
     let checked = check_pid(&place, pid, "--rule one-per-cpu");
     let remedies: Vec<&str> =
-        checked.findings().iter().map(|finding| finding["remedy"].as_str().unwrap()).collect();
+        checked.findings().iter().map(|finding| finding["remedy"].text()).collect();
     assert_eq!(remedies.len(), pairs, "{:?}", checked.findings());
     let root = seatmap_os::Root::new("/");
     let undos: Vec<String> = remedies

@@ -1,7 +1,7 @@
 //! Things that a check cannot see, which it tells and never calls well.
 
 use super::{Checked, bind_all, is_root, threads};
-use crate::common::{Arguments, Place, assert_contains, stderr, stdout};
+use crate::common::{Arguments, Json, Place, assert_contains, stderr, stdout};
 use crate::run::programs::{installed, two_cpus};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
@@ -34,7 +34,7 @@ fn a_program_of_another_user() {
     checked.assert_healthy();
     assert_eq!(checked.document["verdict"], "not-all-seen");
     let unseen: Vec<_> =
-        checked.document["unseen"].as_array().unwrap().iter().map(|one| &one["what"]).collect();
+        checked.document["unseen"].elements().iter().map(|one| &one["what"]).collect();
     assert!(unseen.contains(&&"environment".into()), "{unseen:?}");
     let strict = Checked::of(as_nobody(&place, ["--pid", &pid, "--strict"]).output().unwrap());
     assert_eq!(strict.code, Some(1));
@@ -60,7 +60,7 @@ fn a_proc_that_hides_other_users() {
         return seatmap_needs::skipped!("{stderr}");
     }
     let checked = Checked::of(hidden("check --json --seconds 0.1 --all"));
-    let unseen = checked.document["unseen"].as_array().unwrap();
+    let unseen = checked.document["unseen"].elements();
     assert!(unseen.iter().any(|one| one["what"] == "threads"), "{unseen:?}");
     assert_eq!(checked.document["verdict"], "not-all-seen");
     let top = hidden("top --once");
@@ -98,12 +98,9 @@ fn the_scheduler_says_where_threads_ran() {
     let seat = two_cpus()[0];
     bind_all(program.pid(), &[seat]);
     let pid = program.pid().to_string();
-    let threads = |checked: &Checked| checked.document["threads"].as_array().unwrap().clone();
+    let threads = |checked: &Checked| checked.document["threads"].elements().clone();
     let has_run = |checked: &Checked| {
-        threads(checked)
-            .iter()
-            .filter(|thread| !thread["ran_on"].as_array().unwrap().is_empty())
-            .count()
+        threads(checked).iter().filter(|thread| !thread["ran_on"].elements().is_empty()).count()
             >= 2
     };
     let checked = super::until(
@@ -111,13 +108,12 @@ fn the_scheduler_says_where_threads_ran() {
         has_run,
     );
     if let Some(unseen) =
-        checked.document["unseen"].as_array().unwrap().iter().find(|one| one["what"] == "trace")
+        checked.document["unseen"].elements().iter().find(|one| one["what"] == "trace")
     {
         return seatmap_needs::skipped!("{unseen}");
     }
     for thread in threads(&checked) {
-        let on: Vec<_> =
-            thread["ran_on"].as_array().unwrap().iter().map(|on| on["cpu"].clone()).collect();
+        let on: Vec<_> = thread["ran_on"].elements().iter().map(|on| on["cpu"].clone()).collect();
         assert!(thread["is_traced"] == true && on.iter().all(|cpu| *cpu == seat), "{thread}");
     }
     let table = place.run(format!("check --trace --seconds 0.2 --pid {pid}"));
@@ -131,14 +127,10 @@ fn the_scheduler_does_not_tell_everybody() {
     let Some(program) = threads(1, "sleep").filter(|_| may_run(&place)) else { return };
     let pid = program.pid().to_string();
     let checked = Checked::of(as_nobody(&place, ["--trace", "--pid", &pid]).output().unwrap());
-    let unseen = checked.document["unseen"].as_array().unwrap();
+    let unseen = checked.document["unseen"].elements();
     assert!(unseen.iter().any(|one| one["what"] == "trace"), "{unseen:?}");
     assert!(
-        checked.document["threads"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .all(|thread| thread["is_traced"] == false)
+        checked.document["threads"].elements().iter().all(|thread| thread["is_traced"] == false)
     );
 }
 

@@ -1,7 +1,7 @@
 //! Programs that a launcher seats: the check knows their seats without a file.
 
 use super::{PATIENCE, bind, check_pid, tids, until};
-use crate::common::Place;
+use crate::common::{Json, Place};
 use crate::run::programs::{self, two_cpus};
 use crate::run::running::Running;
 use std::process::Stdio;
@@ -33,12 +33,12 @@ fn the_launcher_is_no_thread_without_a_seat() {
     };
     let begun = Instant::now();
     let mut checked = check();
-    while checked["threads"].as_array().unwrap().len() != 2 {
+    while checked["threads"].elements().len() != 2 {
         assert!(begun.elapsed() < PATIENCE, "{checked}");
         checked = check();
     }
     let processes: Vec<_> =
-        checked["processes"].as_array().unwrap().iter().map(|process| &process["pid"]).collect();
+        checked["processes"].elements().iter().map(|process| &process["pid"]).collect();
     assert_eq!(processes, [&serde_json::Value::from(pid)], "{checked}");
     assert_eq!(checked["findings"], serde_json::json!([]));
 }
@@ -57,7 +57,7 @@ fn a_thread_that_was_moved_is_named() {
     bind(worker, &[a]);
     // The launcher shows a new thread a moment after it was created.
     let checked = until(|| check_pid(&place, pid, ""), |checked| checked.code == Some(1));
-    let what = checked.wrong("expect")["what"].as_str().unwrap();
+    let what = checked.wrong("expect")["what"].text();
     assert!(what.contains(&format!("thread {worker} ")) && what.contains("task 1"), "{what}");
     bind(worker, &[b]);
     check_pid(&place, pid, "").assert_healthy();

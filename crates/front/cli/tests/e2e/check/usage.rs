@@ -1,7 +1,7 @@
 //! The command line: choices, mistakes, files.
 
 use super::{Checked, bind_all, check, check_pid, threads};
-use crate::common::Place;
+use crate::common::{Json, Place};
 use crate::run::programs::{are_two, installed, two_cpus};
 use seatmap_data::document::schema::refused;
 use serde_json::Value;
@@ -53,9 +53,8 @@ fn without_a_choice_bound_programs_are_checked() {
     let (Some(bound), Some(free), true) = (programs.0, programs.1, are_two([a, b])) else { return };
     bind_all(bound.pid(), &[b]);
     let checked = check(&Place::new(), "--rule same-core");
-    let has = |pid: i32| {
-        checked.document["processes"].as_array().unwrap().iter().any(|one| one["pid"] == pid)
-    };
+    let has =
+        |pid: i32| checked.document["processes"].elements().iter().any(|one| one["pid"] == pid);
     assert!(has(bound.pid()) && !has(free.pid()), "{}", checked.document);
 }
 
@@ -64,9 +63,7 @@ fn children_are_checked_where_that_is_asked() {
     let place = Place::new();
     let mut shell = Command::new("sh").args(["-c", "sleep 1000 & wait"]).spawn().unwrap();
     let pid = shell.id() as i32;
-    let of = |options: &str| {
-        check_pid(&place, pid, options).document["processes"].as_array().unwrap().len()
-    };
+    let of = |options: &str| check_pid(&place, pid, options).document["processes"].elements().len();
     let children = format!("/proc/{pid}/task/{pid}/children");
     while std::fs::read_to_string(&children).unwrap().trim().is_empty() {}
     let counts = (of(""), of("--children"));
@@ -82,7 +79,7 @@ fn programs_are_found_by_name() {
     let Some(program) = threads(1, "sleep") else { return };
     let checked = check(&Place::new(), "--name threads-sp*");
     let pids: Vec<&Value> =
-        checked.document["processes"].as_array().unwrap().iter().map(|one| &one["pid"]).collect();
+        checked.document["processes"].elements().iter().map(|one| &one["pid"]).collect();
     assert!(pids.contains(&&program.pid().into()), "{pids:?}");
 }
 

@@ -5,7 +5,7 @@
 use super::programs::{self, list, two_cpus};
 use super::running::Running;
 use super::{Told, run, run_as_usual, run_with};
-use crate::common::{Place, assert_contains, stderr};
+use crate::common::{Json, Place, assert_contains, stderr};
 use serde_json::Value;
 use std::process::{Command, Stdio};
 
@@ -78,10 +78,7 @@ fn all_threads_have_the_policy_from_the_start() {
             (memory["wish"].as_str(), memory["policy"].as_str()),
             (Some(wish), Some(policy.as_str()))
         );
-        assert!(
-            memory["processes"].as_array().unwrap().is_empty()
-                && told.threads()[0]["memory"].is_null()
-        );
+        assert!(memory["processes"].elements().is_empty() && told.threads()[0]["memory"].is_null());
         told.assert_verified();
     }
     let told = run(&Place::new(), ["--cpus", &cpus], [program, "0"]);
@@ -234,9 +231,9 @@ fn the_kernel_is_asked_where_the_pages_are() {
     for more in ["--strict", ""] {
         let place = Place::new();
         let told = run_as_usual(&place, (&options, more), [program, "2"], &[]);
-        let processes = told.report["memory"]["processes"].as_array().unwrap();
+        let processes = told.report["memory"]["processes"].elements();
         let [process] = &processes[..] else { unreachable!("one process: {}", told.report) };
-        let bytes = |at: &str| process["nodes"][0][at].as_u64().unwrap();
+        let bytes = |at: &str| process["nodes"][0][at].whole();
         assert!(bytes("own_bytes") >= 12 << 20 && bytes("node") == u64::from(node), "{process}");
         assert_eq!(
             (&process["elsewhere_bytes"], &process["at_end"]),
@@ -244,12 +241,8 @@ fn the_kernel_is_asked_where_the_pages_are() {
             "{process}"
         );
         assert_eq!(told.report["memory"]["nodes"][0], node);
-        let policies: Vec<&str> = process["policies"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .filter_map(|it| it["policy"].as_str())
-            .collect();
+        let policies: Vec<&str> =
+            process["policies"].elements().iter().filter_map(|it| it["policy"].as_str()).collect();
         assert!(policies.contains(&format!("bind:{node}").as_str()), "{policies:?}");
         assert!(
             told.stderr().contains(&format!("MiB on node {node}, none elsewhere than asked\n")),

@@ -1,7 +1,7 @@
 //! Programs under way: those that tests talk to, and those that are seated while they run.
 
 use super::programs::{self, are_two, installed, list, mask_of, on_two_cpus, two_cpus};
-use crate::common::{Arguments, Place, assert_contains, stderr};
+use crate::common::{Arguments, Json, Place, assert_contains, stderr};
 use crate::control_group::Group;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
@@ -116,8 +116,7 @@ fn threads_that_run_are_seated_in_order() {
         assert!(undone.status.success() && masks(&running) == before, "{undone:?}");
     }
     let report = place.read_json("seating.json");
-    let names: Vec<_> =
-        report["threads"].as_array().unwrap().iter().map(|thread| &thread["name"]).collect();
+    let names: Vec<_> = report["threads"].elements().iter().map(|thread| &thread["name"]).collect();
     assert_eq!(names, ["threads-c-dynam", "left", "right"]);
     drop(running.child.stdin.take());
     assert_eq!(running.wait().code(), Some(0), "it was only seated");

@@ -3,7 +3,7 @@
 use super::programs::{self, are_two, list, mask_of, on_two_cpus, two_cpus};
 use super::running::Running;
 use super::{run, run_as_usual};
-use crate::common::{Arguments, Place, stderr, stdout};
+use crate::common::{Arguments, Json, Place, stderr, stdout};
 
 /// A C program that asks as OpenMP's runtime and x264 do: at its start, by its own affinity mask.
 #[test]
@@ -36,7 +36,7 @@ fn the_first_process_sits_down_when_it_has_created_others() {
 }
 
 fn cpus(thread: &serde_json::Value) -> Vec<u32> {
-    thread["cpus"].as_array().unwrap().iter().map(|cpu| cpu.as_u64().unwrap() as u32).collect()
+    thread["cpus"].elements().iter().map(|cpu| cpu.whole() as u32).collect()
 }
 
 /// The two CPUs as the kernel writes a mask.
@@ -67,10 +67,8 @@ fn java_and_node_see_all_their_cpus() {
         );
         let told =
             run_as_usual(&place, ["--cpus", &listed], ["java", "-XX:+UseParallelGC", "P"], &[]);
-        let collectors = told
-            .threads()
-            .iter()
-            .filter(|thread| thread["name"].as_str().unwrap().starts_with("GC Thread"));
+        let collectors =
+            told.threads().iter().filter(|thread| thread["name"].text().starts_with("GC Thread"));
         assert!(collectors.count() >= 1, "{}", told.report);
         let whole = vec![a.min(b), a.max(b)];
         assert!(
@@ -154,7 +152,7 @@ fn go_starts_as_many_threads_as_there_are_seats() {
         told.threads().iter().all(|thread| cpus(thread) == whole),
         "its work moves among threads"
     );
-    assert_eq!(told.report["roaming"].as_array().unwrap().len(), 1);
+    assert_eq!(told.report["roaming"].elements().len(), 1);
 }
 
 /// A shim in the manner of pyenv's: a shell that has a dozen helpers and becomes the program.
@@ -166,8 +164,7 @@ fn the_helpers_of_a_wrapper_take_no_seats() {
     let Some(program) = programs::c() else { return };
     let wrapped = ["sh", "-c", SHIM, "shim", program, "2"];
     let told = run_as_usual(&Place::new(), ["--cpus", &list(&[b, a])], wrapped, &[]);
-    let seated: Vec<_> =
-        told.threads().iter().map(|thread| thread["name"].as_str().unwrap()).collect();
+    let seated: Vec<_> = told.threads().iter().map(|thread| thread["name"].text()).collect();
     assert_eq!(
         seated.iter().filter(|name| **name == "threads-c-dynam").count(),
         3,
@@ -176,7 +173,7 @@ fn the_helpers_of_a_wrapper_take_no_seats() {
     );
     // A helper that the computer kept waiting may have lived long enough to be seated; on an idle
     // one none has.
-    let helpers = told.report["helpers"].as_u64().unwrap() as usize;
+    let helpers = told.report["helpers"].whole() as usize;
     assert!(helpers >= 6 && helpers + seated.len() >= 12, "{}", told.report);
 }
 
