@@ -1,7 +1,7 @@
 //! Programs whose first process ends while others live on: each thread keeps its seat, and none
 //! inherits a single CPU when seating ends.
 
-use super::programs::{self, are_two, list, mask_of, own_mask, two_cpus};
+use super::programs::{self, are_two, list, mask_of, on, own_mask, two_cpus};
 use super::{run, run_as_usual};
 use crate::common::Place;
 use std::time::{Duration, Instant};
@@ -44,7 +44,7 @@ fn supervisor(stderr: &str) -> libc::pid_t {
 fn a_daemon_is_seated_while_it_lives() {
     let [a, b] = two_cpus();
     let place = Place::new();
-    let told = run(&place, ["--cpus", &list(&[a, b])], ["sh", "-c", DAEMON]);
+    let told = run(&place, on(&[a, b]), ["sh", "-c", DAEMON]);
     let daemon: libc::pid_t = told.lines()[0].parse().unwrap();
     let ended = Ended(daemon);
     let supervisor = supervisor(told.stderr());
@@ -74,11 +74,8 @@ fn masks_are_put_back_where_seating_ends() {
     if !are_two([a, b]) {
         return;
     }
-    let told = run(
-        &Place::new(),
-        ["--cpus", &list(&[a, b])],
-        ["sh", "-c", "sleep 1000 >/dev/null 2>&1 & echo $!"],
-    );
+    let told =
+        run(&Place::new(), on(&[a, b]), ["sh", "-c", "sleep 1000 >/dev/null 2>&1 & echo $!"]);
     let daemon: libc::pid_t = told.lines()[0].parse().unwrap();
     let _ended = Ended(daemon);
     assert_eq!(mask_of(&format!("/proc/{daemon}")), b.to_string());
@@ -146,7 +143,7 @@ fn memcached_in_the_background_uses_all_its_seats() {
     let socket = socket.to_str().unwrap();
     let command = ["memcached", "-u", "root", "-d", "-P", pid_file, "-s", socket, "-t", "2"];
     // Strictly: on a busy computer threads that wait for a seat they share may leave it.
-    let told = run(&place, ["--cpus", &list(&[a, b])], command);
+    let told = run(&place, on(&[a, b]), command);
     assert!(told.output.status.success(), "{}", told.stderr());
     wait_until("its number", || {
         std::fs::read_to_string(pid_file).is_ok_and(|text| text.ends_with('\n'))

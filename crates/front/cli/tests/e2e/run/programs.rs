@@ -33,6 +33,11 @@ pub fn list(cpus: &[u32]) -> String {
     cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(",")
 }
 
+/// The option of `seatmap run` for these CPUs, in this order.
+pub fn on(cpus: &[u32]) -> String {
+    format!("--cpus {}", list(cpus))
+}
+
 /// The mask of this test, and so of the launcher, as the kernel writes it.
 pub fn own_mask() -> String {
     mask_of("/proc/thread-self")

@@ -1,7 +1,7 @@
 //! Mistakes that are known before anything starts are told before anything starts: exit code 2, one
 //! line.
 
-use super::programs::{self, are_two, list, two_cpus};
+use super::programs::{self, are_two, list, on, two_cpus};
 use crate::common::{Arguments, Place, assert_contains, files, stderr};
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
@@ -57,7 +57,7 @@ fn cpus_outside_the_launchers_mask() {
         scope
             .spawn(|| {
                 seatmap_os::affinity::pin(&[a]).unwrap();
-                refusal(&place, ["--cpus", &list(&[a, b])])
+                refusal(&place, on(&[a, b]))
             })
             .join()
             .unwrap()

@@ -1,7 +1,7 @@
 //! The seats of threads: each program prints the CPUs of each of its threads at the thread's first
 //! instruction.
 
-use super::programs::{self, are_two, list, on_two_cpus, own_mask, two_cpus};
+use super::programs::{self, are_two, list, on, on_two_cpus, own_mask, two_cpus};
 use super::{Told, run, run_as_usual, run_with};
 use crate::common::{Arguments, Json, Place};
 use std::collections::HashSet;
@@ -29,7 +29,7 @@ fn plan(place: &Place, placement: &[u32]) {
 fn threads_take_the_list_in_turn() {
     let [a, b] = two_cpus();
     for program in [programs::c(), programs::static_c(), programs::rust()].into_iter().flatten() {
-        let told = run(&Place::new(), ["--cpus", &list(&[b, a, a])], [program, "4"]);
+        let told = run(&Place::new(), on(&[b, a, a]), [program, "4"]);
         let thread = |cpu| says("thread", cpu);
         assert_eq!(
             told.lines(),
@@ -45,7 +45,7 @@ fn threads_take_the_list_in_turn() {
 fn goroutines_sit_with_their_threads() {
     let [a, b] = two_cpus();
     let Some(program) = programs::go() else { return };
-    let told = run(&Place::new(), ["--cpus", &list(&[b, a])], [program]);
+    let told = run(&Place::new(), on(&[b, a]), [program]);
     for line in told.lines() {
         assert!([a, b].iter().any(|cpu| line.ends_with(&format!(" {cpu}"))), "{line}");
     }
@@ -64,7 +64,7 @@ fn java_threads_are_seated_once_they_have_names() {
     }
     let source = programs::source("Threads.java");
     let rules = "--match seated-0=1 --match seated-*=2";
-    let options = (["--cpus", &list(&[a, b, a])], rules);
+    let options = (on(&[a, b, a]), rules);
     let [first, other] = [b, a].map(|cpu| cpu.to_string());
     let told = run(&Place::new(), options, ["java", &source, &first, &other, &other]);
     assert_eq!(told.lines(), [says("seated-0", b), says("seated-1", a), says("seated-2", a)]);
@@ -119,7 +119,7 @@ fn the_first_can_be_skipped() {
 #[test]
 fn processes_are_counted_like_threads() {
     let [a, b] = two_cpus();
-    let Some(told) = c(["--cpus", &list(&[b, a, a, a, b])], ["fork"]) else { return };
+    let Some(told) = c(on(&[b, a, a, a, b]), ["fork"]) else { return };
     let lines = [says("main", b), says("child", a), says("child's", a), says("thread", a)];
     assert_eq!(
         (told.lines(), told.threads().len()),
@@ -133,7 +133,7 @@ fn processes_are_counted_like_threads() {
 #[test]
 fn spawned_programs_are_seated_too() {
     let [a, b] = two_cpus();
-    let Some(told) = c(["--cpus", &list(&[b, a, b])], ["vfork"]) else { return };
+    let Some(told) = c(on(&[b, a, b]), ["vfork"]) else { return };
     assert_eq!(told.lines(), [says("main", b), says("thread", b)]);
     assert_eq!(told.threads()[1]["name"], "true");
     told.assert_verified();
@@ -144,7 +144,7 @@ fn spawned_programs_are_seated_too() {
 fn a_thread_that_executes_a_program_keeps_its_seat() {
     let [a, b] = two_cpus();
     for program in [programs::c(), programs::static_c()].into_iter().flatten() {
-        let told = run(&Place::new(), ["--cpus", &list(&[b, a, b])], [program, "exec"]);
+        let told = run(&Place::new(), on(&[b, a, b]), [program, "exec"]);
         let lines = [says("main", b), says("executor", a), says("main", a), says("thread", b)];
         assert_eq!(told.lines(), lines, "{program}");
         assert_eq!(
@@ -161,7 +161,7 @@ fn pipelines_of_a_shell() {
     let [a, b] = two_cpus();
     let mask = "sed -n s/Cpus_allowed_list:.//p /proc/self/status";
     let script = format!("{mask} | cat & wait; {mask}; exit 5");
-    let told = run(&Place::new(), ["--cpus", &list(&[b, a, a, b])], ["sh", "-c", &script]);
+    let told = run(&Place::new(), on(&[b, a, a, b]), ["sh", "-c", &script]);
     assert_eq!(told.lines(), [a.to_string(), b.to_string()]);
     assert_eq!((told.output.status.code(), told.threads().len()), (Some(5), 4));
     told.assert_verified();
@@ -226,7 +226,7 @@ fn threads_that_seat_themselves_are_told_of() {
 fn nobody_is_missed_or_counted_twice_in_a_crowd() {
     let [a, b] = two_cpus();
     for cpus in [&[a][..], &[b, a], &[a, b, b]] {
-        let Some(told) = c(["--cpus", &list(cpus)], ["crowd"]) else { return };
+        let Some(told) = c(on(cpus), ["crowd"]) else { return };
         assert_eq!(told.lines(), [says("main", cpus[0]), says("strays", 0)]);
         assert_eq!(
             told.seats(),
@@ -247,12 +247,7 @@ fn a_flood_of_signals_costs_no_seat() {
     let [a, b] = two_cpus();
     let Some(program) = programs::c() else { return };
     let wanted = a.to_string();
-    let told = run_with(
-        &Place::new(),
-        ["--cpus", &list(&[b, a])],
-        [program, "flood"],
-        &[("WANTED", &wanted)],
-    );
+    let told = run_with(&Place::new(), on(&[b, a]), [program, "flood"], &[("WANTED", &wanted)]);
     assert_eq!(told.lines(), [says("main", b), says("worker-0", a)]);
     told.assert_verified();
 }
@@ -289,7 +284,7 @@ fn programs_that_trace_are_told_of() {
     if !programs::installed("strace") {
         return;
     }
-    let told = run(&Place::new(), ["--cpus", &list(&[a, b])], "strace -o trace true");
+    let told = run(&Place::new(), on(&[a, b]), "strace -o trace true");
     assert_eq!(told.output.status.code(), Some(1), "what strace says then");
     assert!(
         told.stderr().contains("strace may have been unable to trace its program"),
@@ -330,7 +325,7 @@ fn threads_of_creators_that_race_sit_by_their_paths() {
 #[test]
 fn a_thread_that_waits_to_the_end_has_not_taken_its_seat() {
     let [a, b] = two_cpus();
-    let told = run_as_usual(&Place::new(), ["--cpus", &list(&[a, b])], ["sleep", "0.2"], &[]);
+    let told = run_as_usual(&Place::new(), on(&[a, b]), ["sleep", "0.2"], &[]);
     let first = &told.threads()[0];
     if are_two([a, b]) {
         assert_eq!(
@@ -341,11 +336,11 @@ fn a_thread_that_waits_to_the_end_has_not_taken_its_seat() {
         assert!(told.stderr().lines().any(|line| line.ends_with("  not yet")), "{}", told.stderr());
     }
     // The whole set of one seat is that seat.
-    let alone = run_as_usual(&Place::new(), ["--cpus", &a.to_string()], ["sleep", "0.2"], &[]);
+    let alone = run_as_usual(&Place::new(), on(&[a]), ["sleep", "0.2"], &[]);
     let first = &alone.threads()[0];
     assert_eq!((&first["waiting"], &first["verified"]), (&false.into(), &true.into()), "{first}");
     assert!(alone.stderr().lines().any(|line| line.ends_with("  yes")), "{}", alone.stderr());
-    let strict = run(&Place::new(), ["--cpus", &list(&[a, b])], "sleep 0.2");
+    let strict = run(&Place::new(), on(&[a, b]), "sleep 0.2");
     let first = &strict.threads()[0];
     assert_eq!((&first["waiting"], &first["verified"]), (&false.into(), &true.into()), "{first}");
 }
@@ -356,7 +351,7 @@ fn moved(to: u32, then: &str) -> Option<Told> {
     let [a, b] = two_cpus();
     let is_possible = are_two([a, b]) && programs::installed("taskset");
     let script = format!("taskset -cp {to} $$ >/dev/null; sleep 0.4; sleep 0.4; sleep 0.4; {then}");
-    is_possible.then(|| run(&Place::new(), ["--cpus", &list(&[a, b])], ["sh", "-c", &script]))
+    is_possible.then(|| run(&Place::new(), on(&[a, b]), ["sh", "-c", &script]))
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Programs that size themselves by the CPUs they find, wrappers, and short-lived helpers.
 
-use super::programs::{self, are_two, list, mask_of, on_two_cpus, two_cpus};
+use super::programs::{self, are_two, list, mask_of, on, on_two_cpus, two_cpus};
 use super::running::Running;
 use super::{run, run_as_usual};
 use crate::common::{Arguments, Json, Place, stderr, stdout};
@@ -10,14 +10,14 @@ use crate::common::{Arguments, Json, Place, stderr, stdout};
 fn the_first_process_sees_all_its_cpus_at_its_start() {
     let Some((program, [a, b])) = on_two_cpus(programs::c()) else { return };
     let whole = format!("main {}", list_of([a, b]));
-    let told = run_as_usual(&Place::new(), ["--cpus", &list(&[b, a])], [program, "2"], &[]);
+    let told = run_as_usual(&Place::new(), on(&[b, a]), [program, "2"], &[]);
     assert_eq!(told.lines(), [whole.as_str(), &format!("thread {a}"), &format!("thread {b}")]);
     let seats: Vec<_> =
         told.threads().iter().map(|thread| (&thread["task"], cpus(thread))).collect();
     assert_eq!(seats[1..], [(&1.into(), vec![a]), (&0.into(), vec![b])]);
     assert_eq!(seats[0].0, 0, "it has its place in the order");
     told.assert_verified();
-    let strict = run(&Place::new(), ["--cpus", &list(&[b, a])], [program, "2"]);
+    let strict = run(&Place::new(), on(&[b, a]), [program, "2"]);
     assert_eq!(strict.lines()[0], format!("main {b}"));
 }
 
@@ -144,7 +144,7 @@ fn quiet_hides_no_line_about_seats_that_cannot_hold() {
 #[test]
 fn go_starts_as_many_threads_as_there_are_seats() {
     let Some((program, [a, b])) = on_two_cpus(programs::go()) else { return };
-    let told = run_as_usual(&Place::new(), ["--cpus", &list(&[a, b])], [program], &[]);
+    let told = run_as_usual(&Place::new(), on(&[a, b]), [program], &[]);
     assert_eq!(told.lines().len(), 4);
     told.assert_verified();
     let whole = vec![a.min(b), a.max(b)];
@@ -163,7 +163,7 @@ fn the_helpers_of_a_wrapper_take_no_seats() {
     let [a, b] = two_cpus();
     let Some(program) = programs::c() else { return };
     let wrapped = ["sh", "-c", SHIM, "shim", program, "2"];
-    let told = run_as_usual(&Place::new(), ["--cpus", &list(&[b, a])], wrapped, &[]);
+    let told = run_as_usual(&Place::new(), on(&[b, a]), wrapped, &[]);
     let seated: Vec<_> = told.threads().iter().map(|thread| thread["name"].text()).collect();
     assert_eq!(
         seated.iter().filter(|name| **name == "threads-c-dynam").count(),
@@ -241,7 +241,7 @@ fn variables_that_do_not_fit_the_seats_are_told_of() {
         return;
     }
     let variables = [("OMP_NUM_THREADS", "8"), ("OMP_PROC_BIND", "close")];
-    let told = run_as_usual(&Place::new(), ["--cpus", &list(&[a, b])], ["true"], &variables);
+    let told = run_as_usual(&Place::new(), on(&[a, b]), ["true"], &variables);
     let lines: Vec<&str> = told.stderr().lines().collect();
     insta::assert_snapshot!(lines[..2].join("\n"), @"
     seatmap: OMP_NUM_THREADS=8 puts several threads on one CPU: the seats have 2 CPUs; set OMP_NUM_THREADS=2 for one thread a CPU
