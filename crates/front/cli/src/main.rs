@@ -6,7 +6,7 @@ mod files_needed;
 mod guides;
 mod known_values;
 #[cfg(test)]
-mod mentioned;
+mod mentioned_tests;
 #[cfg(test)]
 mod misread_tests;
 mod myself;

@@ -135,24 +135,18 @@ fn nvidia(root: &Root, minor: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::root::tests::with_files;
     use proptest::prelude::*;
 
     fn computer() -> (tempfile::TempDir, Root) {
-        let folder = tempfile::tempdir().unwrap();
-        let root = Root::new(folder.path());
-        let files = [
+        with_files(&[
             ("/proc/driver/nvidia/gpus/0000:3b:00.0/information", "Model: x\nDevice Minor: \t 1\n"),
             ("/sys/bus/pci/devices/0000:3b:00.0/numa_node", "1\n"),
             ("/sys/bus/pci/devices/0000:3b:00.0/local_cpulist", "8-15\n"),
             ("/sys/class/infiniband_verbs/uverbs0/device/numa_node", "-1\n"),
             ("/sys/class/drm/renderD128/device/numa_node", "0\n"),
             ("/sys/kernel/iommu_groups/7/devices/0000:00:01.0/class", "0x020000\n"),
-        ];
-        for (path, text) in files {
-            std::fs::create_dir_all(root.path(path).parent().unwrap()).unwrap();
-            std::fs::write(root.path(path), text).unwrap();
-        }
-        (folder, root)
+        ])
     }
 
     #[test]

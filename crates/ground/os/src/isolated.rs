@@ -127,14 +127,10 @@ fn without_domain(root: &Root) -> CpuSet {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::root::tests::with_files;
 
     fn isolated(files: &[(&str, &str)]) -> String {
-        let folder = tempfile::tempdir().unwrap();
-        let root = Root::new(folder.path());
-        for (path, text) in files {
-            std::fs::create_dir_all(root.path(path).parent().unwrap()).unwrap();
-            std::fs::write(root.path(path), text).unwrap();
-        }
+        let (_folder, root) = with_files(files);
         cpus(&root).to_string()
     }
 

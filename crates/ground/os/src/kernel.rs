@@ -129,14 +129,10 @@ pub(crate) fn feature(text: &str, name: &str) -> Option<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::root::tests::with_files;
 
     fn computer(files: &[(&str, &str)]) -> SchedulerSettings {
-        let folder = tempfile::tempdir().unwrap();
-        let root = Root::new(folder.path());
-        for (path, text) in files {
-            std::fs::create_dir_all(root.path(path).parent().unwrap()).unwrap();
-            std::fs::write(root.path(path), text).unwrap();
-        }
+        let (_folder, root) = with_files(files);
         SchedulerSettings::read(&root)
     }
 

@@ -346,6 +346,7 @@ fn named(nodes: &CpuSet) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::root::tests::with_files;
 
     fn nodes(list: &str) -> CpuSet {
         CpuSet::of_list(list).unwrap()
@@ -434,19 +435,14 @@ mod tests {
 
     #[test]
     fn nodes_are_read_from_files() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = Root::new(folder.path());
+        let (_folder, root) = with_files(&[]);
         let one = MemoryNodes { present: nodes("0"), with_memory: nodes("0"), allowed: nodes("0") };
         assert_eq!(MemoryNodes::read(&root), one);
-        for (path, text) in [
-            ("sys/devices/system/node/online", "0-3\n"),
-            ("sys/devices/system/node/has_memory", "0,2-3\n"),
-            ("proc/self/status", "Name:\tx\nMems_allowed_list:\t0-2\n"),
-        ] {
-            let path = folder.path().join(path);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, text).unwrap();
-        }
+        let (_folder, root) = with_files(&[
+            ("/sys/devices/system/node/online", "0-3\n"),
+            ("/sys/devices/system/node/has_memory", "0,2-3\n"),
+            ("/proc/self/status", "Name:\tx\nMems_allowed_list:\t0-2\n"),
+        ]);
         let read = MemoryNodes::read(&root);
         assert_eq!(
             read,

@@ -103,6 +103,7 @@ fn holds(path: &str, folder: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::root::tests::with_files;
     use proptest::prelude::*;
 
     #[test]
@@ -141,12 +142,9 @@ mod tests {
 
     #[test]
     fn a_file_lies_in_its_innermost_mount() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = Root::new(folder.path());
-        std::fs::create_dir_all(root.path("/proc/self")).unwrap();
         let mounts = "1 0 0:1 / / rw - ext4 none rw\n2 1 0:2 / /a rw - tmpfs none rw\n\
             3 2 0:3 /b /a/b ro - tmpfs none rw\n";
-        std::fs::write(root.path("/proc/self/mountinfo"), mounts).unwrap();
+        let (_folder, root) = with_files(&[("/proc/self/mountinfo", mounts)]);
         let found = ["/a/b", "/a/b/c", "/a/bc", "/x"].map(|path| is_read_only(&root, path));
         assert_eq!(found, [true, true, false, false], "a file that is mounted is one");
     }

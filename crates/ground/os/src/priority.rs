@@ -190,22 +190,18 @@ impl Competitor {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::root::tests::with_files;
 
     fn told(stat: &str, shares: &str) -> Option<String> {
-        let folder = tempfile::tempdir().unwrap();
-        let root = Root::new(folder.path());
         let group = "/sys/fs/cgroup/cpu";
         let mount = format!("30 1 0:30 / {group} rw - cgroup cgroup rw,cpu\n");
-        for (path, text) in [
+        let (_folder, root) = with_files(&[
             ("/proc/thread-self/stat", stat),
             ("/proc/thread-self/cgroup", "4:cpu:/a/b\n"),
             ("/proc/self/mountinfo", mount.as_str()),
             ("/sys/fs/cgroup/cpu/a/b/cpu.shares", "1024\n"),
             ("/sys/fs/cgroup/cpu/a/cpu.shares", shares),
-        ] {
-            std::fs::create_dir_all(root.path(path).parent().unwrap()).unwrap();
-            std::fs::write(root.path(path), text).unwrap();
-        }
+        ]);
         of_self(&root)
     }
 

@@ -166,8 +166,19 @@ fn at(path: &str) -> impl FnOnce(io::Error) -> FileError {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
+
+    /// A computer with these files alone, for as long as its folder is kept.
+    pub(crate) fn with_files(files: &[(&str, &str)]) -> (tempfile::TempDir, Root) {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Root::new(folder.path());
+        for (path, text) in files {
+            std::fs::create_dir_all(root.path(path).parent().unwrap()).unwrap();
+            std::fs::write(root.path(path), text).unwrap();
+        }
+        (folder, root)
+    }
 
     #[test]
     fn files_are_read_written_and_listed() {

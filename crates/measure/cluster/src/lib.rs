@@ -52,8 +52,6 @@ pub mod ranks;
 pub mod ranks_here;
 mod seat;
 pub mod secret;
-#[cfg(test)]
-mod simulated;
 pub mod spread;
 pub mod table;
 pub mod topology;

@@ -27,8 +27,6 @@ pub mod error;
 pub mod evidence;
 pub mod gain;
 pub mod look;
-#[cfg(test)]
-mod made;
 pub mod request;
 pub mod scope;
 pub mod trial;

@@ -38,7 +38,7 @@ pub mod disturbance;
 pub mod document;
 pub mod factorial;
 #[cfg(test)]
-mod false_claims;
+mod false_claims_tests;
 pub mod fingerprint;
 pub mod limit;
 pub mod metric;

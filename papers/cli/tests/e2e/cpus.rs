@@ -1,18 +1,18 @@
 //! `--cpus`: the CPUs of this computer on which the experiments run.
 
-use crate::common::Place;
+use crate::common::{Place, assert_contains};
 
-const RANK: [&str; 7] = ["rank", "--pattern", "ring:2", "--runs", "1", "--rounds", "5"];
-const VERBS: [&[&str]; 3] = [&RANK, &["stats", "-f", "fetchadd"], &["channels", "curve"]];
+const RANK: &str = "rank --pattern ring:2 --runs 1 --rounds 5";
+const VERBS: [&str; 3] = [RANK, "stats -f fetchadd", "channels curve"];
 
 #[test]
 fn cpus_are_those_of_this_computer() {
     let place = Place::new();
     let models = ["cell-ps3", "xeon-phi-5110p", "xeon-phi-5110p"];
     for (verb, model) in VERBS.iter().zip(models) {
-        let refusal = place.refusal(&[verb, &["--on", model, "--cpus", "0"][..]].concat());
+        let refusal = place.refusal((verb, &["--on", model, "--cpus", "0"]));
         assert!(refusal.contains("--cpus names CPUs of this computer"), "{verb:?}: {refusal}");
-        let absent = place.refusal(&[verb, &["--cpus", "0,99999"][..]].concat());
+        let absent = place.refusal((verb, "--cpus 0,99999"));
         assert!(absent.contains("CPU 99999 does not exist"), "{verb:?}: {absent}");
     }
 }
@@ -23,8 +23,8 @@ fn the_named_cpus_are_the_workers() {
     let [first, .., last] = allowed[..] else { return seatmap_needs::skipped!("one CPU") };
     let place = Place::new();
     let list = format!("{last},{first}");
-    let ranking = place.json(&[&RANK[..], &["--cpus", &list, "--json"]].concat());
+    let ranking = place.json((RANK, &["--cpus", &list, "--json"]));
     assert_eq!(ranking["pus"], serde_json::json!([last, first]), "{ranking}");
-    let alone = place.refusal(&[&RANK[..], &["--cpus", &first.to_string()]].concat());
-    assert!(alone.contains("2 tasks do not fit"), "{alone}");
+    let alone = place.refusal((RANK, &["--cpus", &first.to_string()]));
+    assert_contains(&alone, "2 tasks do not fit");
 }

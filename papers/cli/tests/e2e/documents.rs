@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 fn no_string_of_a_ranking_commands_a_terminal_or_forges_a_line() {
     let place = Place::new();
     let parts = ["1/2", "2/2"].map(|part| {
-        let study = ["rank", "--on", "cell-ps3", "--pattern", "ring:3", "--runs", "1"];
-        place.json(&[&study[..], &["--shard", part, "--json"]].concat())
+        let study = "rank --on cell-ps3 --pattern ring:3 --runs 1";
+        place.json((study, &["--shard", part, "--json"]))
     });
     let mut pointers = Vec::new();
     strings(&parts[0], "", &mut pointers);

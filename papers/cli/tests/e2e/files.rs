@@ -4,7 +4,7 @@
 //! This test's own binary is the program: started with a channel, or as a stranger, it plays one of
 //! the parts below.
 
-use crate::common::{Place, in_front_of, terminal};
+use crate::common::{Arguments, Place, in_front_of, terminal};
 use crate::real_cells::{is_root, made, make, seatmap, stderr, wait_until};
 use crate::serve::{Controller, controller, highest};
 use seatmap_ninep::{Fence, FileClient, OpenMode, client};
@@ -21,10 +21,10 @@ use std::process::{Child, Command, Stdio};
 const SOCKET: &str = "SEATMAP_TEST_SOCKET";
 
 /// A folder `shown`, and a controller that shows it.
-fn serving<'a>(place: &'a Place, more: &[&str]) -> Controller<'a> {
+fn serving<'a>(place: &'a Place, more: impl Arguments) -> Controller<'a> {
     fs::create_dir(place.path("shown")).unwrap();
     place.file("shown/in", "abc");
-    Controller::start(place, &[&["--export", "shown"], more].concat(), &[])
+    Controller::start(place, ("--export shown", more), &[])
 }
 
 fn connected(place: &Place) -> FileClient<UnixStream> {
@@ -40,9 +40,9 @@ fn content(client: &mut FileClient<impl Read + Write>, path: &str) -> io::Result
 }
 
 /// Starts a program in the cell, with these options of `controller start`.
-fn started(place: &Place, options: &[&str], program: impl AsRef<OsStr>) -> Command {
-    let mut command = seatmap(place, &["cell", "run", "-q", "first", "--", crate::PROGRAM]);
-    command.args(["controller", "start"]).args(options).arg("--").arg(program);
+fn started(place: &Place, options: impl Arguments, program: impl AsRef<OsStr>) -> Command {
+    let mut command = seatmap(place, ["cell", "run", "-q", "first", "--", crate::PROGRAM]);
+    command.args(["controller", "start"]).args(options.words()).arg("--").arg(program);
     command
 }
 
@@ -71,17 +71,17 @@ fn as_a_program_without_rights() {
 fn a_program_in_a_cell_reads_writes_and_speaks_without_rights() {
     let Some((cpus, _taken)) = highest() else { return };
     let place = Place::new();
-    let controller = serving(&place, &[]);
-    if !made(&controller.ask(&make("first", &cpus))) {
+    let controller = serving(&place, "");
+    if !made(&controller.ask(make("first", &cpus))) {
         return;
     }
     let own = std::env::current_exe().unwrap();
     let part = ["--exact", "files::as_a_program_without_rights", "--nocapture"];
-    let output = started(&place, &["--channel=socket.9p"], own).args(part).output().unwrap();
+    let output = started(&place, "--channel=socket.9p", own).args(part).output().unwrap();
     assert!(output.status.success(), "{output:?}");
     assert!(String::from_utf8_lossy(&output.stdout).contains("[all is done]"), "{output:?}");
     assert_eq!(place.read("shown/out"), "abc was read");
-    let nowhere = started(&place, &["--channel=nowhere"], "true").output().unwrap();
+    let nowhere = started(&place, "--channel=nowhere", "true").output().unwrap();
     assert_eq!(nowhere.status.code(), Some(2));
     assert!(
         stderr(&nowhere).contains("nowhere: no files are to be had there"),
@@ -105,11 +105,10 @@ fn built(place: &Place, name: &str) -> Option<String> {
 /// A cell, and what runs a program in it that has no rights and says again what it reads; `None`
 /// where there is none.
 fn repeater<'a>(place: &'a Place, cpus: &str) -> Option<(Controller<'a>, impl Fn() -> Command)> {
-    let controller = serving(place, &[]);
+    let controller = serving(place, "");
     let program = built(place, "repeats")?;
-    made(&controller.ask(&make("first", cpus))).then_some((controller, move || {
-        started(place, &["--channel=socket.9p", "--no-io"], &program)
-    }))
+    made(&controller.ask(make("first", cpus)))
+        .then_some((controller, move || started(place, "--channel=socket.9p --no-io", &program)))
 }
 
 #[test]
@@ -166,13 +165,13 @@ fn a_terminal_keeps_its_lines_and_its_end() {
 fn what_a_program_does_not_read_is_left() {
     let Some((cpus, _taken)) = highest() else { return };
     let place = Place::new();
-    let controller = serving(&place, &[]);
-    if !made(&controller.ask(&make("first", &cpus))) {
+    let controller = serving(&place, "");
+    if !made(&controller.ask(make("first", &cpus))) {
         return;
     }
     let (mut next, mut types) = std::io::pipe().unwrap();
     types.write_all(b"for the next").unwrap();
-    let mut command = started(&place, &["--channel=socket.9p"], "sleep");
+    let mut command = started(&place, "--channel=socket.9p", "sleep");
     let mut sleeper = command.arg("60").stdin(next.try_clone().unwrap()).spawn().unwrap();
     wait_until("it runs", || {
         let path = format!("/proc/{0}/task/{0}/children", sleeper.id());
@@ -191,12 +190,12 @@ fn what_a_program_does_not_read_is_left() {
 fn a_static_program_is_run_without_rights() {
     let Some((cpus, _taken)) = highest() else { return };
     let place = Place::new();
-    let controller = Controller::start(&place, &[], &[]);
-    if !made(&controller.ask(&make("first", &cpus))) {
+    let controller = Controller::start(&place, "", &[]);
+    if !made(&controller.ask(make("first", &cpus))) {
         return;
     }
     let run = |program: &str| {
-        let output = started(&place, &["--no-io"], program).output().unwrap();
+        let output = started(&place, "--no-io", program).output().unwrap();
         (
             output.status.code(),
             String::from_utf8_lossy(&output.stdout).into_owned(),
@@ -216,8 +215,8 @@ fn a_static_program_is_run_without_rights() {
 fn file_proxies_stay_out_of_cells_and_outlive_the_controller() {
     let Some((cpus, _taken)) = highest() else { return };
     let place = Place::new();
-    let mut controller = serving(&place, &[]);
-    if !made(&controller.ask(&make("first", &cpus))) {
+    let mut controller = serving(&place, "");
+    if !made(&controller.ask(make("first", &cpus))) {
         return;
     }
     let mut client = connected(&place);
@@ -250,7 +249,7 @@ fn file_proxies_stay_out_of_cells_and_outlive_the_controller() {
 #[test]
 fn what_is_read_only_is_not_changed() {
     let place = Place::new();
-    let _controller = serving(&place, &["--export-read-only"]);
+    let _controller = serving(&place, "--export-read-only");
     let mut client = connected(&place);
     assert_eq!(client.create("files/out").unwrap_err().kind(), io::ErrorKind::ReadOnlyFilesystem);
     assert_eq!(content(&mut client, "files/in").unwrap(), "abc");
@@ -264,7 +263,7 @@ fn what_is_read_only_is_not_changed() {
 #[test]
 fn who_speaks_nonsense_harms_nobody() {
     let place = Place::new();
-    let controller = serving(&place, &[]);
+    let controller = serving(&place, "");
     for nonsense in
         [&b"\xff\xff\xff\xff"[..], b"\x00\0\0\0\0\0\0", br#"{"format":"seatmap-control/1"}"#, b""]
     {
@@ -274,7 +273,7 @@ fn who_speaks_nonsense_harms_nobody() {
         assert!(matches!(stream.read(&mut [0]), Ok(0) | Err(_)));
     }
     assert_eq!(content(&mut connected(&place), "files/in").unwrap(), "abc");
-    assert!(controller.ask(&["list"]).status.success());
+    assert!(controller.ask("list").status.success());
     // A user has so many at once, and then more when some have gone.
     let crowd: Vec<UnixStream> =
         (0..40).map(|_| UnixStream::connect(place.path("socket.9p")).unwrap()).collect();
@@ -288,7 +287,7 @@ fn who_speaks_nonsense_harms_nobody() {
 #[test]
 fn there_must_be_something_to_show() {
     let place = Place::new();
-    let output = controller(&place, &["serve", "--export", "nothing"]).output().unwrap();
+    let output = controller(&place, "serve --export nothing").output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(
         stderr(&output).contains("/nothing: cannot be shown to programs: "),
@@ -325,7 +324,7 @@ fn a_stranger_has_no_rights_but_his_own() {
         return seatmap_needs::skipped!("only root can become a stranger");
     }
     let place = Place::new();
-    let _controller = serving(&place, &["--group", "4711"]);
+    let _controller = serving(&place, "--group 4711");
     let mode = |name: &str, mode| {
         fs::set_permissions(place.path(name), Permissions::from_mode(mode)).unwrap()
     };

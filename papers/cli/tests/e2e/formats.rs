@@ -1,7 +1,7 @@
 //! Every document that the papers' verbs print names its format, is one line, and has a schema with
 //! each of its keys.
 
-use crate::common::{Place, two_cpus};
+use crate::common::{Arguments, Json, Place, two_cpus};
 use schemars::JsonSchema;
 use seatmap_console::output::OfMachine;
 use seatmap_controller::account::{self, UsageFile};
@@ -50,12 +50,12 @@ fn schema(format: &str) -> Value {
 }
 
 /// The document that a command prints, held against its schema.
-fn document(place: &Place, arguments: &[&str]) -> Value {
-    let text = place.stdout(arguments);
+fn document(place: &Place, arguments: impl Arguments) -> Value {
+    let text = place.stdout(&arguments);
     assert!(text.ends_with("}\n") && text.lines().count() == 1, "{arguments:?} prints one line");
     assert!(!text.contains("\":\x20"), "{arguments:?} prints no space behind a key");
     let document: Value = serde_json::from_str(&text).unwrap();
-    let schema = schema(document["format"].as_str().unwrap());
+    let schema = schema(document["format"].text());
     assert_eq!(refused(&schema, &document), Vec::<String>::new(), "{arguments:?}");
     document
 }
@@ -64,16 +64,8 @@ fn document(place: &Place, arguments: &[&str]) -> Value {
 fn documents_say_what_they_are_and_of_which_machine() {
     let place = Place::new();
     for (arguments, format, machine) in [
-        (
-            &["channels", "curve", "--on", "xeon-phi-5110p", "--json"][..],
-            "seatmap-channels/1",
-            "xeon-phi-5110p",
-        ),
-        (
-            &["rank", "--on", "cell-ps3", "--pattern", "ring:3", "--json"],
-            "seatmap-ranking/1",
-            "cell-ps3",
-        ),
+        ("channels curve --on xeon-phi-5110p --json", "seatmap-channels/1", "xeon-phi-5110p"),
+        ("rank --on cell-ps3 --pattern ring:3 --json", "seatmap-ranking/1", "cell-ps3"),
     ] {
         let document = document(&place, arguments);
         assert_eq!(
@@ -87,18 +79,18 @@ fn documents_say_what_they_are_and_of_which_machine() {
 #[test]
 fn documents_of_this_host_name_it() {
     let Some(cpus) = two_cpus() else { return };
-    let document = document(&Place::new(), &["workers", "--cpus", &cpus, "--turns", "1", "--json"]);
+    let document = document(&Place::new(), format!("workers --cpus {cpus} --turns 1 --json"));
     assert_eq!(document["machine"], seatmap_os::state::host_name());
 }
 
 #[test]
 fn a_controller_lists_its_cells_in_a_document() {
     let place = Place::new();
-    let mut command = place.command(&["controller", "serve", "--socket", "socket"]);
+    let mut command = place.command("controller serve --socket socket");
     let mut child =
         command.env("SEATMAP_RUN", place.path("run")).stdout(Stdio::piped()).spawn().unwrap();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut String::new()).unwrap();
-    let listed = document(&place, &["controller", "list", "--socket", "socket", "--json"]);
+    let listed = document(&place, "controller list --socket socket --json");
     child.kill().unwrap();
     child.wait().unwrap();
     assert_eq!(listed["cells"].as_array().map(Vec::len), Some(0));

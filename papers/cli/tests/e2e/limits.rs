@@ -1,21 +1,21 @@
 //! The papers' verbs where the kernel gives less than they want.
 
-use crate::common::{Place, two_cpus, with_one_thread};
+use crate::common::{Place, assert_contains, stderr, stdout, two_cpus, with_one_thread};
 use std::process::Command;
 
 /// Where no thread can be started beside the first, results are the same or there is an error;
 /// nothing panics.
 #[test]
 fn a_limit_on_threads_is_an_error_or_costs_time_alone() {
-    let study = ["rank", "--runs", "2", "--on", "cell-qs20", "--pattern", "ring:4"];
+    let study = "rank --runs 2 --on cell-qs20 --pattern ring:4";
     let Some(output) = with_one_thread(&study) else { return };
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let said = stderr(&output);
     assert!(output.status.success() && !said.contains("panicked"), "{said}");
     assert_eq!(output.stdout, Place::new().run(&study).stdout);
-    let Some(output) = with_one_thread(&["workers"]) else { return };
-    let said = String::from_utf8(output.stderr).unwrap();
+    let Some(output) = with_one_thread("workers") else { return };
+    let said = stderr(&output);
     assert!(matches!(output.status.code(), Some(1 | 2)) && !said.contains("panicked"), "{said}");
-    assert!(said.contains("temporarily unavailable"), "{said}");
+    assert_contains(&said, "temporarily unavailable");
 }
 
 /// A few runs each of the verbs whose threads wait for each other the most.
@@ -30,8 +30,8 @@ fn every_wait_ends_when_a_cpu_is_taken_away() {
     command.args([&script, "--papers", crate::PROGRAM, "--runs", "3", "workers", "stats", "rank"]);
     let output = command.current_dir(place.folder()).output().unwrap();
     if output.status.code() == Some(3) {
-        return seatmap_needs::skipped!("{}", String::from_utf8_lossy(&output.stderr));
+        return seatmap_needs::skipped!("{}", stderr(&output));
     }
-    let text = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    let text = stdout(&output);
+    assert!(output.status.success(), "{text}{}", stderr(&output));
 }

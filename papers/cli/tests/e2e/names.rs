@@ -1,6 +1,6 @@
 //! Names that turn text around, take no room or command a terminal, wherever a name is shown.
 
-use crate::common::Place;
+use crate::common::{Place, stderr, stdout};
 use crate::hostile::assert_shown;
 use crate::product::product;
 
@@ -10,13 +10,13 @@ const NAME: &str = "x\u{202e}\u{2066}\u{2069}\u{9b}1m\u{200e}\u{200f}\u{feff}\u{
 #[test]
 fn names_are_shown_in_every_medium() {
     let place = Place::new();
-    let Some(exported) = product(&place, &["export", "xeon-e5-2680-2s", "--format", "json"]) else {
+    let Some(exported) = product(&place, "export xeon-e5-2680-2s --format json") else {
         return;
     };
     let mut profile: serde_json::Value = serde_json::from_str(&exported).unwrap();
     profile["name"] = NAME.into();
     place.file("machine.json", profile.to_string());
-    product(&place, &["model", "fit", "machine.json", "-o", "twin.toml"]);
+    product(&place, "model fit machine.json -o twin.toml");
     for arguments in [
         "stats --on twin.toml -f fetchadd -n 2 -i 100",
         "stats --on twin.toml -f fetchadd -n 2 -i 100 --json",
@@ -27,12 +27,8 @@ fn names_are_shown_in_every_medium() {
         "rank --on twin.toml --pattern ring:3 --runs 1 --sample 3 --html -",
     ] {
         let output = place.run(&arguments.split(' ').collect::<Vec<_>>());
-        assert!(
-            output.status.success(),
-            "{arguments}: {}",
-            String::from_utf8_lossy(&output.stderr)
-        );
-        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success(), "{arguments}: {}", stderr(&output));
+        let text = stdout(&output);
         assert!(
             ["\\u{202e}", "\\u202e"].iter().any(|escaped| text.contains(escaped)),
             "{arguments}:\n{text}"
@@ -46,6 +42,6 @@ fn names_are_shown_in_every_medium() {
 fn what_was_typed_is_shown_too() {
     let output = Place::new().run(&["workers", NAME]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("\\u{202e}"));
+    assert!(stderr(&output).contains("\\u{202e}"));
     assert_shown("workers", &output.stderr);
 }

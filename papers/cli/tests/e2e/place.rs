@@ -1,30 +1,27 @@
 //! `seatmap-papers place` and `measure`.
 
-use crate::common::Place;
+use crate::common::{Json, Place, assert_contains};
 
-const RING: [&str; 6] = ["place", "--on", "cell-ps3", "--pattern", "ring:4", "--packet=16k"];
+const RING: &str = "place --on cell-ps3 --pattern ring:4 --packet=16k";
 
 /// The same program under the same placement, ranked: the best of all mappings takes no less.
 #[test]
 fn the_best_mapping_takes_as_long_as_place_says() {
     let place = Place::new();
-    let plan = place.json(&[&RING[..], &["--kicks", "1000", "--json"]].concat());
+    let plan = place.json((RING, "--kicks 1000 --json"));
     assert_eq!((&plan["objective"], &plan["optimal"]), (&"simulated".into(), &true.into()));
     assert_eq!(plan["method"], "all 360 placements run");
-    let rank = ["rank", "--on", "cell-ps3", "--pattern", "ring:4", "--long", "--packet", "16k"];
-    let once = ["--rounds", "4", "--variant", "pinned", "--runs", "1", "--json"];
-    let ranking = place.json(&[&rank[..], &once].concat());
-    assert!(
-        ranking["best_mean_ns"].as_f64().unwrap() >= 0.999 * plan["cost"].as_f64().unwrap(),
-        "{ranking}"
-    );
+    let rank = "rank --on cell-ps3 --pattern ring:4 --long --packet 16k";
+    let once = "--rounds 4 --variant pinned --runs 1 --json";
+    let ranking = place.json((rank, once));
+    assert!(ranking["best_mean_ns"].number() >= 0.999 * plan["cost"].number(), "{ranking}");
 }
 
 #[test]
 fn links_carry_what_the_simulator_counted() {
     let place = Place::new();
-    let on = ["place", "--on", "cell-qs20", "--pattern", "pairs:6", "--kicks", "10"];
-    let picture = place.stdout(&[&on[..], &["--svg", "-"]].concat());
+    let on = "place --on cell-qs20 --pattern pairs:6 --kicks 10";
+    let picture = place.stdout((on, "--svg -"));
     assert!(
         picture.contains(">busy cycles on a link, clockwise outside</text>")
             && picture.contains(">time, ns</text>"),
@@ -38,7 +35,7 @@ fn what_cannot_be_run_is_refused() {
     let refused = |on: &str, more: &str, why: &str| {
         let words = ["place", "--on", on, "--pattern"].into_iter().chain(more.split(' '));
         let said = place.refusal(&words.collect::<Vec<_>>());
-        assert!(said.contains(why), "{said}");
+        assert_contains(&said, why);
     };
     refused("cell-ps3", "ring:32", "2 to 31 tasks");
     refused("cell-ps3", "ring:4 --packet 20", "20 bytes");
@@ -50,9 +47,9 @@ fn what_cannot_be_run_is_refused() {
 #[test]
 fn distances_are_a_profile() {
     let place = Place::new();
-    let profile = place.json(&["measure", "--on", "cell-ps3"]);
+    let profile = place.json("measure --on cell-ps3");
     assert_eq!(profile["topology"]["pus"].as_array().map(Vec::len), Some(6));
-    assert!(profile["core_distance"]["median_ns"][0][1].as_f64().unwrap() > 100.0);
-    place.stdout(&["measure", "--on", "cell-ps3", "-o", "ps3.json"]);
+    assert!(profile["core_distance"]["median_ns"][0][1].number() > 100.0);
+    place.stdout("measure --on cell-ps3 -o ps3.json");
     assert!(place.read("ps3.json").contains("seatmap-profile/"));
 }

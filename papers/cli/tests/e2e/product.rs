@@ -1,42 +1,30 @@
 //! The papers' verbs beside `seatmap`: the same figures of the same program, on machines that
 //! `seatmap` made.
 
-use crate::common::Place;
+use crate::common::{Arguments, Place, assert_contains, stderr, stdout};
 use std::path::Path;
 
 /// The stdout of `seatmap`, which lies beside the program under test; `None`, with a message, where
 /// this package alone was built.
-pub fn product(place: &Place, arguments: &[&str]) -> Option<String> {
+pub fn product(place: &Place, arguments: impl Arguments) -> Option<String> {
     let seatmap = Path::new(crate::PROGRAM).with_file_name("seatmap");
     if !seatmap.exists() {
         seatmap_needs::skipped!("seatmap is not built: the tests of the whole workspace build it");
         return None;
     }
-    let output = place.command_of(&seatmap).args(arguments).output().unwrap();
-    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-    Some(String::from_utf8(output.stdout).unwrap())
+    let output = place.command_of(&seatmap).args(arguments.words()).output().unwrap();
+    assert!(output.status.success(), "{arguments:?}: {}", stderr(&output));
+    Some(stdout(&output))
 }
 
 #[test]
 fn a_twin_is_a_machine_like_any_other() {
     let place = Place::new();
-    if product(&place, &["model", "fit", "xeon-e5-2680-2s", "-o", "twin.toml"]).is_none() {
+    if product(&place, "model fit xeon-e5-2680-2s -o twin.toml").is_none() {
         return;
     }
-    let stats =
-        place.stdout(&["stats", "--on", "twin.toml", "-f", "fetchadd", "-n", "4", "-i", "100"]);
-    assert!(stats.contains("xeon-e5-2680-2s-twin"), "{stats}");
-    let rank = [
-        "rank",
-        "--on",
-        "twin.toml",
-        "--pattern",
-        "ring:4",
-        "--sample",
-        "3",
-        "--runs",
-        "1",
-        "--json",
-    ];
-    assert!(place.stdout(&rank).contains("xeon-e5-2680-2s-twin"));
+    let stats = place.stdout("stats --on twin.toml -f fetchadd -n 4 -i 100");
+    assert_contains(&stats, "xeon-e5-2680-2s-twin");
+    let rank = "rank --on twin.toml --pattern ring:4 --sample 3 --runs 1 --json";
+    assert!(place.stdout(rank).contains("xeon-e5-2680-2s-twin"));
 }

@@ -1,30 +1,20 @@
 //! `seatmap-papers rank`: Keller & Varbanescu's study on the models.
 
-use crate::common::{Place, files, two_cpus};
+use crate::common::{Json, Place, assert_contains, files, two_cpus};
 use serde_json::Value;
 
 /// The study of the paper's figure 2, short enough for a test.
-const STUDY: [&str; 10] = [
-    "rank",
-    "--on",
-    "cell-ps3",
-    "--pattern",
-    "ring:6:bidirectional",
-    "--packet",
-    "1k",
-    "--rounds",
-    "3",
-    "--runs",
-];
+const STUDY: &str =
+    "rank --on cell-ps3 --pattern ring:6:bidirectional --packet 1k --rounds 3 --runs";
 
-fn study<'a>(more: &[&'a str]) -> Vec<&'a str> {
-    [&STUDY[..], more].concat()
+fn study(more: &str) -> String {
+    format!("{STUDY} {more}")
 }
 
 #[test]
 fn the_same_bytes_whatever_the_number_of_threads() {
     let place = Place::new();
-    let arguments = study(&["3", "--json"]);
+    let arguments = study("3 --json");
     let run = |threads: &str| {
         place.command(&arguments).env("RAYON_NUM_THREADS", threads).output().unwrap()
     };
@@ -34,103 +24,77 @@ fn the_same_bytes_whatever_the_number_of_threads() {
     let found: Value = serde_json::from_slice(&one.stdout).unwrap();
     assert_eq!((&found["mappings"], &found["runs"]), (&120.into(), &3.into()));
     assert_eq!(found["best"], found["ranking"][0]["mapping"]);
-    assert!(found["best_to_worst"].as_f64().unwrap() > 1.0);
-    let rank = found["rank_of"]["identity"].as_u64().unwrap() as usize;
+    assert!(found["best_to_worst"].number() > 1.0);
+    let rank = found["rank_of"]["identity"].whole() as usize;
     assert_eq!(found["ranking"][rank - 1]["mapping"], "[012345]");
-    assert_ne!(one.stdout, place.run(&study(&["3", "--json", "--seed", "2"])).stdout);
+    assert_ne!(one.stdout, place.run(study("3 --json --seed 2")).stdout);
 }
 
 #[test]
 fn pinned_threads_and_one_way_are_other_studies() {
     let place = Place::new();
-    let short = ["--rounds", "3", "--runs", "1", "--sample", "20", "--json"];
-    let mean_ns = |pattern: &str, more: &[&str]| {
-        let arguments =
-            [&["rank", "--on", "cell-ps3", "--pattern", pattern], &short[..], more].concat();
-        place.json(&arguments)["mean_ns"].clone()
+    let short = "--rounds 3 --runs 1 --sample 20 --json";
+    let mean_ns = |pattern: &str, more: &str| {
+        place.json(("rank --on cell-ps3 --pattern", pattern, (short, more)))["mean_ns"].clone()
     };
-    let times = |more: &[&str]| mean_ns("ring:6:bidirectional", more);
-    let usual = times(&[]);
-    for other in [&["--variant", "pinned"][..], &["--unidirectional"], &["--packet", "2k"]] {
+    let times = |more: &str| mean_ns("ring:6:bidirectional", more);
+    let usual = times("");
+    for other in ["--variant pinned", "--unidirectional", "--packet 2k"] {
         assert_ne!(times(other), usual, "{other:?}");
     }
-    assert_eq!(mean_ns("ring:6", &[]), times(&["--unidirectional"]), "the pattern says it as well");
+    assert_eq!(mean_ns("ring:6", ""), times("--unidirectional"), "the pattern says it as well");
 }
 
 #[test]
 fn figures_of_a_model_and_parts_of_the_library_can_be_changed() {
     let place = Place::new();
-    let ring = [
-        "rank",
-        "--on",
-        "cell-ps3",
-        "--pattern",
-        "ring:4:bidirectional",
-        "--rounds",
-        "10",
-        "--runs",
-        "1",
-    ];
-    let best_ns = |more: &[&str]| {
-        place.json(&[&ring[..], more, &["--json"]].concat())["best_mean_ns"].as_f64().unwrap()
-    };
-    let usual = best_ns(&[]);
-    assert!(best_ns(&["--set", "snoop_cycles=400"]) > 1.2 * usual);
+    let ring = "rank --on cell-ps3 --pattern ring:4:bidirectional --rounds 10 --runs 1";
+    let best_ns = |more: &str| place.json((ring, more, "--json"))["best_mean_ns"].number();
+    let usual = best_ns("");
+    assert!(best_ns("--set snoop_cycles=400") > 1.2 * usual);
     assert!(
-        best_ns(&["--set", "snoop_cycles=400", "--set", "snoop_cycles=100"]) == usual,
+        best_ns("--set snoop_cycles=400 --set snoop_cycles=100") == usual,
         "the last one counts"
     );
-    assert!(best_ns(&["--poll", "3000"]) > 1.2 * usual);
-    assert_ne!(best_ns(&["--entry", "4"]), usual);
-    assert_eq!(best_ns(&["--entry", "16", "--poll", "60"]), usual);
-    let refused = |more: &[&str]| place.one_line_refusal(&[&ring[..], more].concat());
-    insta::assert_snapshot!(refused(&["--set", "beats=0"]), @"seatmap-papers: cell-ps3: figures.beats is 0; give bus cycles from 1 to 10000");
-    insta::assert_snapshot!(refused(&["--entry", "32"]), @"seatmap-papers: entries of 32 bytes; the ring's library writes entries of 4, 8, 16 or 128 bytes");
-    let unknown = refused(&["--set", "snoop=1"]);
+    assert!(best_ns("--poll 3000") > 1.2 * usual);
+    assert_ne!(best_ns("--entry 4"), usual);
+    assert_eq!(best_ns("--entry 16 --poll 60"), usual);
+    let refused = |more: &str| place.one_line_refusal((ring, more));
+    insta::assert_snapshot!(refused("--set beats=0"), @"seatmap-papers: cell-ps3: figures.beats is 0; give bus cycles from 1 to 10000");
+    insta::assert_snapshot!(refused("--entry 32"), @"seatmap-papers: entries of 32 bytes; the ring's library writes entries of 4, 8, 16 or 128 bytes");
+    let unknown = refused("--set snoop=1");
     assert!(
         unknown.starts_with(
             "seatmap-papers: cell-ps3: there is no figure 'snoop'; there are bus_cycles, beats,"
         ),
         "{unknown}"
     );
-    let other = place.one_line_refusal(&[
-        "rank",
-        "--on",
-        "scc-48",
-        "--pattern",
-        "ring:4",
-        "--set",
-        "beats=8",
-    ]);
+    let other = place.one_line_refusal("rank --on scc-48 --pattern ring:4 --set beats=8");
     assert_eq!(
         other,
         "seatmap-papers: --set changes figures of a Cell model, and scc-48 is another machine"
     );
-    let list = [&ring[..], &["--set", "snoop_cycles"]].concat();
-    assert!(place.refusal(&list).contains("such as snoop_cycles=200"));
-    let stats = ["stats", "-f", "mailbox", "-s", "--on", "cell-ps3", "--json"];
-    let latency =
-        |more: &[&str]| place.json(&[&stats[..], more].concat())["latency_ns"].as_f64().unwrap();
-    assert!(
-        latency(&["--set", "snoop_cycles=400"]) > latency(&[]) + 90.0,
-        "a message has one command"
-    );
+    let list = (ring, "--set snoop_cycles");
+    assert!(place.refusal(list).contains("such as snoop_cycles=200"));
+    let stats = "stats -f mailbox -s --on cell-ps3 --json";
+    let latency = |more: &str| place.json((stats, more))["latency_ns"].number();
+    assert!(latency("--set snoop_cycles=400") > latency("") + 90.0, "a message has one command");
 }
 
 #[test]
 fn parts_make_the_whole_to_the_byte() {
     let place = Place::new();
     for (part, name) in [("1/3", "a"), ("2/3", "b"), ("3/3", "c")] {
-        place.stdout(&study(&["2", "--shard", part, "-o", name]));
+        place.stdout(study(&format!("2 --shard {part} -o {name}")));
     }
-    let whole = place.stdout(&study(&["2", "--json"]));
-    assert_eq!(place.stdout(&["rank", "merge", "c", "a", "b", "--json"]), whole);
+    let whole = place.stdout(study("2 --json"));
+    assert_eq!(place.stdout("rank merge c a b --json"), whole);
     place.file("whole", whole);
-    place.stdout(&study(&["2", "--seed", "7", "--shard", "2/3", "-o", "other"]));
+    place.stdout(study("2 --seed 7 --shard 2/3 -o other"));
     let told: Vec<String> =
         [&["a", "b"][..], &["a", "b", "b", "c"], &["a", "other"], &["whole"], &["nix"]]
             .iter()
-            .map(|parts| place.one_line_refusal(&[&["rank", "merge"], *parts].concat()))
+            .map(|parts| place.one_line_refusal(("rank merge", *parts)))
             .collect();
     insta::assert_snapshot!(told.join("\n"), @r#"
     seatmap-papers: of 3 parts 1 are missing: 3/3
@@ -144,9 +108,9 @@ fn parts_make_the_whole_to_the_byte() {
 #[test]
 fn an_interrupted_study_goes_on_where_it_ended() {
     let place = Place::new();
-    let arguments = study(&["2", "--json"]);
+    let arguments = study("2 --json");
     let whole = place.stdout(&arguments);
-    let header = place.stdout(&study(&["2", "--sample", "1", "--json"]));
+    let header = place.stdout(study("2 --sample 1 --json"));
     assert_ne!(header, whole);
     // A killed run leaves a header and some runs, the last cut short.
     let found: Value = serde_json::from_str(&whole).unwrap();
@@ -157,10 +121,9 @@ fn an_interrupted_study_goes_on_where_it_ended() {
         format!("{{\"index\":{},\"run\":1,\"ns\":1.5}}\n", found["ranking"][index]["index"])
     };
     place.file("kept", format!("{}\n{}{}{{\"inde", Value::Object(head), run(0), run(1)));
-    let resumed = [&arguments[..], &["--resume", "kept"]].concat();
+    let resumed = (arguments, "--resume kept");
     let again: Value = place.json(&resumed);
-    let kept =
-        again["ranking"].as_array().unwrap().iter().filter(|row| row["runs_ns"][1] == 1.5).count();
+    let kept = again["ranking"].elements().iter().filter(|row| row["runs_ns"][1] == 1.5).count();
     assert_eq!(kept, 2, "runs that are kept are not run again");
     assert_eq!(files(&place), Vec::<String>::new(), "the journal is gone");
     assert_eq!(place.stdout(&resumed), whole);
@@ -193,9 +156,7 @@ const SETUP: [&str; 14] = [
 #[test]
 fn the_main_points_and_every_file() {
     let place = Place::new();
-    let printed = place.stdout(&study(&[
-        "2", "-o", "x.json", "--csv", "x.csv", "--svg", "x.svg", "--html", "x.html",
-    ]));
+    let printed = place.stdout(study("2 -o x.json --csv x.csv --svg x.svg --html x.html"));
     assert!(
         printed.starts_with("ring:6:bidirectional on cell-ps3: 120 mappings x 2 runs\n"),
         "{printed}"
@@ -216,9 +177,9 @@ fn the_main_points_and_every_file() {
         place.read("x.html").contains("<polyline")
             && place.read("x.html").contains("ring-back-seats")
     );
-    assert_eq!(place.read("x.json"), place.stdout(&study(&["2", "--json"])));
+    assert_eq!(place.read("x.json"), place.stdout(study("2 --json")));
     assert!(
-        place.stdout(&study(&["1"])).contains("One run does not tell which others may be the best")
+        place.stdout(study("1")).contains("One run does not tell which others may be the best")
     );
 }
 
@@ -226,29 +187,23 @@ fn the_main_points_and_every_file() {
 fn what_cannot_be_ranked_is_refused() {
     let place = Place::new();
     place.file("duo.csv", ",\n40.5,\n");
-    let on = |machine: &'static str, pattern: &'static str| {
-        ["rank", "--on", machine, "--pattern", pattern]
-    };
-    let ring = on("cell-ps3", "ring:6");
-    let told: Vec<String> = [
-        &on("cell-ps3", "ring:7")[..],
-        &on("cell-ps3", "pairs:6"),
-        &on("cell-ps3", "ring:1"),
-        &on("cell-qs22", "ring:10"),
-        &on("duo.csv", "ring:2"),
-        &[&ring[..], &["--packet", "1000"]].concat(),
-        &[&ring[..], &["--packet", "17k"]].concat(),
-        &[&ring[..], &["--packet", "8"]].concat(),
-        &[&ring[..], &["--runs", "0"]].concat(),
-        &[&ring[..], &["--rounds", "0"]].concat(),
-        &[&ring[..], &["--sample", "0"]].concat(),
-        &[&ring[..], &["--symmetry"]].concat(),
-        &[&ring[..], &["--shard", "121/121"]].concat(),
-        &[&ring[..], &["--json", "--csv", "-"]].concat(),
+    let told = [
+        "--on cell-ps3 --pattern ring:7",
+        "--on cell-ps3 --pattern pairs:6",
+        "--on cell-ps3 --pattern ring:1",
+        "--on cell-qs22 --pattern ring:10",
+        "--on duo.csv --pattern ring:2",
+        "--on cell-ps3 --pattern ring:6 --packet 1000",
+        "--on cell-ps3 --pattern ring:6 --packet 17k",
+        "--on cell-ps3 --pattern ring:6 --packet 8",
+        "--on cell-ps3 --pattern ring:6 --runs 0",
+        "--on cell-ps3 --pattern ring:6 --rounds 0",
+        "--on cell-ps3 --pattern ring:6 --sample 0",
+        "--on cell-ps3 --pattern ring:6 --symmetry",
+        "--on cell-ps3 --pattern ring:6 --shard 121/121",
+        "--on cell-ps3 --pattern ring:6 --json --csv -",
     ]
-    .iter()
-    .map(|arguments| place.one_line_refusal(arguments))
-    .collect();
+    .map(|arguments| place.one_line_refusal(("rank", arguments)));
     insta::assert_snapshot!(told.join("\n"), @r#"
     seatmap-papers: 7 tasks do not fit on cell-ps3, which seats 6, one task each
     seatmap-papers: pairs:6: packets go on around rings only, ring:N and ring:N:bidirectional; --long sends messages along any pattern
@@ -272,33 +227,24 @@ fn real_threads_take_real_seats() {
     if two_cpus().is_none() {
         return;
     }
-    let found = Place::new().json(&[
-        "rank",
-        "--pattern",
-        "ring:2:bidirectional",
-        "--rounds",
-        "50",
-        "--json",
-    ]);
+    let found = Place::new().json("rank --pattern ring:2:bidirectional --rounds 50 --json");
     assert_eq!((&found["mappings"], &found["best"]), (&1.into(), &"[01]".into()));
-    assert!(
-        found["ranking"][0]["runs_ns"].as_array().unwrap().iter().all(|ns| ns.as_f64() > Some(0.0))
-    );
+    assert!(found["ranking"][0]["runs_ns"].elements().iter().all(|ns| ns.as_f64() > Some(0.0)));
 }
 
 #[test]
 fn counters_of_the_best_and_the_worst() {
     let place = Place::new();
-    let ranking = place.json(&study(&["2", "--json", "--counters", "counters.json"]));
-    let counted: serde_json::Value = serde_json::from_str(&place.read("counters.json")).unwrap();
+    let ranking = place.json(study("2 --json --counters counters.json"));
+    let counted = place.read_json("counters.json");
     assert_eq!(
         (&counted["best"]["mapping"], &counted["worst"]["mapping"]),
         (&ranking["best"], &ranking["worst"])
     );
-    let run_ns = counted["best"]["counters"]["cycles"].as_f64().unwrap() / 3.2;
-    let told_ns = ranking["ranking"][0]["runs_ns"][0].as_f64().unwrap();
+    let run_ns = counted["best"]["counters"]["cycles"].number() / 3.2;
+    let told_ns = ranking["ranking"][0]["runs_ns"][0].number();
     // The machine's clock starts before the first task does.
     assert!((1.0..1.25).contains(&(run_ns / told_ns)), "{run_ns} and {told_ns}: the same run");
-    let host = place.refusal(&["rank", "--pattern", "ring:2", "--counters", "counters.json"]);
-    assert!(host.contains("needs a model"), "{host}");
+    let host = place.refusal("rank --pattern ring:2 --counters counters.json");
+    assert_contains(&host, "needs a model");
 }

@@ -1,7 +1,7 @@
 //! `seatmap-papers controller serve` and its clients. Cells are really made where root and version
 //! 1 cpusets allow it, on the highest CPU.
 
-use crate::common::{Guarded, Place};
+use crate::common::{Arguments, Guarded, Json, Place};
 use crate::real_cells::{self, has_groups, is_root, made, make, seatmap, stderr, wait_until};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -19,9 +19,9 @@ pub struct Controller<'a> {
 }
 
 impl<'a> Controller<'a> {
-    pub fn start(place: &'a Place, arguments: &[&str], variables: &[(&str, &str)]) -> Self {
-        let mut command = controller(place, &["serve", "--socket", "socket"]);
-        command.args(arguments).envs(variables.iter().copied()).stdout(Stdio::piped());
+    pub fn start(place: &'a Place, arguments: impl Arguments, variables: &[(&str, &str)]) -> Self {
+        let mut command = controller(place, "serve --socket socket");
+        command.args(arguments.words()).envs(variables.iter().copied()).stdout(Stdio::piped());
         let mut child = Guarded(command.spawn().unwrap());
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
@@ -29,7 +29,7 @@ impl<'a> Controller<'a> {
         Controller { place, child }
     }
 
-    pub fn ask(&self, arguments: &[&str]) -> Output {
+    pub fn ask(&self, arguments: impl Arguments) -> Output {
         client(self.place, arguments).output().unwrap()
     }
 
@@ -38,9 +38,9 @@ impl<'a> Controller<'a> {
     }
 
     fn list(&self) -> Vec<Value> {
-        let output = self.ask(&["list", "--json"]);
+        let output = self.ask("list --json");
         let listed: Value = serde_json::from_slice(&output.stdout).unwrap();
-        listed["cells"].as_array().unwrap().clone()
+        listed["cells"].elements().clone()
     }
 
     /// SIGKILL, and no warden's time to do anything is waited for.
@@ -59,19 +59,19 @@ impl Drop for Controller<'_> {
         }
         let _ = self.child.wait();
         for name in ["first", "second", "kept", "held", "half", "one", "two"] {
-            let _ = seatmap(self.place, &["cell", "destroy", name]).output();
+            let _ = seatmap(self.place, ["cell", "destroy", name]).output();
         }
     }
 }
 
 /// `seatmap-papers controller`, with a run folder of the place's own.
-pub fn controller(place: &Place, arguments: &[&str]) -> Command {
-    let mut command = place.command(&["controller"]);
-    command.args(arguments).env("SEATMAP_RUN", place.path("run")).stderr(Stdio::piped());
+pub fn controller(place: &Place, arguments: impl Arguments) -> Command {
+    let mut command = place.command(("controller", arguments));
+    command.env("SEATMAP_RUN", place.path("run")).stderr(Stdio::piped());
     command
 }
 
-fn client(place: &Place, arguments: &[&str]) -> Command {
+fn client(place: &Place, arguments: impl Arguments) -> Command {
     let mut command = controller(place, arguments);
     command.args(["--socket", "socket"]).stdout(Stdio::piped());
     command
@@ -90,28 +90,29 @@ pub fn highest() -> Option<(String, MutexGuard<'static, ()>)> {
 #[test]
 fn what_cannot_be_served_or_asked_is_refused() {
     let place = Place::new();
-    let refused = |arguments: &[&str]| {
+    let assert_refused = |arguments: &str, words: &str| {
         let output = controller(&place, arguments).output().unwrap();
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
-        stderr(&output)
+        assert_eq!(output.status.code(), Some(2), "{arguments}");
+        assert!(stderr(&output).contains(words), "{arguments}: {}", stderr(&output));
     };
-    assert!(refused(&["list", "--socket", "nowhere"]).contains("nowhere: no controller answers"));
-    assert!(refused(&["serve", "--policy", "best"]).contains("write fifo, priority or fair"));
-    assert!(
-        refused(&["serve", "--socket", "s", "--group", "no-such"]).contains("no group 'no-such'")
-    );
-    assert!(refused(&["create", "--no-wait"]).contains("say which CPUs or for how long"));
-    let _first = Controller::start(&place, &[], &[]);
-    assert!(refused(&["serve", "--socket", "other"]).contains("another controller runs here"));
-    let long = "x".repeat(108);
-    assert!(refused(&["list", "--socket", &long]).contains("107 bytes at most"));
+    for (arguments, words) in [
+        ("list --socket nowhere", "nowhere: no controller answers"),
+        ("serve --policy best", "write fifo, priority or fair"),
+        ("serve --socket s --group no-such", "no group 'no-such'"),
+        ("create --no-wait", "say which CPUs or for how long"),
+        (&format!("list --socket {}", "x".repeat(108)), "107 bytes at most"),
+    ] {
+        assert_refused(arguments, words);
+    }
+    let _first = Controller::start(&place, "", &[]);
+    assert_refused("serve --socket other", "another controller runs here");
 }
 
 #[test]
 fn a_controller_leaves_the_socket_of_another_alone() {
     let place = Place::new();
-    let first = Controller::start(&place, &[], &[]);
-    let mut second = controller(&place, &["serve", "--socket", "socket"]);
+    let first = Controller::start(&place, "", &[]);
+    let mut second = controller(&place, "serve --socket socket");
     let second = second.env("SEATMAP_RUN", place.path("other")).output().unwrap();
     assert_eq!(second.status.code(), Some(2));
     assert!(stderr(&second).contains("somebody listens there already"), "{}", stderr(&second));
@@ -121,7 +122,7 @@ fn a_controller_leaves_the_socket_of_another_alone() {
 #[test]
 fn figures_beyond_all_reason_harm_nobody() {
     let place = Place::new();
-    let controller = Controller::start(&place, &[], &[]);
+    let controller = Controller::start(&place, "", &[]);
     let mut stream = UnixStream::connect(place.path("socket")).unwrap();
     for (what, told) in [
         (r#""cpus":[4294967295]"#, "CPU 4294967295 is not online"),
@@ -149,26 +150,24 @@ fn figures_beyond_all_reason_harm_nobody() {
 #[test]
 fn requests_that_can_never_be_met_are_refused_and_nothing_waits() {
     let place = Place::new();
-    let controller = Controller::start(&place, &["--policy", "fair"], &[]);
-    let refused = |arguments: &[&str]| {
+    let controller = Controller::start(&place, "--policy fair", &[]);
+    let refused = |arguments: &str| {
         let output = controller.ask(arguments);
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", stderr(&output));
         stderr(&output)
     };
-    assert!(refused(&["create", "--cpus", "100000-100001"]).contains("are not online"));
-    assert!(refused(&["create", "--count", "4000"]).contains("one must stay for everybody else"));
-    assert!(
-        refused(&["create", "--turns", "--count", "1", "--memory", "2M"]).contains("takes turns")
-    );
-    assert!(refused(&["destroy", "quiet"]).contains("there is no cell 'quiet'"));
-    assert!(refused(&["renew", "quiet", "--ttl", "1m"]).contains("there is no cell 'quiet'"));
+    assert!(refused("create --cpus 100000-100001").contains("are not online"));
+    assert!(refused("create --count 4000").contains("one must stay for everybody else"));
+    assert!(refused("create --turns --count 1 --memory 2M").contains("takes turns"));
+    assert!(refused("destroy quiet").contains("there is no cell 'quiet'"));
+    assert!(refused("renew quiet --ttl 1m").contains("there is no cell 'quiet'"));
     assert!(controller.list().is_empty());
 }
 
 #[test]
 fn what_is_no_request_is_answered_and_harms_nobody() {
     let place = Place::new();
-    let controller = Controller::start(&place, &[], &[]);
+    let controller = Controller::start(&place, "", &[]);
     let mut stream = UnixStream::connect(place.path("socket")).unwrap();
     let deep = "[".repeat(5000);
     for bad in
@@ -195,11 +194,11 @@ fn strangers_are_told_that_they_may_not() {
     let everybody = std::fs::Permissions::from_mode(0o755);
     std::fs::set_permissions(place.folder(), everybody).unwrap();
     let as_stranger = |gid| {
-        let mut stream = client(&place, &["list"]);
+        let mut stream = client(&place, "list");
         let output = stream.gid(gid).uid(65_534).output();
         output.map(|output| (output.status.code(), stderr(&output)))
     };
-    let _controller = Controller::start(&place, &["--group", "4711"], &[]);
+    let _controller = Controller::start(&place, "--group 4711", &[]);
     match as_stranger(65_534) {
         Ok((code, told)) => {
             assert_eq!(code, Some(1));
@@ -214,28 +213,23 @@ fn strangers_are_told_that_they_may_not() {
 fn cells_are_made_in_turn_and_end_with_who_holds_them() {
     let Some((cpus, _taken)) = highest() else { return };
     let place = Place::new();
-    let controller = Controller::start(&place, &[], &[]);
-    if !made(&controller.ask(&make("first", &cpus))) {
+    let controller = Controller::start(&place, "", &[]);
+    if !made(&controller.ask(make("first", &cpus))) {
         return;
     }
-    let busy = controller.ask(&[&make("second", &cpus)[..], &["--no-wait"]].concat());
+    let busy = controller.ask((make("second", &cpus), "--no-wait"));
     assert_eq!(busy.status.code(), Some(1));
     assert!(stderr(&busy).contains("without --no-wait it would be queued"), "{}", stderr(&busy));
-    let mut second = Guarded(
-        client(&place, &[&make("second", &cpus)[..], &["--hold"]].concat()).spawn().unwrap(),
-    );
+    let mut second = Guarded(client(&place, (make("second", &cpus), "--hold")).spawn().unwrap());
     let phase = |name: &str| {
         let cells = controller.list();
-        cells
-            .iter()
-            .find(|cell| cell["name"] == name)
-            .map(|cell| cell["phase"].as_str().unwrap().to_owned())
+        cells.iter().find(|cell| cell["name"] == name).map(|cell| cell["phase"].text().to_owned())
     };
     wait_until("the second waits", || phase("second").as_deref() == Some("waiting"));
-    let renewed = controller.ask(&["renew", "first", "--ttl", "1h", "--json"]);
+    let renewed = controller.ask("renew first --ttl 1h --json");
     let renewed: Value = serde_json::from_slice(&renewed.stdout).unwrap();
     assert!(renewed["expires_s"].is_u64(), "it had no lease before: {renewed}");
-    assert!(controller.ask(&["destroy", "first"]).status.success());
+    assert!(controller.ask("destroy first").status.success());
     wait_until("the second stands", || phase("second").as_deref() == Some("standing"));
     second.kill().unwrap();
     second.wait().unwrap();
@@ -247,16 +241,15 @@ fn cells_are_made_in_turn_and_end_with_who_holds_them() {
 fn a_controller_that_is_killed_leaves_what_is_detached_and_nothing_else() {
     let Some((cpus, _taken)) = highest() else { return };
     let place = Place::new();
-    let mut controller = Controller::start(&place, &[], &[]);
-    if !made(&controller.ask(&make("kept", &cpus))) {
+    let mut controller = Controller::start(&place, "", &[]);
+    if !made(&controller.ask(make("kept", &cpus))) {
         return;
     }
     controller.kill();
-    let mut controller = Controller::start(&place, &[], &[]);
+    let mut controller = Controller::start(&place, "", &[]);
     assert_eq!(controller.list()[0]["uid"], 0, "it is taken over, and whose it is still known");
-    assert!(controller.ask(&["destroy", "kept"]).status.success());
-    let mut held =
-        Guarded(client(&place, &[&make("held", &cpus)[..], &["--hold"]].concat()).spawn().unwrap());
+    assert!(controller.ask("destroy kept").status.success());
+    let mut held = Guarded(client(&place, (make("held", &cpus), "--hold")).spawn().unwrap());
     wait_until("it is made", || controller.list().iter().any(|cell| cell["phase"] == "standing"));
     controller.kill();
     held.wait().unwrap();
@@ -267,20 +260,20 @@ fn a_controller_that_is_killed_leaves_what_is_detached_and_nothing_else() {
 #[test]
 fn a_controller_that_is_stopped_is_named() {
     let place = Place::new();
-    let controller = Controller::start(&place, &[], &[]);
+    let controller = Controller::start(&place, "", &[]);
     let pid = controller.pid();
     let signal = |word: &str| {
         let status = Command::new("sh").args(["-c", &format!("kill {word} {pid}")]).status();
         assert!(status.unwrap().success());
     };
     signal("-STOP");
-    let output = controller.ask(&["list"]);
+    let output = controller.ask("list");
     signal("-CONT");
     let sentence = format!(
         "seatmap-papers: the controller is stopped (process {pid}); 'kill -CONT {pid}' lets it go on"
     );
     assert_eq!((output.status.code(), stderr(&output)), (Some(1), sentence));
-    assert!(controller.ask(&["list"]).status.success());
+    assert!(controller.ask("list").status.success());
 }
 
 /// A place's account, as a controller of it wrote it; it must not run.
@@ -293,14 +286,14 @@ fn who_had_more_still_waits_after_the_controller_was_killed() {
     let Some((cpus, _taken)) = highest() else { return };
     let place = Place::new();
     std::fs::set_permissions(place.folder(), std::fs::Permissions::from_mode(0o755)).unwrap();
-    let start = || Controller::start(&place, &["--policy", "fair", "--group", "4711"], &[]);
-    let as_stranger = |arguments: &[&str]| {
+    let start = || Controller::start(&place, "--policy fair --group 4711", &[]);
+    let as_stranger = |arguments: String| {
         let mut command = client(&place, arguments);
         command.gid(4711).uid(65_534);
         command
     };
     let mut controller = start();
-    match as_stranger(&make("kept", &cpus)).output() {
+    match as_stranger(make("kept", &cpus)).output() {
         Ok(output) if !made(&output) => return,
         Ok(_) => {}
         Err(error) => {
@@ -313,13 +306,10 @@ fn who_had_more_still_waits_after_the_controller_was_killed() {
     known["cpu_us"]["0"] = 600_000_000.into();
     place.file("run/controller.usage", known.to_string());
     let mut controller = start();
-    assert_eq!(
-        controller.ask(&[&make("half", &cpus)[..], &["--no-wait"]].concat()).status.code(),
-        Some(1)
-    );
+    assert_eq!(controller.ask((make("half", &cpus), "--no-wait")).status.code(), Some(1));
     controller.kill();
     let known = account(&place);
-    let roots = known["cpu_us"]["0"].as_u64().unwrap();
+    let roots = known["cpu_us"]["0"].whole();
     assert!(
         (1..600_000_000).contains(&roots) && known["cpu_us"]["65534"].is_u64(),
         "it ages: {known}"
@@ -327,18 +317,13 @@ fn who_had_more_still_waits_after_the_controller_was_killed() {
     let controller = start();
     let phase = |name: &str| {
         let cells = controller.list();
-        cells
-            .iter()
-            .find(|cell| cell["name"] == name)
-            .map(|cell| cell["phase"].as_str().unwrap().to_owned())
+        cells.iter().find(|cell| cell["name"] == name).map(|cell| cell["phase"].text().to_owned())
     };
-    let mut first =
-        Guarded(client(&place, &[&make("one", &cpus)[..], &["--hold"]].concat()).spawn().unwrap());
+    let mut first = Guarded(client(&place, (make("one", &cpus), "--hold")).spawn().unwrap());
     wait_until("root waits", || phase("one").as_deref() == Some("waiting"));
-    let mut second =
-        Guarded(as_stranger(&[&make("two", &cpus)[..], &["--hold"]].concat()).spawn().unwrap());
+    let mut second = Guarded(as_stranger(make("two", &cpus) + " --hold").spawn().unwrap());
     wait_until("the stranger waits", || phase("two").as_deref() == Some("waiting"));
-    assert!(controller.ask(&["destroy", "kept"]).status.success());
+    assert!(controller.ask("destroy kept").status.success());
     wait_until("it is the stranger's turn", || phase("two").as_deref() == Some("standing"));
     assert_eq!(phase("one").as_deref(), Some("waiting"), "who came first had more");
     for client in [&mut second, &mut first] {
@@ -350,7 +335,7 @@ fn who_had_more_still_waits_after_the_controller_was_killed() {
 
 /// The words of a controller that begins and is ended at once.
 fn told_in_a_short_life(place: &Place) -> String {
-    let mut command = controller(place, &["serve", "--socket", "socket"]);
+    let mut command = controller(place, "serve --socket socket");
     let mut child = Guarded(command.stdout(Stdio::null()).spawn().unwrap());
     wait_until("it listens", || place.path("socket").exists());
     // SAFETY: the child has not been waited for, so that the number is its own.
@@ -401,11 +386,11 @@ fn killed_anywhere_while_it_makes_a_cell_it_leaves_nothing() {
     for step in [3, 4, 5, 9, 14, 30] {
         let place = Place::new();
         let step = step.to_string();
-        let mut dying = Controller::start(&place, &[], &[("SEATMAP_CELL_FAIL_AT", &step)]);
-        let output = dying.ask(&[&make("half", &cpus)[..], &["--hold"]].concat());
+        let mut dying = Controller::start(&place, "", &[("SEATMAP_CELL_FAIL_AT", &step)]);
+        let output = dying.ask((make("half", &cpus), "--hold"));
         assert_eq!(output.status.code(), Some(1), "{step}: {}", stderr(&output));
         dying.kill();
-        let after = Controller::start(&place, &[], &[]);
+        let after = Controller::start(&place, "", &[]);
         wait_until("all is undone", || after.list().is_empty() && !has_groups(&place));
     }
     // Another program's cell may stand meanwhile; it goes, and what was left narrow by these does
@@ -417,13 +402,11 @@ fn killed_anywhere_while_it_makes_a_cell_it_leaves_nothing() {
 fn gangs_take_turns_with_all_their_threads() {
     let Some((cpus, _taken)) = highest() else { return };
     let place = Place::new();
-    let controller = Controller::start(&place, &["--slice", "1s"], &[]);
-    if !made(&controller.ask(&[&make("one", &cpus)[..], &["--turns"]].concat())) {
+    let controller = Controller::start(&place, "--slice 1s", &[]);
+    if !made(&controller.ask((make("one", &cpus), "--turns"))) {
         return;
     }
-    let mut program = Guarded(
-        seatmap(&place, &["cell", "run", "-q", "one", "--", "sleep", "60"]).spawn().unwrap(),
-    );
+    let mut program = Guarded(seatmap(&place, "cell run -q one -- sleep 60").spawn().unwrap());
     let own = program.id();
     let child = || {
         let path = format!("/proc/{own}/task/{own}/children");
@@ -438,15 +421,15 @@ fn gangs_take_turns_with_all_their_threads() {
             .then(|| stat.rsplit_once(") ").unwrap().1.chars().next().unwrap().to_ascii_uppercase())
     };
     wait_until("it sleeps", || sleeper() == Some('S'));
-    assert!(made(&controller.ask(&[&make("two", &cpus)[..], &["--turns"]].concat())));
+    assert!(made(&controller.ask((make("two", &cpus), "--turns"))));
     let is_one = |phase: &str| {
         controller.list().iter().any(|cell| cell["name"] == "one" && cell["phase"] == phase)
     };
     wait_until("it is stopped", || sleeper() == Some('T') && is_one("suspended"));
     wait_until("it goes on", || sleeper() == Some('S') && is_one("standing"));
-    assert!(controller.ask(&["destroy", "two"]).status.success());
+    assert!(controller.ask("destroy two").status.success());
     wait_until("it stands", || is_one("standing"));
-    assert!(controller.ask(&["destroy", "one"]).status.success());
+    assert!(controller.ask("destroy one").status.success());
     assert!(controller.list().is_empty() && !has_groups(&place));
     // SAFETY: the child of a child of ours, which has not been waited for.
     unsafe { libc::kill(child().unwrap(), libc::SIGKILL) };
@@ -457,15 +440,15 @@ fn gangs_take_turns_with_all_their_threads() {
 fn a_turn_that_cannot_be_written_down_ends_the_cell() {
     let Some((cpus, _taken)) = highest() else { return };
     let place = Place::new();
-    let controller = Controller::start(&place, &["--slice", "1s"], &[]);
-    if !made(&controller.ask(&[&make("one", &cpus)[..], &["--turns"]].concat())) {
+    let controller = Controller::start(&place, "--slice 1s", &[]);
+    if !made(&controller.ask((make("one", &cpus), "--turns"))) {
         return;
     }
     // No file takes the place of a folder: the ledger cannot be written, as on a full disk.
     let ledger = place.path("run/controller.ledger");
     std::fs::remove_file(&ledger).unwrap();
     std::fs::create_dir(&ledger).unwrap();
-    let second = controller.ask(&[&make("two", &cpus)[..], &["--turns"]].concat());
+    let second = controller.ask((make("two", &cpus), "--turns"));
     let stands = has_groups(&place);
     std::fs::remove_dir(&ledger).unwrap();
     assert!(stderr(&second).contains("the ledger cannot be written"), "{}", stderr(&second));
@@ -476,11 +459,11 @@ fn a_turn_that_cannot_be_written_down_ends_the_cell() {
 fn a_cell_that_somebody_entered_is_told_of() {
     let Some((cpus, _taken)) = highest() else { return };
     let place = Place::new();
-    let controller = Controller::start(&place, &[], &[]);
-    if !made(&controller.ask(&make("first", &cpus))) {
+    let controller = Controller::start(&place, "", &[]);
+    if !made(&controller.ask(make("first", &cpus))) {
         return;
     }
-    let group = controller.list()[0]["cell"]["group"].as_str().unwrap().to_owned();
+    let group = controller.list()[0]["cell"]["group"].text().to_owned();
     let mut intruder = Guarded(Command::new("sleep").arg("60").spawn().unwrap());
     std::fs::write(format!("{group}/tasks"), intruder.id().to_string()).unwrap();
     let wrong = || controller.list()[0]["faults"].to_string();

@@ -1,6 +1,6 @@
 //! Attacks on the folders that a controller uses as root.
 
-use crate::common::Place;
+use crate::common::{Arguments, Place};
 use crate::real_cells::stderr;
 use crate::serve::controller;
 use std::fs::{self, Permissions};
@@ -11,7 +11,7 @@ use std::path::Path;
 /// A controller that starts after all does not keep the tests waiting for ever.
 const PATIENCE_S: u32 = 120;
 
-fn told(place: &Place, arguments: &[&str], code: i32) -> String {
+fn told(place: &Place, arguments: impl Arguments, code: i32) -> String {
     let mut command = controller(place, arguments);
     let end_at_last = || {
         // SAFETY: the call is async-signal-safe and concerns this process alone.
@@ -39,7 +39,7 @@ fn links_in_the_folder_lead_nowhere() {
         folder(&place, "run", 0o700);
         let link = place.path("run").join(name);
         symlink(place.path("victim"), &link).unwrap();
-        let told = told(&place, &["serve"], code);
+        let told = told(&place, "serve", code);
         assert!(told.contains(name), "{name}: {told}");
         assert_eq!(place.read("victim"), "precious", "{name}");
         assert!(fs::symlink_metadata(link).unwrap().is_symlink(), "{name}");
@@ -50,7 +50,7 @@ fn links_in_the_folder_lead_nowhere() {
 fn a_socket_is_not_put_where_others_may_put_another() {
     let place = Place::new();
     folder(&place, "open", 0o777);
-    let told = told(&place, &["serve", "--socket", "open/s"], 2);
+    let told = told(&place, "serve --socket open/s", 2);
     assert!(told.contains("other users can write"), "{told}");
     assert!(!place.path("open/s").exists());
 }
@@ -64,7 +64,7 @@ fn a_folder_that_users_can_exchange_is_not_exported() {
     for (folder, why) in
         [("open/shown", "other users can write"), ("link", "is a symbolic link or a file")]
     {
-        let told = told(&place, &["serve", "--socket", "s", "--export", folder], 2);
+        let told = told(&place, ["serve", "--socket", "s", "--export", folder], 2);
         assert!(told.contains("cannot be shown to programs") && told.contains(why), "{told}");
     }
 }

@@ -1,39 +1,25 @@
 //! `seatmap-papers rank --spread`: a study over the ranks of one start, as processes of this
 //! computer.
 
-use crate::common::{Place, files};
+use crate::common::{Arguments, Place, assert_contains, files, stderr, stdout};
 use crate::common::{begun, outside, rank};
-use std::process::{Child, Command, Output};
+use std::process::{Child, Command};
 
-const STUDY: [&str; 9] = [
-    "rank",
-    "--on",
-    "cell-ps3",
-    "--pattern",
-    "ring:6:bidirectional",
-    "--packet",
-    "1k",
-    "--rounds",
-    "3",
-];
+const STUDY: &str = "rank --on cell-ps3 --pattern ring:6:bidirectional --packet 1k --rounds 3";
 
-fn study<'a>(more: &[&'a str]) -> Vec<&'a str> {
-    [&STUDY[..], more].concat()
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
+fn study(more: &str) -> String {
+    format!("{STUDY} {more}")
 }
 
 #[test]
 fn ranks_print_the_bytes_of_one_process() {
     let place = Place::new();
-    let alone = place.stdout(&study(&["--json"]));
-    let typed = study(&["--spread", "--json"]);
+    let alone = place.stdout(study("--json"));
+    let typed = study("--spread --json");
     let others: Vec<Child> = [1, 2].map(|at| begun(rank(&place, at, 3, &typed))).into();
     let first = rank(&place, 0, 3, &typed).output().unwrap();
     assert!(first.status.success(), "{}", stderr(&first));
-    assert_eq!(String::from_utf8(first.stdout.clone()).unwrap(), alone);
+    assert_eq!(stdout(&first), alone);
     assert!(
         stderr(&first).starts_with("seatmap-papers: parts done by 3 ranks: "),
         "{}",
@@ -51,11 +37,11 @@ fn ranks_print_the_bytes_of_one_process() {
 #[test]
 fn the_work_of_a_killed_rank_is_done_by_another() {
     let place = Place::new();
-    let long = [&STUDY[..7], &["--rounds", "100", "--json"]].concat();
-    let alone = place.stdout(&long);
-    let typed = [&long[..], &["--spread", "--timeout", "2s"]].concat();
-    let first = begun(rank(&place, 0, 3, &[&typed[..], &["--resume", "kept"]].concat()));
-    let mut other = begun(rank(&place, 1, 3, &[&typed[..], &["--resume", "kept"]].concat()));
+    let long = "rank --on cell-ps3 --pattern ring:6:bidirectional --packet 1k --rounds 100 --json";
+    let alone = place.stdout(long);
+    let typed = (long, "--spread --timeout 2s --resume kept");
+    let first = begun(rank(&place, 0, 3, typed));
+    let mut other = begun(rank(&place, 1, 3, typed));
     let is_under_way =
         || std::fs::read_to_string(place.path("kept")).is_ok_and(|text| text.lines().count() > 1);
     while !is_under_way() && other.try_wait().unwrap().is_none() {
@@ -65,14 +51,14 @@ fn the_work_of_a_killed_rank_is_done_by_another() {
     other.wait().unwrap();
     let first = first.wait_with_output().unwrap();
     assert!(first.status.success(), "{}", stderr(&first));
-    assert_eq!(String::from_utf8(first.stdout.clone()).unwrap(), alone);
+    assert_eq!(stdout(&first), alone);
     let told = stderr(&first);
     assert!(
         told.contains("rank 1 on ") && told.contains("its connection broke")
             || told.contains("ranks 1"),
         "{told}"
     );
-    assert!(told.contains("2: did not come within 2 s; the others do its work"), "{told}");
+    assert_contains(&told, "2: did not come within 2 s; the others do its work");
     assert_eq!(
         files(&place),
         Vec::<String>::new(),
@@ -91,7 +77,7 @@ fn mpirun_starts_a_study() {
     let mut job = Command::new("mpirun");
     let output = outside(&mut job)
         .args(options)
-        .args(study(&["--spread", "-o", "all.json"]))
+        .args(study("--spread -o all.json").words())
         .current_dir(place.folder())
         .output()
         .unwrap();
@@ -100,7 +86,7 @@ fn mpirun_starts_a_study() {
     }
     assert!(output.status.success(), "{}", stderr(&output));
     assert!(stderr(&output).contains("parts done by 3 ranks: "), "{}", stderr(&output));
-    assert_eq!(place.read("all.json"), place.stdout(&study(&["--json"])));
+    assert_eq!(place.read("all.json"), place.stdout(study("--json")));
 }
 
 #[test]
@@ -110,20 +96,19 @@ fn starts_that_cannot_work_together_are_refused() {
         let output = command.output().unwrap();
         (output.status.code(), stderr(&output))
     };
-    let mut none = rank(&place, 0, 1, &study(&["--spread"]));
+    let mut none = rank(&place, 0, 1, study("--spread"));
     none.env_remove("RANK");
     let (code, told) = refused(none);
     assert!(code == Some(2) && told.contains("start it with srun, mpirun or torchrun"), "{told}");
-    let (code, told) =
-        refused(rank(&place, 0, 1, &["rank", "--on", "host", "--pattern", "ring:2", "--spread"]));
+    let (code, told) = refused(rank(&place, 0, 1, "rank --on host --pattern ring:2 --spread"));
     assert!(code == Some(2) && told.contains("--spread needs a model"), "{told}");
-    for wrong in [&["--meet", "here"][..], &["--spread", "--shard", "1/2"]] {
-        let (code, told) = refused(rank(&place, 0, 1, &study(wrong)));
+    for wrong in ["--meet here", "--spread --shard 1/2"] {
+        let (code, told) = refused(rank(&place, 0, 1, study(wrong)));
         assert!(code == Some(2) && told.contains("--spread"), "{told}");
     }
     // Another seed, and so other times.
-    let other = begun(rank(&place, 1, 2, &study(&["--spread", "--seed", "2"])));
-    let (code, told) = refused(rank(&place, 0, 2, &study(&["--spread"])));
+    let other = begun(rank(&place, 1, 2, study("--spread --seed 2")));
+    let (code, told) = refused(rank(&place, 0, 2, study("--spread")));
     assert!(code == Some(2) && told.contains("has other work to do than rank 0"), "{told}");
     let other = other.wait_with_output().unwrap();
     assert!(

@@ -1,7 +1,6 @@
 //! `seatmap-papers stats`: CellStats on the models.
 
-use crate::common::{Place, two_cpus};
-use std::process::Command;
+use crate::common::{Arguments, Json, Place, assert_contains, stderr, two_cpus};
 
 /// The command lines that the paper prints, and the functions they measure.
 const PRINTED: [&str; 21] = [
@@ -50,7 +49,7 @@ fn every_command_line_of_the_paper_prints_its_figure() {
             "{line}"
         );
         // With -s one of the workers only lends its local store.
-        let tasks = found["per_spe"].as_array().unwrap().len();
+        let tasks = found["per_spe"].elements().len();
         let workers: usize = line.split(' ').nth(3).unwrap().parse().unwrap();
         let counted = if moves { workers - usize::from(line.ends_with(" -s")) } else { tasks };
         assert_eq!(tasks, counted, "{line}");
@@ -108,7 +107,7 @@ fn what_the_hardware_would_refuse_is_refused() {
         let output = place.command(&line.split(' ').collect::<Vec<_>>()).output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{line}: {output:?}");
         assert!(output.stdout.is_empty(), "{line}");
-        String::from_utf8(output.stderr).unwrap().lines().next().unwrap_or_default().to_owned()
+        stderr(&output).lines().next().unwrap_or_default().to_owned()
     };
     let told: Vec<String> = [
         "stats --on cell-ps3 -f dmaget -b 24",
@@ -140,7 +139,7 @@ fn a_collective_operation_takes_longer_for_more_bytes() {
     let place = Place::new();
     let latency_ns = |function: &str, size: &str| {
         let line = format!("stats --on cell-qs20 -n 16 -f {function} -b {size} --json");
-        place.json(&line.split(' ').collect::<Vec<_>>())["latency_ns"].as_f64().unwrap()
+        place.json(&line.split(' ').collect::<Vec<_>>())["latency_ns"].number()
     };
     for function in ["broadcast", "reduce"] {
         let small = latency_ns(function, "1k");
@@ -158,32 +157,29 @@ fn a_trace_goes_to_its_file() {
     );
     let text = std::fs::read_to_string(place.folder().join("trace.json")).unwrap();
     let trace: serde_json::Value = serde_json::from_str(&text).unwrap();
-    assert!(trace["traceEvents"].as_array().unwrap().len() > 100);
+    assert!(trace["traceEvents"].elements().len() > 100);
 }
 
 #[test]
 fn chips_of_this_computer_are_groups_of_a_class() {
     let place = Place::new();
-    let on = ["stats", "-f", "fetchadd", "-N", "1", "-i", "200", "-w", "10", "--json"];
+    let on = "stats -f fetchadd -N 1 -i 200 -w 10 --json";
     let packages = place.json(&on);
-    let cores = place.json(&[&on[..], &["--class", "core"]].concat());
-    assert_eq!(
-        packages["per_spe"].as_array().unwrap().len(),
-        cores["per_spe"].as_array().unwrap().len()
-    );
+    let cores = place.json((on, "--class core"));
+    assert_eq!(packages["per_spe"].elements().len(), cores["per_spe"].elements().len());
     // There are as many cores as that, and no more.
-    let far = place.refusal(&[&on[..], &["--class", "core", "-c", "100000"]].concat());
-    assert!(far.contains("100000"), "{far}");
-    let model = place.refusal(&["stats", "-f", "fetchadd", "--on", "cell-qs20", "--class", "numa"]);
-    assert!(model.contains("--class is for machines"), "{model}");
+    let far = place.refusal((on, "--class core -c 100000"));
+    assert_contains(&far, "100000");
+    let model = place.refusal("stats -f fetchadd --on cell-qs20 --class numa");
+    assert_contains(&model, "--class is for machines");
 }
 
 #[test]
 fn models_with_caches_tell_nothing_of_an_operating_system() {
     let place = Place::new();
-    let all = place.json(&["stats", "--on", "xeon-e5-2680-2s", "--json"]);
+    let all = place.json("stats --on xeon-e5-2680-2s --json");
     let rows: Vec<&str> =
-        all["rows"].as_array().unwrap().iter().filter_map(|row| row["what"].as_str()).collect();
+        all["rows"].elements().iter().filter_map(|row| row["what"].as_str()).collect();
     assert!(rows.contains(&"mailbox, controller to CPU on the same chip"), "{rows:?}");
     assert!(
         !rows.iter().any(|what| what.contains("system call") || what.contains("thread")),
@@ -236,8 +232,7 @@ fn an_option_that_would_change_nothing_is_refused() {
     .collect();
     insta::assert_snapshot!(told.join("\n"));
     // On this computer as well, and before anything is measured.
-    let here = place.one_line_refusal(&["stats", "-f", "mailbox", "-b", "8"]);
-    assert!(here.contains("-b is for fetchadd"), "{here}");
+    place.refuses("stats -f mailbox -b 8", "-b is for fetchadd");
 }
 
 #[test]
@@ -257,11 +252,10 @@ fn workers_of_this_computer_are_at_work_together() {
         let typed: Vec<&str> =
             ["stats"].into_iter().chain(line.split(' ')).chain(["-i", "3200", "--json"]).collect();
         let found = place.json(&typed);
-        assert!(found["overlap"].as_f64().unwrap() >= 0.9, "{line}: {found}");
-        assert!(found["iterations"].as_u64().unwrap() >= 3200, "{line}: {found}");
+        assert!(found["overlap"].number() >= 0.9, "{line}: {found}");
+        assert!(found["iterations"].whole() >= 3200, "{line}: {found}");
     }
-    let alone =
-        place.json(&["stats", "-f", "fetchadd", "-i", "100", "--on", "cell-qs20", "--json"]);
+    let alone = place.json("stats -f fetchadd -i 100 --on cell-qs20 --json");
     assert!(alone["overlap"].is_null(), "{alone}");
 }
 
@@ -270,14 +264,12 @@ fn workers_of_this_computer_are_at_work_together() {
 fn a_process_with_one_cpu_is_told_so() {
     let place = Place::new();
     let cpu = seatmap_os::affinity::current().unwrap()[0].to_string();
-    let seatmap = place.command(&["stats", "-f", "mailbox", "-n", "1", "-i", "1000"]);
-    let mut command = Command::new("taskset");
-    command.args(["-c", &cpu]).arg(seatmap.get_program()).args(seatmap.get_args());
-    command.envs(seatmap.get_envs().filter_map(|(name, value)| Some((name, value?))));
-    let Ok(output) = command.current_dir(place.folder()).output() else {
+    let mut command = place.command_of("taskset");
+    command.args(["-c", &cpu, crate::PROGRAM]).args("stats -f mailbox -n 1 -i 1000".words());
+    let Ok(output) = command.output() else {
         return seatmap_needs::skipped!("no taskset");
     };
-    let said = String::from_utf8(output.stderr).unwrap();
+    let said = stderr(&output);
     assert!(
         output.status.code() == Some(2) && said.contains("this process may use one CPU only"),
         "{said}"

@@ -1,6 +1,6 @@
 //! `seatmap-papers study`: figures by the commands that stand beside them.
 
-use crate::common::Place;
+use crate::common::{Json, Place, assert_contains, stderr, stdout};
 
 const OWN: &str = r#"
 format = "seatmap-study/2"
@@ -63,31 +63,25 @@ command = "rank --on cell-ps3 --pattern ring:4 --rounds 20 --svg FILE"
 fn a_study_of_ones_own() {
     let place = Place::new();
     place.file("own.toml", OWN);
-    let found = place.json(&["study", "own.toml", "--write", "pages", "--json"]);
-    let figures = found["studies"][0]["figures"].as_array().unwrap();
-    let verdicts: Vec<&str> =
-        figures.iter().map(|figure| figure["verdict"].as_str().unwrap()).collect();
+    let found = place.json("study own.toml --write pages --json");
+    let figures = found["studies"][0]["figures"].elements();
+    let verdicts: Vec<&str> = figures.iter().map(|figure| figure["verdict"].text()).collect();
     // A random placement may be as good as the best, and never better.
     assert!(["miss", "reverse"].contains(&verdicts[1]), "{found}");
     assert_eq!((verdicts[0], verdicts[2]), ("calibrated", "equal"), "{found}");
     assert!(figures[1]["ours"].as_f64() >= Some(1.0), "{found}");
     let page = place.read("pages/own.md");
-    assert!(page.contains("3 rows: 1 equal, 0 direction, "), "{page}");
+    assert_contains(&page, "3 rows: 1 equal, 0 direction, ");
     assert!(page.contains("| **") && page.contains(" | within 0.1 |"), "{page}");
-    assert!(page.contains("Random placements are not better than the best."), "{page}");
-    let rows = found["studies"][0]["tables"][0]["rows"].as_array().unwrap();
-    let times: Vec<f64> = rows
-        .iter()
-        .flat_map(|row| row["ours"].as_array().unwrap())
-        .map(|ours| ours.as_f64().unwrap())
-        .collect();
+    assert_contains(&page, "Random placements are not better than the best.");
+    let rows = found["studies"][0]["tables"][0]["rows"].elements();
+    let times: Vec<f64> =
+        rows.iter().flat_map(|row| row["ours"].elements()).map(|ours| ours.number()).collect();
     assert!(times.len() == 4 && times[0] > times[1] && times[0] != times[2], "{found}");
     assert!(page.contains("## Skew") && page.contains("- **none**: Less."), "{page}");
-    assert!(
-        page.contains(
-            "seatmap-papers rank --on cell-ps3 --pattern ring:3 --rounds 20 --packet 512 --set"
-        ),
-        "{page}"
+    assert_contains(
+        &page,
+        "seatmap-papers rank --on cell-ps3 --pattern ring:3 --rounds 20 --packet 512 --set",
     );
     assert!(place.read("pages/own.svg").starts_with("<svg"), "a picture");
 }
@@ -102,18 +96,18 @@ fn what_is_no_study_is_refused() {
     );
     place.file("other.toml", OWN.replace("study/2", "study/7"));
     place.file("wrong.toml", OWN.replace("/cost", "/nothing"));
-    insta::assert_snapshot!(place.refusal(&["study", "torn.toml"]));
-    insta::assert_snapshot!(place.refusal(&["study", "other.toml"]));
-    insta::assert_snapshot!(place.refusal(&["study", "nobody"]));
-    insta::assert_snapshot!(place.refusal(&["study", "bound.toml"]));
-    let wrong = place.run(&["study", "wrong.toml"]);
+    insta::assert_snapshot!(place.refusal("study torn.toml"));
+    insta::assert_snapshot!(place.refusal("study other.toml"));
+    insta::assert_snapshot!(place.refusal("study nobody"));
+    insta::assert_snapshot!(place.refusal("study bound.toml"));
+    let wrong = place.run("study wrong.toml");
     assert_eq!(wrong.status.code(), Some(1));
-    let told = String::from_utf8_lossy(&wrong.stderr);
-    assert!(told.contains("1 row could not be run here"), "{told}");
-    assert!(told.contains("has no number at /nothing"), "{told}");
+    let told = stderr(&wrong);
+    assert_contains(&told, "1 row could not be run here");
+    assert_contains(&told, "has no number at /nothing");
     // The other rows are there.
-    let printed = String::from_utf8_lossy(&wrong.stdout);
-    assert!(printed.contains("calibrated table 2: an SPE's round trip"), "{printed}");
-    assert!(printed.contains("not run    section 1: random over best"), "{printed}");
-    assert!(printed.contains("1 not run on this computer."), "{printed}");
+    let printed = stdout(&wrong);
+    assert_contains(&printed, "calibrated table 2: an SPE's round trip");
+    assert_contains(&printed, "not run    section 1: random over best");
+    assert_contains(&printed, "1 not run on this computer.");
 }

@@ -1,6 +1,6 @@
 //! `seatmap-papers workers`: what it says, not how fast it is.
 
-use crate::common::{Place, two_cpus};
+use crate::common::{Json, Place, assert_contains, stderr, two_cpus};
 use serde_json::Value;
 
 /// A number at a pointer of a document.
@@ -12,10 +12,9 @@ fn number(document: &Value, pointer: &str) -> f64 {
 fn calls_cost_something_by_each_way() {
     let Some(cpus) = two_cpus() else { return };
     let place = Place::new();
-    let found =
-        place.json(&["workers", "--cpus", &cpus, "--workers", "2", "--turns", "1", "--json"]);
+    let found = place.json(format!("workers --cpus {cpus} --workers 2 --turns 1 --json"));
     assert_eq!(
-        (&found["format"], found["calls"].as_array().unwrap().len()),
+        (&found["format"], found["calls"].elements().len()),
         (&"seatmap-workers/1".into(), 2)
     );
     for call in
@@ -49,13 +48,12 @@ fn programs_compute_what_plain_code_does() {
 
 #[test]
 fn streams_are_told_in_the_papers_configurations() {
-    let found = Place::new().json(&["workers", "streams", "--seconds", "500ms", "--json"]);
-    let streams = found["streams"].as_array().unwrap();
-    let names: Vec<&str> =
-        streams.iter().map(|one| one["configuration"].as_str().unwrap()).collect();
+    let found = Place::new().json("workers streams --seconds 500ms --json");
+    let streams = found["streams"].elements();
+    let names: Vec<&str> = streams.iter().map(|one| one["configuration"].text()).collect();
     assert_eq!(names, ["SingleRxTx", "TwoRxTx", "TwoRxTx-NoPrio", "TwoRxTx-Prio"]);
     let parts = |at: usize| {
-        [&streams[at]["mbps"], &streams[at]["shares"]].map(|part| part.as_array().unwrap().len())
+        [&streams[at]["mbps"], &streams[at]["shares"]].map(|part| part.elements().len())
     };
     assert_eq!([0, 1, 2, 3].map(parts), [[1, 0], [1, 0], [2, 2], [2, 2]]);
 }
@@ -85,27 +83,27 @@ fn a_model_gives_the_papers_table_and_gains_that_fade() {
 fn what_cannot_be_meant_is_refused() {
     let place = Place::new();
     let lines = [
-        &["workers", "matrix:100"][..],
-        &["workers", "calls", "--svg", "x.svg"],
-        &["workers", "calls", "--seconds", "1"],
-        &["workers", "matrix:64:2", "--seconds", "1"],
-        &["workers", "streams", "--seconds", "2x"],
-        &["workers", "streams", "--turns", "3"],
-        &["workers", "streams", "--workers", "1"],
-        &["workers", "--cpus", "0", "--workers", "2"],
-        &["workers", "--workers", "0", "--cpus", "0,1"],
-        &["workers", "cellule"],
-        &["workers", "cellule", "--on", "xeon-phi-5110p"],
-        &["workers", "cellule", "--on", "cell-qs20", "--workers", "9"],
-        &["workers", "cellule", "--on", "cell-qs20", "--cpus", "0"],
-        &["workers", "cellule", "--on", "cell-qs20", "--set", "linux_tick_us=-1"],
-        &["workers", "calls", "--seed", "1"],
-        &["workers", "calls", "--ports"],
+        "workers matrix:100",
+        "workers calls --svg x.svg",
+        "workers calls --seconds 1",
+        "workers matrix:64:2 --seconds 1",
+        "workers streams --seconds 2x",
+        "workers streams --turns 3",
+        "workers streams --workers 1",
+        "workers --cpus 0 --workers 2",
+        "workers --workers 0 --cpus 0,1",
+        "workers cellule",
+        "workers cellule --on xeon-phi-5110p",
+        "workers cellule --on cell-qs20 --workers 9",
+        "workers cellule --on cell-qs20 --cpus 0",
+        "workers cellule --on cell-qs20 --set linux_tick_us=-1",
+        "workers calls --seed 1",
+        "workers calls --ports",
     ];
     let told: Vec<String> =
         lines.iter().map(|line| place.refusal(line).lines().next().unwrap().to_owned()).collect();
     insta::assert_snapshot!(told.join("\n"));
-    assert!(place.refusal(&["workers", "--cpus", "100000"]).contains("CPU 100000 does not exist"));
+    assert!(place.refusal("workers --cpus 100000").contains("CPU 100000 does not exist"));
 }
 
 #[test]
@@ -113,35 +111,26 @@ fn a_page_holds_what_was_found() {
     let place = Place::new();
     let cpu = two_cpus().unwrap_or_else(|| "0".to_owned()).split(',').next().unwrap().to_owned();
     let ask = ["workers", "matrix:64:1", "--cpus", &cpu, "--turns", "1", "--html"];
-    assert!(place.stdout(&[&ask[..], &["x.html"]].concat()).contains("results are right"));
+    assert!(place.stdout((ask, "x.html")).contains("results are right"));
     let page = place.read("x.html");
     assert!(
         page.contains("matrix:64:1 takes ")
             && page.contains("% less time") | page.contains("% more time"),
         "{page}"
     );
-    assert!(place.stdout(&[&ask[..], &["-"]].concat()).starts_with("<!DOCTYPE html>"));
-    assert!(
-        place
-            .one_line_refusal(&[&ask[..], &["-", "--json"]].concat())
-            .contains("both print on stdout")
-    );
+    assert!(place.stdout((ask, "-")).starts_with("<!DOCTYPE html>"));
+    place.refuses((ask, "- --json"), "both print on stdout");
 }
 
 #[test]
 fn programs_in_c_need_their_compiler() {
     let place = Place::new();
-    let output = place
-        .command(&["workers", "libspe2"])
-        .env("SEATMAP_CELLCC", "no-such-cellcc")
-        .output()
-        .unwrap();
-    let words = String::from_utf8_lossy(&output.stderr);
+    let output =
+        place.command("workers libspe2").env("SEATMAP_CELLCC", "no-such-cellcc").output().unwrap();
+    let words = stderr(&output);
     assert_eq!(output.status.code(), Some(1), "{words}");
-    assert!(
-        words.contains(
-            "no-such-cellcc: it is not there; 'make install-lib PREFIX=FOLDER' installs it"
-        ),
-        "{words}"
+    assert_contains(
+        &words,
+        "no-such-cellcc: it is not there; 'make install-lib PREFIX=FOLDER' installs it",
     );
 }

@@ -1,7 +1,9 @@
 //! Observing and racing where rights, disk space or time run out: a clear message, nothing left
 //! behind, and the runs that were made are kept.
 
-use crate::common::{Place, can_observe, two_cpus, with_one_thread};
+use crate::common::{
+    Arguments, Json, Place, assert_contains, can_observe, stderr, stdout, two_cpus, with_one_thread,
+};
 use serde_json::Value;
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
@@ -16,9 +18,9 @@ const NOBODY: u32 = 65_534;
 
 /// Runs the binary as a user without rights; `None`, with a message, where this user cannot become
 /// another one.
-fn without_rights(arguments: &[&str]) -> Option<Output> {
+fn without_rights(arguments: impl Arguments) -> Option<Output> {
     let mut command = Command::new(crate::PROGRAM);
-    command.args(arguments).current_dir("/").env("HOME", "/nowhere");
+    command.args(arguments.words()).current_dir("/").env("HOME", "/nowhere");
     command.env_remove("XDG_RUNTIME_DIR").env_remove("SEATMAP_RUN");
     let output = command.uid(NOBODY).gid(NOBODY).output();
     output.inspect_err(|error| seatmap_needs::skipped!("no other user here: {error}")).ok()
@@ -26,10 +28,10 @@ fn without_rights(arguments: &[&str]) -> Option<Output> {
 
 #[test]
 fn a_command_that_ends_within_the_look_is_known_without_rights() {
-    let Some(output) = without_rights(&["advise", "--", "sleep", "4"]) else { return };
-    let said = String::from_utf8(output.stdout).unwrap();
+    let Some(output) = without_rights("advise -- sleep 4") else { return };
+    let said = stdout(&output);
     assert!(said.starts_with("sleep: LEAVE IT\n"), "{said}");
-    assert!(said.contains("0 busy threads of 1, 0 % of a CPU in all"), "{said}");
+    assert_contains(&said, "0 busy threads of 1, 0 % of a CPU in all");
 }
 
 /// Each verb that changes something of others says that it takes root.
@@ -37,13 +39,13 @@ fn a_command_that_ends_within_the_look_is_known_without_rights() {
 fn a_user_without_rights_is_told_that_root_has_them() {
     let own = std::process::id().to_string();
     for (arguments, code, sentence) in [
-        (&["cell", "create", "--count", "1"][..], 1, "no folder for the state of cells and plans"),
-        (&["cell", "list"], 1, "run as root, or set SEATMAP_RUN"),
-        (&["services", "undo"], 1, "run as root, or set SEATMAP_RUN"),
-        (&["run", "-c", "0", "--pid", &own], 1, "(run it as root)"),
+        ("cell create --count 1", 1, "no folder for the state of cells and plans"),
+        ("cell list", 1, "run as root, or set SEATMAP_RUN"),
+        ("services undo", 1, "run as root, or set SEATMAP_RUN"),
+        (&format!("run -c 0 --pid {own}"), 1, "(run it as root)"),
     ] {
         let Some(output) = without_rights(arguments) else { return };
-        let said = String::from_utf8(output.stderr).unwrap();
+        let said = stderr(&output);
         assert_eq!(output.status.code(), Some(code), "{arguments:?}: {said}");
         assert!(said.contains(sentence), "{arguments:?}: {said}");
     }
@@ -56,14 +58,14 @@ fn a_user_without_rights_is_told_which_are_missing() {
         return;
     }
     for arguments in [
-        &["observe", "--", "true"][..],
-        &["observe", "--means", "perf", "--", "true"],
-        &["observe", "--method", "sockets", "--", "true"],
-        &["observe", "-p", "1"],
-        &["run", "--auto", "--", "true"],
+        "observe -- true",
+        "observe --means perf -- true",
+        "observe --method sockets -- true",
+        "observe -p 1",
+        "run --auto -- true",
     ] {
         let Some(output) = without_rights(arguments) else { return };
-        let said = String::from_utf8(output.stderr).unwrap();
+        let said = stderr(&output);
         if output.status.success() {
             return seatmap_needs::skipped!("every user may observe programs here");
         }
@@ -76,17 +78,9 @@ fn a_user_without_rights_is_told_which_are_missing() {
             "{said}"
         );
     }
-    let output = without_rights(&[
-        "tune",
-        "--vary",
-        "numa-balancing",
-        "--record",
-        "/dev/shm/race.json",
-        "--",
-        "true",
-    ]);
+    let output = without_rights("tune --vary numa-balancing --record /dev/shm/race.json -- true");
     let Some(output) = output.filter(|_| two_cpus().is_some()) else { return };
-    let said = String::from_utf8(output.stderr).unwrap();
+    let said = stderr(&output);
     assert!(
         output.status.code() == Some(1) && said.contains("--vary numa-balancing out"),
         "{said}"
@@ -101,8 +95,8 @@ fn a_program_that_nobody_could_see_is_not_said_to_sleep() {
         return;
     }
     let busy = "i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done";
-    let Some(output) = without_rights(&["advise", "--", "sh", "-c", busy]) else { return };
-    let printed = String::from_utf8(output.stdout).unwrap();
+    let Some(output) = without_rights(["advise", "--", "sh", "-c", busy]) else { return };
+    let printed = stdout(&output);
     if !printed.contains("not seen: ") {
         return seatmap_needs::skipped!("every user may observe programs here");
     }
@@ -115,12 +109,12 @@ fn a_program_that_nobody_could_see_is_not_said_to_sleep() {
 #[test]
 fn a_folder_that_takes_no_file_is_named_without_names_that_nobody_typed() {
     for arguments in [
-        &["measure", "--quick", "-o", "m.json"][..],
-        &["place", "--on", "graviton3", "--pattern", "ring:2", "-o", "p.json"],
-        &["services", "init", "--seconds", "200ms"],
+        "measure --quick -o m.json",
+        "place --on graviton3 --pattern ring:2 -o p.json",
+        "services init --seconds 200ms",
     ] {
         let Some(output) = without_rights(arguments) else { return };
-        let said = String::from_utf8(output.stderr).unwrap();
+        let said = stderr(&output);
         if said.contains("at least two CPUs") {
             continue;
         }
@@ -134,19 +128,16 @@ fn a_folder_that_takes_no_file_is_named_without_names_that_nobody_typed() {
 /// nothing panics.
 #[test]
 fn a_limit_on_threads_is_an_error_or_costs_time_alone() {
-    let on_model = ["--on", "scc-48", "--pattern", "ring:4"];
-    let searches = [&["place", "--kicks", "20"][..], &["tune", "--budget", "144"]];
-    for search in searches {
-        let arguments = [search, &on_model].concat();
-        let output = with_one_thread(&arguments);
-        let Some(output) = output else { return };
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(output.status.success() && !said.contains("panicked"), "{arguments:?}: {said}");
-        assert_eq!(output.stdout, Place::new().run(&arguments).stdout, "{arguments:?}");
-    }
-    for arguments in [&["noise", "--seconds", "0.1"][..], &["run", "--cpus", "0", "--", "true"]] {
+    for search in ["place --kicks 20", "tune --budget 144"] {
+        let arguments = (search, "--on scc-48 --pattern ring:4");
         let Some(output) = with_one_thread(arguments) else { return };
-        let said = String::from_utf8(output.stderr).unwrap();
+        let said = stderr(&output);
+        assert!(output.status.success() && !said.contains("panicked"), "{arguments:?}: {said}");
+        assert_eq!(output.stdout, Place::new().run(arguments).stdout, "{arguments:?}");
+    }
+    for arguments in ["noise --seconds 0.1", "run --cpus 0 -- true"] {
+        let Some(output) = with_one_thread(arguments) else { return };
+        let said = stderr(&output);
         // Without any CPU that can be measured, the noise meters take the list of CPUs for wrong.
         let is_error = matches!(output.status.code(), Some(1 | 2));
         assert!(is_error && !said.contains("panicked"), "{arguments:?}: {said}");
@@ -160,11 +151,8 @@ fn on_a_small_disk(place: &Place, line: &str) -> Option<Output> {
     std::fs::create_dir_all(place.path("full")).unwrap();
     let mount = "mount -t tmpfs -o size=32k none full";
     let run = |line: &str| {
-        let seatmap = place.command(&[]);
-        let mut command = Command::new("unshare");
-        command.args(["--mount", "sh", "-c", line]).current_dir(place.folder());
-        command.envs(seatmap.get_envs().filter_map(|(name, value)| Some((name, value?))));
-        command.env("seatmap", seatmap.get_program()).output()
+        let mut command = place.command_of("unshare");
+        command.args(["--mount", "sh", "-c", line]).env("seatmap", crate::PROGRAM).output()
     };
     if !run(mount).is_ok_and(|output| output.status.success()) {
         seatmap_needs::skipped!("this user may mount nothing");
@@ -184,13 +172,13 @@ fn a_race_on_a_full_disk_keeps_the_runs_before() {
     let line = "$seatmap tune --budget 57 --candidates 3 --metric 'regex:took ([0-9]+)' --lower-is-better -- sh ../run; \
                 code=$?; cp seatmap-tune.json ..; exit $code";
     let Some(output) = on_a_small_disk(&place, line) else { return };
-    let said = String::from_utf8(output.stderr).unwrap();
+    let said = stderr(&output);
     assert!(output.status.code() == Some(1) && said.contains("No space left on device"), "{said}");
-    let kept: Value = serde_json::from_str(&place.read("seatmap-tune.json")).unwrap();
-    let runs = kept["runs"].as_array().unwrap().len();
+    let kept = place.read_json("seatmap-tune.json");
+    let runs = kept["runs"].elements().len();
     // Runs that a neighbour disturbed are made again, and do not count.
     assert!((1..=19).contains(&runs), "{runs}");
-    assert!(said.contains(&format!("--resume goes on with the {runs} run")), "{said}");
+    assert_contains(&said, &format!("--resume goes on with the {runs} run"));
 }
 
 #[test]
@@ -202,7 +190,7 @@ fn results_that_do_not_fit_on_the_disk_are_a_failure_and_are_shown() {
     else {
         return;
     };
-    let said = String::from_utf8(output.stderr).unwrap();
+    let said = stderr(&output);
     assert!(
         output.status.code() == Some(1) && said.contains("b.json: No space left on device"),
         "{said}"
@@ -215,7 +203,7 @@ fn results_that_do_not_fit_on_the_disk_are_a_failure_and_are_shown() {
         &format!("{fill}; $seatmap observe -o o.json -- sh -c 'echo | cat'"),
     )
     .unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
+    let said = stderr(&output);
     assert!(
         output.status.code() == Some(1) && said.contains("o.json: No space left on device"),
         "{said}"
@@ -239,8 +227,8 @@ fn services_on_a_full_disk_leave_nothing_half_written() {
         let line =
             format!("{fill}; $seatmap {command}; code=$?; rm fill; ls -A; cat *; exit $code");
         let Some(output) = on_a_small_disk(&place, &line) else { return };
-        let said = String::from_utf8(output.stderr).unwrap();
-        let left = String::from_utf8(output.stdout).unwrap();
+        let said = stderr(&output);
+        let left = stdout(&output);
         assert!(output.status.code() == Some(1), "{command}: {said}");
         assert!(said.contains(": No space left on device"), "{command}: {said}");
         let whole = format!("plan.json\nservices.toml\nold{services}");
@@ -259,8 +247,8 @@ fn a_journal_that_does_not_fit_changes_no_thread() {
     let pid = program.pid();
     let entry = format!("[[service]]\nname = \"many\"\npid = {pid}\n");
     place.file("services.toml", format!("format = \"seatmap-services/1\"\n{entry}"));
-    place.stdout(&["services", "plan", "--seconds", "300ms", "-o", "plan.json"]);
-    let mut plan: Value = serde_json::from_str(&place.read("plan.json")).unwrap();
+    place.stdout("services plan --seconds 300ms -o plan.json");
+    let mut plan = place.read_json("plan.json");
     plan["services"][0]["cpus"] = seatmap_os::affinity::current().unwrap()[0].to_string().into();
     plan["services"][0]["nodes"] = "".into();
     place.file("plan.json", plan.to_string());
@@ -274,7 +262,7 @@ fn a_journal_that_does_not_fit_changes_no_thread() {
             4096 * (8 - pages)
         );
         let Some(output) = on_a_small_disk(&place, &line) else { return };
-        let said = String::from_utf8(output.stderr).unwrap();
+        let said = stderr(&output);
         assert_eq!(masks(pid), before, "{pages} pages: {said}");
         if output.status.success() {
             continue;
@@ -315,7 +303,7 @@ fn until(what: &str, is_so: impl Fn() -> bool) {
     }
 }
 
-fn started(place: &Place, arguments: &[&str]) -> Child {
+fn started(place: &Place, arguments: impl Arguments) -> Child {
     place.command(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }
 
@@ -323,17 +311,14 @@ fn started(place: &Place, arguments: &[&str]) -> Child {
 fn a_killed_session_leaves_no_run_behind() {
     let place = Place::new();
     let sleeps = ["--", "sh", "-c", "echo $$ > pid; exec sleep 1000"];
-    let mut verbs = vec![&["bench", "--runs", "9"][..]];
+    let mut verbs = vec!["bench --runs 9"];
     if two_cpus().is_some() {
         // The second race seats the program by 'seatmap run'.
-        verbs.extend([
-            &["tune", "--budget", "99"][..],
-            &["tune", "--budget", "99", "--candidates", "2"],
-        ]);
+        verbs.extend(["tune --budget 99", "tune --budget 99 --candidates 2"]);
     }
     for verb in verbs {
         let _ = std::fs::remove_file(place.path("pid"));
-        let mut session = started(&place, &[verb, &sleeps].concat());
+        let mut session = started(&place, (verb, sleeps));
         let pid = number_in(&place, "pid");
         session.kill().unwrap();
         session.wait().unwrap();
@@ -349,7 +334,7 @@ fn the_program_outlives_an_observer_that_is_killed() {
     let place = Place::new();
     assert!(Command::new("mkfifo").arg(place.path("gate")).status().unwrap().success());
     let script = "echo $$ > pid; read line < gate; echo $line > said";
-    let mut observer = started(&place, &["observe", "--", "sh", "-c", script]);
+    let mut observer = started(&place, ["observe", "--", "sh", "-c", script]);
     let pid = number_in(&place, "pid");
     observer.kill().unwrap();
     observer.wait().unwrap();
@@ -408,16 +393,14 @@ impl Switch {
     /// A race that turns it.
     fn race(&self, place: &Place, script: &str) -> Command {
         place.file("run", script);
-        let seatmap = place.command(&[]);
         let race = "tune --vary numa-balancing --candidates 2 --budget 30 --json --lower-is-better";
-        let mut command = Command::new("nsenter");
+        let mut command = place.command_of("nsenter");
         // The root as well: this test may run below another one than its mounts have.
         command.args(["--net", "--mount", "--root", "--target", &self.0.id().to_string()]);
         // A folder that was opened before belongs to the other mounts.
         command.args(["--", "sh", "-c", "cd \"$0\" && exec \"$@\""]).arg(place.folder());
-        command.arg(seatmap.get_program()).args(race.split(' '));
+        command.arg(crate::PROGRAM).args(race.words());
         command.args(["--metric", "regex:took ([0-9]+)", "--", "sh", "run"]);
-        command.envs(seatmap.get_envs().filter_map(|(name, value)| Some((name, value?))));
         command
     }
 }
@@ -443,7 +426,7 @@ fn a_switch_of_the_kernel_is_raced_and_put_back() {
         kernel["seats"]["kernel"],
         serde_json::json!({"switch": "numa-balancing", "on": false})
     );
-    let runs = race["runs"].as_array().unwrap();
+    let runs = race["runs"].elements();
     assert_eq!(runs.len(), 30);
     assert!(
         runs.iter().all(|run| run["value"] == if run["candidate"] == 1 { 10.0 } else { 12.0 }),

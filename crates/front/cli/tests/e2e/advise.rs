@@ -2,7 +2,9 @@
 //! the tests look at verdicts that do not, at masks, and at the document.
 
 use crate::auto::{Relay, until};
-use crate::common::{Guarded, Place, can_observe, kill, two_cpus};
+use crate::common::{
+    Guarded, Json, Place, assert_contains, can_observe, kill, stderr, stdout, two_cpus,
+};
 use crate::control_group::Group;
 use serde_json::Value;
 use std::process::{Command, Stdio};
@@ -17,7 +19,7 @@ fn a_program_that_sleeps_is_left_alone() {
     let place = Place::new();
     let sleeper = sleeper();
     let pid = sleeper.0.id().to_string();
-    let said = place.stdout(&["advise", "--pid", &pid, "--html", "page.html"]);
+    let said = place.stdout(format!("advise --pid {pid} --html page.html"));
     assert!(said.starts_with(&format!("sleep ({pid}): LEAVE IT\n")), "{said}");
     assert!(said.contains("it hardly runs") && said.contains("  changed     nothing\n"), "{said}");
     assert!(said.lines().all(|line| line.chars().count() <= 80), "{said}");
@@ -32,9 +34,9 @@ fn a_program_that_sleeps_is_left_alone() {
 fn a_little_work_of_many_threads_is_not_that_of_short_ones() {
     let Some(program) = crate::check::threads(40, "nibble") else { return };
     let place = Place::new();
-    let advice = place.json(&["advise", "--pid", &program.pid().to_string(), "--json"]);
+    let advice = place.json(["advise", "--pid", &program.pid().to_string(), "--json"]);
     let evidence = &advice["evidence"];
-    let percent = |key: &str| evidence[key].as_f64().unwrap();
+    let percent = |key: &str| evidence[key].number();
     assert!(percent("lasting_percent") > 0.5 * percent("used_percent"), "{evidence:#}");
     assert_ne!(advice["conclusion"]["reason"]["kind"], "short-tasks", "{advice:#}");
 }
@@ -47,18 +49,18 @@ fn a_quota_that_is_used_up_is_raised() {
     spin.args(["-c", "while :; do :; done"]);
     let spin = Guarded(group.begun(&spin));
     let pid = spin.0.id().to_string();
-    let advice = place.json(&["advise", "--pid", &pid, "--json"]);
+    let advice = place.json(format!("advise --pid {pid} --json"));
     assert_eq!(advice["format"], "seatmap-advice/1");
     assert_eq!(advice["conclusion"]["verdict"], "do-this", "{advice:#}");
     assert_eq!(advice["conclusion"]["reason"]["finding"]["rule"], "quota", "{advice:#}");
-    let command = advice["paste"]["command"].as_str().unwrap();
+    let command = advice["paste"]["command"].text();
     let file = command.rsplit(' ').next().unwrap();
     let quota = std::fs::read_to_string(file).unwrap();
     assert!(Command::new("sh").args(["-c", command]).status().unwrap().success(), "{command}");
     assert_ne!(std::fs::read_to_string(file).unwrap(), quota);
-    let after = place.json(&["advise", "--pid", &pid, "--json"]);
+    let after = place.json(format!("advise --pid {pid} --json"));
     assert_ne!(after["conclusion"]["reason"]["finding"]["rule"], "quota", "{after:#}");
-    let undo = advice["paste"]["undo"].as_str().unwrap();
+    let undo = advice["paste"]["undo"].text();
     assert!(Command::new("sh").args(["-c", undo]).status().unwrap().success(), "{undo}");
     assert_eq!(std::fs::read_to_string(file).unwrap(), quota, "{undo}");
 }
@@ -77,11 +79,11 @@ fn seats_that_were_tried_are_taken_away_again() {
     let Some(relay) = Relay::start(&place) else { return };
     let before = relay.masks();
     let pid = relay.pid();
-    let advice = place.json(&trial(&pid, CLOCK, "4"));
+    let advice = place.json(trial(&pid, CLOCK, "4"));
     let trial = &advice["evidence"]["trial"];
     assert_eq!(trial["refused"], 0, "{advice:#}");
     assert!(trial["rounds"].as_u64().is_some_and(|rounds| rounds > 0), "{advice:#}");
-    let names = trial["candidates"].as_array().unwrap().iter();
+    let names = trial["candidates"].elements().iter();
     let names: Vec<&Value> = names.map(|tried| &tried["candidate"]["name"]).collect();
     assert!(names.contains(&&"together".into()), "{advice:#}");
     assert_eq!(relay.masks(), before);
@@ -93,7 +95,7 @@ fn seats_are_taken_away_though_the_trial_is_killed() {
     let Some(relay) = Relay::start(&place) else { return };
     let before = relay.masks();
     let pid = relay.pid();
-    let mut command = place.command(&trial(&pid, CLOCK, "600"));
+    let mut command = place.command(trial(&pid, CLOCK, "600"));
     let mut advise = Guarded(command.stdout(Stdio::null()).spawn().unwrap());
     until("seats", || relay.different_masks() > 1);
     advise.0.kill().unwrap();
@@ -107,15 +109,15 @@ fn a_trial_that_is_interrupted_changes_nothing() {
     let Some(relay) = Relay::start(&place) else { return };
     let before = relay.masks();
     let pid = relay.pid();
-    let mut command = place.command(&trial(&pid, CLOCK, "600"));
+    let mut command = place.command(trial(&pid, CLOCK, "600"));
     let advise = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     until("seats", || relay.different_masks() > 1);
     let signalled = kill().args(["-INT", &advise.id().to_string()]).status().unwrap();
     assert!(signalled.success());
     let output = advise.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(1));
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(said.contains("interrupted: the program has the CPUs that it had before"), "{said}");
+    let said = stderr(&output);
+    assert_contains(&said, "interrupted: the program has the CPUs that it had before");
     assert_eq!(relay.masks(), before);
 }
 
@@ -126,12 +128,12 @@ fn a_command_runs_to_its_end() {
     }
     let place = Place::new();
     let script = "echo begun; sleep 0.2; echo done > end; exit 3";
-    let output = place.run(&["advise", "--", "sh", "-c", script]);
-    let printed = String::from_utf8_lossy(&output.stdout);
+    let output = place.run(["advise", "--", "sh", "-c", script]);
+    let printed = stdout(&output);
     // The advice is given whatever becomes of the command.
     assert_eq!(output.status.code(), Some(0), "{printed}");
     assert!(printed.starts_with("begun\nsh: CANNOT TELL HERE\n"), "{printed}");
-    assert!(printed.contains("it ended with exit code 3"), "{printed}");
+    assert_contains(&printed, "it ended with exit code 3");
     assert!(!printed.contains("seatmap tune"), "a command that fails is not raced: {printed}");
     assert_eq!(place.read("end"), "done\n");
 }
@@ -148,24 +150,24 @@ fn a_name_of_a_program_that_runs_starts_no_second_one() {
     let pid = running.0.id();
     let path = format!("{}:{}", place.folder().display(), std::env::var("PATH").unwrap());
     for (verb, way) in [("advise", format!("--name {name}")), ("observe", format!("--pid {pid}"))] {
-        let output = place.command(&[verb, name]).env("PATH", &path).output().unwrap();
-        let said = String::from_utf8(output.stderr).unwrap();
+        let output = place.command([verb, name]).env("PATH", &path).output().unwrap();
+        let said = stderr(&output);
         assert_eq!(output.status.code(), Some(2), "{said}");
         let sentence =
             format!("{name} runs already, as process {pid}; 'seatmap {verb} {way}' asks");
-        assert!(said.contains(&sentence), "{said}");
+        assert_contains(&said, &sentence);
     }
     // Behind two dashes it is a command, which ends at once without a time to sleep.
-    let output = place.command(&["advise", "--", name]).env("PATH", &path).output().unwrap();
+    let output = place.command(["advise", "--", name]).env("PATH", &path).output().unwrap();
     assert_ne!(output.status.code(), Some(2), "{output:?}");
 }
 
 #[test]
 fn a_command_that_runs_on_is_said_to() {
     let place = Place::new();
-    let output = place.run(&["advise", "--", "sleep", "8"]);
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("seatmap: the command runs on; Ctrl-C ends it\n"), "{said}");
+    let output = place.run("advise -- sleep 8");
+    let said = stderr(&output);
+    assert_contains(&said, "seatmap: the command runs on; Ctrl-C ends it\n");
 }
 
 #[test]
@@ -174,8 +176,8 @@ fn a_command_that_timeout_ends_has_not_failed() {
         return;
     }
     let place = Place::new();
-    let output = place.run(&["advise", "--", "timeout", "1", "sleep", "10"]);
-    let printed = String::from_utf8_lossy(&output.stdout);
+    let output = place.run("advise -- timeout 1 sleep 10");
+    let printed = stdout(&output);
     assert_eq!(output.status.code(), Some(0), "{printed}");
     // The verdict hangs on the programs beside it: on a crowded computer they decide.
     assert!(!printed.contains("the command failed"), "{printed}");
@@ -184,9 +186,7 @@ fn a_command_that_timeout_ends_has_not_failed() {
     assert!(!words.contains("seatmap tune"), "{printed}");
     // A race of such runs compares nothing.
     for verb in ["bench", "tune"] {
-        let refused = place.run(&[verb, "--", "timeout", "0.1", "sleep", "10"]);
-        let said = String::from_utf8_lossy(&refused.stderr);
-        assert_eq!(refused.status.code(), Some(1), "{said}");
+        let said = place.stderr([verb, "--", "timeout", "0.1", "sleep", "10"], 1);
         assert!(
             said.contains("as timeout(1) does") && said.contains("let it end by itself"),
             "{said}"
@@ -199,13 +199,13 @@ fn another_machine_is_answered_without_a_trial() {
     let Some(cpus) = two_cpus().filter(|_| can_observe()) else { return };
     let place = Place::new();
     let Some(relay) = Relay::start(&place) else { return };
-    let measured = place.run(&["measure", "--quick", "--cpus", &cpus, "-o", "other.json"]);
+    let measured = place.run(format!("measure --quick --cpus {cpus} -o other.json"));
     if !measured.status.success() {
-        let said = String::from_utf8_lossy(&measured.stderr);
+        let said = stderr(&measured);
         return seatmap_needs::skipped!("nothing can be measured: {said}");
     }
     let elsewhere = ["advise", "--pid", &relay.pid(), "--on", "other.json", "--json"];
-    let advice = place.json(&elsewhere);
+    let advice = place.json(elsewhere);
     let most = &advice["evidence"]["most_gain"];
     assert!(most["percent"].as_f64().is_some_and(|percent| percent >= 0.0), "{advice:#}");
     assert_eq!(advice["evidence"]["trial"], Value::Null, "{advice:#}");
@@ -216,17 +216,17 @@ fn another_machine_is_answered_without_a_trial() {
 fn programs_that_are_not_there_are_named() {
     let place = Place::new();
     for (words, expected) in [
-        (&["advise", "--pid", "4194304"][..], "4194304"),
-        (&["advise", "--name", "no-such-program"][..], "no-such-program"),
-        (&["advise", "--", "no-such-command"][..], "no-such-command"),
-        (&["advise", "--pid", "1", "--on", "no-such-machine"][..], "no-such-machine"),
-        (&["advise", "--pid", "1", "--json", "--html", "-"][..], "--html"),
-        (&["advise", "--pid", "1", "--metric", "switches"][..], "command:LINE"),
+        ("advise --pid 4194304", "4194304"),
+        ("advise --name no-such-program", "no-such-program"),
+        ("advise -- no-such-command", "no-such-command"),
+        ("advise --pid 1 --on no-such-machine", "no-such-machine"),
+        ("advise --pid 1 --json --html -", "--html"),
+        ("advise --pid 1 --metric switches", "command:LINE"),
     ] {
         let said = place.one_line_refusal(words);
         assert!(said.contains(expected), "{words:?}: {said}");
     }
-    assert!(place.refusal(&["advise"]).contains("--pid"));
+    assert!(place.refusal("advise").contains("--pid"));
 }
 
 /// Two threads that never sleep.
@@ -242,7 +242,7 @@ fn a_mask_that_holds_a_program_back_is_named() {
     let spin =
         Guarded(std::os::unix::process::CommandExt::process_group(&mut spin, 0).spawn().unwrap());
     let group = spin.0.id();
-    let advice = place.json(&["advise", "--pid", &group.to_string(), "--json"]);
+    let advice = place.json(["advise", "--pid", &group.to_string(), "--json"]);
     let killed = kill().args(["-KILL", &format!("-{group}")]).status().unwrap();
     assert!(killed.success());
     // Idle CPUs beside it make the mask wrong; busy ones leave the question open.
@@ -260,7 +260,7 @@ fn a_command_that_ends_within_the_look_is_bound_by_its_own_mask() {
     let one = cpus.split(',').next().unwrap();
     let pool = "end=$(($(date +%s)+3)); for k in 1 2 3; do (while [ $(date +%s) -lt $end ]; do \
                 i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; done) & done; wait";
-    let advice = place.json(&["advise", "--json", "--", "taskset", "-c", one, "sh", "-c", pool]);
+    let advice = place.json(["advise", "--json", "--", "taskset", "-c", one, "sh", "-c", pool]);
     let evidence = &advice["evidence"];
     assert_eq!(evidence["has_ended"], true, "{advice:#}");
     assert_eq!((&evidence["cpus"], &evidence["cpu_count"]), (&one.into(), &1.into()), "{advice:#}");
@@ -283,7 +283,7 @@ fn threads_that_are_bound_one_by_one_are_not_tried() {
         assert!(bound.unwrap().success());
     }
     let before = relay.masks();
-    let advice = place.json(&trial(&pid, CLOCK, "2"));
+    let advice = place.json(trial(&pid, CLOCK, "2"));
     assert_eq!(advice["evidence"]["trial"], Value::Null, "{advice:#}");
     assert_eq!(advice["evidence"]["no_trial"]["kind"], "bound", "{advice:#}");
     assert_eq!(relay.masks(), before);
@@ -295,6 +295,6 @@ fn a_metric_that_tells_nothing_is_named() {
     let Some(relay) = Relay::start(&place) else { return };
     let pid = relay.pid();
     let words = ["advise", "--prove", "--seconds", "3", "--metric", "command:false", "--pid", &pid];
-    let said = place.stdout(&words);
-    assert!(said.contains("the metric told no work: "), "{said}");
+    let said = place.stdout(words);
+    assert_contains(&said, "the metric told no work: ");
 }

@@ -1,7 +1,7 @@
 //! `seatmap run --auto`, on a real program. Whether seats help it is left open: the tests look at
 //! masks, codes and logs.
 
-use crate::common::{Guarded, Place, two_cpus};
+use crate::common::{Guarded, Place, assert_contains, stderr, stdout, two_cpus};
 use crate::run::programs::installed;
 use seatmap_os::CpuSet;
 use serde_json::Value;
@@ -84,9 +84,9 @@ fn can_play(place: &Place) -> bool {
         seatmap_needs::skipped!("no gcc, or one CPU");
         return false;
     }
-    let probe = place.run(&["observe", "--", "true"]);
+    let probe = place.run("observe -- true");
     if !probe.status.success() {
-        seatmap_needs::skipped!("{}", String::from_utf8_lossy(&probe.stderr));
+        seatmap_needs::skipped!("{}", stderr(&probe));
     }
     probe.status.success()
 }
@@ -109,21 +109,8 @@ fn seats_are_tried_and_the_log_says_what_is_in_force() {
     let place = Place::new();
     let Some(relay) = Relay::start(&place) else { return };
     let before = relay.masks();
-    let quick = [
-        "run",
-        "--auto",
-        "--period",
-        "20ms",
-        "--observe-for",
-        "300ms",
-        "--seconds",
-        "6",
-        "--log",
-        "log",
-    ];
-    let output = place.run(&[&quick[..], &["--pid", &relay.pid()]].concat());
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(0), "{said}");
+    let quick = "run --auto --period 20ms --observe-for 300ms --seconds 6 --log log";
+    let said = place.stderr((quick, &["--pid", &relay.pid()]), 0);
     let log = lines(&place, "log");
     let last = log
         .iter()
@@ -147,9 +134,9 @@ fn seats_are_tried_and_the_log_says_what_is_in_force() {
             "{line}"
         );
     }
-    assert!(place.stdout(&["run", "--replay", "log"]).contains("the same decisions again"));
+    assert!(place.stdout("run --replay log").contains("the same decisions again"));
     place.file("log", place.read("log").replace("\"rest\"", "\"observe\""));
-    assert_eq!(place.run(&["run", "--replay", "log"]).status.code(), Some(1));
+    assert_eq!(place.run("run --replay log").status.code(), Some(1));
 }
 
 /// The silence of a stopped program is not that of its threads.
@@ -163,12 +150,12 @@ fn a_program_that_does_not_run_is_told_with_the_remedy() {
     let pid = child.id().to_string();
     crate::common::kill().args(["-STOP", &pid]).status().unwrap();
     let words = ["run", "--auto", "--observe-for", "300ms", "--seconds", "1", "--pid", &pid];
-    let output = place.run(&words);
+    let output = place.run(words);
     child.kill().and_then(|()| child.wait()).unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
+    let said = stderr(&output);
     let halted =
         format!("\nsleep ({pid}) does not run: it is stopped; 'kill -CONT {pid}' lets it go on.\n");
-    assert!(said.contains(&halted), "{said}");
+    assert_contains(&said, &halted);
 }
 
 /// A period in which CPUs come or go says nothing of the seats. It is made again, and told.
@@ -179,9 +166,9 @@ fn void_periods_are_made_again() {
     let cpus = CpuSet::of_thread(0).unwrap();
     let ends = [cpus.first(), cpus.last()].map(|cpu| CpuSet::single(cpu.unwrap()));
     let masks = [&ends[..], &[cpus]].concat();
-    let words = ["run", "--auto", "--period", "40ms", "--observe-for", "300ms", "--seconds", "6"];
+    let words = "run --auto --period 40ms --observe-for 300ms --seconds 6";
     let more = ["--log", "log", "--pid", &relay.pid()];
-    let mut command = place.command(&[&words[..], &more].concat());
+    let mut command = place.command((words, more));
     let mut run = command.stderr(Stdio::piped()).spawn().unwrap();
     let tid = run.id() as seatmap_os::Tid;
     until("a period", || {
@@ -198,9 +185,9 @@ fn void_periods_are_made_again() {
         std::thread::sleep(Duration::from_millis(20));
     }
     let output = run.wait_with_output().unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
+    let said = stderr(&output);
     assert_eq!(output.status.code(), Some(0), "{said}");
-    assert!(said.contains("void: CPUs were taken away or given back meanwhile."), "{said}");
+    assert_contains(&said, "void: CPUs were taken away or given back meanwhile.");
     assert!(said.contains("made again") && !said.contains("No void period"), "{said}");
 }
 
@@ -212,7 +199,7 @@ fn masks_come_back_after_ctrl_c_and_after_sigkill() {
     for signal in [libc::SIGINT, libc::SIGKILL] {
         let slow =
             ["run", "--auto", "--period", "2s", "--observe-for", "300ms", "--pid", &relay.pid()];
-        let mut seatmap = place.command(&slow).stderr(Stdio::null()).spawn().unwrap();
+        let mut seatmap = place.command(slow).stderr(Stdio::null()).spawn().unwrap();
         until("seats", || relay.different_masks() > 1);
         // SAFETY: it is a child that nobody has waited for.
         assert_eq!(unsafe { libc::kill(seatmap.id() as i32, signal) }, 0);
@@ -229,14 +216,11 @@ fn a_log_that_cannot_be_written_costs_the_seats_and_not_the_program() {
         return;
     }
     build(&place);
-    let output = place.run(&["run", "--auto", "--log", "/dev/full", "--", "./relay", "2000"]);
-    let said = String::from_utf8(output.stderr).unwrap();
+    let output = place.run("run --auto --log /dev/full -- ./relay 2000");
+    let said = stderr(&output);
     assert_eq!(output.status.code(), Some(1));
-    assert!(said.contains("the log cannot be written: /dev/full"), "{said}");
-    assert!(
-        String::from_utf8(output.stdout).unwrap().contains("buffers/s"),
-        "the program ran to its end"
-    );
+    assert_contains(&said, "the log cannot be written: /dev/full");
+    assert!(stdout(&output).contains("buffers/s"), "the program ran to its end");
 }
 
 #[test]
@@ -245,12 +229,12 @@ fn a_programs_code_is_passed_on() {
     if !can_play(&place) {
         return;
     }
-    let output = place.run(&["run", "--auto", "--log", "log", "--", "sh", "-c", "exit 7"]);
+    let output = place.run(["run", "--auto", "--log", "log", "--", "sh", "-c", "exit 7"]);
     assert_eq!(output.status.code(), Some(7));
     assert_eq!(lines(&place, "log").last().unwrap()["event"]["kind"], "ended");
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("The program ended after "), "{said}");
-    assert!(said.contains(", before it was observed to the end; nothing was changed."), "{said}");
+    let said = stderr(&output);
+    assert_contains(&said, "The program ended after ");
+    assert_contains(&said, ", before it was observed to the end; nothing was changed.");
 }
 
 #[test]
@@ -261,11 +245,11 @@ fn a_process_that_ends_is_told_to_have_ended() {
     }
     let mut program = Command::new("sleep").arg("1").spawn().unwrap();
     let pid = program.id().to_string();
-    let mut run = place.command(&["run", "--auto", "--observe-for", "60s", "--pid", &pid]);
+    let mut run = place.command(format!("run --auto --observe-for 60s --pid {pid}"));
     let run = run.stderr(Stdio::piped()).spawn().unwrap();
     program.wait().unwrap();
     let output = run.wait_with_output().unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
+    let said = stderr(&output);
     assert!(output.status.success() && said.contains("The program ended after "), "{said}");
 }
 
@@ -277,35 +261,35 @@ fn a_metrics_command_ends_with_the_program() {
         return;
     }
     build(&place);
-    let relay = ["--", "./relay", "100000"];
+    let relay = "-- ./relay 100000";
     let metric = ["run", "--auto", "--observe-for", "100ms", "--metric", "command:sleep 9; echo 5"];
-    let output = place.run(&[&metric[..], &relay].concat());
-    let said = String::from_utf8(output.stderr).unwrap();
+    let output = place.run((metric, relay));
+    let said = stderr(&output);
     assert!(output.status.success(), "{said}");
     let ended = "The metric 'command:sleep 9; echo 5' was ended: the program had ended.";
-    assert!(said.contains(ended), "{said}");
+    assert_contains(&said, ended);
 }
 
 #[test]
 fn what_cannot_be_meant_is_refused() {
     let place = Place::new();
-    let refused = |arguments: &[&str], why: &str| {
-        let output = place.run(&[&["run"], arguments].concat());
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert!(output.status.code() == Some(2) && said.contains(why), "{arguments:?}: {said}");
-    };
-    refused(&["--auto", "--plan", "p.json", "--", "true"], "cannot be used with");
-    refused(&["--cpus", "0", "--metric", "wakeups", "--", "true"], "--auto");
-    refused(&["--auto", "--metric", "speed", "--", "true"], "give instructions, wakeups");
-    refused(&["--auto", "--period", "1ms", "--", "true"], "20ms to 1h");
-    refused(&["--auto", "--", "./absent"], "absent");
-    refused(&["--auto", "--pid", "1"], "--force");
-    refused(&["--auto"], "COMMAND");
-    refused(&["--replay", "absent"], "absent");
     place.file("empty", "");
-    refused(&["--replay", "empty"], "empty");
     place.file("other", "{}\n");
-    refused(&["--replay", "other"], "line 1");
+    for (arguments, why) in [
+        ("--auto --plan p.json -- true", "cannot be used with"),
+        ("--cpus 0 --metric wakeups -- true", "--auto"),
+        ("--auto --metric speed -- true", "give instructions, wakeups"),
+        ("--auto --period 1ms -- true", "20ms to 1h"),
+        ("--auto -- ./absent", "absent"),
+        ("--auto --pid 1", "--force"),
+        ("--auto", "COMMAND"),
+        ("--replay absent", "absent"),
+        ("--replay empty", "empty"),
+        ("--replay other", "line 1"),
+    ] {
+        let refusal = place.refusal(("run", arguments));
+        assert!(refusal.contains(why), "{arguments}: {refusal}");
+    }
 }
 
 #[test]
@@ -313,14 +297,13 @@ fn soft_seats_are_whole_caches() {
     let place = Place::new();
     let Some(cpus) = two_cpus() else { return };
     let first = cpus.split([',', '-']).next().unwrap();
-    let mask = |options: &[&str]| {
-        let line = ["--", "grep", "Cpus_allowed_list", "/proc/self/status"];
-        let said = place
-            .stdout(&[&["run", "--quiet", "--strict", "--cpus", first], options, &line].concat());
+    let mask = |options: &str| {
+        let line = "-- grep Cpus_allowed_list /proc/self/status";
+        let said = place.stdout((&["run", "--quiet", "--strict", "--cpus", first], options, line));
         said.split_whitespace().last().unwrap().to_owned()
     };
-    assert_eq!(mask(&[]), first);
-    let soft = mask(&["--soft"]);
+    assert_eq!(mask(""), first);
+    let soft = mask("--soft");
     assert!(
         soft == first
             || soft.starts_with(&format!("{first}-"))
@@ -338,11 +321,11 @@ fn seats_of_a_living_program_are_not_sought_on_one_cpu() {
     let place = Place::new();
     let program = Guarded(Command::new("sleep").arg("600").spawn().unwrap());
     let one = seatmap_os::affinity::current().unwrap()[0].to_string();
-    let run = place.command(&["run", "--auto", "--pid", &program.id().to_string()]);
+    let run = place.command(["run", "--auto", "--pid", &program.id().to_string()]);
     let mut seatmap = Command::new("taskset");
     seatmap.args(["-c", &one]).arg(run.get_program()).args(run.get_args());
     let output = seatmap.current_dir(place.folder()).env("HOME", place.folder()).output().unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
+    let said = stderr(&output);
     assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains(&format!("this process may use CPU {one} alone")), "{said}");
+    assert_contains(&said, &format!("this process may use CPU {one} alone"));
 }

@@ -1,32 +1,24 @@
 //! Refusals: exit code 2, one line, place and remedy.
 
-use crate::common::Place;
+use crate::common::{Place, stderr, stdout};
 use std::process::Command;
 
 #[test]
 fn cpus_that_cannot_be_had() {
     let place = Place::new();
-    let refusal = |list: &str| place.refusal(&["measure", "--cpus", list]);
-    assert!(refusal("0,0").contains("CPU 0 stands in the list twice"));
-    assert!(refusal("0,x").contains("'x' is not a CPU number"));
-    assert!(refusal("").contains("missing"));
-    assert!(refusal("3-1").contains("is empty"));
-    assert!(refusal("0-4000000000").contains("beyond the largest"));
-    assert!(
-        place
-            .one_line_refusal(&["measure", "--cpus", "99999,99998"])
-            .contains("CPU 99999 does not exist")
-    );
-    assert!(
-        place
-            .one_line_refusal(&["measure", "--on", "graviton3", "--cpus", "7"])
-            .contains("need at least two CPUs")
-    );
-    assert!(
-        place
-            .one_line_refusal(&["measure", "--on", "graviton3", "--cpus", "1,99"])
-            .contains("no distances from CPU 99")
-    );
+    for (list, words) in [
+        ("0,0", "CPU 0 stands in the list twice"),
+        ("0,x", "'x' is not a CPU number"),
+        ("", "missing"),
+        ("3-1", "is empty"),
+        ("0-4000000000", "beyond the largest"),
+    ] {
+        let refusal = place.refusal(["measure", "--cpus", list]);
+        assert!(refusal.contains(words), "{list}: {refusal}");
+    }
+    place.refuses("measure --cpus 99999,99998", "CPU 99999 does not exist");
+    place.refuses("measure --on graviton3 --cpus 7", "need at least two CPUs");
+    place.refuses("measure --on graviton3 --cpus 1,99", "no distances from CPU 99");
 }
 
 #[test]
@@ -41,16 +33,15 @@ fn a_cpu_outside_the_mask_is_refused() {
         scope
             .spawn(|| {
                 seatmap_os::affinity::pin(&[first]).unwrap();
-                (place.run(&arguments), place.run(&["measure"]))
+                (place.run(arguments), place.run("measure"))
             })
             .join()
             .unwrap()
     });
-    let told = |output: &std::process::Output| String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(told(&output.0).contains(&format!(
+    assert!(stderr(&output.0).contains(&format!(
         "CPU {second} is outside the CPUs that this process may use, {first}:"
     )));
-    assert!(told(&output.1).contains("need at least two CPUs"));
+    assert!(stderr(&output.1).contains("need at least two CPUs"));
     assert_eq!((output.0.status.code(), output.1.status.code()), (Some(2), Some(2)));
 }
 
@@ -58,7 +49,7 @@ fn a_cpu_outside_the_mask_is_refused() {
 fn places_that_cannot_be_written() {
     let place = Place::new();
     let measure = |output: &str| {
-        place.one_line_refusal(&["measure", "--on", "graviton3", "--cpus", "0,1", "-o", output])
+        place.one_line_refusal(["measure", "--on", "graviton3", "--cpus", "0,1", "-o", output])
     };
     assert!(measure("nowhere/x.json").contains("nowhere/x.json: its folder does not exist"));
     assert!(measure(".").contains("is a folder"));
@@ -66,8 +57,7 @@ fn places_that_cannot_be_written() {
         measure("new/").contains("new/: there is no such folder"),
         "told before the work, not after"
     );
-    let export =
-        place.one_line_refusal(&["export", "graviton3", "--format", "svg", "-o", "nowhere/x.svg"]);
+    let export = place.one_line_refusal("export graviton3 --format svg -o nowhere/x.svg");
     assert!(export.contains("its folder does not exist"));
 }
 
@@ -101,8 +91,8 @@ fn files_that_are_not_what_they_should_be() {
         ("cut.json", "line 1, column"),
         ("typo.toml", "line 2, column 1"),
     ] {
-        for verb in [&["import"][..], &["show"], &["export", "--format", "csv"]] {
-            let line = place.one_line_refusal(&[verb, &[name]].concat());
+        for verb in ["import", "show", "export --format csv"] {
+            let line = place.one_line_refusal((verb, &[name]));
             assert!(
                 line.starts_with(&format!("seatmap: {name}: ")) && line.contains(told),
                 "{line}"
@@ -155,8 +145,10 @@ fn only_plain_files_are_read() {
     let large = place.file("large.json", "{");
     let file = std::fs::File::options().write(true).open(place.path(large)).unwrap();
     file.set_len(1 << 40).unwrap();
-    let said = place.one_line_refusal(&["bench", "--baseline", large, "--runs", "1", "--", "true"]);
-    assert!(said.contains("large.json: is too long; no more than 536870912 B"), "{said}");
+    place.refuses(
+        ["bench", "--baseline", large, "--runs", "1", "--", "true"],
+        "large.json: is too long; no more than 536870912 B",
+    );
 }
 
 /// A shell's `<(...)` is a pipe as well, whose other end is there.
@@ -167,7 +159,7 @@ fn the_pipe_of_a_shell_is_read() {
         format!("{} pattern show <(echo 'from,to,bytes'; echo 'a,b,1') --json", crate::PROGRAM);
     let output = Command::new("bash").args(["-c", &line]).current_dir(place.folder()).output();
     let output = output.unwrap();
-    assert!(String::from_utf8_lossy(&output.stdout).contains("seatmap-pattern/1"), "{output:?}");
+    assert!(stdout(&output).contains("seatmap-pattern/1"), "{output:?}");
 }
 
 #[test]
@@ -176,7 +168,7 @@ fn a_console_log_is_no_matrix() {
         return;
     };
     let place = Place::new();
-    let line = place.one_line_refusal(&["import", log.to_str().unwrap(), "-o", "x.json"]);
+    let line = place.one_line_refusal(["import", log.to_str().unwrap(), "-o", "x.json"]);
     assert!(line.contains("line 1, column 1") && line.contains("console log"), "{line}");
     assert!(!place.path("x.json").exists());
 }
@@ -184,23 +176,17 @@ fn a_console_log_is_no_matrix() {
 #[test]
 fn machines_that_are_not_there() {
     let place = Place::new();
-    assert!(
-        place.one_line_refusal(&["show", "epic-7r13"]).contains("did you mean 'epyc-7r13-2s'?")
-    );
-    assert!(place.one_line_refusal(&["show", "nix.json"]).contains("there is no such file"));
-    assert!(place.one_line_refusal(&["show", "."]).contains("hwloc-gather-topology"));
-    assert!(
-        place.one_line_refusal(&["show", "graviton3", "--near", "999"]).contains("has CPUs 0-63")
-    );
-    assert!(
-        place.one_line_refusal(&["show", "graviton3", "--home", "9"]).contains("knows 1 home,")
-    );
+    place.refuses("show epic-7r13", "did you mean 'epyc-7r13-2s'?");
+    place.refuses("show nix.json", "there is no such file");
+    place.refuses("show .", "hwloc-gather-topology");
+    place.refuses("show graviton3 --near 999", "has CPUs 0-63");
+    place.refuses("show graviton3 --home 9", "knows 1 home,");
 }
 
 #[test]
 fn one_cpu_of_this_host_has_no_distances() {
     let first = seatmap_os::affinity::current().unwrap()[0].to_string();
-    let line = Place::new().one_line_refusal(&["measure", "--cpus", &first]);
+    let line = Place::new().one_line_refusal(format!("measure --cpus {first}"));
     assert!(line.contains("need at least two CPUs") && line.contains("--cpus"), "{line}");
 }
 
@@ -208,12 +194,12 @@ fn one_cpu_of_this_host_has_no_distances() {
 fn names_cannot_break_the_line_or_command_the_terminal() {
     let place = Place::new();
     let name = place.file("a\n\u{1b}[31m.csv", "");
-    let line = place.one_line_refusal(&["import", name]);
+    let line = place.one_line_refusal(["import", name]);
     assert!(line.starts_with("seatmap: a\\n\\u{1b}[31m.csv: "), "{line}");
     place.file("x.csv", ",\n30,\n");
-    let summary = place.stdout(&["import", "x.csv", "--name", "a\nb\u{1b}[31m", "-o", "x.json"]);
+    let summary = place.stdout(["import", "x.csv", "--name", "a\nb\u{1b}[31m", "-o", "x.json"]);
     assert!(summary.starts_with("x.json: a\\nb\\u{1b}[31m with 2 PUs"), "{summary}");
-    for arguments in [&["show", "x.json"][..], &["export", "x.json", "--format", "svg"]] {
+    for arguments in ["show x.json", "export x.json --format svg"] {
         assert!(!place.stdout(arguments).contains('\u{1b}'), "{arguments:?}");
     }
 }
@@ -222,15 +208,8 @@ fn names_cannot_break_the_line_or_command_the_terminal() {
 fn a_name_cannot_run_as_a_script() {
     let place = Place::new();
     place.file("x.csv", ",\n30,\n");
-    place.stdout(&[
-        "import",
-        "x.csv",
-        "--name",
-        "</script><script>alert(1)</script>",
-        "-o",
-        "x.json",
-    ]);
-    place.stdout(&["show", "x.json", "--html", "x.html"]);
+    place.stdout("import x.csv --name </script><script>alert(1)</script> -o x.json");
+    place.stdout("show x.json --html x.html");
     assert!(!place.read("x.html").contains("<script>alert"));
 }
 
@@ -241,16 +220,16 @@ fn a_full_disk_is_a_failure_and_never_a_panic() {
     }
     let place = Place::new();
     let full = || std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
-    let unread = place.command(&["show", "nix.json"]).stderr(full()).output().unwrap();
+    let unread = place.command("show nix.json").stderr(full()).output().unwrap();
     assert_eq!(unread.status.code(), Some(2), "the code still tells");
-    let unheard = place.command(&["show", "host"]).stderr(full()).output().unwrap();
+    let unheard = place.command("show host").stderr(full()).output().unwrap();
     assert!(
         unheard.status.success() && !unheard.stdout.is_empty(),
         "a remark is not worth failing for"
     );
-    for arguments in [&["machines"][..], &["export", "graviton3", "--format", "json"], &["man"]] {
+    for arguments in ["machines", "export graviton3 --format json", "man"] {
         let output = place.command(arguments).stdout(full()).output().unwrap();
-        let stderr = String::from_utf8(output.stderr).unwrap();
+        let stderr = stderr(&output);
         assert_eq!(output.status.code(), Some(1), "{arguments:?}: {stderr}");
         assert!(stderr.starts_with("seatmap: stdout: ") && stderr.lines().count() == 1, "{stderr}");
     }
@@ -260,12 +239,12 @@ fn a_full_disk_is_a_failure_and_never_a_panic() {
 fn a_word_with_a_dash_before_the_command_is_an_option() {
     let place = Place::new();
     for (arguments, option) in [
-        (&["bench", "--rnus", "3", "true"][..], "'--runs'"),
-        (&["run", "--cpu", "0", "true"], "'--cpus'"),
-        (&["run", "-c0", "--stirct", "true"], "'--strict'"),
-        (&["tune", "--budgte", "9", "true"], "'--budget'"),
-        (&["observe", "--secnods", "1", "true"], "'--seconds'"),
-        (&["run", "-c", "0", "-p2000000000", "-q"], "2000000000"),
+        ("bench --rnus 3 true", "'--runs'"),
+        ("run --cpu 0 true", "'--cpus'"),
+        ("run -c0 --stirct true", "'--strict'"),
+        ("tune --budgte 9 true", "'--budget'"),
+        ("observe --secnods 1 true", "'--seconds'"),
+        ("run -c 0 -p2000000000 -q", "2000000000"),
     ] {
         let refusal = place.refusal(arguments);
         assert!(refusal.contains(option), "{arguments:?}: {refusal}");
@@ -278,16 +257,16 @@ fn a_word_with_a_dash_before_the_command_is_an_option() {
 fn no_option_is_suggested_that_was_not_meant() {
     let place = Place::new();
     for (arguments, end) in [
-        (&["tune", "--duration", "5", "true"][..], "; did you mean '--seconds'?"),
-        (&["bench", "--time", "5", "true"], "; did you mean '--seconds'?"),
-        (&["noise", "--timeout=5"], "; did you mean '--seconds'?"),
-        (&["run", "--auto", "--duration", "5", "true"], "; did you mean '--seconds'?"),
-        (&["run", "--cpus", "0", "--duration", "5", "true"], "; see 'seatmap run --help'"),
-        (&["measure", "--duration", "5"], "; see 'seatmap measure --help'"),
-        (&["measure", "--seconds", "5"], "; see 'seatmap measure --help'"),
-        (&["measure", "--count", "5"], "; see 'seatmap measure --help'"),
-        (&["tune", "--seats", "2", "true"], "; see 'seatmap tune --help'"),
-        (&["bench", "--seats", "0", "true"], "--seats <N>: '0' is too small; the least is 1"),
+        ("tune --duration 5 true", "; did you mean '--seconds'?"),
+        ("bench --time 5 true", "; did you mean '--seconds'?"),
+        ("noise --timeout=5", "; did you mean '--seconds'?"),
+        ("run --auto --duration 5 true", "; did you mean '--seconds'?"),
+        ("run --cpus 0 --duration 5 true", "; see 'seatmap run --help'"),
+        ("measure --duration 5", "; see 'seatmap measure --help'"),
+        ("measure --seconds 5", "; see 'seatmap measure --help'"),
+        ("measure --count 5", "; see 'seatmap measure --help'"),
+        ("tune --seats 2 true", "; see 'seatmap tune --help'"),
+        ("bench --seats 0 true", "--seats <N>: '0' is too small; the least is 1"),
     ] {
         let refusal = place.refusal(arguments);
         assert!(refusal.trim_end().ends_with(end), "{arguments:?}: {refusal}");
@@ -300,9 +279,8 @@ fn two_dashes_before_the_command_are_optional() {
     let [first, ..] = cpus[..] else { return seatmap_needs::skipped!("a CPU is needed") };
     let place = Place::new();
     for options in [format!("-c{first}"), format!("-qc{first}"), format!("-c={first}")] {
-        for dashes in [&[][..], &["--"]] {
-            let arguments =
-                [&["run", &options][..], dashes, &["sh", "-c", "exit $1", "-", "7"]].concat();
+        for dashes in ["", "--"] {
+            let arguments = (format!("run {options}"), dashes, ["sh", "-c", "exit $1", "-", "7"]);
             assert_eq!(place.run(&arguments).status.code(), Some(7), "{arguments:?}");
         }
     }
@@ -314,15 +292,12 @@ fn values_are_refused_in_sentences_of_ours() {
     place.file("other.txt", "Dear all,");
     place.file("other.json", "{\"a\": 1}");
     for (arguments, sentence) in [
-        (&["run", "-c0", "--pid", "redis-server"][..], "'pidof redis-server' prints"),
-        (&["tune", "--budget", "10s", "true"], "--seconds 10s limits the time"),
-        (&["cell", "create", "--ttl", "ten"], "'ten' is not a time of whole seconds"),
-        (&["cluster", "measure", "--at-once", "0"], "'0' is not a whole number from 1 to 65535"),
-        (&["run", "--plan", "other.txt", "true"], "other.txt: this is not a plan; 'seatmap place"),
-        (
-            &["run", "--plan", "other.json", "true"],
-            "other.json: this is not a plan; 'seatmap place",
-        ),
+        ("run -c0 --pid redis-server", "'pidof redis-server' prints"),
+        ("tune --budget 10s true", "--seconds 10s limits the time"),
+        ("cell create --ttl ten", "'ten' is not a time of whole seconds"),
+        ("cluster measure --at-once 0", "'0' is not a whole number from 1 to 65535"),
+        ("run --plan other.txt true", "other.txt: this is not a plan; 'seatmap place"),
+        ("run --plan other.json true", "other.json: this is not a plan; 'seatmap place"),
     ] {
         let refusal = place.one_line_refusal(arguments);
         assert!(refusal.contains(sentence), "{arguments:?}: {refusal}");
@@ -334,8 +309,8 @@ fn a_metric_with_a_decimal_comma_is_refused() {
     let place = Place::new();
     for number in ["1.234,5", "1,5", "1e-310", "inf"] {
         let metric = format!("command:echo {number}");
-        let output = place.run(&["bench", "--runs", "1", "--metric", &metric, "true"]);
-        let stderr = String::from_utf8_lossy(&output.stderr);
+        let output = place.run(("bench --runs 1 --metric", [&*metric], "true"));
+        let stderr = stderr(&output);
         assert!(stderr.contains("which is not one number"), "{number}: {stderr}");
         assert_ne!(output.status.code(), Some(0), "{number}");
     }
@@ -365,7 +340,7 @@ fn a_mistake_in_a_file_is_told_in_words_about_the_file() {
             "the file ends in the middle of an object",
         ),
     ] {
-        let refusal = place.one_line_refusal(&arguments.split(' ').collect::<Vec<_>>());
+        let refusal = place.one_line_refusal(arguments.split(' ').collect::<Vec<_>>());
         assert!(
             refusal.contains(place_in_file) && refusal.contains(problem),
             "{arguments}: {refusal}"

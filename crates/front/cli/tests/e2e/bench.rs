@@ -2,15 +2,14 @@
 //! runs.
 
 use crate::auto::ALONE;
-use crate::common::{Guarded, Place, files};
-use serde_json::Value;
+use crate::common::{Arguments, Guarded, Json, Place, assert_contains, files, stderr, stdout};
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
 const RATE: [&str; 5] = ["bench", "--runs", "6", "--metric", "regex:rate ([0-9.]+)"];
 
-fn bench(place: &Place, options: &[&str]) -> std::process::Output {
-    place.run(&[&RATE[..], options].concat())
+fn bench(place: &Place, options: impl Arguments) -> std::process::Output {
+    place.run((RATE, options))
 }
 
 #[test]
@@ -26,14 +25,14 @@ fn commands_are_compared_in_blocks() {
         "--html",
         "p.html",
     ];
-    let document = place.json(&[&RATE[..], &options, &["--", "echo", "rate 110"]].concat());
+    let document = place.json((RATE, options, &["--", "echo", "rate 110"]));
     assert_eq!(document["format"], "seatmap-bench/1");
     // Other tests may disturb a block, which is run again.
-    let runs = document["runs"].as_array().unwrap().len();
+    let runs = document["runs"].elements().len();
     assert!(document["complete"] == true && (18..=36).contains(&runs), "{runs}");
     let found = &document["comparisons"][0];
     assert_eq!((&found["verdict"], &found["ratio_low"]), (&"better".into(), &found["ratio_high"]));
-    assert!((found["ratio"].as_f64().unwrap() - 1.1).abs() < 1e-12, "{found}");
+    assert!((found["ratio"].number() - 1.1).abs() < 1e-12, "{found}");
     assert_eq!(document["itself"]["floor_percent"], 0.0);
     let page = place.read("p.html");
     assert!(page.contains("'new' is better") && page.contains("10.0 % higher"), "{page}");
@@ -60,9 +59,9 @@ fn few_blocks_show_a_factor_of_three() {
         let options = ["bench", "--runs", blocks, "--metric", "regex:rate ([0-9.]+)"];
         let options = [&options[..], &["--lower-is-better", "--compare", &compared]].concat();
         let words: Vec<&str> = fast.split(' ').collect();
-        let text = place.stdout(&[&options[..], &["--name", "fast", "--"], &words].concat());
+        let text = place.stdout((options, "--name fast --", words));
         assert!(text.contains("'fast' is better: it reads "), "{blocks}: {text}");
-        assert!(text.contains(" blocks, only changes beyond -"), "{text}");
+        assert_contains(&text, " blocks, only changes beyond -");
     }
 }
 
@@ -75,8 +74,8 @@ fn blocks_that_a_small_difference_needs_are_offered() {
     let compared = format!("other={other}");
     let words: Vec<&str> = loud.split(' ').collect();
     let options = ["--lower-is-better", "--compare", &compared, "--"];
-    let text = place.stdout(&[&RATE[..], &options, &words].concat());
-    assert!(text.contains("No difference between"), "{text}");
+    let text = place.stdout((RATE, options, words));
+    assert_contains(&text, "No difference between");
     let offer = text.split("To detect a change of 10 %, run about ").nth(1).expect(&text);
     let needed: usize = offer.split(' ').next().unwrap().parse().unwrap();
     assert!(needed > 6 && offer.contains(&format!(": --runs {needed}.")), "{text}");
@@ -85,10 +84,8 @@ fn blocks_that_a_small_difference_needs_are_offered() {
 #[test]
 fn a_direction_that_nobody_gave_is_not_judged() {
     let place = Place::new();
-    let text = place.stdout(
-        &[&RATE[..], &["--compare", "echo rate 100", "--", "echo", "rate", "110"]].concat(),
-    );
-    assert!(text.contains("'echo rate 110' reads 10.0 % higher than 'echo rate 100'"), "{text}");
+    let text = place.stdout((RATE, &["--compare", "echo rate 100", "--", "echo", "rate", "110"]));
+    assert_contains(&text, "'echo rate 110' reads 10.0 % higher than 'echo rate 100'");
     assert!(!text.contains("better") && !text.contains("worse"), "{text}");
 }
 
@@ -100,24 +97,23 @@ fn earlier_results_are_compared_where_the_computer_is_the_same() {
     let then = |rate: &str| {
         bench(
             &place,
-            &["--lower-is-better", "-o", "then.json", "--cpus", "0", "--", "echo", "rate", rate],
+            ["--lower-is-better", "-o", "then.json", "--cpus", "0", "--", "echo", "rate", rate],
         )
     };
     if then("100").status.code() != Some(0) {
         return seatmap_needs::skipped!("this process may not use CPU 0");
     }
     // Other tests load the CPU now and then, and not the same each time.
-    let mut earlier: Value = serde_json::from_str(&place.read("then.json")).unwrap();
+    let mut earlier = place.read_json("then.json");
     earlier["seats"].as_object_mut().unwrap().remove("others_percent");
     place.file("then.json", earlier.to_string());
     // The later runs take the CPU of the earlier ones, whichever are quiet now.
-    let now =
-        ["--lower-is-better", "--baseline", "then.json", "--fail-above", "3", "--", "echo", "rate"];
-    assert_eq!(bench(&place, &[&now[..], &["102"]].concat()).status.code(), Some(0));
-    assert_eq!(bench(&place, &[&now[..], &["110"]].concat()).status.code(), Some(1));
+    let now = "--lower-is-better --baseline then.json --fail-above 3 -- echo rate";
+    assert_eq!(bench(&place, (now, "102")).status.code(), Some(0));
+    assert_eq!(bench(&place, (now, "110")).status.code(), Some(1));
     place.file("then.json", place.read("then.json").replace("\"kernel\":\"", "\"kernel\":\"un"));
-    let output = bench(&place, &[&now[..], &["110"]].concat());
-    let text = String::from_utf8(output.stdout).unwrap();
+    let output = bench(&place, (now, "110"));
+    let text = stdout(&output);
     assert_eq!(output.status.code(), Some(0));
     assert!(text.contains("Not comparable with") && text.contains("kernel: "), "{text}");
 }
@@ -126,27 +122,25 @@ fn earlier_results_are_compared_where_the_computer_is_the_same() {
 fn mistakes_are_told_before_anything_runs() {
     let place = Place::new();
     place.file("broken.json", "{}");
-    let touch = ["--", "touch", "made"];
+    let touch = "-- touch made";
     for (options, said) in [
-        (&["--metric", "speed"][..], "'regex:PATTERN'"),
-        (&["--metric", "regex:rate"], "no group"),
-        (&["--fail-above", "3%"], "--baseline FILE"),
-        (
-            &["--fail-above", "3%", "--metric", "regex:(1)", "--compare", "true"],
-            "--higher-is-better",
-        ),
-        (&["--compare", "no-such-program"], "no such program"),
-        (&["--compare", "echo 'half"], "within quotes"),
-        (&["--cpus", "1023"], "does not exist"),
-        (&["--seats", "4000"], "4000 seats"),
-        (&["--baseline", "broken.json"], "broken.json"),
-        (&["--baseline", "absent.json"], "absent.json"),
-        (&["-o", "no/folder.json"], "folder"),
+        ("--metric speed", "'regex:PATTERN'"),
+        ("--metric regex:rate", "no group"),
+        ("--fail-above 3%", "--baseline FILE"),
+        ("--fail-above 3% --metric regex:(1) --compare true", "--higher-is-better"),
+        ("--compare no-such-program", "no such program"),
+        ("--cpus 1023", "does not exist"),
+        ("--seats 4000", "4000 seats"),
+        ("--baseline broken.json", "broken.json"),
+        ("--baseline absent.json", "absent.json"),
+        ("-o no/folder.json", "folder"),
     ] {
-        let refusal = place.refusal(&[&["bench"], options, &touch].concat());
+        let refusal = place.refusal(("bench", options, touch));
         assert!(refusal.contains(said), "{options:?}: {refusal}");
     }
-    assert!(place.refusal(&["bench", "--", "no-such-program"]).contains("no such program"));
+    let half = place.refusal(("bench", ["--compare", "echo 'half"], touch));
+    assert_contains(&half, "within quotes");
+    assert!(place.refusal("bench -- no-such-program").contains("no such program"));
     assert_eq!(files(&place), ["broken.json"]);
 }
 
@@ -157,14 +151,11 @@ fn a_session_that_is_interrupted_keeps_whole_blocks_and_leaves_nothing_running()
         "echo rate 1; echo x >> n; test $(wc -l < n) -lt 8 || { echo $$ > pid; exec sleep 1000; }";
     let mut child = Guarded(
         place
-            .command(
-                &[
-                    &["bench", "--runs", "50"],
-                    &RATE[3..],
-                    &["-o", "kept.json", "--", "sh", "-c", script],
-                ]
-                .concat(),
-            )
+            .command((
+                "bench --runs 50",
+                &RATE[3..],
+                &["-o", "kept.json", "--", "sh", "-c", script],
+            ))
             .stdout(std::process::Stdio::null())
             .stderr(std::process::Stdio::null())
             .spawn()
@@ -175,14 +166,12 @@ fn a_session_that_is_interrupted_keeps_whole_blocks_and_leaves_nothing_running()
         assert!(began.elapsed() < Duration::from_secs(60), "the eighth run did not begin");
         std::thread::sleep(Duration::from_millis(10));
     }
-    let sent = crate::common::kill().args(["-INT", &child.id().to_string()]).status().unwrap();
-    assert!(sent.success());
-    assert_eq!(child.wait().unwrap().code(), Some(1));
+    assert_eq!(child.ended_by(libc::SIGINT), Some(1));
     let pid: i32 = place.read("pid").trim().parse().unwrap();
     assert!(!seatmap_os::task::lives(pid), "the run goes on");
-    let kept: Value = serde_json::from_str(&place.read("kept.json")).unwrap();
+    let kept = place.read_json("kept.json");
     // Of seven runs one warms up, and those that others disturbed may have been made again.
-    let runs = kept["runs"].as_array().unwrap().len();
+    let runs = kept["runs"].elements().len();
     assert!(kept["complete"] == false && (4..=6).contains(&runs), "{runs}");
 }
 
@@ -191,17 +180,16 @@ fn quiet_seats_are_given_back() {
     // A cell takes a CPU away from everybody, other tests' programs too.
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let place = Place::new();
-    let document =
-        place.json(&["bench", "--runs", "2", "--quiet", "--seats", "1", "--json", "--", "true"]);
-    let quiet = document["fingerprint"]["quiet"].as_str().unwrap();
+    let document = place.json("bench --runs 2 --quiet --seats 1 --json -- true");
+    let quiet = document["fingerprint"]["quiet"].text();
     assert!(["a cell", "preference"].contains(&quiet), "{document}");
-    let cells = place.stdout(&["cell", "list"]);
+    let cells = place.stdout("cell list");
     assert!(!cells.contains("bench-"), "{cells}");
 }
 
 /// A session that has kept its first runs.
-fn under_way(place: &Place, options: &[&str]) -> Guarded {
-    let mut bench = place.command(&[&["bench"], options].concat());
+fn under_way(place: &Place, options: impl Arguments) -> Guarded {
+    let mut bench = place.command(("bench", options));
     bench.stderr(std::process::Stdio::null()).stdout(std::process::Stdio::null());
     let mut child = Guarded(bench.spawn().unwrap());
     while !place.path("kept.json").exists() {
@@ -214,14 +202,11 @@ fn under_way(place: &Place, options: &[&str]) -> Guarded {
 /// Short runs are over before anybody could look whether they were to stop.
 #[test]
 fn a_session_of_short_commands_stops_at_every_signal() {
-    for signal in ["-INT", "-TERM", "-HUP"] {
+    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
         let place = Place::new();
-        let options = ["--runs", "100000", "-o", "kept.json", "--", "true"];
-        let mut child = under_way(&place, &options);
-        let sent = crate::common::kill().args([signal, &child.id().to_string()]).status().unwrap();
-        assert!(sent.success());
-        assert_eq!(child.wait().unwrap().code(), Some(1), "{signal}");
-        let kept: Value = serde_json::from_str(&place.read("kept.json")).unwrap();
+        let mut child = under_way(&place, "--runs 100000 -o kept.json -- true");
+        assert_eq!(child.ended_by(signal), Some(1), "{signal}");
+        let kept = place.read_json("kept.json");
         assert_eq!(kept["complete"], false, "{signal}");
     }
 }
@@ -231,25 +216,22 @@ fn a_session_of_short_commands_stops_at_every_signal() {
 #[test]
 fn a_quiet_session_gives_its_seats_back_at_every_signal() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    for signal in ["-INT", "-TERM", "-HUP"] {
+    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
         let place = Place::new();
         let allowed = seatmap_os::affinity::to_put_back(0).unwrap();
-        let options =
-            ["--quiet", "--seats", "1", "--runs", "100000", "-o", "kept.json", "--", "true"];
-        let mut child = under_way(&place, &options);
+        let options = "--quiet --seats 1 --runs 100000 -o kept.json -- true";
+        let mut child = under_way(&place, options);
         let cell = format!("bench-{}", child.id());
-        let listed = place.stdout(&["cell", "list"]);
+        let listed = place.stdout("cell list");
         let line = listed.lines().find(|line| line.contains(&cell));
         // The session and its commands' launchers stay off the CPUs that it has made quiet.
         assert!(line.is_none_or(|line| line.contains("  ready")), "{listed}");
         let was_quiet = line.is_some();
-        let sent = crate::common::kill().args([signal, &child.id().to_string()]).status().unwrap();
-        assert!(sent.success());
-        assert_eq!(child.wait().unwrap().code(), Some(1), "{signal}");
-        let kept: Value = serde_json::from_str(&place.read("kept.json")).unwrap();
+        assert_eq!(child.ended_by(signal), Some(1), "{signal}");
+        let kept = place.read_json("kept.json");
         assert_eq!(kept["fingerprint"]["quiet"] == "a cell", was_quiet, "{signal}");
         assert_eq!(kept["complete"], false, "{signal}");
-        let cells = place.stdout(&["cell", "list"]);
+        let cells = place.stdout("cell list");
         assert!(!cells.contains("bench-"), "{signal}: {cells}");
         assert_eq!(seatmap_os::affinity::to_put_back(0).unwrap(), allowed, "{signal}");
     }
@@ -259,7 +241,7 @@ fn a_quiet_session_gives_its_seats_back_at_every_signal() {
 fn a_metric_that_hangs_ends_with_the_session() {
     let place = Place::new();
     let line = format!("command:touch {}; sleep 1000", place.path("asked").display());
-    let mut bench = place.command(&["bench", "--runs", "2", "--metric", &line, "--", "true"]);
+    let mut bench = place.command(("bench --runs 2 --metric", [&*line], "-- true"));
     let mut child = Guarded(
         bench
             .stderr(std::process::Stdio::null())
@@ -271,19 +253,17 @@ fn a_metric_that_hangs_ends_with_the_session() {
         assert!(child.try_wait().unwrap().is_none(), "it ended by itself");
         std::thread::sleep(Duration::from_millis(5));
     }
-    let sent = crate::common::kill().args(["-INT", &child.id().to_string()]).status().unwrap();
-    assert!(sent.success());
-    assert_eq!(child.wait().unwrap().code(), Some(1));
+    assert_eq!(child.ended_by(libc::SIGINT), Some(1));
 }
 
 #[test]
 fn a_metric_gets_no_more_time_than_all_runs_together() {
     let place = Place::new();
     let metric = ["bench", "--seconds", "1", "--metric", "command:sleep 600; echo 1", "--", "true"];
-    let output = place.command(&metric).output().unwrap();
-    let told = String::from_utf8(output.stderr).unwrap();
+    let output = place.command(metric).output().unwrap();
+    let told = stderr(&output);
     let sentence = "had not ended after 1s, all the time that --seconds gives, and was ended; let \
                     it print a number of the run at once";
     assert_eq!(output.status.code(), Some(1), "{told}");
-    assert!(told.contains(sentence), "{told}");
+    assert_contains(&told, sentence);
 }

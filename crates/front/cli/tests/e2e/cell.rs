@@ -2,22 +2,21 @@
 //! rest.
 
 use crate::auto::ALONE;
-use crate::common::{Guarded, Place};
+use crate::common::{Arguments, Guarded, Json, Place, assert_contains, stderr};
 use std::fs::Permissions;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::process::{Command, Output};
 use std::sync::PoisonError;
 
 /// With nothing remembered, and nothing to remember in but the test's own folder.
-fn cell(place: &Place, arguments: &[&str]) -> Output {
-    let arguments = [&["cell"], arguments].concat();
-    place.command(&arguments).env("SEATMAP_RUN", place.path("run")).output().unwrap()
+fn cell(place: &Place, arguments: impl Arguments) -> Output {
+    place.command(("cell", arguments)).env("SEATMAP_RUN", place.path("run")).output().unwrap()
 }
 
-fn refusal(arguments: &[&str]) -> String {
+fn refusal(arguments: impl Arguments) -> String {
     let place = Place::new();
-    let output = cell(&place, arguments);
-    let stderr = String::from_utf8(output.stderr).unwrap();
+    let output = cell(&place, &arguments);
+    let stderr = stderr(&output);
     assert_eq!(
         (output.status.code(), output.stdout.len()),
         (Some(2), 0),
@@ -28,51 +27,48 @@ fn refusal(arguments: &[&str]) -> String {
 
 #[test]
 fn what_is_not_there_is_refused() {
-    for verb in [&["show"][..], &["verify"], &["destroy"]] {
-        let told = refusal(&[verb, &["quiet"]].concat());
+    for verb in ["show", "verify", "destroy"] {
+        let told = refusal((verb, "quiet"));
         assert_eq!(
             told,
             "seatmap: there is no cell 'quiet'; 'seatmap cell list' lists those there are"
         );
     }
-    assert!(refusal(&["run", "quiet", "--", "true"]).contains("no cell 'quiet'"));
-    assert!(refusal(&["run", "quiet"]).contains("COMMAND"));
-    assert!(
-        refusal(&["run", "other", "true", "--", "x"]).contains("no cell 'other'"),
-        "-- is optional"
-    );
-    assert!(
-        refusal(&["run", "--", "other", "true"]).contains("no cell 'cell'"),
-        "the command begins after --"
-    );
-    assert!(
-        refusal(&["run", "other", "--quite", "true"]).contains("'--quiet'"),
-        "an option before the command"
-    );
+    for (arguments, words) in [
+        ("run quiet -- true", "no cell 'quiet'"),
+        ("run quiet", "COMMAND"),
+        // -- is optional.
+        ("run other true -- x", "no cell 'other'"),
+        // The command begins after --.
+        ("run -- other true", "no cell 'cell'"),
+        // An option before the command.
+        ("run other --quite true", "'--quiet'"),
+    ] {
+        let told = refusal(arguments);
+        assert!(told.contains(words), "{arguments}: {told}");
+    }
 }
 
 #[test]
 fn names_cpus_sizes_and_times_are_checked_first() {
-    assert!(refusal(&["create", "../up"]).contains("is not a name for a cell"));
-    assert!(refusal(&["create", "--cpus", "auto"]).contains("leave --cpus out"));
-    assert!(refusal(&["create", "--count", "0"]).contains("--count"));
-    assert!(refusal(&["create", "--cpus", "1", "--count", "1"]).contains("cannot be used with"));
-    assert!(refusal(&["create", "--cpus", "1,x"]).contains("'x' is not a CPU number"));
-    assert!(refusal(&["create", "--memory", "much"]).contains("64M"));
-    assert!(refusal(&["create", "--ttl", "0.5"]).contains("10m"));
-    assert!(refusal(&["create", "--noise", "200%"]).contains("2%"));
-    let bare = refusal(&["create", "x", "--untested"]);
-    assert!(bare.contains("say which CPUs or for how long: --cpus 2-5"), "{bare}");
-    assert!(refusal(&["create", "--require", "best"]).contains("v2-partition"));
-}
-
-#[test]
-fn a_profile_is_not_passed_over() {
-    assert!(
-        refusal(&["create", "--cpus", "1", "--near", "nowhere"])
-            .contains("leave --profile or --cpus out")
-    );
-    assert!(refusal(&["create", "--count", "1", "--near", "nowhere"]).contains("nowhere"));
+    for (arguments, words) in [
+        ("../up", "is not a name for a cell"),
+        ("--cpus auto", "leave --cpus out"),
+        ("--count 0", "--count"),
+        ("--cpus 1 --count 1", "cannot be used with"),
+        ("--cpus 1,x", "'x' is not a CPU number"),
+        ("--memory much", "64M"),
+        ("--ttl 0.5", "10m"),
+        ("--noise 200%", "2%"),
+        ("x --untested", "say which CPUs or for how long: --cpus 2-5"),
+        ("--require best", "v2-partition"),
+        // A profile is not passed over.
+        ("--cpus 1 --near nowhere", "leave --profile or --cpus out"),
+        ("--count 1 --near nowhere", "nowhere"),
+    ] {
+        let told = refusal(("create", arguments));
+        assert!(told.contains(words), "{arguments}: {told}");
+    }
 }
 
 #[test]
@@ -80,9 +76,9 @@ fn the_folder_that_remembers_is_named_where_it_cannot_be_had() {
     let place = Place::new();
     std::fs::write(place.path("file"), "").unwrap();
     let told = |folder: &std::path::Path| {
-        let output = place.command(&["cell", "list"]).env("SEATMAP_RUN", folder).output().unwrap();
+        let output = place.command("cell list").env("SEATMAP_RUN", folder).output().unwrap();
         assert_eq!(output.status.code(), Some(1));
-        String::from_utf8(output.stderr).unwrap()
+        stderr(&output)
     };
     let file = place.path("file");
     let wanted = format!(
@@ -98,13 +94,12 @@ fn the_folder_that_remembers_is_named_where_it_cannot_be_had() {
 #[test]
 fn the_last_cpu_and_those_that_are_not_there_are_never_taken() {
     assert!(
-        refusal(&["create", "--cpus", "100000-100001"])
-            .contains("are not online; this computer has CPUs")
+        refusal("create --cpus 100000-100001").contains("are not online; this computer has CPUs")
     );
-    assert!(refusal(&["create", "--count", "4000"]).contains("one must stay for everybody else"));
+    assert!(refusal("create --count 4000").contains("one must stay for everybody else"));
     let online = std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap();
     assert!(
-        refusal(&["create", "--cpus", online.trim()])
+        refusal(["create", "--cpus", online.trim()])
             .contains("would leave no CPU for everybody else")
     );
 }
@@ -113,12 +108,12 @@ fn the_last_cpu_and_those_that_are_not_there_are_never_taken() {
 fn a_host_without_cells_has_none() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let place = Place::new();
-    let listed = cell(&place, &["list", "--json"]);
+    let listed = cell(&place, "list --json");
     assert_eq!(
         (listed.status.code(), listed.stdout.as_slice()),
         (Some(0), &b"{\"format\":\"seatmap-cells/1\",\"cells\":[]}\n"[..])
     );
-    assert!(cell(&place, &["list"]).stdout.is_empty());
+    assert!(cell(&place, "list").stdout.is_empty());
 }
 
 #[test]
@@ -147,10 +142,10 @@ fn what_is_half_made_is_undone_by_the_next_command() {
     let journal = place.path("run/half.journal");
     std::fs::write(&journal, [line(header), line(change), "{\"torn".into()].join("\n")).unwrap();
     std::fs::set_permissions(&journal, Permissions::from_mode(0o600)).unwrap();
-    let listed = cell(&place, &["list"]);
+    let listed = cell(&place, "list");
     let after = cpus();
     let _ = sleeper.kill().and_then(|()| sleeper.wait());
-    assert!(listed.status.success(), "{}", String::from_utf8_lossy(&listed.stderr));
+    assert!(listed.status.success(), "{}", stderr(&listed));
     assert_eq!(after, wide);
     assert!(!journal.exists());
 }
@@ -184,31 +179,29 @@ fn a_cell_that_ends_during_a_run_is_told_with_the_time() {
     let [_, cpu] = crate::run::programs::two_cpus();
     let place = Place::new();
     short_lived(&place, cpu);
-    let run = ["run", "brief", "--report", "report.json", "--", "sleep", "4"];
-    let output = cell(&place, &run);
-    let stderr = String::from_utf8(output.stderr).unwrap();
+    let run = "run brief --report report.json -- sleep 4";
+    let output = cell(&place, run);
+    let stderr = stderr(&output);
     assert!(output.status.success(), "{stderr}");
-    assert!(stderr.contains("the cell 'brief' ended with its lease "), "{stderr}");
+    assert_contains(&stderr, "the cell 'brief' ended with its lease ");
     assert!(!stderr.contains("its own affinity") && !stderr.contains("noise on"), "{stderr}");
-    let report: serde_json::Value = serde_json::from_str(&place.read("report.json")).unwrap();
+    let report = place.read_json("report.json");
     let end = &report["cell_end"];
-    assert!(end["by_lease"] == true && end["after_s"].as_f64().unwrap() < 4.0, "{end}");
+    assert!(end["by_lease"] == true && end["after_s"].number() < 4.0, "{end}");
 }
 
 /// Root of a user namespace finds `/` with an owner that stands for root of the host.
 #[test]
 fn a_user_namespace_is_named_where_its_root_is_not_the_hosts() {
-    let place = Place::new();
-    let options = ["--user", "--map-root-user"];
     let mut command = Command::new("unshare");
-    command.args(options).arg(place.command(&[]).get_program()).args(["cell", "list"]);
+    command.args(["--user", "--map-root-user", crate::PROGRAM, "cell", "list"]);
     // SAFETY: geteuid cannot fail and touches nothing.
     if unsafe { libc::geteuid() } == 0 {
         // Root itself keeps its files in a namespace of its own.
         std::os::unix::process::CommandExt::uid(&mut command, 1000);
     }
     let output = command.current_dir("/").env("SEATMAP_RUN", "/run/seatmap-none").output().unwrap();
-    let told = String::from_utf8(output.stderr).unwrap();
+    let told = stderr(&output);
     if told.starts_with("unshare") {
         return seatmap_needs::skipped!("no user namespace: {told}");
     }

@@ -11,7 +11,7 @@ mod shown;
 mod usage;
 mod watching;
 
-use crate::common::Place;
+use crate::common::{Arguments, Json, Place, stderr};
 use crate::run::programs;
 use crate::run::running::Running;
 use seatmap_os::{CpuSet, Tid};
@@ -31,14 +31,14 @@ struct Checked {
 
 impl Checked {
     fn of(output: Output) -> Self {
-        let stderr = String::from_utf8(output.stderr).unwrap();
+        let stderr = stderr(&output);
         let document = serde_json::from_slice(&output.stdout);
         assert!(document.is_ok(), "{stderr}");
         Checked { code: output.status.code(), document: document.unwrap(), stderr }
     }
 
     fn findings(&self) -> &[Value] {
-        self.document["findings"].as_array().unwrap()
+        self.document["findings"].elements()
     }
 
     /// The findings of a rule.
@@ -76,12 +76,7 @@ impl Checked {
 
     /// The threads, by ascending number.
     fn tids(&self) -> Vec<Tid> {
-        self.document["threads"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|thread| tid(&thread["tid"]))
-            .collect()
+        self.document["threads"].elements().iter().map(|thread| tid(&thread["tid"])).collect()
     }
 }
 
@@ -90,12 +85,12 @@ fn tid(value: &Value) -> Tid {
 }
 
 /// Checks with these options.
-fn check(place: &Place, options: &[&str]) -> Checked {
-    Checked::of(place.run(&[&["check", "--json", "--seconds", "0.2"], options].concat()))
+fn check(place: &Place, options: impl Arguments) -> Checked {
+    Checked::of(place.run(("check --json --seconds 0.2", options)))
 }
 
-fn check_pid(place: &Place, pid: Tid, options: &[&str]) -> Checked {
-    check(place, &[&["--pid", &pid.to_string()], options].concat())
+fn check_pid(place: &Place, pid: Tid, options: impl Arguments) -> Checked {
+    check(place, (&["--pid", &pid.to_string()], options))
 }
 
 /// This number of threads beside the main thread, all ready. `None`, and a word about it, where no
@@ -142,6 +137,18 @@ fn until(check: impl Fn() -> Checked, is_so: impl Fn(&Checked) -> bool) -> Check
         }
         assert!(begun.elapsed() < PATIENCE, "{} {}", checked.document, checked.stderr);
     }
+}
+
+/// Checks a program until a rule finds something.
+#[track_caller]
+fn until_found(place: &Place, pid: Tid, rule: &str) -> Checked {
+    until(|| check_pid(place, pid, ""), |checked| !checked.of_rule(rule).is_empty())
+}
+
+/// Checks a program until a rule finds nothing more.
+#[track_caller]
+fn until_mended(place: &Place, pid: Tid, rule: &str) -> Checked {
+    until(|| check_pid(place, pid, ""), |checked| checked.of_rule(rule).is_empty())
 }
 
 pub(crate) fn is_root() -> bool {

@@ -1,27 +1,13 @@
 //! `seatmap cluster`: ranks as processes of this computer, and as nodes of a cluster in namespaces.
 
-use crate::common::Place;
+use crate::common::{Arguments, Json, Place, assert_contains, outside, rank, stderr, stdout};
 use serde_json::Value;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Output};
 
 /// Runs ranks as a launcher would, and returns what rank 0 says.
-fn started(place: &Place, ranks: usize, arguments: &[&str]) -> Output {
-    let rank = |rank: usize| {
-        let mut command = place.command(&[&["cluster", "measure"], arguments].concat());
-        for name in [
-            "SLURM_PROCID",
-            "OMPI_COMM_WORLD_RANK",
-            "PMI_RANK",
-            "PMIX_RANK",
-            "MASTER_ADDR",
-            "SEATMAP_SECRET",
-        ] {
-            command.env_remove(name);
-        }
-        command.env("RANK", rank.to_string()).env("WORLD_SIZE", ranks.to_string());
-        command
-    };
+fn started(place: &Place, ranks: usize, arguments: impl Arguments) -> Output {
+    let rank = |at: usize| rank(place, at, ranks, ("cluster measure", &arguments));
     let others: Vec<_> = (1..ranks)
         .map(|at| rank(at).stderr(std::process::Stdio::null()).spawn().unwrap())
         .collect();
@@ -34,33 +20,25 @@ fn started(place: &Place, ranks: usize, arguments: &[&str]) -> Output {
     first
 }
 
-fn stderr(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
 #[test]
 fn ranks_of_one_computer_measure_show_and_go_on() {
     let place = Place::new();
-    let quick =
-        ["--each-rank", "--trips", "2ms", "--timeout", "60", "--loaded", "-o", "cluster.json"];
-    let first = started(&place, 3, &quick);
+    let quick = "--each-rank --trips 2ms --timeout 60 --loaded -o cluster.json";
+    let first = started(&place, 3, quick);
     assert!(first.status.success(), "{}", stderr(&first));
-    let told = String::from_utf8(first.stdout).unwrap();
-    assert!(told.contains("3 of 3 pairs measured (environment, "), "{told}");
-    let cluster: Value = serde_json::from_str(&place.read("cluster.json")).unwrap();
+    let told = stdout(&first);
+    assert_contains(&told, "3 of 3 pairs measured (environment, ");
+    let cluster = place.read_json("cluster.json");
     assert_eq!(
-        (&cluster["format"], cluster["pairs"].as_array().unwrap().len()),
+        (&cluster["format"], cluster["pairs"].elements().len()),
         (&"seatmap-cluster/1".into(), 3)
     );
-    assert_eq!(
-        [0, 1, 2].map(|at| cluster["loaded"][at]["streams"].as_array().unwrap().len()),
-        [2, 3, 2]
-    );
-    let shown = place.stdout(&["show", "cluster.json"]);
-    assert!(shown.contains("each to the next"), "{shown}");
+    assert_eq!([0, 1, 2].map(|at| cluster["loaded"][at]["streams"].elements().len()), [2, 3, 2]);
+    let shown = place.stdout("show cluster.json");
+    assert_contains(&shown, "each to the next");
     assert!(shown.starts_with("3 nodes in "), "{shown}");
-    assert_eq!(place.json(&["show", "cluster.json", "--json"])["pairs"], cluster["pairs"]);
-    let resumed = started(&place, 3, &[&quick[..], &["--resume", "cluster.json"]].concat());
+    assert_eq!(place.json("show cluster.json --json")["pairs"], cluster["pairs"]);
+    let resumed = started(&place, 3, (quick, "--resume cluster.json"));
     assert!(resumed.status.success(), "{}", stderr(&resumed));
     // The meeting file has gone, and nobody else's file came.
     assert_eq!(
@@ -99,19 +77,19 @@ fn doctor_names_what_is_bad_and_fails_if_asked() {
         .to_string();
     place.file("cluster.json", &text);
     let sentence = "n1: its link is slow, streams both ways have 1/3.1 of the rate of its like (best of its pairs)\n";
-    assert_eq!(place.stdout(&["cluster", "doctor", "cluster.json"]), sentence);
-    let failed = place.run(&["cluster", "doctor", "cluster.json", "--fail"]);
+    assert_eq!(place.stdout("cluster doctor cluster.json"), sentence);
+    let failed = place.run("cluster doctor cluster.json --fail");
     assert_eq!(
         (failed.status.code(), stderr(&failed).as_str()),
         (Some(1), "seatmap: 1 fault found\n")
     );
-    let json = place.json(&["cluster", "doctor", "cluster.json", "--json"]);
+    let json = place.json("cluster doctor cluster.json --json");
     assert_eq!(
         (&json["faults"][0]["kind"], &json["faults"][0]["nodes"]),
         (&"slow".into(), &serde_json::json!(["n1"]))
     );
     place.file("bad.json", text.replace("940.0", "-1.0"));
-    let bad = place.run(&["cluster", "doctor", "bad.json"]);
+    let bad = place.run("cluster doctor bad.json");
     assert_eq!(bad.status.code(), Some(2));
     assert!(
         stderr(&bad).contains("bad.json: a time or a rate of nodes 0 and 2"),
@@ -128,8 +106,7 @@ fn long_names_are_told_apart_and_each_end_speaks_for_itself() {
     let text = two_switches(6, |node| format!("compute-standard-{node:04}"));
     let mut cluster: Value = serde_json::from_str(&text).unwrap();
     for pair in cluster["pairs"].as_array_mut().unwrap() {
-        let nodes: Vec<u64> =
-            pair["nodes"].as_array().unwrap().iter().map(|node| node.as_u64().unwrap()).collect();
+        let nodes: Vec<u64> = pair["nodes"].elements().iter().map(|node| node.whole()).collect();
         let end = |node: u64| {
             let mtu = if node == 0 { 1400 } else { 1500 };
             serde_json::json!({ "mtu_bytes": mtu, "wait_share": if node == 3 { 0.6 } else { 0.05 } })
@@ -141,7 +118,7 @@ fn long_names_are_told_apart_and_each_end_speaks_for_itself() {
         }
     }
     place.file("cluster.json", cluster.to_string());
-    let doctor = place.stdout(&["cluster", "doctor", "cluster.json"]);
+    let doctor = place.stdout("cluster doctor cluster.json");
     let lines: Vec<&str> = doctor.lines().collect();
     assert_eq!(
         lines,
@@ -151,42 +128,30 @@ fn long_names_are_told_apart_and_each_end_speaks_for_itself() {
             "compute-standard-0000: its packets have 1400 bytes, those of the others 1500",
         ]
     );
-    let shown = place.stdout(&["show", "cluster.json"]);
+    let shown = place.stdout("show cluster.json");
     assert!((0..6).all(|node| shown.contains(&format!(" ..000{node}"))), "{shown}");
-    assert!(shown.contains("..[0000,0002,0004]"), "{shown}");
+    assert_contains(&shown, "..[0000,0002,0004]");
 }
 
 #[test]
 fn bad_input_says_what_to_do() {
     let place = Place::new();
-    let refused = |arguments: &[&str], variables: &[(&str, &str)]| {
-        let mut command = place.command(arguments);
-        command
-            .env_remove("RANK")
-            .env_remove("SLURM_PROCID")
-            .env_remove("PMI_RANK")
-            .env_remove("SEATMAP_SECRET");
-        command.env_remove("OMPI_COMM_WORLD_RANK").env_remove("PMIX_RANK");
-        let output = command.envs(variables.iter().copied()).output().unwrap();
-        (output.status.code(), stderr(&output))
-    };
     let rank = [("RANK", "0"), ("WORLD_SIZE", "2")];
-    let measure = ["cluster", "measure", "--timeout", "300ms"];
-    let (code, told) = refused(&measure, &[]);
-    assert!(code == Some(2) && told.contains("start it with srun, mpirun or torchrun"), "{told}");
-    let (code, told) = refused(&[&measure[..], &["--meet", "localhost:0"]].concat(), &rank);
-    assert!(code == Some(2) && told.contains("set SEATMAP_SECRET"), "{told}");
-    let (code, told) = refused(&measure, &[rank[0], rank[1], ("SEATMAP_SECRET", "short")]);
-    assert!(code == Some(2) && told.contains("SEATMAP_SECRET has 5"), "{told}");
-    let (code, told) = refused(&measure, &rank);
-    assert!(code == Some(1) && told.contains("these did not come within 0.3 s: 1"), "{told}");
-    let (code, told) = refused(&["cluster", "measure", "--timeout", "0s"], &rank);
-    assert!(
-        code == Some(2) && told.contains("'0s' is not a time above 0"),
-        "nothing comes within 0 s: {told}"
-    );
-    let (code, told) = refused(&[&measure[..], &["--meet", "/none/here"]].concat(), &rank);
-    assert!(code == Some(2) && told.contains("the meeting file /none/here"), "{told}");
+    let short = [rank[0], rank[1], ("SEATMAP_SECRET", "short")];
+    for (arguments, variables, code, words) in [
+        ("300ms", &[][..], 2, "start it with srun, mpirun or torchrun"),
+        ("300ms --meet localhost:0", &rank, 2, "set SEATMAP_SECRET"),
+        ("300ms", &short, 2, "SEATMAP_SECRET has 5"),
+        ("300ms", &rank, 1, "these did not come within 0.3 s: 1"),
+        ("0s", &rank, 2, "'0s' is not a time above 0"),
+        ("300ms --meet /none/here", &rank, 2, "the meeting file /none/here"),
+    ] {
+        let mut command = place.command(("cluster measure --timeout", arguments));
+        let output = outside(&mut command).envs(variables.iter().copied()).output().unwrap();
+        let told = stderr(&output);
+        assert_eq!(output.status.code(), Some(code), "{arguments} {variables:?}: {told}");
+        assert!(told.contains(words), "{arguments} {variables:?}: {told}");
+    }
 }
 
 /// Namespaces as nodes.
@@ -218,12 +183,8 @@ fn the_nodes_of_two_switches_are_told_apart() {
     }
     assert!(output.status.success(), "{}", stderr(&output));
     let cluster: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let names: Vec<&str> = cluster["nodes"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|node| node["name"].as_str().unwrap())
-        .collect();
+    let names: Vec<&str> =
+        cluster["nodes"].elements().iter().map(|node| node["name"].text()).collect();
     assert_eq!(names, ["n0", "n1", "n2", "n3"]);
     assert_eq!(cluster["groups"], serde_json::json!([[0, 1], [2, 3]]));
 }
@@ -247,8 +208,8 @@ fn packets_are_as_late_as_the_cluster_was_told() {
     }
     assert!(output.status.success(), "{}", stderr(&output));
     let fastest_ms = |name: &str| {
-        let cluster: Value = serde_json::from_str(&place.read(name)).unwrap();
-        cluster["pairs"][0]["trips"][0]["p10_ns"].as_f64().unwrap() / 1e6
+        let cluster = place.read_json(name);
+        cluster["pairs"][0]["trips"][0]["p10_ns"].number() / 1e6
     };
     let first = fastest_ms("first");
     let second = fastest_ms("second");
@@ -347,44 +308,31 @@ pub fn two_switches(nodes: usize, names: impl Fn(usize) -> String) -> String {
 fn ranks_are_placed_shown_and_written_for_launchers() {
     let place = Place::new();
     place.file("cluster.json", two_switches(4, |rank| format!("n{rank}")));
-    let typed = [
-        "place",
-        "--on",
-        "cluster.json",
-        "--pattern",
-        "ring:8",
-        "--kicks",
-        "20",
-        "-o",
-        "ranks.json",
-    ];
-    let told = place.stdout(&typed);
+    let typed = "place --on cluster.json --pattern ring:8 --kicks 20";
+    let told = place.stdout((typed, "-o ranks.json"));
     assert!(
         told.starts_with("8 ranks of ring:8 on 4 of 4 nodes, by round trips of 64 KiB\n"),
         "{told}"
     );
-    let plan: Value = serde_json::from_str(&place.read("ranks.json")).unwrap();
+    let plan = place.read_json("ranks.json");
     // Two messages in each node, and between nodes of a switch; two between the switches. The
     // diagonal is 100 ns.
     assert!(
-        (plan["costs"]["total_ns"].as_f64().unwrap() - (4.0 * 100.0 + 2.0 * 2e5 + 2.0 * 2e6)).abs()
-            < 1.0
+        (plan["costs"]["total_ns"].number() - (4.0 * 100.0 + 2.0 * 2e5 + 2.0 * 2e6)).abs() < 1.0
     );
-    assert_eq!(place.stdout(&["show", "ranks.json"]), told);
+    assert_eq!(place.stdout("show ranks.json"), told);
     // A page that is not made is said, whatever else is printed.
-    for json in [&[][..], &["--json"]] {
-        let page = [&["show", "ranks.json", "--html", "ranks.html"], json].concat();
-        assert!(place.refusal(&page).contains("not as a page"), "{json:?}");
+    for json in ["", "--json"] {
+        let page = ("show ranks.json --html ranks.html", json);
+        assert!(place.refusal(page).contains("not as a page"), "{json:?}");
     }
-    let page = place.stdout(&["show", "cluster.json", "--html", "-"]);
+    let page = place.stdout("show cluster.json --html -");
     assert!(
         page.contains("Nothing is wrong with this cluster")
             && page.matches("<title>n0 and n").count() == 3
     );
-    let hosts = |format: &str| place.stdout(&["export", "ranks.json", "--format", format]);
-    let node = |rank: usize| {
-        plan["nodes"][plan["node_of_rank"][rank].as_u64().unwrap() as usize].as_str().unwrap()
-    };
+    let hosts = |format: &str| place.stdout(format!("export ranks.json --format {format}"));
+    let node = |rank: usize| plan["nodes"][plan["node_of_rank"][rank].whole() as usize].text();
     assert_eq!(
         hosts("slurm-hostfile").lines().collect::<Vec<_>>(),
         (0..8).map(node).collect::<Vec<_>>()
@@ -397,44 +345,28 @@ fn ranks_are_placed_shown_and_written_for_launchers() {
     for format in ["mpich", "groups"] {
         assert!(hosts(format).contains("n3"), "{format}");
     }
-    let switches = place.stdout(&["export", "cluster.json", "--format", "topology-conf"]);
-    assert!(
-        switches.contains("SwitchName=s0 Nodes=n[0,2]\nSwitchName=s1 Nodes=n[1,3]\n"),
-        "{switches}"
-    );
-    let blocks = ["--blocks", "--also", "0.1,all-to-all:8", "-o", "blocks.json"];
-    place.stdout(&[&typed[..7], &blocks].concat());
-    let script = place.stdout(&["export", "blocks.json", "--format", "torchrun"]);
-    assert!(
-        script.contains("exec torchrun --nnodes=4 --nproc-per-node=2 --node-rank=$rank"),
-        "{script}"
-    );
+    let switches = place.stdout("export cluster.json --format topology-conf");
+    assert_contains(&switches, "SwitchName=s0 Nodes=n[0,2]\nSwitchName=s1 Nodes=n[1,3]\n");
+    let blocks = "--blocks --also 0.1,all-to-all:8 -o blocks.json";
+    place.stdout((typed, blocks));
+    let script = place.stdout("export blocks.json --format torchrun");
+    assert_contains(&script, "exec torchrun --nnodes=4 --nproc-per-node=2 --node-rank=$rank");
 }
 
 #[test]
 fn wishes_for_ranks_that_cannot_be_are_refused() {
     let place = Place::new();
     place.file("cluster.json", two_switches(4, |rank| format!("n{rank}")));
-    let told = |more: &[&str]| {
-        place.one_line_refusal(
-            &[&["place", "--on", "cluster.json", "--kicks", "1", "--pattern", "ring:8"], more]
-                .concat(),
-        )
-    };
-    assert!(
-        told(&["--html", "x.html"])
-            .contains("--html is for one machine, and cluster.json is a cluster")
-    );
-    assert!(told(&["--without", "n9"]).contains("the cluster has no node n9"));
-    assert!(
-        told(&["--cpus-per-rank", "2"])
-            .contains("8 ranks of 2 CPUs do not fit on 4 nodes, which have 4 such seats")
-    );
-    assert!(told(&["--fix-node", "8=n1"]).contains("rank 8 is fixed, and the pattern has 8 ranks"));
-    assert!(told(&["--also", "0.5,ring:9"]).contains("ring:8 has 8 tasks, and ring:9 has 9"));
-    let told =
-        place.one_line_refusal(&["place", "--on", "graviton3", "--pattern", "ring:8", "--blocks"]);
-    assert!(told.contains("--blocks needs a cluster"), "{told}");
+    for (options, words) in [
+        ("--html x.html", "--html is for one machine, and cluster.json is a cluster"),
+        ("--without n9", "the cluster has no node n9"),
+        ("--cpus-per-rank 2", "8 ranks of 2 CPUs do not fit on 4 nodes, which have 4 such seats"),
+        ("--fix-node 8=n1", "rank 8 is fixed, and the pattern has 8 ranks"),
+        ("--also 0.5,ring:9", "ring:8 has 8 tasks, and ring:9 has 9"),
+    ] {
+        place.refuses(("place --on cluster.json --kicks 1 --pattern ring:8", options), words);
+    }
+    place.refuses("place --on graviton3 --pattern ring:8 --blocks", "--blocks needs a cluster");
 }
 
 #[test]
@@ -446,33 +378,18 @@ fn a_rank_is_seated_and_checked_on_its_node() {
         "cluster.json",
         two_switches(2, |rank| if rank == 0 { here.to_owned() } else { "elsewhere".to_owned() }),
     );
-    let typed = [
-        "place",
-        "--on",
-        "cluster.json",
-        "--pattern",
-        "pairs:2",
-        "--kicks",
-        "1",
-        "--ranks-per-node",
-        "1",
-    ];
-    place.stdout(&[&typed[..], &["--fix-node", &format!("1={here}"), "-o", "ranks.json"]].concat());
-    let run = |rank: &str, command: &[&str]| {
-        let mut run =
-            place.command(&[&["run", "-q", "--plan", "ranks.json", "--"], command].concat());
-        for name in ["SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"] {
-            run.env_remove(name);
-        }
-        run.env("RANK", rank).env("WORLD_SIZE", "2").output().unwrap()
+    let typed = "place --on cluster.json --pattern pairs:2 --kicks 1 --ranks-per-node 1";
+    place.stdout((typed, &["--fix-node", &format!("1={here}"), "-o", "ranks.json"]));
+    let run = |at: usize, program: &[&str]| {
+        rank(&place, at, 2, ("run -q --plan ranks.json --", program)).output().unwrap()
     };
     let allowed = seatmap_os::affinity::current().unwrap();
     if !allowed.contains(&0) {
         return seatmap_needs::skipped!("CPU 0 is not this process's");
     }
-    let seated = run("1", &["sh", "-c", "grep Cpus_allowed_list /proc/self/status"]);
-    assert_eq!(String::from_utf8_lossy(&seated.stdout).trim(), "Cpus_allowed_list:\t0");
-    let output = run("0", &["true"]);
+    let seated = run(1, &["grep", "Cpus_allowed_list", "/proc/self/status"]);
+    assert_eq!(stdout(&seated).trim(), "Cpus_allowed_list:\t0");
+    let output = run(0, &["true"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(
         stderr(&output).contains(&format!("rank 0 is to run on elsewhere, and this is {here}")),
@@ -481,11 +398,10 @@ fn a_rank_is_seated_and_checked_on_its_node() {
     );
     // Nobody has the rank now, so that check finds its seat empty; the rank that belongs elsewhere
     // is none of it.
-    let checked =
-        place.command(&["check", "--expect", "ranks.json", "--seconds", "0.05"]).output().unwrap();
+    let checked = place.command("check --expect ranks.json --seconds 0.05").output().unwrap();
     assert_eq!(checked.status.code(), Some(1));
-    let told = String::from_utf8_lossy(&checked.stdout).into_owned();
-    assert!(told.contains("rank 1 has no thread"), "{told}");
+    let told = stdout(&checked);
+    assert_contains(&told, "rank 1 has no thread");
 }
 
 /// A launcher for tests: it prints how often the next rank is on the same switch, as a cost. Its
@@ -505,30 +421,25 @@ fn orders_of_a_job_race_and_the_winner_is_written() {
     place.file("launcher.sh", LAUNCHER);
     let options =
         ["tune", "--on", "cluster.json", "--pattern", "ring:8", "--metric", "regex:took ([0-9]+)"];
-    let rest = ["--lower-is-better", "--candidates", "4", "-o", "ranks.json", "--json"];
+    let options = (options, "--lower-is-better --candidates 4 -o ranks.json --json");
     let job = ["--", "sh", "launcher.sh", "{hosts}", "{seat}", "./ring"];
-    let output = place.run(&[&options[..], &rest, &job].concat());
+    let output = place.run((options, job));
     assert!(output.status.success(), "{}", stderr(&output));
     let failed = stderr(&output).matches("a start of the job failed (").count();
     assert_eq!(failed, 1, "the seventh fails, and is made again: {}", stderr(&output));
     let found: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let names: Vec<&str> = found["candidates"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|one| one["name"].as_str().unwrap())
-        .collect();
+    let names: Vec<&str> =
+        found["candidates"].elements().iter().map(|one| one["name"].text()).collect();
     assert_eq!(names[..3], ["default", "block", "measured"]);
-    let winner = found["verdict"]["winner"].as_u64().unwrap() as usize;
+    let winner = found["verdict"]["winner"].whole() as usize;
     assert!(names[winner].starts_with("measured"), "{names:?} {winner}");
-    let plan: Value = serde_json::from_str(&place.read("ranks.json")).unwrap();
+    let plan = place.read_json("ranks.json");
     assert_eq!(
         (&plan["format"], &plan["method"]),
         (&"seatmap-ranks/1".into(), &format!("raced: {}", names[winner]).into())
     );
-    let seats = found["candidates"][winner]["seats"]["ranks"].as_array().unwrap();
-    let node =
-        |rank: usize| plan["nodes"][plan["node_of_rank"][rank].as_u64().unwrap() as usize].clone();
+    let seats = found["candidates"][winner]["seats"]["ranks"].elements();
+    let node = |rank: usize| plan["nodes"][plan["node_of_rank"][rank].whole() as usize].clone();
     assert_eq!(
         seats.iter().map(|seat| seat["node"].clone()).collect::<Vec<_>>(),
         (0..8).map(node).collect::<Vec<_>>()
@@ -538,7 +449,7 @@ fn orders_of_a_job_race_and_the_winner_is_written() {
         0
     );
     // The same race goes on with its runs, none of which is made again.
-    let again = place.run(&[&options[..], &rest, &["--resume"], &job].concat());
+    let again = place.run((options, "--resume", job));
     let again: Value = serde_json::from_slice(&again.stdout).unwrap();
     assert_eq!(again["runs"], found["runs"]);
 }
@@ -547,31 +458,17 @@ fn orders_of_a_job_race_and_the_winner_is_written() {
 fn jobs_that_cannot_race_are_refused() {
     let place = Place::new();
     place.file("cluster.json", two_switches(4, |rank| format!("n{rank}")));
-    let told =
-        |more: &[&str]| place.one_line_refusal(&[&["tune", "--on", "cluster.json"], more].concat());
-    assert!(
-        told(&["--pattern", "ring:8", "--", "true"]).contains("nothing in the command is {hosts}")
-    );
-    assert!(told(&["--", "true", "{hosts}"]).contains("--pattern names who talks to whom"));
-    assert!(told(&["--observe", "--", "true", "{hosts}"]).contains("--observe needs {seat}"));
-    assert!(
-        told(&["--pattern", "ring:9", "--", "true", "{hosts}"])
-            .contains("9 ranks of 1 CPU do not fit")
-    );
-    let told = place.one_line_refusal(&["tune", "--blocks", "--", "true"]);
-    assert!(told.contains("--blocks is for the ranks of a job"), "{told}");
     place.file("other.json", "{}");
-    let told = place.one_line_refusal(&[
-        "tune",
-        "--on",
-        "other.json",
-        "--pattern",
-        "ring:8",
-        "--",
-        "true",
-        "{hosts}",
-    ]);
-    assert!(told.contains("other.json: is not a cluster"), "{told}");
+    for (arguments, words) in [
+        ("--on cluster.json --pattern ring:8 -- true", "nothing in the command is {hosts}"),
+        ("--on cluster.json -- true {hosts}", "--pattern names who talks to whom"),
+        ("--on cluster.json --observe -- true {hosts}", "--observe needs {seat}"),
+        ("--on cluster.json --pattern ring:9 -- true {hosts}", "9 ranks of 1 CPU do not fit"),
+        ("--blocks -- true", "--blocks is for the ranks of a job"),
+        ("--on other.json --pattern ring:8 -- true {hosts}", "other.json: is not a cluster"),
+    ] {
+        place.refuses(("tune", arguments), words);
+    }
 }
 
 /// Another program measures here and does not end, and each node waits for it.
@@ -580,8 +477,8 @@ fn a_node_that_cannot_measure_itself_in_time_says_so() {
     let place = Place::new();
     let never = &mut |_| std::ops::ControlFlow::Continue(());
     let claim = seatmap_os::claim::ComputerClaim::wait(never);
-    let quick = ["--each-rank", "--trips", "1ms", "--timeout", "3s", "--nodes", "--json"];
-    let output = started(&place, 2, &quick);
+    let quick = "--each-rank --trips 1ms --timeout 3s --nodes --json";
+    let output = started(&place, 2, quick);
     drop(claim);
     let late = "seatmap: 'seatmap measure --quick' had not ended after 2 s and was ended\n";
     assert!(stderr(&output).contains(late), "{}", stderr(&output));
@@ -595,37 +492,31 @@ fn a_node_that_cannot_measure_itself_in_time_says_so() {
 #[test]
 fn ranks_measure_through_mpi_as_well() {
     let place = Place::new();
-    let missing =
-        started(&place, 2, &["--each-rank", "--trips", "1ms", "--mpi", "--mpicc", "no-such-mpicc"]);
+    let missing = started(&place, 2, "--each-rank --trips 1ms --mpi --mpicc no-such-mpicc");
     assert_eq!(missing.status.code(), Some(2));
     assert!(stderr(&missing).contains("'no-such-mpicc' cannot be started"), "{}", stderr(&missing));
     // A launcher that knows nothing of MPI: each rank would be a job of its own.
     if !seatmap_needs::tool("mpicc") || !seatmap_needs::tool("mpirun") {
         return;
     }
-    let apart = started(&place, 2, &["--each-rank", "--trips", "1ms", "--mpi", "-o", "apart.json"]);
+    let apart = started(&place, 2, "--each-rank --trips 1ms --mpi -o apart.json");
     assert_eq!(apart.status.code(), Some(1));
     assert!(stderr(&apart).contains("this MPI is not the launcher's"), "{}", stderr(&apart));
     assert!(
         place.read("apart.json").contains("seatmap-cluster/1"),
         "the figures over TCP are kept"
     );
-    let seatmap = place.command(&[]).get_program().to_string_lossy().into_owned();
-    let mpirun =
-        ["--allow-run-as-root", "--oversubscribe", "-np", "3", &seatmap, "cluster", "measure"];
-    let options = ["--each-rank", "--trips", "1ms", "--mpi", "-o", "mpi.json"];
+    let measure = "cluster measure --each-rank --trips 1ms --mpi -o mpi.json";
     let mut job = Command::new("mpirun");
-    job.args(mpirun).args(options).current_dir(place.folder()).env_remove("SEATMAP_SECRET");
+    job.args(["--allow-run-as-root", "--oversubscribe", "-np", "3", crate::PROGRAM]);
+    job.args(measure.words()).current_dir(place.folder()).env_remove("SEATMAP_SECRET");
     let output = job.output().unwrap();
     if stderr(&output).contains("unrecognized") || stderr(&output).contains("unknown option") {
         return seatmap_needs::skipped!("another MPI than Open MPI");
     }
     assert!(output.status.success(), "{}", stderr(&output));
-    let cluster: Value = serde_json::from_str(&place.read("mpi.json")).unwrap();
+    let cluster = place.read_json("mpi.json");
     let mpi = &cluster["mpi"];
-    assert_eq!(
-        (mpi["pairs"].as_array().unwrap().len(), mpi["collectives"].as_array().unwrap().len()),
-        (3, 10)
-    );
-    assert!(place.stdout(&["show", "mpi.json"]).contains("all nodes together"));
+    assert_eq!((mpi["pairs"].elements().len(), mpi["collectives"].elements().len()), (3, 10));
+    assert!(place.stdout("show mpi.json").contains("all nodes together"));
 }

@@ -1,23 +1,18 @@
 //! `seatmap cluster measure` where ranks die, contradict each other, or do not belong together.
 
-use crate::common::{Place, files};
+use crate::common::{Json, Place, assert_contains, files, stderr};
 use crate::common::{begun, rank};
 use crate::control_group::Group;
 use serde_json::Value;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::process::{Child, Command, Output};
+use std::process::{Child, Command};
 use std::time::Duration;
 
-const MEASURE: [&str; 5] = ["cluster", "measure", "--each-rank", "--trips", "1ms"];
+const MEASURE: &str = "cluster measure --each-rank --trips 1ms";
 
 /// Pairs that take long enough for something to happen meanwhile: two seconds each.
-const LONG: [&str; 7] =
-    ["cluster", "measure", "--each-rank", "--trips", "500ms", "-o", "cluster.json"];
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
+const LONG: &str = "cluster measure --each-rank --trips 500ms -o cluster.json";
 
 /// The exit code, and the words on stderr.
 pub fn ended(child: Child) -> (Option<i32>, String) {
@@ -32,14 +27,14 @@ pub fn begun_in(group: &Group, rank: Command) -> Child {
 
 /// The sentence of the doctor that has these words.
 pub fn sentence_of(place: &Place, words: &str) -> String {
-    let doctor = place.stdout(&["cluster", "doctor", "cluster.json"]);
+    let doctor = place.stdout("cluster doctor cluster.json");
     assert!(doctor.contains(words), "nothing with {words}: {doctor}");
     doctor.lines().find(|line| line.contains(words)).unwrap().to_owned()
 }
 
 /// Three ranks, of which the file of rank 0 knows the first pair.
 fn under_way(place: &Place) -> [Child; 3] {
-    let ranks = [0, 1, 2].map(|at| begun(rank(place, at, 3, &LONG)));
+    let ranks = [0, 1, 2].map(|at| begun(rank(place, at, 3, LONG)));
     wait_for_a_pair(place);
     ranks
 }
@@ -55,10 +50,9 @@ fn wait_for_a_pair(place: &Place) {
 }
 
 fn first_pair(place: &Place) -> Value {
-    let cluster: Value = serde_json::from_str(&place.read("cluster.json")).unwrap();
+    let cluster = place.read_json("cluster.json");
     cluster["pairs"]
-        .as_array()
-        .unwrap()
+        .elements()
         .iter()
         .find(|pair| pair["nodes"] == serde_json::json!([0, 1]))
         .unwrap()
@@ -67,11 +61,9 @@ fn first_pair(place: &Place) -> Value {
 
 /// Figures of a pair, of which less is better.
 fn costs(pair: &Value) -> Vec<f64> {
-    let numbers = |key: &str| {
-        pair[key].as_array().unwrap().iter().map(|one| one.as_f64().unwrap()).collect::<Vec<_>>()
-    };
-    let trips =
-        pair["trips"].as_array().unwrap().iter().map(|trip| trip["p90_ns"].as_f64().unwrap());
+    let numbers =
+        |key: &str| pair[key].elements().iter().map(|one| one.number()).collect::<Vec<_>>();
+    let trips = pair["trips"].elements().iter().map(|trip| trip["p90_ns"].number());
     trips
         .chain(numbers("gap_ns"))
         .chain(numbers("rate_mbps").into_iter().map(|rate| 1.0 / rate))
@@ -81,14 +73,14 @@ fn costs(pair: &Value) -> Vec<f64> {
 /// All ranks measure what the file lacks, and keep what it has.
 fn goes_on(place: &Place) {
     let known = first_pair(place);
-    let typed = [&MEASURE[..], &["--resume", "cluster.json", "-o", "cluster.json"]].concat();
-    let ranks = [0, 1, 2].map(|at| begun(rank(place, at, 3, &typed)));
+    let typed = (MEASURE, "--resume cluster.json -o cluster.json");
+    let ranks = [0, 1, 2].map(|at| begun(rank(place, at, 3, typed)));
     for (at, one) in ranks.into_iter().enumerate() {
         let (code, told) = ended(one);
         assert_eq!(code, Some(0), "rank {at}: {told}");
     }
-    let cluster: Value = serde_json::from_str(&place.read("cluster.json")).unwrap();
-    assert_eq!(cluster["pairs"].as_array().unwrap().len(), 3);
+    let cluster = place.read_json("cluster.json");
+    assert_eq!(cluster["pairs"].elements().len(), 3);
     // A pair that looks bad is measured again beside others, and the better figures count. One that
     // is measured anew has some that are worse.
     let then = costs(&known);
@@ -108,14 +100,10 @@ fn a_rank_that_dies_midway_is_named_and_the_rest_is_kept() {
         "{told}"
     );
     assert_eq!(ended(second).0, Some(0), "the other rank is told that it is over");
-    let cluster: Value = serde_json::from_str(&place.read("cluster.json")).unwrap();
-    assert!(
-        cluster["missing"][0]["nodes"][0].as_str().unwrap().ends_with(":2"),
-        "{}",
-        cluster["missing"]
-    );
-    let doctor = place.stdout(&["cluster", "doctor", "cluster.json"]);
-    assert!(doctor.contains(":2 could not be measured: its connection broke"), "{doctor}");
+    let cluster = place.read_json("cluster.json");
+    assert!(cluster["missing"][0]["nodes"][0].text().ends_with(":2"), "{}", cluster["missing"]);
+    let doctor = place.stdout("cluster doctor cluster.json");
+    assert_contains(&doctor, ":2 could not be measured: its connection broke");
     goes_on(&place);
 }
 
@@ -123,19 +111,9 @@ fn a_rank_that_dies_midway_is_named_and_the_rest_is_kept() {
 #[test]
 fn a_stopped_rank_is_named_and_not_those_that_wait_for_it() {
     let place = Place::new();
-    let measure = [
-        "cluster",
-        "measure",
-        "--each-rank",
-        "--trips",
-        "50ms",
-        "--timeout",
-        "9s",
-        "-o",
-        "cluster.json",
-    ];
+    let measure = "cluster measure --each-rank --trips 50ms --timeout 9s -o cluster.json";
     let [first, second, third, mut fourth] =
-        [0, 1, 2, 3].map(|at| begun(rank(&place, at, 4, &measure)));
+        [0, 1, 2, 3].map(|at| begun(rank(&place, at, 4, measure)));
     wait_for_a_pair(&place);
     let stopped = crate::common::kill().args(["-STOP", &fourth.id().to_string()]).status().unwrap();
     assert!(stopped.success());
@@ -144,14 +122,14 @@ fn a_stopped_rank_is_named_and_not_those_that_wait_for_it() {
     fourth.wait().unwrap();
     assert!(code == Some(1) && told.contains("1 node could not be measured"), "{told}");
     assert_eq!([second, third].map(|one| ended(one).0), [Some(0); 2]);
-    let doctor = place.stdout(&["cluster", "doctor", "cluster.json"]);
+    let doctor = place.stdout("cluster doctor cluster.json");
     assert!(
         doctor.contains(":3 could not be measured: ") && doctor.matches("could not").count() == 1,
         "{doctor}"
     );
-    assert!(doctor.contains("cannot measure the way to it: no answer to"), "{doctor}");
-    let cluster: Value = serde_json::from_str(&place.read("cluster.json")).unwrap();
-    assert_eq!(cluster["pairs"].as_array().unwrap().len(), 3, "those of the others are kept");
+    assert_contains(&doctor, "cannot measure the way to it: no answer to");
+    let cluster = place.read_json("cluster.json");
+    assert_eq!(cluster["pairs"].elements().len(), 3, "those of the others are kept");
 }
 
 /// As a launcher does that ends all ranks with the first one that fails.
@@ -169,7 +147,7 @@ fn a_job_that_is_killed_goes_on_with_what_it_had() {
 #[test]
 fn two_ranks_of_one_number_are_told_and_all_end() {
     let place = Place::new();
-    let ranks = [0, 1, 1].map(|at| begun(rank(&place, at, 3, &MEASURE)));
+    let ranks = [0, 1, 1].map(|at| begun(rank(&place, at, 3, MEASURE)));
     let [first, second, third] = ranks.map(ended);
     assert!(
         first.0 == Some(1) && first.1.contains("two processes say that they are rank 1: one on"),
@@ -186,8 +164,8 @@ fn two_ranks_of_one_number_are_told_and_all_end() {
 fn by_address(place: &Place) -> (String, Command) {
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let address = format!("127.0.0.1:{port}");
-    let typed = [&MEASURE[..], &["--timeout", "3s", "--meet", &address]].concat();
-    let mut first = rank(place, 0, 2, &typed);
+    let meeting = format!("--timeout 3s --meet {address}");
+    let mut first = rank(place, 0, 2, (MEASURE, meeting));
     first.env("SEATMAP_SECRET", "the secret of rank zero");
     (address, first)
 }
@@ -197,8 +175,7 @@ fn a_wrong_secret_is_told_on_both_sides() {
     let place = Place::new();
     let (address, first) = by_address(&place);
     let first = begun(first);
-    let mut other =
-        rank(&place, 1, 2, &[&MEASURE[..], &["--timeout", "3s", "--meet", &address]].concat());
+    let mut other = rank(&place, 1, 2, (MEASURE, format!("--timeout 3s --meet {address}")));
     other.env("SEATMAP_SECRET", "not the secret of rank zero");
     let (code, told) = ended(begun(other));
     assert!(
@@ -212,7 +189,7 @@ fn a_wrong_secret_is_told_on_both_sides() {
             && told.contains("these did not come within 3 s: 1; somebody at 127.0.0.1: "),
         "{told}"
     );
-    assert!(told.contains("does not know the secret of this start"), "{told}");
+    assert_contains(&told, "does not know the secret of this start");
 }
 
 /// One message as ranks send them: its length, and JSON.
@@ -259,8 +236,8 @@ fn a_result_of_other_nodes_is_refused() {
         serde_json::json!({ "format": "seatmap-cluster/1", "nodes": [node], "pairs": [] })
             .to_string(),
     );
-    let typed = [&MEASURE[..], &["--resume", "other.json"]].concat();
-    let [first, other] = [0, 1].map(|at| begun(rank(&place, at, 2, &typed)));
+    let typed = (MEASURE, "--resume other.json");
+    let [first, other] = [0, 1].map(|at| begun(rank(&place, at, 2, typed)));
     let (code, told) = ended(first);
     let words = "the earlier result is of other nodes: elsewhere is not among those of this start";
     assert!(code == Some(2) && told.contains(words), "{told}");

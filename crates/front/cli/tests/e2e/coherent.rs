@@ -1,38 +1,26 @@
 //! Coherent models: measured, placed on and characterised like any machine.
 
-use crate::common::Place;
+use crate::common::{Place, assert_contains};
 
 #[test]
 fn a_ring_is_measured_by_the_hosts_protocol() {
     let place = Place::new();
-    let profile = place.json(&[
-        "measure",
-        "--on",
-        "xeon-phi-5110p",
-        "--homes",
-        "64",
-        "--cpus",
-        "0-59",
-        "--json",
-    ]);
+    let profile = place.json("measure --on xeon-phi-5110p --homes 64 --cpus 0-59 --json");
     assert_eq!(profile["origin"]["kind"], "model");
     let lines = &profile["home_model"]["lines"];
     assert_eq!(
         (lines["resolvable"].as_bool(), lines["home_of_line"].as_array().map(Vec::len)),
         (Some(true), Some(64))
     );
-    let shown =
-        place.stdout(&["measure", "--on", "xeon-phi-5110p", "--cpus", "1,5,9,13", "--loaded"]);
-    assert!(shown.contains("Under load"), "{shown}");
+    let shown = place.stdout("measure --on xeon-phi-5110p --cpus 1,5,9,13 --loaded");
+    assert_contains(&shown, "Under load");
 }
 
 #[test]
 fn pizza_slices_keep_clusters_together_and_give_them_lines() {
     let place = Place::new();
-    let arguments =
-        ["place", "--on", "xeon-phi-5110p", "--pattern", "clusters:4x9", "--method", "pizza"];
-    let plan =
-        place.json(&[&arguments[..], &["--sections", "4", "--kicks", "10", "--json"]].concat());
+    let arguments = "place --on xeon-phi-5110p --pattern clusters:4x9 --method pizza";
+    let plan = place.json((arguments, "--sections 4 --kicks 10 --json"));
     // Slices begin with the core of PU 0, which is the last.
     let seats: Vec<u64> = plan["placement"]
         .as_array()
@@ -58,6 +46,5 @@ fn a_mistake_in_a_models_file_is_one_line_with_its_place() {
     let text =
         include_str!("../../../../../machines/scc-48.toml").replace("columns = 6", "colums = 6");
     place.file("x.toml", &text);
-    let error = place.one_line_refusal(&["measure", "--on", "x.toml"]);
-    assert!(error.contains("x.toml:16:1: unknown key 'colums'"), "{error}");
+    place.refuses("measure --on x.toml", "x.toml:16:1: unknown key 'colums'");
 }

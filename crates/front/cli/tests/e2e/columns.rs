@@ -1,6 +1,8 @@
 //! The output of every verb in the columns of narrow and wide terminals.
 
-use crate::common::{Place, can_pretend, in_front_of, terminal, two_cpus};
+use crate::common::{
+    Arguments, Json, Place, assert_contains, can_pretend, in_front_of, terminal, two_cpus,
+};
 use serde_json::Value;
 use std::io::Read;
 use std::process::{Command, Output, Stdio};
@@ -12,7 +14,7 @@ const WIDTHS: [usize; 3] = [60, 80, 120];
 const LONG: &str = "a-machine-with-a-name-that-somebody-made-up-of-everything";
 
 /// The text of both streams where the terminal has so many columns.
-fn at(place: &Place, columns: usize, arguments: &[&str]) -> String {
+fn at(place: &Place, columns: usize, arguments: impl Arguments) -> String {
     let output: Output =
         place.command(arguments).env("COLUMNS", columns.to_string()).output().unwrap();
     let text = [output.stdout, output.stderr].concat();
@@ -26,9 +28,9 @@ fn too_long(text: &str, columns: usize) -> Vec<&str> {
 }
 
 /// Expects that a command keeps within all widths, and says nothing less in the widest.
-fn fits(place: &Place, arguments: &[&str]) {
+fn fits(place: &Place, arguments: impl Arguments) {
     for columns in WIDTHS {
-        let text = at(place, columns, arguments);
+        let text = at(place, columns, &arguments);
         assert!(!text.is_empty(), "{arguments:?} prints nothing");
         let long = too_long(&text, columns);
         assert!(long.is_empty(), "{arguments:?} at {columns}: {long:#?}\n{text}");
@@ -37,8 +39,8 @@ fn fits(place: &Place, arguments: &[&str]) {
 
 /// A profile of 64 PUs under a long name.
 fn with_long_name(place: &Place) -> &'static str {
-    place.stdout(&["export", "graviton3", "--format", "json", "-o", "long.json"]);
-    let mut profile: Value = serde_json::from_str(&place.read("long.json")).unwrap();
+    place.stdout("export graviton3 --format json -o long.json");
+    let mut profile = place.read_json("long.json");
     profile["name"] = LONG.into();
     place.file("long.json", profile.to_string())
 }
@@ -47,46 +49,46 @@ fn with_long_name(place: &Place) -> &'static str {
 fn machines_and_plans_fit_any_terminal() {
     let place = Place::new();
     let long = with_long_name(&place);
-    fits(&place, &["machines"]);
-    fits(&place, &["show", "host"]);
+    fits(&place, "machines");
+    fits(&place, "show host");
     for machine in ["epyc-9654-2s", "epyc-7r13-2s", "xeon-phi-5110p", long] {
-        fits(&place, &["show", machine]);
-        fits(&place, &["show", machine, "--near", "0"]);
+        fits(&place, ["show", machine]);
+        fits(&place, format!("show {machine} --near 0"));
     }
     for machine in ["epyc-9654-2s", long] {
         for pattern in ["ring:8", "stencil2d:8x8"] {
-            fits(&place, &["place", "--on", machine, "--pattern", pattern, "--kicks", "20"]);
+            fits(&place, format!("place --on {machine} --pattern {pattern} --kicks 20"));
         }
     }
-    fits(&place, &["pattern", "list"]);
-    fits(&place, &["pattern", "show", "stencil2d:8x8"]);
-    fits(&place, &["import", long, "-o", "again.json"]);
-    fits(&place, &["model", "fit", long, "-o", "twin.toml"]);
+    fits(&place, "pattern list");
+    fits(&place, "pattern show stencil2d:8x8");
+    fits(&place, ["import", long, "-o", "again.json"]);
+    fits(&place, ["model", "fit", long, "-o", "twin.toml"]);
 }
 
 /// With `--width`, a pipe has columns as well.
 #[test]
 fn every_machine_keeps_to_the_columns_that_were_asked_for() {
     let place = Place::new();
-    let machines = place.json(&["machines", "--json"]);
-    let machines = machines["machines"].as_array().unwrap();
+    let machines = place.json("machines --json");
+    let machines = machines["machines"].elements();
     assert!(machines.len() >= 13, "{machines:?}");
-    for machine in machines.iter().map(|machine| machine["machine"].as_str().unwrap()) {
+    for machine in machines.iter().map(|machine| machine["machine"].text()) {
         for columns in [80, 120] {
             let width = ["--width", &columns.to_string()];
-            let shown = place.stdout(&[&["show", machine, "--near", "0"][..], &width].concat());
+            let shown = place.stdout((&["show", machine, "--near", "0"], width));
             assert!(shown.starts_with(machine), "{shown}");
             let long = too_long(&shown, columns);
             assert!(long.is_empty(), "{machine} at {columns}: {long:#?}");
-            let compared = at(&place, columns, &["compare", machine, "epyc-7r13-2s"]);
+            let compared = at(&place, columns, format!("compare {machine} epyc-7r13-2s"));
             let long = too_long(&compared, columns);
             assert!(long.is_empty(), "{machine} compared at {columns}: {long:#?}");
         }
     }
-    fits(&place, &["machines"]);
-    let drawn = place.stdout(&["pattern", "show", "stencil2d:8x8", "--width", "60"]);
+    fits(&place, "machines");
+    let drawn = place.stdout("pattern show stencil2d:8x8 --width 60");
     assert!(too_long(&drawn, 60).is_empty(), "{drawn}");
-    let wide = place.stdout(&["--wide", "show", "graviton3", "--width", "60"]);
+    let wide = place.stdout("--wide show graviton3 --width 60");
     assert!(!too_long(&wide, 60).is_empty(), "--wide leaves lines whole: {wide}");
 }
 
@@ -94,13 +96,13 @@ fn every_machine_keeps_to_the_columns_that_were_asked_for() {
 fn looks_at_this_computer_fit_any_terminal() {
     let place = Place::new();
     let pid = std::process::id().to_string();
-    fits(&place, &["doctor"]);
-    fits(&place, &["noise", "--seconds", "0.1"]);
-    fits(&place, &["check", "--all", "--seconds", "0.1"]);
-    fits(&place, &["check", "--pid", &pid, "--rule", "one-per-core", "--seconds", "0.1"]);
-    fits(&place, &["top", "--once", "--interval", "0.1"]);
+    fits(&place, "doctor");
+    fits(&place, "noise --seconds 0.1");
+    fits(&place, "check --all --seconds 0.1");
+    fits(&place, format!("check --pid {pid} --rule one-per-core --seconds 0.1"));
+    fits(&place, "top --once --interval 0.1");
     if let Some(cpus) = two_cpus() {
-        fits(&place, &["measure", "--quick", "--cpus", &cpus]);
+        fits(&place, format!("measure --quick --cpus {cpus}"));
     }
 }
 
@@ -112,16 +114,16 @@ fn programs_that_run_fit_any_terminal() {
     let run = [&["run", "--strict", "--cpus", &cpus, "--"], &shell[..]].concat();
     fits(&place, &run);
     let bench = ["bench", "--runs", "3", "--cpus", &cpus, "--compare", "sleep 0.012", "--"];
-    fits(&place, &[&bench[..], &shell].concat());
-    let tune = ["tune", "--budget", "24", "--candidates", "2", "--record", "runs.json", "--"];
-    fits(&place, &[&tune[..], &shell].concat());
+    fits(&place, (bench, shell));
+    let tune = "tune --budget 24 --candidates 2 --record runs.json --";
+    fits(&place, (tune, shell));
     let advise = ["advise", "--pid", &std::process::id().to_string()].map(str::to_owned);
     let advise: Vec<&str> = advise.iter().map(String::as_str).collect();
     let text = at(&place, 60, &advise);
     assert!(too_long(&text, 60).is_empty(), "{text}");
     if can_pretend() {
-        let check = ["pretend", "epyc-9654-2s", "--check", "one-per-core,no-irq", "--"];
-        fits(&place, &[&check[..], &shell].concat());
+        let check = "pretend epyc-9654-2s --check one-per-core,no-irq --";
+        fits(&place, (check, shell));
     }
 }
 
@@ -138,17 +140,13 @@ fn services_fit_any_terminal() {
             std::process::id()
         ),
     );
-    let shown = at(&place, 80, &["services", "show"]);
-    for verb in [
-        &["services", "show"][..],
-        &["services", "observe", "--seconds", "0.3"],
-        &["services", "plan", "--seconds", "0.3"],
-    ] {
+    let shown = at(&place, 80, "services show");
+    for verb in ["services show", "services observe --seconds 0.3", "services plan --seconds 0.3"] {
         fits(&place, verb);
     }
     program.kill().unwrap();
     program.wait().unwrap();
-    assert!(shown.contains("the-other"), "{shown}");
+    assert_contains(&shown, "the-other");
 }
 
 #[test]
@@ -160,15 +158,15 @@ fn clusters_fit_any_terminal() {
             serde_json::from_str(&crate::cluster::two_switches(nodes, names)).unwrap();
         // One node's cable is slow.
         for pair in cluster["pairs"].as_array_mut().unwrap() {
-            if pair["nodes"].as_array().unwrap().contains(&1.into()) {
+            if pair["nodes"].elements().contains(&1.into()) {
                 pair["rate_mbps"] = serde_json::json!([300.0, 300.0]);
             }
         }
         let file = place.file("cluster.json", cluster.to_string());
-        fits(&place, &["show", file]);
-        fits(&place, &["cluster", "doctor", file]);
-        fits(&place, &["place", "--on", file, "--pattern", "ring:12"]);
-        let shown = place.stdout(&["show", file, "--width", "80"]);
+        fits(&place, ["show", file]);
+        fits(&place, ["cluster", "doctor", file]);
+        fits(&place, ["place", "--on", file, "--pattern", "ring:12"]);
+        let shown = place.stdout(["show", file, "--width", "80"]);
         assert!(too_long(&shown, 80).is_empty(), "{shown}");
     }
 }
@@ -179,7 +177,7 @@ fn advice_on_a_busy_program_fits_any_terminal() {
     let place = Place::new();
     let shell = ["advise", "--", "timeout", "20", "sh", "-c", "yes | cat > /dev/null"];
     for columns in [80, 120] {
-        let text = at(&place, columns, &shell);
+        let text = at(&place, columns, shell);
         let facts = ["looked at", "talks", "limits it", "bound by", "why", "confidence"];
         assert!(facts.iter().all(|fact| text.contains(fact)), "{text}");
         let long = too_long(&text, columns);
@@ -190,11 +188,11 @@ fn advice_on_a_busy_program_fits_any_terminal() {
 #[test]
 fn columns_without_room_are_named_and_wide_shows_them() {
     let place = Place::new();
-    let narrow = at(&place, 60, &["noise", "--seconds", "0.1"]);
+    let narrow = at(&place, 60, "noise --seconds 0.1");
     assert!(narrow.contains("(left out: ") && narrow.contains("--wide"), "{narrow}");
-    let wide = at(&place, 60, &["noise", "--seconds", "0.1", "--wide"]);
+    let wide = at(&place, 60, "noise --seconds 0.1 --wide");
     assert!(!wide.contains("left out") && wide.contains("p99.9"), "{wide}");
-    let piped = place.stdout(&["noise", "--seconds", "0.1"]);
+    let piped = place.stdout("noise --seconds 0.1");
     assert!(piped.contains("p99.9"), "a pipe has room for all: {piped}");
 }
 
@@ -203,12 +201,11 @@ fn two_machines_are_compared_on_any_terminal() {
     let place = Place::new();
     let long = with_long_name(&place);
     for (first, second) in [("epyc-7r13-2s", "epyc-9654-2s"), ("graviton3", long)] {
-        fits(&place, &["compare", first, second]);
+        fits(&place, format!("compare {first} {second}"));
     }
-    let text = place.stdout(&["compare", "epyc-7r13-2s", "epyc-9654-2s"]);
-    assert!(text.contains("times as far on epyc-9654-2s"), "{text}");
-    let line = place.one_line_refusal(&["compare", "epyc-7r13-2s", "nowhere.json"]);
-    assert!(line.contains("nowhere.json"), "{line}");
+    let text = place.stdout("compare epyc-7r13-2s epyc-9654-2s");
+    assert_contains(&text, "times as far on epyc-9654-2s");
+    place.refuses("compare epyc-7r13-2s nowhere.json", "nowhere.json");
 }
 
 /// Documents and scripts are the same on every terminal.
@@ -216,11 +213,11 @@ fn two_machines_are_compared_on_any_terminal() {
 fn documents_have_no_columns() {
     let place = Place::new();
     for arguments in [
-        &["machines", "--json"][..],
-        &["show", "graviton3", "--json"],
-        &["export", "graviton3", "--format", "csv"],
-        &["completions", "bash"],
-        &["man"],
+        "machines --json",
+        "show graviton3 --json",
+        "export graviton3 --format csv",
+        "completions bash",
+        "man",
     ] {
         assert_eq!(at(&place, 40, arguments), place.stdout(arguments), "{arguments:?}");
     }
@@ -251,31 +248,30 @@ fn long_work_shows_that_it_goes_on() {
     let place = Place::new();
     let mut program = Command::new("sleep").arg("600").spawn().unwrap();
     let pid = program.id().to_string();
-    let look = on_terminal(&mut place.command(&["advise", "--pid", &pid]));
+    let look = on_terminal(&mut place.command(format!("advise --pid {pid}")));
     let observe = ["observe", "--pid", &pid, "--seconds", "4"];
-    let observation = on_terminal(&mut place.command(&observe));
+    let observation = on_terminal(&mut place.command(observe));
     let auto = ["run", "--auto", "--seconds", "4", "--pid", &pid];
-    let seeking = on_terminal(&mut place.command(&auto));
-    let command = on_terminal(&mut place.command(&["observe", "--", "sleep", "0.3"]));
+    let seeking = on_terminal(&mut place.command(auto));
+    let command = on_terminal(&mut place.command("observe -- sleep 0.3"));
     program.kill().unwrap();
     program.wait().unwrap();
-    assert!(look.contains("looking"), "{look}");
-    assert!(observation.contains("observing"), "{observation}");
-    assert!(command.contains("observing 'sleep' until it ends"), "{command}");
+    assert_contains(&look, "looking");
+    assert_contains(&observation, "observing");
+    assert_contains(&command, "observing 'sleep' until it ends");
     if two_cpus().is_some() {
-        assert!(seeking.contains("trying seats"), "{seeking}");
+        assert_contains(&seeking, "trying seats");
     }
 }
 
 #[test]
 fn a_file_that_is_left_is_named() {
     let place = Place::new();
-    let plan =
-        ["place", "--on", "graviton3", "--pattern", "ring:4", "--kicks", "5", "-o", "p.json"];
-    let shown = on_terminal(&mut place.command(&plan));
+    let plan = "place --on graviton3 --pattern ring:4 --kicks 5 -o p.json";
+    let shown = on_terminal(&mut place.command(plan));
     assert!(shown.contains("wrote ") && shown.contains("p.json"), "{shown}");
     let Some(cpus) = two_cpus() else { return };
-    let shown = on_terminal(&mut place.command(&["measure", "--quick", "--wakeups", "0"]));
+    let shown = on_terminal(&mut place.command("measure --quick --wakeups 0"));
     let file = place.path("state/seatmap");
     let is_whole = file.exists();
     assert_eq!(shown.contains("remembered for the other verbs"), is_whole, "{cpus}: {shown}");

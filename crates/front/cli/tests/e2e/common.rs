@@ -2,6 +2,8 @@
 //! it tests.
 
 use serde_json::Value;
+use std::ffi::OsStr;
+use std::fmt::Debug;
 use std::fs::File;
 use std::ops::{Deref, DerefMut};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -11,6 +13,90 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
+
+/// A part of a command line. A text is written as one would type it, and its words are what lies
+/// between blanks; a word with a blank in it is an element of a list. Tuples are their parts in order.
+pub trait Arguments: Debug {
+    fn words(&self) -> Vec<&str>;
+}
+
+impl Arguments for str {
+    fn words(&self) -> Vec<&str> {
+        self.split_whitespace().collect()
+    }
+}
+
+impl Arguments for String {
+    fn words(&self) -> Vec<&str> {
+        self.as_str().words()
+    }
+}
+
+impl Arguments for [&str] {
+    fn words(&self) -> Vec<&str> {
+        self.to_vec()
+    }
+}
+
+impl<const N: usize> Arguments for [&str; N] {
+    fn words(&self) -> Vec<&str> {
+        self.to_vec()
+    }
+}
+
+impl<S: AsRef<str> + Debug> Arguments for Vec<S> {
+    fn words(&self) -> Vec<&str> {
+        self.iter().map(AsRef::as_ref).collect()
+    }
+}
+
+impl<T: Arguments + ?Sized> Arguments for &T {
+    fn words(&self) -> Vec<&str> {
+        (**self).words()
+    }
+}
+
+impl<A: Arguments, B: Arguments> Arguments for (A, B) {
+    fn words(&self) -> Vec<&str> {
+        [self.0.words(), self.1.words()].concat()
+    }
+}
+
+impl<A: Arguments, B: Arguments, C: Arguments> Arguments for (A, B, C) {
+    fn words(&self) -> Vec<&str> {
+        [self.0.words(), self.1.words(), self.2.words()].concat()
+    }
+}
+
+/// What a test expects a part of a document to be; it fails where that is another thing.
+pub trait Json {
+    fn elements(&self) -> &Vec<Value>;
+    fn text(&self) -> &str;
+    fn whole(&self) -> u64;
+    fn number(&self) -> f64;
+}
+
+impl Json for Value {
+    #[track_caller]
+    fn elements(&self) -> &Vec<Value> {
+        self.as_array().unwrap()
+    }
+
+    #[track_caller]
+    fn text(&self) -> &str {
+        self.as_str().unwrap()
+    }
+
+    #[track_caller]
+    fn whole(&self) -> u64 {
+        self.as_u64().unwrap()
+    }
+
+    #[track_caller]
+    fn number(&self) -> f64 {
+        self.as_f64().unwrap()
+    }
+}
 
 /// A place of its own for one test: working folder, home and remembered state all lie in it and
 /// vanish with it.
@@ -41,15 +127,20 @@ impl Place {
         std::fs::read_to_string(self.path(name)).unwrap()
     }
 
-    /// The command, ready for arguments.
-    pub fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = self.command_of(Path::new(crate::PROGRAM));
-        command.args(arguments);
+    /// The JSON document in a file.
+    pub fn read_json(&self, name: &str) -> Value {
+        serde_json::from_str(&self.read(name)).unwrap()
+    }
+
+    /// The command with these arguments; more can follow.
+    pub fn command(&self, arguments: impl Arguments) -> Command {
+        let mut command = self.command_of(crate::PROGRAM);
+        command.args(arguments.words());
         command
     }
 
-    /// A program, ready for arguments.
-    pub fn command_of(&self, program: &Path) -> Command {
+    /// A program in the same surroundings, ready for arguments.
+    pub fn command_of(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(program);
         command.current_dir(self.folder()).env("HOME", self.folder()).env("NO_COLOR", "1");
         command.env("XDG_STATE_HOME", self.path("state"));
@@ -62,13 +153,13 @@ impl Place {
         command
     }
 
-    pub fn run(&self, arguments: &[&str]) -> Output {
+    pub fn run(&self, arguments: impl Arguments) -> Output {
         self.command(arguments).output().unwrap()
     }
 
     /// The stdout of a command that succeeds.
-    pub fn stdout(&self, arguments: &[&str]) -> String {
-        let output = self.run(arguments);
+    pub fn stdout(&self, arguments: impl Arguments) -> String {
+        let output = self.run(&arguments);
         assert!(
             output.status.success(),
             "{arguments:?}: {}",
@@ -78,13 +169,21 @@ impl Place {
     }
 
     /// The one JSON document that a successful command prints.
-    pub fn json(&self, arguments: &[&str]) -> Value {
+    pub fn json(&self, arguments: impl Arguments) -> Value {
         serde_json::from_str(&self.stdout(arguments)).unwrap()
     }
 
+    /// The messages of a command that ends with this exit code.
+    #[track_caller]
+    pub fn stderr(&self, arguments: impl Arguments, code: i32) -> String {
+        let output = self.run(&arguments);
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {output:?}");
+        stderr(&output)
+    }
+
     /// The one line of a command that is refused with exit code 2 and prints nothing else.
-    pub fn refusal(&self, arguments: &[&str]) -> String {
-        let output = self.run(arguments);
+    pub fn refusal(&self, arguments: impl Arguments) -> String {
+        let output = self.run(&arguments);
         let stderr = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {stderr}");
         assert!(output.stdout.is_empty(), "{arguments:?} printed on stdout");
@@ -95,12 +194,35 @@ impl Place {
     }
 
     /// The same, where it must be one line that begins with the program's name.
-    pub fn one_line_refusal(&self, arguments: &[&str]) -> String {
+    pub fn one_line_refusal(&self, arguments: impl Arguments) -> String {
         let line = self.refusal(arguments);
         let name = Path::new(crate::PROGRAM).file_name().unwrap().to_str().unwrap();
         assert!(line.starts_with(&format!("{name}: ")) && line.lines().count() == 1, "{line}");
         line
     }
+
+    /// That the command is refused in one line with these words.
+    #[track_caller]
+    pub fn refuses(&self, arguments: impl Arguments, words: &str) {
+        let line = self.one_line_refusal(&arguments);
+        assert!(line.contains(words), "{arguments:?}: {line}");
+    }
+}
+
+/// What a program printed.
+pub fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+/// The messages of a program.
+pub fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+/// That a text has these words; it is shown if not.
+#[track_caller]
+pub fn assert_contains(text: &str, words: &str) {
+    assert!(text.contains(words), "no {words:?} in: {text}");
 }
 
 /// Whether programs can be observed here, which takes rights and the kernel's own numbers of
@@ -108,7 +230,7 @@ impl Place {
 pub fn can_observe() -> bool {
     static REFUSAL: OnceLock<Option<String>> = OnceLock::new();
     let refusal = REFUSAL.get_or_init(|| {
-        let output = Place::new().run(&["observe", "--", "true"]);
+        let output = Place::new().run("observe -- true");
         (!output.status.success()).then(|| String::from_utf8_lossy(&output.stderr).into_owned())
     });
     if let Some(refusal) = refusal {
@@ -119,7 +241,7 @@ pub fn can_observe() -> bool {
 
 /// Whether programs can be shown another machine here, with a word about it where they cannot.
 pub fn can_pretend() -> bool {
-    !is_no_pretence(&Place::new().run(&["pretend", "xeon-8375c-2s", "-q", "true"]))
+    !is_no_pretence(&Place::new().run("pretend xeon-8375c-2s -q true"))
 }
 
 /// Whether `seatmap pretend` ended because this computer does not allow it, with a word about it.
@@ -196,11 +318,11 @@ const ANOTHER_USER: u32 = 54_321;
 
 /// Runs the binary as a user who may have one thread; `None`, with a message, where this user
 /// cannot become another.
-pub fn with_one_thread(arguments: &[&str]) -> Option<Output> {
+pub fn with_one_thread(arguments: impl Arguments) -> Option<Output> {
     let mut command = Command::new(crate::PROGRAM);
     let place = Place::new();
     std::fs::set_permissions(place.folder(), std::fs::Permissions::from_mode(0o777)).unwrap();
-    command.args(arguments).current_dir(place.folder()).env("HOME", "/nowhere");
+    command.args(arguments.words()).current_dir(place.folder()).env("HOME", "/nowhere");
     let limit = || {
         let most = libc::rlimit { rlim_cur: 1, rlim_max: 1 };
         // SAFETY: the limit is only read.
@@ -228,7 +350,7 @@ const LAUNCHERS: [&str; 8] = [
 ];
 
 /// A rank of a start of so many, as no launcher but the environment makes it.
-pub fn rank(place: &Place, rank: usize, size: usize, arguments: &[&str]) -> Command {
+pub fn rank(place: &Place, rank: usize, size: usize, arguments: impl Arguments) -> Command {
     let mut command = place.command(arguments);
     outside(&mut command).env("RANK", rank.to_string()).env("WORLD_SIZE", size.to_string());
     command
@@ -247,6 +369,13 @@ pub fn outside(command: &mut Command) -> &mut Command {
 pub struct Guarded(pub Child);
 
 impl Guarded {
+    /// The exit code after a signal.
+    pub fn ended_by(&mut self, signal: i32) -> Option<i32> {
+        // SAFETY: the child has not been waited for, so that the number is its own.
+        assert_eq!(unsafe { libc::kill(self.0.id() as i32, signal) }, 0);
+        self.0.wait().unwrap().code()
+    }
+
     fn lives(&mut self) -> bool {
         matches!(self.0.try_wait(), Ok(None))
     }

@@ -1,11 +1,11 @@
 //! `-o` on what is there already: links, files with a mode, open files.
 
-use crate::common::{Place, files};
+use crate::common::{Json, Place, assert_contains, files};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
 
 fn export(place: &Place, to: &str) {
-    place.stdout(&["export", "graviton3", "--format", "csv", "-o", to]);
+    place.stdout(["export", "graviton3", "--format", "csv", "-o", to]);
 }
 
 fn is_link(place: &Place, name: &str) -> bool {
@@ -37,9 +37,8 @@ fn a_link_to_nothing_makes_its_file_and_one_that_leads_nowhere_is_refused() {
     links.iter().for_each(|(target, link)| symlink(target, place.path(link)).unwrap());
     export(&place, "link.csv");
     assert!(is_link(&place, "link.csv") && place.read("new.csv").starts_with(','));
-    let refusal = |link: &str| {
-        place.one_line_refusal(&["export", "graviton3", "--format", "csv", "-o", link])
-    };
+    let refusal =
+        |link: &str| place.one_line_refusal(["export", "graviton3", "--format", "csv", "-o", link]);
     assert!(refusal("lost.csv").contains("lost.csv: its folder does not exist"));
     assert!(refusal("round.csv").contains("symbolic links"));
 }
@@ -47,17 +46,13 @@ fn a_link_to_nothing_makes_its_file_and_one_that_leads_nowhere_is_refused() {
 #[test]
 fn a_place_that_cannot_have_the_result_is_refused_before_the_work() {
     let place = Place::new();
-    let measure = |to| place.one_line_refusal(&["measure", "--on", "graviton3", "-o", to]);
+    let measure = |to| place.one_line_refusal(["measure", "--on", "graviton3", "-o", to]);
     let table = measure("far.csv");
-    assert!(
-        table.contains("far.csv: -o writes JSON: call it far.json; 'seatmap export'"),
-        "{table}"
-    );
-    let page = place.one_line_refusal(&["show", "graviton3", "--html", "page.json"]);
-    assert!(page.contains("--html writes HTML: call it page.html"), "{page}");
+    assert_contains(&table, "far.csv: -o writes JSON: call it far.json; 'seatmap export'");
+    place.refuses("show graviton3 --html page.json", "--html writes HTML: call it page.html");
     assert!(measure("/proc/nothing").contains("there is no such file, and none can be made there"));
     // An ending of which nothing is known means nothing.
-    place.stdout(&["measure", "--on", "graviton3", "-o", "graviton3.v1"]);
+    place.stdout("measure --on graviton3 -o graviton3.v1");
     assert_eq!(files(&place), ["graviton3.v1"]);
 }
 
@@ -67,7 +62,7 @@ fn an_open_file_is_written_and_not_replaced() {
     let file = fs::File::create(place.path("out")).unwrap();
     // As /dev/stdout is, whose own link a test should not put at risk.
     symlink("/proc/self/fd/1", place.path("stdout")).unwrap();
-    let mut command = place.command(&["export", "graviton3", "--format", "csv", "-o", "stdout"]);
+    let mut command = place.command("export graviton3 --format csv -o stdout");
     assert!(command.stdout(file.try_clone().unwrap()).status().unwrap().success());
     assert!(
         is_link(&place, "stdout") && file.metadata().unwrap().len() > 1,
@@ -81,11 +76,11 @@ fn an_open_file_is_written_and_not_replaced() {
 fn what_is_remembered_follows_no_link() {
     let Some(_) = crate::common::two_cpus() else { return };
     let place = Place::new();
-    let host = place.json(&["doctor", "--json"])["machine"].as_str().unwrap().to_owned();
+    let host = place.json("doctor --json")["machine"].text().to_owned();
     let remembered = format!("state/seatmap/{host}.json");
     fs::create_dir_all(place.path("state/seatmap")).unwrap();
     place.file("victim", "old");
     symlink(place.path("victim"), place.path(&remembered)).unwrap();
-    place.run(&["measure", "--quick", "--passes", "1"]);
+    place.run("measure --quick --passes 1");
     assert_eq!((place.read("victim").as_str(), is_link(&place, &remembered)), ("old", false));
 }

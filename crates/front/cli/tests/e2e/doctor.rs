@@ -2,43 +2,30 @@
 
 mod remedies;
 
-use crate::common::{Place, two_cpus};
-use std::process::Command;
+use crate::common::{Json, Place, two_cpus};
 
 #[test]
 fn everything_that_disturbs_is_examined() {
     let place = Place::new();
-    let found = place.json(&["doctor", "--json"]);
-    let subjects: Vec<&str> = found["findings"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .filter_map(|entry| entry["subject"].as_str())
-        .collect();
+    let found = place.json("doctor --json");
+    let subjects: Vec<&str> =
+        found["findings"].elements().iter().filter_map(|entry| entry["subject"].as_str()).collect();
     for subject in
         ["clock", "hypervisor", "steal", "governor", "turbo", "smt", "load", "cpuset", "offline"]
     {
         assert!(subjects.contains(&subject), "{subject}");
     }
-    for entry in found["findings"].as_array().unwrap() {
-        assert!(
-            ["OK", "INFO", "FIX", "BOOT", "NO"].contains(&entry["level"].as_str().unwrap()),
-            "{entry}"
-        );
+    for entry in found["findings"].elements() {
+        assert!(["OK", "INFO", "FIX", "BOOT", "NO"].contains(&entry["level"].text()), "{entry}");
         let mends = entry["level"] == "FIX" || entry["level"] == "BOOT";
         assert!(!mends || entry["remedy"].is_string(), "{entry}");
     }
-    let lines = place.stdout(&["doctor"]);
+    let lines = place.stdout("doctor");
     assert!(subjects.iter().all(|subject| lines.contains(subject)), "{lines}");
 }
 
 fn found<'a>(findings: &'a serde_json::Value, subject: &str) -> &'a serde_json::Value {
-    findings["findings"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .find(|entry| entry["subject"] == subject)
-        .unwrap()
+    findings["findings"].elements().iter().find(|entry| entry["subject"] == subject).unwrap()
 }
 
 /// A test beside the code shows that it takes no lock and tries nothing: there nobody else waits
@@ -51,12 +38,12 @@ fn nothing_is_tried_unless_asked() {
     if online.len() < 2 {
         return seatmap_needs::skipped!("isolation needs two CPUs");
     }
-    let read = place.json(&["doctor", "--cpus", &last, "--json"]);
+    let read = place.json(format!("doctor --cpus {last} --json"));
     let backend = found(&read, "cpuset backend");
-    let is_open = backend["found"].as_str().unwrap().contains("not tried, --try does");
+    let is_open = backend["found"].text().contains("not tried, --try does");
     // A kernel without cpusets is known without a try.
     assert!(is_open || backend["level"] == "FIX", "{backend}");
-    let interrupts = found(&read, "interrupts")["found"].as_str().unwrap();
+    let interrupts = found(&read, "interrupts")["found"].text();
     assert!(
         interrupts == "none comes here" || interrupts.contains("not tried, --try does"),
         "{interrupts}"
@@ -74,13 +61,9 @@ fn isolation_is_examined_for_the_cpus_in_question() {
         seatmap_needs::skipped!("isolation needs two CPUs");
         return;
     }
-    let found = place.json(&["doctor", "--try", "--cpus", &last.to_string(), "--json"]);
-    let subjects: Vec<&str> = found["findings"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .filter_map(|entry| entry["subject"].as_str())
-        .collect();
+    let found = place.json(["doctor", "--try", "--cpus", &last.to_string(), "--json"]);
+    let subjects: Vec<&str> =
+        found["findings"].elements().iter().filter_map(|entry| entry["subject"].as_str()).collect();
     for subject in [
         "cpuset backend",
         "tick",
@@ -93,14 +76,10 @@ fn isolation_is_examined_for_the_cpus_in_question() {
         assert!(subjects.contains(&subject), "{subject}");
     }
     assert_eq!(subjects.last(), Some(&"what remains"));
-    let tick = found["findings"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .find(|entry| entry["subject"] == "tick")
-        .unwrap();
+    let tick =
+        found["findings"].elements().iter().find(|entry| entry["subject"] == "tick").unwrap();
     let line = format!("nohz_full={last}");
-    assert!(tick["level"] == "OK" || tick["remedy"].as_str().unwrap().contains(&line), "{tick}");
+    assert!(tick["level"] == "OK" || tick["remedy"].text().contains(&line), "{tick}");
     for root in ["/sys/fs/cgroup", "/sys/fs/cgroup/cpuset", "/sys/fs/cgroup/unified"] {
         let entries = std::fs::read_dir(root).into_iter().flatten().flatten();
         let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
@@ -120,25 +99,21 @@ fn no_system_without_a_cpu_and_no_cpu_that_is_not_there() {
     let place = Place::new();
     let online = seatmap_os::cpus::Cpus::read().unwrap().online;
     let all = online.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
-    let found = place.json(&["doctor", "--cpus", &all, "--json"]);
-    let last = found["findings"].as_array().unwrap().last().unwrap();
+    let found = place.json(format!("doctor --cpus {all} --json"));
+    let last = found["findings"].elements().last().unwrap();
     assert_eq!((last["subject"].as_str(), last["level"].as_str()), (Some("isolation"), Some("NO")));
-    assert!(place.one_line_refusal(&["doctor", "--cpus", "500000"]).contains("does not exist"));
+    place.refuses("doctor --cpus 500000", "does not exist");
 }
 
 #[test]
 fn a_page_begins_with_what_to_do() {
     let place = Place::new();
-    let lines = place.stdout(&["doctor", "--html", "doctor.html"]);
+    let lines = place.stdout("doctor --html doctor.html");
     let page = place.read("doctor.html");
     assert!(lines.contains("clock") && page.starts_with("<!DOCTYPE html>"), "{page}");
     assert!(page.contains("<p class=\"sentence\">") && page.contains(" points "), "{page}");
-    assert!(place.stdout(&["doctor", "--html", "-"]).starts_with("<!DOCTYPE html>"));
-    assert!(
-        place
-            .one_line_refusal(&["doctor", "--json", "--html", "-"])
-            .contains("both print on stdout")
-    );
+    assert!(place.stdout("doctor --html -").starts_with("<!DOCTYPE html>"));
+    place.refuses("doctor --json --html -", "both print on stdout");
 }
 
 /// In a PID namespace of its own the doctor is shown none of the daemons outside, and does not say
@@ -148,24 +123,14 @@ fn daemons_that_cannot_be_seen_are_not_absent() {
     let place = Place::new();
     let Some(cpus) = two_cpus() else { return };
     let cpu = cpus.split(',').next_back().unwrap().to_owned();
-    let mut command = Command::new("unshare");
-    command.args([
-        "--mount",
-        "--pid",
-        "--fork",
-        "sh",
-        "-c",
-        "mount -t proc proc /proc && exec \"$@\"",
-        "sh",
-    ]);
-    command.arg(env!("CARGO_BIN_EXE_seatmap")).args(["doctor", "--cpus", &cpu, "--json"]);
-    let surroundings = place.command(&[]);
-    command.envs(surroundings.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let script = format!("mount -t proc proc /proc && exec \"$0\" doctor --cpus {cpu} --json");
+    let mut command = place.command_of("unshare");
+    command.args(["--mount", "--pid", "--fork", "sh", "-c", &script, crate::PROGRAM]);
     let Some(output) = command.output().ok().filter(|output| output.status.success()) else {
         return seatmap_needs::skipped!("this user may make no PID namespace");
     };
     let findings = serde_json::from_slice(&output.stdout).unwrap();
     let daemons = found(&findings, "daemons");
     assert_eq!(daemons["level"], "INFO", "{daemons}");
-    assert!(daemons["found"].as_str().unwrap().contains("a container does not show"), "{daemons}");
+    assert!(daemons["found"].text().contains("a container does not show"), "{daemons}");
 }

@@ -25,7 +25,6 @@ use crate::common::{Place, can_observe, can_pretend, two_cpus};
 use seatmap_os::Root;
 use seatmap_os::visibility::is_in_container;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 /// The words of the line above a block that no reader sees, if it is one of the two kinds.
 fn marks(line: &str) -> Vec<&str> {
@@ -141,11 +140,8 @@ fn run(place: &Place, example: &Example) -> String {
     // The binary under test comes first in PATH, under its own name.
     let binary = Path::new(crate::PROGRAM).parent().unwrap();
     let path = format!("{}:{}", binary.display(), std::env::var("PATH").unwrap());
-    let mut shell = Command::new("sh");
-    let surroundings = place.command(&[]);
-    shell.args(["-c", &example.command]).current_dir(place.folder()).env("PATH", path);
-    shell.envs(surroundings.get_envs().filter_map(|(name, value)| Some((name, value?))));
-    let output = shell.output().unwrap();
+    let mut shell = place.command_of("sh");
+    let output = shell.args(["-c", &example.command]).env("PATH", path).output().unwrap();
     let text =
         [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap()).concat();
     assert!(output.status.success(), "line {}: $ {}\n{text}", example.line, example.command);

@@ -1,6 +1,6 @@
 //! `seatmap export`.
 
-use crate::common::Place;
+use crate::common::{Json, Place, stdout};
 use std::io::Write;
 use std::process::{Command, Stdio};
 
@@ -10,9 +10,9 @@ fn every_format_goes_to_stdout_or_a_file() {
     for (format, start) in
         [("csv", ",,,"), ("hwloc-xml", "<?xml"), ("svg", "<svg"), ("json", "{\"format\":")]
     {
-        let printed = place.stdout(&["export", "--format", format, "graviton3"]);
+        let printed = place.stdout(format!("export --format {format} graviton3"));
         assert!(printed.starts_with(start), "{format}");
-        place.stdout(&["export", "--format", format, "graviton3", "-o", "out"]);
+        place.stdout(format!("export --format {format} graviton3 -o out"));
         assert_eq!(place.read("out"), printed);
     }
 }
@@ -23,14 +23,13 @@ fn lstopo_prints_the_distances() {
         return;
     }
     let place = Place::new();
-    place.stdout(&["export", "--format", "hwloc-xml", "xeon-e5-2680-2s", "-o", "x.xml"]);
-    let lstopo = ["--input", "x.xml", "--distances"];
+    place.stdout("export --format hwloc-xml xeon-e5-2680-2s -o x.xml");
     let output = Command::new("lstopo-no-graphics")
-        .args(lstopo)
+        .args(["--input", "x.xml", "--distances"])
         .current_dir(place.folder())
         .output()
         .unwrap();
-    let text = String::from_utf8_lossy(&output.stdout);
+    let text = stdout(&output);
     assert!(
         text.contains("kind 6") && text.contains("111111") && text.contains("444444"),
         "{text}"
@@ -40,7 +39,7 @@ fn lstopo_prints_the_distances() {
 #[test]
 fn nobody_listening_is_no_failure() {
     let place = Place::new();
-    let mut child = place.command(&["export", "--format", "json", "epyc-7r13-2s"]);
+    let mut child = place.command("export --format json epyc-7r13-2s");
     let mut child = child.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
     let output = child.wait_with_output().unwrap();
@@ -50,22 +49,20 @@ fn nobody_listening_is_no_failure() {
 #[test]
 fn what_has_no_distances_cannot_be_a_matrix() {
     let place = Place::new();
-    place.stdout(&["export", "--format", "hwloc-xml", "graviton3", "-o", "x.xml"]);
+    place.stdout("export --format hwloc-xml graviton3 -o x.xml");
     let text = place.read("x.xml");
     let (before, rest) = text.split_once("<distances2").unwrap();
     let after = rest.split_once("</distances2>").unwrap().1;
     place.file("bare.xml", format!("{before}{after}"));
-    place.stdout(&["import", "bare.xml", "-o", "bare.json"]);
-    assert!(
-        place.one_line_refusal(&["export", "--format", "csv", "bare.json"]).contains("distances")
-    );
-    assert!(place.stdout(&["show", "bare.json"]).contains("64 PUs"));
+    place.stdout("import bare.xml -o bare.json");
+    place.refuses("export --format csv bare.json", "distances");
+    assert!(place.stdout("show bare.json").contains("64 PUs"));
 }
 
 #[test]
 fn the_picture_in_the_readme_is_this_one() {
     let kept = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/pictures/epyc-7r13-2s.svg");
-    let printed = Place::new().stdout(&["export", "--format", "svg", "epyc-7r13-2s"]);
+    let printed = Place::new().stdout("export --format svg epyc-7r13-2s");
     assert!(
         printed == std::fs::read_to_string(kept).unwrap(),
         "make it anew: seatmap export --format svg epyc-7r13-2s -o {kept}"
@@ -97,11 +94,11 @@ fn every_format_of_plans_goes_to_stdout_or_a_file() {
     let place = Place::new();
     place.file("plan.json", PLAN);
     for format in FORMATS_OF_PLANS {
-        let printed = place.stdout(&["export", "--format", format, "plan.json"]);
+        let printed = place.stdout(format!("export --format {format} plan.json"));
         let named = if format == "nginx" { ["1000", "0010"] } else { ["3", "1"] };
         let names = named.iter().all(|pu| printed.contains(pu));
         assert!(names && printed.ends_with('\n'), "{format}: {printed}");
-        place.stdout(&["export", "--format", format, "plan.json", "-o", "out"]);
+        place.stdout(format!("export --format {format} plan.json -o out"));
         assert_eq!(place.read("out"), printed);
     }
 }
@@ -110,7 +107,7 @@ fn every_format_of_plans_goes_to_stdout_or_a_file() {
 fn json_is_the_plan_itself() {
     let place = Place::new();
     place.file("plan.json", PLAN.replacen('{', "{\"colour\": \"red\", ", 1));
-    let plan = place.json(&["export", "--format", "json", "plan.json"]);
+    let plan = place.json("export --format json plan.json");
     assert_eq!((&plan["machine"], &plan["placement"][0]), (&"desk".into(), &3.into()));
     assert!(plan.get("colour").is_none() && plan["cost"].is_null());
 }
@@ -121,11 +118,11 @@ fn either_document_comes_through_stdin() {
     for (text, format, start) in
         [(PLAN, "gomp", "# Seatmap plan: 2 tasks on desk."), (",\n30,\n", "csv", ",\n30,\n")]
     {
-        let mut child = place.command(&["export", "-", "--format", format]);
+        let mut child = place.command(format!("export - --format {format}"));
         let mut child = child.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
         let output = child.wait_with_output().unwrap();
-        let text = String::from_utf8(output.stdout).unwrap();
+        let text = stdout(&output);
         assert!(output.status.success() && text.starts_with(start), "{format}: {text}");
     }
 }
@@ -134,15 +131,15 @@ fn either_document_comes_through_stdin() {
 fn a_format_must_fit_the_document() {
     let place = Place::new();
     place.file("plan.json", PLAN);
-    place.stdout(&["export", "--format", "json", "graviton3", "-o", "profile.json"]);
+    place.stdout("export --format json graviton3 -o profile.json");
     for machine in ["profile.json", "graviton3"] {
-        let line = place.one_line_refusal(&["export", "--format", "taskset", machine]);
+        let line = place.one_line_refusal(format!("export --format taskset {machine}"));
         let told = format!(
             "{machine} is a profile, which cannot be written as taskset; formats for it are csv, hwloc-xml, svg, json"
         );
         assert_eq!(line, format!("seatmap: {told}"));
     }
-    let line = place.one_line_refusal(&["export", "--format", "csv", "plan.json"]);
+    let line = place.one_line_refusal("export --format csv plan.json");
     assert!(line.starts_with(
         "seatmap: plan.json is a plan, which cannot be written as csv; formats for it are taskset,"
     ));
@@ -163,7 +160,7 @@ fn plans_that_do_not_hold_together_are_refused() {
         ("[3, 1]", "[3, 1], \"cost\": 1e999", "the number is too large"),
     ] {
         place.file("bad.json", PLAN.replace(from, to));
-        let line = place.one_line_refusal(&["export", "--format", "gomp", "bad.json"]);
+        let line = place.one_line_refusal("export --format gomp bad.json");
         assert!(line.starts_with("seatmap: bad.json: ") && line.contains(told), "{line}");
     }
 }
@@ -175,14 +172,14 @@ fn tasks_that_share_a_pu_are_refused_where_they_cannot_be_written() {
         "shared.json",
         PLAN.replace("[3, 1]", "[3, 1, 3]").replace("\"right\"", "\"right\", \"middle\""),
     );
-    let line = place.one_line_refusal(&["export", "--format", "likwid-pin", "shared.json"]);
+    let line = place.one_line_refusal("export --format likwid-pin shared.json");
     assert!(
         line.contains("shared.json: likwid-pin cannot seat several tasks on one PU")
             && line.contains("gomp"),
         "{line}"
     );
     for format in FORMATS_OF_PLANS.iter().filter(|format| **format != "likwid-pin") {
-        place.stdout(&["export", "--format", format, "shared.json"]);
+        place.stdout(format!("export --format {format} shared.json"));
     }
 }
 
@@ -199,7 +196,7 @@ fn names_in_a_plan_are_not_run() {
     place.file("plan.json", plan);
     // JSON holds the names as strings.
     for format in FORMATS_OF_PLANS.iter().filter(|format| **format != "json") {
-        let text = place.stdout(&["export", "--format", format, "plan.json"]);
+        let text = place.stdout(format!("export --format {format} plan.json"));
         assert!(!text.contains('\u{1b}'), "{format}");
         let before = |line: &str, mark: &str| {
             line.split_once(mark).is_some_and(|it| !it.0.contains("touch"))
@@ -211,7 +208,7 @@ fn names_in_a_plan_are_not_run() {
             "{format}: {text}"
         );
     }
-    let sourced = place.stdout(&["export", "--format", "gomp", "plan.json"]);
+    let sourced = place.stdout("export --format gomp plan.json");
     place.file("seats", sourced);
     let output =
         Command::new("sh").args(["-c", ". ./seats"]).current_dir(place.folder()).output().unwrap();
@@ -225,34 +222,21 @@ fn names_in_a_plan_are_not_run() {
 #[test]
 fn memory_goes_from_place_to_other_tools() {
     let place = Place::new();
-    let options = [
-        "--on",
-        "xeon-e5-2680-2s",
-        "--pattern",
-        "ring:32",
-        "--use-smt",
-        "--memory",
-        "--kicks",
-        "1",
-    ];
-    place.stdout(&[&["place"], &options[..], &["-o", "plan.json"]].concat());
-    let plan: serde_json::Value = serde_json::from_str(&place.read("plan.json")).unwrap();
-    for (task, nodes) in plan["memory"].as_array().unwrap().iter().enumerate() {
-        let pu = plan["pus"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .find(|pu| pu["os"] == plan["placement"][task])
-            .unwrap();
-        assert_eq!(nodes.as_array().unwrap()[..], [pu["numa"].clone()], "task {task}");
+    let options = "--on xeon-e5-2680-2s --pattern ring:32 --use-smt --memory --kicks 1";
+    place.stdout(("place", options, "-o plan.json"));
+    let plan = place.read_json("plan.json");
+    for (task, nodes) in plan["memory"].elements().iter().enumerate() {
+        let pu =
+            plan["pus"].elements().iter().find(|pu| pu["os"] == plan["placement"][task]).unwrap();
+        assert_eq!(nodes.elements()[..], [pu["numa"].clone()], "task {task}");
     }
-    let export = |format: &str| place.stdout(&["export", "plan.json", "--format", format]);
+    let export = |format: &str| place.stdout(format!("export plan.json --format {format}"));
     assert!(
         export("docker").ends_with(" --cpuset-mems=0,1\n")
             && export("systemd").ends_with("NUMAMask=0 1\n")
     );
     assert!(export("slurm").contains(" --mem-bind=map_mem:"));
     assert_eq!(export("numactl").matches(" --membind=").count(), 33);
-    place.stdout(&[&["place"], &options[..5], &["-o", "plan.json"]].concat());
+    place.stdout(("place", &options[..5], "-o plan.json"));
     assert!(!place.read("plan.json").contains("\"memory\""), "nobody asked");
 }

@@ -1,6 +1,6 @@
 //! Attacks on the folder where cells are remembered: what lies there is obeyed as root.
 
-use crate::common::Place;
+use crate::common::{Arguments, Place};
 use crate::real_cells::{is_root, seatmap, stderr};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -28,7 +28,7 @@ fn planted(place: &Place) {
     fs::set_permissions(&journal, Permissions::from_mode(0o600)).unwrap();
 }
 
-fn told(place: &Place, arguments: &[&str], code: i32) -> String {
+fn told(place: &Place, arguments: impl Arguments, code: i32) -> String {
     let output = seatmap(place, arguments).output().unwrap();
     assert_eq!(output.status.code(), Some(code), "{}", stderr(&output));
     stderr(&output)
@@ -38,7 +38,7 @@ fn told(place: &Place, arguments: &[&str], code: i32) -> String {
 fn a_planted_journal_writes_into_no_file_but_settings() {
     let place = Place::new();
     planted(&place);
-    let told = told(&place, &["cell", "list"], 0);
+    let told = told(&place, "cell list", 0);
     let victim = place.path("victim");
     assert!(
         told.contains(&format!("{} is not put back: no cell changes this", victim.display())),
@@ -56,9 +56,8 @@ fn another_users_folder_is_not_obeyed() {
     let place = Place::new();
     planted(&place);
     std::os::unix::fs::chown(place.path("run"), Some(NOBODY), Some(NOBODY)).unwrap();
-    let verbs: [&[&str]; 3] = [&["cell", "list"], &["cell", "restore"], &["guardian", "cell", "x"]];
-    for arguments in verbs {
-        assert!(told(&place, arguments, 1).contains("belongs to user 65534"), "{arguments:?}");
+    for arguments in ["cell list", "cell restore", "guardian cell x"] {
+        assert!(told(&place, arguments, 1).contains("belongs to user 65534"), "{arguments}");
     }
     assert_eq!(place.read("victim"), "precious");
     assert!(place.path("run/x.journal").exists(), "nothing in it is touched");
@@ -70,13 +69,12 @@ fn a_folder_that_others_may_write_or_that_is_a_link_is_not_obeyed() {
     planted(&place);
     let mode = |mode| fs::set_permissions(place.path("run"), Permissions::from_mode(mode)).unwrap();
     mode(0o770);
-    assert!(told(&place, &["cell", "list"], 1).contains("run 'chmod go-w "));
+    assert!(told(&place, "cell list", 1).contains("run 'chmod go-w "));
     mode(0o700);
     fs::rename(place.path("run"), place.path("real")).unwrap();
     symlink(place.path("real"), place.path("run")).unwrap();
     assert!(
-        told(&place, &["cell", "list"], 1)
-            .contains("is a symbolic link or a file; name a real folder")
+        told(&place, "cell list", 1).contains("is a symbolic link or a file; name a real folder")
     );
     assert_eq!(place.read("victim"), "precious");
 }
@@ -87,11 +85,8 @@ fn links_in_the_folder_lead_nowhere() {
         fs::remove_file(place.path("run/x.journal")).unwrap();
         symlink(place.path("victim"), place.path("run").join(name)).unwrap();
     };
-    let verbs: [(&str, &[&str]); 3] = [
-        ("lock", &["cell", "list"]),
-        ("x.journal", &["cell", "list"]),
-        ("x.guardian", &["guardian", "cell", "x"]),
-    ];
+    let verbs =
+        [("lock", "cell list"), ("x.journal", "cell list"), ("x.guardian", "guardian cell x")];
     for (name, arguments) in verbs {
         let place = Place::new();
         planted(&place);

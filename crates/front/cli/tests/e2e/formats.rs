@@ -1,7 +1,7 @@
 //! Every document that the command line prints names its format, is one line, and has a schema with
 //! each of its keys.
 
-use crate::common::{Place, files};
+use crate::common::{Arguments, Json, Place, files};
 use seatmap_data::document::schema::{never_written, refused};
 use serde_json::Value;
 use std::path::Path;
@@ -15,12 +15,12 @@ fn schema(format: &str) -> Value {
 }
 
 /// The document that a command prints, held against its schema.
-fn document(place: &Place, arguments: &[&str]) -> Value {
-    let text = place.stdout(arguments);
+fn document(place: &Place, arguments: impl Arguments) -> Value {
+    let text = place.stdout(&arguments);
     assert!(text.ends_with("}\n") && text.lines().count() == 1, "{arguments:?} prints one line");
     assert!(!text.contains("\":\x20"), "{arguments:?} prints no space behind a key");
     let document: Value = serde_json::from_str(&text).unwrap();
-    let schema = schema(document["format"].as_str().unwrap());
+    let schema = schema(document["format"].text());
     assert_eq!(refused(&schema, &document), NOTHING, "{arguments:?}");
     document
 }
@@ -30,9 +30,9 @@ fn documents_say_what_they_are_and_of_which_machine() {
     let place = Place::new();
     place.file("x.csv", ",,\n30,,\n60,61,\n");
     for (arguments, format, machine) in [
-        (&["show", "graviton3", "--json"][..], "seatmap-show/1", "graviton3"),
-        (&["model", "fit", "x.csv", "--json"], "seatmap-fit/1", "x"),
-        (&["place", "--on", "x.csv", "--pattern", "ring:3", "--json"], "seatmap-plan/1", "x"),
+        ("show graviton3 --json", "seatmap-show/1", "graviton3"),
+        ("model fit x.csv --json", "seatmap-fit/1", "x"),
+        ("place --on x.csv --pattern ring:3 --json", "seatmap-plan/1", "x"),
     ] {
         let document = document(&place, arguments);
         assert_eq!(
@@ -43,7 +43,7 @@ fn documents_say_what_they_are_and_of_which_machine() {
     }
     assert_eq!(files(&place), ["x.csv"], "a fit without -o writes nothing");
     assert!(
-        place.refusal(&["model", "fit", "x.csv"]).contains("--output"),
+        place.refusal("model fit x.csv").contains("--output"),
         "and without --json it would say nothing"
     );
 }
@@ -51,10 +51,7 @@ fn documents_say_what_they_are_and_of_which_machine() {
 #[test]
 fn profiles_and_patterns_have_a_name_of_their_own() {
     let place = Place::new();
-    for arguments in [
-        &["measure", "--on", "graviton3", "--cpus", "0,1", "--json"][..],
-        &["pattern", "show", "ring:3", "--json"],
-    ] {
+    for arguments in ["measure --on graviton3 --cpus 0,1 --json", "pattern show ring:3 --json"] {
         assert!(document(&place, arguments)["name"].is_string(), "{arguments:?}");
     }
 }
@@ -62,18 +59,18 @@ fn profiles_and_patterns_have_a_name_of_their_own() {
 #[test]
 fn documents_of_this_host_name_it() {
     let place = Place::new();
-    let name = document(&place, &["doctor", "--json"])["machine"].clone();
-    assert_eq!(document(&place, &["noise", "--seconds", "0.1", "--json"])["machine"], name);
-    assert_eq!(document(&place, &["show", "--json"])["machine"], name);
+    let name = document(&place, "doctor --json")["machine"].clone();
+    assert_eq!(document(&place, "noise --seconds 0.1 --json")["machine"], name);
+    assert_eq!(document(&place, "show --json")["machine"], name);
 }
 
 #[test]
 fn schemas_of_what_the_command_line_prints_list_each_key_and_no_other() {
     let place = Place::new();
     for (format, arguments) in [
-        ("seatmap-show/1", &["show", "epyc-7r13-2s", "--json"][..]),
-        ("seatmap-machines/1", &["machines", "--json"]),
-        ("seatmap-doctor/1", &["doctor", "--json"]),
+        ("seatmap-show/1", "show epyc-7r13-2s --json"),
+        ("seatmap-machines/1", "machines --json"),
+        ("seatmap-doctor/1", "doctor --json"),
     ] {
         let document = document(&place, arguments);
         assert_eq!(document["format"], format);
@@ -95,11 +92,8 @@ fn schemas_of_what_the_command_line_prints_list_each_key_and_no_other() {
 #[test]
 fn cells_are_listed_in_a_document() {
     let place = Place::new();
-    let output = place
-        .command(&["cell", "list", "--json"])
-        .env("SEATMAP_RUN", place.path("run"))
-        .output()
-        .unwrap();
+    let output =
+        place.command("cell list --json").env("SEATMAP_RUN", place.path("run")).output().unwrap();
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(refused(&schema("seatmap-cells/1"), &document), NOTHING);
 }
@@ -107,10 +101,10 @@ fn cells_are_listed_in_a_document() {
 #[test]
 fn a_file_holds_what_json_prints() {
     let place = Place::new();
-    let placed = ["place", "--on", "graviton3", "--pattern", "ring:4", "--kicks", "3"];
-    place.stdout(&[&placed[..], &["-o", "plan.json"]].concat());
-    let mut printed = place.json(&[&placed[..], &["--json"]].concat());
-    let mut file: Value = serde_json::from_str(&place.read("plan.json")).unwrap();
+    let placed = "place --on graviton3 --pattern ring:4 --kicks 3";
+    place.stdout((placed, "-o plan.json"));
+    let mut printed = place.json((placed, "--json"));
+    let mut file = place.read_json("plan.json");
     (file["seconds"], printed["seconds"]) = (Value::Null, Value::Null);
     assert_eq!((file, place.read("plan.json").lines().count()), (printed, 1));
 }

@@ -1,6 +1,6 @@
 //! The gallery: `seatmap machines --site` and `seatmap place --on gallery`.
 
-use crate::common::{Place, files};
+use crate::common::{Json, Place, assert_contains, files, stderr, stdout};
 use seatmap_data::document::schema::{closed, refused};
 use seatmap_data::machine::{Profile, SharedProfile, catalog};
 use seatmap_measure::gallery::collection::files_in;
@@ -36,8 +36,8 @@ fn with_profiles() -> Place {
 #[test]
 fn the_site_has_a_page_for_all_and_no_dead_link() {
     let place = with_profiles();
-    let output = place.run(&["machines", "--site", "site", "profiles"]);
-    let said = String::from_utf8(output.stderr).unwrap();
+    let output = place.run("machines --site site profiles");
+    let said = stderr(&output);
     assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(0), &b""[..]), "{said}");
     assert_eq!(said, "seatmap: wrote site/index.html (15 machines)\n");
     for file in ["index.html", "graviton3.html", "old.html", "old.json", "new--old.html"] {
@@ -46,13 +46,13 @@ fn the_site_has_a_page_for_all_and_no_dead_link() {
     assert!(place.read("site/new--old.html").contains("firmware"));
     assert!(place.read("site/index.html").contains("0.42 times as far"));
     // The profile of the site is one that every verb takes.
-    assert!(place.stdout(&["compare", "site/old.json", "graviton3"]).contains("1.00"));
+    assert!(place.stdout("compare site/old.json graviton3").contains("1.00"));
     if !seatmap_needs::tool("python3") {
         return;
     }
     let script = Path::new(crate::REPOSITORY).join("scripts/guide");
     let checked = Command::new(script).arg("check").arg(place.path("site")).output().unwrap();
-    assert!(checked.status.success(), "{}", String::from_utf8_lossy(&checked.stdout));
+    assert!(checked.status.success(), "{}", stdout(&checked));
 }
 
 #[test]
@@ -61,20 +61,20 @@ fn a_site_of_a_profile_that_names_a_host_says_so() {
     let mut named = shared(1.0, "1.0");
     named.name = "alice-laptop".to_owned();
     place.file("mine.json", named.to_json());
-    let said = place.run(&["machines", "--site", "site", "mine.json"]).stderr;
+    let said = place.run("machines --site site mine.json").stderr;
     let said = String::from_utf8(said).unwrap();
-    assert!(said.contains("mine.json: the site shows the host's name"), "{said}");
-    assert!(said.contains("measure --share"), "{said}");
+    assert_contains(&said, "mine.json: the site shows the host's name");
+    assert_contains(&said, "measure --share");
 }
 
 #[test]
 fn sites_that_cannot_be_made_are_refused() {
     let place = Place::new();
-    place.one_line_refusal(&["machines", "--site", "site", "absent.json"]);
-    place.one_line_refusal(&["machines", "mine.json"]);
-    place.one_line_refusal(&["machines", "--site", "site", "--json"]);
+    place.one_line_refusal("machines --site site absent.json");
+    place.one_line_refusal("machines mine.json");
+    place.one_line_refusal("machines --site site --json");
     place.file("file", "");
-    place.one_line_refusal(&["machines", "--site", "file"]);
+    place.one_line_refusal("machines --site file");
     assert_eq!(files(&place), ["file"], "nothing is left of a site that was refused");
 }
 
@@ -88,32 +88,31 @@ fn every_profile_of_the_gallery_names_nobody_and_is_sound() {
     }
 }
 
-const RANK: [&str; 5] = ["place", "--pattern", "ring:32", "--kicks", "20"];
+const RANK: &str = "place --pattern ring:32 --kicks 20";
 
 #[test]
 fn machines_are_ranked_with_the_profiles_of_a_folder() {
     let place = with_profiles();
-    let arguments = [&RANK[..], &["--on", "gallery:profiles"]].concat();
-    let ranking = place.json(&[&arguments[..], &["--json"]].concat());
+    let arguments = (RANK, "--on gallery:profiles");
+    let ranking = place.json((arguments, "--json"));
     let schema = Path::new(crate::REPOSITORY).join("docs/formats/seatmap-ranking-1.schema.json");
     let schema: Value = serde_json::from_str(&std::fs::read_to_string(schema).unwrap()).unwrap();
     assert_eq!(refused(&closed(&schema), &ranking), [""; 0]);
-    let ranked = ranking["ranked"].as_array().unwrap();
-    let [old, new, bundled] = ["old", "new", "graviton3"].map(|name| {
-        ranked.iter().find(|one| one["machine"] == name).unwrap()["time_ns"].as_f64().unwrap()
-    });
-    let times: Vec<f64> = ranked.iter().map(|one| one["time_ns"].as_f64().unwrap()).collect();
+    let ranked = ranking["ranked"].elements();
+    let [old, new, bundled] = ["old", "new", "graviton3"]
+        .map(|name| ranked.iter().find(|one| one["machine"] == name).unwrap()["time_ns"].number());
+    let times: Vec<f64> = ranked.iter().map(|one| one["time_ns"].number()).collect();
     assert!(times.is_sorted(), "{times:?}");
     assert_eq!(old, bundled);
     assert!((new / old - 2.4).abs() < 0.1);
-    assert!((ranking["like_machines"]["ratio"].as_f64().unwrap() - 2.4).abs() < 0.01);
-    let left_out = ranking["left_out"].as_array().unwrap();
+    assert!((ranking["like_machines"]["ratio"].number() - 2.4).abs() < 0.01);
+    let left_out = ranking["left_out"].elements();
     let small = left_out.iter().find(|one| one["machine"] == "core-i9-12900k").unwrap();
     assert_eq!((&small["reason"], &small["pus"]), (&"too-small".into(), &24.into()));
-    let text = place.stdout(&arguments);
-    assert!(text.contains("differ here by up to 2.40 times (new and old"), "{text}");
-    assert!(text.contains("it is not a gain that was seen"), "{text}");
-    place.stdout(&[&arguments[..], &["--html", "ranking.html"]].concat());
+    let text = place.stdout(arguments);
+    assert_contains(&text, "differ here by up to 2.40 times (new and old");
+    assert_contains(&text, "it is not a gain that was seen");
+    place.stdout((arguments, "--html ranking.html"));
     assert!(place.read("ranking.html").contains("core-i9-12900k"));
 }
 
@@ -121,16 +120,15 @@ fn machines_are_ranked_with_the_profiles_of_a_folder() {
 fn options_for_one_machine_are_refused_on_the_gallery() {
     let place = Place::new();
     for option in [
-        &["--cpus", "0-3"][..],
-        &["--fix", "0=1"],
-        &["-o", "plan.json"],
-        &["--weight", "bytes"],
-        &["--objective", "congestion"],
-        &["--blocks"],
-        &["--load", "1,2,3", "--objective", "distance"],
+        "--cpus 0-3",
+        "--fix 0=1",
+        "-o plan.json",
+        "--weight bytes",
+        "--objective congestion",
+        "--blocks",
+        "--load 1,2,3 --objective distance",
     ] {
-        place.one_line_refusal(&[&RANK[..], &["--on", "gallery"], option].concat());
+        place.one_line_refusal((RANK, "--on gallery", option));
     }
-    let said = place.one_line_refusal(&[&RANK[..], &["--on", "gallery:absent"]].concat());
-    assert!(said.contains("absent"), "{said}");
+    place.refuses((RANK, "--on gallery:absent"), "absent");
 }

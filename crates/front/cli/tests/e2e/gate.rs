@@ -1,7 +1,7 @@
 //! `seatmap bench --file`, `--base`, `--markdown`, `--strict` and `bench history`, on commands that
 //! print fixed figures, and on real benchmark programs where they are installed.
 
-use crate::common::{Place, files};
+use crate::common::{Json, Place, assert_contains, files, stderr, stdout};
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Output};
@@ -30,49 +30,33 @@ fn code(output: &Output) -> Option<i32> {
 fn a_slower_benchmark_fails_and_an_equal_one_does_not() {
     let place = Place::new();
     place.file("bench.toml", format!("{HEAD}{}{}", printed("a", 100, 100), printed("b", 100, 110)));
-    let options = [
-        "bench",
-        "--file",
-        "bench.toml",
-        "--fail-above",
-        "3%",
-        "--markdown",
-        "s.md",
-        "--html",
-        "p.html",
-        "-o",
-        "r.json",
-        "--history",
-        "h.jsonl",
-        "--label",
-        "abc",
-    ];
+    let options = "bench --file bench.toml --fail-above 3% --markdown s.md --html p.html -o r.json --history h.jsonl --label abc";
     // A session whose CPUs others used shows nothing: another one is held then.
-    let mut output = place.run(&options);
+    let mut output = place.run(options);
     for _ in 0..5 {
         if code(&output) != Some(0) {
             break;
         }
         std::fs::remove_file(place.path("h.jsonl")).unwrap();
-        output = place.run(&options);
+        output = place.run(options);
     }
-    let error = String::from_utf8(output.stderr.clone()).unwrap();
+    let error = stderr(&output);
     assert_eq!(code(&output), Some(1), "{error}");
-    assert!(error.contains("'b' is worse by at least 10.0 %, and 3 % is the limit"), "{error}");
-    let report: Value = serde_json::from_str(&place.read("r.json")).unwrap();
+    assert_contains(&error, "'b' is worse by at least 10.0 %, and 3 % is the limit");
+    let report = place.read_json("r.json");
     assert_eq!((&report["format"], &report["label"]), (&"seatmap-gate/1".into(), &"abc".into()));
-    let outcomes = [0, 1].map(|at| report["benchmarks"][at]["outcome"].as_str().unwrap());
+    let outcomes = [0, 1].map(|at| report["benchmarks"][at]["outcome"].text());
     assert_eq!(outcomes, ["within", "above"]);
     let summary = place.read("s.md");
     assert!(summary.starts_with("**Failed: 'b' is worse"), "{summary}");
-    assert!(summary.contains("```text\ndifference, %, from -10.0 to +10.0\n"), "{summary}");
-    assert!(summary.contains("| benchmark | base | head |"), "{summary}");
+    assert_contains(&summary, "```text\ndifference, %, from -10.0 to +10.0\n");
+    assert_contains(&summary, "| benchmark | base | head |");
     assert!(place.read("p.html").contains("worse by more than 3 %"));
     assert_eq!(place.read("h.jsonl").lines().count(), 1);
     // Within another limit head passes, and a second session makes a second line.
-    let passed = place.run(&[&options[..4], &["20%", "--strict"], &options[11..]].concat());
-    assert_eq!(code(&passed), Some(0), "{}", String::from_utf8_lossy(&passed.stderr));
-    assert!(String::from_utf8(passed.stdout).unwrap().starts_with("Passed: 2 benchmarks"));
+    let passed = place.run((&options[..4], "20% --strict", &options[11..]));
+    assert_eq!(code(&passed), Some(0), "{}", stderr(&passed));
+    assert!(stdout(&passed).starts_with("Passed: 2 benchmarks"));
     assert_eq!(place.read("h.jsonl").lines().count(), 2);
 }
 
@@ -100,7 +84,7 @@ fn two_programs_need_no_file() {
         "{binary}",
         "x",
     ];
-    let report = place.json(&line);
+    let report = place.json(line);
     let found = &report["benchmarks"][0];
     assert_eq!((&found["name"], &found["outcome"]), (&"{binary} x".into(), &"within".into()));
     assert_eq!(found["comparison"]["verdict"], "better");
@@ -126,11 +110,11 @@ fn a_session_that_cannot_tell_says_so_and_fails_only_where_it_must() {
         "--compare",
         "echo 100",
     ];
-    let lenient = place.run(&[&options[..], &["--", "echo", "110"]].concat());
+    let lenient = place.run((options, "-- echo 110"));
     assert_eq!(code(&lenient), Some(0));
-    let said = String::from_utf8(lenient.stderr).unwrap();
-    assert!(said.contains("cannot tell whether 'echo 110' is worse than 'echo 100'"), "{said}");
-    let strict = place.run(&[&options[..], &["--strict", "--", "echo", "110"]].concat());
+    let said = stderr(&lenient);
+    assert_contains(&said, "cannot tell whether 'echo 110' is worse than 'echo 100'");
+    let strict = place.run((options, "--strict -- echo 110"));
     assert_eq!(code(&strict), Some(1));
     assert!(place.read("s.md").starts_with("**So few blocks"), "{}", place.read("s.md"));
 }
@@ -145,20 +129,20 @@ fn mistakes_are_told_before_anything_runs() {
     place.file("good.toml", format!("{HEAD}{}", printed("a", 1, 1)));
     place.file("other.json", "{}");
     for (options, said) in [
-        (&["--file", "broken.toml"][..], "broken.toml: line 3, column 1"),
-        (&["--file", "same.toml"], "same command"),
-        (&["--file", "absent.toml"], "no such program"),
-        (&["--file", "none.toml"], "none.toml"),
-        (&["--file", "good.toml", "--history", "other.json"], "other.json: line 1"),
-        (&["--file", "good.toml", "--history", "no/h.jsonl"], "no/h.jsonl"),
-        (&["--file", "good.toml", "--", "true"], "--file"),
-        (&["--file", "good.toml", "--markdown", "-", "--json"], "--markdown -"),
-        (&["--history", "h.jsonl", "--", "true"], "--base PROGRAM --head PROGRAM"),
-        (&["--base", "a", "--", "{binary}"], "--head PROGRAM"),
-        (&["history", "none.jsonl"], "none.jsonl"),
-        (&["history", "other.json"], "other.json: line 1"),
+        ("--file broken.toml", "broken.toml: line 3, column 1"),
+        ("--file same.toml", "same command"),
+        ("--file absent.toml", "no such program"),
+        ("--file none.toml", "none.toml"),
+        ("--file good.toml --history other.json", "other.json: line 1"),
+        ("--file good.toml --history no/h.jsonl", "no/h.jsonl"),
+        ("--file good.toml -- true", "--file"),
+        ("--file good.toml --markdown - --json", "--markdown -"),
+        ("--history h.jsonl -- true", "--base PROGRAM --head PROGRAM"),
+        ("--base a -- {binary}", "--head PROGRAM"),
+        ("history none.jsonl", "none.jsonl"),
+        ("history other.json", "other.json: line 1"),
     ] {
-        let refusal = place.refusal(&[&["bench"], options].concat());
+        let refusal = place.refusal(("bench", options));
         assert!(refusal.contains(said), "{options:?}: {refusal}");
     }
     let left = ["absent.toml", "broken.toml", "good.toml", "other.json", "same.toml"];
@@ -169,7 +153,7 @@ fn mistakes_are_told_before_anything_runs() {
 fn a_history_shows_where_a_benchmark_changed() {
     let place = Place::new();
     place.file("bench.toml", format!("{HEAD}{}", printed("a", 1, 1)));
-    place.stdout(&["bench", "--file", "bench.toml", "--history", "h.jsonl", "--label", "first"]);
+    place.stdout("bench --file bench.toml --history h.jsonl --label first");
     let line = place.read("h.jsonl");
     let session = |number: u32| {
         let level = if number < 15 { 100 } else { 108 };
@@ -177,10 +161,10 @@ fn a_history_shows_where_a_benchmark_changed() {
         line.replace("\"median\":1.0", &median).replace("first", &format!("commit-{number}"))
     };
     place.file("long.jsonl", (0..21).map(session).collect::<String>());
-    let text = place.stdout(&["bench", "history", "long.jsonl", "--html", "p.html"]);
+    let text = place.stdout("bench history long.jsonl --html p.html");
     assert!(text.contains("'a' became worse") && text.contains("(commit-15)"), "{text}");
     assert!(place.read("p.html").contains("commit-15"));
-    let trend = place.json(&["bench", "history", "long.jsonl", "--json"]);
+    let trend = place.json("bench history long.jsonl --json");
     assert_eq!(trend["trends"][0]["changes"][0]["at"], 15);
 }
 
@@ -191,8 +175,8 @@ fn of_adapter(place: &Place, adapter: &str, base: &str, head: &str) {
          warmup = 0\nbase = '''{base}'''\nhead = '''{head}'''\n"
     );
     place.file("bench.toml", text);
-    let output = place.run(&["bench", "--file", "bench.toml", "--json"]);
-    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    let output = place.run("bench --file bench.toml --json");
+    let error = stderr(&output);
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     let found = &report["benchmarks"][0];
     assert_eq!(
@@ -201,7 +185,7 @@ fn of_adapter(place: &Place, adapter: &str, base: &str, head: &str) {
         "{error}"
     );
     // How much slower it was is the computer's; that readings of both sides met is not.
-    assert!(found["commands"][1]["median"].as_f64().unwrap() > 0.0, "{report}");
+    assert!(found["commands"][1]["median"].number() > 0.0, "{report}");
     assert!(found["comparison"]["ratio_low"].is_f64(), "{report}");
 }
 
@@ -274,7 +258,7 @@ fn lines_of_go_are_compared() {
             .current_dir(place.path(folder))
             .output()
             .unwrap();
-        assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+        assert!(built.status.success(), "{}", stderr(&built));
     }
     let side =
         |folder: &str| format!("{folder}/x.test -test.run=^$ -test.bench=. -test.benchtime=100x");

@@ -1,7 +1,7 @@
 //! `seatmap observe --method goroutines`: the threads of a program of Go that hand each other
 //! goroutines are seen.
 
-use crate::common::{Place, can_observe};
+use crate::common::{Arguments, Place, assert_contains, can_observe, stderr};
 use crate::observe::{kinds, names, share_of_neighbours};
 use crate::run::programs::go_builds;
 use serde_json::Value;
@@ -26,11 +26,11 @@ fn ring() -> Option<Place> {
 
 /// The pattern of a command by goroutines; `None`, with a message, where the kernel lets
 /// nobody watch functions.
-fn observed(place: &Place, command: &[&str]) -> Option<Value> {
-    let options = ["observe", "--method", "goroutines", "--json", "--"];
-    let output = place.run(&[&options[..], command].concat());
+fn observed(place: &Place, command: impl Arguments) -> Option<Value> {
+    let options = "observe --method goroutines --json --";
+    let output = place.run((options, command));
     if !output.status.success() {
-        seatmap_needs::skipped!("{}", String::from_utf8_lossy(&output.stderr));
+        seatmap_needs::skipped!("{}", stderr(&output));
         return None;
     }
     Some(serde_json::from_slice(&output.stdout).unwrap())
@@ -40,7 +40,7 @@ fn observed(place: &Place, command: &[&str]) -> Option<Value> {
 fn goroutines_that_are_locked_to_threads_show_the_threads_that_talk() {
     let Some(place) = ring() else { return };
     for program in ["./ring", "./bare"] {
-        let Some(pattern) = observed(&place, &[program, "schedule", "channel"]) else { return };
+        let Some(pattern) = observed(&place, [program, "schedule", "channel"]) else { return };
         let methods = &pattern["observation"]["methods"];
         assert_eq!(methods, &serde_json::json!(["wakeups", "sockets", "goroutines"]));
         assert!(names(&pattern).contains(&"w7"), "{program}: {:?}", names(&pattern));
@@ -56,7 +56,7 @@ fn programs_in_other_languages_have_none() {
     if !can_observe() {
         return;
     }
-    let Some(pattern) = observed(&Place::new(), &["sleep", "0.1"]) else { return };
+    let Some(pattern) = observed(&Place::new(), "sleep 0.1") else { return };
     let unseen = pattern["observation"]["unseen"].to_string();
-    assert!(unseen.contains("goroutines: the program is not one of Go"), "{unseen}");
+    assert_contains(&unseen, "goroutines: the program is not one of Go");
 }

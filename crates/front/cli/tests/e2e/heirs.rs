@@ -75,7 +75,7 @@ fn what_is_born_on_a_seat_gets_its_own_mask_whatever_ends_the_seats() {
     let signals = [libc::SIGKILL, libc::SIGINT, libc::SIGKILL, libc::SIGTERM];
     for (round, signal) in signals.into_iter().cycle().take(20).enumerate() {
         let words = ["run", "--auto", "--period", "60ms", "--observe-for", "200ms", "--pid", &pid];
-        let mut command = place.command(&words);
+        let mut command = place.command(words);
         let mut seatmap = Guarded(command.stderr(Stdio::null()).spawn().unwrap());
         until("seats", || brood.different_masks() > 1);
         // This test's own child, that chose what may be a seat.
@@ -98,7 +98,7 @@ fn a_trial_that_says_nothing_is_changed_has_changed_nothing() {
     let whole = CpuSet::of_thread(0).unwrap();
     let pid = brood.program.id().to_string();
     let metric = ["--metric", "command:date +%s%N", "--seconds", "3", "--prove", "--json"];
-    let advice = place.json(&[&["advise", "--pid", &pid], &metric[..]].concat());
+    let advice = place.json((&["advise", "--pid", &pid], metric));
     let evidence = &advice["evidence"];
     assert!(evidence["trial"]["rounds"].as_u64().is_some_and(|rounds| rounds > 0), "{advice:#}");
     assert_eq!(evidence.get("left_changed"), None, "{advice:#}");

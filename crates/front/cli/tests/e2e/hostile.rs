@@ -1,7 +1,7 @@
 //! Text that would command a terminal or forge a line, and looks at all that people see of a run.
 //! The suites of both programs share it.
 
-use crate::common::Place;
+use crate::common::{Place, stderr};
 use seatmap_data::document::is_hidden;
 use serde_json::Value;
 use std::process::Output;
@@ -35,7 +35,7 @@ pub fn strings(value: &Value, pointer: &str, found: &mut Vec<String>) {
 
 /// Looks at all that people see of a run, and at a page that it wrote. Whether the run succeeded.
 pub fn assert_harmless(place: &Place, arguments: &str, what: &str) -> bool {
-    let command = &mut place.command(&arguments.split(' ').collect::<Vec<_>>());
+    let command = &mut place.command(arguments);
     let output = command.env("SEATMAP_RUN", place.path("run")).output().unwrap();
     assert_output_is_harmless(&output, &format!("{arguments} with {what}"));
     if arguments.contains(PAGE) {
@@ -51,7 +51,7 @@ pub fn assert_harmless(place: &Place, arguments: &str, what: &str) -> bool {
 
 /// Looks at all that people see of a run.
 pub fn assert_output_is_harmless(output: &Output, what: &str) {
-    let stderr = String::from_utf8_lossy(&output.stderr);
+    let stderr = stderr(output);
     assert!(!stderr.contains("panicked"), "{what}: {stderr}");
     for text in [&output.stdout, &output.stderr] {
         assert_shown(what, text);
@@ -98,7 +98,7 @@ fn assert_no_long_text_is_read(place: &Place, document: &Value, pointer: &str, v
     with_key.as_object_mut().unwrap().insert(long, 1.into());
     for copy in [with_text, with_key] {
         place.file("copy.json", copy.to_string());
-        let said = place.refusal(&verb.split(' ').collect::<Vec<_>>());
+        let said = place.refusal(verb);
         assert!(
             said.contains("a text of 1048576 B is too long"),
             "{verb}: {}",

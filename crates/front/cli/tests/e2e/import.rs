@@ -1,6 +1,6 @@
 //! `seatmap import`.
 
-use crate::common::{Place, files};
+use crate::common::{Json, Place, assert_contains, files, stderr};
 use serde_json::Value;
 use std::process::Command;
 
@@ -10,28 +10,28 @@ const TRIANGLE: &str = ",,,\n20,,,\n60,62,,\n61,60.5,21,\n";
 fn a_triangle_becomes_a_profile_of_round_trips() {
     let place = Place::new();
     place.file("four.csv", TRIANGLE.replace('\n', "\r\n"));
-    let summary = place.stdout(&["import", "four.csv", "-o", "x.json"]);
+    let summary = place.stdout("import four.csv -o x.json");
     assert_eq!(summary, "x.json: four with 4 PUs in 2 groups of 2, R2 0.9993\n");
-    let profile: Value = serde_json::from_str(&place.read("x.json")).unwrap();
+    let profile = place.read_json("x.json");
     assert_eq!(profile["origin"]["kind"], "imported");
     assert_eq!(profile["core_distance"]["median_ns"][0][1], 40.0);
     assert_eq!(profile["core_distance"]["status"][3][0], "imported");
-    assert_eq!(place.stdout(&["export", "--format", "csv", "x.json"]), TRIANGLE);
+    assert_eq!(place.stdout("export --format csv x.json"), TRIANGLE);
 }
 
 #[test]
 fn a_name_and_a_topology_can_be_given() {
     let place = Place::new();
-    place.stdout(&["export", "xeon-e5-2680-2s", "--format", "hwloc-xml", "-o", "lstopo.xml"]);
-    place.stdout(&["export", "xeon-e5-2680-2s", "--format", "csv", "-o", "matrix.csv"]);
-    let bare = place.json(&["import", "matrix.csv"]);
+    place.stdout("export xeon-e5-2680-2s --format hwloc-xml -o lstopo.xml");
+    place.stdout("export xeon-e5-2680-2s --format csv -o matrix.csv");
+    let bare = place.json("import matrix.csv");
     assert_eq!(bare["topology"]["pus"][17]["core"], Value::Null);
     let married =
-        place.json(&["import", "matrix.csv", "--topology", "lstopo.xml", "--name", "old server"]);
+        place.json(["import", "matrix.csv", "--topology", "lstopo.xml", "--name", "old server"]);
     assert_eq!(married["name"], "old server");
     assert_eq!(married["topology"]["pus"][17]["core"], married["topology"]["pus"][1]["core"]);
     place.file("four.csv", TRIANGLE);
-    let line = place.one_line_refusal(&["import", "four.csv", "--topology", "lstopo.xml"]);
+    let line = place.one_line_refusal("import four.csv --topology lstopo.xml");
     assert!(line.contains('4') && line.contains("32"), "{line}");
 }
 
@@ -39,34 +39,30 @@ fn a_name_and_a_topology_can_be_given() {
 fn rows_may_be_some_cpus_of_the_machine() {
     let place = Place::new();
     place.file("four.csv", TRIANGLE);
-    place.stdout(&["export", "xeon-e5-2680-2s", "--format", "hwloc-xml", "-o", "lstopo.xml"]);
-    let taken = place.run(&["import", "four.csv", "--json"]);
-    let remark = String::from_utf8(taken.stderr).unwrap();
+    place.stdout("export xeon-e5-2680-2s --format hwloc-xml -o lstopo.xml");
+    let taken = place.run("import four.csv --json");
+    let remark = stderr(&taken);
     assert!(
         remark.contains("were taken for CPUs 0-3") && remark.contains("--cpus LIST"),
         "{remark}"
     );
-    let named = ["import", "four.csv", "--cpus", "1-3,9", "--json"];
-    let alone = place.run(&named);
-    assert!(alone.stderr.is_empty(), "{}", String::from_utf8_lossy(&alone.stderr));
-    let whole = place.json(&[&named[..4], &["--topology", "lstopo.xml"]].concat());
+    let named = "import four.csv --cpus 1-3,9 --json";
+    let alone = place.run(named);
+    assert!(alone.stderr.is_empty(), "{}", stderr(&alone));
+    let whole = place.json((&named[..4], "--topology lstopo.xml"));
     assert_eq!(whole["core_distance"]["pus"], serde_json::json!([1, 2, 3, 9]));
-    assert_eq!(whole["topology"]["pus"].as_array().unwrap().len(), 32);
+    assert_eq!(whole["topology"]["pus"].elements().len(), 32);
     place.file("some.json", serde_json::to_string(&whole).unwrap());
-    let plan = place.json(&["place", "--on", "some.json", "--pattern", "pairs:4", "--json"]);
-    let mut seats: Vec<u64> =
-        plan["placement"].as_array().unwrap().iter().map(|cpu| cpu.as_u64().unwrap()).collect();
+    let plan = place.json("place --on some.json --pattern pairs:4 --json");
+    let mut seats: Vec<u64> = plan["placement"].elements().iter().map(|cpu| cpu.whole()).collect();
     seats.sort_unstable();
     assert_eq!(seats, [1, 2, 3, 9], "a plan names the CPUs that were measured");
-    let refused = |arguments: &[&str]| place.one_line_refusal(&[&["import"], arguments].concat());
-    assert!(
-        refused(&["four.csv", "--cpus", "1-3"])
-            .contains("the matrix has 4 rows, and --cpus names 3")
-    );
-    assert!(refused(&["lstopo.xml", "--cpus", "1-3"]).contains("leave out --cpus"));
-    assert!(refused(&["four.csv", "--cpus", "1,1,2,3"]).contains('1'));
-    let elsewhere = refused(&["four.csv", "--cpus", "1-3,99", "--topology", "lstopo.xml"]);
-    assert!(elsewhere.contains("PU 99 of the matrix is not in the topology"), "{elsewhere}");
+    let refused = |arguments: &str| place.one_line_refusal(("import", arguments));
+    assert!(refused("four.csv --cpus 1-3").contains("the matrix has 4 rows, and --cpus names 3"));
+    assert!(refused("lstopo.xml --cpus 1-3").contains("leave out --cpus"));
+    assert!(refused("four.csv --cpus 1,1,2,3").contains('1'));
+    let elsewhere = refused("four.csv --cpus 1-3,99 --topology lstopo.xml");
+    assert_contains(&elsewhere, "PU 99 of the matrix is not in the topology");
 }
 
 /// A file of version 1, which has no version attribute, and four PUs.
@@ -86,7 +82,7 @@ const OLD: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 fn the_advice_for_an_old_topology_converts_that_one() {
     let place = Place::new();
     place.file("the old one.xml", OLD);
-    let line = place.one_line_refusal(&["import", "the old one.xml"]);
+    let line = place.one_line_refusal(["import", "the old one.xml"]);
     let command = line.split_once("converts: ").unwrap().1.trim();
     assert_eq!(command, "lstopo -i 'the old one.xml' --of xml 'the old one-hwloc2.xml'");
     if !seatmap_needs::tool("lstopo-no-graphics") {
@@ -95,9 +91,9 @@ fn the_advice_for_an_old_topology_converts_that_one() {
     let command = command.replace("lstopo ", "lstopo-no-graphics ");
     let output =
         Command::new("sh").args(["-c", &command]).current_dir(place.folder()).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let profile = place.json(&["import", "the old one-hwloc2.xml"]);
-    assert_eq!(profile["topology"]["pus"].as_array().unwrap().len(), 4);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let profile = place.json(["import", "the old one-hwloc2.xml"]);
+    assert_eq!(profile["topology"]["pus"].elements().len(), 4);
 }
 
 /// Two packages of two NUMA nodes each; the first node of the one and the last of the other have no
@@ -140,28 +136,15 @@ fn memory_comes_from_nodes_that_have_some() {
         rows += "\n";
     }
     place.file("m.csv", rows);
-    place.stdout(&["import", "m.csv", "--topology", "nps4.xml", "-o", "m.json"]);
-    let seats = [
-        "place",
-        "--on",
-        "m.json",
-        "--pattern",
-        "pairs:4",
-        "--cpus",
-        "0,1,6,7",
-        "--memory",
-        "-o",
-        "plan.json",
-    ];
-    place.stdout(&seats);
-    let plan: Value = serde_json::from_str(&place.read("plan.json")).unwrap();
-    let nodes: Vec<u64> =
-        plan["memory"].as_array().unwrap().iter().map(|nodes| nodes[0].as_u64().unwrap()).collect();
-    let cpus: Vec<u64> =
-        plan["placement"].as_array().unwrap().iter().map(|cpu| cpu.as_u64().unwrap()).collect();
+    place.stdout("import m.csv --topology nps4.xml -o m.json");
+    let seats = "place --on m.json --pattern pairs:4 --cpus 0,1,6,7 --memory -o plan.json";
+    place.stdout(seats);
+    let plan = place.read_json("plan.json");
+    let nodes: Vec<u64> = plan["memory"].elements().iter().map(|nodes| nodes[0].whole()).collect();
+    let cpus: Vec<u64> = plan["placement"].elements().iter().map(|cpu| cpu.whole()).collect();
     let nearest: Vec<u64> = cpus.iter().map(|cpu| if *cpu < 4 { 1 } else { 2 }).collect();
     assert_eq!(nodes, nearest, "the node of the same package that has memory, for {cpus:?}");
-    let numactl = place.stdout(&["export", "plan.json", "--format", "numactl"]);
+    let numactl = place.stdout("export plan.json --format numactl");
     assert!(!numactl.contains("--membind=0") && !numactl.contains("--membind=3"), "{numactl}");
 }
 
@@ -170,13 +153,9 @@ fn several_files_go_to_a_folder() {
     let place = Place::new();
     place.file("a.csv", TRIANGLE);
     place.file("b.csv", ",\n30,\n");
-    assert!(
-        place
-            .one_line_refusal(&["import", "a.csv", "b.csv"])
-            .contains("several files need a folder")
-    );
+    place.refuses("import a.csv b.csv", "several files need a folder");
     std::fs::create_dir(place.path("out")).unwrap();
-    place.stdout(&["import", "a.csv", "b.csv", "-o", "out"]);
+    place.stdout("import a.csv b.csv -o out");
     assert!(place.path("out/a.json").exists() && place.path("out/b.json").exists());
     assert_eq!(files(&place), ["a.csv", "b.csv", "out"]);
 }
@@ -185,16 +164,18 @@ fn several_files_go_to_a_folder() {
 fn a_file_is_not_replaced_by_its_own_profile() {
     let place = Place::new();
     place.file("a.csv", TRIANGLE);
-    place.stdout(&["import", "a.csv", "-o", "a.json"]);
+    place.stdout("import a.csv -o a.json");
     let before = place.read("a.json");
     std::os::unix::fs::symlink(".", place.path("here")).unwrap();
     for folder in [".", "here"] {
-        let line = place.one_line_refusal(&["import", "a.json", "-o", folder]);
-        assert!(line.contains("a.json would be replaced by its own profile"), "{line}");
+        place.refuses(
+            ["import", "a.json", "-o", folder],
+            "a.json would be replaced by its own profile",
+        );
     }
     assert_eq!(place.read("a.json"), before);
     // A file that is named is meant.
-    place.stdout(&["import", "a.json", "--name", "other", "-o", "a.json"]);
+    place.stdout("import a.json --name other -o a.json");
     assert!(place.read("a.json").contains("other"));
 }
 
@@ -202,15 +183,14 @@ fn a_file_is_not_replaced_by_its_own_profile() {
 fn cycles_need_a_frequency() {
     let Some(file) = seatmap_needs::published("mctop/lpdxeon2680.mct") else { return };
     let place = Place::new();
-    let median = |arguments: &[&str]| {
-        let profile =
-            place.json(&[&["import", file.to_str().unwrap(), "--json"], arguments].concat());
-        profile["core_distance"]["median_ns"][0][1].as_f64().unwrap()
+    let median = |arguments: &str| {
+        let profile = place.json((&["import", file.to_str().unwrap(), "--json"], arguments));
+        profile["core_distance"]["median_ns"][0][1].number()
     };
-    assert!((median(&["--frequency", "2.8g"]) - 80.0).abs() < 1e-9);
-    let assumed = place.run(&["import", file.to_str().unwrap()]);
-    assert!(String::from_utf8_lossy(&assumed.stderr).contains("--frequency"));
-    assert!(place.refusal(&["import", "x.mct", "--frequency", "fast"]).contains("2.8g"));
+    assert!((median("--frequency 2.8g") - 80.0).abs() < 1e-9);
+    let assumed = place.run(["import", file.to_str().unwrap()]);
+    assert!(stderr(&assumed).contains("--frequency"));
+    assert!(place.refusal("import x.mct --frequency fast").contains("2.8g"));
 }
 
 #[test]
@@ -223,14 +203,14 @@ fn every_published_file_is_read_or_refused() {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
             let name = path.file_name().unwrap().to_str().unwrap().to_owned();
-            let output = place.run(&["import", path.to_str().unwrap(), "-o", "x.json"]);
+            let output = place.run(["import", path.to_str().unwrap(), "-o", "x.json"]);
             let readable = !name.contains("LICENSE") && !name.starts_with("not-a-matrix");
             assert_eq!(
                 output.status.code(),
                 Some(if readable { 0 } else { 2 }),
                 "{name}: {output:?}"
             );
-            let quantised = String::from_utf8_lossy(&output.stderr).contains("coarse clock");
+            let quantised = stderr(&output).contains("coarse clock");
             assert_eq!(quantised, name.contains("coarse-clock"), "{name}");
         }
     }
@@ -244,11 +224,13 @@ fn the_folder_gets_a_file_for_each_and_nothing_elsewhere() {
     }
     place.file("p/x.csv", ",\n30,\n");
     place.file("q/x.csv", TRIANGLE);
-    let line = place.one_line_refusal(&["import", "p/x.csv", "q/x.csv", "-o", "out"]);
-    assert!(line.contains("p/x.csv and q/x.csv would both become out/x.json"), "{line}");
+    place.refuses(
+        "import p/x.csv q/x.csv -o out",
+        "p/x.csv and q/x.csv would both become out/x.json",
+    );
     // The name within a file is its author's choice, and must not choose where we write.
-    place.stdout(&["import", "p/x.csv", "--name", "../evil", "-o", "q/a.json"]);
-    place.stdout(&["import", "q/a.json", "q/x.csv", "-o", "out"]);
+    place.stdout("import p/x.csv --name ../evil -o q/a.json");
+    place.stdout("import q/a.json q/x.csv -o out");
     assert!(place.path("out/a.json").exists() && place.path("out/x.json").exists());
     assert_eq!(files(&place), ["out", "p", "q"]);
 }
@@ -257,15 +239,9 @@ fn the_folder_gets_a_file_for_each_and_nothing_elsewhere() {
 fn stdout_gets_one_document() {
     let place = Place::new();
     place.file("four.csv", TRIANGLE);
-    let plain = place.stdout(&["import", "four.csv"]);
-    for arguments in
-        [&["-o", "-"][..], &["--json"], &["-o", "-", "--json"], &["-o", "x.json", "--json"]]
-    {
-        assert_eq!(
-            place.stdout(&[&["import", "four.csv"], arguments].concat()),
-            plain,
-            "{arguments:?}"
-        );
+    let plain = place.stdout("import four.csv");
+    for arguments in ["-o -", "--json", "-o - --json", "-o x.json --json"] {
+        assert_eq!(place.stdout(("import four.csv", arguments)), plain, "{arguments:?}");
     }
     assert_eq!(place.read("x.json"), plain);
 }
@@ -273,21 +249,12 @@ fn stdout_gets_one_document() {
 #[test]
 fn a_matrix_survives_the_way_out_and_in() {
     let place = Place::new();
-    let medians = |file: &str| place.json(&["import", file])["core_distance"]["median_ns"].clone();
-    place.stdout(&[
-        "measure",
-        "--on",
-        "epyc-7r13-2s",
-        "--cpus",
-        "0-9,48-57,96-99",
-        "--quick",
-        "-o",
-        "x.json",
-    ]);
-    place.stdout(&["export", "x.json", "--format", "csv", "-o", "x.csv"]);
+    let medians = |file: &str| place.json(["import", file])["core_distance"]["median_ns"].clone();
+    place.stdout("measure --on epyc-7r13-2s --cpus 0-9,48-57,96-99 --quick -o x.json");
+    place.stdout("export x.json --format csv -o x.csv");
     assert_eq!(medians("x.csv"), medians("x.json"));
-    place.stdout(&["import", "x.csv", "-o", "again.json"]);
-    assert_eq!(place.stdout(&["export", "again.json", "--format", "csv"]), place.read("x.csv"));
+    place.stdout("import x.csv -o again.json");
+    assert_eq!(place.stdout("export again.json --format csv"), place.read("x.csv"));
 }
 
 #[test]
@@ -297,16 +264,16 @@ fn a_gathered_computer_and_a_twin_are_machines_too() {
     let Some(dump) = dump.as_ref().and_then(|dump| dump.to_str()) else { return };
     assert!(
         place
-            .stdout(&["import", dump, "-o", "x.json"])
+            .stdout(["import", dump, "-o", "x.json"])
             .contains("48amd64-4pa2n6c-sparse with 48 PUs")
     );
-    assert!(place.stdout(&["show", dump]).contains("48 PUs"));
+    assert!(place.stdout(["show", dump]).contains("48 PUs"));
     place.file("bad.tar.bz2", "BZh91AY");
-    assert!(place.one_line_refusal(&["import", "bad.tar.bz2"]).contains("bad.tar.bz2: "));
+    place.refuses("import bad.tar.bz2", "bad.tar.bz2: ");
     std::fs::create_dir(place.path("empty")).unwrap();
-    assert!(place.one_line_refusal(&["import", "empty"]).contains("hwloc-gather-topology"));
-    place.stdout(&["model", "fit", "xeon-e5-2680-2s", "-o", "twin.toml"]);
-    assert!(place.stdout(&["import", "twin.toml", "-o", "twin.json"]).contains("with 32 PUs"));
+    place.refuses("import empty", "hwloc-gather-topology");
+    place.stdout("model fit xeon-e5-2680-2s -o twin.toml");
+    assert!(place.stdout("import twin.toml -o twin.json").contains("with 32 PUs"));
 }
 
 #[test]
@@ -315,14 +282,14 @@ fn a_file_that_another_verb_reads_is_sent_there() {
     place.file("m.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 2 5\n");
     let pattern = "seatmap: m.mtx: this is a pattern, and not a machine; 'seatmap place --on \
                    MACHINE --pattern m.mtx' takes it";
-    assert_eq!(place.one_line_refusal(&["import", "m.mtx"]), pattern);
-    place.stdout(&["measure", "--on", "epyc-7r13-2s", "--cpus", "0-3", "--quick", "-o", "m.json"]);
+    assert_eq!(place.one_line_refusal("import m.mtx"), pattern);
+    place.stdout("measure --on epyc-7r13-2s --cpus 0-3 --quick -o m.json");
     let machine = "seatmap: m.json: this is a machine, and not a pattern; '--on m.json' takes it, \
                    and 'seatmap show m.json' shows it";
-    let place_it = ["place", "--on", "m.json", "--pattern", "m.json"];
-    assert_eq!(place.one_line_refusal(&place_it), machine);
+    let place_it = "place --on m.json --pattern m.json";
+    assert_eq!(place.one_line_refusal(place_it), machine);
     place.file("snap.txt", "# FromNodeId ToNodeId\n10 2000000\n2000000 10\n");
-    assert!(place.one_line_refusal(&["import", "snap.txt"]).contains("a SNAP list of edges"));
+    place.refuses("import snap.txt", "a SNAP list of edges");
 }
 
 /// The command in the error, executed where Graphviz is installed, makes a list with the edges of
@@ -331,7 +298,7 @@ fn a_file_that_another_verb_reads_is_sent_there() {
 fn the_command_for_dot_reads_subgraphs() {
     let place = Place::new();
     place.file("g.dot", "graph { a -- b; subgraph { b -- c [weight=4] } }");
-    let refusal = place.one_line_refusal(&["place", "--on", "host", "--pattern", "g.dot"]);
+    let refusal = place.one_line_refusal("place --on host --pattern g.dot");
     let (_, command) = refusal.split_once("(Debian package graphviz): ").unwrap();
     if !seatmap_needs::program("gvpr", &["-V"]) {
         return;

@@ -1,34 +1,32 @@
 //! Ctrl-C, SIGKILL and what comes after.
 
-use crate::common::{Place, files, two_cpus};
+use crate::common::{Arguments, Place, assert_contains, files, stderr, two_cpus};
 use seatmap_os::claim::ComputerClaim;
 use std::io::{BufRead, BufReader};
 use std::ops::ControlFlow;
 use std::process::{Child, Output, Stdio};
 use std::time::Duration;
 
-const MACHINE: [&str; 8] =
-    ["measure", "--on", "graviton3", "--cpus", "0-15", "--passes", "60", "-o"];
+const MACHINE: &str = "measure --on graviton3 --cpus 0-15 --passes 60 -o";
 
 /// More passes than anybody waits for.
-const ENDLESS: [&str; 8] =
-    ["measure", "--on", "graviton3", "--cpus", "0-15", "--passes", "100000", "-o"];
+const ENDLESS: &str = "measure --on graviton3 --cpus 0-15 --passes 100000 -o";
 
 /// Looks at the journal before a run counts as hung: minutes, where milliseconds are usual.
 const MOST_LOOKS: u32 = 120_000;
 
 /// Starts a run and waits until it has kept some visits.
 fn started(place: &Place) -> Child {
-    started_with(place, &[&ENDLESS[..], &["x.json"]].concat())
+    started_with(place, (ENDLESS, "x.json"))
 }
 
-fn started_with(place: &Place, arguments: &[&str]) -> Child {
+fn started_with(place: &Place, arguments: impl Arguments) -> Child {
     started_until(place, arguments, 300).unwrap()
 }
 
 /// The same until so many lines are in its journal; `None` where it ended before.
 #[expect(clippy::panic, reason = "helpers of tests fail as tests do")]
-fn started_until(place: &Place, arguments: &[&str], wanted: usize) -> Option<Child> {
+fn started_until(place: &Place, arguments: impl Arguments, wanted: usize) -> Option<Child> {
     let mut command = place.command(arguments);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     for _ in 0..MOST_LOOKS {
@@ -58,7 +56,7 @@ fn signalled(mut child: Child, signal: i32) -> Output {
 }
 
 fn resumed(place: &Place) -> serde_json::Value {
-    place.stdout(&[&MACHINE[..], &["x.json", "--resume"]].concat());
+    place.stdout((MACHINE, "x.json --resume"));
     assert_eq!(files(place), ["x.json"], "the journal is gone");
     serde_json::from_str(&place.read("x.json")).unwrap()
 }
@@ -80,7 +78,7 @@ fn shortened(place: &Place) {
 fn ctrl_c_keeps_what_was_measured_and_says_how_to_go_on() {
     let place = Place::new();
     let output = signalled(started(&place), libc::SIGINT);
-    let stderr = String::from_utf8_lossy(&output.stderr);
+    let stderr = stderr(&output);
     assert_eq!(output.status.code(), Some(1), "{stderr}");
     assert!(
         stderr.starts_with("seatmap: interrupted; ") && stderr.contains("--resume"),
@@ -118,12 +116,9 @@ fn a_sigkill_loses_no_finished_visit() {
 fn two_runs_do_not_disturb_each_other() {
     let place = Place::new();
     let first = started(&place);
-    for resume in [&[][..], &["--resume"]] {
-        let second = place.run(&[&MACHINE[..], &["x.json"], resume].concat());
-        assert!(
-            String::from_utf8_lossy(&second.stderr).contains("another measurement is under way"),
-            "{second:?}"
-        );
+    for resume in ["", "--resume"] {
+        let second = place.run((MACHINE, "x.json", resume));
+        assert!(stderr(&second).contains("another measurement is under way"), "{second:?}");
         assert_eq!(second.status.code(), Some(1), "work, not input");
     }
     signalled(first, libc::SIGTERM);
@@ -133,8 +128,8 @@ fn two_runs_do_not_disturb_each_other() {
 fn another_run_is_not_gone_on_with() {
     let place = Place::new();
     signalled(started(&place), libc::SIGINT);
-    let refused = |changed: &[&str]| {
-        let line = place.one_line_refusal(&[changed, &["-o", "x.json", "--resume"]].concat());
+    let refused = |changed: &str| {
+        let line = place.one_line_refusal((changed, "-o x.json --resume"));
         assert!(
             line.ends_with("give what it was begun with, or run without --resume to start anew"),
             "{line}"
@@ -147,28 +142,28 @@ fn another_run_is_not_gone_on_with() {
             .0
             .to_owned()
     };
-    let begun = ["measure", "--on", "graviton3", "--cpus", "0-15", "--passes", "100000"];
-    assert_eq!(refused(&[&begun[..], &["--seed", "2"]].concat()), "--seed: 1 there, 2 here");
-    let other = ["measure", "--on", "graviton3", "--cpus", "0-3", "--passes", "3"];
+    let begun = "measure --on graviton3 --cpus 0-15 --passes 100000";
+    assert_eq!(refused(&format!("{begun} --seed 2")), "--seed: 1 there, 2 here");
+    let other = "measure --on graviton3 --cpus 0-3 --passes 3";
     let passes = "--quick, --thorough or --passes: 100000 passes of 16 batches there, 3 passes of 16 batches here";
-    assert_eq!(refused(&other), format!("CPUs: 0-15 there, 0-3 here; {passes}"));
+    assert_eq!(refused(other), format!("CPUs: 0-15 there, 0-3 here; {passes}"));
     let journal = place.read("x.json.journal");
     place.file("x.json.journal", journal.replacen("seatmap-journal/2", "seatmap-journal/1", 1));
-    let resume = [&ENDLESS[..], &["x.json", "--resume"]].concat();
+    let resume = (ENDLESS, "x.json --resume");
     assert_eq!(
-        place.one_line_refusal(&resume),
+        place.one_line_refusal(resume),
         "seatmap: x.json.journal: its format is 'seatmap-journal/1', and only seatmap-journal/2 can be gone on with; \
          run without --resume to start anew"
     );
     place.file("x.json.journal", "no journal\n");
-    assert!(place.one_line_refusal(&resume).contains("x.json.journal:1: "));
+    place.refuses(resume, "x.json.journal:1: ");
 }
 
 #[test]
 fn another_processor_of_the_same_name_is_not_gone_on_with() {
     let Some(cpus) = two_cpus() else { return };
     let place = Place::new();
-    let passes = ["measure", "--cpus", &cpus, "--passes", "100000", "-o", "x.json"];
+    let passes = format!("measure --cpus {cpus} --passes 100000 -o x.json");
     signalled(started_with(&place, &passes), libc::SIGKILL);
     let journal = place.read("x.json.journal");
     let head: serde_json::Value = serde_json::from_str(journal.lines().next().unwrap()).unwrap();
@@ -179,10 +174,9 @@ fn another_processor_of_the_same_name_is_not_gone_on_with() {
             "x.json.journal",
             journal.replacen(&format!("\"{key}\":\"{here}\""), &format!("\"{key}\":\"other\""), 1),
         );
-        let line = place.one_line_refusal(&[&passes[..], &["--resume"]].concat());
-        assert!(
-            line.contains(&format!("it belongs to another run ({told}: other there, {here} here)")),
-            "{line}"
+        place.refuses(
+            (&passes, "--resume"),
+            &format!("it belongs to another run ({told}: other there, {here} here)"),
         );
     }
 }
@@ -197,25 +191,20 @@ fn killed_again_and_again_it_ends_with_the_same_bits() {
     ];
     for [machine, cpus, passes] in machines {
         let place = Place::new();
-        let run = |output| {
-            [
-                "measure", "--on", machine, "--cpus", cpus, "--passes", passes, "--loaded", "-o",
-                output,
-            ]
-        };
-        place.stdout(&run("once.json"));
-        let resumed = [&run("x.json")[..], &["--resume"]].concat();
+        let run = format!("measure --on {machine} --cpus {cpus} --passes {passes} --loaded -o");
+        place.stdout((&run, "once.json"));
+        let resumed = (&run, "x.json --resume");
         let mut killed = 0;
         for _ in 0..4 {
-            let Some(child) = started_until(&place, &resumed, lines(&place) + 150) else { break };
+            let Some(child) = started_until(&place, resumed, lines(&place) + 150) else { break };
             signalled(child, libc::SIGKILL);
             killed += 1;
         }
         assert!(killed > 0, "{machine}: none was killed in time");
-        place.stdout(&resumed);
+        place.stdout(resumed);
         assert!(!place.path("x.json.journal").exists());
         let figures = |name: &str| {
-            let mut profile: serde_json::Value = serde_json::from_str(&place.read(name)).unwrap();
+            let mut profile = place.read_json(name);
             // Both are of the clock on the wall.
             profile["core_distance"]["protocol"]["seconds"] = serde_json::Value::Null;
             profile["origin"]["date"] = serde_json::Value::Null;
@@ -228,27 +217,23 @@ fn killed_again_and_again_it_ends_with_the_same_bits() {
 #[test]
 fn a_journal_is_not_written_through_a_link() {
     let place = Place::new();
-    let quick = ["measure", "--on", "graviton3", "--cpus", "0-3", "--quick", "-o", "x.json"];
-    let resume = [&quick[..], &["--resume"]].concat();
+    let quick = "measure --on graviton3 --cpus 0-3 --quick -o x.json";
+    let resume = format!("{quick} --resume");
     let link = place.path("x.json.journal");
     for make in [std::os::unix::fs::symlink, std::fs::hard_link] {
         let victim = place.file("victim", "precious\n");
         make(place.path(victim), &link).unwrap();
-        for arguments in [&quick[..], &resume] {
-            let output = place.run(arguments);
-            let stderr = String::from_utf8_lossy(&output.stderr);
-            assert_eq!(output.status.code(), Some(1), "{stderr}");
-            assert!(
-                stderr.contains(
-                    "x.json.journal' is a link or a special file and could lead elsewhere"
-                ),
-                "{stderr}"
+        for arguments in [quick, &resume] {
+            let stderr = place.stderr(arguments, 1);
+            assert_contains(
+                &stderr,
+                "x.json.journal' is a link or a special file and could lead elsewhere",
             );
             assert_eq!(place.read(victim), "precious\n");
         }
         std::fs::remove_file(&link).unwrap();
     }
-    place.stdout(&quick);
+    place.stdout(quick);
 }
 
 #[test]
@@ -262,21 +247,18 @@ fn a_state_folder_that_others_could_change_is_neither_read_nor_written() {
         std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(mode)).unwrap();
     };
     mode(&state, 0o777);
-    let output = place.run(&measure);
-    let stderr = String::from_utf8_lossy(&output.stderr);
+    let output = place.run(measure);
+    let stderr = stderr(&output);
     assert!(output.status.success(), "it is measured all the same: {stderr}");
-    assert!(
-        stderr.contains("nothing will be kept or remembered: other users can write"),
-        "{stderr}"
-    );
+    assert_contains(&stderr, "nothing will be kept or remembered: other users can write");
     assert_eq!(std::fs::read_dir(&mine).unwrap().count(), 0);
     std::fs::write(mine.join(format!("{}.json", seatmap_os::state::host_name())), "{}").unwrap();
-    let line = place.one_line_refusal(&["show", "host"]);
+    let line = place.one_line_refusal("show host");
     assert!(line.contains("other users can write") && line.contains("run 'chmod go-w"), "{line}");
     mode(&state, 0o755);
     std::fs::remove_dir_all(&mine).unwrap();
     std::os::unix::fs::symlink(place.folder(), &mine).unwrap();
-    let stderr = String::from_utf8(place.run(&measure).stderr).unwrap();
+    let stderr = String::from_utf8(place.run(measure).stderr).unwrap();
     assert!(
         stderr.contains("nothing will be kept or remembered: ")
             && stderr.contains("is a symbolic link"),
@@ -296,22 +278,20 @@ fn a_link_in_the_state_folder_is_neither_followed_nor_emptied() {
         std::os::unix::fs::symlink(place.path(victim), mine.join(format!("{name}.{ending}")))
             .unwrap();
     }
-    let line = place.one_line_refusal(&["show", "host"]);
-    assert!(line.contains("is a link or a special file"), "{line}");
+    place.refuses("show host", "is a link or a special file");
     let Some(_) = two_cpus() else { return };
-    let output = place.run(&["measure", "--quick"]);
+    let output = place.run("measure --quick");
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     std::fs::remove_file(mine.join(format!("{name}.journal"))).unwrap();
-    assert!(place.run(&["measure", "--quick"]).status.success());
+    assert!(place.run("measure --quick").status.success());
     assert_eq!(place.read(victim), "precious\n");
     assert!(!mine.join(format!("{name}.json")).is_symlink(), "the link was replaced");
-    place.stdout(&["show", "host"]);
+    place.stdout("show host");
 }
 
 #[test]
 fn nothing_kept_cannot_be_resumed() {
-    let line = Place::new().one_line_refusal(&["measure", "--on", "graviton3", "--resume"]);
-    assert!(line.contains("--resume needs -o FILE"), "{line}");
+    Place::new().refuses("measure --on graviton3 --resume", "--resume needs -o FILE");
 }
 
 #[test]
@@ -331,7 +311,7 @@ fn figures_that_nobody_can_have_measured_are_not_gone_on_with() {
             "{{\"pass\":0,\"i\":0,\"j\":1,\"ns\":\"{ns}\",\"discarded\":[{discarded},1,1]}}"
         );
         place.file("x.json.journal", format!("{header}\n{record}\n"));
-        let line = place.one_line_refusal(&[&ENDLESS[..], &["x.json", "--resume"]].concat());
+        let line = place.one_line_refusal((ENDLESS, "x.json --resume"));
         assert!(line.contains("x.json.journal:2: ") && line.contains("delete it"), "{line}");
         assert!(!place.path("x.json").exists());
     }
@@ -340,9 +320,8 @@ fn figures_that_nobody_can_have_measured_are_not_gone_on_with() {
 #[test]
 fn the_homes_can_be_interrupted_too() {
     let place = Place::new();
-    let homes =
-        ["measure", "--on", "xeon-phi-5110p", "--homes", "65536", "--passes", "1", "-o", "x.json"];
-    let mut command = place.command(&homes);
+    let homes = "measure --on xeon-phi-5110p --homes 65536 --passes 1 -o x.json";
+    let mut command = place.command(homes);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     // The header stands there before the first visit, and 65536 lines take far longer than this.
     (0..MOST_LOOKS)
@@ -350,7 +329,7 @@ fn the_homes_can_be_interrupted_too() {
         .for_each(|_| std::thread::sleep(Duration::from_millis(1)));
     let output = signalled(child, libc::SIGTERM);
     assert_eq!(output.status.code(), Some(1), "{output:?}");
-    assert!(String::from_utf8_lossy(&output.stderr).contains("--resume"), "{output:?}");
+    assert!(stderr(&output).contains("--resume"), "{output:?}");
     assert_eq!(files(&place), ["x.json.journal"]);
 }
 
@@ -361,24 +340,21 @@ fn a_second_measurement_waits_for_the_first_whatever_it_writes() {
     let measure = ["measure", "--cpus", &cpus, "--quick", "-o", "x.json"];
     let waiting = || {
         let mut child =
-            place.command(&measure).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+            place.command(measure).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut told = String::new();
         BufReader::new(child.stderr.as_mut().unwrap()).read_line(&mut told).unwrap();
         let who = format!(
             "another measurement of this host (process {}) is under way",
             std::process::id()
         );
-        assert!(told.contains(&who), "{told}");
+        assert_contains(&told, &who);
         assert_eq!(files(&place), [""; 0], "nothing is measured meanwhile");
         child
     };
     let claim = ComputerClaim::wait(&mut |_| ControlFlow::Continue(())).unwrap();
     let output = signalled(waiting(), libc::SIGINT);
     assert_eq!(output.status.code(), Some(1));
-    assert!(
-        String::from_utf8_lossy(&output.stderr).contains("interrupted; nothing was measured"),
-        "{output:?}"
-    );
+    assert!(stderr(&output).contains("interrupted; nothing was measured"), "{output:?}");
     let mut second = waiting();
     drop(claim);
     assert!(second.wait().unwrap().success());

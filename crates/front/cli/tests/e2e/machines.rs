@@ -1,40 +1,38 @@
 //! `seatmap machines`.
 
-use crate::common::Place;
+use crate::common::{Json, Place, assert_contains, stderr};
 
 #[test]
 fn this_computer_is_compared_once_it_was_measured() {
     let Some(cpus) = crate::common::two_cpus() else { return };
     let place = Place::new();
-    let said = place.one_line_refusal(&["compare", "graviton3"]);
-    assert!(said.contains("'seatmap measure' finds them"), "{said}");
-    let measured = place.run(&["measure", "--quick", "--cpus", &cpus]);
-    let said = String::from_utf8_lossy(&measured.stderr);
+    place.refuses("compare graviton3", "'seatmap measure' finds them");
+    let measured = place.run(format!("measure --quick --cpus {cpus}"));
+    let said = stderr(&measured);
     if !measured.status.success() || !place.path("state/seatmap").exists() {
         return seatmap_needs::skipped!("nothing is remembered of this computer: {said}");
     }
     // The second machine is this computer where none is named.
-    assert!(place.stdout(&["compare", "graviton3"]).contains("graviton3 and "));
-    assert!(place.stdout(&["compare", "host", "graviton3"]).contains(" and graviton3"));
+    assert!(place.stdout("compare graviton3").contains("graviton3 and "));
+    assert!(place.stdout("compare host graviton3").contains(" and graviton3"));
 }
 
 #[test]
 fn one_machine_is_shown_by_another_verb() {
-    let said = Place::new().one_line_refusal(&["machines", "graviton3"]);
-    assert!(said.contains("'seatmap show graviton3' draws one machine"), "{said}");
+    Place::new().refuses("machines graviton3", "'seatmap show graviton3' draws one machine");
 }
 
 #[test]
 fn all_that_are_listed_can_be_shown() {
     let place = Place::new();
-    let listed = place.json(&["machines", "--json"]);
-    let listed = listed["machines"].as_array().unwrap();
+    let listed = place.json("machines --json");
+    let listed = listed["machines"].elements();
     assert!(listed.len() >= 10);
     for machine in listed {
-        let name = machine["machine"].as_str().unwrap();
-        assert!(!machine["sources"].as_array().unwrap().is_empty(), "{name}");
-        let page = place.stdout(&["show", name]);
-        assert!(page.contains(&format!("{} PUs", machine["pus"])), "{page}");
-        assert!(place.stdout(&["machines"]).contains(name));
+        let name = machine["machine"].text();
+        assert!(!machine["sources"].elements().is_empty(), "{name}");
+        let page = place.stdout(["show", name]);
+        assert_contains(&page, &format!("{} PUs", machine["pus"]));
+        assert!(place.stdout("machines").contains(name));
     }
 }

@@ -1,6 +1,6 @@
 //! Threads' masks, and settings, around cells that are really made on the highest CPU.
 
-use crate::common::Place;
+use crate::common::{Arguments, Place};
 use crate::real_cells::{highest, made, make, seatmap, stderr, wait_until};
 use seatmap_os::{CpuSet, Tid};
 use std::fs;
@@ -71,8 +71,8 @@ fn highest_with_own_mounts() -> Option<(String, MutexGuard<'static, ()>)> {
 }
 
 /// Runs `seatmap cell` where no cpusets are mounted, so that cells are of level `affinity`.
-fn without_cpusets(place: &Place, arguments: &[&str], variables: &[(&str, &str)]) -> Output {
-    let mut command = seatmap(place, &[&["cell"], arguments].concat());
+fn without_cpusets(place: &Place, arguments: impl Arguments, variables: &[(&str, &str)]) -> Output {
+    let mut command = seatmap(place, ("cell", arguments));
     command.envs(variables.iter().copied());
     let done =
         |result: libc::c_int| if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) };
@@ -96,8 +96,8 @@ fn without_cpusets(place: &Place, arguments: &[&str], variables: &[(&str, &str)]
     command.output().unwrap()
 }
 
-fn create<'a>(name: &'a str, cpus: &'a str) -> Vec<&'a str> {
-    vec!["create", name, "--cpus", cpus, "--untested"]
+fn create(name: &str, cpus: &str) -> String {
+    format!("create {name} --cpus {cpus} --untested")
 }
 
 /// All CPUs, and all but the cell's, as this process has them.
@@ -116,9 +116,9 @@ fn threads_keep_the_masks_that_they_had_and_heirs_get_theirs_back() {
     let pinned = Sleeper::start(Command::new("taskset").args(["-c", &narrow, "sleep", "600"]));
     let free = Sleeper::start(&mut sleep());
     wait_until("taskset has done it", || pinned.cpus() == narrow);
-    let before = without_cpusets(&place, &["list"], &[]);
+    let before = without_cpusets(&place, "list", &[]);
     assert!(before.status.success(), "{}", stderr(&before));
-    let output = without_cpusets(&place, &create("one", &cell), &[]);
+    let output = without_cpusets(&place, create("one", &cell), &[]);
     if !made(&output) {
         return;
     }
@@ -126,7 +126,7 @@ fn threads_keep_the_masks_that_they_had_and_heirs_get_theirs_back() {
     let heir = Sleeper::start(&mut sleep());
     let orphan = Orphan::start();
     let during = [pinned.cpus(), free.cpus(), heir.cpus(), cpus(orphan.0)];
-    let destroyed = without_cpusets(&place, &["destroy", "one"], &[]);
+    let destroyed = without_cpusets(&place, "destroy one", &[]);
     assert_eq!(during, [(); 4].map(|()| narrow.clone()));
     assert_eq!(
         [pinned.cpus(), free.cpus(), heir.cpus()],
@@ -148,15 +148,15 @@ fn a_mask_is_kept_also_where_makers_and_destroyers_die() {
     let pinned = Sleeper::start(Command::new("taskset").args(["-c", &narrow, "sleep", "600"]));
     let free = Sleeper::start(&mut sleep());
     wait_until("taskset has done it", || pinned.cpus() == narrow);
-    without_cpusets(&place, &create("one", &cell), &[("SEATMAP_CELL_FAIL_AT", "9")]);
-    without_cpusets(&place, &["list"], &[]);
+    without_cpusets(&place, create("one", &cell), &[("SEATMAP_CELL_FAIL_AT", "9")]);
+    without_cpusets(&place, "list", &[]);
     assert_eq!([pinned.cpus(), free.cpus()], [narrow.clone(), wide.clone()], "a maker died");
-    if !made(&without_cpusets(&place, &create("one", &cell), &[])) {
+    if !made(&without_cpusets(&place, create("one", &cell), &[])) {
         return;
     }
     let heir = Sleeper::start(&mut sleep());
-    without_cpusets(&place, &["destroy", "one"], &[("SEATMAP_CELL_FAIL_AT", "9")]);
-    without_cpusets(&place, &["list"], &[]);
+    without_cpusets(&place, "destroy one", &[("SEATMAP_CELL_FAIL_AT", "9")]);
+    without_cpusets(&place, "list", &[]);
     assert_eq!(
         [pinned.cpus(), free.cpus(), heir.cpus()],
         [narrow, wide.clone(), wide],
@@ -168,18 +168,18 @@ fn a_mask_is_kept_also_where_makers_and_destroyers_die() {
 fn two_folders_do_not_claim_one_cpu() {
     let Some((cell, _taken)) = highest() else { return };
     let place = Place::new();
-    let in_other = |arguments: &[&str]| {
-        let mut command = seatmap(&place, &[&["cell"], arguments].concat());
+    let in_other = |arguments: &str| {
+        let mut command = seatmap(&place, ("cell", arguments));
         command.env("SEATMAP_RUN", place.path("other")).output().unwrap()
     };
-    if !made(&seatmap(&place, &[&["cell"], &make("one", &cell)[..]].concat()).output().unwrap()) {
+    if !made(&seatmap(&place, ("cell", make("one", &cell))).output().unwrap()) {
         return;
     }
     let second = in_other(&create("two", &cell));
     let namesake = in_other(&create("one", "0-0"));
-    let destroyed = seatmap(&place, &["cell", "destroy", "one"]).output().unwrap();
+    let destroyed = seatmap(&place, "cell destroy one").output().unwrap();
     let after = in_other(&create("two", &cell));
-    let ended = in_other(&["destroy", "two"]);
+    let ended = in_other("destroy two");
     let run = place.path("run").display().to_string();
     for refused in [second, namesake] {
         let told = stderr(&refused);
@@ -213,14 +213,14 @@ fn settings() -> Vec<(String, String)> {
 fn lost_and_restored(
     place: &Place,
     cell: &str,
-    run: &dyn Fn(&[&str]) -> Output,
+    run: &dyn Fn(&str) -> Output,
 ) -> Option<[Output; 2]> {
     if !made(&run(&create("one", cell))) {
         return None;
     }
     fs::remove_dir_all(place.path("run")).unwrap();
     let refused = run(&create("two", cell));
-    Some([refused, run(&["restore"])])
+    Some([refused, run("restore")])
 }
 
 #[test]
@@ -228,10 +228,9 @@ fn a_cell_that_has_lost_its_journal_is_restored_by_its_second_record() {
     let Some((cell, _taken)) = highest_with_own_mounts() else { return };
     let place = Place::new();
     let (wide, narrow) = wide_and_narrow(&cell);
-    let with_cpusets =
-        |arguments: &[&str]| seatmap(&place, &[&["cell"], arguments].concat()).output().unwrap();
-    let without = |arguments: &[&str]| without_cpusets(&place, arguments, &[]);
-    for run in [&with_cpusets as &dyn Fn(&[&str]) -> Output, &without] {
+    let with_cpusets = |arguments: &str| seatmap(&place, ("cell", arguments)).output().unwrap();
+    let without = |arguments: &str| without_cpusets(&place, arguments, &[]);
+    for run in [&with_cpusets as &dyn Fn(&str) -> Output, &without] {
         let before = settings();
         let inside = Sleeper::start(Command::new("taskset").args(["-c", &cell, "sleep", "600"]));
         let pinned = Sleeper::start(Command::new("taskset").args(["-c", &narrow, "sleep", "600"]));
@@ -260,7 +259,7 @@ fn a_cell_that_has_lost_its_journal_is_restored_by_its_second_record() {
 fn the_cell_that_has_a_cpu_is_named_where_it_is_missed() {
     let Some((cell, _taken)) = highest() else { return };
     let place = Place::new();
-    let output = seatmap(&place, &[&["cell"], &make("calm", &cell)[..]].concat()).output().unwrap();
+    let output = seatmap(&place, ("cell", make("calm", &cell))).output().unwrap();
     if !made(&output) {
         return;
     }
@@ -269,18 +268,16 @@ fn the_cell_that_has_a_cpu_is_named_where_it_is_missed() {
         "the cell calm has CPU {cpu} ('seatmap cell list' shows it, 'seatmap cell destroy calm' \
          ends it)"
     );
-    let cpus = format!("cpus:{cpu}");
-    let place_on = ["place", "--on", "host", "--pattern", "ring:2", "--cpus", cpu];
     let told = [
-        &["run", "--cpus", cpu, "--", "true"][..],
-        &["run", "--cpus", &cpus, "--", "true"],
-        &["bench", "--cpus", cpu, "--runs", "2", "--", "true"],
-        &["tune", "--cpus", cpu, "--", "true"],
-        &["measure", "--cpus", &format!("0,{cpu}")],
-        &place_on,
+        "run --cpus CPU -- true",
+        "run --cpus cpus:CPU -- true",
+        "bench --cpus CPU --runs 2 -- true",
+        "tune --cpus CPU -- true",
+        "measure --cpus 0,CPU",
+        "place --on host --pattern ring:2 --cpus CPU",
     ]
-    .map(|arguments| stderr(&seatmap(&place, arguments).output().unwrap()));
-    let destroy = seatmap(&place, &["cell", "destroy", "calm"]).output().unwrap();
+    .map(|arguments| stderr(&seatmap(&place, arguments.replace("CPU", cpu)).output().unwrap()));
+    let destroy = seatmap(&place, "cell destroy calm").output().unwrap();
     assert!(destroy.status.success(), "{}", stderr(&destroy));
     for one in told {
         assert!(one.contains(&reason) && !one.contains("taskset"), "{one}");

@@ -1,12 +1,12 @@
 //! `seatmap measure`.
 
-use crate::common::{Place, files, two_cpus};
+use crate::common::{Json, Place, assert_contains, files, stderr, stdout, two_cpus};
 use serde_json::Value;
 
 const MATRICES: [&str; 5] = ["median_ns", "p10_ns", "mad_ns", "ci95_low_ns", "ci95_high_ns"];
 
 fn cell(profile: &Value, matrix: &str, i: usize, j: usize) -> f64 {
-    profile["core_distance"][matrix][i][j].as_f64().unwrap()
+    profile["core_distance"][matrix][i][j].number()
 }
 
 /// Everything that other programs rely on.
@@ -40,17 +40,17 @@ fn assert_whole(profile: &Value, pus: usize) {
     ] {
         assert!(profile.pointer(pointer).is_some(), "{pointer}");
     }
-    assert_eq!(profile["core_distance"]["pus"].as_array().unwrap().len(), pus);
+    assert_eq!(profile["core_distance"]["pus"].elements().len(), pus);
     for matrix in MATRICES {
         for i in 0..pus {
-            assert_eq!(profile["core_distance"][matrix][i].as_array().unwrap().len(), pus);
+            assert_eq!(profile["core_distance"][matrix][i].elements().len(), pus);
             assert_eq!(cell(profile, matrix, i, i), 0.0);
             (0..pus)
                 .for_each(|j| assert_eq!(cell(profile, matrix, i, j), cell(profile, matrix, j, i)));
         }
     }
     for (i, j) in (0..pus).flat_map(|i| (0..pus).map(move |j| (i, j))).filter(|(i, j)| i != j) {
-        let status = profile["core_distance"]["status"][i][j].as_str().unwrap();
+        let status = profile["core_distance"]["status"][i][j].text();
         assert!(["stable", "drifting", "multi-regime", "unsteady"].contains(&status), "{status}");
         let [low, median, high] =
             ["ci95_low_ns", "median_ns", "ci95_high_ns"].map(|matrix| cell(profile, matrix, i, j));
@@ -62,11 +62,9 @@ fn assert_whole(profile: &Value, pus: usize) {
 fn two_cpus_of_this_host() {
     let Some(cpus) = two_cpus() else { return };
     let place = Place::new();
-    let output = place.run(&["measure", "--cpus", &cpus, "--json"]);
+    let output = place.run(format!("measure --cpus {cpus} --json"));
     // A warning about what was measured may stand there; nothing else.
-    assert!(
-        String::from_utf8(output.stderr).unwrap().lines().all(|line| line.starts_with("seatmap: "))
-    );
+    assert!(stderr(&output).lines().all(|line| line.starts_with("seatmap: ")));
     let profile = serde_json::from_slice(&output.stdout).unwrap();
     assert_whole(&profile, 2);
     assert_eq!(profile["origin"]["kind"], "measured");
@@ -77,51 +75,35 @@ fn two_cpus_of_this_host() {
 fn the_file_holds_what_json_prints() {
     let Some(cpus) = two_cpus() else { return };
     let place = Place::new();
-    let printed = place.stdout(&["measure", "--cpus", &cpus, "--quick", "--json", "-o", "x.json"]);
+    let printed = place.stdout(format!("measure --cpus {cpus} --quick --json -o x.json"));
     assert_eq!(place.read("x.json"), printed);
     assert_eq!(files(&place), ["x.json"], "no journal is left");
-    let shown = place.stdout(&["measure", "--cpus", &cpus, "--quick", "-o", "-"]);
+    let shown = place.stdout(format!("measure --cpus {cpus} --quick -o -"));
     assert_whole(&serde_json::from_str(&shown).unwrap(), 2);
 }
 
 #[test]
 fn a_page_shows_what_was_measured() {
     let place = Place::new();
-    let ask = [
-        "measure",
-        "--on",
-        "core-i9-12900k",
-        "--quick",
-        "--cpus",
-        "0-3,16-17",
-        "-o",
-        "x.json",
-        "--html",
-    ];
-    assert!(place.stdout(&[&ask[..], &["x.html"]].concat()).contains("Distance classes"));
+    let ask = "measure --on core-i9-12900k --quick --cpus 0-3,16-17 -o x.json --html";
+    assert!(place.stdout((ask, "x.html")).contains("Distance classes"));
     let page = place.read("x.html");
     assert!(page.starts_with("<!DOCTYPE html>") && page.contains(" times as long: "), "{page}");
-    let alone = place.stdout(&[&ask[..], &["-"]].concat());
+    let alone = place.stdout((ask, "-"));
     assert!(
         alone.starts_with("<!DOCTYPE html>") && alone.trim_end().ends_with("</html>"),
         "{alone}"
     );
-    assert!(
-        place
-            .one_line_refusal(&[&ask[..], &["-", "--json"]].concat())
-            .contains("both print on stdout")
-    );
+    place.refuses((ask, "- --json"), "both print on stdout");
 }
 
 #[test]
 fn two_pus_resolve_no_homes_and_say_so() {
     let Some(cpus) = two_cpus() else { return };
     let place = Place::new();
-    let page = place.stdout(&[
-        "measure", "--cpus", &cpus, "--quick", "--homes", "8", "--loaded", "-o", "x.json",
-    ]);
-    assert!(page.contains("The homes of 8 cache lines are not resolvable from 2 PUs"), "{page}");
-    let profile: Value = serde_json::from_str(&place.read("x.json")).unwrap();
+    let page = place.stdout(format!("measure --cpus {cpus} --quick --homes 8 --loaded -o x.json"));
+    assert_contains(&page, "The homes of 8 cache lines are not resolvable from 2 PUs");
+    let profile = place.read_json("x.json");
     assert_eq!(profile["home_model"]["lines"]["resolvable"], false);
     assert_eq!(profile["loaded"][0]["pairs"], 1);
 }
@@ -130,35 +112,35 @@ fn two_pus_resolve_no_homes_and_say_so() {
 fn the_whole_host_is_remembered_and_a_part_of_it_is_not() {
     let Some(cpus) = two_cpus() else { return };
     let place = Place::new();
-    let before = place.run(&["show", "host"]);
-    assert!(String::from_utf8_lossy(&before.stderr).contains("has not been measured yet"));
+    let before = place.run("show host");
+    assert!(stderr(&before).contains("has not been measured yet"));
     assert!(before.status.success());
-    place.stdout(&["measure", "--quick"]);
-    let shown = place.run(&["show", "host"]);
-    assert!(String::from_utf8_lossy(&shown.stdout).contains("Distance classes"), "{shown:?}");
+    place.stdout("measure --quick");
+    let shown = place.run("show host");
+    assert!(stdout(&shown).contains("Distance classes"), "{shown:?}");
     assert!(shown.stderr.is_empty());
-    assert!(place.stdout(&["measure", "--cpus", &cpus, "--quick"]).contains("Distance classes"));
+    assert!(place.stdout(format!("measure --cpus {cpus} --quick")).contains("Distance classes"));
 }
 
 #[test]
 fn a_large_change_since_the_last_time_is_told() {
     let Some(cpus) = two_cpus() else { return };
     let place = Place::new();
-    place.stdout(&["measure", "--quick"]);
+    place.stdout("measure --quick");
     let name = format!("state/seatmap/{}.json", seatmap_os::state::host_name());
-    let mut remembered: Value = serde_json::from_str(&place.read(&name)).unwrap();
+    let mut remembered = place.read_json(&name);
     for matrix in MATRICES {
         for row in remembered["core_distance"][matrix].as_array_mut().unwrap() {
             row.as_array_mut()
                 .unwrap()
                 .iter_mut()
-                .for_each(|cell| *cell = (1000.0 * cell.as_f64().unwrap()).into());
+                .for_each(|cell| *cell = (1000.0 * cell.number()).into());
         }
     }
     remembered["origin"]["date"] = "2026-01-02".into();
     std::fs::write(place.path(&name), remembered.to_string()).unwrap();
     let stderr =
-        String::from_utf8(place.run(&["measure", "--cpus", &cpus, "--quick", "--json"]).stderr)
+        String::from_utf8(place.run(format!("measure --cpus {cpus} --quick --json")).stderr)
             .unwrap();
     let told = stderr
         .lines()
@@ -167,8 +149,8 @@ fn a_large_change_since_the_last_time_is_told() {
         told.is_some_and(|line| line.contains(" went from ") && line.contains(" ns; another load")),
         "{stderr}"
     );
-    place.stdout(&["measure", "--quick"]);
-    let stderr = String::from_utf8(place.run(&["show", "host"]).stderr).unwrap();
+    place.stdout("measure --quick");
+    let stderr = String::from_utf8(place.run("show host").stderr).unwrap();
     assert!(stderr.is_empty(), "what is remembered now is new: {stderr}");
 }
 
@@ -176,36 +158,18 @@ fn a_large_change_since_the_last_time_is_told() {
 fn the_table_says_what_its_quantiles_are_of() {
     let place = Place::new();
     let medians = "Quantiles of the pairs' medians: this profile holds no samples.";
-    assert!(place.stdout(&["show", "graviton3"]).contains(medians));
-    assert!(
-        !place
-            .stdout(&["measure", "--on", "graviton3", "--cpus", "0-5", "-o", "x.json"])
-            .contains(medians)
-    );
-    assert_eq!(place.json(&["show", "x.json", "--json"])["classes"][0]["quantiles_of"], "samples");
-    assert_eq!(
-        place.json(&["show", "graviton3", "--json"])["classes"][0]["quantiles_of"],
-        "pair-medians"
-    );
-    let profile: Value = serde_json::from_str(&place.read("x.json")).unwrap();
-    assert_eq!(profile["core_distance"]["deciles_ns"].as_array().unwrap().len(), 15);
+    assert!(place.stdout("show graviton3").contains(medians));
+    assert!(!place.stdout("measure --on graviton3 --cpus 0-5 -o x.json").contains(medians));
+    assert_eq!(place.json("show x.json --json")["classes"][0]["quantiles_of"], "samples");
+    assert_eq!(place.json("show graviton3 --json")["classes"][0]["quantiles_of"], "pair-medians");
+    let profile = place.read_json("x.json");
+    assert_eq!(profile["core_distance"]["deciles_ns"].elements().len(), 15);
 }
 
 #[test]
 fn a_described_machine_is_recovered_and_two_runs_agree() {
     let place = Place::new();
-    let run = || {
-        place.json(&[
-            "measure",
-            "--on",
-            "xeon-e5-2680-2s",
-            "--cpus",
-            "0-3,8-11,16-19",
-            "--passes",
-            "3",
-            "--json",
-        ])
-    };
+    let run = || place.json("measure --on xeon-e5-2680-2s --cpus 0-3,8-11,16-19 --passes 3 --json");
     let mut first = run();
     let mut second = run();
     assert_whole(&first, 12);
@@ -222,14 +186,12 @@ fn a_described_machine_is_recovered_and_two_runs_agree() {
 #[test]
 fn efforts_and_passes_are_kept() {
     let place = Place::new();
-    let protocol = |arguments: &[&str]| {
-        let all =
-            [&["measure", "--on", "graviton3", "--cpus", "0-5", "--json"], arguments].concat();
-        place.json(&all)["core_distance"]["protocol"].clone()
+    let protocol = |arguments: &str| {
+        place.json(("measure --on graviton3 --cpus 0-5 --json", arguments))["core_distance"]["protocol"].clone()
     };
-    let quick = protocol(&["--quick"]);
+    let quick = protocol("--quick");
     assert_eq!((quick["passes"].as_u64(), quick["batches"].as_u64()), (Some(3), Some(11)));
-    let thorough = protocol(&["--thorough", "--passes", "4"]);
+    let thorough = protocol("--thorough --passes 4");
     assert_eq!((thorough["passes"].as_u64(), thorough["batches"].as_u64()), (Some(4), Some(64)));
     assert_eq!(thorough["kept"].as_u64(), Some(4 * 64 * 15));
 }
@@ -237,36 +199,22 @@ fn efforts_and_passes_are_kept() {
 #[test]
 fn the_loaded_curve_and_parallel_caches() {
     let place = Place::new();
-    let profile = place.json(&[
-        "measure",
-        "--on",
-        "ryzen-5950x",
-        "--cpus",
-        "0-3,8-11",
-        "--loaded",
-        "--parallel",
-        "--json",
-    ]);
-    let pairs: Vec<u64> = profile["loaded"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|point| point["pairs"].as_u64().unwrap())
-        .collect();
+    let profile = place.json("measure --on ryzen-5950x --cpus 0-3,8-11 --loaded --parallel --json");
+    let pairs: Vec<u64> =
+        profile["loaded"].elements().iter().map(|point| point["pairs"].whole()).collect();
     assert_eq!(pairs, [1, 2, 3, 4]);
     assert_eq!(profile["core_distance"]["protocol"]["parallel"], true);
     assert_eq!(profile["home_model"]["groups"], serde_json::json!([[0, 1, 2, 3], [8, 9, 10, 11]]));
-    let one_cache =
-        place.run(&["measure", "--on", "ryzen-5950x", "--cpus", "0-3", "--parallel", "--quick"]);
-    assert!(String::from_utf8_lossy(&one_cache.stderr).contains("--parallel has no effect"));
+    let one_cache = place.run("measure --on ryzen-5950x --cpus 0-3 --parallel --quick");
+    assert!(stderr(&one_cache).contains("--parallel has no effect"));
 }
 
 #[test]
 fn a_profile_on_file_can_be_measured_again() {
     let place = Place::new();
-    place.stdout(&["measure", "--on", "ryzen-5950x", "--cpus", "0-3,8-11", "-o", "part.json"]);
-    let again = place.json(&["measure", "--on", "part.json", "--json"]);
-    assert_eq!(again["core_distance"]["pus"].as_array().unwrap().len(), 8);
+    place.stdout("measure --on ryzen-5950x --cpus 0-3,8-11 -o part.json");
+    let again = place.json("measure --on part.json --json");
+    assert_eq!(again["core_distance"]["pus"].elements().len(), 8);
     assert_eq!(again["home_model"]["groups"], serde_json::json!([[0, 1, 2, 3], [8, 9, 10, 11]]));
 }
 
@@ -281,13 +229,13 @@ fn only_the_cpus_of_the_mask_are_measured() {
         scope
             .spawn(|| {
                 seatmap_os::affinity::pin(&[first, second]).unwrap();
-                place.json(&["measure", "--quick", "--json"])
+                place.json("measure --quick --json")
             })
             .join()
             .unwrap()
     });
     assert_eq!(profile["core_distance"]["pus"], serde_json::json!([first, second]));
-    assert_eq!(profile["topology"]["pus"].as_array().unwrap().len(), 2);
+    assert_eq!(profile["topology"]["pus"].elements().len(), 2);
 }
 
 #[test]
@@ -298,48 +246,46 @@ fn a_placement_on_this_host_takes_the_cpus_that_may_be_used_now() {
     };
     let place = Place::new();
     let pair = format!("{first},{second}");
-    place.stdout(&["measure", "--quick"]);
-    let request = ["place", "--on", "host", "--pattern", "ring:2"];
-    let whole = place.run(&request);
+    place.stdout("measure --quick");
+    let request = "place --on host --pattern ring:2";
+    let whole = place.run(request);
     let narrow = || {
         seatmap_os::affinity::pin(&[first]).unwrap();
-        [place.run(&request), place.run(&[&request[..], &["--cpus", &pair]].concat())]
+        [place.run(request), place.run((request, &["--cpus", &pair]))]
     };
     let [narrow, named] = std::thread::scope(|scope| scope.spawn(narrow).join().unwrap());
-    let told = |output: &std::process::Output| String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(whole.status.success() && !told(&whole).contains("left out"), "{}", told(&whole));
+    assert!(whole.status.success() && !stderr(&whole).contains("left out"), "{}", stderr(&whole));
     let others = seatmap_os::CpuList(cpus[1..].to_vec());
     let are = if cpus.len() == 2 { "is" } else { "are" };
     let remark = format!(
         "{} {are} left out: this process may use {first} alone, by its cpuset or a taskset",
         others.named()
     );
-    assert!(told(&narrow).contains(&remark), "{}", told(&narrow));
-    let seats = String::from_utf8_lossy(&narrow.stdout).into_owned();
-    assert!(seats.contains(&format!("0:{first} 1:{first}\n")), "{seats}");
+    assert!(stderr(&narrow).contains(&remark), "{}", stderr(&narrow));
+    let seats = stdout(&narrow);
+    assert_contains(&seats, &format!("0:{first} 1:{first}\n"));
     assert!(
-        told(&named).contains(&format!("CPU {second} is outside the CPUs")),
+        stderr(&named).contains(&format!("CPU {second} is outside the CPUs")),
         "{}",
-        told(&named)
+        stderr(&named)
     );
 }
 
 #[test]
 fn every_class_of_a_described_machine_is_recovered() {
     let place = Place::new();
-    place.stdout(&["measure", "--on", "xeon-e5-2680-2s", "-o", "x.json"]);
-    let classes = |machine: &str| place.json(&["show", machine, "--json"])["classes"].clone();
+    place.stdout("measure --on xeon-e5-2680-2s -o x.json");
+    let classes = |machine: &str| place.json(["show", machine, "--json"])["classes"].clone();
     let measured = classes("x.json");
     let described = classes("xeon-e5-2680-2s");
-    let described = described.as_array().unwrap();
-    assert_eq!((described.len(), measured.as_array().unwrap().len()), (3, 3));
-    for (measured, described) in measured.as_array().unwrap().iter().zip(described) {
+    let described = described.elements();
+    assert_eq!((described.len(), measured.elements().len()), (3, 3));
+    for (measured, described) in measured.elements().iter().zip(described) {
         assert_eq!(
             (&measured["name"], &measured["pairs"]),
             (&described["name"], &described["pairs"])
         );
-        let ratio =
-            measured["median_ns"].as_f64().unwrap() / described["median_ns"].as_f64().unwrap();
+        let ratio = measured["median_ns"].number() / described["median_ns"].number();
         assert!((ratio - 1.0).abs() < 0.02, "{measured} {described}");
     }
 }
@@ -347,35 +293,23 @@ fn every_class_of_a_described_machine_is_recovered() {
 #[test]
 fn candidate_lines_are_sorted_by_home() {
     let place = Place::new();
-    let arguments =
-        ["measure", "--on", "ryzen-5950x", "--cpus", "0-15", "--homes", "16", "--quick"];
+    let arguments = "measure --on ryzen-5950x --cpus 0-15 --homes 16 --quick";
     // A replayed machine knows one home, so that there is nothing to tell apart.
-    let told = place.one_line_refusal(&arguments);
-    assert!(
-        told.contains("ryzen-5950x is a description: it does not know the homes of cache lines; "),
-        "{told}"
+    place.refuses(
+        arguments,
+        "ryzen-5950x is a description: it does not know the homes of cache lines; ",
     );
-    let phi = [
-        "measure",
-        "--on",
-        "xeon-phi-5110p",
-        "--cpus",
-        "0,4,8,12",
-        "--homes",
-        "16",
-        "--quick",
-        "--json",
-    ];
-    let model = &place.json(&phi)["home_model"];
-    assert_eq!(model["lines"]["home_of_line"].as_array().unwrap().len(), 16);
-    assert_eq!(model["offset_ns"].as_array().unwrap().len(), 4, "one row for each CPU");
+    let phi = "measure --on xeon-phi-5110p --cpus 0,4,8,12 --homes 16 --quick --json";
+    let model = &place.json(phi)["home_model"];
+    assert_eq!(model["lines"]["home_of_line"].elements().len(), 16);
+    assert_eq!(model["offset_ns"].elements().len(), 4, "one row for each CPU");
 }
 
 #[test]
 fn the_seed_decides_every_byte_but_the_time() {
     let place = Place::new();
     let run = |seed: &str| {
-        let text = place.stdout(&[
+        let text = place.stdout([
             "measure",
             "--on",
             "graviton3",
@@ -404,13 +338,13 @@ fn a_shared_profile_names_nobody() {
     let Some(cpus) = two_cpus() else { return };
     let place = Place::new();
     let measure = ["measure", "--quick", "--wakeups", "0", "--cpus", &cpus, "--share", "s.json"];
-    let output = place.run(&measure);
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let output = place.run(measure);
+    let said = stderr(&output);
     assert!(output.status.success() && said.contains("left out for strangers: the host's name"));
     let host = seatmap_os::state::host_name();
-    let shared: serde_json::Value = serde_json::from_str(&place.read("s.json")).unwrap();
+    let shared = place.read_json("s.json");
     for key in ["name", "origin"] {
         assert!(!shared[key].to_string().contains(&host), "{shared:#}");
     }
-    assert!(place.stdout(&["show", "s.json"]).contains("Distance classes"));
+    assert!(place.stdout("show s.json").contains("Distance classes"));
 }

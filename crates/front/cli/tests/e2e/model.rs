@@ -1,6 +1,6 @@
 //! `seatmap model fit`, and everything that its file can be given to.
 
-use crate::common::Place;
+use crate::common::{Json, Place};
 
 /// Two groups of four, each PU with an offset of its own; one-way, as the tool writes it.
 fn csv() -> String {
@@ -17,41 +17,30 @@ fn csv() -> String {
 fn fitted() -> Place {
     let place = Place::new();
     place.file("box.csv", csv());
-    place.stdout(&["model", "fit", "box.csv", "-o", "twin.toml"]);
+    place.stdout("model fit box.csv -o twin.toml");
     place
 }
 
 #[test]
 fn a_twin_is_a_machine_like_any_other() {
     let place = fitted();
-    let measured = place.json(&["measure", "--on", "twin.toml", "--json"]);
-    let ns = measured["core_distance"]["median_ns"][1][6].as_f64().unwrap();
+    let measured = place.json("measure --on twin.toml --json");
+    let ns = measured["core_distance"]["median_ns"][1][6].number();
     assert!((ns - 2.0 * (80.0 + 1.0 + 2.5)).abs() < 0.1, "{ns}");
-    let shown = place.json(&["show", "twin.toml", "--json"]);
+    let shown = place.json("show twin.toml --json");
     assert_eq!((shown["origin"]["kind"].as_str(), shown["pus"].as_u64()), (Some("model"), Some(8)));
-    let placed = [
-        "place",
-        "--on",
-        "twin.toml",
-        "--pattern",
-        "ring:8",
-        "--objective",
-        "simulated",
-        "--kicks",
-        "3",
-        "--json",
-    ];
-    assert_eq!(place.json(&placed)["placement"].as_array().map(Vec::len), Some(8));
-    assert!(place.stdout(&["measure", "--on", "twin.toml", "--loaded"]).contains("Under load"));
-    assert!(place.stdout(&["export", "twin.toml", "--format", "csv"]).lines().count() >= 8);
+    let placed = "place --on twin.toml --pattern ring:8 --objective simulated --kicks 3 --json";
+    assert_eq!(place.json(placed)["placement"].as_array().map(Vec::len), Some(8));
+    assert!(place.stdout("measure --on twin.toml --loaded").contains("Under load"));
+    assert!(place.stdout("export twin.toml --format csv").lines().count() >= 8);
 }
 
 #[test]
 fn a_twin_of_a_twin_is_the_same() {
     let place = fitted();
-    insta::assert_snapshot!(place.stdout(&["model", "fit", "box.csv", "-o", "twin.toml"]));
-    let report = place.json(&["model", "fit", "twin.toml", "-o", "again.toml", "--json"]);
-    assert!(report["all"]["worst_ns"].as_f64().unwrap() < 0.1, "{report}");
+    insta::assert_snapshot!(place.stdout("model fit box.csv -o twin.toml"));
+    let report = place.json("model fit twin.toml -o again.toml --json");
+    assert!(report["all"]["worst_ns"].number() < 0.1, "{report}");
 }
 
 #[test]
@@ -64,22 +53,14 @@ fn what_a_profile_lacks_is_said() {
     );
     place.file("bad.toml", place.read("twin.toml").replace("group = 1", "group = 7"));
     let refusals = [
-        place.one_line_refusal(&["model", "fit", "box.csv", "-o", "x.toml", "--homes"]),
-        place.one_line_refusal(&["model", "fit", "box.csv", "-o", "x.toml", "--loaded"]),
-        place.one_line_refusal(&["model", "fit", "box.csv", "-o", "nowhere/x.toml"]),
-        place.one_line_refusal(&["model", "fit", "box.csv", "-o", "-", "--json"]),
-        place.one_line_refusal(&["model", "fit", "one.csv", "-o", "x.toml"]),
-        place.one_line_refusal(&["measure", "--on", "twin.toml", "--homes", "64"]),
-        place.one_line_refusal(&["measure", "--on", "bad.toml"]),
-        place.one_line_refusal(&[
-            "place",
-            "--on",
-            "box.csv",
-            "--pattern",
-            "ring:4",
-            "--objective",
-            "simulated",
-        ]),
+        place.one_line_refusal("model fit box.csv -o x.toml --homes"),
+        place.one_line_refusal("model fit box.csv -o x.toml --loaded"),
+        place.one_line_refusal("model fit box.csv -o nowhere/x.toml"),
+        place.one_line_refusal("model fit box.csv -o - --json"),
+        place.one_line_refusal("model fit one.csv -o x.toml"),
+        place.one_line_refusal("measure --on twin.toml --homes 64"),
+        place.one_line_refusal("measure --on bad.toml"),
+        place.one_line_refusal("place --on box.csv --pattern ring:4 --objective simulated"),
     ];
     assert!(!place.path("x.toml").exists());
     insta::assert_snapshot!(refusals.join("\n"));
@@ -88,16 +69,14 @@ fn what_a_profile_lacks_is_said() {
 #[test]
 fn a_loaded_curve_is_followed_with_its_own_pairs() {
     let place = fitted();
-    let profile =
-        place.json(&["measure", "--on", "twin.toml", "--loaded", "--seed", "7", "--json"]);
+    let profile = place.json("measure --on twin.toml --loaded --seed 7 --json");
     assert_eq!(profile["loaded_seed"], 7);
     place.file("loaded.json", profile.to_string());
-    let report =
-        place.json(&["model", "fit", "loaded.json", "-o", "again.toml", "--loaded", "--json"]);
+    let report = place.json("model fit loaded.json -o again.toml --loaded --json");
     let loaded = &report["loaded"];
     assert_eq!((&report["format"], &loaded["same_pairs"]), (&"seatmap-fit/1".into(), &true.into()));
-    assert!(loaded["rmse_percent"].as_f64().unwrap() < 1.0, "{loaded}");
-    let shown = place.stdout(&["model", "fit", "loaded.json", "-o", "again.toml"]);
+    assert!(loaded["rmse_percent"].number() < 1.0, "{loaded}");
+    let shown = place.stdout("model fit loaded.json -o again.toml");
     assert!(shown.contains("held out") && !shown.contains("drew its own"), "{shown}");
 }
 
@@ -105,6 +84,6 @@ fn a_loaded_curve_is_followed_with_its_own_pairs() {
 fn a_published_machine_comes_back() {
     let place = Place::new();
     let Some(csv) = seatmap_needs::published("core-to-core/xeon-8375c-2s-128.csv") else { return };
-    let report = place.json(&["model", "fit", csv.to_str().unwrap(), "-o", "twin.toml", "--json"]);
-    assert!(report["all"]["rmse_ns"].as_f64().unwrap() <= 0.5, "{report}");
+    let report = place.json(["model", "fit", csv.to_str().unwrap(), "-o", "twin.toml", "--json"]);
+    assert!(report["all"]["rmse_ns"].number() <= 0.5, "{report}");
 }

@@ -1,6 +1,6 @@
 //! Names that turn text around, take no room or command a terminal, wherever a name is shown.
 
-use crate::common::Place;
+use crate::common::{Place, stderr, stdout};
 use crate::hostile::assert_shown;
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
@@ -11,7 +11,7 @@ const NAME: &str = "x\u{202e}\u{2066}\u{2069}\u{9b}1m\u{200e}\u{200f}\u{feff}\u{
 /// A machine, its twin, a pattern and a plan that are called so in whatever they have names for.
 fn hostile() -> Place {
     let place = Place::new();
-    let mut profile = place.json(&["export", "xeon-e5-2680-2s", "--format", "json"]);
+    let mut profile = place.json("export xeon-e5-2680-2s --format json");
     profile["name"] = NAME.into();
     (profile["origin"]["source"], profile["origin"]["tool"]) = (NAME.into(), NAME.into());
     for key in ["cpu_model", "hypervisor", "kernel", "governor", "bios"] {
@@ -19,29 +19,19 @@ fn hostile() -> Place {
     }
     profile["environment"]["mitigations"] = serde_json::json!({ NAME: NAME });
     place.file("machine.json", profile.to_string());
-    let mut pattern = place.json(&["pattern", "convert", "ring:4"]);
+    let mut pattern = place.json("pattern convert ring:4");
     (pattern["name"], pattern["names"]) = (NAME.into(), vec![NAME; 4].into());
     place.file("pattern.json", pattern.to_string());
-    place.stdout(&["model", "fit", "machine.json", "-o", "twin.toml"]);
-    place.stdout(&[
-        "place",
-        "--on",
-        "machine.json",
-        "--pattern",
-        "pattern.json",
-        "--kicks",
-        "1",
-        "-o",
-        "plan.json",
-    ]);
+    place.stdout("model fit machine.json -o twin.toml");
+    place.stdout("place --on machine.json --pattern pattern.json --kicks 1 -o plan.json");
     place
 }
 
 /// The name is seen, and nothing hidden with it.
 fn assert_named(place: &Place, arguments: &str) {
-    let output = place.run(&arguments.split(' ').collect::<Vec<_>>());
-    assert!(output.status.success(), "{arguments}: {}", String::from_utf8_lossy(&output.stderr));
-    let text = String::from_utf8_lossy(&output.stdout);
+    let output = place.run(arguments.split(' ').collect::<Vec<_>>());
+    assert!(output.status.success(), "{arguments}: {}", stderr(&output));
+    let text = stdout(&output);
     assert!(
         ["\\u{202e}", "\\u202e"].iter().any(|escaped| text.contains(escaped)),
         "{arguments} names nothing:\n{text}"
@@ -90,7 +80,7 @@ fn what_was_typed_is_shown_too() {
     {
         let output = place.run(arguments);
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
-        assert!(String::from_utf8_lossy(&output.stderr).contains("\\u{202e}"), "{arguments:?}");
+        assert!(stderr(&output).contains("\\u{202e}"), "{arguments:?}");
         assert_shown(arguments[0], &output.stderr);
     }
 }
@@ -101,7 +91,7 @@ fn documents_keep_the_name_itself() {
     for (file, key) in
         [("machine.json", "/name"), ("plan.json", "/machine"), ("plan.json", "/names/0")]
     {
-        let text = place.stdout(&["export", file, "--format", "json"]);
+        let text = place.stdout(["export", file, "--format", "json"]);
         assert_shown(file, text.as_bytes());
         let document: Value = serde_json::from_str(&text).unwrap();
         assert_eq!(document.pointer(key).unwrap(), NAME, "{file} {key}");
@@ -117,7 +107,7 @@ fn a_threads_name_is_shown() {
     let name = place.file("a\u{202e}\u{9b}b", program);
     std::fs::set_permissions(place.path(name), std::fs::Permissions::from_mode(0o755)).unwrap();
     let cpu = seatmap_os::affinity::current().unwrap()[0].to_string();
-    let output = place.run(&["run", "--cpus", &cpu, "--", &format!("./{name}")]);
-    assert!(String::from_utf8_lossy(&output.stderr).contains("a\\u{202e}\\u{9b}b"), "{output:?}");
+    let output = place.run(["run", "--cpus", &cpu, "--", &format!("./{name}")]);
+    assert!(stderr(&output).contains("a\\u{202e}\\u{9b}b"), "{output:?}");
     assert_shown("run", &output.stderr);
 }

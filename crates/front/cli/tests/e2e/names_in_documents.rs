@@ -1,7 +1,7 @@
 //! Every string of every kind of document, made hostile, through the verbs that read it.
 
 use crate::auto::ALONE;
-use crate::common::Place;
+use crate::common::{Place, stderr, stdout};
 use crate::hostile::{
     assert_harmless, assert_output_is_harmless, assert_shown, assert_strings_are_shown,
     hostile_text, strings,
@@ -15,7 +15,7 @@ use std::sync::PoisonError;
 #[test]
 fn no_string_of_a_document_commands_a_terminal_or_forges_a_line() {
     let place = Place::new();
-    let profile = place.json(&["export", "graviton3", "--format", "json"]);
+    let profile = place.json("export graviton3 --format json");
     let verbs = [
         "show copy.json",
         "show copy.json --html page.html",
@@ -23,11 +23,11 @@ fn no_string_of_a_document_commands_a_terminal_or_forges_a_line() {
         "export copy.json --format svg -o page.html",
     ];
     assert_strings_are_shown(&place, &profile, &verbs);
-    let pattern = place.json(&["pattern", "convert", "ring:4"]);
+    let pattern = place.json("pattern convert ring:4");
     let verbs = ["pattern show copy.json", "pattern show copy.json --html page.html"];
     assert_strings_are_shown(&place, &pattern, &verbs);
-    let on = ["place", "--on", "graviton3", "--pattern", "ring:4", "--kicks", "1", "--json"];
-    let plan = place.json(&on);
+    let on = "place --on graviton3 --pattern ring:4 --kicks 1 --json";
+    let plan = place.json(on);
     let formats = ["taskset", "rankfile", "slurm", "systemd", "nginx", "redis", "hwloc"];
     let mut verbs: Vec<String> =
         formats.iter().map(|format| format!("export copy.json --format {format}")).collect();
@@ -65,16 +65,7 @@ fn no_string_of_a_cluster_commands_a_terminal_or_forges_a_line() {
     let cluster = cluster();
     assert_strings_are_shown(&place, &cluster, &verbs);
     place.file("cluster.json", cluster.to_string());
-    let ranks = place.json(&[
-        "place",
-        "--on",
-        "cluster.json",
-        "--pattern",
-        "ring:4",
-        "--kicks",
-        "1",
-        "--json",
-    ]);
+    let ranks = place.json("place --on cluster.json --pattern ring:4 --kicks 1 --json");
     let verbs = [
         "show copy.json",
         "export copy.json --format openmpi",
@@ -87,7 +78,7 @@ fn no_string_of_a_cluster_commands_a_terminal_or_forges_a_line() {
 fn no_string_of_a_seating_commands_a_terminal_or_forges_a_line() {
     let place = Place::new();
     let own = std::process::id().to_string();
-    let seating = place.run(&["check", "--seconds", "0.1", "--json", "-p", &own]);
+    let seating = place.run(format!("check --seconds 0.1 --json -p {own}"));
     let seating: Value = serde_json::from_slice(&seating.stdout).unwrap();
     let check = format!("check --seconds 0.05 --expect copy.json -p {own}");
     assert_strings_are_shown(&place, &seating, &[&check]);
@@ -117,7 +108,7 @@ fn assert_lines_are_shown(place: &Place, text: &str, verbs: &[&str]) {
 fn no_string_of_a_recording_or_a_log_commands_a_terminal_or_forges_a_line() {
     let place = Place::new();
     let own = std::process::id().to_string();
-    place.stdout(&["top", "--record", "recording.json", "--seconds", "0.3", "-p", &own]);
+    place.stdout(format!("top --record recording.json --seconds 0.3 -p {own}"));
     assert_lines_are_shown(
         &place,
         &place.read("recording.json"),
@@ -135,8 +126,8 @@ fn no_string_of_a_recording_or_a_log_commands_a_terminal_or_forges_a_line() {
 #[test]
 fn no_string_of_a_comparison_commands_a_terminal_or_forges_a_line() {
     let place = Place::new();
-    let mut results = place.json(&["bench", "--runs", "1", "--warmup", "0", "--json", "true"]);
-    let bench = ["bench", "--runs", "1", "--warmup", "0", "--baseline", "then.json", "--name"];
+    let mut results = place.json("bench --runs 1 --warmup 0 --json true");
+    let bench = "bench --runs 1 --warmup 0 --baseline then.json --name";
     // One string at a time takes a run each; these are the ones that sentences repeat.
     for pointer in ["/commands/0/name", "/begun", "/fingerprint/seats", "/fingerprint/kernel"] {
         if let Some(string) = results.pointer_mut(pointer) {
@@ -144,7 +135,7 @@ fn no_string_of_a_comparison_commands_a_terminal_or_forges_a_line() {
         }
     }
     place.file("then.json", results.to_string());
-    let output = place.run(&[&bench[..], &[&hostile_text().replace('\0', ""), "true"]].concat());
+    let output = place.run((bench, &[&hostile_text().replace('\0', ""), "true"]));
     for text in [&output.stdout, &output.stderr] {
         assert_shown("bench", text);
         assert!(
@@ -153,7 +144,7 @@ fn no_string_of_a_comparison_commands_a_terminal_or_forges_a_line() {
                 .any(|line| line.starts_with("seatmap: all is well"))
         );
     }
-    assert!(String::from_utf8_lossy(&output.stdout).contains("\\u{1b}[2J"), "the name is shown");
+    assert!(stdout(&output).contains("\\u{1b}[2J"), "the name is shown");
 }
 
 /// The record of a cell that stands, with text in each place that has some. Its memory would need a
@@ -249,12 +240,12 @@ fn no_name_of_a_program_that_is_observed_commands_a_terminal_or_forges_a_line() 
             "-c",
             script,
         ];
-        let output = place.run(&words);
+        let output = place.run(words);
         assert_output_is_harmless(&output, method);
         if !output.status.success() {
-            return seatmap_needs::skipped!("{}", String::from_utf8_lossy(&output.stderr));
+            return seatmap_needs::skipped!("{}", stderr(&output));
         }
-        assert!(String::from_utf8_lossy(&output.stderr).contains("\\u{1b}[2J"), "{output:?}");
+        assert!(stderr(&output).contains("\\u{1b}[2J"), "{output:?}");
         for verb in ["pattern show own.json", "pattern show own.json --html page.html"] {
             assert!(assert_harmless(&place, verb, method));
         }

@@ -1,7 +1,7 @@
 //! `seatmap noise`: what is printed, written and refused. Figures are weather and are not looked
 //! at.
 
-use crate::common::Place;
+use crate::common::{Json, Place, stderr, stdout};
 use std::process::{Command, Stdio};
 
 fn one_cpu() -> String {
@@ -12,7 +12,7 @@ fn one_cpu() -> String {
 fn both_meters_say_what_they_found() {
     let place = Place::new();
     let cpu = one_cpu();
-    let found = place.json(&["noise", "--cpus", &cpu, "--seconds", "0.1", "--json"]);
+    let found = place.json(format!("noise --cpus {cpu} --seconds 0.1 --json"));
     assert_eq!(found["format"], "seatmap-noise/1");
     let noise = &found["cpus"][0];
     assert_eq!(noise["cpu"].to_string(), cpu);
@@ -20,7 +20,7 @@ fn both_meters_say_what_they_found() {
         assert!(noise[key].as_f64().is_some_and(|figure| figure >= 0.0), "{key}: {noise}");
     }
     assert!(noise["sources"].is_array() && noise["meter"]["resolution_ns"].as_f64() > Some(0.0));
-    let table = place.stdout(&["noise", "--cpus", &cpu, "--seconds", "0.1"]);
+    let table = place.stdout(format!("noise --cpus {cpu} --seconds 0.1"));
     for part in ["Noise of 1 CPU", "stolen", "FWQ median", "What came meanwhile", "Meter: "] {
         assert!(table.contains(part), "{part}: {table}");
     }
@@ -31,26 +31,22 @@ fn all_cpus_are_measured_unless_some_are_named() {
     let place = Place::new();
     let (open, closed) =
         seatmap_health::noise::reachable(&seatmap_os::cpus::Cpus::read().unwrap().online);
-    let output = place.run(&["noise", "--seconds", "0.05", "--json"]);
-    let told = String::from_utf8(output.stderr).unwrap();
+    let output = place.run("noise --seconds 0.05 --json");
+    let told = stderr(&output);
     if !closed.is_empty() || told.contains("left out") || told.contains("moved off") {
         seatmap_needs::skipped!("somebody makes a cell of these CPUs: {told}");
         return;
     }
     let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    let cpus: Vec<u64> = found["cpus"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .filter_map(|noise| noise["cpu"].as_u64())
-        .collect();
+    let cpus: Vec<u64> =
+        found["cpus"].elements().iter().filter_map(|noise| noise["cpu"].as_u64()).collect();
     assert_eq!(cpus, open.into_iter().map(u64::from).collect::<Vec<_>>());
 }
 
 #[test]
 fn a_page_and_a_picture_go_to_their_files() {
     let place = Place::new();
-    let output = place.run(&[
+    let output = place.run([
         "noise",
         "--cpus",
         &one_cpu(),
@@ -90,22 +86,22 @@ fn the_trace_names_who_had_the_cpu() {
         std::thread::sleep(std::time::Duration::from_millis(1));
     }
     let arguments = ["noise", "--cpus", &cpu.to_string(), "--seconds", "0.5", "--trace"];
-    let table = place.run(&arguments);
-    let json = place.run(&[&arguments[..], &["--json"]].concat());
+    let table = place.run(arguments);
+    let json = place.run((arguments, "--json"));
     hog.kill().unwrap();
     hog.wait().unwrap();
-    let told = String::from_utf8(table.stderr).unwrap();
+    let told = stderr(&table);
     if told.contains("the kernel's trace cannot be had") || told.contains("moved off") || !is_seated
     {
         return seatmap_needs::skipped!("{told}");
     }
-    let shown = String::from_utf8(table.stdout).unwrap();
+    let shown = stdout(&table);
     assert!(
         shown.contains("by the kernel's trace\n") && shown.contains("hog-of-a-test"),
         "{shown}"
     );
     let found: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
-    let takers = found["cpus"][0]["trace"]["takers"].as_array().unwrap();
+    let takers = found["cpus"][0]["trace"]["takers"].elements();
     let hog = takers.iter().find(|taker| taker["who"] == "hog-of-a-test").unwrap();
     assert!(hog["total_us"].as_f64() > Some(0.0), "{hog}");
 }
@@ -113,12 +109,10 @@ fn the_trace_names_who_had_the_cpu() {
 #[test]
 fn what_cannot_be_measured_is_refused_in_one_line() {
     let place = Place::new();
-    let absent = place.one_line_refusal(&["noise", "--cpus", "500000"]);
-    assert!(absent.contains("CPU 500000 does not exist"), "{absent}");
-    let nowhere = place.one_line_refusal(&["noise", "--html", "no/such/folder/n.html"]);
-    assert!(nowhere.contains("its folder does not exist"), "{nowhere}");
-    for bad in [["--cpus", "0,0"], ["--cpus", "x"], ["--seconds", "0"], ["--seconds", "1e9"]] {
-        place.refusal(&["noise", bad[0], bad[1]]);
+    place.refuses("noise --cpus 500000", "CPU 500000 does not exist");
+    place.refuses("noise --html no/such/folder/n.html", "its folder does not exist");
+    for bad in ["--cpus 0,0", "--cpus x", "--seconds 0", "--seconds 1e9"] {
+        place.refusal(("noise", bad));
     }
 }
 
@@ -128,7 +122,7 @@ fn what_cannot_be_measured_is_refused_in_one_line() {
 fn an_interrupted_measurement_keeps_what_it_has() {
     let place = Place::new();
     let mut command =
-        place.command(&["noise", "--cpus", &one_cpu(), "--seconds", "86400", "--json"]);
+        place.command(["noise", "--cpus", &one_cpu(), "--seconds", "86400", "--json"]);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     // Before the handler is there the signal ends the program; its thread has a name once it is.
     let meter = format!("noise-cpu{}", one_cpu());
@@ -149,6 +143,6 @@ fn an_interrupted_measurement_keeps_what_it_has() {
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(found["interrupted"], true);
-    let told = String::from_utf8(output.stderr).unwrap();
+    let told = stderr(&output);
     assert!(told.starts_with("seatmap: interrupted; the figures are of the first "), "{told}");
 }

@@ -1,6 +1,6 @@
 //! `seatmap observe`, on real programs with known patterns. Figures of time decide nothing here.
 
-use crate::common::{Place, can_observe};
+use crate::common::{Arguments, Json, Place, assert_contains, can_observe, stderr, stdout};
 use crate::run::programs::installed;
 use crate::trace;
 use serde_json::Value;
@@ -40,17 +40,15 @@ fn ring(rounds: u32) -> Option<Place> {
 
 /// The names of the tasks.
 pub fn names(pattern: &Value) -> Vec<&str> {
-    pattern["names"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect()
+    pattern["names"].elements().iter().map(|name| name.text()).collect()
 }
 
 /// Messages by the names of both ends.
 pub fn messages(pattern: &Value) -> BTreeMap<(String, String), f64> {
     let names = names(pattern);
-    let name = |edge: &Value, end: &str| names[edge[end].as_u64().unwrap() as usize].to_owned();
-    let edges = pattern["edges"].as_array().unwrap().iter();
-    edges
-        .map(|edge| ((name(edge, "from"), name(edge, "to")), edge["messages"].as_f64().unwrap()))
-        .collect()
+    let name = |edge: &Value, end: &str| names[edge[end].whole() as usize].to_owned();
+    let edges = pattern["edges"].elements().iter();
+    edges.map(|edge| ((name(edge, "from"), name(edge, "to")), edge["messages"].number())).collect()
 }
 
 /// The share of the messages between workers that neighbours of the ring exchange.
@@ -74,9 +72,8 @@ pub fn share_of_neighbours(pattern: &Value) -> f64 {
 /// Messages by kind.
 pub fn kinds(pattern: &Value) -> BTreeMap<String, f64> {
     let mut kinds = BTreeMap::new();
-    for row in pattern["observation"]["kinds"].as_array().unwrap() {
-        *kinds.entry(row["kind"].as_str().unwrap().to_owned()).or_insert(0.0) +=
-            row["messages"].as_f64().unwrap();
+    for row in pattern["observation"]["kinds"].elements() {
+        *kinds.entry(row["kind"].text().to_owned()).or_insert(0.0) += row["messages"].number();
     }
     kinds
 }
@@ -89,15 +86,15 @@ fn largest(kinds: &BTreeMap<String, f64>) -> &str {
 fn a_ring_is_seen_as_one_and_its_waits_by_kind() {
     let Some(place) = ring(2_000) else { return };
     for (by, kind) in [("pipe", "pipe"), ("futex", "futex")] {
-        let pattern = place
-            .json(&["observe", "--method", "wakeups", "--json", "--", "./ring", "schedule", by]);
+        let pattern =
+            place.json(format!("observe --method wakeups --json -- ./ring schedule {by}"));
         let workers = (0..8).map(|task| format!("w{task}"));
         let expected: Vec<String> = std::iter::once("ring".to_owned()).chain(workers).collect();
         assert_eq!(names(&pattern), expected, "{by}");
         assert!(share_of_neighbours(&pattern) > 0.99, "{by}: {:?}", messages(&pattern));
-        let is_ebpf = pattern["observation"]["means"].as_str().unwrap().starts_with("eBPF");
+        let is_ebpf = pattern["observation"]["means"].text().starts_with("eBPF");
         assert!(!is_ebpf || largest(&kinds(&pattern)) == kind, "{by}: {:?}", kinds(&pattern));
-        let paths = pattern["observation"]["paths"].as_array().unwrap();
+        let paths = pattern["observation"]["paths"].elements();
         assert_eq!((&paths[0], &paths[1], &paths[8]), (&"0".into(), &"0.0".into(), &"0.7".into()));
     }
 }
@@ -107,12 +104,12 @@ fn a_ring_is_seen_as_one_and_its_waits_by_kind() {
 fn the_programs_of_the_bench_can_be_built() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../bench/observe");
     let place = Place::new();
-    let compilers: [(&str, &[&str], &str); 5] = [
-        ("gcc", &["-pthread", "-o", "c"], "threads.c"),
-        ("gcc", &["-fopenmp", "-o", "openmp"], "threads.c"),
-        ("g++", &["-pthread", "-o", "cpp"], "threads.cpp"),
-        ("rustc", &["--edition=2024", "-o", "rust"], "threads.rs"),
-        ("javac", &["-d", "."], "Threads.java"),
+    let compilers = [
+        ("gcc", "-pthread -o c", "threads.c"),
+        ("gcc", "-fopenmp -o openmp", "threads.c"),
+        ("g++", "-pthread -o cpp", "threads.cpp"),
+        ("rustc", "--edition=2024 -o rust", "threads.rs"),
+        ("javac", "-d .", "Threads.java"),
     ];
     for (compiler, options, source) in compilers {
         if !installed(compiler) {
@@ -120,9 +117,9 @@ fn the_programs_of_the_bench_can_be_built() {
             continue;
         }
         let mut command = Command::new(compiler);
-        command.args(options).arg(format!("{folder}/{source}")).current_dir(place.folder());
+        command.args(options.words()).arg(format!("{folder}/{source}")).current_dir(place.folder());
         let output = command.output().unwrap();
-        let said = String::from_utf8_lossy(&output.stderr);
+        let said = stderr(&output);
         assert!(output.status.success(), "{compiler} {source}: {said}");
     }
 }
@@ -135,17 +132,13 @@ fn bytes_over_pipes_are_counted_exactly() {
             "observe", "--method", method, "--means", "ebpf", "--json", "--", "./ring", "schedule",
             "pipe",
         ];
-        let output = place.run(&arguments);
+        let output = place.run(arguments);
         if !output.status.success() {
-            return seatmap_needs::skipped!("{}", String::from_utf8_lossy(&output.stderr));
+            return seatmap_needs::skipped!("{}", stderr(&output));
         }
         let pattern: Value = serde_json::from_slice(&output.stdout).unwrap();
-        let by_pipe: Vec<_> = pattern["edges"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .filter(|edge| edge["messages"] == 2_000.0)
-            .collect();
+        let by_pipe: Vec<_> =
+            pattern["edges"].elements().iter().filter(|edge| edge["messages"] == 2_000.0).collect();
         assert_eq!(by_pipe.len(), 8, "{method}: {}", pattern["edges"]);
         assert!(by_pipe.iter().all(|edge| edge["bytes"] == 2_000.0 * 512.0), "{by_pipe:?}");
     }
@@ -154,13 +147,10 @@ fn bytes_over_pipes_are_counted_exactly() {
 #[test]
 fn perf_sees_the_same_ring() {
     let Some(place) = ring(2_000) else { return };
-    let arguments = [
-        "observe", "--method", "wakeups", "--means", "perf", "--json", "--", "./ring", "schedule",
-        "futex",
-    ];
-    let output = place.run(&arguments);
+    let arguments = "observe --method wakeups --means perf --json -- ./ring schedule futex";
+    let output = place.run(arguments);
     if !output.status.success() {
-        return seatmap_needs::skipped!("{}", String::from_utf8_lossy(&output.stderr));
+        return seatmap_needs::skipped!("{}", stderr(&output));
     }
     let pattern: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(names(&pattern).len(), 9);
@@ -174,7 +164,7 @@ fn what_was_observed_can_be_placed() {
     let earlier = place.folder().join("phases/phase-1.pattern.json");
     std::fs::create_dir(place.folder().join("phases")).unwrap();
     std::fs::write(&earlier, "earlier").unwrap();
-    let output = place.run(&[
+    let output = place.run([
         "observe",
         "-o",
         "a ring.json",
@@ -185,21 +175,15 @@ fn what_was_observed_can_be_placed() {
         "schedule",
         "pipe",
     ]);
-    let stderr = String::from_utf8(output.stderr).unwrap();
+    let stderr = stderr(&output);
     assert!(output.status.success() && output.stdout.is_empty(), "{stderr}");
     let next = stderr.lines().find_map(|line| line.strip_prefix("next: seatmap ")).unwrap();
-    let mut shell = Command::new("sh");
-    shell.args([
-        "-c",
-        &format!("exec \"$0\" {next} --on graviton3 --kicks 3 --json"),
-        env!("CARGO_BIN_EXE_seatmap"),
-    ]);
-    shell.envs(place.command(&[]).get_envs().filter_map(|(name, value)| Some((name, value?))));
-    let placed = shell.current_dir(place.folder()).output().unwrap();
+    let line = format!("exec \"$0\" {next} --on graviton3 --kicks 3 --json");
+    let placed = place.command_of("sh").args(["-c", &line, crate::PROGRAM]).output().unwrap();
     let plan: Value = serde_json::from_slice(&placed.stdout).unwrap();
     assert_eq!(plan["format"], "seatmap-plan/1");
     assert!(std::fs::read(&earlier).map_or(true, |now| now != b"earlier"));
-    let shown = place.json(&["pattern", "show", "phases/phase-0.pattern.json", "--json"]);
+    let shown = place.json("pattern show phases/phase-0.pattern.json --json");
     assert_eq!(
         shown["pattern"]["name"].as_str().or(shown["name"].as_str()),
         Some("ring, phase 0"),
@@ -264,8 +248,7 @@ fn a_living_program_is_observed_and_goes_on() {
     let Some(place) = ring(1_000_000_000) else { return };
     let mut living = endless(&place);
     let pid = living.0.id().to_string();
-    let pattern =
-        place.json(&["observe", "-p", &pid, "--seconds", "0.5", "--json", "--name", "mine"]);
+    let pattern = place.json(format!("observe -p {pid} --seconds 0.5 --json --name mine"));
     assert_eq!((pattern["name"].as_str(), names(&pattern).len()), (Some("mine"), 9));
     assert!(share_of_neighbours(&pattern) > 0.99, "{:?}", messages(&pattern));
     assert!(living.0.try_wait().unwrap().is_none());
@@ -318,7 +301,7 @@ fn clients_that_have_ended_keep_their_names() {
     server.args(["-c", "while read -r line; do :; done"]).stdin(ends.try_clone().unwrap());
     let mut server = server.spawn().unwrap();
     let pid = server.id().to_string();
-    let mut observer = place.command(&["observe", "-p", &pid, "--seconds", "1.5", "--json"]);
+    let mut observer = place.command(format!("observe -p {pid} --seconds 1.5 --json"));
     let mut observer = observer.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     while observer.try_wait().unwrap().is_none() {
         let client = Command::new("/bin/echo").arg("x").stdout(ends.try_clone().unwrap()).status();
@@ -328,7 +311,7 @@ fn clients_that_have_ended_keep_their_names() {
     server.kill().and_then(|()| server.wait()).unwrap();
     let output = observer.wait_with_output().unwrap();
     let pattern: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let outsiders = pattern["observation"]["outsiders"].as_array().unwrap();
+    let outsiders = pattern["observation"]["outsiders"].elements();
     let named = outsiders.iter().filter(|one| one["name"] == "echo").count();
     assert!(named > 5, "{outsiders:?}");
     assert!(outsiders.iter().all(|one| one["name"] != ""), "{outsiders:?}");
@@ -343,11 +326,11 @@ fn children_that_were_there_belong_to_the_program_and_outsiders_are_named() {
     let pipeline = Pipeline::start();
     let children = pipeline.children();
     let pid = pipeline.0.id().to_string();
-    let whole = place.json(&["observe", "-p", &pid, "--seconds", "0.5", "--json"]);
+    let whole = place.json(format!("observe -p {pid} --seconds 0.5 --json"));
     let first = names(&whole).into_iter().take(3).collect::<Vec<_>>();
     assert_eq!(first, ["sh#0", "sh#1", "sh#2"]);
     let talk = |of: [u64; 2]| {
-        let edges = whole["edges"].as_array().unwrap();
+        let edges = whole["edges"].elements();
         edges.iter().any(|edge| [&edge["from"], &edge["to"]] == of.map(Value::from).each_ref())
     };
     assert!(talk([1, 2]) || talk([2, 1]));
@@ -358,7 +341,7 @@ fn children_that_were_there_belong_to_the_program_and_outsiders_are_named() {
     // The reader, whichever it is, is woken by the other one.
     let [a, b] = &children;
     let is_advised = |[alone, other]: [&String; 2]| {
-        let table = place.stdout(&["observe", "-p", alone, "--seconds", "0.5"]);
+        let table = place.stdout(["observe", "-p", alone, "--seconds", "0.5"]);
         table.contains(&format!("sh ({other}); -p {other} observes sh with it"))
             && !table.contains("next:")
     };
@@ -370,7 +353,7 @@ fn a_program_that_vanishes_ends_the_observation_and_is_kept() {
     let Some(place) = ring(1_000_000_000) else { return };
     let living = endless(&place);
     let pid = living.0.id().to_string();
-    let observer = place.command(&["observe", "-p", &pid, "--seconds", "1h", "-o", "seen.json"]);
+    let observer = place.command(format!("observe -p {pid} --seconds 1h -o seen.json"));
     let mut observer = Living::new(observer);
     std::thread::sleep(Duration::from_millis(300));
     drop(living);
@@ -386,14 +369,14 @@ fn ctrl_c_keeps_what_was_seen() {
     let living = endless(&place);
     let pid = living.0.id().to_string();
     let mut observer =
-        Living::new(place.command(&["observe", "-p", &pid, "--seconds", "1h", "-o", "seen.json"]));
+        Living::new(place.command(format!("observe -p {pid} --seconds 1h -o seen.json")));
     // Before it listens, the signal ends it; then there is nothing to keep.
     std::thread::sleep(Duration::from_millis(500));
     observer.signal(libc::SIGINT);
     assert!(observer.has_ended());
     let status = observer.0.wait().unwrap();
     if status.code() == Some(0) {
-        let pattern: Value = serde_json::from_str(&place.read("seen.json")).unwrap();
+        let pattern = place.read_json("seen.json");
         assert_eq!(names(&pattern).len(), 9);
     }
 }
@@ -401,12 +384,12 @@ fn ctrl_c_keeps_what_was_seen() {
 #[test]
 fn a_command_ends_as_without_seatmap() {
     let Some(place) = ring(1) else { return };
-    assert_eq!(place.run(&["observe", "--", "sh", "-c", "exit 7"]).status.code(), Some(7));
-    let output = place.run(&["observe", "--json", "--", "echo", "from the command"]);
+    assert_eq!(place.run(["observe", "--", "sh", "-c", "exit 7"]).status.code(), Some(7));
+    let output = place.run(["observe", "--json", "--", "echo", "from the command"]);
     assert!(serde_json::from_slice::<Value>(&output.stdout).is_ok());
-    assert!(String::from_utf8_lossy(&output.stderr).contains("from the command"));
-    let full = place.run(&["observe", "-o", "/dev/full", "--", "true"]);
-    let stderr = String::from_utf8_lossy(&full.stderr);
+    assert!(stderr(&output).contains("from the command"));
+    let full = place.run("observe -o /dev/full -- true");
+    let stderr = stderr(&full);
     assert!(
         full.status.code() == Some(1) && stderr.contains("1 task") && stderr.contains("/dev/full"),
         "{stderr}"
@@ -416,26 +399,14 @@ fn a_command_ends_as_without_seatmap() {
 #[test]
 fn faults_are_refused() {
     let place = Place::new();
-    assert!(place.refusal(&["observe"]).contains("needs "));
-    assert!(
-        place
-            .one_line_refusal(&["observe", "--", "no-such-program"])
-            .contains("there is no such program")
-    );
-    let both = ["observe", "--json", "-o", "-", "--", "true"];
-    assert!(place.one_line_refusal(&both).contains("both print on stdout"));
-    assert!(place.refusal(&["observe", "--seconds", "0", "--", "true"]).contains("is not a time"));
+    assert!(place.refusal("observe").contains("needs "));
+    place.refuses("observe -- no-such-program", "there is no such program");
+    let both = "observe --json -o - -- true";
+    place.refuses(both, "both print on stdout");
+    assert!(place.refusal("observe --seconds 0 -- true").contains("is not a time"));
     if can_observe() {
-        assert!(
-            place
-                .one_line_refusal(&["observe", "-p", "2147483647"])
-                .contains("there is no process 2147483647")
-        );
-        assert!(
-            place
-                .one_line_refusal(&["observe", "--cgroup", "/no/such"])
-                .contains("has no processes")
-        );
+        place.refuses("observe -p 2147483647", "there is no process 2147483647");
+        place.refuses("observe --cgroup /no/such", "has no processes");
     }
 }
 
@@ -454,7 +425,7 @@ fn redis_talks_with_its_clients() {
          until redis-cli -s {socket} ping >/dev/null 2>&1; do sleep 0.05; done; \
          redis-benchmark -s {socket} -q -t set -n 5000 -c 4 >/dev/null; kill $!; wait"
     );
-    let pattern = place.json(&["observe", "--json", "--", "sh", "-c", &script]);
+    let pattern = place.json(["observe", "--json", "--", "sh", "-c", &script]);
     let between = |from: &str, to: &str| {
         let is_pair = |(a, b): &(String, String)| a.starts_with(from) && b.starts_with(to);
         messages(&pattern)
@@ -488,30 +459,26 @@ fn a_program_tells_of_its_own_shared_lines() {
             .unwrap()
             .success()
     );
-    let output =
-        place.run(&["observe", "--method", "tsan", "-o", "pattern.json", "--", "./sharing"]);
-    let said = String::from_utf8(output.stderr).unwrap();
+    let output = place.run("observe --method tsan -o pattern.json -- ./sharing");
+    let said = stderr(&output);
     assert_eq!((output.status.code(), &*output.stdout), (Some(0), &b"200\n"[..]), "{said}");
     assert!(said.contains("false sharing: ") && said.contains("counters+8"), "{said}");
-    let pattern: Value = serde_json::from_str(&place.read("pattern.json")).unwrap();
+    let pattern = place.read_json("pattern.json");
     assert!(messages(&pattern).values().sum::<f64>() >= 100.0, "{pattern}");
-    let plain = place.run(&["observe", "--method", "tsan", "--", "true"]);
-    assert!(
-        plain.status.code() == Some(1)
-            && String::from_utf8(plain.stderr).unwrap().contains("-fsanitize=thread")
-    );
+    let plain = place.run("observe --method tsan -- true");
+    assert!(plain.status.code() == Some(1) && stderr(&plain).contains("-fsanitize=thread"));
 }
 
 #[test]
 fn a_removed_method_says_what_replaces_it() {
     let place = Place::new();
-    let said = place.one_line_refusal(&["observe", "--method", "pages", "--", "true"]);
+    let said = place.one_line_refusal("observe --method pages -- true");
     for words in ["the method pages was removed", "--method auto", "--method mpi", "--method tsan"]
     {
-        assert!(said.contains(words), "{said}");
+        assert_contains(&said, words);
     }
-    let help = place.run(&["observe", "--help"]);
-    assert!(!String::from_utf8(help.stdout).unwrap().contains("pages"));
+    let help = place.run("observe --help");
+    assert!(!stdout(&help).contains("pages"));
 }
 
 /// The job of the library's own test, in which rank 0 sends rank 1 ten messages and others get its
@@ -547,12 +514,12 @@ fn launch(mpi: &str) -> Vec<&str> {
 
 /// The messages between ranks of a job that one Seatmap observes.
 fn messages_of(place: &Place, job: &[String]) -> BTreeMap<(String, String), f64> {
-    let observe = ["observe", "--method", "mpi", "-o", "pattern.json", "--"];
-    let words: Vec<&str> = observe.into_iter().chain(job.iter().map(String::as_str)).collect();
-    let output = place.command(&words).env_remove("LD_PRELOAD").output().unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
+    let job: Vec<&str> = job.iter().map(String::as_str).collect();
+    let observe = ("observe --method mpi -o pattern.json --", job);
+    let output = place.command(observe).env_remove("LD_PRELOAD").output().unwrap();
+    let said = stderr(&output);
     assert_eq!(output.status.code(), Some(0), "{said}");
-    let pattern: Value = serde_json::from_str(&place.read("pattern.json")).unwrap();
+    let pattern = place.read_json("pattern.json");
     assert_eq!(names(&pattern), ["rank 0", "rank 1", "rank 2", "rank 3"]);
     messages(&pattern)
 }
@@ -567,19 +534,18 @@ fn assert_ranks_are_observed(mpi: &str) {
     let together = messages_of(&place, &job);
     assert_eq!(together[&ranks(0, 1)], 10.0, "{together:?}");
     // The same, with a Seatmap for each rank: rank 0 puts their traces together, and removes them.
-    let seatmap = place.command(&[]).get_program().to_string_lossy().into_owned();
-    let each = |options: &[&str]| {
-        let observe = [&[&*seatmap, "observe", "--method", "mpi"], options, &["--", "./job"]];
-        let words = [launch(mpi), observe.concat()].concat();
+    let each = |options: &str| {
+        let words = (launch(mpi), [crate::PROGRAM], ("observe --method mpi", options, "-- ./job"));
+        let words = words.words();
         Command::new(words[0]).args(&words[1..]).current_dir(place.folder()).output().unwrap()
     };
-    let output = each(&["-o", "each.json"]);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let apart: Value = serde_json::from_str(&place.read("each.json")).unwrap();
+    let output = each("-o each.json");
+    assert!(output.status.success(), "{}", stderr(&output));
+    let apart = place.read_json("each.json");
     assert_eq!(together, messages(&apart));
     assert!(crate::common::files(&place).iter().all(|name| !name.contains("traces")));
-    let nowhere = each(&[]);
-    let said = String::from_utf8_lossy(&nowhere.stderr).into_owned();
+    let nowhere = each("");
+    let said = stderr(&nowhere);
     assert!(
         !nowhere.status.success()
             && said.contains("name a file with -o in a folder that all nodes share"),
@@ -660,16 +626,16 @@ fn ranks_that_load_mpi_for_a_module_alone_are_observed() {
 #[test]
 fn a_program_without_ranks_is_told_from_a_job() {
     let place = Place::new();
-    let output = place.run(&["observe", "--method", "mpi", "--", "true"]);
-    let said = String::from_utf8(output.stderr).unwrap();
+    let output = place.run("observe --method mpi -- true");
+    let said = stderr(&output);
     assert!(
         output.status.code() == Some(1) && said.contains("no rank wrote down its messages"),
         "{said}"
     );
-    let mut blank = place.command(&["observe", "--method", "mpi", "--", "true"]);
+    let mut blank = place.command("observe --method mpi -- true");
     std::fs::create_dir(place.path("a b")).unwrap();
     let output = blank.env("TMPDIR", place.path("a b")).output().unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
+    let said = stderr(&output);
     assert!(output.status.code() == Some(2) && said.contains("set TMPDIR to another"), "{said}");
 }
 
@@ -684,20 +650,20 @@ fn a_recording_of_perf_is_read() {
     if !perf.args(["--", "sh", "-c", "(:); (:); :"]).status().is_ok_and(|status| status.success()) {
         return seatmap_needs::skipped!("perf records no page faults here");
     }
-    let output = place.run(&["observe", "--recording", "perf.data", "--json"]);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let output = place.run("observe --recording perf.data --json");
+    assert!(output.status.success(), "{}", stderr(&output));
     let pattern: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(pattern["observation"]["methods"], serde_json::json!(["c2c"]));
     assert_eq!(names(&pattern), ["sh#0", "sh#1", "sh#2"]);
     assert_eq!(pattern["observation"]["paths"], serde_json::json!(["0", "0.0", "0.1"]));
     // Page faults tell of no transfers, and that is said.
-    let table = place.run(&["observe", "--recording", "perf.data"]);
-    let table = String::from_utf8(table.stdout).unwrap();
+    let table = place.run("observe --recording perf.data");
+    let table = stdout(&table);
     assert!(
         table.contains("no task was seen to talk to another one") && table.contains("by c2c"),
         "{table}"
     );
-    assert!(table.contains("overhead: not measured: the processor takes the samples"), "{table}");
+    assert_contains(&table, "overhead: not measured: the processor takes the samples");
 }
 
 #[test]
@@ -706,21 +672,21 @@ fn recordings_that_cannot_be_read_are_refused() {
     place.file("text", "CPU0 CPU1\n");
     place.file("pipe", [&b"PERFILE2"[..], &16_u64.to_ne_bytes()].concat());
     for (arguments, said) in [
-        (&["--recording", "none"][..], "none: No such file or directory"),
+        ("--recording none", "none: No such file or directory"),
         (
-            &["--recording", "text"],
+            "--recording text",
             "text: perf did not write it; 'perf c2c record -o FILE -- COMMAND' makes one",
         ),
-        (&["--recording", "pipe"], "pipe: it was written to a pipe; record again with -o FILE"),
-        (&["--method", "tsan", "--recording", "text"], "--recording is for the method c2c"),
-        (&["--method", "c2c", "--seconds", "1", "--", "true"], "--seconds has no effect"),
-        (&["--recording", "text", "--seconds", "1"], "--seconds has no effect"),
-        (&["--recording", "text", "--means", "perf"], "--means has no effect"),
-        (&["--method", "c2c", "-p", "1"], "c2c observes commands"),
-        (&["--recording", "text", "--", "true"], "cannot be used with"),
+        ("--recording pipe", "pipe: it was written to a pipe; record again with -o FILE"),
+        ("--method tsan --recording text", "--recording is for the method c2c"),
+        ("--method c2c --seconds 1 -- true", "--seconds has no effect"),
+        ("--recording text --seconds 1", "--seconds has no effect"),
+        ("--recording text --means perf", "--means has no effect"),
+        ("--method c2c -p 1", "c2c observes commands"),
+        ("--recording text -- true", "cannot be used with"),
     ] {
-        let output = place.run(&[&["observe"], arguments].concat());
-        let words = String::from_utf8_lossy(&output.stderr).into_owned();
+        let output = place.run(("observe", arguments));
+        let words = stderr(&output);
         assert!(output.status.code() == Some(2) && words.contains(said), "{arguments:?}: {words}");
     }
 }
@@ -729,12 +695,12 @@ fn recordings_that_cannot_be_read_are_refused() {
 #[test]
 fn a_processor_that_samples_nothing_is_told_before_the_command_starts() {
     let place = Place::new();
-    let output = place.run(&["observe", "--method", "c2c", "--", "touch", "began"]);
+    let output = place.run("observe --method c2c -- touch began");
     if output.status.success() {
         return seatmap_needs::skipped!("the processor here samples memory");
     }
-    let words = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(words.contains("the method c2c does not work here: "), "{words}");
+    let words = stderr(&output);
+    assert_contains(&words, "the method c2c does not work here: ");
     assert!(output.status.code() == Some(2) && !place.path("began").exists());
 }
 
@@ -744,7 +710,7 @@ fn a_program_that_fails_leaves_no_folder_behind() {
     let place = Place::new();
     std::fs::create_dir(place.path("temporary")).unwrap();
     for code in ["0", "3"] {
-        let mut observe = place.command(&[
+        let mut observe = place.command([
             "observe",
             "--method",
             "tsan",

@@ -5,7 +5,7 @@
 
 mod relay;
 
-use crate::common::{Place, files};
+use crate::common::{Arguments, Json, Place, assert_contains, files};
 use crate::common::{begun, rank};
 use relay::{Relay, Tampering};
 use std::fs::{self, Permissions};
@@ -20,8 +20,7 @@ const SECRET: &str = "the secret of these ranks";
 
 const NOBODY: u32 = 65_534;
 
-const MEASURE: [&str; 7] =
-    ["cluster", "measure", "--each-rank", "--trips", "1ms", "--timeout", "60s"];
+const MEASURE: &str = "cluster measure --each-rank --trips 1ms --timeout 60s";
 
 fn ended(child: Child) -> (Option<i32>, String) {
     let Output { status, stderr, .. } = child.wait_with_output().unwrap();
@@ -33,9 +32,9 @@ fn free_port() -> u16 {
 }
 
 /// A rank that meets the others at a port of this computer.
-fn at_port(place: &Place, at: usize, size: usize, port: u16, more: &[&str]) -> Command {
+fn at_port(place: &Place, at: usize, size: usize, port: u16, more: impl Arguments) -> Command {
     let meet = format!("127.0.0.1:{port}");
-    let mut command = rank(place, at, size, &[&MEASURE[..], &["--meet", &meet], more].concat());
+    let mut command = rank(place, at, size, (MEASURE, &["--meet", &meet], more));
     command.env("SEATMAP_SECRET", SECRET);
     command
 }
@@ -45,7 +44,7 @@ fn at_port(place: &Place, at: usize, size: usize, port: u16, more: &[&str]) -> C
 fn shared() -> Option<Place> {
     let place = Place::new();
     fs::set_permissions(place.folder(), Permissions::from_mode(0o777)).unwrap();
-    let mut other = place.command(&["--version"]);
+    let mut other = place.command("--version");
     other.uid(NOBODY);
     match other.output() {
         Ok(output) if output.status.success() => Some(place),
@@ -59,7 +58,7 @@ fn shared() -> Option<Place> {
 #[test]
 fn a_meeting_file_of_another_user_is_not_obeyed() {
     let Some(place) = shared() else { return };
-    let mut attacker = rank(&place, 0, 2, &[&MEASURE[..], &["--mpi", "--mpicc", "true"]].concat());
+    let mut attacker = rank(&place, 0, 2, (MEASURE, "--mpi --mpicc true"));
     let mut attacker = attacker.uid(NOBODY).stderr(std::process::Stdio::null()).spawn().unwrap();
     let meeting = place.path(".seatmap-meeting");
     while !meeting.exists() && attacker.try_wait().unwrap().is_none() {
@@ -67,7 +66,7 @@ fn a_meeting_file_of_another_user_is_not_obeyed() {
     }
     assert!(meeting.exists());
     for at in [1, 0] {
-        let (code, told) = ended(begun(rank(&place, at, 2, &MEASURE)));
+        let (code, told) = ended(begun(rank(&place, at, 2, MEASURE)));
         assert_eq!(code, Some(2), "{told}");
         assert!(
             told.contains("the meeting file is not obeyed")
@@ -75,8 +74,8 @@ fn a_meeting_file_of_another_user_is_not_obeyed() {
             "{told}"
         );
     }
-    let spread = ["tune", "--on", "scc-48", "--pattern", "ring:4", "--spread"];
-    let (code, told) = ended(begun(rank(&place, 1, 2, &spread)));
+    let spread = "tune --on scc-48 --pattern ring:4 --spread";
+    let (code, told) = ended(begun(rank(&place, 1, 2, spread)));
     assert!(code == Some(2) && told.contains("belongs to user 65534"), "{told}");
     attacker.kill().unwrap();
     attacker.wait().unwrap();
@@ -89,22 +88,20 @@ fn a_link_and_an_open_file_are_no_meeting_files_and_no_secrets() {
     place.file("note", note);
     fs::set_permissions(place.path("note"), Permissions::from_mode(0o600)).unwrap();
     symlink("note", place.path(".seatmap-meeting")).unwrap();
-    let refused = |more: &[&str]| {
-        let (code, told) = ended(begun(rank(&place, 1, 2, &[&MEASURE[..], more].concat())));
+    let refused = |more: &str| {
+        let (code, told) = ended(begun(rank(&place, 1, 2, (MEASURE, more))));
         assert_eq!(code, Some(2), "{told}");
         told
     };
-    assert!(refused(&[]).contains("is a link or a special file"));
-    assert!(
-        refused(&["--secret-file", ".seatmap-meeting"]).contains("is a link or a special file")
-    );
+    assert!(refused("").contains("is a link or a special file"));
+    assert!(refused("--secret-file .seatmap-meeting").contains("is a link or a special file"));
     fs::remove_file(place.path(".seatmap-meeting")).unwrap();
     fs::set_permissions(place.path("note"), Permissions::from_mode(0o644)).unwrap();
-    for more in [["--meet", "note"], ["--secret-file", "note"]] {
-        assert!(refused(&more).contains("other users can read 'note' (mode 0644)"), "{more:?}");
+    for more in ["--meet note", "--secret-file note"] {
+        assert!(refused(more).contains("other users can read 'note' (mode 0644)"), "{more:?}");
     }
     if chown(place.path("note"), Some(NOBODY), None).is_ok() {
-        assert!(refused(&["--secret-file", "note"]).contains("belongs to user 65534"));
+        assert!(refused("--secret-file note").contains("belongs to user 65534"));
     }
     assert_eq!(files(&place), ["note"]);
 }
@@ -113,10 +110,10 @@ fn a_link_and_an_open_file_are_no_meeting_files_and_no_secrets() {
 /// those of rank 0; and the first order on that way.
 fn relayed(place: &Place, tampering: Tampering) -> ([(Option<i32>, String); 2], Vec<u8>) {
     let port = free_port();
-    let first = begun(at_port(place, 0, 3, port, &["-o", "cluster.json"]));
+    let first = begun(at_port(place, 0, 3, port, "-o cluster.json"));
     let relay = Relay::begin(port, tampering);
-    let second = begun(at_port(place, 1, 3, relay.port, &[]));
-    let third = begun(at_port(place, 2, 3, port, &[]));
+    let second = begun(at_port(place, 1, 3, relay.port, ""));
+    let third = begun(at_port(place, 2, 3, port, ""));
     let ends = [ended(second), ended(first)];
     ended(third);
     (ends, relay.orders.try_recv().unwrap())
@@ -129,8 +126,8 @@ fn a_relay_that_changes_nothing_is_not_noticed_and_what_it_keeps_is_worth_nothin
     let place = Place::new();
     let ([second, first], order) = relayed(&place, Tampering::None);
     assert_eq!((second.0, first.0), (Some(0), Some(0)), "{second:?} {first:?}");
-    let cluster: serde_json::Value = serde_json::from_str(&place.read("cluster.json")).unwrap();
-    assert_eq!(cluster["pairs"].as_array().unwrap().len(), 3);
+    let cluster = place.read_json("cluster.json");
+    assert_eq!(cluster["pairs"].elements().len(), 3);
     // The same ranks with the same secret, and an order of their first start.
     let place = Place::new();
     let ([second, _], _) = relayed(&place, Tampering::Replay(order));
@@ -176,9 +173,9 @@ fn spread_work_takes_no_orders_of_a_relay() {
     let port = free_port();
     let work = |at: usize, port: u16| {
         let meet = format!("127.0.0.1:{port}");
-        let race = ["tune", "--on", "scc-48", "--pattern", "ring:4", "--budget", "144", "--json"];
+        let race = "tune --on scc-48 --pattern ring:4 --budget 144 --json";
         let spread = ["--spread", "--timeout", "60s", "--meet", &meet];
-        let mut command = rank(&place, at, 2, &[&race[..], &spread].concat());
+        let mut command = rank(&place, at, 2, (race, spread));
         command.env("SEATMAP_SECRET", SECRET);
         begun(command)
     };
@@ -192,11 +189,11 @@ fn spread_work_takes_no_orders_of_a_relay() {
 #[test]
 fn ranks_that_were_started_for_something_else_do_not_obey() {
     let place = Place::new();
-    let first = begun(rank(&place, 0, 2, &[&MEASURE[..], &["--mpi", "--mpicc", "true"]].concat()));
-    let second = begun(rank(&place, 1, 2, &MEASURE));
+    let first = begun(rank(&place, 0, 2, (MEASURE, "--mpi --mpicc true")));
+    let second = begun(rank(&place, 1, 2, MEASURE));
     for (code, told) in [ended(second), ended(first)] {
         assert_ne!(code, Some(0));
-        assert!(told.contains("start all ranks with the same command line"), "{told}");
+        assert_contains(&told, "start all ranks with the same command line");
     }
 }
 
@@ -216,7 +213,7 @@ fn connected(address: &str) -> TcpStream {
 fn rank_0_listens_where_it_was_told_to_and_nowhere_else() {
     let place = Place::new();
     let port = free_port();
-    let mut first = begun(at_port(&place, 0, 2, port, &[]));
+    let mut first = begun(at_port(&place, 0, 2, port, ""));
     drop(connected(&format!("127.0.0.1:{port}")));
     for other in seatmap_os::net::addresses().into_iter().chain(["127.0.0.2".parse().unwrap()]) {
         if other.to_string() != "127.0.0.1" {
@@ -254,7 +251,7 @@ fn a_crowd_that_says_nothing_keeps_no_rank_out() {
     let Some(place) = shared() else { return };
     let port = free_port();
     let limited = |at: usize| {
-        let mut command = at_port(&place, at, 2, port, &["-o", "cluster.json"]);
+        let mut command = at_port(&place, at, 2, port, "-o cluster.json");
         command.uid(NOBODY);
         // SAFETY: the call is async-signal-safe, and the limit is a plain value.
         unsafe {
@@ -296,11 +293,10 @@ fn users_read_no_words_of_the_standard_library() {
         }
     });
     let meet = format!("127.0.0.1:{port}");
-    let mut second =
-        rank(&place, 1, 2, &["cluster", "measure", "--timeout", "300ms", "--meet", &meet]);
+    let mut second = rank(&place, 1, 2, format!("cluster measure --timeout 300ms --meet {meet}"));
     second.env("SEATMAP_SECRET", SECRET);
     let (code, told) = ended(begun(second));
     assert_eq!(code, Some(1));
     assert!(!told.contains("whole buffer") && !told.contains("os error"), "{told}");
-    assert!(told.contains("connection"), "{told}");
+    assert_contains(&told, "connection");
 }

@@ -1,7 +1,7 @@
 //! Every reader of other tools' files, on small files of our own: `tests/own` lies in the
 //! repository, and the published measurements beside it do not.
 
-use crate::common::{Place, can_pretend};
+use crate::common::{Json, Place, can_pretend, stderr};
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
@@ -17,9 +17,9 @@ fn own(name: &str) -> String {
 
 /// The made-up machine of all these files: CPU n and CPU n + 4 share one of two cores a socket.
 fn is_the_machine(place: &Place, file: &str) {
-    let profile = place.json(&["import", file, "--json"]);
-    assert_eq!(profile["topology"]["pus"].as_array().unwrap().len(), 8, "{file}");
-    assert!(place.stdout(&["show", file]).contains("8 PUs"), "{file}");
+    let profile = place.json(["import", file, "--json"]);
+    assert_eq!(profile["topology"]["pus"].elements().len(), 8, "{file}");
+    assert!(place.stdout(["show", file]).contains("8 PUs"), "{file}");
 }
 
 #[test]
@@ -29,8 +29,8 @@ fn each_form_is_read_as_the_machine_that_it_describes() {
         is_the_machine(&place, &own(name));
     }
     let distance = |file: &str, of: usize| {
-        let profile = place.json(&["import", &own(file), "--frequency", "2g", "--json"]);
-        profile["core_distance"]["median_ns"][0][of].as_f64().unwrap()
+        let profile = place.json(["import", &own(file), "--frequency", "2g", "--json"]);
+        profile["core_distance"]["median_ns"][0][of].number()
     };
     // Both files say one way: 12 ns and 30 cycles to the sibling, 180 cycles to the other socket.
     assert!((distance("two-sockets.mct", 4) - 30.0).abs() < 1e-9);
@@ -40,21 +40,21 @@ fn each_form_is_read_as_the_machine_that_it_describes() {
 #[test]
 fn a_frequency_that_nobody_named_is_said() {
     let place = Place::new();
-    let assumed = place.run(&["import", &own("two-sockets.mct")]);
-    assert!(String::from_utf8_lossy(&assumed.stderr).contains("--frequency"));
+    let assumed = place.run(["import", &own("two-sockets.mct")]);
+    assert!(stderr(&assumed).contains("--frequency"));
 }
 
 #[test]
 fn a_matrix_has_siblings_and_sockets() {
     let place = Place::new();
-    let profile = place.json(&["import", &own("two-sockets.csv"), "--json"]);
-    let median = |of: usize| profile["core_distance"]["median_ns"][0][of].as_f64().unwrap();
+    let profile = place.json(["import", &own("two-sockets.csv"), "--json"]);
+    let median = |of: usize| profile["core_distance"]["median_ns"][0][of].number();
     assert!((median(4) - 24.0).abs() < 1e-9, "one way is half of a round trip");
     assert!(median(1) > 2.0 * median(4) && median(2) > 2.0 * median(1));
-    assert!(place.stdout(&["show", &own("two-sockets.csv")]).contains("Groups"));
-    place.stdout(&["show", &own("two-sockets.csv"), "--html", "x.html"]);
+    assert!(place.stdout(["show", &own("two-sockets.csv")]).contains("Groups"));
+    place.stdout(["show", &own("two-sockets.csv"), "--html", "x.html"]);
     assert!(place.read("x.html").contains("<svg"));
-    place.stdout(&[
+    place.stdout([
         "place",
         "--on",
         &own("two-sockets.csv"),
@@ -63,31 +63,31 @@ fn a_matrix_has_siblings_and_sockets() {
         "-o",
         "p.json",
     ]);
-    let plan: serde_json::Value = serde_json::from_str(&place.read("p.json")).unwrap();
+    let plan = place.read_json("p.json");
     assert!(plan.is_object());
-    place.stdout(&["model", "fit", &own("two-sockets.csv"), "-o", "twin.toml"]);
-    assert!(place.stdout(&["import", "twin.toml", "-o", "twin.json"]).contains("with 8 PUs"));
+    place.stdout(["model", "fit", &own("two-sockets.csv"), "-o", "twin.toml"]);
+    assert!(place.stdout("import twin.toml -o twin.json").contains("with 8 PUs"));
 }
 
 #[test]
 fn a_coarse_clock_is_said_and_a_console_log_refused() {
     let place = Place::new();
-    let coarse = place.run(&["import", &own("coarse-clock.csv"), "-o", "x.json"]);
+    let coarse = place.run(["import", &own("coarse-clock.csv"), "-o", "x.json"]);
     assert!(coarse.status.success());
-    assert!(String::from_utf8_lossy(&coarse.stderr).contains("coarse clock"), "{coarse:?}");
-    let fine = place.run(&["import", &own("two-sockets.csv"), "-o", "y.json"]);
-    assert!(!String::from_utf8_lossy(&fine.stderr).contains("coarse clock"), "{fine:?}");
-    let line = place.one_line_refusal(&["import", &own("console-log.csv"), "-o", "z.json"]);
+    assert!(stderr(&coarse).contains("coarse clock"), "{coarse:?}");
+    let fine = place.run(["import", &own("two-sockets.csv"), "-o", "y.json"]);
+    assert!(!stderr(&fine).contains("coarse clock"), "{fine:?}");
+    let line = place.one_line_refusal(["import", &own("console-log.csv"), "-o", "z.json"]);
     assert!(line.contains("line 1, column 1") && line.contains("console log"), "{line}");
 }
 
 #[test]
 fn a_problem_of_qaplib_is_solved() {
     let place = Place::new();
-    let answer = place.json(&["place", "--qaplib", &own("six.dat"), "--kicks", "50", "--json"]);
+    let answer = place.json(["place", "--qaplib", &own("six.dat"), "--kicks", "50", "--json"]);
     // Three pairs of facilities, each pair at neighbouring places: 2 x 3 x 5 x 1.
     assert_eq!(answer["cost"].as_f64(), Some(30.0), "{answer}");
-    let pattern = place.json(&["pattern", "convert", &own("six.dat"), "--matrix", "second"]);
+    let pattern = place.json(["pattern", "convert", &own("six.dat"), "--matrix", "second"]);
     assert_eq!(pattern["tasks"], 6);
 }
 
@@ -118,10 +118,10 @@ fn gathered(place: &Place) {
 fn a_gathered_computer_is_read_as_a_folder_and_as_an_archive() {
     let place = Place::new();
     gathered(&place);
-    assert!(place.stdout(&["show", "two"]).contains("2 PUs"));
-    assert!(place.stdout(&["import", "two", "-o", "x.json"]).contains("with 2 PUs"));
+    assert!(place.stdout("show two").contains("2 PUs"));
+    assert!(place.stdout("import two -o x.json").contains("with 2 PUs"));
     if can_pretend() {
-        assert_eq!(place.stdout(&["pretend", "two", "-q", "--", "nproc"]), "2\n");
+        assert_eq!(place.stdout("pretend two -q -- nproc"), "2\n");
     }
     let packed = Command::new("tar")
         .args(["-cjf", "two.tar.bz2", "two"])
@@ -130,5 +130,5 @@ fn a_gathered_computer_is_read_as_a_folder_and_as_an_archive() {
     if !packed.is_ok_and(|status| status.success()) {
         return seatmap_needs::skipped!("no tar with bzip2 here");
     }
-    assert!(place.stdout(&["import", "two.tar.bz2", "-o", "y.json"]).contains("with 2 PUs"));
+    assert!(place.stdout("import two.tar.bz2 -o y.json").contains("with 2 PUs"));
 }

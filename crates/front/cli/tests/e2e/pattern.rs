@@ -1,27 +1,22 @@
 //! `seatmap pattern`: every generator, every kind of file, every way out.
 
-use crate::common::{Place, files};
+use crate::common::{Json, Place, files, stderr};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// Sender and receiver of each edge.
 fn edges(pattern: &Value) -> BTreeSet<(u64, u64)> {
-    let end = |edge: &Value, which: &str| edge[which].as_u64().unwrap();
-    pattern["edges"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|edge| (end(edge, "from"), end(edge, "to")))
-        .collect()
+    let end = |edge: &Value, which: &str| edge[which].whole();
+    pattern["edges"].elements().iter().map(|edge| (end(edge, "from"), end(edge, "to"))).collect()
 }
 
 fn shown(spec: &str) -> Value {
-    Place::new().json(&["pattern", "show", spec, "--json"])
+    Place::new().json(["pattern", "show", spec, "--json"])
 }
 
 /// The sum of a figure over all edges.
 fn sum(pattern: &Value, figure: &str) -> f64 {
-    pattern["edges"].as_array().unwrap().iter().map(|edge| edge[figure].as_f64().unwrap()).sum()
+    pattern["edges"].elements().iter().map(|edge| edge[figure].number()).sum()
 }
 
 #[test]
@@ -68,7 +63,7 @@ fn every_generator_has_the_edges_of_its_definition() {
 
 #[test]
 fn every_generator_of_the_list_works_as_it_is_written_there() {
-    let list = Place::new().stdout(&["pattern", "list"]);
+    let list = Place::new().stdout("pattern list");
     assert_eq!(list.lines().count(), 13);
     for line in list.lines() {
         let form = line.split_whitespace().next().unwrap();
@@ -123,8 +118,8 @@ fn every_kind_of_file_becomes_the_same_pattern() {
     let place = Place::new();
     for (name, text) in SAME {
         place.file(name, text);
-        place.stdout(&["pattern", "convert", name, "-o", "pattern.json"]);
-        let mut pattern: Value = serde_json::from_str(&place.read("pattern.json")).unwrap();
+        place.stdout(["pattern", "convert", name, "-o", "pattern.json"]);
+        let mut pattern = place.read_json("pattern.json");
         assert_eq!(pattern["name"], name.split('.').next().unwrap(), "named after the file");
         pattern["name"] = "x".into();
         pattern["names"] = Value::Array(Vec::new());
@@ -135,12 +130,12 @@ fn every_kind_of_file_becomes_the_same_pattern() {
             "{name}"
         );
         assert_eq!(
-            place.stdout(&["pattern", "show", "pattern.json", "--json"]),
+            place.stdout("pattern show pattern.json --json"),
             place.read("pattern.json"),
             "{name}"
         );
     }
-    let named = |file: &str| place.json(&["pattern", "show", file, "--json"])["names"].clone();
+    let named = |file: &str| place.json(["pattern", "show", file, "--json"])["names"].clone();
     assert_eq!(
         (named("named.csv"), named("names.csv")),
         (serde_json::json!(["a", "b"]), serde_json::json!(["a", "b"]))
@@ -152,42 +147,39 @@ fn symmetric_and_bare_matrices_are_filled_up() {
     let place = Place::new();
     let head = "%%MatrixMarket matrix coordinate";
     place.file("symmetric.mtx", format!("{head} integer symmetric\n3 3 2\n2 1 7\n3 3 9\n"));
-    let output = place.run(&["pattern", "convert", "symmetric.mtx"]);
-    let told = String::from_utf8_lossy(&output.stderr);
+    let output = place.run("pattern convert symmetric.mtx");
+    let told = stderr(&output);
     assert_eq!(
         told,
         "seatmap: symmetric.mtx: what tasks send to themselves was left out, as it costs the same anywhere: 1 entry\n"
     );
     assert_eq!(edges(&serde_json::from_slice(&output.stdout).unwrap()), [(0, 1), (1, 0)].into());
     place.file("bare.mtx", format!("{head} pattern general\n3 3 1\n3 1\n"));
-    assert_eq!(edges(&place.json(&["pattern", "convert", "bare.mtx"])), [(2, 0)].into());
+    assert_eq!(edges(&place.json("pattern convert bare.mtx")), [(2, 0)].into());
 }
 
 #[test]
 fn a_qaplib_file_has_two_matrices() {
     let place = Place::new();
     place.file("x.dat", "2\n0 5\n6 0\n0 7\n8 0\n");
-    let output = place.run(&["pattern", "convert", "x.dat"]);
-    assert!(
-        String::from_utf8_lossy(&output.stderr).contains("x.dat: the file holds two matrices"),
-        "the choice is said"
-    );
+    let output = place.run("pattern convert x.dat");
+    assert!(stderr(&output).contains("x.dat: the file holds two matrices"), "the choice is said");
     let total = |which: &str| {
-        sum(&place.json(&["pattern", "show", "x.dat", "--matrix", which, "--json"]), "bytes")
+        sum(&place.json(format!("pattern show x.dat --matrix {which} --json")), "bytes")
     };
     assert_eq!((total("first"), total("second")), (11.0, 15.0));
     assert!(
-        place.run(&["pattern", "convert", "x.dat", "--matrix", "first"]).stderr.is_empty(),
+        place.run("pattern convert x.dat --matrix first").stderr.is_empty(),
         "chosen, nothing to say"
     );
     place.file("x.csv", "0,5\n1,0\n");
     for pattern in ["x.csv", "ring:4"] {
-        let line = place.one_line_refusal(&["pattern", "show", pattern, "--matrix", "second"]);
+        let line = place.one_line_refusal(format!("pattern show {pattern} --matrix second"));
         assert!(line.contains(pattern) && line.contains("QAPLIB"), "{line}");
     }
     if let Some(nug) = seatmap_needs::published("qaplib/nug12.dat") {
         assert_eq!(
-            place.json(&["pattern", "convert", nug.to_str().unwrap(), "--matrix", "second"])["tasks"],
+            place.json(["pattern", "convert", nug.to_str().unwrap(), "--matrix", "second"])["tasks"],
             12
         );
     }
@@ -195,7 +187,7 @@ fn a_qaplib_file_has_two_matrices() {
 
 #[test]
 fn a_pattern_is_drawn_in_the_terminal() {
-    insta::assert_snapshot!(Place::new().stdout(&["pattern", "show", "stencil2d:2x4", "--width", "40"]), @"
+    insta::assert_snapshot!(Place::new().stdout("pattern show stencil2d:2x4 --width 40"), @"
         stencil2d:2x4: 8 tasks, 20 edges, 20
           bytes in 20 messages
         A task sends to 2 to 3 others, median 3;
@@ -211,7 +203,7 @@ fn a_pattern_is_drawn_in_the_terminal() {
         Rows send, columns receive; '@' is 1
           byte, blank nothing.
         ");
-    let wide = Place::new().stdout(&["pattern", "show", "random:1000:8:1", "--width", "60"]);
+    let wide = Place::new().stdout("pattern show random:1000:8:1 --width 60");
     assert!(
         wide.contains("Each cell stands for 40 x 40 pairs")
             && wide.lines().all(|line| line.len() <= 100),
@@ -222,8 +214,8 @@ fn a_pattern_is_drawn_in_the_terminal() {
 #[test]
 fn pictures_pages_and_json_at_once() {
     let place = Place::new();
-    let all = ["pattern", "show", "stencil2d:8x8", "--svg", "x.svg", "--html", "x.html"];
-    assert_eq!(place.json(&[&all[..], &["--json"]].concat())["tasks"], 64);
+    let all = "pattern show stencil2d:8x8 --svg x.svg --html x.html";
+    assert_eq!(place.json((all, "--json"))["tasks"], 64);
     assert!(
         place.read("x.svg").starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\"")
             && place.read("x.svg").contains("224 edges")
@@ -232,19 +224,12 @@ fn pictures_pages_and_json_at_once() {
         place.read("x.html").starts_with("<!DOCTYPE html>")
             && place.read("x.html").contains("<path")
     );
-    let output = place.run(&all);
+    let output = place.run(all);
     assert!(output.stdout.is_empty());
-    assert_eq!(
-        String::from_utf8_lossy(&output.stderr),
-        "seatmap: wrote x.svg\nseatmap: wrote x.html\n"
-    );
-    assert_eq!(
-        place.stdout(&["pattern", "show", "stencil2d:8x8", "--svg", "-"]),
-        place.read("x.svg")
-    );
-    for clash in [&["--svg", "-", "--json"][..], &["--svg", "-", "--html", "-"]] {
-        let line = place.one_line_refusal(&[&["pattern", "show", "ring:4"][..], clash].concat());
-        assert!(line.contains("only one of"), "{line}");
+    assert_eq!(stderr(&output), "seatmap: wrote x.svg\nseatmap: wrote x.html\n");
+    assert_eq!(place.stdout("pattern show stencil2d:8x8 --svg -"), place.read("x.svg"));
+    for clash in ["--svg - --json", "--svg - --html -"] {
+        place.refuses(("pattern show ring:4", clash), "only one of");
     }
 }
 
@@ -254,7 +239,7 @@ fn stdin_is_a_file_too() {
     place.file("x.csv", "0,5\n1,0\n");
     for source in ["x.csv", "-"] {
         let stdin = std::fs::File::open(place.path("x.csv")).unwrap();
-        let output = place.command(&["pattern", "convert", source]).stdin(stdin).output().unwrap();
+        let output = place.command(["pattern", "convert", source]).stdin(stdin).output().unwrap();
         assert_eq!(
             sum(&serde_json::from_slice(&output.stdout).unwrap(), "bytes"),
             6.0,
@@ -266,7 +251,7 @@ fn stdin_is_a_file_too() {
 /// Each refusal, without the program's name.
 fn refusals<'a>(place: &Place, patterns: impl IntoIterator<Item = &'a str>) -> String {
     let refusal =
-        |pattern| place.one_line_refusal(&["pattern", "convert", pattern, "-o", "never.json"]);
+        |pattern| place.one_line_refusal(format!("pattern convert {pattern} -o never.json"));
     patterns.into_iter().map(|pattern| refusal(pattern).replace("seatmap: ", "") + "\n").collect()
 }
 
@@ -316,8 +301,7 @@ fn words_that_are_no_pattern() {
         nowhere.csv: there is no such file; 'seatmap pattern list' lists the patterns known by name
         .: is a folder; give a file's name
         ");
-    let unknown = Place::new().one_line_refusal(&["pattern", "show", "rings:4"]);
-    assert!(unknown.contains("no pattern is called 'rings'; there are ring:N"), "{unknown}");
+    Place::new().refuses("pattern show rings:4", "no pattern is called 'rings'; there are ring:N");
 }
 
 #[test]
@@ -365,7 +349,7 @@ fn files_that_are_no_pattern() {
     assert!(!files(&place).contains(&"never.json".to_owned()), "nothing is written");
     // The same through the verb that places patterns.
     for (name, _) in bad {
-        let line = place.one_line_refusal(&[
+        let line = place.one_line_refusal([
             "place",
             "--on",
             "graviton3",
@@ -382,19 +366,18 @@ fn files_that_are_no_pattern() {
 fn command_lines_that_are_wrong() {
     let place = Place::new();
     for arguments in [
-        &["pattern"][..],
-        &["pattern", "show"],
-        &["pattern", "draw", "ring:4"],
-        &["pattern", "show", "ring:4", "--matrix", "third"],
-        &["pattern", "convert", "ring:4", "--json"],
-        &["pattern", "list", "ring:4"],
+        "pattern",
+        "pattern show",
+        "pattern draw ring:4",
+        "pattern show ring:4 --matrix third",
+        "pattern convert ring:4 --json",
+        "pattern list ring:4",
     ] {
         assert!(place.refusal(arguments).contains("--help"), "{arguments:?}");
     }
-    let narrow = place.one_line_refusal(&["pattern", "show", "ring:4", "--width", "3"]);
-    assert!(narrow.contains("--width <COLUMNS>: '3' is not a whole number from 20"), "{narrow}");
-    let nowhere = ["pattern", "show", "ring:4", "--svg", "nowhere/x.svg"];
-    assert!(place.one_line_refusal(&nowhere).contains("its folder does not exist"));
+    let narrow = "--width <COLUMNS>: '3' is not a whole number from 20";
+    place.refuses("pattern show ring:4 --width 3", narrow);
+    place.refuses("pattern show ring:4 --svg nowhere/x.svg", "its folder does not exist");
 }
 
 #[test]
@@ -408,8 +391,8 @@ fn names_cannot_command_the_terminal_or_run_as_scripts() {
             r#"{{"format":"seatmap-pattern/1","name":"{name}","tasks":2,"names":["{name}","b"],"edges":[{edge}]}}"#
         ),
     );
-    for way in [&[][..], &["--svg", "-"], &["--html", "-"]] {
-        let text = place.stdout(&[&["pattern", "show", "x.json"][..], way].concat());
+    for way in ["", "--svg -", "--html -"] {
+        let text = place.stdout(("pattern show x.json", way));
         assert!(!text.contains('\u{1b}'), "{text}");
         assert!(way.is_empty() || !text.contains("<script>alert"), "{text}");
     }
@@ -422,19 +405,16 @@ fn a_metis_graph_is_a_pattern() {
         "eight.graph",
         "%% a grid of 2 by 4 processes\n8 10\n2 5\n1 3 6\n2 4 7\n3 8\n1 6\n2 5 7\n3 6 8\n4 7\n",
     );
-    let graph = place.json(&["pattern", "show", "eight.graph", "--json"]);
+    let graph = place.json("pattern show eight.graph --json");
     assert_eq!(graph["tasks"], 8);
-    assert_eq!(
-        graph["edges"],
-        place.json(&["pattern", "show", "stencil2d:2x4", "--json"])["edges"]
-    );
+    assert_eq!(graph["edges"], place.json("pattern show stencil2d:2x4 --json")["edges"]);
     let wrong = place.file("odd.graph", "% one way\n2 1\n2\n\n");
-    let line = place.one_line_refusal(&["pattern", "show", "odd.graph"]);
+    let line = place.one_line_refusal("pattern show odd.graph");
     assert!(
         line.contains("odd.graph") && line.contains("stands in the lines of both its ends"),
         "{line} {wrong:?}"
     );
     place.file("web.net", "*Vertices 2\n1 \"a\"\n2 \"b\"\n*Arcs\n1 2 3\n");
-    let line = place.one_line_refusal(&["place", "--on", "graviton3", "--pattern", "web.net"]);
+    let line = place.one_line_refusal("place --on graviton3 --pattern web.net");
     assert!(line.contains("this is Pajek") && line.contains("read_pajek"), "{line}");
 }

@@ -1,19 +1,18 @@
 //! The pictures of the README and the guide are those that their command draws.
 
-use crate::common::Place;
+use crate::common::{Place, stderr};
 use std::path::Path;
-use std::process::Command;
 
 #[test]
 fn pictures_are_what_their_command_draws() {
     let place = Place::new();
     let root = Path::new(crate::REPOSITORY);
-    let drawn = Command::new(root.join("scripts/pictures"))
+    let drawn = place
+        .command_of(root.join("scripts/pictures"))
         .args([Path::new(crate::PROGRAM), place.folder()])
-        .envs(place.command(&[]).get_envs().filter_map(|(name, value)| Some((name, value?))))
         .output()
         .unwrap();
-    assert!(drawn.status.success(), "{}", String::from_utf8_lossy(&drawn.stderr));
+    assert!(drawn.status.success(), "{}", stderr(&drawn));
     let kept = root.join("docs/pictures");
     let names: Vec<_> =
         std::fs::read_dir(&kept).unwrap().map(|entry| entry.unwrap().file_name()).collect();

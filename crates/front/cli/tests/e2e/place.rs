@@ -1,21 +1,20 @@
 //! `seatmap place`.
 
-use crate::common::{Place, in_front_of, terminal, two_cpus};
+use crate::common::{Json, Place, assert_contains, in_front_of, stdout, terminal, two_cpus};
 use serde_json::Value;
 use std::collections::HashSet;
 use std::io::Read;
 use std::process::Stdio;
 
-const RING: [&str; 7] =
-    ["place", "--on", "xeon-e5-2680-2s", "--pattern", "ring:6", "--kicks", "100000"];
+const RING: &str = "place --on xeon-e5-2680-2s --pattern ring:6 --kicks 100000";
 
 fn placement(plan: &Value) -> Vec<u64> {
-    plan["placement"].as_array().unwrap().iter().map(|os| os.as_u64().unwrap()).collect()
+    plan["placement"].elements().iter().map(|os| os.whole()).collect()
 }
 
 #[test]
 fn a_plan_says_all_that_was_asked() {
-    let plan = Place::new().json(&[&RING[..], &["--json"]].concat());
+    let plan = Place::new().json((RING, "--json"));
     assert_eq!(plan["format"], "seatmap-plan/1");
     assert_eq!((&plan["objective"], &plan["optimal"]), (&"distance".into(), &true.into()));
     assert_eq!(plan["cost"], plan["lower_bound"]);
@@ -34,14 +33,14 @@ fn a_plan_says_all_that_was_asked() {
 #[test]
 fn no_baseline_shares_a_core_while_another_is_free() {
     let place = Place::new();
-    let options = ["--pattern", "idle:4", "--objective", "time", "--load-ns", "1000", "--json"];
+    let options = "--pattern idle:4 --objective time --load-ns 1000 --json";
     for machine in ["xeon-e5-2680-2s", "ryzen-7950x3d", "core-i9-12900k"] {
-        let plan = place.json(&[&["place", "--on", machine], &options[..]].concat());
+        let plan = place.json((&["place", "--on", machine], options));
         let usual = &plan["baselines"];
         for cost in [&usual["compact"], &usual["os"], &usual["random"]["best"]] {
-            let cost = cost.as_f64().unwrap();
+            let cost = cost.number();
             // Cores differ by a tenth, and a shared one takes half as long again.
-            assert!(cost <= 1.2 * plan["cost"].as_f64().unwrap(), "{machine}: {plan}");
+            assert!(cost <= 1.2 * plan["cost"].number(), "{machine}: {plan}");
         }
     }
 }
@@ -49,32 +48,20 @@ fn no_baseline_shares_a_core_while_another_is_free() {
 #[test]
 fn the_cost_is_what_the_profile_says() {
     let place = Place::new();
-    place.stdout(&["export", "xeon-e5-2680-2s", "--format", "json", "-o", "machine.json"]);
-    let plan = place.json(&[
-        "place",
-        "--on",
-        "machine.json",
-        "--pattern",
-        "random:20:3:5",
-        "--kicks",
-        "500",
-        "--json",
-    ]);
-    let machine: Value = serde_json::from_str(&place.read("machine.json")).unwrap();
-    let pattern = place.json(&["pattern", "show", "random:20:3:5", "--json"]);
+    place.stdout("export xeon-e5-2680-2s --format json -o machine.json");
+    let plan = place.json("place --on machine.json --pattern random:20:3:5 --kicks 500 --json");
+    let machine = place.read_json("machine.json");
+    let pattern = place.json("pattern show random:20:3:5 --json");
     let seats = placement(&plan);
-    let at = |edge: &Value, end: &str| seats[edge[end].as_u64().unwrap() as usize] as usize;
+    let at = |edge: &Value, end: &str| seats[edge[end].whole() as usize] as usize;
     let cost: f64 = pattern["edges"]
-        .as_array()
-        .unwrap()
+        .elements()
         .iter()
         .map(|edge| {
-            machine["core_distance"]["median_ns"][at(edge, "from")][at(edge, "to")]
-                .as_f64()
-                .unwrap()
+            machine["core_distance"]["median_ns"][at(edge, "from")][at(edge, "to")].number()
         })
         .sum();
-    assert!((cost - plan["cost"].as_f64().unwrap()).abs() < 1e-6 * cost, "{cost} {plan}");
+    assert!((cost - plan["cost"].number()).abs() < 1e-6 * cost, "{cost} {plan}");
 }
 
 /// Two vCPUs that took turns are said beside a plan that uses both, and a plan that can avoid them
@@ -82,16 +69,15 @@ fn the_cost_is_what_the_profile_says() {
 #[test]
 fn seats_that_take_turns_are_named() {
     let place = Place::new();
-    place.stdout(&["export", "ryzen-5950x", "--format", "json", "-o", "guest.json"]);
-    let mut guest: Value = serde_json::from_str(&place.read("guest.json")).unwrap();
+    place.stdout("export ryzen-5950x --format json -o guest.json");
+    let mut guest = place.read_json("guest.json");
     for [i, j] in [[0, 1], [1, 0]] {
         guest["core_distance"]["median_ns"][i][j] = 3.1e6.into();
         guest["core_distance"]["status"][i][j] = "stacked".into();
     }
     place.file("guest.json", guest.to_string());
-    let ask = |cpus: &str| {
-        place.stdout(&["place", "--on", "guest.json", "--pattern", "ring:4", "--cpus", cpus])
-    };
+    let ask =
+        |cpus: &str| place.stdout(format!("place --on guest.json --pattern ring:4 --cpus {cpus}"));
     assert!(
         ask("0-3").contains("CPUs 0 and 1 took turns on one CPU of the host"),
         "{}",
@@ -103,20 +89,20 @@ fn seats_that_take_turns_are_named() {
 #[test]
 fn wishes_are_kept() {
     let place = Place::new();
-    let wish = |more: &[&str]| placement(&place.json(&[&RING[..], &["--json"], more].concat()));
-    assert!(wish(&["--cpus", "0,8-15"]).iter().all(|os| *os == 0 || (8..16).contains(os)));
-    assert_eq!(wish(&["--fix", "2=30", "--fix", "0=3"])[2], 30);
-    let cores: HashSet<u64> = wish(&["--avoid-smt"]).iter().map(|os| os % 16).collect();
+    let wish = |more: &str| placement(&place.json((RING, "--json", more)));
+    assert!(wish("--cpus 0,8-15").iter().all(|os| *os == 0 || (8..16).contains(os)));
+    assert_eq!(wish("--fix 2=30 --fix 0=3")[2], 30);
+    let cores: HashSet<u64> = wish("--avoid-smt").iter().map(|os| os % 16).collect();
     assert_eq!(cores.len(), 6);
     let packages: Vec<u64> =
-        wish(&["--method", "partition", "--avoid-smt"]).iter().map(|os| os % 16 / 8).collect();
+        wish("--method partition --avoid-smt").iter().map(|os| os % 16 / 8).collect();
     assert_eq!(packages.iter().sum::<u64>(), 3);
 }
 
 #[test]
 fn a_table_for_people_and_files_for_the_rest() {
     let place = Place::new();
-    let table = place.stdout(&[&RING[..], &["-o", "plan.json", "--html", "page.html"]].concat());
+    let table = place.stdout((RING, "-o plan.json --html page.html"));
     for line in [
         "as the OS numbers them",
         "compact",
@@ -128,7 +114,7 @@ fn a_table_for_people_and_files_for_the_rest() {
     ] {
         assert!(table.contains(line), "{line}: {table}");
     }
-    let plan: Value = serde_json::from_str(&place.read("plan.json")).unwrap();
+    let plan = place.read_json("plan.json");
     assert_eq!(plan["pattern"], "ring:6");
     assert!(place.read("page.html").contains("Seats"));
 }
@@ -136,7 +122,7 @@ fn a_table_for_people_and_files_for_the_rest() {
 #[test]
 fn the_machine_is_drawn_before_and_after() {
     let place = Place::new();
-    let picture = place.stdout(&[&RING[..], &["--svg", "-"]].concat());
+    let picture = place.stdout((RING, "--svg -"));
     assert!(picture.starts_with("<svg ") && picture.ends_with("</svg>\n"), "{picture}");
     for part in [
         "ring:6 on xeon-e5-2680-2s",
@@ -147,68 +133,37 @@ fn the_machine_is_drawn_before_and_after() {
         assert!(picture.contains(part), "{part}: {picture}");
     }
     assert_eq!(picture.matches("class=\"taken\"").count(), 2 * 6);
-    let refusal = place.one_line_refusal(&[&RING[..], &["--svg", "-", "--json"]].concat());
-    assert!(refusal.contains("only one of"), "{refusal}");
+    place.refuses((RING, "--svg - --json"), "only one of");
 }
 
 #[test]
 fn a_plan_is_held_against_chance_as_well() {
     let place = Place::new();
-    let random = |more: &[&str]| place.stdout(&[&RING[..], &["--before", "random"], more].concat());
-    let picture = random(&["--svg", "-"]);
-    assert!(picture.contains(">the median of 101 random placements</text>"), "{picture}");
+    let random = |more: &str| place.stdout((RING, "--before random", more));
+    let picture = random("--svg -");
+    assert_contains(&picture, ">the median of 101 random placements</text>");
     assert!(
-        !picture.contains("as the OS numbers them") && picture == random(&["--svg", "-"]),
+        !picture.contains("as the OS numbers them") && picture == random("--svg -"),
         "{picture}"
     );
-    assert!(random(&["--html", "-"]).contains("the median of 101 random placements"));
+    assert!(random("--html -").contains("the median of 101 random placements"));
     assert!(
-        place
-            .refusal(&[&RING[..], &["--before", "random"]].concat())
-            .contains("needs --html <FILE> or --svg <FILE>")
+        place.refusal((RING, "--before random")).contains("needs --html <FILE> or --svg <FILE>")
     );
-    let on = [
-        "place",
-        "--on",
-        "scc-48",
-        "--pattern",
-        "pairs:6",
-        "--cpus",
-        "0-7",
-        "--kicks",
-        "1",
-        "--rounds",
-        "1",
-        "--before",
-        "random",
-        "--svg",
-        "-",
-    ];
-    let run = place.stdout(&[&on[..], &["--objective", "simulated"]].concat());
+    let on = "place --on scc-48 --pattern pairs:6 --cpus 0-7 --kicks 1 --rounds 1 --before random --svg -";
+    let run = place.stdout((on, "--objective simulated"));
     assert!(run.contains("101 random") && run.contains(">time, ns</text>"), "{run}");
 }
 
 #[test]
 fn links_carry_what_the_simulator_counted() {
     let place = Place::new();
-    let on = ["place", "--on", "xeon-phi-5110p", "--pattern", "pairs:4", "--svg", "-"];
-    let routed = place.stdout(&[&on[..], &["--kicks", "10"]].concat());
-    assert!(routed.contains(">bytes on a link, clockwise outside</text>"), "{routed}");
-    let scc = [
-        "place",
-        "--on",
-        "scc-48",
-        "--pattern",
-        "pairs:4",
-        "--cpus",
-        "0-7",
-        "--kicks",
-        "1",
-        "--rounds",
-        "1",
-    ];
-    let scc = place.stdout(&[&scc[..], &["--objective", "simulated", "--svg", "-"]].concat());
-    assert!(scc.contains(">messages on a link, each way on its right</text>"), "{scc}");
+    let on = "place --on xeon-phi-5110p --pattern pairs:4 --svg -";
+    let routed = place.stdout((on, "--kicks 10"));
+    assert_contains(&routed, ">bytes on a link, clockwise outside</text>");
+    let scc = "place --on scc-48 --pattern pairs:4 --cpus 0-7 --kicks 1 --rounds 1";
+    let scc = place.stdout((scc, "--objective simulated --svg -"));
+    assert_contains(&scc, ">messages on a link, each way on its right</text>");
     assert!(
         scc.contains("message buffer of tile") && scc.contains(": the lines of 0 to 1"),
         "{scc}"
@@ -226,7 +181,7 @@ fn the_picture_in_the_guide_is_this_one() {
         std::fs::read_to_string(guide).unwrap().contains(PIZZA),
         "the guide has another command"
     );
-    let printed = Place::new().stdout(&PIZZA.split(' ').chain(["-"]).collect::<Vec<_>>());
+    let printed = Place::new().stdout((PIZZA, "-"));
     assert!(
         printed == std::fs::read_to_string(kept).unwrap(),
         "make it anew: seatmap {PIZZA} {kept}"
@@ -237,75 +192,70 @@ fn the_picture_in_the_guide_is_this_one() {
 fn qaplib_instances_are_solved() {
     let place = Place::new();
     place.file("tiny.dat", "3\n0 5 2\n5 0 3\n2 3 0\n\n0 8 15\n8 0 13\n15 13 0\n");
-    let solved = place.json(&["place", "--qaplib", "tiny.dat", "--kicks", "200", "--json"]);
+    let solved = place.json("place --qaplib tiny.dat --kicks 200 --json");
     // All six permutations by hand: the heaviest flow takes the shortest distance.
     assert_eq!(solved["cost"], 2.0 * (5.0 * 8.0 + 3.0 * 13.0 + 2.0 * 15.0));
-    assert_eq!(solved["permutation"].as_array().unwrap().len(), 3);
+    assert_eq!(solved["permutation"].elements().len(), 3);
     assert_eq!((&solved["format"], &solved["instance"]), (&"seatmap-qap/1".into(), &"tiny".into()));
     assert_eq!((&solved["optimal"], &solved["lower_bound"]), (&true.into(), &solved["cost"]));
-    let tiny = ["place", "--qaplib", "tiny.dat"];
-    for more in [["--sections", "4"], ["--weight", "bytes"], ["--one-per", "core"]] {
-        let refused = place.refusal(&[&tiny[..], &more].concat());
-        assert!(refused.contains("cannot be used with") && refused.contains(more[0]), "{refused}");
+    let tiny = "place --qaplib tiny.dat";
+    let option = |more: &'static str| more.split(' ').next().unwrap();
+    for more in ["--sections 4", "--weight bytes", "--one-per core"] {
+        let refused = place.refusal((tiny, more));
+        assert!(
+            refused.contains("cannot be used with") && refused.contains(option(more)),
+            "{refused}"
+        );
     }
-    for more in [["--method", "pizza"], ["--objective", "congestion"]] {
-        let refused = place.one_line_refusal(&[&tiny[..], &more].concat());
-        assert!(refused.ends_with(&format!("is two matrices; leave {} out", more[0])), "{refused}");
+    for more in ["--method pizza", "--objective congestion"] {
+        let refused = place.one_line_refusal((tiny, more));
+        assert!(
+            refused.ends_with(&format!("is two matrices; leave {} out", option(more))),
+            "{refused}"
+        );
     }
-    let told = place.stdout(
-        &[&tiny[..], &["--kicks", "9", "--threads", "2", "--objective", "distance"]].concat(),
-    );
+    let told = place.stdout((tiny, "--kicks 9 --threads 2 --objective distance"));
     assert!(told.starts_with("tiny.dat: n = 3, cost 218, optimal ("), "{told}");
 }
 
 /// Two packages of 8 cores; hardware threads of a core are 16 apart.
-const XEON: [&str; 5] = ["place", "--on", "xeon-e5-2680-2s", "--kicks", "2000"];
+const XEON: &str = "place --on xeon-e5-2680-2s --kicks 2000";
 
 #[test]
 fn a_core_takes_one_task_where_there_are_cores_enough() {
     let place = Place::new();
-    let table = |more: &[&str]| place.stdout(&[&XEON[..], more].concat());
-    let alone = table(&["--pattern", "ring:8"]);
-    assert!(
-        alone.contains("\nEach task has a core of its own; sharing cores (--use-smt) would cost "),
-        "{alone}"
+    let table = |more: &str| place.stdout((XEON, more));
+    let alone = table("--pattern ring:8");
+    assert_contains(
+        &alone,
+        "\nEach task has a core of its own; sharing cores (--use-smt) would cost ",
     );
-    assert!(alone.contains("\nPackage 1 stays empty, its memory and caches unused.\n"), "{alone}");
+    assert_contains(&alone, "\nPackage 1 stays empty, its memory and caches unused.\n");
     let close = "\nCompact costs no more. Without a plan: OMP_PLACES=cores OMP_PROC_BIND=close, or mpirun --map-by core";
     assert!(alone.contains(close) && alone.contains("(compact)"), "{alone}");
-    let shared = table(&["--pattern", "ring:8", "--use-smt"]);
-    assert!(
-        shared.contains(
-            "\n4 cores carry two tasks or more; a core for each task (--avoid-smt) would cost "
-        ),
-        "{shared}"
+    let shared = table("--pattern ring:8 --use-smt");
+    assert_contains(
+        &shared,
+        "\n4 cores carry two tasks or more; a core for each task (--avoid-smt) would cost ",
     );
-    assert!(shared.contains("Without a plan: OMP_PLACES=threads OMP_PROC_BIND=close"), "{shared}");
-    let crowded = table(&["--pattern", "ring:24"]);
-    assert!(
-        crowded.contains(
-            "\n12 cores carry two tasks or more, of which 8 must: 24 tasks on 16 cores.\n"
-        ),
-        "{crowded}"
+    assert_contains(&shared, "Without a plan: OMP_PLACES=threads OMP_PROC_BIND=close");
+    let crowded = table("--pattern ring:24");
+    assert_contains(
+        &crowded,
+        "\n12 cores carry two tasks or more, of which 8 must: 24 tasks on 16 cores.\n",
     );
-    let across = table(&["--pattern", "ring:16", "--avoid-smt"]);
+    let across = table("--pattern ring:16 --avoid-smt");
     assert!(
         !across.contains("stays empty") && across.contains("Each task has a core of its own"),
         "{across}"
     );
-    let seats = |more: &[&str]| {
-        placement(&place.json(&[&XEON[..], &["--pattern", "ring:8", "--json"], more].concat()))
-    };
+    let seats = |more: &str| placement(&place.json((XEON, "--pattern ring:8 --json", more)));
     let cores =
         |seats: Vec<u64>| seats.into_iter().map(|os| os % 16).collect::<HashSet<u64>>().len();
-    assert_eq!([cores(seats(&[])), cores(seats(&["--use-smt"]))], [8, 4]);
-    let siblings = seats(&["--fix", "0=3", "--fix", "1=19"]);
+    assert_eq!([cores(seats("")), cores(seats("--use-smt"))], [8, 4]);
+    let siblings = seats("--fix 0=3 --fix 1=19");
     assert_eq!(siblings[..2], [3, 19], "what is fixed may share a core");
-    assert!(
-        place
-            .refusal(&[&XEON[..], &["--pattern", "ring:8", "--use-smt", "--avoid-smt"]].concat())
-            .contains("cannot")
-    );
+    assert!(place.refusal((XEON, "--pattern ring:8 --use-smt --avoid-smt")).contains("cannot"));
 }
 
 /// Where nothing was seen, no placement is praised.
@@ -314,18 +264,15 @@ fn a_core_takes_one_task_where_there_are_cores_enough() {
 fn one_cpu_for_all_is_not_a_pattern_without_messages() {
     let place = Place::new();
     let Some(cpus) = two_cpus() else { return };
-    if !place.run(&["measure", "--quick", "--cpus", &cpus]).status.success() {
+    if !place.run(format!("measure --quick --cpus {cpus}")).status.success() {
         return seatmap_needs::skipped!("nothing can be measured");
     }
     let cpu = cpus.split(',').next().unwrap_or_default();
-    let seatmap = place.command(&[]);
-    let mut command = std::process::Command::new("taskset");
-    command.args(["-c", cpu]).arg(seatmap.get_program());
-    command.args(["place", "--pattern", "ring:2"]).current_dir(place.folder());
-    command.envs(seatmap.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let mut command = place.command_of("taskset");
+    command.args(["-c", cpu, crate::PROGRAM, "place", "--pattern", "ring:2"]);
     let Ok(output) = command.output() else { return seatmap_needs::skipped!("no taskset") };
-    let table = String::from_utf8(output.stdout).unwrap();
-    assert!(table.contains("there is one CPU for all tasks"), "{table}");
+    let table = stdout(&output);
+    assert_contains(&table, "there is one CPU for all tasks");
     assert!(!table.contains("no messages"), "{table}");
 }
 
@@ -334,42 +281,31 @@ fn a_pattern_without_messages_proves_nothing() {
     let place = Place::new();
     let pattern = r#"{"format": "seatmap-pattern/1", "name": "x", "tasks": 3, "edges": []}"#;
     place.file("silent.json", pattern);
-    let table = place.stdout(&["place", "--on", "xeon-e5-2680-2s", "--pattern", "silent.json"]);
+    let table = place.stdout("place --on xeon-e5-2680-2s --pattern silent.json");
     let verdict = "\nEvery placement costs nothing: the pattern has no messages between tasks.\n";
     assert!(table.contains(verdict) && !table.contains("proven"), "{table}");
     // A document that another verb shows is not refused as a damaged machine.
-    let refused = place.one_line_refusal(&["show", "silent.json"]);
+    let refused = place.one_line_refusal("show silent.json");
     assert!(refused.ends_with("which 'seatmap pattern show silent.json' draws"), "{refused}");
-    assert!(place.stdout(&["pattern", "show", "silent.json"]).starts_with("x: 3 tasks"));
+    assert!(place.stdout("pattern show silent.json").starts_with("x: 3 tasks"));
 }
 
 /// Seats are shown as they are written, and tasks may be fixed together where some must share.
 #[test]
 fn wide_seats_and_shared_cpus_are_as_asked() {
     let place = Place::new();
-    let ring = |more: &str| {
-        let words = ["place", "--on", "xeon-e5-2680-2s", "--pattern"].into_iter();
-        place.stdout(&words.chain(more.split(' ')).collect::<Vec<_>>())
-    };
+    let ring = |more: &str| place.stdout(("place --on xeon-e5-2680-2s --pattern", more));
     let wide = ring("ring:2 --widen core");
-    assert!(wide.contains("\nSeats (task:CPUs): 0:0,16 1:1,17\n"), "{wide}");
+    assert_contains(&wide, "\nSeats (task:CPUs): 0:0,16 1:1,17\n");
     let narrow = ring("ring:2");
-    assert!(narrow.contains("\nSeats (task:CPU): 0:0 1:1\n"), "{narrow}");
+    assert_contains(&narrow, "\nSeats (task:CPU): 0:0 1:1\n");
     let four = "--fix 0=0 --fix 1=0 --fix 2=0 --fix 3=0";
     let shared = ring(&format!("ring:5 --cpus 0,1 {four}"));
-    assert!(shared.contains("\nSeats (task:CPU): 0:0 1:0 2:0 3:0 4:1\n"), "{shared}");
-    let refused = place.one_line_refusal(&[
-        "place",
-        "--on",
-        "xeon-e5-2680-2s",
-        "--pattern",
-        "ring:2",
-        "--fix",
-        "0=0",
-        "--fix",
-        "1=0",
-    ]);
-    assert!(refused.contains("so that each PU takes at most 1 task; fix them"), "{refused}");
+    assert_contains(&shared, "\nSeats (task:CPU): 0:0 1:0 2:0 3:0 4:1\n");
+    place.refuses(
+        "place --on xeon-e5-2680-2s --pattern ring:2 --fix 0=0 --fix 1=0",
+        "so that each PU takes at most 1 task; fix them",
+    );
     // The way out that the refusal names.
     assert!(ring("ring:2 --cpus 0 --fix 0=0 --fix 1=0").contains(" 0:0 1:0\n"));
 }
@@ -377,33 +313,25 @@ fn wide_seats_and_shared_cpus_are_as_asked() {
 #[test]
 fn a_busier_link_is_told() {
     let place = Place::new();
-    let phi = ["place", "--on", "xeon-phi-5110p", "--kicks", "200", "--threads", "1", "--pattern"];
-    let busier = place.stdout(&[&phi[..], &["clusters:4x9"]].concat());
+    let phi = "place --on xeon-phi-5110p --kicks 200 --threads 1 --pattern";
+    let busier = place.stdout((phi, "clusters:4x9"));
     let told = busier.lines().find(|line| line.starts_with("The busiest link, stop ")).unwrap();
     assert!(
         told.contains(" % more than the busiest in the OS's order: ")
             && told.contains("--objective simulated"),
         "{told}"
     );
-    let usual = place.stdout(&[&phi[..], &["ring:60"]].concat());
+    let usual = place.stdout((phi, "ring:60"));
     assert!(usual.contains("(compact)") && !usual.contains("The busiest link"), "{usual}");
 }
 
 #[test]
 fn options_that_would_do_nothing_are_refused() {
     let place = Place::new();
-    for (option, value, needed) in
-        [("--sections", "4", "--method pizza"), ("--rounds", "4", "--objective simulated")]
+    for (option, needed) in
+        [("--sections", "--method pizza"), ("--rounds", "--objective simulated")]
     {
-        let line = place.one_line_refusal(&[
-            "place",
-            "--on",
-            "graviton3",
-            "--pattern",
-            "ring:4",
-            option,
-            value,
-        ]);
+        let line = place.one_line_refusal(("place --on graviton3 --pattern ring:4", option, "4"));
         assert_eq!(
             line,
             format!(
@@ -411,40 +339,30 @@ fn options_that_would_do_nothing_are_refused() {
             )
         );
     }
-    let phi = ["place", "--on", "xeon-phi-5110p", "--pattern", "pairs:4"];
-    let line =
-        place.one_line_refusal(&[&phi[..], &["--method", "getcore", "--threads", "2"]].concat());
+    let phi = "place --on xeon-phi-5110p --pattern pairs:4";
+    let line = place.one_line_refusal((phi, "--method getcore --threads 2"));
     assert!(line.ends_with("does not search; leave --threads out"), "{line}");
-    let line = place.one_line_refusal(&[&phi[..], &["--packet", "4k"]].concat());
+    let line = place.one_line_refusal((phi, "--packet 4k"));
     assert!(line.contains("--packet") && line.contains("'seatmap-papers place"), "{line}");
 }
 
 #[test]
 fn kicks_are_the_same_answer_on_one_core_or_many() {
     let place = Place::new();
-    let kicked =
-        ["place", "--on", "graviton3", "--pattern", "random:40:4:1", "--kicks", "20", "--json"];
-    let cost = |more: &[&str]| place.json(&[&kicked[..], more].concat())["placement"].clone();
-    assert_eq!(cost(&[]), cost(&["--threads", "1"]), "a machine's number of CPUs has no say");
+    let kicked = "place --on graviton3 --pattern random:40:4:1 --kicks 20 --json";
+    let cost = |more: &str| place.json((kicked, more))["placement"].clone();
+    assert_eq!(cost(""), cost("--threads 1"), "a machine's number of CPUs has no say");
 }
 
 #[test]
 fn distances_beyond_any_machine_are_refused_where_they_stand() {
     let place = Place::new();
-    place.stdout(&["export", "--format", "json", "graviton3", "-o", "far.json"]);
+    place.stdout("export --format json graviton3 -o far.json");
     let text = place.read("far.json");
     let (before, after) = text.split_once("\"median_ns\":[[").unwrap();
     let (_, after) = after.split_once(',').unwrap();
     place.file("far.json", format!("{before}\n\"median_ns\":[[1e100,{after}"));
-    let line = place.one_line_refusal(&[
-        "place",
-        "--on",
-        "far.json",
-        "--pattern",
-        "ring:4",
-        "--kicks",
-        "1",
-    ]);
+    let line = place.one_line_refusal("place --on far.json --pattern ring:4 --kicks 1");
     assert_eq!(
         line,
         "seatmap: far.json: line 2, column 19: 1e100 ns is beyond any machine; figures up to 2e9 ns are read"
@@ -455,20 +373,10 @@ fn distances_beyond_any_machine_are_refused_where_they_stand() {
 #[test]
 fn a_long_search_says_at_a_terminal_that_it_goes_on() {
     let place = Place::new();
-    let search = [
-        "place",
-        "--on",
-        "epyc-7r13-2s",
-        "--pattern",
-        "random:64:4:1",
-        "--threads",
-        "1",
-        "--seconds",
-        "3",
-    ];
+    let search = "place --on epyc-7r13-2s --pattern random:64:4:1 --threads 1 --seconds 3";
     let told = |stderr: Option<Stdio>| {
         let (mut screen, programs) = terminal();
-        let mut command = place.command(&search);
+        let mut command = place.command(search);
         command
             .env("TERM", "xterm")
             .stdout(Stdio::null())
@@ -489,51 +397,50 @@ fn a_long_search_says_at_a_terminal_that_it_goes_on() {
 #[test]
 fn what_cannot_be_had_is_refused_in_one_line() {
     let place = Place::new();
-    let refused =
-        |more: &[&str]| place.one_line_refusal(&[&["place", "--kicks", "1"][..], more].concat());
-    let graviton = ["--on", "graviton3", "--pattern"];
-    let on_graviton = |more: &[&str]| refused(&[&graviton[..], more].concat());
-    assert!(on_graviton(&["rung:4"]).contains("no pattern is called 'rung'"));
-    assert!(on_graviton(&["pairs:3"]).contains("do not pair up"));
-    assert!(on_graviton(&["nowhere.csv"]).contains("nowhere.csv"));
-    assert!(on_graviton(&["ring:4", "--cpus", "0-3,77"]).contains("PU 77"));
-    assert!(on_graviton(&["ring:4", "--fix", "9=0"]).contains("task 9"));
-    assert!(
-        on_graviton(&["ring:4", "--method", "pizza", "--sections", "99"]).contains("99 sections")
-    );
-    assert!(on_graviton(&["ring:4", "--homes"]).ends_with("place without homes"));
-    assert!(on_graviton(&["ring:4", "-o", "nowhere/x.json"]).contains("folder does not exist"));
-    assert!(on_graviton(&["ring:4", "--json", "-o", "-"]).contains("only one of"));
     place.file("short.dat", "3\n1 2 3\n");
-    assert!(
-        refused(&["--qaplib", "short.dat"])
-            .contains("short.dat: line 2, column 6: two 3 x 3 matrices are 18 numbers")
-    );
     place.file(
         "bad.json",
         "{\"format\":\"seatmap-pattern/1\",\"name\":\"x\",\"tasks\":2,\n\"edges\":7}",
     );
-    assert!(on_graviton(&["bad.json"]).contains("bad.json: line 2, column"));
+    for (arguments, words) in [
+        ("rung:4", "no pattern is called 'rung'"),
+        ("pairs:3", "do not pair up"),
+        ("nowhere.csv", "nowhere.csv"),
+        ("bad.json", "bad.json: line 2, column"),
+        ("ring:4 --cpus 0-3,77", "PU 77"),
+        ("ring:4 --fix 9=0", "task 9"),
+        ("ring:4 --method pizza --sections 99", "99 sections"),
+        ("ring:4 --homes", "place without homes"),
+        ("ring:4 -o nowhere/x.json", "folder does not exist"),
+        ("ring:4 --json -o -", "only one of"),
+    ] {
+        place.refuses(("place --kicks 1 --on graviton3 --pattern", arguments), words);
+    }
+    place.refuses(
+        "place --kicks 1 --qaplib short.dat",
+        "short.dat: line 2, column 6: two 3 x 3 matrices are 18 numbers",
+    );
 }
 
 #[test]
 fn a_model_judges_by_the_time_of_its_runs() {
     let place = Place::new();
-    let on = ["place", "--on", "scc-48", "--cpus", "0-5", "--pattern", "ring:4", "--rounds", "1"];
-    let by_runs = ["--objective", "simulated", "--kicks", "1000", "--json"];
-    let plan = place.json(&[&on[..], &by_runs].concat());
+    let on = "place --on scc-48 --cpus 0-5 --pattern ring:4 --rounds 1";
+    let by_runs = "--objective simulated --kicks 1000 --json";
+    let plan = place.json((on, by_runs));
     assert_eq!((&plan["objective"], &plan["optimal"]), (&"simulated".into(), &true.into()));
     assert_eq!(plan["method"], "all 360 placements run");
-    let refused = |more: &[&str], said: &str| {
-        let told = place.refusal(&[&["place", "--objective", "simulated"], more].concat());
-        assert!(told.contains(said), "{told}");
-    };
     place.file("duo.csv", ",\n40.5,\n");
-    refused(
-        &["--on", "duo.csv", "--pattern", "ring:2"],
-        "duo.csv is a profile: it cannot run programs; 'seatmap model fit",
-    );
-    refused(&["--on", "scc-48", "--pattern", "idle:4"], "tasks that send something");
-    refused(&["--on", "scc-48", "--pattern", "ring:49"], "49 tasks on 48 PUs");
-    refused(&["--on", "cell-ps3", "--pattern", "ring:4"], "machines of 'seatmap-papers'");
+    for (arguments, words) in [
+        (
+            "--on duo.csv --pattern ring:2",
+            "duo.csv is a profile: it cannot run programs; 'seatmap model fit",
+        ),
+        ("--on scc-48 --pattern idle:4", "tasks that send something"),
+        ("--on scc-48 --pattern ring:49", "49 tasks on 48 PUs"),
+        ("--on cell-ps3 --pattern ring:4", "machines of 'seatmap-papers'"),
+    ] {
+        let refusal = place.refusal(("place --objective simulated", arguments));
+        assert!(refusal.contains(words), "{arguments}: {refusal}");
+    }
 }

@@ -1,7 +1,7 @@
 //! Exported plans in the hands of the programs they are for. Each plan seats its tasks in another
 //! order than the system's, so that a consumer that keeps the set and loses the order is found out.
 
-use crate::common::Place;
+use crate::common::{Place, assert_contains, stderr, stdout};
 use std::process::{Command, Output};
 
 /// Two CPUs of this process, the later one first; `None`, and a word about it, where there is one.
@@ -25,7 +25,7 @@ fn export(place: &Place, format: &str, placement: &[u32]) {
     let names = names.join(",");
     let start = r#"{"format":"seatmap-plan/1","machine":"here","pattern":"ring:2""#;
     place.file("plan.json", format!("{start},\"placement\":{placement:?},\"names\":[{names}]}}"));
-    place.stdout(&["export", "plan.json", "--format", format, "-o", "seats"]);
+    place.stdout(format!("export plan.json --format {format} -o seats"));
 }
 
 /// Variables that tell an exported script which task it is, and others that look like them.
@@ -61,7 +61,7 @@ fn shell(place: &Place, command: &str) -> Output {
 fn lines(place: &Place, command: &str) -> Vec<String> {
     let output = shell(place, command);
     assert!(output.status.success(), "{command}: {output:?}");
-    let text = String::from_utf8(output.stdout).unwrap();
+    let text = stdout(&output);
     let mut lines: Vec<String> =
         text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
     lines.sort();
@@ -99,10 +99,7 @@ fn a_script_seats_each_process(format: &str) {
     assert_eq!(shell(&place, "SEATMAP_TASK=1 sh seats sh -c 'exit 7'").status.code(), Some(7));
     let beyond = shell(&place, "SEATMAP_TASK=2 sh seats true");
     assert_eq!(beyond.status.code(), Some(2));
-    assert_eq!(
-        String::from_utf8(beyond.stderr).unwrap(),
-        "seats: there is no task 2; the plan has 0 to 1\n"
-    );
+    assert_eq!(stderr(&beyond), "seats: there is no task 2; the plan has 0 to 1\n");
     a_script_without_a_rank_refuses(&place);
     a_batch_script_of_slurm_has_no_rank(&place, cpus[1]);
 }
@@ -111,7 +108,7 @@ fn a_script_seats_each_process(format: &str) {
 fn a_script_without_a_rank_refuses(place: &Place) {
     for set in ["", "OMPI_COMM_WORLD_RANK=1", "PMI_RANK=1", "SLURM_PROCID=1"] {
         let refused = shell(place, &format!("{set} sh seats echo ran"));
-        let told = String::from_utf8(refused.stderr).unwrap();
+        let told = stderr(&refused);
         assert!(refused.status.code() == Some(2) && refused.stdout.is_empty(), "{set}: {told}");
         assert!(
             told.starts_with("seats: which task is this?") && told.contains("SEATMAP_TASK"),
@@ -317,10 +314,7 @@ fn systemd_reads_the_drop_in() {
     let good = drop_in(place.read("seats"));
     assert!(good.status.success() && good.stderr.is_empty(), "{good:?}");
     let bad = drop_in(place.read("seats") + "CPUAffinity=x\n");
-    assert!(
-        String::from_utf8(bad.stderr).unwrap().contains("CPU affinity"),
-        "the drop-in is read at all"
-    );
+    assert!(stderr(&bad).contains("CPU affinity"), "the drop-in is read at all");
 }
 
 /// srun's parser alone: with no controller to contact, what is left is whether it came that far.
@@ -339,9 +333,9 @@ fn numactl_seats_each_process_and_its_memory() {
     let cpu = seatmap_os::affinity::current().unwrap()[0];
     let start = r#"{"format":"seatmap-plan/1","machine":"here""#;
     place.file("plan.json", format!("{start},\"placement\":[{cpu}],\"memory\":[[{node}]]}}"));
-    place.stdout(&["export", "plan.json", "--format", "numactl", "-o", "seats"]);
+    place.stdout("export plan.json --format numactl -o seats");
     let first = lines(&place, "SEATMAP_TASK=0 sh seats head -1 /proc/self/numa_maps").concat();
-    assert!(first.contains(&format!(" bind:{node} ")), "{first}");
+    assert_contains(&first, &format!(" bind:{node} "));
 }
 
 #[test]
@@ -353,7 +347,7 @@ fn nginx_reads_the_masks() {
     let rest = format!("error_log stderr; pid {folder}/pid; daemon off; events {{}}");
     place.file("nginx.conf", place.read("seats") + &rest);
     let judged = shell(&place, &format!("nginx -t -p {folder} -c {folder}/nginx.conf"));
-    assert!(judged.status.success(), "{}", String::from_utf8_lossy(&judged.stderr));
+    assert!(judged.status.success(), "{}", stderr(&judged));
     // The workers' affinity, once each has set it.
     let script = format!(
         "nginx -p {folder} -c {folder}/nginx.conf & master=$!; tries=0; \
@@ -408,7 +402,7 @@ fn srun_reads_the_binding() {
         export(&place, "slurm", placement);
         let told = |seats: &str| {
             let output = shell(&place, &format!("SLURM_CONF=$PWD/slurm.conf {seats} true"));
-            String::from_utf8(output.stderr).unwrap()
+            stderr(&output)
         };
         let seats = place.read("seats").trim_end().to_owned();
         assert!(told(&seats).contains("Unable to contact slurm controller"), "{}", told(&seats));

@@ -3,15 +3,15 @@
 mod pinning;
 mod verbs;
 
-use crate::common::{Place, is_no_pretence};
+use crate::common::{Arguments, Json, Place, assert_contains, is_no_pretence};
 use std::process::Output;
 
 /// Two packages of 32 cores with two hardware threads each: CPU `k` and CPU `k + 64` share a core.
 const MACHINE: &str = "xeon-8375c-2s";
 
 /// The output of `seatmap pretend`; `None` where this computer does not allow it.
-fn pretend(place: &Place, arguments: &[&str]) -> Option<Output> {
-    let output = place.run(&[&["pretend"], arguments].concat());
+fn pretend(place: &Place, arguments: impl Arguments) -> Option<Output> {
+    let output = place.run(("pretend", arguments));
     (!is_no_pretence(&output)).then_some(output)
 }
 
@@ -22,32 +22,32 @@ fn text(bytes: &[u8]) -> String {
 #[test]
 fn a_program_counts_the_cpus_of_the_machine() {
     let place = Place::new();
-    let Some(output) = pretend(&place, &[MACHINE, "-q", "--", "nproc"]) else { return };
+    let Some(output) = pretend(&place, [MACHINE, "-q", "--", "nproc"]) else { return };
     assert_eq!((text(&output.stdout).trim(), text(&output.stderr).as_str()), ("128", ""));
-    let output = pretend(&place, &[MACHINE, "--cpus", "2-5", "nproc"]).unwrap();
+    let output = pretend(&place, [MACHINE, "--cpus", "2-5", "nproc"]).unwrap();
     assert_eq!(text(&output.stdout).trim(), "4");
     let said = text(&output.stderr);
     assert!(said.starts_with("on xeon-8375c-2s: 128 CPUs, 4 of them for the program\n"), "{said}");
-    assert!(said.contains("2-5 (inherited)"), "{said}");
+    assert_contains(&said, "2-5 (inherited)");
 }
 
 #[test]
 fn the_exit_code_is_the_programs_unless_a_check_fails() {
     let place = Place::new();
-    let Some(output) = pretend(&place, &[MACHINE, "-q", "sh", "-c", "exit 7"]) else { return };
+    let Some(output) = pretend(&place, [MACHINE, "-q", "sh", "-c", "exit 7"]) else { return };
     assert_eq!(output.status.code(), Some(7));
     if !seatmap_needs::tool("taskset") {
         return;
     }
     let check = |line: &str| {
         let arguments = [MACHINE, "--check", "one-per-core", "-q", "sh", "-c", line];
-        let output = pretend(&place, &arguments).unwrap();
+        let output = pretend(&place, arguments).unwrap();
         (output.status.code(), text(&output.stderr))
     };
     let piled = "taskset -cp 0 $$ > /dev/null; taskset -c 64 sleep 0.3 & exec sleep 0.4";
     let (code, said) = check(piled);
     assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("sit on one core (CPUs 0,64)"), "{said}");
+    assert_contains(&said, "sit on one core (CPUs 0,64)");
     let (code, said) = check(&piled.replace("64", "1"));
     assert_eq!((code, said.as_str()), (Some(0), ""), "nothing is said of a program that is fine");
 }
@@ -61,15 +61,14 @@ fn masks_that_are_refused_fail_a_check_unless_the_program_tries_another() {
     let check = |line: &str| {
         let program = ["--json", "sh", "-c", line];
         let arguments = [MACHINE, "--cpus", "0-3", "--check", "one-per-cpu"];
-        let output = pretend(&place, &[&arguments[..], &program].concat())?;
+        let output = pretend(&place, (arguments, program))?;
         let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-        let found = report["findings"].as_array().unwrap().iter();
+        let found = report["findings"].elements().iter();
         let refused = found.filter(|one| one["rule"] == "refused").cloned().collect::<Vec<_>>();
         let masks: Vec<serde_json::Value> = report["threads"]
-            .as_array()
-            .unwrap()
+            .elements()
             .iter()
-            .flat_map(|thread| thread["refused"].as_array().unwrap().clone())
+            .flat_map(|thread| thread["refused"].elements().clone())
             .map(|mask| mask["cpus"].clone())
             .collect();
         Some((output.status.code(), refused, masks))
@@ -79,7 +78,7 @@ fn masks_that_are_refused_fail_a_check_unless_the_program_tries_another() {
     assert_eq!((code, masks.len()), (Some(1), 2), "{found:?}");
     assert_eq!(masks, ["100", "4,101"]);
     assert_eq!((found.len(), &found[0]["gravity"]), (1, &"wrong".into()), "{found:?}");
-    let what = found[0]["what"].as_str().unwrap();
+    let what = found[0]["what"].text();
     assert_eq!(what, "1 thread could not be bound to CPUs 4,100,101: the program may use CPUs 0-3");
     let (_, found, _) = check("taskset -cp 100 $$; taskset -cp 2 $$; exec sleep 0.3").unwrap();
     assert_eq!((found.len(), &found[0]["gravity"]), (1, &"remark".into()), "{found:?}");
@@ -93,7 +92,7 @@ fn times_of_the_machines_cpus_go_on() {
     let line = "grep 'cpu[0-9]' /proc/stat; i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; \
                 sleep 0.5; grep 'cpu[0-9]' /proc/stat";
     let arguments = [MACHINE, "--cpus", "7", "-q", "sh", "-c", line];
-    let Some(output) = pretend(&place, &arguments) else { return };
+    let Some(output) = pretend(&place, arguments) else { return };
     let said = text(&output.stdout);
     let ticks: Vec<(u64, u64)> = said
         .lines()
@@ -113,10 +112,10 @@ fn times_of_the_machines_cpus_go_on() {
 fn a_pretend_inside_a_pretend_is_refused() {
     let place = Place::new();
     let inner = format!("{} pretend epyc-9654-2s -q -- nproc", env!("CARGO_BIN_EXE_seatmap"));
-    let Some(output) = pretend(&place, &[MACHINE, "-q", "sh", "-c", &inner]) else { return };
+    let Some(output) = pretend(&place, [MACHINE, "-q", "sh", "-c", &inner]) else { return };
     let said = text(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("a pretend inside a pretend cannot work"), "{said}");
+    assert_contains(&said, "a pretend inside a pretend cannot work");
 }
 
 #[test]
@@ -132,7 +131,7 @@ fn a_plan_for_the_machine_is_held_against_the_program() {
     place.file("other.json", plan("desk"));
     let check = |plan: &str, cpu: &str| {
         let program = ["-q", "--", "taskset", "-c", cpu, "sleep", "0.2"];
-        pretend(&place, &[&[MACHINE, "--check", plan][..], &program].concat())
+        pretend(&place, (&[MACHINE, "--check", plan], program))
     };
     let Some(output) = check("plan.json", "70") else { return };
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
@@ -142,18 +141,18 @@ fn a_plan_for_the_machine_is_held_against_the_program() {
     let output = check("other.json", "70").unwrap();
     assert_eq!(output.status.code(), Some(2));
     let said = text(&output.stderr);
-    assert!(said.contains("the plan is for 'desk', and not for 'xeon-8375c-2s'"), "{said}");
+    assert_contains(&said, "the plan is for 'desk', and not for 'xeon-8375c-2s'");
 }
 
 #[test]
 fn the_document_has_every_thread_and_stdout_for_itself() {
     let place = Place::new();
     let arguments = [MACHINE, "--json", "--offline", "0", "sh", "-c", "echo hello; nproc; true"];
-    let Some(output) = pretend(&place, &arguments) else { return };
+    let Some(output) = pretend(&place, arguments) else { return };
     let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(document["format"], "seatmap-pretend/1");
     assert_eq!((&document["online"], &document["exit_code"]), (&"1-127".into(), &0.into()));
-    let threads = document["threads"].as_array().unwrap();
+    let threads = document["threads"].elements();
     assert!(threads.len() >= 2 && threads.iter().all(|thread| thread["mask"] == "1-127"));
     assert!(threads.iter().all(|thread| thread["ended_s"].is_number()), "{document:#}");
     assert!(text(&output.stderr).starts_with("hello\n127\n"), "{}", text(&output.stderr));
@@ -169,7 +168,7 @@ fn machines_and_lists_that_cannot_be_are_refused_before_the_program_starts() {
         (&[MACHINE, "--check", "one-per-chair", "touch", "x"], "no rule 'one-per-chair'"),
         (&[MACHINE, "/no/such/program"], "there is no such program"),
     ] {
-        let output = place.run(&[&["pretend"], arguments].concat());
+        let output = place.run(("pretend", arguments));
         let said = text(&output.stderr);
         assert!(output.status.code() == Some(2) && said.contains(words), "{arguments:?}: {said}");
     }

@@ -2,7 +2,7 @@
 //! quota.
 
 use crate::cluster_faults::{begun_in, ended, sentence_of};
-use crate::common::{Place, two_cpus};
+use crate::common::{Arguments, Place, stderr, stdout, two_cpus};
 use crate::common::{begun, rank};
 use crate::control_group::Group;
 
@@ -10,17 +10,16 @@ use crate::control_group::Group;
 const TIGHT_PERCENT: u32 = 20;
 
 /// Runs a verb in a group with a quota, and returns all that it says; `None` where there is none.
-fn said_under_a_quota(arguments: &[&str]) -> Option<(String, Group)> {
+fn said_under_a_quota(arguments: impl Arguments) -> Option<(String, Group)> {
     let group = Group::with_quota(TIGHT_PERCENT)?;
     let place = Place::new();
     let output = group.joined_by(&place.command(arguments)).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stdout).into_owned()
-        + &String::from_utf8_lossy(&output.stderr);
+    let said = stdout(&output) + &stderr(&output);
     Some((said, group))
 }
 
-fn assert_tells(arguments: &[&str]) {
-    let Some((said, group)) = said_under_a_quota(arguments) else { return };
+fn assert_tells(arguments: impl Arguments) {
+    let Some((said, group)) = said_under_a_quota(&arguments) else { return };
     let words = format!(
         "the quota of the control group /{} (0.2 CPUs in periods of 10 ms) was used up in ",
         group.name()
@@ -31,19 +30,19 @@ fn assert_tells(arguments: &[&str]) {
 #[test]
 fn a_measurement_tells_of_it() {
     if let Some(cpus) = two_cpus() {
-        assert_tells(&["measure", "--cpus", &cpus, "--quick"]);
+        assert_tells(format!("measure --cpus {cpus} --quick"));
     }
 }
 
 #[test]
 fn a_look_for_noise_tells_of_it() {
-    assert_tells(&["noise", "--seconds", "0.2"]);
+    assert_tells("noise --seconds 0.2");
 }
 
 #[test]
 fn a_race_tells_of_it() {
     if two_cpus().is_some() {
-        assert_tells(&["tune", "--budget", "30", "--candidates", "2", "--", "true"]);
+        assert_tells("tune --budget 30 --candidates 2 -- true");
     }
 }
 
@@ -52,9 +51,9 @@ fn a_race_tells_of_it() {
 fn a_rank_that_a_quota_stops_is_named_with_its_group() {
     let Some(group) = Group::with_quota(10) else { return };
     let place = Place::new();
-    let measure = ["cluster", "measure", "--each-rank", "--trips", "20ms", "-o", "cluster.json"];
-    let others = [0, 1].map(|at| begun(rank(&place, at, 3, &measure)));
-    let starved = begun_in(&group, rank(&place, 2, 3, &measure));
+    let measure = "cluster measure --each-rank --trips 20ms -o cluster.json";
+    let others = [0, 1].map(|at| begun(rank(&place, at, 3, measure)));
+    let starved = begun_in(&group, rank(&place, 2, 3, measure));
     for one in others.into_iter().chain([starved]) {
         let (code, said) = ended(one);
         assert_eq!(code, Some(0), "{said}");
@@ -66,7 +65,7 @@ fn a_rank_that_a_quota_stops_is_named_with_its_group() {
     );
     let file = format!("{} there", group.quota_file());
     assert!(sentence.contains(&quota) && sentence.contains(&file), "{sentence}");
-    let doctor = place.stdout(&["cluster", "doctor", "cluster.json"]);
+    let doctor = place.stdout("cluster doctor cluster.json");
     let blamed = doctor.lines().filter(|line| line.contains(":2")).count();
     assert_eq!(blamed, 1, "its ways are not blamed as well: {doctor}");
 }
@@ -74,7 +73,7 @@ fn a_rank_that_a_quota_stops_is_named_with_its_group() {
 #[test]
 fn a_run_tells_of_it_with_the_file() {
     let busy = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done";
-    let Some((said, group)) = said_under_a_quota(&["run", "--cpus", "0", "--", "sh", "-c", busy])
+    let Some((said, group)) = said_under_a_quota(["run", "--cpus", "0", "--", "sh", "-c", busy])
     else {
         return;
     };

@@ -1,7 +1,7 @@
 //! Cells that are really made, on the highest CPU, where root and version 1 cpusets allow it. The
 //! suites of two programs share it.
 
-use crate::common::Place;
+use crate::common::{Arguments, Place};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::sync::{Mutex, MutexGuard};
@@ -11,9 +11,9 @@ use std::time::Duration;
 const PATIENCE_TRIES: u32 = 1500;
 
 /// `seatmap`, which lies beside the program under test, with a run folder of the place's own.
-pub fn seatmap(place: &Place, arguments: &[&str]) -> Command {
-    let mut command = place.command_of(&Path::new(crate::PROGRAM).with_file_name("seatmap"));
-    command.args(arguments).env("SEATMAP_RUN", place.path("run")).stderr(Stdio::piped());
+pub fn seatmap(place: &Place, arguments: impl Arguments) -> Command {
+    let mut command = place.command_of(Path::new(crate::PROGRAM).with_file_name("seatmap"));
+    command.args(arguments.words()).env("SEATMAP_RUN", place.path("run")).stderr(Stdio::piped());
     command
 }
 
@@ -50,8 +50,8 @@ pub fn highest() -> Option<(String, MutexGuard<'static, ()>)> {
 }
 
 /// The arguments that make a cell on these CPUs, as quickly as can be.
-pub fn make<'a>(name: &'a str, cpus: &'a str) -> Vec<&'a str> {
-    vec!["create", name, "--cpus", cpus, "--untested", "--require", "v1-exclusive"]
+pub fn make(name: &str, cpus: &str) -> String {
+    format!("create {name} --cpus {cpus} --untested --require v1-exclusive")
 }
 
 /// Whether a cell was made; not where somebody else has the CPU just now, which is said.

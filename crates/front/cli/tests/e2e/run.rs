@@ -12,7 +12,7 @@ mod seats;
 mod sizes;
 mod stopping;
 
-use crate::common::Place;
+use crate::common::{Arguments, Json, Place};
 use serde_json::Value;
 use std::process::Output;
 
@@ -32,7 +32,7 @@ impl Told {
     }
 
     fn threads(&self) -> &[Value] {
-        self.report["threads"].as_array().unwrap()
+        self.report["threads"].elements()
     }
 
     /// Where each thread was to sit, in order of creation.
@@ -43,11 +43,10 @@ impl Told {
     /// That every thread with a seat kept to it, and that nothing is said to have gone wrong.
     fn assert_verified(&self) {
         for thread in self.threads() {
-            let cpus = thread["cpus"].as_array().unwrap();
+            let cpus = thread["cpus"].elements();
             let is_seated = !cpus.is_empty() && thread["waiting"] == false;
             assert_eq!(thread["verified"].as_bool(), Some(is_seated), "{thread}");
-            let strayed =
-                thread["seen_on"].as_array().unwrap().iter().any(|cpu| !cpus.contains(cpu));
+            let strayed = thread["seen_on"].elements().iter().any(|cpu| !cpus.contains(cpu));
             assert!(!strayed && thread["trouble"].is_null(), "{thread}");
         }
         assert!(!self.stderr().contains("seatmap: thread "), "{}", self.stderr());
@@ -57,33 +56,38 @@ impl Told {
 /// The one CPU of a thread's seat.
 #[expect(clippy::panic, reason = "helpers of tests fail as tests do")]
 fn seat(thread: &Value) -> Option<u32> {
-    match &thread["cpus"].as_array().unwrap()[..] {
+    match &thread["cpus"].elements()[..] {
         [] => None,
-        [cpu] => Some(cpu.as_u64().unwrap() as u32),
+        [cpu] => Some(cpu.whole() as u32),
         several => panic!("a seat of {} CPUs", several.len()),
     }
 }
 
 /// Runs a program under these options to its end, each thread and process seated when it is
 /// created.
-fn run(place: &Place, options: &[&str], program: &[&str]) -> Told {
+fn run(place: &Place, options: impl Arguments, program: impl Arguments) -> Told {
     run_with(place, options, program, &[])
 }
 
 /// The same, with variables in the environment.
-fn run_with(place: &Place, options: &[&str], program: &[&str], variables: &[(&str, &str)]) -> Told {
-    run_as_usual(place, &[&["--strict"], options].concat(), program, variables)
+fn run_with(
+    place: &Place,
+    options: impl Arguments,
+    program: impl Arguments,
+    variables: &[(&str, &str)],
+) -> Told {
+    run_as_usual(place, ("--strict", options), program, variables)
 }
 
 /// Runs a program to its end as it is run without options: its processes begin on the whole set.
 fn run_as_usual(
     place: &Place,
-    options: &[&str],
-    program: &[&str],
+    options: impl Arguments,
+    program: impl Arguments,
     variables: &[(&str, &str)],
 ) -> Told {
-    let arguments = [&["run", "--report", "seating.json"], options, &["--"], program].concat();
-    let output = place.command(&arguments).envs(variables.iter().copied()).output().unwrap();
+    let arguments = (("run --report seating.json", options), "--", program);
+    let output = place.command(arguments).envs(variables.iter().copied()).output().unwrap();
     let report = std::fs::read_to_string(place.path("seating.json")).unwrap_or_default();
     let report = serde_json::from_str(&report).unwrap_or_else(|_| output_as_report(&output));
     Told { output, report }

@@ -1,14 +1,10 @@
 //! Sentences that were untrue, each in the case that showed it.
 
 use crate::check::is_root;
-use crate::common::Place;
+use crate::common::{Arguments, Json, Place, assert_contains, stderr, stdout};
 use crate::control_group::Group;
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::process::{Command, Output, Stdio};
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
+use std::process::{Command, Stdio};
 
 fn cpu() -> String {
     super::run::programs::two_cpus()[0].to_string()
@@ -26,8 +22,7 @@ fn a_zombie_is_seated_and_judged_nowhere() {
         &["check", "--pid", &pid],
         &["top", "--once", "--pid", &pid],
     ] {
-        let line = place.one_line_refusal(arguments);
-        assert!(line.contains("has ended, and is listed only until its parent asks"), "{line}");
+        place.refuses(arguments, "has ended, and is listed only until its parent asks");
     }
     ended.wait().unwrap();
 }
@@ -42,8 +37,7 @@ fn a_reader_that_has_gone_hides_no_verdict() {
         "seats.json",
         format!(r#"{{"format":"seatmap-plan/1","machine":"host","placement":[{}]}}"#, cpu()),
     );
-    let mut check =
-        place.command(&["check", "--pid", &pid, "--expect", "seats.json", "--any-machine"]);
+    let mut check = place.command(format!("check --pid {pid} --expect seats.json --any-machine"));
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
     let output = check.stdout(writer).stderr(Stdio::piped()).output().unwrap();
@@ -63,9 +57,9 @@ fn a_byte_order_mark_hides_no_plan() {
         cpu()
     );
     place.file("plan.json", plan);
-    let run = place.run(&["run", "--plan", "plan.json", "--any-machine", "--", "true"]);
+    let run = place.run("run --plan plan.json --any-machine -- true");
     assert!(run.status.success(), "{}", stderr(&run));
-    assert!(place.stdout(&["export", "plan.json", "--format", "taskset"]).contains("taskset"));
+    assert!(place.stdout("export plan.json --format taskset").contains("taskset"));
 }
 
 #[test]
@@ -79,7 +73,7 @@ fn pages_of_the_manual_follow_no_link_of_another_user() {
     if std::os::unix::fs::lchown(&link, Some(65_534), Some(65_534)).is_err() {
         return seatmap_needs::skipped!("only root can give a link away");
     }
-    let output = place.run(&["man", "shared/manual"]);
+    let output = place.run("man shared/manual");
     assert!(!output.status.success() && stderr(&output).contains("symbolic link"), "{output:?}");
     assert_eq!(std::fs::read_dir(place.path("mine")).unwrap().count(), 0);
 }
@@ -95,15 +89,15 @@ fn a_planted_pipe_holds_no_log_up() {
     if std::os::unix::fs::chown(&pipe, Some(65_534), Some(65_534)).is_err() {
         return seatmap_needs::skipped!("only root can give a pipe away");
     }
-    let log = ["run", "--auto", "--log", "shared/log", "--seconds", "1", "--", "true"];
-    let output = place.run(&log);
+    let log = "run --auto --log shared/log --seconds 1 -- true";
+    let output = place.run(log);
     assert!(!output.status.success() && stderr(&output).contains("belongs to user"), "{output:?}");
 }
 
 #[test]
 fn a_wrapper_that_starts_nothing_is_told() {
     let place = Place::new();
-    let output = place.run(&["run", "-q", "--cpus", &cpu(), "--start-at", "nothing", "--", "true"]);
+    let output = place.run(["run", "-q", "--cpus", &cpu(), "--start-at", "nothing", "--", "true"]);
     assert!(output.status.success());
     assert!(stderr(&output).contains("no thread was seated"), "{}", stderr(&output));
 }
@@ -111,7 +105,7 @@ fn a_wrapper_that_starts_nothing_is_told() {
 #[test]
 fn few_blocks_show_nothing_and_two_commands_have_two_names() {
     let place = Place::new();
-    let text = place.stdout(&[
+    let text = place.stdout([
         "bench",
         "--runs",
         "2",
@@ -124,8 +118,8 @@ fn few_blocks_show_nothing_and_two_commands_have_two_names() {
         "--",
         "true",
     ]);
-    assert!(text.contains("So few blocks show nothing"), "{text}");
-    assert!(text.contains("true (2)"), "{text}");
+    assert_contains(&text, "So few blocks show nothing");
+    assert_contains(&text, "true (2)");
 }
 
 /// A file of an earlier run must not be taken for the report of a run whose end nobody saw.
@@ -133,11 +127,10 @@ fn few_blocks_show_nothing_and_two_commands_have_two_names() {
 fn a_report_says_that_the_end_was_not_seen() {
     let place = Place::new();
     place.file("report.json", "an earlier run's");
-    let run = ["run", "--cpus", &cpu(), "--detach", "--report", "report.json"];
+    let run = format!("run --cpus {} --detach --report report.json -- sleep 60", cpu());
     // Into a file: the program in the background would hold a pipe open.
     let lines = std::fs::File::create(place.path("lines")).unwrap();
-    let arguments = [&run[..], &["--", "sleep", "60"]].concat();
-    let started = place.command(&arguments).stdout(Stdio::null()).stderr(lines).status();
+    let started = place.command(run).stdout(Stdio::null()).stderr(lines).status();
     assert!(started.unwrap().success());
     let said = place.read("lines");
     let number = |after: &str| {
@@ -148,9 +141,8 @@ fn a_report_says_that_the_end_was_not_seen() {
     assert_eq!(report()["complete"], false);
     assert!(end(number("; process ")).success() && end(number(" as process ")).success());
     assert_eq!(report()["complete"], false);
-    let line = place.one_line_refusal(&["show", "report.json"]);
-    assert!(line.contains("before the run's end, which was not seen"), "{line}");
-    place.stdout(&["run", "-q", "--cpus", &cpu(), "--report", "report.json", "true"]);
+    place.refuses("show report.json", "before the run's end, which was not seen");
+    place.stdout(["run", "-q", "--cpus", &cpu(), "--report", "report.json", "true"]);
     assert_eq!(report()["complete"], true);
 }
 
@@ -160,17 +152,14 @@ fn runs_that_share_a_cpu_say_so() {
     let place = Place::new();
     let cpu = cpu();
     let run = |seconds| ["run", "-q", "--strict", "--cpus", &cpu, "--", "sleep", seconds];
-    let mut first = place.command(&run("60")).spawn().unwrap();
-    let second = place.run(&run("2"));
+    let mut first = place.command(run("60")).spawn().unwrap();
+    let second = place.run(run("2"));
     // A front that were killed would leave the program.
     crate::common::kill().args(["-TERM", &first.id().to_string()]).status().unwrap();
     first.wait().unwrap();
     let said = stderr(&second);
-    assert!(
-        said.contains(&format!("CPU {cpu} is also the seat of a thread of process ")),
-        "{said}"
-    );
-    assert!(said.contains(" ('sleep'), which another 'seatmap run' (process "), "{said}");
+    assert_contains(&said, &format!("CPU {cpu} is also the seat of a thread of process "));
+    assert_contains(&said, " ('sleep'), which another 'seatmap run' (process ");
 }
 
 /// A program that was seated while it ran stays there without a process of Seatmap. A user who
@@ -182,18 +171,18 @@ fn programs_that_run_already_and_share_a_cpu_are_told() {
     let mut sleepers: Vec<_> =
         (0..2).map(|_| Command::new("sleep").arg("60").spawn().unwrap()).collect();
     let pids: Vec<String> = sleepers.iter().map(|sleeper| sleeper.id().to_string()).collect();
-    let attach = |pid: &str| place.run(&["run", "-q", "--cpus", &cpu, "--pid", pid]);
+    let attach = |pid: &str| place.run(format!("run -q --cpus {cpu} --pid {pid}"));
     let told =
         format!("CPU {cpu} is also the only CPU of a thread of process {} ('sleep')", pids[0]);
     let first = stderr(&attach(&pids[0]));
     let second = stderr(&attach(&pids[1]));
-    let third = place.run(&["run", "-q", "--strict", "--cpus", &cpu, "--", "sleep", "2"]);
+    let third = place.run(format!("run -q --strict --cpus {cpu} -- sleep 2"));
     for sleeper in &mut sleepers {
         sleeper.kill().unwrap();
         sleeper.wait().unwrap();
     }
     assert!(!first.contains(&pids[1]), "{first}");
-    assert!(second.contains(&told), "{second}");
+    assert_contains(&second, &told);
     assert!(stderr(&third).contains(&told), "{}", stderr(&third));
 }
 
@@ -205,7 +194,7 @@ fn a_run_of_another_user_on_the_same_cpu_is_told() {
     }
     let place = Place::new();
     let run = ["run", "-q", "--strict", "--cpus", &cpu(), "--", "sleep"];
-    let mut first = place.command(&[&run[..], &["60"]].concat()).spawn().unwrap();
+    let mut first = place.command((run, "60")).spawn().unwrap();
     let mut second = Command::new("setpriv");
     second.args(["--reuid", "65534", "--regid", "65534", "--clear-groups"]);
     second.arg(env!("CARGO_BIN_EXE_seatmap")).args(run).arg("2").current_dir("/");
@@ -225,16 +214,15 @@ fn a_run_of_another_user_on_the_same_cpu_is_told() {
 #[test]
 fn a_folder_for_temporary_files_that_is_not_there_is_named() {
     let place = Place::new();
-    for arguments in
-        [&["bench", "--runs", "1", "--cpus", &cpu(), "--", "true"][..], &["tune", "--", "true"]]
-    {
-        if arguments[0] == "tune" && crate::common::two_cpus().is_none() {
+    let bench = format!("bench --runs 1 --cpus {} -- true", cpu());
+    for arguments in [&bench, "tune -- true"] {
+        if arguments.starts_with("tune") && crate::common::two_cpus().is_none() {
             continue;
         }
         let output = place.command(arguments).env("TMPDIR", "/no/such").output().unwrap();
         let said = stderr(&output);
         assert_eq!(output.status.code(), Some(1), "{said}");
-        assert!(said.contains("TMPDIR names '/no/such', which is not a folder: set"), "{said}");
+        assert_contains(&said, "TMPDIR names '/no/such', which is not a folder: set");
         assert!(!said.contains("os error"), "{said}");
     }
 }
@@ -245,17 +233,17 @@ fn a_comparison_that_cannot_keep_to_its_time_says_so_before() {
     let place = Place::new();
     let slow = "command:sleep 0.2; echo 5";
     let bench = ["bench", "--seconds", "0.5", "--lower-is-better", "--metric", slow];
-    let output = place.run(&[&bench[..], &["--cpus", &cpu(), "--", "true"]].concat());
+    let output = place.run((bench, &["--cpus", &cpu(), "--", "true"]));
     let said = stderr(&output);
-    assert!(said.contains("more than the 0.5 s of --seconds: 13 runs are its fewest"), "{said}");
-    assert!(said.contains("with the metric's own command"), "{said}");
+    assert_contains(&said, "more than the 0.5 s of --seconds: 13 runs are its fewest");
+    assert_contains(&said, "with the metric's own command");
 }
 
 #[test]
 fn a_metric_says_how_its_command_ended() {
     let place = Place::new();
     let metric = ["bench", "--runs", "1", "--metric", "command:exit 3", "--lower-is-better"];
-    let output = place.run(&[&metric[..], &["--cpus", &cpu(), "--", "true"]].concat());
+    let output = place.run((metric, &["--cpus", &cpu(), "--", "true"]));
     assert!(stderr(&output).contains("ended with exit code 3"), "{}", stderr(&output));
 }
 
@@ -272,7 +260,7 @@ fn busy_threads_keep_the_seats_of_their_rule() {
     let cpus = a.to_string();
     // Its four threads are busy on one CPU until their stdin ends.
     let busy = format!("sleep 1.5 | {program} 4 spin");
-    let output = place.run(&["run", "--match", &rule, "--cpus", &cpus, "--", "sh", "-c", &busy]);
+    let output = place.run((format!("run --match {rule} --cpus {cpus} --"), ["sh", "-c", &busy]));
     assert!(!stderr(&output).contains("may run on all seats"), "{}", stderr(&output));
 }
 
@@ -281,8 +269,7 @@ fn two_results_never_share_stdout() {
     let place = Place::new();
     for option in ["--svg", "--html"] {
         let arguments = ["noise", "--seconds", "0.1", "--cpus", &cpu(), "--json", option, "-"];
-        let line = place.one_line_refusal(&arguments);
-        assert!(line.contains("both print on stdout"), "{line}");
+        place.refuses(arguments, "both print on stdout");
     }
 }
 
@@ -292,14 +279,12 @@ fn a_limit_on_open_files_hides_no_thread() {
     let Some(program) = crate::check::threads(20, "sleep") else { return };
     let place = Place::new();
     let pid = program.pid().to_string();
-    let seatmap = place.command(&["top", "--json", "--pid", &pid]);
-    let mut limited = Command::new("sh");
-    limited.args(["-c", "ulimit -n 8; exec \"$0\" \"$@\""]).arg(seatmap.get_program());
-    limited.args(seatmap.get_args()).current_dir(place.folder());
-    limited.envs(seatmap.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let top = format!("top --json --pid {pid}");
+    let mut limited = place.command_of("sh");
+    limited.args(["-c", "ulimit -n 8; exec \"$0\" \"$@\"", crate::PROGRAM]).args(top.words());
     let output = limited.output().unwrap();
     let look: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(look["threads"].as_array().unwrap().len(), 21, "{}", stderr(&output));
+    assert_eq!(look["threads"].elements().len(), 21, "{}", stderr(&output));
     drop(program);
 }
 
@@ -307,10 +292,8 @@ fn a_limit_on_open_files_hides_no_thread() {
 #[test]
 fn root_of_a_user_namespace_is_told_to_ask() {
     let place = Place::new();
-    let seatmap = place.command(&["doctor", "--json"]);
-    let mut doctor = Command::new("unshare");
-    doctor.args(["--user", "--map-root-user"]).arg(seatmap.get_program()).args(seatmap.get_args());
-    doctor.envs(seatmap.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let mut doctor = place.command_of("unshare");
+    doctor.args(["--user", "--map-root-user", crate::PROGRAM, "doctor", "--json"]);
     doctor.current_dir("/");
     // SAFETY: geteuid cannot fail and touches nothing.
     if unsafe { libc::geteuid() } == 0 {
@@ -321,7 +304,7 @@ fn root_of_a_user_namespace_is_told_to_ask() {
     let Ok(document) = serde_json::from_slice::<serde_json::Value>(&output.stdout) else {
         return seatmap_needs::skipped!("no user namespace: {}", stderr(&output));
     };
-    let findings = document["findings"].as_array().unwrap();
+    let findings = document["findings"].elements();
     let remedies: Vec<&str> = findings.iter().filter_map(|one| one["remedy"].as_str()).collect();
     assert!(remedies.iter().all(|remedy| !remedy.starts_with("echo ")), "{remedies:?}");
     assert!(remedies.iter().any(|remedy| remedy.starts_with("ask root of the host to write")));
@@ -333,14 +316,14 @@ fn a_rule_that_no_thread_fits_is_told() {
     let place = Place::new();
     let cpu = cpu();
     let rules = ["--match", &format!("sleep=cpus:{cpu}"), "--match", &format!("slep=cpus:{cpu}")];
-    let ran = place.run(&[&["run"][..], &rules, &["--", "sleep", "0.1"]].concat());
+    let ran = place.run(("run", rules, "-- sleep 0.1"));
     let said = stderr(&ran);
-    assert!(said.contains("--match 'slep': no thread fitted it"), "{said}");
+    assert_contains(&said, "--match 'slep': no thread fitted it");
     assert!(!said.contains("'sleep': no thread"), "{said}");
     // Nothing was judged where no program has a device open.
     let own = std::process::id().to_string();
-    let checked = place.run(&["check", "--pid", &own, "--rule", "device-near"]);
-    let said = String::from_utf8_lossy(&checked.stdout).into_owned() + &stderr(&checked);
+    let checked = place.run(format!("check --pid {own} --rule device-near"));
+    let said = stdout(&checked) + &stderr(&checked);
     assert!(said.contains("nothing was judged") && !said.contains("all as asked"), "{said}");
 }
 
@@ -352,13 +335,11 @@ fn a_sys_that_is_not_the_kernels_is_never_judged_well() {
         return seatmap_needs::skipped!("this needs root");
     }
     let place = Place::new();
-    let seatmap = place.command(&[]);
     let within = |mounts: &str, line: &str| {
         let line = format!("{mounts} && exec $seatmap {line}");
-        let mut command = Command::new("unshare");
-        command.args(["--mount", "sh", "-c", &line]).current_dir(place.folder());
-        command.envs(seatmap.get_envs().filter_map(|(name, value)| Some((name, value?))));
-        command.env("seatmap", seatmap.get_program()).output().unwrap()
+        let mut command = place.command_of("unshare");
+        command.args(["--mount", "sh", "-c", &line]).env("seatmap", crate::PROGRAM);
+        command.output().unwrap()
     };
     let absent = "mount -t tmpfs none /sys";
     if !within(absent, "--version").status.success() {
@@ -389,7 +370,7 @@ fn a_sys_that_is_not_the_kernels_is_never_judged_well() {
         (covered, "advise -- sleep 2", "the hierarchy of control groups with 'cpu' is not mounted"),
     ] {
         let output = within(&mounts, line);
-        let said = String::from_utf8_lossy(&output.stdout);
+        let said = stdout(&output);
         let told = said.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(told.contains(&format!("; a CPU quota could not be seen ({why}")), "{said}");
     }

@@ -2,7 +2,7 @@
 //! happens.
 
 use crate::auto::ALONE;
-use crate::common::{Guarded, Place};
+use crate::common::{Arguments, Guarded, Json, Place, assert_contains, stderr, stdout};
 use crate::control_group::Group;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -16,19 +16,19 @@ fn example() -> String {
 }
 
 /// With plans that nobody else knows of.
-fn services(place: &Place, arguments: &[&str]) -> Command {
-    let mut command = place.command(&[&["services"], arguments].concat());
+fn services(place: &Place, arguments: impl Arguments) -> Command {
+    let mut command = place.command(("services", arguments));
     command.env("SEATMAP_RUN", place.path("run"));
     command
 }
 
-fn output(place: &Place, arguments: &[&str]) -> Output {
+fn output(place: &Place, arguments: impl Arguments) -> Output {
     services(place, arguments).output().unwrap()
 }
 
 fn printed(output: &Output) -> String {
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout.clone()).unwrap()
+    assert!(output.status.success(), "{}", stderr(output));
+    stdout(output)
 }
 
 #[test]
@@ -36,12 +36,12 @@ fn a_plan_is_better_than_packing_or_says_that_nothing_is_gained() {
     let place = Place::new();
     for machine in ["ryzen-5950x", "xeon-e5-2680-2s", "core-i9-12900k"] {
         let plan =
-            place.json(&["services", "plan", "--record", &example(), "--on", machine, "--json"]);
-        let cost = plan["cost_percent"].as_f64().unwrap();
-        assert!(plan["bound_percent"].as_f64().unwrap() <= cost);
-        for baseline in plan["baselines"].as_array().unwrap() {
+            place.json(["services", "plan", "--record", &example(), "--on", machine, "--json"]);
+        let cost = plan["cost_percent"].number();
+        assert!(plan["bound_percent"].number() <= cost);
+        for baseline in plan["baselines"].elements() {
             let keeps = baseline["keeps_limits"].as_bool().unwrap();
-            let other = baseline["cost_percent"].as_f64().unwrap();
+            let other = baseline["cost_percent"].number();
             assert!(!keeps || cost <= other * 1.01, "{machine}: {cost} and {baseline}");
         }
     }
@@ -51,8 +51,8 @@ fn a_plan_is_better_than_packing_or_says_that_nothing_is_gained() {
 fn the_headline_has_both_judges_and_no_percentage_above_a_hundred() {
     let place = Place::new();
     let plan = ["services", "plan", "--record", &example(), "--on", "ryzen-5950x"];
-    let text = place.stdout(&[&plan[..], &["-o", "plan.json", "--html", "plan.html"]].concat());
-    let again = place.stdout(&["show", "plan.json"]);
+    let text = place.stdout((plan, "-o plan.json --html plan.html"));
+    let again = place.stdout("show plan.json");
     let page = place.read("plan.html");
     for text in [&text, &again, &page] {
         for part in [
@@ -66,10 +66,10 @@ fn the_headline_has_both_judges_and_no_percentage_above_a_hundred() {
         let above = percentages.filter_map(|word| word.parse::<f64>().ok()).find(|it| *it > 100.0);
         assert_eq!(above, None, "{text}");
     }
-    let plan: Value = serde_json::from_str(&place.read("plan.json")).unwrap();
+    let plan = place.read_json("plan.json");
     let late = plan["lateness"]["p99_ms"].to_string();
     place.file("agrees.json", place.read("plan.json").replace(&late, "100.0"));
-    let agrees = place.stdout(&["show", "agrees.json"]);
+    let agrees = place.stdout("show agrees.json");
     assert!(!agrees.contains("says the opposite"), "{agrees}");
 }
 
@@ -77,12 +77,11 @@ fn the_headline_has_both_judges_and_no_percentage_above_a_hundred() {
 fn a_plan_is_text_a_page_and_a_document_of_the_same_sets() {
     let place = Place::new();
     let arguments = ["services", "plan", "--record", &example(), "--on", "ryzen-5950x"];
-    let text =
-        place.stdout(&[&arguments[..], &["-o", "plan.json", "--html", "plan.html"]].concat());
-    let plan: Value = serde_json::from_str(&place.read("plan.json")).unwrap();
+    let text = place.stdout((arguments, "-o plan.json --html plan.html"));
+    let plan = place.read_json("plan.json");
     let page = place.read("plan.html");
-    for service in plan["services"].as_array().unwrap() {
-        let cpus = service["cpus"].as_str().unwrap();
+    for service in plan["services"].elements() {
+        let cpus = service["cpus"].text();
         assert!(text.contains(cpus) && page.contains(cpus), "{cpus}");
     }
     assert!(page.contains("<svg"));
@@ -94,47 +93,46 @@ fn mistakes_are_refused_before_anything_is_done() {
     let head = "format = \"seatmap-services/1\"\n[[service]]\nname = \"redis\"\n";
     let file = place.file("a.toml", format!("{head}least_cpus = 90\nunit = \"redis.service\"\n"));
     let plan = ["services", "plan", file, "--record", &example(), "--on", "ryzen-5950x"];
-    let told = place.one_line_refusal(&plan);
+    let told = place.one_line_refusal(plan);
     assert!(told.ends_with("lower least_cpus by 58 in all"), "{told}");
     let file = place.file("b.toml", format!("{head}unit = \"no-such-unit.service\"\n"));
-    let told = place.one_line_refusal(&["services", "show", file]);
-    assert!(told.contains("service 'redis': there is no systemd unit"), "{told}");
+    place.refuses(["services", "show", file], "service 'redis': there is no systemd unit");
     let file = place.file("c.toml", format!("{head}pid = 1\ncolour = \"red\"\n"));
-    let told = place.one_line_refusal(&["services", "show", file]);
-    assert!(told.contains("c.toml: line 5, column 1: unknown key 'colour'"), "{told}");
+    place.refuses(["services", "show", file], "c.toml: line 5, column 1: unknown key 'colour'");
     let file = place.file("d.toml", format!("{}pid = 1\n", head.replace("redis", "other")));
-    let told = place.one_line_refusal(&["services", "plan", file, "--record", &example()]);
-    assert!(told.contains("'other' is not in the record"), "{told}");
-    let told = place.one_line_refusal(&["services", "show", "absent.toml"]);
-    assert!(told.contains("absent.toml"), "{told}");
-    let refused = output(&place, &["undo"]);
+    place.refuses(
+        ["services", "plan", file, "--record", &example()],
+        "'other' is not in the record",
+    );
+    place.refuses("services show absent.toml", "absent.toml");
+    let refused = output(&place, "undo");
     assert_eq!(refused.status.code(), Some(2));
-    let told = String::from_utf8(refused.stderr).unwrap();
-    assert!(told.contains("no plan 'services' stands"), "{told}");
+    let told = stderr(&refused);
+    assert_contains(&told, "no plan 'services' stands");
 }
 
 #[test]
 fn a_plan_is_exported_for_its_neighbours() {
     let place = Place::new();
     let plan = ["services", "plan", "--record", &example(), "--on", "ryzen-5950x", "-o", "p.json"];
-    place.stdout(&plan);
+    place.stdout(plan);
     // The record has units alone.
     let workers = "\"unit\":\"workers.service\"";
     let text = place.read("p.json");
-    assert!(text.contains(workers), "{text}");
+    assert_contains(&text, workers);
     place.file("p.json", text.replace(workers, "\"command\":\"worker*\""));
-    let plan: Value = serde_json::from_str(&place.read("p.json")).unwrap();
-    let json = place.json(&["export", "--format", "json", "p.json"]);
+    let plan = place.read_json("p.json");
+    let json = place.json("export --format json p.json");
     assert_eq!(json, plan);
-    place.stdout(&["export", "--format", "systemd", "p.json", "-o", "units.sh"]);
+    place.stdout("export --format systemd p.json -o units.sh");
     let script = place.read("units.sh");
-    assert!(script.contains("# Left out: workers (command worker*)"), "{script}");
+    assert_contains(&script, "# Left out: workers (command worker*)");
     let folder = place.path("units");
     let run = Command::new("sh").arg(place.path("units.sh")).arg(&folder).output().unwrap();
     assert!(run.status.success(), "{run:?}");
-    for service in &plan["services"].as_array().unwrap()[..3] {
-        let unit = service["service"]["unit"].as_str().unwrap();
-        let cpus = service["cpus"].as_str().unwrap();
+    for service in &plan["services"].elements()[..3] {
+        let unit = service["service"]["unit"].text();
+        let cpus = service["cpus"].text();
         let drop_in = place.read(&format!("units/{unit}.d/50-seatmap.conf"));
         let expected = format!("[Service]\nAllowedCPUs=\nAllowedCPUs={cpus}\n");
         assert!(drop_in.starts_with(&expected), "{drop_in}");
@@ -150,7 +148,7 @@ fn a_plan_is_exported_for_its_neighbours() {
         seatmap_needs::skipped!("systemd-analyze is not installed");
         return;
     };
-    let told = String::from_utf8_lossy(&verified.stderr);
+    let told = stderr(&verified);
     assert!(told.contains("60-wrong.conf") && !told.contains("50-seatmap.conf"), "{told}");
 }
 
@@ -176,7 +174,7 @@ fn seats_on_file_become_services_and_a_plan() {
     for words in ["pod-235148fe", "2-4,18-20", "8,24", "10,11,26,27", "vCPU 1 on 11"] {
         assert!(text.contains(words), "{words}: {text}");
     }
-    let plan: Value = serde_json::from_str(&place.read("plan.json")).unwrap();
+    let plan = place.read_json("plan.json");
     assert_eq!(plan["verdict"], "as-written");
     assert!(plan["cost_percent"].is_null() && plan["services"][0]["median_cpus"].is_null());
     let toml = place.read("services.toml");
@@ -188,36 +186,34 @@ fn seats_on_file_become_services_and_a_plan() {
     place.stdout(&arguments);
     assert_eq!(place.read("services.toml"), toml);
     // The export is read back.
-    place.stdout(&["export", "--format", "systemd", "plan.json", "-o", "units.sh"]);
-    let again = place.json(&["services", "import", "units.sh", "--on=ryzen-5950x", "--json"]);
+    place.stdout("export --format systemd plan.json -o units.sh");
+    let again = place.json("services import units.sh --on=ryzen-5950x --json");
     assert_eq!(again["seats"][0]["service"]["unit"], "redis.service");
     assert_eq!(again["seats"][0]["cpus"], "8,24");
     // None of them runs here: all are missed, by name.
-    let drift = output(&place, &["drift", "--plan", "plan.json"]);
-    let told = String::from_utf8(drift.stdout).unwrap();
+    let drift = output(&place, "drift --plan plan.json");
+    let told = stdout(&drift);
     assert_eq!(drift.status.code(), Some(1), "{told}");
-    assert!(told.contains("web: no process of it runs"), "{told}");
+    assert_contains(&told, "web: no process of it runs");
 }
 
 #[test]
 fn a_plan_on_file_is_shown_as_it_was_printed() {
     let place = Place::new();
     let arguments = ["services", "plan", "--record", &example(), "--on", "ryzen-5950x"];
-    let text =
-        place.stdout(&[&arguments[..], &["-o", "plan.json", "--html", "plan.html"]].concat());
-    assert_eq!(place.stdout(&["show", "plan.json"]), text);
-    place.stdout(&["show", "plan.json", "--html", "again.html"]);
+    let text = place.stdout((arguments, "-o plan.json --html plan.html"));
+    assert_eq!(place.stdout("show plan.json"), text);
+    place.stdout("show plan.json --html again.html");
     assert_eq!(place.read("again.html"), place.read("plan.html"));
-    let plan: Value = serde_json::from_str(&place.read("plan.json")).unwrap();
-    assert_eq!(place.json(&["show", "plan.json", "--json"]), plan);
+    let plan = place.read_json("plan.json");
+    assert_eq!(place.json("show plan.json --json"), plan);
     // A machine that nobody knows here: the plan itself has its CPUs.
     place.file("plan.json", place.read("plan.json").replace("ryzen-5950x", "elsewhere"));
-    assert_eq!(place.stdout(&["show", "plan.json"]), text.replace("ryzen-5950x", "elsewhere"));
-    place.stdout(&["show", "plan.json", "--html", "again.html"]);
+    assert_eq!(place.stdout("show plan.json"), text.replace("ryzen-5950x", "elsewhere"));
+    place.stdout("show plan.json --html again.html");
     assert!(place.read("again.html").contains("<svg"));
     place.file("plan.json", "{\"format\": \"seatmap-services-plan/1\"}");
-    let told = place.one_line_refusal(&["show", "plan.json"]);
-    assert!(told.contains("plan.json"), "{told}");
+    place.refuses("show plan.json", "plan.json");
 }
 
 #[test]
@@ -226,9 +222,7 @@ fn an_import_that_cannot_be_written_leaves_no_half() {
     let state = format!("{}/examples/seats/cpu_manager_state", crate::REPOSITORY);
     let import = ["services", "import", &state, "--on", "ryzen-5950x"];
     for file in ["absent/services.toml", "plan.json"] {
-        let told =
-            place.one_line_refusal(&[&import[..], &["-o", "plan.json", "--file", file]].concat());
-        assert!(told.contains(file), "{told}");
+        place.refuses((import, &["-o", "plan.json", "--file", file]), file);
         assert!(!place.path("plan.json").exists(), "{file}");
     }
 }
@@ -243,17 +237,16 @@ fn a_written_plan_is_judged_beside_a_better_one() {
         shown += &format!("Id={unit}.service\nAllowedCPUs={}\n\n", cpus.replace(',', " "));
     }
     place.file("shown", shown);
-    let on = ["--on", "ryzen-5950x"];
-    place.stdout(&[&["services", "import", "shown", "-o", "written.json"], &on[..]].concat());
+    let on = "--on ryzen-5950x";
+    place.stdout(("services import shown -o written.json", on));
     let beside = ["services", "plan", "--record", &example(), "--beside", "written.json", "--json"];
-    let plan = place.json(&[&beside[..], &on].concat());
-    let written = plan["baselines"].as_array().unwrap().last().unwrap();
+    let plan = place.json((beside, on));
+    let written = plan["baselines"].elements().last().unwrap();
     assert_eq!(written["name"], "as it is written");
-    assert!(written["cost_percent"].as_f64().unwrap() > plan["cost_percent"].as_f64().unwrap());
+    assert!(written["cost_percent"].number() > plan["cost_percent"].number());
     place.file("shown", "Id=redis.service\nAllowedCPUs=0-1\n");
-    place.stdout(&[&["services", "import", "shown", "-o", "written.json"], &on[..]].concat());
-    let told = place.one_line_refusal(&[&beside[..], &on].concat());
-    assert!(told.contains("the plan of --beside has no CPUs for 'nginx'"), "{told}");
+    place.stdout(("services import shown -o written.json", on));
+    place.refuses((beside, on), "the plan of --beside has no CPUs for 'nginx'");
 }
 
 #[test]
@@ -261,25 +254,22 @@ fn claims_on_the_same_cpus_end_with_a_word() {
     let place = Place::new();
     let state = format!("{}/examples/seats/cpu_manager_state", crate::REPOSITORY);
     place.file("a.service", "[Service]\nAllowedCPUs=3-5\n");
-    let import = output(&place, &["import", &state, "a.service", "--on", "ryzen-5950x"]);
+    let import = output(&place, ("import", [&*state], "a.service --on ryzen-5950x"));
     assert_eq!(import.status.code(), Some(1));
-    let told = String::from_utf8(import.stdout).unwrap();
-    assert!(told.contains("both claim CPUs 3,4"), "{told}");
-    let told = place.one_line_refusal(&["services", "import", "absent.xml"]);
-    assert!(told.contains("absent.xml"), "{told}");
+    let told = stdout(&import);
+    assert_contains(&told, "both claim CPUs 3,4");
+    place.refuses("services import absent.xml", "absent.xml");
     place.file("x.xml", "<domain><name>web</name>");
-    let told = place.one_line_refusal(&["services", "import", "x.xml"]);
-    assert!(told.contains("x.xml: line 1, column 25"), "{told}");
-    let told = place.one_line_refusal(&["services", "import", "a.service", "--format", "libvirt"]);
-    assert!(told.contains("this is not a file of libvirt"), "{told}");
+    place.refuses("services import x.xml", "x.xml: line 1, column 25");
+    place.refuses("services import a.service --format libvirt", "this is not a file of libvirt");
 }
 
 /// The words by which a plan is refused before anything is changed.
 fn refused_plan(place: &Place) -> String {
-    let refused = output(place, &["apply", "plan.json"]);
+    let refused = output(place, "apply plan.json");
     assert_eq!(refused.status.code(), Some(2));
     assert!(!place.path("run/services/services.json").exists());
-    String::from_utf8(refused.stderr).unwrap()
+    stderr(&refused)
 }
 
 #[test]
@@ -287,16 +277,16 @@ fn pods_and_jobs_stay_with_their_owners() {
     let place = Place::new();
     let state = format!("{}/examples/seats/cpu_manager_state", crate::REPOSITORY);
     let import = ["services", "import", &state, "--on", "ryzen-5950x", "-o", "plan.json"];
-    place.stdout(&import);
+    place.stdout(import);
     let told = refused_plan(&place);
-    assert!(told.contains("'pod-235148fe' belongs to kubelet"), "{told}");
-    let mut plan: Value = serde_json::from_str(&place.read("plan.json")).unwrap();
+    assert_contains(&told, "'pod-235148fe' belongs to kubelet");
+    let mut plan = place.read_json("plan.json");
     let service = plan["services"][0]["service"].as_object_mut().unwrap();
     service.remove("cgroup");
     service.insert("step".into(), "5".into());
     place.file("plan.json", plan.to_string());
     let told = refused_plan(&place);
-    assert!(told.contains("name a step, such as 5.0 or 5.batch"), "{told}");
+    assert_contains(&told, "name a step, such as 5.0 or 5.batch");
 }
 
 /// The folders where control groups are mounted.
@@ -312,8 +302,8 @@ fn mounted_groups() -> Vec<String> {
 /// A plan of one service on a CPU of this computer.
 fn plan_of_one(place: &Place, service: Value) {
     let state = format!("{}/examples/seats/cpu_manager_state", crate::REPOSITORY);
-    place.stdout(&["services", "import", &state, "--on", "ryzen-5950x", "-o", "whole.json"]);
-    let mut plan: Value = serde_json::from_str(&place.read("whole.json")).unwrap();
+    place.stdout(("services import", [&*state], "--on ryzen-5950x -o whole.json"));
+    let mut plan = place.read_json("whole.json");
     let cpu = seatmap_os::affinity::current().unwrap()[0];
     let mut planned = plan["services"][0].take();
     planned["service"] = service;
@@ -358,7 +348,7 @@ fn a_plan_moves_neither_the_kernel_nor_the_first_process() {
     for (pid, what) in kernel.into_iter().chain([first]) {
         plan_of_one(&place, json!({ "name": "x", "pid": pid }));
         let told = refused_plan(&place);
-        assert!(told.contains(&format!("takes in process {pid}, {what}")), "{told}");
+        assert_contains(&told, &format!("takes in process {pid}, {what}"));
     }
     for service in [
         json!({ "name": "x", "pid": -1 }),
@@ -368,7 +358,7 @@ fn a_plan_moves_neither_the_kernel_nor_the_first_process() {
     ] {
         plan_of_one(&place, service);
         let told = refused_plan(&place);
-        assert!(told.contains("plan.json: services[0].service: "), "{told}");
+        assert_contains(&told, "plan.json: services[0].service: ");
     }
 }
 
@@ -386,24 +376,29 @@ fn systemd_accepts_the_units_that_are_read() {
         seatmap_needs::skipped!("systemd-analyze is not installed");
         return;
     };
-    let told = String::from_utf8_lossy(&verified.stderr);
+    let told = stderr(&verified);
     assert!(told.contains("wrong.service:3") && !told.contains("redis.service:"), "{told}");
-    let told = place.one_line_refusal(&["services", "import", "wrong.service"]);
-    assert!(told.contains("CPUAffinity= of wrong.service: 'x-y' is not a list"), "{told}");
+    place.refuses(
+        "services import wrong.service",
+        "CPUAffinity= of wrong.service: 'x-y' is not a list",
+    );
 }
 
 #[test]
 fn a_neighbour_that_cannot_have_a_plan_is_refused() {
     let place = Place::new();
     let plan = ["services", "plan", "--record", &example(), "--on", "ryzen-5950x", "-o", "p.json"];
-    place.stdout(&plan);
-    let told = place.one_line_refusal(&["export", "--format", "taskset", "p.json"]);
-    assert!(told.contains("p.json is a plan for services, which cannot be written as"), "{told}");
-    let told = place.one_line_refusal(&["export", "--format", "systemd", "ryzen-5950x"]);
-    assert!(told.contains("is a profile, which cannot be written as systemd"), "{told}");
+    place.stdout(plan);
+    place.refuses(
+        "export --format taskset p.json",
+        "p.json is a plan for services, which cannot be written as",
+    );
+    place.refuses(
+        "export --format systemd ryzen-5950x",
+        "is a profile, which cannot be written as systemd",
+    );
     place.file("bad.json", "{\"format\": \"seatmap-services-plan/1\"}");
-    let told = place.one_line_refusal(&["export", "--format", "systemd", "bad.json"]);
-    assert!(told.contains("bad.json"), "{told}");
+    place.refuses("export --format systemd bad.json", "bad.json");
 }
 
 fn read(path: &Path) -> String {
@@ -421,7 +416,7 @@ struct Rig {
 impl Drop for Rig {
     fn drop(&mut self) {
         // A failed test leaves no plan behind.
-        let _ = output(&self.place, &["undo"]);
+        let _ = output(&self.place, "undo");
         for sleeper in &mut self.sleepers {
             let _ = sleeper.kill();
             let _ = sleeper.wait();
@@ -472,10 +467,10 @@ impl Rig {
         );
         place.file("services.toml", file);
         let rig = Rig { place, group, inner, sleepers };
-        let seconds = ["plan", "--seconds", "300ms", "-o", "plan.json"];
-        printed(&output(&rig.place, &seconds));
+        let seconds = "plan --seconds 300ms -o plan.json";
+        printed(&output(&rig.place, seconds));
         // A machine of many cores gives cores: here it matters that the sets are known.
-        let mut plan: Value = serde_json::from_str(&rig.place.read("plan.json")).unwrap();
+        let mut plan = rig.place.read_json("plan.json");
         plan["services"][0]["cpus"] = first.to_string().into();
         plan["services"][1]["cpus"] = second.to_string().into();
         for service in plan["services"].as_array_mut().unwrap() {
@@ -520,7 +515,7 @@ impl Rig {
     }
 
     fn apply(&self) -> Command {
-        services(&self.place, &["apply", "plan.json", "--ttl", "1h"])
+        services(&self.place, "apply plan.json --ttl 1h")
     }
 }
 
@@ -545,7 +540,7 @@ fn sets_come_back_after_a_kill_at_every_step() {
     let mut undone = 0;
     for at in 1..200 {
         let killed =
-            services(&rig.place, &["undo"]).env("SEATMAP_CELL_FAIL_AT", at.to_string()).output();
+            services(&rig.place, "undo").env("SEATMAP_CELL_FAIL_AT", at.to_string()).output();
         let has_ended = killed.unwrap().status.success();
         assert!(rig.comes_back(&before), "undo, killed at step {at}: {}", rig.state());
         if has_ended {
@@ -560,7 +555,7 @@ fn sets_come_back_after_a_kill_at_every_step() {
 impl Rig {
     /// After a kill the sets are taken back, or the plan stood whole by then and is undone.
     fn comes_back_or_stands(&self, before: &str) -> bool {
-        let listed = output(&self.place, &["undo"]);
+        let listed = output(&self.place, "undo");
         listed.status.code() == Some(0) && self.state() == before || self.comes_back(before)
     }
 }
@@ -570,22 +565,22 @@ fn sets_end_with_their_time_and_what_others_changed_stays() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(mut rig) = Rig::new() else { return };
     let before = rig.state();
-    let seated = services(&rig.place, &["apply", "plan.json", "--ttl", "1s"]).output().unwrap();
+    let seated = services(&rig.place, "apply plan.json --ttl 1s").output().unwrap();
     printed(&seated);
     assert!(rig.comes_back(&before), "{}", rig.state());
 
     printed(&rig.apply().output().unwrap());
-    let quiet = printed(&output(&rig.place, &["drift"]));
+    let quiet = printed(&output(&rig.place, "drift"));
     assert_eq!(quiet, "plan 'services': every service is where it was seated\n");
     let twice = rig.apply().output().unwrap();
     assert_eq!(twice.status.code(), Some(2));
-    let other = services(&rig.place, &["apply", "plan.json", "--name", "other"]).output().unwrap();
-    let told = String::from_utf8(other.stderr).unwrap();
-    assert!(told.contains("belong to plan 'services'"), "{told}");
+    let other = services(&rig.place, "apply plan.json --name other").output().unwrap();
+    let told = stderr(&other);
+    assert_contains(&told, "belong to plan 'services'");
 
     // The service in the group starts anew, inside the group.
     rig.start_group_anew();
-    let anew = printed(&output(&rig.place, &["drift"]));
+    let anew = printed(&output(&rig.place, "drift"));
     assert_eq!(anew, format!("{quiet}group: it started anew since, and is on its set\n"));
 
     // Somebody else gives the plain one another CPU.
@@ -593,14 +588,14 @@ fn sets_end_with_their_time_and_what_others_changed_stays() {
     let first = rig.state().split(' ').next().unwrap().to_owned();
     let set = seatmap_os::CpuSet::of_list(&first).unwrap();
     set.give(rig.sleepers[2].id() as i32).unwrap();
-    let moved = output(&rig.place, &["drift", "--json"]);
+    let moved = output(&rig.place, "drift --json");
     assert_eq!(moved.status.code(), Some(1));
     let report: Value = serde_json::from_slice(&moved.stdout).unwrap();
     assert_eq!(report["faults"][0]["kind"], "outside");
-    let undone = output(&rig.place, &["undo"]);
+    let undone = output(&rig.place, "undo");
     assert_eq!(undone.status.code(), Some(1));
-    let told = String::from_utf8(undone.stderr).unwrap();
-    assert!(told.contains(&format!("somebody changed it to '{first}'")), "{told}");
+    let told = stderr(&undone);
+    assert_contains(&told, &format!("somebody changed it to '{first}'"));
     assert_ne!(first, second);
     assert!(rig.state().ends_with(&first) && !rig.state().starts_with(&format!("{first} ")));
 }
@@ -610,24 +605,22 @@ fn a_race_without_a_gain_leaves_everything_as_it_was() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(rig) = Rig::new() else { return };
     let before = rig.state();
-    let race = ["race", "plan.json", "--rounds", "6", "--period", "200ms", "--json"];
-    let told = output(&rig.place, &race);
+    let race = "race plan.json --rounds 6 --period 200ms --json";
+    let told = output(&rig.place, race);
     assert_eq!(told.status.code(), Some(2));
-    assert!(
-        String::from_utf8(told.stderr).unwrap().contains("no service of the plan has a metric")
-    );
+    assert!(stderr(&told).contains("no service of the plan has a metric"));
     // A total that grows with time alone: no set makes it faster.
-    let mut plan: Value = serde_json::from_str(&rig.place.read("plan.json")).unwrap();
+    let mut plan = rig.place.read_json("plan.json");
     plan["services"][1]["service"]["metric"] = "cut -d' ' -f1 /proc/uptime".into();
     plan["services"][1]["service"]["limit_percent"] = 90.into();
     rig.place.file("plan.json", plan.to_string());
-    let report = output(&rig.place, &race);
+    let report = output(&rig.place, race);
     let report: Value = serde_json::from_str(&printed(&report)).unwrap();
     assert_ne!(report["verdict"]["kind"], "kept");
     assert_eq!(report["services"][1]["counted"], 6);
     assert_eq!(rig.state(), before);
-    let few = output(&rig.place, &["race", "plan.json", "--rounds", "2", "--period", "200ms"]);
-    assert!(String::from_utf8(few.stderr).unwrap().contains("give --rounds 6 or more"));
+    let few = output(&rig.place, "race plan.json --rounds 2 --period 200ms");
+    assert!(stderr(&few).contains("give --rounds 6 or more"));
 }
 
 #[test]
@@ -637,16 +630,16 @@ fn services_are_found_recorded_and_shown() {
     let pid = child.id();
     let head = "format = \"seatmap-services/1\" # mine\n[[service]]\nname = \"sleeper\"\n";
     place.file("services.toml", format!("{head}pid = {pid}\n"));
-    let shown = place.json(&["services", "show", "--json"]);
+    let shown = place.json("services show --json");
     assert_eq!(shown["services"][0]["threads"], 1);
-    place.stdout(&["services", "observe", "--seconds", "400ms", "--no-talk", "-o", "record.json"]);
-    let again = place.json(&["services", "plan", "--record", "record.json", "--json"]);
+    place.stdout("services observe --seconds 400ms --no-talk -o record.json");
+    let again = place.json("services plan --record record.json --json");
     assert_eq!(again["services"][0]["service"]["pid"], pid);
     assert_eq!(again["verdict"], "nothing-to-gain");
-    let added = output(&place, &["init", "--seconds", "200ms"]);
+    let added = output(&place, "init --seconds 200ms");
     assert!(place.read("services.toml").starts_with(head), "{added:?}");
     // An entry that is added has processes of its own.
-    let both = output(&place, &["show"]);
-    let said = String::from_utf8_lossy(&both.stderr);
+    let both = output(&place, "show");
+    let said = stderr(&both);
     assert!(!said.contains("both claim"), "{said}");
 }

@@ -1,6 +1,6 @@
 //! `seatmap services apply` on a domain of libvirt.
 
-use crate::common::{Guarded, Place};
+use crate::common::{Arguments, Guarded, Place, assert_contains, stderr, stdout};
 use crate::control_group::Group;
 use serde_json::Value;
 use std::fs::File;
@@ -9,8 +9,8 @@ use std::process::Command;
 
 fn printed(command: &mut Command) -> String {
     let output = command.output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
+    assert!(output.status.success(), "{}", stderr(&output));
+    stdout(&output)
 }
 
 /// A `virsh` for a whole test. The test driver of libvirt forgets everything with its connection,
@@ -58,7 +58,7 @@ impl Domain {
         let file = "format = \"seatmap-services/1\"\n[[service]]\nname = \"web\"\n";
         place.file("services.toml", format!("{file}domain = \"{name}\"\n"));
         let domain = Domain { place, name, sleeper, _group: group };
-        printed(&mut domain.services(&["plan", "--seconds", "300ms", "-o", "plan.json"]));
+        printed(&mut domain.services("plan --seconds 300ms -o plan.json"));
         let mut plan: Value = serde_json::from_str(&domain.place.read("plan.json")).unwrap();
         // The test driver pins no process: the sleeper may be on any CPU.
         let cpus: seatmap_os::CpuSet =
@@ -69,8 +69,8 @@ impl Domain {
     }
 
     /// A command that finds the `virsh` of this test first.
-    fn services(&self, arguments: &[&str]) -> Command {
-        let mut command = self.place.command(&[&["services"], arguments].concat());
+    fn services(&self, arguments: impl Arguments) -> Command {
+        let mut command = self.place.command(("services", arguments));
         let path = std::env::var("PATH").unwrap_or_default();
         command.env("PATH", format!("{}:{path}", self.place.path("bin").display()));
         command.env("SEATMAP_RUN", self.place.path("run"));
@@ -110,9 +110,9 @@ impl Domain {
 
     /// The words by which applying is refused, with programs from these folders.
     fn refusal(&self, path: &str, code: i32) -> String {
-        let mut apply = self.services(&["apply", "plan.json"]);
+        let mut apply = self.services("apply plan.json");
         let output = apply.env("PATH", path).output().unwrap();
-        let told = String::from_utf8(output.stderr).unwrap();
+        let told = stderr(&output);
         assert_eq!(output.status.code(), Some(code), "{told}");
         assert!(!self.place.path("run/services/services.json").exists());
         told
@@ -150,11 +150,11 @@ fn a_domain_is_pinned_by_libvirt_and_comes_back() {
     let before = domain.pins();
     assert!(before.contains("emulator:") && before.contains("IOThread ID"), "{before}");
     for _ in 0..2 {
-        let told = printed(&mut domain.services(&["apply", "plan.json", "--ttl", "1h"]));
+        let told = printed(&mut domain.services("apply plan.json --ttl 1h"));
         // Two vCPUs and the emulator; the driver has pinned the I/O thread within the set already.
-        assert!(told.contains("by 3 settings"), "{told}");
+        assert_contains(&told, "by 3 settings");
         assert_ne!(domain.pins(), before);
-        printed(&mut domain.services(&["undo"]));
+        printed(&mut domain.services("undo"));
         assert_eq!(domain.pins(), before);
     }
 }
@@ -165,10 +165,10 @@ fn without_virsh_or_libvirt_nothing_is_changed() {
         return seatmap_needs::skipped!("no cpuset can be made");
     };
     let told = domain.refusal("/nonexistent", 2);
-    assert!(told.contains("'web' is a libvirt domain, and 'virsh' is not installed"), "{told}");
+    assert_contains(&told, "'web' is a libvirt domain, and 'virsh' is not installed");
     // A libvirt that does not answer.
     domain.install("#!/bin/sh\necho 'error: Failed to connect socket' >&2\nexit 1\n");
     let own = domain.place.path("bin").display().to_string();
     let told = domain.refusal(&format!("{own}:/usr/bin:/bin"), 1);
-    assert!(told.contains("Failed to connect socket"), "{told}");
+    assert_contains(&told, "Failed to connect socket");
 }

@@ -1,8 +1,7 @@
 //! `seatmap services apply --rps` on a network card of a namespace of its own.
 
-use crate::common::{Guarded, Place};
+use crate::common::{Guarded, Place, stderr, stdout};
 use seatmap_os::CpuSet;
-use serde_json::Value;
 use std::process::{Command, Stdio};
 
 /// Makes a card whose packets go to all CPUs, and prints where they go before a plan, with it, and
@@ -32,20 +31,17 @@ fn packets_leave_quiet_cpus_and_come_back() {
         sleeper.id()
     );
     place.file("services.toml", file);
-    place.stdout(&["services", "plan", "--seconds", "300ms", "-o", "plan.json"]);
-    let mut plan: Value = serde_json::from_str(&place.read("plan.json")).unwrap();
+    place.stdout("services plan --seconds 300ms -o plan.json");
+    let mut plan = place.read_json("plan.json");
     plan["services"][0]["cpus"] = quiet.to_string().into();
     plan["services"][0]["nodes"] = "".into();
     plan["interrupts"] = other.to_string().into();
     place.file("plan.json", plan.to_string());
     let [all, expected] = [vec![quiet, other], vec![other]]
         .map(|cpus| cpus.into_iter().collect::<CpuSet>().to_mask());
-    let mut seatmap = place.command(&[]);
-    seatmap.env("SEATMAP_RUN", place.path("run")).env("ALL", &all);
-    let mut unshare = Command::new("unshare");
-    unshare.args(["-n", "-m", "sh", "-c", SCRIPT]).arg(seatmap.get_program());
-    unshare.current_dir(place.folder());
-    unshare.envs(seatmap.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let mut unshare = place.command_of("unshare");
+    unshare.args(["-n", "-m", "sh", "-c", SCRIPT, crate::PROGRAM]);
+    unshare.env("SEATMAP_RUN", place.path("run")).env("ALL", &all);
     let output = unshare.output();
     let _ = sleeper.kill();
     let _ = sleeper.wait();
@@ -54,8 +50,8 @@ fn packets_leave_quiet_cpus_and_come_back() {
     let Some(output) = output.ok().filter(|output| !refused.contains(&output.status.code())) else {
         return seatmap_needs::skipped!("no network namespace with a card can be made");
     };
-    let told = String::from_utf8_lossy(&output.stderr);
-    let printed = String::from_utf8_lossy(&output.stdout);
+    let told = stderr(&output);
+    let printed = stdout(&output);
     let masks: Vec<Option<CpuSet>> = printed.lines().map(CpuSet::of_mask).collect();
     let sets = [all.clone(), expected, all].map(|mask| CpuSet::of_mask(&mask));
     assert_eq!(masks, sets, "{told}");

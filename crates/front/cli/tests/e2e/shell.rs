@@ -1,6 +1,6 @@
 //! Completions, asked of real shells, and manual pages, help.
 
-use crate::common::{Place, files};
+use crate::common::{Place, files, stderr, stdout};
 use std::path::Path;
 use std::process::Command;
 
@@ -12,19 +12,16 @@ const NOT_FOUND: i32 = 127;
 fn in_shell(place: &Place, shell: &[&str], script: &str) -> Option<String> {
     let binary = Path::new(env!("CARGO_BIN_EXE_seatmap")).parent().unwrap();
     let path = format!("{}:{}", binary.display(), std::env::var("PATH").unwrap());
-    let own = place.command(&[]);
-    let mut command = Command::new(shell[0]);
-    command.args(&shell[1..]).arg("-c").arg(script).env("PATH", path).current_dir(place.folder());
-    command
-        .envs(own.get_envs().filter_map(|(name, value)| Some((name, value?))))
-        .env("SEATMAP_RUN", place.path("run"));
+    let mut command = place.command_of(shell[0]);
+    command.args(&shell[1..]).arg("-c").arg(script).env("PATH", path);
+    command.env("SEATMAP_RUN", place.path("run"));
     let output = command.output().ok().filter(|output| output.status.code() != Some(NOT_FOUND));
     let Some(output) = output else {
         seatmap_needs::skipped!("no {} here", shell.join(" "));
         return None;
     };
     assert!(output.status.success(), "{output:?}");
-    Some(String::from_utf8(output.stdout).unwrap())
+    Some(stdout(&output))
 }
 
 /// Lines to be completed, and a candidate that each must get; candidates that it must not get.
@@ -96,8 +93,8 @@ fn control_groups_and_units_are_completed() {
     else {
         return seatmap_needs::skipped!("no control group can be seen here");
     };
-    let said = place.run(&["check", "--cgroup", group, "--seconds", "0.1"]);
-    let said = String::from_utf8_lossy(&said.stderr).into_owned();
+    let said = place.run(["check", "--cgroup", group, "--seconds", "0.1"]);
+    let said = stderr(&said);
     assert!(!said.contains("there is no control group"), "{group}: {said}");
     let units = offered(&place, "check --unit s").unwrap();
     let is_unit = |unit: &String| {
@@ -151,7 +148,7 @@ fn fish_completes_alike() {
 fn zsh_completes_at_the_first_press_of_the_key() {
     let place = Place::new();
     std::fs::create_dir(place.path("functions")).unwrap();
-    place.file("functions/_seatmap", place.stdout(&["completions", "zsh"]));
+    place.file("functions/_seatmap", place.stdout("completions zsh"));
     let begin = "autoload -Uz compinit; compinit -u -D";
     for setup in [
         format!("{begin}; source <(seatmap completions zsh)"),
@@ -172,12 +169,12 @@ fn zsh_completes_at_the_first_press_of_the_key() {
 #[test]
 fn each_verb_has_a_manual_page() {
     let place = Place::new();
-    place.stdout(&["man", "share/man/man1"]);
+    place.stdout("man share/man/man1");
     for page in ["seatmap.1", "seatmap-measure.1", "seatmap-show.1"] {
         assert!(place.path("share/man/man1").join(page).exists(), "{page}");
     }
     assert_eq!(files(&place), ["share"], "its folder is made, and those above");
-    assert!(place.stdout(&["man"]).contains(".TH"));
+    assert!(place.stdout("man").contains(".TH"));
 }
 
 #[test]
@@ -188,16 +185,13 @@ fn what_make_install_installs_is_found_by_shells() {
     command.arg(env!("CARGO_BIN_EXE_seatmap")).args(["share", "man"]).current_dir(place.folder());
     let output = command.output().unwrap();
     assert!(output.status.success(), "{output:?}");
-    assert!(
-        String::from_utf8_lossy(&output.stdout).contains("fpath=(share/zsh/site-functions $fpath)"),
-        "{output:?}"
-    );
+    assert!(stdout(&output).contains("fpath=(share/zsh/site-functions $fpath)"), "{output:?}");
     for (file, shell) in [
         ("share/bash-completion/completions/seatmap", "bash"),
         ("share/zsh/site-functions/_seatmap", "zsh"),
         ("share/fish/vendor_completions.d/seatmap.fish", "fish"),
     ] {
-        assert_eq!(place.read(file), place.stdout(&["completions", shell]), "{file}");
+        assert_eq!(place.read(file), place.stdout(["completions", shell]), "{file}");
     }
     assert!(place.read("man/man1/seatmap-place.1").contains(".TH"));
     let loader = "source /usr/share/bash-completion/bash_completion && _completion_loader seatmap; complete -p seatmap";
@@ -211,7 +205,7 @@ fn what_make_install_installs_is_found_by_shells() {
 
 #[test]
 fn help_names_every_verb() {
-    let help = Place::new().stdout(&["--help"]);
+    let help = Place::new().stdout("--help");
     for verb in ["measure", "import", "export", "show", "doctor", "machines", "completions"] {
         assert!(help.contains(verb), "{verb}");
     }

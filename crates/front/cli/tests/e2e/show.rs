@@ -1,35 +1,28 @@
 //! `seatmap show`.
 
-use crate::common::Place;
+use crate::common::{Json, Place, assert_contains, stdout};
 
 #[test]
 fn a_page_in_the_terminal() {
     let place = Place::new();
-    insta::assert_snapshot!(place.stdout(&[
-        "show",
-        "core-i9-12900k",
-        "--width",
-        "100",
-        "--near",
-        "16"
-    ]));
+    insta::assert_snapshot!(place.stdout("show core-i9-12900k --width 100 --near 16"));
 }
 
 #[test]
 fn colours_are_for_terminals_and_for_those_who_ask() {
     let place = Place::new();
-    let shown = |arguments: &[&str]| place.stdout(&[&["show", "graviton3"], arguments].concat());
-    assert!(!shown(&[]).contains('\u{1b}'));
-    assert!(shown(&["--colour", "true"]).contains("\u{1b}[38;2;"));
-    assert!(shown(&["--colour", "256"]).contains("\u{1b}[38;5;"));
-    assert!(!shown(&["--color", "never"]).contains('\u{1b}'));
-    assert_ne!(shown(&["--order", "os"]), "");
+    let shown = |arguments: &str| place.stdout(("show graviton3", arguments));
+    assert!(!shown("").contains('\u{1b}'));
+    assert!(shown("--colour true").contains("\u{1b}[38;2;"));
+    assert!(shown("--colour 256").contains("\u{1b}[38;5;"));
+    assert!(!shown("--color never").contains('\u{1b}'));
+    assert_ne!(shown("--order os"), "");
 }
 
 #[test]
 fn one_page_that_asks_for_nothing_else() {
     let place = Place::new();
-    place.stdout(&["show", "epyc-7r13-2s", "--html", "x.html"]);
+    place.stdout("show epyc-7r13-2s --html x.html");
     let page = place.read("x.html");
     assert!(page.starts_with("<!DOCTYPE html>"));
     for forbidden in ["src=\"", "href=\"http", "@import", "url(http", "<link rel=\"stylesheet"] {
@@ -40,11 +33,11 @@ fn one_page_that_asks_for_nothing_else() {
 
 #[test]
 fn the_same_as_json() {
-    let shown = Place::new().json(&["show", "epyc-7r13-2s", "--json"]);
+    let shown = Place::new().json("show epyc-7r13-2s --json");
     assert_eq!(shown["pus"], 192);
-    assert_eq!(shown["groups"].as_array().unwrap().len(), 12);
+    assert_eq!(shown["groups"].elements().len(), 12);
     assert_eq!(shown["classes"][0]["name"], "SMT siblings");
-    assert!(shown["findings"][0]["finding"]["far_home"]["far_ns"].as_f64().unwrap() > 390.0);
+    assert!(shown["findings"][0]["finding"]["far_home"]["far_ns"].number() > 390.0);
 }
 
 #[test]
@@ -52,11 +45,8 @@ fn other_tools_files_are_shown_as_they_are() {
     let Some(matrix) = seatmap_needs::published("core-to-core/xeon-8375c-2s-128.csv") else {
         return;
     };
-    let page = Place::new().stdout(&["show", matrix.to_str().unwrap()]);
-    assert!(
-        page.contains("Inside the groups each distance is one number for each of its two PUs"),
-        "{page}"
-    );
+    let page = Place::new().stdout(["show", matrix.to_str().unwrap()]);
+    assert_contains(&page, "Inside the groups each distance is one number for each of its two PUs");
 }
 
 #[test]
@@ -64,50 +54,45 @@ fn stdin_is_a_file_too() {
     let place = Place::new();
     place.file("x.csv", ",\n30,\n");
     let file = std::fs::File::open(place.path("x.csv")).unwrap();
-    let output = place.command(&["show", "-"]).stdin(file).output().unwrap();
-    assert!(String::from_utf8_lossy(&output.stdout).contains("60.0"), "{output:?}");
+    let output = place.command("show -").stdin(file).output().unwrap();
+    assert!(stdout(&output).contains("60.0"), "{output:?}");
 }
 
 #[test]
 fn a_page_and_json_do_not_share_stdout() {
     let place = Place::new();
-    let both = ["show", "graviton3", "--json", "--html"];
-    assert!(
-        place
-            .one_line_refusal(&[&both[..], &["-"]].concat())
-            .contains("--html - both print on stdout")
-    );
-    assert_eq!(place.json(&[&both[..], &["x.html"]].concat())["pus"], 64);
-    let page = place.run(&["show", "graviton3", "--html", "-"]);
+    let both = "show graviton3 --json --html";
+    place.refuses((both, "-"), "--html - both print on stdout");
+    assert_eq!(place.json((both, "x.html"))["pus"], 64);
+    let page = place.run("show graviton3 --html -");
     assert!(page.stderr.is_empty() && page.stdout == place.read("x.html").as_bytes());
 }
 
 #[test]
 fn a_plan_is_shown_as_it_was_printed() {
     let place = Place::new();
-    let options = ["--pattern", "ring:4", "--kicks", "50", "-o", "plan.json"];
-    let printed = place.stdout(&[&["place", "--on", "graviton3"], &options[..]].concat());
-    let shown = place.stdout(&["show", "plan.json"]);
+    let options = "--pattern ring:4 --kicks 50 -o plan.json";
+    let printed = place.stdout(("place --on graviton3", options));
+    let shown = place.stdout("show plan.json");
     assert!(shown.starts_with("ring:4: 4 tasks on graviton3") && printed.starts_with(&shown));
-    assert_eq!(place.json(&["show", "plan.json", "--json"])["format"], "seatmap-plan/1");
+    assert_eq!(place.json("show plan.json --json")["format"], "seatmap-plan/1");
 }
 
 /// A plan holds no messages: it is drawn by its costs and seats, on the machine that it names.
 #[test]
 fn a_saved_plan_is_drawn() {
     let place = Place::new();
-    let options = ["--pattern", "ring:4", "--kicks", "50", "-o", "plan.json"];
-    place.stdout(&[&["place", "--on", "graviton3"], &options[..]].concat());
-    place.stdout(&["show", "plan.json", "--html", "page.html", "--svg", "plan.svg"]);
+    let options = "--pattern ring:4 --kicks 50 -o plan.json";
+    place.stdout(("place --on graviton3", options));
+    place.stdout("show plan.json --html page.html --svg plan.svg");
     let page = place.read("page.html");
     for part in ["ring:4 on graviton3", "as the OS numbers them", "60 CPUs without a task"] {
         assert!(page.contains(part), "{part}");
     }
     let picture = place.read("plan.svg");
     assert!(picture.starts_with("<svg") && picture.contains("ring:4 on graviton3"), "{picture}");
-    assert_eq!(place.stdout(&["show", "plan.json", "--svg", "-"]), picture);
-    let both = place.one_line_refusal(&["show", "plan.json", "--html", "-", "--svg", "-"]);
-    assert!(both.contains("--html - and --svg - both print on stdout"), "{both}");
+    assert_eq!(place.stdout("show plan.json --svg -"), picture);
+    place.refuses("show plan.json --html - --svg -", "--html - and --svg - both print on stdout");
 }
 
 /// Of a machine that is not known here a plan's own CPUs are drawn. Its name opens no file.
@@ -118,20 +103,19 @@ fn a_plan_of_another_machine_is_drawn_by_what_it_says() {
         let seats = r#""placement":[3,1,900000],"names":["a","b","c"]"#;
         let plan = format!(r#"{{"format":"seatmap-plan/1","machine":"{machine}",{seats}}}"#);
         place.file("plan.json", plan);
-        let page = place.stdout(&["show", "plan.json", "--html", "-"]);
+        let page = place.stdout("show plan.json --html -");
         assert!(page.contains(&format!("a placement on {machine}")), "{machine}");
         assert!(page.contains("CPU 900000"), "{machine}");
-        assert!(place.stdout(&["show", "plan.json", "--svg", "-"]).starts_with("<svg"));
+        assert!(place.stdout("show plan.json --svg -").starts_with("<svg"));
     }
 }
 
 #[test]
 fn a_machine_is_a_picture_too_and_other_documents_are_not() {
     let place = Place::new();
-    let picture = place.stdout(&["show", "graviton3", "--svg", "-"]);
-    assert_eq!(picture, place.stdout(&["export", "--format", "svg", "graviton3"]));
+    let picture = place.stdout("show graviton3 --svg -");
+    assert_eq!(picture, place.stdout("export --format svg graviton3"));
     place.file("seating.json", r#"{"format":"seatmap-seating/1"}"#);
-    let refusal = place.one_line_refusal(&["show", "seating.json", "--svg", "x.svg"]);
-    assert!(refusal.contains("--svg draws machines and plans of tasks"), "{refusal}");
+    place.refuses("show seating.json --svg x.svg", "--svg draws machines and plans of tasks");
     assert!(!place.path("x.svg").exists());
 }

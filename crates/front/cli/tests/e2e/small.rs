@@ -1,7 +1,7 @@
 //! Machines of one to four PUs through the verbs that draw a page: nothing is said of differences
 //! between pairs that there are not, or that the measurement itself does not repeat to.
 
-use crate::common::Place;
+use crate::common::{Arguments, Json, Place, assert_contains, stderr};
 use serde_json::{Value, json};
 
 /// A profile of so many PUs under one cache, whose pairs are measured to so many nanoseconds.
@@ -9,16 +9,16 @@ fn machine(place: &Place, pus: usize, off_ns: f64) -> String {
     let name = format!("m{pus}-{off_ns}.json");
     let four = "0,,,\n40,0,,\n60,52,0,\n45,70,41,0\n";
     place.file("four.csv", four);
-    place.stdout(&["import", "four.csv", "--cpus", "0-3", "-o", "four.json"]);
-    let mut profile: Value = serde_json::from_str(&place.read("four.json")).unwrap();
+    place.stdout("import four.csv --cpus 0-3 -o four.json");
+    let mut profile = place.read_json("four.json");
     profile["topology"]["pus"].as_array_mut().unwrap().truncate(pus);
     profile["home_model"] = Value::Null;
     profile["name"] = json!(format!("m{pus}"));
     let distance = profile["core_distance"].as_object_mut().unwrap();
     let cut = |rows: &Value, by: f64| -> Value {
-        let rows = rows.as_array().unwrap().iter().take(pus).enumerate();
+        let rows = rows.elements().iter().take(pus).enumerate();
         let cells = rows.map(|(i, row)| {
-            let cells = row.as_array().unwrap().iter().take(pus).enumerate();
+            let cells = row.elements().iter().take(pus).enumerate();
             let cell = |(j, cell): (usize, &Value)| match cell.as_f64() {
                 Some(ns) if i != j => json!(ns + by),
                 _ => cell.clone(),
@@ -31,8 +31,8 @@ fn machine(place: &Place, pus: usize, off_ns: f64) -> String {
     for (key, by) in [("median_ns", 0.0), ("ci95_low_ns", -off_ns), ("ci95_high_ns", off_ns)] {
         distance.insert(key.to_owned(), cut(&median, by));
     }
-    let status = distance["status"].as_array().unwrap().iter().take(pus);
-    let status = status.map(|row| row.as_array().unwrap()[..pus].to_vec()).collect::<Vec<_>>();
+    let status = distance["status"].elements().iter().take(pus);
+    let status = status.map(|row| row.elements()[..pus].to_vec()).collect::<Vec<_>>();
     distance.insert("status".to_owned(), json!(status));
     distance.insert("pus".to_owned(), json!((0..pus).collect::<Vec<_>>()));
     place.file(&name, profile.to_string());
@@ -47,11 +47,9 @@ fn words(page: &str) -> String {
     words.collect::<Vec<_>>().join("").split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-fn page(place: &Place, arguments: &[&str]) -> String {
-    let mut all = arguments.to_vec();
-    all.extend(["--html", "page.html"]);
-    let output = place.run(&all);
-    let error = String::from_utf8_lossy(&output.stderr);
+fn page(place: &Place, arguments: impl Arguments) -> String {
+    let output = place.run((&arguments, "--html page.html"));
+    let error = stderr(&output);
     assert!(output.status.success(), "{arguments:?}: {error}");
     let page = words(&place.read("page.html"));
     for wrong in ["NaN", "inf ", "-0.0", "100.0 % of the variance"] {
@@ -66,7 +64,7 @@ fn a_headline_survives_few_pairs() {
     for pus in 1..=4 {
         // As on a shared virtual machine: the passes of a pair differ by more than the pairs do.
         let noisy = machine(&place, pus, 70.0);
-        let shown = page(&place, &["show", &noisy]);
+        let shown = page(&place, ["show", &noisy]);
         for advice in ["seat threads by the measured", "seat threads that talk", "Not all pairs"] {
             assert!(!shown.contains(advice), "{pus} PUs: {shown}");
         }
@@ -76,10 +74,10 @@ fn a_headline_survives_few_pairs() {
             _ => "No pair of cores is shown to be nearer than another",
         };
         assert!(shown.contains(said), "{pus} PUs: {said}: {shown}");
-        page(&place, &["compare", &noisy, &noisy]);
-        let sent = page(&place, &["place", "--on", &noisy, "--pattern", &format!("ring:{pus}")]);
+        page(&place, ["compare", &noisy, &noisy]);
+        let sent = page(&place, ["place", "--on", &noisy, "--pattern", &format!("ring:{pus}")]);
         assert!(sent.contains("no placement is cheaper"), "{pus} PUs: {sent}");
     }
-    let clear = page(&place, &["show", &machine(&place, 4, 0.5)]);
-    assert!(clear.contains("seat threads that talk to each other in the nearest"), "{clear}");
+    let clear = page(&place, ["show", &machine(&place, 4, 0.5)]);
+    assert_contains(&clear, "seat threads that talk to each other in the nearest");
 }

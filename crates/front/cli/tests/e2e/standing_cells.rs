@@ -9,14 +9,13 @@ use std::process::Command;
 fn a_lease_may_last_for_ever_and_memory_is_not_asked_of_nobody() {
     let Some((cpus, _taken)) = highest() else { return };
     let place = Place::new();
-    let cell =
-        |arguments: &[&str]| seatmap(&place, &[&["cell"], arguments].concat()).output().unwrap();
-    let greedy = cell(&[&make("one", &cpus)[..], &["--memory", "18446744073709551615"]].concat());
+    let cell = |arguments: &str| seatmap(&place, ("cell", arguments)).output().unwrap();
+    let greedy = cell(&(make("one", &cpus) + " --memory 18446744073709551615"));
     assert_eq!(greedy.status.code(), Some(1));
     assert!(stderr(&greedy).contains("17592186044415 MiB are wanted"), "{}", stderr(&greedy));
-    if made(&cell(&[&make("one", &cpus)[..], &["--ttl", "18446744073709551615s"]].concat())) {
-        assert!(cell(&["list"]).stdout.starts_with(b"one"));
-        assert!(cell(&["destroy", "one"]).status.success() && !has_groups(&place));
+    if made(&cell(&(make("one", &cpus) + " --ttl 18446744073709551615s"))) {
+        assert!(cell("list").stdout.starts_with(b"one"));
+        assert!(cell("destroy one").status.success() && !has_groups(&place));
     }
 }
 
@@ -24,18 +23,17 @@ fn a_lease_may_last_for_ever_and_memory_is_not_asked_of_nobody() {
 fn a_program_in_a_cell_is_told_what_it_heard() {
     let Some((cpus, _taken)) = highest() else { return };
     let place = Place::new();
-    let cell =
-        |arguments: &[&str]| seatmap(&place, &[&["cell"], arguments].concat()).output().unwrap();
+    let cell = |arguments: &str| seatmap(&place, ("cell", arguments)).output().unwrap();
     if !made(&cell(&make("one", &cpus))) {
         return;
     }
-    let run = cell(&["run", "one", "--report", "report.json", "--", "sleep", "0.1"]);
-    let quiet = cell(&["run", "-q", "one", "--", "true"]);
+    let run = cell("run one --report report.json -- sleep 0.1");
+    let quiet = cell("run -q one -- true");
     // Its CPUs are kept from this process, and are on the map all the same.
-    let view = seatmap(&place, &["top", "--once", "--interval", "100ms"]).output().unwrap();
+    let view = seatmap(&place, "top --once --interval 100ms").output().unwrap();
     let view = String::from_utf8(view.stdout).unwrap();
     assert!(view.contains("cell 'one': CPU") && view.contains("[one]"), "{view}");
-    assert!(cell(&["destroy", "one"]).status.success());
+    assert!(cell("destroy one").status.success());
     let cpu = cpus.split('-').next().unwrap();
     let told = stderr(&run);
     assert!(run.status.success() && told.contains(&format!("noise on CPU {cpu}: ")), "{told}");
@@ -54,12 +52,11 @@ fn who_was_moved_into_a_cell_may_run_everywhere_after_it() {
     let mut moved = Guarded(Command::new("sleep").arg("60").spawn().unwrap());
     let mask = || seatmap_os::CpuSet::of_thread(moved.id() as i32).unwrap();
     let before = mask();
-    let is_made =
-        made(&seatmap(&place, &[&["cell"], &make("first", &cpus)[..]].concat()).output().unwrap());
+    let is_made = made(&seatmap(&place, ("cell", make("first", &cpus))).output().unwrap());
     let entered =
         std::fs::write("/sys/fs/cgroup/cpuset/seatmap.first/tasks", moved.id().to_string());
     let inside = mask();
-    let destroyed = seatmap(&place, &["cell", "destroy", "first"]).output().unwrap();
+    let destroyed = seatmap(&place, "cell destroy first").output().unwrap();
     let after = mask();
     moved.kill().unwrap();
     moved.wait().unwrap();
@@ -75,19 +72,19 @@ fn who_was_moved_into_a_cell_may_run_everywhere_after_it() {
 fn restore_leaves_cells_that_are_remembered_elsewhere() {
     let Some((cpus, _taken)) = highest() else { return };
     let place = Place::new();
-    if !made(&seatmap(&place, &[&["cell"], &make("first", &cpus)[..]].concat()).output().unwrap()) {
+    if !made(&seatmap(&place, ("cell", make("first", &cpus))).output().unwrap()) {
         return;
     }
-    let elsewhere = |arguments: &[&str]| {
+    let elsewhere = |arguments: &str| {
         let output = seatmap(&place, arguments)
             .env("SEATMAP_RUN", place.path("elsewhere"))
             .output()
             .unwrap();
         assert!(output.status.success(), "{}", stderr(&output));
     };
-    elsewhere(&["cell", "restore"]);
-    let verified = seatmap(&place, &["cell", "verify", "first"]).output().unwrap();
-    let destroyed = seatmap(&place, &["cell", "destroy", "first"]).output().unwrap();
+    elsewhere("cell restore");
+    let verified = seatmap(&place, "cell verify first").output().unwrap();
+    let destroyed = seatmap(&place, "cell destroy first").output().unwrap();
     assert!(
         verified.status.success() && destroyed.status.success(),
         "{} {}",
@@ -105,12 +102,11 @@ fn a_rest_that_was_left_goes_with_the_next_cell() {
     if std::fs::create_dir(left).is_err() {
         return seatmap_needs::skipped!("somebody else's cell stands here");
     }
-    let output =
-        seatmap(&place, &[&["cell"], &make("first", &cpus)[..]].concat()).output().unwrap();
+    let output = seatmap(&place, ("cell", make("first", &cpus))).output().unwrap();
     if !made(&output) {
         let _ = std::fs::remove_dir(left);
         return;
     }
-    let destroyed = seatmap(&place, &["cell", "destroy", "first"]).output().unwrap();
+    let destroyed = seatmap(&place, "cell destroy first").output().unwrap();
     assert!(destroyed.status.success() && !left.exists(), "{}", stderr(&destroyed));
 }

@@ -1,9 +1,9 @@
 //! A stdout that is closed, full, or not read any more; a closed stdin and stderr.
 
-use crate::common::Place;
+use crate::common::{Place, stderr};
 use std::io::Read;
 use std::os::fd::AsRawFd;
-use std::process::{Command, Output};
+use std::process::Output;
 
 /// A command of each verb that prints on stdout.
 const PRINTING: [&str; 22] = [
@@ -39,22 +39,15 @@ fn place() -> Place {
 
 /// The command by a shell, which can close its streams.
 fn by_shell(place: &Place, arguments: &str, streams: &str) -> Output {
-    let own = place.command(&[]);
-    let mut shell = Command::new("sh");
-    shell.args([
-        "-c",
-        &format!("exec \"$0\" {arguments} {streams}"),
-        env!("CARGO_BIN_EXE_seatmap"),
-    ]);
-    shell
-        .envs(own.get_envs().filter_map(|(name, value)| Some((name, value?))))
-        .current_dir(place.folder());
+    let line = format!("exec \"$0\" {arguments} {streams}");
+    let mut shell = place.command_of("sh");
+    shell.args(["-c", &line, crate::PROGRAM]);
     shell.env("SEATMAP_RUN", place.path("run")).output().unwrap()
 }
 
 /// Exit code 1, and one line that says so behind what else there was to say.
 fn assert_lost(arguments: &str, output: &Output) {
-    let stderr = String::from_utf8_lossy(&output.stderr);
+    let stderr = stderr(output);
     assert_eq!(output.status.code(), Some(1), "{arguments}: {stderr}");
     assert!(
         stderr.lines().last().is_some_and(|line| line.starts_with("seatmap: stdout: ")),
@@ -91,12 +84,7 @@ fn a_full_stdout_is_a_failure() {
 #[test]
 fn that_nobody_reads_any_more_is_none() {
     let place = Place::new();
-    for arguments in [
-        &["--help"][..],
-        &["machines"],
-        &["completions", "zsh"],
-        &["show", "epyc-7r13-2s", "--json"],
-    ] {
+    for arguments in ["--help", "machines", "completions zsh", "show epyc-7r13-2s --json"] {
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
         let output = place.command(arguments).stdout(writer).output().unwrap();
@@ -119,7 +107,7 @@ fn what_goes_to_a_file_needs_no_stream() {
 #[test]
 fn a_closed_stdin_is_no_empty_file() {
     let output = by_shell(&Place::new(), "import -", "<&-");
-    let told = String::from_utf8_lossy(&output.stderr);
+    let told = stderr(&output);
     assert_eq!((output.status.code(), told.as_ref()), (Some(2), "seatmap: -: stdin is closed\n"));
 }
 
@@ -137,10 +125,7 @@ fn a_closed_stderr_changes_no_exit_code() {
 #[test]
 fn a_line_on_stderr_is_one_write() {
     let place = place();
-    let lines = [
-        ("a remark", &["import", "x.csv", "-o", "p.json"][..]),
-        ("an error", &["show", "nowhere.json"]),
-    ];
+    let lines = [("a remark", "import x.csv -o p.json"), ("an error", "show nowhere.json")];
     for (about, arguments) in lines {
         let (mut read, write) = std::io::pipe().unwrap();
         // A pipe in packet mode gives back each write by itself (pipe(2)).

@@ -1,7 +1,7 @@
 //! CPUs that are taken away while a command has threads pinned to them, and runs that this makes
 //! void.
 
-use crate::common::Place;
+use crate::common::{Arguments, Place, assert_contains, stderr, stdout};
 use crate::real_cells::highest;
 use std::process::{Command, Output};
 
@@ -10,7 +10,7 @@ const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../bench/taken/
 
 /// Runs the script, and returns what it printed; `None`, and a word about it, where it can have no
 /// control group.
-fn taken(options: &[&str]) -> Option<Output> {
+fn taken(options: impl Arguments) -> Option<Output> {
     if !Command::new("python3")
         .arg("--version")
         .output()
@@ -21,10 +21,13 @@ fn taken(options: &[&str]) -> Option<Output> {
     }
     let place = Place::new();
     let mut script = Command::new("python3");
-    script.args([SCRIPT, "--seatmap", crate::PROGRAM]).args(options).current_dir(place.folder());
+    script
+        .args([SCRIPT, "--seatmap", crate::PROGRAM])
+        .args(options.words())
+        .current_dir(place.folder());
     let output = script.output().unwrap();
     if output.status.code() == Some(3) {
-        seatmap_needs::skipped!("{}", String::from_utf8_lossy(&output.stderr));
+        seatmap_needs::skipped!("{}", stderr(&output));
         return None;
     }
     Some(output)
@@ -35,22 +38,20 @@ fn taken(options: &[&str]) -> Option<Output> {
 #[test]
 fn every_wait_ends_when_a_cpu_is_taken_away() {
     let _alone = highest();
-    let Some(output) = taken(&["--runs", "3", "measure", "run"]) else { return };
-    let text = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    let Some(output) = taken("--runs 3 measure run") else { return };
+    let text = stdout(&output);
+    assert!(output.status.success(), "{text}{}", stderr(&output));
 }
 
 /// CPU 1 is taken while the third run goes on, and comes back when that run is over.
 #[test]
 fn runs_without_all_their_cpus_are_void_and_made_again() {
     let _alone = highest();
-    let Some(output) = taken(&["--void"]) else { return };
-    let text = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
-    assert!(
-        text.contains(
-            "Note: runs were void and made again, since CPUs were taken away from them: "
-        ),
-        "{text}"
+    let Some(output) = taken("--void") else { return };
+    let text = stdout(&output);
+    assert!(output.status.success(), "{text}{}", stderr(&output));
+    assert_contains(
+        &text,
+        "Note: runs were void and made again, since CPUs were taken away from them: ",
     );
 }

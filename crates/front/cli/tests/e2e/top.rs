@@ -2,7 +2,7 @@
 
 use crate::auto::Relay;
 use crate::check::{bind, bind_all, threads, tids};
-use crate::common::Place;
+use crate::common::{Arguments, Json, Place, assert_contains, stderr};
 use crate::run::programs::{self, are_two, two_cpus};
 use crate::run::running::Running;
 use seatmap_os::CpuSet;
@@ -29,29 +29,21 @@ impl<'a> Terminal<'a> {
         }
         let terminal = Terminal { place };
         // The shell takes the environment of the test's own place.
-        let mut command =
-            terminal.command(&["-f", "/dev/null", "new-session", "-d", "-x", "80", "-y", "24"]);
+        let mut command = terminal.command("-f /dev/null new-session -d -x 80 -y 24");
         assert!(command.arg("env PS1='ready> ' sh").status().unwrap().success());
         terminal.until(|screen| screen.contains("ready>"));
         Some(terminal)
     }
 
-    fn command(&self, words: &[&str]) -> Command {
+    fn command(&self, words: impl Arguments) -> Command {
         // Only the surroundings of the program under test are wanted, not the program.
-        let program = self.place.command(&[]);
-        let mut command = Command::new("tmux");
-        command
-            .arg("-S")
-            .arg(self.place.path("tmux"))
-            .args(words)
-            .current_dir(self.place.folder())
-            .env_remove("TMUX");
-        command.envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let mut command = self.place.command_of("tmux");
+        command.arg("-S").arg(self.place.path("tmux")).args(words.words()).env_remove("TMUX");
         command
     }
 
     fn keys(&self, keys: &[&str]) {
-        assert!(self.command(&[&["send-keys"], keys].concat()).status().unwrap().success());
+        assert!(self.command(("send-keys", keys)).status().unwrap().success());
     }
 
     /// Types a line at the shell.
@@ -61,7 +53,7 @@ impl<'a> Terminal<'a> {
     }
 
     fn screen(&self) -> String {
-        String::from_utf8(self.command(&["capture-pane", "-p"]).output().unwrap().stdout).unwrap()
+        String::from_utf8(self.command("capture-pane -p").output().unwrap().stdout).unwrap()
     }
 
     /// The screen as soon as it is so.
@@ -104,7 +96,7 @@ impl<'a> Terminal<'a> {
 
 impl Drop for Terminal<'_> {
     fn drop(&mut self) {
-        let _ = self.command(&["kill-server"]).status();
+        let _ = self.command("kill-server").status();
     }
 }
 
@@ -142,23 +134,23 @@ fn seats_of_a_run_are_shown_and_judged() {
     let place = Place::new();
     let list = format!("{a},{b}");
     let mut command =
-        place.command(&["run", "--quiet", "--cpus", &list, "--strict", "--", spin, "1", "sleep"]);
+        place.command(["run", "--quiet", "--cpus", &list, "--strict", "--", spin, "1", "sleep"]);
     command.stdin(Stdio::piped());
     let program = Running::of(command);
     let pid = program.program().to_string();
     let worker = tids(program.program())[1];
     let json = || -> Value {
-        serde_json::from_str(&place.stdout(&["top", "-p", &pid, "--json"])).unwrap()
+        serde_json::from_str(&place.stdout(format!("top -p {pid} --json"))).unwrap()
     };
     // The launcher shows a new thread a moment after it was created.
-    until(|| json()["seats"].as_array().unwrap().len() == 2);
+    until(|| json()["seats"].elements().len() == 2);
     let document = json();
     assert_eq!(document["seats"][1]["cpus"], b.to_string());
     let schema = include_str!("../../../../../docs/formats/seatmap-seating-1.schema.json");
     let schema: Value = serde_json::from_str(schema).unwrap();
     assert_eq!(seatmap_data::document::schema::refused(&schema, &document), Vec::<String>::new());
     bind(worker, &[a]);
-    let once = place.stdout(&["top", "-p", &pid, "--once", "--interval", "200ms"]);
+    let once = place.stdout(format!("top -p {pid} --once --interval 200ms"));
     assert!(once.contains(" SEAT ") && once.contains("1 wrong"), "{once}");
     let line = once.lines().find(|line| line.contains(&format!(" {worker} "))).unwrap();
     let cells: Vec<&str> = line.split_whitespace().collect();
@@ -167,7 +159,7 @@ fn seats_of_a_run_are_shown_and_judged() {
         ("!", a.to_string().as_str(), b.to_string().as_str()),
         "{once}"
     );
-    assert!(once.contains(&format!("! expect: thread {worker} ")), "{once}");
+    assert_contains(&once, &format!("! expect: thread {worker} "));
     let findings = &json()["findings"];
     assert_eq!(
         (&findings[0]["rule"], &findings[0]["gravity"]),
@@ -178,10 +170,10 @@ fn seats_of_a_run_are_shown_and_judged() {
         format!(r#"{{"format":"seatmap-plan/1","machine":"here","placement":[{a},{a}]}}"#),
     );
     let planned = ["top", "-p", &pid, "--json", "--expect", "plan.json", "--any-machine"];
-    let planned: Value = serde_json::from_str(&place.stdout(&planned)).unwrap();
+    let planned: Value = serde_json::from_str(&place.stdout(planned)).unwrap();
     assert_eq!(planned["seats"][1]["label"], "task 1");
     assert!(
-        planned["findings"].as_array().unwrap().iter().all(|finding| finding["rule"] != "expect"),
+        planned["findings"].elements().iter().all(|finding| finding["rule"] != "expect"),
         "{planned}"
     );
 }
@@ -254,9 +246,7 @@ fn a_screen_is_recorded_and_resized() {
     terminal.top(program.pid());
     terminal.keys(&["R"]);
     terminal.until(|screen| screen.contains("RECORDING to "));
-    assert!(
-        terminal.command(&["resize-window", "-x", "120", "-y", "40"]).status().unwrap().success()
-    );
+    assert!(terminal.command("resize-window -x 120 -y 40").status().unwrap().success());
     terminal.until(|screen| screen.lines().nth(39).is_some_and(|line| line.contains("F1 help")));
     terminal.keys(&["R"]);
     terminal.until(|screen| screen.contains("recorded to "));
@@ -282,7 +272,7 @@ fn a_screen_ends_with_its_terminal() {
     let Some((program, terminal)) = with_threads(&place, 1) else { return };
     terminal.top(program.pid());
     let top = own_top(program.pid());
-    assert!(terminal.command(&["kill-server"]).status().unwrap().success());
+    assert!(terminal.command("kill-server").status().unwrap().success());
     let begun = Instant::now();
     while seatmap_os::task::lives(top) {
         assert!(begun.elapsed() < PATIENCE, "it lives on without a terminal");
@@ -311,7 +301,7 @@ fn who_wakes_whom_is_shown_and_recorded() {
     let choice = ["--pid", &relay.pid(), "--interval", "300ms", "--wakes"];
     // On a busy computer a look may come while neither has run.
     until(|| {
-        let text = place.stdout(&[&["top", "--once"], &choice[..]].concat());
+        let text = place.stdout(("top --once", choice));
         text.lines().any(|line| line.starts_with("ARC WAKES/s"))
             && text.lines().any(|line| {
                 line.starts_with("  a ") && line.contains("reader") && line.contains("writer")
@@ -320,7 +310,7 @@ fn who_wakes_whom_is_shown_and_recorded() {
     let schema = include_str!("../../../../../docs/formats/seatmap-recording-1.schema.json");
     let schema: Value = serde_json::from_str(schema).unwrap();
     until(|| {
-        place.stdout(&[&["top", "--record", "recording", "--seconds", "1"], &choice[..]].concat());
+        place.stdout(("top --record recording --seconds 1", choice));
         let lines = place.read("recording");
         let looks: Vec<Value> =
             lines.lines().skip(1).map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -332,7 +322,7 @@ fn who_wakes_whom_is_shown_and_recorded() {
         );
         looks.iter().any(|look| look["wakes"].as_array().is_some_and(|wakes| !wakes.is_empty()))
     });
-    place.stdout(&["show", "recording", "--html", "page.html"]);
+    place.stdout("show recording --html page.html");
 }
 
 #[test]
@@ -361,7 +351,7 @@ fn without_a_terminal_it_prints_one_frame() {
     let place = Place::new();
     let Some(program) = threads(2, "spin") else { return };
     let pid = program.pid().to_string();
-    let text = place.stdout(&["top", "-p", &pid, "--interval", "200ms"]);
+    let text = place.stdout(format!("top -p {pid} --interval 200ms"));
     let first = text.lines().next().unwrap();
     assert!(
         first.starts_with("seatmap top: ") && first.contains("3 threads in 1 program"),
@@ -375,17 +365,7 @@ fn without_a_terminal_it_prints_one_frame() {
 fn recording(place: &Place) -> Option<String> {
     let program = threads(1, "sleep")?;
     let pid = program.pid().to_string();
-    place.stdout(&[
-        "top",
-        "-p",
-        &pid,
-        "--interval",
-        "200ms",
-        "--seconds",
-        "1",
-        "--record",
-        "recording",
-    ]);
+    place.stdout(format!("top -p {pid} --interval 200ms --seconds 1 --record recording"));
     Some(place.read("recording"))
 }
 
@@ -420,7 +400,7 @@ fn damaged_recordings_are_refused_with_their_line() {
     let lines: Vec<&str> = recording.lines().collect();
     let refusal = |text: String| {
         place.file("damaged", text);
-        place.one_line_refusal(&["show", "damaged", "--html", "page.html"])
+        place.one_line_refusal("show damaged --html page.html")
     };
     let with = |line: &str| [lines[0], lines[1], line].join("\n") + "\n";
     assert!(
@@ -437,12 +417,12 @@ fn damaged_recordings_are_refused_with_their_line() {
     assert!(
         refusal(recording.replace("recording/1", "recording/2")).contains("seatmap-recording/2")
     );
-    assert!(place.one_line_refusal(&["show", "recording"]).contains("--html"));
+    place.refuses("show recording", "--html");
     assert!(!place.path("page.html").exists());
     // One that was killed loses the look that it was writing.
     place.file("cut", &recording[..recording.len() - 3]);
-    let shown = place.run(&["show", "cut", "--html", "page.html"]);
-    let told = String::from_utf8(shown.stderr).unwrap();
+    let shown = place.run("show cut --html page.html");
+    let told = stderr(&shown);
     assert!(
         shown.status.success() && told.contains("cut off") && place.path("page.html").exists(),
         "{told}"
@@ -453,20 +433,13 @@ fn damaged_recordings_are_refused_with_their_line() {
 fn choices_that_mean_nothing_are_refused() {
     let place = Place::new();
     for (arguments, told) in [
-        (&["top", "-p", "2147483647", "--once"][..], "there is no process 2147483647"),
-        (&["top", "--name", "no-such-program-at-all", "--once"], "no-such-program-at-all"),
-        (
-            &["top", "--record", "nowhere/x", "--seconds", "1"],
-            "nowhere/x: its folder does not exist",
-        ),
+        ("top -p 2147483647 --once", "there is no process 2147483647"),
+        ("top --name no-such-program-at-all --once", "no-such-program-at-all"),
+        ("top --record nowhere/x --seconds 1", "nowhere/x: its folder does not exist"),
     ] {
         assert!(place.one_line_refusal(arguments).contains(told), "{arguments:?}");
     }
-    for arguments in [
-        &["top", "--interval", "1ms"][..],
-        &["top", "--seconds", "1"],
-        &["top", "--pid", "1", "--name", "x"],
-    ] {
+    for arguments in ["top --interval 1ms", "top --seconds 1", "top --pid 1 --name x"] {
         place.refusal(arguments);
     }
 }

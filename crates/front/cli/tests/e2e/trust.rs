@@ -1,6 +1,6 @@
 //! Files and sockets that another user planted: what Seatmap goes on from, loads, or writes.
 
-use crate::common::{Place, files};
+use crate::common::{Place, assert_contains, files, stderr};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{FileTypeExt, PermissionsExt, lchown, symlink};
 use std::process::{Command, Stdio};
@@ -36,18 +36,17 @@ fn results_are_not_led_elsewhere_by_a_link_of_another_user() {
     symlink(".", place.path("folder")).unwrap();
     lchown(place.path("folder"), Some(NOBODY), Some(NOBODY)).unwrap();
     for name in ["planted", "folder/new.csv", "folder/precious"] {
-        let told = place.one_line_refusal(&export(name));
-        assert!(told.contains("a symbolic link of user 65534, who can lead it anywhere"), "{told}");
+        place.refuses(export(name), "a symbolic link of user 65534, who can lead it anywhere");
     }
     for words in [
-        &["show", "graviton3", "--html", "planted"][..],
-        &["place", "--on", "graviton3", "--pattern", "ring:4", "--kicks", "1", "-o", "planted"],
-        &["run", "--auto", "--log", "planted", "--", "true"],
-        &["bench", "--file", "bench.toml", "--history", "planted"],
-        &["bench", "--file", "bench.toml", "--history", "folder/new.jsonl"],
+        "show graviton3 --html planted",
+        "place --on graviton3 --pattern ring:4 --kicks 1 -o planted",
+        "run --auto --log planted -- true",
+        "bench --file bench.toml --history planted",
+        "bench --file bench.toml --history folder/new.jsonl",
     ] {
         let output = place.run(words);
-        let told = String::from_utf8(output.stderr).unwrap();
+        let told = stderr(&output);
         assert!(
             !output.status.success() && told.contains("a symbolic link of user 65534"),
             "{words:?}: {told}"
@@ -61,10 +60,9 @@ fn results_are_not_led_elsewhere_by_a_link_of_another_user() {
     assert!(Command::new("mkfifo").arg(place.path("pipe")).status().unwrap().success());
     for name in ["planted", "pipe"] {
         lchown(place.path(name), Some(NOBODY), Some(NOBODY)).unwrap();
-        let told = place.one_line_refusal(&export(name));
-        assert!(
-            told.contains("belongs to user 65534, in a folder where anybody can put files"),
-            "{told}"
+        place.refuses(
+            export(name),
+            "belongs to user 65534, in a folder where anybody can put files",
         );
     }
     assert_eq!(place.read("planted"), "theirs");
@@ -73,14 +71,14 @@ fn results_are_not_led_elsewhere_by_a_link_of_another_user() {
 #[test]
 fn devices_open_files_and_own_pipes_are_written() {
     let place = Place::new();
-    assert_eq!(place.stdout(&export("/dev/null")), "");
+    assert_eq!(place.stdout(export("/dev/null")), "");
     assert!(fs::metadata("/dev/null").unwrap().file_type().is_char_device());
-    let output = place.command(&export("/dev/stdout")).stdout(Stdio::piped()).output().unwrap();
+    let output = place.command(export("/dev/stdout")).stdout(Stdio::piped()).output().unwrap();
     assert!(output.status.success() && output.stdout.starts_with(b","), "{output:?}");
     assert!(Command::new("mkfifo").arg(place.path("pipe")).status().unwrap().success());
     let reader =
         Command::new("cat").arg(place.path("pipe")).stdout(Stdio::piped()).spawn().unwrap();
-    place.stdout(&export("pipe"));
+    place.stdout(export("pipe"));
     assert!(reader.wait_with_output().unwrap().stdout.starts_with(b","));
 }
 
@@ -88,10 +86,10 @@ fn devices_open_files_and_own_pipes_are_written() {
 fn a_race_goes_on_only_from_ones_own_runs() {
     let Some(place) = shared("seatmap-tune.json", "planted") else { return };
     place.file("planted", "{}");
-    let resume = ["tune", "--resume", "--vary", "numa-balancing", "--", "true"];
+    let resume = "tune --resume --vary numa-balancing -- true";
     let refused = |words: &str| {
-        let told = place.refusal(&resume);
-        assert!(told.contains(words), "{told}");
+        let told = place.refusal(resume);
+        assert_contains(&told, words);
     };
     let record = place.path("seatmap-tune.json");
     // Files checks the place before anything is read.
@@ -110,23 +108,23 @@ fn a_race_goes_on_only_from_ones_own_runs() {
 fn a_plan_that_others_can_change_is_not_raced() {
     let place = Place::new();
     place.file("plan.json", "{}");
-    let race = ["services", "race", "plan.json"];
-    assert!(!place.refusal(&race).contains("other users can write"));
+    let race = "services race plan.json";
+    assert!(!place.refusal(race).contains("other users can write"));
     fs::set_permissions(place.path("plan.json"), Permissions::from_mode(0o666)).unwrap();
-    let told = place.refusal(&race);
-    assert!(told.contains("other users can write './plan.json' (mode 0666)"), "{told}");
+    let told = place.refusal(race);
+    assert_contains(&told, "other users can write './plan.json' (mode 0666)");
 }
 
 #[test]
 fn ranks_leave_no_traces_in_a_folder_of_somebody_else() {
     let Some(place) = shared("pattern.json.traces-", "elsewhere") else { return };
     fs::create_dir(place.path("elsewhere")).unwrap();
-    let observe = ["observe", "--method", "mpi", "-o", "pattern.json", "--", "true"];
+    let observe = "observe --method mpi -o pattern.json -- true";
     let refused = || {
-        let mut command = crate::common::rank(&place, 0, 2, &observe);
+        let mut command = crate::common::rank(&place, 0, 2, observe);
         let output = command.output().unwrap();
         assert_eq!(output.status.code(), Some(2));
-        String::from_utf8(output.stderr).unwrap()
+        stderr(&output)
     };
     assert!(refused().contains("is a symbolic link or a file"), "{}", refused());
     let folder = place.path("pattern.json.traces-");

@@ -1,7 +1,9 @@
 //! `seatmap tune`, on commands that print fixed figures: nothing here depends on how fast anything
 //! runs.
 
-use crate::common::{Place, can_observe, files, two_cpus};
+use crate::common::{
+    Arguments, Json, Place, assert_contains, can_observe, files, stderr, stdout, two_cpus,
+};
 use crate::common::{begun, rank};
 use serde_json::Value;
 
@@ -9,9 +11,9 @@ use serde_json::Value;
 const BEST_ALONE: &str =
     "grep -q 'Cpus_allowed_list:.[0-9]*$' /proc/self/status && echo took 9 || echo took 10";
 
-fn race(place: &Place, options: &[&str], script: &str) -> std::process::Output {
+fn race(place: &Place, options: impl Arguments, script: &str) -> std::process::Output {
     let metric = ["tune", "--metric", "regex:took ([0-9]+)", "--lower-is-better"];
-    place.run(&[&metric, options, &["--", "sh", "-c", script]].concat())
+    place.run((metric, options, &["--", "sh", "-c", script]))
 }
 
 fn document(output: &std::process::Output) -> Value {
@@ -25,23 +27,20 @@ fn better_seats_are_found_and_written() {
         return seatmap_needs::skipped!("one CPU");
     }
     let place = Place::new();
-    let options = ["--budget", "70", "-o", "plan.json", "--html", "p.html", "--json"];
-    let found = document(&race(&place, &options, BEST_ALONE));
+    let options = "--budget 70 -o plan.json --html p.html --json";
+    let found = document(&race(&place, options, BEST_ALONE));
     let verdict = &found["verdict"];
     assert_eq!(
         (&found["candidates"][0]["seats"], &verdict["safe"]),
         (&"free".into(), &true.into()),
         "{found}"
     );
-    assert!(
-        (verdict["confirmed"][0]["percent"].as_f64().unwrap() + 10.0).abs() < 1e-9,
-        "{verdict}"
-    );
-    assert!(found["runs"].as_array().unwrap().len() <= 70);
-    let kept: Value = serde_json::from_str(&place.read("seatmap-tune.json")).unwrap();
+    assert!((verdict["confirmed"][0]["percent"].number() + 10.0).abs() < 1e-9, "{verdict}");
+    assert!(found["runs"].elements().len() <= 70);
+    let kept = place.read_json("seatmap-tune.json");
     assert_eq!(kept, found);
     assert!(place.read("p.html").contains("is better: it reads 10.0 % lower than 'default'"));
-    let winner = &found["candidates"][verdict["winner"].as_u64().unwrap() as usize];
+    let winner = &found["candidates"][verdict["winner"].whole() as usize];
     // A mask is told, and an order is a plan.
     assert_eq!(
         winner["seats"]["order"].is_string(),
@@ -55,20 +54,20 @@ fn mistakes_are_told_before_anything_runs() {
     let place = Place::new();
     place.file("broken.json", "{}");
     let mut cases = vec![
-        (&["--metric", "regex:(1)"][..], "--higher-is-better"),
-        (&["--cpus", "1023"], "does not exist"),
-        (&["--record", "-"], "--record needs a file"),
+        ("--metric regex:(1)", "--higher-is-better"),
+        ("--cpus 1023", "does not exist"),
+        ("--record -", "--record needs a file"),
     ];
     if two_cpus().is_some() {
         cases.extend([
-            (&["--budget", "20"][..], "at least"),
-            (&["--resume"], "seatmap-tune.json"),
-            (&["--resume", "--record", "broken.json"], "broken.json"),
-            (&["--pattern", "nothing:3"], "nothing"),
+            ("--budget 20", "at least"),
+            ("--resume", "seatmap-tune.json"),
+            ("--resume --record broken.json", "broken.json"),
+            ("--pattern nothing:3", "nothing"),
         ]);
     }
     for (options, said) in cases {
-        let refusal = place.refusal(&[&["tune"], options, &["--", "touch", "made"]].concat());
+        let refusal = place.refusal(("tune", options, "-- touch made"));
         assert!(refusal.contains(said), "{options:?}: {refusal}");
     }
     assert_eq!(files(&place), ["broken.json"]);
@@ -81,12 +80,12 @@ fn a_program_that_is_observed_first_is_placed_by_what_was_seen() {
         return;
     }
     let place = Place::new();
-    place.stdout(&["measure", "--quick"]);
+    place.stdout("measure --quick");
     let script = "head -c 300000 /dev/zero | cat | wc -c";
     let options =
         ["tune", "--observe", "--cpus", &cpus, "--candidates", "3", "--budget", "57", "--json"];
-    let output = place.run(&[&options[..], &["--", "sh", "-c", script]].concat());
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let output = place.run((options, &["--", "sh", "-c", script]));
+    let said = stderr(&output);
     if said.contains("no thread was seen") {
         return seatmap_needs::skipped!("{said}");
     }
@@ -104,42 +103,30 @@ fn a_program_that_is_observed_first_is_placed_by_what_was_seen() {
 #[test]
 fn a_race_on_a_model_is_the_same_to_the_byte_by_any_number_of_ranks() {
     let place = Place::new();
-    let typed = [
-        "tune",
-        "--on",
-        "epyc-7r13-2s",
-        "--pattern",
-        "ring:8",
-        "--candidates",
-        "5",
-        "--budget",
-        "60",
-        "--json",
-    ];
-    let alone = place.stdout(&[&typed[..], &["-o", "plan.json", "--html", "page.html"]].concat());
-    let spread = [&typed[..], &["--spread"]].concat();
+    let typed = "tune --on epyc-7r13-2s --pattern ring:8 --candidates 5 --budget 60 --json";
+    let alone = place.stdout((typed, "-o plan.json --html page.html"));
+    let spread = [typed, "--spread"].concat();
     let [first, second, third] = [0, 1, 2].map(|at| begun(rank(&place, at, 3, &spread)));
     for other in [second, third] {
         let output = other.wait_with_output().unwrap();
         assert!(output.status.success() && output.stdout.is_empty(), "{output:?}");
     }
     let first = first.wait_with_output().unwrap();
-    assert_eq!(String::from_utf8(first.stdout).unwrap(), alone);
-    let said = String::from_utf8(first.stderr).unwrap();
-    assert!(said.contains("parts done by 3 ranks"), "{said}");
+    assert_eq!(stdout(&first), alone);
+    let said = stderr(&first);
+    assert_contains(&said, "parts done by 3 ranks");
     let found: Value = serde_json::from_str(&alone).unwrap();
     let verdict = &found["verdict"];
     assert_eq!(
-        (&found["simulated"]["machine"], found["runs"].as_array().unwrap().len()),
+        (&found["simulated"]["machine"], found["runs"].elements().len()),
         (&"epyc-7r13-2s".into(), 60)
     );
     assert!(
-        verdict["safe"] == true && verdict["confirmed"][0]["percent"].as_f64().unwrap() < -50.0,
+        verdict["safe"] == true && verdict["confirmed"][0]["percent"].number() < -50.0,
         "{verdict}"
     );
-    let winner =
-        &found["candidates"][verdict["winner"].as_u64().unwrap() as usize]["seats"]["placement"];
-    let plan: Value = serde_json::from_str(&place.read("plan.json")).unwrap();
+    let winner = &found["candidates"][verdict["winner"].whole() as usize]["seats"]["placement"];
+    let plan = place.read_json("plan.json");
     assert_eq!((&plan["machine"], &plan["placement"]), (&"epyc-7r13-2s".into(), winner));
     assert!(place.read("page.html").contains("all with the same skew at the start"));
     assert_eq!(files(&place), ["page.html", "plan.json"], "no run needs to be kept");
@@ -167,7 +154,7 @@ fn options_of_the_other_kind_of_race_are_refused() {
     ] {
         let typed: Vec<&str> = ["tune"].into_iter().chain(typed.split_whitespace()).collect();
         let output = place.run(&typed);
-        let said = String::from_utf8(output.stderr).unwrap();
+        let said = stderr(&output);
         assert!(output.status.code() == Some(2) && said.contains(why), "{typed:?}: {said}");
     }
 }
@@ -183,7 +170,7 @@ fn a_killed_race_leaves_no_folder_behind() {
     std::fs::create_dir(&temporary).unwrap();
     let left = || std::fs::read_dir(&temporary).unwrap().count();
     let words = ["tune", "--budget", "70", "--", "sh", "-c", "echo $$ > began; exec sleep 1000"];
-    let mut child = place.command(&words).env("TMPDIR", &temporary).spawn().unwrap();
+    let mut child = place.command(words).env("TMPDIR", &temporary).spawn().unwrap();
     let begun = || {
         let text = std::fs::read_to_string(place.path("began")).unwrap_or_default();
         text.trim().parse::<i32>().ok()
@@ -202,10 +189,7 @@ fn a_killed_race_leaves_no_folder_behind() {
     let is_gone = std::io::Error::last_os_error().raw_os_error() == Some(libc::ESRCH);
     assert!(ended == 0 || is_gone);
     assert_eq!(left(), 1, "the killed race's plans");
-    let next = place
-        .command(&["tune", "--budget", "70", "--", "false"])
-        .env("TMPDIR", &temporary)
-        .output()
-        .unwrap();
+    let next =
+        place.command("tune --budget 70 -- false").env("TMPDIR", &temporary).output().unwrap();
     assert_eq!((next.status.code(), left()), (Some(1), 0), "{next:?}");
 }

@@ -1,16 +1,11 @@
 //! Groups of both versions, inside and outside namespaces.
 
 use super::*;
+use crate::root::tests::with_files;
 use proptest::prelude::*;
 
 fn computer(mounts: &str, files: &[(&str, &str)]) -> (tempfile::TempDir, Root) {
-    let folder = tempfile::tempdir().unwrap();
-    let root = Root::new(folder.path());
-    for (path, text) in files.iter().chain(&[("/proc/self/mountinfo", mounts)]) {
-        std::fs::create_dir_all(root.path(path).parent().unwrap()).unwrap();
-        std::fs::write(root.path(path), text).unwrap();
-    }
-    (folder, root)
+    with_files(&[files, &[("/proc/self/mountinfo", mounts)]].concat())
 }
 
 const V2: &str = "2 1 0:3 / /cg rw - cgroup2 cgroup2 rw\n";

@@ -2,7 +2,7 @@
 //! named, once, and nothing else; and nothing at all in healthy ones.
 
 use super::*;
-use crate::simulated::{LINK_MBPS, SimulatedCluster, WayModel};
+use tests::cluster_model::{LINK_MBPS, SimulatedCluster, WayModel};
 
 /// Nodes on each switch.
 const SHAPES: [&[usize]; 6] = [&[8], &[4, 4], &[3, 3, 3], &[4, 4, 1], &[6, 2], &[2, 2, 2, 2]];

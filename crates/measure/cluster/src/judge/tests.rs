@@ -1,5 +1,7 @@
 //! Faults put into made clusters of two-level trees, with the noise of a shared computer.
 
+pub(super) mod cluster_model;
+
 use super::*;
 use crate::choice::{PairValues, choose};
 use crate::cluster::{FORMAT, Missing, Node, Trip};

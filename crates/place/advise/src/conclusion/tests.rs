@@ -1,10 +1,12 @@
 //! Each rule on evidence that is made up.
 
+mod made;
+
 use super::*;
 use crate::Advice;
 use crate::evidence::{BusyThread, Client, NeighbourProgram, Neighbours, UnseenFact};
-use crate::made::{talkers, trial};
 use crate::trial::TrialResult;
+use made::{talkers, trial};
 use seatmap_watch::Gravity;
 
 /// Evidence of the same program with something changed.

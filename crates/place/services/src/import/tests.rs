@@ -11,12 +11,17 @@ fn file<'a>(name: &'a str, text: &'a str) -> SourceFile<'a> {
     SourceFile { name, text, is_from_folder: false }
 }
 
+/// Reads files of any format for a computer whose groups systemd makes.
+fn read_all(files: &[SourceFile]) -> Result<ImportedSeats, SeatsFileError> {
+    read(files, Vec::new(), None, CgroupDriver::Systemd)
+}
+
 fn read_one(name: &str, text: &str) -> ImportedSeats {
-    read(&[file(name, text)], Vec::new(), None, CgroupDriver::Systemd).unwrap()
+    read_all(&[file(name, text)]).unwrap()
 }
 
 fn refused(name: &str, text: &str) -> String {
-    read(&[file(name, text)], Vec::new(), None, CgroupDriver::Systemd).unwrap_err().to_string()
+    read_all(&[file(name, text)]).unwrap_err().to_string()
 }
 
 fn seated(seats: &ImportedSeats) -> Vec<[&str; 3]> {
@@ -47,7 +52,7 @@ fn a_pod_has_the_cpus_of_its_containers_and_the_nodes_of_its_memory() {
          \"checksum\":4236770233}}"
     );
     let files = [file("cpu_manager_state", &cpus), file("memory_manager_state", &memory)];
-    let seats = read(&files, Vec::new(), None, CgroupDriver::Systemd).unwrap();
+    let seats = read_all(&files).unwrap();
     assert_eq!(seated(&seats), [["pod-235148fe", "2-4", "1"]]);
     let service = &seats.seats[0].service;
     assert!(service.is_alone());
@@ -63,8 +68,7 @@ fn a_pod_has_the_cpus_of_its_containers_and_the_nodes_of_its_memory() {
 #[test]
 fn keys_of_other_releases_are_told() {
     let text = cpu_state(&format!("{{\"{UID}\":{{\"api\":\"2\"}}}},\"nodeEntries\":{{}}"));
-    let seats =
-        read(&[file("cpu_manager_state", &text)], Vec::new(), None, CgroupDriver::Systemd).unwrap();
+    let seats = read_one("cpu_manager_state", &text);
     let keys = vec!["nodeEntries".to_owned()];
     let told = ImportRemark::UnreadKeys { file: "cpu_manager_state".to_owned(), keys };
     assert!(seats.remarks.contains(&told), "{:?}", seats.remarks);
@@ -80,7 +84,7 @@ fn a_pod_with_resources_of_its_own_has_its_cpus_and_nodes() {
          \"podEntries\":{{\"{UID}\":{blocks}}},\"checksum\":1}}"
     );
     let files = [file("cpu_manager_state", &cpus), file("memory_manager_state", &memory)];
-    let seats = read(&files, Vec::new(), None, CgroupDriver::Systemd).unwrap();
+    let seats = read_all(&files).unwrap();
     assert_eq!(seated(&seats), [["pod-235148fe", "2-5", "1"]]);
     let wrong = cpus.replace("2-5", "2-x");
     assert!(refused("s", &wrong).starts_with(&format!("s: podEntries.{UID}: '2-x' is not")));
@@ -91,7 +95,7 @@ fn the_text_of_a_state_counts_where_there_is_one() {
     let inner = cpu_state(&format!("{{\"{UID}\":{{\"api\":\"6-7\"}}}}"));
     let data = serde_json::to_string(&inner).unwrap();
     let outer = cpu_state(&format!("{{}},\"data\":{data},\"dataChecksum\":7"));
-    let seats = read(&[file("s", &outer)], Vec::new(), None, CgroupDriver::Systemd).unwrap();
+    let seats = read_one("s", &outer);
     assert_eq!(seated(&seats), [["pod-235148fe", "6,7", ""]]);
     assert!(
         !seats.remarks.iter().any(|one| matches!(one, ImportRemark::UnreadKeys { .. })),
@@ -134,7 +138,7 @@ fn a_configuration_of_kubelet_says_what_pods_do_not_get() {
     let unit = "[Service]\nAllowedCPUs=1-2\n";
     for config in [text, json] {
         let files = [file("kubelet", config), file("a.service", unit)];
-        let seats = read(&files, Vec::new(), None, CgroupDriver::Systemd).unwrap();
+        let seats = read_all(&files).unwrap();
         assert_eq!(seats.housekeeping.as_deref(), Some("0"));
     }
 }
@@ -150,10 +154,10 @@ fn settings_of_a_unit_come_from_all_its_files_and_slices() {
         file("/etc/systemd/system/db.service.d/50.conf", drop_in),
         file("/etc/systemd/system/a.slice", slice),
     ];
-    let seats = read(&files, Vec::new(), None, CgroupDriver::Systemd).unwrap();
+    let seats = read_all(&files).unwrap();
     assert_eq!(seated(&seats), [["db", "4-6", "0,1"]]);
     assert_eq!(seats.seats[0].sources.len(), 2);
-    let alone = read(&files[2..], Vec::new(), None, CgroupDriver::Systemd).unwrap();
+    let alone = read_all(&files[2..]).unwrap();
     assert_eq!(seated(&alone), [["a", "2-6", "1"]]);
 }
 
@@ -175,7 +179,7 @@ fn what_a_unit_cannot_have_is_said() {
     assert!(matches!(&outside.remarks[..], [ImportRemark::AffinityOutside { .. }]));
     let with_other = |name: &str, text: &str| {
         let other = file("b.service", "[Service]\nCPUAffinity=0\n");
-        read(&[file(name, text), other], Vec::new(), None, CgroupDriver::Systemd).unwrap().remarks
+        read_all(&[file(name, text), other]).unwrap().remarks
     };
     assert!(matches!(
         &with_other("a@.service", "[Service]\nCPUAffinity=0\n")[..],
@@ -228,7 +232,7 @@ fn a_file_of_a_folder_that_cannot_be_read_hides_no_other() {
         from_folder("b.xml", &other),
         from_folder("c.xml", "<domain"),
     ];
-    let seats = read(&files, Vec::new(), None, CgroupDriver::Systemd).unwrap();
+    let seats = read_all(&files).unwrap();
     assert_eq!(seated(&seats), [["web", "1", ""]]);
     let unread: Vec<&str> = seats
         .remarks
@@ -239,7 +243,7 @@ fn a_file_of_a_folder_that_cannot_be_read_hides_no_other() {
         })
         .collect();
     assert_eq!(unread, ["cpu_manager_state", "b.xml", "c.xml"]);
-    let told = read(&files[..1], Vec::new(), None, CgroupDriver::Systemd).unwrap_err().to_string();
+    let told = read_all(&files[..1]).unwrap_err().to_string();
     assert!(told.contains("not all could be read: cpu_manager_state: entries."), "{told}");
 }
 
@@ -306,16 +310,16 @@ fn files_that_contradict_each_other_are_refused_and_claims_are_noted() {
     let other = domain("<vcpu cpuset='2'>1</vcpu>");
     let files = [file("a.xml", &one), file("b.xml", &other)];
     assert_eq!(
-        read(&files, Vec::new(), None, CgroupDriver::Systemd).unwrap_err().to_string(),
+        read_all(&files).unwrap_err().to_string(),
         "b.xml: 'web' has CPUs 1 in a.xml and 2 in b.xml; read one of them"
     );
     let state = cpu_state(&format!("{{\"{UID}\":{{\"api\":\"1-2\"}}}}"));
     let files = [file("a.xml", &one), file("state", &state)];
-    let seats = read(&files, Vec::new(), None, CgroupDriver::Systemd).unwrap();
+    let seats = read_all(&files).unwrap();
     assert_eq!(seats.claims(), 2, "the domain and the pool of other pods");
     let unit = "[Service]\nAllowedCPUs=0-1\n";
     let files = [file("a.xml", &one), file("a.service", unit)];
-    let seats = read(&files, Vec::new(), None, CgroupDriver::Systemd).unwrap();
+    let seats = read_all(&files).unwrap();
     assert_eq!((seats.claims(), seats.remarks.len()), (0, 1));
 }
 
@@ -362,14 +366,12 @@ fn exports_are_read_back() {
     let text = "Id=redis.service\nAllowedCPUs=1-2\nAllowedMemoryNodes=0\n\n\
                 Id=x.slice\nAllowedCPUs=3\n";
     let config = "kind: KubeletConfiguration\nreservedSystemCPUs: 0-3\n";
-    let first =
-        read(&[file("-", text), file("k", config)], Vec::new(), None, CgroupDriver::Systemd)
-            .unwrap();
+    let first = read_all(&[file("-", text), file("k", config)]).unwrap();
     assert_eq!(first.housekeeping.as_deref(), Some("0"));
     let plan = first.plan(&machine(8)).unwrap();
     let script = export::systemd(&plan).unwrap();
     let files = [file("units.sh", &script), file("k", config)];
-    let again = read(&files, Vec::new(), None, CgroupDriver::Systemd).unwrap();
+    let again = read_all(&files).unwrap();
     assert_eq!(seated(&again), seated(&first));
     assert_eq!(again.housekeeping, first.housekeeping);
 }
@@ -391,8 +393,7 @@ proptest! {
 }
 
 fn hold(text: &str) {
-    let Ok(seats) = read(&[file("a.service", text)], Vec::new(), None, CgroupDriver::Systemd)
-    else {
+    let Ok(seats) = read_all(&[file("a.service", text)]) else {
         return;
     };
     let written = seats.text(None).unwrap();

@@ -22,6 +22,16 @@ fn room(seats: SeatList, rules: &[(&str, &[usize])], skip: usize) -> SeatAllocat
     SeatAllocator::new(seats, rules, skip)
 }
 
+/// A seating by a list of CPUs, which begins again after its end.
+fn by_list(cpus: &[u32]) -> SeatAllocator {
+    room(seats(cpus, Beyond::Cycle), &[], 0)
+}
+
+/// A seating by a plan, which ends; rules have some of its tasks.
+fn by_plan(cpus: &[u32], rules: &[(&str, &[usize])]) -> SeatAllocator {
+    room(seats(cpus, Beyond::Leave), rules, 0)
+}
+
 fn cpu(seat: Option<&Seat>) -> Option<u32> {
     seat.and_then(|seat| seat.cpus.only())
 }
@@ -41,7 +51,7 @@ fn sat(cpu: u32) -> impl Fn(&SeatChange) -> bool {
 
 #[test]
 fn a_list_cycles() {
-    let mut seating = room(seats(&[5, 3, 3], Beyond::Cycle), &[], 0);
+    let mut seating = by_list(&[5, 3, 3]);
     assert_eq!(cpus(&mut seating, 0..3), [Some(5), Some(3), Some(3)]);
     let again = seating.thread(3, MAIN);
     assert!(told(&again) == [(3, Some(5))] && again[0].shares, "{again:?}");
@@ -58,7 +68,7 @@ fn a_plan_ends() {
 
 #[test]
 fn a_thread_that_exits_leaves_no_gap() {
-    let mut seating = room(seats(&[5, 3], Beyond::Leave), &[], 0);
+    let mut seating = by_plan(&[5, 3], &[]);
     assert_eq!(cpus(&mut seating, 1..2), [Some(5)]);
     seating.exited(1);
     assert_eq!(cpus(&mut seating, 2..3), [Some(3)]);
@@ -66,7 +76,7 @@ fn a_thread_that_exits_leaves_no_gap() {
 
 #[test]
 fn the_first_process_waits_until_it_creates_a_thread() {
-    let mut seating = room(seats(&[5, 3, 7], Beyond::Cycle), &[], 0);
+    let mut seating = by_list(&[5, 3, 7]);
     assert_eq!(seating.process(MAIN), None);
     assert!(seating.waits(MAIN) && seating.is_first(MAIN));
     assert_eq!(told(&seating.thread(1, MAIN)), [(MAIN, Some(5)), (1, Some(3))]);
@@ -76,7 +86,7 @@ fn the_first_process_waits_until_it_creates_a_thread() {
 
 #[test]
 fn helpers_that_end_soon_take_no_seat() {
-    let mut seating = room(seats(&[5, 3, 7], Beyond::Cycle), &[], 0);
+    let mut seating = by_list(&[5, 3, 7]);
     (MAIN..MAIN + 4).for_each(|tid| assert_eq!(seating.process(tid), None));
     seating.exited(MAIN + 1);
     assert_eq!(told(&seating.settle(MAIN + 1)), [], "it is gone");
@@ -90,7 +100,7 @@ fn helpers_that_end_soon_take_no_seat() {
 
 #[test]
 fn a_strict_seating_knows_no_waiting() {
-    let mut seating = room(seats(&[5, 3], Beyond::Cycle), &[], 0).strict(true);
+    let mut seating = by_list(&[5, 3]).strict(true);
     let seated: Vec<_> =
         (0..3).map(|tid| cpu(seating.process(tid).unwrap().seat.as_ref())).collect();
     assert_eq!(seated, [Some(5), Some(3), Some(5)]);
@@ -99,7 +109,7 @@ fn a_strict_seating_knows_no_waiting() {
 
 #[test]
 fn a_program_that_is_executed_asks_anew_and_keeps_its_seat() {
-    let mut seating = room(seats(&[5, 3], Beyond::Cycle), &[], 0);
+    let mut seating = by_list(&[5, 3]);
     seating.process(MAIN);
     seating.thread(1, MAIN);
     assert!(seating.executed(1, MAIN) && seating.waits(MAIN));
@@ -109,7 +119,7 @@ fn a_program_that_is_executed_asks_anew_and_keeps_its_seat() {
 
 #[test]
 fn the_first_process_stays_the_first_whichever_thread_executes() {
-    let mut seating = room(seats(&[5, 3, 7], Beyond::Cycle), &[], 0);
+    let mut seating = by_list(&[5, 3, 7]);
     seating.process(MAIN);
     seating.thread(1, MAIN);
     assert!(seating.executed(1, MAIN) && seating.is_first(MAIN));
@@ -118,7 +128,7 @@ fn the_first_process_stays_the_first_whichever_thread_executes() {
 
 #[test]
 fn a_seat_that_was_given_up_is_shared_with_nobody() {
-    let mut seating = room(seats(&[5, 3], Beyond::Leave), &[("w", &[1])], 0);
+    let mut seating = by_plan(&[5, 3], &[("w", &[1])]);
     assert_eq!(cpus(&mut seating, 1..2), [Some(5)]);
     assert!(sat(3)(&seating.named(1, MAIN, "w")));
     let next = seating.thread(2, MAIN);
@@ -127,7 +137,7 @@ fn a_seat_that_was_given_up_is_shared_with_nobody() {
 
 #[test]
 fn names_move_threads() {
-    let mut seating = room(seats(&[5, 3, 7], Beyond::Leave), &[("w*", &[1])], 0);
+    let mut seating = by_plan(&[5, 3, 7], &[("w*", &[1])]);
     assert_eq!(cpus(&mut seating, 50..51), [Some(5)]);
     assert_eq!(cpus(&mut seating, 1..2), [Some(7)], "task 1 is kept for the rule");
     assert_eq!(seating.named(1, MAIN, "other"), SeatChange::Stay);
@@ -141,7 +151,7 @@ fn names_move_threads() {
 
 #[test]
 fn a_rule_serves_the_next_when_one_is_gone() {
-    let mut seating = room(seats(&[5], Beyond::Leave), &[("w", &[0])], 0);
+    let mut seating = by_plan(&[5], &[("w", &[0])]);
     assert_eq!(cpus(&mut seating, 1..3), [None, None]);
     assert!(sat(5)(&seating.named(1, MAIN, "w")));
     seating.exited(1);
@@ -150,7 +160,7 @@ fn a_rule_serves_the_next_when_one_is_gone() {
 
 #[test]
 fn two_rules_may_share_a_task_and_any_number_a_set() {
-    let mut seating = room(seats(&[5, 3], Beyond::Leave), &[("w", &[0]), ("v", &[0])], 0);
+    let mut seating = by_plan(&[5, 3], &[("w", &[0]), ("v", &[0])]);
     let set = Seat::shared([14, 15].into_iter().collect());
     seating.rules.push(SeatRule { who: Who::Named("io*".to_owned()), seats: vec![set.clone()] });
     cpus(&mut seating, 1..6);
@@ -164,7 +174,7 @@ fn two_rules_may_share_a_task_and_any_number_a_set() {
 
 #[test]
 fn an_exec_keeps_its_seat() {
-    let mut seating = room(seats(&[5, 3], Beyond::Leave), &[("w", &[1])], 0);
+    let mut seating = by_plan(&[5, 3], &[("w", &[1])]);
     cpus(&mut seating, 1..2);
     seating.named(1, MAIN, "w");
     assert!(!seating.executed(1, MAIN), "a rule's seat is not left");
@@ -322,7 +332,7 @@ fn threads_that_are_found_sit_by_their_names() {
 #[test]
 #[should_panic(expected = "broke an invariant: seats in order: the seat of task 0 is given up")]
 fn a_seat_that_is_given_up_twice_stops_the_launch() {
-    let mut seating = room(seats(&[0, 1], Beyond::Leave), &[], 0).strict(true);
+    let mut seating = by_plan(&[0, 1], &[]).strict(true);
     seating.process(MAIN);
     let guest = seating.guests[&MAIN].clone();
     seating.give_up(&guest);

@@ -1,8 +1,11 @@
 //! Faults put into living programs, each found and told.
 
-use super::{Checked, bind, bind_all, check_pid, plan, threads, threads_with, tids, until};
-use crate::common::Place;
-use crate::run::programs::{are_two, installed, list, two_cpus};
+use super::{
+    Checked, bind, bind_all, check_pid, plan, threads, threads_with, tids, until, until_found,
+    until_mended,
+};
+use crate::common::{Json, Place, assert_contains};
+use crate::run::programs::{are_two, installed, list, on_two_cpus, two_cpus};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -47,30 +50,29 @@ fn taskset_moves_a_planned_program() {
     plan(&place, &[a, b]);
     bind(tids(pid)[0], &[a]);
     bind(tids(pid)[1], &[b]);
-    check_pid(&place, pid, &["--expect", "plan.json"]).assert_healthy();
+    check_pid(&place, pid, "--expect plan.json").assert_healthy();
     let moved =
         Command::new("taskset").args(["-acp", &list(&[a, b]), &pid.to_string()]).output().unwrap();
     assert!(moved.status.success());
-    let checked = check_pid(&place, pid, &["--expect", "plan.json"]);
+    let checked = check_pid(&place, pid, "--expect plan.json");
     let finding = checked.wrong("expect");
-    assert_eq!(finding["tids"].as_array().unwrap().len(), 2, "{finding}");
+    assert_eq!(finding["tids"].elements().len(), 2, "{finding}");
     assert!(
-        finding["what"].as_str().unwrap().contains(&format!("the seat of task 0 is CPU {a}")),
+        finding["what"].text().contains(&format!("the seat of task 0 is CPU {a}")),
         "{finding}"
     );
     // The remedy mends it.
-    let remedy = finding["remedy"].as_str().unwrap();
+    let remedy = finding["remedy"].text();
     assert!(Command::new("sh").args(["-c", remedy]).output().unwrap().status.success(), "{remedy}");
-    check_pid(&place, pid, &["--expect", "plan.json"]).assert_healthy();
+    check_pid(&place, pid, "--expect plan.json").assert_healthy();
 }
 
 #[test]
 fn one_thread_leaves_the_seat_that_a_report_says() {
-    let [a, b] = two_cpus();
-    let Some(program) = threads(2, "sleep").filter(|_| are_two([a, b])) else { return };
+    let Some((program, [a, b])) = on_two_cpus(threads(2, "sleep")) else { return };
     let place = Place::new();
     let pid = program.pid();
-    place.stdout(&[
+    place.stdout([
         "run",
         "-q",
         "--cpus",
@@ -81,36 +83,29 @@ fn one_thread_leaves_the_seat_that_a_report_says() {
         "report.json",
     ]);
     // The real-time program of another test may stand in the way for a moment.
-    until(
-        || check_pid(&place, pid, &["--expect", "report.json"]),
-        |checked| checked.code == Some(0),
-    )
-    .assert_healthy();
+    until(|| check_pid(&place, pid, "--expect report.json"), |checked| checked.code == Some(0))
+        .assert_healthy();
     let last = tids(pid)[2];
     bind(last, &[b]);
-    let checked = check_pid(&place, pid, &["--expect", "report.json"]);
+    let checked = check_pid(&place, pid, "--expect report.json");
     let finding = checked.wrong("expect");
     assert_eq!(finding["tids"], serde_json::json!([last]));
     assert_eq!(finding["remedy"], format!("taskset -cp {a} {last}"));
-    assert!(finding["what"].as_str().unwrap().contains("'worker-1'"), "{finding}");
+    assert!(finding["what"].text().contains("'worker-1'"), "{finding}");
 }
 
 /// A remedy would move a program that never had a seat in the report.
 #[test]
 fn a_report_of_a_program_that_has_ended_is_refused() {
-    let [a, b] = two_cpus();
-    let Some(program) = threads(1, "sleep").filter(|_| are_two([a, b])) else { return };
+    let Some((program, [a, b])) = on_two_cpus(threads(1, "sleep")) else { return };
     let place = Place::new();
-    place.stdout(&["run", "-q", "--cpus", &list(&[a, b]), "--report", "report.json", "true"]);
+    place.stdout(["run", "-q", "--cpus", &list(&[a, b]), "--report", "report.json", "true"]);
     bind_all(program.pid(), &[b]);
     let pid = program.pid().to_string();
-    for arguments in [
-        &["check", "--expect", "report.json"][..],
-        &["check", "-p", &pid, "--expect", "report.json"],
-    ] {
-        let line = place.one_line_refusal(arguments);
+    for program in [String::new(), format!("-p {pid}")] {
+        let line = place.one_line_refusal(("check --expect report.json", program));
         assert!(line.starts_with("seatmap: report.json: its program, true ("), "{line}");
-        assert!(line.contains("has ended"), "{line}");
+        assert_contains(&line, "has ended");
     }
 }
 
@@ -122,16 +117,15 @@ fn the_supervisor_of_a_run_has_no_seat() {
     }
     let place = Place::new();
     let seats = list(&[a, b]);
-    let run = ["run", "-q", "--detach", "--cpus", &seats, "--report", "report.json"];
-    let run = [&run[..], &["--", "sleep", "60"]].concat();
+    let run = format!("run -q --detach --cpus {seats} --report report.json -- sleep 60");
     // Into a file: the program in the background would hold a pipe open.
     let nowhere = std::process::Stdio::null;
     assert!(place.command(&run).stdout(nowhere()).stderr(nowhere()).status().unwrap().success());
-    let report: serde_json::Value = serde_json::from_str(&place.read("report.json")).unwrap();
+    let report = place.read_json("report.json");
     let pid = report["pid"].as_i64().unwrap() as i32;
     let supervisor = seatmap_os::task::ThreadStat::of(pid).unwrap().parent;
-    let line = place.one_line_refusal(&["check", "--expect", "report.json"]);
-    let checked = check_pid(&place, supervisor, &[]);
+    let line = place.one_line_refusal("check --expect report.json");
+    let checked = check_pid(&place, supervisor, "");
     let killed = crate::common::kill().args(["-KILL", &pid.to_string()]).status().unwrap();
     assert!(killed.success() && line.contains(&format!("'seatmap check --pid {pid}'")), "{line}");
     checked.assert_healthy();
@@ -140,12 +134,11 @@ fn the_supervisor_of_a_run_has_no_seat() {
 
 #[test]
 fn an_earlier_check_is_a_plan_as_well() {
-    let [a, b] = two_cpus();
-    let Some(program) = threads(1, "sleep").filter(|_| are_two([a, b])) else { return };
+    let Some((program, [a, b])) = on_two_cpus(threads(1, "sleep")) else { return };
     let place = Place::new();
     let pid = program.pid();
     bind_all(pid, &[a]);
-    place.stdout(&[
+    place.stdout([
         "check",
         "-q",
         "--pid",
@@ -155,9 +148,9 @@ fn an_earlier_check_is_a_plan_as_well() {
         "-o",
         "before.json",
     ]);
-    check_pid(&place, pid, &["--expect", "before.json"]).assert_healthy();
+    check_pid(&place, pid, "--expect before.json").assert_healthy();
     bind(tids(pid)[1], &[b]);
-    check_pid(&place, pid, &["--expect", "before.json"]).wrong("expect");
+    check_pid(&place, pid, "--expect before.json").wrong("expect");
 }
 
 #[test]
@@ -169,7 +162,7 @@ fn a_task_has_no_thread() {
     plan(&place, &[a, b, a]);
     bind(tids(pid)[0], &[a]);
     bind(tids(pid)[1], &[b]);
-    let checked = check_pid(&place, pid, &["--expect", "plan.json"]);
+    let checked = check_pid(&place, pid, "--expect plan.json");
     assert_eq!(checked.wrong("expect")["what"], "task 2 has no thread: 1 of 3 seats is empty");
 }
 
@@ -185,18 +178,14 @@ fn a_busy_thread_has_no_seat() {
     let is_found = |checked: &super::Checked| {
         checked.of_rule("expect").iter().any(|one| one["gravity"] == "wrong")
     };
-    let checked = until(|| check_pid(&place, pid, &["--expect", "plan.json"]), is_found);
-    let what = checked.wrong("expect")["what"].as_str().unwrap();
-    assert!(
-        what.contains("'worker-1' has no seat in the file, and may run on the seats of others"),
-        "{what}"
-    );
+    let checked = until(|| check_pid(&place, pid, "--expect plan.json"), is_found);
+    let what = checked.wrong("expect")["what"].text();
+    assert_contains(what, "'worker-1' has no seat in the file, and may run on the seats of others");
 }
 
 #[test]
 fn a_binding_comes_after_the_threads() {
-    let [a, b] = two_cpus();
-    let Some(program) = threads(1, "spin").filter(|_| are_two([a, b])) else { return };
+    let Some((program, [a, _])) = on_two_cpus(threads(1, "spin")) else { return };
     let place = Place::new();
     let pid = program.pid();
     // As `taskset -p` without -a does it.
@@ -205,29 +194,27 @@ fn a_binding_comes_after_the_threads() {
     let is_wrong = |checked: &Checked| {
         checked.of_rule("late-binding").iter().any(|one| one["gravity"] == "wrong")
     };
-    let checked = until(|| check_pid(&place, pid, &[]), is_wrong);
+    let checked = until(|| check_pid(&place, pid, ""), is_wrong);
     let finding = checked.wrong("late-binding");
     assert_eq!(finding["remedy"], format!("taskset -acp {a} {pid}"));
-    assert_eq!(finding["tids"].as_array().unwrap().len(), 1);
+    assert_eq!(finding["tids"].elements().len(), 1);
 }
 
 #[test]
 fn two_busy_threads_share_a_cpu() {
-    let [a, b] = two_cpus();
-    let Some(program) = threads(2, "spin").filter(|_| are_two([a, b])) else { return };
+    let Some((program, [_, b])) = on_two_cpus(threads(2, "spin")) else { return };
     let place = Place::new();
     let pid = program.pid();
     bind_all(pid, &[b]);
     // Whether it is wrong or a remark is decided by what else runs on the other CPU.
-    let checked =
-        until(|| check_pid(&place, pid, &[]), |checked| !checked.of_rule("shared-cpu").is_empty());
+    let checked = until_found(&place, pid, "shared-cpu");
     let finding = checked.of_rule("shared-cpu")[0];
     assert_eq!(
-        (&finding["cpus"], finding["tids"].as_array().unwrap().len()),
+        (&finding["cpus"], finding["tids"].elements().len()),
         (&b.to_string().into(), 2),
         "{finding}"
     );
-    assert!(finding["measure"]["value"].as_f64().unwrap() > 110.0, "{finding}");
+    assert!(finding["measure"]["value"].number() > 110.0, "{finding}");
 }
 
 #[test]
@@ -242,18 +229,18 @@ fn two_programs_share_a_cpu() {
     let place = Place::new();
     let pids = [first.pid().to_string(), second.pid().to_string()];
     let checked = until(
-        || super::check(&place, &["--pid", &pids[0], "--pid", &pids[1]]),
+        || super::check(&place, ["--pid", &pids[0], "--pid", &pids[1]]),
         |checked| checked.of_rule("overlap").iter().any(|one| one["gravity"] == "wrong"),
     );
     assert_eq!(checked.wrong("overlap")["cpus"], b.to_string());
     // Seen from one of them, the other one is a stranger.
     until(
-        || check_pid(&place, first.pid(), &[]),
+        || check_pid(&place, first.pid(), ""),
         |checked| !checked.of_rule("strangers").is_empty(),
     )
     .wrong("strangers");
     until(
-        || check_pid(&place, first.pid(), &["--rule", "no-strangers"]),
+        || check_pid(&place, first.pid(), "--rule no-strangers"),
         |checked| !checked.findings().is_empty(),
     )
     .wrong("no-strangers");
@@ -261,16 +248,15 @@ fn two_programs_share_a_cpu() {
 
 #[test]
 fn threads_that_sleep_break_a_named_rule_too() {
-    let [a, b] = two_cpus();
-    let Some(program) = threads(2, "sleep").filter(|_| are_two([a, b])) else { return };
+    let Some((program, [a, b])) = on_two_cpus(threads(2, "sleep")) else { return };
     let place = Place::new();
     let pid = program.pid();
-    let one_per_cpu = || check_pid(&place, pid, &["--rule", "one-per-cpu"]);
-    let what = one_per_cpu().wrong("one-per-cpu")["what"].as_str().unwrap().to_owned();
-    assert!(what.contains("not bound to one CPU"), "{what}");
+    let one_per_cpu = || check_pid(&place, pid, "--rule one-per-cpu");
+    let what = one_per_cpu().wrong("one-per-cpu")["what"].text().to_owned();
+    assert_contains(&what, "not bound to one CPU");
     bind_all(pid, &[a]);
-    assert_eq!(one_per_cpu().wrong("one-per-cpu")["tids"].as_array().unwrap().len(), 3);
-    check_pid(&place, pid, &[]).assert_healthy();
+    assert_eq!(one_per_cpu().wrong("one-per-cpu")["tids"].elements().len(), 3);
+    check_pid(&place, pid, "").assert_healthy();
     let tids = tids(pid);
     bind(tids[0], &[a, b]);
     bind(tids[1], &[b]);
@@ -291,15 +277,14 @@ fn a_runtime_does_not_follow_its_variable() {
     let is_found = |checked: &super::Checked| {
         checked.of_rule("variables").iter().any(|one| one["gravity"] == "wrong")
     };
-    let checked = until(|| check_pid(&place, pid, &[]), is_found);
+    let checked = until(|| check_pid(&place, pid, ""), is_found);
     let finding = checked.wrong("variables");
-    assert!(finding["what"].as_str().unwrap().starts_with("OMP_PLACES="), "{finding}");
+    assert!(finding["what"].text().starts_with("OMP_PLACES="), "{finding}");
     assert_eq!(finding["remedy"], format!("taskset -acp {b} {pid}"));
     bind_all(pid, &[b]);
-    let crowded =
-        until(|| check_pid(&place, pid, &[]), |checked| !checked.of_rule("variables").is_empty());
-    let what = crowded.wrong("variables")["what"].as_str().unwrap();
-    assert!(what.contains("1 CPU for 2 busy threads"), "{what}");
+    let crowded = until_found(&place, pid, "variables");
+    let what = crowded.wrong("variables")["what"].text();
+    assert_contains(what, "1 CPU for 2 busy threads");
 }
 
 #[test]
@@ -311,19 +296,17 @@ fn a_launcher_did_not_bind() {
         return;
     }
     let place = Place::new();
-    let checked = check_pid(&place, program.pid(), &[]);
-    assert!(
-        checked.wrong("variables")["what"].as_str().unwrap().contains("SLURM_CPU_BIND=map_cpu")
-    );
+    let checked = check_pid(&place, program.pid(), "");
+    assert!(checked.wrong("variables")["what"].text().contains("SLURM_CPU_BIND=map_cpu"));
     bind_all(program.pid(), &[b]);
-    check_pid(&place, program.pid(), &[]).assert_healthy();
+    check_pid(&place, program.pid(), "").assert_healthy();
 }
 
 #[test]
 fn a_variable_names_a_cpu_that_is_not_there() {
     let program = Sleep::with(&[("SLURM_CPU_BIND", "map_cpu:4000")]);
-    let checked = check_pid(&Place::new(), program.pid(), &[]);
-    assert!(checked.wrong("partial")["what"].as_str().unwrap().contains("CPU 4000 cannot be had"));
+    let checked = check_pid(&Place::new(), program.pid(), "");
+    assert!(checked.wrong("partial")["what"].text().contains("CPU 4000 cannot be had"));
 }
 
 #[test]
@@ -332,13 +315,12 @@ fn a_program_is_stopped() {
     let place = Place::new();
     let pid = program.pid();
     program.send(libc::SIGSTOP);
-    let checked =
-        until(|| check_pid(&place, pid, &[]), |checked| !checked.of_rule("stopped").is_empty());
+    let checked = until_found(&place, pid, "stopped");
     checked.assert_healthy();
-    let remedy = checked.of_rule("stopped")[0]["remedy"].as_str().unwrap();
+    let remedy = checked.of_rule("stopped")[0]["remedy"].text();
     assert_eq!(remedy, format!("kill -CONT {pid}"));
     assert!(std::process::Command::new("sh").args(["-c", remedy]).status().unwrap().success());
-    until(|| check_pid(&place, pid, &[]), |checked| checked.of_rule("stopped").is_empty());
+    until_mended(&place, pid, "stopped");
 }
 
 #[test]
@@ -352,18 +334,17 @@ fn threads_are_not_divided_evenly() {
     let place = Place::new();
     let pid = program.pid();
     bind_all(pid, &[a]);
-    check_pid(&place, pid, &["--rule", "spread=core"]).wrong("spread=core");
-    check_pid(&place, pid, &["--rule", "one-per-core"]).wrong("one-per-core");
+    check_pid(&place, pid, "--rule spread=core").wrong("spread=core");
+    check_pid(&place, pid, "--rule one-per-core").wrong("one-per-core");
     bind(tids(pid)[1], &[b]);
-    check_pid(&place, pid, &["--rule", "spread=core"]).assert_healthy();
-    check_pid(&place, pid, &["--rule", "same-core"]).wrong("same-core");
+    check_pid(&place, pid, "--rule spread=core").assert_healthy();
+    check_pid(&place, pid, "--rule same-core").wrong("same-core");
 }
 
 /// A real-time thread of another program that is bound to the seat cannot be sent away.
 #[test]
 fn a_real_time_stranger_is_told_with_its_policy() {
-    let [a, b] = two_cpus();
-    let Some(program) = threads(1, "spin").filter(|_| are_two([a, b])) else { return };
+    let Some((program, [a, _])) = on_two_cpus(threads(1, "spin")) else { return };
     let place = Place::new();
     let pid = program.pid();
     bind_all(pid, &[a]);
@@ -378,20 +359,20 @@ fn a_real_time_stranger_is_told_with_its_policy() {
     if hog.0.try_wait().unwrap().is_some() {
         return seatmap_needs::skipped!("no real-time policy here");
     }
-    let checked = until(|| check_pid(&place, pid, &[]), is_found);
+    let checked = until(|| check_pid(&place, pid, ""), is_found);
     let top = ["top", "--pid", &pid.to_string(), "--interval", "0.5"];
-    let shown = until_text(|| place.stdout(&[&top[..], &["--once"]].concat()), "real-time");
-    let document = until_text(|| place.stdout(&[&top[..], &["--json"]].concat()), "\"real-time\"");
+    let shown = until_text(|| place.stdout((top, "--once")), "real-time");
+    let document = until_text(|| place.stdout((top, "--json")), "\"real-time\"");
     drop(hog);
     let found = checked.wrong("real-time");
-    let what = found["what"].as_str().unwrap();
+    let what = found["what"].text();
     let taken = format!("thread {tid} 'sh' of another program takes by its policy fifo 7");
-    assert!(what.contains(&taken), "{what}");
-    assert!(found["remedy"].as_str().unwrap().starts_with("taskset -cp "), "{found}");
+    assert_contains(what, &taken);
+    assert!(found["remedy"].text().starts_with("taskset -cp "), "{found}");
     assert!(checked.of_rule("strangers").is_empty());
     // The live view reads them too, and marks the thread that waits.
     assert!(shown.contains(&taken) && shown.lines().any(|line| line.contains('!')), "{shown}");
-    assert!(document.contains(&taken), "{document}");
+    assert_contains(&document, &taken);
 }
 
 /// The last of some prints, or the first with this text.

@@ -1,7 +1,9 @@
 //! Control groups that take CPUs or time from a program.
 
-use super::{Checked, bind_all, check, check_pid, is_root, plan, threads, until};
-use crate::common::Place;
+use super::{
+    Checked, bind_all, check, check_pid, is_root, plan, threads, until, until_found, until_mended,
+};
+use crate::common::{Arguments, Json, Place, assert_contains, stderr, stdout};
 use crate::control_group::Group;
 use crate::run::programs::{are_two, two_cpus};
 
@@ -12,18 +14,17 @@ fn a_quota_stops_busy_threads() {
     let place = Place::new();
     let pid = program.pid();
     group.set("cgroup.procs", &pid.to_string()).unwrap();
-    let checked =
-        until(|| check_pid(&place, pid, &[]), |checked| !checked.of_rule("quota").is_empty());
-    let what = checked.wrong("quota")["what"].as_str().unwrap();
+    let checked = until_found(&place, pid, "quota");
+    let what = checked.wrong("quota")["what"].text();
     assert!(what.contains(group.name()) && what.contains("may use 0.2 CPUs"), "{what}");
-    assert!(what.contains(group.quota_file()), "{what}");
+    assert_contains(what, group.quota_file());
     let by_group = until(
-        || check(&place, &["--cgroup", group.name()]),
+        || check(&place, ["--cgroup", group.name()]),
         |checked| !checked.of_rule("quota").is_empty(),
     );
     assert_eq!(by_group.document["processes"][0]["pid"], pid);
     assert_eq!(mended(&checked, "quota"), group.quota_remedy());
-    until(|| check_pid(&place, pid, &[]), |checked| checked.of_rule("quota").is_empty());
+    until_mended(&place, pid, "quota");
     drop(program);
 }
 
@@ -38,16 +39,16 @@ fn a_quota_is_found_however_many_threads_share_it() {
     let is_found = |checked: &Checked| {
         checked.of_rule("quota").iter().any(|finding| finding["gravity"] == "wrong")
     };
-    let checked = until(|| check_pid(&place, pid, &[]), is_found);
+    let checked = until(|| check_pid(&place, pid, ""), is_found);
     let found = checked.wrong("quota");
-    let first = found["advice"].as_str().unwrap();
+    let first = found["advice"].text();
     assert!(first.contains("for 1 busy thread") && first.contains("with fewer"), "{found}");
     let number = pid.to_string();
     let advise = ["advise", "--pid", &number, "--json"];
     let rule = |advice: &serde_json::Value| {
         advice["conclusion"]["reason"]["finding"]["rule"].as_str() == Some("quota")
     };
-    let advice = (0..10).map(|_| place.json(&advise)).find(rule).expect("it is stopped");
+    let advice = (0..10).map(|_| place.json(advise)).find(rule).expect("it is stopped");
     assert!(advice["paste"].is_null(), "fewer threads come before a higher quota: {advice:#}");
     drop(program);
 }
@@ -62,12 +63,11 @@ fn an_idle_group_holds_busy_threads_back() {
     let cpu = seatmap_os::affinity::current().unwrap()[0];
     [pid, rival.pid()].into_iter().for_each(|pid| bind_all(pid, &[cpu]));
     group.set("cgroup.procs", &pid.to_string()).unwrap();
-    let checked =
-        until(|| check_pid(&place, pid, &[]), |checked| !checked.of_rule("quota").is_empty());
-    let what = checked.wrong("quota")["what"].as_str().unwrap();
+    let checked = until_found(&place, pid, "quota");
+    let what = checked.wrong("quota")["what"].text();
     assert!(what.contains(group.name()) && what.contains("is idle (cpu.idle)"), "{what}");
     assert_eq!(mended(&checked, "quota"), "release-group");
-    until(|| check_pid(&place, pid, &[]), |checked| checked.of_rule("quota").is_empty());
+    until_mended(&place, pid, "quota");
     drop(program);
 }
 
@@ -96,10 +96,9 @@ fn a_quota_above_stops_threads_too() {
     let place = Place::new();
     let pid = program.pid();
     inner.set("cgroup.procs", &pid.to_string()).unwrap();
-    let checked =
-        until(|| check_pid(&place, pid, &[]), |checked| !checked.of_rule("quota").is_empty());
+    let checked = until_found(&place, pid, "quota");
     mended(&checked, "quota");
-    until(|| check_pid(&place, pid, &[]), |checked| checked.of_rule("quota").is_empty());
+    until_mended(&place, pid, "quota");
     for group in [&inner, &outer] {
         let text = std::fs::read_to_string(group.0.join(group.quota_file())).unwrap();
         let quota: i64 = text.split_whitespace().next().unwrap().parse().unwrap();
@@ -121,11 +120,10 @@ fn a_quota_on_one_thread_is_found() {
     let pid = program.pid();
     let tid = *crate::check::tids(pid).last().unwrap();
     inner.set("tasks", &tid.to_string()).unwrap();
-    let checked =
-        until(|| check_pid(&place, pid, &[]), |checked| !checked.of_rule("quota").is_empty());
+    let checked = until_found(&place, pid, "quota");
     let found = checked.wrong("quota");
     assert_eq!(found["tids"], serde_json::json!([tid]), "{found}");
-    assert!(found["what"].as_str().unwrap().contains(outer.name()), "{found}");
+    assert!(found["what"].text().contains(outer.name()), "{found}");
     drop(program);
 }
 
@@ -142,7 +140,7 @@ fn a_quota_is_found_from_a_private_namespace_of_control_groups() {
     let program = crate::run::running::Running::of(command);
     let place = Place::new();
     let pid = program.pid();
-    let own = place.command(&[
+    let own = place.command([
         "check",
         "--json",
         "--strict",
@@ -157,8 +155,8 @@ fn a_quota_is_found_from_a_private_namespace_of_control_groups() {
         Checked::of(command.output().unwrap())
     };
     let checked = until(inside, |checked| !checked.of_rule("quota").is_empty());
-    let what = checked.wrong("quota")["what"].as_str().unwrap();
-    assert!(what.contains(outer.name()), "{what}");
+    let what = checked.wrong("quota")["what"].text();
+    assert_contains(what, outer.name());
     mended(&checked, "quota");
     until(inside, |checked| checked.of_rule("quota").is_empty());
     drop(program);
@@ -168,28 +166,20 @@ fn a_quota_is_found_from_a_private_namespace_of_control_groups() {
 #[track_caller]
 pub(super) fn mended(checked: &Checked, rule: &str) -> String {
     let found = checked.wrong(rule);
-    let remedy = found["remedy"].as_str().unwrap();
+    let remedy = found["remedy"].text();
     let output = std::process::Command::new("sh").args(["-c", remedy]).output().unwrap();
-    assert!(output.status.success(), "{remedy}: {}", String::from_utf8_lossy(&output.stderr));
-    found["remedy_kind"].as_str().unwrap().to_owned()
+    assert!(output.status.success(), "{remedy}: {}", stderr(&output));
+    found["remedy_kind"].text().to_owned()
 }
 
 /// The command in a group with this quota, in percent of a CPU: its output on stdout and stderr,
 /// and its exit code.
-fn under_quota(group: &Group, place: &Place, arguments: &[&str]) -> (String, Option<i32>) {
-    let own = place.command(arguments);
+fn under_quota(group: &Group, place: &Place, arguments: impl Arguments) -> (String, Option<i32>) {
     let script = format!("echo $$ > {}/cgroup.procs; exec \"$0\" \"$@\" 2>&1", group.0.display());
-    let mut command = std::process::Command::new("sh");
-    command
-        .args(["-c", &script])
-        .arg(own.get_program())
-        .args(own.get_args())
-        .current_dir(place.folder());
-    for (name, value) in own.get_envs() {
-        command.env(name, value.unwrap_or_default());
-    }
-    let output = command.output().unwrap();
-    (String::from_utf8(output.stdout).unwrap(), output.status.code())
+    let mut shell = place.command_of("sh");
+    shell.args(["-c", &script, crate::PROGRAM]).args(arguments.words());
+    let output = shell.output().unwrap();
+    (stdout(&output), output.status.code())
 }
 
 /// A command that needs CPU time is as slow as the quota allows: the result says so, and is
@@ -199,8 +189,8 @@ fn runs_under_a_quota_are_told_and_not_compared_with_runs_without() {
     let Some((outer, inner)) = nested() else { return };
     let place = Place::new();
     let work = "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done";
-    let bench = ["bench", "--runs", "2", "--warmup", "0"];
-    place.stdout(&[&bench[..], &["-o", "free.json", "--", "sh", "-c", work]].concat());
+    let bench = "bench --runs 2 --warmup 0";
+    place.stdout((bench, &["-o", "free.json", "--", "sh", "-c", work]));
     let compared = [
         "--baseline",
         "free.json",
@@ -213,16 +203,13 @@ fn runs_under_a_quota_are_told_and_not_compared_with_runs_without() {
         "-c",
         work,
     ];
-    let (text, code) = under_quota(&inner, &place, &[&bench[..], &compared].concat());
+    let (text, code) = under_quota(&inner, &place, (bench, compared));
     assert_eq!(code, Some(0), "{text}");
-    let slow: serde_json::Value = serde_json::from_str(&place.read("slow.json")).unwrap();
+    let slow = place.read_json("slow.json");
     let differences = slow["baseline"]["differences"].to_string();
-    assert!(
-        differences.contains("quota of CPU time: 0.2 CPUs in periods of 20 ms, then"),
-        "{differences}"
-    );
+    assert_contains(&differences, "quota of CPU time: 0.2 CPUs in periods of 20 ms, then");
     assert!(slow["baseline"]["comparison"].is_null(), "{slow}");
-    let throttled = slow["throttled"].as_str().unwrap();
+    let throttled = slow["throttled"].text();
     assert!(
         throttled.contains(outer.name()) && throttled.contains("was used up in"),
         "{throttled}"
@@ -234,11 +221,10 @@ fn doctor_raises_a_quota() {
     let Some((outer, inner)) = nested() else { return };
     let place = Place::new();
     let quota = || {
-        let (text, _) = under_quota(&inner, &place, &["doctor", "--json"]);
+        let (text, _) = under_quota(&inner, &place, ["doctor", "--json"]);
         let document: serde_json::Value = serde_json::from_str(&text).unwrap();
         document["findings"]
-            .as_array()
-            .unwrap()
+            .elements()
             .iter()
             .find(|found| found["subject"] == "quota")
             .unwrap()
@@ -246,8 +232,8 @@ fn doctor_raises_a_quota() {
     };
     let found = quota();
     assert_eq!(found["level"], "FIX", "{found}");
-    assert!(found["found"].as_str().unwrap().contains(outer.name()), "{found}");
-    let remedy = found["remedy"].as_str().unwrap();
+    assert!(found["found"].text().contains(outer.name()), "{found}");
+    let remedy = found["remedy"].text();
     assert!(
         std::process::Command::new("sh").args(["-c", remedy]).status().unwrap().success(),
         "{remedy}"
@@ -269,12 +255,12 @@ fn a_cpuset_forbids_the_seat_of_a_plan() {
     let pid = program.pid();
     group.set("cgroup.procs", &pid.to_string()).unwrap();
     plan(&place, &[a, b]);
-    let checked = check_pid(&place, pid, &["--expect", "plan.json"]);
-    let what = checked.wrong("partial")["what"].as_str().unwrap();
-    assert!(what.contains(&format!("of these {b} are outside its control group")), "{what}");
+    let checked = check_pid(&place, pid, "--expect plan.json");
+    let what = checked.wrong("partial")["what"].text();
+    assert_contains(what, &format!("of these {b} are outside its control group"));
     checked.wrong("expect");
     bind_all(pid, &[a]);
-    check_pid(&place, pid, &[]).assert_healthy();
+    check_pid(&place, pid, "").assert_healthy();
     drop(program);
 }
 
@@ -290,11 +276,11 @@ fn a_frozen_group_is_told_and_thawed() {
     let place = Place::new();
     let pid = program.pid();
     group.set("cgroup.procs", &pid.to_string()).unwrap();
-    check_pid(&place, pid, &[]).assert_healthy();
+    check_pid(&place, pid, "").assert_healthy();
     group.set("freezer.state", "FROZEN").unwrap();
-    let top = place.stdout(&["top", "--once", "--interval", "0.1", "--pid", &pid.to_string()]);
-    let checked = check_pid(&place, pid, &[]);
-    let strict = check_pid(&place, pid, &["--strict"]);
+    let top = place.stdout(["top", "--once", "--interval", "0.1", "--pid", &pid.to_string()]);
+    let checked = check_pid(&place, pid, "");
+    let strict = check_pid(&place, pid, "--strict");
     let found = checked.of_rule("frozen");
     let remedy = found.first().and_then(|finding| finding["remedy"].as_str());
     let is_mended = remedy.is_some_and(|remedy| {
@@ -302,9 +288,9 @@ fn a_frozen_group_is_told_and_thawed() {
     });
     // Whatever was found: a frozen program cannot be ended.
     group.set("freezer.state", "THAWED").unwrap();
-    assert!(is_mended && found[0]["tids"].as_array().unwrap().len() == 2, "{found:?}");
-    assert!(top.contains("i frozen: the control group"), "{top}");
+    assert!(is_mended && found[0]["tids"].elements().len() == 2, "{found:?}");
+    assert_contains(&top, "i frozen: the control group");
     assert_eq!((checked.code, strict.code), (Some(0), Some(1)), "{}", strict.stderr);
-    assert_eq!(check_pid(&place, pid, &[]).of_rule("frozen").len(), 0);
+    assert_eq!(check_pid(&place, pid, "").of_rule("frozen").len(), 0);
     drop(program);
 }

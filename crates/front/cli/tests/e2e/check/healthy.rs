@@ -2,8 +2,8 @@
 
 use super::{Checked, bind_all, check_pid, plan, threads, threads_with, tids};
 use crate::auto::until;
-use crate::common::Place;
-use crate::run::programs::{are_two, installed, two_cpus};
+use crate::common::{Place, stderr, stdout};
+use crate::run::programs::{installed, on_two_cpus, two_cpus};
 use crate::run::running::Running;
 use std::process::{Child, Command, Stdio};
 
@@ -18,7 +18,7 @@ impl Drop for Ended {
 
 fn checked(mut command: Command) -> Checked {
     let program = Ended(command.stdin(Stdio::null()).stdout(Stdio::null()).spawn().unwrap());
-    check_pid(&Place::new(), program.0.id() as i32, &[])
+    check_pid(&Place::new(), program.0.id() as i32, "")
 }
 
 #[test]
@@ -27,7 +27,7 @@ fn programs_that_nobody_bound() {
     sleep.arg("1000");
     checked(sleep).assert_healthy();
     if let Some(spinning) = threads(3, "spin") {
-        check_pid(&Place::new(), spinning.pid(), &[]).assert_healthy();
+        check_pid(&Place::new(), spinning.pid(), "").assert_healthy();
     }
     if installed("python3") {
         let mut python = Command::new("python3");
@@ -48,21 +48,20 @@ fn programs_that_were_bound_whole_and_sleep() {
     let Some(program) = threads(4, "sleep") else { return };
     for cpus in [&[a][..], &[b], &[a, b]] {
         bind_all(program.pid(), cpus);
-        check_pid(&Place::new(), program.pid(), &[]).assert_healthy();
+        check_pid(&Place::new(), program.pid(), "").assert_healthy();
     }
 }
 
 #[test]
 fn a_program_under_seatmap_run() {
-    let [a, b] = two_cpus();
-    let Some(program) = crate::run::programs::c().filter(|_| are_two([a, b])) else { return };
+    let Some((program, [a, b])) = on_two_cpus(crate::run::programs::c()) else { return };
     let place = Place::new();
     plan(&place, &[b, a, b]);
     let mut command =
-        place.command(&["run", "-q", "--strict", "--plan", "plan.json", "--", program, "stay"]);
+        place.command(["run", "-q", "--strict", "--plan", "plan.json", "--", program, "stay"]);
     command.stdin(Stdio::piped());
     let running = Running::of(command);
-    let checked = check_pid(&place, running.program(), &["--expect", "plan.json"]);
+    let checked = check_pid(&place, running.program(), "--expect plan.json");
     checked.assert_healthy();
     assert_eq!(
         (checked.findings().len(), checked.tids().len()),
@@ -72,7 +71,7 @@ fn a_program_under_seatmap_run() {
     );
     // The seats, in the order of another plan.
     plan(&place, &[a, b, a]);
-    check_pid(&place, running.program(), &["--expect", "plan.json"]).wrong("expect");
+    check_pid(&place, running.program(), "--expect plan.json").wrong("expect");
 }
 
 #[test]
@@ -87,7 +86,7 @@ fn a_runtime_that_follows_its_variable() {
     for (tid, cpu) in tids(program.pid()).into_iter().zip([a, a, b]) {
         super::bind(tid, &[cpu]);
     }
-    check_pid(&Place::new(), program.pid(), &[]).assert_healthy();
+    check_pid(&Place::new(), program.pid(), "").assert_healthy();
 }
 
 /// As shells in a job inherit them.
@@ -112,22 +111,22 @@ fn a_line_says_so() {
     bind_all(program.pid(), &[b]);
     // Programs of other tests may keep it waiting during a look.
     until("a line that says so", || {
-        let looked = place.run(&["check", "--pid", &pid, "--seconds", "100ms"]);
-        let text = String::from_utf8(looked.stdout).unwrap();
+        let looked = place.run(format!("check --pid {pid} --seconds 100ms"));
+        let text = stdout(&looked);
         let line = text.lines().next().unwrap();
         assert!(line.contains(&format!("({pid}): 2 threads on CPU {b}: ")), "{text}");
         looked.status.success() && line.contains("nothing is wrong")
     });
     until("a quiet look", || {
-        let quiet = place.run(&["check", "--quiet", "--pid", &pid, "--seconds", "100ms"]);
+        let quiet = place.run(format!("check --quiet --pid {pid} --seconds 100ms"));
         (quiet.status.code(), quiet.stdout.len(), quiet.stderr.len()) == (Some(0), 0, 0)
     });
-    let options = ["--rule", "one-per-cpu", "--quiet", "--seconds", "100ms"];
-    let wrong = place.run(&[&["check", "--pid", &pid], &options[..]].concat());
-    let text = String::from_utf8(wrong.stdout).unwrap();
+    let options = "--rule one-per-cpu --quiet --seconds 100ms";
+    let wrong = place.run((&["check", "--pid", &pid], options));
+    let text = stdout(&wrong);
     assert!(
         wrong.status.code() == Some(1) && text.contains("\nWRONG   one-per-cpu  thread "),
         "{text}"
     );
-    assert_eq!(String::from_utf8(wrong.stderr).unwrap(), "seatmap: 1 thing is wrong\n");
+    assert_eq!(stderr(&wrong), "seatmap: 1 thing is wrong\n");
 }

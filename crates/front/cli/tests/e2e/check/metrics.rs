@@ -2,7 +2,7 @@
 
 use super::{bind_all, threads};
 use crate::REPOSITORY;
-use crate::common::{Guarded, Place};
+use crate::common::{Guarded, Place, assert_contains, stderr, stdout};
 use crate::hostile::assert_output_is_harmless;
 use crate::run::programs::two_cpus;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -20,7 +20,7 @@ fn promtool(words: &[&str], input: &str) -> bool {
     };
     child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
     let output = child.wait_with_output().unwrap();
-    let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+    let said = stdout(&output) + &stderr(&output);
     assert!(output.status.success(), "{said}\n{input}");
     true
 }
@@ -33,15 +33,15 @@ fn a_file_has_the_findings_of_a_program() {
     let place = Place::new();
     let pid = program.pid().to_string();
     let rule = ["check", "-q", "--pid", &pid, "--rule", "one-per-cpu"];
-    let output = place.run(&[&rule[..], &["--metrics", "seatmap.prom"]].concat());
+    let output = place.run((rule, "--metrics seatmap.prom"));
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     let text = place.read("seatmap.prom");
-    assert!(text.contains("rule=\"one-per-cpu\",gravity=\"wrong\"} 1\n"), "{text}");
+    assert_contains(&text, "rule=\"one-per-cpu\",gravity=\"wrong\"} 1\n");
     assert!(text.contains("seatmap_check_failed 1\n") && text.ends_with("# EOF\n"), "{text}");
     promtool(&["check", "metrics"], &text);
     // The metrics alone have stdout.
-    let output = place.run(&["check", "--pid", &pid, "--metrics", "-"]);
-    let text = String::from_utf8(output.stdout).unwrap();
+    let output = place.run(format!("check --pid {pid} --metrics -"));
+    let text = stdout(&output);
     assert!(text.starts_with("# TYPE seatmap_check_threads gauge\n"), "{text}");
 }
 
@@ -51,44 +51,44 @@ fn a_unit_is_held_against_its_good_state() {
     let place = Place::new();
     let pid = program.pid().to_string();
     std::fs::create_dir(place.path("good")).unwrap();
-    let check = ["check", "--pid", &pid, "--seconds", "100ms"];
-    let none = place.run(&[&check[..], &["--baseline", "good"]].concat());
-    let said = String::from_utf8(none.stderr).unwrap();
+    let check = &format!("check --pid {pid} --seconds 100ms");
+    let none = place.run((check, "--baseline good"));
+    let said = stderr(&none);
     assert!(
         none.status.code() == Some(2) && said.contains("no file that ends with .json"),
         "{said}"
     );
-    place.run(&[&check[..], &["-q", "-o", "good/own.json"]].concat());
+    place.run((check, "-q -o good/own.json"));
     let good = place.read("good/own.json");
     let mut document: serde_json::Value = serde_json::from_str(&good).unwrap();
     let Some(group) = document["processes"][0]["group"]["path"].as_str().map(str::to_owned) else {
         return seatmap_needs::skipped!("no control groups are mounted here");
     };
-    let metrics = [&check[..], &["--baseline", "good", "--metrics", "-"]].concat();
-    let well = place.run(&metrics);
-    let text = String::from_utf8(well.stdout).unwrap();
+    let metrics = (check, "--baseline good --metrics -");
+    let well = place.run(metrics);
+    let text = stdout(&well);
     assert!(text.contains("state=\"as-it-was\"} 1\n"), "{group}: {text}");
     promtool(&["check", "metrics"], &text);
 
     let [cpu, _] = two_cpus();
     bind_all(program.pid(), &[cpu]);
-    let moved = place.run(&metrics);
-    let text = String::from_utf8(moved.stdout).unwrap();
+    let moved = place.run(metrics);
+    let text = stdout(&moved);
     assert_eq!(moved.status.code(), Some(1), "{text}");
-    assert!(text.contains("state=\"differs\"} 1\n"), "{text}");
-    assert!(text.contains("rule=\"baseline\",gravity=\"wrong\"} 1\n"), "{text}");
-    let page = place.run(&[&check[..], &["--baseline", "good"]].concat());
-    let page = String::from_utf8(page.stdout).unwrap();
-    assert!(page.contains("is not as it was when it was good: 3 of its 3 threads"), "{page}");
+    assert_contains(&text, "state=\"differs\"} 1\n");
+    assert_contains(&text, "rule=\"baseline\",gravity=\"wrong\"} 1\n");
+    let page = place.run((check, "--baseline good"));
+    let page = stdout(&page);
+    assert_contains(&page, "is not as it was when it was good: 3 of its 3 threads");
 
     // Another unit's state says nothing about this one.
     document["processes"][0]["group"]["path"] = "/elsewhere.service".into();
     place.file("good/own.json", document.to_string());
-    let text = String::from_utf8(place.run(&metrics).stdout).unwrap();
-    assert!(text.contains("state=\"unknown\"} 1\n"), "{text}");
-    assert!(text.contains("rule=\"baseline\",gravity=\"unseen\"} 1\n"), "{text}");
+    let text = String::from_utf8(place.run(metrics).stdout).unwrap();
+    assert_contains(&text, "state=\"unknown\"} 1\n");
+    assert_contains(&text, "rule=\"baseline\",gravity=\"unseen\"} 1\n");
     assert!(!text.contains("state=\"gone\""), "the other one was not looked for: {text}");
-    let strict = place.run(&[&metrics[..], &["--strict"]].concat());
+    let strict = place.run((metrics, "--strict"));
     assert_eq!(strict.status.code(), Some(1));
 }
 
@@ -98,7 +98,7 @@ fn each_client_has_a_check_of_its_own() {
     let place = Place::new();
     let pid = program.pid().to_string();
     let words = ["check", "--pid", &pid, "--seconds", "50ms", "--metrics", "127.0.0.1:0"];
-    let mut server = place.command(&words).stderr(Stdio::piped()).spawn().unwrap();
+    let mut server = place.command(words).stderr(Stdio::piped()).spawn().unwrap();
     let mut said = String::new();
     BufReader::new(server.stderr.take().unwrap()).read_line(&mut said).unwrap();
     let address = said.split("http://").nth(1).and_then(|rest| rest.split('/').next()).unwrap();
@@ -111,7 +111,7 @@ fn each_client_has_a_check_of_its_own() {
     };
     let well = ask();
     assert!(well.starts_with("HTTP/1.1 200 OK\r\n"), "{well}");
-    assert!(well.contains("seatmap_check_programs 1\n"), "{well}");
+    assert_contains(&well, "seatmap_check_programs 1\n");
     let [cpu, _] = two_cpus();
     bind_all(program.pid(), &[cpu]);
     assert!(ask().contains("seatmap_check_threads{"));
@@ -133,9 +133,9 @@ fn no_name_commands_a_terminal() {
     let program = Guarded(sleep.arg("1000").spawn().unwrap());
     let pid = program.id().to_string();
     let words = ["check", "--pid", &pid, "--seconds", "50ms", "--metrics", "-"];
-    let output = place.run(&words);
+    let output = place.run(words);
     assert_output_is_harmless(&output, "metrics");
-    let text = String::from_utf8_lossy(&output.stdout);
+    let text = stdout(&output);
     assert!(text.contains(r#"program="\\u{1b}[2J"#), "{text}");
 }
 
@@ -143,13 +143,13 @@ fn no_name_commands_a_terminal() {
 fn words_that_are_no_address_and_results_that_nobody_reads_are_refused() {
     let place = Place::new();
     for (words, expected) in [
-        (&["--metrics", "localhost:9410"][..], "a file of this name is ./localhost:9410"),
-        (&["--metrics", "127.0.0.1:0", "--json"], "leave --json, -o and --watch out"),
-        (&["--metrics", "-", "--json"], "--json and --metrics - both print on stdout"),
-        (&["--metrics", "192.0.2.1:9410"], "cannot listen at 192.0.2.1:9410"),
+        ("--metrics localhost:9410", "a file of this name is ./localhost:9410"),
+        ("--metrics 127.0.0.1:0 --json", "leave --json, -o and --watch out"),
+        ("--metrics - --json", "--json and --metrics - both print on stdout"),
+        ("--metrics 192.0.2.1:9410", "cannot listen at 192.0.2.1:9410"),
     ] {
-        let output = place.run(&[&["check", "--all"], words].concat());
-        let said = String::from_utf8(output.stderr).unwrap();
+        let output = place.run(("check --all", words));
+        let said = stderr(&output);
         assert!(output.status.code() == Some(2) && said.contains(expected), "{words:?}: {said}");
     }
 }
@@ -161,8 +161,8 @@ fn the_rules_and_the_dashboard_name_metrics_that_exist() {
     let board = std::fs::read_to_string(format!("{folder}/dashboard.json")).unwrap();
     let board: serde_json::Value = serde_json::from_str(&board).unwrap();
     let place = Place::new();
-    let output = place.run(&["check", "--all", "--seconds", "50ms", "--metrics", "-"]);
-    let text = String::from_utf8(output.stdout).unwrap();
+    let output = place.run("check --all --seconds 50ms --metrics -");
+    let text = stdout(&output);
     let named = format!("{rules}{board}");
     let mut count = 0;
     for part in named.split("seatmap_check_").skip(1) {

@@ -3,10 +3,11 @@
 use super::groups::mended;
 use super::{
     Checked, bind, bind_all, check_pid, is_root, plan, threads, threads_with, tids, until,
+    until_found, until_mended,
 };
-use crate::common::Place;
+use crate::common::{Json, Place, assert_contains};
 use crate::control_group::Group;
-use crate::run::programs::{are_two, two_cpus};
+use crate::run::programs::{are_two, on_two_cpus, two_cpus};
 use seatmap_os::CpuSet;
 use seatmap_watch::SeatingRemedyKind;
 use std::path::Path;
@@ -55,14 +56,13 @@ fn every_kind_of_remedy_is_executed() {
 
 #[test]
 fn a_thread_is_bound() {
-    let [a, b] = two_cpus();
-    let Some(program) = threads(1, "sleep").filter(|_| are_two([a, b])) else { return };
+    let Some((program, [a, _])) = on_two_cpus(threads(1, "sleep")) else { return };
     let place = Place::new();
     let pid = program.pid();
     bind_all(pid, &[a]);
-    let checked = check_pid(&place, pid, &["--rule", "one-per-cpu"]);
+    let checked = check_pid(&place, pid, "--rule one-per-cpu");
     assert_eq!(mended(&checked, "one-per-cpu"), "bind");
-    check_pid(&place, pid, &["--rule", "one-per-cpu"]).assert_healthy();
+    check_pid(&place, pid, "--rule one-per-cpu").assert_healthy();
 }
 
 #[test]
@@ -70,20 +70,20 @@ fn threads_are_seated() {
     let Some(program) = threads(1, "sleep").filter(|_| are_two(two_cpus())) else { return };
     let place = Place::new();
     let pid = program.pid();
-    let checked = check_pid(&place, pid, &["--rule", "one-per-cpu"]);
+    let checked = check_pid(&place, pid, "--rule one-per-cpu");
     let found = checked.wrong("one-per-cpu");
     assert_eq!(found["remedy_kind"], "seat", "{found}");
     let binary = Path::new(env!("CARGO_BIN_EXE_seatmap")).parent().unwrap().display().to_string();
     let path = format!("{binary}:{}", std::env::var("PATH").unwrap_or_default());
     // It seats the threads for as long as the program lives.
     let mut seating = Command::new("sh")
-        .args(["-c", &format!("exec {}", found["remedy"].as_str().unwrap())])
+        .args(["-c", &format!("exec {}", found["remedy"].text())])
         .env("PATH", path)
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    until(|| check_pid(&place, pid, &["--rule", "one-per-cpu"]), |checked| checked.code == Some(0));
+    until(|| check_pid(&place, pid, "--rule one-per-cpu"), |checked| checked.code == Some(0));
     drop(program);
     seating.wait().unwrap();
 }
@@ -102,10 +102,9 @@ fn a_group_is_widened() {
     let place = Place::new();
     let pid = program.pid();
     group.set("cgroup.procs", &pid.to_string()).unwrap();
-    let is_cut = |checked: &Checked| !checked.of_rule("partial").is_empty();
-    let checked = until(|| check_pid(&place, pid, &[]), is_cut);
+    let checked = until_found(&place, pid, "partial");
     assert_eq!(mended(&checked, "partial"), "widen-group");
-    until(|| check_pid(&place, pid, &[]), |checked| !is_cut(checked));
+    until_mended(&place, pid, "partial");
     drop(program);
 }
 
@@ -130,12 +129,12 @@ fn a_group_of_one_thread_is_widened() {
     bind_all(pid, &[a]);
     group.set("tasks", &tids[1].to_string()).unwrap();
     let is_found = |checked: &Checked| !checked.of_rule("partial").is_empty();
-    let checked = until(|| check_pid(&place, pid, &["--expect", "plan.json"]), is_found);
-    let what = checked.wrong("partial")["what"].as_str().unwrap();
-    assert!(what.contains(group.name()), "{what}");
+    let checked = until(|| check_pid(&place, pid, "--expect plan.json"), is_found);
+    let what = checked.wrong("partial")["what"].text();
+    assert_contains(what, group.name());
     assert_eq!(mended(&checked, "partial"), "widen-group");
     let healthy =
-        until(|| check_pid(&place, pid, &["--expect", "plan.json"]), |checked| !is_found(checked));
+        until(|| check_pid(&place, pid, "--expect plan.json"), |checked| !is_found(checked));
     assert!(healthy.of_rule("expect").is_empty(), "{:?}", healthy.document["findings"]);
     drop(program);
 }
@@ -159,9 +158,9 @@ fn all_remedies_of_one_check_are_executed_together_and_undone() {
         .zip(cpus[..pairs].iter().cycle())
         .for_each(|(tid, cpu)| bind(tid, &[*cpu]));
     let before = masks();
-    let checked = check_pid(&place, pid, &["--rule", "one-per-cpu"]);
+    let checked = check_pid(&place, pid, "--rule one-per-cpu");
     let remedies: Vec<&str> =
-        checked.findings().iter().map(|finding| finding["remedy"].as_str().unwrap()).collect();
+        checked.findings().iter().map(|finding| finding["remedy"].text()).collect();
     assert_eq!(remedies.len(), pairs, "{:?}", checked.findings());
     let root = seatmap_os::Root::new("/");
     let undos: Vec<String> = remedies
@@ -173,7 +172,7 @@ fn all_remedies_of_one_check_are_executed_together_and_undone() {
         assert!(output.status.success(), "{command}: {output:?}");
     };
     remedies.iter().for_each(|remedy| run(remedy));
-    check_pid(&place, pid, &["--rule", "one-per-cpu"]).assert_healthy();
+    check_pid(&place, pid, "--rule one-per-cpu").assert_healthy();
     undos.iter().rev().for_each(|undo| run(undo));
     assert_eq!(masks(), before);
 }
@@ -193,7 +192,7 @@ fn strangers_are_not_sent_from_one_seat_to_another() {
     let place = Place::new();
     let pids = [one.pid().to_string(), two.pid().to_string()];
     let checked = until(
-        || super::check(&place, &["--pid", &pids[0], "--pid", &pids[1]]),
+        || super::check(&place, ["--pid", &pids[0], "--pid", &pids[1]]),
         |checked| !checked.of_rule("strangers").is_empty(),
     );
     for finding in checked.of_rule("strangers") {

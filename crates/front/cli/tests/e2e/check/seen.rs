@@ -1,7 +1,7 @@
 //! Things that a check cannot see, which it tells and never calls well.
 
 use super::{Checked, bind_all, is_root, threads};
-use crate::common::Place;
+use crate::common::{Arguments, Json, Place, assert_contains, stderr, stdout};
 use crate::run::programs::{installed, two_cpus};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
@@ -9,14 +9,14 @@ use std::process::Command;
 const NOBODY: u32 = 65534;
 
 /// The check as a user who may run the binary, and nothing else.
-fn as_nobody(place: &Place, options: &[&str]) -> Command {
-    let mut command = place.command(&[&["check", "--json", "--seconds", "0.2"], options].concat());
+fn as_nobody(place: &Place, options: impl Arguments) -> Command {
+    let mut command = place.command(("check --json --seconds 0.2", options));
     command.current_dir("/").uid(NOBODY).gid(NOBODY);
     command
 }
 
 fn may_run(place: &Place) -> bool {
-    let mut version = place.command(&["--version"]);
+    let mut version = place.command("--version");
     version.current_dir("/").uid(NOBODY).gid(NOBODY);
     let may = is_root() && version.output().is_ok_and(|output| output.status.success());
     if !may {
@@ -30,18 +30,18 @@ fn a_program_of_another_user() {
     let place = Place::new();
     let Some(program) = threads(1, "sleep").filter(|_| may_run(&place)) else { return };
     let pid = program.pid().to_string();
-    let checked = Checked::of(as_nobody(&place, &["--pid", &pid]).output().unwrap());
+    let checked = Checked::of(as_nobody(&place, ["--pid", &pid]).output().unwrap());
     checked.assert_healthy();
     assert_eq!(checked.document["verdict"], "not-all-seen");
     let unseen: Vec<_> =
-        checked.document["unseen"].as_array().unwrap().iter().map(|one| &one["what"]).collect();
+        checked.document["unseen"].elements().iter().map(|one| &one["what"]).collect();
     assert!(unseen.contains(&&"environment".into()), "{unseen:?}");
-    let strict = Checked::of(as_nobody(&place, &["--pid", &pid, "--strict"]).output().unwrap());
+    let strict = Checked::of(as_nobody(&place, ["--pid", &pid, "--strict"]).output().unwrap());
     assert_eq!(strict.code, Some(1));
     assert!(strict.stderr.contains("not everything could be seen"), "{}", strict.stderr);
     // Masks are open to all, so that faults in them are found.
     bind_all(program.pid(), &[two_cpus()[0]]);
-    Checked::of(as_nobody(&place, &["--pid", &pid, "--rule", "one-per-cpu"]).output().unwrap())
+    Checked::of(as_nobody(&place, ["--pid", &pid, "--rule", "one-per-cpu"]).output().unwrap())
         .wrong("one-per-cpu");
 }
 
@@ -53,26 +53,19 @@ fn a_proc_that_hides_other_users() {
     }
     let script = "mount -t proc -o hidepid=2 proc /proc && \
                   exec setpriv --reuid 65534 --regid 65534 --clear-groups \"$0\" \"$@\"";
-    let hidden = |options: &[&str]| {
-        let mut command = Command::new("unshare");
-        command
-            .args(["--mount", "--pid", "--fork", "sh", "-c", script])
-            .arg(place.command(&[]).get_program());
-        command.args(options).current_dir("/").output().unwrap()
-    };
-    let check = ["check", "--json", "--seconds", "0.1"];
-    let one = hidden(&[&check[..], &["--pid", "1"]].concat());
-    let stderr = String::from_utf8_lossy(&one.stderr).into_owned();
+    let hidden = |arguments: &str| namespaces(script, arguments).current_dir("/").output().unwrap();
+    let one = hidden("check --json --seconds 0.1 --pid 1");
+    let stderr = stderr(&one);
     if stderr.contains("mount") || stderr.contains("unshare") {
         return seatmap_needs::skipped!("{stderr}");
     }
-    let checked = Checked::of(hidden(&[&check[..], &["--all"]].concat()));
-    let unseen = checked.document["unseen"].as_array().unwrap();
+    let checked = Checked::of(hidden("check --json --seconds 0.1 --all"));
+    let unseen = checked.document["unseen"].elements();
     assert!(unseen.iter().any(|one| one["what"] == "threads"), "{unseen:?}");
     assert_eq!(checked.document["verdict"], "not-all-seen");
-    let top = hidden(&["top", "--once"]);
-    let said = String::from_utf8(top.stderr).unwrap();
-    assert!(said.contains("no program can be seen: /proc is mounted with hidepid="), "{said}");
+    let top = hidden("top --once");
+    let unseen = "no program can be seen: /proc is mounted with hidepid=";
+    assert_contains(&String::from_utf8(top.stderr).unwrap(), unseen);
 }
 
 #[test]
@@ -84,13 +77,9 @@ fn a_process_that_is_hidden_is_not_called_gone() {
     let script = "mount -t proc -o hidepid=2 proc /proc && { sleep 60 & hidden=$!; \
                   exec setpriv --reuid 65534 --regid 65534 --clear-groups \
                   \"$0\" \"$@\" --pid $hidden; }";
-    for verb in [&["check"][..], &["run", "--cpus", "0"]] {
-        let mut command = Command::new("unshare");
-        command
-            .args(["--mount", "--pid", "--fork", "sh", "-c", script])
-            .arg(place.command(&[]).get_program());
-        let output = command.args(verb).current_dir("/").output().unwrap();
-        let stderr = String::from_utf8_lossy(&output.stderr);
+    for verb in ["check", "run --cpus 0"] {
+        let output = namespaces(script, verb).current_dir("/").output().unwrap();
+        let stderr = stderr(&output);
         if stderr.contains("mount") && !stderr.contains("hidepid=2") || stderr.contains("unshare") {
             return seatmap_needs::skipped!("{stderr}");
         }
@@ -109,40 +98,26 @@ fn the_scheduler_says_where_threads_ran() {
     let seat = two_cpus()[0];
     bind_all(program.pid(), &[seat]);
     let pid = program.pid().to_string();
-    let threads = |checked: &Checked| checked.document["threads"].as_array().unwrap().clone();
+    let threads = |checked: &Checked| checked.document["threads"].elements().clone();
     let has_run = |checked: &Checked| {
-        threads(checked)
-            .iter()
-            .filter(|thread| !thread["ran_on"].as_array().unwrap().is_empty())
-            .count()
+        threads(checked).iter().filter(|thread| !thread["ran_on"].elements().is_empty()).count()
             >= 2
     };
     let checked = super::until(
-        || {
-            Checked::of(place.run(&[
-                "check",
-                "--json",
-                "--trace",
-                "--seconds",
-                "0.2",
-                "--pid",
-                &pid,
-            ]))
-        },
+        || Checked::of(place.run(format!("check --json --trace --seconds 0.2 --pid {pid}"))),
         has_run,
     );
     if let Some(unseen) =
-        checked.document["unseen"].as_array().unwrap().iter().find(|one| one["what"] == "trace")
+        checked.document["unseen"].elements().iter().find(|one| one["what"] == "trace")
     {
         return seatmap_needs::skipped!("{unseen}");
     }
     for thread in threads(&checked) {
-        let on: Vec<_> =
-            thread["ran_on"].as_array().unwrap().iter().map(|on| on["cpu"].clone()).collect();
+        let on: Vec<_> = thread["ran_on"].elements().iter().map(|on| on["cpu"].clone()).collect();
         assert!(thread["is_traced"] == true && on.iter().all(|cpu| *cpu == seat), "{thread}");
     }
-    let table = place.run(&["check", "--trace", "--seconds", "0.2", "--pid", &pid]);
-    let table = String::from_utf8(table.stdout).unwrap();
+    let table = place.run(format!("check --trace --seconds 0.2 --pid {pid}"));
+    let table = stdout(&table);
     assert!(table.lines().any(|line| line.ends_with(&format!("CPU {seat} 100.0 %"))), "{table}");
 }
 
@@ -151,15 +126,11 @@ fn the_scheduler_does_not_tell_everybody() {
     let place = Place::new();
     let Some(program) = threads(1, "sleep").filter(|_| may_run(&place)) else { return };
     let pid = program.pid().to_string();
-    let checked = Checked::of(as_nobody(&place, &["--trace", "--pid", &pid]).output().unwrap());
-    let unseen = checked.document["unseen"].as_array().unwrap();
+    let checked = Checked::of(as_nobody(&place, ["--trace", "--pid", &pid]).output().unwrap());
+    let unseen = checked.document["unseen"].elements();
     assert!(unseen.iter().any(|one| one["what"] == "trace"), "{unseen:?}");
     assert!(
-        checked.document["threads"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .all(|thread| thread["is_traced"] == false)
+        checked.document["threads"].elements().iter().all(|thread| thread["is_traced"] == false)
     );
 }
 
@@ -168,7 +139,7 @@ fn a_program_that_ends_meanwhile() {
     let mut child = Command::new("sleep").arg("0.4").spawn().unwrap();
     let pid = child.id().to_string();
     let reaped = std::thread::spawn(move || child.wait());
-    let line = Place::new().one_line_refusal(&["check", "--pid", &pid, "--seconds", "3"]);
+    let line = Place::new().one_line_refusal(format!("check --pid {pid} --seconds 3"));
     reaped.join().unwrap().unwrap();
     // A busy computer may start the check too late.
     let is_told = line == "seatmap: the program ended while it was watched"
@@ -177,27 +148,32 @@ fn a_program_that_ends_meanwhile() {
 }
 
 /// Verbs that read the files of processes, each with a command line that would end at once.
-const SEEING: [&[&str]; 8] = [
-    &["check", "--all", "--strict", "--seconds", "0.1"],
-    &["top", "--once"],
-    &["run", "--cpus", "0", "--", "true"],
-    &["run", "--cpus", "0", "--pid", "1", "--force"],
-    &["observe", "--", "true"],
-    &["bench", "--runs", "2", "--", "true"],
-    &["noise", "--seconds", "0.1"],
-    &["doctor"],
+const SEEING: [&str; 8] = [
+    "check --all --strict --seconds 0.1",
+    "top --once",
+    "run --cpus 0 -- true",
+    "run --cpus 0 --pid 1 --force",
+    "observe -- true",
+    "bench --runs 2 -- true",
+    "noise --seconds 0.1",
+    "doctor",
 ];
 
 /// The options of unshare(1) for namespaces of mounts and processes, where a script runs.
 const NAMESPACES: [&str; 5] = ["--mount", "--pid", "--fork", "sh", "-c"];
 
+/// A verb at the end of a script in namespaces of its own.
+fn namespaces(script: &str, arguments: impl Arguments) -> Command {
+    let mut command = Command::new("unshare");
+    command.args(NAMESPACES).args([script, crate::PROGRAM]).args(arguments.words());
+    command
+}
+
 /// The exit code and the error message of a verb in namespaces of its own, at the end of a script
 /// there.
-fn in_namespace(place: &Place, script: &str, arguments: &[&str]) -> (Option<i32>, String) {
-    let mut command = Command::new("unshare");
-    command.args(NAMESPACES).arg(script).arg(place.command(&[]).get_program()).args(arguments);
-    let output = command.current_dir(place.folder()).output().unwrap();
-    (output.status.code(), String::from_utf8(output.stderr).unwrap())
+fn in_namespace(place: &Place, script: &str, arguments: impl Arguments) -> (Option<i32>, String) {
+    let output = namespaces(script, arguments).current_dir(place.folder()).output().unwrap();
+    (output.status.code(), stderr(&output))
 }
 
 fn can_make_namespaces() -> bool {
@@ -228,7 +204,7 @@ fn a_proc_is_mounted_by_the_command_in_the_error() {
         format!("mount -t tmpfs none /proc && {absent} sh -c \"$remedy\" && exec \"$0\" \"$@\""),
         format!("{foreign} test \"$remedy\" && exec $remedy \"$0\" \"$@\""),
     ] {
-        let (code, stderr) = in_namespace(&place, &script, &["run", "--cpus", &cpu, "--", "true"]);
+        let (code, stderr) = in_namespace(&place, &script, format!("run --cpus {cpu} -- true"));
         assert_eq!(code, Some(0), "{script}: {stderr}");
     }
 }
@@ -258,7 +234,7 @@ fn work_on_the_computer_needs_more_of_proc_than_processes() {
     let of_computer = SEEING
         .iter()
         .zip(said)
-        .filter(|(arguments, _)| ["noise", "doctor"].contains(&arguments[0]));
+        .filter(|(arguments, _)| arguments.starts_with("noise") || **arguments == "doctor");
     for (arguments, (code, stderr)) in of_computer {
         assert_eq!(code, Some(1), "{arguments:?}: {stderr}");
         assert!(stderr.contains("/proc/stat is missing"), "{arguments:?}: {stderr}");
@@ -271,7 +247,7 @@ fn an_empty_namespace_is_no_program_that_ended() {
         return;
     }
     let script = "mount -t proc proc /proc && exec \"$0\" \"$@\"";
-    let (code, stderr) = in_namespace(&Place::new(), script, &["top", "--once"]);
+    let (code, stderr) = in_namespace(&Place::new(), script, "top --once");
     let sentence = "seatmap: no program can be seen: this program is alone in its PID namespace, \
                     and those outside are not shown";
     assert_eq!((code, stderr.trim_end()), (Some(2), sentence));

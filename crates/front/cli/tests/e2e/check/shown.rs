@@ -1,7 +1,7 @@
 //! Programs that a launcher seats: the check knows their seats without a file.
 
 use super::{PATIENCE, bind, check_pid, tids, until};
-use crate::common::Place;
+use crate::common::{Json, Place};
 use crate::run::programs::{self, two_cpus};
 use crate::run::running::Running;
 use std::process::Stdio;
@@ -21,25 +21,24 @@ fn the_launcher_is_no_thread_without_a_seat() {
     let step = |command: &mut std::process::Command| {
         command.env("SLURM_JOB_ID", "7001").env("SLURM_STEP_ID", "0");
     };
-    let mut command = place.command(&seated);
+    let mut command = place.command(seated);
     step(command.stdin(Stdio::piped()));
     let program = Running::of(command);
     let pid = program.program();
     let check = || {
-        let mut command =
-            place.command(&["check", "--slurm-step", "--rule", "one-per-cpu", "--json"]);
+        let mut command = place.command("check --slurm-step --rule one-per-cpu --json");
         step(&mut command);
         let output = command.output().unwrap();
         serde_json::from_slice::<serde_json::Value>(&output.stdout).unwrap()
     };
     let begun = Instant::now();
     let mut checked = check();
-    while checked["threads"].as_array().unwrap().len() != 2 {
+    while checked["threads"].elements().len() != 2 {
         assert!(begun.elapsed() < PATIENCE, "{checked}");
         checked = check();
     }
     let processes: Vec<_> =
-        checked["processes"].as_array().unwrap().iter().map(|process| &process["pid"]).collect();
+        checked["processes"].elements().iter().map(|process| &process["pid"]).collect();
     assert_eq!(processes, [&serde_json::Value::from(pid)], "{checked}");
     assert_eq!(checked["findings"], serde_json::json!([]));
 }
@@ -50,17 +49,17 @@ fn a_thread_that_was_moved_is_named() {
     let place = Place::new();
     let list = format!("{a},{b}");
     let mut command =
-        place.command(&["run", "--quiet", "--cpus", &list, "--strict", "--", spin, "1", "sleep"]);
+        place.command(["run", "--quiet", "--cpus", &list, "--strict", "--", spin, "1", "sleep"]);
     command.stdin(Stdio::piped());
     let program = Running::of(command);
     let pid = program.program();
     let worker = tids(pid)[1];
     bind(worker, &[a]);
     // The launcher shows a new thread a moment after it was created.
-    let checked = until(|| check_pid(&place, pid, &[]), |checked| checked.code == Some(1));
-    let what = checked.wrong("expect")["what"].as_str().unwrap();
+    let checked = until(|| check_pid(&place, pid, ""), |checked| checked.code == Some(1));
+    let what = checked.wrong("expect")["what"].text();
     assert!(what.contains(&format!("thread {worker} ")) && what.contains("task 1"), "{what}");
     bind(worker, &[b]);
-    check_pid(&place, pid, &[]).assert_healthy();
-    check_pid(&place, pid, &["--rule", "one-per-cpu"]).assert_healthy();
+    check_pid(&place, pid, "").assert_healthy();
+    check_pid(&place, pid, "--rule one-per-cpu").assert_healthy();
 }

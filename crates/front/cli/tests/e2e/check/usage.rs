@@ -1,7 +1,7 @@
 //! The command line: choices, mistakes, files.
 
 use super::{Checked, bind_all, check, check_pid, threads};
-use crate::common::Place;
+use crate::common::{Json, Place};
 use crate::run::programs::{are_two, installed, two_cpus};
 use seatmap_data::document::schema::refused;
 use serde_json::Value;
@@ -11,26 +11,23 @@ use std::process::Command;
 #[test]
 fn mistakes_are_answered() {
     let place = Place::new();
-    let refusal = |arguments: &[&str]| place.refusal(&[&["check"], arguments].concat());
-    assert!(
-        refusal(&["--rule", "one-per-cup"])
-            .contains("there is no rule 'one-per-cup'; did you mean 'one-per-cpu'?")
-    );
-    assert!(refusal(&["--rule", "quiet"]).contains("there are default, one-per-cpu, "));
-    assert!(refusal(&["--pid", "0"]).contains("'0' is not a whole number from 1 to"));
-    assert!(refusal(&["--pid", "1", "--name", "x"]).contains("cannot be used with"));
-    assert!(refusal(&["--seconds", "0"]).contains("is not a time from 50ms to 1d"));
-    assert!(refusal(&["--children"]).contains("--pid"));
-    let line = |arguments: &[&str]| place.one_line_refusal(&[&["check"], arguments].concat());
-    assert!(line(&["--expect", "nix.json"]).starts_with("seatmap: nix.json: "));
     place.file("text", "text");
-    assert!(
-        line(&["--expect", "text"]).starts_with("seatmap: text: neither a plan nor a seating: ")
-    );
     place.file("other.json", r#"{"format":"seatmap-plan/1","machine":"rack 7","placement":[0]}"#);
-    assert!(line(&["--expect", "other.json"]).contains("the plan is for 'rack 7'"));
-    assert!(line(&["--json", "-o", "-"]).contains("both print on stdout"));
-    assert!(line(&["-o", "nowhere/file"]).contains("its folder does not exist"));
+    for (arguments, words) in [
+        ("--rule one-per-cup", "there is no rule 'one-per-cup'; did you mean 'one-per-cpu'?"),
+        ("--rule quiet", "there are default, one-per-cpu, "),
+        ("--pid 0", "'0' is not a whole number from 1 to"),
+        ("--pid 1 --name x", "cannot be used with"),
+        ("--seconds 0", "is not a time from 50ms to 1d"),
+        ("--children", "--pid"),
+        ("--expect nix.json", "seatmap: nix.json: "),
+        ("--expect text", "seatmap: text: neither a plan nor a seating: "),
+        ("--expect other.json", "the plan is for 'rack 7'"),
+        ("--json -o -", "both print on stdout"),
+        ("-o nowhere/file", "its folder does not exist"),
+    ] {
+        place.refuses(("check", arguments), words);
+    }
 }
 
 #[test]
@@ -38,14 +35,15 @@ fn nothing_to_check_is_a_mistake() {
     let place = Place::new();
     let mut child = Command::new("true").spawn().unwrap();
     child.wait().unwrap();
-    let line = |arguments: &[&str]| place.one_line_refusal(&[&["check"], arguments].concat());
-    assert!(
-        line(&["--pid", &child.id().to_string()])
-            .contains(&format!("there is no process {}", child.id()))
-    );
-    assert!(line(&["--name", "no-such-program-*"]).contains("no-such-program-*"));
-    assert!(line(&["--cgroup", "no-such-group"]).contains("no-such-group"));
-    assert!(line(&["--unit", "no-such.service"]).contains("no-such.service"));
+    let gone = child.id();
+    for (choice, words) in [
+        (format!("--pid {gone}"), format!("there is no process {gone}")),
+        ("--name no-such-program-*".to_owned(), "no-such-program-*".to_owned()),
+        ("--cgroup no-such-group".to_owned(), "no-such-group".to_owned()),
+        ("--unit no-such.service".to_owned(), "no-such.service".to_owned()),
+    ] {
+        place.refuses(("check", choice), &words);
+    }
 }
 
 #[test]
@@ -54,10 +52,9 @@ fn without_a_choice_bound_programs_are_checked() {
     let programs = (threads(1, "sleep"), threads(1, "sleep"));
     let (Some(bound), Some(free), true) = (programs.0, programs.1, are_two([a, b])) else { return };
     bind_all(bound.pid(), &[b]);
-    let checked = check(&Place::new(), &["--rule", "same-core"]);
-    let has = |pid: i32| {
-        checked.document["processes"].as_array().unwrap().iter().any(|one| one["pid"] == pid)
-    };
+    let checked = check(&Place::new(), "--rule same-core");
+    let has =
+        |pid: i32| checked.document["processes"].elements().iter().any(|one| one["pid"] == pid);
     assert!(has(bound.pid()) && !has(free.pid()), "{}", checked.document);
 }
 
@@ -66,12 +63,10 @@ fn children_are_checked_where_that_is_asked() {
     let place = Place::new();
     let mut shell = Command::new("sh").args(["-c", "sleep 1000 & wait"]).spawn().unwrap();
     let pid = shell.id() as i32;
-    let of = |options: &[&str]| {
-        check_pid(&place, pid, options).document["processes"].as_array().unwrap().len()
-    };
+    let of = |options: &str| check_pid(&place, pid, options).document["processes"].elements().len();
     let children = format!("/proc/{pid}/task/{pid}/children");
     while std::fs::read_to_string(&children).unwrap().trim().is_empty() {}
-    let counts = (of(&[]), of(&["--children"]));
+    let counts = (of(""), of("--children"));
     let child: i32 = std::fs::read_to_string(children).unwrap().trim().parse().unwrap();
     // SAFETY: the process is a child of the shell that this test has started.
     unsafe { libc::kill(child, libc::SIGKILL) };
@@ -82,9 +77,9 @@ fn children_are_checked_where_that_is_asked() {
 #[test]
 fn programs_are_found_by_name() {
     let Some(program) = threads(1, "sleep") else { return };
-    let checked = check(&Place::new(), &["--name", "threads-sp*"]);
+    let checked = check(&Place::new(), "--name threads-sp*");
     let pids: Vec<&Value> =
-        checked.document["processes"].as_array().unwrap().iter().map(|one| &one["pid"]).collect();
+        checked.document["processes"].elements().iter().map(|one| &one["pid"]).collect();
     assert!(pids.contains(&&program.pid().into()), "{pids:?}");
 }
 
@@ -100,10 +95,10 @@ fn the_document_has_a_schema_and_a_file_holds_it() {
     let place = Place::new();
     let pid = program.pid();
     bind_all(pid, &[two_cpus()[0]]);
-    let checked = check_pid(&place, pid, &["--rule", "one-per-cpu", "-o", "seating.json"]);
+    let checked = check_pid(&place, pid, "--rule one-per-cpu -o seating.json");
     checked.wrong("one-per-cpu");
     assert_eq!(refused(&schema(), &checked.document), Vec::<String>::new());
-    let file: Value = serde_json::from_str(&place.read("seating.json")).unwrap();
+    let file = place.read_json("seating.json");
     assert_eq!(file, checked.document);
 }
 
@@ -115,7 +110,7 @@ fn a_plan_from_stdin() {
     let place = Place::new();
     super::plan(&place, &[a, a]);
     let mut command =
-        place.command(&["check", "--json", "--pid", &program.pid().to_string(), "--expect", "-"]);
+        place.command(["check", "--json", "--pid", &program.pid().to_string(), "--expect", "-"]);
     command.stdin(std::fs::File::open(place.path("plan.json")).unwrap());
     Checked::of(command.output().unwrap()).assert_healthy();
 }

@@ -1,8 +1,8 @@
 //! `--watch`: changes alone are printed, and the worst verdict decides.
 
 use super::{bind, bind_all, threads, tids};
-use crate::common::Place;
-use crate::run::programs::{are_two, two_cpus};
+use crate::common::{Place, stderr};
+use crate::run::programs::on_two_cpus;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
 
@@ -29,16 +29,13 @@ fn interrupt(child: &Child) {
 
 #[test]
 fn a_fault_that_comes_and_goes_is_told_twice() {
-    let [a, b] = two_cpus();
-    let Some(program) = threads(1, "sleep").filter(|_| are_two([a, b])) else { return };
+    let Some((program, [a, b])) = on_two_cpus(threads(1, "sleep")) else { return };
     let place = Place::new();
     let pid = program.pid();
     bind_all(pid, &[a]);
     super::plan(&place, &[a, a]);
-    let options =
-        ["--expect", "plan.json", "--rule", "same-core", "--seconds", "50ms", "--watch", "100ms"];
-    let mut command =
-        place.command(&[&["check", "--pid", &pid.to_string()], &options[..]].concat());
+    let options = "--expect plan.json --rule same-core --seconds 50ms --watch 100ms";
+    let mut command = place.command((&["check", "--pid", &pid.to_string()], options));
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap());
     assert!(line(&mut lines).contains(&format!("({pid}): 2 threads on CPU {a}: ")));
@@ -50,11 +47,7 @@ fn a_fault_that_comes_and_goes_is_told_twice() {
     interrupt(&child);
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(1), "it was wrong for a while");
-    assert!(
-        String::from_utf8(output.stderr)
-            .unwrap()
-            .contains("something was wrong while the programs were watched")
-    );
+    assert!(stderr(&output).contains("something was wrong while the programs were watched"));
 }
 
 #[test]
@@ -62,7 +55,7 @@ fn watching_ends_with_the_programs() {
     let place = Place::new();
     let Some(mut program) = threads(1, "sleep") else { return };
     let mut command =
-        place.command(&["check", "--pid", &program.pid().to_string(), "--seconds", "50ms"]);
+        place.command(["check", "--pid", &program.pid().to_string(), "--seconds", "50ms"]);
     let mut child = command.args(["--watch", "100ms"]).stdout(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap());
     assert!(line(&mut lines).contains("nothing is wrong"));

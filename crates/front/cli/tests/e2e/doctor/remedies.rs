@@ -1,7 +1,7 @@
 //! Remedies that `doctor` prints, executed: after each, the same subject is in order.
 
 use super::found;
-use crate::common::{Place, two_cpus};
+use crate::common::{Json, Place, stderr, two_cpus};
 use crate::control_group::Group;
 use serde_json::Value;
 use std::process::Command;
@@ -10,13 +10,13 @@ use std::process::Command;
 fn execute(findings: &Value, subject: &str, kind: &str) {
     let entry = found(findings, subject);
     assert_eq!(entry["remedy_kind"], kind, "{entry}");
-    let remedy = entry["remedy"].as_str().unwrap();
+    let remedy = entry["remedy"].text();
     assert!(Command::new("sh").args(["-c", remedy]).status().unwrap().success(), "{entry}");
 }
 
 fn json(command: &mut Command) -> Value {
     let output = command.output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{}", stderr(&output));
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
@@ -24,9 +24,9 @@ fn json(command: &mut Command) -> Value {
 fn a_quota_is_raised() {
     let Some(group) = Group::with_quota(60) else { return };
     let place = Place::new();
-    let examine = || json(&mut group.joined_by(&place.command(&["doctor", "--json"])));
+    let examine = || json(&mut group.joined_by(&place.command("doctor --json")));
     let before = examine();
-    assert!(found(&before, "quota")["found"].as_str().unwrap().contains(group.name()), "{before}");
+    assert!(found(&before, "quota")["found"].text().contains(group.name()), "{before}");
     execute(&before, "quota", "raise-quota");
     assert_eq!(found(&examine(), "quota")["level"], "OK");
 }
@@ -35,11 +35,11 @@ fn a_quota_is_raised() {
 fn an_idle_group_is_released() {
     let Some(group) = Group::idle() else { return };
     let place = Place::new();
-    let examine = || json(&mut group.joined_by(&place.command(&["doctor", "--json"])));
+    let examine = || json(&mut group.joined_by(&place.command("doctor --json")));
     execute(&examine(), "group", "release-group");
     let after = examine();
     assert!(
-        after["findings"].as_array().unwrap().iter().all(|entry| entry["subject"] != "group"),
+        after["findings"].elements().iter().all(|entry| entry["subject"] != "group"),
         "{after}"
     );
 }
@@ -49,11 +49,11 @@ fn an_idle_group_is_released() {
 #[test]
 fn variables_are_unset() {
     let place = Place::new();
-    let mut command = place.command(&["doctor", "--json"]);
+    let mut command = place.command("doctor --json");
     let before = json(command.env("OMP_PLACES", "{0}").env("GOMP_CPU_AFFINITY", "0"));
     let entry = found(&before, "variables");
     assert_eq!(entry["remedy_kind"], "unset-variables", "{entry}");
-    let script = format!("{}; exec \"$0\" doctor --json", entry["remedy"].as_str().unwrap());
+    let script = format!("{}; exec \"$0\" doctor --json", entry["remedy"].text());
     let mut shell = Command::new("sh");
     shell.args(["-c", &script]).arg(command.get_program());
     shell.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
@@ -82,19 +82,9 @@ fn a_daemon_is_stopped() {
         sh -c \"$remedy\"
         wait $daemon
         exec \"$0\" doctor --cpus $1 --json";
-    let mut command = Command::new("unshare");
-    command.args([
-        "--mount",
-        "--pid",
-        "--fork",
-        "sh",
-        "-c",
-        script,
-        env!("CARGO_BIN_EXE_seatmap"),
-        &cpu,
-    ]);
-    command.envs(place.command(&[]).get_envs().filter_map(|(name, value)| Some((name, value?))));
-    let output = command.current_dir(place.folder()).output().unwrap();
+    let mut command = place.command_of("unshare");
+    command.args(["--mount", "--pid", "--fork", "sh", "-c", script, crate::PROGRAM, &cpu]);
+    let output = command.output().unwrap();
     if matches!(output.status.code(), Some(1 | 77)) {
         return seatmap_needs::skipped!("this user may make no PID namespace");
     }
@@ -107,11 +97,10 @@ fn a_daemon_is_stopped() {
 #[test]
 fn advice_is_a_sentence() {
     let place = Place::new();
-    let all = place.json(&["doctor", "--json"]);
-    for entry in
-        all["findings"].as_array().unwrap().iter().filter(|entry| entry["remedy_kind"] == "advice")
+    let all = place.json("doctor --json");
+    for entry in all["findings"].elements().iter().filter(|entry| entry["remedy_kind"] == "advice")
     {
-        let first = entry["remedy"].as_str().unwrap().split(' ').next().unwrap();
+        let first = entry["remedy"].text().split(' ').next().unwrap();
         let is_program = Command::new("sh")
             .args(["-c", "command -v \"$0\"", first])
             .output()
@@ -120,7 +109,7 @@ fn advice_is_a_sentence() {
             .success();
         assert!(!is_program, "{entry}");
     }
-    for entry in all["findings"].as_array().unwrap() {
+    for entry in all["findings"].elements() {
         assert_eq!(entry["remedy"].is_null(), entry["remedy_kind"].is_null(), "{entry}");
     }
 }

@@ -52,7 +52,7 @@ const LOOKED_AT: [&str; 3] = ["core-i9-12900k", "epyc-7r13-2s", "scc-48"];
 /// Runs a script with the verbs on a machine, and has its words.
 fn on(place: &Place, machine: &str, script: &str, last: u32) -> String {
     let arguments = ["-q", "--", "sh", "-c", script, crate::PROGRAM, &last.to_string()];
-    let output = pretend(place, &[&[machine][..], &arguments].concat()).expect("others could");
+    let output = pretend(place, (&[machine], arguments)).expect("others could");
     let said = text(&output.stdout);
     assert!(output.status.success(), "{machine}: {said}{}", text(&output.stderr));
     said
@@ -72,8 +72,8 @@ fn gathered_files_are_shown_as_they_are() {
     for tree in entries.filter(|path| path.extension().is_some_and(|end| end == "bz2")) {
         let tree = tree.to_string_lossy();
         let arguments = [&tree, "-q", "--", crate::PROGRAM, "show"];
-        let Some(output) = pretend(&place, &arguments) else { return };
-        let itself = parts(&place.stdout(&["show", &tree]));
+        let Some(output) = pretend(&place, arguments) else { return };
+        let itself = parts(&place.stdout(["show", &tree]));
         let host = parts(&text(&output.stdout));
         // A kernel has every CPU on a node: those whose node is not known are on the first.
         let lines = if itself.contains("NUMA node ?") { 1 } else { usize::MAX };
@@ -84,11 +84,11 @@ fn gathered_files_are_shown_as_they_are() {
 #[test]
 fn the_verbs_see_every_bundled_machine_as_its_file_has_it() {
     let place = Place::new();
-    if pretend(&place, &["graviton3", "-q", "true"]).is_none() {
+    if pretend(&place, "graviton3 -q true").is_none() {
         return;
     }
     for name in catalog::names() {
-        let itself = parts(&place.stdout(&["show", name]));
+        let itself = parts(&place.stdout(["show", name]));
         let count: u32 = itself.split(' ').next().and_then(|count| count.parse().ok()).unwrap();
         let last = count - 1;
         let said = on(&place, name, SEATS, last);

@@ -1,10 +1,9 @@
 //! Programs whose first process ends while others live on: each thread keeps its seat, and none
 //! inherits a single CPU when seating ends.
 
-use super::programs::{self, are_two, list, mask_of, own_mask, two_cpus};
+use super::programs::{self, are_two, list, mask_of, on, own_mask, two_cpus};
 use super::{run, run_as_usual};
 use crate::common::Place;
-use serde_json::Value;
 use std::time::{Duration, Instant};
 
 /// A shell leaves this running: a process that has a child from time to time.
@@ -45,7 +44,7 @@ fn supervisor(stderr: &str) -> libc::pid_t {
 fn a_daemon_is_seated_while_it_lives() {
     let [a, b] = two_cpus();
     let place = Place::new();
-    let told = run(&place, &["--cpus", &list(&[a, b])], &["sh", "-c", DAEMON]);
+    let told = run(&place, on(&[a, b]), ["sh", "-c", DAEMON]);
     let daemon: libc::pid_t = told.lines()[0].parse().unwrap();
     let ended = Ended(daemon);
     let supervisor = supervisor(told.stderr());
@@ -58,7 +57,7 @@ fn a_daemon_is_seated_while_it_lives() {
     }
     drop(ended);
     wait_until("the supervisor's end", || !lives(supervisor));
-    let report: Value = serde_json::from_str(&place.read("seating.json")).unwrap();
+    let report = place.read_json("seating.json");
     assert!(report["behind"].is_null() && report["created"].as_u64() > Some(3), "{report}");
 }
 
@@ -75,11 +74,8 @@ fn masks_are_put_back_where_seating_ends() {
     if !are_two([a, b]) {
         return;
     }
-    let told = run(
-        &Place::new(),
-        &["--cpus", &list(&[a, b])],
-        &["sh", "-c", "sleep 1000 >/dev/null 2>&1 & echo $!"],
-    );
+    let told =
+        run(&Place::new(), on(&[a, b]), ["sh", "-c", "sleep 1000 >/dev/null 2>&1 & echo $!"]);
     let daemon: libc::pid_t = told.lines()[0].parse().unwrap();
     let _ended = Ended(daemon);
     assert_eq!(mask_of(&format!("/proc/{daemon}")), b.to_string());
@@ -96,8 +92,8 @@ fn a_launcher_may_wait_for_all() {
     let script = "(sleep 0.3; echo late) & exit 3";
     let told = run_as_usual(
         &Place::new(),
-        &["--cpus", &list(&[a, b]), "--detach=never"],
-        &["sh", "-c", script],
+        ["--cpus", &list(&[a, b]), "--detach=never"],
+        ["sh", "-c", script],
         &[],
     );
     assert_eq!((told.lines(), told.output.status.code()), (vec!["late"], Some(3)));
@@ -110,7 +106,7 @@ fn a_launcher_may_wait_for_nothing() {
     let place = Place::new();
     let script =
         "while [ ! -e stop ]; do sleep 0.05; done; grep Cpus_allowed_list /proc/$$/status >ended";
-    let mut command = place.command(&[
+    let mut command = place.command([
         "run",
         "--strict",
         "--cpus",
@@ -147,7 +143,7 @@ fn memcached_in_the_background_uses_all_its_seats() {
     let socket = socket.to_str().unwrap();
     let command = ["memcached", "-u", "root", "-d", "-P", pid_file, "-s", socket, "-t", "2"];
     // Strictly: on a busy computer threads that wait for a seat they share may leave it.
-    let told = run(&place, &["--cpus", &list(&[a, b])], &command);
+    let told = run(&place, on(&[a, b]), command);
     assert!(told.output.status.success(), "{}", told.stderr());
     wait_until("its number", || {
         std::fs::read_to_string(pid_file).is_ok_and(|text| text.ends_with('\n'))

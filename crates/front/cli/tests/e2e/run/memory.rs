@@ -5,7 +5,7 @@
 use super::programs::{self, list, two_cpus};
 use super::running::Running;
 use super::{Told, run, run_as_usual, run_with};
-use crate::common::Place;
+use crate::common::{Json, Place, assert_contains, stderr};
 use serde_json::Value;
 use std::process::{Command, Stdio};
 
@@ -66,7 +66,7 @@ fn all_threads_have_the_policy_from_the_start() {
         wishes.push(("interleave", format!("interleave:{node}")));
     }
     for (wish, policy) in wishes {
-        let told = run(&Place::new(), &["--cpus", &cpus, "--memory", wish], &[program, "1"]);
+        let told = run(&Place::new(), ["--cpus", &cpus, "--memory", wish], [program, "1"]);
         assert_eq!(
             policies(&told),
             [format!("main {policy}"), format!("thread {policy}")],
@@ -78,13 +78,10 @@ fn all_threads_have_the_policy_from_the_start() {
             (memory["wish"].as_str(), memory["policy"].as_str()),
             (Some(wish), Some(policy.as_str()))
         );
-        assert!(
-            memory["processes"].as_array().unwrap().is_empty()
-                && told.threads()[0]["memory"].is_null()
-        );
+        assert!(memory["processes"].elements().is_empty() && told.threads()[0]["memory"].is_null());
         told.assert_verified();
     }
-    let told = run(&Place::new(), &["--cpus", &cpus], &[program, "0"]);
+    let told = run(&Place::new(), ["--cpus", &cpus], [program, "0"]);
     assert!(told.report["memory"].is_null(), "nothing was asked");
 }
 
@@ -103,12 +100,12 @@ fn each_task_of_a_plan_has_its_own() {
         for strict in [true, false] {
             let place = Place::new();
             plan(&place);
-            let options = ["--plan", "plan.json", "--memory", "plan"];
+            let options = "--plan plan.json --memory plan";
             let program = [program, "4", what];
             let told = if strict {
-                run(&place, &options, &program)
+                run(&place, options, program)
             } else {
-                run_as_usual(&place, &options, &program, &[])
+                run_as_usual(&place, options, program, &[])
             };
             let (slept, lines): (Vec<String>, Vec<String>) =
                 policies(&told).into_iter().partition(|line| line.starts_with("slept"));
@@ -143,8 +140,8 @@ fn processes_have_it_too() {
     let script = format!("{program} 0; sleep 0.3; {program} 1 spin; {program} 1 sleep; true");
     let told = run_as_usual(
         &place,
-        &["--plan", "plan.json", "--memory", "plan"],
-        &["sh", "-c", &script],
+        ["--plan", "plan.json", "--memory", "plan"],
+        ["sh", "-c", &script],
         &[],
     );
     assert!(told.output.status.success(), "{}", told.stderr());
@@ -155,7 +152,7 @@ fn processes_have_it_too() {
         "{}",
         told.report
     );
-    let strict = run(&place, &["--plan", "plan.json", "--memory", "plan"], &["sh", "-c", &script]);
+    let strict = run(&place, "--plan plan.json --memory plan", ["sh", "-c", &script]);
     assert!(
         strict.output.status.success() && !strict.stderr().contains("refused"),
         "{}",
@@ -184,18 +181,18 @@ fn a_crowd_under_signals_is_not_disturbed() {
         "plan.json",
         format!("{start},\"placement\":{placement:?},\"memory\":[{}]}}", nodes.join(",")),
     );
-    let options = ["--plan", "plan.json", "--memory", "plan"];
-    let told = run(&place, &options, &[program, "crowd"]);
+    let options = "--plan plan.json --memory plan";
+    let told = run(&place, options, [program, "crowd"]);
     assert_eq!(told.lines()[1], "strays 0");
     let missed: Vec<&Value> =
         told.threads().iter().filter(|it| it["memory"]["is_set"] == false).collect();
     assert!(missed.is_empty(), "{missed:?}");
     told.assert_verified();
     let wanted = b.to_string();
-    let told = run_with(&place, &options, &[program, "flood"], &[("WANTED", &wanted)]);
+    let told = run_with(&place, options, [program, "flood"], &[("WANTED", &wanted)]);
     assert_eq!(told.lines().len(), 2, "{}", told.stderr());
     for program in [&["fork"][..], &["vfork"], &["exec"], &["3"]] {
-        let told = run(&place, &options, &[&[programs::c().unwrap()], program].concat());
+        let told = run(&place, options, (&[programs::c().unwrap()], program));
         assert!(
             told.output.status.success() && told.lines().len() > 1,
             "{program:?}: {}",
@@ -213,7 +210,7 @@ fn a_program_under_a_filter_is_left_alone() {
     let node = node();
     let start = r#"{"format":"seatmap-plan/1","machine":"host""#;
     place.file("plan.json", format!("{start},\"placement\":{:?},\"memory\":[[],[{node}]]}}", cpus));
-    let told = run(&place, &["--plan", "plan.json", "--memory", "plan"], &[program]);
+    let told = run(&place, "--plan plan.json --memory plan", [program]);
     assert!(told.output.status.success(), "it lives: {}", told.stderr());
     assert_eq!(told.lines(), ["alive"]);
     let why = "its seccomp filter might end the program for the call that sets the policy";
@@ -230,14 +227,13 @@ fn the_kernel_is_asked_where_the_pages_are() {
     let Some(program) = memory() else { return };
     let cpus = list(&two_cpus());
     let node = node();
-    let bind = format!("node:{node}");
-    for more in [&["--strict"][..], &[]] {
+    let options = format!("--cpus {cpus} --memory node:{node} --verify-memory");
+    for more in ["--strict", ""] {
         let place = Place::new();
-        let options = [&["--cpus", &cpus, "--memory", &bind, "--verify-memory"], more].concat();
-        let told = run_as_usual(&place, &options, &[program, "2"], &[]);
-        let processes = told.report["memory"]["processes"].as_array().unwrap();
+        let told = run_as_usual(&place, (&options, more), [program, "2"], &[]);
+        let processes = told.report["memory"]["processes"].elements();
         let [process] = &processes[..] else { unreachable!("one process: {}", told.report) };
-        let bytes = |at: &str| process["nodes"][0][at].as_u64().unwrap();
+        let bytes = |at: &str| process["nodes"][0][at].whole();
         assert!(bytes("own_bytes") >= 12 << 20 && bytes("node") == u64::from(node), "{process}");
         assert_eq!(
             (&process["elsewhere_bytes"], &process["at_end"]),
@@ -245,12 +241,8 @@ fn the_kernel_is_asked_where_the_pages_are() {
             "{process}"
         );
         assert_eq!(told.report["memory"]["nodes"][0], node);
-        let policies: Vec<&str> = process["policies"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .filter_map(|it| it["policy"].as_str())
-            .collect();
+        let policies: Vec<&str> =
+            process["policies"].elements().iter().filter_map(|it| it["policy"].as_str()).collect();
         assert!(policies.contains(&format!("bind:{node}").as_str()), "{policies:?}");
         assert!(
             told.stderr().contains(&format!("MiB on node {node}, none elsewhere than asked\n")),
@@ -266,16 +258,8 @@ fn pages_are_seen_without_tracing() {
     let Some(program) = memory() else { return };
     let cpu = two_cpus()[0].to_string();
     let place = Place::new();
-    let options = [
-        "run",
-        "--match",
-        &format!("memory=cpus:{cpu}"),
-        "--verify-memory=0.05",
-        "--report",
-        "r.json",
-        "--",
-    ];
-    let mut command = place.command(&[&options[..], &[program, "0", "stay"]].concat());
+    let options = format!("run --match memory=cpus:{cpu} --verify-memory=0.05 --report r.json --");
+    let mut command = place.command((options, &[program, "0", "stay"]));
     let mut running = Running::of({
         command.stdin(Stdio::piped());
         command
@@ -284,7 +268,7 @@ fn pages_are_seen_without_tracing() {
     std::thread::sleep(std::time::Duration::from_millis(600));
     running.close();
     assert!(running.wait().success());
-    let report: Value = serde_json::from_str(&place.read("r.json")).unwrap();
+    let report = place.read_json("r.json");
     let process = &report["memory"]["processes"][0];
     assert_eq!(process["at_end"], false, "{report}");
     assert!(report["memory"]["wish"].is_null() && process["elsewhere_bytes"].is_null());
@@ -299,28 +283,26 @@ fn pages_of_a_running_program_move() {
     let place = Place::new();
     let pid = running.pid().to_string();
     let node = node();
-    let seatmap = |arguments: &[&str]| {
-        let output =
-            place.command(&[&["run", "--pid", &pid], arguments].concat()).output().unwrap();
-        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    let seatmap = |arguments: &str| {
+        let output = place.run(("run --pid", &pid, arguments));
+        (output.status.code(), stderr(&output))
     };
-    let (code, told) = seatmap(&["--move-pages", "--memory", &format!("node:{node}")]);
+    let (code, told) = seatmap(&format!("--move-pages --memory node:{node}"));
     assert!(
         code == Some(0) && told.contains(&format!(" of its memory moved to node {node}, where ")),
         "{told}"
     );
     let cpu = two_cpus()[0].to_string();
-    let (code, told) = seatmap(&["--move-pages", "--cpus", &cpu]);
+    let (code, told) = seatmap(&format!("--move-pages --cpus {cpu}"));
     assert!(
         code == Some(0) && told.contains("yes, late") && told.contains(" stayed elsewhere"),
         "{told}"
     );
-    let refusal =
-        |arguments: &[&str]| place.one_line_refusal(&[&["run", "--pid", &pid], arguments].concat());
-    insta::assert_snapshot!(refusal(&["--memory", "local", "--cpus", &cpu]), @"seatmap: a running program's threads choose their memory policy themselves; add --move-pages to move the pages that it has");
-    insta::assert_snapshot!(refusal(&["--memory", "interleave", "--move-pages"]), @"seatmap: pages move to nodes, and 'interleave' names none; give --memory node:LIST, or leave --memory out to move them to where the threads sit");
+    let refusal = |arguments: &str| place.one_line_refusal(("run --pid", &pid, arguments));
+    insta::assert_snapshot!(refusal(&format!("--memory local --cpus {cpu}")), @"seatmap: a running program's threads choose their memory policy themselves; add --move-pages to move the pages that it has");
+    insta::assert_snapshot!(refusal("--memory interleave --move-pages"), @"seatmap: pages move to nodes, and 'interleave' names none; give --memory node:LIST, or leave --memory out to move them to where the threads sit");
     assert!(
-        refusal(&["--memory", "node:1000", "--move-pages"])
+        refusal("--memory node:1000 --move-pages")
             .starts_with("seatmap: NUMA node 1000 does not exist")
     );
     running.close();
@@ -331,39 +313,25 @@ fn pages_of_a_running_program_move() {
 fn memory_that_cannot_be_had_is_refused_before_anything_starts() {
     let place = Place::new();
     let cpu = two_cpus()[0].to_string();
-    let refused = |options: &[&str]| {
-        let refusal = place
-            .refusal(&[&["run", "--cpus", &cpu], options, &["--", "touch", "started"]].concat());
-        assert!(!place.path("started").exists());
-        refusal
-    };
-    assert!(
-        refused(&["--memory", "node:1000"])
-            .starts_with("seatmap: NUMA node 1000 does not exist: this machine has ")
-    );
-    assert!(refused(&["--memory", "near"]).contains("'near': expected local, node:0, interleave"));
-    assert!(
-        refused(&["--memory", "plan"]).contains("plan takes the memory of each task from a plan")
-    );
-    assert!(refused(&["--verify-memory=never"]).contains("a number of seconds"));
-    assert!(refused(&["--move-pages"]).contains("--move-pages cannot be used with COMMAND"));
+    for (options, words) in [
+        ("--memory node:1000", "seatmap: NUMA node 1000 does not exist: this machine has "),
+        ("--memory near", "'near': expected local, node:0, interleave"),
+        ("--memory plan", "plan takes the memory of each task from a plan"),
+        ("--verify-memory=never", "a number of seconds"),
+        ("--move-pages", "--move-pages cannot be used with COMMAND"),
+    ] {
+        let refusal = place.refusal((format!("run --cpus {cpu}"), options, "-- touch started"));
+        assert!(!place.path("started").exists(), "{options}");
+        assert!(refusal.contains(words), "{options}: {refusal}");
+    }
     place.file(
         "plan.json",
         format!(r#"{{"format":"seatmap-plan/1","machine":"host","placement":[{cpu}]}}"#),
     );
-    let line = place.refusal(&[
-        "run",
-        "--plan",
-        "plan.json",
-        "--memory",
-        "plan",
-        "--",
-        "touch",
-        "started",
-    ]);
-    assert!(
-        line.contains("the plan does not say where the tasks' memory is; 'seatmap place --memory'"),
-        "{line}"
+    let line = place.refusal("run --plan plan.json --memory plan -- touch started");
+    assert_contains(
+        &line,
+        "the plan does not say where the tasks' memory is; 'seatmap place --memory'",
     );
 }
 
@@ -373,8 +341,7 @@ fn huge_pages_are_allowed_or_not() {
     let script = "grep THP_enabled /proc/self/status; echo $GLIBC_TUNABLES";
     let told = |how: &str, tunables: &str| {
         let variables = [("GLIBC_TUNABLES", tunables)];
-        let told =
-            run_with(&Place::new(), &["--cpus", &cpu, how], &["sh", "-c", script], &variables);
+        let told = run_with(&Place::new(), ["--cpus", &cpu, how], ["sh", "-c", script], &variables);
         told.lines().iter().map(|line| line.replace('\t', " ")).collect::<Vec<_>>()
     };
     assert_eq!(told("--huge", "a.b=1"), ["THP_enabled: 1", "a.b=1:glibc.malloc.hugetlb=1"]);

@@ -3,7 +3,7 @@
 use super::programs::{self, list, two_cpus};
 use super::run;
 use super::running::Running;
-use crate::common::{Place, in_front_of, terminal};
+use crate::common::{Place, in_front_of, stderr, terminal};
 use std::io::Write;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::Stdio;
@@ -12,19 +12,10 @@ use std::process::Stdio;
 /// and not at all.
 pub fn forms() -> [Vec<String>; 3] {
     let [a, b] = two_cpus();
-    let form =
-        |options: &[&str]| options.iter().map(|&option| option.to_owned()).collect::<Vec<_>>();
-    let first = a.to_string();
-    let both = list(&[a, b]);
-    [
-        form(&["--cpus", &both]),
-        form(&["--cpus", &first, "--once"]),
-        form(&["--cpus", &first, "--match", "no thread's name=0"]),
-    ]
-}
-
-fn options(form: &[String]) -> Vec<&str> {
-    form.iter().map(String::as_str).collect()
+    let form = |cpus: &[u32], more: &[&str]| {
+        ["--cpus", &list(cpus)].iter().chain(more).map(|word| (*word).to_owned()).collect()
+    };
+    [form(&[a, b], &[]), form(&[a], &["--once"]), form(&[a], &["--match", "no thread's name=0"])]
 }
 
 #[test]
@@ -32,7 +23,7 @@ fn exit_codes() {
     let Some(program) = programs::c() else { return };
     for form in forms() {
         for code in [0, 1, 7, 255] {
-            let told = run(&Place::new(), &options(&form), &[program, "exit", &code.to_string()]);
+            let told = run(&Place::new(), &form, [program, "exit", &code.to_string()]);
             assert_eq!(told.output.status.code(), Some(code), "{form:?}");
         }
     }
@@ -51,7 +42,7 @@ fn deaths_by_signal() {
             libc::SIGPIPE,
         ] {
             let place = Place::new();
-            let told = run(&place, &options(&form), &[program, "die", &signal.to_string()]);
+            let told = run(&place, &form, [program, "die", &signal.to_string()]);
             assert_eq!(told.output.status.signal(), Some(signal), "{form:?}");
         }
     }
@@ -61,10 +52,8 @@ fn deaths_by_signal() {
 fn streams_are_the_programs() {
     for form in forms() {
         let place = Place::new();
-        let arguments =
-            [&["run", "--quiet"][..], &options(&form), &["--", "sh", "-c", "cat; echo told >&2"]]
-                .concat();
-        let mut command = place.command(&arguments);
+        let program = ["--", "sh", "-c", "cat; echo told >&2"];
+        let mut command = place.command(("run --quiet", &form, program));
         let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -82,7 +71,7 @@ fn streams_are_the_programs() {
         });
         assert!(output.stdout == bytes && output.status.success(), "{form:?}");
         // Other tests' programs may sit on the same CPUs, which a quiet run says as well.
-        let shown = String::from_utf8(output.stderr).unwrap();
+        let shown = stderr(&output);
         let is_programs = |line: &&str| !line.contains(" is also the seat of ");
         assert_eq!(shown.lines().filter(is_programs).collect::<Vec<_>>(), ["told"]);
     }
@@ -91,11 +80,9 @@ fn streams_are_the_programs() {
 /// Text for a closed stream is lost, and a program must learn of it.
 #[test]
 fn closed_streams_are_the_programs_too() {
-    let place = Place::new();
-    let seatmap = place.command(&[]).get_program().to_owned();
     let run = |redirection: &str, program: &str| {
         let line = format!("\"$0\" run -q -c {} -- {program} {redirection}", two_cpus()[0]);
-        std::process::Command::new("sh").args(["-c", &line]).arg(&seatmap).output().unwrap()
+        std::process::Command::new("sh").args(["-c", &line, crate::PROGRAM]).output().unwrap()
     };
     assert_eq!(run(">&-", "sh -c '[ ! -e /proc/self/fd/1 ]'").status.code(), Some(0));
     assert_eq!(
@@ -111,13 +98,13 @@ fn a_report_that_cannot_be_written_is_a_failure() {
     let run = |program: &str| {
         let place = Place::new();
         place
-            .command(&["run", "-q", "-c", &cpu, "--report", "/dev/full", "--", "sh", "-c", program])
+            .command(["run", "-q", "-c", &cpu, "--report", "/dev/full", "--", "sh", "-c", program])
             .output()
             .unwrap()
     };
     let failed = run("exit 0");
     assert_eq!(failed.status.code(), Some(1));
-    let told = String::from_utf8_lossy(&failed.stderr);
+    let told = stderr(&failed);
     assert!(told.starts_with("seatmap: /dev/full: "), "{told}");
     assert_eq!(run("exit 7").status.code(), Some(7), "the program's own failure goes before");
 }
@@ -136,7 +123,7 @@ fn signals_sent_to_the_launcher_are_sent_on() {
         ] {
             let place = Place::new();
             let mut running =
-                Running::start(&place, &options(&form), &[program, "count", &signal.to_string()]);
+                Running::start(&place, &form, [program, "count", &signal.to_string()]);
             for _ in 0..3 {
                 running.send(signal);
                 assert_eq!(running.line(), format!("signal {signal}"), "{form:?}");
@@ -156,9 +143,7 @@ fn ctrl_c_comes_once() {
     for form in forms() {
         let place = Place::new();
         let (mut keys, terminal) = terminal();
-        let mut command = place.command(
-            &[&["run", "--quiet"][..], &options(&form), &["--", program, "count", "2"]].concat(),
-        );
+        let mut command = place.command(("run --quiet", &form, &["--", program, "count", "2"]));
         in_front_of(terminal, command.stderr(Stdio::null()));
         let mut running = Running::of(command);
         for _ in 0..3 {
@@ -176,9 +161,7 @@ fn a_parent_that_ignores_the_ends_of_children_changes_nothing() {
     let Some(program) = programs::c() else { return };
     for form in forms() {
         let place = Place::new();
-        let mut command = place.command(
-            &[&["run", "--quiet"][..], &options(&form), &["--", program, "exit", "7"]].concat(),
-        );
+        let mut command = place.command(("run --quiet", &form, &["--", program, "exit", "7"]));
         // SAFETY: the call is async-signal-safe.
         unsafe {
             command.pre_exec(|| {
@@ -195,7 +178,7 @@ fn a_launcher_that_is_killed_leaves_the_program_alone() {
     let Some(program) = programs::c() else { return };
     for form in forms() {
         let place = Place::new();
-        let mut running = Running::start(&place, &options(&form), &[program, "count", "10"]);
+        let mut running = Running::start(&place, &form, [program, "count", "10"]);
         let program = running.program();
         running.send(libc::SIGKILL);
         assert_eq!(running.wait().signal(), Some(libc::SIGKILL));

@@ -22,9 +22,20 @@ pub fn are_two([first, second]: [u32; 2]) -> bool {
     first != second
 }
 
+/// The same program, and two CPUs to seat it on; `None`, and a word about it, without either.
+pub fn on_two_cpus<T>(program: Option<T>) -> Option<(T, [u32; 2])> {
+    let cpus = two_cpus();
+    program.filter(|_| are_two(cpus)).map(|program| (program, cpus))
+}
+
 /// CPUs as `--cpus` wants them.
 pub fn list(cpus: &[u32]) -> String {
     cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(",")
+}
+
+/// The option of `seatmap run` for these CPUs, in this order.
+pub fn on(cpus: &[u32]) -> String {
+    format!("--cpus {}", list(cpus))
 }
 
 /// The mask of this test, and so of the launcher, as the kernel writes it.

@@ -1,7 +1,7 @@
 //! Several starts of one command on a computer: each takes seats of its own, or is refused.
 
 use super::programs::{are_two, installed, list, two_cpus};
-use crate::common::Place;
+use crate::common::{Arguments, Place, assert_contains, stderr};
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Mutex, PoisonError};
@@ -21,15 +21,11 @@ fn planned() -> Option<(Place, [u32; 2])> {
 }
 
 /// `seatmap run` with these variables.
-fn start(place: &Place, variables: &str, options: &[&str]) -> Output {
-    let mut command = place.command(&["run", "--strict"]);
-    command.args(options).arg("--").args(ALLOWED).arg("/proc/self/status");
+fn start(place: &Place, variables: &str, options: impl Arguments) -> Output {
+    let mut command = place.command("run --strict");
+    command.args(options.words()).arg("--").args(ALLOWED).arg("/proc/self/status");
     command.envs(variables.split(' ').filter_map(|word| word.split_once('=')));
     command.output().unwrap()
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 fn stdout(output: &Output) -> String {
@@ -52,8 +48,8 @@ fn the_rank_on_this_node_says_which_seat() {
             let variables = launcher
                 .replace("RANK ", &format!("{rank} "))
                 .replace("=RANK", &format!("={rank}"));
-            for options in [["--plan", "plan.json"], ["--cpus", &both]] {
-                let output = start(&place, &variables, &options);
+            for options in ["--plan plan.json", &format!("--cpus {both}")] {
+                let output = start(&place, &variables, options);
                 assert_eq!(stdout(&output), cpu.to_string(), "{variables}: {}", stderr(&output));
                 assert!(
                     stderr(&output).contains(&format!("takes task {rank} of 2")),
@@ -70,20 +66,19 @@ fn starts_that_would_share_a_seat_are_refused() {
     let Some((place, cpus)) = planned() else { return };
     let ranks = "OMPI_COMM_WORLD_LOCAL_RANK=1 OMPI_COMM_WORLD_LOCAL_SIZE=2";
     let first = cpus[0].to_string();
-    let refused = |variables: &str, options: &[&str]| {
+    let one = format!("--cpus {first}");
+    let rule = format!("--match sed=cpus:{first}");
+    for (variables, options, words) in [
+        (ranks, &one, ["seatmap: 2 ranks start on this node", "1 seat"]),
+        (ranks, &rule, ["the CPUs of a rule would be those of each", ""]),
+        ("PARALLEL_JOBSLOT=2", &one, ["2 or more workers", ""]),
+    ] {
         let output = start(&place, variables, options);
-        assert!(output.status.code() == Some(2) && output.stdout.is_empty(), "{}", stderr(&output));
-        stderr(&output)
-    };
-    let line = refused(ranks, &["--cpus", &first]);
-    assert!(
-        line.starts_with("seatmap: 2 ranks start on this node") && line.contains("1 seat"),
-        "{line}"
-    );
-    let line = refused(ranks, &["--match", &format!("sed=cpus:{first}")]);
-    assert!(line.contains("the CPUs of a rule would be those of each"), "{line}");
-    assert!(refused("PARALLEL_JOBSLOT=2", &["--cpus", &first]).contains("2 or more workers"));
-    let whole = start(&place, &format!("SEATMAP_TASK=all {ranks}"), &["--cpus", &first]);
+        let line = stderr(&output);
+        assert!(output.status.code() == Some(2) && output.stdout.is_empty(), "{line}");
+        assert!(words.iter().all(|words| line.contains(words)), "{variables} {options}: {line}");
+    }
+    let whole = start(&place, &format!("SEATMAP_TASK=all {ranks}"), one);
     assert_eq!(stdout(&whole), first, "{}", stderr(&whole));
 }
 
@@ -120,8 +115,8 @@ fn workers_of_xargs_sit_apart() {
     let line = format!("printf '0\\n1\\n' | xargs -n1 -P2 --process-slot-var=SLOT {worker}");
     assert_eq!(by_shell(&place, &line), sorted(cpus));
     let told = by_shell(&place, &format!("printf '0\\n1\\n' | xargs -n1 -P2 {worker}")).concat();
-    assert!(told.contains("xargs runs 2 commands at a time"), "{told}");
-    assert!(told.contains("add --process-slot-var=SLOT to xargs"), "{told}");
+    assert_contains(&told, "xargs runs 2 commands at a time");
+    assert_contains(&told, "add --process-slot-var=SLOT to xargs");
 }
 
 #[test]
@@ -140,11 +135,11 @@ fn ranks_of_mpirun_sit_apart() {
 }
 
 /// Verbs that choose among all CPUs themselves, each with a command line that ends soon.
-const SOLE: [&[&str]; 4] = [
-    &["run", "--auto", "--", "true"],
-    &["bench", "--runs", "1", "--warmup", "0", "--", "true"],
-    &["tune", "--", "true"],
-    &["noise", "--seconds", "0.05"],
+const SOLE: [&str; 4] = [
+    "run --auto -- true",
+    "bench --runs 1 --warmup 0 -- true",
+    "tune -- true",
+    "noise --seconds 0.05",
 ];
 
 #[test]
@@ -154,7 +149,7 @@ fn work_on_all_cpus_is_refused_to_several_ranks() {
         "OMPI_COMM_WORLD_LOCAL_RANK=1 OMPI_COMM_WORLD_LOCAL_SIZE=2",
         "MPI_LOCALRANKID=0 MPI_LOCALNRANKS=2",
     ];
-    let of = |variables: &str, arguments: &[&str]| {
+    let of = |variables: &str, arguments: &str| {
         let mut command = place.command(arguments);
         command.envs(variables.split(' ').filter_map(|word| word.split_once('=')));
         command.output().unwrap()
@@ -205,7 +200,7 @@ fn starts_at_once_share_no_seat_while_another_is_free() {
     for round in 0..20 {
         let mut runs: Vec<Child> = (0..8)
             .map(|_| {
-                let mut command = place.command(&program);
+                let mut command = place.command(program);
                 command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
                 command.spawn().unwrap()
             })
@@ -238,7 +233,7 @@ fn seats_that_are_named_stay_in_order_beside_another_run() {
     let range = format!("{first}-{second}:{}", second - first);
     let in_list = list(&[first, second]);
     let run = |cpus: &str| {
-        let mut command = place.command(&["run", "--strict", "--cpus", cpus]);
+        let mut command = place.command(format!("run --strict --cpus {cpus}"));
         command.args(["--", "sh", "-c", SAYS_ITS_SEAT]);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command.spawn().unwrap()

@@ -1,15 +1,15 @@
 //! Mistakes that are known before anything starts are told before anything starts: exit code 2, one
 //! line.
 
-use super::programs::{self, are_two, list, two_cpus};
-use crate::common::{Place, files};
+use super::programs::{self, are_two, list, on, two_cpus};
+use crate::common::{Arguments, Place, assert_contains, files, stderr};
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
 
 /// The one line with which this is refused. The program, if there is one, would leave a file
 /// behind.
-fn refusal(place: &Place, options: &[&str]) -> String {
-    let line = place.one_line_refusal(&[&["run"], options, &["--", "touch", "started"]].concat());
+fn refusal(place: &Place, options: impl Arguments) -> String {
+    let line = place.one_line_refusal(("run", options, "-- touch started"));
     assert!(!place.path("started").exists(), "it was started");
     line
 }
@@ -19,8 +19,8 @@ fn cpus_that_this_host_lacks() {
     let place = Place::new();
     place
         .file("plan.json", r#"{"format":"seatmap-plan/1","machine":"host","placement":[0,99999]}"#);
-    for options in [["--cpus", "0,99999"], ["--plan", "plan.json"]] {
-        let line = refusal(&place, &options);
+    for options in ["--cpus 0,99999", "--plan plan.json"] {
+        let line = refusal(&place, options);
         assert!(
             line.starts_with("seatmap: CPU 99999 does not exist: this machine has CPU"),
             "{line}"
@@ -36,17 +36,13 @@ fn plans_of_other_machines() {
         "plan.json",
         format!(r#"{{"format":"seatmap-plan/1","machine":"rack 7","placement":[{cpu}]}}"#),
     );
-    let line = refusal(&place, &["--plan", "plan.json"]);
+    let line = refusal(&place, "--plan plan.json");
     assert!(
         line.starts_with("seatmap: plan.json: the plan is for 'rack 7', and this computer is '"),
         "{line}"
     );
     assert!(
-        place
-            .command(&["run", "-q", "--plan", "plan.json", "--any-machine", "true"])
-            .status()
-            .unwrap()
-            .success()
+        place.command("run -q --plan plan.json --any-machine true").status().unwrap().success()
     );
 }
 
@@ -61,7 +57,7 @@ fn cpus_outside_the_launchers_mask() {
         scope
             .spawn(|| {
                 seatmap_os::affinity::pin(&[a]).unwrap();
-                refusal(&place, &["--cpus", &list(&[a, b])])
+                refusal(&place, on(&[a, b]))
             })
             .join()
             .unwrap()
@@ -88,13 +84,13 @@ fn a_number_of_a_part_means_the_machines_own() {
     let (line, seated) = std::thread::scope(|scope| {
         let narrow = || {
             seatmap_os::affinity::pin(&[b]).unwrap();
-            let line = refusal(&place, &["--cpus", &format!("core:{other}")]);
-            (line, place.run(&["run", "--strict", "--cpus", &format!("core:{own}"), "true"]))
+            let line = refusal(&place, ["--cpus", &format!("core:{other}")]);
+            (line, place.run(["run", "--strict", "--cpus", &format!("core:{own}"), "true"]))
         };
         scope.spawn(narrow).join().unwrap()
     });
-    assert!(line.contains("which this process may not use: its cpuset or a taskset"), "{line}");
-    assert!(line.contains(&format!("it may use core {own}, ")), "{line}");
+    assert_contains(&line, "which this process may not use: its cpuset or a taskset");
+    assert_contains(&line, &format!("it may use core {own}, "));
     assert!(seated.status.success(), "{seated:?}");
 }
 
@@ -110,7 +106,7 @@ fn plans_and_rules_that_are_wrong() {
         ),
     );
     let cpus = list(&[cpu, cpu]);
-    let rule = |rule: &str| refusal(&place, &["--cpus", &cpus, "--match", rule]);
+    let rule = |rule: &str| refusal(&place, ["--cpus", &cpus, "--match", rule]);
     insta::assert_snapshot!(rule("a=2"), @"seatmap: 'a=2' names a task that is not there: there are tasks 0 to 1");
     insta::assert_snapshot!(rule("a=b"), @"seatmap: 'a=b' names a task that is not there: there are tasks 0 to 1");
     insta::assert_snapshot!(rule("worker"), @"seatmap: 'worker' is not a rule; write NAME=TASKS or NAME=CPUS, such as 'worker*=1-3' or 'io*=cpus:14-15'");
@@ -122,14 +118,14 @@ fn plans_and_rules_that_are_wrong() {
             .starts_with("seatmap: the rule 'a=numa:4711': 'numa:4711': this machine has ")
     );
     assert!(rule("a=cpus:99999").starts_with("seatmap: CPU 99999 does not exist: "));
-    let seats = |list: &str| refusal(&place, &["--cpus", list]);
+    let seats = |list: &str| refusal(&place, ["--cpus", list]);
     insta::assert_snapshot!(seats("caches:0"), @"seatmap: 'caches:0': expected CPUs such as 0-3,8, or a seat such as cpus:14-15, l3:0, numa:1, core:3, l3:*");
     insta::assert_snapshot!(seats("cpus:0-"), @"seatmap: 'cpus:0-': column 1: a CPU number is missing; write a list such as 0-3,8");
-    insta::assert_snapshot!(refusal(&place, &["--plan", "names.json", "--match", "w=b"]), @"seatmap: 'w=b' names a task that is not there: there is task 0 alone, called a");
-    insta::assert_snapshot!(refusal(&place, &["--cpus", &cpus, "--report", "nowhere/r.json"]), @"seatmap: nowhere/r.json: its folder does not exist; make it first");
-    let broken = refusal(&place, &["--plan", "broken.json"]);
+    insta::assert_snapshot!(refusal(&place, "--plan names.json --match w=b"), @"seatmap: 'w=b' names a task that is not there: there is task 0 alone, called a");
+    insta::assert_snapshot!(refusal(&place, format!("--cpus {cpus} --report nowhere/r.json")), @"seatmap: nowhere/r.json: its folder does not exist; make it first");
+    let broken = refusal(&place, "--plan broken.json");
     assert!(broken.starts_with("seatmap: broken.json: line 2, column"), "{broken}");
-    assert!(refusal(&place, &["--plan", "nix.json"]).starts_with("seatmap: nix.json: "));
+    assert!(refusal(&place, "--plan nix.json").starts_with("seatmap: nix.json: "));
     assert_eq!(files(&place), ["broken.json", "names.json"]);
 }
 
@@ -139,7 +135,7 @@ fn programs_that_cannot_be_run() {
     place.file("text", "no program");
     std::fs::create_dir(place.path("folder")).unwrap();
     let cpu = two_cpus()[0].to_string();
-    let line = |program: &str| place.one_line_refusal(&["run", "--cpus", &cpu, "--", program]);
+    let line = |program: &str| place.one_line_refusal(["run", "--cpus", &cpu, "--", program]);
     insta::assert_snapshot!(line("no-such-program"), @"seatmap: no-such-program: there is no such program");
     insta::assert_snapshot!(line("./nowhere/program"), @"seatmap: ./nowhere/program: there is no such program");
     insta::assert_snapshot!(line("./folder"), @"seatmap: ./folder: is a folder");
@@ -151,28 +147,21 @@ fn programs_that_cannot_be_run() {
 fn command_lines_that_ask_for_nothing_or_too_much() {
     let place = Place::new();
     let cpu = two_cpus()[0].to_string();
-    let refused = |arguments: &[&str]| place.refusal(&[&["run"], arguments].concat());
-    assert!(
-        refused(&["--", "true"])
-            .contains("needs --plan <FILE>, --cpus <LIST>, --match <NAME=SEATS> or --auto")
-    );
-    assert!(refused(&["--cpus", &cpu]).contains("needs --pid <PID>, COMMAND, "));
-    assert!(refused(&["--cpus", &cpu, "--pid", "1", "--", "true"]).contains("cannot be used with"));
-    assert!(
-        refused(&["--cpus", &cpu, "--plan", "p", "--", "true"]).contains("cannot be used with")
-    );
-    assert!(refused(&["--plan", "p", "--once", "--", "true"]).contains("cannot be used with"));
-    assert!(refused(&["--cpus", "", "--", "true"]).contains("expected CPUs such as"));
-    assert!(
-        refused(&["--cpus", &cpu, "--allow-unseated", "--", "true"])
-            .contains("cannot be used with")
-    );
-    assert!(
-        refused(&["--cpus", &cpu, "--start-at", "x", "--pid", "1"]).contains("cannot be used with")
-    );
-    assert!(
-        refused(&["--cpus", &cpu, "--pid", "0"]).contains("'0' is not a whole number from 1 to")
-    );
+    for (arguments, words) in [
+        ("-- true", "needs --plan <FILE>, --cpus <LIST>, --match <NAME=SEATS> or --auto"),
+        ("--cpus CPU", "needs --pid <PID>, COMMAND, "),
+        ("--cpus CPU --pid 1 -- true", "cannot be used with"),
+        ("--cpus CPU --plan p -- true", "cannot be used with"),
+        ("--plan p --once -- true", "cannot be used with"),
+        ("--cpus CPU --allow-unseated -- true", "cannot be used with"),
+        ("--cpus CPU --start-at x --pid 1", "cannot be used with"),
+        ("--cpus CPU --pid 0", "'0' is not a whole number from 1 to"),
+    ] {
+        let refusal = place.refusal(("run", arguments.replace("CPU", &cpu)));
+        assert!(refusal.contains(words), "{arguments}: {refusal}");
+    }
+    let empty = place.refusal(["run", "--cpus", "", "--", "true"]);
+    assert_contains(&empty, "expected CPUs such as");
 }
 
 /// Found only when the kernel refuses it.
@@ -183,7 +172,7 @@ fn a_program_without_its_interpreter() {
     place.file("script", "#!/no/such/interpreter\n");
     std::fs::set_permissions(place.path("script"), std::fs::Permissions::from_mode(0o755)).unwrap();
     let cpu = two_cpus()[0].to_string();
-    let line = place.one_line_refusal(&["run", "--cpus", &cpu, "--", "./script"]);
+    let line = place.one_line_refusal(format!("run --cpus {cpu} -- ./script"));
     assert_eq!(
         line,
         "seatmap: ./script: cannot be executed: it needs /no/such/interpreter, which is not there"
@@ -197,18 +186,11 @@ fn a_launcher_that_is_traced_itself() {
     }
     let [a, b] = two_cpus();
     let place = Place::new();
-    let seatmap = place.command(&[]).get_program().to_owned();
+    let run = format!("run --cpus {} -- touch started", list(&[a, b]));
     let mut strace = std::process::Command::new("strace");
-    strace.args(["-f", "-o", "trace"]).arg(seatmap).args([
-        "run",
-        "--cpus",
-        &list(&[a, b]),
-        "--",
-        "touch",
-        "started",
-    ]);
+    strace.args(["-f", "-o", "trace", crate::PROGRAM]).args(run.words());
     let output = strace.current_dir(place.folder()).output().unwrap();
-    insta::assert_snapshot!(String::from_utf8(output.stderr).unwrap().trim_end(), @"seatmap: threads cannot be seated in order of creation, as the kernel forbids ptrace here: this program is traced itself, by strace or a debugger; run it without");
+    insta::assert_snapshot!(stderr(&output).trim_end(), @"seatmap: threads cannot be seated in order of creation, as the kernel forbids ptrace here: this program is traced itself, by strace or a debugger; run it without");
     assert_eq!((output.status.code(), place.path("started").exists()), (Some(1), false));
 }
 
@@ -220,32 +202,23 @@ fn programs_with_anothers_rights() {
     let lent = std::fs::metadata("/usr/bin/su")
         .is_ok_and(|found| found.mode() & libc::S_ISUID != 0 && found.uid() == 0);
     let place = Place::new();
-    let as_nobody = |arguments: &[&str]| {
+    let as_nobody = |arguments: &dyn Arguments| {
         let mut command = place.command(arguments);
         command.current_dir("/").uid(NOBODY).gid(NOBODY).output()
     };
     // SAFETY: geteuid cannot fail and touches nothing.
     let root = unsafe { libc::geteuid() } == 0;
-    if !lent || !root || !as_nobody(&["--version"]).is_ok_and(|output| output.status.success()) {
+    if !lent || !root || !as_nobody(&"--version").is_ok_and(|output| output.status.success()) {
         return seatmap_needs::skipped!(
             "root, its su and a binary that everybody may run are needed"
         );
     }
     let cpu = two_cpus()[0].to_string();
-    let refused = as_nobody(&["run", "--cpus", &cpu, "--", "su", "--version"]).unwrap();
-    insta::assert_snapshot!(String::from_utf8(refused.stderr).unwrap().trim_end(), @"seatmap: /usr/bin/su runs with another's rights (set-user-ID, set-group-ID or file capabilities), and the kernel denies them to a program that is seated from outside; be root, or run its own threads without it");
+    let refused = as_nobody(&format!("run --cpus {cpu} -- su --version")).unwrap();
+    insta::assert_snapshot!(stderr(&refused).trim_end(), @"seatmap: /usr/bin/su runs with another's rights (set-user-ID, set-group-ID or file capabilities), and the kernel denies them to a program that is seated from outside; be root, or run its own threads without it");
     assert_eq!(refused.status.code(), Some(2));
-    let later = as_nobody(&[
-        "run",
-        "--quiet",
-        "--cpus",
-        &cpu,
-        "--",
-        "sh",
-        "-c",
-        "/usr/bin/su --version; true",
-    ])
-    .unwrap();
-    insta::assert_snapshot!(String::from_utf8(later.stderr).unwrap().trim_end(), @"seatmap: /usr/bin/su was to run with another's rights, and ran without: the kernel denies them to a program that is seated from outside");
+    let script = ["sh", "-c", "/usr/bin/su --version; true"];
+    let later = as_nobody(&("run --quiet --cpus", &cpu, ("--", script))).unwrap();
+    insta::assert_snapshot!(stderr(&later).trim_end(), @"seatmap: /usr/bin/su was to run with another's rights, and ran without: the kernel denies them to a program that is seated from outside");
     assert_eq!(later.status.code(), Some(0));
 }

@@ -1,9 +1,8 @@
 //! Programs under way: those that tests talk to, and those that are seated while they run.
 
-use super::programs::{self, are_two, installed, list, mask_of, two_cpus};
-use crate::common::Place;
+use super::programs::{self, are_two, installed, list, mask_of, on_two_cpus, two_cpus};
+use crate::common::{Arguments, Json, Place, assert_contains, stderr};
 use crate::control_group::Group;
-use serde_json::Value;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 
@@ -15,8 +14,8 @@ pub struct Running {
 
 impl Running {
     /// Runs a program under these options, until it is ready.
-    pub fn start(place: &Place, options: &[&str], program: &[&str]) -> Self {
-        Running::of(place.command(&[&["run", "--quiet"], options, &["--"], program].concat()))
+    pub fn start(place: &Place, options: impl Arguments, program: impl Arguments) -> Self {
+        Running::of(place.command((("run --quiet", options), "--", program)))
     }
 
     /// Runs a command until it says that it is ready.
@@ -103,7 +102,7 @@ fn threads_that_run_are_seated_in_order() {
     let pid = running.pid().to_string();
     let before = masks(&running);
     let seat = ["run", "--cpus", &list(&[b, a]), "--pid", &pid, "--report", "seating.json"];
-    let seated = place.run(&seat);
+    let seated = place.run(seat);
     assert!(seated.status.success(), "{seated:?}");
     assert_eq!(
         masks(&running),
@@ -111,14 +110,13 @@ fn threads_that_run_are_seated_in_order() {
         "the list starts again"
     );
     if installed("taskset") {
-        let said = String::from_utf8(seated.stderr).unwrap();
+        let said = stderr(&seated);
         let undo = said.lines().find_map(|line| line.strip_prefix("seatmap: to undo this: "));
         let undone = Command::new("sh").args(["-c", undo.unwrap()]).output().unwrap();
         assert!(undone.status.success() && masks(&running) == before, "{undone:?}");
     }
-    let report: Value = serde_json::from_str(&place.read("seating.json")).unwrap();
-    let names: Vec<_> =
-        report["threads"].as_array().unwrap().iter().map(|thread| &thread["name"]).collect();
+    let report = place.read_json("seating.json");
+    let names: Vec<_> = report["threads"].elements().iter().map(|thread| &thread["name"]).collect();
     assert_eq!(names, ["threads-c-dynam", "left", "right"]);
     drop(running.child.stdin.take());
     assert_eq!(running.wait().code(), Some(0), "it was only seated");
@@ -130,21 +128,22 @@ fn threads_that_run_and_have_no_seat_fail_the_seating() {
     let Some(running) = stayer() else { return };
     let place = Place::new();
     let pid = running.pid().to_string();
-    let seat = |more: &[&str]| {
-        place.command(&[&["run", "--once", "--cpus", &cpu, "--pid", &pid], more].concat()).output()
+    let seat = |more: &str| {
+        place.command((&["run", "--once", "--cpus", &cpu, "--pid", &pid], more)).output()
     };
-    let refused = seat(&["--quiet"]).unwrap();
+    let refused = seat("--quiet").unwrap();
     let line = "seatmap: 2 of 3 threads have no seat; --allow-unseated accepts that\n";
     // Another test's program may be bound to the same CPU, which is told before.
-    let said = String::from_utf8_lossy(&refused.stderr);
+    let said = stderr(&refused);
     assert!(refused.status.code() == Some(1) && said.ends_with(line), "{said}");
-    assert!(seat(&["--allow-unseated"]).unwrap().status.success());
+    assert!(seat("--allow-unseated").unwrap().status.success());
 }
 
 #[test]
 fn processes_that_the_computer_depends_on_need_force() {
     let cpu = two_cpus()[0].to_string();
-    let refusal = |pid: &str| Place::new().one_line_refusal(&["run", "--cpus", &cpu, "--pid", pid]);
+    let refusal =
+        |pid: &str| Place::new().one_line_refusal(format!("run --cpus {cpu} --pid {pid}"));
     assert_eq!(
         refusal("1"),
         "seatmap: process 1 is the one on which all others depend; --force seats it all the same"
@@ -160,24 +159,20 @@ fn processes_that_the_computer_depends_on_need_force() {
 
 #[test]
 fn threads_that_run_are_seated_by_name_and_number() {
-    let [a, b] = two_cpus();
-    let Some(running) = stayer().filter(|_| are_two([a, b])) else { return };
+    let Some((running, [a, b])) = on_two_cpus(stayer()) else { return };
     let place = Place::new();
     let pid = running.pid().to_string();
-    let seat = |rules: &[&str]| {
-        let rules: Vec<&str> = rules.iter().flat_map(|rule| ["--match", rule]).collect();
-        place.stdout(
-            &[&["run", "--allow-unseated", "--cpus", &list(&[b, a]), "--pid", &pid][..], &rules]
-                .concat(),
-        );
+    let seat = |rules: &str| {
+        let cpus = list(&[b, a]);
+        place.stdout((format!("run --allow-unseated --cpus {cpus} --pid {pid}"), rules));
         masks(&running)
     };
     let [first, second, whole] = [b.to_string(), a.to_string(), programs::own_mask()];
-    assert_eq!(seat(&["right=0", "l*=1"]), [whole, second.clone(), first.clone()]);
-    let main = format!("tid:{pid}=1");
-    assert_eq!(seat(&[&main, "left=0"]), [second.clone(), first.clone(), first.clone()]);
-    let all = format!("pid:{pid}=0-1");
-    assert_eq!(seat(&[&all]), [first.clone(), second, first]);
+    assert_eq!(seat("--match right=0 --match l*=1"), [whole, second.clone(), first.clone()]);
+    let main = format!("--match tid:{pid}=1 --match left=0");
+    assert_eq!(seat(&main), [second.clone(), first.clone(), first.clone()]);
+    let all = format!("--match pid:{pid}=0-1");
+    assert_eq!(seat(&all), [first.clone(), second, first]);
 }
 
 #[test]
@@ -186,7 +181,7 @@ fn a_process_that_is_not_there_is_refused() {
     child.wait().unwrap();
     let cpu = two_cpus()[0].to_string();
     let gone = child.id().to_string();
-    let refusal = Place::new().one_line_refusal(&["run", "--cpus", &cpu, "--pid", &gone]);
+    let refusal = Place::new().one_line_refusal(format!("run --cpus {cpu} --pid {gone}"));
     assert_eq!(refusal, format!("seatmap: there is no process {gone}"));
 }
 
@@ -201,16 +196,16 @@ fn a_stopped_process_has_masks_and_no_verified_seats() {
         std::thread::yield_now();
     }
     let cpu = two_cpus()[0].to_string();
-    let output = Place::new().command(&["run", "--cpus", &cpu, "--pid", &pid]).output().unwrap();
+    let output = Place::new().command(format!("run --cpus {cpu} --pid {pid}")).output().unwrap();
     child.kill().and_then(|()| child.wait()).unwrap();
-    let told = String::from_utf8(output.stderr).unwrap();
+    let told = stderr(&output);
     let why = format!(
         "it was given CPU {cpu} and has not run since: it is stopped; 'kill -CONT {pid}' lets it \
          go on"
     );
     assert_eq!(output.status.code(), Some(1), "{told}");
     assert!(told.contains(&why) && !told.contains("yes"), "{told}");
-    assert!(told.contains("1 of 1 thread could not be seated and verified"), "{told}");
+    assert_contains(&told, "1 of 1 thread could not be seated and verified");
 }
 
 /// The kernel gives masks to frozen threads, and their state letters say nothing.
@@ -247,19 +242,19 @@ fn assert_frozen_is_told(group: &Group, file: &str, freeze: &str, thaw: &str) {
     let cpu = two_cpus()[0].to_string();
     let run = ["run", "--cpus", &cpu, "--pid", &pid];
     let place = Place::new();
-    let output = place.command(&run).output().unwrap();
-    let told = String::from_utf8(output.stderr).unwrap();
+    let output = place.command(run).output().unwrap();
+    let told = stderr(&output);
     // The remedy that is printed is done, and the seating is verified then.
     let remedy = told.split('\'').find(|words| words.starts_with("echo ")).unwrap_or("false");
     let is_mended = Command::new("sh").args(["-c", remedy]).status().unwrap().success();
-    let again = place.command(&run).output().unwrap();
+    let again = place.command(run).output().unwrap();
     // Whatever was found: a frozen program cannot be ended.
     group.set(file, thaw).unwrap();
     child.kill().and_then(|()| child.wait()).unwrap();
     let why = format!("it was given CPU {cpu} and has not run since: its control group ");
     assert!(told.contains(&why) && told.contains(&format!("({file})")), "{told}");
     assert!(!told.contains("yes") && output.status.code() == Some(1), "{told}");
-    assert!(told.contains("1 of 1 thread could not be seated and verified"), "{told}");
+    assert_contains(&told, "1 of 1 thread could not be seated and verified");
     assert!(is_mended && again.status.success(), "{told}, {again:?}");
 }
 
@@ -269,7 +264,7 @@ fn a_thread_is_not_taken_for_its_process() {
     let tid = unsafe { libc::gettid() }.to_string();
     let pid = std::process::id().to_string();
     let cpu = two_cpus()[0].to_string();
-    let refusal = Place::new().one_line_refusal(&["run", "--cpus", &cpu, "--pid", &tid]);
+    let refusal = Place::new().one_line_refusal(format!("run --cpus {cpu} --pid {tid}"));
     let sentence = format!(
         "seatmap: {tid} is a thread of process {pid}: '--pid {pid}' seats the whole process, and \
          '--pid {pid} --match tid:{tid}=CPUS' this thread alone"
@@ -286,11 +281,11 @@ fn children_that_keep_their_cpus_are_named() {
     });
     let pid = running.pid().to_string();
     let cpu = two_cpus()[0].to_string();
-    let output = Place::new().command(&["run", "--cpus", &cpu, "--pid", &pid]).output().unwrap();
+    let output = Place::new().command(format!("run --cpus {cpu} --pid {pid}")).output().unwrap();
     let child = only_child(running.pid());
     // SAFETY: the shell has not been waited for, so its child's number is still that child's.
     unsafe { libc::kill(child, libc::SIGKILL) };
-    let told = String::from_utf8(output.stderr).unwrap();
+    let told = stderr(&output);
     let sentence = format!(
         "1 child process of sh ({pid}) was not seated: '--pid {pid} --pid {child}' seats it as well"
     );
@@ -299,9 +294,10 @@ fn children_that_keep_their_cpus_are_named() {
 
 #[test]
 fn a_deadline_is_named_where_the_kernel_refuses_the_mask() {
-    let deadline = ["--deadline", "--sched-runtime", "1000000", "--sched-deadline", "20000000"];
+    let deadline = "--deadline --sched-runtime 1000000 --sched-deadline 20000000 \
+                    --sched-period 20000000 0 sleep 600";
     let mut command = Command::new("chrt");
-    command.args(deadline).args(["--sched-period", "20000000", "0", "sleep", "600"]);
+    command.args(deadline.words());
     if !installed("chrt") || !are_two(two_cpus()) {
         return;
     }
@@ -310,12 +306,12 @@ fn a_deadline_is_named_where_the_kernel_refuses_the_mask() {
     std::thread::sleep(std::time::Duration::from_millis(300));
     let has_deadline = child.try_wait().unwrap().is_none();
     let cpu = two_cpus()[0].to_string();
-    let output = Place::new().command(&["run", "--cpus", &cpu, "--pid", &pid]).output().unwrap();
+    let output = Place::new().command(format!("run --cpus {cpu} --pid {pid}")).output().unwrap();
     let _ = child.kill().and_then(|()| child.wait());
     if !has_deadline {
         return seatmap_needs::skipped!("no thread gets a deadline here");
     }
-    let told = String::from_utf8(output.stderr).unwrap();
+    let told = stderr(&output);
     assert_eq!(output.status.code(), Some(1), "{told}");
-    assert!(told.contains("the thread's policy is SCHED_DEADLINE"), "{told}");
+    assert_contains(&told, "the thread's policy is SCHED_DEADLINE");
 }

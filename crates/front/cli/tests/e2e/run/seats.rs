@@ -1,14 +1,14 @@
 //! The seats of threads: each program prints the CPUs of each of its threads at the thread's first
 //! instruction.
 
-use super::programs::{self, are_two, list, own_mask, two_cpus};
+use super::programs::{self, are_two, list, on, on_two_cpus, own_mask, two_cpus};
 use super::{Told, run, run_as_usual, run_with};
-use crate::common::Place;
+use crate::common::{Arguments, Json, Place};
 use std::collections::HashSet;
 
 /// Runs the C program under these options.
-fn c(options: &[&str], arguments: &[&str]) -> Option<Told> {
-    Some(run(&Place::new(), options, &[&[programs::c()?], arguments].concat()))
+fn c(options: impl Arguments, arguments: impl Arguments) -> Option<Told> {
+    Some(run(&Place::new(), options, (&[programs::c()?], arguments)))
 }
 
 /// The line of a thread that may run on these CPUs.
@@ -29,7 +29,7 @@ fn plan(place: &Place, placement: &[u32]) {
 fn threads_take_the_list_in_turn() {
     let [a, b] = two_cpus();
     for program in [programs::c(), programs::static_c(), programs::rust()].into_iter().flatten() {
-        let told = run(&Place::new(), &["--cpus", &list(&[b, a, a])], &[program, "4"]);
+        let told = run(&Place::new(), on(&[b, a, a]), [program, "4"]);
         let thread = |cpu| says("thread", cpu);
         assert_eq!(
             told.lines(),
@@ -45,7 +45,7 @@ fn threads_take_the_list_in_turn() {
 fn goroutines_sit_with_their_threads() {
     let [a, b] = two_cpus();
     let Some(program) = programs::go() else { return };
-    let told = run(&Place::new(), &["--cpus", &list(&[b, a])], &[program]);
+    let told = run(&Place::new(), on(&[b, a]), [program]);
     for line in told.lines() {
         assert!([a, b].iter().any(|cpu| line.ends_with(&format!(" {cpu}"))), "{line}");
     }
@@ -63,11 +63,10 @@ fn java_threads_are_seated_once_they_have_names() {
         return;
     }
     let source = programs::source("Threads.java");
-    let rules = ["--match", "seated-0=1", "--match", "seated-*=2"];
-    let cpus = list(&[a, b, a]);
-    let options = [&["--cpus", &cpus][..], &rules].concat();
+    let rules = "--match seated-0=1 --match seated-*=2";
+    let options = (on(&[a, b, a]), rules);
     let [first, other] = [b, a].map(|cpu| cpu.to_string());
-    let told = run(&Place::new(), &options, &["java", &source, &first, &other, &other]);
+    let told = run(&Place::new(), options, ["java", &source, &first, &other, &other]);
     assert_eq!(told.lines(), [says("seated-0", b), says("seated-1", a), says("seated-2", a)]);
     told.assert_verified();
 }
@@ -78,7 +77,7 @@ fn a_plan_ends_and_the_rest_get_the_launchers_mask() {
     let Some(program) = programs::c() else { return };
     let place = Place::new();
     plan(&place, &[b, a, b]);
-    let told = run(&place, &["--plan", "plan.json"], &[program, "5"]);
+    let told = run(&place, "--plan plan.json", [program, "5"]);
     let beyond = says("thread", own_mask());
     assert_eq!(
         told.lines(),
@@ -105,7 +104,7 @@ fn a_plan_ends_and_the_rest_get_the_launchers_mask() {
 #[test]
 fn the_first_can_be_skipped() {
     let [a, b] = two_cpus();
-    let Some(told) = c(&["--cpus", &list(&[b, a]), "--skip", "2", "--once"], &["3"]) else {
+    let Some(told) = c(["--cpus", &list(&[b, a]), "--skip", "2", "--once"], ["3"]) else {
         return;
     };
     assert_eq!(told.seats(), [None, None, Some(b), Some(a)]);
@@ -120,7 +119,7 @@ fn the_first_can_be_skipped() {
 #[test]
 fn processes_are_counted_like_threads() {
     let [a, b] = two_cpus();
-    let Some(told) = c(&["--cpus", &list(&[b, a, a, a, b])], &["fork"]) else { return };
+    let Some(told) = c(on(&[b, a, a, a, b]), ["fork"]) else { return };
     let lines = [says("main", b), says("child", a), says("child's", a), says("thread", a)];
     assert_eq!(
         (told.lines(), told.threads().len()),
@@ -134,7 +133,7 @@ fn processes_are_counted_like_threads() {
 #[test]
 fn spawned_programs_are_seated_too() {
     let [a, b] = two_cpus();
-    let Some(told) = c(&["--cpus", &list(&[b, a, b])], &["vfork"]) else { return };
+    let Some(told) = c(on(&[b, a, b]), ["vfork"]) else { return };
     assert_eq!(told.lines(), [says("main", b), says("thread", b)]);
     assert_eq!(told.threads()[1]["name"], "true");
     told.assert_verified();
@@ -145,7 +144,7 @@ fn spawned_programs_are_seated_too() {
 fn a_thread_that_executes_a_program_keeps_its_seat() {
     let [a, b] = two_cpus();
     for program in [programs::c(), programs::static_c()].into_iter().flatten() {
-        let told = run(&Place::new(), &["--cpus", &list(&[b, a, b])], &[program, "exec"]);
+        let told = run(&Place::new(), on(&[b, a, b]), [program, "exec"]);
         let lines = [says("main", b), says("executor", a), says("main", a), says("thread", b)];
         assert_eq!(told.lines(), lines, "{program}");
         assert_eq!(
@@ -162,7 +161,7 @@ fn pipelines_of_a_shell() {
     let [a, b] = two_cpus();
     let mask = "sed -n s/Cpus_allowed_list:.//p /proc/self/status";
     let script = format!("{mask} | cat & wait; {mask}; exit 5");
-    let told = run(&Place::new(), &["--cpus", &list(&[b, a, a, b])], &["sh", "-c", &script]);
+    let told = run(&Place::new(), on(&[b, a, a, b]), ["sh", "-c", &script]);
     assert_eq!(told.lines(), [a.to_string(), b.to_string()]);
     assert_eq!((told.output.status.code(), told.threads().len()), (Some(5), 4));
     told.assert_verified();
@@ -175,12 +174,13 @@ fn names_seat_threads_that_run_already() {
     let wanted = b.to_string();
     for program in [programs::c(), programs::static_c()].into_iter().flatten() {
         // With a rule for each task nobody is seated in order, and nothing is traced.
-        for rules in
-            [&["--match", "worker-*=1"][..], &["--match", "worker-*=1", "--match", "threads-*=0"]]
-        {
-            let options = [&["--cpus", &cpus][..], rules].concat();
-            let told =
-                run_with(&Place::new(), &options, &[program, "rename"], &[("WANTED", &wanted)]);
+        for rules in ["--match worker-*=1", "--match worker-*=1 --match threads-*=0"] {
+            let told = run_with(
+                &Place::new(),
+                (["--cpus", &cpus], rules),
+                [program, "rename"],
+                &[("WANTED", &wanted)],
+            );
             let worker = |n: u32| says(&format!("worker-{n}"), b);
             assert_eq!(told.lines()[1..], [worker(0), worker(1), worker(2)]);
             assert_eq!(told.seats(), [a, b, b, b].map(Some));
@@ -196,8 +196,8 @@ fn tasks_go_by_name() {
     let place = Place::new();
     plan(&place, &[b, a, b, a]);
     let wanted = a.to_string();
-    let options = ["--plan", "plan.json", "--match", "worker-*=spare,left"];
-    let told = run_with(&place, &options, &[program, "rename"], &[("WANTED", &wanted)]);
+    let options = "--plan plan.json --match worker-*=spare,left";
+    let told = run_with(&place, options, [program, "rename"], &[("WANTED", &wanted)]);
     let tasks: Vec<_> = told.threads().iter().map(|thread| thread["task_name"].as_str()).collect();
     assert_eq!(tasks, ["boss", "spare", "spare", "spare"].map(Some));
     told.assert_verified();
@@ -205,16 +205,11 @@ fn tasks_go_by_name() {
 
 #[test]
 fn threads_that_seat_themselves_are_told_of() {
-    let [a, b] = two_cpus();
-    let Some(program) = programs::c().filter(|_| are_two([a, b])) else { return };
+    let Some((program, [a, b])) = on_two_cpus(programs::c()) else { return };
     let seats = list(&[b, a]);
     let all = list(&[a, b]);
-    let told = run_with(
-        &Place::new(),
-        &["--cpus", &seats, "--quiet"],
-        &[program, "pin"],
-        &[("ALL", &all)],
-    );
+    let told =
+        run_with(&Place::new(), ["--cpus", &seats, "--quiet"], [program, "pin"], &[("ALL", &all)]);
     assert!(told.output.status.success());
     assert_eq!(told.threads()[1]["verified"], false);
     let tid = &told.threads()[1]["tid"];
@@ -231,7 +226,7 @@ fn threads_that_seat_themselves_are_told_of() {
 fn nobody_is_missed_or_counted_twice_in_a_crowd() {
     let [a, b] = two_cpus();
     for cpus in [&[a][..], &[b, a], &[a, b, b]] {
-        let Some(told) = c(&["--cpus", &list(cpus)], &["crowd"]) else { return };
+        let Some(told) = c(on(cpus), ["crowd"]) else { return };
         assert_eq!(told.lines(), [says("main", cpus[0]), says("strays", 0)]);
         assert_eq!(
             told.seats(),
@@ -252,12 +247,7 @@ fn a_flood_of_signals_costs_no_seat() {
     let [a, b] = two_cpus();
     let Some(program) = programs::c() else { return };
     let wanted = a.to_string();
-    let told = run_with(
-        &Place::new(),
-        &["--cpus", &list(&[b, a])],
-        &[program, "flood"],
-        &[("WANTED", &wanted)],
-    );
+    let told = run_with(&Place::new(), on(&[b, a]), [program, "flood"], &[("WANTED", &wanted)]);
     assert_eq!(told.lines(), [says("main", b), says("worker-0", a)]);
     told.assert_verified();
 }
@@ -268,7 +258,7 @@ fn the_table_says_it_all() {
     let Some(program) = programs::c() else { return };
     let place = Place::new();
     plan(&place, &[b, a, b, a]);
-    let told = run(&place, &["--plan", "plan.json", "--skip", "1"], &[program, "2"]);
+    let told = run(&place, "--plan plan.json --skip 1", [program, "2"]);
     let tids: Vec<String> = told.threads().iter().map(|thread| thread["tid"].to_string()).collect();
     let lines: Vec<String> = told
         .stderr()
@@ -284,7 +274,7 @@ fn the_table_says_it_all() {
     ];
     assert_eq!(lines[..4], expected);
     assert_eq!(lines[4], "seatmap: no thread came for tasks 2,3");
-    let quiet = run(&place, &["--plan", "plan.json", "--skip", "1", "--quiet"], &[program, "2"]);
+    let quiet = run(&place, "--plan plan.json --skip 1 --quiet", [program, "2"]);
     assert_eq!(quiet.stderr(), "");
 }
 
@@ -294,14 +284,14 @@ fn programs_that_trace_are_told_of() {
     if !programs::installed("strace") {
         return;
     }
-    let told = run(&Place::new(), &["--cpus", &list(&[a, b])], &["strace", "-o", "trace", "true"]);
+    let told = run(&Place::new(), on(&[a, b]), "strace -o trace true");
     assert_eq!(told.output.status.code(), Some(1), "what strace says then");
     assert!(
         told.stderr().contains("strace may have been unable to trace its program"),
         "{}",
         told.stderr()
     );
-    assert_eq!(told.report["hampered"]["tracers"].as_array().unwrap().len(), 1);
+    assert_eq!(told.report["hampered"]["tracers"].elements().len(), 1);
 }
 
 #[test]
@@ -318,7 +308,7 @@ fn threads_of_creators_that_race_sit_by_their_paths() {
             "plan.json",
             format!(r#"{{"format":"seatmap-plan/1","machine":"host","placement":{placement:?},"paths":{paths:?}}}"#),
         );
-        let told = run(&place, &["--plan", "plan.json", "--any-machine"], &[program, order]);
+        let told = run(&place, "--plan plan.json --any-machine", [program, order]);
         assert!(told.output.status.success(), "{}", told.stderr());
         // The threads say it themselves: they end too soon for their names to be seen from outside
         // for certain.
@@ -335,7 +325,7 @@ fn threads_of_creators_that_race_sit_by_their_paths() {
 #[test]
 fn a_thread_that_waits_to_the_end_has_not_taken_its_seat() {
     let [a, b] = two_cpus();
-    let told = run_as_usual(&Place::new(), &["--cpus", &list(&[a, b])], &["sleep", "0.2"], &[]);
+    let told = run_as_usual(&Place::new(), on(&[a, b]), ["sleep", "0.2"], &[]);
     let first = &told.threads()[0];
     if are_two([a, b]) {
         assert_eq!(
@@ -346,11 +336,11 @@ fn a_thread_that_waits_to_the_end_has_not_taken_its_seat() {
         assert!(told.stderr().lines().any(|line| line.ends_with("  not yet")), "{}", told.stderr());
     }
     // The whole set of one seat is that seat.
-    let alone = run_as_usual(&Place::new(), &["--cpus", &a.to_string()], &["sleep", "0.2"], &[]);
+    let alone = run_as_usual(&Place::new(), on(&[a]), ["sleep", "0.2"], &[]);
     let first = &alone.threads()[0];
     assert_eq!((&first["waiting"], &first["verified"]), (&false.into(), &true.into()), "{first}");
     assert!(alone.stderr().lines().any(|line| line.ends_with("  yes")), "{}", alone.stderr());
-    let strict = run(&Place::new(), &["--cpus", &list(&[a, b])], &["sleep", "0.2"]);
+    let strict = run(&Place::new(), on(&[a, b]), "sleep 0.2");
     let first = &strict.threads()[0];
     assert_eq!((&first["waiting"], &first["verified"]), (&false.into(), &true.into()), "{first}");
 }
@@ -361,7 +351,7 @@ fn moved(to: u32, then: &str) -> Option<Told> {
     let [a, b] = two_cpus();
     let is_possible = are_two([a, b]) && programs::installed("taskset");
     let script = format!("taskset -cp {to} $$ >/dev/null; sleep 0.4; sleep 0.4; sleep 0.4; {then}");
-    is_possible.then(|| run(&Place::new(), &["--cpus", &list(&[a, b])], &["sh", "-c", &script]))
+    is_possible.then(|| run(&Place::new(), on(&[a, b]), ["sh", "-c", &script]))
 }
 
 #[test]
@@ -372,8 +362,8 @@ fn a_thread_that_was_elsewhere_for_a_while_is_told_of() {
     };
     let shell = &told.threads()[0];
     assert_eq!(shell["verified"], false, "{shell}");
-    assert!(shell["seen_on"].as_array().unwrap().contains(&b.into()), "{shell}");
-    assert!(shell["elsewhere_ms"].as_u64().unwrap() >= 500, "{shell}");
+    assert!(shell["seen_on"].elements().contains(&b.into()), "{shell}");
+    assert!(shell["elsewhere_ms"].whole() >= 500, "{shell}");
     let line = format!("its seat is CPU {a}, but it was elsewhere for ");
     assert!(told.stderr().contains(&line), "{}", told.stderr());
 }
@@ -384,7 +374,7 @@ fn a_thread_that_ends_elsewhere_was_seen_there() {
     let Some(told) = moved(b, "true") else { return };
     let shell = &told.threads()[0];
     assert_eq!(shell["verified"], false, "{shell}");
-    assert!(shell["seen_on"].as_array().unwrap().contains(&b.into()), "{shell}");
+    assert!(shell["seen_on"].elements().contains(&b.into()), "{shell}");
     let line = format!("its seat is CPU {a}, but its own affinity was changed to {b}");
     assert!(told.stderr().contains(&line), "{}", told.stderr());
 }

@@ -1,34 +1,32 @@
 //! Programs that size themselves by the CPUs they find, wrappers, and short-lived helpers.
 
-use super::programs::{self, are_two, list, mask_of, two_cpus};
+use super::programs::{self, are_two, list, mask_of, on, on_two_cpus, two_cpus};
 use super::running::Running;
 use super::{run, run_as_usual};
-use crate::common::Place;
+use crate::common::{Arguments, Json, Place, stderr, stdout};
 
 /// A C program that asks as OpenMP's runtime and x264 do: at its start, by its own affinity mask.
 #[test]
 fn the_first_process_sees_all_its_cpus_at_its_start() {
-    let [a, b] = two_cpus();
-    let Some(program) = programs::c().filter(|_| are_two([a, b])) else { return };
+    let Some((program, [a, b])) = on_two_cpus(programs::c()) else { return };
     let whole = format!("main {}", list_of([a, b]));
-    let told = run_as_usual(&Place::new(), &["--cpus", &list(&[b, a])], &[program, "2"], &[]);
+    let told = run_as_usual(&Place::new(), on(&[b, a]), [program, "2"], &[]);
     assert_eq!(told.lines(), [whole.as_str(), &format!("thread {a}"), &format!("thread {b}")]);
     let seats: Vec<_> =
         told.threads().iter().map(|thread| (&thread["task"], cpus(thread))).collect();
     assert_eq!(seats[1..], [(&1.into(), vec![a]), (&0.into(), vec![b])]);
     assert_eq!(seats[0].0, 0, "it has its place in the order");
     told.assert_verified();
-    let strict = run(&Place::new(), &["--cpus", &list(&[b, a])], &[program, "2"]);
+    let strict = run(&Place::new(), on(&[b, a]), [program, "2"]);
     assert_eq!(strict.lines()[0], format!("main {b}"));
 }
 
 #[test]
 fn the_first_process_sits_down_when_it_has_created_others() {
-    let [a, b] = two_cpus();
-    let Some(program) = programs::c().filter(|_| are_two([a, b])) else { return };
+    let Some((program, [a, b])) = on_two_cpus(programs::c()) else { return };
     let place = Place::new();
     let mut command =
-        place.command(&["run", "--quiet", "--cpus", &list(&[b, a]), "--", program, "stay"]);
+        place.command(["run", "--quiet", "--cpus", &list(&[b, a]), "--", program, "stay"]);
     command.stdin(std::process::Stdio::piped());
     let running = Running::of(command);
     let main = running.program();
@@ -38,7 +36,7 @@ fn the_first_process_sits_down_when_it_has_created_others() {
 }
 
 fn cpus(thread: &serde_json::Value) -> Vec<u32> {
-    thread["cpus"].as_array().unwrap().iter().map(|cpu| cpu.as_u64().unwrap() as u32).collect()
+    thread["cpus"].elements().iter().map(|cpu| cpu.whole() as u32).collect()
 }
 
 /// The two CPUs as the kernel writes a mask.
@@ -68,11 +66,9 @@ fn java_and_node_see_all_their_cpus() {
                 .success()
         );
         let told =
-            run_as_usual(&place, &["--cpus", &listed], &["java", "-XX:+UseParallelGC", "P"], &[]);
-        let collectors = told
-            .threads()
-            .iter()
-            .filter(|thread| thread["name"].as_str().unwrap().starts_with("GC Thread"));
+            run_as_usual(&place, ["--cpus", &listed], ["java", "-XX:+UseParallelGC", "P"], &[]);
+        let collectors =
+            told.threads().iter().filter(|thread| thread["name"].text().starts_with("GC Thread"));
         assert!(collectors.count() >= 1, "{}", told.report);
         let whole = vec![a.min(b), a.max(b)];
         assert!(
@@ -86,7 +82,7 @@ fn java_and_node_see_all_their_cpus() {
     }
     if programs::installed("node") {
         let script = "console.log(require('os').availableParallelism())";
-        let told = run_as_usual(&Place::new(), &["--cpus", &listed], &["node", "-e", script], &[]);
+        let told = run_as_usual(&Place::new(), ["--cpus", &listed], ["node", "-e", script], &[]);
         assert_eq!(told.lines(), ["2"]);
     }
 }
@@ -95,10 +91,9 @@ fn java_and_node_see_all_their_cpus() {
 /// the start where Java was started, and at the end where another program started it. With the
 /// number set there is no such line.
 fn java_in_seats_of_its_own_is_told_of(place: &Place, cpus: &str) {
-    let stderr = |command: &[&str]| {
-        let arguments = [&["run", "--quiet", "--strict", "--cpus", cpus, "--"], command].concat();
-        let output = place.command(&arguments).output().unwrap();
-        String::from_utf8(output.stderr).unwrap()
+    let stderr = |command: &dyn Arguments| {
+        let output = place.run(("run --quiet --strict --cpus", cpus, ("--", command)));
+        stderr(&output)
     };
     let line = |program: &str| {
         format!(
@@ -106,14 +101,14 @@ fn java_in_seats_of_its_own_is_told_of(place: &Place, cpus: &str) {
              -XX:ActiveProcessorCount=2\n"
         )
     };
-    assert_eq!(stderr(&["java", "P"]), line("java"));
+    assert_eq!(stderr(&"java P"), line("java"));
     let by_shell = stderr(&["sh", "-c", "java P; true"]);
     assert!(
         by_shell.starts_with("seatmap: /")
             && by_shell.ends_with(&line("java")["seatmap: ".len()..]),
         "{by_shell}"
     );
-    assert_eq!(stderr(&["java", "-XX:ActiveProcessorCount=2", "P"]), "");
+    assert_eq!(stderr(&"java -XX:ActiveProcessorCount=2 P"), "");
     assert_eq!(
         stderr(&["sh", "-c", "JDK_JAVA_OPTIONS=-XX:ActiveProcessorCount=2 java P 2>&1; true"]),
         ""
@@ -122,37 +117,34 @@ fn java_in_seats_of_its_own_is_told_of(place: &Place, cpus: &str) {
 
 #[test]
 fn quiet_hides_no_line_about_seats_that_cannot_hold() {
-    let [a, b] = two_cpus();
-    let Some(program) = programs::c().filter(|_| are_two([a, b])) else { return };
+    let Some((program, [a, b])) = on_two_cpus(programs::c()) else { return };
     let place = Place::new();
     place.file(
         "plan.json",
         format!(r#"{{"format":"seatmap-plan/1","machine":"here","placement":[{a}]}}"#),
     );
-    let stderr = |arguments: &[&str], variable: &str| {
-        let arguments = [&["run", "--quiet"], arguments].concat();
-        let output = place.command(&arguments).env("OMP_NUM_THREADS", variable).output().unwrap();
-        String::from_utf8(output.stderr).unwrap()
+    let stderr = |arguments: &dyn Arguments, variable: &str| {
+        let output = place
+            .command(("run --quiet", arguments))
+            .env("OMP_NUM_THREADS", variable)
+            .output()
+            .unwrap();
+        stderr(&output)
     };
-    let short = stderr(&["--plan", "plan.json", "--any-machine", "--", program, "1"], "1");
+    let short = stderr(&("--plan plan.json --any-machine --", [program, "1"]), "1");
     assert_eq!(short, "seatmap: 1 thread beyond the 1 task was left where the kernel puts them\n");
-    let crowded = stderr(&["--cpus", &list(&[a, b]), "--", "true"], "8");
+    let crowded = stderr(&("--cpus", list(&[a, b]), "-- true"), "8");
     assert!(
         crowded.starts_with("seatmap: OMP_NUM_THREADS=8 puts several threads on one CPU"),
         "{crowded}"
     );
-    assert_eq!(
-        stderr(&["--cpus", &list(&[a, b]), "--", "true"], "1"),
-        "",
-        "empty seats harm nobody"
-    );
+    assert_eq!(stderr(&("--cpus", list(&[a, b]), "-- true"), "1"), "", "empty seats harm nobody");
 }
 
 #[test]
 fn go_starts_as_many_threads_as_there_are_seats() {
-    let [a, b] = two_cpus();
-    let Some(program) = programs::go().filter(|_| are_two([a, b])) else { return };
-    let told = run_as_usual(&Place::new(), &["--cpus", &list(&[a, b])], &[program], &[]);
+    let Some((program, [a, b])) = on_two_cpus(programs::go()) else { return };
+    let told = run_as_usual(&Place::new(), on(&[a, b]), [program], &[]);
     assert_eq!(told.lines().len(), 4);
     told.assert_verified();
     let whole = vec![a.min(b), a.max(b)];
@@ -160,7 +152,7 @@ fn go_starts_as_many_threads_as_there_are_seats() {
         told.threads().iter().all(|thread| cpus(thread) == whole),
         "its work moves among threads"
     );
-    assert_eq!(told.report["roaming"].as_array().unwrap().len(), 1);
+    assert_eq!(told.report["roaming"].elements().len(), 1);
 }
 
 /// A shim in the manner of pyenv's: a shell that has a dozen helpers and becomes the program.
@@ -171,9 +163,8 @@ fn the_helpers_of_a_wrapper_take_no_seats() {
     let [a, b] = two_cpus();
     let Some(program) = programs::c() else { return };
     let wrapped = ["sh", "-c", SHIM, "shim", program, "2"];
-    let told = run_as_usual(&Place::new(), &["--cpus", &list(&[b, a])], &wrapped, &[]);
-    let seated: Vec<_> =
-        told.threads().iter().map(|thread| thread["name"].as_str().unwrap()).collect();
+    let told = run_as_usual(&Place::new(), on(&[b, a]), wrapped, &[]);
+    let seated: Vec<_> = told.threads().iter().map(|thread| thread["name"].text()).collect();
     assert_eq!(
         seated.iter().filter(|name| **name == "threads-c-dynam").count(),
         3,
@@ -182,7 +173,7 @@ fn the_helpers_of_a_wrapper_take_no_seats() {
     );
     // A helper that the computer kept waiting may have lived long enough to be seated; on an idle
     // one none has.
-    let helpers = told.report["helpers"].as_u64().unwrap() as usize;
+    let helpers = told.report["helpers"].whole() as usize;
     assert!(helpers >= 6 && helpers + seated.len() >= 12, "{}", told.report);
 }
 
@@ -192,7 +183,7 @@ fn seating_may_start_behind_a_wrapper() {
     let Some(program) = programs::c() else { return };
     let wrapped = ["sh", "-c", SHIM, "shim", program, "2"];
     let options = ["--cpus", &list(&[b, a]), "--start-at", "threads-c*"];
-    let told = run(&Place::new(), &options, &wrapped);
+    let told = run(&Place::new(), options, wrapped);
     assert_eq!(
         told.lines(),
         [b, a, b]
@@ -204,7 +195,7 @@ fn seating_may_start_behind_a_wrapper() {
     assert_eq!((told.seats(), &told.report["helpers"]), ([b, a, b].map(Some).to_vec(), &0.into()));
     told.assert_verified();
     let never =
-        run(&Place::new(), &["--cpus", &list(&[b, a]), "--start-at", "nothing"], &[program, "2"]);
+        run(&Place::new(), ["--cpus", &list(&[b, a]), "--start-at", "nothing"], [program, "2"]);
     assert_eq!(
         (never.threads().len(), never.lines()[0]),
         (0, format!("main {}", programs::own_mask()).as_str())
@@ -213,24 +204,22 @@ fn seating_may_start_behind_a_wrapper() {
 
 #[test]
 fn a_seat_may_be_several_cpus() {
-    let [a, b] = two_cpus();
-    let Some(program) = programs::c().filter(|_| are_two([a, b])) else { return };
+    let Some((program, [a, b])) = on_two_cpus(programs::c()) else { return };
     let whole = list_of([a, b]);
     let set = format!("cpus:{a}+{b}");
-    let told = run(&Place::new(), &["--cpus", &format!("{set},{b}")], &[program, "2"]);
+    let told = run(&Place::new(), ["--cpus", &format!("{set},{b}")], [program, "2"]);
     let lines = [format!("main {whole}"), format!("thread {b}"), format!("thread {whole}")];
     assert_eq!(told.lines(), lines);
     told.assert_verified();
     let rules = ["--match", &format!("worker-*={set}"), "--cpus", &a.to_string()];
-    let told = super::run_with(&Place::new(), &rules, &[program, "rename"], &[("WANTED", &whole)]);
+    let told = super::run_with(&Place::new(), rules, [program, "rename"], &[("WANTED", &whole)]);
     assert_eq!(told.lines()[1..], [0, 1, 2].map(|n| format!("worker-{n} {whole}")));
     told.assert_verified();
 }
 
 #[test]
 fn a_plan_may_hold_seats_of_several_cpus() {
-    let [a, b] = two_cpus();
-    let Some(program) = programs::c().filter(|_| are_two([a, b])) else { return };
+    let Some((program, [a, b])) = on_two_cpus(programs::c()) else { return };
     let place = Place::new();
     let first = a.min(b);
     let second = a.max(b);
@@ -240,7 +229,7 @@ fn a_plan_may_hold_seats_of_several_cpus() {
             r#"{{"format":"seatmap-plan/1","machine":"here","placement":[{a},{b}],"seats":[[{a}],[{first},{second}]]}}"#
         ),
     );
-    let told = run(&place, &["--plan", "plan.json", "--any-machine"], &[program, "1"]);
+    let told = run(&place, "--plan plan.json --any-machine", [program, "1"]);
     assert_eq!(told.lines(), [format!("main {a}"), format!("thread {}", list_of([a, b]))]);
     told.assert_verified();
 }
@@ -252,7 +241,7 @@ fn variables_that_do_not_fit_the_seats_are_told_of() {
         return;
     }
     let variables = [("OMP_NUM_THREADS", "8"), ("OMP_PROC_BIND", "close")];
-    let told = run_as_usual(&Place::new(), &["--cpus", &list(&[a, b])], &["true"], &variables);
+    let told = run_as_usual(&Place::new(), on(&[a, b]), ["true"], &variables);
     let lines: Vec<&str> = told.stderr().lines().collect();
     insta::assert_snapshot!(lines[..2].join("\n"), @"
     seatmap: OMP_NUM_THREADS=8 puts several threads on one CPU: the seats have 2 CPUs; set OMP_NUM_THREADS=2 for one thread a CPU
@@ -264,8 +253,8 @@ fn variables_that_do_not_fit_the_seats_are_told_of() {
 fn the_command_may_stand_without_dashes() {
     let [a, b] = two_cpus();
     let output = Place::new()
-        .command(&["run", "-q", "-c", &list(&[a, b]), "echo", "-c", "--quiet"])
+        .command(["run", "-q", "-c", &list(&[a, b]), "echo", "-c", "--quiet"])
         .output()
         .unwrap();
-    assert_eq!(String::from_utf8_lossy(&output.stdout), "-c --quiet\n");
+    assert_eq!(stdout(&output), "-c --quiet\n");
 }

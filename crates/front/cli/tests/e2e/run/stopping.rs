@@ -45,10 +45,8 @@ fn a_job_stops_and_goes_on_as_one() {
     let Some(program) = programs::c() else { return };
     for form in forms() {
         let place = Place::new();
-        let options: Vec<&str> = form.iter().map(String::as_str).collect();
-        let arguments =
-            [&["run", "--quiet"][..], &options, &["--", program, "count", "10"]].concat();
-        let mut command = place.command(&arguments);
+        let program = ["--", program, "count", "10"];
+        let mut command = place.command(("run --quiet", &form, program));
         command.process_group(0);
         let mut running = Running::of(command);
         let launcher = running.pid();
@@ -81,7 +79,7 @@ fn a_program_that_is_stopped_alone_stops_alone() {
     for form in forms() {
         let place = Place::new();
         let options: Vec<&str> = form.iter().map(String::as_str).collect();
-        let mut running = Running::start(&place, &options, &[program, "count", "10"]);
+        let mut running = Running::start(&place, &options, [program, "count", "10"]);
         let program = running.program();
         for signal in [libc::SIGSTOP, libc::SIGUSR1, libc::SIGCONT] {
             // SAFETY: the program waits for signals, so its number is its own.

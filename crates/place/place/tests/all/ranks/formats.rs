@@ -54,47 +54,33 @@ fn keys_of_a_later_program_are_ignored() {
 
 #[test]
 fn figures_that_contradict_each_other_are_refused() {
-    let told = |change: fn(&mut Value)| {
+    for (at, value, refusal) in [
+        ("/node_of_rank", json!([]), "0 ranks, where 1 to 1048576 can be read"),
+        ("/nodes/1", json!("n0"), "two nodes have the name n0"),
+        ("/nodes/1", json!("n1\nn2"), "'n1\nn2' is not the name of a host"),
+        ("/nodes/1", json!("--x"), "'--x' is not the name of a host"),
+        ("/node_of_rank/0", json!(2), "a rank is on node 2, and there are 2, counted from 0"),
+        ("/group_of_node", json!([0]), "1 group for 2 nodes"),
+        ("/cpus_of_rank/0", json!([]), "each of the 3 ranks must have CPUs"),
+        (
+            "/cpus_of_rank/2/1",
+            json!(u32::MAX),
+            "cpus_of_rank[2]: CPU 4294967295 is beyond the largest index, 1048576",
+        ),
+        ("/costs/total_ns", json!(-1), "costs.total_ns is -1e0, which cannot be"),
+        (
+            "/orders/0/costs/in_node",
+            json!(1.5),
+            "orders[0].costs.in_node is 1.5e0, which cannot be",
+        ),
+        ("/lower_bound_ns", json!(-5), "lower_bound_ns is -5e0, which cannot be"),
+        ("/format", json!("seatmap-ranks/2"), "this program reads seatmap-ranks/1"),
+    ] {
         let mut document: Value = serde_json::from_str(&full().to_json()).unwrap();
-        change(&mut document);
-        RankPlan::from_json(&document.to_string()).unwrap_err().to_string()
-    };
-    assert_eq!(
-        told(|it| it["node_of_rank"] = json!([])),
-        "0 ranks, where 1 to 1048576 can be read"
-    );
-    assert_eq!(told(|it| it["nodes"][1] = "n0".into()), "two nodes have the name n0");
-    assert_eq!(told(|it| it["nodes"][1] = "n1\nn2".into()), "'n1\nn2' is not the name of a host");
-    assert_eq!(told(|it| it["nodes"][1] = "--x".into()), "'--x' is not the name of a host");
-    assert_eq!(
-        told(|it| it["node_of_rank"][0] = 2.into()),
-        "a rank is on node 2, and there are 2, counted from 0"
-    );
-    assert!(told(|it| it["group_of_node"] = json!([0])).starts_with("1 group for 2 nodes"));
-    assert!(
-        told(|it| it["cpus_of_rank"][0] = json!([]))
-            .starts_with("each of the 3 ranks must have CPUs")
-    );
-    assert_eq!(
-        told(|it| it["cpus_of_rank"][2][1] = 4_294_967_295_u32.into()),
-        "cpus_of_rank[2]: CPU 4294967295 is beyond the largest index, 1048576"
-    );
-    assert_eq!(
-        told(|it| it["costs"]["total_ns"] = (-1).into()),
-        "costs.total_ns is -1e0, which cannot be"
-    );
-    assert_eq!(
-        told(|it| it["orders"][0]["costs"]["in_node"] = 1.5.into()),
-        "orders[0].costs.in_node is 1.5e0, which cannot be"
-    );
-    assert_eq!(
-        told(|it| it["lower_bound_ns"] = (-5).into()),
-        "lower_bound_ns is -5e0, which cannot be"
-    );
-    assert!(
-        told(|it| it["format"] = "seatmap-ranks/2".into())
-            .contains("this program reads seatmap-ranks/1")
-    );
+        *document.pointer_mut(at).unwrap() = value;
+        let error = RankPlan::from_json(&document.to_string()).unwrap_err().to_string();
+        assert!(error.contains(refusal), "{at}: {error}");
+    }
 }
 
 proptest! {

@@ -14,7 +14,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
             sources(&path, found);
         } else if name.ends_with(".rs")
             && name != "tests.rs"
-            && name != "mentioned.rs"
+            && name != "mentioned_tests.rs"
             && name != "misread.rs"
             && name != "misread_tests.rs"
         {
