@@ -1,7 +1,7 @@
 //! The services of a computer: their load, their sets, and what has moved since.
 
 use crate::floor::{FloorPlan, coloured};
-use crate::page::{Page, PageSection, Table, TableCell, draw};
+use crate::page::{Page, PageSection, Table, TableCell};
 use crate::traffic::three_digits;
 use seatmap_data::document::visible;
 use seatmap_data::machine::Profile;
@@ -30,20 +30,9 @@ const SAME_LATENESS: f64 = 1.05;
 /// The most pairs of talking services in a terminal.
 const MOST_PAIRS: usize = 8;
 
-/// The services as they are, or as they were over a stretch of time, for a terminal.
+/// The services as they are, or as they were over a stretch of time.
 #[must_use]
-pub fn record_text(record: &ServicesRecord) -> String {
-    let page = record_page(record);
-    format!("{}\n\n{}", visible(&page.headline), draw::text(&page))
-}
-
-/// The same as one HTML file.
-#[must_use]
-pub fn record_html(record: &ServicesRecord) -> String {
-    draw::html(&record_page(record))
-}
-
-fn record_page(record: &ServicesRecord) -> Page {
+pub fn record_page(record: &ServicesRecord) -> Page {
     let seconds = record.interval_s * record.samples() as f64;
     let cpus = CpuSet::of_list(&record.cpus).unwrap_or_default();
     let headline = format!(
@@ -54,7 +43,7 @@ fn record_page(record: &ServicesRecord) -> Page {
         lasting(seconds),
         counted_figure(record.joint_peak_cpus(), 2, "CPU")
     );
-    let mut page = Page::new(format!("Services on {}", record.machine), headline);
+    let mut page = Page::new(format!("Services on {}", record.machine), headline).headed();
     page.sections.push(PageSection::new("Load").unit("CPUs").with(loads(record)));
     page.sections.push(PageSection::new("Sets").with(places(record, &cpus)));
     page.sections.push(PageSection::new("Talk").with(talk(record)).with(silence(record)));
@@ -181,22 +170,11 @@ pub struct ShownServicesPlan<'a> {
     pub profile: &'a Profile,
 }
 
-/// A plan for a terminal.
+/// The sets of a plan, beside other ways to divide the CPUs.
 #[must_use]
-pub fn plan_text(shown: &ShownServicesPlan) -> String {
-    let page = plan_page(shown);
-    format!("{}\n\n{}", visible(&page.headline), draw::text(&page))
-}
-
-/// A plan as one HTML file.
-#[must_use]
-pub fn plan_html(shown: &ShownServicesPlan) -> String {
-    draw::html(&plan_page(shown))
-}
-
-fn plan_page(shown: &ShownServicesPlan) -> Page {
+pub fn plan_page(shown: &ShownServicesPlan) -> Page {
     let plan = shown.plan;
-    let mut page = Page::new(format!("Services on {}", plan.machine), headline(plan));
+    let mut page = Page::new(format!("Services on {}", plan.machine), headline(plan)).headed();
     page.sections.push(PageSection::new("Sets").with(sets(plan)));
     if plan.cost.is_some() {
         page.sections.push(
@@ -405,20 +383,9 @@ pub struct ShownImport<'a> {
     pub profile: &'a Profile,
 }
 
-/// Imported seats for a terminal.
+/// The sets that files of other tools name.
 #[must_use]
-pub fn import_text(shown: &ShownImport) -> String {
-    let page = import_page(shown);
-    format!("{}\n\n{}", visible(&page.headline), draw::text(&page))
-}
-
-/// Imported seats as one HTML file.
-#[must_use]
-pub fn import_html(shown: &ShownImport) -> String {
-    draw::html(&import_page(shown))
-}
-
-fn import_page(shown: &ShownImport) -> Page {
+pub fn import_page(shown: &ShownImport) -> Page {
     let seats = &shown.seats.seats;
     let seated = seats.iter().filter(|seat| seat.cpus.is_some()).count();
     let headline = format!(
@@ -439,7 +406,7 @@ fn import_page(shown: &ShownImport) -> Page {
         ]
     }));
     let rows = rows.where_filled(3);
-    let mut page = Page::new(format!("Services of {}", shown.profile.name), headline);
+    let mut page = Page::new(format!("Services of {}", shown.profile.name), headline).headed();
     page.sections.push(PageSection::new("Sets").with(rows));
     page.sections.push(PageSection::new("Notes").with(import_notes(shown.seats)));
     page.footer = "As 'seatmap services import' read it; nothing was changed.";
@@ -568,9 +535,9 @@ pub fn standing(applied: &AppliedPlan) -> String {
     }
 }
 
-/// The outcome of a race, for a terminal.
+/// The outcome of a race.
 #[must_use]
-pub fn race_text(report: &RaceReport) -> String {
+pub fn race_page(report: &RaceReport) -> Page {
     let table = Table::default()
         .words(["service"])
         .figures(["work %", "from", "to", "limit", "rounds"])
@@ -584,11 +551,10 @@ pub fn race_text(report: &RaceReport) -> String {
         let by = one.metric.clone().unwrap_or_else(|| "no metric: not judged".to_owned());
         [one.name.clone(), centre, low, high, limit, one.counted.to_string(), by]
     }));
-    let page = Page {
+    Page {
         sections: vec![PageSection::new("Services").with(rows)],
-        ..Page::new("Race", raced(report))
-    };
-    format!("{}\n\n{}", visible(&page.headline), draw::text(&page))
+        ..Page::new("Race", raced(report)).headed()
+    }
 }
 
 fn raced(report: &RaceReport) -> String {

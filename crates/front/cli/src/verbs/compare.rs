@@ -13,7 +13,7 @@ pub fn run(typed: &CompareArgs) -> Result<(), CliError> {
     let outputs = typed.forms.outputs(None)?;
     let first = profile(&typed.first)?;
     let second = profile(&typed.second)?;
-    outputs.show(&ProfileComparison::of(&first, &second), compare::html, compare::text)
+    outputs.show(&ProfileComparison::of(&first, &second), compare::page)
 }
 
 /// The profile of a machine with distances.

@@ -7,16 +7,14 @@
 mod axis;
 mod canvas;
 mod caption;
-mod fit;
 mod layout;
 mod numbers;
 mod page;
 mod paint;
 pub mod top;
 mod tree;
-mod wrap;
 
-pub use fit::{LEAST_COLUMNS, fit};
+pub use crate::page::draw::line::{LEAST_COLUMNS, command, wrapped};
 pub use page::page;
 
 use crate::{Digits, Grid, GridOrder, Scale};
