@@ -3,8 +3,6 @@
 //! Two tasks each: with two spinning tasks beside a third, loom gives up on the branches that only
 //! spin. Larger barriers are exercised on real threads by the host's conformance tests.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
-
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicU64, Ordering};
 use loom::thread;
