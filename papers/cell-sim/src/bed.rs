@@ -1,11 +1,11 @@
 //! A Cell model as a machine that runs programs.
 
 use crate::CellModel;
+use crate::channels::{Bed, ChannelProgram};
 use crate::counters::CellBeCounters;
 use crate::port::CellPort;
 use crate::trace::EventTrace;
 use crate::world::{CellBeMachine, TaskElement};
-use seatmap_data::port::channels::{Bed, ChannelProgram};
 use seatmap_sim::SimError;
 use seatmap_sim::engine::{self, TaskStacks};
 use std::cell::{Cell, RefCell};

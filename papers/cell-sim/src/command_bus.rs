@@ -7,13 +7,13 @@
 
 mod tree;
 
+use crate::channels::Ea;
 use crate::event::{CellBeEvent, EventOutbox};
 use crate::memory::LINE_BYTES;
 use crate::parameters::CellBeTiming;
 use crate::ring::ELEMENT_COUNT;
 use crate::transaction::{RingElement, Transaction, TransactionPurpose};
 use seatmap_data::invariant;
-use seatmap_data::port::channels::Ea;
 use seatmap_sim::moment::at_cycle;
 use tree::ConcentratorTree;
 

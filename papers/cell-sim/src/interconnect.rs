@@ -6,6 +6,7 @@
 use crate::CellModel;
 use crate::arbiter::{DataArbiter, Grant};
 use crate::bif::Bif;
+use crate::channels::Ea;
 use crate::command_bus::{BusCommand, CommandBus, CommandResponse, Reach, line_of};
 use crate::counters::{CellBeCounters, ChipCounters};
 use crate::event::{CellBeEvent, EventOutbox};
@@ -16,7 +17,6 @@ use crate::transaction::{
     MappedRegister, RingElement, Transaction, TransactionPurpose, Transactions,
 };
 use seatmap_data::invariant::broken;
-use seatmap_data::port::channels::Ea;
 use seatmap_sim::moment::at_cycle;
 
 /// A chip's part of the interconnect.

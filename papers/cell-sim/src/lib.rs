@@ -7,6 +7,7 @@
 //! |---|---|
 //! | [`model`] | a machine as its file states it |
 //! | [`parameters`] | the list of its parameters, with units and ranges |
+//! | [`channels`] | mailboxes, signals, transfers and atomics, on the Cell and on cache lines |
 //! | `spe`, `mfc` | an SPE; its queue of commands, cut into lines |
 //! | `mailbox` | its mailboxes and signal registers |
 //! | `reservation` | the atomic units: reservations and conditional stores |
@@ -19,7 +20,7 @@
 //! | `world`, `request` | a machine at work; the calls of its tasks |
 //! | `memory` | the bytes of its memories |
 //! | [`session`] | the machine for programs in C, which come and go while it runs |
-//! | [`bed`] | the [`Bed`](seatmap_data::port::channels::Bed) that runs programs |
+//! | [`bed`] | the [`Bed`](crate::channels::Bed) that runs programs |
 //! | `port` | the machine as a task sees it |
 //! | [`mod@profile`] | topology and distances, as of any other machine |
 //! | `routes` | the rings as nodes and links |
@@ -34,6 +35,7 @@ mod arbiter;
 pub mod bed;
 mod bif;
 pub mod catalog;
+pub mod channels;
 mod command_bus;
 pub mod counters;
 mod event;

@@ -1,8 +1,8 @@
 //! The bytes of the local stores and the memories.
 
+use crate::channels::{DmaError, Ea, ProgramNeeds};
 use seatmap_data::invariant;
 use seatmap_data::invariant::broken;
-use seatmap_data::port::channels::{DmaError, Ea, ProgramNeeds};
 use seatmap_sim::moment::at_cycle;
 
 /// Bytes of a bus transfer and of a coherence line.

@@ -1,12 +1,12 @@
 //! An SPE's memory flow controller (MFC): a queue of commands, which it cuts into lines.
 
+use crate::channels::{Ea, Element, TransferOrder};
 use crate::event::{CellBeEvent, EventOutbox};
 use crate::memory::LINE_BYTES;
 use crate::parameters::CellBeTiming;
 use crate::transaction::MappedRegister;
 use seatmap_data::invariant;
 use seatmap_data::invariant::broken;
-use seatmap_data::port::channels::{Ea, Element, TransferOrder};
 use seatmap_sim::moment::at_cycle;
 
 mod programs;

@@ -1,11 +1,11 @@
 //! The machine as a task on it sees it.
 
-use crate::request::ChannelCall;
-use crate::world::{CellBeMachine, TaskElement};
-use seatmap_data::port::channels::{
+use crate::channels::{
     Atomic, Channels, DmaError, Ea, Element, OsService, SignalNumber, TransferOrder, dma,
 };
-use seatmap_sim::engine::{TaskMessage, TaskYielder};
+use crate::request::ChannelCall;
+use crate::world::{CellBeMachine, TaskElement};
+use seatmap_sim::engine::{TaskMessage, TaskRefusal, TaskYielder};
 use std::cell::{Cell, RefCell};
 
 /// A task's view of the machine.
@@ -29,7 +29,7 @@ impl CellPort<'_> {
         // The engine drops a task whose call was refused and does not resume it; the loop is for
         // the compiler.
         loop {
-            self.yielder.suspend(TaskMessage::Refused(error.clone()));
+            self.yielder.suspend(TaskMessage::Refused(TaskRefusal(Box::new(error.clone()))));
         }
     }
 

@@ -1,9 +1,9 @@
 //! The profile of a Cell model: its topology and core distances, in the form of a measured
 //! machine's profile.
 
+use crate::channels::{Bed, ChannelProgram, Channels, ProgramNeeds};
 use crate::{CellBed, CellModel};
 use seatmap_data::machine::{CoreDistance, Matrix, Origin, OriginKind, Profile, Pu, Topology};
-use seatmap_data::port::channels::{Bed, ChannelProgram, Channels, ProgramNeeds};
 use seatmap_sim::SimError;
 use std::sync::Arc;
 

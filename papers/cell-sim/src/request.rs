@@ -1,7 +1,7 @@
 //! The calls of a task on a simulated Cell.
 
+use crate::channels::{Atomic, Ea, Element, OsService, SignalNumber, TransferOrder};
 use crate::session::SessionCall;
-use seatmap_data::port::channels::{Atomic, Ea, Element, OsService, SignalNumber, TransferOrder};
 use seatmap_data::statistics::words::counted;
 use std::fmt;
 

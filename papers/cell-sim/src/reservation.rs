@@ -4,12 +4,12 @@
 //! All units snoop each other's commands, so this module keeps their caches and reservations by
 //! line.
 
+use crate::channels::{Atomic, Ea};
 use crate::event::{CellBeEvent, EventOutbox};
 use crate::memory::LINE_BYTES;
 use crate::parameters::CellBeTiming;
 use seatmap_data::invariant;
 use seatmap_data::invariant::broken;
-use seatmap_data::port::channels::{Atomic, Ea};
 use seatmap_sim::moment::at_cycle;
 
 mod programs;

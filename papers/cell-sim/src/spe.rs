@@ -1,11 +1,11 @@
 //! A synergistic processor element (SPE): its MFC, its mailboxes and its signal registers.
 
+use crate::channels::SignalNumber;
 use crate::mailbox::{InboundMailbox, OutboundMailbox, SignalRegister};
 use crate::mfc::Mfc;
 use crate::parameters::CellBeTiming;
 use crate::transaction::{MappedRegister, RingElement};
 use seatmap_data::invariant::broken;
-use seatmap_data::port::channels::SignalNumber;
 use seatmap_sim::moment::at_cycle;
 
 /// An SPE, and the task that runs on it.

@@ -7,11 +7,11 @@
 //! rates, and neither the papers nor Linux tell them. Here a group is a quarter of a chip's ring,
 //! and all get the same rate; without one, nothing waits.
 
+use crate::channels::Ea;
 use crate::memory::LINE_BYTES;
 use crate::parameters::CellBeTiming;
 use crate::ring::ELEMENT_COUNT;
 use crate::transaction::{Transaction, TransactionPurpose};
-use seatmap_data::port::channels::Ea;
 
 /// Groups of a chip.
 const GROUPS: usize = 4;

@@ -1,7 +1,7 @@
 //! One bus transaction: a command, a snoop, and up to 128 bytes.
 
+use crate::channels::{Ea, SignalNumber};
 use seatmap_data::invariant::broken;
-use seatmap_data::port::channels::{Ea, SignalNumber};
 use seatmap_sim::moment::at_cycle;
 
 /// An element of a chip's ring.

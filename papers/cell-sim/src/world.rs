@@ -12,6 +12,7 @@ mod threads;
 mod tracing;
 
 use crate::CellModel;
+use crate::channels::{OsService, ProgramNeeds};
 use crate::counters::CellBeCounters;
 use crate::event::{CellBeEvent, EventOutbox};
 use crate::interconnect::{Interconnect, node};
@@ -24,7 +25,6 @@ use crate::trace::EventTrace;
 use crate::world::programs::{CallProgress, ProgramContexts};
 use seatmap_data::invariant;
 use seatmap_data::invariant::broken;
-use seatmap_data::port::channels::{OsService, ProgramNeeds};
 use seatmap_sim::engine::SimulatedMachine;
 use seatmap_sim::moment::at_cycle;
 

@@ -1,9 +1,9 @@
 //! A run of the Cell model allocates for its start and its end, and not for the events between.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
+use seatmap_cell_sim::channels::{Atomic, Bed, ChannelProgram};
 use seatmap_cell_sim::workload::stats::{AtomicsWorkload, BufferLocation, Transfers};
 use seatmap_cell_sim::{CellBed, catalog};
-use seatmap_data::port::channels::{Atomic, Bed, ChannelProgram};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicU64, Ordering};
 

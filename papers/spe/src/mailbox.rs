@@ -19,7 +19,7 @@
 
 use crate::biased::Biased;
 use crate::style::SpeStyle;
-use seatmap_data::port::message::{message, numbered};
+use seatmap_worker::message::{message, numbered};
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::OwnedFd;

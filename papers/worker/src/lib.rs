@@ -35,6 +35,7 @@
 //! | [`thread`] | the same calls, each run by a thread of its own: for comparison |
 //! | [`store`] | its local store: large pages if possible, locked, scrubbed between owners |
 //! | [`mailbox`], [`signal`] | messages over one cache line each |
+//! | [`message`] | a mailbox's entry: a message with its number |
 //! | [`bell`] | how a reader that has slept is woken |
 //! | [`options`], [`error`] | sizes and policies; what goes wrong |
 //! | [`poller`] | queues served in proportion to weights |
@@ -46,6 +47,7 @@ mod desk;
 pub mod error;
 pub mod inside;
 pub mod mailbox;
+pub mod message;
 pub mod options;
 pub mod poller;
 mod pool;

@@ -2,8 +2,8 @@
 
 use crate::Polling;
 use crate::bell::Bell;
+use crate::message::{message, numbered};
 use crate::primitive::{AtomicU32, AtomicU64, Ordering};
-use seatmap_data::port::message::{message, numbered};
 use std::sync::Arc;
 
 /// Entries of a worker's inbound mailbox: the Cell's.

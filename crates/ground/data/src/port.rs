@@ -10,8 +10,6 @@
 //! | [`Port`] | load, store, fetch-and-op, compare-exchange, wait-until-changed; clock; computing |
 //! | [`Workload`] | a program of several tasks, generic over `Port` |
 //! | [`Testbed`] | a machine that runs a workload under a placement |
-//! | [`channels`] | mailboxes, signals, bulk transfers, atomics: the Cell's ways to communicate |
-//! | [`message`] | an entry of a mailbox over cache lines: a message with its number |
 //! | [`Barrier`] | a rendezvous, built on the port alone and so the same on every machine |
 //! | [`overlap()`] | whether tasks that were timed side by side were at work at the same time |
 //!
@@ -20,9 +18,7 @@
 
 mod addr;
 mod barrier;
-pub mod channels;
 mod contract;
-pub mod message;
 mod overlap;
 mod stamp;
 mod testbed;
@@ -30,7 +26,7 @@ mod workload;
 
 pub use addr::{Addr, LINE_BYTES, WORDS_PER_LINE};
 pub use barrier::Barrier;
-pub use contract::{Port, ValueChange};
+pub use contract::Port;
 pub use overlap::{ENOUGH_OVERLAP, TaskBeats, overlap};
 pub use stamp::Stamp;
 pub use testbed::Testbed;

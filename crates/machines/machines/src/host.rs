@@ -7,7 +7,6 @@
 //! | [`clock`] | the time-stamp counter where it can be trusted, its frequency and its step |
 //! | [`arena`], [`port`] | shared lines; plain loads and stores on them |
 //! | [`crew`], [`testbed`] | one pinned thread for each PU; all of it as a `Testbed` |
-//! | [`bed`] | the same for programs over channels |
 //! | [`together`] | threads that begin at one value of the clock and end with the last |
 //! | [`work`] | a fixed piece of work, timed on CPUs of one's choice |
 //! | [`wakeups`] | two threads that sleep and wake each other, on two CPUs or on one |
@@ -17,7 +16,6 @@
 
 pub mod arena;
 mod arm;
-pub mod bed;
 pub mod clock;
 #[cfg(target_arch = "x86_64")]
 mod cpuid;
@@ -32,10 +30,6 @@ pub mod topology;
 pub mod wakeups;
 pub mod work;
 
-#[cfg(target_arch = "x86_64")]
-mod halves;
-
-pub use bed::{BedError, HostBed};
 pub use clock::HostClock;
 pub use testbed::{HostError, HostTestbed};
 pub use wakeups::HostWakeups;

@@ -2,10 +2,11 @@
 
 use crate::error::SimError;
 use crate::fiber::{self, FiberStep, Stack};
-use seatmap_data::port::channels::DmaError;
 use seatmap_data::statistics::words::counted;
 use std::any::Any;
 use std::cell::{Cell, RefCell};
+use std::error::Error;
+use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Events after which a run is given up, unless the caller sets another number: minutes of work.
@@ -18,8 +19,19 @@ const MOST_NAMED: usize = 16;
 pub enum TaskMessage<C> {
     /// A call.
     Call(C),
-    /// A transfer that the hardware refuses, which ends the run.
-    Refused(DmaError),
+    /// The machine refuses what the task asks for, which ends the run.
+    Refused(TaskRefusal),
+}
+
+/// Why a machine refuses what a task asks for. A task may also unwind with it as the payload of its
+/// panic, which ends the run with [`SimError::Refused`].
+#[derive(Debug)]
+pub struct TaskRefusal(pub Box<dyn Error + Send + Sync>);
+
+impl fmt::Display for TaskRefusal {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        self.0.fmt(out)
+    }
 }
 
 /// A task's connection to the engine: the task suspends with a message, and the engine resumes it
@@ -68,7 +80,7 @@ type Fiber<C> = fiber::Fiber<TaskMessage<C>>;
 
 /// The reason why a run stopped early.
 enum Ending {
-    Refused(u16, DmaError),
+    Refused(u16, TaskRefusal),
     Panicked(u16, String),
     Stuck,
     Endless,
@@ -161,17 +173,18 @@ impl<M: SimulatedMachine> Turns<'_, M> {
                 self.machine.borrow_mut().call(task, call);
                 Ok(false)
             }
-            Ok(FiberStep::Said(TaskMessage::Refused(error))) => Err(Ending::Refused(task, error)),
+            Ok(FiberStep::Said(TaskMessage::Refused(refusal))) => {
+                Err(Ending::Refused(task, refusal))
+            }
             Err(panic) => Err(ending_of(task, panic)),
         }
     }
 }
 
-/// The ending for a task's panic; channels on lines unwind with the error of a transfer that the
-/// hardware would refuse.
+/// The ending for a task's panic: the refusal with which it unwound, or the message of the panic.
 fn ending_of(task: u16, panic: Box<dyn Any + Send>) -> Ending {
-    match panic.downcast::<DmaError>() {
-        Ok(error) => Ending::Refused(task, *error),
+    match panic.downcast::<TaskRefusal>() {
+        Ok(refusal) => Ending::Refused(task, *refusal),
         Err(panic) => Ending::Panicked(task, message(&*panic)),
     }
 }
@@ -190,7 +203,7 @@ fn explain(
 ) -> SimError {
     let at_ns = machine.now() as f64 / cycles_per_ns;
     match ending {
-        Ending::Refused(task, error) => SimError::Refused { task: task.into(), error },
+        Ending::Refused(task, refusal) => SimError::Refused { task: task.into(), refusal },
         Ending::Panicked(task, message) => SimError::Panicked { task: task.into(), message },
         Ending::Stuck => SimError::Deadlock { at_ns, waiting: doing(machine, tasks) },
         Ending::Endless => {

@@ -1,19 +1,19 @@
 //! Why a run ended early.
 
+use crate::engine::TaskRefusal;
 use seatmap_data::document::Blame;
-use seatmap_data::port::channels::DmaError;
 use seatmap_data::statistics::words::counted;
 
 /// Why a simulated run did not finish.
 #[derive(Debug, thiserror::Error)]
 pub enum SimError {
-    /// A transfer that the hardware would refuse.
-    #[error("task {task}: {error}")]
+    /// A task asked for something that the machine refuses.
+    #[error("task {task}: {refusal}")]
     Refused {
         /// The task.
         task: usize,
-        /// The error of the hardware.
-        error: DmaError,
+        /// The machine's reason.
+        refusal: TaskRefusal,
     },
     /// A task's code failed.
     #[error("task {task} panicked: {message}")]
@@ -53,7 +53,7 @@ pub enum SimError {
 
 impl Blame for SimError {
     fn is_input(&self) -> bool {
-        // Sizes of transfers, and seats, come from the command line or a file.
+        // Refused requests and seats come from the command line or a file.
         matches!(self, SimError::Refused { .. } | SimError::Seat(_))
     }
 }

@@ -3,8 +3,8 @@
 
 use super::*;
 use crate::catalog;
+use crate::channels::SignalNumber;
 use proptest::prelude::*;
-use seatmap_data::port::channels::SignalNumber;
 
 /// An interconnect, its clock, and the transactions that have been delivered.
 struct InterconnectHarness {

@@ -2,8 +2,8 @@
 //! giving up.
 
 use super::{Entry, Mfc, MfcCommand, MfcOperation, PROXY_TAGS, SpuWait};
+use crate::channels::{Ea, Element, TransferOrder};
 use crate::event::EventOutbox;
-use seatmap_data::port::channels::{Ea, Element, TransferOrder};
 
 /// Bytes of a quadword.
 const QUADWORD: u32 = 16;

@@ -3,8 +3,8 @@
 
 use super::*;
 use crate::catalog;
+use crate::channels::SignalNumber;
 use proptest::prelude::*;
-use seatmap_data::port::channels::SignalNumber;
 
 fn timing() -> CellBeTiming {
     catalog::load("cell-ps3").unwrap().unwrap().timing()

@@ -1,9 +1,9 @@
 //! The halves of an atomic as programs in C write them: getllar, and then putllc or putlluc.
 
 use super::{AtomicAction, AtomicUnits, Phase, name};
+use crate::channels::Ea;
 use crate::event::EventOutbox;
 use seatmap_data::invariant;
-use seatmap_data::port::channels::Ea;
 use seatmap_sim::moment::at_cycle;
 
 impl AtomicUnits {

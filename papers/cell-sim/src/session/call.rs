@@ -1,6 +1,6 @@
 //! The calls of a program in C: those of an SPU's channels, and those of threads on the PPE.
 
-use seatmap_data::port::channels::{SignalNumber, TransferOrder};
+use crate::channels::{SignalNumber, TransferOrder};
 use seatmap_data::statistics::words::counted;
 use std::fmt;
 

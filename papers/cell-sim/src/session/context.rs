@@ -2,9 +2,9 @@
 //! runs it.
 
 use super::call::{Outbound, ProgramCommand, TagCondition};
+use crate::channels::{Ea, SignalNumber};
 use crate::mailbox::{INBOUND_ENTRIES, InboundMailbox, OutboundMailbox};
 use crate::memory::LINE_BYTES;
-use seatmap_data::port::channels::{Ea, SignalNumber};
 
 /// Entries of an MFC with its proxy commands.
 const ENTRIES: usize = 64;

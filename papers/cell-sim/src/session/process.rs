@@ -1,9 +1,9 @@
 //! The memory of a process as the main memory of a machine, and the local stores of its SPE
 //! contexts.
 
+use crate::channels::Ea;
 use crate::memory::LINE_BYTES;
 use crate::os::guarded;
-use seatmap_data::port::channels::Ea;
 use std::collections::BTreeMap;
 
 /// Addresses of one context's registers.

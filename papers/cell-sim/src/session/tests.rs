@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::catalog;
-use seatmap_data::port::channels::{SignalNumber, TransferOrder};
+use crate::channels::{SignalNumber, TransferOrder};
 
 /// Where the registers of context `n` are.
 fn registers(n: u32) -> u64 {

@@ -1,9 +1,7 @@
 //! Barriers made of signals.
 
 use super::stats::LoopTimes;
-use seatmap_data::port::channels::{
-    ChannelProgram, Channels, MESSAGE_TAG, ProgramNeeds, SignalNumber,
-};
+use crate::channels::{ChannelProgram, Channels, MESSAGE_TAG, ProgramNeeds, SignalNumber};
 
 /// The way in which the tasks of a barrier meet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

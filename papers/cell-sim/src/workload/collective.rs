@@ -1,9 +1,7 @@
 //! Collective operations: from one task to all, and from all to one.
 
 use super::stats::LoopTimes;
-use seatmap_data::port::channels::{
-    ChannelProgram, Channels, Ea, ProgramNeeds, SignalNumber, TransferOrder,
-};
+use crate::channels::{ChannelProgram, Channels, Ea, ProgramNeeds, SignalNumber, TransferOrder};
 
 /// The collective operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,9 +1,9 @@
 //! Long messages between local stores, along a pattern.
 
-use seatmap_data::pattern::{Edge, Pattern};
-use seatmap_data::port::channels::{
+use crate::channels::{
     Bed, ChannelProgram, Channels, Ea, ProgramNeeds, SignalNumber, TransferOrder, dma,
 };
+use seatmap_data::pattern::{Edge, Pattern};
 use seatmap_machines::workload::elapsed_ticks;
 
 /// The most tasks: a task hears of a message by a bit of a signal register.

@@ -1,6 +1,6 @@
 //! Packets around a ring, by a message library for machines without shared lines.
 
-use seatmap_data::port::channels::{ChannelProgram, Channels, Ea, ProgramNeeds, TransferOrder};
+use crate::channels::{ChannelProgram, Channels, Ea, ProgramNeeds, TransferOrder};
 
 /// The smallest transfer that may be of any number of such pieces.
 const QUADWORD: u32 = 16;

@@ -1,6 +1,7 @@
 //! The channels of an SPU that runs a program in C.
 
 use super::CellBeMachine;
+use crate::channels::{Ea, Element, SignalNumber, TransferOrder};
 use crate::event::CellBeEvent;
 use crate::mfc;
 use crate::session::context::{REGISTER_OFFSETS, spu_event};
@@ -10,7 +11,6 @@ use crate::session::{
 };
 use crate::transaction::{MappedRegister, Transaction};
 use crate::{memory::LINE_BYTES, transaction::TransactionPurpose};
-use seatmap_data::port::channels::{Ea, Element, SignalNumber, TransferOrder};
 
 /// Bits of an entry's number in the answer to a command.
 const NO_ENTRY: u64 = u64::MAX;

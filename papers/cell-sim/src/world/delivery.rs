@@ -1,6 +1,7 @@
 //! Transactions between the SPEs and the interconnect.
 
 use super::{CellBeMachine, TaskElement};
+use crate::channels::{Atomic, Ea};
 use crate::event::CellBeEvent;
 use crate::memory::LINE_BYTES;
 use crate::mfc::{LineRequest, MfcOperation, Wake};
@@ -8,7 +9,6 @@ use crate::request::ChannelCall;
 use crate::reservation::{AtomicAction, AtomicRequest};
 use crate::transaction::{MappedRegister, RingElement, Transaction, TransactionPurpose};
 use seatmap_data::invariant::broken;
-use seatmap_data::port::channels::{Atomic, Ea};
 use seatmap_sim::moment::at_cycle;
 
 impl CellBeMachine {

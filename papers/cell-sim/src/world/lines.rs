@@ -1,10 +1,10 @@
 //! Lines that programs in C reserve and store.
 
 use super::CellBeMachine;
+use crate::channels::Ea;
 use crate::session::context::ReservedLine;
 use crate::session::process::AddressTarget;
 use crate::session::{CommandKind, ProgramCommand, ReadChannel, SessionCall};
-use seatmap_data::port::channels::Ea;
 
 /// The status of atomic commands (Cell Broadband Engine Architecture): the store failed, a store
 /// without condition is done, the line is there.

@@ -74,7 +74,7 @@ impl CellBeMachine {
     /// Makes the machine one for programs, without any yet. Contexts take the SPEs in the order of
     /// `seats`.
     pub fn begin_programs(&mut self, seats: Vec<u16>, cycles_per_tick: f64) {
-        self.reset(&seatmap_data::port::channels::ProgramNeeds::default(), 0, &[]);
+        self.reset(&crate::channels::ProgramNeeds::default(), 0, &[]);
         let accounts = vec![SpeAccount::default(); self.spes.len()];
         self.programs = ProgramContexts {
             is_active: true,

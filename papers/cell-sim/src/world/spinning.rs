@@ -5,9 +5,9 @@
 //! looks at once when nothing else can happen.
 
 use super::CellBeMachine;
+use crate::channels::Ea;
 use crate::session::SessionCall;
 use crate::session::context::SpinningProgram;
-use seatmap_data::port::channels::Ea;
 
 /// The most arrivals after which a program looks again.
 const MOST_PATIENCE: u64 = 256;

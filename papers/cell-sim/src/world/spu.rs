@@ -1,13 +1,13 @@
 //! The calls of a task on an SPE.
 
 use super::CellBeMachine;
+use crate::channels::{Ea, Element, MESSAGE_TAG, TransferOrder};
 use crate::memory::LINE_BYTES;
 use crate::mfc::{MfcCommand, MfcOperation};
 use crate::request::ChannelCall;
 use crate::reservation::AtomicRequest;
 use crate::transaction::MappedRegister;
 use seatmap_data::invariant::broken;
-use seatmap_data::port::channels::{Ea, Element, MESSAGE_TAG, TransferOrder};
 use seatmap_sim::moment::at_cycle;
 
 /// Bytes of a message.

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::catalog;
-use seatmap_data::port::channels::{Ea, SignalNumber, TransferOrder};
+use crate::channels::{Ea, SignalNumber, TransferOrder};
 
 /// A machine with tasks on these seats, none of which has started.
 fn world(seats: &[TaskElement]) -> CellBeMachine {

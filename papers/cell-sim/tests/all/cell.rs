@@ -5,10 +5,10 @@
     reason = "helpers of tests fail as tests do, and one program has to"
 )]
 
-use seatmap_cell_sim::{CellBed, catalog};
-use seatmap_data::port::channels::{
+use seatmap_cell_sim::channels::{
     Atomic, Bed, ChannelProgram, Channels, Ea, ProgramNeeds, SignalNumber, TransferOrder,
 };
+use seatmap_cell_sim::{CellBed, catalog};
 
 const BOTH: u32 = 1;
 

@@ -6,6 +6,9 @@
 //! counters.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
+use seatmap_cell_sim::channels::{
+    Atomic, Bed, ChannelProgram, Channels, Ea, Element, ProgramNeeds, SignalNumber, TransferOrder,
+};
 use seatmap_cell_sim::workload::stats::{
     AtomicsWorkload, BufferLocation, EmptyThreads, MessageCarrier, MessageExchange, Transfers,
 };
@@ -14,9 +17,6 @@ use seatmap_cell_sim::workload::{
     MessageRing,
 };
 use seatmap_cell_sim::{CellBed, catalog};
-use seatmap_data::port::channels::{
-    Atomic, Bed, ChannelProgram, Channels, Ea, Element, ProgramNeeds, SignalNumber, TransferOrder,
-};
 use std::fmt::Debug;
 
 /// FNV-1a (Fowler, Noll, Vo), which stays the same in all releases of a library.

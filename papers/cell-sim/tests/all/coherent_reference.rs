@@ -2,12 +2,12 @@
 //! that changes one of them is either a mistake or must say why.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
+use seatmap_cell_sim::channels::{Atomic, Bed, ChannelProgram};
 use seatmap_cell_sim::workload::MessageRing;
 use seatmap_cell_sim::workload::stats::{
     AtomicsWorkload, BufferLocation, MessageCarrier, MessageExchange, Transfers,
 };
 use seatmap_data::port::Testbed;
-use seatmap_data::port::channels::{Atomic, Bed, ChannelProgram};
 use seatmap_sim::{CoherentBed, catalog};
 use std::fmt::Debug;
 

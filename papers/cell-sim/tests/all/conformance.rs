@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
+use seatmap_cell_sim::channels::{Atomic, Bed, HostBed};
 use seatmap_cell_sim::workload::stats::{
     AtomicsWorkload, BufferLocation, MessageCarrier, MessageExchange, Transfers,
 };
@@ -11,8 +12,6 @@ use seatmap_cell_sim::workload::{
     MessageRing,
 };
 use seatmap_cell_sim::{CellBed, catalog};
-use seatmap_data::port::channels::{Atomic, Bed};
-use seatmap_machines::host::HostBed;
 use seatmap_sim::CoherentBed;
 
 const BOTH: [bool; 2] = [false, true];

@@ -2,6 +2,8 @@
 
 mod cell;
 mod cell_reference;
+mod channels_loom;
+mod channels_on_lines;
 mod coherent_reference;
 mod conformance;
 mod message_ring;

@@ -1,9 +1,9 @@
 //! Keller & Varbanescu's ring on the Cell model.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
+use seatmap_cell_sim::channels::Bed;
 use seatmap_cell_sim::workload::MessageRing;
 use seatmap_cell_sim::{CellBed, catalog};
-use seatmap_data::port::channels::Bed;
 
 fn bed(name: &str) -> CellBed {
     CellBed::new(catalog::load(name).unwrap().unwrap())

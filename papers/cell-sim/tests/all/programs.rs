@@ -1,6 +1,7 @@
 //! The programs on the Cell model: their results, and their times.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
+use seatmap_cell_sim::channels::{Atomic, Bed, ChannelProgram};
 use seatmap_cell_sim::workload::stats::{
     AtomicsWorkload, BufferLocation, EmptyThreads, LoopTimes, MessageCarrier, MessageExchange,
     Transfers,
@@ -9,7 +10,6 @@ use seatmap_cell_sim::workload::{
     BarrierBySignal, BarrierMethod, CollectiveKind, CollectiveWorkload, LongMessage, LongMessages,
 };
 use seatmap_cell_sim::{CellBed, catalog};
-use seatmap_data::port::channels::{Atomic, Bed, ChannelProgram};
 
 fn run<P: ChannelProgram>(seats: &[u32], program: &P) -> Vec<P::Output> {
     CellBed::new(catalog::load("cell-qs20").unwrap().unwrap()).run(seats, program, 5).unwrap()

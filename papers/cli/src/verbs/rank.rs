@@ -8,6 +8,7 @@ use crate::args::{RankArgs, RankCommand, RankStudy};
 use crate::machine::{self, ExperimentRunner};
 use request::RankStudyRequest;
 use results::RankOutputs;
+use seatmap_cell_sim::channels::{Bed, HostBed};
 use seatmap_cell_sim::{CellBed, CellModel};
 use seatmap_console::bar::Bar;
 use seatmap_console::error::CliError;
@@ -17,7 +18,6 @@ use seatmap_console::interrupt::StopFlag;
 use seatmap_console::output::Destination;
 use seatmap_console::over_ranks::LaunchedRank;
 use seatmap_data::document::written;
-use seatmap_data::port::channels::Bed;
 use seatmap_experiments::rank::figures::RankedMapping;
 use seatmap_experiments::rank::journal::RankJournal;
 use seatmap_experiments::rank::study::{in_blocks, in_parallel};
@@ -25,7 +25,6 @@ use seatmap_experiments::rank::{
     MappingTimes, MappingTrial, Ranking, RankingError, Setup, TaskMapping, merge,
 };
 use seatmap_machines::catalog::Capability;
-use seatmap_machines::host::HostBed;
 use seatmap_os::trusted;
 use seatmap_os::trusted::Open;
 use seatmap_sim::CoherentBed;

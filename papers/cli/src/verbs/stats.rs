@@ -4,13 +4,13 @@ mod taken;
 
 use crate::args::Stats;
 use crate::machine::{self, ExperimentRunner};
+use seatmap_cell_sim::channels::{Bed, BedError, HostBed};
 use seatmap_cell_sim::{CellBed, CellModel};
 use seatmap_console::error::CliError;
 use seatmap_console::output::{self, Destination};
 use seatmap_console::values::LevelChoice;
 use seatmap_console::{bar, here};
 use seatmap_data::machine::{Level, Topology};
-use seatmap_data::port::channels::Bed;
 use seatmap_data::statistics::median;
 use seatmap_experiments::cell_stats::{
     CellStatsPrimitive, CellStatsSurvey, Refused, Rooms, StatsError, StatsOptions, StatsResult,
@@ -18,7 +18,7 @@ use seatmap_experiments::cell_stats::{
 };
 use seatmap_machines::catalog::Capability;
 use seatmap_machines::host::primitives::PrimitiveTimes;
-use seatmap_machines::host::{BedError, HostBed, topology};
+use seatmap_machines::host::topology;
 use seatmap_papers_report::{html, stats};
 use seatmap_sim::{CoherentBed, CoherentModel};
 use serde::Serialize;
@@ -101,7 +101,8 @@ fn on_cell(typed: &Stats, model: &Arc<CellModel>) -> Result<(), CliError> {
 /// controller's part.
 fn on_coherent(typed: &Stats, model: &Arc<CoherentModel>) -> Result<(), CliError> {
     let pus: Vec<u32> = model.topology.os_indices().collect();
-    let rooms = shared_rooms(&model.topology, &pus, model.modules(), typed.class.into())?;
+    let mut bed = CoherentBed::new(Arc::clone(model));
+    let rooms = shared_rooms(&model.topology, &pus, bed.modules(), typed.class.into())?;
     // The rooms are those of a computer, and a model repeats itself.
     let rooms = Rooms { is_deterministic: true, ..rooms };
     if typed.trace.is_some() {
@@ -114,7 +115,6 @@ fn on_coherent(typed: &Stats, model: &Arc<CoherentModel>) -> Result<(), CliError
             surveyed(|| Ok(CoherentBed::new(Arc::clone(model))), &rooms, ON_COHERENT)?,
         );
     };
-    let mut bed = CoherentBed::new(Arc::clone(model));
     let options = options(typed, function.0);
     let outcome =
         measure(&mut bed, &rooms, &options).map_err(|error| failed(error, CliError::from))?;

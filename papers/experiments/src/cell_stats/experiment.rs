@@ -2,12 +2,12 @@
 
 use super::overlapping::{lengthened, runs};
 use super::{CellStatsPrimitive, LatencySpread, PerTask, Rooms, StatsOptions, StatsResult};
+use seatmap_cell_sim::channels::{Bed, ChannelProgram};
 use seatmap_cell_sim::workload::stats::{
     AtomicsWorkload, BufferLocation, EmptyThreads, LoopTimes, MessageCarrier, MessageExchange,
     Transfers,
 };
 use seatmap_cell_sim::workload::{CollectiveKind, CollectiveWorkload};
-use seatmap_data::port::channels::{Bed, ChannelProgram};
 use seatmap_data::port::{ENOUGH_OVERLAP, overlap};
 use seatmap_data::statistics::summarise;
 

@@ -2,7 +2,7 @@
 
 use super::experiment::{check, once};
 use super::{Rooms, StatsError, StatsOptions, StatsResult};
-use seatmap_data::port::channels::Bed;
+use seatmap_cell_sim::channels::Bed;
 
 /// The fewest and the most operations of each of many workers, in the shorter of two runs.
 const ENOUGH: [u64; 2] = [2, 8];

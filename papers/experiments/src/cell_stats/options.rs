@@ -1,7 +1,7 @@
 //! The options: what to measure, and how.
 
+use seatmap_cell_sim::channels::Atomic;
 use seatmap_cell_sim::workload::CollectiveKind;
-use seatmap_data::port::channels::Atomic;
 
 /// A primitive, as CellStats' `-f` names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -4,11 +4,11 @@ use super::experiment::MOST_TOGETHER;
 use super::overlapping::{Overlapping, lengthened, runs};
 use super::survey::told_apart;
 use super::{CellStatsPrimitive, CellStatsSurvey, Rooms, StatsError, StatsOptions, measure};
+use seatmap_cell_sim::channels::{Bed, ChannelProgram};
 use seatmap_cell_sim::workload::stats::LoopTimes;
 use seatmap_cell_sim::workload::{
     BarrierBySignal, BarrierMethod, CollectiveKind, CollectiveWorkload,
 };
-use seatmap_data::port::channels::{Bed, ChannelProgram};
 use seatmap_data::port::overlap;
 
 /// Barriers and collectives timed.

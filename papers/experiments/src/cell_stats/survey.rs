@@ -4,7 +4,7 @@
 use super::many::measure_many;
 use super::rows::rows;
 use super::{CellStatsPrimitive, Rooms, StatsError, StatsOptions, measure};
-use seatmap_data::port::channels::Bed;
+use seatmap_cell_sim::channels::Bed;
 use seatmap_os::pool;
 use serde::Serialize;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};

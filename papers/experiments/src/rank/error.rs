@@ -3,8 +3,8 @@
 
 use super::Shard;
 use super::mapping::MOST_TASKS;
+use seatmap_cell_sim::channels::dma::DmaError;
 use seatmap_data::document::DocumentError;
-use seatmap_data::port::channels::dma::DmaError;
 use seatmap_measure::journal::JournalError;
 
 /// Why a study cannot begin.

@@ -3,7 +3,7 @@
 //!
 //! Intuition about an interconnect is a poor guide to the best mapping, so all of them are tried,
 //! several times each, and ranked by their mean. Everything is generic over
-//! [`Bed`](seatmap_data::port::channels::Bed): a model and a real machine go through the same
+//! [`Bed`](seatmap_cell_sim::channels::Bed): a model and a real machine go through the same
 //! study.
 //!
 //! | module | is |

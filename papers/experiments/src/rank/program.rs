@@ -1,7 +1,7 @@
 //! The programs that are timed: packets forwarded around a ring, or long messages along a pattern.
 
+use seatmap_cell_sim::channels::{Bed, ChannelProgram, Channels, ProgramNeeds};
 use seatmap_cell_sim::workload::{LongMessages, MessageRingOver};
-use seatmap_data::port::channels::{Bed, ChannelProgram, Channels, ProgramNeeds};
 use seatmap_machines::workload::elapsed_ticks;
 
 /// A program that is timed.

@@ -3,8 +3,8 @@
 use super::error::SetupError;
 use super::program::TimedProgram;
 use super::{MappingChoice, MappingTrial, Shard, TaskMapping};
+use seatmap_cell_sim::channels::{DmaError, Ea, dma};
 use seatmap_cell_sim::workload::{LongMessage, LongMessages, MessageLibrary, MessageRing};
-use seatmap_data::port::channels::{DmaError, Ea, dma};
 use serde::{Deserialize, Serialize};
 
 /// Bytes of the smallest packet: a quadword, as the ring copies its packets by quadwords.

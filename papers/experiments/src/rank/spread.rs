@@ -7,9 +7,9 @@
 use super::journal::RankJournal;
 use super::study::{Keeper, RunCallback, time};
 use super::{MappingTimes, MappingTrial, Setup};
+use seatmap_cell_sim::channels::Bed;
 use seatmap_cluster::spread::{Ranks, SpreadError, SpreadOutcome};
 use seatmap_data::document::with_causes;
-use seatmap_data::port::channels::Bed;
 use seatmap_measure::journal::JournalError;
 use seatmap_os::pool;
 use std::ops::ControlFlow;

@@ -4,8 +4,8 @@
 use super::journal::RankJournal;
 use super::{MappingTimes, MappingTrial, RankStudyError, Setup, TaskMapping, time_ns};
 use rayon::prelude::*;
+use seatmap_cell_sim::channels::Bed;
 use seatmap_data::document::rounded_ns;
-use seatmap_data::port::channels::Bed;
 use seatmap_measure::journal::JournalError;
 use seatmap_os::pool;
 use std::ops::ControlFlow;

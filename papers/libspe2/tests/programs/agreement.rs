@@ -2,10 +2,10 @@
 //! simulated Cell both take the same time, within 2 %.
 
 use crate::tool::Tool;
+use seatmap_cell_sim::channels::{Atomic, Bed, ChannelProgram, Channels, ProgramNeeds};
 use seatmap_cell_sim::workload::MessageRing;
 use seatmap_cell_sim::workload::stats::{AtomicsWorkload, BufferLocation, LoopTimes, Transfers};
 use seatmap_cell_sim::{CellBed, CellModel, catalog};
-use seatmap_data::port::channels::{Atomic, Bed, ChannelProgram, Channels, ProgramNeeds};
 use seatmap_experiments::cell_stats::{CellStatsPrimitive, Rooms, StatsOptions, measure};
 use std::path::PathBuf;
 use std::sync::Arc;

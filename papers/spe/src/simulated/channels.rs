@@ -9,8 +9,8 @@ use crate::simulated::call::{call, session};
 use crate::simulated::commands;
 use crate::spu::SpuState;
 use crate::stop::StopReason;
+use seatmap_cell_sim::channels::SignalNumber;
 use seatmap_cell_sim::session::{Outbound, ReadChannel, SessionCall, TagCondition};
-use seatmap_data::port::channels::SignalNumber;
 
 /// The table of the simulated Cell.
 pub static SIMULATED: Hooks = Hooks {

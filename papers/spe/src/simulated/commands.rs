@@ -10,8 +10,8 @@ use crate::simulated::call::{call, session};
 use crate::spu::SpuState;
 use crate::stop::StopReason;
 use crate::transfer::{LocalStoreTransfer, TAGS, TransferDirection, TransferRule};
+use seatmap_cell_sim::channels::TransferOrder;
 use seatmap_cell_sim::session::{CommandKind, ListElement, ProgramCommand, SessionCall};
-use seatmap_data::port::channels::TransferOrder;
 
 /// Gives the transfer unit a command; a rule that it breaks stops the program.
 pub fn command(spu: &mut SpuState, local: u32, effective: u64, bytes: u32, tag: u32, command: u32) {

@@ -9,11 +9,11 @@ use crate::simulated::request::Driver;
 use crate::stop::{Resumable, StopReason};
 use crate::store::SpeStore;
 use crate::transfer::{LocalStoreTransfer, TransferDirection};
+use seatmap_cell_sim::channels::{SignalNumber, TransferOrder};
 use seatmap_cell_sim::session::{
     CellBeSession, CommandKind, LocalStore, MailboxCount, NewContext, Outbound, ProgramCommand,
     SessionCall, TagCondition, WatchedEvents,
 };
-use seatmap_data::port::channels::{SignalNumber, TransferOrder};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 

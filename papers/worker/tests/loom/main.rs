@@ -15,6 +15,8 @@
 mod bell;
 #[path = "../../src/mailbox.rs"]
 mod mailbox;
+#[path = "../../src/message.rs"]
+mod message;
 #[path = "../../src/options.rs"]
 mod options;
 mod primitive;

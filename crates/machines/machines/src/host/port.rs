@@ -1,10 +1,6 @@
 //! `Port` as plain loads and stores.
 
 use crate::host::HostClock;
-#[cfg(target_arch = "x86_64")]
-use crate::host::halves;
-#[cfg(target_arch = "x86_64")]
-use seatmap_data::port::ValueChange;
 use seatmap_data::port::{Addr, Port, Stamp};
 use seatmap_os::partners::{LOOKS, PartnerThread};
 use std::hint::spin_loop;
@@ -34,9 +30,9 @@ impl<'a> HostPort<'a> {
         HostPort { seat: Some(seat), ..self }
     }
 
-    /// Unwinds where a partner or the thread's own CPU is gone.
+    /// Unwinds if a partner has ended or the thread has lost its CPU.
     #[cold]
-    pub(crate) fn check(&self) {
+    pub fn check(&self) {
         if let Some(seat) = self.seat {
             seat.check();
         }
@@ -51,7 +47,7 @@ impl<'a> HostPort<'a> {
 /// Spins until a word is another than this value, and returns that. Every [`LOOKS`] looks it calls
 /// `check`, which may unwind.
 #[inline(always)]
-pub(crate) fn wait_for_change(cell: &AtomicU64, value: u64, check: impl Fn()) -> u64 {
+pub fn wait_for_change(cell: &AtomicU64, value: u64, check: impl Fn()) -> u64 {
     loop {
         for _ in 0..LOOKS {
             let found = cell.load(Ordering::Acquire);
@@ -94,37 +90,6 @@ impl Port for HostPort<'_> {
     #[inline(always)]
     fn compare_exchange(&self, word: Addr, current: u64, new: u64) -> Result<u64, u64> {
         self.at(word).compare_exchange(current, new, Ordering::AcqRel, Ordering::Acquire)
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    #[inline(always)]
-    fn change_half(&self, word: Addr, is_upper: bool, change: ValueChange) -> u32 {
-        match change {
-            ValueChange::Add(value) => halves::fetch_add(self.at(word), is_upper, value),
-            ValueChange::Set(value) => halves::swap(self.at(word), is_upper, value),
-        }
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    fn change_half_times(
-        &self,
-        word: Addr,
-        is_upper: bool,
-        change: ValueChange,
-        times: u64,
-    ) -> bool {
-        // The address is computed once: a look at it between two atomics gives the line away, and
-        // doubles their time.
-        let cell = self.at(word);
-        match change {
-            ValueChange::Add(value) => {
-                (0..times).for_each(|_| _ = halves::fetch_add(cell, is_upper, value))
-            }
-            ValueChange::Set(value) => {
-                (0..times).for_each(|_| _ = halves::swap(cell, is_upper, value))
-            }
-        }
-        true
     }
 
     #[inline(always)]

@@ -11,8 +11,8 @@
 //!
 //! [`survey`] runs all of them between CPUs of every sort.
 //!
-//! A spinning mailbox is not one of them: it is a program, `stats::Exchange` of the workloads, on
-//! the [`HostBed`](crate::host::HostBed).
+//! A round trip between two spinning threads is not one of them: it is a workload,
+//! [`PingPong`](crate::workload::PingPong).
 //!
 //! ```no_run
 //! # use seatmap_machines::host::primitives::{BatchPlan, DescriptorKind, Descriptors};

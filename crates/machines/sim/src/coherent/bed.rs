@@ -1,4 +1,4 @@
-//! Runs workloads, and programs over channels, on a coherent model.
+//! Runs workloads on a coherent model.
 
 use crate::coherent::CoherentModel;
 use crate::coherent::counters::CoherentCounters;
@@ -6,8 +6,6 @@ use crate::coherent::port::CoherentPort;
 use crate::coherent::world::CoherentMachine;
 use crate::engine::{self, TaskStacks};
 use crate::error::SimError;
-use seatmap_data::port::channels::lines::{DECREMENTER_SHIFT, OnLines};
-use seatmap_data::port::channels::{Bed, ChannelProgram};
 use seatmap_data::port::{Testbed, WORDS_PER_LINE, Workload};
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
@@ -55,6 +53,11 @@ impl CoherentBed {
         &self.counters
     }
 
+    /// Clears the memory, which otherwise keeps its contents from run to run.
+    pub fn clear_memory(&mut self) {
+        self.world.get_mut().clear_memory();
+    }
+
     fn caches(&self, seats: &[u32], tasks: usize) -> Result<Vec<u16>, SimError> {
         engine::one_seat_each(seats, tasks)?;
         let mut taken = std::collections::HashSet::new();
@@ -77,15 +80,18 @@ impl CoherentBed {
             })
             .collect()
     }
+}
 
-    fn play<W: Workload>(
+impl Testbed for CoherentBed {
+    type Error = SimError;
+
+    fn run<W: Workload>(
         &mut self,
         seats: &[u32],
         workload: &W,
-        seed: u64,
     ) -> Result<Vec<W::Output>, SimError> {
         let caches = self.caches(seats, workload.tasks())?;
-        self.world.get_mut().reset(&caches, workload.lines(), seed);
+        self.world.get_mut().reset(&caches, workload.lines(), self.seed);
         let clock = Cell::new(0);
         let words = workload.lines() * WORDS_PER_LINE;
         let world = &self.world;
@@ -115,18 +121,6 @@ impl CoherentBed {
         }
         outputs
     }
-}
-
-impl Testbed for CoherentBed {
-    type Error = SimError;
-
-    fn run<W: Workload>(
-        &mut self,
-        seats: &[u32],
-        workload: &W,
-    ) -> Result<Vec<W::Output>, SimError> {
-        self.play(seats, workload, self.seed)
-    }
 
     fn pus(&self) -> &[u32] {
         &self.pus
@@ -142,34 +136,5 @@ impl Testbed for CoherentBed {
 
     fn clock_step_ns(&self) -> f64 {
         self.model.ns_per_tick()
-    }
-}
-
-impl Bed for CoherentBed {
-    type Error = SimError;
-
-    fn run<P: ChannelProgram>(
-        &mut self,
-        seats: &[u32],
-        program: &P,
-        seed: u64,
-    ) -> Result<Vec<P::Output>, SimError> {
-        let workload = OnLines::new(program, self.model.modules())
-            .map_err(|error| SimError::Seat(error.to_string()))?;
-        // Local stores lie in the lines of memory, and begin empty, as on the Cell.
-        self.world.get_mut().clear_memory();
-        self.play(seats, &workload, seed)
-    }
-
-    fn ns_per_tick(&self) -> f64 {
-        f64::from(1 << DECREMENTER_SHIFT) * self.model.ns_per_tick()
-    }
-
-    fn ns_per_cycle(&self) -> f64 {
-        self.model.ns_per_tick()
-    }
-
-    fn modules(&self) -> usize {
-        self.model.modules()
     }
 }

@@ -94,12 +94,4 @@ impl CoherentModel {
             Homes::Climbing(_) => &[],
         }
     }
-
-    /// Memory modules: NUMA nodes, if they are known.
-    #[must_use]
-    pub fn modules(&self) -> usize {
-        let nodes: std::collections::BTreeSet<_> =
-            self.topology.pus.iter().filter_map(|pu| pu.numa).collect();
-        nodes.len().max(1)
-    }
 }

@@ -3,6 +3,7 @@
 
 use proptest::prelude::*;
 use seatmap_data::port::{Addr, Barrier, Port, Testbed, Workload};
+use seatmap_sim::engine::TaskRefusal;
 use seatmap_sim::{CoherentBed, CoherentModel, catalog};
 use std::sync::Arc;
 
@@ -127,6 +128,7 @@ impl Workload for Storm {
                 port.pause();
             },
             (4, 0) => port.load(Addr::line(2)),
+            (5, 1) => std::panic::resume_unwind(Box::new(TaskRefusal("no such word".into()))),
             _ => 0,
         }
     }
@@ -167,7 +169,7 @@ fn programs_that_fail_end_with_an_error_that_says_who_and_what() {
         bed.limit_events(10_000);
         bed.run(&[9, 17], &Storm { tasks: 2, which }).unwrap_err().to_string()
     };
-    insta::assert_snapshot!([1, 2, 3, 4].map(failure).join("\n"));
+    insta::assert_snapshot!([1, 2, 3, 4, 5].map(failure).join("\n"));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Read-modify-write on words of main memory.
 
 use super::{Loop, LoopTimes};
-use seatmap_data::port::channels::{Atomic, ChannelProgram, Channels, Ea, ProgramNeeds};
+use crate::channels::{Atomic, ChannelProgram, Channels, Ea, ProgramNeeds};
 
 /// Every task changes a word again and again: a word of its own, or one for all tasks (CellStats,
 /// section 3.1.5).

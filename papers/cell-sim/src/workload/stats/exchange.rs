@@ -1,9 +1,7 @@
 //! Messages there and back.
 
 use super::{Loop, LoopTimes};
-use seatmap_data::port::channels::{
-    ChannelProgram, Channels, OsService, ProgramNeeds, SignalNumber,
-};
+use crate::channels::{ChannelProgram, Channels, OsService, ProgramNeeds, SignalNumber};
 
 /// The means by which a message travels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

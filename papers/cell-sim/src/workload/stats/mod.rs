@@ -14,8 +14,8 @@ pub use exchange::{MessageCarrier, MessageExchange};
 pub use threads::EmptyThreads;
 pub use transfers::{BufferLocation, Transfers};
 
+use crate::channels::Channels;
 use seatmap_data::port::TaskBeats;
-use seatmap_data::port::channels::Channels;
 use std::ops::Range;
 
 /// The readings of a task's clocks around its loop.

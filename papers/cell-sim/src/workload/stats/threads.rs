@@ -1,7 +1,7 @@
 //! Creating threads.
 
 use super::{Loop, LoopTimes};
-use seatmap_data::port::channels::{ChannelProgram, Channels, OsService, ProgramNeeds};
+use crate::channels::{ChannelProgram, Channels, OsService, ProgramNeeds};
 
 /// A controller creates an empty thread and finds it ended, again and again (CellStats, section
 /// 3.1.1).

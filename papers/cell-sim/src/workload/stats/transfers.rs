@@ -1,9 +1,7 @@
 //! Bulk transfers.
 
 use super::{Loop, LoopTimes};
-use seatmap_data::port::channels::{
-    ChannelProgram, Channels, Ea, Element, ProgramNeeds, TransferOrder,
-};
+use crate::channels::{ChannelProgram, Channels, Ea, Element, ProgramNeeds, TransferOrder};
 
 /// The other end of every transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use crate::cellule::libspe2::gains::{Curves, GainCurve, StyleGain};
 use crate::cellule::libspe2::style::{ByStyle, LibraryStyle};
 use crate::cellule::spread::SampleSummary;
 use rayon::prelude::*;
-use seatmap_data::port::channels::Bed;
+use seatmap_cell_sim::channels::Bed;
 use seatmap_data::statistics::words::counted;
 use serde::Serialize;
 use std::collections::BTreeMap;

@@ -2,7 +2,7 @@
 
 use super::inputs::CostKind;
 use super::program::{ProgramRun, SpeCalls, since};
-use seatmap_data::port::channels::{Channels, SignalNumber};
+use seatmap_cell_sim::channels::{Channels, SignalNumber};
 use std::cell::Cell;
 
 /// The PPE under Cellule.

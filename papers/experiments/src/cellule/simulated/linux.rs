@@ -9,7 +9,7 @@
 use super::inputs::CostKind;
 use super::program::{ProgramRun, SpeCalls, since};
 use super::scheduler::{FairScheduler, PickedThread};
-use seatmap_data::port::channels::{Channels, SignalNumber};
+use seatmap_cell_sim::channels::{Channels, SignalNumber};
 use std::cell::RefCell;
 
 /// The program's own thread.

@@ -7,7 +7,7 @@ use super::linux::Linux;
 use crate::cellule::costs::TimedCall;
 use crate::cellule::libspe2::style::LibraryStyle;
 use crate::cellule::problem::TaskStride;
-use seatmap_data::port::channels::{
+use seatmap_cell_sim::channels::{
     ChannelProgram, Channels, Ea, ProgramNeeds, SignalNumber, TransferOrder,
 };
 use std::collections::BTreeMap;

@@ -3,7 +3,7 @@
 use super::*;
 use crate::rank::setup::tests::setup;
 use crate::rank::{Shard, Variant};
-use seatmap_data::port::channels::ChannelProgram;
+use seatmap_cell_sim::channels::ChannelProgram;
 
 /// A machine that runs nothing and fails on request.
 struct Fake {

@@ -3,13 +3,9 @@
 //! Two tasks each: with two spinning tasks beside a third, loom gives up on the branches that only
 //! spin. Larger barriers are exercised on real threads by the host's conformance tests.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
-
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicU64, Ordering};
 use loom::thread;
-use seatmap_data::port::channels::lines::{ChannelLayout, LineChannels};
-use seatmap_data::port::channels::{Channels, ProgramNeeds, SignalNumber};
 use seatmap_data::port::{Addr, Barrier, Port, Stamp};
 
 /// Shared memory whose every access loom sees.
@@ -103,101 +99,4 @@ fn a_barrier_can_be_used_again_at_once() {
         assert_eq!(port.load(LEFT), 2);
         task.join().unwrap();
     });
-}
-
-/// Two tasks, and both bodies run to their ends under every interleaving.
-fn pair<T: Send + 'static>(
-    signals_or: bool,
-    one: fn(&LineChannels<'_, LoomPort>) -> T,
-    two: fn(&LineChannels<'_, LoomPort>) -> T,
-    check: fn(T, T),
-) {
-    let layout =
-        ChannelLayout::new(ProgramNeeds { tasks: 2, signals_or, ..ProgramNeeds::default() }, 1)
-            .unwrap();
-    // Every defect known in structures like these shows within two preemptions; all of them take
-    // minutes.
-    let mut model = loom::model::Builder::new();
-    model.preemption_bound = Some(2);
-    model.check(move || {
-        let port = LoomPort::with_words(layout.lines() as usize * 8);
-        let other = port.clone();
-        let task = thread::spawn(move || two(&LineChannels::new(&other, layout, 1)));
-        let first = one(&LineChannels::new(&port, layout, 0));
-        check(first, task.join().unwrap());
-    });
-}
-
-#[test]
-fn mail_crosses_and_is_answered() {
-    pair(
-        false,
-        |channels| {
-            channels.mailbox_write(1, 11);
-            let first = channels.mailbox_read();
-            channels.mailbox_write(1, first + 100);
-            (first, channels.mailbox_read())
-        },
-        |channels| {
-            channels.mailbox_write(0, 10);
-            let first = channels.mailbox_read();
-            channels.mailbox_write(0, first + 100);
-            (first, channels.mailbox_read())
-        },
-        |one, two| assert_eq!((one, two), ((10, 111), (11, 110))),
-    );
-}
-
-#[test]
-fn a_full_lane_waits_for_its_reader_and_loses_nothing() {
-    pair(
-        false,
-        |channels| {
-            (1..=7).for_each(|value| channels.mailbox_write(1, value));
-            vec![]
-        },
-        // The seventh lies where the first lay.
-        |channels| (1..=3).map(|_| channels.mailbox_read()).collect(),
-        |_, read| assert_eq!(read, [1, 2, 3]),
-    );
-}
-
-#[test]
-fn an_outbox_is_written_again_only_when_it_was_read() {
-    pair(
-        false,
-        |channels| {
-            let first = channels.outbox_read(1);
-            channels.mailbox_write(1, first);
-            vec![first, channels.outbox_read(1), channels.outbox_read(1)]
-        },
-        |channels| {
-            channels.outbox_write(5);
-            channels.mailbox_read();
-            channels.outbox_write(6);
-            channels.outbox_write(7);
-            Vec::new()
-        },
-        |read, _| assert_eq!(read, [5, 6, 7]),
-    );
-}
-
-#[test]
-fn no_bit_of_a_signal_is_lost() {
-    pair(
-        true,
-        |channels| {
-            channels.signal(1, SignalNumber::One, 1);
-            channels.signal(1, SignalNumber::One, 2);
-            0
-        },
-        |channels| {
-            let mut seen = 0;
-            while seen != 3 {
-                seen |= channels.signal_read(SignalNumber::One);
-            }
-            seen
-        },
-        |_, seen| assert_eq!(seen, 3),
-    );
 }

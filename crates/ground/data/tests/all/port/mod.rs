@@ -1,4 +1,3 @@
 //! Tests of `port` as other crates see it.
 
-mod lines;
 mod loom;

@@ -4,9 +4,10 @@
 
 use seatmap_data::pattern::generate;
 use seatmap_data::port::{Addr, Testbed};
-use seatmap_machines::host::{HostBed, HostTestbed};
+use seatmap_machines::host::HostTestbed;
 use seatmap_machines::workload::mandelbrot::{MandelbrotView, iterations};
 use seatmap_machines::workload::{Handoffs, LineByLine, Mandelbrot, PingPong, ProducerConsumer};
+use seatmap_os::affinity;
 use seatmap_sim::{CoherentBed, catalog};
 
 /// The results of workloads over lines, one line each; `lines` of shared memory, all zeros.
@@ -84,7 +85,7 @@ fn workloads_over_lines_compute_the_same() {
         let mut coherent = CoherentBed::new(catalog::load(name).unwrap().unwrap());
         assert_eq!(shared(&mut coherent, seats), wanted, "{name}");
     }
-    let pus = HostBed::new().unwrap().pus().to_vec();
+    let pus = affinity::current().unwrap();
     match pus.first_chunk::<2>().copied() {
         Some(seats) => assert_eq!(shared(&mut HostTestbed::new(pus, 10).unwrap(), seats), wanted),
         None => seatmap_needs::skipped!("two tasks that wait for each other need two CPUs"),

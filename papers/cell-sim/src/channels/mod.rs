@@ -1,16 +1,25 @@
-//! The second layer: mailboxes, signals, bulk transfers and atomics.
+//! Mailboxes, signals, bulk transfers and atomics: the Cell's ways to communicate.
 //!
 //! The Cell has these in hardware and nothing else; coherent machines get them from one
 //! implementation on cache lines. A program over [`Channels`] runs on both.
+//!
+//! | module | is |
+//! |---|---|
+//! | [`dma`] | the rules for bulk transfers |
+//! | [`lines`] | channels on cache lines |
+//! | [`host`] | this computer as a machine for programs over channels |
 
 mod bed;
+mod coherent;
 pub mod dma;
 mod ea;
+pub mod host;
 pub mod lines;
 
 pub use bed::{Bed, ChannelProgram, ProgramNeeds};
 pub use dma::{DmaError, Element, TransferOrder};
 pub use ea::Ea;
+pub use host::{BedError, HostBed};
 
 /// The tag of messages and signals on a machine where they are transfers: waiting for it waits for
 /// them to have arrived.

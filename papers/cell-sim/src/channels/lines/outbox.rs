@@ -1,8 +1,7 @@
 //! A task's outbound mailbox of one entry, which anybody may read.
 
-use super::lane::MailLane;
-use crate::port::message::{message, numbered};
-use crate::port::{Addr, Port};
+use super::lane::{MailLane, high, low, pair};
+use seatmap_data::port::{Addr, Port};
 use std::cell::Cell;
 
 /// The writer's side of an outbox: a line that it alone writes, and a line on which readers count
@@ -31,7 +30,7 @@ impl OutboxWriter {
         if written > 0 && newest.noted_taken(port) != written as u32 {
             self.wait_for_readers(port);
         }
-        port.store(self.line, numbered((written + 1) as u32, value));
+        port.store(self.line, pair(value, (written + 1) as u32));
         self.written.set(written + 1);
     }
 
@@ -50,14 +49,15 @@ pub(super) fn read<P: Port>(port: &P, (line, taken_line): (Addr, Addr)) -> (u32,
     loop {
         let taken = port.load(taken_line);
         let found = port.load(line);
-        let Some(value) = message(found, (taken + 1) as u32) else {
+        // An entry carries its number in the upper half, so its reader looks at no second word.
+        if high(found) != (taken + 1) as u32 {
             port.wait_while(line, found);
             continue;
-        };
+        }
         // The writer leaves the entry alone until the count has moved, so it is still what was
         // read.
         if port.compare_exchange(taken_line, taken, taken + 1).is_ok() {
-            return (value, (taken + 1) as u32);
+            return (low(found), (taken + 1) as u32);
         }
     }
 }

@@ -1,10 +1,14 @@
 //! A port whose waits end when another task has failed.
 
-use crate::host::HostClock;
-use crate::host::port::{HostPort, wait_for_change};
-use crate::host::together::Together;
-use seatmap_data::port::channels::lines::PartnerFailure;
-use seatmap_data::port::{Addr, Port, Stamp, ValueChange};
+#[cfg(target_arch = "x86_64")]
+use super::halves;
+#[cfg(target_arch = "x86_64")]
+use crate::channels::lines::ValueChange;
+use crate::channels::lines::{ChannelLines, PartnerFailure};
+use seatmap_data::port::{Addr, Port, Stamp};
+use seatmap_machines::host::HostClock;
+use seatmap_machines::host::port::{HostPort, wait_for_change};
+use seatmap_machines::host::together::Together;
 use seatmap_os::partners::{LOOKS, PartnerThread};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -40,7 +44,12 @@ impl<'a> BedPort<'a> {
         BedPort { port: self.port.seated(seat), ..self }
     }
 
-    /// Unwinds where another task has failed, or a seat was lost.
+    #[inline(always)]
+    fn at(&self, word: Addr) -> &'a AtomicU64 {
+        &self.words[word.0 as usize]
+    }
+
+    /// Unwinds if another task has failed or a seat was lost.
     #[cold]
     fn check(&self) {
         self.port.check();
@@ -81,30 +90,8 @@ impl Port for BedPort<'_> {
     }
 
     #[inline(always)]
-    fn change_half(&self, word: Addr, is_upper: bool, change: ValueChange) -> u32 {
-        self.port.change_half(word, is_upper, change)
-    }
-
-    fn change_half_times(
-        &self,
-        word: Addr,
-        is_upper: bool,
-        change: ValueChange,
-        times: u64,
-    ) -> bool {
-        let looks = times / u64::from(LOOKS);
-        let rest = times % u64::from(LOOKS);
-        let is_done = self.port.change_half_times(word, is_upper, change, rest);
-        for _ in 0..looks {
-            self.check();
-            self.port.change_half_times(word, is_upper, change, LOOKS.into());
-        }
-        is_done
-    }
-
-    #[inline(always)]
     fn wait_while(&self, word: Addr, value: u64) -> u64 {
-        wait_for_change(&self.words[word.0 as usize], value, || self.check())
+        wait_for_change(self.at(word), value, || self.check())
     }
 
     #[inline(always)]
@@ -125,6 +112,45 @@ impl Port for BedPort<'_> {
     fn interruptions(&self) -> u64 {
         self.port.interruptions()
     }
+}
+
+impl ChannelLines for BedPort<'_> {
+    type Port = Self;
+
+    #[inline(always)]
+    fn port(&self) -> &Self {
+        self
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    fn change_half(&self, word: Addr, is_upper: bool, change: ValueChange) -> u32 {
+        let cell = self.at(word);
+        match change {
+            ValueChange::Add(value) => halves::fetch_add(cell, is_upper, value),
+            ValueChange::Set(value) => halves::swap(cell, is_upper, value),
+        }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    fn change_half_times(
+        &self,
+        word: Addr,
+        is_upper: bool,
+        change: ValueChange,
+        times: u64,
+    ) -> bool {
+        // The address is computed once: a look at it between two atomics gives the line away, and
+        // doubles their time.
+        let cell = self.at(word);
+        let looks = times / u64::from(LOOKS);
+        change_times(cell, is_upper, change, times % u64::from(LOOKS));
+        for _ in 0..looks {
+            self.check();
+            change_times(cell, is_upper, change, LOOKS.into());
+        }
+        true
+    }
 
     fn begin_together(&self, tasks: usize) {
         self.together.begin(tasks, self.clock, || self.check());
@@ -140,5 +166,16 @@ impl Port for BedPort<'_> {
             }
             operation();
         }))
+    }
+}
+
+/// Changes a half `times` times. The kind of the change is decided once, outside of the loop.
+#[cfg(target_arch = "x86_64")]
+fn change_times(cell: &AtomicU64, is_upper: bool, change: ValueChange, times: u64) {
+    match change {
+        ValueChange::Add(value) => {
+            (0..times).for_each(|_| _ = halves::fetch_add(cell, is_upper, value));
+        }
+        ValueChange::Set(value) => (0..times).for_each(|_| _ = halves::swap(cell, is_upper, value)),
     }
 }

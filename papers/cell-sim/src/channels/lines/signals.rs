@@ -1,7 +1,7 @@
 //! Signal registers, a line each.
 
 use super::lane::pair;
-use crate::port::{Addr, Port};
+use seatmap_data::port::{Addr, Port};
 use std::cell::Cell;
 
 /// Bits of a stamp that hold the sender; the rest counts.

@@ -1,10 +1,10 @@
 //! The errors that can keep a program from running on the host.
 
-use crate::host::crew::CrewError;
-use crate::host::topology::TopologyError;
-use seatmap_data::port::channels::DmaError;
-use seatmap_data::port::channels::lines::TooLarge;
+use crate::channels::DmaError;
+use crate::channels::lines::TooLarge;
 use seatmap_data::statistics::words::counted;
+use seatmap_machines::host::crew::CrewError;
+use seatmap_machines::host::topology::TopologyError;
 use seatmap_os::CpuError;
 use std::io;
 

@@ -1,8 +1,8 @@
 //! A program as a workload.
 
-use super::{ChannelLayout, LineChannels, TooLarge};
-use crate::port::channels::ChannelProgram;
-use crate::port::{Addr, Barrier, Port, Workload};
+use super::{ChannelLayout, ChannelLines, LineChannels, PortLines, TooLarge};
+use crate::channels::ChannelProgram;
+use seatmap_data::port::{Addr, Barrier, Port, Workload};
 
 /// A [`ChannelProgram`] that runs wherever lines are shared. Its tasks meet before they start.
 /// Shared memory has to be zeros.
@@ -19,6 +19,15 @@ impl<'a, T: ChannelProgram> OnLines<'a, T> {
     /// More memory than addresses reach.
     pub fn new(program: &'a T, modules: usize) -> Result<Self, TooLarge> {
         Ok(OnLines { program, layout: ChannelLayout::new(program.shape(), modules)? })
+    }
+
+    /// Runs one task on the lines of its machine.
+    pub fn task_on<L: ChannelLines>(&self, lines: &L, rank: usize) -> T::Output {
+        let port = lines.port();
+        // Made first, so that the others notice whatever unwinds below.
+        let _tells = TellsOthers { port, ended: self.layout.ended() };
+        Barrier::new(self.layout.gate(), self.tasks()).wait(port);
+        self.program.task(&LineChannels::new(lines, self.layout, rank), rank)
     }
 
     /// The layout of shared memory.
@@ -40,10 +49,7 @@ impl<T: ChannelProgram> Workload for OnLines<'_, T> {
     }
 
     fn task<P: Port>(&self, port: &P, rank: usize) -> T::Output {
-        // Made first, so that the others are told of whatever unwinds below.
-        let _tells = TellsOthers { port, ended: self.layout.ended() };
-        Barrier::new(self.layout.gate(), self.tasks()).wait(port);
-        self.program.task(&LineChannels::new(port, self.layout, rank), rank)
+        self.task_on(&PortLines(port), rank)
     }
 }
 

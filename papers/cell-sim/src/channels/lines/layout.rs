@@ -1,8 +1,8 @@
 //! Where everything lies that tasks share.
 
 use super::lane::LaneHalf;
-use crate::port::channels::{ProgramNeeds, SignalNumber};
-use crate::port::{Addr, LINE_BYTES, WORDS_PER_LINE};
+use crate::channels::{ProgramNeeds, SignalNumber};
+use seatmap_data::port::{Addr, LINE_BYTES, WORDS_PER_LINE};
 
 /// Lines from one thing that tasks fight over to the next: neighbours are fetched in pairs on
 /// x86-64, and are one line of 128 bytes on POWER.

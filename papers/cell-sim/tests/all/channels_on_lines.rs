@@ -4,8 +4,8 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use proptest::prelude::*;
-use seatmap_data::port::channels::lines::{ChannelLayout, LineChannels, OnLines};
-use seatmap_data::port::channels::{
+use seatmap_cell_sim::channels::lines::{self, ChannelLayout, LineChannels, OnLines, PortLines};
+use seatmap_cell_sim::channels::{
     Atomic, ChannelProgram, Channels, DmaError, Ea, Element, ProgramNeeds, SignalNumber,
     TransferOrder,
 };
@@ -68,9 +68,8 @@ fn run<T: ChannelProgram>(program: &T, modules: usize) -> Result<Vec<T::Output>,
         });
         let tasks: Vec<_> = tasks.collect();
         let ends: Vec<_> = tasks.into_iter().map(std::thread::ScopedJoinHandle::join).collect();
-        let refused = |end: &std::thread::Result<T::Output>| {
-            end.as_ref().err()?.downcast_ref::<DmaError>().cloned()
-        };
+        let refused =
+            |end: &std::thread::Result<T::Output>| lines::refused(&**end.as_ref().err()?).cloned();
         match ends.iter().find_map(refused) {
             Some(error) => Err(error),
             None => Ok(ends.into_iter().map(Result::unwrap).collect()),
@@ -294,10 +293,10 @@ fn what_hardware_refuses_ends_the_run_in_its_words() {
 
 /// One task alone on memory of its own, for transfers held against plain bytes.
 fn alone(
-    body: impl Fn(&LineChannels<'_, Shared>) -> Result<(), TestCaseError>,
+    body: impl Fn(&LineChannels<'_, PortLines<'_, Shared>>) -> Result<(), TestCaseError>,
 ) -> Result<(), TestCaseError> {
     let layout = ChannelLayout::new(ProgramNeeds { tasks: 1, ..SHAPE }, 1).unwrap();
-    body(&LineChannels::new(&Shared::of(layout), layout, 0))
+    body(&LineChannels::new(&PortLines(&Shared::of(layout)), layout, 0))
 }
 
 /// Transfers that hardware takes: local address, offset in memory, bytes.

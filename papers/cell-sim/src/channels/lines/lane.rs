@@ -1,6 +1,6 @@
 //! Mail between two tasks, on one line that carries both directions.
 
-use crate::port::{Addr, Port, WORDS_PER_LINE};
+use seatmap_data::port::{Addr, Port, WORDS_PER_LINE};
 use std::cell::Cell;
 
 /// Messages on their way in one direction. One more than the Cell's mailbox has entries, since the

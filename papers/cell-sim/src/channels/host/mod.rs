@@ -1,18 +1,20 @@
 //! The host as a machine for programs over channels.
 
 mod error;
+#[cfg(target_arch = "x86_64")]
+mod halves;
 mod port;
 
 pub use error::BedError;
 
-use crate::host::arena::Arena;
-use crate::host::crew::Crew;
-use crate::host::together::Together;
-use crate::host::{HostClock, topology};
+use crate::channels::lines::{self, ChannelLayout, DECREMENTER_SHIFT, OnLines};
+use crate::channels::{Bed, ChannelProgram, DmaError};
 use port::BedPort;
-use seatmap_data::port::channels::lines::{self, ChannelLayout, DECREMENTER_SHIFT, OnLines};
-use seatmap_data::port::channels::{Bed, ChannelProgram, DmaError};
-use seatmap_data::port::{Addr, Workload};
+use seatmap_data::port::Addr;
+use seatmap_machines::host::arena::Arena;
+use seatmap_machines::host::crew::Crew;
+use seatmap_machines::host::together::Together;
+use seatmap_machines::host::{HostClock, topology};
 use seatmap_os::cpus::Cpus;
 use seatmap_os::partners::is_gone;
 use std::any::Any;
@@ -153,7 +155,7 @@ impl Bed for HostBed {
         let port = BedPort::new(arena.words(), &self.clock, layout.ended(), &together);
         sorted(self.crew.run_together(seats, &|seat| {
             let port = port.seated(seat);
-            let done = catch_unwind(AssertUnwindSafe(|| workload.task(&port, seat.rank())));
+            let done = catch_unwind(AssertUnwindSafe(|| workload.task_on(&port, seat.rank())));
             done.or_else(|payload| {
                 if is_gone(&*payload) { resume_unwind(payload) } else { Err(End::of(payload)) }
             })
@@ -175,10 +177,10 @@ impl Bed for HostBed {
 
 impl End {
     fn of(payload: Box<dyn Any + Send>) -> End {
-        match payload.downcast::<DmaError>() {
-            Ok(refused) => End::Refused(*refused),
-            Err(other) if other.is::<lines::PartnerFailure>() => End::Followed,
-            Err(_) => End::Panicked,
+        match lines::refused(&*payload) {
+            Some(error) => End::Refused(error.clone()),
+            None if payload.is::<lines::PartnerFailure>() => End::Followed,
+            None => End::Panicked,
         }
     }
 }

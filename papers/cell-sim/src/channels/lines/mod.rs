@@ -1,6 +1,7 @@
 //! Channels on cache lines: the one implementation for machines that have no mailboxes but coherent
 //! memory.
 
+mod access;
 mod bytes;
 mod lane;
 mod layout;
@@ -8,14 +9,17 @@ mod on_lines;
 mod outbox;
 mod signals;
 
+pub use access::{ChannelLines, PortLines, ValueChange};
 pub use layout::{ChannelLayout, TooLarge};
 pub use on_lines::OnLines;
 
 use super::{Atomic, Channels, DmaError, Ea, Element, OsService, SignalNumber, TransferOrder, dma};
-use crate::port::{Addr, Port, ValueChange};
 use bytes::WordBytes;
 use lane::MailLane;
 use outbox::OutboxWriter;
+use seatmap_data::port::{Addr, Port};
+use seatmap_sim::engine::TaskRefusal;
+use std::any::Any;
 use std::cell::Cell;
 
 /// Ticks of the clock to one of the decrementer, as a power of two. A counter of 3 GHz then ticks
@@ -32,10 +36,10 @@ pub struct PartnerFailure;
 ///
 /// Mailboxes keep the order of each sender's messages, not that between senders, and hold four
 /// entries of each. Transfers are copies, complete when they return, so tags and orders have
-/// nothing to wait for. A refused transfer unwinds with its [`DmaError`], without a message: the
-/// machine that runs the task catches it.
-pub struct LineChannels<'a, P: Port> {
-    port: &'a P,
+/// nothing to wait for. A refused transfer unwinds with its [`DmaError`] as a [`TaskRefusal`]: the
+/// machine that runs the task catches it ([`refused`]).
+pub struct LineChannels<'a, L> {
+    lines: &'a L,
     layout: ChannelLayout,
     rank: usize,
     lanes: Vec<MailLane>,
@@ -46,13 +50,13 @@ pub struct LineChannels<'a, P: Port> {
     signals_sent: Cell<u32>,
 }
 
-impl<'a, P: Port> LineChannels<'a, P> {
+impl<'a, L: ChannelLines> LineChannels<'a, L> {
     /// The channels of this task.
     #[must_use]
-    pub fn new(port: &'a P, layout: ChannelLayout, rank: usize) -> Self {
+    pub fn new(lines: &'a L, layout: ChannelLayout, rank: usize) -> Self {
         let shape = layout.shape();
         LineChannels {
-            port,
+            lines,
             layout,
             rank,
             lanes: (0..shape.tasks)
@@ -69,10 +73,15 @@ impl<'a, P: Port> LineChannels<'a, P> {
         }
     }
 
+    #[inline(always)]
+    fn port(&self) -> &'a L::Port {
+        self.lines.port()
+    }
+
     /// Ends this task, and with it the run, with the error of the hardware.
     #[cold]
     fn refuse(&self, error: DmaError) -> ! {
-        std::panic::resume_unwind(Box::new(error))
+        std::panic::resume_unwind(Box::new(TaskRefusal(Box::new(error))))
     }
 
     #[inline(always)]
@@ -85,7 +94,7 @@ impl<'a, P: Port> LineChannels<'a, P> {
 
     /// A task that only transfers, in a loop until something changes, waits as well.
     fn end_with_others(&self) {
-        if self.port.load(self.layout.ended()) != 0 {
+        if self.port().load(self.layout.ended()) != 0 {
             std::panic::resume_unwind(Box::new(PartnerFailure));
         }
     }
@@ -132,7 +141,7 @@ impl<'a, P: Port> LineChannels<'a, P> {
         &self,
         local: u32,
         list: &'e [Element],
-    ) -> impl Iterator<Item = (u32, &'e Element)> + use<'e, P> {
+    ) -> impl Iterator<Item = (u32, &'e Element)> + use<'e, L> {
         if list.is_empty() || list.len() > dma::LONGEST_LIST {
             self.refuse(DmaError::List(list.len()));
         }
@@ -172,14 +181,20 @@ impl<'a, P: Port> LineChannels<'a, P> {
                 .map(|further| (self.newest.get() + further) % tasks)
                 .filter(|at| *at != self.rank)
             {
-                if let Some(value) = self.lanes[from].try_receive(self.port) {
+                if let Some(value) = self.lanes[from].try_receive(self.port()) {
                     self.newest.set(from);
                     return value;
                 }
             }
-            self.port.pause();
+            self.port().pause();
         }
     }
+}
+
+/// The refused transfer, if a task unwound with this payload because of one.
+#[must_use]
+pub fn refused(payload: &(dyn Any + Send)) -> Option<&DmaError> {
+    payload.downcast_ref::<TaskRefusal>()?.0.downcast_ref()
 }
 
 fn within(what: &'static str, offset: u32, bytes: u64, size: u32) -> Result<(), DmaError> {
@@ -188,29 +203,29 @@ fn within(what: &'static str, offset: u32, bytes: u64, size: u32) -> Result<(), 
     if end > size { Err(DmaError::Beyond { what, end, size }) } else { Ok(()) }
 }
 
-impl<P: Port> Channels for LineChannels<'_, P> {
+impl<L: ChannelLines> Channels for LineChannels<'_, L> {
     fn peek(&self, local: u32, bytes: &mut [u8]) {
         match self.own(local, bytes.len() as u64) {
-            Ok(own) => own.read(self.port, bytes),
+            Ok(own) => own.read(self.port(), bytes),
             Err(error) => self.refuse(error),
         }
     }
 
     fn poke(&self, local: u32, bytes: &[u8]) {
         match self.own(local, bytes.len() as u64) {
-            Ok(own) => own.write(self.port, bytes),
+            Ok(own) => own.write(self.port(), bytes),
             Err(error) => self.refuse(error),
         }
     }
 
     fn get(&self, local: u32, from: Ea, size: u32, tag: u8, _order: TransferOrder) {
         let (own, other) = self.sides(local, from, size, tag);
-        WordBytes::copy(self.port, other, own, size);
+        WordBytes::copy(self.port(), other, own, size);
     }
 
     fn put(&self, local: u32, to: Ea, size: u32, tag: u8, _order: TransferOrder) {
         let (own, other) = self.sides(local, to, size, tag);
-        WordBytes::copy(self.port, own, other, size);
+        WordBytes::copy(self.port(), own, other, size);
     }
 
     fn get_list(&self, local: u32, from: &[Element], tag: u8, order: TransferOrder) {
@@ -227,30 +242,30 @@ impl<P: Port> Channels for LineChannels<'_, P> {
 
     #[inline(always)]
     fn mailbox_write(&self, to: usize, value: u32) {
-        self.lane(to).send(self.port, value);
+        self.lane(to).send(self.port(), value);
     }
 
     #[inline(always)]
     fn mailbox_read(&self) -> u32 {
         let own = &self.lanes[self.rank];
         match self.lanes.len() {
-            _ if own.is_waiting_for_itself() => own.receive(self.port),
+            _ if own.is_waiting_for_itself() => own.receive(self.port()),
             // One other task: its lane can be waited on, which machines do better than polling.
-            2 => self.lanes[1 - self.rank].receive(self.port),
+            2 => self.lanes[1 - self.rank].receive(self.port()),
             _ => self.poll(),
         }
     }
 
     #[inline]
     fn outbox_write(&self, value: u32) {
-        self.outbox.write(self.port, &self.lanes[self.newest.get()], value);
+        self.outbox.write(self.port(), &self.lanes[self.newest.get()], value);
     }
 
     #[inline]
     fn outbox_read(&self, from: usize) -> u32 {
         let lane = self.lane(from);
-        let (value, taken) = outbox::read(self.port, self.layout.outbox(from));
-        lane.note_taken(self.port, taken);
+        let (value, taken) = outbox::read(self.port(), self.layout.outbox(from));
+        lane.note_taken(self.port(), taken);
         value
     }
 
@@ -258,24 +273,24 @@ impl<P: Port> Channels for LineChannels<'_, P> {
     fn signal(&self, to: usize, register: SignalNumber, value: u32) {
         let word = self.register_of(to, register);
         if self.layout.shape().signals_or {
-            return signals::gather(self.port, word, value);
+            return signals::gather(self.port(), word, value);
         }
         self.signals_sent.set(self.signals_sent.get().wrapping_add(1));
-        signals::overwrite(self.port, word, self.rank, self.signals_sent.get(), value);
+        signals::overwrite(self.port(), word, self.rank, self.signals_sent.get(), value);
     }
 
     #[inline]
     fn signal_read(&self, register: SignalNumber) -> u32 {
-        self.registers[register as usize].read(self.port)
+        self.registers[register as usize].read(self.port())
     }
 
     fn atomic(&self, operation: Atomic, at: Ea, value: u32) -> u32 {
         let word = self.atomic_word(at);
         let (at, is_upper) = word.half();
         match operation {
-            Atomic::Add => self.port.change_half(at, is_upper, ValueChange::Add(value)),
-            Atomic::Set => self.port.change_half(at, is_upper, ValueChange::Set(value)),
-            Atomic::Read => word.read_u32(self.port),
+            Atomic::Add => self.lines.change_half(at, is_upper, ValueChange::Add(value)),
+            Atomic::Set => self.lines.change_half(at, is_upper, ValueChange::Set(value)),
+            Atomic::Read => word.read_u32(self.port()),
         }
     }
 
@@ -289,7 +304,7 @@ impl<P: Port> Channels for LineChannels<'_, P> {
         let is_done = change.is_some_and(|change| {
             let (at, is_upper) =
                 self.atomic_word_of(at).unwrap_or_else(|error| self.refuse(error)).half();
-            self.port.change_half_times(at, is_upper, change, times)
+            self.lines.change_half_times(at, is_upper, change, times)
         });
         if !is_done {
             (0..times).for_each(|_| _ = self.atomic(operation, at, value));
@@ -297,25 +312,25 @@ impl<P: Port> Channels for LineChannels<'_, P> {
     }
 
     fn decrementer(&self) -> u32 {
-        0u32.wrapping_sub((self.port.stamp().ticks >> DECREMENTER_SHIFT) as u32)
+        0u32.wrapping_sub((self.port().stamp().ticks >> DECREMENTER_SHIFT) as u32)
     }
 
     #[inline]
     fn cycles(&self) -> u64 {
-        self.port.stamp().ticks
+        self.port().stamp().ticks
     }
 
     fn compute(&self, cycles: u64) {
-        self.port.compute(cycles);
+        self.port().compute(cycles);
     }
 
     fn service(&self, _service: OsService) {}
 
     fn begin_together(&self, tasks: usize) {
-        self.port.begin_together(tasks);
+        self.lines.begin_together(tasks);
     }
 
     fn keep_on(&self, tasks: usize, operation: &mut dyn FnMut()) -> Option<u64> {
-        self.port.keep_on(tasks, operation)
+        self.lines.keep_on(tasks, operation)
     }
 }

@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicU64;
 
 /// Adds to the half, and returns its old value.
 #[inline(always)]
-pub(crate) fn fetch_add(word: &AtomicU64, is_upper: bool, mut value: u32) -> u32 {
+pub(super) fn fetch_add(word: &AtomicU64, is_upper: bool, mut value: u32) -> u32 {
     let at = half(word, is_upper);
     // SAFETY: the half lies in a word that outlives the instruction and that all threads access
     // atomically only; the instruction changes these four bytes, one register and the flags.
@@ -25,7 +25,7 @@ pub(crate) fn fetch_add(word: &AtomicU64, is_upper: bool, mut value: u32) -> u32
 
 /// Replaces the half, and returns its old value.
 #[inline(always)]
-pub(crate) fn swap(word: &AtomicU64, is_upper: bool, mut value: u32) -> u32 {
+pub(super) fn swap(word: &AtomicU64, is_upper: bool, mut value: u32) -> u32 {
     let at = half(word, is_upper);
     // SAFETY: as above; XCHG with memory locks by itself.
     unsafe {

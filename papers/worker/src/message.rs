@@ -1,9 +1,9 @@
 //! A mailbox entry in one word: a message with its number.
 //!
-//! All mailboxes over cache lines use it: those of [`channels`](crate::port::channels) on a machine
-//! without mailboxes, those of pinned workers, and those in software. A reader knows by the
-//! number that the message is there, so it looks at no second word, and a writer that fills one
-//! entry again has nothing to clear first.
+//! All mailboxes over cache lines use it: those of workers, those of SPEs in software, and those of
+//! programs over channels on a machine without mailboxes. A reader knows by the number that the
+//! message is there, so it looks at no second word, and a writer that fills one entry again has
+//! nothing to clear first.
 
 /// The word of a message, with its number in the upper half.
 #[inline(always)]
@@ -16,7 +16,7 @@ pub fn numbered(number: u32, message: u32) -> u64 {
 /// there are numbers are ever under way.
 ///
 /// ```
-/// use seatmap_data::port::message::{message, numbered};
+/// use seatmap_worker::message::{message, numbered};
 /// assert_eq!(message(numbered(7, 40), 7), Some(40));
 /// assert_eq!(message(numbered(7, 40), 8), None);
 /// ```

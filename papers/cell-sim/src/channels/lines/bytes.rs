@@ -1,7 +1,7 @@
 //! Bytes in 64-bit words: byte b of a word is its bits 8b to 8b + 7, on every machine.
 
-use crate::port::contract::change_word;
-use crate::port::{Addr, Port};
+use super::access::change_word;
+use seatmap_data::port::{Addr, Port};
 
 /// Bytes from some word on.
 #[derive(Clone, Copy, Debug)]

@@ -1,0 +1,92 @@
+//! Shared lines as channels use them: a port, and what its machine adds to it.
+
+use seatmap_data::port::{Addr, Port};
+
+/// A change to a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ValueChange {
+    /// This is added to it.
+    Add(u32),
+    /// The number becomes this one.
+    Set(u32),
+}
+
+impl ValueChange {
+    /// The number after this change.
+    #[must_use]
+    pub fn of(self, found: u32) -> u32 {
+        match self {
+            ValueChange::Add(value) => found.wrapping_add(value),
+            ValueChange::Set(value) => value,
+        }
+    }
+}
+
+/// The shared lines of a machine: its port, and what it has for channels beyond the port.
+pub trait ChannelLines {
+    /// The port.
+    type Port: Port;
+
+    /// The port through which the task reaches the lines.
+    fn port(&self) -> &Self::Port;
+
+    /// Changes the lower or the upper 32 bits of a word in one piece, and returns what they held
+    /// before.
+    #[inline]
+    fn change_half(&self, word: Addr, is_upper: bool, change: ValueChange) -> u32 {
+        let shift = 32 * u32::from(is_upper);
+        let before = change_word(self.port(), word, |found| {
+            let half = u64::from(change.of((found >> shift) as u32));
+            found & !(u64::from(u32::MAX) << shift) | half << shift
+        });
+        (before >> shift) as u32
+    }
+
+    /// Does the same `times` times, in the tightest loop that the machine has. Returns false, and
+    /// does nothing, if the machine has no tighter loop than calls of
+    /// [`ChannelLines::change_half`].
+    fn change_half_times(
+        &self,
+        _word: Addr,
+        _is_upper: bool,
+        _change: ValueChange,
+        _times: u64,
+    ) -> bool {
+        false
+    }
+
+    /// Waits until this many tasks have called it, and lets them all go at one value of the clock.
+    /// A simulator does nothing here: in a model no task is late by chance.
+    fn begin_together(&self, _tasks: usize) {}
+
+    /// Repeats an operation until this many tasks have called it, so that tasks whose operations
+    /// are still counted keep their company. Returns when it stopped; `None` if nothing is
+    /// repeated, as in a simulator.
+    fn keep_on(&self, _tasks: usize, _operation: &mut dyn FnMut()) -> Option<u64> {
+        None
+    }
+}
+
+/// The lines of a machine that adds nothing to its port, such as a simulator.
+#[derive(Clone, Copy, Debug)]
+pub struct PortLines<'a, P>(pub &'a P);
+
+impl<P: Port> ChannelLines for PortLines<'_, P> {
+    type Port = P;
+
+    #[inline(always)]
+    fn port(&self) -> &P {
+        self.0
+    }
+}
+
+/// Changes a word in one piece, and returns what was there before.
+pub(super) fn change_word<P: Port>(port: &P, word: Addr, new: impl Fn(u64) -> u64) -> u64 {
+    let mut found = port.load(word);
+    loop {
+        match port.compare_exchange(word, found, new(found)) {
+            Ok(before) => return before,
+            Err(newer) => found = newer,
+        }
+    }
+}
