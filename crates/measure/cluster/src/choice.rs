@@ -1,17 +1,15 @@
 //! Chooses the measured pairs, at most four per node, as their values arrive.
 //!
-//! 1. Each node with its successor in the natural order of names (`n2` before `n10`), because
-//!    successive names are usually neighbours, and with the first node, which sees both near and
-//!    far nodes.
-//! 2. Runs of near nodes are compared with each other until each has found its group or has met all
-//!    groups.
+//! 1. Each node with its successor in natural order (`n2` before `n10`), because successive names
+//!    are usually neighbours, and with the first node, which sees both near and far nodes.
+//! 2. Runs of near nodes are compared until each has found its group or has met all groups.
 //! 3. One pair for any two groups without one.
-//! 4. Random pairs, each predicted before it is measured. The prediction errors show how well the
-//!    unmeasured pairs are known. Then these pairs count as well.
+//! 4. Random pairs, each predicted before it is measured: the errors show how well the other pairs
+//!    are known.
 //!
-//! Unrelated names need at least this many pairs with any method: only a pair with a member of a
-//! group shows that a node belongs to it, and a node meets half of the groups on the way. If the
-//! budget is too small, the reported error shows it.
+//! No method needs fewer pairs for unrelated names: a node finds its group by a pair with a member,
+//! and meets half of the groups on the way. If the budget is too small, the reported error shows
+//! it.
 
 use crate::cluster::HeldBack;
 use crate::fit::PairModel;
@@ -19,15 +17,14 @@ use seatmap_data::statistics::{median, sorted};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-/// The message size whose round trips separate near nodes from far ones, in bytes. 64 KiB shows
-/// both latency and rate.
+/// The message size that separates near nodes from far ones, in bytes: it shows both latency and
+/// rate.
 pub const SIZE_BYTES: u32 = 64 << 10;
 
 /// The budget of pairs per node.
 pub const PAIRS_A_NODE: usize = 4;
 
-/// Far pairs take at least this many times as long as near ones; otherwise all nodes form one
-/// group.
+/// Far pairs take at least this many times as long as near ones; otherwise there is one group.
 const APART: f64 = 1.4;
 
 /// Values by pair; pairs that could not be measured are absent.
@@ -45,8 +42,8 @@ pub struct ChosenGroups {
     pub held_back: Option<HeldBack>,
 }
 
-/// Chooses pairs and measures them with `probe`. Pairs in `known` are not measured again; new
-/// values are added to it.
+/// Chooses pairs and measures them with `probe`. Pairs in `known` are not measured again; `known`
+/// receives the new values.
 pub fn choose(
     names: &[String],
     all: bool,
@@ -56,7 +53,7 @@ pub fn choose(
     let mut chooser =
         Chooser { nodes: names.len(), budget: PAIRS_A_NODE * names.len(), known, probe };
     let every: Vec<[usize; 2]> = pairs(names.len()).collect();
-    // All pairs fit into the budget: no prediction is needed.
+    // All pairs fit into the budget.
     if all || every.len() <= chooser.budget {
         chooser.measure(&every);
         let groups = chooser.divided_components();
@@ -65,7 +62,7 @@ pub fn choose(
     chooser.begin(&natural_order(names));
     chooser.join_runs();
     chooser.fill_blocks();
-    // The random pairs come last because they test a model of all other pairs.
+    // Last, because they test a model of all other pairs.
     let held_back = chooser.hold_back();
     ChosenGroups { groups: chooser.components(), held_back }
 }
@@ -78,7 +75,7 @@ fn pair(a: usize, b: usize) -> [usize; 2] {
     [a.min(b), a.max(b)]
 }
 
-/// The groups by the values of all pairs; `None` if a pair has no value.
+/// The groups, if all pairs have values.
 pub(crate) fn groups(nodes: usize, known: &mut PairValues) -> Option<Vec<Vec<usize>>> {
     let is_whole = pairs(nodes).all(|pair| known.contains_key(&pair));
     let chooser = Chooser { nodes, budget: 0, known, probe: &mut |_| Vec::new() };
@@ -93,7 +90,7 @@ struct Chooser<'a> {
 }
 
 impl Chooser<'_> {
-    /// Measures those of the pairs without a value.
+    /// Measures pairs without a value.
     fn measure(&mut self, pairs: &[[usize; 2]]) {
         let mut wanted: Vec<[usize; 2]> =
             pairs.iter().filter(|pair| !self.known.contains_key(*pair)).copied().collect();
@@ -115,9 +112,9 @@ impl Chooser<'_> {
         self.measure(&wanted);
     }
 
-    /// The threshold between near and far. A node far from all others, for example behind a very
-    /// slow cable, gives no information about the rest: the search repeats without it. Far pairs
-    /// that do not separate nodes, such as those measured at a busy moment, are also ignored.
+    /// The threshold between near and far. A node far from all others, such as one behind a very
+    /// slow cable, hides their differences, so the search repeats without it. Far pairs that
+    /// separate no nodes, such as those measured at a busy moment, are also ignored.
     fn limit(&self) -> Option<f64> {
         let mut within: Vec<usize> = (0..self.nodes).collect();
         let mut found = None;
@@ -149,8 +146,7 @@ impl Chooser<'_> {
                 .into_iter()
                 .filter(|part| part.iter().any(|node| within.contains(node)));
             match parts.count() {
-                // Far pairs that leave all nodes in one part separate nothing: search again below
-                // them.
+                // These far pairs separate nothing: search again below them.
                 1 => most = next,
                 // More than a quarter of the nodes is a group, not a few outliers.
                 _ if lone == 0 || 4 * lone > within.len() => return found,
@@ -202,7 +198,7 @@ impl Chooser<'_> {
         let mut parts = BTreeMap::<usize, Vec<usize>>::new();
         part.iter().enumerate().for_each(|(node, part)| parts.entry(*part).or_default().push(node));
         let mut parts: Vec<Vec<usize>> = parts.into_values().collect();
-        // The lowest node breaks ties, so that the same values always give the same numbering.
+        // The lowest node breaks ties, so that equal values give equal numbers.
         parts.sort_by_key(|part| (std::cmp::Reverse(part.len()), part[0]));
         parts
     }
@@ -211,15 +207,15 @@ impl Chooser<'_> {
     fn join_runs(&mut self) {
         loop {
             let parts = self.components();
-            // The later part is smaller and looks for its place among the earlier ones.
+            // The later part is the smaller one.
             let next = (1..parts.len()).find_map(|at| {
                 let other = parts[..at].iter().find(|other| !self.have_met(other, &parts[at]))?;
                 Some(pair(middle(other), middle(&parts[at])))
             });
-            // Half a pair per node is reserved for the held-back pairs.
+            // Half a pair per node is reserved for held-back pairs.
             let Some(next) = next.filter(|_| self.left() > self.nodes / 2) else { return };
             self.measure(&[next]);
-            // The measurement failed: the same pair would be chosen and fail again.
+            // It failed, and would fail again.
             if !self.known.contains_key(&next) {
                 return;
             }
@@ -243,13 +239,13 @@ impl Chooser<'_> {
         self.measure(&wanted);
     }
 
-    /// Predicts random pairs, measures them, and compares.
+    /// Predicts random pairs, then measures them.
     fn hold_back(&mut self) -> Option<HeldBack> {
         let group = numbered(&self.components(), self.nodes);
         let fit = PairModel::of(group, self.known.clone())?;
         let mut rest: Vec<[usize; 2]> =
             pairs(self.nodes).filter(|pair| !self.known.contains_key(pair)).collect();
-        // Any fixed seed will do: the same cluster is then measured the same way twice.
+        // A fixed seed: the same cluster is measured the same way twice.
         fastrand::Rng::with_seed(17).shuffle(&mut rest);
         rest.truncate(self.left());
         self.measure(&rest);
@@ -268,7 +264,6 @@ fn middle(part: &[usize]) -> usize {
     part[part.len() / 2]
 }
 
-/// The part of each node.
 fn numbered(parts: &[Vec<usize>], nodes: usize) -> Vec<usize> {
     let mut number = vec![0; nodes];
     for (at, part) in parts.iter().enumerate() {
@@ -278,8 +273,7 @@ fn numbered(parts: &[Vec<usize>], nodes: usize) -> Vec<usize> {
 }
 
 /// The threshold between near and far: the cut of the logarithms with the least variance inside
-/// both parts (Otsu 1979; natural breaks with two classes). `None` if the parts are not clearly
-/// apart.
+/// both parts (Otsu 1979). `None` if the parts are not clearly apart.
 fn limit(values: &[f64]) -> Option<f64> {
     // In logarithms a step from 10 to 20 us equals one from 100 to 200 us.
     let logarithms: Vec<f64> = sorted(&values.iter().map(|value| value.ln()).collect::<Vec<_>>());
@@ -298,7 +292,7 @@ fn deviations(part: &[f64]) -> f64 {
     part.iter().map(|value| (value - mean) * (value - mean)).sum()
 }
 
-/// Indices of the names in natural order, digits compared as numbers.
+/// Indices of the names in natural order: numbers compare as numbers.
 fn natural_order(names: &[String]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..names.len()).collect();
     order.sort_by(|a, b| natural(&names[*a], &names[*b]).then(a.cmp(b)));
@@ -311,7 +305,7 @@ fn natural(a: &str, b: &str) -> Ordering {
         (Ok(a), Ok(b)) => a.cmp(&b),
         _ => a.cmp(b),
     });
-    // If one text begins with the other, the shorter comes first: `n1` before `n1a`.
+    // `n1` before `n1a`.
     by_piece.fold(Ordering::Equal, Ordering::then).then(a.len().cmp(&b.len()))
 }
 
@@ -399,7 +393,8 @@ mod tests {
         assert_eq!((flat.groups.len(), count), (1, 80));
     }
 
-    /// A pair measured at a busy moment exceeds the others by more than far pairs exceed near ones.
+    /// A pair measured at a busy moment differs more from the rest than far pairs do from near
+    /// ones.
     #[test]
     fn busy_moments_hide_no_switch() {
         let noise = tree(8, 8, 1);

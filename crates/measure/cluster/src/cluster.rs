@@ -15,29 +15,28 @@ pub const FORMAT: &str = "seatmap-cluster/1";
 /// The largest number of nodes read: a matrix of 8,192 nodes takes half a gigabyte.
 pub const MOST_NODES: usize = 8192;
 
-/// The largest figure read, in any unit (in ns: eleven days). Weighted sums of such figures stay
+/// The largest figure read, in any unit (eleven days in ns). Weighted sums of such figures stay
 /// finite.
 const LARGEST: f64 = 1e15;
 
-/// The nodes of a cluster and the connections between them, as `seatmap cluster measure` writes
-/// them.
+/// The nodes of a cluster and the connections between them, written by `seatmap cluster measure`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cluster {
     /// Name and version of the format.
     #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: String,
-    /// The day of the measurement, as `YYYY-MM-DD`.
+    /// The day of the measurement, `YYYY-MM-DD`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub date: Option<String>,
     /// The launcher that started the ranks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub launcher: Option<String>,
-    /// The nodes, ordered by rank.
+    /// The nodes by rank.
     pub nodes: Vec<Node>,
-    /// The measured pairs, ordered by node.
+    /// The measured pairs by node.
     pub pairs: Vec<NodePair>,
-    /// Groups of near nodes, such as those of one switch, as indices into `nodes`.
+    /// Groups of near nodes, such as those of one switch: indices into `nodes`.
     #[serde(default)]
     pub groups: Vec<Vec<usize>>,
     /// How well the measured pairs predict the others.
@@ -46,7 +45,7 @@ pub struct Cluster {
     /// Rates while many nodes send at once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub loaded: Vec<LoadedStreams>,
-    /// The costs of MPI messages, if they were measured.
+    /// Costs of MPI messages, if measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mpi: Option<Mpi>,
     /// Nodes and pairs that could not be measured.
@@ -62,12 +61,12 @@ pub struct Node {
     pub name: String,
     /// The rank that measured for this node.
     pub rank: usize,
-    /// The address at which the other nodes reached this node.
+    /// The address that the other nodes used.
     pub address: String,
     /// CPUs, memory and system.
     #[serde(default)]
     pub facts: NodeConfiguration,
-    /// Core distances inside the node, if they were measured.
+    /// Core distances inside the node, if measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<Profile>,
 }
@@ -76,26 +75,24 @@ pub struct Node {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NodePair {
-    /// The two nodes, the smaller index first.
+    /// The nodes, smaller index first.
     pub nodes: [usize; 2],
     /// Round trips, ascending by message size.
     pub trips: Vec<Trip>,
-    /// The rate of a stream from the first node to the second, and back, in Mbit/s.
+    /// The rate of a stream to the second node, and back, in Mbit/s.
     pub rate_mbps: [f64; 2],
-    /// The time from one small message to the next in a stream from the first node, and from the
-    /// second, in nanoseconds.
+    /// The time between small messages of a stream to the second node, and back, in nanoseconds.
     pub gap_ns: [f64; 2],
-    /// Segments that the first and the second node retransmitted during the round trips, out of
-    /// `segments`.
+    /// Segments that each node retransmitted during round trips, out of `segments`.
     pub retransmits: [u64; 2],
-    /// About how many segments each node sent during the round trips. Streams are not counted: they
-    /// fill queues, and a full queue drops segments on a healthy link.
+    /// About how many segments each node sent during round trips. Streams do not count: they fill
+    /// queues, and a full queue drops segments on a healthy link.
     pub segments: [u64; 2],
     /// The second node's clock minus the first's, in nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock_offset_ns: Option<f64>,
-    /// The largest packet on the path, in bytes, as seen by the first node. Only files of earlier
-    /// versions, without `ends`, have it.
+    /// The largest packet on the path, in bytes, as seen by the first node. Files with `ends` omit
+    /// it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mtu_bytes: Option<u32>,
     /// Figures that each end has about itself.
@@ -110,7 +107,7 @@ pub struct NodePair {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ConnectionEnd {
-    /// The largest packet that this end sends on this path, in bytes.
+    /// The largest packet that this end sends to the other, in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mtu_bytes: Option<u32>,
     /// The share of the time, from 0 to 1, during which this end was ready to run but had no CPU,
@@ -122,24 +119,24 @@ pub struct ConnectionEnd {
     pub stops: Option<Vec<QuotaStop>>,
 }
 
-/// A CPU quota that stopped one end of a connection during its measurement.
+/// A CPU quota that stopped one end of a connection during the measurement.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct QuotaStop {
-    /// The control group of the quota.
+    /// The control group with the quota.
     pub group: String,
-    /// The file that holds the quota, on that node.
+    /// The quota's file on that node.
     pub file: String,
-    /// The CPU time that the group may use, in CPUs.
+    /// The CPU time per period, in CPUs.
     pub cpus: f64,
     /// The length of a period, in milliseconds.
     pub period_ms: f64,
     /// Whether the file is read-only on that node, as in most containers.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_read_only: bool,
-    /// The number of periods in which the kernel stopped the group because the quota was used up.
+    /// Periods in which the kernel stopped the group because it had used up the quota.
     pub stopped_periods: u64,
-    /// The number of periods in which the group ran, including those.
+    /// Periods in which the group ran, including those.
     pub periods: u64,
     /// How long the kernel stopped the group, summed over CPUs, in milliseconds.
     pub stopped_ms: f64,
@@ -167,18 +164,18 @@ impl QuotaStop {
     }
 }
 
-/// How a pair compares with like pairs measured at the same moments, over several looks. A busy
-/// computer slows all of these pairs, a bad cable only one.
+/// How a pair compares with like pairs measured at the same moments. A busy computer slows all of
+/// them, a bad cable only one.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Beside {
     /// The number of looks.
     pub looks: usize,
-    /// The time per bit of a stream from the first node to the second, and back.
+    /// The time per bit of a stream to the second node, and back.
     pub slowness: [ExcessFactor; 2],
-    /// The time of small messages: the tenth percentile, relative to the median of the others.
+    /// The time of small messages: the tenth percentile over the median of the others.
     pub time: ExcessFactor,
-    /// The scatter of small messages, from the tenth to the ninetieth percentile.
+    /// The scatter of small messages: tenth to ninetieth percentile.
     pub scatter: ExcessFactor,
 }
 
@@ -190,8 +187,8 @@ pub struct ExcessFactor {
     pub factor: f64,
     /// The true factor is at least this, with 99.9 % confidence.
     pub at_least: f64,
-    /// The best figure of the like pairs, the reference of the factor: microseconds for a bit of a
-    /// stream, nanoseconds for times.
+    /// The best figure of the like pairs, to which the factor relates: microseconds per bit of a
+    /// stream, or nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub like: Option<f64>,
 }
@@ -208,7 +205,7 @@ pub struct Trip {
     pub p10_ns: f64,
     /// The ninetieth percentile.
     pub p90_ns: f64,
-    /// The 95 % confidence interval of the median.
+    /// The median's 95 % confidence interval.
     pub ci95_ns: [f64; 2],
     /// The number of trips.
     pub count: usize,
@@ -239,10 +236,9 @@ pub struct LoadedStreams {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum StreamPattern {
-    /// Each node exchanges with one in the other half, both ways; each half consists of whole
-    /// groups as far as possible.
+    /// Each node exchanges with one of the other half. Groups are kept whole if possible.
     Bisection,
-    /// Each node sends to the next one, in the order of groups.
+    /// Each node sends to the next, in the order of groups.
     Neighbours,
     /// All nodes send to one.
     Incast,
@@ -264,7 +260,7 @@ pub struct Stream {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Missing {
-    /// The node or nodes by name; a rank that did not connect is called `rank 3`.
+    /// The node names; `rank 3` for a rank that did not connect.
     pub nodes: Vec<String>,
     /// The reason.
     pub why: String,
@@ -288,17 +284,16 @@ impl NodePair {
     pub(crate) fn keep_better(&mut self, other: NodePair) {
         self.beside = self.beside.or(other.beside);
         for (own, other) in self.trips.iter_mut().zip(other.trips) {
-            // The ninetieth percentile shows both late and scattered trips.
+            // This percentile shows both late and scattered trips.
             if own.size_bytes == other.size_bytes && other.p90_ns < own.p90_ns {
                 *own = other;
             }
         }
         for end in 0..2 {
-            // A disturbance can only lower a rate or lengthen a gap: the better figure is nearer to
-            // the truth.
+            // Disturbances only lower rates and lengthen gaps.
             self.rate_mbps[end] = self.rate_mbps[end].max(other.rate_mbps[end]);
             self.gap_ns[end] = self.gap_ns[end].min(other.gap_ns[end]);
-            // Only the link loses packets of round trips: all losses count.
+            // Only the link loses packets of round trips, so all losses count.
             self.retransmits[end] = self.retransmits[end].saturating_add(other.retransmits[end]);
             self.segments[end] = self.segments[end].saturating_add(other.segments[end]);
             if let (Some(own), Some(other)) = (&mut self.ends, &other.ends) {
@@ -312,7 +307,7 @@ impl ConnectionEnd {
     fn keep_better(&mut self, other: &ConnectionEnd) {
         self.wait_share =
             [self.wait_share, other.wait_share].into_iter().flatten().reduce(f64::min);
-        // A busy moment cannot use up a nonexistent quota: all stops count.
+        // A busy moment cannot use up a nonexistent quota, so all stops count.
         let Some(others) = &other.stops else { return };
         let own = self.stops.get_or_insert_default();
         others.iter().for_each(|stop| stop.add_to(own));
@@ -337,14 +332,14 @@ impl Cluster {
         seatmap_data::document::written(self)
     }
 
-    /// Whether the file claims to be a cluster file, of any version.
+    /// Whether the file claims to be a cluster file of any version.
     #[must_use]
     pub fn is_cluster(bytes: &[u8]) -> bool {
         seatmap_data::document::is_kind(bytes, "seatmap-cluster/")
     }
 
-    /// A copy that is safe to print: texts from other computers lose line breaks and control
-    /// characters.
+    /// A copy with line breaks and other hidden characters escaped: its texts come from other
+    /// computers.
     #[must_use]
     pub fn visible(&self) -> Cluster {
         let mut seen = self.clone();
@@ -374,7 +369,6 @@ impl Cluster {
             return Err(format!("two nodes have the name {}", twice.name));
         }
         for node in &self.nodes {
-            // Seats are numbered by CPU.
             if node.facts.cpus > MAX_CPU as usize {
                 return Err(format!(
                     "node {} has {}, and {MAX_CPU} is the most",
@@ -421,7 +415,6 @@ impl Cluster {
         for (number, nodes) in self.groups.iter().enumerate() {
             nodes.iter().for_each(|node| group[*node] = Some(number));
         }
-        // These groups are numbered after those on file.
         let mut next = self.groups.len();
         group
             .into_iter()

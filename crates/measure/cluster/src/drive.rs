@@ -15,36 +15,35 @@ use std::time::{Duration, Instant};
 /// Message sizes of the round trips, in bytes: a lock or flag, a halo, a block.
 pub(crate) const SIZES: [u32; 4] = [8, 1024, 16 << 10, crate::choice::SIZE_BYTES];
 
-/// Round trips per size: at least the minimum, then more until the time is over.
+/// Round trips per size: the minimum, then more until the time is over.
 const FEWEST_TRIPS: usize = 24;
 const MOST_TRIPS: usize = 20_000;
 
-/// If the minimum would take longer than this many times the planned time, fewer trips suffice.
+/// If the minimum takes more than this many times the planned time, fewer trips suffice.
 const PATIENCE: f64 = 10.0;
 const FEWEST_SLOW_TRIPS: usize = 6;
 
 const WARM_UP: u32 = 4;
 
-/// The number of passes from which a confidence interval is computed.
+/// The passes from which a confidence interval is computed.
 const PASSES: usize = 4;
 
-/// The number of small messages in a stream, and their size.
+/// Small messages of a stream, and their size.
 const GAPS: u32 = 256;
 const GAP_BYTES: u32 = 64;
 
-/// The minimum duration of a stream, so that TCP's window has opened, or `STREAM_TO_TRIPS` times
-/// the time of the trips if that is shorter. The best of three streams counts, because disturbances
-/// can only slow a link.
+/// The minimum duration of a stream, for TCP's window to open, or `STREAM_TO_TRIPS` times the time
+/// of the trips if that is shorter. The best of three streams counts, because disturbances can only
+/// slow a link.
 const STREAM: Duration = Duration::from_millis(40);
 const STREAM_TO_TRIPS: u32 = 2;
 const STREAMS: usize = 3;
 const FIRST_BYTES: u32 = 64 << 10;
 const MOST_MESSAGES: u32 = 1 << 12;
 
-/// Readings of the other clock. Those with the shortest round trip count (Cristian 1989).
+/// Readings of the other clock. Those with the shortest trips count (Cristian 1989).
 const CLOCKS: usize = 12;
 
-/// The figures of one pair, as measured by one node.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct PairFigures {
     pub trips: Vec<Trip>,
@@ -56,7 +55,6 @@ pub(crate) struct PairFigures {
     pub ends: [ConnectionEnd; 2],
 }
 
-/// The connection to an answering rank.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RankRoute<'a> {
     pub ends: PairEnds,
@@ -65,8 +63,8 @@ pub(crate) struct RankRoute<'a> {
 }
 
 /// Measures the connection to an answering node; the round trips of each size take about `time`. A
-/// silent node is given up well before `limit`, and a connection too slow for all measurements at
-/// `limit`, so that rank 0, which waits for this result, does not blame this node.
+/// silent node is given up well before `limit`, and a too slow connection at `limit`, so that rank
+/// 0, which waits for this result, does not blame this node.
 ///
 /// # Errors
 /// The step that failed, and why.
@@ -86,13 +84,12 @@ pub(crate) fn drive(
             format!(", and those of {} B come through: larger packets are lost", trip.size_bytes)
         });
         trips.push(line.trips(size, time).map_err(|error| match error.kind() {
-            // The time of the pair is over; no packet was lost.
+            // The pair's time is over; no packet was lost.
             io::ErrorKind::Other => tried(&what, &error, limit),
             _ => tried(&what, &error, limit) + &through,
         })?);
     }
-    // Only the losses of round trips count: a stream fills queues, which then drop packets even on
-    // a healthy link.
+    // Streams fill queues, which then drop packets even on a healthy link.
     let trips_only = line.accounts().map_err(|error| tried("its counts", &error, limit))?;
     seat.for_trips(false);
     let streams = |error: io::Error| tried("streams", &error, limit);
@@ -111,7 +108,6 @@ pub(crate) fn drive(
     Ok(PairFigures { trips, rate_mbps, gap_ns, retransmits, segments, clock_offset_ns, ends })
 }
 
-/// The error message for a failed step.
 fn tried(what: &str, error: &io::Error, limit: Duration) -> String {
     match error.kind() {
         io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
@@ -134,8 +130,7 @@ fn limit_words(limit: Duration) -> String {
     format!("{:.1} s", limit.as_secs_f64())
 }
 
-/// The time limit for one answer. Two of them (the connection and the next step) stay below the
-/// limit.
+/// The limit for one answer: two (the connection and the next step) stay below `limit`.
 fn silence(limit: Duration) -> Duration {
     (limit / 3).min(SILENCE)
 }
@@ -146,7 +141,6 @@ struct Line {
     time: PairTime,
 }
 
-/// The time for all measurements of a pair.
 #[derive(Clone, Copy)]
 struct PairTime {
     limit: Duration,
@@ -159,8 +153,7 @@ impl PairTime {
         PairTime { limit, until: Instant::now().checked_add(limit) }
     }
 
-    /// Fails once the time is over. On a slow connection each answer may be in time and their sum
-    /// too late.
+    /// Each answer of a slow connection may be in time, and their sum too late.
     fn look(self) -> io::Result<()> {
         if self.until.is_none_or(|until| Instant::now() < until) {
             return Ok(());
@@ -172,7 +165,7 @@ impl PairTime {
     }
 }
 
-/// Sends to a node for this time and returns the rate in Mbit/s.
+/// Sends for this time and returns the rate in Mbit/s.
 pub(crate) fn stream(way: RankRoute<'_>, time: Duration, limit: Duration) -> Result<f64, String> {
     let mut line = Line::open(way, limit).map_err(|error| tried("a connection", &error, limit))?;
     let begun = Instant::now();
@@ -199,13 +192,13 @@ impl Line {
             HandshakeError::Slow => io::ErrorKind::TimedOut.into(),
             other => io::Error::other(other),
         })?;
-        // Both limits are needed: the other end may stop answering or stop reading.
+        // The other end may stop answering or stop reading.
         channel.set_read_timeout(Some(silence))?;
         channel.stream().set_write_timeout(Some(silence))?;
         Ok(Line { channel, buffer: vec![0x5a; LARGEST as usize], time })
     }
 
-    /// Makes an order with its tag before a clock is read. It must be sent next.
+    /// Makes the next order's tag before a clock is read. The order must be sent next.
     fn sealed(&mut self, letter: u8, size: u32, count: u32) -> Vec<u8> {
         let order = [&[letter][..], &size.to_be_bytes(), &count.to_be_bytes()].concat();
         self.channel.sealed_frame(&order)
@@ -221,11 +214,10 @@ impl Line {
     }
 
     fn trips(&mut self, size: u32, time: Duration) -> io::Result<Trip> {
-        // The first trip is not counted; it shows how many trips fit into the time.
+        // The first trip shows how many fit into the time.
         let first = self.echo(size, 1)?[0];
         let enough_ns = PATIENCE * time.as_nanos() as f64;
-        // On a slow link the usual number takes too long. A few trips suffice, because transmission
-        // takes most of the time.
+        // On a slow link transmission takes most of the time, so a few trips suffice.
         let fewest = ((enough_ns / first) as usize).clamp(FEWEST_SLOW_TRIPS, FEWEST_TRIPS);
         if fewest == FEWEST_TRIPS {
             self.echo(size, WARM_UP - 1)?;
@@ -249,7 +241,6 @@ impl Line {
         })
     }
 
-    /// The times of round trips, in nanoseconds.
     fn echo(&mut self, size: u32, count: u32) -> io::Result<Vec<f64>> {
         self.order(b'E', size, count)?;
         let time = self.time;
@@ -271,8 +262,8 @@ impl Line {
         self.order(b'U', size, count)?;
         let begun = Instant::now();
         (0..count).try_for_each(|_| self.channel.write_payload(&self.buffer[..size as usize]))?;
-        // A write returns once the kernel has taken the bytes; only the other end knows when the
-        // last byte has arrived.
+        // A write returns once the kernel has the bytes; only the other end knows when the last one
+        // arrives.
         self.answer::<1>()?;
         Ok(nanoseconds(begun))
     }
@@ -296,7 +287,7 @@ impl Line {
         Ok(self.back(GAP_BYTES, GAPS)? / f64::from(GAPS))
     }
 
-    /// The best rate of some streams, each at least `least` long, in Mbit/s.
+    /// The best rate of some streams, each at least this long, in Mbit/s.
     fn rate(
         &mut self,
         stream: fn(&mut Line, u32, u32) -> io::Result<f64>,
@@ -304,9 +295,8 @@ impl Line {
     ) -> io::Result<f64> {
         let least_ns = least.as_nanos() as f64;
         let mut count = 1;
-        // At a busy moment a short stream takes as long as a long one, so it must be slow twice. A
-        // stream that is too short fits into a traffic shaper's burst and looks faster than the
-        // link.
+        // At a busy moment a short stream looks long, so it must be slow twice. A stream within the
+        // burst of a traffic shaper looks faster than the link.
         while count < MOST_MESSAGES
             && (stream(self, FIRST_BYTES, count)? < least_ns
                 || stream(self, FIRST_BYTES, count)? < least_ns)
@@ -314,7 +304,7 @@ impl Line {
             count *= 2;
         }
         let bits = 8.0 * f64::from(FIRST_BYTES) * f64::from(count);
-        // If a single message takes this long, it shows the rate of a slow link well.
+        // One message that takes this long suffices.
         let streams = if count == 1 { 1 } else { STREAMS };
         let times = (0..streams)
             .map(|_| stream(self, FIRST_BYTES, count))
@@ -332,19 +322,18 @@ impl Line {
             self.order(b'T', 0, 0)?;
             let theirs_ns = self.number()?;
             let back_ns = clock_ns();
-            // Integers: today's clock values in nanoseconds exceed the precision of an `f64`.
+            // As integers: clock values in nanoseconds exceed the precision of `f64`.
             let middle_ns = sent_ns.midpoint(back_ns);
             let ahead_ns = i128::from(theirs_ns) - i128::from(middle_ns);
             answers.push((back_ns.saturating_sub(sent_ns), ahead_ns as f64));
         }
-        // A short trip leaves little delay to divide wrongly between the two directions, and the
-        // median of the shortest quarter ignores an outlier.
+        // A short trip leaves little delay to divide wrongly between the directions; the median of
+        // the shortest quarter ignores an outlier.
         answers.sort_by_key(|answer| answer.0);
         median(&answers[..CLOCKS / 4].iter().map(|answer| answer.1).collect::<Vec<_>>())
             .ok_or_else(|| io::ErrorKind::InvalidData.into())
     }
 
-    /// The counters of this end and of the other.
     fn accounts(&mut self) -> io::Result<[EndCounters; 2]> {
         self.order(b'S', 0, 0)?;
         let theirs = receive(&mut self.channel)?;
@@ -357,7 +346,7 @@ impl Line {
 }
 
 fn nanoseconds(begun: Instant) -> f64 {
-    // A coarse clock may not advance during a trip, and rates are divided by this.
+    // A coarse clock may not advance, and rates are divided by this.
     begun.elapsed().as_nanos().max(1) as f64
 }
 
@@ -367,7 +356,6 @@ mod tests {
     use crate::echo::serve;
     use std::net::TcpListener;
 
-    /// Starts a rank that answers on this computer.
     fn answering(rank: usize, secret: &Secret) -> SocketAddr {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
@@ -397,11 +385,10 @@ mod tests {
                 && found.ends.iter().all(|end| end.mtu_bytes > Some(1000)),
             "{found:?}"
         );
-        // Both times come from one clock, so they differ by less than a trip takes.
+        // Both times come from one clock.
         assert!(found.clock_offset_ns.abs() < 1e9, "{}", found.clock_offset_ns);
     }
 
-    /// Each answer is prompt, but all of them together exceed the limit.
     #[test]
     fn a_pair_has_its_time_and_no_more() {
         let secret = Secret::new().unwrap();

@@ -2,33 +2,33 @@
 //! cable is bad.
 //!
 //! An existing launcher (Slurm, Open MPI, MPICH, torchrun, or a loop over ssh) starts one process
-//! on each node. The processes meet at rank 0 over TCP, prove to each other that they know a
-//! secret, and measure pairs of nodes with plain messages: round trips by size, gaps, and rates
-//! each way. Rank 0 chooses at most four pairs per node, finds the groups, predicts the remaining
-//! pairs, and reports the error of its predictions on held-back pairs.
+//! on each node. The processes meet at rank 0 over TCP, prove that they know a secret, and measure
+//! pairs of nodes with plain messages: round trips by size, gaps, and rates each way. Rank 0
+//! chooses at most four pairs per node, finds the groups, predicts the remaining pairs, and reports
+//! its error on held-back pairs.
 //!
 //! | module | is |
 //! |---|---|
 //! | [`launcher`] | rank and number of ranks, from the launcher's variables |
-//! | [`secret`] | the shared secret and the proofs that a peer knows it |
+//! | [`secret`] | the shared secret and its proofs |
 //! | [`meeting`] | how ranks find rank 0: a shared file or an address |
-//! | [`measure`] | the parallel program itself |
-//! | [`node_profile`] | core distances inside this rank's node |
-//! | [`mpi`] | the same measurement through the site's own MPI |
-//! | [`spread`] | other divisible work, such as a model study, over the same ranks |
+//! | [`measure`] | the parallel program |
+//! | [`node_profile`] | core distances inside this node |
+//! | [`mpi`] | the same measurement through the site's MPI |
+//! | [`spread`] | other divisible work over the same ranks |
 //! | [`choice`] | the choice of the measured pairs |
-//! | [`fit`] | groups of nodes and predictions for unmeasured pairs |
+//! | [`fit`] | groups of nodes, predictions for unmeasured pairs |
 //! | [`cluster`] | the result on file, `seatmap-cluster/1` |
-//! | [`judge`] | diagnosis: names bad nodes and links |
+//! | [`judge`] | diagnosis: bad nodes and links |
 //! | [`names`] | compact lists of node names |
 //! | [`table`] | round trips of all pairs as CSV |
 //! | [`topology`] | the groups as Slurm's network description |
 //! | [`ranks`] | the cluster as places for the ranks of a job |
-//! | [`ranks_here`] | the seats of the ranks on this computer |
+//! | [`ranks_here`] | seats of the ranks on this computer |
 //!
-//! The crate launches nothing and needs MPI only to measure MPI. Every message is authenticated;
-//! none is encrypted, because messages carry only figures. No program or command travels: when rank
-//! 0 gives the signal, each rank does what its own command line says.
+//! The crate launches nothing and needs MPI only to measure MPI. Every message is authenticated,
+//! but not encrypted: it carries only figures. No program or command travels: at rank 0's signal,
+//! each rank does what its own command line says.
 #![deny(missing_docs)]
 
 pub mod choice;

@@ -2,9 +2,9 @@
 //!
 //! The file is the simple way, because most clusters share a file system. Rank 0 writes its
 //! addresses and a new secret into it, readable only by its owner, and removes it when the ranks
-//! have met. A file of another user is rejected, because its writer would act as rank 0. With an
-//! address the secret must come from elsewhere: Seatmap never opens a port without a secret, and
-//! only on the given address.
+//! have met. A file of another user is rejected: its writer would act as rank 0. With an address
+//! the secret must come from elsewhere: no port opens without one, and only the given address is
+//! used.
 
 use crate::handshake::HandshakeError;
 use crate::launcher::Rank;
@@ -30,7 +30,7 @@ pub enum Meeting {
 /// Why the ranks cannot meet.
 #[derive(Debug, thiserror::Error)]
 pub enum MeetingError {
-    /// The meeting place is an address, but no secret is set.
+    /// An address needs a secret, and none is set.
     #[error(
         "a port that others reach needs a secret: set SEATMAP_SECRET, name a file with \
          --secret-file, or meet by a file"
@@ -42,13 +42,13 @@ pub enum MeetingError {
     /// The meeting file cannot be written.
     #[error("the meeting file {}", .0.display())]
     File(PathBuf, #[source] io::Error),
-    /// Another user wrote the meeting file, or could have written it.
+    /// Another user wrote the meeting file, or could have.
     #[error("the meeting file is not obeyed; --meet names another place")]
     Untrusted(#[source] TrustError),
     /// The port cannot be opened.
     #[error("rank 0 cannot listen at {0}, which has to be an address of its own node")]
     Listen(String, #[source] io::Error),
-    /// Rank 0 was found but refuses this rank.
+    /// Rank 0 refuses this rank.
     #[error("rank 0 does not take this rank: {0}")]
     Refused(String),
     /// Rank 0 was not found in time.
@@ -73,7 +73,6 @@ impl Blame for MeetingError {
     }
 }
 
-/// The content of a meeting file.
 #[derive(Serialize, Deserialize)]
 struct Note {
     job: Option<String>,
@@ -81,29 +80,26 @@ struct Note {
     secret: String,
 }
 
-/// Removes the file when dropped.
 #[derive(Debug)]
 struct Removed(PathBuf);
 
 impl Drop for Removed {
     fn drop(&mut self) {
-        // The file may already be removed.
+        // It may already be removed.
         let _ = std::fs::remove_file(&self.0);
     }
 }
 
-/// Rank 0 while it waits for the others.
 #[derive(Debug)]
 pub(crate) struct MeetingHost {
-    /// One listener for each address of the meeting place.
+    /// A port on each address of the meeting place.
     pub listeners: Vec<TcpListener>,
     pub secret: Secret,
     _file: Option<Removed>,
 }
 
 impl MeetingHost {
-    /// The address at which rank 0 joins its own meeting. Other ranks reach it at the same
-    /// interface.
+    /// The address at which rank 0 joins its own meeting, on the interface that other ranks use.
     pub(crate) fn address(&self) -> io::Result<SocketAddr> {
         let first = self.listeners.first().ok_or(io::ErrorKind::NotConnected)?.local_addr()?;
         if !first.ip().is_unspecified() {
@@ -111,7 +107,7 @@ impl MeetingHost {
         }
         // The port is open on all addresses. Loopback is the last choice: this rank's own port
         // opens at the address from which it connects (`Worker::introduce`), and other nodes must
-        // reach that.
+        // reach it.
         let ip = seatmap_os::net::addresses()
             .into_iter()
             .next()
@@ -125,8 +121,8 @@ impl MeetingHost {
 }
 
 impl Meeting {
-    /// The requested place or the default: the address in torchrun's variables, otherwise a file in
-    /// the current directory.
+    /// The requested place or the default: torchrun's address if set, otherwise a file in the
+    /// current directory.
     pub fn find(
         asked: Option<&str>,
         rank: &Rank,
@@ -141,7 +137,7 @@ impl Meeting {
             (None, Some(host), Some(port)) => Meeting::Address(format!("{host}:{port}")),
             _ => Meeting::File(
                 match &rank.job {
-                    // A job name may contain characters that a file name must not.
+                    // A job name may hold anything, a file name must not.
                     Some(job) => {
                         format!(
                             ".seatmap-meeting-{}",
@@ -155,7 +151,6 @@ impl Meeting {
         }
     }
 
-    /// Opens the meeting place as rank 0.
     pub(crate) fn open(
         &self,
         rank: &Rank,
@@ -170,7 +165,7 @@ impl Meeting {
             }
             Meeting::File(path) => {
                 let failed = |error| MeetingError::File(path.clone(), error);
-                // Another user's file is left alone; the other ranks would reject it as well.
+                // Another user's file is kept; the other ranks would reject it as well.
                 if let Err(error) = trusted::read_secret(path)
                     && !matches!(error, TrustError::Io { .. })
                 {
@@ -192,8 +187,8 @@ impl Meeting {
         }
     }
 
-    /// Finds rank 0 and returns the result of `greet` on a connection to it. After a wrong place it
-    /// tries again until the timeout, because the file of an earlier start may still exist.
+    /// Finds rank 0 and returns what `greet` makes of the connection. A wrong place, such as the
+    /// file of an earlier start, is tried again until the timeout.
     pub(crate) fn find_host<T>(
         &self,
         rank: &Rank,
@@ -210,8 +205,8 @@ impl Meeting {
                 Err(Place::NotYet(text)) => why = text,
                 Ok((places, secret)) => {
                     for place in places {
-                        // An address on an interface without a route costs two seconds, then the
-                        // next one is tried.
+                        // An unreachable interface costs two seconds, then the next address is
+                        // tried.
                         let stream = TcpStream::connect_timeout(&place, Duration::from_secs(2));
                         let greeted = stream.map_err(|error| Greeting::Again(error.to_string()));
                         match greeted.and_then(|stream| greet(stream, &secret)) {
@@ -226,7 +221,7 @@ impl Meeting {
                 }
             }
             if begun.elapsed() >= timeout {
-                // An answer from another process says more than the latest failure.
+                // Another process's answer says more than the latest failure.
                 let why = stranger.unwrap_or(why);
                 return Err(MeetingError::Nobody { seconds: timeout.as_secs_f64(), why });
             }
@@ -249,7 +244,7 @@ impl Meeting {
             }
             Meeting::File(path) => {
                 let not_yet = |why: String| Place::NotYet(format!("{}: {why}", path.display()));
-                // The same descriptor is checked and read, so exchanging the file meanwhile has no
+                // Checked and read on one descriptor, so exchanging the file meanwhile has no
                 // effect.
                 let text = trusted::read_secret(path).map_err(|error| match error {
                     TrustError::Io { source, .. } => not_yet(source.to_string()),
@@ -268,11 +263,10 @@ impl Meeting {
     }
 }
 
-/// Why a connection to rank 0 failed.
 pub(crate) enum Greeting {
     /// A retry may succeed.
     Again(String),
-    /// A retry may succeed. Another process answered, which says more than other failures.
+    /// Another process answered; a retry may succeed.
     Stranger(String),
     /// A retry cannot succeed.
     Never(String),
@@ -290,7 +284,7 @@ impl From<HandshakeError> for Greeting {
             HandshakeError::Connection(_) | HandshakeError::Slow => {
                 Greeting::Again(error.to_string())
             }
-            // For a moment another process may have the port of an earlier start.
+            // Another process may still have the port of an earlier start.
             HandshakeError::Secret | HandshakeError::Stranger => {
                 Greeting::Stranger(error.to_string())
             }
@@ -316,7 +310,7 @@ fn listen_everywhere(port: u16) -> io::Result<TcpListener> {
     TcpListener::bind(every).or_else(|_| TcpListener::bind((Ipv4Addr::UNSPECIFIED, port)))
 }
 
-/// Listens only on the addresses that this text resolves to.
+/// Listens only on the addresses of this text.
 fn listen_at(text: &str) -> io::Result<Vec<TcpListener>> {
     let mut addresses: Vec<SocketAddr> = text.to_socket_addrs()?.collect();
     addresses.sort();
@@ -326,7 +320,7 @@ fn listen_at(text: &str) -> io::Result<Vec<TcpListener>> {
         let port = port.parse().map_err(io::Error::other)?;
         return listen_everywhere(port).map(|listener| vec![listener]);
     }
-    // Some addresses of a name may belong to a family that this kernel lacks.
+    // This kernel may lack the family of some addresses.
     let (open, failed): (Vec<_>, Vec<_>) =
         addresses.iter().map(TcpListener::bind).partition(Result::is_ok);
     match failed.into_iter().find_map(Result::err) {
@@ -335,16 +329,16 @@ fn listen_at(text: &str) -> io::Result<Vec<TcpListener>> {
     }
 }
 
-/// Whether a host name resolves to loopback here but to a reachable address elsewhere: Debian's
-/// `/etc/hosts` maps the computer's own name to 127.0.1.1.
+/// Whether a host name means loopback here and another address elsewhere: Debian's `/etc/hosts`
+/// maps the computer's own name to 127.0.1.1.
 fn is_known_differently_elsewhere(host: &str, addresses: &[SocketAddr]) -> bool {
     let is_address = host.trim_matches(['[', ']']).parse::<IpAddr>().is_ok();
     let is_localhost = host == "localhost" || host.ends_with(".localhost");
     !is_address && !is_localhost && addresses.iter().all(|address| address.ip().is_loopback())
 }
 
-/// Writes the file atomically, readable only by its owner. Links are not followed: any other kind
-/// of file with this name is replaced.
+/// Writes the file atomically, readable only by its owner. It follows no link: anything else with
+/// this name is replaced.
 fn write_note(path: &Path, note: &Note) -> io::Result<()> {
     let mut file = tempfile::NamedTempFile::new_in(folder_of(path))?;
     file.write_all(serde_json::to_string(note).map_err(io::Error::other)?.as_bytes())?;
@@ -353,7 +347,7 @@ fn write_note(path: &Path, note: &Note) -> io::Result<()> {
     file.persist(path).map(drop).map_err(|error| error.error)
 }
 
-/// Converts an IPv4-mapped IPv6 address to IPv4.
+/// Turns an IPv4-mapped IPv6 address into IPv4.
 pub(crate) fn plain(ip: IpAddr) -> IpAddr {
     ip.to_canonical()
 }
@@ -394,7 +388,7 @@ mod tests {
         assert_eq!(listening("127.0.0.1:0"), (vec![own], own));
         assert!(listening("localhost:0").0.iter().all(IpAddr::is_loopback));
         assert!(listening("0.0.0.0:0").0[0].is_unspecified());
-        // This address is reserved for documentation (RFC 5737).
+        // Reserved for documentation (RFC 5737).
         let other = Meeting::Address("192.0.2.1:7".to_owned())
             .open(&rank(None), Some(Secret::new().unwrap()));
         assert!(other.unwrap_err().to_string().contains("an address of its own node"));
@@ -404,8 +398,7 @@ mod tests {
         assert!(!is_known_differently_elsewhere("node17", &["10.0.0.17:7".parse().unwrap()]));
     }
 
-    /// Ranks neither obey nor replace a file that anyone could have put there or that leads
-    /// elsewhere.
+    /// Ranks neither obey nor replace a file that others could have put there.
     #[test]
     fn a_planted_meeting_file_is_not_obeyed() {
         use std::os::unix::fs::{PermissionsExt, symlink};

@@ -1,16 +1,16 @@
 //! Messages between ranks: a length of four bytes, JSON of this length, and a tag.
 //!
-//! The handshake ends with one key for each direction of the connection. From then on every message
-//! carries a tag: the HMAC-SHA256 (RFC 2104) of its number in this direction and of its bytes,
-//! under that direction's key. A changed, repeated, omitted, reordered or reflected message, or one
-//! from another connection, has a wrong tag and ends the connection.
+//! The handshake ends with one key per direction. From then on every message carries a tag: the
+//! HMAC-SHA256 (RFC 2104) of its number in this direction and of its bytes. A changed, repeated,
+//! omitted, reordered or reflected message, or one from another connection, has a wrong tag and
+//! ends the connection.
 //!
-//! Why HMAC and not Noise (the crate `snow`) or TLS: the messages are not secret, so no encryption
-//! is needed, and the ranks already share a key, so no key exchange is needed. HMAC needs only the
-//! hash function of the handshake; Noise would add a cipher and an elliptic curve to the binary.
+//! Why HMAC and not Noise (the crate `snow`) or TLS: the messages are not secret and the ranks
+//! already share a key, so neither encryption nor a key exchange is needed. HMAC uses the hash
+//! function of the handshake; Noise would add a cipher and an elliptic curve to the binary.
 //!
-//! The payload of a measurement carries no tag: its content is ignored, and only its time is
-//! measured. The orders around it are tagged ([`RankConnection::send_frame`]).
+//! The payload of a measurement has no tag: its content is ignored, and its time is measured. The
+//! orders around it have one ([`RankConnection::send_frame`]).
 
 use hmac_sha256::HMAC;
 use seatmap_data::document::visible;
@@ -20,12 +20,12 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-/// The version of the messages. A rank with another version is refused, and the error names both.
+/// The version of the messages. Ranks with another version are refused with an error that names it.
 pub(crate) const PROTOCOL: &str =
     concat!("seatmap-cluster-wire/3 of seatmap ", env!("CARGO_PKG_VERSION"));
 
-/// A rank whose computer does not answer for this long counts as lost: it may never report the end
-/// of its connection.
+/// After this long without an answer a rank counts as lost: a dead computer does not close its
+/// connections.
 pub(crate) const GONE: Duration = Duration::from_secs(60);
 
 /// The longest message, in bytes. The profile of a node with a thousand CPUs is shorter.
@@ -72,24 +72,23 @@ impl Seal {
     }
 }
 
-/// Compares in constant time: how long it takes does not depend on where the texts differ.
+/// Compares in constant time: a difference takes equally long at any position.
 pub(crate) fn is_same(a: &[u8], b: &[u8]) -> bool {
     let differs = a.iter().zip(b).fold(0, |differs, (a, b)| differs | (a ^ b));
     a.len() == b.len() && std::hint::black_box(differs) == 0
 }
 
-/// The tags of both directions, seen from one end of a connection.
 #[derive(Clone)]
 pub(crate) struct Seals {
     pub sending: Seal,
     pub receiving: Seal,
 }
 
-/// A connection to a rank that has proved that it knows the secret.
+/// A connection to a rank that has proved its knowledge of the secret.
 pub(crate) struct RankConnection {
     stream: TcpStream,
     seals: Seals,
-    /// The time limit for receiving a whole message.
+    /// The limit for a whole message.
     limit: Option<Duration>,
 }
 
@@ -98,22 +97,21 @@ impl RankConnection {
         RankConnection { stream, seals, limit: None }
     }
 
-    /// The underlying connection, for payload and socket queries.
     pub(crate) fn stream(&self) -> &TcpStream {
         &self.stream
     }
 
-    /// Limits the time for receiving a whole message, and for each read of a payload.
+    /// Limits the time for a whole message, and for each read of a payload.
     pub(crate) fn set_read_timeout(&mut self, limit: Option<Duration>) -> io::Result<()> {
         self.limit = limit;
         self.stream.set_read_timeout(limit)
     }
 
-    /// A second handle that receives messages while this one sends.
+    /// A second handle to receive messages while this one sends.
     pub(crate) fn for_reading(&self) -> io::Result<Self> {
         Ok(RankConnection {
             stream: self.stream.try_clone()?,
-            // Each handle uses one direction of its copy, so that no number is used twice.
+            // Each handle uses one direction, so that no number is used twice.
             seals: self.seals.clone(),
             limit: self.limit,
         })
@@ -125,8 +123,8 @@ impl RankConnection {
         self.write_payload(&frame)
     }
 
-    /// The bytes that [`RankConnection::send_frame`] would send, so that the tag is made before a
-    /// clock is read. They must be sent next.
+    /// The next bytes for [`RankConnection::send_frame`], made before a clock is read. They must be
+    /// sent next.
     pub(crate) fn sealed_frame(&mut self, bytes: &[u8]) -> Vec<u8> {
         let tag = self.seals.sending.next_tag(&[bytes]);
         [bytes, &tag].concat()
@@ -135,8 +133,7 @@ impl RankConnection {
     /// Receives a frame; `None` if the other side closed the connection before it.
     pub(crate) fn receive_frame<const BYTES: usize>(&mut self) -> io::Result<Option<[u8; BYTES]>> {
         let mut bytes = [0; BYTES];
-        // A separate first read distinguishes a closed connection from one that breaks within a
-        // frame.
+        // Only a separate first read distinguishes a closed connection from a broken frame.
         let first = loop {
             match self.stream.read(&mut bytes) {
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
@@ -153,12 +150,12 @@ impl RankConnection {
         Ok(Some(bytes))
     }
 
-    /// Sends bytes without a tag. The receiver ignores their content.
+    /// Sends bytes without a tag.
     pub(crate) fn write_payload(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.stream.write_all(bytes).map_err(in_words)
     }
 
-    /// Receives untagged bytes into this buffer.
+    /// Receives bytes without a tag.
     pub(crate) fn read_payload(&mut self, bytes: &mut [u8]) -> io::Result<()> {
         read_whole(&mut &self.stream, bytes)
     }
@@ -175,7 +172,7 @@ pub(crate) fn receive<T: DeserializeOwned>(channel: &mut RankConnection) -> io::
     let RankConnection { stream, seals, limit } = channel;
     let Some(limit) = *limit else { return receive_sealed(&mut &*stream, &mut seals.receiving) };
     let message = receive_sealed(&mut TimedStream::new(stream, limit), &mut seals.receiving);
-    // The message timer has changed the timeout of the socket: restore it.
+    // The message's deadline changed the socket's timeout.
     stream.set_read_timeout(Some(limit))?;
     message
 }
@@ -194,7 +191,7 @@ pub(crate) fn send_plain(stream: &mut impl Write, message: &impl Serialize) -> i
     stream.flush()
 }
 
-/// Receives a handshake message of at most `most` bytes.
+/// Receives a handshake message.
 pub(crate) fn receive_plain<T: DeserializeOwned>(
     stream: &mut impl Read,
     most: u32,
@@ -202,7 +199,7 @@ pub(crate) fn receive_plain<T: DeserializeOwned>(
     parsed(&read_text(stream, most)?.1)
 }
 
-/// The message at the beginning of these bytes, or `None` if it is incomplete.
+/// The message at the beginning, once it is complete.
 pub(crate) fn parse_plain<T: DeserializeOwned>(bytes: &[u8], most: u32) -> io::Result<Option<T>> {
     let Some((length, text)) = bytes.split_first_chunk::<4>() else { return Ok(None) };
     let length = checked_length(*length, most)?;
@@ -236,7 +233,7 @@ fn read_text(stream: &mut impl Read, most: u32) -> io::Result<([u8; 4], Vec<u8>)
     let mut length = [0; 4];
     read_whole(stream, &mut length)?;
     let count = checked_length(length, most)?;
-    // The length is only a claim of the other side, so memory is allocated as bytes arrive.
+    // The length is only a claim, so memory grows as bytes arrive.
     let mut text = Vec::new();
     stream.take(count as u64).read_to_end(&mut text).map_err(in_words)?;
     if text.len() < count {
@@ -249,7 +246,7 @@ fn read_whole(stream: &mut impl Read, bytes: &mut [u8]) -> io::Result<()> {
     stream.read_exact(bytes).map_err(in_words)
 }
 
-/// The same error with a text for users.
+/// The same error in words for users.
 fn in_words(error: io::Error) -> io::Error {
     match error.kind() {
         ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => {
@@ -260,7 +257,7 @@ fn in_words(error: io::Error) -> io::Error {
     }
 }
 
-/// The error text for a broken connection. For a silent one the caller adds the duration.
+/// Words for a broken connection. For a silent one the caller knows the duration.
 pub(crate) fn sentence(error: &io::Error) -> String {
     if has_ended(error) {
         return "its connection broke: the process or the node has ended".to_owned();
@@ -268,7 +265,6 @@ pub(crate) fn sentence(error: &io::Error) -> String {
     visible(&error.to_string())
 }
 
-/// Whether the error means that the other side ended the connection.
 pub(crate) fn has_ended(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -276,8 +272,8 @@ pub(crate) fn has_ended(error: &io::Error) -> bool {
     )
 }
 
-/// A connection with one deadline for everything read and written. A peer that sends a byte now and
-/// then gets no more time than a silent one.
+/// A connection with one deadline for all reads and writes: a peer that sends a byte now and then
+/// gets no more time than a silent one.
 pub(crate) struct TimedStream<'a> {
     stream: &'a TcpStream,
     until: Instant,
@@ -286,7 +282,7 @@ pub(crate) struct TimedStream<'a> {
 impl<'a> TimedStream<'a> {
     pub(crate) fn new(stream: &'a TcpStream, limit: Duration) -> Self {
         let now = Instant::now();
-        // A limit beyond the clock's range becomes an hour, which is enough for any message.
+        // Beyond the clock's range an hour is enough.
         let until = now.checked_add(limit).unwrap_or(now + Duration::from_secs(3600));
         TimedStream { stream, until }
     }
