@@ -98,7 +98,7 @@ pub enum ClusterMeasureError {
     #[error(transparent)]
     Handshake(#[from] HandshakeError),
     /// All ranks run on one node.
-    // Always plural: a start has at least two ranks.
+    // Plural: a start has two ranks or more.
     #[error(
         "all {0} ranks run on {1}: distances between nodes need two (--each-rank counts every rank \
          as a node)"

@@ -1,9 +1,9 @@
-//! Files of an imagined computer, for tests.
+//! Files of a fictitious computer for tests.
 
 use seatmap_os::Root;
 use std::process::Command;
 
-/// A computer below a temporary folder.
+/// Files below a temporary folder.
 pub(crate) struct Fixture {
     folder: tempfile::TempDir,
     pub(crate) root: Root,
@@ -18,7 +18,7 @@ impl Fixture {
         fixture
     }
 
-    /// Makes a file, or gives it another text.
+    /// Writes a file.
     pub(crate) fn put(&self, path: &str, text: &str) {
         let path = self.root.path(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
