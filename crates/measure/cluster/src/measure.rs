@@ -61,7 +61,7 @@ impl std::fmt::Debug for Own {
 /// The progress of rank 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClusterProgress {
-    /// What is measured (such as `pairs`), how many are done, and at most how many there are.
+    /// The measured things (such as `pairs`), how many are done, and at most how many there are.
     Done(&'static str, usize, usize),
     /// Bad-looking pairs are measured again, together with like pairs. Reported once, before the
     /// first.
