@@ -91,6 +91,7 @@ pub(crate) enum RankInstruction {
     Stream { to: PeerRank, ms: u64, limit_ms: u64 },
     /// Run this rank's own MPI program.
     Mpi(mpi::MpiTask),
+    /// The work is done.
     End,
 }
 

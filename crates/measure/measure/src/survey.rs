@@ -16,7 +16,7 @@ use crate::{assemble, fit, homes, load};
 use seatmap_data::machine::{CoreDistance, HomeModel, LoadedPoint, Topology};
 use std::ops::ControlFlow;
 
-/// What to measure.
+/// A survey request.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SurveyRequest {
     /// OS indices, in matrix order.

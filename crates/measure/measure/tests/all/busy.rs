@@ -1,4 +1,4 @@
-//! Lines sorted by home on a simulated chip, half of whose threads talk.
+//! Sorts lines by home on a simulated chip while half of its threads communicate.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a helper of tests fails as a test does")]
 
