@@ -53,7 +53,6 @@ pub fn choose(
     let mut chooser =
         Chooser { nodes: names.len(), budget: PAIRS_A_NODE * names.len(), known, probe };
     let every: Vec<[usize; 2]> = pairs(names.len()).collect();
-    // All pairs fit into the budget.
     if all || every.len() <= chooser.budget {
         chooser.measure(&every);
         let groups = chooser.divided_components();
@@ -90,7 +89,6 @@ struct Chooser<'a> {
 }
 
 impl Chooser<'_> {
-    /// Measures pairs without a value.
     fn measure(&mut self, pairs: &[[usize; 2]]) {
         let mut wanted: Vec<[usize; 2]> =
             pairs.iter().filter(|pair| !self.known.contains_key(*pair)).copied().collect();
@@ -146,7 +144,6 @@ impl Chooser<'_> {
                 .into_iter()
                 .filter(|part| part.iter().any(|node| within.contains(node)));
             match parts.count() {
-                // These far pairs separate nothing: search again below them.
                 1 => most = next,
                 // More than a quarter of the nodes is a group, not a few outliers.
                 _ if lone == 0 || 4 * lone > within.len() => return found,
@@ -239,7 +236,6 @@ impl Chooser<'_> {
         self.measure(&wanted);
     }
 
-    /// Predicts random pairs, then measures them.
     fn hold_back(&mut self) -> Option<HeldBack> {
         let group = numbered(&self.components(), self.nodes);
         let fit = PairModel::of(group, self.known.clone())?;
@@ -309,7 +305,6 @@ fn natural(a: &str, b: &str) -> Ordering {
     by_piece.fold(Ordering::Equal, Ordering::then).then(a.len().cmp(&b.len()))
 }
 
-/// Splits a text into runs of digits and of other characters.
 fn pieces(text: &str) -> Vec<String> {
     let mut pieces: Vec<String> = Vec::new();
     for each in text.chars() {
@@ -330,7 +325,6 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A tree of switches: nodes on one switch are near, with a few percent of noise.
     fn tree(nodes: usize, on_a_switch: usize, seed: u64) -> impl Fn([usize; 2]) -> f64 {
         move |[a, b]| {
             let mut rng = fastrand::Rng::with_seed(seed ^ (a * 1009 + b) as u64);

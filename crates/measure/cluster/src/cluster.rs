@@ -1,4 +1,4 @@
-//! The cluster file: nodes, measured pairs and the groups found.
+//! The cluster file: nodes, measured pairs and groups.
 
 use crate::facts::NodeConfiguration;
 use crate::mpi::Mpi;
@@ -15,8 +15,7 @@ pub const FORMAT: &str = "seatmap-cluster/1";
 /// The largest number of nodes read: a matrix of 8,192 nodes takes half a gigabyte.
 pub const MOST_NODES: usize = 8192;
 
-/// The largest figure read, in any unit (eleven days in ns). Weighted sums of such figures stay
-/// finite.
+/// The largest figure read, in any unit: weighted sums of such figures stay finite.
 const LARGEST: f64 = 1e15;
 
 /// The nodes of a cluster and the connections between them, written by `seatmap cluster measure`.
@@ -85,41 +84,40 @@ pub struct NodePair {
     pub gap_ns: [f64; 2],
     /// Segments that each node retransmitted during round trips, out of `segments`.
     pub retransmits: [u64; 2],
-    /// About how many segments each node sent during round trips. Streams do not count: they fill
-    /// queues, and a full queue drops segments on a healthy link.
+    /// About how many segments each node sent during round trips. Streams do not count, because
+    /// their full queues drop segments even on a healthy link.
     pub segments: [u64; 2],
     /// The second node's clock minus the first's, in nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock_offset_ns: Option<f64>,
-    /// The largest packet on the path, in bytes, as seen by the first node. Files with `ends` omit
-    /// it.
+    /// The largest packet on the path, in bytes, as seen by the first node. Earlier files have no
+    /// `ends`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mtu_bytes: Option<u32>,
-    /// Figures that each end has about itself.
+    /// Each end's figures about itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ends: Option<[ConnectionEnd; 2]>,
-    /// Comparison with like pairs, if this pair looked bad and was measured again.
+    /// Comparison with like pairs, if this pair looked bad.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beside: Option<Beside>,
 }
 
-/// Figures that one end of a connection has about itself.
+/// One end's figures about itself.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ConnectionEnd {
     /// The largest packet that this end sends to the other, in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mtu_bytes: Option<u32>,
-    /// The share of the time, from 0 to 1, during which this end was ready to run but had no CPU,
-    /// because of another thread or a used-up quota.
+    /// The share of the time, from 0 to 1, in which this end was ready to run but had no CPU.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait_share: Option<f64>,
-    /// CPU quotas that stopped this end meanwhile; absent if unknown.
+    /// CPU quotas that stopped this end; absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stops: Option<Vec<QuotaStop>>,
 }
 
-/// A CPU quota that stopped one end of a connection during the measurement.
+/// A CPU quota that stopped one end during the measurement.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct QuotaStop {
@@ -131,14 +129,14 @@ pub struct QuotaStop {
     pub cpus: f64,
     /// The length of a period, in milliseconds.
     pub period_ms: f64,
-    /// Whether the file is read-only on that node, as in most containers.
+    /// Whether the file is read-only there, as in most containers.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_read_only: bool,
-    /// Periods in which the kernel stopped the group because it had used up the quota.
+    /// Periods in which the group used up its quota and was stopped.
     pub stopped_periods: u64,
     /// Periods in which the group ran, including those.
     pub periods: u64,
-    /// How long the kernel stopped the group, summed over CPUs, in milliseconds.
+    /// The stopped time, summed over CPUs, in milliseconds.
     pub stopped_ms: f64,
 }
 
@@ -164,8 +162,8 @@ impl QuotaStop {
     }
 }
 
-/// How a pair compares with like pairs measured at the same moments. A busy computer slows all of
-/// them, a bad cable only one.
+/// Comparison of a pair with like pairs at the same moments: a busy computer slows all of them, a
+/// bad cable only one.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Beside {
@@ -187,8 +185,7 @@ pub struct ExcessFactor {
     pub factor: f64,
     /// The true factor is at least this, with 99.9 % confidence.
     pub at_least: f64,
-    /// The best figure of the like pairs, to which the factor relates: microseconds per bit of a
-    /// stream, or nanoseconds.
+    /// The best figure of the like pairs: microseconds per bit of a stream, or nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub like: Option<f64>,
 }
@@ -280,11 +277,10 @@ impl NodePair {
 }
 
 impl NodePair {
-    /// Takes the better figures of another measurement of this pair.
     pub(crate) fn keep_better(&mut self, other: NodePair) {
         self.beside = self.beside.or(other.beside);
         for (own, other) in self.trips.iter_mut().zip(other.trips) {
-            // This percentile shows both late and scattered trips.
+            // Shows both late and scattered trips.
             if own.size_bytes == other.size_bytes && other.p90_ns < own.p90_ns {
                 *own = other;
             }
@@ -408,7 +404,7 @@ impl Cluster {
         }
     }
 
-    /// The group of each node. A node without a group gets one of its own.
+    /// The group of each node; a node without one is alone in a new group.
     #[must_use]
     pub fn group_of(&self) -> Vec<usize> {
         let mut group: Vec<Option<usize>> = vec![None; self.nodes.len()];

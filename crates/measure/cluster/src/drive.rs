@@ -1,4 +1,4 @@
-//! The measuring side of a pair: round trips, gaps and rates to an answering node.
+//! Measures a pair from one side: round trips, gaps and rates.
 
 use crate::cluster::{ConnectionEnd, Trip};
 use crate::echo::{EndCounters, LARGEST, PairEnds, SILENCE, clock_ns};
@@ -32,9 +32,8 @@ const PASSES: usize = 4;
 const GAPS: u32 = 256;
 const GAP_BYTES: u32 = 64;
 
-/// The minimum duration of a stream, for TCP's window to open, or `STREAM_TO_TRIPS` times the time
-/// of the trips if that is shorter. The best of three streams counts, because disturbances can only
-/// slow a link.
+/// The shortest stream that opens TCP's window, or `STREAM_TO_TRIPS` times the time of the trips if
+/// shorter. The best of three counts, because disturbances only slow a link.
 const STREAM: Duration = Duration::from_millis(40);
 const STREAM_TO_TRIPS: u32 = 2;
 const STREAMS: usize = 3;
@@ -62,11 +61,12 @@ pub(crate) struct RankRoute<'a> {
     pub secret: &'a Secret,
 }
 
-/// Measures the connection to an answering node; the round trips of each size take about `time`. A
-/// silent node is given up well before `limit`, and a too slow connection at `limit`, so that rank
-/// 0, which waits for this result, does not blame this node.
+/// Measures the connection to an answering node, each size for about `time`. A silent node is given
+/// up well before `limit` and a slow connection at `limit`, so that rank 0 does not blame this
+/// node.
 ///
 /// # Errors
+///
 /// The step that failed, and why.
 pub(crate) fn drive(
     way: RankRoute<'_>,
@@ -89,7 +89,7 @@ pub(crate) fn drive(
             _ => tried(&what, &error, limit) + &through,
         })?);
     }
-    // Streams fill queues, which then drop packets even on a healthy link.
+    // Full queues drop packets even on a healthy link.
     let trips_only = line.accounts().map_err(|error| tried("its counts", &error, limit))?;
     seat.for_trips(false);
     let streams = |error: io::Error| tried("streams", &error, limit);
@@ -122,7 +122,7 @@ fn tried(what: &str, error: &io::Error, limit: Duration) -> String {
     }
 }
 
-/// A limit in words, never "0 s".
+/// Never "0 s".
 fn limit_words(limit: Duration) -> String {
     if limit < Duration::from_secs(1) {
         return format!("{} ms", limit.as_millis().max(1));
@@ -214,10 +214,9 @@ impl Line {
     }
 
     fn trips(&mut self, size: u32, time: Duration) -> io::Result<Trip> {
-        // The first trip shows how many fit into the time.
         let first = self.echo(size, 1)?[0];
         let enough_ns = PATIENCE * time.as_nanos() as f64;
-        // On a slow link transmission takes most of the time, so a few trips suffice.
+        // On a slow link a few trips suffice.
         let fewest = ((enough_ns / first) as usize).clamp(FEWEST_SLOW_TRIPS, FEWEST_TRIPS);
         if fewest == FEWEST_TRIPS {
             self.echo(size, WARM_UP - 1)?;
@@ -304,7 +303,6 @@ impl Line {
             count *= 2;
         }
         let bits = 8.0 * f64::from(FIRST_BYTES) * f64::from(count);
-        // One message that takes this long suffices.
         let streams = if count == 1 { 1 } else { STREAMS };
         let times = (0..streams)
             .map(|_| stream(self, FIRST_BYTES, count))
@@ -316,13 +314,13 @@ impl Line {
     fn clock_offset_ns(&mut self) -> io::Result<f64> {
         let mut answers = Vec::new();
         for _ in 0..CLOCKS {
-            // Each side makes and checks one tag before the other clock is read and one afterwards:
-            // these times cancel out.
+            // Each side makes and checks one tag before and after the reading, so these times
+            // cancel out.
             let sent_ns = clock_ns();
             self.order(b'T', 0, 0)?;
             let theirs_ns = self.number()?;
             let back_ns = clock_ns();
-            // As integers: clock values in nanoseconds exceed the precision of `f64`.
+            // As integers, because `f64` cannot hold nanoseconds since 1970.
             let middle_ns = sent_ns.midpoint(back_ns);
             let ahead_ns = i128::from(theirs_ns) - i128::from(middle_ns);
             answers.push((back_ns.saturating_sub(sent_ns), ahead_ns as f64));
@@ -376,7 +374,6 @@ mod tests {
                 .unwrap();
         assert_eq!(found.trips.iter().map(|trip| trip.size_bytes).collect::<Vec<_>>(), SIZES);
         for trip in &found.trips {
-            // After a slow first trip only a few follow.
             assert!(trip.count >= FEWEST_SLOW_TRIPS && trip.p10_ns <= trip.p90_ns, "{trip:?}");
         }
         assert!(found.rate_mbps.iter().chain(&found.gap_ns).all(|value| *value > 0.0));

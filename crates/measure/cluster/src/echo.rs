@@ -28,11 +28,10 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 /// The largest message accepted, in bytes.
 pub(crate) const LARGEST: u32 = 4 << 20;
 
-/// The time after which a silent connection is closed. A measured pair is never silent that long.
+/// Closes a silent connection after this time; a measured pair is never silent that long.
 pub(crate) const SILENCE: Duration = Duration::from_secs(30);
 
-/// The ranks of a measured pair, as the measuring one names them. A connection that reaches another
-/// rank is refused.
+/// The ranks of a measured pair. A connection that reaches another rank is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct PairEnds {
     pub from: usize,
@@ -57,7 +56,7 @@ pub(crate) fn serve(listener: TcpListener, secret: &Secret, rank: usize) -> io::
         .map(drop)
 }
 
-/// Answers a measuring rank. That rank reports a broken connection; this end ignores it.
+/// Answers a measuring rank, which itself reports a broken connection.
 fn begin(called: Called<PairEnds>, rank: usize) {
     if called.said.to != rank {
         let why = format!(
@@ -124,13 +123,11 @@ fn obey(channel: &mut RankConnection, order: u8, buffer: &mut [u8], count: u32) 
 
 /// Nanoseconds since 1970 by this node's clock.
 pub(crate) fn clock_ns() -> u64 {
-    // A clock before 1970 counts as 1970.
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// Counters of one end: its connection, its thread's times and its quotas. Zero if the kernel does
-/// not report a value.
+/// Counters of one end; zero if the kernel does not report a value.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct EndCounters {
     /// Retransmitted segments.
@@ -159,7 +156,6 @@ impl EndCounters {
         }
     }
 
-    /// The figures since an earlier reading.
     pub(crate) fn end(&self, before: &EndCounters) -> ConnectionEnd {
         let ran_ns = self.run_ns.saturating_sub(before.run_ns);
         let waited_ns = self.wait_ns.saturating_sub(before.wait_ns);
@@ -172,8 +168,7 @@ impl EndCounters {
         }
     }
 
-    /// The quotas that stopped it since an earlier reading. A quota of a new group counts from the
-    /// next reading on.
+    /// Stops since an earlier reading; the quota of a new group counts from the next one on.
     fn stops(&self, before: &EndCounters) -> Option<Vec<QuotaStop>> {
         let earlier = before.quotas.as_ref()?;
         Some(
@@ -258,7 +253,6 @@ mod tests {
         assert_eq!(before.end(&before).stops, Some(Vec::new()));
     }
 
-    /// Streams fill queues, and then even a healthy link drops packets.
     #[test]
     fn the_losses_of_round_trips_are_counted_before_any_stream() {
         let secret = Secret::new().unwrap();

@@ -1,9 +1,9 @@
-//! Predicts the values of all pairs from the measured ones.
+//! Predicts the values of all pairs from measured ones.
 //!
-//! A value is that of its block (the groups of its two nodes) times a factor for each node: a node
-//! behind a slow cable is farther from all others. In logarithms this is a sum. Medians fit it, so
-//! that one bad pair changes nothing. The same model applies inside a machine: pairs of groups, and
-//! an offset for each PU.
+//! A value is that of its block (the groups of its nodes) times a factor for each node, because a
+//! node behind a slow cable is farther from all others. In logarithms this is a sum, fitted by
+//! medians, so that one bad pair changes nothing. Inside a machine the same model has pairs of
+//! groups and an offset for each PU.
 
 use crate::cluster::{Cluster, NodePair};
 use seatmap_data::statistics::median;

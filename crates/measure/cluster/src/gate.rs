@@ -1,8 +1,8 @@
 //! The port of a rank, where callers prove that they belong to this start.
 //!
-//! An unproved caller costs a connection and the bytes it has sent: at most [`MOST`] callers at a
-//! time, each for at most [`PATIENCE`]. It has no thread, and nothing waits for it. If more callers
-//! arrive, the oldest is dropped, because a rank proves itself with its first message.
+//! An unproved caller costs a connection and its bytes but no thread: at most [`MOST`] callers at a
+//! time, each for at most [`PATIENCE`]. If more arrive, the oldest is dropped, because a rank
+//! proves itself with its first message.
 
 use crate::handshake::{Called, ConnectionPurpose, HandshakeError, Hearing, PATIENCE};
 use crate::secret::Secret;
@@ -15,17 +15,15 @@ use std::net::{IpAddr, TcpListener, TcpStream};
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
-/// The largest number of unproved callers. It exceeds the kernel's queue of a port (128 for Rust's
-/// listeners), so that simultaneous ranks never displace each other.
+/// Unproved callers: more than the kernel's queue of a port (128 for Rust's listeners), so that
+/// simultaneous ranks do not displace each other.
 const MOST: usize = 256;
 
 /// The pause in accepting callers when no file descriptor is left.
 const BREATH: Duration = Duration::from_millis(20);
 
-/// A proved caller, or why a caller was rejected.
 pub(crate) type CallerCheck<T> = Result<Called<T>, String>;
 
-/// An unproved caller.
 struct Stranger {
     stream: TcpStream,
     from: IpAddr,
@@ -59,7 +57,7 @@ impl<T: DeserializeOwned> Gate<T> {
         })
     }
 
-    /// Waits for activity, at most for `limit`, and processes all of it.
+    /// Waits for activity for at most `limit` and processes it.
     pub(crate) fn look(&mut self, limit: Duration) -> Vec<CallerCheck<T>> {
         // Strangers are in order of arrival, so the first one's time ends first.
         let next = self
@@ -143,7 +141,7 @@ fn is_of_the_caller(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::ConnectionAborted | io::ErrorKind::Interrupted)
 }
 
-/// Texts about rejected callers, each once, because repeated calls add nothing.
+/// Texts about rejected callers, each once.
 #[derive(Debug, Default)]
 pub(crate) struct Refusals(Vec<String>);
 
@@ -167,7 +165,6 @@ mod tests {
     use crate::handshake::call;
     use std::io::Write;
 
-    /// Silent callers, and one that sends a byte now and then, do not keep a rank out.
     #[test]
     fn a_rank_comes_in_past_more_strangers_than_are_kept() {
         let secret = Secret::new().unwrap();

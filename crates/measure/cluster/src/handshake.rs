@@ -1,10 +1,9 @@
 //! The beginning of every connection: both sides prove that they know the secret, and the caller
 //! introduces itself.
 //!
-//! Both proofs and the keys of all later messages are derived from the secret, the version, the
-//! purpose of the connection, a random number of each side, and the caller's introduction with its
-//! rank. Messages recorded on one connection, to one rank or in one direction are therefore useless
-//! for another.
+//! The proofs and keys depend on the secret, the version, the purpose, a random number of each
+//! side, and the caller's introduction with its rank. Recorded messages are therefore useless on
+//! another connection, to another rank or in the other direction.
 
 use crate::secret::{Secret, nonce};
 use crate::wire::{
@@ -25,14 +24,14 @@ const LONGEST: u32 = 1 << 16;
 /// The limit for a whole handshake. Even between distant nodes it takes less than a second.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The number of characters shown of an unknown version.
+/// Characters shown of an unknown version.
 const TOLD_CHARACTERS: usize = 80;
 
-/// The ends of a connection, which have different proofs and keys.
+/// The ends have different proofs and keys.
 const CALLER: &str = "caller";
 const CALLED: &str = "called";
 
-/// The purpose of a connection. A connection with an unexpected purpose is refused.
+/// A connection with an unexpected purpose is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ConnectionPurpose {
     /// A rank joins rank 0 of a measurement.
@@ -109,7 +108,7 @@ struct Claim {
     proof: String,
 }
 
-/// The end of a handshake. Only a proved caller receives a reason in free text.
+/// Only a proved caller receives a reason in free text.
 #[derive(Debug, Serialize, Deserialize)]
 enum Reply {
     Welcome { proof: String },
@@ -157,7 +156,7 @@ impl Transcript {
     }
 }
 
-/// A proved caller and its introduction. Answer it with [`Called::welcome`] or [`Called::refuse`].
+/// A proved caller. Answer it with [`Called::welcome`] or [`Called::refuse`].
 pub(crate) struct Called<T> {
     pub said: T,
     stream: TcpStream,
@@ -165,25 +164,22 @@ pub(crate) struct Called<T> {
 }
 
 impl<T> Called<T> {
-    /// Accepts the caller.
     pub(crate) fn welcome(self) -> io::Result<(T, RankConnection)> {
         let proof = self.transcript.proof(CALLED);
         send_plain(&mut &self.stream, &Reply::Welcome { proof })?;
         Ok((self.said, RankConnection::new(self.stream, self.transcript.seals_of(CALLED, CALLER))))
     }
 
-    /// Refuses the caller, if it is still there.
     pub(crate) fn refuse(self, why: &str) {
         let proof = self.transcript.refusal(why);
         let _ = send_plain(&mut &self.stream, &Reply::Refused { why: why.to_owned(), proof });
     }
 }
 
-/// The called side of a handshake, before the caller's proof. It never blocks.
+/// The called side before the caller's proof; it never blocks.
 pub(crate) struct Hearing {
     nonce: String,
     purpose: ConnectionPurpose,
-    /// The bytes of the claim so far.
     bytes: Vec<u8>,
 }
 
@@ -197,7 +193,7 @@ impl Hearing {
         Ok(Hearing { nonce, purpose, bytes: Vec::new() })
     }
 
-    /// Reads from a nonblocking connection and returns the caller's claim once it is complete.
+    /// Reads without blocking and returns the claim once it is complete.
     fn claim(&mut self, mut stream: &TcpStream) -> Result<Option<Claim>, HandshakeError> {
         let mut chunk = [0; 4096];
         loop {
@@ -234,7 +230,7 @@ impl Hearing {
             let _ = send_plain(&mut &*stream, &Reply::Stranger);
             return Err(HandshakeError::Secret);
         }
-        // Parsed only after the proof, because an unproved text may come from anyone.
+        // Parsed after the proof, because an unproved text may come from anyone.
         let said = serde_json::from_str(&claim.said)
             .map_err(|error| io::Error::other(json_problem(error)))?;
         Ok(Some(Proved { said, transcript }))
@@ -247,7 +243,6 @@ pub(crate) struct Proved<T> {
 }
 
 impl<T> Proved<T> {
-    /// Makes the connection blocking again.
     pub(crate) fn on(self, stream: TcpStream) -> io::Result<Called<T>> {
         stream.set_nonblocking(false)?;
         // Nagle's algorithm would delay the small messages whose time is measured (tcp(7)).
@@ -257,7 +252,6 @@ impl<T> Proved<T> {
     }
 }
 
-/// The calling side of a handshake.
 pub(crate) fn call(
     stream: TcpStream,
     secret: &Secret,
@@ -295,7 +289,7 @@ fn prove(
     let challenge: Challenge = receive_plain(stream, LONGEST)?;
     if challenge.protocol != PROTOCOL {
         let [nonce, said, proof] = [const { String::new() }; 3];
-        // The other side can then report the mismatch as well. It may have ended.
+        // The other side, if still there, can then report the mismatch as well.
         let _ = send_plain(stream, &Claim { protocol: PROTOCOL.to_owned(), nonce, said, proof });
         return Err(HandshakeError::Version { found: challenge.protocol });
     }
@@ -312,8 +306,7 @@ fn prove(
         {
             Err(HandshakeError::Refused(why))
         }
-        // Anyone can send such a reply: without a valid proof it does not come from a rank of this
-        // start.
+        // Without a valid proof such a reply does not come from a rank of this start.
         Reply::Welcome { .. } | Reply::Refused { .. } => Err(HandshakeError::Secret),
         Reply::Stranger => Err(HandshakeError::Stranger),
         Reply::Version { protocol } => Err(HandshakeError::Version { found: protocol }),

@@ -1,10 +1,10 @@
-//! Diagnosis of a cluster: names the bad nodes and cables, with the figures that show it.
+//! Diagnosis of a cluster: names bad nodes and cables with the figures that show it.
 //!
-//! Several parts contribute to the figure of a pair: the link out of one node, the link into the
-//! other and, between two switches, the path between these. A rate is that of the slowest part, a
-//! time the sum of all. Noise never improves a figure, so a part is as good as the best path
-//! through it, and it is bad only if all of its paths are. The part that explains most figures
-//! comes first, then the one that explains most of the rest, and last single pairs.
+//! The figures of a pair depend on the link out of one node, the link into the other and, between
+//! switches, the path between these. A rate is that of the slowest part, a time the sum of all.
+//! Noise never improves a figure, so a part is as good as the best path through it and is bad only
+//! if all of its paths are. The part that explains most figures comes first, then the one that
+//! explains most of the rest, and last single pairs.
 //!
 //! | module | is |
 //! |---|---|
@@ -19,8 +19,7 @@
 //! | `odd` | faults in a node's own figures: packets, clock, facts |
 //! | `unreachable` | nodes and pairs that could not be measured |
 //!
-//! Rates distinguish the two directions. Times do not, because a round trip contains both; there
-//! the clocks show the direction.
+//! Rates distinguish the two directions. Times do not; there the clocks show the direction.
 
 pub(crate) mod beside;
 mod effects;
@@ -45,7 +44,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// computers.
 const SLOW: f64 = 1.6;
 
-/// The largest number of pairs of a bad part to measure again.
+/// At most this many pairs of a bad part are measured again.
 const WITNESSES: usize = 5;
 
 /// The smallest number of like pairs for a comparison.
@@ -91,7 +90,6 @@ pub struct ClusterFault {
     pub factor: Option<f64>,
     /// The fault and its figures in one sentence.
     pub sentence: String,
-    /// The bad part, if figures of pairs show it.
     #[serde(skip)]
     pub(crate) place: Option<FaultLocation>,
 }
@@ -142,7 +140,6 @@ impl<'a> ClusterFaults<'a> {
 
 pub(crate) struct ClusterJudgement {
     pub faults: Vec<ClusterFault>,
-    /// The group with which each node is compared.
     group: Vec<usize>,
 }
 
@@ -163,7 +160,7 @@ impl ClusterJudgement {
         self.moody().flat_map(|fault| self.pairs_of(cluster, fault)).collect()
     }
 
-    /// A few of the suspects, spread over each part, to distinguish a fault from a busy moment.
+    /// A few suspects of each part, to distinguish a fault from a busy moment.
     pub(crate) fn witnesses(&self, cluster: &Cluster) -> BTreeSet<[usize; 2]> {
         self.moody()
             .flat_map(|fault| {
@@ -196,8 +193,8 @@ impl ClusterJudgement {
     }
 
     /// The groups of a pair's nodes and the pairs to compare it with: healthy pairs of the same
-    /// groups; if these are too few, all healthy pairs within groups, or between groups; if there
-    /// are none, all pairs of the same groups, including suspects and the pair itself.
+    /// groups; if too few, all healthy pairs within groups, or between groups; if none, all pairs
+    /// of the same groups, even the pair itself.
     pub(crate) fn like(
         &self,
         cluster: &Cluster,
@@ -227,7 +224,6 @@ impl ClusterJudgement {
         }
     }
 
-    /// The groups of a pair's nodes, ascending.
     fn block(&self, [a, b]: [usize; 2]) -> [usize; 2] {
         let group = &self.group;
         [group[a].min(group[b]), group[a].max(group[b])]
@@ -238,9 +234,8 @@ fn is_inside(block: [usize; 2]) -> bool {
     block[0] == block[1]
 }
 
-/// Pairs that looked bad in all looks, but with figures too unsteady to show whether they are worse
-/// than like pairs, and that no fault explains. They cannot be judged while the computers are this
-/// busy.
+/// Pairs that looked bad in all looks and that no fault explains, but whose figures are too
+/// unsteady to judge while the computers are this busy.
 #[must_use]
 pub fn unsettled(cluster: &Cluster) -> Vec<[usize; 2]> {
     let judgement = ClusterJudgement::of(cluster);

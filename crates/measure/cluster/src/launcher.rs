@@ -51,10 +51,10 @@ struct Known {
     needs: Option<&'static str>,
 }
 
-/// The most specific first: `mpirun` in a Slurm job adds its variables to Slurm's, which are then
-/// those of the script (openmpi.org, "Environment variables that Open MPI sets"; MPICH's hydra;
-/// srun(1); torchrun). A Slurm batch script has the variables of rank 0 without a step; a program
-/// started by `srun` has a step.
+/// The most specific first: `mpirun` in a Slurm job adds its variables to the script's
+/// (openmpi.org, "Environment variables that Open MPI sets"; MPICH's hydra; srun(1); torchrun). A
+/// Slurm batch script has the variables of rank 0 without a step; a program started by `srun` has a
+/// step.
 const KNOWN: [Known; 5] = [
     Known {
         name: "Open MPI",

@@ -1,6 +1,7 @@
 //! Rank 0: gathers the ranks, chooses pairs and has them measured.
 //!
-//! Its node is measured like the others: a thread of rank 0 joins the meeting as an ordinary rank.
+//! A thread of rank 0 joins the meeting as an ordinary rank, so that its node is measured like the
+//! others.
 
 pub(crate) mod again;
 mod arrangements;
@@ -90,7 +91,6 @@ pub(crate) fn run(
     Ok(lead.cluster)
 }
 
-/// Joins this node to its own meeting, in a thread.
 fn join(
     mut worker: Worker,
     host: &MeetingHost,
@@ -208,7 +208,6 @@ impl<'a> Lead<'a> {
             } else if options.mpicc.is_some() {
                 others.push(member);
             } else {
-                // A second rank of a node is not needed.
                 let _ = send(&mut member.stream, &RankInstruction::End);
             }
         }
@@ -242,7 +241,6 @@ impl<'a> Lead<'a> {
         Ok(Lead { members: kept, others, cluster, options })
     }
 
-    /// All nodes measure themselves simultaneously.
     fn measure_nodes(&mut self, progress: &mut dyn FnMut(ClusterProgress)) {
         let all = self.members.len();
         // All orders precede the first answer, so that the nodes measure at the same time.
@@ -408,9 +406,8 @@ impl<'a> Lead<'a> {
         self.members[at].lost.get_or_insert(why);
     }
 
-    /// Records a failed pair: its second node has ended, or the two do not reach each other. A node
-    /// that at least two others miss, and more miss than have measured it, is given up, because
-    /// each of its pairs would take as long.
+    /// Records a failed pair. A node that at least two others miss, and more miss than have
+    /// measured it, is given up, because each of its pairs would take as long.
     fn failed(&mut self, [a, b]: [usize; 2], why: String) {
         if has_gone(self.members[b].stream.stream()) {
             return self
@@ -445,7 +442,7 @@ impl<'a> Lead<'a> {
         }
     }
 
-    /// The error of a rank without an MPI program: an MPI job needs all ranks.
+    /// An MPI job needs all ranks.
     fn unbuilt(&self) -> Option<MpiError> {
         let mut all = self.members.iter().chain(&self.others);
         all.find_map(|member| {
@@ -486,8 +483,8 @@ fn sentence(error: &io::Error, timeout: Duration) -> String {
     }
 }
 
-/// Whether the other end of an idle connection has closed it or is closing it now: an ending
-/// process closes its connections one by one.
+/// Whether the other end is closing the idle connection: an ending process closes its connections
+/// one by one.
 fn has_gone(stream: &TcpStream) -> bool {
     // Peeking leaves the byte for the next answer.
     let peeked = stream.set_read_timeout(Some(CLOSING)).and_then(|()| stream.peek(&mut [0]));

@@ -63,8 +63,7 @@ impl std::fmt::Debug for Own {
 pub enum ClusterProgress {
     /// The measured things (such as `pairs`), how many are done, and at most how many there are.
     Done(&'static str, usize, usize),
-    /// Bad-looking pairs are measured again, together with like pairs. Reported once, before the
-    /// first.
+    /// Bad-looking pairs are measured again, together with like pairs. Reported once.
     Again {
         /// The pairs of the first round.
         pairs: usize,
@@ -130,8 +129,8 @@ impl Blame for ClusterMeasureError {
 /// [`ClusterOptions::earlier`] resumes from it.
 ///
 /// # Errors
-/// [`ClusterMeasureError`]. Nodes lost while pairs are measured are not an error;
-/// [`Cluster::missing`] lists them.
+///
+/// [`ClusterMeasureError`]. Nodes lost during the measurement are in [`Cluster::missing`].
 pub fn run(
     rank: &Rank,
     own: Own,

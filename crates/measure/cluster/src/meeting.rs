@@ -1,10 +1,10 @@
 //! How ranks find rank 0: through a shared file or at an address.
 //!
 //! The file is the simple way, because most clusters share a file system. Rank 0 writes its
-//! addresses and a new secret into it, readable only by its owner, and removes it when the ranks
-//! have met. A file of another user is rejected: its writer would act as rank 0. With an address
-//! the secret must come from elsewhere: no port opens without one, and only the given address is
-//! used.
+//! addresses and a new secret into it, readable only by its owner, and removes it after the
+//! meeting. A file of another user is rejected, because its writer would act as rank 0. An address
+//! needs a secret from elsewhere. Rank 0 opens only that address, or all if the host's name means
+//! loopback here.
 
 use crate::handshake::HandshakeError;
 use crate::launcher::Rank;
@@ -187,8 +187,8 @@ impl Meeting {
         }
     }
 
-    /// Finds rank 0 and returns what `greet` makes of the connection. A wrong place, such as the
-    /// file of an earlier start, is tried again until the timeout.
+    /// Finds rank 0 and returns what `greet` makes of the connection. A wrong place, such as an old
+    /// file, is tried again until the timeout.
     pub(crate) fn find_host<T>(
         &self,
         rank: &Rank,
@@ -310,7 +310,6 @@ fn listen_everywhere(port: u16) -> io::Result<TcpListener> {
     TcpListener::bind(every).or_else(|_| TcpListener::bind((Ipv4Addr::UNSPECIFIED, port)))
 }
 
-/// Listens only on the addresses of this text.
 fn listen_at(text: &str) -> io::Result<Vec<TcpListener>> {
     let mut addresses: Vec<SocketAddr> = text.to_socket_addrs()?.collect();
     addresses.sort();
@@ -398,7 +397,6 @@ mod tests {
         assert!(!is_known_differently_elsewhere("node17", &["10.0.0.17:7".parse().unwrap()]));
     }
 
-    /// Ranks neither obey nor replace a file that others could have put there.
     #[test]
     fn a_planted_meeting_file_is_not_obeyed() {
         use std::os::unix::fs::{PermissionsExt, symlink};

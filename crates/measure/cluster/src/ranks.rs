@@ -12,9 +12,8 @@ use seatmap_place::ranks::ClusterNodes;
 /// about that of two cores of one package.
 const INSIDE_NS: f64 = 100.0;
 
-/// The mean message size of a pattern in bytes. In generated patterns every message has one byte,
-/// which is not a real size; the default is then the size that separates near nodes from far ones
-/// best.
+/// The mean message size of a pattern in bytes. Generated patterns have messages of one byte; the
+/// default is then the size that best separates near nodes from far ones.
 #[must_use]
 pub fn message_bytes(pattern: &Pattern) -> f64 {
     let bytes: f64 = pattern.edges.iter().map(|edge| edge.bytes).sum();
@@ -56,7 +55,6 @@ impl Cluster {
         self.check_nodes()?;
         let size_bytes = self.measured_size(message_bytes);
         let fit = match self.nodes.len() {
-            // A single node has no pairs.
             1 => None,
             _ => Some(self.fit(SymmetricMetric::Trip(size_bytes)).ok_or(NoPlaces::NoPairs)?),
         };
@@ -83,7 +81,6 @@ impl Cluster {
         Ok(())
     }
 
-    /// The measured size with the nearest logarithm.
     fn measured_size(&self, wanted_bytes: f64) -> u32 {
         let sizes = self.pairs.iter().flat_map(|pair| &pair.trips).map(|trip| trip.size_bytes);
         let mut sizes: Vec<u32> = sizes.collect();

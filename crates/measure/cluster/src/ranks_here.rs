@@ -39,8 +39,8 @@ pub enum OwnSeatError {
     },
 }
 
-/// The rank of a process on this computer, from its launcher's variables. Seatmap's own processes,
-/// which seat ranks, are not ranks.
+/// The rank of a process on this computer, from its launcher's variables. Seatmap's own processes
+/// are not ranks.
 #[must_use]
 pub fn rank_of(pid: Tid) -> Option<usize> {
     let root = Root::new("/");
@@ -159,7 +159,6 @@ mod tests {
 
     #[test]
     fn this_test_is_not_a_rank() {
-        // It runs this program, whatever its environment says.
         assert_eq!(rank_of(std::process::id() as Tid), None);
     }
 }

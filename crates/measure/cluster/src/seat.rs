@@ -4,19 +4,17 @@ use seatmap_os::{CpuSet, kept_masks};
 
 /// Without pinning, trips show the kernel's choice of CPUs instead of the network: between two
 /// nodes on one computer, a round trip takes 17 us if both threads share a CPU, and 110 us if a
-/// sleeping CPU wakes each time. Each node therefore does its trips on its last allowed CPU,
-/// because the first handles most interrupts. Streams use all CPUs.
+/// sleeping CPU wakes each time. Trips therefore use each node's last allowed CPU, because the
+/// first handles most interrupts. Streams use all CPUs.
 #[derive(Debug)]
 pub(crate) struct TripPinning {
     /// The original mask; `None` if the thread cannot be pinned.
     usual: Option<CpuSet>,
-    /// The CPU for trips.
     trips: Option<u32>,
     is_seated: bool,
 }
 
 impl TripPinning {
-    /// For the calling thread.
     pub(crate) fn new() -> Self {
         let trips = CpuSet::of_thread(0).ok().and_then(|now| now.last());
         TripPinning { usual: kept_masks::to_put_back(0).ok(), trips, is_seated: false }
@@ -26,9 +24,8 @@ impl TripPinning {
     pub(crate) fn for_trips(&mut self, seated: bool) {
         let Some(usual) = self.usual.as_ref().filter(|_| self.is_seated != seated) else { return };
         let wanted = if seated { self.trips.map(CpuSet::single) } else { Some(usual.clone()) };
-        // An unpinned thread measures as well, with more scatter. Its mask is restored after each
-        // group of trips and then includes new CPUs. `kept_masks` adds CPUs that are offline at the
-        // end once they return.
+        // An unpinned thread measures with more scatter. Restoring the mask after each group of
+        // trips adds new CPUs to it; `kept_masks` later adds CPUs that are offline at the end.
         let _ = wanted.map(|cpus| kept_masks::give(0, &cpus));
         self.is_seated = seated;
     }

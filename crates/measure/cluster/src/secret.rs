@@ -10,7 +10,7 @@ use std::fmt::Write;
 use std::io;
 use std::path::Path;
 
-/// The minimum length of a secret, which must not be guessable like a password.
+/// A secret must not be guessable like a password.
 const FEWEST: usize = 16;
 
 /// A secret shared by all ranks.
@@ -81,11 +81,10 @@ impl Secret {
         hex(&self.mac(role, texts))
     }
 
-    /// The bytes of such a proof, used as a key.
     pub(crate) fn mac(&self, role: &str, texts: &[&str]) -> [u8; 32] {
         let mut mac = HMAC::new(&self.0);
         for text in [role].iter().chain(texts) {
-            // The length comes first, so that different lists never give the same bytes.
+            // The length comes first, so that different lists have different bytes.
             mac.update((text.len() as u64).to_be_bytes());
             mac.update(text);
         }

@@ -1,5 +1,5 @@
-//! A simulated cluster for tests: parts with rates, delays and losses, any of which may be bad, and
-//! the noise of an idle or busy computer. Tests on it do not depend on real time.
+//! A simulated cluster for tests: parts with rates, delays and losses, any of which may be bad, on
+//! an idle or busy computer. Tests on it do not depend on real time.
 
 use crate::choice::{PairValues, SIZE_BYTES, choose};
 use crate::cluster::{Cluster, ConnectionEnd, FORMAT, Node, NodePair, QuotaStop, Trip};
@@ -22,7 +22,6 @@ pub(crate) struct NodeModel {
     pub mtu_bytes: u32,
 }
 
-/// A fault in one direction between two nodes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WayModel {
     pub from: usize,
@@ -76,7 +75,7 @@ impl SimulatedCluster {
         }
     }
 
-    /// Measures the cluster as rank 0 does, including second looks.
+    /// Measures as rank 0 does, including second looks.
     pub(crate) fn measured(mut self) -> Cluster {
         let names: Vec<String> = (0..self.nodes.len()).map(|node| format!("n{node}")).collect();
         let mut pairs = Vec::new();
@@ -119,7 +118,7 @@ impl SimulatedCluster {
         self.cluster.unwrap()
     }
 
-    /// The factor by which noise worsens a figure: slightly, or on a busy computer sometimes a lot.
+    /// How much noise worsens a figure: slightly, or on a busy computer sometimes a lot.
     fn worse(&mut self, little: f64, lot: f64) -> f64 {
         let small = 1.0 + little * (self.rng.f64() + self.rng.f64()) / 2.0;
         // The logarithm of a uniform number is exponential: a few figures are very late.
@@ -187,7 +186,6 @@ impl SimulatedCluster {
         ConnectionEnd { mtu_bytes: Some(self.nodes[node].mtu_bytes), wait_share: Some(wait), stops }
     }
 
-    /// The quota of a node, if it was used up in the five periods of a pair.
     fn stops(&mut self, node: usize) -> Vec<QuotaStop> {
         let share = self.nodes[node].stopped_share;
         let stopped_periods =
@@ -208,7 +206,6 @@ impl SimulatedCluster {
     fn resent(&mut self, from: usize, to: usize, sent: u64) -> u64 {
         let way = self.way(from, to).map_or(0.0, |way| way.lost_share);
         let share = self.nodes[from].lost_share[0] + self.nodes[to].lost_share[1] + way;
-        // Busy computers sometimes retransmit without a loss.
         let usual = u64::from(self.rng.f64() < 0.1 + self.busy / 2.0);
         usual + (share * sent as f64 * (0.6 + 0.8 * self.rng.f64())).round() as u64
     }

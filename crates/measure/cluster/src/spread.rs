@@ -3,7 +3,7 @@
 //! Rank 0 hands out parts and works itself. The other ranks may join at any time, request parts and
 //! return results. If a rank is lost, another does its part. At the end, idle ranks take over parts
 //! that take much longer than others. A part may therefore run twice, and its result must not
-//! depend on the rank. The ranks meet as in a measurement, with a secret.
+//! depend on the rank.
 
 mod board;
 mod jobs;
@@ -41,8 +41,8 @@ pub struct Meet {
 /// Work that a rank can do.
 #[derive(Clone, Copy)]
 pub struct SpreadWork<'a> {
-    /// Everything except the part on which results depend, as a text. Ranks with another name would
-    /// return other results.
+    /// Everything except the part on which results depend, as a text. Ranks with another name are
+    /// refused.
     pub name: &'a str,
     /// The name of this rank's node.
     pub node: &'a str,
@@ -101,7 +101,6 @@ impl Blame for SpreadError {
     }
 }
 
-/// The introduction of a rank.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Coming {
     rank: usize,
@@ -110,7 +109,6 @@ struct Coming {
     work: String,
 }
 
-/// Orders from rank 0.
 #[derive(Debug, Serialize, Deserialize)]
 enum Order {
     Part(String),

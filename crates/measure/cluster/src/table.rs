@@ -27,7 +27,6 @@ pub fn csv(cluster: &Cluster) -> Option<String> {
     Some(names.join(",") + "\n" + &rows)
 }
 
-/// A name as a CSV cell on one line, quoted if needed.
 fn cell(name: &str) -> String {
     let name = visible(name);
     if name.contains([',', '"']) { format!("\"{}\"", name.replace('"', "\"\"")) } else { name }

@@ -61,7 +61,6 @@ fn is_good(name: &str) -> bool {
         && name.chars().all(|letter| letter.is_ascii_alphanumeric() || "._-".contains(letter))
 }
 
-/// The nodes of each group in Slurm's short form.
 fn switches(cluster: &Cluster) -> Result<Vec<String>, BadName> {
     if let Some(node) = cluster.nodes.iter().find(|node| !is_good(&node.name)) {
         return Err(BadName::Host(node.name.clone()));

@@ -6,10 +6,10 @@
 //! ends the connection.
 //!
 //! Why HMAC and not Noise (the crate `snow`) or TLS: the messages are not secret and the ranks
-//! already share a key, so neither encryption nor a key exchange is needed. HMAC uses the hash
-//! function of the handshake; Noise would add a cipher and an elliptic curve to the binary.
+//! already share a key. HMAC uses the handshake's hash function; Noise would add a cipher and an
+//! elliptic curve to the binary.
 //!
-//! The payload of a measurement has no tag: its content is ignored, and its time is measured. The
+//! The payload of a measurement has no tag: its time is measured and its content ignored. The
 //! orders around it have one ([`RankConnection::send_frame`]).
 
 use hmac_sha256::HMAC;
@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 pub(crate) const PROTOCOL: &str =
     concat!("seatmap-cluster-wire/3 of seatmap ", env!("CARGO_PKG_VERSION"));
 
-/// After this long without an answer a rank counts as lost: a dead computer does not close its
+/// After this long without an answer a rank is lost: a dead computer does not close its
 /// connections.
 pub(crate) const GONE: Duration = Duration::from_secs(60);
 
@@ -40,7 +40,6 @@ const CLOSED: &str = "the other side closed the connection";
 
 const SILENT: &str = "the other side was silent for too long";
 
-/// The tags of one direction of a connection.
 #[derive(Clone)]
 pub(crate) struct Seal {
     key: [u8; TAG_BYTES],
@@ -84,7 +83,6 @@ pub(crate) struct Seals {
     pub receiving: Seal,
 }
 
-/// A connection to a rank that has proved its knowledge of the secret.
 pub(crate) struct RankConnection {
     stream: TcpStream,
     seals: Seals,
@@ -107,7 +105,6 @@ impl RankConnection {
         self.stream.set_read_timeout(limit)
     }
 
-    /// A second handle to receive messages while this one sends.
     pub(crate) fn for_reading(&self) -> io::Result<Self> {
         Ok(RankConnection {
             stream: self.stream.try_clone()?,
@@ -150,12 +147,10 @@ impl RankConnection {
         Ok(Some(bytes))
     }
 
-    /// Sends bytes without a tag.
     pub(crate) fn write_payload(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.stream.write_all(bytes).map_err(in_words)
     }
 
-    /// Receives bytes without a tag.
     pub(crate) fn read_payload(&mut self, bytes: &mut [u8]) -> io::Result<()> {
         read_whole(&mut &self.stream, bytes)
     }
@@ -191,7 +186,6 @@ pub(crate) fn send_plain(stream: &mut impl Write, message: &impl Serialize) -> i
     stream.flush()
 }
 
-/// Receives a handshake message.
 pub(crate) fn receive_plain<T: DeserializeOwned>(
     stream: &mut impl Read,
     most: u32,
@@ -246,7 +240,6 @@ fn read_whole(stream: &mut impl Read, bytes: &mut [u8]) -> io::Result<()> {
     stream.read_exact(bytes).map_err(in_words)
 }
 
-/// The same error in words for users.
 fn in_words(error: io::Error) -> io::Error {
     match error.kind() {
         ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => {
@@ -272,8 +265,8 @@ pub(crate) fn has_ended(error: &io::Error) -> bool {
     )
 }
 
-/// A connection with one deadline for all reads and writes: a peer that sends a byte now and then
-/// gets no more time than a silent one.
+/// One deadline for all reads and writes: a peer that sends a byte now and then gets no more time
+/// than a silent one.
 pub(crate) struct TimedStream<'a> {
     stream: &'a TcpStream,
     until: Instant,

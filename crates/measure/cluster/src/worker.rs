@@ -18,7 +18,6 @@ use serde::{Deserialize, Serialize};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::Duration;
 
-/// The introduction of a rank.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Introduction {
     pub rank: usize,
@@ -38,7 +37,7 @@ impl Introduction {
     }
 }
 
-/// The kinds of orders that this rank's own command line allows. It refuses all others.
+/// The orders that this rank's own command line allows. It refuses all others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Duties {
     /// It measures its core distances.
@@ -106,7 +105,6 @@ pub(crate) enum RankReply {
     Failed(String),
 }
 
-/// Runs a rank other than 0 until rank 0 ends it.
 pub(crate) fn run(
     rank: &Rank,
     own: Own,
@@ -126,7 +124,7 @@ pub(crate) fn run(
     );
     let (mut channel, secret) = found.map_err(RankError::from)?;
     let obeyed = worker.obey(&mut channel, &secret);
-    // Rank 0 knows the error from the introduction and ends the measurement.
+    // Rank 0 knows the error from the introduction.
     unbuilt.map_or(obeyed, |error| Err(error.into()))
 }
 

@@ -19,8 +19,7 @@ fn schema() -> Value {
         .unwrap()
 }
 
-/// A cluster with every field. No `..Default`: a new field must be added here, and so to the
-/// schema.
+/// A cluster with every field. No `..Default`: a new field must be added here and to the schema.
 fn full() -> Cluster {
     let node = |rank: usize| Node {
         name: format!("n{rank}"),

@@ -57,7 +57,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A zoom, with one channel per line.
 fn renderer(frames: u32, side: u32) -> Mandelbrot {
     Mandelbrot {
         coordinators: COORDINATORS,
@@ -108,7 +107,6 @@ fn channels() -> ProgramChannels {
     channels
 }
 
-/// Renders with each task on a thread, pinned if seats are given.
 fn render(renderer: &Mandelbrot, seats: Option<&[u32]>) -> Result<Vec<Rendered>, Box<dyn Error>> {
     let arena = Arena::new(renderer.lines())?;
     let clock = HostClock::calibrated();

@@ -15,7 +15,6 @@ use std::time::Instant;
 mod yielding;
 use yielding::Yielding;
 
-/// A page of lines for the channel.
 const LINES: u32 = 64;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -41,7 +40,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Hands values over, each side on its seat.
 fn run(
     words: &[AtomicU64],
     clock: &HostClock,

@@ -36,7 +36,6 @@ fn between(
     [answer, other.join().unwrap()]
 }
 
-/// Answers one caller with these messages.
 fn impostor(challenge: Challenge, reply: impl Fn(&Claim) -> Reply + Send + 'static) -> SocketAddr {
     let (listener, address) = listener();
     std::thread::spawn(move || {

@@ -1,4 +1,4 @@
-//! Compares a pair with like pairs over several looks, and decides whether the looks suffice.
+//! Compares a pair with like pairs over several looks.
 
 use super::SLOW;
 use super::effects::JITTER;
@@ -13,8 +13,7 @@ const T_999: [f64; 14] = [
     3.787,
 ];
 
-/// One look: the logarithms of a pair's figures relative to like pairs, and of the best figures of
-/// these.
+/// One look: logarithms of a pair's figures relative to like pairs, and of their best figures.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct PairComparison {
     slowness: [f64; 2],
@@ -77,7 +76,6 @@ fn middle(figure: PairMetric, pairs: &[&NodePair]) -> Option<f64> {
     median(&pairs.iter().filter_map(|pair| figure.of(pair)).flatten().collect::<Vec<f64>>())
 }
 
-/// The logarithms of both ends' figures relative to like pairs.
 fn over(figure: PairMetric, pair: &NodePair, like: &[&NodePair]) -> Option<[f64; 2]> {
     let like = middle(figure, like)?;
     // The tenth percentile of a pair's times is compared with the medians of others.
@@ -95,7 +93,6 @@ fn of_figure(
     figure: fn(&PairComparison) -> f64,
     like: usize,
 ) -> Option<ExcessFactor> {
-    // The mean of logarithms is the logarithm of the geometric mean.
     let best = looks.iter().map(|look| look.like[like]).sum::<f64>() / looks.len() as f64;
     let shown = shown(&looks.iter().map(figure).collect::<Vec<_>>())?;
     Some(ExcessFactor {

@@ -12,12 +12,11 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The link of a node or switch is slow from this factor on; all of its paths confirm it.
 const SLOW_PART: f64 = 1.42;
 
-/// The factor from which a path is slow as well, if other paths of its part or its other direction
-/// are slow.
+/// The factor from which other paths or the other direction of a slow part are slow as well.
 const SLOW_TOO: f64 = 1.25;
 
-/// A part with several pairs is blamed only if at least this many show it: a single pair may have a
-/// bad route.
+/// A part with several pairs is blamed only if this many show it: a single pair may have a bad
+/// route.
 const FEWEST_PAIRS: usize = 2;
 
 /// A path is jittery if its small messages scatter (tenth to ninetieth percentile) this many times
@@ -41,16 +40,14 @@ const LOST_FACTOR: f64 = 4.0;
 const LOST_OTHER_WAY: f64 = 0.3;
 
 /// A delay is steady if its scatter is below this many times the least delay of nine in ten
-/// messages; an idle computer's hardly scatters. Two uniform delays, one each way, scatter 2.5
-/// times as much (tenth to ninetieth percentile of a triangular distribution); 24 messages per pair
-/// through the relay of `scripts/cluster` showed 1.1 to 1.9.
+/// messages. Two uniform delays, one each way, scatter 2.5 times as much (triangular distribution);
+/// 24 messages per pair through the relay of `scripts/cluster` showed 1.1 to 1.9.
 const STEADY: f64 = 1.2;
 
 /// A delay also slows streams, and a slow link delays messages: it is a delay if messages are worse
-/// than streams by this factor.
+/// by this factor.
 const LATER_THAN_SLOW: f64 = 2.0;
 
-/// Retransmitted segments of a path, out of all.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Losses {
     pub resent: u64,
@@ -69,7 +66,6 @@ impl Losses {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Late {
-    /// The excess of the median.
     pub excess_ns: f64,
     /// The least excess of nine in ten messages.
     pub always_ns: f64,
@@ -84,24 +80,21 @@ impl Late {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Jitter {
-    /// The measured scatter, in nanoseconds.
     pub scatter_ns: f64,
     pub factor: f64,
     /// Jittery pairs, out of all.
     pub pairs: [usize; 2],
 }
 
-/// The bad effects of a part.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Effects {
-    /// The share of the time that its process waits for a CPU, and that of the others.
+    /// Of its process, and of the others.
     pub waits: Option<[f64; 2]>,
     pub losses: [Option<Losses>; 2],
     /// The slowdown of streams on each side.
     pub slow: Option<[Option<f64>; 2]>,
     pub late: Option<Late>,
     pub jitter: Option<Jitter>,
-    /// The number of figures that it explains.
     pub ways: usize,
     /// The values that it explains, by index in the items.
     pub model: Vec<(usize, f64)>,
@@ -126,7 +119,6 @@ impl Covered {
     }
 }
 
-/// The figures of one metric on one side of a part.
 struct Side<'a> {
     court: &'a Court<'a>,
     part: NetworkPart,
@@ -144,8 +136,7 @@ impl Side<'_> {
         self.court.trip(&self.court.network.items[at])
     }
 
-    /// Whether looks confirm this factor on some path, relative to the figures without the part.
-    /// Paths of a larger part confirm each other.
+    /// Whether looks confirm this factor on some path. Paths of a larger part confirm each other.
     fn is_shown(&self, least: f64) -> bool {
         let shown = &self.court.network.shown;
         !matches!(self.part, NetworkPart::Pair(_))
@@ -162,7 +153,6 @@ impl Side<'_> {
         matches!(self.part, NetworkPart::Pair(_)) || pairs.len() >= FEWEST_PAIRS
     }
 
-    /// The paths whose figures reach this factor relative to those without the part.
     fn above(&self, factor: f64) -> Vec<usize> {
         self.at.iter().copied().filter(|at| self.value(*at) >= factor * self.without[*at]).collect()
     }
@@ -282,7 +272,6 @@ fn losses(side: &Side<'_>) -> Option<Losses> {
 }
 
 impl Court<'_> {
-    /// The effects of a part, given the figures without it.
     pub(super) fn effects(&self, covered: &Covered, without: &[f64]) -> Effects {
         let mut effects = Effects::default();
         effects.slow_down(&self.sides(PairMetric::Slowness, covered, without));
@@ -309,8 +298,8 @@ impl Court<'_> {
 
     pub(super) fn fault_of(&self, cause: &Cause) -> Option<ClusterFault> {
         let Effects { waits, losses, slow, late, jitter, .. } = &cause.effects;
-        // The cause is reported before its effects: a process without a CPU is slow and late on all
-        // paths, and losses slow streams.
+        // The cause precedes its effects: a process without a CPU is slow and late on all paths,
+        // and losses slow streams.
         if let Some([own, others]) = *waits {
             return Some(self.starved_fault(cause, own, others));
         }

@@ -1,18 +1,17 @@
-//! Finds the bad parts that explain the figures, greedily: first the part that explains most of
-//! them, then the one that explains most of the rest, and last single pairs.
+//! Finds the bad parts: first the one that explains most figures, then the one that explains most
+//! of the rest, and last single pairs.
 
 use super::Court;
 use super::effects::{Covered, Effects};
 use super::part::NetworkPart;
 
-/// A bad part and its effects.
 pub(super) struct Cause {
     pub part: NetworkPart,
     pub effects: Effects,
 }
 
 impl Court<'_> {
-    /// The bad parts. Groups that are farther apart than others are not faults: they are built so.
+    /// Groups that are farther apart than others are not faults.
     pub(super) fn causes(&self) -> Vec<Cause> {
         let mut model = self.network.usual.clone();
         let mut open: Vec<Covered> =

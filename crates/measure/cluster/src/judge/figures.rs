@@ -46,8 +46,8 @@ impl PairMetric {
         }
     }
 
-    /// The figures to compare with the usual ones. For times it is the tenth percentile: if even
-    /// the fastest tenth is slower than usual, a busy moment is not the reason.
+    /// For times the tenth percentile: if even the fastest tenth is slower than usual, a busy
+    /// moment is not the reason.
     pub(super) fn held(self, pair: &NodePair) -> Option<[f64; 2]> {
         match self {
             PairMetric::Time => Some([pair.trip(SMALL_BYTES)?.p10_ns; 2]),
@@ -55,7 +55,6 @@ impl PairMetric {
         }
     }
 
-    /// How a pair measured again compares with like pairs at the same moments.
     fn beside(self, beside: &Beside) -> Option<[ExcessFactor; 2]> {
         match self {
             PairMetric::Slowness => Some(beside.slowness),
@@ -65,7 +64,6 @@ impl PairMetric {
         }
     }
 
-    /// Whether both directions share one figure.
     pub(super) fn is_of_pair(self) -> bool {
         matches!(self, PairMetric::Time | PairMetric::Scatter)
     }
@@ -84,7 +82,6 @@ pub(super) struct Item {
     pub from: usize,
     pub to: usize,
     pub value: f64,
-    /// The comparison with like paths, if one was measured.
     pub beside: Option<ExcessFactor>,
     /// The number of segments sent, for [`PairMetric::Lost`].
     pub segments: f64,

@@ -1,8 +1,8 @@
-//! The group with which a node is compared. It may differ from the group on file: a bad cable
-//! delays large messages as much as a second switch does.
+//! The group with which each node is compared. It may differ from the group on file, because a bad
+//! cable delays large messages as much as a second switch does.
 //!
-//! The fastest small messages distinguish the two. Busy moments only delay messages, so the fastest
-//! of all pairs shows the time of the path itself.
+//! The fastest small messages distinguish the two: busy moments only delay messages, so the fastest
+//! show the path itself.
 
 use super::SMALL_BYTES;
 use crate::choice::SIZE_BYTES;
@@ -13,14 +13,14 @@ use std::collections::BTreeMap;
 /// Ethernet, IP and TCP headers of a message.
 const HEADER_BYTES: u32 = 66;
 
-/// The time of the fastest messages over a second switch, as a multiple of the time inside one
-/// group. Below this range two nodes share a switch; above it the path is delayed. The bounds are
-/// an assumption: the simulated clusters of the tests have 1.22.
+/// The fastest messages over a second switch, as a multiple of those inside one group: below this
+/// range two nodes share a switch, above it the path is delayed. An assumption; the simulated
+/// clusters of the tests have 1.22.
 const FARTHER: std::ops::Range<f64> = 1.15..2.5;
 
 /// The group of each node. Nodes that seem to be alone join each other and the group that their
-/// fastest messages reach without a second switch, or any group if these messages are slower than
-/// over a second switch.
+/// fastest messages reach without a second switch, or any group if even these are slower than over
+/// one.
 pub(super) fn groups(cluster: &Cluster) -> Vec<usize> {
     let own = cluster.group_of();
     let alone = lone(&own);
@@ -60,7 +60,6 @@ pub(super) fn groups(cluster: &Cluster) -> Vec<usize> {
     group
 }
 
-/// The path from a node to one with a group.
 struct Way {
     to: usize,
     floor_ns: f64,
@@ -88,7 +87,6 @@ fn join(group: &mut [usize], nodes: [usize; 2]) {
     group.iter_mut().filter(|own| **own == from).for_each(|own| *own = to);
 }
 
-/// Nodes without others in their group.
 pub(super) fn lone(group: &[usize]) -> Vec<usize> {
     let mut sizes = BTreeMap::<usize, usize>::new();
     group.iter().for_each(|own| *sizes.entry(*own).or_default() += 1);

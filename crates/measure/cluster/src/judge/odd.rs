@@ -10,8 +10,7 @@ use std::collections::BTreeMap;
 const CLOCK_NS: f64 = 50e6;
 
 impl Court<'_> {
-    /// Nodes whose packet size differs from that of most nodes. If no size has a majority, no node
-    /// is named.
+    /// Nodes whose packet size differs from that of most; without a majority none is named.
     pub(super) fn mtu(&self) -> Vec<ClusterFault> {
         let sizes: BTreeMap<usize, u32> = (0..self.cluster.nodes.len())
             .filter_map(|node| Some((node, self.packet_bytes(node)?)))
@@ -82,7 +81,6 @@ impl Court<'_> {
         median(&ahead.collect::<Vec<_>>())
     }
 
-    /// Nodes whose hardware differs from that of most nodes.
     pub(super) fn different(&self) -> Vec<ClusterFault> {
         let kinds: Vec<_> = self.cluster.nodes.iter().map(|node| node.facts.kind()).collect();
         let mut faults = Vec::new();
@@ -111,14 +109,13 @@ impl Court<'_> {
     }
 }
 
-/// A pair's clock offset, or 0 if it is within a round trip: a message delayed in one direction
-/// looks like a clock that differs by half of the delay.
+/// A pair's clock offset, or 0 within a round trip, because a delay in one direction shifts it by
+/// half.
 fn shown_offset_ns(pair: &NodePair) -> Option<f64> {
     let trip_ns = pair.trip(SMALL_BYTES).map_or(0.0, |trip| trip.median_ns);
     pair.clock_offset_ns.map(|ns| if ns.abs() > trip_ns { ns } else { 0.0 })
 }
 
-/// The value of more than half.
 fn majority(values: &[u32]) -> Option<u32> {
     values
         .iter()

@@ -26,7 +26,6 @@ pub(crate) enum PartDirection {
     To,
 }
 
-/// A part and a direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FaultLocation {
     pub part: NetworkPart,
@@ -44,8 +43,7 @@ impl PartDirection {
 }
 
 impl NetworkPart {
-    /// The side of this part that a path uses: 0 outwards, 1 inwards; `None` if it does not use
-    /// this part.
+    /// The side of this part that a path uses: 0 outwards, 1 inwards.
     fn side(self, group: &[usize], from: usize, to: usize) -> Option<usize> {
         match self {
             NetworkPart::Node(node) => side_of(from == node, to == node),
@@ -59,7 +57,6 @@ impl NetworkPart {
         }
     }
 
-    /// The side of this part that affects a figure, if any.
     pub(super) fn side_of(self, group: &[usize], item: &Item) -> Option<usize> {
         match (item.figure, self) {
             // Waiting concerns one end only.
@@ -74,7 +71,6 @@ impl NetworkPart {
         }
     }
 
-    /// Whether this part affects the figures of a pair.
     pub(crate) fn covers(self, group: &[usize], [a, b]: [usize; 2]) -> bool {
         self.side(group, a, b).is_some()
     }

@@ -245,8 +245,8 @@ impl Court<'_> {
     }
 
     /// Whether the clock of the node, or of the pair's second node, seems ahead by half of the
-    /// delay (`true`: messages to it are late) or behind (`false`). `None` if neither, or if clocks
-    /// differ by this much anyway.
+    /// delay (`true`: messages to it are late) or behind. `None` if neither, or if clocks differ by
+    /// this much anyway.
     fn half_ahead(&self, part: NetworkPart, late: &Late) -> Option<bool> {
         let last = match part {
             NetworkPart::Node(node) => node,

@@ -1,5 +1,5 @@
-//! Faults of all kinds in clusters of several shapes, on idle and busy computers: exactly the cause
-//! is named, once. Healthy clusters have no faults.
+//! Faults of all kinds in simulated clusters: exactly the cause is named, once. Healthy clusters
+//! have no faults.
 
 use super::*;
 use crate::simulated::{LINK_MBPS, SimulatedCluster, WayModel};
@@ -120,7 +120,6 @@ fn verdict(cluster: &Cluster, nodes: &[usize], words: &str) -> Option<String> {
     (!is_right).then(|| format!("{names:?} {words}: {sentences:#?} groups {:?}", cluster.groups))
 }
 
-/// Puts each fault into clusters of each shape; returns the number of trials and the failures.
 fn trials(busy: f64, shapes: &[&[usize]], seeds: u64) -> (usize, Vec<String>) {
     let mut count = 0;
     let mut wrong = Vec::new();
@@ -239,8 +238,8 @@ fn one_quota_on_all_nodes_is_told_once() {
     assert!(told.is_none(), "{told:?}");
 }
 
-/// On a busy computer most messages inside a switch may take as long as those over two. The fastest
-/// ones still distinguish a node on its own switch from one with a bad cable.
+/// The fastest messages distinguish a node on its own switch from one with a bad cable, even if
+/// most messages inside a switch take as long as those over two.
 #[test]
 fn a_node_on_its_own_switch_has_no_bad_cable() {
     for shape in [&[4, 1][..], &[4, 4, 1]] {

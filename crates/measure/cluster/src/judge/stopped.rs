@@ -1,5 +1,4 @@
-//! Nodes whose process the kernel stopped because a quota of CPU time was used up. Each end counts
-//! its own stops.
+//! Nodes stopped by a used-up quota of CPU time. Each end counts its own stops.
 
 use super::part::{FaultLocation, NetworkPart, PartDirection};
 use super::{ClusterFault, ClusterFaultKind, Court};
@@ -66,7 +65,7 @@ impl Court<'_> {
     fn stopped_fault(&self, nodes: &[usize]) -> ClusterFault {
         let mut all = Vec::new();
         nodes.iter().for_each(|node| self.stops[node].add_to(&mut all));
-        // These nodes share one file, so their stops add up to one entry.
+        // These nodes share one file, so their stops add up.
         let stop = &all[0];
         let names = short(&nodes.iter().map(|node| self.name(*node)).collect::<Vec<_>>());
         let (processes, container) = match nodes {

@@ -138,7 +138,6 @@ fn made([a, b]: [usize; 2], on_a_switch: usize, put: Put, seed: u64) -> NodePair
     }
 }
 
-/// The named nodes and the sentences.
 fn named(cluster: &Cluster) -> (Vec<Vec<String>>, String) {
     let found = faults(cluster);
     let sentences = found.iter().map(|fault| format!("{}\n", fault.sentence)).collect();
@@ -173,7 +172,6 @@ fn fifty_faults_are_named_and_twenty_healthy_clusters_are_not() {
     }
 }
 
-/// Such a link makes its node a group of its own.
 #[test]
 fn a_link_slower_than_all_others_is_one_fault() {
     for seed in 0..10 {
@@ -322,7 +320,7 @@ fn a_port_as_slow_as_the_way_between_switches_is_named() {
     }
 }
 
-/// A node that is late for all seems to be alone on a switch. The clocks show the direction.
+/// A node that is late for all seems to be alone on a switch.
 #[test]
 fn late_nodes_and_pairs_are_told_with_the_direction_that_the_clocks_show() {
     for seed in 0..10 {
@@ -379,8 +377,6 @@ fn a_slow_way_between_switches_is_told_of_the_switch() {
     }
 }
 
-/// If a pair looks slow but compares well with like pairs at the same moments, the computer was
-/// busy.
 #[test]
 fn a_pair_that_is_as_good_as_its_like_in_the_same_moments_is_well() {
     let mut cluster = cluster(8, 4, Put::Way(1, 2, 3.0), true, 1);
@@ -402,7 +398,6 @@ fn a_pair_that_is_as_good_as_its_like_in_the_same_moments_is_well() {
     assert_eq!((faults(&cluster), unsettled(&cluster)), (Vec::new(), vec![[1, 2]]));
 }
 
-/// Compared with itself, no pair would ever look bad.
 #[test]
 fn no_pair_is_looked_at_beside_itself() {
     let cluster = cluster(3, 3, Put::Nothing, true, 1);
@@ -416,7 +411,6 @@ fn no_pair_is_looked_at_beside_itself() {
     }
 }
 
-/// A delay in one direction shifts the measured clock by half of it.
 #[test]
 fn a_clock_is_not_told_by_less_than_a_round_trip() {
     let found = faults(&cluster(8, 4, Put::Late(3, [200e6, 0.0]), true, 1));

@@ -26,7 +26,6 @@ const NEAR: usize = 3;
 pub(crate) trait Again {
     fn cluster(&mut self) -> &mut Cluster;
 
-    /// Measures a pair again and adds it to the cluster, if it can be measured.
     fn measure(&mut self, pair: [usize; 2]);
 
     /// Whether time is left for another look, after `done` of `of` pairs in this round.
@@ -50,7 +49,7 @@ pub(crate) fn look_again(again: &mut dyn Again) {
         }
         suspects.iter().for_each(|pair| *tries.entry(*pair).or_default() += 1);
         let mut bad = judgement.suspects(again.cluster());
-        // A doubtful pair is no basis for comparison.
+        // Doubtful pairs are not used for comparison.
         bad.extend(&suspects);
         let like = like(again.cluster(), &judgement, [&suspects, &bad], &mut rng);
         let mut order: Vec<[usize; 2]> =
@@ -92,8 +91,7 @@ fn regroup(cluster: &mut Cluster) {
     }
 }
 
-/// The pairs for the next look. Better figures of some pairs make others look worse; these get as
-/// many looks.
+/// Better figures of some pairs make others look worse; these get as many looks.
 fn suspects(
     cluster: &Cluster,
     judgement: &ClusterJudgement,
@@ -112,8 +110,7 @@ fn suspects(
     open.chain(bad).collect()
 }
 
-/// Measures these pairs again and returns the new figures; the cluster keeps the better ones.
-/// `None` if the time ends first.
+/// Measures these pairs again; the cluster keeps the better figures. `None` if the time ends first.
 fn look(
     again: &mut dyn Again,
     pairs: &[[usize; 2]],
@@ -126,7 +123,6 @@ fn look(
             return None;
         }
         let known = &mut again.cluster().pairs;
-        // The measurement adds the new figures.
         let first = known.iter().position(|known| known.nodes == *pair).map(|at| known.remove(at));
         again.measure(*pair);
         let known = &mut again.cluster().pairs;
@@ -144,8 +140,8 @@ fn look(
     Some(seen)
 }
 
-/// Measures more pairs of bad-looking nodes within their groups, because a single slow connection
-/// does not show which of its nodes is bad. Returns whether any was measured.
+/// Measures more pairs of bad-looking nodes within their groups, because one slow connection does
+/// not show which of its nodes is bad.
 fn look_near(again: &mut dyn Again, faults: &[ClusterFault]) -> bool {
     let before = again.cluster().pairs.len();
     let groups = again.cluster().groups.clone();
@@ -182,7 +178,7 @@ pub(crate) fn like(
         .iter()
         .map(|pair| {
             let (block, mut like) = judgement.like(cluster, *pair, bad);
-            // Suspects of the same groups share like pairs, which are then measured once.
+            // Suspects of the same groups share like pairs, which are measured once.
             let all = drawn.entry(block).or_insert_with(|| {
                 rng.shuffle(&mut like);
                 like

@@ -39,7 +39,6 @@ impl Lead<'_> {
         Ok(())
     }
 
-    /// Runs the MPI program of every rank and returns the output of rank 0's.
     fn all_run(&mut self, order: &RankInstruction, limit: Duration) -> Result<String, MpiError> {
         let mut all: Vec<&mut Member> = self.members.iter_mut().chain(&mut self.others).collect();
         // An MPI job starts only when all of its ranks have started.

@@ -17,7 +17,6 @@ pub(super) struct Looking<'l, 'a> {
     lead: &'l mut Lead<'a>,
     until: Instant,
     at_most: Duration,
-    /// Whether the user was informed.
     has_said: bool,
     progress: &'l mut dyn FnMut(ClusterProgress),
 }

@@ -34,7 +34,7 @@ fn options(folder: &Path) -> ClusterOptions {
     }
 }
 
-/// Runs these ranks, each as a node of its own name, and returns rank 0's result.
+/// Runs these ranks as nodes with different names and returns rank 0's result.
 fn started(
     options: &ClusterOptions,
     size: usize,
@@ -58,7 +58,6 @@ fn started(
         .collect();
     let cluster = crate::measure::run(&rank(0, size), own("n0"), options, &mut |_| {}, &mut |_| {});
     for other in others {
-        // If rank 0 fails, the others fail too.
         let _ = other.join().unwrap();
     }
     cluster.map(Option::unwrap)
@@ -141,7 +140,6 @@ fn ranks_of_one_node_count_once_unless_each_is_wanted() {
     );
 }
 
-/// The rank joins and ends at its first order.
 #[test]
 fn a_node_that_dies_midway_is_missing_and_the_rest_is_kept() {
     let folder = tempfile::tempdir().unwrap();

@@ -27,7 +27,6 @@ impl MpiProgram {
         &self.file
     }
 
-    /// The folder, also for files that the program reads.
     pub(crate) fn folder(&self) -> &Path {
         self.folder.path()
     }
@@ -78,8 +77,8 @@ mod tests {
     use super::*;
 
     impl MpiProgram {
-        /// A script instead of the program. Another process writes it: a file that this process
-        /// writes may stay open in the child of another thread for a moment, and then cannot be
+        /// A script instead of the program. Another process writes it: a file written by this
+        /// process may stay open for a moment in another thread's child, and then cannot be
         /// executed.
         pub(crate) fn script(text: &str) -> MpiProgram {
             let folder = Scratch::new("mpi").unwrap();

@@ -44,7 +44,7 @@ pub(crate) fn run(program: &MpiProgram, task: &MpiTask, rank: usize) -> Result<S
     let folder = program.folder().display();
     let plan = program.folder().join("plan");
     fs::write(&plan, &task.plan).map_err(|error| format!("{folder}: {error}"))?;
-    // A pipe would stay open as long as any process that the program leaves behind, and block its
+    // A pipe stays open as long as any process that the program leaves behind, and blocks its
     // reader.
     let printed = File::options()
         .read(true)
@@ -103,7 +103,6 @@ mod tests {
             run_script("echo rank $1; cat $2; test ! -e \"$0.other\"", 10_000, 3).unwrap();
         assert_eq!(printed, "rank 3\nx");
         let left = run_script("sleep 1000 & echo $!", 10_000, 0).unwrap();
-        // The result does not wait for processes left behind.
         assert!(
             Command::new("sh").args(["-c", &format!("kill -9 {left}")]).status().unwrap().success()
         );

@@ -11,7 +11,6 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// Another rank takes over a part that takes this many times as long as the longest finished one.
 const TOO_LONG: u32 = 3;
 
-/// A part in progress on at least one rank.
 #[derive(Debug)]
 struct Running {
     ranks: BTreeSet<usize>,
@@ -26,7 +25,6 @@ struct State {
     longest: Option<Duration>,
 }
 
-/// The parts, shared by all threads.
 #[derive(Debug)]
 pub(super) struct Board {
     state: Mutex<State>,
@@ -96,7 +94,6 @@ impl Board {
         self.changed.notify_all();
     }
 
-    /// Ends the distribution.
     pub(super) fn stop(&self) {
         self.is_over.store(true, Ordering::Relaxed);
         // A waiter may miss this call between its check and its wait; it checks again after
@@ -162,7 +159,6 @@ mod tests {
         let board = Board::new(2);
         assert_eq!([board.take(1), board.take(0)], [Some(0), Some(1)]);
         assert!(board.done(1));
-        // Rank 1 has held the last part for longer than the first took.
         assert_eq!(board.take(0), Some(0));
         assert!(board.done(0) && !board.done(0));
         assert_eq!(board.take(1), None);

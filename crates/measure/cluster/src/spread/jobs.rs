@@ -9,8 +9,7 @@ use serde::de::DeserializeOwned;
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 
-/// Parts per rank: enough that all ranks end at about the same time, and that a lost rank costs
-/// little.
+/// Parts per rank: enough that all ranks end at about the same time and a lost rank costs little.
 const PARTS_A_RANK: usize = 32;
 
 /// The minimum number of jobs in a part, so that each CPU of a node has some.
@@ -36,11 +35,11 @@ pub struct Ranks<'a> {
 
 impl Ranks<'_> {
     /// Distributes the jobs, as rank 0. `name` is everything except the job on which the numbers
-    /// depend. `keep` receives each job once, part by part; `look` runs repeatedly meanwhile. Both
-    /// can cancel.
+    /// depend. `keep` receives each job once; `look` runs repeatedly meanwhile. Both can cancel.
     ///
     /// # Errors
-    /// [`SpreadError`]. A lost rank is not an error: others do its jobs.
+    ///
+    /// [`SpreadError`]. A lost rank is not an error.
     pub fn lead<J: Serialize + DeserializeOwned>(
         &self,
         name: &str,

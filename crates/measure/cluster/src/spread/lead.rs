@@ -64,7 +64,8 @@ struct Member {
 /// result once, in the order of arrival; `look` runs repeatedly meanwhile. Both can cancel.
 ///
 /// # Errors
-/// [`SpreadError`]. A lost rank is not an error; [`SpreadOutcome::lost`] lists it.
+///
+/// [`SpreadError`]. A lost rank is not an error.
 pub fn lead(
     rank: &Rank,
     meet: &Meet,
@@ -114,7 +115,6 @@ struct Lead<'a> {
 }
 
 impl<'a> Lead<'a> {
-    /// Works in a thread of this process.
     fn begin_own<'scope>(&mut self, scope: &'scope Scope<'scope, '_>) -> io::Result<()>
     where
         'a: 'scope,
@@ -129,7 +129,7 @@ impl<'a> Lead<'a> {
                 while let Some(part) = board.take(0) {
                     let what = match (work.part)(&parts[part], &board.is_over) {
                         Ok(text) => What::Done(part, text),
-                        // Interrupted by the end, not failed.
+                        // Interrupted, not failed.
                         Err(_) if board.is_over() => return,
                         Err(why) => What::Failed(why),
                     };
@@ -152,8 +152,8 @@ impl<'a> Lead<'a> {
         'a: 'scope,
     {
         let begun = Instant::now();
-        // Ranks that join after the end need an answer as well; otherwise they would search for
-        // this rank until their timeout.
+        // Ranks that join after the end need an answer too; otherwise they search for this rank
+        // until their timeout.
         while !self.board.is_over()
             || self.members.len() < self.rank.size && begun.elapsed() < self.meet.timeout
         {
@@ -208,7 +208,6 @@ impl<'a> Lead<'a> {
         Ok(())
     }
 
-    /// Serves parts to a rank, in a thread of this process.
     fn begin<'scope>(
         &mut self,
         scope: &'scope Scope<'scope, '_>,
@@ -245,7 +244,7 @@ impl<'a> Lead<'a> {
                 Ok(ControlFlow::Continue(()))
             }
             What::Done(part, text) => {
-                // Another rank took over the part and was faster.
+                // Another rank was faster.
                 if !self.board.done(part) {
                     return Ok(ControlFlow::Continue(()));
                 }
@@ -310,7 +309,6 @@ fn serve(
             Err(error) => What::Lost(sentence(&error)),
         };
         let is_last = !matches!(what, What::Done(..));
-        // Without a receiver everything is over.
         if sender.send(Event { rank, what }).is_err() || is_last {
             return;
         }

@@ -30,7 +30,6 @@ fn work<'a>(
     SpreadWork { name, node: "here", part }
 }
 
-/// Rank 0 computes squares, together with the other ranks.
 fn led(
     meet: &Meet,
     size: usize,
@@ -81,7 +80,6 @@ fn all_parts_come_back_whoever_does_them() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
-/// One rank takes a part and ends; another never joins.
 #[test]
 fn the_part_of_a_lost_rank_is_done_by_another() {
     let folder = tempfile::tempdir().unwrap();

@@ -16,7 +16,6 @@ fn ends() -> [RankConnection; 2] {
     [RankConnection::new(one, seals(1, 2)), RankConnection::new(other, seals(2, 1))]
 }
 
-/// The bytes of these messages as the first end sends them.
 fn sent(messages: &[&str]) -> Vec<Vec<u8>> {
     let mut sealing = seal(1);
     messages
@@ -29,7 +28,6 @@ fn sent(messages: &[&str]) -> Vec<Vec<u8>> {
         .collect()
 }
 
-/// The messages that the second end accepts, and why it rejects the next.
 fn taken(bytes: &[u8]) -> (Vec<String>, String) {
     let mut bytes = bytes;
     let mut sealing = seal(1);

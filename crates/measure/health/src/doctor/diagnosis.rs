@@ -55,9 +55,9 @@ impl Diagnosis {
     }
 }
 
-/// Subjects by the time that they can take from a program, the most first: whole periods taken by
-/// other programs or a quota, then clocks and memory, then microseconds of kernel work, then
-/// settings that affect only cells.
+/// Subjects by the time that they can take from a program: whole periods taken by other programs or
+/// a quota, then clocks and memory, then microseconds of kernel work, then settings that affect
+/// only cells.
 const BY_EFFECT: [&str; 24] = [
     "load",
     "quota",
@@ -85,7 +85,7 @@ const BY_EFFECT: [&str; 24] = [
     "cpuset backend",
 ];
 
-/// At most `most` findings: first those that can be fixed, by their effect, then those that cannot.
+/// At most `most` findings: first those that can be fixed, by their effect, then the others.
 #[must_use]
 pub fn gravest(found: &[Diagnosis], most: usize) -> Vec<&Diagnosis> {
     let mut bad: Vec<&Diagnosis> = found

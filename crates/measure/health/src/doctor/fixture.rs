@@ -3,7 +3,6 @@
 use seatmap_os::Root;
 use std::process::Command;
 
-/// Files below a temporary folder.
 pub(crate) struct Fixture {
     folder: tempfile::TempDir,
     pub(crate) root: Root,
@@ -18,7 +17,6 @@ impl Fixture {
         fixture
     }
 
-    /// Writes a file.
     pub(crate) fn put(&self, path: &str, text: &str) {
         let path = self.root.path(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();

@@ -134,8 +134,8 @@ mod tests {
         }
     }
 
-    /// Functions with trials need the lock. Here another process has it: the examination still
-    /// reports everything readable at once.
+    /// Another process has the lock. Without trials, the examination still reports everything
+    /// readable at once.
     #[test]
     fn who_does_not_try_needs_no_lock() {
         let online = Cpus::read().unwrap().online;

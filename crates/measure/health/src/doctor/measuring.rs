@@ -313,7 +313,6 @@ fn quota(quotas: &Quotas, cpus: usize) -> Diagnosis {
     Diagnosis::new(subject, Severity::Fix, found, Some(remedy))
 }
 
-/// Another control group setting that slows its members.
 fn brake(brake: &Brake) -> Diagnosis {
     let found = format!("the control group {} is {}", brake.group, brake.words());
     let remedy = if brake.is_read_only {
@@ -325,7 +324,7 @@ fn brake(brake: &Brake) -> Diagnosis {
     Diagnosis::new("group", Severity::Fix, found, Some(remedy))
 }
 
-/// The CPUs of this process, and why others are missing: a cell, a taskset or a control group.
+/// The CPUs of this process, and why others are missing.
 fn cpuset(cpus: &Cpus, cells: &BTreeMap<String, CpuSet>) -> Diagnosis {
     let allowed = CpuList(cpus.allowed.clone());
     let set_apart = CpuList(cpus.set_apart.clone());
@@ -408,7 +407,6 @@ mod tests {
         assert_eq!((apart.level, apart.remedy), (Severity::Ok, None));
     }
 
-    /// Executes each remedy; the next look finds nothing.
     #[test]
     fn a_quota_is_raised_by_its_remedy() {
         let folder = tempfile::tempdir().unwrap();

@@ -113,7 +113,6 @@ impl Remedy {
         Remedy::write_all(root, kind, &[path.to_owned()], value)
     }
 
-    /// Writes a value to several kernel files.
     pub(crate) fn write_all(
         root: &Root,
         kind: DoctorRemedyKind,
@@ -128,7 +127,6 @@ impl Remedy {
         Remedy::new(kind, commands.join("; "))
     }
 
-    /// Writes a value to all kernel files that match a shell pattern.
     pub(crate) fn write_matching(
         root: &Root,
         kind: DoctorRemedyKind,

@@ -44,7 +44,7 @@ pub fn examine(named: Option<&[u32]>, may_try: bool) -> Result<Vec<Diagnosis>, E
     };
     let mut found = measuring::examine(&topology);
     found.extend(seats::examine(&Root::new("/"), std::env::vars_os()));
-    // Last, because a trial takes a CPU for a moment and would disturb the other examinations.
+    // Last, because a trial takes a CPU for a moment.
     found.extend(isolation::examine(&topology, &chosen, may_try));
     Ok(found)
 }

@@ -33,7 +33,8 @@ pub fn examine(
     vec![scheduler(&kernel), cache_aware(&kernel), fair_server(root, &kernel), bound_by(&environ)]
 }
 
-/// A loaded scheduler keeps to masks, but may let a bound thread wait longer than the kernel's own.
+/// A loaded scheduler keeps to masks, but a bound thread may wait longer than with the kernel's
+/// own.
 fn scheduler(kernel: &SchedulerSettings) -> Diagnosis {
     match &kernel.sched_ext {
         None => Diagnosis::new("scheduler", Severity::Ok, "the kernel's own", None),

@@ -2,7 +2,7 @@
 
 use super::cpu::MeteredCpu;
 
-/// Readings in a block. A block takes microseconds, so that many pass undisturbed on a shared CPU.
+/// Readings in a block: so few that many blocks pass undisturbed on a shared CPU.
 const BLOCK: u32 = 256;
 /// The quickest of this many blocks counts.
 const BLOCKS: u32 = 400;
@@ -23,11 +23,9 @@ const QUANTUM_NS: f64 = 32_000.0;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Calibration {
-    /// The loop's shortest period, in ticks.
     pub(super) loop_ticks: f64,
     /// A larger difference between two readings is a gap, in ticks.
     pub(super) threshold_ticks: u64,
-    /// Steps of work in a quantum.
     pub(super) quantum_steps: u64,
 }
 

@@ -15,7 +15,7 @@ pub(super) trait MeteredCpu {
     /// The clock's smallest step, in nanoseconds.
     fn step_ns(&self) -> f64;
 
-    /// How long the thread was ready while another had the CPU, in nanoseconds; `None` if the
-    /// kernel does not count it.
+    /// How long the thread was ready while another had the CPU; `None` if the kernel does not count
+    /// it.
     fn waited_ns(&mut self) -> Option<u64>;
 }

@@ -9,7 +9,6 @@ use super::gaps::{Gap, Gaps};
 const LONG_NS: u64 = 50_000;
 
 pub(super) struct Detour {
-    /// The first reading of the measurement.
     pub(super) origin: u64,
     /// The thread's waiting time at the last check.
     waited_ns: Option<u64>,
@@ -35,7 +34,6 @@ impl Detour {
         self.origin = origin;
     }
 
-    /// Whether the kernel counts the thread's waiting time.
     pub(super) fn counts_waits(&self) -> bool {
         self.waited_ns.is_some()
     }
@@ -109,8 +107,6 @@ mod tests {
 
     #[test]
     fn known_gaps_are_found_exactly() {
-        // In this order: shorter than the threshold; at it; above; within a reading; two in one;
-        // long.
         let taken = [
             (105, 50),
             (1005, 80),

@@ -49,7 +49,7 @@ pub enum Error {
         /// The kernel's error.
         source: io::Error,
     },
-    /// A meter is no longer on its CPU: the CPU went offline, or another process moved the thread.
+    /// A meter is no longer on its CPU.
     #[error(
         "the meter was moved off CPU {cpu} while it measured, to {}; nothing measured there is \
          kept",

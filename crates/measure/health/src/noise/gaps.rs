@@ -22,17 +22,16 @@ pub struct Gap {
     /// period.
     pub length_ns: u64,
     /// The largest part of the gap in which another task had the CPU; the rest went to interrupts,
-    /// the hypervisor, the firmware or the hardware. Null for gaps below 50 us, which are not
-    /// checked, and if the kernel does not count it.
+    /// the hypervisor, the firmware or the hardware. Null for gaps below 50 us and if the kernel
+    /// does not count it.
     pub preempted_ns: Option<u64>,
 }
 
-/// All gaps of one CPU. Allocates and touches its memory only at creation.
+/// All gaps of one CPU. Memory is allocated and touched only at creation.
 pub(super) struct Gaps {
     longest: BinaryHeap<Reverse<(u64, u64, Option<u64>)>>,
     histogram: Histogram,
     stolen_ns: u64,
-    /// The longest part of a gap with another task on the CPU.
     pub(super) longest_preemption_ns: u64,
 }
 
@@ -72,7 +71,6 @@ impl Gaps {
         &self.histogram
     }
 
-    /// The longest gaps, in order of time.
     pub(super) fn timeline(&self) -> Vec<Gap> {
         let gaps = self.longest.iter().map(|Reverse(gap)| *gap);
         let mut gaps: Vec<Gap> = gaps

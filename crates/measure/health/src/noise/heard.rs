@@ -1,7 +1,5 @@
-//! Interruptions of CPUs while a program ran on them.
-//!
-//! No meter may run there, because the program has the CPUs to itself. Its noise is known only from
-//! the kernel's counters.
+//! Interruptions of CPUs while a program ran on them, from the kernel's counters. No meter may run
+//! there, because the program has the CPUs to itself.
 
 use super::sources::{NoiseSource, Snapshot, WatchedGaps};
 use seatmap_data::statistics::words::counted_figure;
@@ -64,7 +62,6 @@ impl NoiseListener {
     }
 
     fn on(&self, now: &Snapshot, cpu: u32) -> OnCpu {
-        // No meter ran, so there are no gaps for comparison.
         let found = now.since(
             &self.before,
             cpu,

@@ -20,7 +20,6 @@ pub(super) struct HostCpu {
 }
 
 impl HostCpu {
-    /// For the calling thread.
     pub(super) fn new(clock: HostClock) -> Self {
         HostCpu { clock, schedstat: File::open("/proc/thread-self/schedstat").ok() }
     }

@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 /// How often `watch` runs. Rarely, because each call wakes a CPU.
 const WATCH: Duration = Duration::from_millis(250);
 
-/// Long enough to notice a busy CPU, short enough for a person waiting for a cell.
+/// Long enough to notice a busy CPU.
 const BRIEF: Duration = Duration::from_millis(250);
 
 /// Measures the noise of these CPUs simultaneously, each with its own pinned thread. Blocks until
@@ -29,9 +29,10 @@ const BRIEF: Duration = Duration::from_millis(250);
 ///
 /// The CPUs need not be in the process's affinity mask, but the thread's cpuset must contain them
 /// after it has entered [`NoiseOptions::enter`]. `watch` receives the elapsed time several times a
-/// second and can stop the measurement; the report then covers the time until the stop.
+/// second and can stop the measurement.
 ///
 /// # Errors
+///
 /// [`Error`] if a meter cannot be pinned (then none runs) or was moved.
 pub fn measure(
     cpus: &[u32],
@@ -76,12 +77,11 @@ struct Brought {
     metered: Metered,
     usage: ResourceUsage,
     marks: Marks,
-    /// Whether it was never moved.
     stayed: Result<(), Error>,
 }
 
-/// Whether a thread is pinned. The channel ends when all threads have, because each keeps its
-/// sender until then.
+/// Whether a thread is pinned. Each thread keeps its sender until then, so the channel ends when
+/// all are.
 type Seated = Result<(), Error>;
 
 impl Room<'_> {
@@ -96,7 +96,6 @@ impl Room<'_> {
             .iter()
             .map(|cpu| self.hire(scope, *cpu, seated.clone()))
             .collect::<Result<_, _>>()?;
-        // The channel then ends with the last meter.
         drop(seated);
         for hired in &hired {
             seats.recv().unwrap_or(Err(Error::Lost(hired.cpu)))?;
@@ -142,7 +141,6 @@ impl Room<'_> {
         thread.map(|thread| Hired { cpu, go, thread }).map_err(|source| Error::Seat { cpu, source })
     }
 
-    /// The body of a meter's thread.
     fn meter(
         &self,
         cpu: u32,
@@ -152,7 +150,7 @@ impl Room<'_> {
         let seat = seat::take(cpu, &self.options.enter);
         let sits = seat.is_ok();
         let mut host = HostCpu::new(self.clock.clone());
-        // Allocated before the start, so that the measurement has no page faults of its own.
+        // Allocated before the start, so that the measurement has no page faults.
         let metered = sits.then(|| Metered::new(&mut host));
         seated.send(seat).ok()?;
         let mut metered = metered?;
@@ -168,7 +166,6 @@ impl Room<'_> {
         Some(Brought { metered, usage, marks, stayed: seat::check_since(cpu, moves) })
     }
 
-    /// Waits until every meter has ended.
     fn wait(
         &self,
         begin: Instant,
@@ -203,7 +200,6 @@ impl Room<'_> {
 }
 
 impl Brought {
-    /// Names the tasks and handlers that had the CPU in the gaps.
     fn explain(&self, recording: &CpuTrace) -> io::Result<Traced> {
         let detour = &self.metered.detour;
         let ns_per_tick = self.metered.ns_per_tick;
@@ -218,7 +214,6 @@ impl Brought {
     }
 }
 
-/// The number of gaps and the detour loop's share of the time.
 fn watched(metered: &Metered) -> WatchedGaps {
     let detour = metered.detour.watched_ticks as f64;
     let quanta = metered.quanta.worked_ticks as f64;

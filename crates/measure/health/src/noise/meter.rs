@@ -22,7 +22,6 @@ pub(super) struct Metered {
 }
 
 impl Metered {
-    /// Calibrates both meters and allocates all of their memory.
     pub(super) fn new(cpu: &mut impl MeteredCpu) -> Self {
         Metered {
             own: Calibration::of(cpu),
@@ -32,8 +31,8 @@ impl Metered {
         }
     }
 
-    /// Runs until the time is over and each meter has had a turn, or until `stop`, which is checked
-    /// between turns.
+    /// Runs until the time is over and each meter has had a turn, or until `stop`, checked between
+    /// turns.
     pub(super) fn run(
         &mut self,
         cpu: &mut impl MeteredCpu,

@@ -11,8 +11,8 @@ pub struct NoiseOptions {
     /// Control group files that each meter's thread enters, in this order, before it is pinned: a
     /// v1 group's `tasks` or a v2 group's `cgroup.threads`. Each receives the thread's number. The
     /// groups must allow the CPUs. Do not use a v2 group's `cgroup.procs`: it moves the whole
-    /// process, including the waiting thread. After the measurement a group may stay busy for a
-    /// moment, because the kernel releases threads later than their process.
+    /// process. After the measurement a group may stay busy for a moment, because the kernel
+    /// releases threads late.
     pub enter: Vec<PathBuf>,
     /// Whether the kernel's trace records the tasks on the CPU during long gaps; requires root.
     pub trace: bool,

@@ -8,9 +8,7 @@ use super::histogram::Histogram;
 const SUB_BITS: u32 = 10;
 
 pub(super) struct Quanta {
-    /// In nanoseconds.
     pub(super) times: Histogram,
-    /// The total of all quanta.
     pub(super) worked_ticks: u64,
     shortest_ticks: u64,
 }

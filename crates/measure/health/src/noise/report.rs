@@ -44,7 +44,7 @@ pub struct CpuNoise {
     /// The longest gap; 0 without gaps.
     pub longest_gap_us: f64,
     /// The longest time in a gap of at least 50 us for which another task had the CPU; null if the
-    /// kernel does not count it. The scheduler did not take the rest of the gap.
+    /// kernel does not count it.
     pub longest_preemption_us: Option<f64>,
     /// All gaps by length, in bins of a quarter octave; empty bins are omitted.
     pub histogram: Vec<Bin>,
@@ -72,7 +72,7 @@ pub struct CpuNoise {
     pub sources: Vec<NoiseSource>,
     /// The share of the gaps without enough interrupts, context switches and page faults to explain
     /// one each: these come from the hypervisor, the firmware or the hardware. Null with fewer than
-    /// 100 gaps, because chance would decide.
+    /// 100 gaps.
     pub unexplained_at_least_percent: Option<f64>,
     /// The tasks and handlers that had the CPU in long gaps; null without a trace.
     pub trace: Option<Traced>,
@@ -89,7 +89,7 @@ pub struct MeterCalibration {
     pub resolution_ns: f64,
     /// The shortest gap distinguishable from the loop itself.
     pub threshold_ns: f64,
-    /// The time to record a gap; 0 without gaps. The meter misses other gaps meanwhile.
+    /// The time to record a gap, in which other gaps are missed; 0 without gaps.
     pub record_ns: f64,
     /// The share of the loop's time spent on recording; excluded from all other figures.
     pub overhead_percent: f64,

@@ -8,10 +8,8 @@ use seatmap_os::sched;
 use seatmap_os::{CpuList, CpuSet};
 use std::path::PathBuf;
 
-/// Enters the groups, pins the thread and checks that both took effect.
-///
-/// The process's own affinity mask is irrelevant: it never contains an isolated CPU, but a thread
-/// can still be pinned there.
+/// Enters the groups, pins the thread and checks both. The process's own affinity mask is
+/// irrelevant: it never contains an isolated CPU, but a thread can still be pinned there.
 pub(super) fn take(cpu: u32, enter: &[PathBuf]) -> Result<(), Error> {
     for path in enter {
         // 0 means the writing thread.
@@ -24,8 +22,8 @@ pub(super) fn take(cpu: u32, enter: &[PathBuf]) -> Result<(), Error> {
     affinity::pin(&[cpu]).map_err(|source| refused(cpu, source))
 }
 
-/// Divides CPUs into those on which a meter can be pinned from here, and errors for the others.
-/// Tries it with a thread.
+/// Divides CPUs into those on which a meter can be pinned from here, and errors for the others, by
+/// trying it.
 #[must_use]
 pub fn reachable(cpus: &[u32]) -> (Vec<u32>, Vec<Error>) {
     let mut open = Vec::new();
@@ -56,7 +54,6 @@ fn copy(error: &std::io::Error) -> std::io::Error {
     error.raw_os_error().map_or_else(|| error.kind().into(), std::io::Error::from_raw_os_error)
 }
 
-/// Whether the thread is still pinned to this CPU only.
 pub(super) fn check(cpu: u32) -> Result<(), Error> {
     let found = affinity::current().map_err(|source| Error::Seat { cpu, source })?;
     if found == [cpu] {
@@ -89,7 +86,6 @@ fn refused(cpu: u32, source: std::io::Error) -> Error {
     }
 }
 
-/// The CPU runs, so only the cpuset can forbid it.
 fn outside(cpu: u32, source: std::io::Error) -> Error {
     match std::fs::read_to_string("/proc/thread-self/cpuset") {
         Ok(cpuset) if source.raw_os_error() == Some(libc::EINVAL) => {
@@ -156,7 +152,6 @@ mod tests {
         assert_eq!((open, closed.len()), (vec![cpus[0]], 1));
     }
 
-    /// Meters must reach CPUs that are isolated from the process.
     #[test]
     fn a_narrow_mask_is_left_behind() {
         let cpus = affinity::current().unwrap();

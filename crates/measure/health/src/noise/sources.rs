@@ -21,20 +21,18 @@ pub struct NoiseSource {
     /// Events per second.
     pub per_second: f64,
     /// The largest share of the gaps that this source can explain: each event stops a program at
-    /// most once. Null if unknown: softirqs run inside an interrupt's gap, stolen time has no
-    /// countable events, and few gaps are chance.
+    /// most once. Null if unknown: softirqs run inside an interrupt's gap, stolen time is not
+    /// counted in events, and few gaps are chance.
     pub explains_at_most_percent: Option<f64>,
 }
 
 impl NoiseSource {
-    /// A source without a known share.
     fn counted(name: String, count: u64, seconds: f64) -> Self {
         let per_second = count as f64 / seconds;
         NoiseSource { name, count, per_second, explains_at_most_percent: None }
     }
 }
 
-/// All counters at one time.
 pub(super) struct Snapshot {
     interrupts: Interrupts,
     /// `/proc/softirqs` has the format of `/proc/interrupts`.
@@ -44,11 +42,8 @@ pub(super) struct Snapshot {
 }
 
 pub(super) struct CpuEvents {
-    /// The most frequent first.
     pub(super) sources: Vec<NoiseSource>,
-    /// The hypervisor's share of the time.
     pub(super) steal_percent: Option<f64>,
-    /// The share of the gaps without enough events.
     pub(super) unexplained_at_least_percent: Option<f64>,
 }
 
@@ -75,7 +70,6 @@ impl Snapshot {
         (self.at - earlier.at).as_secs_f64().max(f64::MIN_POSITIVE)
     }
 
-    /// The events on this CPU since an earlier reading.
     pub(super) fn since(
         &self,
         earlier: &Snapshot,
@@ -118,14 +112,12 @@ fn read(path: &str) -> Vec<u8> {
 }
 
 impl WatchedGaps {
-    /// The largest share of the gaps that these events can explain.
     fn explained(self, events: u64) -> Option<f64> {
         let while_watched = events as f64 * self.share;
         (self.gaps >= FEWEST_GAPS).then(|| (100.0 * while_watched / self.gaps as f64).min(100.0))
     }
 }
 
-/// The name and count, such as `IRQ 36 virtio1-req.0`.
 fn counted(came: InterruptCount) -> (String, u64) {
     let label = if came.irq.parse::<u32>().is_ok() { "IRQ " } else { "" };
     (format!("{label}{} {}", came.irq, came.name).trim_end().to_owned(), came.count)

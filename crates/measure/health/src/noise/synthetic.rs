@@ -12,7 +12,6 @@ pub(super) struct SyntheticCpu {
     pub(super) preempted: Vec<u64>,
 }
 
-/// The duration of a reading.
 pub(super) const READING: u64 = 10;
 
 impl SyntheticCpu {

@@ -2,13 +2,12 @@
 //!
 //! Counters show how often an event occurred; the trace shows when it began and ended. Each long
 //! gap of the detour loop can therefore be divided among the tasks and handlers that had the CPU.
-//! The rest is unexplained: a hypervisor that ran another guest, the firmware or the hardware. Only
-//! the meters decide which times are gaps; the trace explains them.
+//! The rest is unexplained: a hypervisor that ran another guest, the firmware or the hardware.
 //!
 //! The trace is a separate instance (Documentation/trace/ftrace.rst). It records interrupt
 //! handlers, softirqs and task switches, only on the measured CPUs. It is removed at the end; if
-//! its process was killed, the next trace removes it. Writing an event takes the traced CPU a
-//! fraction of a microsecond, which the gaps include.
+//! its process was killed, the next trace removes it. Writing an event takes a fraction of a
+//! microsecond, which the gaps include.
 
 mod blame;
 mod instance;
@@ -21,7 +20,6 @@ pub(super) use instance::Instance;
 use super::gaps::Gap;
 use seatmap_machines::host::HostClock;
 
-/// The trace of one CPU.
 pub(super) struct CpuTrace {
     /// The kernel's text, one line per event.
     text: Vec<u8>,
@@ -68,7 +66,6 @@ impl Marks {
     }
 }
 
-/// The trace's clock.
 fn mono_ns() -> u64 {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the pointer is to a timespec of our own.

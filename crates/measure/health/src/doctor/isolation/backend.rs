@@ -36,9 +36,9 @@ pub(super) enum IsolationEvidence {
 }
 
 impl IsolationBackend {
-    /// With the lock, tries the mechanisms on one of these CPUs in a temporary control group. It
-    /// tries a v2 partition only on a CPU without pinned threads, and only if the kernel preserves
-    /// masks. Without the lock it reads which hierarchies are mounted.
+    /// With the lock, tries the mechanisms on one of these CPUs in a temporary control group; a v2
+    /// partition only on a CPU without pinned threads, and only if the kernel preserves masks.
+    /// Without the lock it reads which hierarchies are mounted.
     pub(super) fn examine(cpus: &[u32], held: Option<&SettingsLock>) -> Self {
         let layout = CpusetMounts::read(&Root::new("/"));
         let v2 = layout.v2.ok_or("v2: not mounted with the cpuset controller".to_owned());
@@ -122,8 +122,7 @@ fn unproven(word: &str) -> Diagnosis {
 
 /// Whether threads keep their CPU masks when a partition is created or removed. Since Linux 6.2 the
 /// kernel keeps masks that threads chose (8f9ea86fdf99, "sched: Always preserve the user requested
-/// cpumask"), but not those that follow from `isolcpus=`: it then lets threads run on the isolated
-/// CPUs, too.
+/// cpumask"), but not those from `isolcpus=`: threads may then run on the isolated CPUs, too.
 fn keeps_masks(release: &str, isolated: &CpuSet) -> bool {
     version(release).is_some_and(|version| version >= (6, 2)) && isolated.is_empty()
 }
@@ -132,7 +131,6 @@ fn text(path: &Path) -> io::Result<String> {
     std::fs::read_to_string(path).map(|text| text.trim().to_owned())
 }
 
-/// A control group, removed when dropped.
 struct Throwaway(PathBuf);
 
 impl Throwaway {
@@ -143,7 +141,6 @@ impl Throwaway {
         Ok(Throwaway(folder))
     }
 
-    /// Writes a setting and reads it back.
     fn set(&self, file: &str, value: &str) -> io::Result<String> {
         let path = self.0.join(file);
         std::fs::write(&path, value)

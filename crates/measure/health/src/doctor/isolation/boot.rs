@@ -6,11 +6,10 @@ use super::text::{list, mask, read};
 use crate::doctor::{Diagnosis, DoctorRemedyKind, Remedy, Severity};
 use seatmap_os::{CpuSet, Root, isolated};
 
-/// The boot CPU keeps the time for all others, and always accepts interrupts, whatever the command
-/// line says (`tick_nohz_init`, `irq_affinity_setup`).
+/// The boot CPU keeps the time for all others and always accepts interrupts (`tick_nohz_init`,
+/// `irq_affinity_setup`).
 const BOOT_CPU: u32 = 0;
 
-/// The command line of this kernel, and its effects.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Boot {
     /// CPUs without a tick while one thread runs; `None` if the kernel lacks NO_HZ_FULL.
@@ -195,8 +194,8 @@ impl Boot {
             .find_map(|word| word.strip_prefix(name)?.strip_prefix('='))
     }
 
-    /// The argument with these CPUs added to its present ones: a second argument of the same name
-    /// would not add to the first.
+    /// The argument with these CPUs added: a second argument of the same name would not add to the
+    /// first.
     fn extended(&self, kind: DoctorRemedyKind, name: &str, cpus: &[u32]) -> Remedy {
         let present = list(self.argument(name).unwrap_or_default());
         let mut all = [&present, cpus].concat();
@@ -207,7 +206,6 @@ impl Boot {
         Remedy::new(kind, format!("{name}={}", set(&all)))
     }
 
-    /// Tells users to replace an existing argument.
     fn instead_of(&self, name: &str) -> String {
         self.argument(name).map_or_else(String::new, |value| {
             format!("; replace {name}={value} of the command line")
@@ -239,7 +237,6 @@ impl<'a> Isolcpus<'a> {
         self.flags.contains(&"managed_irq") && covers(&self.cpus, cpus)
     }
 
-    /// Adds flags and CPUs to the present ones.
     fn with(&self, flags: &[&str], cpus: &[u32]) -> String {
         let new = flags.iter().filter(|flag| !self.flags.contains(flag));
         let flags: Vec<&str> = self.flags.iter().chain(new).copied().collect();
@@ -251,7 +248,6 @@ fn without_boot_cpu() -> String {
     format!("choose CPUs without CPU {BOOT_CPU}, and leave it to the system")
 }
 
-/// The CPUs, ascending, for the command line.
 fn set(cpus: &[u32]) -> CpuSet {
     cpus.iter().copied().collect()
 }
@@ -313,7 +309,7 @@ mod tests {
         ]
     }
 
-    /// Restarts the computer with the remedies until none is left; returns the last command line.
+    /// Restarts with the remedies until none is left; returns the last command line.
     fn restarted(line: &str, cpus: &[u32], backend: &IsolationBackend, irqs: &Irqs) -> String {
         let mut line = line.to_owned();
         for _ in 0..4 {
@@ -399,7 +395,6 @@ mod tests {
         );
     }
 
-    /// No kernel argument frees the boot CPU of its tick and of interrupts.
     #[test]
     fn the_first_cpu_is_not_sent_to_reboot() {
         let boot = started_with("");

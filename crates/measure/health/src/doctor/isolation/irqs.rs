@@ -17,7 +17,6 @@ pub(super) struct Unmovable {
     pub(super) cpus: Vec<u32>,
 }
 
-/// Interrupts that go to the examined CPUs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Irqs {
     pub(super) movable: usize,
@@ -25,15 +24,12 @@ pub(super) struct Irqs {
     pub(super) unmovable: Vec<Unmovable>,
     /// The number of interrupts not tried, for lack of rights or permission.
     pub(super) untried: usize,
-    /// Whether trials are permitted.
     pub(super) may_try: bool,
-    /// Whether the kernel lists no interrupt or the list is unreadable, for example because a
-    /// container hides `/proc/irq`.
+    /// Whether no interrupt is visible, for example because a container hides `/proc/irq`.
     pub(super) is_hidden: bool,
 }
 
 impl Irqs {
-    /// Finds interrupts that go to these CPUs and, with the lock, tries to move them.
     pub(super) fn examine(cpus: &[u32], held: Option<&SettingsLock>) -> Self {
         let (root, cpus): (_, CpuSet) = (Root::new("/"), cpus.iter().copied().collect());
         let mut irqs = Irqs { may_try: held.is_some(), ..Irqs::default() };

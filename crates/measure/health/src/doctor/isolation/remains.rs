@@ -9,7 +9,6 @@ use seatmap_data::machine::Topology;
 use seatmap_data::statistics::words::agreeing;
 use seatmap_machines::host::environment;
 
-/// Disturbances that no cell removes.
 struct Remains<'a> {
     cpus: &'a [u32],
     has_tick: bool,

@@ -58,8 +58,8 @@ fn throttling(root: &Root) -> Diagnosis {
     }
 }
 
-/// Deferred kernel work goes to any CPU of this mask. With the lock, the mask is rewritten to check
-/// that it can be set.
+/// Deferred kernel work goes to any CPU of this mask. With the lock, rewriting the mask shows
+/// whether it can be set.
 fn workqueues(root: &Root, cpus: &[u32], others: &[u32], held: Option<&SettingsLock>) -> Diagnosis {
     let subject = "workqueues";
     let own = read(root, WORKQUEUE).and_then(|own| Some((mask(&own)?, own)));
@@ -135,7 +135,6 @@ fn thp(root: &Root) -> Diagnosis {
     }
 }
 
-/// Huge pages of one NUMA node.
 struct Node {
     name: String,
     total: u64,
@@ -163,7 +162,6 @@ fn nodes(root: &Root, cpus: &[u32]) -> Vec<Node> {
         .collect()
 }
 
-/// The node, if some of these CPUs belong to it.
 fn node_near(root: &Root, cpus: &[u32], name: String) -> Option<Node> {
     let near = list(&read(root, &format!("{NODES}/{name}/cpulist"))?);
     let free_kib = read(root, &format!("{NODES}/{name}/meminfo")).and_then(|text| free_kib(&text));
@@ -269,7 +267,7 @@ mod tests {
         assert_eq!(level(thp, &[]), Severity::Info);
     }
 
-    /// In a container `/proc/sys` is read-only, so no command works there.
+    /// In a container `/proc/sys` is read-only.
     #[test]
     fn a_file_that_takes_no_writes_is_for_those_outside() {
         let mounts = "1 0 0:1 / / rw - overlay o rw\n2 1 0:5 / /proc rw - proc p rw\n3 2 0:5 /sys /proc/sys ro - proc p rw\n";

@@ -3,7 +3,6 @@
 use seatmap_os::CpuList;
 use seatmap_os::{CpuSet, Root};
 
-/// A file's text, if readable.
 pub(super) fn read(root: &Root, path: &str) -> Option<String> {
     root.read(path).ok()
 }
@@ -18,7 +17,6 @@ pub(super) fn mask(text: &str) -> Option<Vec<u32>> {
     CpuSet::of_mask(text).map(|set| set.list().0)
 }
 
-/// These CPUs as a mask.
 pub(super) fn as_mask(cpus: &[u32]) -> String {
     cpus.iter().copied().collect::<CpuSet>().to_mask()
 }
@@ -28,7 +26,6 @@ pub(super) fn named(cpus: &[u32]) -> String {
     CpuList(cpus.to_vec()).named()
 }
 
-/// CPUs as a list.
 pub(super) fn shown(cpus: &[u32]) -> String {
     CpuList(cpus.to_vec()).to_string()
 }

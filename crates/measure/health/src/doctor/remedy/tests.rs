@@ -6,7 +6,6 @@ use crate::doctor::{Diagnosis, Severity, isolation, measuring, seats};
 use seatmap_data::machine::{Pu, Topology};
 use seatmap_os::cpus::Cpus;
 
-/// How a test executes a kind.
 enum Execution {
     /// By the printed command, on these files.
     Files(&'static [(&'static str, &'static str)]),
@@ -71,7 +70,7 @@ fn execution(kind: DoctorRemedyKind) -> Execution {
     }
 }
 
-/// Examines all files for CPU 1 of four CPUs, with two threads per core and two nodes.
+/// Examines CPU 1 of four, with two threads per core and two nodes.
 fn examined(fixture: &Fixture) -> Vec<Diagnosis> {
     let root = &fixture.root;
     let is_stopped = |cpu: u32| {

@@ -8,8 +8,7 @@ use std::cmp::Reverse;
 /// Shorter gaps are not explained, because the trace's unit is a microsecond.
 const SHORTEST_NS: u64 = 5_000;
 
-/// The largest difference between the start of a gap and its event, including two roundings to
-/// microseconds.
+/// The largest difference between a gap and its event, including two roundings to microseconds.
 const SLACK_NS: u64 = 3_000;
 
 /// The number of gaps reported individually.
@@ -69,7 +68,6 @@ pub struct GapShare {
     pub us: f64,
 }
 
-/// Explains the gaps that begin at `from_ns` or later.
 pub(super) fn traced(
     gaps: &[Gap],
     spans: &TraceSpans,
@@ -146,7 +144,6 @@ impl GapCause {
         }
     }
 
-    /// Rounds to nanoseconds.
     fn round(&mut self) {
         self.total_us = (self.total_us * 1e3).round() / 1e3;
     }

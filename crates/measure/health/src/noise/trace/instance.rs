@@ -25,7 +25,6 @@ const EVENTS: [&str; 5] = [
 /// Events of some architectures: x86's vectors, Arm's interprocessor interrupts.
 const EVENTS_OF_SOME: [&str; 3] = ["irq_vectors", "ipi/ipi_entry", "ipi/ipi_exit"];
 
-/// A trace that runs until dropped.
 pub(in super::super) struct Instance {
     folder: PathBuf,
     /// Marks the instance as in use while this process lives.
@@ -38,8 +37,7 @@ impl Instance {
     pub(in super::super) fn begin(cpus: &[u32]) -> io::Result<Self> {
         let tracefs = Tracefs::open()?;
         let instances = tracefs.folder().join("instances");
-        // Serialises processes, so that none mistakes a new, still unlocked instance for an
-        // abandoned one.
+        // Serialises processes, so that none removes a new, still unlocked instance.
         let turn = File::open(&instances)?;
         turn.lock()?;
         sweep(&instances)?;
@@ -162,7 +160,6 @@ mod tests {
         drop(turn);
         Instance::begin(&[0]).unwrap();
         drop(reader);
-        // Another sweep may have been faster.
         let _ = std::fs::remove_dir(&left);
         assert!(!left.exists());
     }

@@ -2,14 +2,13 @@
 
 /// Bytes of a task's name before its number (`trace_print_context` in the kernel's
 /// `trace_output.c`: `%16s-%-7d`). Names have at most 15 bytes and may contain anything, so only
-/// the width shows where one ends.
+/// the width shows the end.
 const NAME_WIDTH: usize = 16;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct TraceEvent {
     /// By `CLOCK_MONOTONIC`; the trace has microseconds.
     pub(super) at_ns: u64,
-    /// The current task.
     pub(super) task: u32,
     pub(super) name: String,
     pub(super) what: TraceEventKind,
@@ -28,7 +27,7 @@ pub(super) enum TraceEventKind {
 }
 
 /// Splits a trace into events and other text. Names may contain line breaks, so an event ends where
-/// the next begins. A name is too short to look like the start of an event.
+/// the next begins; a name is too short to look like one.
 pub(super) fn split(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -111,7 +110,6 @@ fn inner<'f>(fields: &'f str, open: &str, close: &str) -> Option<&'f str> {
     fields.split_once(open).and_then(|(_, rest)| rest.split_once(close)).map(|(inner, _)| inner)
 }
 
-/// Parses seconds with six decimals.
 fn time_ns(text: &str) -> Option<u64> {
     let (seconds, micros) = text.split_once('.')?;
     let is_micros = micros.len() == 6;

@@ -6,10 +6,8 @@ use std::collections::HashMap;
 /// Times when another task or handler than the meter had the CPU, in order, without overlap.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct TraceSpans {
-    /// Each task and handler once.
     pub(super) names: Vec<String>,
     pub(super) spans: Vec<CpuSpan>,
-    /// The first event.
     pub(super) first_ns: u64,
 }
 
@@ -17,15 +15,14 @@ pub(super) struct TraceSpans {
 pub(super) struct CpuSpan {
     pub(super) from_ns: u64,
     pub(super) to_ns: u64,
-    /// Index into the names.
     pub(super) who: usize,
     /// The known end, if the task switch at the other end is missing.
     pub(super) known_ns: Option<u64>,
 }
 
-/// Parses the trace of one CPU. A handler that interrupts a task or another handler has the CPU
-/// until it ends. Kernels do not show every task switch; if one is missing, the time between two
-/// events belongs to the task that is not the meter. `None` without the meter's mark.
+/// Parses the trace of one CPU. A handler has the CPU from the interruption until it ends. Kernels
+/// do not show every task switch; if one is missing, the time between two events belongs to the
+/// task that is not the meter. `None` without the meter's mark.
 pub(super) fn of(text: &[u8]) -> Option<TraceSpans> {
     let mut reader = Reader { meter: meter(text)?, ..Reader::default() };
     line::split(text).filter_map(line::event).for_each(|event| reader.read(event));
@@ -43,7 +40,6 @@ struct Reader {
     meter: u32,
     /// The task that has the CPU outside handlers, and its name.
     task: Option<(u32, String)>,
-    /// Running handlers, the innermost last.
     handlers: Vec<String>,
     last_ns: u64,
     index: HashMap<String, usize>,
@@ -82,7 +78,6 @@ impl Reader {
         self.handlers.truncate(began.unwrap_or(self.handlers.len()));
     }
 
-    /// Attributes the time since the last event.
     fn close(&mut self, event: &TraceEvent) {
         // A slewed trace clock may step back slightly (Documentation/trace/ftrace.rst).
         let now_ns = event.at_ns.max(self.last_ns);
@@ -122,7 +117,6 @@ mod tests {
     use super::*;
     use std::fmt::Write;
 
-    /// A trace of CPU 1 from these events.
     fn trace(lines: &[(&str, u32, u64, &str)]) -> Vec<u8> {
         let mut text = String::from("# tracer: nop\n");
         for (name, task, us, event) in lines {

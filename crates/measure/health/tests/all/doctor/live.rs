@@ -6,7 +6,6 @@ use seatmap_os::CpuSet;
 use seatmap_os::cpus::Cpus;
 use std::process::Command;
 
-/// A kernel setting, restored when dropped.
 struct Setting {
     path: &'static str,
     before: String,
@@ -40,8 +39,8 @@ fn of_kind(all: &[Diagnosis], kind: DoctorRemedyKind) -> Option<&Diagnosis> {
     all.iter().find(|found| found.remedy.as_ref().is_some_and(|remedy| remedy.kind == kind))
 }
 
-/// Breaks each setting, applies the printed command and restores the setting. No cell may be
-/// created meanwhile, because cells change some settings too.
+/// Breaks each setting, applies the printed command and restores the setting. The lock keeps cells,
+/// which change some settings too, from being created meanwhile.
 #[test]
 fn settings_of_this_computer_are_mended() {
     let online = Cpus::read().unwrap().online;

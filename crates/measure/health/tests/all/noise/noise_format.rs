@@ -15,7 +15,7 @@ fn schema() -> Value {
 
 const NOTHING: [&str; 0] = [];
 
-/// A report with every field. No `..Default`: a new field must be added here, and so to the schema.
+/// A report with every field. No `..Default`: a new field must be added here and to the schema.
 fn full() -> NoiseReport {
     let cpu = CpuNoise {
         cpu: 3,
@@ -76,7 +76,6 @@ fn traced() -> Traced {
     }
 }
 
-/// All keys are required, and the closed schema allows no others.
 #[test]
 fn reports_have_the_keys_of_the_schema_and_no_others() {
     let mut report = serde_json::to_value(full()).unwrap();
@@ -99,7 +98,6 @@ fn reports_have_the_keys_of_the_schema_and_no_others() {
     }
 }
 
-/// The part that `seatmap cell run` adds to a seating report.
 #[test]
 fn what_a_program_heard_is_as_the_schema_of_seatings_says() {
     let text = include_str!("../../../../../../docs/formats/seatmap-seating-1.schema.json");
