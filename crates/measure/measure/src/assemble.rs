@@ -32,7 +32,7 @@ pub fn core_distance(
     let samples = &outcome.samples;
     let resolution_ns = plan.resolution_ns(clock_step_ns);
     let pairs = schedule::all_pairs(samples.pus().len());
-    // In parallel: the bootstrap intervals take the time, and pairs are independent.
+    // In parallel, because the bootstrap intervals take time.
     let Ok(results) = pool::try_map::<_, _, _, Infallible>(
         &pairs,
         || (),
@@ -65,7 +65,6 @@ pub fn core_distance(
     }
 }
 
-/// The results of all pairs.
 struct Cells<'a> {
     pus: usize,
     results: &'a [((usize, usize), Option<PairResult>)],
@@ -144,7 +143,6 @@ fn protocol(
 /// Rounds a value to the resolution.
 #[must_use]
 pub fn rounded(value: f64, resolution_ns: f64) -> f64 {
-    // A resolution of 0.2 ns gives one decimal, 5 ns none.
     let decimals = (-resolution_ns.log10()).ceil().clamp(0.0, f64::from(MOST_DECIMALS)) as i32;
     let scale = 10f64.powi(decimals);
     (value * scale).round() / scale

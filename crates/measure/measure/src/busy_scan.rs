@@ -1,8 +1,8 @@
 //! Measures candidate lines while all PUs communicate, as on a busy machine (Liu et al. 2015,
 //! figure 7).
 //!
-//! Random pairs, drawn anew each round, all run simultaneously over separate lines, and all are
-//! measured. One round thus yields a round trip for each pair, each in different company.
+//! All pairs, drawn anew each round, run simultaneously over separate lines and are measured, so
+//! one round yields a round trip of each pair in different company.
 
 use crate::error::MeasureError;
 use crate::fit::siblings;
@@ -39,7 +39,6 @@ pub struct BusyScan<'a> {
     pub plan: &'a SurveyPlan,
 }
 
-/// A probe's candidate lines, and the number of all its lines.
 struct Lines {
     candidates: Vec<u32>,
     all: u32,
@@ -50,6 +49,7 @@ impl BusyScan<'_> {
     /// `observe` receives the rounds made and all rounds; if it breaks, the result is `None`.
     ///
     /// # Errors
+    ///
     /// [`MeasureError`].
     pub fn measure<P: Probe>(
         &self,
@@ -74,7 +74,6 @@ impl BusyScan<'_> {
         Ok(Some(talks))
     }
 
-    /// The number of rounds for the looks of each core at each line.
     fn rounds(&self, core: &[usize]) -> u64 {
         let cores = core.iter().max().map_or(0, |last| last + 1);
         let looks = LOOKS * self.plan.passes.least() as usize * cores * self.lines as usize;
@@ -84,7 +83,6 @@ impl BusyScan<'_> {
         looks.div_ceil(2 * at_once.max(1)) as u64
     }
 
-    /// Candidate lines used in one round.
     fn at_once(&self) -> usize {
         (self.lines / SHARE) as usize
     }
@@ -105,22 +103,20 @@ impl BusyScan<'_> {
         let spare = spare(&lines.candidates, lines.all, self.pairs, rng);
         let over = about.iter().map(|line| lines.candidates[*line]).chain(spare);
         let pairs = seats.zip(over).map(|([a, b], line)| PairAt { a, b, line }).collect();
-        // Single round trips: in a longer batch one is always delayed, so its mean would never show
-        // the undisturbed distance.
+        // Single round trips: in a longer batch one is always delayed.
         let visit = Visit { pairs, batches: BATCHES, round_trips: 1 };
         let brought = probe.visit(&visit).map_err(MeasureError::Machine)?;
         let mut talks = Vec::new();
         for (((rows, line), batches), pair) in rows.iter().zip(about).zip(brought).zip(&visit.pairs)
         {
             refuse_impossible([pair.a, pair.b], &batches, probe.clock_step_ns())?;
-            // Other load only lengthens a round trip.
             let shortest = batches.round_trip_ns.into_iter().min_by(f64::total_cmp);
             talks.extend(shortest.map(|ns| CrowdRoundTrip { line, rows: *rows, ns }));
         }
         Ok(talks)
     }
 
-    /// Measured pairs, on two cores each: a pair on one core would finish ten times as fast.
+    /// Pairs on two cores each: a pair on one core would finish ten times as fast.
     fn rows(&self, core: &[usize], rng: &mut Rng) -> Vec<[usize; 2]> {
         let mut rows: Vec<usize> = (0..core.len()).collect();
         rng.shuffle(&mut rows);
@@ -128,7 +124,6 @@ impl BusyScan<'_> {
         pairs.filter(|[i, j]| core[*i] != core[*j]).take(self.pairs).collect()
     }
 
-    /// Pairs of other PUs.
     fn others(&self, count: usize, rng: &mut Rng) -> Vec<[u32; 2]> {
         let mut free: Vec<u32> =
             self.topology.os_indices().filter(|os| self.distance.index_of(*os).is_none()).collect();

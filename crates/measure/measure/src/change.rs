@@ -20,7 +20,7 @@ pub struct DistanceChange {
     pub now_ns: f64,
 }
 
-/// The pairs whose medians differ as much as two levels of one pair, and whose 95 % intervals, if
+/// The pairs whose medians differ as much as two levels of one pair and whose 95 % intervals, if
 /// known, do not overlap. `None` if there are none.
 #[must_use]
 pub fn change(before: &CoreDistance, now: &CoreDistance) -> Option<DistanceChange> {
@@ -38,7 +38,7 @@ pub fn change(before: &CoreDistance, now: &CoreDistance) -> Option<DistanceChang
     })
 }
 
-/// A pair of both measurements: the medians and 95 % intervals (or the median again).
+/// Medians and 95 % intervals (or the median again).
 struct Both {
     pus: [u32; 2],
     medians: [(f64, [f64; 2]); 2],
@@ -47,7 +47,6 @@ struct Both {
 impl Both {
     fn of(before: &CoreDistance, now: &CoreDistance, (i, j): (usize, usize)) -> Option<Self> {
         let pus = [now.pus[i], now.pus[j]];
-        // The earlier measurement may have other PUs in another order.
         let at = [before.index_of(pus[0])?, before.index_of(pus[1])?];
         let medians = [figures(before, at), figures(now, [i, j])];
         medians.iter().all(|(median_ns, _)| *median_ns > 0.0).then_some(Both { pus, medians })
@@ -109,7 +108,6 @@ mod tests {
     #[test]
     fn the_pair_that_changed_most_is_named_with_both_figures() {
         let before = distance(&[0, 1, 2, 3], |_, _| 80.0);
-        // Other rows and a new CPU.
         let now = distance(&[3, 1, 0, 9], |a, b| match (a, b) {
             (0, 1) => 400.0,
             (1, 3) => 120.0,

@@ -126,7 +126,6 @@ fn class(name: &str, sides: &[Vec<(DistanceClass, Vec<f64>)>; 2]) -> ClassCompar
     }
 }
 
-/// The ratio of two samples with its interval; `None` with too few values.
 fn shift_of_logarithms(distances: [&[f64]; 2]) -> Option<[f64; 3]> {
     let [first, second] = distances.map(|values| {
         let positive = values.iter().filter(|value| **value > 0.0);
@@ -136,7 +135,6 @@ fn shift_of_logarithms(distances: [&[f64]; 2]) -> Option<[f64; 3]> {
     Some([shift.centre, shift.low, shift.high].map(f64::exp))
 }
 
-/// At most `MOST_PAIRS` of these values, evenly spaced.
 fn thinned(ascending: Vec<f64>) -> Vec<f64> {
     let count = ascending.len();
     if count <= MOST_PAIRS {
@@ -153,7 +151,6 @@ fn differences(first: &Profile, second: &Profile) -> Vec<FactDifference> {
         .collect()
 }
 
-/// Facts about the machine, always in this order.
 fn facts(profile: &Profile) -> Vec<(&'static str, Option<String>)> {
     let around = &profile.environment;
     let topology = &profile.topology;
@@ -183,7 +180,6 @@ fn level(count: usize) -> Option<String> {
     (count > 0).then(|| count.to_string())
 }
 
-/// The active mitigations; the others do not affect the processor.
 fn mitigations(profile: &Profile) -> String {
     let known = profile.environment.mitigations.iter();
     let affected = known.filter(|(_, word)| *word != "Not affected");

@@ -8,8 +8,8 @@ use seatmap_data::statistics::median;
 /// 6.2 GHz, the highest clock sold. A round trip between cores cannot be faster.
 pub const FLOOR_NS: f64 = 1.3;
 
-/// A figure that no machine can deliver, if a visit has one: a batch further below [`FLOOR_NS`]
-/// than a step of the clock, or a median below it. Round-trip nanoseconds.
+/// A figure that no machine can deliver, in round-trip nanoseconds: a batch further below
+/// [`FLOOR_NS`] than a step of the clock, or a median below it.
 pub fn impossible_ns(round_trip_ns: &[f64], resolution_ns: f64) -> Option<f64> {
     // A clock step can shorten a batch, but not the median.
     let fastest = round_trip_ns.iter().copied().min_by(f64::total_cmp);
@@ -38,7 +38,6 @@ mod tests {
         assert_eq!(impossible_ns(&[0.5; 64], 0.01), Some(0.5));
         assert_eq!(impossible_ns(&[80.0, 0.5, 80.0], 0.01), Some(0.5));
         assert_eq!(impossible_ns(&[80.0, 1.3, 80.0], 0.01), None);
-        // A coarse clock makes single batches too short, but not the median.
         assert_eq!(impossible_ns(&[10.0, 0.0, 10.0], 10.0), None);
         assert_eq!(impossible_ns(&[0.0, 0.0, 10.0], 10.0), Some(0.0));
         assert_eq!(impossible_ns(&[], 0.01), None);

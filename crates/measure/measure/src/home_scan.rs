@@ -10,7 +10,7 @@ use seatmap_data::machine::{CoreDistance, HomeModel, Topology};
 use seatmap_data::statistics::{mad, median};
 use std::ops::ControlFlow;
 
-/// The number of hubs, if there are as many cores: enough for 2 ns of noise in a visit's median.
+/// Enough for 2 ns of noise in a visit's median.
 const HUBS: usize = 6;
 
 /// Visits to each line from each hub to each PU, in a new random order; fewer if the matrix has
@@ -31,7 +31,6 @@ pub struct HomeScan<'a> {
     pub plan: &'a SurveyPlan,
 }
 
-/// Line, hub and PU of a visit: indices of [`LineSamples`].
 type Cell = (u32, usize, usize);
 
 impl HomeScan<'_> {
@@ -39,6 +38,7 @@ impl HomeScan<'_> {
     /// visits made and all visits; if it breaks, the result is `None`.
     ///
     /// # Errors
+    ///
     /// [`MeasureError`].
     pub fn measure<P: Probe>(
         &self,
@@ -76,14 +76,12 @@ impl HomeScan<'_> {
         Ok(Some(self.samples(&hubs, &seen)))
     }
 
-    /// The hubs, as rows, and all visits.
     fn cells(&self) -> (Vec<usize>, Vec<Cell>) {
         let core = siblings::cores(self.distance, self.topology);
         let group: Vec<usize> = self
             .model
             .group_of(&self.distance.pus)
             .into_iter()
-            // A PU unknown to the model only slightly affects the choice of hubs.
             .map(|group| group.unwrap_or(0))
             .collect();
         let hubs = hubs::choose(&group, &core, HUBS);

@@ -31,6 +31,7 @@ pub enum Interference {
 /// twelve random rounds.
 ///
 /// # Errors
+///
 /// The machine's.
 pub fn of_pairs<P: Probe>(
     probe: &mut P,

@@ -1,9 +1,8 @@
 //! A file of finished pairs, so that an interruption does not lose them.
 //!
 //! A journal is accepted only if this run could have written it: the header matches the computer,
-//! boot, processor and options, the format's version is this one, no figure is faster than a cache,
-//! and no visit occurs twice. Figures are stored exactly, so that a resumed run ends with the
-//! figures of an uninterrupted one.
+//! boot, processor and options, no figure is faster than a cache, and no visit occurs twice.
+//! Figures are stored exactly, so that a resumed run ends with the figures of an uninterrupted one.
 
 mod error;
 mod exact;

@@ -13,9 +13,9 @@ pub struct DrawnPlacement {
     pub placement: Vec<u32>,
     /// The objective's value.
     pub cost: Option<f64>,
-    /// The home of each edge's line, if known, in the order of the pattern's edges; or empty.
+    /// The home of each edge's line, if known, in the pattern's order; or empty.
     pub homes: Vec<Option<usize>>,
-    /// The simulator's traffic count of each link, in the order of the fabric's links.
+    /// The simulator's traffic count of each link, in the fabric's order.
     pub counted: Option<Vec<f64>>,
 }
 
@@ -51,8 +51,7 @@ impl DrawnPlacement {
         }
     }
 
-    /// Channels use candidate lines in order. Homes are known only if the plan has them too, for
-    /// comparison.
+    /// Channels use candidate lines in order. Homes are known only if the plan has them too.
     fn unplanned(
         title: &str,
         profile: &Profile,
@@ -100,7 +99,6 @@ impl DrawnPlacement {
     }
 }
 
-/// The home of a task pair's line in a plan, in either direction.
 fn home(plan: &Plan, edge: &Edge) -> Option<usize> {
     // A plan has one channel per pair; a pattern may have an edge each way.
     let ends = [(edge.from, edge.to), (edge.to, edge.from)];

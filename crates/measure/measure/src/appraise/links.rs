@@ -49,9 +49,8 @@ impl MachineLinks {
     }
 }
 
-/// Every named group with inner groups, outer ones first.
 fn add_borders(group: &PuGroup, borders: &mut Vec<(String, Vec<u32>)>) {
-    // The border of a single PU is not useful: everything it sends crosses it.
+    // Everything that a single PU sends crosses its border.
     if let Some(name) = group.names.first().filter(|_| !group.inside.is_empty()) {
         borders.push((name.clone(), group.pus.clone()));
     }

@@ -29,8 +29,8 @@ pub struct PuGroup {
     pub inside: Vec<PuGroup>,
 }
 
-/// The machine as nested groups. Unknown levels are omitted; without any known level, the groups of
-/// near cores from the distances replace them.
+/// The machine as nested groups without unknown levels; if no level is known, the groups of near
+/// cores replace them.
 #[must_use]
 pub fn machine(profile: &Profile) -> PuGroup {
     let mut pus: Vec<&Pu> = profile.topology.pus.iter().collect();
@@ -48,7 +48,7 @@ pub fn machine(profile: &Profile) -> PuGroup {
     all
 }
 
-/// The PUs of one group, divided by the first level that divides them; levels with all of them add
+/// The PUs of one group, divided by the first level that divides them; the levels before it add
 /// names.
 fn group(pus: &[&Pu], levels: &[Level]) -> PuGroup {
     let mut here = PuGroup {
@@ -90,7 +90,7 @@ fn named(pus: &[&Pu], level: Level, below: &[Level]) -> PuGroup {
     part
 }
 
-/// The groups in order of appearance; `None` if the level is unknown for some PU.
+/// `None` if the level is unknown for some PU.
 fn divided<'a>(pus: &[&'a Pu], level: Level) -> Option<Vec<Vec<&'a Pu>>> {
     let mut parts: Vec<(u32, Vec<&Pu>)> = Vec::new();
     for pu in pus {
@@ -118,7 +118,6 @@ fn near(groups: &[Vec<u32>], pus: &[&Pu]) -> Vec<PuGroup> {
                 .collect(),
         })
         .filter(|group| !group.inside.is_empty());
-    // Also includes PUs outside all groups.
     let alone = pus.iter().filter(|pu| !groups.iter().any(|group| group.contains(&pu.os)));
     several.chain(alone.map(|pu| group(&[pu], &[]))).collect()
 }

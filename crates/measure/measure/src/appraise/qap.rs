@@ -7,7 +7,6 @@ use seatmap_place::solve::solve;
 use serde::Serialize;
 use std::time::Instant;
 
-/// Name and version of the format.
 const FORMAT: &str = "seatmap-qap/1";
 
 /// A request for the permutation with the smallest sum of products.

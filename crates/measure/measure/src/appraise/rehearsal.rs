@@ -32,8 +32,8 @@ pub enum RehearsalError {
 pub struct Rehearsal {
     model: Arc<CoherentModel>,
     handoffs: Handoffs,
-    /// Whether each channel gets the line with the best remaining home, from a quarter more lines
-    /// than channels (Liu et al. 2015), instead of the next line.
+    /// Whether channels take the lines with the best homes, from a quarter more lines than channels
+    /// (Liu et al. 2015), instead of the next line.
     chooses_homes: bool,
 }
 
@@ -54,13 +54,11 @@ impl Rehearsal {
         if handoffs.handoffs.is_empty() {
             return Err(RehearsalError::Silent);
         }
-        // Pizza slices keep a channel's line in its slice, so the method chooses lines (Liu et al.
-        // 2015).
+        // Pizza slices keep a channel's line in its slice, so the method chooses lines.
         let is_pizza = matches!(request.method, PlaceMethod::Pizza(_));
         Ok(Rehearsal { model, handoffs, chooses_homes: request.homes || is_pizza })
     }
 
-    /// The messages over the channels' lines under a placement.
     fn under(&self, placement: &[u32]) -> Handoffs {
         if self.chooses_homes {
             self.handoffs.near(placement, |pu, line| self.model.ways_to_home(pu, line))
@@ -87,7 +85,7 @@ impl Rehearsal {
     /// # Errors
     /// The model cannot run it.
     pub fn count(&self, seating: &mut DrawnPlacement) -> Result<(), SimError> {
-        // A separate run, because the judge's many runs keep no counters.
+        // A separate run, because the judge's runs keep no counters.
         let mut bed = CoherentBed::new(Arc::clone(&self.model));
         let handoffs = self.under(&seating.placement);
         handoffs_ns(&mut bed, &handoffs, &seating.placement)?;

@@ -13,7 +13,7 @@ use seatmap_place::{OTHER_WAY_PART, PlaceError, PlaceRequest, PlacementRemark, P
 use seatmap_sim::SimError;
 use std::time::Instant;
 
-/// With more edges, tracing each over the machine's links takes longer than a search.
+/// With more edges, tracing each over the links takes longer than a search.
 const MOST_EDGES: usize = 100_000;
 
 /// A request for the seats of a pattern's tasks on a machine.
@@ -100,11 +100,12 @@ impl AppraisalRequest<'_> {
     /// search.
     ///
     /// # Errors
+    ///
     /// [`AppraisalError`].
     pub fn appraise(&self) -> Result<Appraisal, AppraisalError> {
         let began = Instant::now();
         let mut request = self.place.clone().settled()?;
-        // The remarks search with the other use of SMT: both searches share the user's time.
+        // The remarks search with the other use of SMT, so both searches share the user's time.
         request.limit = if self.with_remarks && request.has_other_way() {
             self.time.without_part(OTHER_WAY_PART)
         } else {
@@ -169,7 +170,7 @@ impl AppraisalRequest<'_> {
     }
 
     /// A link clearly busier than without a plan, if distances were the objective. `time` ignores
-    /// links too, but objectives with links ignore loads, so there is no alternative to propose.
+    /// links too, but objectives with links ignore loads, so no alternative can be proposed.
     fn busier_link(
         &self,
         request: &PlaceRequest,
@@ -192,14 +193,12 @@ impl AppraisalRequest<'_> {
     }
 }
 
-/// Whether an observed program neither worked nor sent messages.
 fn did_nothing(pattern: &Pattern) -> bool {
     pattern.observation.is_some()
         && pattern.loads.iter().all(|load| *load == 0.0)
         && pattern.edges.iter().all(|edge| edge.messages == 0.0)
 }
 
-/// Whether all usual placements cost nothing, like the best one.
 fn costs_nothing_anywhere(answer: &PlacementResult) -> bool {
     let usual = answer.baselines;
     let costs = [answer.cost, usual.os, usual.compact, usual.scatter, usual.random.mean];
@@ -244,7 +243,6 @@ mod tests {
     use seatmap_machines::catalog::Surroundings;
     use seatmap_place::SmtUse;
 
-    /// A pattern on a bundled machine, with a changed request.
     fn appraisal(
         name: &str,
         pattern: &str,

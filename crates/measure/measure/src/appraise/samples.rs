@@ -2,7 +2,6 @@
 
 use seatmap_data::machine::{HomeModel, Matrix, Origin, OriginKind, Profile, Pu, Topology};
 
-/// A machine with this topology and these groups of near cores.
 pub(crate) fn of_groups(topology: Topology, groups: &[&[u32]]) -> Profile {
     let origin =
         Origin { kind: OriginKind::Imported, source: "sample".into(), date: None, tool: None };

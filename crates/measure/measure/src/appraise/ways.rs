@@ -24,7 +24,7 @@ impl Ways {
     /// The ring or mesh of a model; `None` for hierarchical ones.
     #[must_use]
     pub fn of(model: &CoherentModel, pus: impl Iterator<Item = u32>) -> Option<Self> {
-        // A hierarchical machine has no shape: its links are the borders of groups.
+        // A hierarchical machine has no shape.
         let word = match model.shape.as_ref()? {
             NetworkShape::Mesh { .. } => "tile",
             _ => "stop",
@@ -69,14 +69,13 @@ impl Ways {
         let (Some(from), Some(to)) = (self.node_of_pu.get(&from), self.node_of_pu.get(&to)) else {
             return Vec::new();
         };
-        // Without a home node, data takes the direct way.
+        // Without a home, data takes the direct way.
         let over = home.and_then(|home| self.node_of_home.get(home)).unwrap_or(from);
         self.between(*from, *over).chain(self.between(*over, *to)).collect()
     }
 
     fn between(&self, from: u16, to: u16) -> impl Iterator<Item = usize> {
         let step = move |at: u16| (at != to).then(|| self.fabric.next(at, to));
-        // The fabric's routing, link by link.
         std::iter::successors(step(from), move |link| step(self.fabric.links()[*link].to))
     }
 }
@@ -89,7 +88,6 @@ mod tests {
     fn a_line_at_home_elsewhere_takes_data_there() {
         let model = seatmap_sim::catalog::load("xeon-phi-5110p").unwrap().unwrap();
         let ways = Ways::of(&model, 0..240).unwrap();
-        // PUs 1 to 4 are at stop 0, the next four at stop 1.
         assert_eq!(ways.links(1, 5, None), [0]);
         assert_eq!(ways.links(1, 5, Some(3)), [0, 1, 2, 64 + 3, 64 + 2]);
         assert!(ways.links(1, 2, None).is_empty());

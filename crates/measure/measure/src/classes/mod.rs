@@ -1,7 +1,7 @@
 //! Distance classes, and the order to show them.
 //!
-//! A class contains all pairs with the same relation: on one core, in one cache, in one package.
-//! The topology names it if known, otherwise the groups found in the distances.
+//! A class contains all pairs with the same relation, such as a shared core, cache or package. The
+//! topology names it if known, otherwise the groups found in the distances.
 
 mod interval;
 mod order;
@@ -96,7 +96,6 @@ fn deciles(distance: &CoreDistance, at: usize) -> Option<Deciles> {
     distance.deciles_ns.as_ref()?.get(at).copied().flatten()
 }
 
-/// The class of these pairs, sorted by median.
 fn class(name: String, members: &[Member]) -> Option<DistanceClass> {
     let ascending: Vec<f64> = members.iter().map(|member| member.interval.median_ns).collect();
     // Deciles and medians do not mix: if one pair lacks deciles, all count by their medians.

@@ -4,10 +4,8 @@ use super::Relations;
 use seatmap_data::machine::Profile;
 use std::collections::HashMap;
 
-/// The order of PUs in heatmaps: indices into `core_distance.pus`, group by group, siblings side by
-/// side.
-///
-/// Spheres, groups and cores are in the order of their first PU.
+/// The order of PUs in heatmaps, as indices into `core_distance.pus`: group by group, siblings side
+/// by side. Spheres, groups and cores are in the order of their first PU.
 #[must_use]
 pub fn grouped_order(profile: &Profile) -> Vec<usize> {
     let Some(distance) = &profile.core_distance else { return Vec::new() };

@@ -1,7 +1,7 @@
 //! Quantiles of the batches of many pairs, from the deciles of each.
 //!
-//! A profile keeps the deciles of each pair instead of its batches. Between two deciles the batches
-//! are assumed to be evenly distributed. Each pair has equal weight, however often it was visited.
+//! Between two deciles the batches are assumed to be evenly distributed. Each pair has equal
+//! weight, however often it was visited.
 
 use seatmap_data::machine::Deciles;
 
@@ -10,8 +10,8 @@ use seatmap_data::machine::Deciles;
 pub fn quantile(pairs: &[Deciles], share: f64) -> Option<f64> {
     let mut knots: Vec<f64> = pairs.iter().flatten().copied().collect();
     knots.sort_unstable_by(f64::total_cmp);
-    // The quantile is the first decile that reaches the share, or between it and the previous one,
-    // where the share grows linearly.
+    // The first decile that reaches the share, or between it and the previous one, because the
+    // share grows linearly there.
     let upper = knots.partition_point(|knot| share_below(pairs, *knot, true) < share);
     let at = *knots.get(upper.min(knots.len().checked_sub(1)?))?;
     let reached = share_below(pairs, at, false);
@@ -44,7 +44,6 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Batches between two deciles are unknown, so a quantile is off by at most half a decile.
     const HALF_A_DECILE: f64 = 0.05;
 
     fn deciles(samples: &[f64]) -> Deciles {

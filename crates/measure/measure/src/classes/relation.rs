@@ -120,7 +120,7 @@ impl Relations {
     fn telling_levels(&self) -> Vec<NamedLevel> {
         let mut levels: Vec<NamedLevel> = Vec::new();
         let mut parts = self.core.iter().collect::<std::collections::BTreeSet<_>>().len();
-        // The package is the coarsest level: an equally large die or NUMA node adds no information.
+        // An equally large die or NUMA node adds nothing to the package, the coarsest level.
         let packages = self.count(LEVELS[4]);
         for level in LEVELS {
             let Some(count) = self.count(level) else { continue };
@@ -133,14 +133,12 @@ impl Relations {
         levels
     }
 
-    /// The number of parts of a level; `None` if unknown for some PU.
     fn count(&self, level: NamedLevel) -> Option<usize> {
         let numbers: Option<std::collections::BTreeSet<u32>> =
             self.pus.iter().map(level.1).collect();
         numbers.map(|numbers| numbers.len())
     }
 
-    /// The packages as spheres, if there are several.
     fn packages(&self) -> Option<Vec<usize>> {
         self.count(LEVELS[4]).filter(|count| *count > 1)?;
         self.pus.iter().map(|pu| pu.package.map(|package| package as usize)).collect()

@@ -13,7 +13,6 @@ fn profile(topology: Topology, cell: impl Fn(usize, usize) -> f64) -> Profile {
     profile
 }
 
-/// Two packages of two L3s of two cores of two siblings; second siblings have the higher numbers.
 fn eight_cores() -> Topology {
     Topology {
         pus: (0..16)

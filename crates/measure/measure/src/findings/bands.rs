@@ -18,11 +18,9 @@ const BANDS: [(&str, Shares, f64, f64); 3] = [
     ),
 ];
 
-/// Whether this is the nearest level that two PUs share.
 type Shares = fn(&Pu, &Pu) -> bool;
 
-/// The class farthest outside its band. Simulated models are excluded: their distances are those of
-/// their file, however slow.
+/// The class farthest outside its band. Simulated models may have any distances.
 pub fn implausible(view: &View) -> Option<ProfileFinding> {
     if view.profile.origin.kind == OriginKind::Model {
         return None;
@@ -31,7 +29,6 @@ pub fn implausible(view: &View) -> Option<ProfileFinding> {
         .into_iter()
         .filter_map(|(pairs, shares, low_ns, high_ns)| {
             let median_ns = class_median_ns(view, shares)?;
-            // How far outside, below or above.
             let factor = (low_ns / median_ns).max(median_ns / high_ns);
             let finding =
                 ProfileFinding::Implausible { pairs: pairs.to_owned(), median_ns, low_ns, high_ns };
@@ -51,7 +48,7 @@ fn class_median_ns(view: &View, shares: Shares) -> Option<f64> {
         .median_ns
         .pairs()
         .filter(|(i, j, _)| shares(pus[*i], pus[*j]))
-        // A stacked pair has its own finding, and its figure is a time slice.
+        // A stacked pair has its own finding.
         .filter(|(i, j, _)| view.distance.status[(*i, *j)] != Some(PairStatus::Stacked));
     median(&shared.map(|(_, _, value)| *value).collect::<Vec<_>>())
 }

@@ -20,7 +20,6 @@ pub fn disagree(view: &View) -> Option<ProfileFinding> {
     Some(ProfileFinding::GroupsDisagree { groups: sizes(&group).len(), levels })
 }
 
-/// The part of a level to which each measured PU belongs.
 fn parts(view: &View, level: &NamedLevel) -> Option<Vec<usize>> {
     view.distance
         .pus

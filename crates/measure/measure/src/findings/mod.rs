@@ -1,7 +1,7 @@
 //! Findings about a profile, as values.
 //!
-//! Each finding says what was seen, why it matters and what to do. It depends only on the profile,
-//! so a file measured elsewhere gets the same findings.
+//! Each says what was seen, why it matters and what to do. It depends only on the profile, so a
+//! file measured elsewhere gets the same findings.
 
 mod bands;
 mod blocks;
@@ -16,8 +16,7 @@ use crate::fit;
 use seatmap_data::machine::{CoreDistance, HomeModel, OriginKind, Profile};
 use serde::Serialize;
 
-/// A finding about a profile. `Display` writes a few sentences: the observation, the reason and the
-/// remedy.
+/// A finding about a profile. `Display` writes the observation, the reason and the remedy.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -160,7 +159,6 @@ pub struct Wide {
     pub high_ns: f64,
 }
 
-/// The input of the searches for findings.
 struct View<'a> {
     profile: &'a Profile,
     distance: &'a CoreDistance,
@@ -169,7 +167,7 @@ struct View<'a> {
 }
 
 impl View<'_> {
-    /// Whether the near pairs are significantly nearer than the far ones, each given by rows.
+    /// Whether the first pairs are significantly nearer.
     fn are_apart(
         &self,
         is_near: impl Fn(usize, usize) -> bool,
@@ -207,7 +205,7 @@ pub fn findings(profile: &Profile) -> Vec<ProfileFinding> {
         passes::unsteady(distance),
         passes::drifting(distance),
         bands::implausible(&view),
-        // Hidden siblings form groups of two that match no level: one finding suffices.
+        // Hidden siblings also form groups of two that match no level.
         levels::disagree(&view).filter(|_| hidden.is_none()),
         hidden,
         pair_view_empty(&model),
@@ -235,8 +233,7 @@ fn pair_view_empty(model: &HomeModel) -> Option<ProfileFinding> {
     })
 }
 
-/// Excludes simulated models, whose lines are not measured, and machines of two PUs, which allow no
-/// choice between homes.
+/// Excludes simulated models, whose lines are not measured, and machines of two PUs.
 fn single_home(profile: &Profile, model: &HomeModel) -> Option<ProfileFinding> {
     let measured = profile.origin.kind != OriginKind::Model;
     (measured && model.homes() == 1 && model.offset_ns.len() > 2 && model.lines.is_none())

@@ -233,12 +233,10 @@ fn not_resolvable(out: &mut fmt::Formatter<'_>, lines: usize, pus: usize) -> fmt
     }
 }
 
-/// Introduces the most extreme of several pairs.
 fn of_several(pairs: usize, most: &str) -> String {
     if pairs > 1 { format!("{most} of all ") } else { String::new() }
 }
 
-/// The number of pairs as a subject with its verb.
 fn subject(pairs: usize, percent: f64, one: &str, many: &str) -> String {
     let percent = if percent < 1.0 { "less than 1".to_owned() } else { format!("{percent:.0}") };
     match pairs {

@@ -13,14 +13,13 @@ const SIBLINGS_NS: f64 = 40.0;
 const SHARE: f64 = 0.6;
 
 /// Reports machines whose near PUs all form pairs as near as siblings, though the topology gives
-/// each PU its own core. Needs several pairs for comparison.
+/// each PU a separate core. Needs several pairs for comparison.
 pub fn hidden(view: &View) -> Option<ProfileFinding> {
     let group = &view.relations.group;
     let pus: Vec<&Pu> =
         view.distance.pus.iter().map(|os| view.profile.topology.pu(*os)).collect::<Option<_>>()?;
     let (near, far): (Vec<_>, Vec<_>) =
         view.distance.median_ns.pairs().partition(|(i, j, _)| group[*i] == group[*j]);
-    // Every group is a pair, so there are half as many near pairs as PUs.
     let pairs_only =
         near.len() * 2 == pus.len() && group.iter().all(|own| members(group, *own) == 2);
     let are_other_cores = near.iter().all(|(i, j, _)| {

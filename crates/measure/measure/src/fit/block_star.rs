@@ -59,13 +59,12 @@ impl<'a> Counted<'a> {
         Counted { group, n, homes, groups: group.iter().max().map_or(0, |last| last + 1) }
     }
 
-    /// Whether a group has a separate B for each home: pairs between groups then determine the
-    /// offsets, which takes three groups.
+    /// Whether a group has a B for each home: pairs between groups then determine the offsets,
+    /// which takes three groups.
     fn inside_by_home(&self) -> bool {
         self.homes > 1 && self.groups > 2
     }
 
-    /// The index of a cell's B among the unknowns.
     fn block(&self, cell: &HomeDistance) -> usize {
         let a = self.group[cell.i];
         let b = self.group[cell.j];
@@ -76,7 +75,6 @@ impl<'a> Counted<'a> {
         }
     }
 
-    /// The index of B inside a group for a home.
     fn inside(&self, group: usize, home: usize) -> usize {
         self.offset(self.n, 0) + group * self.homes + home
     }
@@ -85,7 +83,6 @@ impl<'a> Counted<'a> {
         self.inside(self.groups, 0)
     }
 
-    /// The index of an a.
     fn offset(&self, pu: usize, home: usize) -> usize {
         self.groups * self.groups + pu * self.homes + home
     }
@@ -107,7 +104,7 @@ pub fn fit(machine: &GroupedMachine, cells: &[HomeDistance]) -> BlockStarFit {
     let machine = &Counted::of(machine);
     let groups = machine.groups;
     let rows: Vec<Equation> = cells.iter().map(|cell| machine.row(cell)).collect();
-    // No ridge: `centre` settles the constant that can move between B and a.
+    // Without a ridge: `centre` settles the constant that can move between B and a.
     let unknowns = solve(&rows, &vec![0.0; machine.unknowns()]);
     let mut offset_ns: Vec<Vec<f64>> = (0..machine.n)
         .map(|pu| (0..machine.homes).map(|home| unknowns[machine.offset(pu, home)]).collect())
@@ -125,7 +122,6 @@ pub fn fit(machine: &GroupedMachine, cells: &[HomeDistance]) -> BlockStarFit {
             .collect()
     });
     let between_ns = Matrix::from_fn(groups, |a, b| match inside_ns.as_ref().filter(|_| a == b) {
-        // The diagonal is not for a particular home.
         Some(inside) => median(&inside[a]).unwrap_or(f64::NAN),
         None => base[a.min(b) * groups + a.max(b)],
     });
@@ -133,8 +129,7 @@ pub fn fit(machine: &GroupedMachine, cells: &[HomeDistance]) -> BlockStarFit {
     BlockStarFit { between_ns, inside_ns, offset_ns, r2, residual_ns }
 }
 
-/// Gives the offsets of each group zero mean over its PUs and homes; B absorbs the rest. Offsets
-/// without cells become zero.
+/// Gives the offsets of each group zero mean over its PUs and homes; B absorbs the rest.
 fn centre(machine: &Counted, cells: &[HomeDistance], offset_ns: &mut [Vec<f64>]) {
     let mut seen = vec![vec![false; machine.homes]; machine.n];
     for cell in cells {

@@ -1,11 +1,10 @@
 //! Groups of cores, from the distances alone.
 //!
-//! Two properties define a group. *Nearness*: core complexes, dies, tiles and sockets are nearer
-//! inside than to others; the first wide gap in the clustering shows them. *Equality*: some groups
-//! are not nearer inside, such as the four cores of a Kunpeng cluster or of a cluster of Intel's
-//! efficiency cores. Their cores are equally far from every other core, up to an offset. In the
-//! model d = B + a_i + a_j this defines a group, so each near group is searched for parts whose
-//! rows differ by constants.
+//! *Nearness*: core complexes, dies, tiles and sockets are nearer inside than to others; the first
+//! wide gap in the clustering shows them. *Equality*: the four cores of a Kunpeng cluster, or of a
+//! cluster of Intel's efficiency cores, are not nearer to each other, but equally far from every
+//! other core, up to an offset. In the model d = B + a_i + a_j this defines a group, so each near
+//! group is searched for parts whose rows differ by constants.
 
 use super::linkage::{Merges, average, renumbered, sizes};
 use super::star;
@@ -26,8 +25,7 @@ const IN_COMPANY_EQUAL: f64 = 0.9;
 /// Rows of fewer cores do not distinguish parts.
 const FEWEST_CORES: usize = 6;
 /// Up to this many cores, all columns are compared. With more, the first `EXACT_TO` cores must show
-/// parts, and only evenly spaced columns are compared, because otherwise the time would grow with
-/// the cube of the cores.
+/// parts, and only evenly spaced columns count, because the time grows with the cube of the cores.
 const EXACT_TO: usize = 256;
 const COLUMNS: usize = 64;
 /// A star that explains this share of the variance makes its cores one part.
@@ -51,7 +49,6 @@ pub fn find(d: &Matrix, core: &[usize]) -> Vec<usize> {
     renumbered(&core.iter().map(|core| group[*core]).collect::<Vec<_>>())
 }
 
-/// Median distances between cores; NaN on the diagonal.
 pub(super) fn between_cores(d: &Matrix, core: &[usize]) -> Matrix {
     let mut pus = vec![Vec::new(); sizes(core).len()];
     core.iter().enumerate().for_each(|(pu, core)| pus[*core].push(pu));
@@ -70,7 +67,6 @@ pub(super) fn between_cores(d: &Matrix, core: &[usize]) -> Matrix {
 /// part without such a gap.
 pub(crate) fn partition(between: &Matrix) -> Vec<usize> {
     let merges = average(between);
-    // Heights never fall, so the first wide gap surrounds the nearest cores.
     let joins = (1..merges.heights.len()).find(|joins| {
         let inside = merges.heights[joins - 1];
         let outside = merges.heights[*joins];
@@ -97,10 +93,9 @@ fn alike(between: &Matrix) -> Vec<usize> {
         }
     }
     let cells: Vec<f64> = between.pairs().map(|(_, _, cell)| *cell).collect();
-    // Below the noise, ratios of deviations mean nothing.
     let floor = NOISE * median(&cells).unwrap_or(f64::NAN);
     let merges = average(&deviations(between));
-    // The gap after each number of joins; after none there is no height to compare.
+    // After no join there is no height to compare.
     let gaps: Vec<f64> = std::iter::once(f64::NEG_INFINITY)
         .chain(merges.heights.windows(2).map(|pair| pair[1] / pair[0].max(floor)))
         .collect();

@@ -1,13 +1,12 @@
 //! Predicts all distances from the rows of a few PUs, the hubs.
 //!
-//! A machine of 512 PUs has 130 816 pairs; a row has 511 cells. If the model of this module holds,
-//! a few rows determine all others: one hub per group, and a second in one group, determine every
-//! block.
+//! A machine of 512 PUs has 130 816 pairs; a row has 511 cells. If this model holds, one hub per
+//! group and a second in one group determine every block.
 //!
 //! The prediction is the best linear unbiased one (Henderson 1975; Robinson 1991) of d(i, j) =
 //! B\[g, g'\] + a_i + a_j + e_i(g') + e_j(g) + noise, where e is the deviation of a PU's offset
-//! towards each group. B is free; a and e are random with the sizes below. Where hubs do not
-//! determine an offset, the PU's offsets towards other groups replace it.
+//! towards each group. B is free; a and e are random with the sizes below. If hubs do not determine
+//! an offset, the PU's offsets towards other groups replace it.
 
 use super::least_squares::{Equation, solve};
 use seatmap_data::machine::Matrix;
@@ -18,11 +17,10 @@ const OFFSET_SIZE: f64 = 16.0;
 /// See [`OFFSET_SIZE`].
 const GROUP_OFFSET_SIZE: f64 = 4.0;
 
-/// The rows of `count` good hubs, the most helpful first.
-///
-/// They alternate between the groups, from the last. The line's home is usually in the first group,
-/// where the memory is first touched, so the rows of the last group agree least and most need a
-/// second hub. Inside a group, hubs are evenly spread over the cores; none are siblings.
+/// The rows of `count` good hubs, the most helpful first. They alternate between the groups, from
+/// the last: the line's home is usually in the first, where the memory is first touched, so the
+/// last group's rows agree least and most need a second hub. Inside a group, hubs are evenly spread
+/// over the cores; none are siblings.
 #[must_use]
 pub fn choose(group: &[usize], core: &[usize], count: usize) -> Vec<usize> {
     let groups = group.iter().max().map_or(0, |last| last + 1);
@@ -39,7 +37,7 @@ pub fn choose(group: &[usize], core: &[usize], count: usize) -> Vec<usize> {
         .map(|(at, pus)| {
             // The first groups take the remainder.
             let share = count / groups + usize::from(at < count % groups);
-            // Evenly spread, with a margin before the first and after the last.
+            // With a margin before the first and after the last.
             (0..share.min(pus.len())).map(|k| pus[(k + 1) * pus.len() / (share + 1)]).collect()
         })
         .collect();
@@ -82,7 +80,6 @@ pub fn rmse_ns(predicted: &Matrix, measured: &Matrix, hubs: &[usize]) -> Option<
     (count > 0.0).then(|| f64::sqrt(squares / count))
 }
 
-/// Known cells of the hubs' rows, each once.
 fn cells<'a>(
     measured: &'a Matrix,
     hubs: &'a [usize],
@@ -98,7 +95,6 @@ fn cells<'a>(
     })
 }
 
-/// The indices of B, a and e.
 struct Unknowns<'a> {
     group: &'a [usize],
     groups: usize,
@@ -112,7 +108,6 @@ impl Unknowns<'_> {
     }
 
     fn terms(&self, i: usize, j: usize) -> Vec<(usize, f64)> {
-        // Blocks first, then one per PU, then one per PU and group.
         let first_offset = self.groups * self.groups;
         let first_of_group = first_offset + self.group.len();
         vec![

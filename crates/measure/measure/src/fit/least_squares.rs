@@ -1,11 +1,11 @@
 //! Sparse linear least squares, by conjugate gradients on the normal equations.
 //!
-//! These fits have up to some ten thousand unknowns, and rows of three to five entries. Conjugate
-//! gradients (Hestenes and Stiefel 1952; Björck 1996, section 7.4) need only the memory of the rows
-//! and a few dozen iterations. Started from zero, they find the smallest of several solutions, so
-//! an undetermined shift stays small.
+//! These fits have some ten thousand unknowns, and rows of three to five entries. Conjugate
+//! gradients (Hestenes and Stiefel 1952; Björck 1996, section 7.4) need only the rows and a few
+//! dozen iterations. Started from zero, they find the smallest of several solutions, so an
+//! undetermined shift stays small.
 
-/// The maximum number of iterations; these fits end long before.
+/// These fits end long before.
 const MOST_ITERATIONS: usize = 2000;
 /// The iteration ends when the gradient has fallen by this factor.
 const ENOUGH: f64 = 1e-11;
@@ -39,7 +39,6 @@ impl Equation {
 pub fn solve(rows: &[Equation], ridge: &[f64]) -> Vec<f64> {
     let mut unknowns = vec![0.0; ridge.len()];
     let mut gradient = vec![0.0; ridge.len()];
-    // All unknowns start at zero, so each residual is the value.
     for row in rows {
         add(row, row.weight * row.value, &mut gradient);
     }
@@ -61,7 +60,6 @@ pub fn solve(rows: &[Equation], ridge: &[f64]) -> Vec<f64> {
             gradient[at] -= step * image[at];
         }
         let before = std::mem::replace(&mut size, dot(&gradient, &gradient));
-        // The next direction is conjugate to all previous ones.
         for (along, downhill) in direction.iter_mut().zip(&gradient) {
             *along = downhill + size / before * *along;
         }

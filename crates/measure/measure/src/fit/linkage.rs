@@ -1,8 +1,6 @@
-//! Average-linkage clustering.
-//!
-//! One wrong cell would chain groups in single linkage, or split them in complete linkage. The
-//! average over all pairs between two clusters (Sokal and Michener 1958) tolerates both, and
-//! ignores unknown cells.
+//! Average-linkage clustering (Sokal and Michener 1958). One wrong cell would chain groups in
+//! single linkage, or split them in complete linkage; the average tolerates both, and ignores
+//! unknown cells.
 
 use seatmap_data::machine::Matrix;
 
@@ -19,8 +17,7 @@ pub struct Merges {
 ///
 /// Chains of nearest neighbours give the order (Benzecri 1982; Murtagh 1983): two clusters that are
 /// each other's nearest can join at once, because a mean of distances is never below their minimum.
-/// Each step looks at one row, so the time grows with the size of the matrix, even with many equal
-/// distances.
+/// Each step looks at one row, so the time grows with the size of the matrix.
 #[must_use]
 pub fn average(distance: &Matrix) -> Merges {
     let mut clusters = Clusters::of(distance);
@@ -105,7 +102,6 @@ impl Clusters {
             self.sum.set_both(keep, other, both);
             self.count.set_both(keep, other, pairs);
         }
-        // Rounding can make a join slightly cheaper than one inside it.
         let height = distance.max(self.height[keep]).max(self.height[drop]);
         self.height[keep] = height;
         Join { keep, drop, height }

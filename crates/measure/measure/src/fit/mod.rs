@@ -32,9 +32,9 @@ const EMPTY_FROM: f64 = 0.95;
 
 /// Explains the median distances; `None` without distances.
 ///
-/// The groups come from the distances alone. SMT siblings come from the topology if known,
-/// otherwise from the distances. Their distances are excluded from the fit; only their median is
-/// kept. All distances are for one line, so there is one home.
+/// The groups come from the distances alone, SMT siblings from the topology if known. The fit
+/// excludes siblings; only their median is kept. All distances are for one line, so there is one
+/// home.
 #[must_use]
 pub fn explain(distance: &CoreDistance, topology: &Topology) -> Option<HomeModel> {
     let d = &distance.median_ns;
@@ -66,7 +66,6 @@ pub fn explain(distance: &CoreDistance, topology: &Topology) -> Option<HomeModel
     })
 }
 
-/// Known distances between different cores: row, column, nanoseconds.
 fn apart<'a>(d: &'a Matrix, core: &'a [usize]) -> impl Iterator<Item = (usize, usize, f64)> + 'a {
     d.pairs()
         .filter(|(i, j, cell)| core[*i] != core[*j] && cell.is_finite())

@@ -1,9 +1,8 @@
 //! Linear fits to a quantile instead of the mean.
 //!
-//! Other load only lengthens round trips. A fit with a small share q of the values below it
-//! approximates the round trips without that load (Koenker and Bassett 1978). Iterated least
-//! squares find it, with weights that turn squared residuals into absolute values (Schlossmacher
-//! 1973).
+//! Other load only lengthens round trips, so a fit with few values below it approximates them
+//! without load (Koenker and Bassett 1978). Iterated least squares find it, with weights that turn
+//! squares into absolute values (Schlossmacher 1973).
 
 use super::least_squares::{Equation, solve};
 
@@ -11,7 +10,7 @@ use super::least_squares::{Equation, solve};
 const REPETITIONS: usize = 20;
 /// The first iterations weigh residuals coarsely, so that a few accidental fits do not decide.
 const COARSE: usize = 4;
-/// Smaller residuals count as zero, in the coarse iterations and in the others. Nanoseconds.
+/// The first iterations weigh residuals coarsely, so that a few accidental fits do not decide.
 const LEAST_LEFT: [f64; 2] = [30.0, 1.0];
 /// The weight that ties undetermined unknowns to zero, relative to a row at [`LEAST_LEFT`].
 const HOLD: f64 = 1e-5;
@@ -27,8 +26,8 @@ pub fn fit(rows: &[Equation], unknowns: usize, free: usize, quantile: f64) -> Ve
         let least = LEAST_LEFT[usize::from(repetition >= COARSE)];
         for row in &mut rows {
             let left = row.left(&found);
-            // Values above the fit weigh little, those below much, until the share is reached;
-            // division by the residual turns squares into absolute values.
+            // Values above the fit weigh little, those below much; division by the residual turns
+            // squares into absolute values.
             let side = if left > 0.0 { quantile } else { 1.0 - quantile };
             row.weight = side * least / left.abs().max(least);
         }

@@ -39,9 +39,8 @@ fn core_of(topology: &Topology, os: u32) -> Option<u32> {
     topology.pu(os).and_then(|pu| pu.core)
 }
 
-/// Pairs of PUs that are each other's nearest by far. This finds only two PUs per core: with four
-/// hardware threads per core, or with clocks too slow for these bounds, the topology must list the
-/// siblings.
+/// Pairs of PUs that are each other's nearest by far. With four hardware threads per core, or
+/// clocks too slow for these bounds, the topology must list the siblings.
 fn from_distances(d: &Matrix) -> Vec<usize> {
     let pairs = matched(d);
     let between = median(&pairs.iter().map(|pair| pair.distance).collect::<Vec<_>>());
@@ -65,7 +64,6 @@ struct Pair {
     to_third: f64,
 }
 
-/// Candidate siblings, the nearest first, each PU at most once.
 fn matched(d: &Matrix) -> Vec<Pair> {
     let nearest: Vec<f64> = (0..d.n()).map(|i| nearest(d, i)).collect();
     let mut pairs: Vec<Pair> = d
@@ -76,7 +74,6 @@ fn matched(d: &Matrix) -> Vec<Pair> {
         .map(|(i, j, distance)| Pair { i, j, distance: *distance, to_third: to_third(d, i, j) })
         .filter(|pair| pair.distance <= NEARER * pair.to_third && pair.to_third.is_finite())
         .collect();
-    // Among equals, neighbours by number.
     pairs.sort_by(|a, b| {
         (a.distance, (a.j - a.i) as f64)
             .partial_cmp(&(b.distance, (b.j - b.i) as f64))
@@ -97,7 +94,6 @@ fn nearest(d: &Matrix, i: usize) -> f64 {
     others.map(|(_, cell)| *cell).fold(f64::INFINITY, f64::min)
 }
 
-/// The distance of two PUs to the third nearest to both.
 fn to_third(d: &Matrix, i: usize, j: usize) -> f64 {
     let both = (0..d.n()).filter(|k| *k != i && *k != j).map(|k| 0.5 * (d[(i, k)] + d[(j, k)]));
     both.filter(|mean| mean.is_finite()).fold(f64::INFINITY, f64::min)

@@ -6,16 +6,15 @@ use super::linkage::renumbered;
 use seatmap_data::machine::Matrix;
 use seatmap_data::statistics::{MAD_TO_SIGMA, mad, median};
 
-/// Distances with less scatter than this share of their median do not vary: a good measurement
-/// repeats to that.
+/// With less scatter, as a share of the median, distances do not vary: a good measurement repeats
+/// to that.
 const NOTHING_VARIES: f64 = 0.005;
 
 /// The share of the variance inside the groups that stars a_i + a_j explain, one star per group.
 ///
-/// Cores count instead of PUs, because siblings repeat each other. A star of n cores has n unknowns
-/// and is charged for them (adjusted R2: variances by degrees of freedom); it fits groups of up to
-/// three exactly, so these are excluded. `None` without a large enough group, or if the distances
-/// do not vary.
+/// Cores count instead of PUs, because siblings repeat each other. A star of n cores is charged for
+/// its n unknowns (adjusted R2); it fits groups of up to three exactly, so these are excluded.
+/// `None` without a large enough group, or if the distances do not vary.
 #[must_use]
 pub fn r2(d: &Matrix, core: &[usize], group: &[usize]) -> Option<f64> {
     let between = between_cores(d, core);
@@ -46,7 +45,6 @@ impl Pooled {
         let cells: Vec<HomeDistance> = known
             .map(|(i, j, value)| HomeDistance { i, j, home: 0, value: *value, weight: 1.0 })
             .collect();
-        // A star would fit these exactly.
         if cells.len() <= inside.n() {
             return;
         }

@@ -26,7 +26,7 @@ pub fn like_pairs(gallery: &Gallery) -> Vec<LikePair> {
                 && b.core_distance.is_some();
             if is_like {
                 let mut comparison = ProfileComparison::of(a, b);
-                // Shared profiles have their processor's name, which is the same.
+                // Shared profiles have only their processor's name.
                 comparison.machines = [one.name.clone(), other.name.clone()];
                 pairs.push(LikePair { places: [first, second], comparison });
             }

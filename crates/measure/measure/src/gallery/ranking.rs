@@ -1,8 +1,8 @@
 //! Ranks the machines of a gallery by the time of a pattern.
 //!
 //! Costs are comparable across machines only as times. Each message therefore counts with a round
-//! trip, whatever its bytes; loads count with their time; and a machine without a required figure
-//! is listed separately.
+//! trip, whatever its bytes, and loads with their time; a machine without a required figure is
+//! listed separately.
 
 mod document;
 #[cfg(test)]
@@ -83,8 +83,8 @@ impl RankingRequest<'_> {
     /// finished machines and of all.
     ///
     /// # Errors
-    /// [`RankingError`]. If the pattern cannot be placed on a machine, the document gives the
-    /// reason instead.
+    ///
+    /// [`RankingError`]. If a single machine fails, the document gives the reason.
     pub fn rank(&self, news: &mut dyn FnMut(usize, usize)) -> Result<MachineRanking, RankingError> {
         let machines = self.gallery.machines();
         let first = machines.first().ok_or(RankingError::Empty)?;
@@ -109,7 +109,7 @@ impl RankingRequest<'_> {
 
     fn place<'b>(&'b self, machine: &'b GalleryMachine) -> PlaceRequest<'b> {
         PlaceRequest {
-            // Bytes take no separate time: a distance is for one cache line.
+            // A distance is for one cache line.
             weight: Some(Weight::Messages),
             waiting: self.waiting,
             kind: self.kind,
@@ -121,7 +121,6 @@ impl RankingRequest<'_> {
         }
     }
 
-    /// Places the pattern on one machine and records the result.
     fn add(&self, machine: &GalleryMachine, objective: Objective, ranking: &mut MachineRanking) {
         let mut place = PlaceRequest { objective, ..self.place(machine) };
         if let Some(reason) = unsuitable(machine, &place) {
@@ -130,7 +129,7 @@ impl RankingRequest<'_> {
         }
         let missing = missing(&place, ranking.waits);
         if missing.contains(&MissingFigure::Wakeups) {
-            // The time is for spinning tasks, and the document says so.
+            // The time is for spinning tasks.
             place.waiting = MessageWait::Spinning;
         }
         let request = AppraisalRequest {
@@ -162,14 +161,13 @@ impl RankingRequest<'_> {
     }
 }
 
-/// Why a pattern will not be placed on a machine.
 fn unsuitable(machine: &GalleryMachine, place: &PlaceRequest) -> Option<LeftOutReason> {
     let Some(distance) = &machine.profile.core_distance else {
         return Some(LeftOutReason::NoDistances);
     };
     let pus = distance.pus.len();
-    // Sleeping tasks share a CPU in turns, which the time of the slowest seat includes. Otherwise
-    // surplus tasks would cost nothing.
+    // Sleeping tasks share a CPU in turns, which only the time of the slowest seat includes;
+    // otherwise surplus tasks would cost nothing.
     let may_share = place.objective == Objective::Time && place.counts_wakeups();
     (place.pattern.tasks > pus && !may_share).then_some(LeftOutReason::TooSmall { pus })
 }
@@ -183,7 +181,6 @@ fn missing(place: &PlaceRequest, waits: bool) -> Vec<MissingFigure> {
     found.into_iter().filter(|(_, is_missing)| *is_missing).map(|(figure, _)| figure).collect()
 }
 
-/// The time on one machine; `None` without a cost, which searches always provide.
 fn time(machine: &GalleryMachine, appraisal: &Appraisal) -> Option<MachineTime> {
     let plan = &appraisal.plan;
     Some(MachineTime {

@@ -6,8 +6,8 @@ use seatmap_data::machine::{HomeLines, HomesChecked, Rate};
 use seatmap_sim::CoherentModel;
 
 /// Counts the correctly sorted pairs of lines and the correct nearest PUs. `candidates` are the
-/// probe's lines, in the order of `lines.home_of_line`; `pus` are the measured PUs. If homes are
-/// not resolvable, none is correct.
+/// probe's lines, in the order of `lines.home_of_line`. If homes are not resolvable, none is
+/// correct.
 #[must_use]
 pub fn checked(
     lines: &HomeLines,

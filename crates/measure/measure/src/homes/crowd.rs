@@ -1,9 +1,8 @@
 //! Homes from measurements while all PUs communicate.
 //!
-//! If all pairs run simultaneously over separate lines, a round trip is d(i, j, home) plus a delay
-//! from the others. The offsets of each line are fitted to a low quantile of the round trips, which
-//! has almost no delay. They sort the lines; then the offsets of each home are fitted to all round
-//! trips over its lines.
+//! A round trip is then d(i, j, home) plus a delay from the others. The offsets of each line are
+//! fitted to a low quantile of its round trips, which has almost no delay, and sort the lines; then
+//! the offsets of each home are fitted to all round trips over its lines.
 
 use super::features::Features;
 use super::grouping::{Grouping, group_by};
@@ -18,8 +17,8 @@ use seatmap_data::statistics::{MAD_TO_SIGMA, median, quantile};
 /// the simulated Xeon Phi.
 const UNDISTURBED: f64 = 0.1;
 /// The assumed noise is this quantile over the lines; the sorting with the higher confidence wins.
-/// Lines of crowded homes are few and noisiest, and a low bound splits their home; a few extreme
-/// lines raise a high bound, which joins homes.
+/// Lines of crowded homes are few and noisiest: a low bound splits their home, and a bound raised
+/// by a few extreme lines joins homes.
 const NOISIEST: [f64; 2] = [0.9, 0.97];
 /// The minimum assumed noise.
 const LEAST_NS: f64 = 0.1;
@@ -46,7 +45,7 @@ pub struct Crowd<'a> {
     pub core: &'a [usize],
     /// The number of candidate lines.
     pub lines: usize,
-    /// The round trips.
+    /// The common part, then the offset of each core.
     pub talks: &'a [CrowdRoundTrip],
 }
 
@@ -58,7 +57,6 @@ impl Crowd<'_> {
     /// [`super::fit_homes`].
     pub fn fit_homes(&self, model: &mut HomeModel) {
         let group: Option<Vec<usize>> = model.group_of(self.pus).into_iter().collect();
-        // If the model lacks a PU, all form one group.
         let group = group.unwrap_or_else(|| vec![0; self.pus.len()]);
         let talks = self.between_groups(model, &group);
         let grouping = self.grouped(&talks);
@@ -98,8 +96,7 @@ impl Crowd<'_> {
     }
 
     fn offsets<'t>(&self, talks: impl Iterator<Item = &'t CrowdRoundTrip>) -> Offsets {
-        // The first unknown is the common part of all pairs and free; the offsets are deviations
-        // from it.
+        // The first unknown is the common part and free.
         at_quantile::fit(
             &talks
                 .map(|talk| {
@@ -114,8 +111,7 @@ impl Crowd<'_> {
     }
 
     /// Groups lines by offsets. A line's noise is half the difference between the fits of two
-    /// halves of its round trips. Lines that often share their home with others have more noise,
-    /// and they decide.
+    /// halves of its round trips; that of lines in crowded homes is larger and decides.
     fn grouped(&self, talks: &[Vec<CrowdRoundTrip>]) -> Grouping {
         let raw: Vec<Vec<f64>> = talks.iter().map(|talks| self.of_cores(talks.iter())).collect();
         let noise: Vec<f64> = talks.iter().filter_map(|talks| self.noise_ns(talks)).collect();
@@ -134,8 +130,7 @@ impl Crowd<'_> {
         self.offsets(talks)[1..].to_vec()
     }
 
-    /// The noise of a line's offsets, from the difference between every second round trip and the
-    /// rest.
+    /// Half the difference between the fits of every second round trip and the rest.
     fn noise_ns(&self, talks: &[CrowdRoundTrip]) -> Option<f64> {
         let [one, other] = [0, 1].map(|from| self.of_cores(talks.iter().skip(from).step_by(2)));
         let apart: Vec<f64> =
@@ -143,7 +138,6 @@ impl Crowd<'_> {
         Some(0.5 * MAD_TO_SIGMA * median(&apart)?)
     }
 
-    /// Each home's predictions for a few rows.
     fn cells(
         &self,
         model: &HomeModel,
@@ -151,7 +145,6 @@ impl Crowd<'_> {
         grouping: &Grouping,
         group: &[usize],
     ) -> Vec<HomeDistance> {
-        // More rows would repeat the equations for B.
         let hubs = hubs::choose(group, self.core, HUBS.max(model.groups.len()));
         let mut cells = Vec::new();
         for (home, lines) in grouping.lines_of_homes().iter().enumerate() {
@@ -179,7 +172,7 @@ mod tests {
     const HOMES: usize = 8;
     const LINES: usize = 24;
 
-    /// A ring: the way from a core to a home, 18 ns per hop.
+    /// 18 ns per hop on a ring.
     fn way(core: usize, home: usize) -> f64 {
         let around = (core * HOMES).abs_diff(home * CORES) % (CORES * HOMES);
         18.0 * around.min(CORES * HOMES - around) as f64 / HOMES as f64
@@ -189,7 +182,7 @@ mod tests {
         line * 5 % HOMES
     }
 
-    /// Random pairs over every line, most delayed by up to `added_ns`.
+    /// Most are delayed by up to `added_ns`.
     fn talks(looks: usize, added_ns: f64, seed: u64) -> Vec<CrowdRoundTrip> {
         let mut rng = fastrand::Rng::with_seed(seed);
         let mut talk = |line: usize| {

@@ -17,7 +17,11 @@ pub struct Features {
     /// `offset_ns[line][pu]`, with a mean of about zero per line; zero if not measured. Offsets of
     /// PUs that fewer hubs reach are scaled down to equal noise.
     pub offset_ns: Vec<Vec<f64>>,
-    /// The standard deviation of each offset.
+    /// The offsets of these lines; `None` if the noise is unknown.
+    ///
+    /// The mean over all lines is subtracted from each median, which leaves a_hub + a_pu of the
+    /// line. Then the mean of each hub's row is subtracted, which leaves a_pu. The hubs now agree
+    /// up to noise.
     pub sigma_ns: f64,
 }
 
@@ -32,8 +36,7 @@ impl Features {
         let rows = centred(samples);
         let sigma_of_one = disagreement(&rows).or_else(|| stated_noise(samples))?.max(LEAST_NS);
         let hubs = rows.first()?.len() as f64;
-        // Means over fewer hubs are noisier by the square root, but the sorting assumes equal noise
-        // in all columns.
+        // Means over fewer hubs are noisier, but the sorting assumes equal noise in all columns.
         let scale: Vec<f64> =
             (0..samples.pus.len()).map(|pu| (reached(&rows, pu) / hubs).sqrt()).collect();
         Some(Features {
@@ -49,8 +52,6 @@ impl Features {
     }
 }
 
-/// `rows[line][hub][pu]`: the samples without the parts common to all lines and to all PUs of a
-/// row.
 fn centred(samples: &LineSamples) -> Vec<Vec<Vec<f64>>> {
     let hubs = samples.hubs.len();
     let pus = samples.pus.len();
@@ -70,16 +71,14 @@ fn centred(samples: &LineSamples) -> Vec<Vec<Vec<f64>>> {
         .collect()
 }
 
-/// The part of a distance common to most lines.
 fn common_ns(samples: &LineSamples, hub: usize, pu: usize) -> f64 {
     let values: Vec<f64> = (0..samples.lines()).map(|line| samples.ns(line, hub, pu)).collect();
     usual_mean(&values).unwrap_or(f64::NAN)
 }
 
-/// Subtracts the common part from each hub's row of one line, which leaves a_pu.
-///
-/// Hubs may reach different PUs, and then their means differ. Therefore rows are first aligned to
-/// the first one by the PUs that both reach, then all shifted by one mean.
+/// Subtracts the common part from each hub's row of one line. Hubs may reach different PUs, and
+/// their means then differ, so rows are first aligned to the first one by the PUs that both reach,
+/// then all shifted by one mean.
 fn levelled(mut rows: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
     let Some((first, others)) = rows.split_first_mut() else { return rows };
     for row in others {
@@ -96,7 +95,7 @@ fn levelled(mut rows: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
 }
 
 /// The mean without far outliers. A median would not work: offsets are whole hops, and if half of
-/// the PUs are a hop nearer and half a hop farther, noise flips it.
+/// the PUs are a hop nearer, noise flips it.
 fn usual_mean(row: &[f64]) -> Option<f64> {
     let middle = median(row)?;
     let reach = FAR_OUT * mad(row)?.max(LEAST_NS);
@@ -105,7 +104,6 @@ fn usual_mean(row: &[f64]) -> Option<f64> {
     Some(usual.iter().sum::<f64>() / usual.len() as f64)
 }
 
-/// The number of hubs that reach a PU on most lines.
 fn reached(rows: &[Vec<Vec<f64>>], pu: usize) -> f64 {
     median(
         &rows
@@ -123,7 +121,6 @@ fn disagreement(rows: &[Vec<Vec<f64>>]) -> Option<f64> {
         .flat_map(|hubs| hubs.windows(2))
         .flat_map(|two| two[0].iter().zip(&two[1]).map(|(a, b)| (a - b).abs()))
         .collect();
-    // A difference has twice the variance of one sample.
     median(&differences).map(|middle| MAD_TO_SIGMA * middle / std::f64::consts::SQRT_2)
 }
 
@@ -132,7 +129,6 @@ fn stated_noise(samples: &LineSamples) -> Option<f64> {
     median(&all).map(|noise| MAD_TO_SIGMA * noise)
 }
 
-/// One line's offsets: the mean over agreeing hubs.
 fn joined(hubs: &[Vec<f64>], pus: usize, sigma: f64) -> Vec<f64> {
     let reach = REACH_SIGMAS * sigma;
     (0..pus).map(|pu| agreed(hubs, pu, reach).unwrap_or_default()).collect()

@@ -8,8 +8,7 @@ use crate::fit::linkage::{renumbered, sizes};
 
 /// The fewest PUs for which a_i + a_j has a single solution.
 const FEWEST_PUS: usize = 3;
-/// The standard deviations of a join's cost that noise usually stays below, and that it always
-/// stays below.
+/// The standard deviations of a join's cost that noise usually stays below, and always.
 const USUAL_SIGMAS: f64 = 2.0;
 /// See [`USUAL_SIGMAS`].
 const MOST_SIGMAS: f64 = 3.5;
@@ -18,7 +17,7 @@ const MOST_SIGMAS: f64 = 3.5;
 const HALVES: f64 = 5.0;
 /// A narrower gap shows no homes; noise alone makes 1.3.
 const LEAST_GAP: f64 = 1.5;
-/// The chi-square quantile at which reported pairs are checked.
+/// Reported pairs are checked at this chi-square quantile.
 const CHECKED: f64 = 0.75;
 /// The standard normal value at that quantile.
 const CHECKED_SIGMAS: f64 = 0.6745;
@@ -30,8 +29,7 @@ const LEAST_CONFIDENCE: f64 = 0.8;
 pub struct Grouping {
     /// The home of each line, numbered by first appearance.
     pub home_of_line: Vec<u32>,
-    /// The estimated probability that two lines reported to share a home do, 0 to 1, from the
-    /// distance of the homes relative to the noise.
+    /// The estimated probability, 0 to 1, that two lines reported to share a home do.
     pub confidence: f64,
     /// False if noise hides the lines' differences: then all lines have home 0, and the confidence
     /// is 0.
@@ -71,7 +69,6 @@ pub fn group_lines(samples: &LineSamples) -> Grouping {
         .map_or(Grouping::unresolved(samples.lines()), |features| group_by(&features))
 }
 
-/// Sorts lines with known offsets.
 pub(super) fn group_by(features: &Features) -> Grouping {
     let lines = features.offset_ns.len();
     let unresolved = Grouping::unresolved(lines);
@@ -80,15 +77,13 @@ pub(super) fn group_by(features: &Features) -> Grouping {
     }
     let places = principal::coordinates(&features.offset_ns, features.sigma_ns);
     let directions = places.first().map_or(0, Vec::len);
-    // Noise explains all differences.
     if directions == 0 {
         return unresolved;
     }
     let merges = ward(&places);
     let labels = renumbered(&merges.labels(joins(&merges.heights, directions, features.sigma_ns)));
     let confidence =
-        // The first is the confidence of the sorting, the second the agreement of the offsets
-        // excluded from it.
+        // The confidence of the sorting, and the agreement of the offsets excluded from it.
         separation(&places, &labels, features.sigma_ns).min(agreement(features, &labels));
     // A home needs two lines: a lone line may be an accident.
     let homes = sizes(&labels).into_iter().filter(|lines| *lines > 1).count();
@@ -104,15 +99,12 @@ pub(super) fn group_by(features: &Features) -> Grouping {
 /// reach of noise.
 ///
 /// The gap must start where noise may still cost as much, and end above its usual cost. Joining two
-/// halves of a home of n lines costs more than joining two of its lines, by a multiple of n / 2,
-/// because the clustering chooses the most different halves; so the reach grows with the lines per
-/// home.
+/// halves of a home of n lines costs n / 2 times as much as joining two lines, because the
+/// clustering chooses the most different halves; so the reach grows with the lines per home.
 fn joins(costs: &[f64], directions: usize, sigma: f64) -> usize {
     let [typical, usual, most] =
         [0.0, USUAL_SIGMAS, MOST_SIGMAS].map(|sigmas| chi_square(directions, sigmas, sigma));
     let lines = costs.len() + 1;
-    // The highest cost inside the homes after each number of joins, and the ratio of the next cost
-    // to it.
     let inside: Vec<f64> =
         std::iter::once(typical).chain(costs.iter().map(|cost| cost.max(typical))).collect();
     let gaps: Vec<f64> =
@@ -128,8 +120,8 @@ fn joins(costs: &[f64], directions: usize, sigma: f64) -> usize {
 }
 
 /// The highest cost of joining lines of one home, at a probability given in normal standard
-/// deviations: over sigma^2 the cost is chi-square distributed with one degree of freedom per
-/// direction (Wilson and Hilferty 1931). The squared distance of two lines is twice the cost.
+/// deviations: over sigma^2 it is chi-square distributed with one degree of freedom per direction
+/// (Wilson and Hilferty 1931). The squared distance of two lines is twice the cost.
 fn chi_square(directions: usize, sigmas: f64, sigma: f64) -> f64 {
     let freedom = directions as f64;
     let ninth = 2.0 / (9.0 * freedom);
@@ -138,7 +130,7 @@ fn chi_square(directions: usize, sigmas: f64, sigma: f64) -> f64 {
 
 /// The share of reported pairs that do share a home, from all offsets, including those excluded
 /// from the sorting. With correct homes a known share of the pairs is nearer than the quantile; if
-/// several homes were taken for one, fewer are. Allows for the uncertainty of few pairs.
+/// several homes were taken for one, fewer are.
 fn agreement(features: &Features, labels: &[usize]) -> f64 {
     let lines = &features.offset_ns;
     let freedom = lines.first().map_or(0, Vec::len).saturating_sub(1);
@@ -156,8 +148,8 @@ fn agreement(features: &Features, labels: &[usize]) -> f64 {
     ((near / f64::max(all, 1.0) + open) / CHECKED).min(1.0)
 }
 
-/// The mean probability, over pairs reported to share a home, that both lines belong there. Noise
-/// that reaches half way to another home moves a line there.
+/// The mean probability, over reported pairs, that both lines belong to their home. Noise that
+/// reaches half way to another home moves a line there.
 fn separation(places: &[Vec<f64>], labels: &[usize], sigma: f64) -> f64 {
     let sizes = sizes(labels);
     let centres: Vec<Vec<f64>> =
@@ -175,7 +167,6 @@ fn separation(places: &[Vec<f64>], labels: &[usize], sigma: f64) -> f64 {
         });
         let stays = (1.0 - strays.sum::<f64>()).max(0.0);
         let pairs = (sizes[home] * (sizes[home] - 1)).max(1) as f64;
-        // Both lines must stay.
         sure += pairs * stays.powi(2);
         all += pairs;
     }

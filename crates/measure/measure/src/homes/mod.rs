@@ -1,11 +1,11 @@
 //! Sorts candidate lines by home, without privileges.
 //!
 //! FindTD of Liu et al. searches for the PU nearest to a line, because its tag directory is there.
-//! Two lines with the same home are equally far from everywhere. N candidate lines therefore reveal
-//! the homes without the hash, physical addresses or floor plan: measure each line from a few hubs
-//! to all PUs, compute the offsets a_i without the common part ([`features`]), and group lines with
-//! equal offsets ([`grouping`]). On a busy machine all pairs are measured simultaneously
-//! ([`crowd`]). On processors with published hashes, one 4 KiB page has a line at every home.
+//! Two lines with the same home are equally far from everywhere, so measuring lines from a few hubs
+//! to all PUs reveals the homes without the hash, physical addresses or floor plan: compute the
+//! offsets a_i without the common part ([`features`]), and group lines with equal offsets
+//! ([`grouping`]). On a busy machine all pairs are measured simultaneously ([`crowd`]). On
+//! processors with published hashes, one 4 KiB page has a line at every home.
 
 mod checked;
 pub mod crowd;
@@ -27,7 +27,7 @@ use seatmap_data::statistics::median;
 /// samples allow.
 ///
 /// `r2` and `residual_ns` then describe the medians over the lines of each home. If the homes
-/// cannot be distinguished, the model keeps its single home and `lines` says so.
+/// cannot be distinguished, the model keeps its single home.
 pub fn fit_homes(model: &mut HomeModel, samples: &LineSamples) {
     let group: Option<Vec<usize>> = model.group_of(&samples.pus).into_iter().collect();
     let grouping = match &group {
@@ -50,9 +50,9 @@ pub fn fit_homes(model: &mut HomeModel, samples: &LineSamples) {
     });
 }
 
-/// The samples without pairs inside groups, if there are enough groups. PUs that share a cache
-/// exchange a line inside it, independent of its home, so these pairs mislead. Two groups are not
-/// enough: pairs between them do not show which one a home is nearer to.
+/// The samples without pairs inside groups: PUs that share a cache exchange a line inside it,
+/// independent of its home. Two groups are too few for this, because pairs between them do not show
+/// which one a home is nearer to.
 fn between_groups(samples: &LineSamples, group: &[usize]) -> LineSamples {
     let mut between = samples.clone();
     if group.iter().max().is_none_or(|last| *last < 2) {
@@ -69,7 +69,7 @@ fn between_groups(samples: &LineSamples, group: &[usize]) -> LineSamples {
     between
 }
 
-/// Stores a fit in the model. B stays if the hubs' rows do not determine it.
+/// Keeps B if the hubs' rows do not determine it.
 fn take(model: &mut HomeModel, fit: BlockStarFit, group: &[usize]) {
     let old = model.clone();
     for (a, b, new) in fit.between_ns.pairs().filter(|(_, _, new)| new.is_finite()) {
@@ -89,8 +89,8 @@ fn take(model: &mut HomeModel, fit: BlockStarFit, group: &[usize]) {
     model.residual_ns = fit.residual_ns;
 }
 
-/// B inside each group for each home, also for groups without a hub: their distances at the
-/// matrix's line are assumed to change with the home like those of other groups.
+/// B inside each group for each home. For groups without a hub, the distances at the matrix's line
+/// are assumed to change with the home like those of other groups.
 fn filled(
     mut inside: Vec<Vec<f64>>,
     old: &HomeModel,
@@ -102,7 +102,6 @@ fn filled(
             .iter()
             .enumerate()
             .map(|(at, homes)| {
-                // On average, the two PUs of a pair add the group's mean offset twice.
                 let level = homes[home] + 2.0 * mean_of_group(offset_ns, group, at, home);
                 level - level_before(old, group, at)
             })
@@ -119,7 +118,6 @@ fn filled(
     inside
 }
 
-/// The usual distance inside a group at the matrix's line.
 fn level_before(old: &HomeModel, group: &[usize], at: usize) -> f64 {
     old.between_ns[(at, at)] + 2.0 * mean_of_group(&old.offset_ns, group, at, 0)
 }
@@ -130,7 +128,6 @@ fn mean_of_group(offsets: &[Vec<f64>], group: &[usize], at: usize, home: usize) 
     of_group.iter().sum::<f64>() / of_group.len().max(1) as f64
 }
 
-/// The PU with the smallest offset towards each home.
 fn nearest_pus(model: &HomeModel, pus: &[u32]) -> Vec<u32> {
     (0..model.homes())
         .filter_map(|home| {
@@ -143,7 +140,6 @@ fn nearest_pus(model: &HomeModel, pus: &[u32]) -> Vec<u32> {
         .collect()
 }
 
-/// The median over the lines of each home, from each hub to each PU.
 fn cells(samples: &LineSamples, grouping: &Grouping) -> Vec<HomeDistance> {
     let mut cells = Vec::new();
     for (home, lines) in grouping.lines_of_homes().iter().enumerate() {

@@ -1,8 +1,8 @@
 //! The few directions in which lines differ by more than noise.
 //!
-//! A line has one offset per PU, but all follow from its home, so lines differ in few directions.
-//! Keeping only these (principal components, Pearson 1901) removes most noise: nine tenths with 64
-//! PUs and half a dozen directions.
+//! A line has one offset per PU, but all follow from its home. Keeping only a few directions
+//! (principal components, Pearson 1901) removes most noise: nine tenths with 64 PUs and half a
+//! dozen directions.
 
 use seatmap_data::statistics::{MAD_TO_SIGMA, median};
 
@@ -28,7 +28,7 @@ pub fn coordinates(rows: &[Vec<f64>], sigma: f64) -> Vec<Vec<f64>> {
 /// Moves outliers near to the directions; returns the rows and the remaining noise. `sigma` is the
 /// noise before.
 ///
-/// Very wrong values would create directions. They are repeatedly limited to a multiple of the
+/// Very wrong values would create directions, so they are repeatedly limited to a multiple of the
 /// usual residual (Huber's weights for principal components; De la Torre and Black 2003).
 pub fn cleaned(rows: &[Vec<f64>], sigma: f64) -> (Vec<Vec<f64>>, f64) {
     let mut clean = rows.to_vec();
@@ -38,7 +38,6 @@ pub fn cleaned(rows: &[Vec<f64>], sigma: f64) -> (Vec<Vec<f64>>, f64) {
         let off: Vec<Vec<f64>> =
             clean.iter().zip(rows).zip(&left).map(|((c, r), l)| further(c, r, l)).collect();
         let all: Vec<f64> = off.iter().flatten().map(|off| off.abs()).collect();
-        // The median residual, which wrong values do not affect.
         let reach = REACH * MAD_TO_SIGMA * median(&all).unwrap_or(0.0);
         for ((clean, off), left) in clean.iter_mut().zip(&off).zip(&left) {
             clean
@@ -53,13 +52,10 @@ pub fn cleaned(rows: &[Vec<f64>], sigma: f64) -> (Vec<Vec<f64>>, f64) {
     (clean, noise)
 }
 
-/// The distance of each original value from the directions: the residual of the cleaned row plus
-/// the change by cleaning.
 fn further(clean: &[f64], row: &[f64], left: &[f64]) -> Vec<f64> {
     clean.iter().zip(row).zip(left).map(|((clean, row), left)| left + row - clean).collect()
 }
 
-/// The coordinates and residuals of the rows.
 fn parted(rows: &[Vec<f64>], sigma: f64) -> (Vec<Vec<f64>>, Vec<Vec<f64>>) {
     let columns = rows.first().map_or(0, Vec::len);
     let mut left = centred(rows, columns);
@@ -70,7 +66,7 @@ fn parted(rows: &[Vec<f64>], sigma: f64) -> (Vec<Vec<f64>>, Vec<Vec<f64>>) {
         let direction = strongest(&left, columns);
         let along: Vec<f64> = left.iter().map(|row| dot(row, &direction)).collect();
         let variance = dot(&along, &along) / rows.len() as f64;
-        // Directions have descending variance, so all others are noise as well.
+        // The others have less variance.
         if variance <= edge || variance <= f64::EPSILON {
             break;
         }
@@ -93,7 +89,6 @@ fn centred(rows: &[Vec<f64>], columns: usize) -> Vec<Vec<f64>> {
 
 /// The direction of the largest variance, by power iteration.
 fn strongest(rows: &[Vec<f64>], columns: usize) -> Vec<f64> {
-    // A start that is unlikely to be orthogonal to it.
     let mut direction: Vec<f64> =
         (0..columns).map(|at| 1.0 + (at as f64 * 0.618).fract()).collect();
     for _ in 0..ITERATIONS {

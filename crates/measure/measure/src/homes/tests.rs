@@ -9,12 +9,10 @@ use seatmap_data::statistics::mad;
 
 const BATCHES: u32 = 8;
 
-/// A hash that spreads 64 lines over the slices.
 fn plain_hash(slices: u32) -> AddressHash {
     AddressHash::new((0..64).map(|line| (line * 29 + line / 7) % slices).collect(), vec![]).unwrap()
 }
 
-/// One visit from each hub to each PU over every line.
 fn scan(probe: &mut MeshProbe, lines: u32, hubs: usize) -> LineSamples {
     let pus = probe.pus();
     let hubs: Vec<u32> =
@@ -41,7 +39,7 @@ fn scan(probe: &mut MeshProbe, lines: u32, hubs: usize) -> LineSamples {
     samples
 }
 
-/// Pairs of lines: reported to share a home, sharing one, and both.
+/// Reported to share a home, sharing one, and both.
 #[derive(Clone, Copy, Default)]
 struct Pairs {
     said: f64,
@@ -65,14 +63,12 @@ impl Pairs {
     }
 }
 
-/// Precision and recall of reported pairs.
 fn pairwise(probe: &MeshProbe, home_of_line: &[u32]) -> (f64, f64) {
     let mut pairs = Pairs::default();
     pairs.add(probe, home_of_line);
     (pairs.both / pairs.said, pairs.both / pairs.are)
 }
 
-/// Summarises several scans with different pages and noise.
 fn sorted_by_home(name: &str, mesh: &Mesh, lines: u32, visit_ns: f64, hubs: usize) -> bool {
     let Some(hash) = published(name) else { return false };
     let scans = if lines > 128 { 2 } else { 10 };
@@ -273,8 +269,7 @@ fn an_unresolvable_machine_keeps_its_model() {
 }
 
 /// Two packages of three complexes of four cores, and a home on each package. PUs of a complex
-/// exchange a line directly; all other exchanges pass its home, which is far from the other
-/// package.
+/// exchange a line directly, all others by its home.
 fn two_packages(i: u32, j: u32, home: u32) -> f64 {
     let far = |pu: u32| if pu / 12 == home { 0.0 } else { 93.0 };
     let crossing = if i / 12 == j / 12 { 215.0 } else { 300.0 };

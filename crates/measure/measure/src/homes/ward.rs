@@ -1,9 +1,6 @@
-//! Ward's clustering.
-//!
-//! Joining two clusters of m and n points adds mn / (m + n) times the squared distance of their
-//! centres to the squares inside the clusters (Ward 1963). For points that differ only by noise,
-//! this cost has the same distribution at all sizes, so one limit suits lone lines and large homes;
-//! between different homes it grows with the sizes.
+//! Ward's clustering (Ward 1963): joining clusters of m and n points adds mn / (m + n) times the
+//! squared distance of their centres to the squares inside. For points that differ only by noise,
+//! this cost has the same distribution at all sizes, so one limit suits lone lines and large homes.
 
 use crate::fit::linkage::Merges;
 

@@ -177,7 +177,6 @@ impl MachineRanking {
             pattern: request.pattern.name.clone(),
             tasks: request.pattern.tasks,
             objective,
-            // A run spins: wakeups belong only to added times.
             waits: waits && objective != Objective::Simulated,
             ranked: Vec::new(),
             incomplete: Vec::new(),
@@ -188,9 +187,7 @@ impl MachineRanking {
         }
     }
 
-    /// Sorts both lists and compares each machine with the fastest.
     pub(super) fn sort(&mut self) {
-        // Equal times keep the gallery's order.
         self.ranked.sort_by(|a, b| a.time.time_ns.total_cmp(&b.time.time_ns));
         self.incomplete.sort_by(|a, b| a.time.time_ns.total_cmp(&b.time.time_ns));
         let Some(best_ns) = self.ranked.first().map(|first| first.time.time_ns) else { return };
