@@ -18,18 +18,18 @@ const MOST_POINTS: usize = 24;
 const DRAWS: u32 = 20;
 
 /// Each pair runs this many times the planned batches: only batches during which all pairs run
-/// count, and the slowest pair may take several times as long as the fastest.
+/// count, and the slowest pair takes several times as long as the fastest.
 const LONGER: u32 = 4;
 
-/// The minimum number of batches, for example on a noiseless machine: siblings finish ten times as
-/// fast as others.
+/// Even on a noiseless machine: siblings finish ten times as fast as others.
 const LEAST_BATCHES: u32 = 8;
 
-/// The loaded curve of Liu et al. 2015 (figure 7): K = 1 .. N/2 simultaneous disjoint pairs in
-/// random pairings, and their distances. `observe` receives every point and the number of remaining
-/// ones; it ends the curve by breaking.
+/// The loaded curve of Liu et al. 2015 (figure 7): the distances of K = 1 .. N/2 simultaneous pairs
+/// in random pairings. `observe` receives every point and the number of remaining ones; it ends the
+/// curve by breaking.
 ///
 /// # Errors
+///
 /// [`MeasureError`].
 pub fn curve<P: Probe>(
     probe: &mut P,
@@ -75,7 +75,7 @@ pub fn lines_needed(pus: usize) -> u32 {
     LINE_SPACING * (pus / 2) as u32
 }
 
-/// The numbers of pairs: all if few, otherwise evenly spaced, including both ends.
+/// All if few, otherwise evenly spaced, including both ends.
 fn points(most: usize) -> Vec<usize> {
     if most <= MOST_POINTS {
         return (1..=most).collect();
@@ -100,7 +100,6 @@ fn point<P: Probe>(
             seen.extend(batches.round_trip_ns);
         }
     }
-    // Only batches during which all pairs ran count, and there may be none.
     if seen.is_empty() {
         return Err(MeasureError::Disturbed { a: pus[0], b: pus[1], visits: DRAWS });
     }
@@ -116,7 +115,7 @@ fn point<P: Probe>(
     })
 }
 
-/// Each point has its own seed, so that it can be repeated without the others.
+/// Each point has its own seed, so that it can be repeated alone.
 fn draws_of(seed: u64, pairs: usize) -> fastrand::Rng {
     let mut of_curve = fastrand::Rng::with_seed(seed);
     fastrand::Rng::with_seed(of_curve.u64(..).wrapping_add(pairs as u64))

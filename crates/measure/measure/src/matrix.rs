@@ -1,5 +1,5 @@
-//! The matrix protocol: several passes over every pair, each in a new random order, then more
-//! visits to pairs whose passes disagree.
+//! The matrix protocol: passes over all pairs, each in a new random order, then more visits to
+//! pairs whose passes disagree.
 
 mod further;
 mod stacked;
@@ -87,7 +87,8 @@ impl<P: Probe> MatrixRun<'_, P> {
     /// by breaking.
     ///
     /// # Errors
-    /// [`MeasureError`]. Visits finished until then are in the journal.
+    ///
+    /// [`MeasureError`]. The journal keeps finished visits.
     pub fn measure(
         mut self,
         samples: Samples,
@@ -100,7 +101,7 @@ impl<P: Probe> MatrixRun<'_, P> {
         let pairs = schedule::all_pairs(n);
         let mut course = Course { samples, pace: Pace::start(pairs.len() as u64), observe };
         let mut pass = 0;
-        // Recomputed, because the pace is known only after the first pass.
+        // The pace is known only after the first pass.
         while (pass as u32) < course.pace.passes(self.plan) {
             if self.pass(&pairs, pass, &mut course)?.is_break() {
                 return Ok(course.ended(pass + 1, None));
@@ -111,22 +112,21 @@ impl<P: Probe> MatrixRun<'_, P> {
         Ok(course.ended(pass, further))
     }
 
-    /// One pass over these pairs, unless the observer ends the run.
     fn pass(
         &mut self,
         pairs: &[(usize, usize)],
         pass: usize,
         course: &mut Course,
     ) -> Result<ControlFlow<()>, MeasureError<P::Error>> {
-        // Each pass has its own order, which a resumed run repeats.
+        // A resumed run repeats the order.
         let seed = self.plan.seed.wrapping_add(pass as u64);
         for round in schedule::rounds(pairs, self.group_of, self.together, seed) {
             let (there, missing): (Vec<_>, Vec<_>) =
                 round.into_iter().partition(|(i, j)| course.samples.pair(*i, *j).has(pass));
             for pair in &there {
                 let at = self.at(*pair, course.samples.pus());
-                // A source with random noise draws that of earlier visits too, so that a resumed
-                // run ends with the figures of an uninterrupted one.
+                // Random noise is drawn for earlier visits too, so that a resumed run ends with the
+                // figures of an uninterrupted one.
                 self.probe.passed_over(at);
             }
             course.pace.done += there.len() as u64;
@@ -160,7 +160,7 @@ impl<P: Probe> MatrixRun<'_, P> {
                 if visits == MOST_VISITS {
                     return Err(MeasureError::Disturbed { a, b, visits });
                 }
-                // Alone, because other pairs of the round may have disturbed it.
+                // Other pairs of the round may have disturbed it.
                 let more = self.batches(&[*pair], samples.pus())?.pop().unwrap_or_default();
                 batches.round_trip_ns = more.round_trip_ns;
                 batches.discards += more.discards;
@@ -180,8 +180,8 @@ impl<P: Probe> MatrixRun<'_, P> {
         Ok(())
     }
 
-    /// The line of a pair. If pairs run simultaneously, each group has a line. A pair keeps its
-    /// line in all passes, because another may have another home.
+    /// The line of a pair; with simultaneous pairs each group has one. A pair keeps its line in all
+    /// passes, because another may have another home.
     fn line_of(&self, i: usize, j: usize) -> u32 {
         match self.together {
             0 | 1 => 0,
@@ -216,7 +216,6 @@ pub fn lines_needed(group_of: &[usize], together: usize) -> u32 {
 /// Simultaneous lines are two apart, to avoid adjacent-line prefetchers.
 pub(crate) const LINE_SPACING: u32 = 2;
 
-/// The pace of the run, which determines how many passes fit.
 struct Pace {
     started: Instant,
     pairs: u64,
@@ -260,7 +259,7 @@ impl Pace {
 }
 
 impl Course<'_> {
-    /// The result; `further` is `None` if the observer ended the run.
+    /// `further` is `None` if the observer ended the run.
     fn ended(self, passes: usize, further: Option<u32>) -> MatrixOutcome {
         MatrixOutcome {
             passes: passes as u32,

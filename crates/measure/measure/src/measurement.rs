@@ -203,6 +203,7 @@ impl MeasurementRequest {
     /// the finished pairs.
     ///
     /// # Errors
+    ///
     /// [`MeasurementError`].
     pub fn run(&self, hear: &mut Listener<'_>) -> Result<Measurement, MeasurementError> {
         match &self.source {
@@ -222,8 +223,7 @@ impl MeasurementRequest {
         pus: &[u32],
         hear: &mut Listener<'_>,
     ) -> Result<Measurement, MeasurementError> {
-        // Held until the end, including speeds and wakeups, because simultaneous measurements would
-        // disturb each other.
+        // Held until the end, because simultaneous measurements would disturb each other.
         let mut has_said = false;
         let claim = ComputerClaim::wait(&mut |process| {
             let is_known = std::mem::replace(&mut has_said, true);
@@ -232,7 +232,6 @@ impl MeasurementRequest {
         let _claim = claim.ok_or(MeasurementError::NotBegun)?;
         let before = CpuTime::now();
         let quotas = QuotaWatch::begin();
-        // The number of lines does not depend on the clock's step.
         let probe =
             source::host_probe(topology, &self.request(1.0)).map_err(MeasurementError::failed)?;
         let clock = probe.testbed().clock().describe();
@@ -268,7 +267,6 @@ impl MeasurementRequest {
         Ok(measurement)
     }
 
-    /// Runs the survey; returns the journal for later removal.
     fn survey<P: Probe>(
         &self,
         mut probe: P,
@@ -277,7 +275,6 @@ impl MeasurementRequest {
         let request = self.request(probe.clock_step_ns());
         let resolution_ns = request.plan.resolution_ns(probe.clock_step_ns());
         let (mut journal, samples) = self.open_journal(&request, resolution_ns, hear)?;
-        // A break here takes effect at the first step.
         let _ = hear(MeasureNews::Begins { pus: &request.pus, resolution_ns });
         let ended = survey::survey(
             &mut probe,
@@ -296,7 +293,6 @@ impl MeasurementRequest {
         }
     }
 
-    /// Opens the journal and reads its visits.
     fn open_journal(
         &self,
         request: &SurveyRequest,
@@ -319,8 +315,7 @@ impl MeasurementRequest {
         Ok((Some(journal), samples))
     }
 
-    /// The survey request for a clock with this step. A simulated machine has no noise, a replayed
-    /// one no clock.
+    /// A simulated machine has no noise, a replayed one no clock.
     fn request(&self, clock_step_ns: f64) -> SurveyRequest {
         let plan = SurveyPlan { seed: self.seed, ..SurveyPlan::new(self.effort, clock_step_ns) };
         let plan = match &self.source {

@@ -1,4 +1,4 @@
-//! Earlier measurements of this host: compares with the remembered one and remembers the new one.
+//! Earlier measurements of this host.
 
 use crate::change;
 use seatmap_data::machine::{CoreDistance, PairStatus, Profile};
@@ -61,7 +61,7 @@ impl Remembrance {
 }
 
 /// A sentence about pairs that differ from the remembered profile, or why there is no comparison;
-/// `None` without changes or without a remembered profile.
+/// `None` if all are equal or none is remembered.
 #[must_use]
 pub fn remark_on_change(profile: &Profile) -> Option<String> {
     match remembered::latest() {
@@ -83,8 +83,8 @@ fn of_this_computer(before: Option<Profile>) -> Option<Profile> {
     before.filter(|before| remembered::of_this_computer(before).is_ok())
 }
 
-/// Remembers a profile of the whole host for `seatmap show host`: of all CPUs that this process
-/// runs on by default.
+/// Remembers a profile of the whole host for `seatmap show host`: of all CPUs on which this process
+/// runs by default.
 #[must_use]
 pub fn remember(profile: &Profile, pus: &[u32]) -> Remembrance {
     // Without them it is unknown whether these are all CPUs.
@@ -109,7 +109,6 @@ pub fn remember(profile: &Profile, pus: &[u32]) -> Remembrance {
     }
 }
 
-/// CPUs set apart at boot whose distances are remembered but missing in the new profile.
 fn lost(before: &Profile, now: &Profile, set_apart: &[u32]) -> Vec<u32> {
     let before = measured(before);
     let now = measured(now);
@@ -120,8 +119,7 @@ fn measured(profile: &Profile) -> &[u32] {
     profile.core_distance.as_ref().map_or(&[], |known| &known.pus)
 }
 
-/// Adds the remembered speeds and wakeups if the profile has none, because distances are measured
-/// more often.
+/// Adds remembered speeds and wakeups, because distances are measured more often.
 fn with_remembered(profile: &Profile, before: Option<Profile>) -> Profile {
     let mut with = profile.clone();
     let Some(before) = before else { return with };
@@ -133,15 +131,14 @@ fn with_remembered(profile: &Profile, before: Option<Profile>) -> Profile {
     with
 }
 
-/// Other users cannot redirect this write to another file or folder.
+/// Other users cannot redirect this write.
 fn keep(path: &Path, profile: &Profile) -> Result<(), TrustError> {
     let folder = path.parent().unwrap_or(Path::new("/"));
     let name = path.file_name().unwrap_or_default();
     TrustedFolder::create(folder)?.replace(name, profile.to_json().as_bytes())
 }
 
-/// The number of pairs without a steady distance, for readers who use one median per pair, and of
-/// all pairs.
+/// Without a steady distance, and of all.
 fn unsteady(distance: &CoreDistance) -> (usize, usize) {
     let statuses: Vec<PairStatus> =
         distance.status.pairs().filter_map(|(_, _, status)| *status).collect();

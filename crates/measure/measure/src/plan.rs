@@ -76,8 +76,8 @@ pub enum Effort {
 }
 
 impl SurveyPlan {
-    /// A plan for a clock with this step: a batch is long enough that a step is 0.2 ns per round
-    /// trip, within 50 to 200 round trips.
+    /// A plan for a clock with this step: batches of 50 to 200 round trips, long enough that a step
+    /// is 0.2 ns per round trip.
     ///
     /// ```
     /// use seatmap_measure::plan::{Effort, SurveyPlan};
@@ -101,7 +101,7 @@ impl SurveyPlan {
         }
     }
 
-    /// For a machine that repeats itself exactly: one visit with one batch of few round trips.
+    /// For a machine that repeats itself exactly.
     #[must_use]
     pub fn without_noise(self) -> Self {
         let plan = self.with_passes(1);
@@ -114,8 +114,7 @@ impl SurveyPlan {
         SurveyPlan { passes: Passes::Fixed(passes), further: Further::NONE, ..self }
     }
 
-    /// For machines on which no time passes: the result then depends only on the machine and the
-    /// seed.
+    /// For machines on which no time passes.
     #[must_use]
     pub fn without_clock(self) -> Self {
         let least = self.passes.least();
@@ -146,7 +145,6 @@ impl Passes {
         match self {
             Passes::Fixed(passes) => passes,
             Passes::Filling { least, most, budget } => {
-                // A pass may take less than the clock shows.
                 let fitting = budget.as_secs_f64() / one_pass.as_secs_f64().max(1e-9);
                 (fitting.min(f64::from(u32::MAX)) as u32).clamp(least, most)
             }

@@ -61,8 +61,8 @@ pub trait Probe {
     /// The machine's own.
     fn visit(&mut self, visit: &Visit) -> Result<Vec<VisitBatches>, Self::Error>;
 
-    /// Skips a visit that an earlier run made. Random noise of later visits is drawn as if this one
-    /// had been made.
+    /// Skips a visit that an earlier run made. Later visits draw their noise as if it had been
+    /// made.
     fn passed_over(&mut self, _pair: PairAt) {}
 
     /// Whether a hypervisor may run two of the PUs on one CPU.

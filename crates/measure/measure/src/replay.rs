@@ -10,13 +10,13 @@ use std::collections::HashMap;
 /// The default noise of a replayed batch: 1 % of the distance, as on quiet bare metal.
 const USUAL_NOISE: f64 = 0.01;
 
-/// Converts a median absolute deviation to the standard deviation of a normal distribution.
+/// To the standard deviation of a normal distribution.
 const MAD_TO_SIGMA: f64 = 1.4826;
 
-/// A profile as a source of round trips: its medians with normal noise of its own size, on a clock
-/// with its step. Simultaneous pairs do not disturb each other. The figures of a visit depend only
-/// on the seed, the pair, its line and the number of earlier visits, so that a resumed run draws
-/// the same.
+/// A profile as a source of round trips: its medians with normal noise of their measured size, on a
+/// clock with its step. Simultaneous pairs do not disturb each other. The figures of a visit depend
+/// only on the seed, the pair, its line and the number of earlier visits, so that a resumed run
+/// draws the same.
 #[derive(Debug)]
 pub struct Replay {
     distance: CoreDistance,
@@ -62,7 +62,6 @@ impl Replay {
         if median_ns.is_nan() || median_ns <= 0.0 {
             return Err(unknown);
         }
-        // Imported matrices have no deviations.
         let known = self
             .distance
             .mad_ns
@@ -75,7 +74,6 @@ impl Replay {
         let round_trip_ns = (0..visit.batches)
             .map(|_| {
                 let read_ns = (median_ns + sigma_ns * normal(&mut rng)).max(0.5 * median_ns);
-                // The clock's step shows in batches of few round trips.
                 (read_ns / step_ns).round() * step_ns
             })
             .collect();
@@ -92,9 +90,8 @@ impl Replay {
         fastrand::Rng::with_seed(mixed)
     }
 
-    /// The distance by the home model, if it has several homes and knows the pair; otherwise by the
-    /// matrix, which is for one home. Siblings exchange a line inside their core, regardless of its
-    /// home.
+    /// By the home model if it has several homes and knows the pair, otherwise by the matrix.
+    /// Siblings exchange a line inside their core, regardless of its home.
     fn median_ns(&self, i: usize, j: usize, line: u32) -> f64 {
         let by_home =
             self.model.as_ref().filter(|_| self.core[i] != self.core[j]).and_then(|model| {

@@ -94,7 +94,6 @@ impl Samples {
         medians
     }
 
-    /// The index of a pair above the diagonal, row by row.
     fn at(&self, i: usize, j: usize) -> usize {
         let low = i.min(j);
         let high = i.max(j);

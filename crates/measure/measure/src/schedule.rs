@@ -9,10 +9,9 @@ pub fn all_pairs(n: usize) -> Vec<(usize, usize)> {
 
 /// The rounds of one pass in random order: each pair once, and simultaneous pairs share no group.
 ///
-/// `group_of[i]` is the traffic group of PU i, for example its cache group; two pairs may run
-/// simultaneously if they touch different groups. If `together` is 1, or with a single group, each
-/// round has one pair. First-fit packing into the latest rounds keeps memory and time linear in the
-/// number of pairs.
+/// `group_of[i]` is the traffic group of PU i, for example its cache group. If `together` is 1, or
+/// with a single group, each round has one pair. First-fit packing into the latest rounds keeps
+/// memory and time linear.
 pub fn rounds(
     pairs: &[(usize, usize)],
     group_of: &[usize],

@@ -6,9 +6,8 @@ use seatmap_data::port::Stamp;
 use seatmap_data::statistics::median;
 use seatmap_machines::workload::PingPongTimes;
 
-/// A batch this many times longer than the visit's median was interrupted: no line's distance
-/// changes that much between two batches, while the regimes of a moved vCPU (a factor of four in
-/// the recorded trace) stay well below.
+/// A batch this many times longer than the visit's median was interrupted; the regimes of a moved
+/// vCPU (a factor of four in the recorded trace) stay well below.
 pub const GAP_FACTOR: f64 = 8.0;
 
 /// Screens the two traces of a pair.
@@ -46,7 +45,6 @@ impl Screen {
         VisitBatches { round_trip_ns: batches, discards }
     }
 
-    /// Whether both tasks were on their PUs before and after batch `at`.
     fn stayed(&self, traces: &[PingPongTimes; 2], at: usize) -> bool {
         traces
             .iter()
@@ -63,9 +61,8 @@ fn started(trace: &PingPongTimes) -> u64 {
     trace.stamps.first().map_or(0, |stamp| stamp.ticks)
 }
 
-/// Discards batches with a gap, and the slowest batches for the interruptions without one. If even
-/// the fastest batch exceeds what any line takes, the cause is the hypervisor rather than
-/// interruptions.
+/// Discards batches with a gap, and the slowest for the interruptions without one. If even the
+/// fastest exceeds what any line takes, the cause is the hypervisor rather than interruptions.
 fn drop_interrupted(batches: &mut Vec<f64>, interruptions: u64, discards: &mut Discards) {
     let Some(typical) = median(batches) else { return };
     let before = batches.len();

@@ -132,9 +132,10 @@ impl RoundTripSource {
     }
 
     /// The file that keeps finished pairs until the profile is saved: next to the output file or,
-    /// for this host, in the state folder. Otherwise there is none.
+    /// for this host, in the state folder.
     ///
     /// # Errors
+    ///
     /// [`TrustError`]: other users can write to the state folder.
     pub fn journal(&self, output: Option<&Path>) -> Result<Option<PathBuf>, TrustError> {
         let output = output.filter(|path| *path != Path::new("-"));

@@ -42,10 +42,11 @@ pub fn rounds(pus: usize) -> u32 {
 
 /// The speeds of PUs over this many rounds; `None` if `go_on` ended it.
 ///
-/// Each round visits every PU once in a new random order, then times all together once: changes
-/// meanwhile affect all PUs alike.
+/// Each round visits every PU once in a new random order, then times all together once, so that
+/// changes meanwhile affect all PUs alike.
 ///
 /// # Errors
+///
 /// The source's.
 pub fn speeds<T: WorkTimer>(
     timed: &mut T,
@@ -88,7 +89,6 @@ fn each(times: &[Vec<f64>], of: fn(&[f64]) -> Option<f64>) -> Vec<f64> {
 mod tests {
     use super::*;
 
-    /// PUs of known speed on a machine that slows down and is sometimes interrupted.
     struct MadeUp {
         speed_of: Vec<f64>,
         visits: u32,

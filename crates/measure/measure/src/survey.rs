@@ -129,15 +129,14 @@ pub fn lines_needed(request: &SurveyRequest, topology: &Topology) -> u32 {
     let groups = traffic_groups(topology, &request.pus);
     let matrix = matrix::lines_needed(&groups, together(request, &groups));
     let loaded = if request.loaded { load::lines_needed(request.pus.len()) } else { 1 };
-    // On a busy machine, pairs other than the candidates' need their own lines.
+    // On a busy machine other pairs need their own lines.
     let homes = request.homes + 2 * pairs_at_once(request, topology) as u32;
     matrix.max(loaded).max(homes)
 }
 
-/// Simultaneous pairs while lines are sorted; 0 on a quiet machine.
 fn pairs_at_once(request: &SurveyRequest, topology: &Topology) -> usize {
     let share = request.utilisation_percent as usize;
-    // Two PUs form a pair, so half of the share; at least one pair if the share is above 0.
+    // Two PUs form a pair; at least one pair if the share is above 0.
     (topology.pus.len() * share / 200).max(share.min(1))
 }
 
@@ -186,7 +185,6 @@ pub fn survey<P: Probe>(
     })))
 }
 
-/// Sorts candidate lines by home; `None` if the observer ended it.
 fn sort_homes<P: Probe>(
     probe: &mut P,
     topology: &Topology,
@@ -215,7 +213,6 @@ fn sort_homes<P: Probe>(
     }
 }
 
-/// The loaded curve, empty unless requested; `None` if the observer ended it.
 fn loaded<P: Probe>(
     probe: &mut P,
     request: &SurveyRequest,
@@ -259,7 +256,6 @@ fn permitted<P: Probe>(
     }
 }
 
-/// One pair inside each group.
 fn together(request: &SurveyRequest, group_of: &[usize]) -> usize {
     if request.parallel { group_of.iter().max().map_or(1, |largest| largest + 1) } else { 1 }
 }
@@ -270,7 +266,6 @@ fn traffic_groups(topology: &Topology, pus: &[u32]) -> Vec<usize> {
         .iter()
         .map(|os| topology.pu(*os).map(|pu| (pu.l3.is_none().then_some(pu.package), pu.l3)))
         .collect();
-    // Numbered in order of appearance, because cache numbers may have gaps.
     let mut seen = Vec::new();
     for key in &keys {
         if !seen.contains(key) {

@@ -14,9 +14,9 @@ const LINES_PER_PAGE: u32 = 64;
 /// The line at which tasks meet before they start, on a page before the candidates.
 const GATE: Addr = Addr::line(0);
 
-/// A testbed as a source of round trips. Candidate lines are in consecutive pages, which first
-/// touch spreads over the NUMA nodes. On Intel's and Arm's meshes one page has lines of every home
-/// slice; if the node is the home, as on AMD, each node needs a page.
+/// A testbed as a source of round trips. Candidate lines are in consecutive pages, spread over the
+/// NUMA nodes. On Intel's and Arm's meshes one page has lines of every home slice; if the node is
+/// the home, as on AMD, each node needs a page.
 pub struct TestbedProbe<T> {
     testbed: T,
     pages: u32,
@@ -49,7 +49,6 @@ impl<T: Testbed> TestbedProbe<T> {
     }
 
     fn batches(&self, visit: &Visit, traces: &[PingPongTimes]) -> Vec<VisitBatches> {
-        // For several pairs, batches count until the first pair ends.
         let until_ticks = match visit.pairs.len() {
             1 => u64::MAX,
             _ => traces
@@ -77,7 +76,6 @@ impl<T: Testbed> TestbedProbe<T> {
     }
 }
 
-/// Pages for this many candidates; on several nodes, at least one per node.
 fn pages(candidates: u32, nodes: usize) -> u32 {
     let needed = candidates.div_ceil(LINES_PER_PAGE).max(1);
     if candidates > 1 { needed.max(nodes as u32) } else { needed }
@@ -140,8 +138,7 @@ mod tests {
     use std::collections::HashMap;
     use std::convert::Infallible;
 
-    /// Records which task wrote each word first. Running tasks in sequence does not affect first
-    /// touch.
+    /// Which task wrote each word first.
     #[derive(Default)]
     struct Remembering {
         pus: Vec<u32>,
@@ -219,7 +216,6 @@ mod tests {
     #[test]
     fn few_candidates_still_have_a_page_on_every_node() {
         let probe = probe(64);
-        // Page 0 is the gate's.
         assert_eq!(
             [1, 2, 3, 4].map(|page| probe.testbed().toucher_of_page.get(&page).copied()),
             [Some(0), Some(2), Some(4), Some(6)]

@@ -93,7 +93,6 @@ pub enum TwinError {
 
 impl Blame for TwinError {
     fn is_input(&self) -> bool {
-        // Another profile may help, another run does not.
         !matches!(self, TwinError::Load(_))
     }
 }
@@ -127,7 +126,7 @@ pub fn fit(profile: &Profile, needs: Needs) -> Result<Twin, TwinError> {
     } else {
         Some(capacity::follow(&mut levels, profile)?)
     };
-    // The report judges the twin as stored on file.
+    // Judges the twin as stored on file.
     let model = CoherentModel::from_toml(&levels.name, &levels.to_toml())?;
     let report = TwinReport {
         format: FORMAT,
@@ -148,7 +147,6 @@ pub fn fit(profile: &Profile, needs: Needs) -> Result<Twin, TwinError> {
     Ok(Twin { levels, model, report })
 }
 
-/// The deviation with groups and offsets alone.
 fn structure(levels: &Hierarchy, profile: &Profile) -> Result<Fidelity, TwinError> {
     let mut bare = levels.clone();
     bare.distances.rest_ns.clear();

@@ -65,9 +65,10 @@ pub fn pairs(topology: &Topology, pus: &[u32], most: u32, seed: u64) -> Vec<[u32
 }
 
 /// The round trips of these pairs over this many passes; `None` if `go_on` ended it. Each pass
-/// visits every pair once in a new random order: changes meanwhile affect all pairs alike.
+/// visits every pair once in a new random order, so that changes meanwhile affect all pairs alike.
 ///
 /// # Errors
+///
 /// The source's.
 pub fn wakeups<W: Woken>(
     woken: &mut W,
@@ -110,7 +111,6 @@ fn pair(pus: [u32; 2], passes: &[Vec<f64>], seed: u64) -> Option<WakeupPair> {
 mod tests {
     use super::*;
 
-    /// A wakeup across takes 9 us, on the same CPU 3 us; some take far longer.
     struct MadeUp(Xoshiro);
 
     impl Woken for MadeUp {

@@ -1,5 +1,5 @@
-//! Stores figures exactly: the shortest decimals that restore every bit, separated by blanks in one
-//! string. (JSON numbers may lose the last bit.)
+//! Stores figures exactly: the shortest decimals that restore every bit, in one string. (JSON
+//! numbers may lose the last bit.)
 
 use serde::{Deserialize, Deserializer, Serializer, de};
 

@@ -5,7 +5,7 @@ use seatmap_os::CpuList;
 use serde::{Deserialize, Serialize};
 use std::fmt::Display;
 
-/// The run of a journal. Another run may resume it only if all of this is equal.
+/// The run of a journal. Only an equal run may resume it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JournalHeader {
     /// The machine.
@@ -26,8 +26,7 @@ pub struct MachineIdentity {
     /// The processor's model, if known.
     #[serde(default)]
     pub cpu_model: Option<String>,
-    /// The kernel's boot identifier, if any. After a reboot, pages have other addresses and their
-    /// lines other homes.
+    /// The kernel's boot identifier, if any. After a reboot, lines have other addresses and homes.
     #[serde(default)]
     pub boot_id: Option<String>,
     /// A hash of a replayed or simulated machine's figures.

@@ -1,4 +1,4 @@
-//! A file of JSON lines that survives interruptions, the basis of every journal.
+//! A file of JSON lines that survives interruptions.
 
 use super::JournalError;
 use serde::Serialize;
@@ -7,8 +7,8 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// A file open for appending: a header, then one JSON line per record. The kernel has each line
-/// before the next is made, so a SIGKILL loses at most the unfinished one. (The file is not synced:
-/// a power cut may lose lines.)
+/// before the next is made, so a SIGKILL loses at most the unfinished one. (A power cut may lose
+/// more: the file is not synced.)
 #[derive(Debug)]
 pub struct JsonLines {
     path: PathBuf,
@@ -60,7 +60,7 @@ impl JsonLines {
     fn locked(path: &Path, file: File) -> Result<Self, JournalError> {
         match file.try_lock() {
             Ok(()) => Ok(JsonLines { path: path.to_owned(), file }),
-            // A killed process releases its lock, so it does not block others.
+            // The kernel releases the lock of a killed process.
             Err(TryLockError::WouldBlock) => Err(JournalError::Busy { path: path.to_owned() }),
             Err(TryLockError::Error(source)) => {
                 Err(JournalError::Io { path: path.to_owned(), source })

@@ -13,11 +13,8 @@ use std::path::Path;
 const MOST_NS: f64 = 2e9;
 
 pub(super) struct JournalReader<'a> {
-    /// For errors.
     pub path: &'a Path,
-    /// This run's header.
     pub header: &'a JournalHeader,
-    /// The smallest visible difference of a batch.
     pub resolution_ns: f64,
 }
 
@@ -56,7 +53,7 @@ impl JournalReader<'_> {
                 known: FORMAT,
             });
         }
-        // The format first: another version may have other keys.
+        // The format first, because another version may have other keys.
         let theirs: JournalHeader = self.parsed(1, line)?;
         match self.header.difference(&theirs) {
             Some(what) => Err(JournalError::OtherRun { path: self.path.to_owned(), what }),
@@ -73,7 +70,6 @@ impl JournalReader<'_> {
         JournalError::Damaged { path: self.path.to_owned(), line, problem }
     }
 
-    /// Why this run could not have made a visit.
     fn doubt(&self, record: &PairVisit) -> Option<&'static str> {
         let options = &self.header.options;
         let is_pair = record.i < record.j && record.j < self.header.pus.len();
@@ -86,7 +82,7 @@ impl JournalReader<'_> {
             && record.ns.len() <= options.batches as usize
             && batches <= u64::from(MOST_VISITS) * u64::from(options.batches);
         let is_finite = record.ns.iter().all(|ns| (0.0..=MOST_NS).contains(ns));
-        // The same limit as in the measurement itself.
+        // As in the measurement itself.
         let is_possible = impossible_ns(&record.ns, self.resolution_ns).is_none();
         [
             (is_pair, "a pair that is not measured here"),

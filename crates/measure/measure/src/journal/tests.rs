@@ -214,7 +214,6 @@ fn bytes_that_are_not_text_are_damage_with_a_line() {
     assert!(error.contains("journal:4: not UTF-8 text"), "{error}");
 }
 
-/// Valid and invalid lines.
 fn line() -> impl Strategy<Value = String> {
     let figure = prop_oneof![
         4 => (0.0f64..500.0).prop_map(|ns| ns.to_string()),

@@ -11,15 +11,14 @@ use std::time::{Duration, Instant};
 const FEWEST: u32 = 3;
 
 impl<P: Probe> MatrixRun<'_, P> {
-    /// Visits disagreeing pairs repeatedly, as planned. Returns the number of passes; `None` if the
-    /// observer ended the run.
+    /// Visits disagreeing pairs again and returns the number of passes; `None` if the observer
+    /// ended the run.
     pub(super) fn further(
         &mut self,
         course: &mut Course,
     ) -> Result<Option<u32>, MeasureError<P::Error>> {
         let first = course.samples.passes();
         let further = self.plan.further;
-        // An interrupted run may have made some, and a journal has no more than the plan allows.
         let passes = further.passes.min(self.plan.most_passes().saturating_sub(first as u32));
         let pairs = disagreeing(&course.samples);
         if pairs.is_empty() {
@@ -30,8 +29,7 @@ impl<P: Probe> MatrixRun<'_, P> {
             if pass >= FEWEST && begun.elapsed() >= further.period * passes {
                 return Ok(Some(pass));
             }
-            // A vCPU stays in place for seconds, so that immediate visits would all see the same
-            // place.
+            // A vCPU stays in place for seconds.
             wait_until(begun + further.period * (pass + 1));
             if self.pass(&pairs, first + pass as usize, course)?.is_break() {
                 return Ok(None);

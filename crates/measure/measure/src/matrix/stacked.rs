@@ -1,8 +1,8 @@
 //! Pairs whose vCPUs share one CPU of the host.
 //!
 //! A round trip between them takes a slice of the host's scheduler, milliseconds, and a usual visit
-//! a minute. Therefore a short visit precedes the first usual one. If all of its round trips are
-//! far too long, and so are those of a few more short visits, these are kept as the pair's batches.
+//! a minute. Therefore short visits precede the first usual one. If all of their round trips are
+//! far too long, they are kept as the pair's batches.
 
 use super::MatrixRun;
 use crate::error::MeasureError;
@@ -18,7 +18,7 @@ const ROUND_TRIPS: u32 = 2;
 const VISITS: usize = 5;
 
 impl<P: Probe> MatrixRun<'_, P> {
-    /// The pairs worth a usual visit; adds the batches of stacked pairs to the samples.
+    /// The pairs worth a usual visit; keeps the batches of stacked pairs.
     pub(super) fn without_stacked(
         &mut self,
         round: &[(usize, usize)],
@@ -29,8 +29,8 @@ impl<P: Probe> MatrixRun<'_, P> {
             .iter()
             .map(|(i, j)| crate::regimes::is_stacked(&samples.pair(*i, *j).passes.concat()))
             .collect();
-        // Only a hypervisor stacks vCPUs. If the first pass found none, later ones skip the short
-        // visits.
+        // Only a hypervisor stacks vCPUs. Later passes skip the short visits if the first found
+        // none.
         if !self.probe.has_hosts() || (pass > 0 && !known.contains(&true)) {
             return Ok(round.to_vec());
         }
@@ -45,7 +45,6 @@ impl<P: Probe> MatrixRun<'_, P> {
         Ok(left)
     }
 
-    /// The batches of a pair if all of its short visits are long.
     fn stacked(
         &mut self,
         pair: (usize, usize),
@@ -60,8 +59,7 @@ impl<P: Probe> MatrixRun<'_, P> {
             all.round_trip_ns.extend(visit.round_trip_ns);
             all.discards += visit.discards;
         }
-        // A journal allows only the planned number of batches, and with `--quick` these visits have
-        // more.
+        // With `--quick` short visits have more batches than a journal allows.
         all.round_trip_ns.truncate(self.plan.batches as usize);
         Ok(Some(all))
     }

@@ -1,7 +1,5 @@
-//! Levels of a pair that differ between passes.
-//!
-//! Samples inside a pass may scatter too much for a mixture, while the medians of the passes still
-//! form two sets further apart than either is wide.
+//! Levels of a pair that differ between passes. Samples inside a pass may scatter too much for a
+//! mixture, while the medians of the passes form two sets further apart than either is wide.
 
 use super::mixture::SMALLEST_RATIO;
 use seatmap_data::machine::Regime;

@@ -2,9 +2,8 @@
 
 use seatmap_data::statistics::{MAD_TO_SIGMA, mad, median};
 
-/// The smallest significant movement from the first to the last median, in standard errors. It is
-/// high because batches of a visit share their surroundings, so their scatter understates
-/// differences between visits.
+/// The smallest significant movement from the first to the last median, in standard errors. High,
+/// because batches of a visit share their surroundings and understate differences between visits.
 const STANDARD_ERRORS: f64 = 4.0;
 
 /// The smallest relevant movement, as a share of the median: the repeatability of bare metal.
@@ -24,7 +23,6 @@ pub fn is_drifting(passes: &[Vec<f64>]) -> bool {
     let moved = (last - first).abs();
     (rises || falls)
         && moved > SMALLEST_MOVE * first
-        // The difference of two medians has the variance of both.
         && moved > STANDARD_ERRORS * std::f64::consts::SQRT_2 * noise
 }
 

@@ -1,11 +1,11 @@
 //! Decides between one level and two.
 //!
-//! Expectation-maximisation (Dempster, Laird and Rubin 1977) fits the samples' logarithms by two
-//! normal levels of equal relative width over a thin uniform background for outliers. The two
-//! levels must be clearly apart (Ashman, Bird and Zepf 1994) and beat every single level of
-//! `single` by a likelihood ratio. If flips come in runs, like those of a moved vCPU but unlike
-//! independent noise (Wald and Wolfowitz 1940), they need not beat the skewed single levels,
-//! because the tail of one distribution has no memory.
+//! Expectation-maximisation (Dempster, Laird and Rubin 1977) fits two normal levels of equal width,
+//! over a thin uniform background for outliers, to the samples' logarithms. The levels must be
+//! clearly apart (Ashman, Bird and Zepf 1994) and beat every single level of `single` by a
+//! likelihood ratio. If flips come in runs, like those of a moved vCPU but unlike independent noise
+//! (Wald and Wolfowitz 1940), they need not beat the skewed single levels, because the tail of one
+//! distribution has no memory.
 
 use super::single;
 use seatmap_data::statistics::{median, sorted};
@@ -19,8 +19,8 @@ const FEWEST: usize = 4;
 /// The minimum share of a level.
 const SMALLEST_SHARE: f64 = 0.05;
 /// The log-likelihood by which two levels must beat the best single level, and the plain one if
-/// flips come in runs. Simulation chose both: with 48 samples, one level is taken for two in fewer
-/// than 1 % of cases.
+/// flips come in runs. By simulation: with 48 samples, one level is taken for two in fewer than 1 %
+/// of cases.
 const EVIDENCE: f64 = 6.0;
 /// See [`EVIDENCE`].
 const EVIDENCE_IN_RUNS: f64 = 5.0;
@@ -28,11 +28,9 @@ const EVIDENCE_IN_RUNS: f64 = 5.0;
 const RUNS_SIGMAS: f64 = 3.0;
 /// The minimum distance of two levels, in steps of a quantised clock.
 const CLOCK_STEPS: f64 = 3.0;
-/// The reach of a level around its centre, in standard deviations.
 const REACH_SIGMAS: f64 = 3.0;
 const ITERATIONS: usize = 30;
 
-/// Two levels of equal width in the logarithm.
 #[derive(Clone, Copy)]
 struct Levels {
     centre: [f64; 2],
@@ -47,13 +45,13 @@ pub fn bound(samples: &[f64]) -> Option<f64> {
     let ascending = sorted(samples);
     let n = ascending.len();
     let fewest = FEWEST.max((SMALLEST_SHARE * n as f64).ceil() as usize);
-    // Most pairs end here: with tails within the smallest ratio, no fit could separate them.
+    // Most pairs end here: with tails within the smallest ratio, no fit separates them.
     if n < 3 * FEWEST || ascending[n - fewest] < SMALLEST_RATIO * ascending[fewest - 1] {
         return None;
     }
     let logs: Vec<f64> = ascending.iter().map(|value| value.ln()).collect();
     let step = clock_step(&ascending);
-    // Samples on clock steps scatter by at least about half a step.
+    // Samples on clock steps scatter by about half a step.
     let floor = single::SIGMA_FLOOR.max(0.5 * step / ascending[n / 2]);
     // The likelihood has several peaks. Otsu's split finds levels of similar size, the widest gap a
     // rare one.
@@ -90,7 +88,7 @@ impl Levels {
         let [fast, slow] = self.centre;
         let towards_slow =
             self.sigma.powi(2) * (self.weight[0] / self.weight[1]).ln() / (slow - fast);
-        // With very unequal weights it would be beyond a centre.
+        // Very unequal weights would move it beyond a centre.
         let margin = 0.1 * (slow - fast);
         (0.5 * (fast + slow) + towards_slow).clamp((fast + margin).min(slow), slow)
     }
@@ -135,7 +133,6 @@ fn two_means(logs: &[f64], fewest: usize) -> usize {
     best.1
 }
 
-/// The split at the widest gap.
 fn widest_gap(logs: &[f64], fewest: usize) -> usize {
     (fewest..=logs.len() - fewest)
         .max_by(|a, b| {
@@ -169,7 +166,6 @@ fn squares(part: &[f64], centre: f64) -> f64 {
     part.iter().map(|log| (log - centre).powi(2)).sum::<f64>()
 }
 
-/// One step of expectation-maximisation, with the likelihood of the given levels.
 fn improved(levels: Levels, logs: &[f64], background: f64, floor: f64) -> Levels {
     let n = logs.len() as f64;
     let outliers =
@@ -197,8 +193,8 @@ fn improved(levels: Levels, logs: &[f64], background: f64, floor: f64) -> Levels
     Levels { centre, weight: weight.map(|weight| (weight / n).max(1e-9)), sigma, log_likelihood }
 }
 
-/// The clock's step: the median distance between different values if most samples coincide with
-/// another; otherwise zero.
+/// The clock's step: the median distance between different values; zero unless most samples
+/// coincide with another.
 fn clock_step(ascending: &[f64]) -> f64 {
     let mut distinct = ascending.to_vec();
     distinct.dedup_by(|a, b| (*a - *b).abs() < 1e-6 * *b);

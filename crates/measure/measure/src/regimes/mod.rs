@@ -2,19 +2,16 @@
 //!
 //! On bare metal a pair has one distance. In a virtual machine it has several, because the host
 //! moves the vCPUs: two vCPUs pinned by their guest flipped between 80 and 297 ns, 26 % of the time
-//! slow. A median over both describes neither, so the levels are reported separately with their
-//! shares.
+//! slow. A median describes neither, so the levels are reported with their shares.
 //!
 //! - **Multi-regime**: two levels at least 20 % apart explain the samples better than any single
-//!   level, however skewed or heavy-tailed (`mixture`, `single`). Each side is examined again, so
-//!   there may be more than two.
+//!   level (`mixture`, `single`). Each side is examined again.
 //! - **Drifting**: the medians of the passes move one way, beyond their noise (`drift`), or each
 //!   pass has its own level, in order.
 //! - **Stable**: neither, and the 95 % interval of the median ends less than 20 % above its start.
 //! - **Unsteady**: the interval is wider, and the passes show no levels (`between`).
 //! - **Stacked**: nine in ten samples exceed what any cache line takes, because the host runs both
-//!   vCPUs on one CPU in turn. A pair whose vCPUs are only sometimes preempted has fast samples
-//!   too.
+//!   vCPUs on one CPU in turn. A sometimes preempted pair has fast samples too.
 
 mod between;
 mod drift;
@@ -24,20 +21,20 @@ mod single;
 use seatmap_data::machine::{PairStatus, Regime};
 use seatmap_data::statistics::{median, quantile_sorted, sorted};
 
-/// The widest 95 % interval of a stable median, as its end over its start. Two levels are
-/// distinguishable from this ratio on, so a wider interval leaves room for both.
+/// The widest 95 % interval of a stable median, as its end over its start: a wider one leaves room
+/// for two levels.
 pub const WIDEST_STABLE: f64 = mixture::SMALLEST_RATIO;
 
 /// The round trip from which a cache line is not the cause, in nanoseconds. The longest published
-/// distance between two PUs is about 2,000 ns. A switch between two threads of a hypervisor takes
-/// at least 10,000 ns if the first yields at once, and milliseconds if its time slice has to end.
+/// distance is about 2,000 ns. A switch between two threads of a hypervisor takes at least 10,000
+/// ns if the first yields at once, and milliseconds if its time slice has to end.
 pub const STACKED_NS: f64 = 10_000.0;
 
 /// The fewest samples of a stacked pair.
 const FEWEST_STACKED: usize = 8;
 
 /// From this number of passes on, [`passes_disagree`] ignores the fastest and the slowest: about
-/// one of them is a disturbed visit.
+/// one visit is disturbed.
 const PASSES_WITH_OUTLIERS: usize = 10;
 
 /// The maximum number of levels; more are noise.
@@ -83,8 +80,7 @@ pub fn is_stacked(samples: &[f64]) -> bool {
         && quantile_sorted(&sorted(samples), 0.1).is_some_and(|p10| p10 >= STACKED_NS)
 }
 
-/// Judges one pair with the 95 % interval of its median, from `low` to `high`: a median that leaves
-/// room for two levels is never stable.
+/// Judges one pair with the 95 % interval of its median, from `low` to `high`.
 #[must_use]
 pub fn judge_with_interval(passes: &[Vec<f64>], (low, high): (f64, f64)) -> PairVerdict {
     let verdict = judge(passes);
@@ -119,7 +115,6 @@ fn usable(passes: &[Vec<f64>]) -> Vec<Vec<f64>> {
         .collect()
 }
 
-/// The values between the levels, found by splitting while that explains more.
 fn find_bounds(samples: &[f64], bounds: &mut Vec<f64>) {
     if bounds.len() + 1 >= MOST_LEVELS {
         return;
@@ -146,8 +141,8 @@ fn level_of(value: f64, bounds: &[f64]) -> usize {
     bounds.partition_point(|bound| *bound <= value)
 }
 
-/// Whether every pass has its own level and the levels rise or fall from pass to pass: a drift in
-/// steps. Two passes are not enough.
+/// Whether every pass has its own level and the levels rise or fall: a drift in steps. Two passes
+/// are not enough.
 fn is_staircase(passes: &[Vec<f64>], bounds: &[f64]) -> bool {
     let levels: Option<Vec<usize>> = passes
         .iter()

@@ -1,8 +1,8 @@
 //! How well one level explains the samples: the rivals of two levels.
 //!
-//! All likelihoods are of the samples' logarithms. Distances are skewed (the hardware limits only
-//! fast round trips) and heavy-tailed (interrupts), so a plain normal is too weak a rival: a
-//! shifted lognormal, a normal of the values and Student's t are tried as well.
+//! Distances are skewed (the hardware limits only fast round trips) and heavy-tailed (interrupts),
+//! so a plain normal is too weak a rival: a shifted lognormal, a normal of the values and Student's
+//! t are tried as well. All likelihoods are of the samples' logarithms.
 
 use seatmap_data::statistics::{mad, median};
 use std::f64::consts::{PI, TAU};
@@ -50,7 +50,7 @@ pub fn with_background(logs: &[f64], floor: f64) -> f64 {
     let mut log_likelihood = 0.0;
     for _ in 0..ITERATIONS {
         let before = log_likelihood;
-        // Without their own share, a few outliers would widen the level until two fit better.
+        // Without their own share, a few outliers would widen the level.
         let outliers = (1.0 - weight).max(FEWEST_OUTLIERS) * density;
         let mut count = 0.0;
         let mut sum = 0.0;
@@ -81,13 +81,13 @@ fn shifted(logs: &[f64], shift: f64, floor: f64) -> f64 {
     };
     let middle = middle.exp();
     let fastest = fastest.exp();
-    // A thousandth below, because the fastest sample must have a finite logarithm.
+    // The fastest sample must have a finite logarithm.
     let start = fastest - shift * (middle - fastest) - 1e-3 * middle;
 
     if start.is_finite() && start <= 0.0 {
         return f64::NEG_INFINITY;
     }
-    // The derivative converts the density from the new coordinate to the logarithm.
+    // Converts the density from the new coordinate to the logarithm.
     let (values, derivatives): (Vec<f64>, Vec<f64>) = logs
         .iter()
         .map(|log| log.exp())

@@ -5,7 +5,7 @@ use fastrand::Rng;
 
 const DRAWS: usize = 1000;
 
-/// A standard normal value (Box and Muller 1958).
+/// Box and Muller 1958.
 fn normal(rng: &mut Rng) -> f64 {
     (-2.0 * (1.0 - rng.f64()).ln()).sqrt() * (std::f64::consts::TAU * rng.f64()).cos()
 }
@@ -61,8 +61,8 @@ fn two_levels(rng: &mut Rng, share: f64, ratio: f64, in_runs: bool) -> Vec<f64> 
     levels.iter().map(|level| 100.0 * level + 5.0 * normal(rng)).collect()
 }
 
-/// The percentage of draws in which exactly the two levels are found, each within 10 % and the
-/// share within 6 points.
+/// The percentage of draws with exactly the two levels, each within 10 % and the share within 6
+/// points.
 fn found_percent(share: f64, ratio: f64, in_runs: bool) -> f64 {
     let mut rng = Rng::with_seed(2);
     let found = (0..200).filter(|_| {
@@ -151,7 +151,7 @@ fn a_wide_interval_is_never_stable() {
     assert_eq!(judge_with_interval(&steady, (80.0, 96.0)).status, PairStatus::Stable);
     let unsteady = judge_with_interval(&steady, (80.0, 96.1));
     assert_eq!((unsteady.status, unsteady.regimes.len()), (PairStatus::Unsteady, 1));
-    // Each pass is at one of two places, with too few batches for a mixture.
+    // Too few batches for a mixture.
     let flips = vec![
         vec![66.0, 67.0],
         vec![410.0, 417.0],
@@ -190,7 +190,7 @@ fn passes_disagree_from_the_ratio_of_two_levels_on() {
 #[test]
 fn two_vcpus_on_one_cpu_are_stacked_and_preempted_ones_are_not() {
     let mut rng = fastrand::Rng::with_seed(7);
-    // Round trips that wait for one slice of 3 ms, and half of them for two.
+    // Waits for one slice of 3 ms, and half of them for two.
     let mut stacked = |_: usize| 3e6 * (1.0 + rng.f64().round()) + 1e4 * rng.f64();
     assert_eq!(judge(&[(0..15).map(&mut stacked).collect()]).status, PairStatus::Stacked);
     assert_eq!(judge(&[vec![12_000.0; 15], vec![3e6; 15]]).status, PairStatus::Stacked);

@@ -1,5 +1,4 @@
-//! Seats for a program's own threads: the program declares channels and gets a CPU and a line for
-//! each side.
+//! Seats for a program's own threads: a CPU and a line for each side of its channels.
 
 mod over;
 
@@ -47,8 +46,8 @@ pub struct ThreadAttributes {
     pub cpu: u32,
     /// The line for its channel, counted in cache lines. From [`ProgramChannels::seats_over`]: a
     /// line of the given memory. Otherwise a line from the profile, in memory that starts with a
-    /// page; the profile saw another process's memory, so the line is valid here only if homes
-    /// repeat from page to page. `None` if any line will do.
+    /// page, which is valid here only if homes repeat from page to page. `None` if any line will
+    /// do.
     pub line: Option<usize>,
 }
 
@@ -57,7 +56,6 @@ pub struct ThreadAttributes {
 pub struct ProgramSeats {
     /// The CPU of each thread, by OS index.
     pub cpus: Vec<u32>,
-    /// The threads of each channel.
     pairs: Vec<(usize, usize)>,
     lines: Vec<Option<usize>>,
 }
@@ -108,7 +106,7 @@ impl ProgramChannels {
             None if tells_homes(profile) => PlaceMethod::GetCore,
             None => PlaceMethod::Auto,
         };
-        // Limited by kicks instead of time, so that every run gets the same seats.
+        // Limited by kicks, so that every run gets the same seats.
         request.limit = SearchLimit::kicks(KICKS);
         let answer = request.place()?;
         Ok(ProgramSeats {
@@ -128,7 +126,6 @@ impl ProgramChannels {
         })
     }
 
-    /// Checks that each channel gets a line, if lines are known.
     fn enough_lines(&self, profile: &Profile) -> Result<(), PlaceError> {
         let lines = profile
             .home_model

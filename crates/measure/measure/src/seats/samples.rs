@@ -4,7 +4,7 @@ use seatmap_data::machine::{
     CoreDistance, HomeModel, Matrix, Origin, OriginKind, Profile, Topology,
 };
 
-/// The distance between any two PUs of [`homely`] without their ways to a line's home.
+/// The distance between two PUs of [`homely`] without their ways to a line's home.
 const BETWEEN_NS: f64 = 80.0;
 
 /// A machine with each PU's way to each home; distances are for a line of the first home.

@@ -5,9 +5,9 @@ const LINE_BYTES: u64 = 64;
 /// How a processor spreads cache lines over its slices (McCalpin 2021, "Mapping Addresses to L3/CHA
 /// Slices in Intel Processors", TACC TR-2021-03).
 ///
-/// The slices of the first lines form the base sequence; its length is a power of two. At higher
-/// addresses it repeats, permuted: a line's position in it is XORed with a number whose bits are
-/// parities of the address under masks.
+/// The slices of the first lines form the base sequence. At higher addresses it repeats, permuted:
+/// a line's position in it is XORed with a number whose bits are parities of the address under
+/// masks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AddressHash {
     base: Vec<u32>,
@@ -88,7 +88,6 @@ impl AddressHash {
             .masks
             .iter()
             .enumerate()
-            // The parity of the address bits under the mask.
             .map(|(bit, mask)| u64::from((address & mask).count_ones() & 1) << bit)
             .sum();
         let place = (address / LINE_BYTES) ^ permutation;
@@ -102,7 +101,6 @@ impl AddressHash {
     }
 }
 
-/// A published hash, if its files are available.
 #[cfg(test)]
 pub(crate) fn published(name: &str) -> Option<AddressHash> {
     let folder = seatmap_needs::published("intel-address-hash")?;
@@ -141,7 +139,6 @@ mod tests {
         assert!(AddressHash::new(vec![], vec![]).is_err());
     }
 
-    /// `FindTD` needs no privileges because any page has a line at every home.
     #[test]
     fn a_page_covers_every_home() {
         for (name, slices) in [("KNL_38", 38), ("SKX_28", 28)] {

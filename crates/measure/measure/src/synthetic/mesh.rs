@@ -16,7 +16,7 @@ impl Mesh {
     }
 
     /// 38 tiles as on Knights Landing: 6 columns of 7 rows without 4 positions. These, and the
-    /// numbering of slices, are a guess, but only the shape matters for sorting lines.
+    /// numbering of slices, are a guess; only the shape matters.
     #[must_use]
     pub fn knl_38() -> Self {
         Mesh::new(6, 7, &[(0, 3), (5, 3), (2, 6), (3, 6)])

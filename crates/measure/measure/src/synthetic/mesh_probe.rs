@@ -7,8 +7,8 @@ use seatmap_data::statistics::normal;
 
 /// The round trip of two PUs on the home's tile.
 const BASE_NS: f64 = 60.0;
-/// Nanoseconds per hop to the home, for each of the two PUs. On the published Xeon 8375C the
-/// offsets scatter by 5.4 ns, and positions on such a mesh by two hops.
+/// Per hop to the home, for each of the two PUs. On the published Xeon 8375C the offsets scatter by
+/// 5.4 ns, and positions on such a mesh by two hops.
 const HOP_NS: f64 = 2.5;
 const LINES_A_PAGE: u64 = 64;
 const PAGE_BYTES: u64 = 4096;
@@ -29,10 +29,9 @@ pub struct ProbeNoise {
 #[error("the mesh has no PU {0}")]
 pub struct UnknownPu(pub u32);
 
-/// A machine with one PU per tile. A round trip costs base + hop x (hops from one PU to the line's
-/// home + hops from the other) + noise.
-///
-/// Candidate lines fill whole pages, which are at random addresses like those of a process.
+/// A machine with one PU per tile. A round trip costs base + hop x (hops from both PUs to the
+/// line's home) + noise. Candidate lines fill whole pages at random addresses, like those of a
+/// process.
 #[derive(Clone, Debug)]
 pub struct MeshProbe {
     hash: AddressHash,
@@ -59,7 +58,7 @@ impl MeshProbe {
     /// The true home tile of a candidate line.
     #[must_use]
     pub fn home(&self, line: u32) -> usize {
-        // From the page's number only, so that the order of calls does not matter.
+        // From the page's number, so that the order of calls does not matter.
         let page = Rng::with_seed(self.seed ^ (u64::from(line) / LINES_A_PAGE)).u64(..PAGES);
         let address =
             page * PAGE_BYTES + PAGE_BYTES / LINES_A_PAGE * (u64::from(line) % LINES_A_PAGE);

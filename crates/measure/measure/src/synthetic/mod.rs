@@ -1,9 +1,8 @@
 //! A simulated source of round trips: a mesh of tiles with published address hashes.
 //!
 //! Hardware does not reveal a line's home without privileges, so FindTD is tested here with known
-//! homes: McCalpin's measured hash maps a line's address to a slice ([`AddressHash`]), the slices
-//! are on a mesh ([`Mesh`]), and a round trip costs both PUs' ways to the home and back
-//! ([`MeshProbe`]).
+//! homes: McCalpin's hash maps a line's address to a slice ([`AddressHash`]), the slices are on a
+//! mesh ([`Mesh`]), and a round trip costs both PUs' ways to the home and back ([`MeshProbe`]).
 
 mod address_hash;
 mod mesh;

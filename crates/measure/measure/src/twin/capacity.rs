@@ -1,8 +1,8 @@
 //! Estimates how long links and directories are busy, from the loaded curve.
 //!
 //! A curve shows only how much longer round trips take as more of them run. Therefore a single
-//! factor is fitted, which scales all assumed busy times. The result also depends on which pairs
-//! are near and which share a link, so the twin runs the same pairs as the profile's measurement.
+//! factor is fitted, which scales all assumed busy times. Which pairs share a link matters too, so
+//! the twin runs the profile's pairs.
 
 use super::TwinError;
 use crate::load;
@@ -80,7 +80,6 @@ impl CapacityPoint {
 /// [`TwinError`] if the twin cannot be run.
 pub fn follow(levels: &mut Hierarchy, profile: &Profile) -> Result<Followed, TwinError> {
     let chosen = chosen(profile);
-    // Every second point is held out, to check the fit between the others.
     let fitted: Vec<LoadedPoint> = chosen.iter().step_by(2).copied().collect();
     let (busy_factor, busy_range) =
         cheapest(|power: f64| cost(&busier(levels, power.exp2()), profile, &fitted))?;
@@ -100,8 +99,8 @@ pub fn follow(levels: &mut Hierarchy, profile: &Profile) -> Result<Followed, Twi
     })
 }
 
-/// The cheapest factor, and the range of factors that cost about the same. If the curve does not
-/// determine the factor, the assumption stays.
+/// The cheapest factor, and the range that costs about the same. If the curve does not determine
+/// the factor, the assumption stays.
 fn cheapest(cost: impl Fn(f64) -> Result<f64, TwinError>) -> Result<(f64, [f64; 2]), TwinError> {
     let mut tried = Vec::new();
     for power in FACTORS {
@@ -127,8 +126,7 @@ fn cheapest(cost: impl Fn(f64) -> Result<f64, TwinError>) -> Result<(f64, [f64; 
     Ok((best.exp2(), range.map(f64::exp2)))
 }
 
-/// Of the powers that cost about the same as the best: the nearest to zero, the lowest and the
-/// highest.
+/// Nearest to zero, lowest and highest.
 fn least_changed(tried: &[(f64, f64)]) -> (f64, [f64; 2]) {
     let least = tried.iter().map(|(cost, _)| *cost).fold(f64::INFINITY, f64::min);
     let as_good: Vec<f64> = tried
@@ -149,14 +147,13 @@ fn rms(values: impl Iterator<Item = f64>) -> Option<f64> {
     (count > 0.0).then(|| f64::sqrt(squares / count))
 }
 
-/// The points used; empty if none of the curve's points can be measured.
+/// Empty if none of the curve's points can be measured.
 pub(super) fn chosen(profile: &Profile) -> Vec<LoadedPoint> {
     let pus = profile.core_distance.as_ref().map_or(0, |distance| distance.pus.len());
     let possible: Vec<LoadedPoint> = profile
         .loaded
         .iter()
         .filter(|point| (1..=pus / 2).contains(&(point.pairs as usize)))
-        // The twin's round trips are divided by these.
         .filter(|point| point.median_ns > 0.0)
         .copied()
         .collect();
@@ -176,7 +173,6 @@ pub(super) fn busier(levels: &Hierarchy, factor: f64) -> Hierarchy {
         &mut figures.directory_busy_cycles,
     ];
     for figure in busy {
-        // Two decimals, as in the file.
         figure.value = (100.0 * (figure.value * factor).max(tick).max(0.5)).round() / 100.0;
         figure.kind = Basis::Calibration;
         figure.source = format!(
@@ -198,7 +194,7 @@ pub(super) fn busier(levels: &Hierarchy, factor: f64) -> Hierarchy {
 /// The deviation of a machine from the curve; infinite if its unloaded distances suffer.
 fn cost(levels: &Hierarchy, profile: &Profile, points: &[LoadedPoint]) -> Result<f64, TwinError> {
     let model = Arc::new(levels.clone().model(&levels.name)?);
-    // Busy components also lengthen single round trips, which are known better than the curve.
+    // Unloaded round trips are known better than the curve.
     if fidelity::all(profile, &model).rmse_percent > MOST_LOST_PERCENT {
         return Ok(f64::INFINITY);
     }
@@ -211,7 +207,6 @@ fn curve(
     profile: &Profile,
     points: &[LoadedPoint],
 ) -> Result<Vec<CapacityPoint>, TwinError> {
-    // If the profile's pairs are unknown, several draws show how much they matter.
     let seeds = profile.loaded_seed.map_or(ANY_DRAWS.to_vec(), |seed| vec![seed]);
     let curves = seeds
         .iter()

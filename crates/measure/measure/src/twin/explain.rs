@@ -12,7 +12,7 @@ use seatmap_sim::coherent::{DistanceParts, HierarchyHomes, MEASURED_LINE};
 use seatmap_sim::figure::ModelFigure;
 use std::collections::BTreeMap;
 
-/// The minimum number of ticks per nanosecond: distances are accurate to 0.05 ns.
+/// Distances are accurate to 0.05 ns.
 const TICKS_PER_NS: f64 = 10.0;
 /// The default clock.
 const USUAL_GHZ: f64 = 3.0;
@@ -59,7 +59,7 @@ pub fn homes(profile: &Profile) -> Option<(HierarchyHomes, usize)> {
         .as_ref()
         .and_then(|lines| lines.home_of_line.first())
         .map_or(0, |home| *home as usize);
-    // The model hashes lines to homes: search for a seed that gives the measured line its home.
+    // The model hashes lines to homes: find a seed that gives the measured line its home.
     let seed = (1..1 << 20).find(|seed| hashed(MEASURED_LINE, *seed, count) == first)?;
     let settled_in_groups = model.inside_ns.is_some();
     Some((HierarchyHomes { count: count as u32, hash_seed: seed as u32, settled_in_groups }, first))
@@ -83,7 +83,6 @@ fn groups(
         group_of[core_of[row]] = *numbers.entry((found[row], l3)).or_insert(next);
     }
 
-    // Siblings in two groups leave gaps in the numbers.
     let mut seen = Vec::new();
     for group in &group_of {
         if !seen.contains(group) {
@@ -94,8 +93,7 @@ fn groups(
     dense.map(|at| at as u32).collect()
 }
 
-/// The package of each core: cores nearer to each other than to the rest. Cores that seem far from
-/// each other only because of a far home form one package.
+/// The package of each core: cores nearer to each other than to the rest.
 fn packages(
     profile: &Profile,
     distance: &CoreDistance,
@@ -122,7 +120,7 @@ fn offsets(model: &HomeModel, core_of: &[usize], cores: usize, homes: usize) -> 
         .collect()
 }
 
-/// The mean over the threads of a core, in hundredths of a nanosecond.
+/// In hundredths of a nanosecond, averaged over a core's threads.
 fn mean_offset_ns(model: &HomeModel, core_of: &[usize], core: usize, home: usize) -> f64 {
     let all: Vec<f64> = core_of
         .iter()

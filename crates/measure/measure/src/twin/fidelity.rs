@@ -27,7 +27,6 @@ pub struct Fidelity {
     pub worst_ns: f64,
 }
 
-/// A profile's distance, and the twin's.
 type Both = (f64, f64);
 
 fn fidelity(name: &str, both: &[Both]) -> Option<Fidelity> {
@@ -44,7 +43,6 @@ fn fidelity(name: &str, both: &[Both]) -> Option<Fidelity> {
     })
 }
 
-/// Every pair of known distance, by row.
 fn compared(profile: &Profile, model: &CoherentModel) -> Vec<(usize, usize, Both)> {
     let Some(distance) = &profile.core_distance else { return Vec::new() };
     let known = distance.median_ns.pairs().filter(|(_, _, ns)| ns.is_finite());
@@ -94,7 +92,6 @@ pub fn by_home(profile: &Profile, model: &CoherentModel) -> Option<Fidelity> {
     let pus = &profile.core_distance.as_ref()?.pus;
     let mut both = Vec::new();
     for home in 0..homes.homes() {
-        // Any line of this home will do.
         let line = (MEASURED_LINE..).find(|line| model.home_of(*line) == Some(home as u32))?;
         for (i, j) in (0..pus.len()).flat_map(|i| (0..i).map(move |j| (i, j))) {
             let [one, other] = [i, j].map(|at| model.topology.pu(pus[at]).and_then(|pu| pu.core));

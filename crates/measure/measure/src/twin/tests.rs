@@ -18,7 +18,6 @@ fn profile(n: usize, ns: impl FnMut(usize, usize) -> f64) -> Profile {
     profile
 }
 
-/// Four groups of four on two packages, each core with an offset in hundredths of a nanosecond.
 fn groups(i: usize, j: usize) -> f64 {
     let offset = |at: usize| [0.0, 1.25, 4.5, 2.75][at % 4];
     let base = match (i == j, i / 4 == j / 4, i / 8 == j / 8) {
@@ -30,8 +29,6 @@ fn groups(i: usize, j: usize) -> f64 {
     base + offset(i) + offset(j)
 }
 
-/// The line's home is on the first package: groups of the other are as far from each other as from
-/// the home.
 #[test]
 fn a_far_home_makes_no_packages() {
     let far_home = |i: usize, j: usize| match (i.min(j) >= 8, i / 4 == j / 4) {
@@ -78,7 +75,6 @@ fn homes_come_back_by_their_offsets() {
     assert_eq!((twin.report.homes, by_home.pairs), (64, 64 * (240 * 239 / 2 - 60 * 6)));
 }
 
-/// The loaded curve, with the same protocol as for every profile.
 fn measured(model: CoherentModel, seed: u64) -> Vec<LoadedPoint> {
     let plan =
         SurveyPlan { seed, ..SurveyPlan::new(Effort::Quick, model.ns_per_tick()).without_noise() };
@@ -89,7 +85,6 @@ fn measured(model: CoherentModel, seed: u64) -> Vec<LoadedPoint> {
     load::curve(&mut probe, &pus, &plan, &mut |_, _| ControlFlow::Continue(())).unwrap()
 }
 
-/// The profile of a machine whose links and directories are busy `factor` times as long as assumed.
 fn busy(factor: f64, seed: u64) -> Profile {
     let mut profile = profile(16, groups);
     let assumed = fit(&profile, Needs::default()).unwrap().levels;

@@ -13,7 +13,6 @@ use seatmap_sim::{CoherentBed, catalog};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// The lines of a survey from a quarter of the chip's cores.
 fn lines(utilisation_percent: u32, seed: u64) -> HomeLines {
     let model = catalog::load("xeon-phi-5110p").unwrap().unwrap();
     let plan =

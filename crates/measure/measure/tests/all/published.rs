@@ -9,14 +9,13 @@
 use seatmap_data::machine::{CoreDistance, HomeModel, Topology, import};
 use seatmap_measure::fit::{explain, hubs, siblings};
 
-/// A published matrix and its fit.
 struct Published {
     distance: CoreDistance,
     model: HomeModel,
 }
 
 impl Published {
-    /// Reads and explains a file; `None`, and a skipped test, without it.
+    /// `None`, and a skipped test, without the file.
     fn read(name: &str) -> Option<Self> {
         let path = seatmap_needs::published(&format!("core-to-core/{name}.csv"))?;
         let bytes = std::fs::read(&path).unwrap();
@@ -162,8 +161,7 @@ fn xeon_8375c_is_two_sockets_of_stars() {
 }
 
 /// Between the sockets this file scatters by 0.69 ns one-way around the best model with one offset
-/// per PU and side, so a prediction from three rows cannot be better there; inside the sockets it
-/// is.
+/// per PU and side, so three rows cannot predict better there; inside the sockets they do.
 #[test]
 fn xeon_e5_2695v4_is_two_sockets_of_stars() {
     let Some(published) = Published::read("xeon-e5-2695v4-72") else { return };

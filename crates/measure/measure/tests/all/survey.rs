@@ -43,8 +43,7 @@ fn machine() -> Profile {
     catalog::load("xeon-e5-2680-2s").unwrap()
 }
 
-/// Two PUs per cache, with one distance inside and one between, and a disturbance of simultaneous
-/// pairs.
+/// Two PUs per cache, with one distance inside and one between.
 struct Caches {
     /// Added to each of several simultaneous pairs.
     disturbance_ns: f64,
@@ -271,7 +270,6 @@ fn a_disturbed_pair_is_visited_again_and_then_given_up() {
     assert!(matches!(error, Err(MeasureError::Disturbed { a: 0, b: 1, .. })));
 }
 
-/// A stopped clock, or ineffective pinning.
 struct Impossible;
 
 impl Probe for Impossible {
@@ -312,7 +310,7 @@ fn what_no_cache_can_deliver_is_refused() {
     assert!(matches!(alone, Err(MeasureError::TooFew(1))));
 }
 
-/// One pair changes places with every visit, another does not.
+/// One pair flips with every visit, another does not.
 struct Flipping {
     visits: [u32; 3],
 }
@@ -372,7 +370,6 @@ fn further_visits_are_spread_over_time() {
     assert!(begun.elapsed() >= Duration::from_millis(20));
 }
 
-/// The matrix of a replayed machine, interrupted after each of these numbers of visits.
 fn replayed(breaks: &[u64]) -> Survey {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal");

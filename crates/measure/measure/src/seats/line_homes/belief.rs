@@ -5,9 +5,8 @@ use super::DistanceReading;
 /// The error of a visit, independent of its batches: on a quiet mesh, visits to one line differ by
 /// 1 to 2 ns.
 const VISIT_ERROR_NS: f64 = 1.5;
-/// The share by which all distances may differ from the profile, because the clocks of cores and
-/// fabrics follow the load. A wide guess: it costs one more visit, and nothing if the clock is
-/// unchanged.
+/// The share by which all distances may differ from the profile, because clocks follow the load. A
+/// wide guess costs one more visit, and nothing if the clock is unchanged.
 const SCALE: f64 = 0.05;
 /// The fewest readings for certainty: a wrong home and another clock can explain two.
 const LEAST_READINGS: u32 = 3;
@@ -17,7 +16,6 @@ const SURE: f64 = 0.99;
 /// everywhere.
 const WORST_FIT: f64 = 9.0;
 
-/// The belief about a line's home; all homes are possible at first.
 #[derive(Clone, Debug)]
 pub(super) struct Belief {
     readings: u32,
@@ -25,7 +23,6 @@ pub(super) struct Belief {
     sums: Vec<Sums>,
 }
 
-/// Sums over the readings, in units of their errors.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sums {
     /// (Read - predicted)^2.
@@ -37,7 +34,7 @@ struct Sums {
 }
 
 impl Sums {
-    /// The misfit at the likeliest common scale, including the penalty of that scale.
+    /// The misfit at the likeliest common scale, including its penalty.
     fn left(&self) -> f64 {
         self.misfit - self.along.powi(2) / (self.predicted + SCALE.powi(-2))
     }
@@ -51,7 +48,6 @@ impl Belief {
     /// Adds a reading. `predicted_ns` has its prediction for each home; `residual_ns` is the error
     /// of the profile's model.
     pub fn learn(&mut self, predicted_ns: &[f64], reading: DistanceReading, residual_ns: f64) {
-        // Independent errors of the batches, the model and the visit.
         let error_ns = reading.error_ns.hypot(residual_ns).hypot(VISIT_ERROR_NS);
         self.readings += 1;
         for (sums, predicted) in self.sums.iter_mut().zip(predicted_ns) {
@@ -102,7 +98,7 @@ mod tests {
         [230.0; 3],
     ];
 
-    /// The belief after readings of a line of this home in this many pairs, all longer by a share.
+    /// After readings in this many pairs, all longer by a share.
     fn after(home: usize, longer: f64, pairs: usize) -> Belief {
         let mut belief = Belief::new(3);
         for predicted in &PREDICTED[..pairs] {

@@ -10,7 +10,6 @@ const MOST_PUS: usize = 64;
 /// The number of open lines that decide on the next pair; more would hardly change it.
 const ASKED: usize = 8;
 
-/// Available pairs of PUs on different cores.
 pub(super) struct Candidates {
     pairs: Vec<CpuPair>,
     homes: usize,
@@ -18,9 +17,7 @@ pub(super) struct Candidates {
 }
 
 pub(super) struct CpuPair {
-    /// By OS index.
     pub cpus: [u32; 2],
-    /// Their distance over a line of each home.
     pub predicted_ns: Vec<f64>,
 }
 
@@ -46,7 +43,7 @@ impl Candidates {
         let both =
             rows.iter().enumerate().flat_map(|(at, i)| rows[at + 1..].iter().map(|j| (*i, *j)));
         let pairs: Vec<CpuPair> = both
-            // If groups share caches, a pair inside a group does not depend on the home.
+            // Inside a group with a cache the distance does not depend on the home.
             .filter(|(i, j)| model.groups.len() < 3 || group[*i] != group[*j])
             .filter_map(|(i, j)| {
                 let predicted_ns: Option<Vec<f64>> =
@@ -66,7 +63,6 @@ impl Candidates {
         self.homes
     }
 
-    /// The residual of the model.
     pub fn residual_ns(&self) -> f64 {
         self.residual_ns
     }
@@ -83,12 +79,12 @@ impl Candidates {
             })
             .enumerate();
         let (best, _) = each.max_by(|a, b| a.1.total_cmp(&b.1)).filter(|_| !beliefs.is_empty())?;
-        // Each pair is used once, because another gives new information.
+        // Another pair gives new information.
         Some(self.pairs.swap_remove(best))
     }
 }
 
-/// One row per core of these CPUs, evenly spaced if there are many.
+/// One row per core, evenly spaced if there are many.
 fn rows(profile: &Profile, cpus: Option<&[u32]>, pus: &[u32]) -> Vec<usize> {
     let mut rows: Vec<usize> = Vec::new();
     for (row, os) in
@@ -98,12 +94,10 @@ fn rows(profile: &Profile, cpus: Option<&[u32]>, pus: &[u32]) -> Vec<usize> {
             rows.push(row);
         }
     }
-    // Pairs grow with the square of the PUs, and a few dozen PUs distinguish all homes.
     let step = rows.len().div_ceil(MOST_PUS).max(1);
     rows.into_iter().step_by(step).collect()
 }
 
-/// The variance of values with these probabilities.
 fn variance(probabilities: &[f64], values: &[f64]) -> f64 {
     let mean: f64 = probabilities.iter().zip(values).map(|(p, value)| p * value).sum();
     probabilities.iter().zip(values).map(|(p, value)| p * (value - mean).powi(2)).sum()

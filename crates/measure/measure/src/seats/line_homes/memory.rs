@@ -20,10 +20,11 @@ const MOST_TIME_A_LINE: Duration = Duration::from_millis(4);
 /// Loads of a waiting thread between two readings of the clock, about a tenth of a millisecond.
 const LOOKS: u32 = 1 << 12;
 
-/// The home of each line of this memory, as from [`find`]; restores the memory's contents. No other
-/// thread may use it meanwhile.
+/// The home of each line of this memory, as from [`find`]; restores its contents. No other thread
+/// may use it meanwhile.
 ///
 /// # Errors
+///
 /// The memory does not start at a line or is too large, or an error of [`find`].
 pub(crate) fn homes_of(
     memory: &[AtomicU64],
@@ -63,7 +64,6 @@ struct OwnMemory<'a> {
     words: &'a [AtomicU64],
     start: Instant,
     most: Duration,
-    /// Stops waiting threads.
     is_over: AtomicBool,
 }
 
@@ -79,7 +79,6 @@ impl<'a> OwnMemory<'a> {
     }
 
     fn at(&self, word: Addr) -> &AtomicU64 {
-        // The first line is the meeting word, not part of the measured memory.
         word.0.checked_sub(WORDS_PER_LINE).map_or(&self.meeting, |at| &self.words[at as usize])
     }
 }
@@ -102,7 +101,6 @@ impl Testbed for OwnMemory<'_> {
                     std::thread::Builder::new().name(format!("seatmap-home{rank}")).spawn_scoped(
                         scope,
                         move || {
-                            // The receiver outlives the threads.
                             let _ = pinned.send(affinity::pin(&[cpu]));
                             all_sit.wait().then(|| workload.task(own, rank))
                         },
@@ -112,7 +110,7 @@ impl Testbed for OwnMemory<'_> {
             let started = threads.iter().filter(|thread| thread.is_ok()).count();
             let refused =
                 pins.iter().take(started).filter_map(Result::err).reduce(|first, _| first);
-            // Always set; otherwise the pinned threads would wait forever.
+            // Always set, because the pinned threads wait for it.
             let _ = all_sit.set(refused.is_none() && started == seats.len());
             let outputs: io::Result<Vec<W::Output>> = threads
                 .into_iter()
@@ -167,7 +165,7 @@ impl Port for OwnMemory<'_> {
     fn wait_while(&self, word: Addr, value: u64) -> u64 {
         let word = self.at(word);
         while !self.is_over.load(Ordering::Relaxed) {
-            // Rarely reads the clock, because that would lengthen round trips.
+            // Reading the clock lengthens round trips.
             for _ in 0..LOOKS {
                 let found = word.load(Ordering::Acquire);
                 if found != value {

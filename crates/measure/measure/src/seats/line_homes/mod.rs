@@ -2,9 +2,9 @@
 //!
 //! A home belongs to a physical address, so the homes of one process's lines are not valid for
 //! another; but the distance of each PU from each home is. In `FindTD` (algorithm 2 of Liu et al.
-//! 2015) one thread visits every core to find the home of a line. With known distances a few pairs
-//! of PUs suffice: each measured distance is compared with the profile's prediction for every home,
-//! and the next pair is the one whose predictions differ most between the possible homes.
+//! 2015) one thread visits every core. With known distances a few pairs of PUs suffice: each
+//! measured distance is compared with the profile's prediction for every home, and the next pair is
+//! the one whose predictions differ most between the possible homes.
 //!
 //! | module | holds |
 //! |---|---|
@@ -35,8 +35,7 @@ pub use seatmap_data::port::LINE_BYTES;
 pub const MOST_PAIRS: usize = 24;
 /// Timed batches per visit, besides one warm-up.
 pub const BATCHES: u32 = 8;
-/// A batch is long enough that a clock step is at most this per round trip. Homes differ by several
-/// ns.
+/// A clock step is at most this per round trip of a batch. Homes differ by several ns.
 const RESOLUTION_NS: f64 = 1.0;
 /// The minimum and maximum of round trips per batch.
 const ROUND_TRIPS: [f64; 2] = [4.0, 32.0];
@@ -56,6 +55,7 @@ pub struct CandidateLines {
 /// a fraction of it.
 ///
 /// # Errors
+///
 /// The profile does not distinguish homes, the CPUs are on fewer than two known cores, or the
 /// testbed fails.
 pub fn find<T: Testbed>(
@@ -91,7 +91,6 @@ pub fn find_by(
     let mut candidates = Candidates::new(profile, cpus)?;
     let mut beliefs = vec![Belief::new(candidates.homes()); lines];
     for _ in 0..MOST_PAIRS {
-        // Lines with a certain home need no more readings.
         let open: Vec<usize> = (0..lines).filter(|line| !beliefs[*line].is_sure()).collect();
         let Some(pair) = candidates.take(open.iter().map(|line| &beliefs[*line])) else { break };
         for (line, reading) in open.iter().zip(read(pair.cpus, &open)?) {

@@ -93,7 +93,6 @@ impl ProgramChannels {
     }
 }
 
-/// The profile with other lines.
 fn with_lines(profile: &Profile, home_of_line: Vec<u32>) -> Profile {
     let mut profile = profile.clone();
     if let Some(model) = &mut profile.home_model {
@@ -114,7 +113,6 @@ mod tests {
     use crate::seats::samples::homely;
     use seatmap_data::machine::catalog;
 
-    /// Four CPUs at the corners of a square, with a home at each.
     fn square() -> Profile {
         let corner = |at: usize| (at % 2, at / 2);
         let way = |from: usize, to: usize| {

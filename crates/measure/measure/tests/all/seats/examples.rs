@@ -36,7 +36,6 @@ fn program(name: &str) -> PathBuf {
         .join(name)
 }
 
-/// Runs an example on a host without a profile.
 fn run(name: &str, arguments: &[&str], state: &Path) -> Output {
     Command::new(program(name)).args(arguments).env("XDG_STATE_HOME", state).output().unwrap()
 }
@@ -53,12 +52,10 @@ fn decoded(path: &Path) -> Vec<u8> {
     pixels
 }
 
-/// The same image, computed without threads.
 fn plain(frame: i32) -> Vec<u8> {
     let step = 3.0 * 0.9_f64.powi(frame) / f64::from(SIDE);
     let from_middle = |at: u32| (f64::from(at) - 0.5 * f64::from(SIDE - 1)) * step;
     let count = |row: u32, column: u32| {
-        // Points of a message are counted from its first one.
         let first = column / seatmap_machines::workload::mandelbrot::MOST_POINTS
             * seatmap_machines::workload::mandelbrot::MOST_POINTS;
         let re = -0.743_643_887 + from_middle(first) + f64::from(column - first) * step;

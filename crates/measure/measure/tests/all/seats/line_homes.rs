@@ -10,7 +10,6 @@ use seatmap_sim::{CoherentBed, CoherentModel, SimError, catalog, coherent};
 use std::cell::RefCell;
 use std::sync::{Arc, LazyLock};
 
-/// Lines of the program, beyond those in the profile.
 const LINES: std::ops::Range<u32> = 1000..1096;
 
 static CHIP: LazyLock<(Arc<CoherentModel>, Profile)> = LazyLock::new(|| {
@@ -33,7 +32,7 @@ impl Chip {
         Chip { bed: CoherentBed::new(Arc::clone(&CHIP.0)), share, noise_ns, runs: 0, busy_ns: 0.0 }
     }
 
-    /// The numbers of correct and wrong homes, and the time per line.
+    /// Correct and wrong homes, and the time per line.
     fn told(&mut self, profile: &Profile, cpus: Option<&[u32]>) -> (usize, usize, f64) {
         let lines =
             CandidateLines { words: LINES.map(Addr::line).collect(), meeting: Addr::line(0) };
@@ -51,13 +50,11 @@ impl Chip {
     }
 }
 
-/// A workload with a noisy clock.
 struct Noisily<'a, W> {
     inner: &'a W,
     noise_ticks: f64,
 }
 
-/// A port with a noisy clock.
 struct Noisy<'a, P> {
     inner: &'a P,
     noise_ticks: f64,
