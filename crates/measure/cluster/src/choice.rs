@@ -1,15 +1,14 @@
-//! Chooses the measured pairs, at most four per node, as their values arrive.
+//! Chooses the measured pairs, at most four per node, as values arrive.
 //!
-//! 1. Each node with its successor in natural order (`n2` before `n10`), because successive names
-//!    are usually neighbours, and with the first node, which sees both near and far nodes.
-//! 2. Runs of near nodes are compared until each has found its group or has met all groups.
+//! 1. Each node with its successor in natural order (`n2` before `n10`), usually a neighbour, and
+//!    with the first node, which sees near and far nodes.
+//! 2. Runs of near nodes are compared until each has found its group or met all groups.
 //! 3. One pair for any two groups without one.
-//! 4. Random pairs, each predicted before it is measured: the errors show how well the other pairs
+//! 4. Random pairs, predicted before they are measured: the errors show how well the other pairs
 //!    are known.
 //!
 //! No method needs fewer pairs for unrelated names: a node finds its group by a pair with a member,
-//! and meets half of the groups on the way. If the budget is too small, the reported error shows
-//! it.
+//! and meets half of the groups on the way.
 
 use crate::cluster::HeldBack;
 use crate::fit::PairModel;
@@ -111,8 +110,8 @@ impl Chooser<'_> {
     }
 
     /// The threshold between near and far. A node far from all others, such as one behind a very
-    /// slow cable, hides their differences, so the search repeats without it. Far pairs that
-    /// separate no nodes, such as those measured at a busy moment, are also ignored.
+    /// slow cable, hides their differences, so the search repeats without it, and without far pairs
+    /// that separate no nodes, such as those of a busy moment.
     fn limit(&self) -> Option<f64> {
         let mut within: Vec<usize> = (0..self.nodes).collect();
         let mut found = None;
@@ -144,6 +143,7 @@ impl Chooser<'_> {
                 .into_iter()
                 .filter(|part| part.iter().any(|node| within.contains(node)));
             match parts.count() {
+                // These far pairs separate nothing: search below them.
                 1 => most = next,
                 // More than a quarter of the nodes is a group, not a few outliers.
                 _ if lone == 0 || 4 * lone > within.len() => return found,
@@ -161,9 +161,9 @@ impl Chooser<'_> {
         self.components().into_iter().flat_map(|part| self.divided(part)).collect()
     }
 
-    /// Splits a group if all of its pairs are known and some are as far apart as groups are: a very
-    /// slow connection between two groups hides smaller differences. A single node is not split
-    /// off, because a bad cable looks the same.
+    /// Splits a group with all pairs known if some are as far apart as groups are: a very slow
+    /// connection between two groups hides smaller differences. A single node is not split off,
+    /// because a bad cable looks the same.
     fn divided(&self, group: Vec<usize>) -> Vec<Vec<usize>> {
         let inside: Vec<f64> = pairs(group.len())
             .filter_map(|[a, b]| self.known.get(&pair(group[a], group[b])).copied())
@@ -183,10 +183,9 @@ impl Chooser<'_> {
         parts.into_iter().flat_map(|part| self.divided(part)).collect()
     }
 
-    /// The parts connected by pairs below a limit.
     fn parts(&self, limit: f64) -> Vec<Vec<usize>> {
         let mut part: Vec<usize> = (0..self.nodes).collect();
-        // Nodes of a part share a number; each near pair merges two parts.
+        // Each near pair merges two parts.
         for ([a, b], _) in self.known.iter().filter(|(_, value)| **value < limit) {
             let from = part[*b];
             let to = part[*a];
@@ -204,7 +203,6 @@ impl Chooser<'_> {
     fn join_runs(&mut self) {
         loop {
             let parts = self.components();
-            // The later part is the smaller one.
             let next = (1..parts.len()).find_map(|at| {
                 let other = parts[..at].iter().find(|other| !self.have_met(other, &parts[at]))?;
                 Some(pair(middle(other), middle(&parts[at])))

@@ -264,7 +264,7 @@ pub struct Missing {
 }
 
 impl NodePair {
-    /// The trips with messages of this size.
+    /// The trips of this size.
     #[must_use]
     pub fn trip(&self, size_bytes: u32) -> Option<&Trip> {
         self.trips.iter().find(|trip| trip.size_bytes == size_bytes)
@@ -461,7 +461,7 @@ impl NodePair {
         }
     }
 
-    /// Whether times and rates are possible and the trips are ascending by size.
+    /// Whether times and rates are possible and trips ascending by size.
     pub(crate) fn check_figures(
         [a, b]: [usize; 2],
         trips: &[Trip],

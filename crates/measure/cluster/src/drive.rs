@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 /// Message sizes of the round trips, in bytes: a lock or flag, a halo, a block.
 pub(crate) const SIZES: [u32; 4] = [8, 1024, 16 << 10, crate::choice::SIZE_BYTES];
 
-/// Round trips per size: the minimum, then more until the time is over.
+/// At least this many round trips per size.
 const FEWEST_TRIPS: usize = 24;
 const MOST_TRIPS: usize = 20_000;
 
@@ -25,7 +25,7 @@ const FEWEST_SLOW_TRIPS: usize = 6;
 
 const WARM_UP: u32 = 4;
 
-/// The passes from which a confidence interval is computed.
+/// Passes for a confidence interval.
 const PASSES: usize = 4;
 
 /// Small messages of a stream, and their size.
@@ -40,7 +40,7 @@ const STREAMS: usize = 3;
 const FIRST_BYTES: u32 = 64 << 10;
 const MOST_MESSAGES: u32 = 1 << 12;
 
-/// Readings of the other clock. Those with the shortest trips count (Cristian 1989).
+/// The readings of the other clock with the shortest trips count (Cristian 1989).
 const CLOCKS: usize = 12;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -255,7 +255,6 @@ impl Line {
             .collect()
     }
 
-    /// The time of a stream to the other node, until its acknowledgement.
     fn there(&mut self, size: u32, count: u32) -> io::Result<f64> {
         self.time.look()?;
         self.order(b'U', size, count)?;
@@ -267,7 +266,7 @@ impl Line {
         Ok(nanoseconds(begun))
     }
 
-    /// The time of a stream from the other node, from the order to the last byte.
+    /// From the order to the last byte.
     fn back(&mut self, size: u32, count: u32) -> io::Result<f64> {
         self.time.look()?;
         let order = self.sealed(b'D', size, count);
@@ -286,7 +285,7 @@ impl Line {
         Ok(self.back(GAP_BYTES, GAPS)? / f64::from(GAPS))
     }
 
-    /// The best rate of some streams, each at least this long, in Mbit/s.
+    /// The best of some streams, each at least this long, in Mbit/s.
     fn rate(
         &mut self,
         stream: fn(&mut Line, u32, u32) -> io::Result<f64>,

@@ -79,7 +79,7 @@ fn answer(called: Called<PairEnds>) -> io::Result<()> {
     Ok(())
 }
 
-/// Executes the next order and returns its letter; `None` at the end of the connection.
+/// Executes the next order; `None` at the end of the connection.
 fn obey_next(
     channel: &mut RankConnection,
     buffer: &mut Vec<u8>,
@@ -142,7 +142,6 @@ pub(crate) struct EndCounters {
 }
 
 impl EndCounters {
-    /// The counters of the calling thread and of this connection.
     pub(crate) fn of(stream: &TcpStream) -> Self {
         let times = seatmap_os::sched::own_times().unwrap_or_default();
         let info = tcp::info(stream);
@@ -195,7 +194,7 @@ impl EndCounters {
     }
 }
 
-/// The quotas with counted periods; `None` if none is counted, or if some may be hidden.
+/// `None` if no quota is counted or some may be hidden.
 fn counted(quotas: &Quotas) -> Option<Vec<QuotaStop>> {
     let all: Vec<QuotaStop> = quotas
         .all

@@ -1,4 +1,4 @@
-//! Hardware and settings of a node. A bad node often differs in them from similar nodes.
+//! Hardware and settings of a node; a bad node often differs in them.
 
 use seatmap_data::machine::Environment;
 use seatmap_os::cpus::Cpus;

@@ -59,7 +59,7 @@ impl<T: DeserializeOwned> Gate<T> {
 
     /// Waits for activity for at most `limit` and processes it.
     pub(crate) fn look(&mut self, limit: Duration) -> Vec<CallerCheck<T>> {
-        // Strangers are in order of arrival, so the first one's time ends first.
+        // The first stranger's time ends first.
         let next = self
             .strangers
             .front()

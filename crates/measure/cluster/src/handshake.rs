@@ -21,7 +21,7 @@ use std::time::Duration;
 /// The longest message of an unproved peer, in bytes.
 const LONGEST: u32 = 1 << 16;
 
-/// The limit for a whole handshake. Even between distant nodes it takes less than a second.
+/// Even between distant nodes a handshake takes less than a second.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Characters shown of an unknown version.

@@ -3,8 +3,7 @@
 //! The figures of a pair depend on the link out of one node, the link into the other and, between
 //! switches, the path between these. A rate is that of the slowest part, a time the sum of all.
 //! Noise never improves a figure, so a part is as good as the best path through it and is bad only
-//! if all of its paths are. The part that explains most figures comes first, then the one that
-//! explains most of the rest, and last single pairs.
+//! if all of its paths are.
 //!
 //! | module | is |
 //! |---|---|
@@ -47,7 +46,6 @@ const SLOW: f64 = 1.6;
 /// At most this many pairs of a bad part are measured again.
 const WITNESSES: usize = 5;
 
-/// The smallest number of like pairs for a comparison.
 const FEWEST_LIKE: usize = 2;
 
 /// The message size for judging times, in bytes.
@@ -250,7 +248,6 @@ pub fn unsettled(cluster: &Cluster) -> Vec<[usize; 2]> {
         .collect()
 }
 
-/// A cluster and the usual figures of its network.
 pub(crate) struct Court<'a> {
     cluster: &'a Cluster,
     pairs: BTreeMap<[usize; 2], &'a NodePair>,

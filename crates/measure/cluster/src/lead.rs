@@ -37,7 +37,6 @@ const LOADED_MS: u64 = 500;
 /// can resume.
 const KEPT: Duration = Duration::from_secs(1);
 
-/// How often the meeting's timeout is checked.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// How long the connections of an ending process may take to close.
@@ -208,6 +207,7 @@ impl<'a> Lead<'a> {
             } else if options.mpicc.is_some() {
                 others.push(member);
             } else {
+                // A second rank of a node is not needed.
                 let _ = send(&mut member.stream, &RankInstruction::End);
             }
         }
@@ -377,8 +377,7 @@ impl<'a> Lead<'a> {
         }
     }
 
-    /// The time after which a measuring node gives up on another, so that it answers before it is
-    /// blamed itself.
+    /// A measuring node gives up on another after this time, before it is blamed itself.
     fn limit_ms(&self) -> u64 {
         u64::try_from((2 * self.options.timeout / 3).as_millis()).unwrap_or(u64::MAX)
     }

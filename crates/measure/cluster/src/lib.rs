@@ -1,11 +1,10 @@
 //! Measures clusters: how far apart the nodes are, which nodes share a switch, and which node or
 //! cable is bad.
 //!
-//! An existing launcher (Slurm, Open MPI, MPICH, torchrun, or a loop over ssh) starts one process
-//! on each node. The processes meet at rank 0 over TCP, prove that they know a secret, and measure
-//! pairs of nodes with plain messages: round trips by size, gaps, and rates each way. Rank 0
-//! chooses at most four pairs per node, finds the groups, predicts the remaining pairs, and reports
-//! its error on held-back pairs.
+//! A launcher (Slurm, Open MPI, MPICH, torchrun, or a loop over ssh) starts one process on each
+//! node. The processes meet at rank 0 over TCP, prove that they know a secret, and measure pairs of
+//! nodes: round trips by size, gaps, and rates each way. Rank 0 chooses at most four pairs per
+//! node, finds the groups and predicts the remaining pairs; held-back pairs show its error.
 //!
 //! | module | is |
 //! |---|---|
@@ -26,9 +25,9 @@
 //! | [`ranks`] | the cluster as places for the ranks of a job |
 //! | [`ranks_here`] | seats of the ranks on this computer |
 //!
-//! The crate launches nothing and needs MPI only to measure MPI. Every message is authenticated,
-//! but not encrypted: it carries only figures. No program or command travels: at rank 0's signal,
-//! each rank does what its own command line says.
+//! The crate launches nothing and needs MPI only to measure MPI. Messages are authenticated, but
+//! not encrypted: they carry only figures. No program or command travels: at rank 0's signal, each
+//! rank does what its own command line says.
 #![deny(missing_docs)]
 
 pub mod choice;

@@ -1,4 +1,4 @@
-//! The parallel program: rank 0 chooses pairs and gathers figures, the others follow its orders.
+//! The parallel program of all ranks.
 
 use crate::cluster::Cluster;
 use crate::facts::NodeConfiguration;

@@ -141,7 +141,6 @@ pub enum MpiError {
 }
 
 impl Mpi {
-    /// Whether these figures fit a cluster of this size.
     pub(crate) fn check(&self, nodes: usize) -> Result<(), String> {
         let mut seen = BTreeSet::new();
         for pair in &self.pairs {

@@ -35,7 +35,6 @@ pub fn apart(names: &[&str], width: usize) -> Vec<String> {
         .collect()
 }
 
-/// The number of letters that all names share.
 fn common(names: &[Vec<char>], letter: impl Fn(&Vec<char>, usize) -> Option<char>) -> usize {
     let shortest = names.iter().map(Vec::len).min().unwrap_or(0);
     // The last letter stays, so that no name is empty.

@@ -8,7 +8,6 @@ use std::time::Duration;
 /// With more CPUs a measurement takes too long to wait for.
 const MOST_MEASURED: usize = 64;
 
-/// The limit for a quick measurement.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The remembered profile if it has wakeups or the computer is too large to measure; otherwise the

@@ -102,7 +102,6 @@ fn place(node: &Node) -> seatmap_place::ranks::RankNode {
     }
 }
 
-/// The median round trip between two CPUs of a node.
 fn inside_ns(node: &Node) -> f64 {
     let known = node.profile.as_ref().and_then(|profile| profile.core_distance.as_ref());
     let distances =

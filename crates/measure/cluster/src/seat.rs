@@ -20,7 +20,6 @@ impl TripPinning {
         TripPinning { usual: kept_masks::to_put_back(0).ok(), trips, is_seated: false }
     }
 
-    /// Pins the calling thread for trips, or restores its CPUs.
     pub(crate) fn for_trips(&mut self, seated: bool) {
         let Some(usual) = self.usual.as_ref().filter(|_| self.is_seated != seated) else { return };
         let wanted = if seated { self.trips.map(CpuSet::single) } else { Some(usual.clone()) };

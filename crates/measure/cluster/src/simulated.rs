@@ -6,7 +6,6 @@ use crate::cluster::{Cluster, ConnectionEnd, FORMAT, Node, NodePair, QuotaStop, 
 use crate::facts::NodeConfiguration;
 use crate::lead::again::{Again, look_again};
 
-/// A node and its link.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NodeModel {
     pub switch: usize,
@@ -43,7 +42,6 @@ pub(crate) struct SimulatedCluster {
     cluster: Option<Cluster>,
 }
 
-/// Ethernet, IP and TCP headers of a message.
 const HEADER_BYTES: u32 = 66;
 
 /// A healthy link, in Mbit/s.

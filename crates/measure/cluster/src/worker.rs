@@ -128,7 +128,6 @@ pub(crate) fn run(
     unbuilt.map_or(obeyed, |error| Err(error.into()))
 }
 
-/// The MPI program, if needed, or why it cannot be built.
 pub(crate) fn built(options: &ClusterOptions) -> (Option<MpiProgram>, Option<MpiError>) {
     match options.mpicc.as_deref().map(mpi::build).transpose() {
         Ok(program) => (program, None),
@@ -145,7 +144,6 @@ pub(crate) struct Worker {
 }
 
 impl Worker {
-    /// Joins rank 0 and opens a port for other ranks.
     pub(crate) fn introduce(
         &self,
         stream: TcpStream,

@@ -74,8 +74,8 @@ fn renderer(frames: u32, side: u32) -> Mandelbrot {
     }
 }
 
-/// The CPU of each thread: a slice for each coordinator and its workers if the host has enough
-/// cores; otherwise the groups share the available CPUs, each group together.
+/// The CPU of each thread: a slice for each coordinator and its workers, or shared CPUs if the host
+/// has too few cores.
 fn seats() -> Result<(Vec<u32>, String), PlaceError> {
     let threads = COORDINATORS * (1 + WORKERS);
     match channels().seats() {

@@ -17,8 +17,8 @@ use std::ops::ControlFlow;
 
 /// Round trips of each core over each line, per pass of the plan.
 const LOOKS: usize = 24;
-/// Round trips of each pair in a round: only those during which all pairs run count, and the
-/// slowest take several times as long as the fastest.
+/// Only round trips during which all pairs run count, and the slowest take several times as long as
+/// the fastest.
 const BATCHES: u32 = 12;
 
 /// One in `SHARE` candidate lines is used per round. If all were, lines of one home would always
@@ -79,7 +79,6 @@ impl BusyScan<'_> {
         let looks = LOOKS * self.plan.passes.least() as usize * cores * self.lines as usize;
         // A pair takes two PUs and a line.
         let at_once = self.pairs.min(core.len() / 2).min(self.at_once());
-        // Each round trip is a look of two cores.
         looks.div_ceil(2 * at_once.max(1)) as u64
     }
 
@@ -133,8 +132,8 @@ impl BusyScan<'_> {
     }
 }
 
-/// `count` different random lines other than candidates, or fewer if there are too few. A replayed
-/// machine has four billion lines, so they are drawn, not listed.
+/// `count` random lines other than candidates, or fewer if there are too few; drawn, because a
+/// replayed machine has four billion.
 fn spare(candidates: &[u32], lines: u32, count: usize, rng: &mut Rng) -> Vec<u32> {
     let count = count.min((lines as usize).saturating_sub(candidates.len()));
     let mut taken: HashSet<u32> = candidates.iter().copied().collect();

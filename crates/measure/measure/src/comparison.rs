@@ -175,7 +175,6 @@ fn facts(profile: &Profile) -> Vec<(&'static str, Option<String>)> {
     ]
 }
 
-/// A number of parts; `None` if the topology does not list them.
 fn level(count: usize) -> Option<String> {
     (count > 0).then(|| count.to_string())
 }

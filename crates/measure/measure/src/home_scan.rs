@@ -82,6 +82,7 @@ impl HomeScan<'_> {
             .model
             .group_of(&self.distance.pus)
             .into_iter()
+            // A PU unknown to the model only slightly affects the choice of hubs.
             .map(|group| group.unwrap_or(0))
             .collect();
         let hubs = hubs::choose(&group, &core, HUBS);

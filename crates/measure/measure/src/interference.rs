@@ -10,7 +10,6 @@ use seatmap_data::statistics::median;
 /// The largest accepted difference of a parallel run: 2 %.
 pub const TOLERANCE: f64 = 0.02;
 
-/// Rounds measured both ways.
 const ROUNDS: usize = 12;
 
 /// Visits to each round, each way, interleaved.

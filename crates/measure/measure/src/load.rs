@@ -17,8 +17,8 @@ const MOST_POINTS: usize = 24;
 /// Random pairings per point.
 const DRAWS: u32 = 20;
 
-/// Each pair runs this many times the planned batches: only batches during which all pairs run
-/// count, and the slowest pair takes several times as long as the fastest.
+/// Only batches during which all pairs run count, and the slowest pair takes several times as long
+/// as the fastest.
 const LONGER: u32 = 4;
 
 /// Even on a noiseless machine: siblings finish ten times as fast as others.

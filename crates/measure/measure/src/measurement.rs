@@ -23,7 +23,6 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Rounds of a speed measurement.
 const QUICK_ROUNDS: u32 = 9;
 const THOROUGH_ROUNDS: u32 = 101;
 
@@ -275,6 +274,7 @@ impl MeasurementRequest {
         let request = self.request(probe.clock_step_ns());
         let resolution_ns = request.plan.resolution_ns(probe.clock_step_ns());
         let (mut journal, samples) = self.open_journal(&request, resolution_ns, hear)?;
+        // A break here takes effect at the first step.
         let _ = hear(MeasureNews::Begins { pus: &request.pus, resolution_ns });
         let ended = survey::survey(
             &mut probe,

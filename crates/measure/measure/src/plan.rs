@@ -145,6 +145,7 @@ impl Passes {
         match self {
             Passes::Fixed(passes) => passes,
             Passes::Filling { least, most, budget } => {
+                // A pass may take less than the clock shows.
                 let fitting = budget.as_secs_f64() / one_pass.as_secs_f64().max(1e-9);
                 (fitting.min(f64::from(u32::MAX)) as u32).clamp(least, most)
             }

@@ -138,7 +138,6 @@ mod tests {
     use std::collections::HashMap;
     use std::convert::Infallible;
 
-    /// Which task wrote each word first.
     #[derive(Default)]
     struct Remembering {
         pus: Vec<u32>,

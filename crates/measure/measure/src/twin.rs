@@ -93,6 +93,7 @@ pub enum TwinError {
 
 impl Blame for TwinError {
     fn is_input(&self) -> bool {
+        // Another profile may help, another run does not.
         !matches!(self, TwinError::Load(_))
     }
 }

@@ -101,7 +101,6 @@ fn of_figure(
     })
 }
 
-/// The mean of logarithms and its lower bound.
 fn shown(logarithms: &[f64]) -> Option<ExcessFactor> {
     let count = logarithms.len() as f64;
     // Two looks have one degree of freedom, the first entry. Beyond the table the last entry is

@@ -1,4 +1,4 @@
-//! How a part changes the figures of its paths, and whether it is bad enough for a fault.
+//! How a part changes the figures of its paths, and whether that is a fault.
 
 use super::explain::Cause;
 use super::figures::PairMetric;
@@ -20,7 +20,7 @@ const SLOW_TOO: f64 = 1.25;
 const FEWEST_PAIRS: usize = 2;
 
 /// A path is jittery if its small messages scatter (tenth to ninetieth percentile) this many times
-/// as much as those of like pairs, and by at least this share of their usual median.
+/// as much as those of like pairs, and by at least this share of their median.
 pub(super) const JITTER: f64 = 5.0;
 const JITTER_SHARE: f64 = 2.0;
 
@@ -100,7 +100,6 @@ pub(super) struct Effects {
     pub model: Vec<(usize, f64)>,
 }
 
-/// A part and the indices of the items that it affects.
 pub(super) struct Covered {
     pub part: NetworkPart,
     /// By metric and side.
@@ -143,7 +142,6 @@ impl Side<'_> {
             || self.at.iter().any(|at| shown[*at] >= least * self.without[*at])
     }
 
-    /// Whether these paths belong to enough pairs to blame the part.
     fn is_enough(&self, ways: &[usize]) -> bool {
         let items = &self.court.network.items;
         let pairs: BTreeSet<[usize; 2]> = ways
@@ -258,7 +256,7 @@ impl Effects {
     }
 }
 
-/// The losses on one side of a part, if they are bad and most of its paths have some.
+/// If they are bad and most of its paths have some.
 fn losses(side: &Side<'_>) -> Option<Losses> {
     let items = &side.court.network.items;
     let all = side.at.iter().fold(Losses::default(), |sum, at| Losses {

@@ -14,7 +14,7 @@ pub(crate) enum PairMetric {
     Scatter,
     /// The share of segments that an end retransmitted.
     Lost,
-    /// The share of the time during which an end was ready to run but had no CPU.
+    /// The share of the time in which an end waited for a CPU.
     Wait,
 }
 
@@ -27,7 +27,7 @@ impl PairMetric {
         PairMetric::Wait,
     ];
 
-    /// The figures of a pair, from its first node and from its second.
+    /// From its first node, and from its second.
     pub(crate) fn of(self, pair: &NodePair) -> Option<[f64; 2]> {
         let small = pair.trip(SMALL_BYTES);
         match self {

@@ -81,7 +81,6 @@ fn middle_ns(ways: &[&Way]) -> f64 {
     median(&ways.iter().map(|way| way.large_ns).collect::<Vec<f64>>()).unwrap_or(f64::MAX)
 }
 
-/// Merges the groups of two nodes.
 fn join(group: &mut [usize], nodes: [usize; 2]) {
     let [from, to] = nodes.map(|node| group[node]);
     group.iter_mut().filter(|own| **own == from).for_each(|own| *own = to);

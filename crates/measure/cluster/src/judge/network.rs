@@ -1,4 +1,4 @@
-//! The network as if it had no faults: the group of each node and the usual figures.
+//! The network as if it had no faults.
 
 use super::figures::{Item, PairMetric};
 use super::groups::lone;
@@ -11,19 +11,18 @@ const LEAST_LOST: f64 = 0.0002;
 /// Fewer figures than this do not show the usual value.
 const FEWEST: usize = 3;
 
-/// The usual rate and time are this quantile of all like ones, best first, because noise improves
-/// none: of three nodes on a switch, a bad one spoils two of three pairs.
+/// The usual rate and time are this quantile, best first, because noise improves none: of three
+/// nodes on a switch, a bad one spoils two of three pairs.
 const BEST: f64 = 0.15;
 
-/// A network without faults, and all figures relative to it.
 pub(super) struct HealthyNetwork<'a> {
     pub items: &'a [Item],
     pub group: Vec<usize>,
     /// The usual value of each item.
     pub usual: Vec<f64>,
-    /// The value of each item: as measured, or by comparison with like pairs if that is better.
+    /// As measured, or by comparison with like pairs if better.
     pub value: Vec<f64>,
-    /// The value that the looks confirm; the whole value without a second look.
+    /// As far as the looks confirm it.
     pub shown: Vec<f64>,
 }
 
@@ -44,7 +43,7 @@ impl<'a> HealthyNetwork<'a> {
     }
 }
 
-/// The usual figure of each kind: from nodes with neighbours, if there are enough of them.
+/// From nodes with neighbours, if there are enough.
 fn usual_by_kind(items: &[Item], group: &[usize]) -> BTreeMap<(PairMetric, bool), f64> {
     let alone = lone(group);
     let mut like = BTreeMap::<(PairMetric, bool), Vec<f64>>::new();
@@ -72,7 +71,6 @@ fn kind(item: &Item, group: &[usize]) -> (PairMetric, bool) {
     (item.figure, item.figure.has_distance() && group[item.from] != group[item.to])
 }
 
-/// Each item's value, or the one by comparison with like pairs if that is better.
 fn values(items: &[Item], usual: &[f64], factor: fn(&crate::ExcessFactor) -> f64) -> Vec<f64> {
     items
         .iter()

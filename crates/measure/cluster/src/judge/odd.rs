@@ -1,4 +1,4 @@
-//! Faults in a node's own figures: its packets, its clock and its hardware.
+//! Faults in a node's own figures: packets, clock and hardware.
 
 use super::{ClusterFault, ClusterFaultKind, Court, SMALL_BYTES};
 use crate::cluster::NodePair;
@@ -37,8 +37,8 @@ impl Court<'_> {
             .collect()
     }
 
-    /// The packet size of a node on most of its connections. A file without figures of the ends has
-    /// one size per pair: the node's is the one that all, or else most, of its pairs have.
+    /// The packet size on most of a node's connections. A file without figures of the ends has one
+    /// size per pair; the node's is then that of all, or else most, of its pairs.
     fn packet_bytes(&self, node: usize) -> Option<u32> {
         let own = self.cluster.pairs.iter().filter(|pair| pair.nodes.contains(&node));
         let mut ends = Vec::new();

@@ -2,7 +2,6 @@
 
 use super::figures::{Item, PairMetric};
 
-/// A part of the path between two nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NetworkPart {
     /// A node and its link.

@@ -110,7 +110,6 @@ const FAULTS: [(&str, Fault); 18] = [
     }),
 ];
 
-/// A description of wrong faults; `None` if they are right.
 fn verdict(cluster: &Cluster, nodes: &[usize], words: &str) -> Option<String> {
     let names: Vec<String> = nodes.iter().map(|node| format!("n{node}")).collect();
     let found = faults(cluster);
@@ -239,7 +238,7 @@ fn one_quota_on_all_nodes_is_told_once() {
 }
 
 /// The fastest messages distinguish a node on its own switch from one with a bad cable, even if
-/// most messages inside a switch take as long as those over two.
+/// most messages inside a switch are late.
 #[test]
 fn a_node_on_its_own_switch_has_no_bad_cable() {
     for shape in [&[4, 1][..], &[4, 4, 1]] {

@@ -33,7 +33,6 @@ impl QuotaStop {
     }
 }
 
-/// The quota that stopped each node most.
 pub(super) fn stops(cluster: &Cluster) -> BTreeMap<usize, QuotaStop> {
     let mut all = BTreeMap::<usize, Vec<QuotaStop>>::new();
     for pair in &cluster.pairs {

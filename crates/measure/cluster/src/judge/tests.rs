@@ -70,7 +70,7 @@ fn cluster(nodes: usize, on_a_switch: usize, put: Put, all: bool, seed: u64) -> 
 
 const BETWEEN_MBPS: f64 = 190.0;
 
-/// A synthetic pair: rates within 10 %, round trips within 15 %, a few retransmitted segments.
+/// Rates within 10 %, round trips within 15 %, a few retransmitted segments.
 fn made([a, b]: [usize; 2], on_a_switch: usize, put: Put, seed: u64) -> NodePair {
     let mut rng = fastrand::Rng::with_seed(seed.wrapping_mul(7919) ^ (a * 1009 + b) as u64);
     let mut noise = |share: f64| 1.0 + share * (2.0 * rng.f64() - 1.0);
@@ -269,8 +269,7 @@ fn facts_clocks_and_packets_that_differ_are_told() {
     );
 }
 
-/// Eight nodes on two switches, with links of 1 Gbit/s and 400 Mbit/s between the switches. `port`
-/// is the rate of one node's link, from it and to it.
+/// Eight nodes on two switches; `port` is the rate of one node's link, from it and to it.
 fn ported(node: usize, port: [f64; 2]) -> Cluster {
     let base = cluster(8, 4, Put::Nothing, true, 3);
     let end = |at: usize, way: usize| if at == node { port[way] } else { 1000.0 };
@@ -320,7 +319,6 @@ fn a_port_as_slow_as_the_way_between_switches_is_named() {
     }
 }
 
-/// A node that is late for all seems to be alone on a switch.
 #[test]
 fn late_nodes_and_pairs_are_told_with_the_direction_that_the_clocks_show() {
     for seed in 0..10 {

@@ -8,9 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The smallest number of partners that miss a blamed node.
 const FEWEST_PARTNERS: usize = 2;
 
-/// Replaces the missing pairs of a node by one entry for the node if most of its pairs are missing,
-/// with as few nodes as possible. `measured` returns the number of a node's measured pairs: a node
-/// that failed late has some.
+/// Replaces a node's missing pairs by one entry if most of its pairs are missing, with as few nodes
+/// as possible. `measured` counts a node's measured pairs: a node that failed late has some.
 pub(crate) fn explained(missing: &[Missing], measured: impl Fn(&str) -> usize) -> Vec<Missing> {
     let mut left: Vec<Missing> = missing.to_vec();
     let gone: BTreeSet<String> = missing

@@ -17,7 +17,6 @@ const MOST_LOOKS: usize = 12;
 /// These rounds ignore the time limit: a verdict needs at least two looks.
 const FEWEST_ROUNDS: usize = 2;
 
-/// The number of like pairs for comparison.
 const LIKE: usize = 3;
 
 /// A bad-looking node is judged by at least this many pairs of its group.

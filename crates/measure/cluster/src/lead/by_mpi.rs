@@ -1,5 +1,4 @@
-//! The measurement through MPI: all ranks run the program simultaneously, and rank 0 receives the
-//! figures.
+//! The measurement through MPI: all ranks run the program, and rank 0 receives the figures.
 
 use super::{Lead, Member, sentence};
 use crate::measure::ClusterProgress;
@@ -62,9 +61,8 @@ impl Lead<'_> {
             match answer {
                 Ok(RankReply::Mpi(text)) if member.said.rank == 0 => printed = text,
                 Ok(RankReply::Mpi(_)) => {}
-                // The cause of the first failure is in rank 0's output, if known. A rank that
-                // waited for another has failed as well; the error names the rank that does not
-                // answer.
+                // Rank 0's output has the cause of the first failure, if known. A rank that waited
+                // for another has failed as well; the error names the silent one.
                 Ok(RankReply::Failed(why)) => {
                     failure = failure.or(Some((member.said.node.clone(), why)))
                 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 const SOURCE: &str = include_str!("probe.c");
 
-/// The compiler's time limit. One file takes a second, but a cluster's file system may be slow.
+/// One file takes a second, but a cluster's file system may be slow.
 const LIMIT: Duration = Duration::from_secs(120);
 
 /// The number of compiler output lines in the error.

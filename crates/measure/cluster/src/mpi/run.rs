@@ -19,7 +19,6 @@ pub(crate) struct MpiTask {
     pub limit_ms: u64,
 }
 
-/// The plan of a measurement: the time per message size, the ranks and their pairs.
 pub(crate) fn plan(trips: Duration, ranks: &[usize], pairs: &[[usize; 2]]) -> String {
     let pairs: Vec<String> = pairs.iter().map(|pair| words(pair) + "\n").collect();
     format!(
@@ -73,7 +72,6 @@ pub(crate) fn run(program: &MpiProgram, task: &MpiTask, rank: usize) -> Result<S
     }
 }
 
-/// Waits for the program and kills it after the limit.
 fn ended(mut child: Child, limit: Duration) -> Result<Ending, String> {
     let began = Instant::now();
     loop {

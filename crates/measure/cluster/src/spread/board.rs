@@ -63,7 +63,7 @@ impl Board {
         }
     }
 
-    /// Marks a part as done. Returns whether it is the first result.
+    /// Returns whether it is the first result.
     pub(super) fn done(&self, part: usize) -> bool {
         let mut state = self.state();
         if let Some(running) = state.running.remove(&part) {

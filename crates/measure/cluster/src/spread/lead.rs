@@ -260,7 +260,6 @@ impl<'a> Lead<'a> {
         self.lost.push(LostRank { rank: format!("rank {rank} on {node}"), why });
     }
 
-    /// Records ranks lost at the end and ranks that never joined.
     fn end(&mut self, events: &Receiver<Event>) {
         while let Ok(Event { rank, what }) = events.try_recv() {
             if let What::Lost(why) = what {

@@ -9,10 +9,9 @@
 //! | `surroundings` | SMT siblings, daemons that move interrupts, the clock |
 //! | `remains` | the noise that remains after all remedies |
 //!
-//! Kernel versions do not show which settings a container or hypervisor permits. Only a trial does:
+//! Kernel versions do not show which settings a container or hypervisor permits, only a trial does:
 //! write a value, read it back, restore it. Trials need the caller's permission and the
-//! [lock](settings_lock) shared by all code that changes these settings. Without permission this
-//! module only reads files.
+//! [lock](settings_lock) shared by all code that changes these settings.
 
 mod backend;
 mod boot;

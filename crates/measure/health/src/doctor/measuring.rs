@@ -17,7 +17,6 @@ use seatmap_os::{CpuList, CpuSet};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// How long stolen time is observed.
 const STEAL_WATCH: Duration = Duration::from_millis(500);
 
 /// Whether the cores' second threads run: `on`, `off`, `forceoff` (Documentation/ABI,
@@ -250,7 +249,6 @@ fn numa_balancing(root: &Root, topology: &Topology) -> Diagnosis {
     )
 }
 
-/// A quota stops the measured threads for part of each period.
 fn quota(quotas: &Quotas, cpus: usize) -> Diagnosis {
     let subject = "quota";
     let Some(tightest) = quotas.tightest() else {

@@ -1,8 +1,8 @@
 //! Ways to fix a finding.
 //!
 //! A command works as printed, and afterwards the same check finds nothing. An argument for the
-//! kernel's command line has this effect after the next start. Everything else is advice in a
-//! sentence. A test executes each kind.
+//! kernel's command line has this effect after the next start. Everything else is advice. A test
+//! executes each kind.
 
 use seatmap_os::Root;
 use seatmap_os::mounts::is_read_only;

@@ -1,5 +1,4 @@
-//! Finds influences that move threads from their seats: the scheduler, its settings and environment
-//! variables.
+//! Finds influences that move threads from their seats.
 
 use crate::doctor::{Diagnosis, DoctorRemedyKind, Remedy, Severity};
 use seatmap_data::statistics::words::agreeing;

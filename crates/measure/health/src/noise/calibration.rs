@@ -30,7 +30,6 @@ pub(super) struct Calibration {
 }
 
 impl Calibration {
-    /// Times the undisturbed loop and work, in some milliseconds.
     pub(super) fn of(cpu: &mut impl MeteredCpu) -> Self {
         let loop_ticks = quickest(BLOCKS, || period(cpu));
         let steps_ticks = THRESHOLD_STEPS * cpu.step_ns() / cpu.ns_per_tick();
@@ -49,7 +48,6 @@ fn quickest(times: u32, mut take: impl FnMut() -> f64) -> f64 {
     (0..times).map(|_| take()).fold(f64::INFINITY, f64::min)
 }
 
-/// The average ticks between readings of a block.
 fn period(cpu: &mut impl MeteredCpu) -> f64 {
     let first = cpu.ticks();
     let mut last = first;

@@ -6,13 +6,10 @@ pub(super) trait MeteredCpu {
     /// The clock, in ticks. It never runs backwards.
     fn ticks(&mut self) -> u64;
 
-    /// Does this many equal steps of integer work.
     fn work(&mut self, steps: u64);
 
-    /// Nanoseconds per tick.
     fn ns_per_tick(&self) -> f64;
 
-    /// The clock's smallest step, in nanoseconds.
     fn step_ns(&self) -> f64;
 
     /// How long the thread was ready while another had the CPU; `None` if the kernel does not count

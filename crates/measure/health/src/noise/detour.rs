@@ -13,9 +13,7 @@ pub(super) struct Detour {
     /// The thread's waiting time at the last check.
     waited_ns: Option<u64>,
     pub(super) gaps: Gaps,
-    /// Ticks of watching.
     pub(super) watched_ticks: u64,
-    /// Ticks of recording gaps.
     pub(super) recording_ticks: u64,
 }
 
@@ -107,6 +105,8 @@ mod tests {
 
     #[test]
     fn known_gaps_are_found_exactly() {
+        // In this order: shorter than the threshold; at it; above; within a reading; two in one;
+        // long.
         let taken = [
             (105, 50),
             (1005, 80),

@@ -8,7 +8,6 @@ use seatmap_os::usage::ResourceUsage;
 use serde::Serialize;
 use std::fmt;
 
-/// The number of interrupts named in a line.
 const MOST_NAMED: usize = 3;
 
 /// Counts interruptions from the program's start.

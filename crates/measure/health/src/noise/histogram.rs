@@ -97,7 +97,6 @@ impl Histogram {
     }
 }
 
-/// The bin of a value, from its octave and the following bits.
 fn index(sub_bits: u32, value: u64) -> usize {
     let subs = 1u64 << sub_bits;
     if value < subs {

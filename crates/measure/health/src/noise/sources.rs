@@ -47,7 +47,6 @@ pub(super) struct CpuEvents {
     pub(super) unexplained_at_least_percent: Option<f64>,
 }
 
-/// The gaps of one CPU, and the share of the time in which they were watched.
 #[derive(Clone, Copy)]
 pub(super) struct WatchedGaps {
     pub(super) gaps: u64,
@@ -55,7 +54,7 @@ pub(super) struct WatchedGaps {
 }
 
 impl Snapshot {
-    /// Reads the counters; unreadable ones stay empty.
+    /// Unreadable counters stay empty.
     pub(super) fn now() -> Self {
         Snapshot {
             interrupts: Interrupts::parse(&read("/proc/interrupts")),

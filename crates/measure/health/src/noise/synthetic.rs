@@ -24,7 +24,6 @@ impl SyntheticCpu {
         SyntheticCpu::new(&(1..=ticks).map(|tick| (tick * period, length)).collect::<Vec<_>>())
     }
 
-    /// Lets this much of the program's own time pass.
     fn pass(&mut self, mut own: u64) {
         while let Some((begin, length)) =
             self.taken.get(self.at).filter(|(begin, _)| *begin < self.now + own)

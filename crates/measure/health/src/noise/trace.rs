@@ -1,8 +1,8 @@
 //! Kernel activity during a measurement, from the kernel's trace.
 //!
 //! Counters show how often an event occurred; the trace shows when it began and ended. Each long
-//! gap of the detour loop can therefore be divided among the tasks and handlers that had the CPU.
-//! The rest is unexplained: a hypervisor that ran another guest, the firmware or the hardware.
+//! gap of the detour loop can therefore be divided among the tasks and handlers that had the CPU;
+//! the rest is unexplained: another guest of the hypervisor, the firmware or the hardware.
 //!
 //! The trace is a separate instance (Documentation/trace/ftrace.rst). It records interrupt
 //! handlers, softirqs and task switches, only on the measured CPUs. It is removed at the end; if
@@ -34,7 +34,6 @@ pub(super) struct Marks {
     pub(super) end: Mark,
 }
 
-/// One moment on both clocks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Mark {
     ticks: u64,

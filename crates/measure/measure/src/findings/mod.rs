@@ -167,7 +167,6 @@ struct View<'a> {
 }
 
 impl View<'_> {
-    /// Whether the first pairs are significantly nearer.
     fn are_apart(
         &self,
         is_near: impl Fn(usize, usize) -> bool,

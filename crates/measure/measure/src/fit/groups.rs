@@ -24,8 +24,8 @@ const IN_COMPANY_NEAR: f64 = 0.5;
 const IN_COMPANY_EQUAL: f64 = 0.9;
 /// Rows of fewer cores do not distinguish parts.
 const FEWEST_CORES: usize = 6;
-/// Up to this many cores, all columns are compared. With more, the first `EXACT_TO` cores must show
-/// parts, and only evenly spaced columns count, because the time grows with the cube of the cores.
+/// Up to this many cores, all columns are compared; with more, only evenly spaced ones if the first
+/// `EXACT_TO` cores show parts, because the time grows with the cube of the cores.
 const EXACT_TO: usize = 256;
 const COLUMNS: usize = 64;
 /// A star that explains this share of the variance makes its cores one part.
@@ -67,6 +67,7 @@ pub(super) fn between_cores(d: &Matrix, core: &[usize]) -> Matrix {
 /// part without such a gap.
 pub(crate) fn partition(between: &Matrix) -> Vec<usize> {
     let merges = average(between);
+    // Heights never fall, so the first wide gap surrounds the nearest cores.
     let joins = (1..merges.heights.len()).find(|joins| {
         let inside = merges.heights[joins - 1];
         let outside = merges.heights[*joins];
@@ -93,6 +94,7 @@ fn alike(between: &Matrix) -> Vec<usize> {
         }
     }
     let cells: Vec<f64> = between.pairs().map(|(_, _, cell)| *cell).collect();
+    // Below the noise, ratios of deviations mean nothing.
     let floor = NOISE * median(&cells).unwrap_or(f64::NAN);
     let merges = average(&deviations(between));
     // After no join there is no height to compare.

@@ -10,7 +10,7 @@ use super::least_squares::{Equation, solve};
 const REPETITIONS: usize = 20;
 /// The first iterations weigh residuals coarsely, so that a few accidental fits do not decide.
 const COARSE: usize = 4;
-/// The first iterations weigh residuals coarsely, so that a few accidental fits do not decide.
+/// Smaller residuals count as zero, in the coarse iterations and in the others. Nanoseconds.
 const LEAST_LEFT: [f64; 2] = [30.0, 1.0];
 /// The weight that ties undetermined unknowns to zero, relative to a row at [`LEAST_LEFT`].
 const HOLD: f64 = 1e-5;

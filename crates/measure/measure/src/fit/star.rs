@@ -29,7 +29,6 @@ pub fn r2(d: &Matrix, core: &[usize], group: &[usize]) -> Option<f64> {
     pooled.r2()
 }
 
-/// Squares and their degrees of freedom.
 #[derive(Default)]
 struct Pooled {
     all: f64,

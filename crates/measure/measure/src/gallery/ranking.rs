@@ -172,7 +172,6 @@ fn unsuitable(machine: &GalleryMachine, place: &PlaceRequest) -> Option<LeftOutR
     (place.pattern.tasks > pus && !may_share).then_some(LeftOutReason::TooSmall { pus })
 }
 
-/// Figures that the time needs but the profile lacks.
 fn missing(place: &PlaceRequest, waits: bool) -> Vec<MissingFigure> {
     let is_sum = matches!(place.objective, Objective::Distance | Objective::Time);
     let speed = place.objective == Objective::Time && place.profile.speed.is_none();

@@ -45,11 +45,11 @@ pub struct Crowd<'a> {
     pub core: &'a [usize],
     /// The number of candidate lines.
     pub lines: usize,
-    /// The common part, then the offset of each core.
+    /// The round trips.
     pub talks: &'a [CrowdRoundTrip],
 }
 
-/// The fit of a line or home: the common part, then the offset of each core.
+/// The common part, then the offset of each core.
 type Offsets = Vec<f64>;
 
 impl Crowd<'_> {

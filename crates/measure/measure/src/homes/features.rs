@@ -17,20 +17,16 @@ pub struct Features {
     /// `offset_ns[line][pu]`, with a mean of about zero per line; zero if not measured. Offsets of
     /// PUs that fewer hubs reach are scaled down to equal noise.
     pub offset_ns: Vec<Vec<f64>>,
+    /// The standard deviation of each offset.
+    pub sigma_ns: f64,
+}
+
+impl Features {
     /// The offsets of these lines; `None` if the noise is unknown.
     ///
     /// The mean over all lines is subtracted from each median, which leaves a_hub + a_pu of the
     /// line. Then the mean of each hub's row is subtracted, which leaves a_pu. The hubs now agree
     /// up to noise.
-    pub sigma_ns: f64,
-}
-
-impl Features {
-    /// The offsets of these lines. `None` if the noise is unknown.
-    ///
-    /// The mean over all lines is subtracted from each median, which leaves a_hub + a_pu of the
-    /// line. Then the mean of each hub's row is subtracted, which leaves a_pu. The hubs now agree
-    /// up to noise, and their disagreement gives the noise.
     #[must_use]
     pub fn of(samples: &LineSamples) -> Option<Self> {
         let rows = centred(samples);
@@ -52,6 +48,7 @@ impl Features {
     }
 }
 
+/// `rows[line][hub][pu]`: the samples without the common parts.
 fn centred(samples: &LineSamples) -> Vec<Vec<Vec<f64>>> {
     let hubs = samples.hubs.len();
     let pus = samples.pus.len();
@@ -134,7 +131,6 @@ fn joined(hubs: &[Vec<f64>], pus: usize, sigma: f64) -> Vec<f64> {
     (0..pus).map(|pu| agreed(hubs, pu, reach).unwrap_or_default()).collect()
 }
 
-/// The mean of the offsets on which most hubs agree.
 fn agreed(hubs: &[Vec<f64>], pu: usize, reach: f64) -> Option<f64> {
     let values = sorted(&hubs.iter().filter_map(|row| row.get(pu).copied()).collect::<Vec<_>>());
     let middle = middle(&values, reach)?;

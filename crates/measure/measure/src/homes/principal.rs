@@ -6,12 +6,10 @@
 
 use seatmap_data::statistics::{MAD_TO_SIGMA, median};
 
-/// The maximum number of directions.
 const MOST: usize = 16;
 const ITERATIONS: usize = 200;
 /// A direction counts if its variance is this many times the maximum of pure noise.
 const ABOVE_NOISE: f64 = 1.3;
-/// The number of cleaning steps.
 const CLEANINGS: usize = 8;
 /// Values further than this many standard deviations from the directions are wrong.
 const REACH: f64 = 2.5;

@@ -19,6 +19,7 @@ impl<P: Probe> MatrixRun<'_, P> {
     ) -> Result<Option<u32>, MeasureError<P::Error>> {
         let first = course.samples.passes();
         let further = self.plan.further;
+        // An interrupted run may have made some.
         let passes = further.passes.min(self.plan.most_passes().saturating_sub(first as u32));
         let pairs = disagreeing(&course.samples);
         if pairs.is_empty() {

@@ -89,7 +89,6 @@ impl<P: Probe> MatrixRun<'_, P> {
     }
 }
 
-/// Whether all batches exceed what a cache line can take.
 fn is_long(batches: &VisitBatches) -> bool {
     !batches.round_trip_ns.is_empty() && batches.round_trip_ns.iter().all(|ns| *ns >= STACKED_NS)
 }

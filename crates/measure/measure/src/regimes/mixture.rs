@@ -83,7 +83,6 @@ impl Levels {
         smaller >= fewest && smaller > 2 * logs.len().saturating_sub(members[0] + members[1])
     }
 
-    /// The value at which both levels are equally likely.
     fn boundary(&self) -> f64 {
         let [fast, slow] = self.centre;
         let towards_slow =
@@ -142,7 +141,6 @@ fn widest_gap(logs: &[f64], fewest: usize) -> usize {
         .unwrap_or(fewest)
 }
 
-/// Fits two levels, starting with the lowest `at` samples in the first.
 fn fit(logs: &[f64], at: usize, floor: f64) -> Levels {
     let n = logs.len() as f64;
     let background = single::background(logs);

@@ -179,7 +179,6 @@ fn tells_homes(profile: &Profile) -> bool {
     profile.home_model.as_ref().is_some_and(|model| model.homes() > 1)
 }
 
-/// The number of search kicks.
 const KICKS: u64 = 200;
 
 impl ProgramSeats {

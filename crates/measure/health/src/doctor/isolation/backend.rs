@@ -24,7 +24,6 @@ pub(super) enum IsolationBackend {
     Affinity(String),
 }
 
-/// How it is known that a mechanism works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum IsolationEvidence {
     /// A group was created and removed.

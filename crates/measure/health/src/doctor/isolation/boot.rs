@@ -275,7 +275,7 @@ mod tests {
         Irqs { unmovable: vec![bound], ..Irqs::default() }
     }
 
-    /// A computer with four CPUs and this command line, as the kernel interprets it.
+    /// As the kernel interprets this command line on four CPUs.
     fn started_with(line: &str) -> Boot {
         let of = |name: &str| {
             line.split(' ').find_map(|word| word.strip_prefix(name)?.strip_prefix('='))

@@ -11,9 +11,7 @@ const NAMED: usize = 6;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Unmovable {
-    /// The interrupt's number and its device or driver.
     pub(super) name: String,
-    /// Its target CPUs among the examined ones.
     pub(super) cpus: Vec<u32>,
 }
 

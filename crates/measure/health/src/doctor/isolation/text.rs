@@ -12,7 +12,6 @@ pub(super) fn list(text: &str) -> Vec<u32> {
     text.trim().parse::<CpuList>().map(|list| list.0).unwrap_or_default()
 }
 
-/// The CPUs of a mask, if valid.
 pub(super) fn mask(text: &str) -> Option<Vec<u32>> {
     CpuSet::of_mask(text).map(|set| set.list().0)
 }

@@ -11,7 +11,6 @@ const SHORTEST_NS: u64 = 5_000;
 /// The largest difference between a gap and its event, including two roundings to microseconds.
 const SLACK_NS: u64 = 3_000;
 
-/// The number of gaps reported individually.
 const MOST_TOLD: usize = 10;
 
 /// The trace's explanation of one CPU's gaps, of at least 5 us and among the longest 1024.
@@ -102,7 +101,6 @@ pub(super) fn traced(
     found
 }
 
-/// The shares of tasks and handlers in a period, the largest first.
 fn parts(spans: &TraceSpans, from_ns: u64, to_ns: u64) -> Vec<(usize, u64)> {
     let mut parts: Vec<(usize, u64)> = Vec::new();
     let first = spans.spans.partition_point(|span| span.to_ns <= from_ns);

@@ -72,7 +72,6 @@ impl Reader {
         }
     }
 
-    /// Ends a handler and those that interrupted it.
     fn end(&mut self, handler: &str) {
         let began = self.handlers.iter().rposition(|begun| is_end_of(handler, begun));
         self.handlers.truncate(began.unwrap_or(self.handlers.len()));
