@@ -41,8 +41,7 @@ pub struct ChosenGroups {
     pub held_back: Option<HeldBack>,
 }
 
-/// Chooses pairs and measures them with `probe`. Pairs in `known` are not measured again; `known`
-/// receives the new values.
+/// Chooses pairs and measures those missing in `known` with `probe`; `known` receives their values.
 pub fn choose(
     names: &[String],
     all: bool,
@@ -110,8 +109,8 @@ impl Chooser<'_> {
     }
 
     /// The threshold between near and far. A node far from all others, such as one behind a very
-    /// slow cable, hides their differences, so the search repeats without it, and without far pairs
-    /// that separate no nodes, such as those of a busy moment.
+    /// slow cable, hides their differences, so the search ignores it, and far pairs that separate
+    /// no nodes, such as those of a busy moment.
     fn limit(&self) -> Option<f64> {
         let mut within: Vec<usize> = (0..self.nodes).collect();
         let mut found = None;
@@ -162,8 +161,8 @@ impl Chooser<'_> {
     }
 
     /// Splits a group with all pairs known if some are as far apart as groups are: a very slow
-    /// connection between two groups hides smaller differences. A single node is not split off,
-    /// because a bad cable looks the same.
+    /// connection hides smaller differences. A single node is not split off, because a bad cable
+    /// looks the same.
     fn divided(&self, group: Vec<usize>) -> Vec<Vec<usize>> {
         let inside: Vec<f64> = pairs(group.len())
             .filter_map(|[a, b]| self.known.get(&pair(group[a], group[b])).copied())
@@ -266,8 +265,8 @@ fn numbered(parts: &[Vec<usize>], nodes: usize) -> Vec<usize> {
     number
 }
 
-/// The threshold between near and far: the cut of the logarithms with the least variance inside
-/// both parts (Otsu 1979). `None` if the parts are not clearly apart.
+/// The cut of the logarithms with the least variance inside both parts (Otsu 1979); `None` if the
+/// parts are not clearly apart.
 fn limit(values: &[f64]) -> Option<f64> {
     // In logarithms a step from 10 to 20 us equals one from 100 to 200 us.
     let logarithms: Vec<f64> = sorted(&values.iter().map(|value| value.ln()).collect::<Vec<_>>());

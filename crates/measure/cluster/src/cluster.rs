@@ -84,8 +84,8 @@ pub struct NodePair {
     pub gap_ns: [f64; 2],
     /// Segments that each node retransmitted during round trips, out of `segments`.
     pub retransmits: [u64; 2],
-    /// About how many segments each node sent during round trips. Streams do not count, because
-    /// their full queues drop segments even on a healthy link.
+    /// About how many segments each node sent during round trips; full queues of streams would drop
+    /// segments even on a healthy link.
     pub segments: [u64; 2],
     /// The second node's clock minus the first's, in nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -137,7 +137,7 @@ pub(crate) struct EndCounters {
     mtu_bytes: u64,
     run_ns: u64,
     wait_ns: u64,
-    /// The quotas on its thread, with their counts since creation; `None` if unknown.
+    /// Counted since their creation; `None` if unknown.
     quotas: Option<Vec<QuotaStop>>,
 }
 

@@ -188,7 +188,7 @@ impl Meeting {
     }
 
     /// Finds rank 0 and returns what `greet` makes of the connection. A wrong place, such as an old
-    /// file, is tried again until the timeout.
+    /// file, is tried until the timeout.
     pub(crate) fn find_host<T>(
         &self,
         rank: &Rank,

@@ -4,8 +4,7 @@
 const LEFT_OUT: &str = "..";
 
 /// Shortens names to `width` letters as far as they stay different: `compute-standard-0003` becomes
-/// `..0003`. It omits letters with which all names begin or end; if that is not enough, names stay
-/// longer.
+/// `..0003`. It omits letters with which all names begin or end.
 ///
 /// ```
 /// use seatmap_cluster::names::apart;

@@ -27,9 +27,10 @@ pub fn remembered_or_measured(
 }
 
 /// Runs a command that measures this node and prints the profile as JSON, while rank 0 waits for
-/// `timeout`. Returns the profile, or `None` if the command failed, and the command's messages.
+/// `timeout`. Returns the profile, or `None` if the command failed, and its messages.
 ///
 /// # Errors
+///
 /// [`LimitedError`]: the command does not start or takes too long.
 pub fn measured_by(
     command: &mut Command,

@@ -4,8 +4,8 @@ use seatmap_os::{CpuSet, kept_masks};
 
 /// Without pinning, trips show the kernel's choice of CPUs instead of the network: between two
 /// nodes on one computer, a round trip takes 17 us if both threads share a CPU, and 110 us if a
-/// sleeping CPU wakes each time. Trips therefore use each node's last allowed CPU, because the
-/// first handles most interrupts. Streams use all CPUs.
+/// sleeping CPU wakes each time. Trips therefore use each node's last allowed CPU (the first
+/// handles most interrupts), streams all CPUs.
 #[derive(Debug)]
 pub(crate) struct TripPinning {
     /// The original mask; `None` if the thread cannot be pinned.

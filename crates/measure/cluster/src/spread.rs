@@ -1,9 +1,8 @@
 //! Distributes divisible work over the ranks of one start.
 //!
 //! Rank 0 hands out parts and works itself. The other ranks may join at any time, request parts and
-//! return results. If a rank is lost, another does its part. At the end, idle ranks take over parts
-//! that take much longer than others. A part may therefore run twice, and its result must not
-//! depend on the rank.
+//! return results. If a rank is lost, another does its part; at the end, idle ranks take over
+//! overdue parts. A part may therefore run twice, and its result must not depend on the rank.
 
 mod board;
 mod jobs;

@@ -5,8 +5,8 @@ use crate::cluster::Cluster;
 use crate::fit::SymmetricMetric;
 use seatmap_data::document::visible;
 
-/// The round trips of 64 KiB messages in nanoseconds as CSV: a line with the node names, then one
-/// line per node. Unmeasured pairs are predicted. `None` if no pair was measured.
+/// The round trips of 64 KiB messages in nanoseconds as CSV: the node names, then one line per
+/// node. Unmeasured pairs are predicted. `None` if no pair was measured.
 ///
 /// ```
 /// # let text = r#"{ "format": "seatmap-cluster/1", "pairs": [],

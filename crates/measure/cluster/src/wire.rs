@@ -51,8 +51,8 @@ impl Seal {
         Seal { key, count: 0 }
     }
 
-    /// The tag of the next message. Frames and messages with a length cannot be confused: each
-    /// connection has its own key, and both ends know which kind comes next.
+    /// Frames and messages with a length cannot be confused: each connection has its own key, and
+    /// both ends know which kind comes next.
     fn next_tag(&mut self, bytes: &[&[u8]]) -> [u8; TAG_BYTES] {
         let mut mac = HMAC::new(self.key);
         mac.update(self.count.to_be_bytes());
@@ -99,7 +99,7 @@ impl RankConnection {
         &self.stream
     }
 
-    /// Limits the time for a whole message, and for each read of a payload.
+    /// For a whole message, and for each read of a payload.
     pub(crate) fn set_read_timeout(&mut self, limit: Option<Duration>) -> io::Result<()> {
         self.limit = limit;
         self.stream.set_read_timeout(limit)

@@ -42,9 +42,7 @@ impl Introduction {
 pub(crate) struct Duties {
     /// It measures its core distances.
     pub nodes: bool,
-    /// It sends simultaneous streams.
     pub loaded: bool,
-    /// It runs its MPI program.
     pub mpi: bool,
 }
 

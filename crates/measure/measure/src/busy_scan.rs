@@ -22,7 +22,7 @@ const LOOKS: usize = 24;
 const BATCHES: u32 = 12;
 
 /// One in `SHARE` candidate lines is used per round. If all were, lines of one home would always
-/// load it together and never show its true distance.
+/// load it together.
 const SHARE: u32 = 2;
 
 /// The PUs and lines of the scan.

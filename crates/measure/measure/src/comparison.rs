@@ -7,8 +7,8 @@ use serde::Serialize;
 
 const CONFIDENCE: f64 = 0.95;
 
-/// Pairs of a class used for the interval: the estimate compares every two of both machines, and
-/// more would not narrow it below the clock's resolution.
+/// The estimate compares every two pairs of both machines, and more would not narrow the interval
+/// below the clock's resolution.
 const MOST_PAIRS: usize = 500;
 
 /// Name and version of the format.

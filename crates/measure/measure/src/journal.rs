@@ -59,11 +59,11 @@ impl Journal {
         Ok(Journal(JsonLines::create(path, file, &Head { format: FORMAT, header })?))
     }
 
-    /// Resumes the journal in a file open for reading and writing, and returns its visits, from a
-    /// clock with this resolution. An incomplete last line is dropped; an empty file becomes a new
-    /// journal.
+    /// Resumes the journal in a file open for reading and writing, and returns its visits. An
+    /// incomplete last line is dropped; an empty file becomes a new journal.
     ///
     /// # Errors
+    ///
     /// The journal belongs to another run or version, or no run could have written its contents.
     pub fn resume(
         path: &Path,

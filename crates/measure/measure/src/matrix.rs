@@ -180,8 +180,8 @@ impl<P: Probe> MatrixRun<'_, P> {
         Ok(())
     }
 
-    /// The line of a pair; with simultaneous pairs each group has one. A pair keeps its line in all
-    /// passes, because another may have another home.
+    /// With simultaneous pairs each group has a line. A pair keeps its line in all passes, because
+    /// another may have another home.
     fn line_of(&self, i: usize, j: usize) -> u32 {
         match self.together {
             0 | 1 => 0,

@@ -44,8 +44,8 @@ pub enum Passes {
     },
 }
 
-/// Further visits to pairs whose passes disagree, spread over time: a vCPU stays in place for
-/// seconds, so immediate visits may all see one place.
+/// Further visits to pairs whose passes disagree. A vCPU stays in place for seconds, so immediate
+/// visits may all see one place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Further {
     /// The number of further visits.

@@ -62,7 +62,7 @@ fn started(trace: &PingPongTimes) -> u64 {
 }
 
 /// Discards batches with a gap, and the slowest for the interruptions without one. If even the
-/// fastest exceeds what any line takes, the cause is the hypervisor rather than interruptions.
+/// fastest exceeds what any line takes, the hypervisor is the cause.
 fn drop_interrupted(batches: &mut Vec<f64>, interruptions: u64, discards: &mut Discards) {
     let Some(typical) = median(batches) else { return };
     let before = batches.len();

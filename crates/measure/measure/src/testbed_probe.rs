@@ -30,9 +30,10 @@ impl<T: Testbed> TestbedProbe<T> {
     }
 
     /// Takes a testbed with at least [`TestbedProbe::shared_lines`] lines and touches each
-    /// candidate page first from a PU of its node, node after node.
+    /// candidate page first from a PU of its node.
     ///
     /// # Errors
+    ///
     /// The testbed's.
     pub fn new(mut testbed: T, topology: &Topology, candidates: u32) -> Result<Self, T::Error> {
         let touchers = touchers(topology, testbed.pus());

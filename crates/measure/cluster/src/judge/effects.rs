@@ -24,14 +24,14 @@ const FEWEST_PAIRS: usize = 2;
 pub(super) const JITTER: f64 = 5.0;
 const JITTER_SHARE: f64 = 2.0;
 
-/// A process is starved if it waits for a CPU for at least this share of the time, and this many
-/// times as long as others.
+/// A process is starved if it waits for a CPU this share of the time, and this many times as long
+/// as others.
 const WAITS: f64 = 0.25;
 const WAITS_FACTOR: f64 = 3.0;
 
-/// A part is lossy if at least this many segments of round trips were retransmitted, at least this
-/// share of all, and this many times the usual share. Busy computers retransmit up to 0.15 %
-/// without a loss, because answers come late.
+/// A part is lossy if at least this many segments of round trips were retransmitted, this share of
+/// all, and this many times the usual share. Busy computers retransmit up to 0.15 % without a loss,
+/// because answers come late.
 const FEWEST_RESENT: u64 = 5;
 const LOST_SHARE: f64 = 0.003;
 const LOST_FACTOR: f64 = 4.0;

@@ -74,8 +74,8 @@ impl PairMetric {
     }
 }
 
-/// One figure of one path. A figure of a pair exists once, from its first node to its second; a
-/// figure of an end starts at this end.
+/// One figure of one path. A figure of a pair exists once, from its first node; a figure of an end
+/// starts at this end.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Item {
     pub figure: PairMetric,

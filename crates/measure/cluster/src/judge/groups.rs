@@ -92,8 +92,8 @@ pub(super) fn lone(group: &[usize]) -> Vec<usize> {
     (0..group.len()).filter(|node| sizes[&group[*node]] == 1).collect()
 }
 
-/// The time of a pair's fastest small messages minus their transmission time, which depends on the
-/// rate of the link and is estimated from a larger message.
+/// The time of a pair's fastest small messages minus their transmission time, estimated from a
+/// larger message because it depends on the link's rate.
 fn floor_ns(pair: &NodePair) -> Option<f64> {
     let small = pair.trip(SMALL_BYTES)?;
     let larger = pair.trips.iter().filter(|trip| trip.size_bytes > SMALL_BYTES);

@@ -10,8 +10,8 @@ use crate::topology::short;
 use seatmap_data::statistics::median;
 use seatmap_data::statistics::words::counted;
 
-/// Clocks show the direction of a delay if they seem wrong by half of it, within this share: a
-/// packet delayed in one direction shifts the middle of the round trip by half of the delay.
+/// Clocks show the direction of a delay if they seem wrong by half of it, within this share,
+/// because a delay in one direction shifts the middle of the round trip.
 const HALF: f64 = 0.4;
 
 impl Court<'_> {

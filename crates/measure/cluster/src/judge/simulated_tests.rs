@@ -237,8 +237,7 @@ fn one_quota_on_all_nodes_is_told_once() {
     assert!(told.is_none(), "{told:?}");
 }
 
-/// The fastest messages distinguish a node on its own switch from one with a bad cable, even if
-/// most messages inside a switch are late.
+/// The fastest messages distinguish a node on its own switch from one with a bad cable.
 #[test]
 fn a_node_on_its_own_switch_has_no_bad_cable() {
     for shape in [&[4, 1][..], &[4, 4, 1]] {

@@ -7,8 +7,8 @@ use crate::topology::short;
 use seatmap_data::statistics::words::{counted, counted_number};
 use std::collections::BTreeMap;
 
-/// A quota binds if it was used up in at least this number of periods, and stopped the process for
-/// this share of those in which it ran. A starting program uses up a small quota once.
+/// A quota binds if it was used up in this number of periods and stopped the process for this share
+/// of those in which it ran. A starting program uses up a small quota once.
 const FEWEST_STOPS: u64 = 2;
 const STOPPED_SHARE: f64 = 0.05;
 

@@ -165,7 +165,7 @@ fn look_near(again: &mut dyn Again, faults: &[ClusterFault]) -> bool {
     again.cluster().pairs.len() > before
 }
 
-/// Like pairs for each suspect: healthy pairs of the same groups, drawn anew for each look.
+/// Healthy pairs of the same groups, drawn anew for each look.
 pub(crate) fn like(
     cluster: &Cluster,
     judgement: &ClusterJudgement,

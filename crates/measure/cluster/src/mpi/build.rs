@@ -77,9 +77,8 @@ mod tests {
     use super::*;
 
     impl MpiProgram {
-        /// A script instead of the program. Another process writes it: a file written by this
-        /// process may stay open for a moment in another thread's child, and then cannot be
-        /// executed.
+        /// A script instead of the program, written by another process: a file of this process may
+        /// stay open in another thread's child for a moment, and then cannot be executed.
         pub(crate) fn script(text: &str) -> MpiProgram {
             let folder = Scratch::new("mpi").unwrap();
             let file = folder.path().join("probe");

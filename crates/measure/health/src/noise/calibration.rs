@@ -7,11 +7,9 @@ const BLOCK: u32 = 256;
 /// The quickest of this many blocks counts.
 const BLOCKS: u32 = 400;
 
-/// A gap has at least this many periods of the loop: a shorter one may be a branch or cache miss of
-/// the loop.
+/// A shorter gap, in periods of the loop, may be its branch or cache miss.
 const THRESHOLD_PERIODS: f64 = 9.0;
-/// A gap has at least this many steps of the clock: a coarse clock produces gaps of one step, and
-/// of two by rounding.
+/// A coarse clock produces gaps of one step, and of two by rounding.
 const THRESHOLD_STEPS: f64 = 2.0;
 
 /// Steps of work in a trial, and the number of trials.

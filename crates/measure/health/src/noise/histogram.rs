@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-/// Counts values in logarithmic bins: each octave is divided into the same number of equal bins,
-/// and each smaller value has its own. The relative width of a bin is at most 2^-sub_bits. Like
-/// HdrHistogram (Tene), but over all of `u64` and without later allocation.
+/// Counts values in logarithmic bins: each octave has the same number of equal bins, and each
+/// smaller value its own. The relative width of a bin is at most 2^-sub_bits. Like HdrHistogram
+/// (Tene), but over all of `u64` and without later allocation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Histogram {
     sub_bits: u32,

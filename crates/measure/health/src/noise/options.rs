@@ -9,10 +9,9 @@ pub struct NoiseOptions {
     /// How long both meters run in total.
     pub duration: Duration,
     /// Control group files that each meter's thread enters, in this order, before it is pinned: a
-    /// v1 group's `tasks` or a v2 group's `cgroup.threads`. Each receives the thread's number. The
-    /// groups must allow the CPUs. Do not use a v2 group's `cgroup.procs`: it moves the whole
-    /// process. After the measurement a group may stay busy for a moment, because the kernel
-    /// releases threads late.
+    /// v1 group's `tasks` or a v2 group's `cgroup.threads`, but not its `cgroup.procs`, which moves
+    /// the whole process. The groups must allow the CPUs. After the measurement a group may stay
+    /// busy for a moment, because the kernel releases threads late.
     pub enter: Vec<PathBuf>,
     /// Whether the kernel's trace records the tasks on the CPU during long gaps; requires root.
     pub trace: bool,

@@ -8,8 +8,8 @@ use seatmap_os::sched;
 use seatmap_os::{CpuList, CpuSet};
 use std::path::PathBuf;
 
-/// Enters the groups, pins the thread and checks both. The process's own affinity mask is
-/// irrelevant: it never contains an isolated CPU, but a thread can still be pinned there.
+/// Enters the groups, pins the thread and checks both. The process's own affinity mask never
+/// contains an isolated CPU, but a thread can still be pinned there.
 pub(super) fn take(cpu: u32, enter: &[PathBuf]) -> Result<(), Error> {
     for path in enter {
         // 0 means the writing thread.

@@ -21,8 +21,8 @@ pub struct NoiseSource {
     /// Events per second.
     pub per_second: f64,
     /// The largest share of the gaps that this source can explain: each event stops a program at
-    /// most once. Null if unknown: softirqs run inside an interrupt's gap, stolen time is not
-    /// counted in events, and few gaps are chance.
+    /// most once. Null for softirqs, which run inside an interrupt's gap, for stolen time, which is
+    /// not counted in events, and with few gaps.
     pub explains_at_most_percent: Option<f64>,
 }
 

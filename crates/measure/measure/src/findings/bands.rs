@@ -4,9 +4,9 @@ use super::{ProfileFinding, View};
 use seatmap_data::machine::{OriginKind, PairStatus, Pu};
 use seatmap_data::statistics::median;
 
-/// Shared levels, and the round trips of such pairs on published machines in nanoseconds:
-/// core-to-core-latency results from Haswell to Sapphire Rapids and Zen to Zen 4, Graviton and
-/// Kunpeng, each band widened by half.
+/// Shared levels, and their round trips on published machines in nanoseconds: core-to-core-latency
+/// results from Haswell to Sapphire Rapids and Zen to Zen 4, Graviton and Kunpeng, each band
+/// widened by half.
 const BANDS: [(&str, Shares, f64, f64); 3] = [
     ("SMT siblings", |a, b| a.core.is_some() && a.core == b.core, 5.0, 40.0),
     ("PUs under one L3", |a, b| a.core != b.core && a.l3.is_some() && a.l3 == b.l3, 20.0, 180.0),

@@ -13,7 +13,7 @@ const SIBLINGS_NS: f64 = 40.0;
 const SHARE: f64 = 0.6;
 
 /// Reports machines whose near PUs all form pairs as near as siblings, though the topology gives
-/// each PU a separate core. Needs several pairs for comparison.
+/// each PU a separate core.
 pub fn hidden(view: &View) -> Option<ProfileFinding> {
     let group = &view.relations.group;
     let pus: Vec<&Pu> =

@@ -36,7 +36,7 @@ pub struct BlockStarFit {
     /// B: the typical distance inside and between groups, NaN without cells.
     pub between_ns: Matrix,
     /// B inside a group (row) for each home (column), NaN without cells; `None` with one home or
-    /// few groups, because then the diagonal of B suffices.
+    /// few groups: the diagonal of B then suffices.
     pub inside_ns: Option<Vec<Vec<f64>>>,
     /// a: one row per PU, one column per home, with zero mean over each group and all homes.
     pub offset_ns: Vec<Vec<f64>>,
@@ -97,8 +97,8 @@ impl<'a> Counted<'a> {
     }
 }
 
-/// Fits the model. B becomes the median residual of each block, so that a few wrong cells shift the
-/// offsets a little and B not at all.
+/// Fits the model. B becomes the median residual of each block, so that a few wrong cells do not
+/// shift it.
 #[must_use]
 pub fn fit(machine: &GroupedMachine, cells: &[HomeDistance]) -> BlockStarFit {
     let machine = &Counted::of(machine);

@@ -113,7 +113,7 @@ fn alike(between: &Matrix) -> Vec<usize> {
 }
 
 /// How much two rows deviate from a constant difference: the third largest deviation from its
-/// median, so that two wrong cells do not matter.
+/// median, to ignore two wrong cells.
 fn deviations(between: &Matrix) -> Matrix {
     let n = between.n();
     let columns: Vec<usize> = if n <= EXACT_TO {

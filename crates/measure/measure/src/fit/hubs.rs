@@ -18,9 +18,8 @@ const OFFSET_SIZE: f64 = 16.0;
 const GROUP_OFFSET_SIZE: f64 = 4.0;
 
 /// The rows of `count` good hubs, the most helpful first. They alternate between the groups, from
-/// the last: the line's home is usually in the first, where the memory is first touched, so the
-/// last group's rows agree least and most need a second hub. Inside a group, hubs are evenly spread
-/// over the cores; none are siblings.
+/// the last: the line's home is usually in the first, so the last group's rows agree least and most
+/// need a second hub. Inside a group, hubs are evenly spread over the cores; none are siblings.
 #[must_use]
 pub fn choose(group: &[usize], core: &[usize], count: usize) -> Vec<usize> {
     let groups = group.iter().max().map_or(0, |last| last + 1);
@@ -47,8 +46,8 @@ pub fn choose(group: &[usize], core: &[usize], count: usize) -> Vec<usize> {
         .collect()
 }
 
-/// The whole matrix from the rows of `hubs`; other rows of `measured` are ignored. NaN on the
-/// diagonal, for SMT siblings, and between groups without information from a hub.
+/// The whole matrix from the rows of `hubs`. NaN on the diagonal, for SMT siblings, and between
+/// groups without information from a hub.
 #[must_use]
 pub fn predict(measured: &Matrix, hubs: &[usize], group: &[usize], core: &[usize]) -> Matrix {
     let unknowns = Unknowns { group, groups: group.iter().max().map_or(0, |last| last + 1) };

@@ -81,8 +81,8 @@ fn members(group: &[usize], pus: &[u32]) -> Vec<Vec<u32>> {
     members
 }
 
-/// The model's round trip between the PUs in rows `i` and `j` of `pus`, in nanoseconds. Meaningless
-/// for SMT siblings, which the model omits. `None` for a PU with itself, or if unknown.
+/// The model's round trip between the PUs in rows `i` and `j` of `pus`, in nanoseconds; meaningless
+/// for SMT siblings. `None` for a PU with itself, or if unknown.
 #[must_use]
 pub fn predict(model: &HomeModel, pus: &[u32], i: usize, j: usize, home: usize) -> Option<f64> {
     model.round_trip_ns(pus, i, j, home).filter(|_| i != j)

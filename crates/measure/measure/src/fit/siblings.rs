@@ -40,7 +40,7 @@ fn core_of(topology: &Topology, os: u32) -> Option<u32> {
 }
 
 /// Pairs of PUs that are each other's nearest by far. With four hardware threads per core, or
-/// clocks too slow for these bounds, the topology must list the siblings.
+/// slower clocks, the topology must list the siblings.
 fn from_distances(d: &Matrix) -> Vec<usize> {
     let pairs = matched(d);
     let between = median(&pairs.iter().map(|pair| pair.distance).collect::<Vec<_>>());

@@ -100,8 +100,8 @@ fn listed(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// A name suitable for a file, from a machine's path. Double hyphens separate the names of a pair,
-/// so a single name has none.
+/// A name for a file, from a machine's path. Double hyphens separate the names of a pair, so a
+/// single name has none.
 fn file_name(given_name: &str) -> String {
     let last = given_name.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
     let stem = ENDINGS.iter().find_map(|ending| last.strip_suffix(ending)).unwrap_or(last);

@@ -20,7 +20,6 @@ const UNDISTURBED: f64 = 0.1;
 /// Lines of crowded homes are few and noisiest: a low bound splits their home, and a bound raised
 /// by a few extreme lines joins homes.
 const NOISIEST: [f64; 2] = [0.9, 0.97];
-/// The minimum assumed noise.
 const LEAST_NS: f64 = 0.1;
 /// The number of cores whose rows represent a home in the fit of B.
 const HUBS: usize = 6;
@@ -80,8 +79,8 @@ impl Crowd<'_> {
         self.core.iter().max().map_or(0, |last| last + 1)
     }
 
-    /// The round trips of each line minus B. With enough groups, pairs inside groups are omitted,
-    /// because they do not depend on the home.
+    /// The round trips of each line minus B; with enough groups without pairs inside them, which do
+    /// not depend on the home.
     fn between_groups(&self, model: &HomeModel, group: &[usize]) -> Vec<Vec<CrowdRoundTrip>> {
         let inside_tells = group.iter().max().is_none_or(|last| *last < 2);
         let mut of_line = vec![Vec::new(); self.lines];

@@ -25,8 +25,7 @@ impl Features {
     /// The offsets of these lines; `None` if the noise is unknown.
     ///
     /// The mean over all lines is subtracted from each median, which leaves a_hub + a_pu of the
-    /// line. Then the mean of each hub's row is subtracted, which leaves a_pu. The hubs now agree
-    /// up to noise.
+    /// line, then the mean of each hub's row, which leaves a_pu. The hubs now agree up to noise.
     #[must_use]
     pub fn of(samples: &LineSamples) -> Option<Self> {
         let rows = centred(samples);

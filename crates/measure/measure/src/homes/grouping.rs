@@ -59,10 +59,9 @@ impl Grouping {
     }
 }
 
-/// Sorts candidate lines by home.
-///
-/// Homes are not resolvable with fewer than three PUs, because a single distance cannot be split
-/// into offsets, with fewer than two lines, or if the lines differ only by noise.
+/// Sorts candidate lines by home. Homes are not resolvable with fewer than three PUs, because a
+/// single distance cannot be split into offsets, with fewer than two lines, or if only noise
+/// distinguishes the lines.
 #[must_use]
 pub fn group_lines(samples: &LineSamples) -> Grouping {
     Features::of(samples)
@@ -99,7 +98,7 @@ pub(super) fn group_by(features: &Features) -> Grouping {
 /// reach of noise.
 ///
 /// The gap must start where noise may still cost as much, and end above its usual cost. Joining two
-/// halves of a home of n lines costs n / 2 times as much as joining two lines, because the
+/// halves of a home costs more than joining two of its lines, the more lines it has, because the
 /// clustering chooses the most different halves; so the reach grows with the lines per home.
 fn joins(costs: &[f64], directions: usize, sigma: f64) -> usize {
     let [typical, usual, most] =
@@ -121,16 +120,15 @@ fn joins(costs: &[f64], directions: usize, sigma: f64) -> usize {
 
 /// The highest cost of joining lines of one home, at a probability given in normal standard
 /// deviations: over sigma^2 it is chi-square distributed with one degree of freedom per direction
-/// (Wilson and Hilferty 1931). The squared distance of two lines is twice the cost.
+/// (Wilson and Hilferty 1931).
 fn chi_square(directions: usize, sigmas: f64, sigma: f64) -> f64 {
     let freedom = directions as f64;
     let ninth = 2.0 / (9.0 * freedom);
     sigma * sigma * freedom * (1.0 - ninth + sigmas * ninth.sqrt()).powi(3)
 }
 
-/// The share of reported pairs that do share a home, from all offsets, including those excluded
-/// from the sorting. With correct homes a known share of the pairs is nearer than the quantile; if
-/// several homes were taken for one, fewer are.
+/// The share of reported pairs that do share a home, from all offsets. With correct homes a known
+/// share of the pairs is nearer than the quantile; if several homes were taken for one, fewer are.
 fn agreement(features: &Features, labels: &[usize]) -> f64 {
     let lines = &features.offset_ns;
     let freedom = lines.first().map_or(0, Vec::len).saturating_sub(1);

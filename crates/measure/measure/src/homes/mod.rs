@@ -50,9 +50,9 @@ pub fn fit_homes(model: &mut HomeModel, samples: &LineSamples) {
     });
 }
 
-/// The samples without pairs inside groups: PUs that share a cache exchange a line inside it,
-/// independent of its home. Two groups are too few for this, because pairs between them do not show
-/// which one a home is nearer to.
+/// The samples without pairs inside groups, which exchange a line independent of its home. Two
+/// groups are too few for this, because pairs between them do not show which one a home is nearer
+/// to.
 fn between_groups(samples: &LineSamples, group: &[usize]) -> LineSamples {
     let mut between = samples.clone();
     if group.iter().max().is_none_or(|last| *last < 2) {
@@ -89,8 +89,8 @@ fn take(model: &mut HomeModel, fit: BlockStarFit, group: &[usize]) {
     model.residual_ns = fit.residual_ns;
 }
 
-/// B inside each group for each home. For groups without a hub, the distances at the matrix's line
-/// are assumed to change with the home like those of other groups.
+/// B inside each group for each home. Groups without a hub are assumed to change with the home like
+/// the others.
 fn filled(
     mut inside: Vec<Vec<f64>>,
     old: &HomeModel,

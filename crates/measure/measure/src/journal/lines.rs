@@ -7,8 +7,8 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// A file open for appending: a header, then one JSON line per record. The kernel has each line
-/// before the next is made, so a SIGKILL loses at most the unfinished one. (A power cut may lose
-/// more: the file is not synced.)
+/// before the next is made, so a SIGKILL loses at most one. (A power cut may lose more: the file is
+/// not synced.)
 #[derive(Debug)]
 pub struct JsonLines {
     path: PathBuf,

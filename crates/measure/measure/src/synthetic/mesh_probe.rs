@@ -30,8 +30,7 @@ pub struct ProbeNoise {
 pub struct UnknownPu(pub u32);
 
 /// A machine with one PU per tile. A round trip costs base + hop x (hops from both PUs to the
-/// line's home) + noise. Candidate lines fill whole pages at random addresses, like those of a
-/// process.
+/// line's home) + noise. Candidate lines fill pages at random addresses, like those of a process.
 #[derive(Clone, Debug)]
 pub struct MeshProbe {
     hash: AddressHash,

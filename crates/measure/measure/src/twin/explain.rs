@@ -14,7 +14,6 @@ use std::collections::BTreeMap;
 
 /// Distances are accurate to 0.05 ns.
 const TICKS_PER_NS: f64 = 10.0;
-/// The default clock.
 const USUAL_GHZ: f64 = 3.0;
 
 /// The parts of a profile.

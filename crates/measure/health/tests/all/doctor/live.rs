@@ -39,8 +39,8 @@ fn of_kind(all: &[Diagnosis], kind: DoctorRemedyKind) -> Option<&Diagnosis> {
     all.iter().find(|found| found.remedy.as_ref().is_some_and(|remedy| remedy.kind == kind))
 }
 
-/// Breaks each setting, applies the printed command and restores the setting. The lock keeps cells,
-/// which change some settings too, from being created meanwhile.
+/// Breaks each setting, applies the printed command and restores the setting. The lock prevents new
+/// cells, which change some settings too.
 #[test]
 fn settings_of_this_computer_are_mended() {
     let online = Cpus::read().unwrap().online;
