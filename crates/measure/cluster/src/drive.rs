@@ -28,7 +28,6 @@ const WARM_UP: u32 = 4;
 /// Passes for a confidence interval.
 const PASSES: usize = 4;
 
-/// Small messages of a stream, and their size.
 const GAPS: u32 = 256;
 const GAP_BYTES: u32 = 64;
 

@@ -117,7 +117,6 @@ enum Reply {
     Version { protocol: String },
 }
 
-/// The input of a connection's proofs and keys.
 struct Transcript {
     secret: Secret,
     texts: [String; 5],

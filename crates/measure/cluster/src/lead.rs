@@ -348,8 +348,7 @@ impl<'a> Lead<'a> {
         streams
     }
 
-    /// Measures pairs without a common node simultaneously; `trips` is the time for each message
-    /// size.
+    /// `trips` is the time for each message size.
     fn measure_round(&mut self, round: &[[usize; 2]], trips: Duration) {
         let mut asked = Vec::new();
         for [a, b] in round {
@@ -382,7 +381,7 @@ impl<'a> Lead<'a> {
         u64::try_from((2 * self.options.timeout / 3).as_millis()).unwrap_or(u64::MAX)
     }
 
-    /// The answer of a node; `None` if the node is lost.
+    /// `None` if the node is lost.
     fn answer(&mut self, at: usize) -> Option<RankReply> {
         let member = &mut self.members[at];
         if member.lost.is_some() {
@@ -507,7 +506,7 @@ fn rounds(pairs: &[[usize; 2]], at_once: usize) -> Vec<Vec<[usize; 2]>> {
     rounds
 }
 
-/// The pairs of an earlier result, matched by node name.
+/// Matched by node name.
 fn carried(earlier: &Cluster, now: &Cluster) -> Result<Vec<NodePair>, ClusterMeasureError> {
     let names: Vec<&str> = now.nodes.iter().map(|node| node.name.as_str()).collect();
     let index = earlier.nodes.iter().map(|node| {
@@ -534,7 +533,6 @@ fn carried(earlier: &Cluster, now: &Cluster) -> Result<Vec<NodePair>, ClusterMea
         .collect())
 }
 
-/// The pair as seen from its other node.
 fn turned(pair: &NodePair, nodes: [usize; 2]) -> NodePair {
     let mut turned = NodePair { nodes, ..pair.clone() };
     turned.rate_mbps.reverse();

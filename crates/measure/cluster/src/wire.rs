@@ -180,7 +180,6 @@ fn receive_sealed<T: DeserializeOwned>(stream: &mut impl Read, seal: &mut Seal) 
     parsed(&text)
 }
 
-/// Sends a handshake message, before keys exist.
 pub(crate) fn send_plain(stream: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
     stream.write_all(&encoded(message)?).map_err(in_words)?;
     stream.flush()

@@ -230,8 +230,7 @@ fn loaded<P: Probe>(
     Ok((!stopped).then_some(curve))
 }
 
-/// The permitted number of simultaneous pairs: one, unless more are requested and do not change the
-/// figures.
+/// One, unless more are requested and do not change the figures.
 fn permitted<P: Probe>(
     probe: &mut P,
     request: &SurveyRequest,

@@ -317,7 +317,7 @@ impl Court<'_> {
         }
     }
 
-    /// The usual time of small messages on an item's path; infinite if not measured.
+    /// Infinite if not measured.
     fn usual_time_ns(&self, at: usize) -> f64 {
         let item = &self.network.items[at];
         let time = self.network.items.iter().position(|other| {

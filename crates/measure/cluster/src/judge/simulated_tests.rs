@@ -16,8 +16,7 @@ const SEEDS: u64 = 1;
 const WAY: WayModel =
     WayModel { from: 0, to: 0, rate_mbps: f64::INFINITY, delay_ns: 0.0, lost_share: 0.0 };
 
-/// Puts a fault into a cluster, given two nodes; returns the nodes to name and words of the
-/// sentence.
+/// Puts a fault into a cluster; returns the nodes to name and words of the sentence.
 type Fault = fn(&mut SimulatedCluster, usize, usize) -> (Vec<usize>, &'static str);
 
 fn on_one_switch(cluster: &SimulatedCluster, node: usize) -> Vec<usize> {

@@ -28,7 +28,7 @@ enum Put {
     Uplink([f64; 2]),
 }
 
-/// A tree with `on_a_switch` nodes on each switch, measured as `seatmap cluster measure` does.
+/// Measured as `seatmap cluster measure` does.
 fn cluster(nodes: usize, on_a_switch: usize, put: Put, all: bool, seed: u64) -> Cluster {
     let names: Vec<String> = (0..nodes).map(|node| format!("n{node}")).collect();
     let mut measured = BTreeMap::new();
@@ -204,7 +204,6 @@ fn one_direction_and_jitter_are_told_as_such() {
     assert_eq!(jitter[0].sentence, "n5: the times of its small messages scatter, on 7 of 7 pairs");
 }
 
-/// A relay that delays each packet differently delays the median, and the slowest messages more.
 #[test]
 fn messages_that_scatter_by_more_than_all_are_late_are_jitter() {
     let mut cluster = cluster(8, 4, Put::Nothing, true, 1);

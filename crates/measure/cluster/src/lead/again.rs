@@ -10,7 +10,7 @@ use crate::judge::beside::PairComparison;
 use crate::judge::{ClusterFault, ClusterJudgement};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Looks at a bad-looking pair: the minimum, and the maximum if the looks are not conclusive.
+/// The minimum, and the maximum if the looks are not conclusive.
 const FEWEST_LOOKS: usize = 3;
 const MOST_LOOKS: usize = 12;
 
@@ -78,7 +78,7 @@ pub(crate) fn look_again(again: &mut dyn Again) {
     }
 }
 
-/// Recomputes the groups from the current figures: a busy moment may have hidden one.
+/// A busy moment may have hidden a group.
 fn regroup(cluster: &mut Cluster) {
     let mut known: PairValues = cluster
         .pairs

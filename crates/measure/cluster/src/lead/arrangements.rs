@@ -2,8 +2,7 @@
 
 use crate::cluster::StreamPattern;
 
-/// All patterns with their streams. Nodes are ordered by group, so that the two halves are as far
-/// apart as possible.
+/// Nodes are ordered by group, so that the two halves are as far apart as possible.
 pub(super) fn arrangements(
     groups: &[Vec<usize>],
     nodes: usize,

@@ -18,7 +18,6 @@ const TIMES: u32 = 20;
 const GRACE: Duration = Duration::from_secs(10);
 
 impl Lead<'_> {
-    /// Measures the TCP pairs through MPI as well, and the collectives of all nodes.
     pub(super) fn measure_mpi(
         &mut self,
         progress: &mut dyn FnMut(ClusterProgress),

@@ -34,7 +34,7 @@ fn options(folder: &Path) -> ClusterOptions {
     }
 }
 
-/// Runs these ranks as nodes with different names and returns rank 0's result.
+/// The ranks are nodes with different names.
 fn started(
     options: &ClusterOptions,
     size: usize,

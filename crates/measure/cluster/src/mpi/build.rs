@@ -12,7 +12,6 @@ const SOURCE: &str = include_str!("probe.c");
 /// One file takes a second, but a cluster's file system may be slow.
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// The number of compiler output lines in the error.
 const LINES: usize = 3;
 
 /// The MPI program, in a private folder until this is dropped.

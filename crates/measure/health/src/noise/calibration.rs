@@ -12,7 +12,6 @@ const THRESHOLD_PERIODS: f64 = 9.0;
 /// A coarse clock produces gaps of one step, and of two by rounding.
 const THRESHOLD_STEPS: f64 = 2.0;
 
-/// Steps of work in a trial, and the number of trials.
 const TRIAL_STEPS: u64 = 4096;
 const TRIALS: u32 = 200;
 /// The target length of a quantum: long compared with a reading, short compared with a tick, so

@@ -139,7 +139,6 @@ fn deviations(between: &Matrix) -> Matrix {
     deviations
 }
 
-/// Whether this share of the members is in clusters of two or more.
 fn in_company(merges: &Merges, joins: usize, share: f64) -> bool {
     let labels = merges.labels(joins);
     let sizes = sizes(&labels);

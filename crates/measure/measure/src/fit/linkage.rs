@@ -53,7 +53,6 @@ struct Join {
     height: f64,
 }
 
-/// Clusters not joined yet, each by its first member.
 struct Clusters {
     alive: Vec<usize>,
     /// Means as sums and counts, so that a join adds two rows.

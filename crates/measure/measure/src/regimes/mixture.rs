@@ -100,8 +100,7 @@ fn is_evident(levels: &Levels, samples: &[f64], logs: &[f64], bound: f64, floor:
         || (by > EVIDENCE_IN_RUNS && come_in_runs(samples, bound))
 }
 
-/// Whether the samples change sides significantly less often than independent ones (Wald and
-/// Wolfowitz 1940).
+/// Whether flips are significantly rare (Wald and Wolfowitz 1940).
 fn come_in_runs(samples: &[f64], bound: f64) -> bool {
     let slow: Vec<bool> = samples.iter().map(|value| *value >= bound).collect();
     let runs = 1.0 + slow.windows(2).filter(|pair| pair[0] != pair[1]).count() as f64;

@@ -192,7 +192,7 @@ pub(super) fn busier(levels: &Hierarchy, factor: f64) -> Hierarchy {
     levels
 }
 
-/// The deviation of a machine from the curve; infinite if its unloaded distances suffer.
+/// Infinite if unloaded distances suffer.
 fn cost(levels: &Hierarchy, profile: &Profile, points: &[LoadedPoint]) -> Result<f64, TwinError> {
     let model = Arc::new(levels.clone().model(&levels.name)?);
     // Unloaded round trips are known better than the curve.
@@ -202,7 +202,7 @@ fn cost(levels: &Hierarchy, profile: &Profile, points: &[LoadedPoint]) -> Result
     Ok(rms(curve(&model, profile, points)?.iter().map(CapacityPoint::off)).unwrap_or(0.0))
 }
 
-/// The twin's curve at these points, measured like the profile's and with its pairs.
+/// Measured like the profile's, with its pairs.
 fn curve(
     model: &Arc<CoherentModel>,
     profile: &Profile,

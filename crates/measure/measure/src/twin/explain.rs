@@ -64,7 +64,7 @@ pub fn homes(profile: &Profile) -> Option<(HierarchyHomes, usize)> {
     Some((HierarchyHomes { count: count as u32, hash_seed: seed as u32, settled_in_groups }, first))
 }
 
-/// The group of each core: groups in the distances, split by L3 cache.
+/// Groups in the distances, split by L3 cache.
 fn groups(
     profile: &Profile,
     distance: &CoreDistance,
@@ -134,7 +134,7 @@ fn mean_offset_ns(model: &HomeModel, core_of: &[usize], core: usize, home: usize
     (100.0 * all.iter().sum::<f64>() / all.len() as f64).round() / 100.0
 }
 
-/// The core clock: the rate of a TSC, or the default.
+/// The rate of a TSC, or the default.
 fn clock(profile: &Profile) -> ModelFigure {
     let ghz = profile.clock.frequency_hz.map(|hz| (hz / 1e7).round() / 100.0);
     // Arm's counter has a separate rate, tens of MHz to 1 GHz.

@@ -50,8 +50,7 @@ impl Published {
         self.model.group_of(&self.distance.pus).into_iter().map(Option::unwrap).collect()
     }
 
-    /// The one-way error of the prediction from this many hubs: over all pairs, and inside the
-    /// groups.
+    /// One-way: over all pairs, and inside the groups.
     fn hub_error_ns(&self, count: usize) -> (f64, f64) {
         let measured = &self.distance.median_ns;
         let core = self.core();

@@ -6,7 +6,6 @@ use seatmap_cell::settings_lock::SettingsLock;
 use seatmap_os::{CpuSet, Root, irq, rights};
 use std::io;
 
-/// The number of interrupts named individually.
 const NAMED: usize = 6;
 
 #[derive(Clone, Debug, PartialEq, Eq)]

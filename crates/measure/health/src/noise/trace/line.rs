@@ -44,7 +44,7 @@ fn is_begin(text: &[u8]) -> bool {
     matches!(text.get(NAME_WIDTH..NAME_WIDTH + 2), Some([b'-', digit]) if digit.is_ascii_digit())
 }
 
-/// Parses one event; `None` for comments, unknown events and those without a duration.
+/// `None` for comments, unknown events and those without a duration.
 pub(super) fn event(line: &[u8]) -> Option<TraceEvent> {
     let (name, rest) = line.split_at_checked(NAME_WIDTH)?;
     let rest = String::from_utf8_lossy(rest);

@@ -29,7 +29,7 @@ pub(super) fn of(text: &[u8]) -> Option<TraceSpans> {
     Some(reader.found)
 }
 
-/// The meter's task number, from its last mark. In a container the meter knows another number.
+/// From its last mark. In a container the meter knows another number.
 fn meter(text: &[u8]) -> Option<u32> {
     let events = text.rsplit(|byte| *byte == b'\n').filter_map(line::event);
     events.filter(|event| event.what == TraceEventKind::Mark).map(|event| event.task).next()

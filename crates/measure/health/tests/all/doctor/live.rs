@@ -12,7 +12,7 @@ struct Setting {
 }
 
 impl Setting {
-    /// Changes a setting; `None` if it does not exist or this user may not.
+    /// `None` if it does not exist or this user may not.
     fn set(path: &'static str, value: &str) -> Option<Self> {
         let text = std::fs::read_to_string(path).ok()?;
         // The current choice is in brackets.

@@ -18,7 +18,7 @@ static CHIP: LazyLock<(Arc<CoherentModel>, Profile)> = LazyLock::new(|| {
     (model, profile)
 });
 
-/// A simulated chip with a clock error and random noise, which counts its visits and busy time.
+/// Has a clock error and random noise; counts its visits and busy time.
 struct Chip {
     bed: CoherentBed,
     share: f64,
