@@ -121,7 +121,7 @@ fn tried(what: &str, error: &io::Error, limit: Duration) -> String {
     }
 }
 
-/// Never "0 s".
+/// The text is never "0 s".
 fn limit_words(limit: Duration) -> String {
     if limit < Duration::from_secs(1) {
         return format!("{} ms", limit.as_millis().max(1));
@@ -265,7 +265,7 @@ impl Line {
         Ok(nanoseconds(begun))
     }
 
-    /// From the order to the last byte.
+    /// Measures from the order to the last byte.
     fn back(&mut self, size: u32, count: u32) -> io::Result<f64> {
         self.time.look()?;
         let order = self.sealed(b'D', size, count);

@@ -38,7 +38,6 @@ pub(crate) struct PairEnds {
     pub to: usize,
 }
 
-/// How long the port waits for a caller.
 const PAUSE: Duration = Duration::from_secs(3600);
 
 /// Serves connections as this rank, each in a thread, until the process ends.
@@ -137,7 +136,7 @@ pub(crate) struct EndCounters {
     mtu_bytes: u64,
     run_ns: u64,
     wait_ns: u64,
-    /// Counted since their creation; `None` if unknown.
+    /// Counts since the quotas' creation; `None` if unknown.
     quotas: Option<Vec<QuotaStop>>,
 }
 

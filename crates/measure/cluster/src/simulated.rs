@@ -73,7 +73,6 @@ impl SimulatedCluster {
         }
     }
 
-    /// Measures as rank 0 does, including second looks.
     pub(crate) fn measured(mut self) -> Cluster {
         let names: Vec<String> = (0..self.nodes.len()).map(|node| format!("n{node}")).collect();
         let mut pairs = Vec::new();

@@ -99,7 +99,7 @@ impl RankConnection {
         &self.stream
     }
 
-    /// For a whole message, and for each read of a payload.
+    /// Limits a whole message, and each read of a payload.
     pub(crate) fn set_read_timeout(&mut self, limit: Option<Duration>) -> io::Result<()> {
         self.limit = limit;
         self.stream.set_read_timeout(limit)

@@ -10,7 +10,7 @@ use seatmap_data::machine::{CoreDistance, HomeModel, Topology};
 use seatmap_data::statistics::{mad, median};
 use std::ops::ControlFlow;
 
-/// Enough for 2 ns of noise in a visit's median.
+/// Six hubs suffice for 2 ns of noise in a visit's median.
 const HUBS: usize = 6;
 
 /// Visits to each line from each hub to each PU, in a new random order; fewer if the matrix has

@@ -21,7 +21,7 @@ const DRAWS: u32 = 20;
 /// as the fastest.
 const LONGER: u32 = 4;
 
-/// Even on a noiseless machine: siblings finish ten times as fast as others.
+/// Siblings finish ten times as fast as others, even on a noiseless machine.
 const LEAST_BATCHES: u32 = 8;
 
 /// The loaded curve of Liu et al. 2015 (figure 7): the distances of K = 1 .. N/2 simultaneous pairs
@@ -75,7 +75,7 @@ pub fn lines_needed(pus: usize) -> u32 {
     LINE_SPACING * (pus / 2) as u32
 }
 
-/// All if few, otherwise evenly spaced, including both ends.
+/// Takes all if few, otherwise evenly spaced ones, including both ends.
 fn points(most: usize) -> Vec<usize> {
     if most <= MOST_POINTS {
         return (1..=most).collect();

@@ -138,7 +138,7 @@ fn keep(path: &Path, profile: &Profile) -> Result<(), TrustError> {
     TrustedFolder::create(folder)?.replace(name, profile.to_json().as_bytes())
 }
 
-/// Without a steady distance, and of all.
+/// Counts pairs without a steady distance, and all pairs.
 fn unsteady(distance: &CoreDistance) -> (usize, usize) {
     let statuses: Vec<PairStatus> =
         distance.status.pairs().filter_map(|(_, _, status)| *status).collect();

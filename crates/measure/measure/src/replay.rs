@@ -10,7 +10,7 @@ use std::collections::HashMap;
 /// The default noise of a replayed batch: 1 % of the distance, as on quiet bare metal.
 const USUAL_NOISE: f64 = 0.01;
 
-/// To the standard deviation of a normal distribution.
+/// Converts to the standard deviation of a normal distribution.
 const MAD_TO_SIGMA: f64 = 1.4826;
 
 /// A profile as a source of round trips: its medians with normal noise of their measured size, on a
@@ -90,7 +90,7 @@ impl Replay {
         fastrand::Rng::with_seed(mixed)
     }
 
-    /// By the home model if it has several homes and knows the pair, otherwise by the matrix.
+    /// Uses the home model if it has several homes and knows the pair, otherwise the matrix.
     /// Siblings exchange a line inside their core, regardless of its home.
     fn median_ns(&self, i: usize, j: usize, line: u32) -> f64 {
         let by_home =

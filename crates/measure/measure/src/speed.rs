@@ -27,9 +27,7 @@ impl WorkTimer for HostWork {
     }
 }
 
-/// The minimum number of visits to a PU.
 const LEAST_ROUNDS: u32 = 9;
-/// The default maximum.
 const USUAL_ROUNDS: u32 = 31;
 /// The number of visits that take a few seconds.
 const USUAL_VISITS: u32 = 1500;

@@ -230,7 +230,7 @@ fn loaded<P: Probe>(
     Ok((!stopped).then_some(curve))
 }
 
-/// One, unless more are requested and do not change the figures.
+/// Allows one, unless more are requested and do not change the figures.
 fn permitted<P: Probe>(
     probe: &mut P,
     request: &SurveyRequest,

@@ -43,7 +43,6 @@ pub const USUAL_PAIRS: u32 = 2;
 
 /// Round trips per batch: enough for any clock, because a wakeup takes at least a microsecond.
 const ROUND_TRIPS: u32 = 40;
-/// Batches per visit.
 const BATCHES: u32 = 8;
 
 /// Random pairs to measure: this many of each nearness, including CPUs with themselves.

@@ -88,7 +88,7 @@ pub(super) struct Jitter {
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Effects {
-    /// Of its process, and of the others.
+    /// The waiting shares of its process and of the others.
     pub waits: Option<[f64; 2]>,
     pub losses: [Option<Losses>; 2],
     /// The slowdown of streams on each side.
@@ -102,7 +102,7 @@ pub(super) struct Effects {
 
 pub(super) struct Covered {
     pub part: NetworkPart,
-    /// By metric and side.
+    /// Indices by metric and side.
     at: BTreeMap<(PairMetric, usize), Vec<usize>>,
 }
 
@@ -256,7 +256,7 @@ impl Effects {
     }
 }
 
-/// If they are bad and most of its paths have some.
+/// `None` unless they are bad and most of its paths have some.
 fn losses(side: &Side<'_>) -> Option<Losses> {
     let items = &side.court.network.items;
     let all = side.at.iter().fold(Losses::default(), |sum, at| Losses {
@@ -317,7 +317,7 @@ impl Court<'_> {
         }
     }
 
-    /// Infinite if not measured.
+    /// An unmeasured time is infinite.
     fn usual_time_ns(&self, at: usize) -> f64 {
         let item = &self.network.items[at];
         let time = self.network.items.iter().position(|other| {

@@ -27,7 +27,7 @@ impl PairMetric {
         PairMetric::Wait,
     ];
 
-    /// From its first node, and from its second.
+    /// The figures from the first node, and from the second.
     pub(crate) fn of(self, pair: &NodePair) -> Option<[f64; 2]> {
         let small = pair.trip(SMALL_BYTES);
         match self {
@@ -46,8 +46,8 @@ impl PairMetric {
         }
     }
 
-    /// For times the tenth percentile: if even the fastest tenth is slower than usual, a busy
-    /// moment is not the reason.
+    /// For times this is the tenth percentile: if even the fastest tenth is slower than usual, a
+    /// busy moment is not the reason.
     pub(super) fn held(self, pair: &NodePair) -> Option<[f64; 2]> {
         match self {
             PairMetric::Time => Some([pair.trip(SMALL_BYTES)?.p10_ns; 2]),

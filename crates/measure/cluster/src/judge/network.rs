@@ -20,9 +20,9 @@ pub(super) struct HealthyNetwork<'a> {
     pub group: Vec<usize>,
     /// The usual value of each item.
     pub usual: Vec<f64>,
-    /// As measured, or by comparison with like pairs if better.
+    /// The value as measured, or by comparison with like pairs if better.
     pub value: Vec<f64>,
-    /// As far as the looks confirm it.
+    /// The value as far as the looks confirm it.
     pub shown: Vec<f64>,
 }
 
@@ -43,7 +43,7 @@ impl<'a> HealthyNetwork<'a> {
     }
 }
 
-/// From nodes with neighbours, if there are enough.
+/// Nodes with neighbours decide, if there are enough.
 fn usual_by_kind(items: &[Item], group: &[usize]) -> BTreeMap<(PairMetric, bool), f64> {
     let alone = lone(group);
     let mut like = BTreeMap::<(PairMetric, bool), Vec<f64>>::new();

@@ -28,7 +28,7 @@ enum Put {
     Uplink([f64; 2]),
 }
 
-/// Measured as `seatmap cluster measure` does.
+/// Measures as `seatmap cluster measure` does.
 fn cluster(nodes: usize, on_a_switch: usize, put: Put, all: bool, seed: u64) -> Cluster {
     let names: Vec<String> = (0..nodes).map(|node| format!("n{node}")).collect();
     let mut measured = BTreeMap::new();

@@ -10,7 +10,7 @@ use crate::judge::beside::PairComparison;
 use crate::judge::{ClusterFault, ClusterJudgement};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The minimum, and the maximum if the looks are not conclusive.
+/// Looks per pair: the minimum, and the maximum if they are not conclusive.
 const FEWEST_LOOKS: usize = 3;
 const MOST_LOOKS: usize = 12;
 

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 /// How often the program's end is checked. It may take minutes and needs the CPUs itself.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Only numbers: each rank runs its own program.
+/// A task contains only numbers: each rank runs its own program.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct MpiTask {
     /// The ranks and pairs, in the program's format.

@@ -23,7 +23,6 @@ impl Fixture {
         std::fs::write(path, format!("{text}\n")).unwrap();
     }
 
-    /// Executes a command with its paths below this folder.
     pub(crate) fn execute(&self, command: &str) {
         let folder = self.folder.path().display().to_string();
         let here = command

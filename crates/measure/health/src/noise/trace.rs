@@ -41,7 +41,7 @@ pub(super) struct Mark {
 }
 
 impl Mark {
-    /// Of several tries, the one with the shortest time between its readings.
+    /// Takes the try with the shortest time between its readings.
     pub(super) fn now(clock: &HostClock) -> Self {
         let tried = (0..16).map(|_| {
             let before = clock.stamp().ticks;

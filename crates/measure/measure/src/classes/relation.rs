@@ -165,7 +165,6 @@ impl Relations {
         seen.into_iter().filter(|(_, seen)| seen[0] && seen[1]).map(|(level, _)| level).collect()
     }
 
-    /// Whether the median distances between groups differ from sphere to sphere.
     fn spheres_differ(&self, distance: &CoreDistance) -> bool {
         let medians: Vec<f64> = self.inside_spheres(distance).into_values().collect();
         let (low, high) = medians

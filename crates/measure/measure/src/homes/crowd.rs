@@ -171,7 +171,7 @@ mod tests {
     const HOMES: usize = 8;
     const LINES: usize = 24;
 
-    /// 18 ns per hop on a ring.
+    /// The cores form a ring with 18 ns per hop.
     fn way(core: usize, home: usize) -> f64 {
         let around = (core * HOMES).abs_diff(home * CORES) % (CORES * HOMES);
         18.0 * around.min(CORES * HOMES - around) as f64 / HOMES as f64
@@ -181,7 +181,7 @@ mod tests {
         line * 5 % HOMES
     }
 
-    /// Most are delayed by up to `added_ns`.
+    /// Most round trips are delayed by up to `added_ns`.
     fn talks(looks: usize, added_ns: f64, seed: u64) -> Vec<CrowdRoundTrip> {
         let mut rng = fastrand::Rng::with_seed(seed);
         let mut talk = |line: usize| {

@@ -110,7 +110,7 @@ fn reached(rows: &[Vec<Vec<f64>>], pu: usize) -> f64 {
     .unwrap_or_default()
 }
 
-/// From differences between two hubs for the same line and PU.
+/// Compares two hubs for the same line and PU.
 fn disagreement(rows: &[Vec<Vec<f64>>]) -> Option<f64> {
     let differences: Vec<f64> = rows
         .iter()

@@ -120,7 +120,7 @@ fn joins(costs: &[f64], directions: usize, sigma: f64) -> usize {
 
 /// The highest cost of joining lines of one home, at a probability given in normal standard
 /// deviations: over sigma^2 it is chi-square distributed with one degree of freedom per direction
-/// (Wilson and Hilferty 1931).
+/// (Wilson and Hilferty 1931). The squared distance of two lines is twice the cost.
 fn chi_square(directions: usize, sigmas: f64, sigma: f64) -> f64 {
     let freedom = directions as f64;
     let ninth = 2.0 / (9.0 * freedom);

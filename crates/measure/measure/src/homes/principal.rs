@@ -85,7 +85,7 @@ fn centred(rows: &[Vec<f64>], columns: usize) -> Vec<Vec<f64>> {
         .collect()
 }
 
-/// By power iteration.
+/// Uses power iteration.
 fn strongest(rows: &[Vec<f64>], columns: usize) -> Vec<f64> {
     let mut direction: Vec<f64> =
         (0..columns).map(|at| 1.0 + (at as f64 * 0.618).fract()).collect();

@@ -39,7 +39,7 @@ fn scan(probe: &mut MeshProbe, lines: u32, hubs: usize) -> LineSamples {
     samples
 }
 
-/// Reported to share a home, sharing one, and both.
+/// Pairs reported to share a home, pairs sharing one, and both.
 #[derive(Clone, Copy, Default)]
 struct Pairs {
     said: f64,

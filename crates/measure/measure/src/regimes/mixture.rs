@@ -16,7 +16,6 @@ pub const SMALLEST_RATIO: f64 = 1.2;
 const SEPARATION_SIGMAS: f64 = 3.5;
 /// Fewer samples are outliers, not a level.
 const FEWEST: usize = 4;
-/// The minimum share of a level.
 const SMALLEST_SHARE: f64 = 0.05;
 /// The log-likelihood by which two levels must beat the best single level, and the plain one if
 /// flips come in runs. By simulation: with 48 samples, one level is taken for two in fewer than 1 %
@@ -74,7 +73,6 @@ impl Levels {
             && slow.exp() - fast.exp() >= CLOCK_STEPS * step
     }
 
-    /// Whether both levels have enough members, and more than there are outliers.
     fn hold(&self, logs: &[f64], fewest: usize) -> bool {
         let members = self.centre.map(|centre| {
             logs.iter().filter(|log| (*log - centre).abs() < REACH_SIGMAS * self.sigma).count()

@@ -30,7 +30,6 @@ pub const WIDEST_STABLE: f64 = mixture::SMALLEST_RATIO;
 /// ns if the first yields at once, and milliseconds if its time slice has to end.
 pub const STACKED_NS: f64 = 10_000.0;
 
-/// The fewest samples of a stacked pair.
 const FEWEST_STACKED: usize = 8;
 
 /// From this number of passes on, [`passes_disagree`] ignores the fastest and the slowest: about

@@ -5,7 +5,7 @@ use fastrand::Rng;
 
 const DRAWS: usize = 1000;
 
-/// Box and Muller 1958.
+/// The method of Box and Muller 1958.
 fn normal(rng: &mut Rng) -> f64 {
     (-2.0 * (1.0 - rng.f64()).ln()).sqrt() * (std::f64::consts::TAU * rng.f64()).cos()
 }
@@ -190,7 +190,7 @@ fn passes_disagree_from_the_ratio_of_two_levels_on() {
 #[test]
 fn two_vcpus_on_one_cpu_are_stacked_and_preempted_ones_are_not() {
     let mut rng = fastrand::Rng::with_seed(7);
-    // Waits for one slice of 3 ms, and half of them for two.
+    // Round trips wait for one slice of 3 ms, half of them for two.
     let mut stacked = |_: usize| 3e6 * (1.0 + rng.f64().round()) + 1e4 * rng.f64();
     assert_eq!(judge(&[(0..15).map(&mut stacked).collect()]).status, PairStatus::Stacked);
     assert_eq!(judge(&[vec![12_000.0; 15], vec![3e6; 15]]).status, PairStatus::Stacked);

@@ -7,7 +7,7 @@ use seatmap_data::statistics::normal;
 
 /// The round trip of two PUs on the home's tile.
 const BASE_NS: f64 = 60.0;
-/// Per hop to the home, for each of the two PUs. On the published Xeon 8375C the offsets scatter by
+/// The time per hop to the home, for each PU. On the published Xeon 8375C the offsets scatter by
 /// 5.4 ns, and positions on such a mesh by two hops.
 const HOP_NS: f64 = 2.5;
 const LINES_A_PAGE: u64 = 64;

@@ -126,7 +126,7 @@ fn cheapest(cost: impl Fn(f64) -> Result<f64, TwinError>) -> Result<(f64, [f64; 
     Ok((best.exp2(), range.map(f64::exp2)))
 }
 
-/// Nearest to zero, lowest and highest.
+/// Returns the nearest to zero, the lowest and the highest.
 fn least_changed(tried: &[(f64, f64)]) -> (f64, [f64; 2]) {
     let least = tried.iter().map(|(cost, _)| *cost).fold(f64::INFINITY, f64::min);
     let as_good: Vec<f64> = tried
@@ -147,7 +147,7 @@ fn rms(values: impl Iterator<Item = f64>) -> Option<f64> {
     (count > 0.0).then(|| f64::sqrt(squares / count))
 }
 
-/// Empty if none of the curve's points can be measured.
+/// Returns nothing if no point of the curve can be measured.
 pub(super) fn chosen(profile: &Profile) -> Vec<LoadedPoint> {
     let pus = profile.core_distance.as_ref().map_or(0, |distance| distance.pus.len());
     let possible: Vec<LoadedPoint> = profile
@@ -192,7 +192,7 @@ pub(super) fn busier(levels: &Hierarchy, factor: f64) -> Hierarchy {
     levels
 }
 
-/// Infinite if unloaded distances suffer.
+/// The cost is infinite if unloaded distances suffer.
 fn cost(levels: &Hierarchy, profile: &Profile, points: &[LoadedPoint]) -> Result<f64, TwinError> {
     let model = Arc::new(levels.clone().model(&levels.name)?);
     // Unloaded round trips are known better than the curve.
@@ -202,7 +202,7 @@ fn cost(levels: &Hierarchy, profile: &Profile, points: &[LoadedPoint]) -> Result
     Ok(rms(curve(&model, profile, points)?.iter().map(CapacityPoint::off)).unwrap_or(0.0))
 }
 
-/// Measured like the profile's, with its pairs.
+/// The curve is measured like the profile's, with its pairs.
 fn curve(
     model: &Arc<CoherentModel>,
     profile: &Profile,

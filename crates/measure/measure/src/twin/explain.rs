@@ -119,7 +119,7 @@ fn offsets(model: &HomeModel, core_of: &[usize], cores: usize, homes: usize) -> 
         .collect()
 }
 
-/// In hundredths of a nanosecond, averaged over a core's threads.
+/// The unit is a hundredth of a nanosecond; a core's threads are averaged.
 fn mean_offset_ns(model: &HomeModel, core_of: &[usize], core: usize, home: usize) -> f64 {
     let all: Vec<f64> = core_of
         .iter()

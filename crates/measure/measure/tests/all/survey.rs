@@ -47,7 +47,6 @@ fn machine() -> Profile {
 struct Caches {
     /// Added to each of several simultaneous pairs.
     disturbance_ns: f64,
-    /// The number of pairs run together so far.
     together: usize,
     /// The number of first visits without batches.
     deaf: u32,
@@ -427,7 +426,6 @@ fn a_run_broken_off_again_and_again_ends_with_the_same_bits() {
 /// Four vCPUs: the host runs 0 and 1 on one CPU in turn, and preempts 2 during the first visit.
 #[derive(Default)]
 struct Stacked {
-    /// Round trips of 0 and 1 so far.
     waited: u32,
     visits: u32,
 }

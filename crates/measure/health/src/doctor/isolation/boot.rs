@@ -275,7 +275,7 @@ mod tests {
         Irqs { unmovable: vec![bound], ..Irqs::default() }
     }
 
-    /// As the kernel interprets this command line on four CPUs.
+    /// Interprets this command line on four CPUs as the kernel does.
     fn started_with(line: &str) -> Boot {
         let of = |name: &str| {
             line.split(' ').find_map(|word| word.strip_prefix(name)?.strip_prefix('='))

@@ -29,7 +29,7 @@ pub(super) fn of(text: &[u8]) -> Option<TraceSpans> {
     Some(reader.found)
 }
 
-/// From its last mark. In a container the meter knows another number.
+/// The last mark shows the number; in a container the meter knows another one.
 fn meter(text: &[u8]) -> Option<u32> {
     let events = text.rsplit(|byte| *byte == b'\n').filter_map(line::event);
     events.filter(|event| event.what == TraceEventKind::Mark).map(|event| event.task).next()

@@ -98,7 +98,7 @@ mod tests {
         [230.0; 3],
     ];
 
-    /// After readings in this many pairs, all longer by a share.
+    /// Learns readings in this many pairs, all longer by a share.
     fn after(home: usize, longer: f64, pairs: usize) -> Belief {
         let mut belief = Belief::new(3);
         for predicted in &PREDICTED[..pairs] {

@@ -86,7 +86,7 @@ impl<'a> OwnMemory<'a> {
 impl Testbed for OwnMemory<'_> {
     type Error = io::Error;
 
-    /// On new threads, so that the calling thread stays in place; all start once all are pinned.
+    /// Uses new threads, so that the calling thread stays in place; all start once all are pinned.
     fn run<W: Workload>(&mut self, seats: &[u32], workload: &W) -> io::Result<Vec<W::Output>> {
         let own = &*self;
         let all_sit = &OnceLock::<bool>::new();

@@ -37,7 +37,6 @@ pub const MOST_PAIRS: usize = 24;
 pub const BATCHES: u32 = 8;
 /// A clock step is at most this per round trip of a batch. Homes differ by several ns.
 const RESOLUTION_NS: f64 = 1.0;
-/// The minimum and maximum of round trips per batch.
 const ROUND_TRIPS: [f64; 2] = [4.0, 32.0];
 
 /// Lines in a testbed whose homes are requested.

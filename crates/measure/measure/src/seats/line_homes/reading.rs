@@ -3,7 +3,7 @@
 use seatmap_data::statistics::{mad, median};
 use seatmap_machines::workload::PingPongTimes;
 
-/// From the median absolute deviation of normal batches to the standard error of their median,
+/// Converts the median absolute deviation of normal batches to the standard error of their median,
 /// times the root of their number: 1.4826 to their standard deviation, 1.2533 to the median's.
 const MAD_TO_ERROR: f64 = 1.4826 * 1.2533;
 
@@ -27,7 +27,7 @@ impl DistanceReading {
         })
     }
 
-    /// By the clock of the later starter, without its first batch, which fills the caches (Liu et
+    /// Uses the clock of the later starter, without its first batch, which fills the caches (Liu et
     /// al. 2015, section III.A).
     pub(super) fn of_traces(
         traces: (&PingPongTimes, &PingPongTimes),
