@@ -45,6 +45,7 @@ impl<T: Testbed> TestbedProbe<T> {
         Ok(TestbedProbe { testbed, pages })
     }
 
+    /// The testbed.
     pub fn testbed(&self) -> &T {
         &self.testbed
     }

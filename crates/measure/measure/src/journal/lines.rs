@@ -68,6 +68,7 @@ impl JsonLines {
         }
     }
 
+    /// Appends one line.
     pub fn write(&mut self, line: &impl Serialize) -> Result<(), JournalError> {
         let written = serde_json::to_vec(line).map_err(io::Error::from).and_then(|mut bytes| {
             bytes.push(b'\n');
@@ -77,6 +78,7 @@ impl JsonLines {
         written.map_err(|source| JournalError::Io { path: self.path.clone(), source })
     }
 
+    /// Deletes the file.
     pub fn remove(self) -> Result<(), JournalError> {
         std::fs::remove_file(&self.path)
             .map_err(|source| JournalError::Io { path: self.path, source })
