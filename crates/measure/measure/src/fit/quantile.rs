@@ -1,8 +1,8 @@
 //! Linear fits to a quantile instead of the mean.
 //!
-//! Other load only lengthens round trips, so a fit with few values below it approximates them
-//! without load (Koenker and Bassett 1978). Iterated least squares find it, with weights that turn
-//! squares into absolute values (Schlossmacher 1973).
+//! Other load only lengthens round trips, so a fit with few values below it approximates undelayed
+//! ones (Koenker and Bassett 1978). Iterated least squares find it, with weights that turn squares
+//! into absolute values (Schlossmacher 1973).
 
 use super::least_squares::{Equation, solve};
 
