@@ -1,17 +1,14 @@
-//! Which pairs are measured: at most four times as many as there are nodes, chosen as their values
-//! come in.
+//! Chooses the measured pairs, at most four per node, as values arrive.
 //!
-//! 1. Each node with the one after it in the natural order of names (`n2` before `n10`), as those
-//!    are most often neighbours, and with the first node, which sees near and far ones.
-//! 2. Runs of near nodes are compared with each other until each has found its group or has met all
-//!    groups.
-//! 3. One pair for each two groups that have none.
-//! 4. Pairs drawn at random, each predicted before it is measured: their errors are the answer to
-//!    how well the others are known. Then they count as well.
+//! 1. Each node with its successor in natural order (`n2` before `n10`), usually a neighbour, and
+//!    with the first node, which sees near and far nodes.
+//! 2. Runs of near nodes are compared until each has found its group or met all groups.
+//! 3. One pair for any two groups without one.
+//! 4. Random pairs, predicted before they are measured: the errors show how well the other pairs
+//!    are known.
 //!
-//! No method can find groups of unrelated names with fewer: a node is known to belong to a group by
-//! a pair with one of its members, and meets half of the groups on the way. Where the budget does
-//! not reach, the error says so.
+//! No method needs fewer pairs for unrelated names: a node finds its group by a pair with a member,
+//! and meets half of the groups on the way.
 
 use crate::cluster::HeldBack;
 use crate::fit::PairModel;
@@ -19,33 +16,32 @@ use seatmap_data::statistics::{median, sorted};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-/// The size of the messages whose round trips tell near nodes from far ones, in bytes: it shows
-/// latency and rate both.
+/// The message size that separates near nodes from far ones, in bytes: it shows both latency and
+/// rate.
 pub const SIZE_BYTES: u32 = 64 << 10;
 
-/// Pairs a node.
+/// The budget of pairs per node.
 pub const PAIRS_A_NODE: usize = 4;
 
-/// Far pairs take at least so many times as long as near ones, else all are alike.
+/// Far pairs take at least this many times as long as near ones; otherwise there is one group.
 const APART: f64 = 1.4;
 
-/// Pairs with their values; `None` for one that could not be measured.
+/// Values by pair; pairs that could not be measured are absent.
 pub type PairValues = BTreeMap<[usize; 2], f64>;
 
-/// Measures a list of pairs, and returns a value for each that it could.
+/// Measures a list of pairs and returns a value for each, or `None` if it failed.
 pub type PairProbe<'a> = dyn FnMut(&[[usize; 2]]) -> Vec<Option<f64>> + 'a;
 
-/// The outcome: all values, the groups, and the test on pairs held back.
+/// The groups found and the test on held-back pairs.
 #[derive(Clone, Debug)]
 pub struct ChosenGroups {
-    /// The groups, as indices of nodes, each ascending.
+    /// The groups, as ascending node indices.
     pub groups: Vec<Vec<usize>>,
-    /// The errors of predictions.
+    /// The prediction errors.
     pub held_back: Option<HeldBack>,
 }
 
-/// Chooses pairs and has them measured. `known` are values that need no measuring, and gets those
-/// that are measured.
+/// Chooses pairs and measures those missing in `known` with `probe`; `known` receives their values.
 pub fn choose(
     names: &[String],
     all: bool,
@@ -55,7 +51,6 @@ pub fn choose(
     let mut chooser =
         Chooser { nodes: names.len(), budget: PAIRS_A_NODE * names.len(), known, probe };
     let every: Vec<[usize; 2]> = pairs(names.len()).collect();
-    // With so few nodes that all pairs fit into the budget, none has to be predicted.
     if all || every.len() <= chooser.budget {
         chooser.measure(&every);
         let groups = chooser.divided_components();
@@ -64,12 +59,11 @@ pub fn choose(
     chooser.begin(&natural_order(names));
     chooser.join_runs();
     chooser.fill_blocks();
-    // The random pairs come last: they test a model that has all the others.
+    // Last, because they test a model of all other pairs.
     let held_back = chooser.hold_back();
     ChosenGroups { groups: chooser.components(), held_back }
 }
 
-/// All pairs of nodes.
 fn pairs(nodes: usize) -> impl Iterator<Item = [usize; 2]> {
     (0..nodes).flat_map(move |a| (a + 1..nodes).map(move |b| [a, b]))
 }
@@ -78,7 +72,7 @@ fn pair(a: usize, b: usize) -> [usize; 2] {
     [a.min(b), a.max(b)]
 }
 
-/// The groups by the values of all pairs; `None` where some pair has none.
+/// The groups, if all pairs have values.
 pub(crate) fn groups(nodes: usize, known: &mut PairValues) -> Option<Vec<Vec<usize>>> {
     let is_whole = pairs(nodes).all(|pair| known.contains_key(&pair));
     let chooser = Chooser { nodes, budget: 0, known, probe: &mut |_| Vec::new() };
@@ -93,7 +87,6 @@ struct Chooser<'a> {
 }
 
 impl Chooser<'_> {
-    /// Measures those that are not known.
     fn measure(&mut self, pairs: &[[usize; 2]]) {
         let mut wanted: Vec<[usize; 2]> =
             pairs.iter().filter(|pair| !self.known.contains_key(*pair)).copied().collect();
@@ -115,10 +108,9 @@ impl Chooser<'_> {
         self.measure(&wanted);
     }
 
-    /// The value between near and far. A node that is far from all others, as one behind a very
-    /// slow cable is, tells nothing about these: they are looked at again without it. Far pairs
-    /// that separate no nodes, such as those that were measured in a busy moment, are left out
-    /// likewise.
+    /// The threshold between near and far. A node far from all others, such as one behind a very
+    /// slow cable, hides their differences, so the search ignores it, and far pairs that separate
+    /// no nodes, such as those of a busy moment.
     fn limit(&self) -> Option<f64> {
         let mut within: Vec<usize> = (0..self.nodes).collect();
         let mut found = None;
@@ -150,18 +142,16 @@ impl Chooser<'_> {
                 .into_iter()
                 .filter(|part| part.iter().any(|node| within.contains(node)));
             match parts.count() {
-                // Far pairs that leave all nodes in one part separate nothing: the cut is sought
-                // again below them.
+                // These far pairs separate nothing: search below them.
                 1 => most = next,
-                // More than a quarter of the nodes is a group of its own, and not a few nodes that
-                // are odd.
+                // More than a quarter of the nodes is a group, not a few outliers.
                 _ if lone == 0 || 4 * lone > within.len() => return found,
                 _ => within = near,
             }
         }
     }
 
-    /// The nodes that near pairs join, the largest part first.
+    /// The parts connected by near pairs, the largest first.
     fn components(&self) -> Vec<Vec<usize>> {
         self.parts(self.limit().unwrap_or(f64::INFINITY))
     }
@@ -170,9 +160,9 @@ impl Chooser<'_> {
         self.components().into_iter().flat_map(|part| self.divided(part)).collect()
     }
 
-    /// The parts of a group whose pairs are all known, where it has some that are as far apart as
-    /// groups are: a very slow way between two groups hides the others. A single node is not a
-    /// part, as a bad cable makes one.
+    /// Splits a group with all pairs known if some are as far apart as groups are: a very slow
+    /// connection hides smaller differences. A single node is not split off, because a bad cable
+    /// looks the same.
     fn divided(&self, group: Vec<usize>) -> Vec<Vec<usize>> {
         let inside: Vec<f64> = pairs(group.len())
             .filter_map(|[a, b]| self.known.get(&pair(group[a], group[b])).copied())
@@ -192,11 +182,9 @@ impl Chooser<'_> {
         parts.into_iter().flat_map(|part| self.divided(part)).collect()
     }
 
-    /// Those that pairs below a limit join.
     fn parts(&self, limit: f64) -> Vec<Vec<usize>> {
         let mut part: Vec<usize> = (0..self.nodes).collect();
-        // The nodes of a part share a number, and each near pair gives its second part that of the
-        // first.
+        // Each near pair merges two parts.
         for ([a, b], _) in self.known.iter().filter(|(_, value)| **value < limit) {
             let from = part[*b];
             let to = part[*a];
@@ -205,31 +193,29 @@ impl Chooser<'_> {
         let mut parts = BTreeMap::<usize, Vec<usize>>::new();
         part.iter().enumerate().for_each(|(node, part)| parts.entry(*part).or_default().push(node));
         let mut parts: Vec<Vec<usize>> = parts.into_values().collect();
-        // Ties go by the lowest node, so that the same values always number the groups alike.
+        // The lowest node breaks ties, so that equal values give equal numbers.
         parts.sort_by_key(|part| (std::cmp::Reverse(part.len()), part[0]));
         parts
     }
 
-    /// Compares the parts, each with those before it, until no two are left that may be one.
+    /// Measures parts against earlier parts until every two have met.
     fn join_runs(&mut self) {
         loop {
             let parts = self.components();
-            // The later part is small: it looks for a place among the earlier ones.
             let next = (1..parts.len()).find_map(|at| {
                 let other = parts[..at].iter().find(|other| !self.have_met(other, &parts[at]))?;
                 Some(pair(middle(other), middle(&parts[at])))
             });
-            // Half a pair for each node is left for those that are held back.
+            // Half a pair per node is reserved for held-back pairs.
             let Some(next) = next.filter(|_| self.left() > self.nodes / 2) else { return };
             self.measure(&[next]);
-            // The same pair would be chosen again and fail again.
+            // It failed, and would fail again.
             if !self.known.contains_key(&next) {
                 return;
             }
         }
     }
 
-    /// Whether a pair of these two parts was measured.
     fn have_met(&self, a: &[usize], b: &[usize]) -> bool {
         a.iter().any(|x| b.iter().any(|y| self.known.contains_key(&pair(*x, *y))))
     }
@@ -247,13 +233,12 @@ impl Chooser<'_> {
         self.measure(&wanted);
     }
 
-    /// Predicts pairs drawn at random, measures them, and compares.
     fn hold_back(&mut self) -> Option<HeldBack> {
         let group = numbered(&self.components(), self.nodes);
         let fit = PairModel::of(group, self.known.clone())?;
         let mut rest: Vec<[usize; 2]> =
             pairs(self.nodes).filter(|pair| !self.known.contains_key(pair)).collect();
-        // Any fixed seed does: the same cluster is measured in the same way twice.
+        // A fixed seed: the same cluster is measured the same way twice.
         fastrand::Rng::with_seed(17).shuffle(&mut rest);
         rest.truncate(self.left());
         self.measure(&rest);
@@ -272,7 +257,6 @@ fn middle(part: &[usize]) -> usize {
     part[part.len() / 2]
 }
 
-/// The number of each node's part.
 fn numbered(parts: &[Vec<usize>], nodes: usize) -> Vec<usize> {
     let mut number = vec![0; nodes];
     for (at, part) in parts.iter().enumerate() {
@@ -281,48 +265,43 @@ fn numbered(parts: &[Vec<usize>], nodes: usize) -> Vec<usize> {
     number
 }
 
-/// The value between near and far: the cut of the logarithms that leaves the least variance inside
-/// both parts (Otsu 1979); `None` where the two are not clearly apart.
+/// The cut of the logarithms with the least variance inside both parts (Otsu 1979); `None` if the
+/// parts are not clearly apart.
 fn limit(values: &[f64]) -> Option<f64> {
-    // In logarithms a step from 10 to 20 us is as large as one from 100 to 200 us.
+    // In logarithms a step from 10 to 20 us equals one from 100 to 200 us.
     let logarithms: Vec<f64> = sorted(&values.iter().map(|value| value.ln()).collect::<Vec<_>>());
-    // Natural breaks (Jenks) with two classes: the cut with the least deviation inside its parts.
     let cut = (1..logarithms.len())
         .min_by(|a, b| inside(&logarithms, *a).total_cmp(&inside(&logarithms, *b)))?;
     let apart = median(&logarithms[cut..])? - median(&logarithms[..cut])?;
     (apart >= APART.ln()).then(|| logarithms[cut - 1].midpoint(logarithms[cut]).exp())
 }
 
-/// The squared deviations inside the two parts of a cut.
 fn inside(ascending: &[f64], cut: usize) -> f64 {
     deviations(&ascending[..cut]) + deviations(&ascending[cut..])
 }
 
-/// The squared deviations from the mean.
 fn deviations(part: &[f64]) -> f64 {
     let mean = part.iter().sum::<f64>() / part.len() as f64;
     part.iter().map(|value| (value - mean) * (value - mean)).sum()
 }
 
-/// The indices of names, those with numbers in the order of the numbers.
+/// Indices of the names in natural order: numbers compare as numbers.
 fn natural_order(names: &[String]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..names.len()).collect();
     order.sort_by(|a, b| natural(&names[*a], &names[*b]).then(a.cmp(b)));
     order
 }
 
-/// Compares texts piece by piece, numbers as numbers.
 fn natural(a: &str, b: &str) -> Ordering {
     let [a, b] = [a, b].map(pieces);
     let by_piece = a.iter().zip(&b).map(|(a, b)| match (a.parse::<u64>(), b.parse::<u64>()) {
         (Ok(a), Ok(b)) => a.cmp(&b),
         _ => a.cmp(b),
     });
-    // Texts that are equal up to the end of the shorter one: `n1` comes before `n1a`.
+    // `n1` before `n1a`.
     by_piece.fold(Ordering::Equal, Ordering::then).then(a.len().cmp(&b.len()))
 }
 
-/// The runs of digits and of other characters.
 fn pieces(text: &str) -> Vec<String> {
     let mut pieces: Vec<String> = Vec::new();
     for each in text.chars() {
@@ -343,7 +322,6 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A tree of switches: nodes on one are near, with noise of a few percent.
     fn tree(nodes: usize, on_a_switch: usize, seed: u64) -> impl Fn([usize; 2]) -> f64 {
         move |[a, b]| {
             let mut rng = fastrand::Rng::with_seed(seed ^ (a * 1009 + b) as u64);
@@ -406,8 +384,8 @@ mod tests {
         assert_eq!((flat.groups.len(), count), (1, 80));
     }
 
-    /// A pair that was measured in a busy moment is farther from all others than near and far ones
-    /// are apart.
+    /// A pair measured at a busy moment differs more from the rest than far pairs do from near
+    /// ones.
     #[test]
     fn busy_moments_hide_no_switch() {
         let noise = tree(8, 8, 1);
@@ -430,8 +408,6 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever the values and whichever pairs fail, the budget holds and each node is in one
-        /// group.
         #[test]
         fn any_values_give_groups_within_the_budget(nodes in 1..40usize, seed: u64) {
             let mut rng = fastrand::Rng::with_seed(seed);

@@ -1,4 +1,4 @@
-//! A cluster on file: its nodes, the pairs that were measured, and the groups found.
+//! The cluster file: nodes, measured pairs and groups.
 
 use crate::facts::NodeConfiguration;
 use crate::mpi::Mpi;
@@ -9,47 +9,45 @@ use seatmap_os::cpu_list::MAX_CPU;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// The name of this format and its version.
+/// Name and version of the format.
 pub const FORMAT: &str = "seatmap-cluster/1";
 
-/// The most nodes of a cluster that is read: more would make a matrix of over a gigabyte.
+/// The largest number of nodes read: a matrix of 8,192 nodes takes half a gigabyte.
 pub const MOST_NODES: usize = 8192;
 
-/// The largest figure that is read, in any unit: a message of eleven days. Sums of them, weighted
-/// with what patterns may weigh, stay numbers.
+/// The largest figure read, in any unit: weighted sums of such figures stay finite.
 const LARGEST: f64 = 1e15;
 
-/// The nodes of a cluster and the ways between them, as `seatmap cluster measure` writes them.
+/// The nodes of a cluster and the connections between them, written by `seatmap cluster measure`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cluster {
     /// Name and version of the format.
     #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: String,
-    /// The day of the measurement, as `YYYY-MM-DD`.
+    /// The day of the measurement, `YYYY-MM-DD`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub date: Option<String>,
     /// The launcher that started the ranks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub launcher: Option<String>,
-    /// The nodes, in the order of their ranks.
+    /// The nodes by rank.
     pub nodes: Vec<Node>,
-    /// The pairs measured, in the order of their nodes.
+    /// The measured pairs by node.
     pub pairs: Vec<NodePair>,
-    /// The groups of nodes that stand near each other, such as those of one switch: indices into
-    /// `nodes`.
+    /// Groups of near nodes, such as those of one switch: indices into `nodes`.
     #[serde(default)]
     pub groups: Vec<Vec<usize>>,
-    /// How well the pairs measured tell of the others.
+    /// How well the measured pairs predict the others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held_back: Option<HeldBack>,
     /// Rates while many nodes send at once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub loaded: Vec<LoadedStreams>,
-    /// The costs of messages by MPI, where that was asked for.
+    /// Costs of MPI messages, if measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mpi: Option<Mpi>,
-    /// Nodes and pairs that were to be measured and are not.
+    /// Nodes and pairs that could not be measured.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<Missing>,
 }
@@ -58,103 +56,97 @@ pub struct Cluster {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Node {
-    /// Its host name; with `--each-rank` also the rank.
+    /// Host name; with `--each-rank` also the rank.
     pub name: String,
-    /// The rank that spoke for it.
+    /// The rank that measured for this node.
     pub rank: usize,
-    /// The address at which the other nodes reached it.
+    /// The address that the other nodes used.
     pub address: String,
-    /// Its CPUs, memory and system.
+    /// CPUs, memory and system.
     #[serde(default)]
     pub facts: NodeConfiguration,
-    /// Its core distances, where the ranks measured their nodes as well.
+    /// Core distances inside the node, if measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<Profile>,
 }
 
-/// The way between two nodes.
+/// The connection between two nodes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NodePair {
-    /// The nodes, the smaller index first.
+    /// The nodes, smaller index first.
     pub nodes: [usize; 2],
-    /// Round trips by the size of the message, ascending.
+    /// Round trips, ascending by message size.
     pub trips: Vec<Trip>,
-    /// The rate of a stream from the first node to the second, and back, in Mbit/s.
+    /// The rate of a stream to the second node, and back, in Mbit/s.
     pub rate_mbps: [f64; 2],
-    /// The time from one small message to the next in a stream of them, from the first node and
-    /// from the second, in nanoseconds.
+    /// The time between small messages of a stream to the second node, and back, in nanoseconds.
     pub gap_ns: [f64; 2],
-    /// The segments that the first node sent again in round trips, and the second, of
-    /// `segments`.
+    /// Segments that each node retransmitted during round trips, out of `segments`.
     pub retransmits: [u64; 2],
-    /// About how many segments each of them sent in round trips. A stream fills queues, and a full
-    /// queue drops segments on a healthy link.
+    /// About how many segments each node sent during round trips; full queues of streams would drop
+    /// segments even on a healthy link.
     pub segments: [u64; 2],
-    /// The second node's clock less the first's, in nanoseconds.
+    /// The second node's clock minus the first's, in nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock_offset_ns: Option<f64>,
-    /// The largest packet on the way, in bytes, as the first node knew it: a file of an earlier
-    /// version has no `ends`.
+    /// The largest packet on the path, in bytes, as seen by the first node. Earlier files have no
+    /// `ends`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mtu_bytes: Option<u32>,
-    /// The figures that each end has of itself.
+    /// Each end's figures about itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ends: Option<[ConnectionEnd; 2]>,
-    /// How it compares with like pairs, where it looked bad and was looked at again.
+    /// Comparison with like pairs, if this pair looked bad.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beside: Option<Beside>,
 }
 
-/// The figures that one end of a connection has of itself.
+/// One end's figures about itself.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ConnectionEnd {
-    /// The largest packet that it sends on this way, in bytes.
+    /// The largest packet that this end sends to the other, in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mtu_bytes: Option<u32>,
-    /// The share of the time, from 0 to 1, in which it could have run and had no CPU: another
-    /// thread had it, or a quota was used up.
+    /// The share of the time, from 0 to 1, in which this end was ready to run but had no CPU.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait_share: Option<f64>,
-    /// The quotas of CPU time that stopped it meanwhile: none, or not told where the key is not
-    /// there.
+    /// CPU quotas that stopped this end; absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stops: Option<Vec<QuotaStop>>,
 }
 
-/// A quota of CPU time that stopped one end of a connection while it was measured.
+/// A CPU quota that stopped one end during the measurement.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct QuotaStop {
-    /// The control group whose quota it is.
+    /// The control group with the quota.
     pub group: String,
-    /// The file that holds the quota, on that node.
+    /// The quota's file on that node.
     pub file: String,
-    /// The CPU time that the members may take, in CPUs.
+    /// The CPU time per period, in CPUs.
     pub cpus: f64,
     /// The length of a period, in milliseconds.
     pub period_ms: f64,
-    /// Whether the file cannot be written on that node, as in most containers.
+    /// Whether the file is read-only there, as in most containers.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_read_only: bool,
-    /// The periods in which the kernel stopped the members, as the quota was used up.
+    /// Periods in which the group used up its quota and was stopped.
     pub stopped_periods: u64,
-    /// The periods in which a member ran, those among them.
+    /// Periods in which the group ran, including those.
     pub periods: u64,
-    /// The time for which the kernel stopped the members; each CPU counts.
+    /// The stopped time, summed over CPUs, in milliseconds.
     pub stopped_ms: f64,
 }
 
 impl QuotaStop {
-    /// Takes over the counts of another time.
     pub(crate) fn add(&mut self, other: &QuotaStop) {
         self.stopped_periods = self.stopped_periods.saturating_add(other.stopped_periods);
         self.periods = self.periods.saturating_add(other.periods);
         self.stopped_ms += other.stopped_ms;
     }
 
-    /// Adds a quota to a list that has each one once.
     pub(crate) fn add_to(&self, all: &mut Vec<QuotaStop>) {
         match all.iter_mut().find(|known| known.file == self.file) {
             Some(known) => known.add(self),
@@ -170,31 +162,30 @@ impl QuotaStop {
     }
 }
 
-/// How a pair compares with like pairs that were measured in the same moments, look after look. A
-/// computer that is busy makes all of them worse, and a bad cable one.
+/// Comparison of a pair with like pairs at the same moments: a busy computer slows all of them, a
+/// bad cable only one.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Beside {
     /// The number of looks.
     pub looks: usize,
-    /// The time for a bit of a stream from the first node to the second, and back.
+    /// The time per bit of a stream to the second node, and back.
     pub slowness: [ExcessFactor; 2],
-    /// The time of small messages: the tenth percentile, over the median of the others.
+    /// The time of small messages: the tenth percentile over the median of the others.
     pub time: ExcessFactor,
-    /// The scatter of small messages, from the tenth to the ninetieth percentile.
+    /// The scatter of small messages: tenth to ninetieth percentile.
     pub scatter: ExcessFactor,
 }
 
-/// A factor over like pairs: 2 is twice as bad.
+/// A factor relative to like pairs: 2 is twice as bad.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ExcessFactor {
-    /// The geometric mean of the looks.
+    /// The geometric mean over the looks.
     pub factor: f64,
-    /// The looks show that it is at least this, with 99.9 % confidence.
+    /// The true factor is at least this, with 99.9 % confidence.
     pub at_least: f64,
-    /// The figure of the like pairs at their best, over which it is, in the unit of the figure:
-    /// microseconds for a bit of a stream, nanoseconds for times.
+    /// The best figure of the like pairs: microseconds per bit of a stream, or nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub like: Option<f64>,
 }
@@ -203,7 +194,7 @@ pub struct ExcessFactor {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Trip {
-    /// The size of the message, each way.
+    /// Message size, each way.
     pub size_bytes: u32,
     /// The median.
     pub median_ns: f64,
@@ -211,51 +202,50 @@ pub struct Trip {
     pub p10_ns: f64,
     /// The ninetieth percentile.
     pub p90_ns: f64,
-    /// The 95 % interval of the median.
+    /// The median's 95 % confidence interval.
     pub ci95_ns: [f64; 2],
     /// The number of trips.
     pub count: usize,
 }
 
-/// Pairs that were predicted before they were measured.
+/// Pairs predicted before they were measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HeldBack {
-    /// How many.
+    /// The number of these pairs.
     pub pairs: usize,
-    /// The median of the errors of their round trips of 64 KiB, in percent.
+    /// The median error of their predicted 64 KiB round trips, in percent.
     pub error_percent: f64,
 }
 
-/// Streams at one time.
+/// Simultaneous streams.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LoadedStreams {
-    /// The nodes that send, and their receivers.
+    /// Which nodes send to which.
     pub exchange: StreamPattern,
-    /// The streams.
+    /// The streams and their rates.
     pub streams: Vec<Stream>,
 }
 
-/// An arrangement of streams.
+/// A pattern of simultaneous streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum StreamPattern {
-    /// Each node with one of the other half, both ways; the halves are whole groups as far as that
-    /// goes.
+    /// Each node exchanges with one of the other half. Groups are kept whole if possible.
     Bisection,
-    /// Each node to the next one, by the order of groups.
+    /// Each node sends to the next, in the order of groups.
     Neighbours,
-    /// All nodes to one.
+    /// All nodes send to one.
     Incast,
 }
 
-/// A stream beside others.
+/// One of several simultaneous streams.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Stream {
-    /// The node that sends.
+    /// The sender.
     pub from: usize,
     /// The receiver.
     pub to: usize,
@@ -263,24 +253,23 @@ pub struct Stream {
     pub rate_mbps: f64,
 }
 
-/// Something that was to be measured and is not.
+/// A node or pair that could not be measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Missing {
-    /// The node or nodes, by name; a rank that never came as `rank 3`.
+    /// The node names; `rank 3` for a rank that did not connect.
     pub nodes: Vec<String>,
     /// The reason.
     pub why: String,
 }
 
 impl NodePair {
-    /// The trips with messages of this size.
+    /// The trips of this size.
     #[must_use]
     pub fn trip(&self, size_bytes: u32) -> Option<&Trip> {
         self.trips.iter().find(|trip| trip.size_bytes == size_bytes)
     }
 
-    /// The figures that a node of this pair has of itself.
     pub(crate) fn end_of(&self, node: usize) -> Option<&ConnectionEnd> {
         let at = self.nodes.iter().position(|own| *own == node)?;
         self.ends.as_ref().map(|ends| &ends[at])
@@ -288,21 +277,19 @@ impl NodePair {
 }
 
 impl NodePair {
-    /// Takes over the figures of another measurement of this pair that are better.
     pub(crate) fn keep_better(&mut self, other: NodePair) {
         self.beside = self.beside.or(other.beside);
         for (own, other) in self.trips.iter_mut().zip(other.trips) {
-            // The ninetieth percentile shows late and scattered trips both.
+            // Shows both late and scattered trips.
             if own.size_bytes == other.size_bytes && other.p90_ns < own.p90_ns {
                 *own = other;
             }
         }
         for end in 0..2 {
-            // Disturbances only lower a rate and lengthen a gap, so that the better figure is
-            // nearer to the link's own.
+            // Disturbances only lower rates and lengthen gaps.
             self.rate_mbps[end] = self.rate_mbps[end].max(other.rate_mbps[end]);
             self.gap_ns[end] = self.gap_ns[end].min(other.gap_ns[end]);
-            // Nothing but the link loses packets of round trips: all of them count.
+            // Only the link loses packets of round trips, so all losses count.
             self.retransmits[end] = self.retransmits[end].saturating_add(other.retransmits[end]);
             self.segments[end] = self.segments[end].saturating_add(other.segments[end]);
             if let (Some(own), Some(other)) = (&mut self.ends, &other.ends) {
@@ -316,7 +303,7 @@ impl ConnectionEnd {
     fn keep_better(&mut self, other: &ConnectionEnd) {
         self.wait_share =
             [self.wait_share, other.wait_share].into_iter().flatten().reduce(f64::min);
-        // No busy moment uses up a quota that is not there: all stops count.
+        // A busy moment cannot use up a nonexistent quota, so all stops count.
         let Some(others) = &other.stops else { return };
         let own = self.stops.get_or_insert_default();
         others.iter().for_each(|stop| stop.add_to(own));
@@ -324,10 +311,10 @@ impl ConnectionEnd {
 }
 
 impl Cluster {
-    /// Reads one.
+    /// Reads a cluster file.
     ///
     /// # Errors
-    /// [`DocumentError`]: the text is not JSON, of another format, or its figures contradict each
+    /// [`DocumentError`]: the text is not JSON, has another format, or its figures contradict each
     /// other.
     pub fn from_json(text: &str) -> Result<Self, DocumentError> {
         let cluster: Cluster = seatmap_data::document::read(text, FORMAT)?;
@@ -335,20 +322,20 @@ impl Cluster {
         Ok(cluster)
     }
 
-    /// The document.
+    /// The cluster as the text of a file.
     #[must_use]
     pub fn to_json(&self) -> String {
         seatmap_data::document::written(self)
     }
 
-    /// Whether a file says of itself that it is a cluster, of whatever version.
+    /// Whether the file claims to be a cluster file of any version.
     #[must_use]
     pub fn is_cluster(bytes: &[u8]) -> bool {
         seatmap_data::document::is_kind(bytes, "seatmap-cluster/")
     }
 
-    /// The cluster as people are shown it: its texts come from other computers, and each stays on
-    /// its line.
+    /// A copy with line breaks and other hidden characters escaped: its texts come from other
+    /// computers.
     #[must_use]
     pub fn visible(&self) -> Cluster {
         let mut seen = self.clone();
@@ -373,12 +360,11 @@ impl Cluster {
             ));
         }
         let mut names = BTreeSet::new();
-        // Faults name nodes: two of one name could not be told apart.
+        // Diagnoses name nodes, so two nodes must not share a name.
         if let Some(twice) = self.nodes.iter().find(|node| !names.insert(&node.name)) {
             return Err(format!("two nodes have the name {}", twice.name));
         }
         for node in &self.nodes {
-            // Seats are counted, and there is a number for each.
             if node.facts.cpus > MAX_CPU as usize {
                 return Err(format!(
                     "node {} has {}, and {MAX_CPU} is the most",
@@ -418,14 +404,13 @@ impl Cluster {
         }
     }
 
-    /// The group of each node; one that stands in no group gets its own.
+    /// The group of each node; a node without one is alone in a new group.
     #[must_use]
     pub fn group_of(&self) -> Vec<usize> {
         let mut group: Vec<Option<usize>> = vec![None; self.nodes.len()];
         for (number, nodes) in self.groups.iter().enumerate() {
             nodes.iter().for_each(|node| group[*node] = Some(number));
         }
-        // A node without a group is a group of one, numbered behind those on file.
         let mut next = self.groups.len();
         group
             .into_iter()
@@ -476,7 +461,7 @@ impl NodePair {
         }
     }
 
-    /// Whether times and rates are possible, and the times in the order of their sizes.
+    /// Whether times and rates are possible and trips ascending by size.
     pub(crate) fn check_figures(
         [a, b]: [usize; 2],
         trips: &[Trip],

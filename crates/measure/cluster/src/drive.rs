@@ -1,4 +1,4 @@
-//! The node that measures a pair: round trips, gaps and rates to a node that answers.
+//! Measures a pair from one side: round trips, gaps and rates.
 
 use crate::cluster::{ConnectionEnd, Trip};
 use crate::echo::{EndCounters, LARGEST, PairEnds, SILENCE, clock_ns};
@@ -12,40 +12,36 @@ use std::io;
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
-/// The sizes of messages whose round trips are measured, in bytes: a lock or a flag, a halo, a
-/// block.
+/// Message sizes of the round trips, in bytes: a lock or flag, a halo, a block.
 pub(crate) const SIZES: [u32; 4] = [8, 1024, 16 << 10, crate::choice::SIZE_BYTES];
 
-/// Trips of one size: at least so many, and then until the time is over.
+/// At least this many round trips per size.
 const FEWEST_TRIPS: usize = 24;
 const MOST_TRIPS: usize = 20_000;
 
-/// Where so many take longer than this many times the time for them, a few must do.
+/// If the minimum takes more than this many times the planned time, fewer trips suffice.
 const PATIENCE: f64 = 10.0;
 const FEWEST_SLOW_TRIPS: usize = 6;
 
 const WARM_UP: u32 = 4;
 
-/// The passes over which an interval is drawn.
+/// Passes for a confidence interval.
 const PASSES: usize = 4;
 
-/// Small messages of a stream, and their size.
 const GAPS: u32 = 256;
 const GAP_BYTES: u32 = 64;
 
-/// A stream lasts at least this long, so that the window of TCP has opened, or twice the time of
-/// the trips if that is shorter; the best of three counts, as nothing makes a link faster than it
-/// is.
+/// The shortest stream that opens TCP's window, or `STREAM_TO_TRIPS` times the time of the trips if
+/// shorter. The best of three counts, because disturbances only slow a link.
 const STREAM: Duration = Duration::from_millis(40);
 const STREAM_TO_TRIPS: u32 = 2;
 const STREAMS: usize = 3;
 const FIRST_BYTES: u32 = 64 << 10;
 const MOST_MESSAGES: u32 = 1 << 12;
 
-/// Questions for the other clock: the one that came back soonest counts (Cristian 1989).
+/// The readings of the other clock with the shortest trips count (Cristian 1989).
 const CLOCKS: usize = 12;
 
-/// The figures that one node found about another.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct PairFigures {
     pub trips: Vec<Trip>,
@@ -57,7 +53,6 @@ pub(crate) struct PairFigures {
     pub ends: [ConnectionEnd; 2],
 }
 
-/// A rank that answers, and the one that measures the way to it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RankRoute<'a> {
     pub ends: PairEnds,
@@ -65,11 +60,12 @@ pub(crate) struct RankRoute<'a> {
     pub secret: &'a Secret,
 }
 
-/// Measures the way to a node that answers; round trips of each size take about this time. A node
-/// that is silent is given up well before `limit`, and a way that is too slow for all of it at
-/// `limit`, so that the one who waits for this result does not blame this node.
+/// Measures the connection to an answering node, each size for about `time`. A silent node is given
+/// up well before `limit` and a slow connection at `limit`, so that rank 0 does not blame this
+/// node.
 ///
 /// # Errors
+///
 /// The step that failed, and why.
 pub(crate) fn drive(
     way: RankRoute<'_>,
@@ -87,12 +83,12 @@ pub(crate) fn drive(
             format!(", and those of {} B come through: larger packets are lost", trip.size_bytes)
         });
         trips.push(line.trips(size, time).map_err(|error| match error.kind() {
-            // The pair has used up its time: nothing is lost.
+            // The pair's time is over; no packet was lost.
             io::ErrorKind::Other => tried(&what, &error, limit),
             _ => tried(&what, &error, limit) + &through,
         })?);
     }
-    // A stream fills queues, which then drop packets of a healthy link: the losses of trips count.
+    // Full queues drop packets even on a healthy link.
     let trips_only = line.accounts().map_err(|error| tried("its counts", &error, limit))?;
     seat.for_trips(false);
     let streams = |error: io::Error| tried("streams", &error, limit);
@@ -111,7 +107,6 @@ pub(crate) fn drive(
     Ok(PairFigures { trips, rate_mbps, gap_ns, retransmits, segments, clock_offset_ns, ends })
 }
 
-/// The words for a step that failed.
 fn tried(what: &str, error: &io::Error, limit: Duration) -> String {
     match error.kind() {
         io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
@@ -126,7 +121,7 @@ fn tried(what: &str, error: &io::Error, limit: Duration) -> String {
     }
 }
 
-/// A limit in words, of which none is "0 s".
+/// The text is never "0 s".
 fn limit_words(limit: Duration) -> String {
     if limit < Duration::from_secs(1) {
         return format!("{} ms", limit.as_millis().max(1));
@@ -134,24 +129,21 @@ fn limit_words(limit: Duration) -> String {
     format!("{:.1} s", limit.as_secs_f64())
 }
 
-/// How long one answer is waited for: two of them, as for the connection and for what follows, are
-/// below the limit.
+/// The limit for one answer: two (the connection and the next step) stay below `limit`.
 fn silence(limit: Duration) -> Duration {
     (limit / 3).min(SILENCE)
 }
 
-/// A connection to the other node.
 struct Line {
     channel: RankConnection,
     buffer: Vec<u8>,
     time: PairTime,
 }
 
-/// The time for all measurements of a pair.
 #[derive(Clone, Copy)]
 struct PairTime {
     limit: Duration,
-    /// Its end; `None` where the clock does not reach that far.
+    /// `None` if the clock cannot represent it.
     until: Option<Instant>,
 }
 
@@ -160,7 +152,7 @@ impl PairTime {
         PairTime { limit, until: Instant::now().checked_add(limit) }
     }
 
-    /// Fails once it is over. Each answer of a slow way may come in time, and all of them too late.
+    /// Each answer of a slow connection may be in time, and their sum too late.
     fn look(self) -> io::Result<()> {
         if self.until.is_none_or(|until| Instant::now() < until) {
             return Ok(());
@@ -172,7 +164,7 @@ impl PairTime {
     }
 }
 
-/// Sends to a node for this time. The rate, in Mbit/s.
+/// Sends for this time and returns the rate in Mbit/s.
 pub(crate) fn stream(way: RankRoute<'_>, time: Duration, limit: Duration) -> Result<f64, String> {
     let mut line = Line::open(way, limit).map_err(|error| tried("a connection", &error, limit))?;
     let begun = Instant::now();
@@ -181,12 +173,11 @@ pub(crate) fn stream(way: RankRoute<'_>, time: Duration, limit: Duration) -> Res
         line.there(FIRST_BYTES, BURST).map_err(|error| tried("a stream", &error, limit))?;
         sent += u64::from(FIRST_BYTES) * u64::from(BURST);
     }
-    // A byte in a nanosecond is 8,000 Mbit/s.
+    // One byte per nanosecond is 8,000 Mbit/s.
     Ok(8e3 * sent as f64 / nanoseconds(begun))
 }
 
-/// Messages until the other node says that they have come: few enough for a slow link, and enough
-/// to fill a fast one.
+/// Messages per acknowledgement: few enough for a slow link, enough to fill a fast one.
 const BURST: u32 = 16;
 
 impl Line {
@@ -200,13 +191,13 @@ impl Line {
             HandshakeError::Slow => io::ErrorKind::TimedOut.into(),
             other => io::Error::other(other),
         })?;
-        // Both limits: the other end may stop answering, or stop reading what is sent to it.
+        // The other end may stop answering or stop reading.
         channel.set_read_timeout(Some(silence))?;
         channel.stream().set_write_timeout(Some(silence))?;
         Ok(Line { channel, buffer: vec![0x5a; LARGEST as usize], time })
     }
 
-    /// An order with its tag, which is made before a clock is read. It is to be sent next.
+    /// Makes the next order's tag before a clock is read. The order must be sent next.
     fn sealed(&mut self, letter: u8, size: u32, count: u32) -> Vec<u8> {
         let order = [&[letter][..], &size.to_be_bytes(), &count.to_be_bytes()].concat();
         self.channel.sealed_frame(&order)
@@ -217,17 +208,14 @@ impl Line {
         self.channel.write_payload(&order)
     }
 
-    /// An answer of so many bytes.
     fn answer<const BYTES: usize>(&mut self) -> io::Result<[u8; BYTES]> {
         self.channel.receive_frame()?.ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
     }
 
     fn trips(&mut self, size: u32, time: Duration) -> io::Result<Trip> {
-        // The first trip is not counted: it tells how many of them fit into the time.
         let first = self.echo(size, 1)?[0];
         let enough_ns = PATIENCE * time.as_nanos() as f64;
-        // On a slow link the usual number takes too long; a few tell as much, as its bytes take
-        // most of the time.
+        // On a slow link a few trips suffice.
         let fewest = ((enough_ns / first) as usize).clamp(FEWEST_SLOW_TRIPS, FEWEST_TRIPS);
         if fewest == FEWEST_TRIPS {
             self.echo(size, WARM_UP - 1)?;
@@ -251,7 +239,6 @@ impl Line {
         })
     }
 
-    /// The times of round trips, in nanoseconds.
     fn echo(&mut self, size: u32, count: u32) -> io::Result<Vec<f64>> {
         self.order(b'E', size, count)?;
         let time = self.time;
@@ -267,19 +254,18 @@ impl Line {
             .collect()
     }
 
-    /// A stream of messages to the other node, until its answer.
     fn there(&mut self, size: u32, count: u32) -> io::Result<f64> {
         self.time.look()?;
         self.order(b'U', size, count)?;
         let begun = Instant::now();
         (0..count).try_for_each(|_| self.channel.write_payload(&self.buffer[..size as usize]))?;
-        // Only the other end knows when the last byte has come: a write returns once the kernel has
-        // taken it.
+        // A write returns once the kernel has the bytes; only the other end knows when the last one
+        // arrives.
         self.answer::<1>()?;
         Ok(nanoseconds(begun))
     }
 
-    /// A stream of messages from the other node, from the order to the last byte.
+    /// Measures from the order to the last byte.
     fn back(&mut self, size: u32, count: u32) -> io::Result<f64> {
         self.time.look()?;
         let order = self.sealed(b'D', size, count);
@@ -298,7 +284,7 @@ impl Line {
         Ok(self.back(GAP_BYTES, GAPS)? / f64::from(GAPS))
     }
 
-    /// The best rate of some streams, each at least so long, in Mbit/s.
+    /// The best of some streams, each at least this long, in Mbit/s.
     fn rate(
         &mut self,
         stream: fn(&mut Line, u32, u32) -> io::Result<f64>,
@@ -306,9 +292,8 @@ impl Line {
     ) -> io::Result<f64> {
         let least_ns = least.as_nanos() as f64;
         let mut count = 1;
-        // In a busy moment a short stream takes as long as a long one: it must be slow twice. One
-        // that is too short fits into the burst that a shaper lets pass, and looks faster than the
-        // link is.
+        // At a busy moment a short stream looks long, so it must be slow twice. Within a traffic
+        // shaper's burst it looks faster than the link.
         while count < MOST_MESSAGES
             && (stream(self, FIRST_BYTES, count)? < least_ns
                 || stream(self, FIRST_BYTES, count)? < least_ns)
@@ -316,37 +301,35 @@ impl Line {
             count *= 2;
         }
         let bits = 8.0 * f64::from(FIRST_BYTES) * f64::from(count);
-        // A single message that takes so long shows the rate of a slow link well.
         let streams = if count == 1 { 1 } else { STREAMS };
         let times = (0..streams)
             .map(|_| stream(self, FIRST_BYTES, count))
             .collect::<io::Result<Vec<f64>>>()?;
-        // A bit in a nanosecond is 1,000 Mbit/s.
+        // One bit per nanosecond is 1,000 Mbit/s.
         Ok(times.iter().map(|ns| 1e3 * bits / ns).fold(0.0, f64::max))
     }
 
     fn clock_offset_ns(&mut self) -> io::Result<f64> {
         let mut answers = Vec::new();
         for _ in 0..CLOCKS {
-            // A tag is made and checked before the other clock is read as well as afterwards: these
-            // times cancel out.
+            // Each side makes and checks one tag before and after the reading, so these times
+            // cancel out.
             let sent_ns = clock_ns();
             self.order(b'T', 0, 0)?;
             let theirs_ns = self.number()?;
             let back_ns = clock_ns();
-            // As whole numbers: a clock of 2026 has no nanoseconds left in a floating-point number.
+            // As integers, because `f64` cannot hold nanoseconds since 1970.
             let middle_ns = sent_ns.midpoint(back_ns);
             let ahead_ns = i128::from(theirs_ns) - i128::from(middle_ns);
             answers.push((back_ns.saturating_sub(sent_ns), ahead_ns as f64));
         }
-        // A short trip leaves little delay to be divided wrongly between the two ways, and the
-        // median of the shortest quarter ignores one that is odd.
+        // A short trip leaves little delay to divide wrongly between the directions; the median of
+        // the shortest quarter ignores an outlier.
         answers.sort_by_key(|answer| answer.0);
         median(&answers[..CLOCKS / 4].iter().map(|answer| answer.1).collect::<Vec<_>>())
             .ok_or_else(|| io::ErrorKind::InvalidData.into())
     }
 
-    /// The accounts of this end and of the other one.
     fn accounts(&mut self) -> io::Result<[EndCounters; 2]> {
         self.order(b'S', 0, 0)?;
         let theirs = receive(&mut self.channel)?;
@@ -359,7 +342,7 @@ impl Line {
 }
 
 fn nanoseconds(begun: Instant) -> f64 {
-    // A coarse clock may stand still for a trip, and rates are divided by this.
+    // A coarse clock may not advance, and rates are divided by this.
     begun.elapsed().as_nanos().max(1) as f64
 }
 
@@ -369,7 +352,6 @@ mod tests {
     use crate::echo::serve;
     use std::net::TcpListener;
 
-    /// A rank of this number that answers here, and the way to it for one with a secret.
     fn answering(rank: usize, secret: &Secret) -> SocketAddr {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
@@ -390,7 +372,6 @@ mod tests {
                 .unwrap();
         assert_eq!(found.trips.iter().map(|trip| trip.size_bytes).collect::<Vec<_>>(), SIZES);
         for trip in &found.trips {
-            // After a slow first trip there are few.
             assert!(trip.count >= FEWEST_SLOW_TRIPS && trip.p10_ns <= trip.p90_ns, "{trip:?}");
         }
         assert!(found.rate_mbps.iter().chain(&found.gap_ns).all(|value| *value > 0.0));
@@ -399,11 +380,10 @@ mod tests {
                 && found.ends.iter().all(|end| end.mtu_bytes > Some(1000)),
             "{found:?}"
         );
-        // One clock tells both times: they differ by less than a trip takes.
+        // Both times come from one clock.
         assert!(found.clock_offset_ns.abs() < 1e9, "{}", found.clock_offset_ns);
     }
 
-    /// Each answer comes at once, and all of them take longer than there is time.
     #[test]
     fn a_pair_has_its_time_and_no_more() {
         let secret = Secret::new().unwrap();

@@ -1,16 +1,15 @@
-//! The node that is measured: it answers messages, takes streams and gives them.
+//! The measured node: it echoes messages, and receives and sends streams.
 //!
-//! A connection begins with the handshake. Then come orders of nine bytes: a letter, and two
-//! numbers of four bytes. Orders and answers have a tag each; the messages that are measured have
-//! none.
+//! A connection begins with the handshake. Then come orders of nine bytes: a letter and two numbers
+//! of four bytes. Orders and answers have a tag; measured messages have none.
 //!
-//! | order | numbers | what is done |
+//! | order | numbers | action |
 //! |---|---|---|
-//! | `E` | size, count | that many messages of that size come, and each is sent back |
-//! | `U` | size, count | that many messages come, and one byte is sent back after the last |
-//! | `D` | size, count | that many messages go back |
-//! | `T` | | the answer is the clock, in nanoseconds since 1970, as eight bytes |
-//! | `S` | | the answer is this end's account of itself, as a message |
+//! | `E` | size, count | receive messages of this size and echo each |
+//! | `U` | size, count | receive messages and send one byte after the last |
+//! | `D` | size, count | send messages |
+//! | `T` | | send the clock, in nanoseconds since 1970, as eight bytes |
+//! | `S` | | send this end's counters as a message |
 
 use crate::cluster::{ConnectionEnd, QuotaStop};
 use crate::gate::Gate;
@@ -26,28 +25,25 @@ use std::io;
 use std::net::{TcpListener, TcpStream};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// The largest message that is taken, in bytes.
+/// The largest message accepted, in bytes.
 pub(crate) const LARGEST: u32 = 4 << 20;
 
-/// The time after which a silent connection is given up. A measured pair is never silent that long.
+/// Closes a silent connection after this time; a measured pair is never silent that long.
 pub(crate) const SILENCE: Duration = Duration::from_secs(30);
 
-/// The ends of a measured pair, as the one that measures names them. A connection that somebody led
-/// to another rank is refused.
+/// The ranks of a measured pair. A connection that reaches another rank is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct PairEnds {
     pub from: usize,
     pub to: usize,
 }
 
-/// How long the port sleeps where nobody calls.
 const PAUSE: Duration = Duration::from_secs(3600);
 
-/// Serves the connections of a listener, as this rank, for as long as this process lives, each in a
-/// thread.
+/// Serves connections as this rank, each in a thread, until the process ends.
 ///
 /// # Errors
-/// There is no thread for the port.
+/// The thread of the port cannot be started.
 pub(crate) fn serve(listener: TcpListener, secret: &Secret, rank: usize) -> io::Result<()> {
     let mut gate = Gate::<PairEnds>::new(vec![listener], secret, ConnectionPurpose::Pair)?;
     std::thread::Builder::new()
@@ -59,7 +55,7 @@ pub(crate) fn serve(listener: TcpListener, secret: &Secret, rank: usize) -> io::
         .map(drop)
 }
 
-/// Answers one that measures. It sees that the connection broke; here that is of no interest.
+/// Answers a measuring rank, which itself reports a broken connection.
 fn begin(called: Called<PairEnds>, rank: usize) {
     if called.said.to != rank {
         let why = format!(
@@ -68,7 +64,7 @@ fn begin(called: Called<PairEnds>, rank: usize) {
         );
         return called.refuse(&why);
     }
-    // Without a thread, the connection ends here.
+    // If no thread can be started, this closes the connection.
     let _ = std::thread::Builder::new().spawn(move || drop(answer(called)));
 }
 
@@ -82,7 +78,7 @@ fn answer(called: Called<PairEnds>) -> io::Result<()> {
     Ok(())
 }
 
-/// Does what the next order says, and returns its letter; `None` at the end of the connection.
+/// Executes the next order; `None` at the end of the connection.
 fn obey_next(
     channel: &mut RankConnection,
     buffer: &mut Vec<u8>,
@@ -94,7 +90,7 @@ fn obey_next(
         let [a, b, c, d] = [at, at + 1, at + 2, at + 3].map(|at| numbers[at]);
         u32::from_be_bytes([a, b, c, d])
     });
-    // The size comes from the other end, which must not make this one allocate without bounds.
+    // Limits the memory that the other end can make this one allocate.
     if size > LARGEST {
         return Err(io::ErrorKind::InvalidData.into());
     }
@@ -126,29 +122,25 @@ fn obey(channel: &mut RankConnection, order: u8, buffer: &mut [u8], count: u32) 
 
 /// Nanoseconds since 1970 by this node's clock.
 pub(crate) fn clock_ns() -> u64 {
-    // A clock that stands before 1970 counts as 1970.
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// One end's figures of itself: counts of its connection, the times of its thread, and the quotas
-/// on it. Zeros stand for what the kernel does not say.
+/// Counters of one end; zero if the kernel does not report a value.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct EndCounters {
-    /// Segments that it sent again.
+    /// Retransmitted segments.
     pub resent: u64,
-    /// Segments that it sent, those among them.
+    /// All segments sent.
     pub sent: u64,
     mtu_bytes: u64,
     run_ns: u64,
     wait_ns: u64,
-    /// The quotas on its thread with their counts since they were made; `None` where they cannot be
-    /// seen.
+    /// Counts since the quotas' creation; `None` if unknown.
     quotas: Option<Vec<QuotaStop>>,
 }
 
 impl EndCounters {
-    /// That of the thread that calls, for this connection.
     pub(crate) fn of(stream: &TcpStream) -> Self {
         let times = seatmap_os::sched::own_times().unwrap_or_default();
         let info = tcp::info(stream);
@@ -162,21 +154,19 @@ impl EndCounters {
         }
     }
 
-    /// The figures of the time since an earlier account.
     pub(crate) fn end(&self, before: &EndCounters) -> ConnectionEnd {
         let ran_ns = self.run_ns.saturating_sub(before.run_ns);
         let waited_ns = self.wait_ns.saturating_sub(before.wait_ns);
         let all_ns = ran_ns.saturating_add(waited_ns);
         ConnectionEnd {
             mtu_bytes: u32::try_from(self.mtu_bytes).ok().filter(|bytes| *bytes > 0),
-            // A thread that has measured has run: 0 comes from a kernel that does not count.
+            // A measuring thread has run, so 0 comes from a kernel that does not count.
             wait_share: (ran_ns > 0).then(|| waited_ns as f64 / all_ns as f64),
             stops: self.stops(before),
         }
     }
 
-    /// The quotas that stopped it since an earlier account. A group that it was moved to meanwhile
-    /// counts from the next account on.
+    /// Stops since an earlier reading; the quota of a new group counts from the next one on.
     fn stops(&self, before: &EndCounters) -> Option<Vec<QuotaStop>> {
         let earlier = before.quotas.as_ref()?;
         Some(
@@ -185,11 +175,10 @@ impl EndCounters {
                 .iter()
                 .filter_map(|now| {
                     let before = earlier.iter().find(|before| before.file == now.file)?;
-                    // A count that went back is that of a group which was made anew.
+                    // A smaller count belongs to a recreated group.
                     let stopped_periods =
                         now.stopped_periods.checked_sub(before.stopped_periods)?;
-                    // A kernel that does not count the periods still tells in how many it stopped
-                    // the group.
+                    // A kernel may count only the stopped periods.
                     let periods = now.periods.saturating_sub(before.periods).max(stopped_periods);
                     let stopped_ms = (now.stopped_ms - before.stopped_ms).max(0.0);
                     (stopped_periods > 0).then(|| QuotaStop {
@@ -204,8 +193,7 @@ impl EndCounters {
     }
 }
 
-/// Quotas as the ends tell them. Those whose periods the kernel does not count are left out; `None`
-/// where all are, or where there may be some that cannot be seen.
+/// `None` if no quota is counted or some may be hidden.
 fn counted(quotas: &Quotas) -> Option<Vec<QuotaStop>> {
     let all: Vec<QuotaStop> = quotas
         .all
@@ -263,7 +251,6 @@ mod tests {
         assert_eq!(before.end(&before).stops, Some(Vec::new()));
     }
 
-    /// A stream fills queues, so that a healthy link drops packets.
     #[test]
     fn the_losses_of_round_trips_are_counted_before_any_stream() {
         let secret = Secret::new().unwrap();

@@ -1,11 +1,11 @@
-//! The facts of a node that those of its kind share: a bad one often differs in them.
+//! Hardware and settings of a node; a bad node often differs in them.
 
 use seatmap_data::machine::Environment;
 use seatmap_os::cpus::Cpus;
 use seatmap_os::small;
 use serde::{Deserialize, Serialize};
 
-/// The facts of one node.
+/// Hardware and settings of one node.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
@@ -19,7 +19,7 @@ pub struct NodeConfiguration {
 }
 
 impl NodeConfiguration {
-    /// Those of this computer.
+    /// Reads this computer.
     #[must_use]
     pub fn read() -> Self {
         // "MemTotal:       32594372 kB", proc(5).
@@ -33,10 +33,10 @@ impl NodeConfiguration {
         }
     }
 
-    /// The facts that nodes of one kind have in common, by name.
+    /// The facts that nodes of one kind share, by name.
     #[must_use]
     pub fn kind(&self) -> Vec<(&'static str, String)> {
-        // Firmware takes a little of the memory, and not the same on each boot.
+        // Firmware takes a little memory, and not the same on each boot.
         let gib = (self.memory_bytes as f64 / f64::from(1 << 30)).round();
         vec![
             ("CPUs", self.cpus.to_string()),

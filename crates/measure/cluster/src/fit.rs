@@ -1,25 +1,25 @@
-//! The values of all pairs from those that were measured.
+//! Predicts the values of all pairs from measured ones.
 //!
-//! A value is that of its block (the groups of its two nodes), times a factor for each node: a node
-//! behind a slow cable is farther from all others. In logarithms this is a sum, and medians fit it,
-//! so that one bad pair moves nothing. The same picture holds inside a machine: pairs of groups,
-//! and an offset for each PU.
+//! A value is that of its block (the groups of its nodes) times a factor for each node, because a
+//! node behind a slow cable is farther from all others. In logarithms this is a sum, fitted by
+//! medians, so that one bad pair changes nothing. Inside a machine the same model has pairs of
+//! groups and an offset for each PU.
 
 use crate::cluster::{Cluster, NodePair};
 use seatmap_data::statistics::median;
 use std::collections::BTreeMap;
 
-/// A figure of pairs that is the same in both directions.
+/// A metric of pairs that is equal in both directions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SymmetricMetric {
-    /// The median round trip of messages of so many bytes, in nanoseconds.
+    /// The median round trip of messages of this many bytes, in nanoseconds.
     Trip(u32),
     /// The slower of the two rates, in Mbit/s.
     Rate,
 }
 
 impl SymmetricMetric {
-    /// The figure of one measured pair.
+    /// The value of one measured pair.
     #[must_use]
     pub fn of(self, pair: &NodePair) -> Option<f64> {
         match self {
@@ -29,27 +29,27 @@ impl SymmetricMetric {
     }
 }
 
-/// Turns of fitting blocks and nodes: medians settle in two or three.
+/// Iterations of the fit: medians converge in two or three.
 const TURNS: usize = 4;
 
-/// A node has a factor of its own by the median of at least so many pairs.
+/// A node gets its own factor only with at least this many pairs.
 const FEWEST_PAIRS: usize = 3;
 
-/// The model of all pairs.
+/// A model of all pairs.
 #[derive(Clone, Debug)]
 pub struct PairModel {
     group: Vec<usize>,
     known: BTreeMap<[usize; 2], f64>,
-    /// Logarithms of the blocks' values.
+    /// Logarithms.
     blocks: BTreeMap<[usize; 2], f64>,
-    /// Those of pairs inside groups and between them, for blocks that nobody measured.
+    /// Logarithms inside groups and between them, for unmeasured blocks.
     usual: [f64; 2],
-    /// Logarithms of the nodes' factors.
+    /// Logarithms.
     nodes: Vec<f64>,
 }
 
 impl Cluster {
-    /// The model of all pairs by those that were measured; `None` where none was.
+    /// A model of all pairs from the measured ones; `None` without measurements.
     #[must_use]
     pub fn fit(&self, metric: SymmetricMetric) -> Option<PairModel> {
         let values = self.pairs.iter().filter_map(|pair| Some((pair.nodes, metric.of(pair)?)));
@@ -58,7 +58,7 @@ impl Cluster {
 }
 
 impl PairModel {
-    /// The model of positive values, with the group of each node; `None` without any value.
+    /// Fits positive values, given the group of each node; `None` without values.
     pub(crate) fn of(group: Vec<usize>, known: BTreeMap<[usize; 2], f64>) -> Option<Self> {
         let logarithms: Vec<([usize; 2], f64)> =
             known.iter().map(|(pair, value)| (*pair, value.ln())).collect();
@@ -69,8 +69,8 @@ impl PairModel {
             usual: [0.0; 2],
             known,
         };
-        // Blocks and nodes are fitted in turn, each with the other taken off: Tukey's median
-        // polish.
+        // Tukey's median polish: blocks and nodes are fitted alternately, each without the other's
+        // part.
         for _ in 0..TURNS {
             fit.fit_blocks(&logarithms)?;
             fit.fit_nodes(&logarithms);
@@ -79,7 +79,6 @@ impl PairModel {
     }
 
     fn fit_blocks(&mut self, logarithms: &[([usize; 2], f64)]) -> Option<()> {
-        // The factors of the nodes are taken off first, and a median ignores one bad pair.
         let mut members = BTreeMap::<[usize; 2], Vec<f64>>::new();
         for ([a, b], value) in logarithms {
             members
@@ -121,25 +120,25 @@ impl PairModel {
         self.blocks.get(&block).copied().unwrap_or(self.usual[usize::from(block[0] != block[1])])
     }
 
-    /// The value that the model gives a pair, measured or not.
+    /// The model's value for a pair, measured or not.
     #[must_use]
     pub fn predicted(&self, a: usize, b: usize) -> f64 {
         (self.block_value(a, b) + self.nodes[a] + self.nodes[b]).exp()
     }
 
-    /// The value that the two nodes would have if they were like the others of their groups.
+    /// The value if both nodes were like the others of their groups.
     #[must_use]
     pub fn usual(&self, a: usize, b: usize) -> f64 {
         self.block_value(a, b).exp()
     }
 
-    /// The factor of a node over the others of its group.
+    /// The factor of a node relative to its group.
     #[must_use]
     pub fn factor(&self, node: usize) -> f64 {
         self.nodes[node].exp()
     }
 
-    /// The measured value of a pair, else the predicted one; 0 for a node and itself.
+    /// The measured value of a pair, otherwise the predicted one; 0 from a node to itself.
     #[must_use]
     pub fn value(&self, a: usize, b: usize) -> f64 {
         match self.known.get(&[a.min(b), a.max(b)]) {

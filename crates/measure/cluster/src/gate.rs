@@ -1,8 +1,8 @@
 //! The port of a rank, where callers prove that they belong to this start.
 //!
-//! Until a caller has proved that, it costs a connection and what it has sent, at most [`MOST`] of
-//! them at a time, each for at most [`PATIENCE`]. There is no thread for it, and nothing waits for
-//! it. If more come, the oldest one has to go: a rank proves itself with its first message.
+//! An unproved caller costs a connection and its bytes but no thread: at most [`MOST`] callers at a
+//! time, each for at most [`PATIENCE`]. If more arrive, the oldest is dropped, because a rank
+//! proves itself with its first message.
 
 use crate::handshake::{Called, ConnectionPurpose, HandshakeError, Hearing, PATIENCE};
 use crate::secret::Secret;
@@ -15,17 +15,15 @@ use std::net::{IpAddr, TcpListener, TcpStream};
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
-/// Callers that have proved nothing yet. More than the kernel keeps waiting at a port (128 for
-/// Rust's listeners), so that ranks that all come at once never displace each other.
+/// Unproved callers: more than the kernel's queue of a port (128 for Rust's listeners), so that
+/// simultaneous ranks do not displace each other.
 const MOST: usize = 256;
 
-/// How long nobody is let in where the kernel has no descriptor left.
+/// The pause in accepting callers when no file descriptor is left.
 const BREATH: Duration = Duration::from_millis(20);
 
-/// A caller that knows the secret, or words for why it was none.
 pub(crate) type CallerCheck<T> = Result<Called<T>, String>;
 
-/// A caller that has proved nothing yet.
 struct Stranger {
     stream: TcpStream,
     from: IpAddr,
@@ -33,24 +31,22 @@ struct Stranger {
     until: Instant,
 }
 
-/// Where callers come in.
 pub(crate) struct Gate<T> {
     listeners: Vec<TcpListener>,
     secret: Secret,
     purpose: ConnectionPurpose,
-    /// The oldest one first.
+    /// The oldest first.
     strangers: VecDeque<Stranger>,
     said: PhantomData<fn() -> T>,
 }
 
 impl<T: DeserializeOwned> Gate<T> {
-    /// Listens for callers of this purpose.
     pub(crate) fn new(
         listeners: Vec<TcpListener>,
         secret: &Secret,
         purpose: ConnectionPurpose,
     ) -> io::Result<Self> {
-        // A caller may go between the wait and accept(2), which would then wait for the next one.
+        // A caller may disconnect between the wait and accept(2), which would then block.
         listeners.iter().try_for_each(|listener| listener.set_nonblocking(true))?;
         Ok(Gate {
             listeners,
@@ -61,9 +57,9 @@ impl<T: DeserializeOwned> Gate<T> {
         })
     }
 
-    /// Waits for something to come, at most so long, and takes in all that has come.
+    /// Waits for activity for at most `limit` and processes it.
     pub(crate) fn look(&mut self, limit: Duration) -> Vec<CallerCheck<T>> {
-        // Strangers stand in the order in which they came, so that the first one's time ends first.
+        // The first stranger's time ends first.
         let next = self
             .strangers
             .front()
@@ -73,7 +69,7 @@ impl<T: DeserializeOwned> Gate<T> {
         let all: Vec<_> = listeners
             .chain(self.strangers.iter().map(|stranger| stranger.stream.as_fd()))
             .collect();
-        // Without memory for a wait, there is still a look.
+        // A failed wait is harmless: the check follows.
         let _ = wait_readable(&all, Some(limit));
         self.accept();
         self.hear()
@@ -81,13 +77,13 @@ impl<T: DeserializeOwned> Gate<T> {
 
     fn accept(&mut self) {
         for at in 0..self.listeners.len() {
-            // Others have their turn as well, however fast somebody calls.
+            // Bounded, so that a fast caller does not starve the other listeners.
             for _ in 0..MOST {
                 match self.listeners[at].accept() {
                     Ok((stream, from)) => self.greet(stream, from.ip().to_canonical()),
                     Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
                     Err(error) if is_of_the_caller(&error) => {}
-                    // No descriptor is left (EMFILE): the oldest stranger gives up its own.
+                    // No descriptor is left (EMFILE): drop the oldest stranger.
                     Err(_) => {
                         self.strangers.pop_front();
                         std::thread::sleep(BREATH);
@@ -101,7 +97,7 @@ impl<T: DeserializeOwned> Gate<T> {
     fn greet(&mut self, stream: TcpStream, from: IpAddr) {
         let hearing =
             stream.set_nonblocking(true).and_then(|()| Hearing::begin(&stream, self.purpose));
-        // One that has already gone needs no greeting.
+        // The caller has already disconnected.
         let Ok(hearing) = hearing else { return };
         if self.strangers.len() == MOST {
             self.strangers.pop_front();
@@ -140,18 +136,16 @@ fn of_stranger(from: IpAddr, why: impl std::fmt::Display) -> String {
     format!("somebody at {from}: {why}")
 }
 
-/// Whether a call failed by itself, and the next one need not (accept(2)).
+/// Whether only this call failed, so the next one may succeed (accept(2)).
 fn is_of_the_caller(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::ConnectionAborted | io::ErrorKind::Interrupted)
 }
 
-/// Words about those that were sent away, each once: whoever calls again and again says nothing
-/// new.
+/// Texts about rejected callers, each once.
 #[derive(Debug, Default)]
 pub(crate) struct Refusals(Vec<String>);
 
 impl Refusals {
-    /// The most that are kept.
     const MOST: usize = 3;
 
     pub(crate) fn push(&mut self, why: String) {
@@ -171,7 +165,6 @@ mod tests {
     use crate::handshake::call;
     use std::io::Write;
 
-    /// Callers that say nothing, and one that sends a byte now and then, keep no rank out.
     #[test]
     fn a_rank_comes_in_past_more_strangers_than_are_kept() {
         let secret = Secret::new().unwrap();

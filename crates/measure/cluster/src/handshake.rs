@@ -1,10 +1,9 @@
-//! The beginning of every connection: both sides prove that they know the secret, and one says who
-//! it is.
+//! The beginning of every connection: both sides prove that they know the secret, and the caller
+//! introduces itself.
 //!
-//! Both proofs, and the keys of all messages that follow, are made of the secret, the version, the
-//! purpose of the connection, a random number of each side, and the caller's words about itself,
-//! its rank among them. So nothing that was sent on one connection, to one rank or in one direction
-//! is good for another.
+//! The proofs and keys depend on the secret, the version, the purpose, a random number of each
+//! side, and the caller's introduction with its rank. Recorded messages are therefore useless on
+//! another connection, to another rank or in the other direction.
 
 use crate::secret::{Secret, nonce};
 use crate::wire::{
@@ -19,28 +18,27 @@ use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
-/// The longest message of a peer that has proved nothing yet, in bytes.
+/// The longest message of an unproved peer, in bytes.
 const LONGEST: u32 = 1 << 16;
 
-/// How long a whole handshake may take. One of two nodes far apart takes less than a second.
+/// Even between distant nodes a handshake takes less than a second.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The characters of a stranger's version that are told.
+/// Characters shown of an unknown version.
 const TOLD_CHARACTERS: usize = 80;
 
-/// The ends of a connection, which have different proofs and keys.
+/// The ends have different proofs and keys.
 const CALLER: &str = "caller";
 const CALLED: &str = "called";
 
-/// The purpose of a connection. A connection of one purpose is refused where another one is
-/// expected.
+/// A connection with an unexpected purpose is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ConnectionPurpose {
-    /// A rank comes to rank 0 of a measurement.
+    /// A rank joins rank 0 of a measurement.
     Measurement,
-    /// A rank comes to rank 0 of spread work.
+    /// A rank joins rank 0 of spread work.
     Spread,
-    /// A rank measures the way to another one.
+    /// A rank measures its connection to another.
     Pair,
 }
 
@@ -54,7 +52,7 @@ impl ConnectionPurpose {
     }
 }
 
-/// Why a connection did not come about.
+/// Why a handshake failed.
 #[derive(Debug, thiserror::Error)]
 pub enum HandshakeError {
     /// The connection broke.
@@ -66,7 +64,7 @@ pub enum HandshakeError {
         shortened(found)
     )]
     Version {
-        /// Its version.
+        /// The version of the other side.
         found: String,
     },
     /// The other side does not know the secret.
@@ -75,7 +73,7 @@ pub enum HandshakeError {
     /// The other side says that this one does not know its secret.
     #[error("refused: another secret: this is not a rank of this start")]
     Stranger,
-    /// The other side knows the secret, and refused.
+    /// The other side knows the secret but refuses.
     #[error("refused: {}", visible(.0))]
     Refused(String),
     /// The other side did not prove itself in time.
@@ -110,8 +108,7 @@ struct Claim {
     proof: String,
 }
 
-/// The end of a handshake. Only a side that has proved itself is told more than one of the known
-/// reasons.
+/// Only a proved caller receives a reason in free text.
 #[derive(Debug, Serialize, Deserialize)]
 enum Reply {
     Welcome { proof: String },
@@ -120,7 +117,6 @@ enum Reply {
     Version { protocol: String },
 }
 
-/// All that a connection's proofs and keys are made of.
 struct Transcript {
     secret: Secret,
     texts: [String; 5],
@@ -141,7 +137,7 @@ impl Transcript {
         self.secret.accepts(proof, end, &self.texts())
     }
 
-    /// The end that signs a refusal signs its words, too.
+    /// The proof of a refusal covers its text.
     fn refusal(&self, why: &str) -> String {
         self.secret.proof("refusal", &[&self.texts()[..], &[why]].concat())
     }
@@ -159,8 +155,7 @@ impl Transcript {
     }
 }
 
-/// A caller that knows the secret, and its words about itself. [`Called::welcome`] or
-/// [`Called::refuse`] has to answer it.
+/// A proved caller. Answer it with [`Called::welcome`] or [`Called::refuse`].
 pub(crate) struct Called<T> {
     pub said: T,
     stream: TcpStream,
@@ -168,30 +163,26 @@ pub(crate) struct Called<T> {
 }
 
 impl<T> Called<T> {
-    /// Lets the caller in, on a connection that waits.
     pub(crate) fn welcome(self) -> io::Result<(T, RankConnection)> {
         let proof = self.transcript.proof(CALLED);
         send_plain(&mut &self.stream, &Reply::Welcome { proof })?;
         Ok((self.said, RankConnection::new(self.stream, self.transcript.seals_of(CALLED, CALLER))))
     }
 
-    /// Sends the caller away. If it cannot be told, it has gone.
     pub(crate) fn refuse(self, why: &str) {
         let proof = self.transcript.refusal(why);
         let _ = send_plain(&mut &self.stream, &Reply::Refused { why: why.to_owned(), proof });
     }
 }
 
-/// The called side of a handshake, while the caller has proved nothing. It never waits.
+/// The called side before the caller's proof; it never blocks.
 pub(crate) struct Hearing {
     nonce: String,
     purpose: ConnectionPurpose,
-    /// The bytes of the claim that have come.
     bytes: Vec<u8>,
 }
 
 impl Hearing {
-    /// Greets a caller.
     pub(crate) fn begin(mut stream: &TcpStream, purpose: ConnectionPurpose) -> io::Result<Self> {
         let nonce = nonce()?;
         send_plain(
@@ -201,8 +192,7 @@ impl Hearing {
         Ok(Hearing { nonce, purpose, bytes: Vec::new() })
     }
 
-    /// Takes in what has come on a connection that does not block. The caller's claim, once it is
-    /// whole.
+    /// Reads without blocking and returns the claim once it is complete.
     fn claim(&mut self, mut stream: &TcpStream) -> Result<Option<Claim>, HandshakeError> {
         let mut chunk = [0; 4096];
         loop {
@@ -221,7 +211,7 @@ impl Hearing {
         }
     }
 
-    /// Whether the caller has proved itself by now, and as whom.
+    /// The caller's introduction, once it has proved itself.
     pub(crate) fn judge<T: DeserializeOwned>(
         &mut self,
         stream: &TcpStream,
@@ -229,41 +219,38 @@ impl Hearing {
     ) -> Result<Option<Proved<T>>, HandshakeError> {
         let Some(claim) = self.claim(stream)? else { return Ok(None) };
         if claim.protocol != PROTOCOL {
-            // One that has gone needs no word.
+            // It may have ended.
             let _ = send_plain(&mut &*stream, &Reply::Version { protocol: PROTOCOL.to_owned() });
             return Err(HandshakeError::Version { found: claim.protocol });
         }
         let transcript = Transcript::new(secret, self.purpose, &self.nonce, &claim);
         if !transcript.accepts(&claim.proof, CALLER) {
-            // A side with another secret could check no proof, so that this word has none.
+            // Without a proof: a side with another secret could not check one.
             let _ = send_plain(&mut &*stream, &Reply::Stranger);
             return Err(HandshakeError::Secret);
         }
-        // The words are parsed after the proof only: until then they may be anybody's.
+        // Parsed after the proof, because an unproved text may come from anyone.
         let said = serde_json::from_str(&claim.said)
             .map_err(|error| io::Error::other(json_problem(error)))?;
         Ok(Some(Proved { said, transcript }))
     }
 }
 
-/// The words of a caller that has proved itself.
 pub(crate) struct Proved<T> {
     said: T,
     transcript: Transcript,
 }
 
 impl<T> Proved<T> {
-    /// Gives it its connection, which blocks from now on.
     pub(crate) fn on(self, stream: TcpStream) -> io::Result<Called<T>> {
         stream.set_nonblocking(false)?;
-        // Nagle's algorithm would hold back small messages, whose time is measured (tcp(7)).
+        // Nagle's algorithm would delay the small messages whose time is measured (tcp(7)).
         stream.set_nodelay(true)?;
         stream.set_write_timeout(Some(PATIENCE))?;
         Ok(Called { said: self.said, stream, transcript: self.transcript })
     }
 }
 
-/// The side that calls, and says something of itself.
 pub(crate) fn call(
     stream: TcpStream,
     secret: &Secret,
@@ -273,7 +260,7 @@ pub(crate) fn call(
     call_within(PATIENCE, stream, secret, purpose, said)
 }
 
-/// The same for one who cannot wait so long, as somebody else waits for the result.
+/// [`call`] with a shorter limit, for callers on whose result others wait.
 ///
 /// # Errors
 /// [`HandshakeError`].
@@ -301,7 +288,7 @@ fn prove(
     let challenge: Challenge = receive_plain(stream, LONGEST)?;
     if challenge.protocol != PROTOCOL {
         let [nonce, said, proof] = [const { String::new() }; 3];
-        // So that both sides can say it. One that has gone needs no word.
+        // The other side, if still there, can then report the mismatch as well.
         let _ = send_plain(stream, &Claim { protocol: PROTOCOL.to_owned(), nonce, said, proof });
         return Err(HandshakeError::Version { found: challenge.protocol });
     }
@@ -318,8 +305,7 @@ fn prove(
         {
             Err(HandshakeError::Refused(why))
         }
-        // Anybody can send such a reply: without a right proof it does not come from a rank of this
-        // start.
+        // Without a valid proof such a reply does not come from a rank of this start.
         Reply::Welcome { .. } | Reply::Refused { .. } => Err(HandshakeError::Secret),
         Reply::Stranger => Err(HandshakeError::Stranger),
         Reply::Version { protocol } => Err(HandshakeError::Version { found: protocol }),

@@ -1,26 +1,24 @@
-//! The faults of a cluster: the node or the cable, by name, with the figures that say so.
+//! Diagnosis of a cluster: names bad nodes and cables with the figures that show it.
 //!
-//! A figure of two nodes comes from parts: the way out of one node, the way into the other and, if
-//! they are on two switches, the way between these. A rate is that of the slowest part, a time the
-//! sum of all. Noise makes no figure better than its way, so a part is as good as the best of its
-//! ways, and it is bad only if all of them are. The part that explains most figures comes first,
-//! then the one that explains most of the rest, and last single pairs.
+//! The figures of a pair depend on the link out of one node, the link into the other and, between
+//! switches, the path between these. A rate is that of the slowest part, a time the sum of all.
+//! Noise never improves a figure, so a part is as good as the best path through it and is bad only
+//! if all of its paths are.
 //!
 //! | module | is |
 //! |---|---|
-//! | `figures` | what a pair says of its ways and ends |
-//! | `part` | the parts of a cluster, and which ways use them |
-//! | `groups` | the group that each node is held against |
+//! | `figures` | the figures of a pair, by path and end |
+//! | `part` | the parts of a cluster, and the paths that use them |
+//! | `groups` | the group with which each node is compared |
 //! | `network` | the usual figures, for nodes in given groups |
-//! | `effects` | what a part does to figures, and whether that is bad enough to be told |
-//! | `explain` | the bad parts, those first that explain most figures |
-//! | `sentences` | the words for it |
-//! | `stopped` | nodes that a quota of CPU time stopped |
-//! | `odd` | what a node's own figures show: packets, clock, facts |
+//! | `effects` | how a part changes figures, and whether that is a fault |
+//! | `explain` | the bad parts, those that explain most figures first |
+//! | `sentences` | the sentence for each fault |
+//! | `stopped` | nodes stopped by a quota of CPU time |
+//! | `odd` | faults in a node's own figures: packets, clock, facts |
 //! | `unreachable` | nodes and pairs that could not be measured |
 //!
-//! One direction is told from both by the rates; for times the clocks tell it, as a round trip has
-//! both.
+//! Rates distinguish the two directions. Times do not; there the clocks show the direction.
 
 pub(crate) mod beside;
 mod effects;
@@ -41,62 +39,60 @@ use seatmap_data::document::visible;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A pair is slow from this factor on. Between like nodes on one switch, shared computers differ by
-/// a fifth.
+/// A pair is slow from this factor on. Like nodes on one switch differ by a fifth on shared
+/// computers.
 const SLOW: f64 = 1.6;
 
-/// Pairs of a bad part that are measured again, at most.
+/// At most this many pairs of a bad part are measured again.
 const WITNESSES: usize = 5;
 
-/// The fewest like pairs that a pair is looked at beside.
 const FEWEST_LIKE: usize = 2;
 
-/// The size of the messages whose times are judged, in bytes.
+/// The message size for judging times, in bytes.
 pub(crate) const SMALL_BYTES: u32 = 8;
 
-/// The kinds of faults.
+/// The kinds of faults, the gravest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ClusterFaultKind {
     /// It could not be measured.
     Unreachable,
-    /// Its process gets too little of its CPUs.
+    /// Its process gets too little CPU time.
     Starved,
-    /// Packets are lost.
+    /// It loses packets.
     Lossy,
-    /// Its messages take longer, or its streams are slower, than those of its like.
+    /// Its messages take longer, or its streams are slower, than those of similar parts.
     Slow,
     /// The times of its small messages scatter.
     Jittery,
-    /// Its packets are smaller or larger than those of the others.
+    /// Its packet size differs from that of the others.
     Mtu,
     /// Its clock is wrong.
     Clock,
-    /// It is built or set otherwise than its like.
+    /// Its hardware or settings differ from those of similar nodes.
     Different,
 }
 
-/// One thing that is wrong.
+/// A fault of a node, pair or switch.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ClusterFault {
-    /// Its kind.
+    /// The kind of fault.
     pub kind: ClusterFaultKind,
-    /// The node, or the two nodes of a way; for one direction the sender first. For the way between
-    /// a switch and the others, all nodes on that switch.
+    /// The bad node, or the two nodes of a bad connection; if one direction is bad, the sender
+    /// first. For a switch's connection to the others, all nodes on this switch.
     pub nodes: Vec<String>,
-    /// Whether only one direction is bad: from the first of two nodes, or that which the sentence
-    /// names.
+    /// Whether only one direction is bad: from the first of two nodes, or the direction in the
+    /// sentence.
     pub one_way: bool,
-    /// How bad: a factor over what is usual, where there is one.
+    /// How bad it is: a factor relative to the usual figure, if there is one.
     pub factor: Option<f64>,
-    /// The finding with its figures, as a sentence.
+    /// The fault and its figures in one sentence.
     pub sentence: String,
-    /// The part that is bad, where the figures of pairs show it.
     #[serde(skip)]
     pub(crate) place: Option<FaultLocation>,
 }
 
-/// All faults, the gravest first.
+/// All faults of a cluster, the gravest first.
 ///
 /// ```
 /// # let text = r#"{ "format": "seatmap-cluster/1", "pairs": [],
@@ -109,17 +105,17 @@ pub fn faults(cluster: &Cluster) -> Vec<ClusterFault> {
     ClusterJudgement::of(cluster).faults
 }
 
-/// The faults of a cluster as they are written: `seatmap-cluster-faults/1`.
+/// The faults of a cluster as a document, `seatmap-cluster-faults/1`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ClusterFaults<'a> {
     format: &'static str,
-    /// Nodes of the cluster.
+    /// The number of nodes.
     pub nodes: usize,
-    /// Pairs of nodes that were measured.
+    /// The number of measured pairs.
     pub pairs: usize,
     /// The faults, the gravest first.
     pub faults: Vec<ClusterFault>,
-    /// Pairs of nodes that were too noisy to judge.
+    /// Pairs too noisy to judge.
     pub unsettled: Vec<[&'a str; 2]>,
 }
 
@@ -140,10 +136,8 @@ impl<'a> ClusterFaults<'a> {
     }
 }
 
-/// The faults of a cluster, and the groups by which they were found.
 pub(crate) struct ClusterJudgement {
     pub faults: Vec<ClusterFault>,
-    /// The group that each node is held against.
     group: Vec<usize>,
 }
 
@@ -159,14 +153,12 @@ impl ClusterJudgement {
         fault.place.is_some_and(|place| place.part.covers(&self.group, pair))
     }
 
-    /// The pairs measured that bad figures come from: those of each fault that a busy moment can
-    /// make.
+    /// The measured pairs of all faults that a busy moment can imitate.
     pub(crate) fn suspects(&self, cluster: &Cluster) -> BTreeSet<[usize; 2]> {
         self.moody().flat_map(|fault| self.pairs_of(cluster, fault)).collect()
     }
 
-    /// Some of them, by which a fault can be told from a busy moment: of a part with many pairs, a
-    /// few, spread over all.
+    /// A few suspects of each part, to distinguish a fault from a busy moment.
     pub(crate) fn witnesses(&self, cluster: &Cluster) -> BTreeSet<[usize; 2]> {
         self.moody()
             .flat_map(|fault| {
@@ -198,9 +190,9 @@ impl ClusterJudgement {
             .collect()
     }
 
-    /// The groups of a pair's nodes, and the measured pairs of these that are not suspect; where
-    /// they have hardly any, those of all groups, or between any two; where all are suspect, those,
-    /// the pair itself among them.
+    /// The groups of a pair's nodes and the pairs to compare it with: healthy pairs of the same
+    /// groups; if too few, all healthy pairs within groups, or between groups; if none, all pairs
+    /// of the same groups, even the pair itself.
     pub(crate) fn like(
         &self,
         cluster: &Cluster,
@@ -230,21 +222,18 @@ impl ClusterJudgement {
         }
     }
 
-    /// The groups of a pair's nodes, the lower number first.
     fn block(&self, [a, b]: [usize; 2]) -> [usize; 2] {
         let group = &self.group;
         [group[a].min(group[b]), group[a].max(group[b])]
     }
 }
 
-/// Whether the pairs of a block stand inside one group.
 fn is_inside(block: [usize; 2]) -> bool {
     block[0] == block[1]
 }
 
-/// The pairs that looked bad in all looks, by figures too unsteady to show whether they are worse
-/// than like pairs, and that have part in no fault: nothing can be said of them while the computers
-/// are as busy.
+/// Pairs that looked bad in all looks and that no fault explains, but whose figures are too
+/// unsteady to judge while the computers are this busy.
 #[must_use]
 pub fn unsettled(cluster: &Cluster) -> Vec<[usize; 2]> {
     let judgement = ClusterJudgement::of(cluster);
@@ -259,12 +248,10 @@ pub fn unsettled(cluster: &Cluster) -> Vec<[usize; 2]> {
         .collect()
 }
 
-/// A cluster, and the usual figures of its network.
 pub(crate) struct Court<'a> {
     cluster: &'a Cluster,
     pairs: BTreeMap<[usize; 2], &'a NodePair>,
     network: HealthyNetwork<'a>,
-    /// The quota that stopped each node.
     stops: BTreeMap<usize, QuotaStop>,
 }
 
@@ -274,18 +261,17 @@ impl<'a> Court<'a> {
         Court { cluster, pairs, network, stops: stopped::stops(cluster) }
     }
 
-    /// All faults, the gravest first.
     fn faults(&self) -> Vec<ClusterFault> {
         let mut faults = self.unreachable();
         faults.extend(self.stopped());
         let causes = self.causes();
         let causes = causes.iter().filter_map(|cause| self.fault_of(cause));
-        // A quota that stopped a node has its fault already.
+        // A node stopped by a quota already has a fault.
         faults.extend(causes.filter(|fault| !self.is_by_stops(fault)));
         faults.extend([self.mtu(), self.clocks(), self.different()].concat());
         // Names and facts come from other computers.
         faults.iter_mut().for_each(|fault| fault.sentence = visible(&fault.sentence));
-        // The kinds are declared from the gravest on.
+        // The kinds are declared in the order of gravity.
         faults.sort_by(|a, b| {
             a.kind.cmp(&b.kind).then(b.factor.unwrap_or(0.0).total_cmp(&a.factor.unwrap_or(0.0)))
         });

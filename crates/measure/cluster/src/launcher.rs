@@ -1,50 +1,48 @@
-//! The rank of this process in a parallel program, and the number of ranks, from the variables that
-//! launchers set.
+//! Finds this process's rank and the number of ranks in the variables that launchers set.
 
-/// The place of this process among those that were started together.
+/// The rank of this process among those started together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rank {
-    /// Its number, from 0.
+    /// The number of the rank, from 0.
     pub rank: usize,
-    /// How many there are.
+    /// The number of ranks.
     pub size: usize,
     /// The launcher, such as `Slurm`.
     pub launcher: &'static str,
-    /// A name that the launcher gives to this start and to no other.
+    /// The launcher's unique name for this start.
     pub job: Option<String>,
 }
 
-/// Why the rank is not known.
+/// Why the rank is unknown.
 #[derive(Debug, thiserror::Error)]
 pub enum LauncherError {
-    /// No launcher has set anything.
+    /// No launcher has set its variables.
     #[error(
         "no launcher has given this process a rank: start it with srun, mpirun or torchrun, or set \
          RANK and WORLD_SIZE"
     )]
     None,
-    /// There is a rank, and no number of ranks.
+    /// The rank is set, but not the number of ranks.
     #[error("{rank} is set, and {size} is not: how many ranks are there?")]
     Size {
         /// The variable of the rank.
         rank: &'static str,
-        /// That of the number.
+        /// The variable of the number of ranks.
         size: &'static str,
     },
-    /// A variable is not a number, or the rank is not below the number of ranks.
+    /// A variable is not a number, or the rank is too large.
     #[error("{variable}={value} is not {expected}")]
     Value {
         /// The variable.
         variable: &'static str,
-        /// Its text.
+        /// The value of the variable.
         value: String,
-        /// A word for the right values.
+        /// A description of valid values.
         expected: String,
     },
 }
 
-/// A launcher: its name, and the variables with the rank, the number of ranks, and the name of the
-/// start; and one that must be there, too, where the others may belong to something else.
+/// A launcher's variables. If `needs` is set, the others count only together with it.
 struct Known {
     name: &'static str,
     rank: &'static str,
@@ -53,10 +51,10 @@ struct Known {
     needs: Option<&'static str>,
 }
 
-/// The most particular first: `mpirun` in a job of Slurm sets its own beside Slurm's, and Slurm's
-/// are then those of the script (openmpi.org, "Environment variables that Open MPI sets"; MPICH's
-/// hydra; srun(1); torchrun). A batch script has the variables of rank 0 of a step of Slurm that
-/// does not exist; a program that `srun` starts has a step.
+/// The most specific first: `mpirun` in a Slurm job adds its variables to the script's
+/// (openmpi.org, "Environment variables that Open MPI sets"; MPICH's hydra; srun(1); torchrun). A
+/// Slurm batch script has the variables of rank 0 without a step; a program started by `srun` has a
+/// step.
 const KNOWN: [Known; 5] = [
     Known {
         name: "Open MPI",
@@ -96,7 +94,7 @@ const KNOWN: [Known; 5] = [
 ];
 
 impl Rank {
-    /// The rank by the first launcher whose variable is set. `variable` looks one up.
+    /// The rank from the first launcher whose variables are set. `variable` looks one up.
     ///
     /// ```
     /// let set = |name: &str| match name {

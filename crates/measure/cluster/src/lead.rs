@@ -1,6 +1,7 @@
-//! Rank 0: gathers the ranks, chooses pairs, and has them measured.
+//! Rank 0: gathers the ranks, chooses pairs and has them measured.
 //!
-//! It is a node like the others, too: a thread comes to the meeting as they do, and obeys.
+//! A thread of rank 0 joins the meeting as an ordinary rank, so that its node is measured like the
+//! others.
 
 pub(crate) mod again;
 mod arrangements;
@@ -29,28 +30,25 @@ use std::io;
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-/// How long many nodes send at once: TCP needs a while to share a link.
+/// The duration of simultaneous streams: TCP needs a while to share a link.
 const LOADED_MS: u64 = 500;
 
-/// How often the result so far is kept after its first pairs, so that one that is cut off can go
-/// on.
+/// How often the partial result is saved after the first pairs, so that an interrupted measurement
+/// can resume.
 const KEPT: Duration = Duration::from_secs(1);
 
-/// How often it is looked whether the time for the meeting is over.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// The time that the connections of a process that ends may take to close.
+/// How long the connections of an ending process may take to close.
 const CLOSING: Duration = Duration::from_millis(500);
 
-/// A rank that has come.
 struct Member {
     said: Introduction,
     stream: RankConnection,
-    /// Why it is of no use any more.
+    /// Why the rank is no longer used.
     lost: Option<String>,
 }
 
-/// Measures the cluster.
 pub(crate) fn run(
     rank: &Rank,
     own: Own,
@@ -58,7 +56,7 @@ pub(crate) fn run(
     progress: &mut dyn FnMut(ClusterProgress),
     keep: &mut dyn FnMut(&Cluster),
 ) -> Result<Cluster, ClusterMeasureError> {
-    // The port opens before the program for MPI is built: the other ranks look for it as soon as
+    // The port opens before the MPI program is built, because other ranks look for it as soon as
     // theirs is.
     let host = options.meeting.open(rank, options.secret.clone()).map_err(RankError::from)?;
     let duties = Duties::new(&own, options);
@@ -66,7 +64,7 @@ pub(crate) fn run(
     let worker = Worker { rank: rank.rank, size: rank.size, own, duties, program };
     let own_rank = join(worker, &host)?;
     let members = gather(&host, rank, duties, options.timeout, progress)?;
-    // The meeting is over: its file goes, and nobody else gets in.
+    // The meeting is over: this removes its file and closes the port.
     drop(host);
     let mut lead = Lead::new(members, rank, options)?;
     if let Some(error) = unbuilt.or_else(|| lead.unbuilt()) {
@@ -78,21 +76,20 @@ pub(crate) fn run(
     }
     lead.measure(progress, keep);
     let by_mpi = if duties.mpi {
-        // A launcher may end the whole job where MPI aborts: the figures of TCP are kept first.
+        // A launcher may end the whole job if MPI aborts, so the TCP figures are saved first.
         keep(&lead.cluster);
         lead.measure_mpi(progress)
     } else {
         Ok(())
     };
-    // The ranks are sent away before a failure of MPI is reported, else they would wait for orders.
+    // The ranks end before an MPI failure is reported; otherwise they would wait for orders.
     lead.end();
     by_mpi?;
-    // It has been told to end as the others were.
+    // This thread has received its end as well.
     let _ = own_rank.join();
     Ok(lead.cluster)
 }
 
-/// Lets this node come to its own meeting, in a thread.
 fn join(
     mut worker: Worker,
     host: &MeetingHost,
@@ -102,14 +99,13 @@ fn join(
     Ok(std::thread::Builder::new()
         .spawn(move || {
             if let Ok(mut channel) = worker.introduce(stream, &secret, None) {
-                // Its end is seen at the other end of the connection.
+                // The other end of the connection notices the end.
                 let _ = worker.obey(&mut channel, &secret);
             }
         })
         .map_err(RankError::Own)?)
 }
 
-/// Waits for all ranks.
 fn gather(
     host: &MeetingHost,
     rank: &Rank,
@@ -165,7 +161,7 @@ fn admit(
         called.refuse("rank 0 has other options: start all ranks with the same command line");
         return Err(RankError::Other { rank: said.rank, node: said.node }.into());
     }
-    // One that broke off may come again until the time is over.
+    // After a broken connection it may retry until the timeout.
     if let Ok((said, stream)) = called.welcome() {
         members.insert(said.rank, Member { said, stream, lost: None });
     }
@@ -185,10 +181,9 @@ fn absent(
     ClusterMeasureError::Absent { size: rank.size, seconds: timeout.as_secs_f64(), absent, refused }
 }
 
-/// The nodes, and what is known of them.
 struct Lead<'a> {
     members: Vec<Member>,
-    /// Further ranks of the nodes, which a job of MPI has, too.
+    /// Further ranks of the nodes, which also take part in an MPI job.
     others: Vec<Member>,
     cluster: Cluster,
     options: &'a ClusterOptions,
@@ -212,7 +207,7 @@ impl<'a> Lead<'a> {
             } else if options.mpicc.is_some() {
                 others.push(member);
             } else {
-                // Another rank of its node has come: it is not needed.
+                // A second rank of a node is not needed.
                 let _ = send(&mut member.stream, &RankInstruction::End);
             }
         }
@@ -246,11 +241,9 @@ impl<'a> Lead<'a> {
         Ok(Lead { members: kept, others, cluster, options })
     }
 
-    /// Each node measures itself, all at a time.
     fn measure_nodes(&mut self, progress: &mut dyn FnMut(ClusterProgress)) {
         let all = self.members.len();
-        // All orders go out before the first answer is waited for, so that the nodes measure at one
-        // time.
+        // All orders precede the first answer, so that the nodes measure at the same time.
         for member in &mut self.members {
             if let Err(error) = send(&mut member.stream, &RankInstruction::Profile) {
                 member.lost = Some(error.to_string());
@@ -308,7 +301,7 @@ impl<'a> Lead<'a> {
         if self.options.loaded {
             self.measure_loaded(progress);
         }
-        // Nodes stand before pairs.
+        // Nodes come before pairs.
         self.cluster.missing.splice(
             0..0,
             self.members.iter().filter_map(|member| {
@@ -317,7 +310,6 @@ impl<'a> Lead<'a> {
         );
     }
 
-    /// Lets many nodes send at a time, in each arrangement.
     fn measure_loaded(&mut self, progress: &mut dyn FnMut(ClusterProgress)) {
         let arrangements = arrangements(&self.cluster.groups, self.members.len());
         for (at, (exchange, ways)) in arrangements.iter().enumerate() {
@@ -356,8 +348,7 @@ impl<'a> Lead<'a> {
         streams
     }
 
-    /// Measures pairs that have no node in common, at a time; the trips of each size take this
-    /// time.
+    /// `trips` is the time for each message size.
     fn measure_round(&mut self, round: &[[usize; 2]], trips: Duration) {
         let mut asked = Vec::new();
         for [a, b] in round {
@@ -385,13 +376,12 @@ impl<'a> Lead<'a> {
         }
     }
 
-    /// The time after which a node that measures another one has given up: it answers before this
-    /// one is blamed.
+    /// A measuring node gives up on another after this time, before it is blamed itself.
     fn limit_ms(&self) -> u64 {
         u64::try_from((2 * self.options.timeout / 3).as_millis()).unwrap_or(u64::MAX)
     }
 
-    /// The answer of a node; `None` where it went away.
+    /// `None` if the node is lost.
     fn answer(&mut self, at: usize) -> Option<RankReply> {
         let member = &mut self.members[at];
         if member.lost.is_some() {
@@ -414,9 +404,8 @@ impl<'a> Lead<'a> {
         self.members[at].lost.get_or_insert(why);
     }
 
-    /// A pair without figures: its second node has gone, or the two do not reach each other. A node
-    /// that two others miss, and more than have measured it, is given up: each of its pairs would
-    /// take as long.
+    /// Records a failed pair. A node that at least two others miss, and more miss than have
+    /// measured it, is given up, because each of its pairs would take as long.
     fn failed(&mut self, [a, b]: [usize; 2], why: String) {
         if has_gone(self.members[b].stream.stream()) {
             return self
@@ -444,14 +433,14 @@ impl<'a> Lead<'a> {
                 _ => None,
             })
             .collect();
-        // A node that is given up gets its entry from `lost` at the end.
+        // For a node given up, the entry comes from `lost` at the end.
         self.cluster.missing = missing.into_iter().filter(|one| one.nodes.len() > 1).collect();
         for (node, why) in silent {
             self.lose(node, why);
         }
     }
 
-    /// A rank that has no program for MPI, where it should: a job of MPI needs all of them.
+    /// An MPI job needs all ranks.
     fn unbuilt(&self) -> Option<MpiError> {
         let mut all = self.members.iter().chain(&self.others);
         all.find_map(|member| {
@@ -462,7 +451,7 @@ impl<'a> Lead<'a> {
 
     fn end(&mut self) {
         for member in self.members.iter_mut().chain(&mut self.others) {
-            // One that has gone needs no word.
+            // It may have ended.
             let _ = send(&mut member.stream, &RankInstruction::End);
         }
     }
@@ -492,20 +481,20 @@ fn sentence(error: &io::Error, timeout: Duration) -> String {
     }
 }
 
-/// Whether the other end of a connection that nobody speaks on has gone, or goes now: a process
-/// that ends closes its connections one after another.
+/// Whether the other end is closing the idle connection: an ending process closes its connections
+/// one by one.
 fn has_gone(stream: &TcpStream) -> bool {
-    // A byte that is only peeked at stays for the next answer.
+    // Peeking leaves the byte for the next answer.
     let peeked = stream.set_read_timeout(Some(CLOSING)).and_then(|()| stream.peek(&mut [0]));
     let is_silent = matches!(&peeked, Err(error) if error.kind() == io::ErrorKind::WouldBlock);
     matches!(peeked, Ok(0)) || (peeked.is_err() && !is_silent)
 }
 
-/// Rounds of at most so many pairs without a common node, in the order of the pairs.
+/// Splits pairs into rounds of at most `at_once` pairs without a common node.
 fn rounds(pairs: &[[usize; 2]], at_once: usize) -> Vec<Vec<[usize; 2]>> {
     let mut rounds: Vec<Vec<[usize; 2]>> = Vec::new();
     for pair in pairs {
-        // Two measurements at once on one node would take rate and time from each other.
+        // Two measurements on one node would disturb each other.
         let free = rounds.iter_mut().find(|round| {
             round.len() < at_once.max(1) && !round.iter().flatten().any(|node| pair.contains(node))
         });
@@ -517,7 +506,7 @@ fn rounds(pairs: &[[usize; 2]], at_once: usize) -> Vec<Vec<[usize; 2]>> {
     rounds
 }
 
-/// The pairs of an earlier result, by the names of their nodes.
+/// Pairs are matched by node name.
 fn carried(earlier: &Cluster, now: &Cluster) -> Result<Vec<NodePair>, ClusterMeasureError> {
     let names: Vec<&str> = now.nodes.iter().map(|node| node.name.as_str()).collect();
     let index = earlier.nodes.iter().map(|node| {
@@ -544,7 +533,6 @@ fn carried(earlier: &Cluster, now: &Cluster) -> Result<Vec<NodePair>, ClusterMea
         .collect())
 }
 
-/// The same pair seen from its other node.
 fn turned(pair: &NodePair, nodes: [usize; 2]) -> NodePair {
     let mut turned = NodePair { nodes, ..pair.clone() };
     turned.rate_mbps.reverse();

@@ -1,34 +1,33 @@
-//! Clusters: how far apart their nodes are, which stand on one switch, and which node or cable is
-//! bad.
+//! Measures clusters: how far apart the nodes are, which nodes share a switch, and which node or
+//! cable is bad.
 //!
-//! An existing launcher (Slurm, Open MPI, MPICH, torchrun, or a loop over ssh) starts one process
-//! on each node. They meet at rank 0 over TCP, prove to each other that they know a secret, and
-//! measure pairs of nodes by plain messages: round trips by size, gaps, rates each way. Rank 0
-//! chooses the pairs, at most four times as many as there are nodes, finds the groups, predicts the
-//! rest, and says how well that works on pairs that it had held back.
+//! A launcher (Slurm, Open MPI, MPICH, torchrun, or a loop over ssh) starts one process on each
+//! node. The processes meet at rank 0 over TCP, prove that they know a secret, and measure pairs of
+//! nodes: round trips by size, gaps, and rates each way. Rank 0 chooses at most four pairs per
+//! node, finds the groups and predicts the remaining pairs; held-back pairs show its error.
 //!
 //! | module | is |
 //! |---|---|
-//! | [`launcher`] | the rank of this process and the number of ranks, by the launcher's variables |
-//! | [`secret`] | the shared secret, and the proofs that a peer knows it |
-//! | [`meeting`] | where ranks find rank 0: a file that all see, or an address |
-//! | [`measure`] | the parallel program itself |
-//! | [`node_profile`] | the core distances of this rank's own node |
-//! | [`mpi`] | the same through the site's own MPI |
-//! | [`spread`] | other work in parts, such as a study on a model, over the same ranks |
-//! | [`choice`] | which pairs are measured, so that few tell of all |
-//! | [`fit`] | groups of nodes, and the values of pairs that nobody measured |
+//! | [`launcher`] | rank and number of ranks, from the launcher's variables |
+//! | [`secret`] | the shared secret and its proofs |
+//! | [`meeting`] | how ranks find rank 0: a shared file or an address |
+//! | [`measure`] | the parallel program |
+//! | [`node_profile`] | core distances inside this node |
+//! | [`mpi`] | the same measurement through the site's MPI |
+//! | [`spread`] | other divisible work over the same ranks |
+//! | [`choice`] | the choice of the measured pairs |
+//! | [`fit`] | groups of nodes, predictions for unmeasured pairs |
 //! | [`cluster`] | the result on file, `seatmap-cluster/1` |
-//! | [`judge`] | what is wrong with a cluster, by name |
-//! | [`names`] | names of nodes in little room |
-//! | [`table`] | the round trips of all pairs as CSV |
-//! | [`topology`] | the groups as Slurm's description of the network |
+//! | [`judge`] | diagnosis: bad nodes and links |
+//! | [`names`] | compact lists of node names |
+//! | [`table`] | round trips of all pairs as CSV |
+//! | [`topology`] | the groups as Slurm's network description |
 //! | [`ranks`] | the cluster as places for the ranks of a job |
-//! | [`ranks_here`] | the seats of the ranks on this computer |
+//! | [`ranks_here`] | seats of the ranks on this computer |
 //!
-//! It launches nothing, and needs no MPI unless it is to measure that. Every message is
-//! authenticated, and none is encrypted: they carry no more than figures. No program and no command
-//! travels: a rank does what its own command line says, when rank 0 says so.
+//! The crate launches nothing and needs MPI only to measure MPI. Messages are authenticated, but
+//! not encrypted: they carry only figures. No program or command travels: at rank 0's signal, each
+//! rank does what its own command line says.
 #![deny(missing_docs)]
 
 pub mod choice;

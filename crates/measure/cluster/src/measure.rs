@@ -1,4 +1,4 @@
-//! The parallel program: rank 0 chooses pairs and gathers figures, the others do as it says.
+//! The parallel program of all ranks.
 
 use crate::cluster::Cluster;
 use crate::facts::NodeConfiguration;
@@ -14,31 +14,31 @@ use seatmap_data::machine::Profile;
 use seatmap_data::statistics::words::counted;
 use std::time::Duration;
 
-/// The choices of the user.
+/// Options of a cluster measurement.
 #[derive(Clone, Debug)]
 pub struct ClusterOptions {
-    /// Where the ranks meet.
+    /// How the ranks meet.
     pub meeting: Meeting,
-    /// Their secret; a meeting by file needs none.
+    /// The ranks' secret; not needed to meet by file.
     pub secret: Option<Secret>,
     /// Measure every pair.
     pub all: bool,
-    /// Every rank counts as a node, also those of one host.
+    /// Count every rank as a node, even on the same host.
     pub each_rank: bool,
-    /// Measure rates while many nodes send at once as well.
+    /// Also measure rates while many nodes send simultaneously.
     pub loaded: bool,
-    /// Measure through MPI as well, by a program that this compiler builds, such as `mpicc`.
+    /// Also measure through MPI, with a program built by this compiler, such as `mpicc`.
     pub mpicc: Option<String>,
-    /// The time for the round trips of one size of one pair. Streams are shorter than
-    /// usual below 20 ms.
+    /// The time for the round trips of one size of one pair. Below 20 ms streams are shorter, too.
     pub trips: Duration,
-    /// Pairs that are measured at a time. More than one disturb each other where they share a link.
+    /// The number of pairs measured simultaneously. Several pairs disturb each other on a shared
+    /// link.
     pub at_once: usize,
-    /// How long is waited for a rank to come, and for a pair.
+    /// The limit for ranks to join, and for a pair.
     pub timeout: Duration,
-    /// An earlier result: its pairs are not measured again.
+    /// An earlier result, whose pairs are not measured again.
     pub earlier: Option<Cluster>,
-    /// The day, as `YYYY-MM-DD`.
+    /// The day, `YYYY-MM-DD`.
     pub date: Option<String>,
 }
 
@@ -46,9 +46,9 @@ pub struct ClusterOptions {
 pub struct Own {
     /// Its host name.
     pub name: String,
-    /// Its facts.
+    /// Its hardware and system.
     pub facts: NodeConfiguration,
-    /// Measures its core distances, where that is asked for.
+    /// Measures its core distances, if requested.
     pub profile: Option<Box<dyn Fn() -> Option<Profile> + Send>>,
 }
 
@@ -58,42 +58,42 @@ impl std::fmt::Debug for Own {
     }
 }
 
-/// How far rank 0 is.
+/// The progress of rank 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClusterProgress {
-    /// So many of at most so many are done, of the things that are measured now: `pairs`.
+    /// The measured things (such as `pairs`), how many are done, and at most how many there are.
     Done(&'static str, usize, usize),
-    /// Pairs look bad, and are measured again beside like pairs. Said once, before the first.
+    /// Bad-looking pairs are measured again, together with like pairs. Reported once.
     Again {
         /// The pairs of the first round.
         pairs: usize,
-        /// All rounds end after so long.
+        /// The time limit for all rounds.
         at_most: Duration,
     },
 }
 
-/// Why there is no result, or only a part of one.
+/// Why a measurement failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ClusterMeasureError {
     /// A rank cannot take part.
     #[error(transparent)]
     Rank(#[from] RankError),
-    /// Ranks never came.
+    /// Ranks did not join.
     #[error(
         "of {size}, these did not come within {seconds} s: {absent}{refused}",
         size = counted(*.size, "rank")
     )]
     Absent {
-        /// How many there are.
+        /// The number of ranks.
         size: usize,
-        /// How long they were waited for.
+        /// How long rank 0 waited.
         seconds: f64,
-        /// Their numbers.
+        /// The numbers of the absent ranks.
         absent: String,
-        /// Words about those that were sent away.
+        /// The text about refused callers.
         refused: String,
     },
-    /// A connection between two ranks did not come about.
+    /// A handshake between two ranks failed.
     #[error(transparent)]
     Handshake(#[from] HandshakeError),
     /// All ranks run on one node.
@@ -103,10 +103,10 @@ pub enum ClusterMeasureError {
          as a node)"
     )]
     OneNode(usize, String),
-    /// A file of an earlier measurement is of other nodes.
+    /// The earlier result is of other nodes.
     #[error("the earlier result is of other nodes: {0}")]
     Earlier(String),
-    /// There are no figures by MPI.
+    /// The measurement through MPI failed.
     #[error(transparent)]
     Mpi(#[from] MpiError),
 }
@@ -124,13 +124,13 @@ impl Blame for ClusterMeasureError {
     }
 }
 
-/// Runs this rank. Rank 0 returns the result, the others nothing. Every second, and before anything
-/// is done through MPI, `keep` gets the result so far, so that [`ClusterOptions::earlier`] can go
-/// on with it: a launcher may end the whole job.
+/// Runs this rank. Rank 0 returns the result, the others return nothing. `keep` receives the
+/// partial result every second and before MPI runs, because a launcher may end the whole job;
+/// [`ClusterOptions::earlier`] resumes from it.
 ///
 /// # Errors
-/// [`ClusterMeasureError`]. Nodes that went away while pairs were measured are not among them: they
-/// stand in [`Cluster::missing`].
+///
+/// [`ClusterMeasureError`]. Nodes lost during the measurement are in [`Cluster::missing`].
 pub fn run(
     rank: &Rank,
     own: Own,

@@ -1,10 +1,10 @@
-//! Where the ranks find rank 0: a file that all of them see, or an address.
+//! How ranks find rank 0: through a shared file or at an address.
 //!
-//! The file is the simple way, as most clusters share a file system: rank 0 writes its addresses
-//! and a new secret into it, only its owner may read it, and it goes when the ranks have met. A
-//! file of another user is not obeyed: whoever writes it would be rank 0. With an address the
-//! secret has to come from elsewhere: no port is ever open without one, and none on another address
-//! than the one that was named.
+//! The file is the simple way, because most clusters share a file system. Rank 0 writes its
+//! addresses and a new secret into it, readable only by its owner, and removes it after the
+//! meeting. A file of another user is rejected, because its writer would act as rank 0. An address
+//! needs a secret from elsewhere. Rank 0 opens only that address, or all if the host's name means
+//! loopback here.
 
 use crate::handshake::HandshakeError;
 use crate::launcher::Rank;
@@ -18,10 +18,10 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream, ToSocketAdd
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Where the ranks meet.
+/// How the ranks meet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Meeting {
-    /// A file that all nodes see.
+    /// A file on a shared file system.
     File(PathBuf),
     /// The host and port of rank 0.
     Address(String),
@@ -30,13 +30,13 @@ pub enum Meeting {
 /// Why the ranks cannot meet.
 #[derive(Debug, thiserror::Error)]
 pub enum MeetingError {
-    /// No secret is known, and the meeting place is an address.
+    /// An address needs a secret, and none is set.
     #[error(
         "a port that others reach needs a secret: set SEATMAP_SECRET, name a file with \
          --secret-file, or meet by a file"
     )]
     Secret,
-    /// The secret is none.
+    /// The secret is invalid.
     #[error(transparent)]
     Bad(#[from] SecretError),
     /// The meeting file cannot be written.
@@ -48,13 +48,13 @@ pub enum MeetingError {
     /// The port cannot be opened.
     #[error("rank 0 cannot listen at {0}, which has to be an address of its own node")]
     Listen(String, #[source] io::Error),
-    /// Rank 0 was found, and does not take this rank.
+    /// Rank 0 refuses this rank.
     #[error("rank 0 does not take this rank: {0}")]
     Refused(String),
     /// Rank 0 was not found in time.
     #[error("rank 0 was not found within {seconds} s: {why}")]
     Nobody {
-        /// How long it was waited for.
+        /// How long this rank waited.
         seconds: f64,
         /// The latest reason.
         why: String,
@@ -73,7 +73,6 @@ impl Blame for MeetingError {
     }
 }
 
-/// The text of a meeting file.
 #[derive(Serialize, Deserialize)]
 struct Note {
     job: Option<String>,
@@ -81,18 +80,16 @@ struct Note {
     secret: String,
 }
 
-/// A file that is removed when this goes.
 #[derive(Debug)]
 struct Removed(PathBuf);
 
 impl Drop for Removed {
     fn drop(&mut self) {
-        // One that somebody has already removed needs no word.
+        // It may already be removed.
         let _ = std::fs::remove_file(&self.0);
     }
 }
 
-/// Rank 0, waiting for the others.
 #[derive(Debug)]
 pub(crate) struct MeetingHost {
     /// A port on each address of the meeting place.
@@ -102,15 +99,15 @@ pub(crate) struct MeetingHost {
 }
 
 impl MeetingHost {
-    /// An address at which rank 0 itself comes to its own meeting. Other ranks reach it at the same
-    /// interface.
+    /// The address at which rank 0 joins its own meeting, on the interface that other ranks use.
     pub(crate) fn address(&self) -> io::Result<SocketAddr> {
         let first = self.listeners.first().ok_or(io::ErrorKind::NotConnected)?.local_addr()?;
         if !first.ip().is_unspecified() {
             return Ok(first);
         }
-        // The port is open on all addresses. Loopback comes last: this rank's own port opens at the
-        // address that it comes from (`Worker::introduce`), where other nodes have to reach it.
+        // The port is open on all addresses. Loopback is the last choice: this rank's own port
+        // opens at the address from which it connects (`Worker::introduce`), and other nodes must
+        // reach it.
         let ip = seatmap_os::net::addresses()
             .into_iter()
             .next()
@@ -118,22 +115,21 @@ impl MeetingHost {
         Ok(SocketAddr::new(ip, first.port()))
     }
 
-    /// Handles of its ports, for a gate.
     pub(crate) fn ports(&self) -> io::Result<Vec<TcpListener>> {
         self.listeners.iter().map(TcpListener::try_clone).collect()
     }
 }
 
 impl Meeting {
-    /// The place that was asked for, or the usual one: the address that torchrun's variables name,
-    /// else a file in this folder.
+    /// The requested place or the default: torchrun's address if set, otherwise a file in the
+    /// current directory.
     pub fn find(
         asked: Option<&str>,
         rank: &Rank,
         variable: impl Fn(&str) -> Option<String>,
     ) -> Self {
         match (asked, variable("MASTER_ADDR"), variable("MASTER_PORT")) {
-            // A path may hold a colon, too.
+            // A path may also contain a colon.
             (Some(text), ..) if has_port(text) && !text.contains('/') => {
                 Meeting::Address(text.to_owned())
             }
@@ -141,7 +137,7 @@ impl Meeting {
             (None, Some(host), Some(port)) => Meeting::Address(format!("{host}:{port}")),
             _ => Meeting::File(
                 match &rank.job {
-                    // A job's name may hold anything; a file's name not.
+                    // A job name may hold anything, a file name must not.
                     Some(job) => {
                         format!(
                             ".seatmap-meeting-{}",
@@ -155,7 +151,6 @@ impl Meeting {
         }
     }
 
-    /// Opens the meeting place, as rank 0.
     pub(crate) fn open(
         &self,
         rank: &Rank,
@@ -170,7 +165,7 @@ impl Meeting {
             }
             Meeting::File(path) => {
                 let failed = |error| MeetingError::File(path.clone(), error);
-                // Another user's file stays where it is, and the other ranks would not obey it.
+                // Another user's file is kept; the other ranks would reject it as well.
                 if let Err(error) = trusted::read_secret(path)
                     && !matches!(error, TrustError::Io { .. })
                 {
@@ -192,8 +187,8 @@ impl Meeting {
         }
     }
 
-    /// Finds rank 0, and returns what `greet` makes of a connection to it. A wrong place is left,
-    /// and tried again until the time is over: a file of an earlier start may still be there.
+    /// Finds rank 0 and returns what `greet` makes of the connection. A wrong place, such as an old
+    /// file, is tried until the timeout.
     pub(crate) fn find_host<T>(
         &self,
         rank: &Rank,
@@ -210,8 +205,8 @@ impl Meeting {
                 Err(Place::NotYet(text)) => why = text,
                 Ok((places, secret)) => {
                     for place in places {
-                        // An address on an interface that leads nowhere costs two seconds, then the
-                        // next one is tried.
+                        // An unreachable interface costs two seconds, then the next address is
+                        // tried.
                         let stream = TcpStream::connect_timeout(&place, Duration::from_secs(2));
                         let greeted = stream.map_err(|error| Greeting::Again(error.to_string()));
                         match greeted.and_then(|stream| greet(stream, &secret)) {
@@ -226,7 +221,7 @@ impl Meeting {
                 }
             }
             if begun.elapsed() >= timeout {
-                // Somebody else's answer says more than the latest failure.
+                // Another process's answer says more than the latest failure.
                 let why = stranger.unwrap_or(why);
                 return Err(MeetingError::Nobody { seconds: timeout.as_secs_f64(), why });
             }
@@ -249,8 +244,8 @@ impl Meeting {
             }
             Meeting::File(path) => {
                 let not_yet = |why: String| Place::NotYet(format!("{}: {why}", path.display()));
-                // Judged and read on one descriptor. A name that is exchanged meanwhile changes
-                // nothing.
+                // Checked and read on one descriptor, so exchanging the file meanwhile has no
+                // effect.
                 let text = trusted::read_secret(path).map_err(|error| match error {
                     TrustError::Io { source, .. } => not_yet(source.to_string()),
                     foreign => Place::Never(MeetingError::Untrusted(foreign)),
@@ -268,13 +263,12 @@ impl Meeting {
     }
 }
 
-/// Why a connection to rank 0 was of no use.
 pub(crate) enum Greeting {
-    /// Another try may do.
+    /// A retry may succeed.
     Again(String),
-    /// Another try may do, and tells less than that somebody else was there.
+    /// Another process answered; a retry may succeed.
     Stranger(String),
-    /// It will not.
+    /// A retry cannot succeed.
     Never(String),
 }
 
@@ -290,7 +284,7 @@ impl From<HandshakeError> for Greeting {
             HandshakeError::Connection(_) | HandshakeError::Slow => {
                 Greeting::Again(error.to_string())
             }
-            // Another process may have the port of an earlier start, for a moment.
+            // Another process may still have the port of an earlier start.
             HandshakeError::Secret | HandshakeError::Stranger => {
                 Greeting::Stranger(error.to_string())
             }
@@ -310,14 +304,12 @@ fn has_port(text: &str) -> bool {
     text.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok())
 }
 
-/// Listens on all addresses of this computer.
 fn listen_everywhere(port: u16) -> io::Result<TcpListener> {
     let every = format!("[::]:{port}");
-    // A kernel may have no IPv6.
+    // The kernel may lack IPv6.
     TcpListener::bind(every).or_else(|_| TcpListener::bind((Ipv4Addr::UNSPECIFIED, port)))
 }
 
-/// Listens on the addresses that this text stands for, and on no other.
 fn listen_at(text: &str) -> io::Result<Vec<TcpListener>> {
     let mut addresses: Vec<SocketAddr> = text.to_socket_addrs()?.collect();
     addresses.sort();
@@ -327,7 +319,7 @@ fn listen_at(text: &str) -> io::Result<Vec<TcpListener>> {
         let port = port.parse().map_err(io::Error::other)?;
         return listen_everywhere(port).map(|listener| vec![listener]);
     }
-    // Of the addresses of a name, some may be those of a family that this kernel does not have.
+    // This kernel may lack the family of some addresses.
     let (open, failed): (Vec<_>, Vec<_>) =
         addresses.iter().map(TcpListener::bind).partition(Result::is_ok);
     match failed.into_iter().find_map(Result::err) {
@@ -336,25 +328,25 @@ fn listen_at(text: &str) -> io::Result<Vec<TcpListener>> {
     }
 }
 
-/// Whether a host's name means this computer alone, while other nodes know an address of it:
-/// Debian's `/etc/hosts` has 127.0.1.1 for the computer's own name.
+/// Whether a host name means loopback here and another address elsewhere: Debian's `/etc/hosts`
+/// maps the computer's own name to 127.0.1.1.
 fn is_known_differently_elsewhere(host: &str, addresses: &[SocketAddr]) -> bool {
     let is_address = host.trim_matches(['[', ']']).parse::<IpAddr>().is_ok();
     let is_localhost = host == "localhost" || host.ends_with(".localhost");
     !is_address && !is_localhost && addresses.iter().all(|address| address.ip().is_loopback())
 }
 
-/// Only its owner may read it, and nobody sees half of it. No link is followed: a file of any other
-/// kind of this name is replaced.
+/// Writes the file atomically, readable only by its owner. It follows no link: anything else with
+/// this name is replaced.
 fn write_note(path: &Path, note: &Note) -> io::Result<()> {
     let mut file = tempfile::NamedTempFile::new_in(folder_of(path))?;
     file.write_all(serde_json::to_string(note).map_err(io::Error::other)?.as_bytes())?;
-    // On NFS the text has to be at the server before the name is.
+    // On NFS the content must reach the server before the name does.
     file.as_file().sync_all()?;
     file.persist(path).map(drop).map_err(|error| error.error)
 }
 
-/// An address without the form that IPv6 gives to those of IPv4.
+/// Turns an IPv4-mapped IPv6 address into IPv4.
 pub(crate) fn plain(ip: IpAddr) -> IpAddr {
     ip.to_canonical()
 }
@@ -395,7 +387,7 @@ mod tests {
         assert_eq!(listening("127.0.0.1:0"), (vec![own], own));
         assert!(listening("localhost:0").0.iter().all(IpAddr::is_loopback));
         assert!(listening("0.0.0.0:0").0[0].is_unspecified());
-        // Documentation has this address, and no computer (RFC 5737).
+        // Reserved for documentation (RFC 5737).
         let other = Meeting::Address("192.0.2.1:7".to_owned())
             .open(&rank(None), Some(Secret::new().unwrap()));
         assert!(other.unwrap_err().to_string().contains("an address of its own node"));
@@ -405,8 +397,6 @@ mod tests {
         assert!(!is_known_differently_elsewhere("node17", &["10.0.0.17:7".parse().unwrap()]));
     }
 
-    /// A file that anybody can have put there, or that leads elsewhere, is obeyed by no rank, and
-    /// none replaces it.
     #[test]
     fn a_planted_meeting_file_is_not_obeyed() {
         use std::os::unix::fs::{PermissionsExt, symlink};

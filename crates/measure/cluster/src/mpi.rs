@@ -1,9 +1,9 @@
-//! The same through the site's own MPI: a small program that every rank builds with its node's
-//! `mpicc`, from the source in its own binary, and starts in its place. TCP is not what MPI uses on
-//! a fabric. No program travels: rank 0 says which pairs are measured, and when.
+//! The same measurement through the site's own MPI, because MPI does not use TCP on a fabric. Every
+//! rank builds a small program from the source in the binary with its node's `mpicc` and runs it as
+//! this rank. No program travels: rank 0 says which pairs are measured, and when.
 //!
-//! Seatmap itself does not call MPI. The launcher's variables and open files make the child of a
-//! rank that rank.
+//! Seatmap itself does not call MPI. A child process inherits the launcher's variables and open
+//! files, and so acts as its parent's rank.
 
 mod build;
 mod output;
@@ -19,44 +19,42 @@ use seatmap_os::limited::LimitedError;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// The most that a program built here may print, in bytes: a line of a pair has less than a
-/// kilobyte.
+/// The most that the program may print, in bytes. A pair takes less than a kilobyte.
 pub(crate) const MOST_PRINTED: u64 = 256 << 20;
 
 /// The costs of messages by MPI.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Mpi {
-    /// The library and its version, as it says itself.
+    /// The MPI library and its version, as it reports itself.
     pub library: String,
-    /// The pairs that were measured.
+    /// The measured pairs.
     pub pairs: Vec<MpiPair>,
-    /// Operations of all nodes together.
+    /// Collective operations of all nodes.
     #[serde(default)]
     pub collectives: Vec<CollectiveTime>,
 }
 
-/// The way between two nodes by MPI.
+/// The connection between two nodes by MPI.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MpiPair {
-    /// The nodes, the smaller index first.
+    /// The nodes, smaller index first.
     pub nodes: [usize; 2],
-    /// Round trips by the size of the message, ascending.
+    /// Round trips, ascending by message size.
     pub trips: Vec<Trip>,
-    /// The rate of a stream of messages of 1 MiB from the first node to the second, and back, in
-    /// Mbit/s.
+    /// The rate of a stream of 1 MiB messages to the second node, and back, in Mbit/s.
     pub rate_mbps: [f64; 2],
 }
 
-/// An operation of all nodes together; its time is that of the slowest, in nanoseconds.
+/// The time of a collective operation on its slowest node, in nanoseconds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CollectiveTime {
     /// The operation.
     #[serde(rename = "collective")]
     pub operation: CollectiveOperation,
-    /// The bytes of each node, or of each to each other.
+    /// Bytes of each node; for `alltoall`, from each node to each other.
     pub size_bytes: u32,
     /// The median.
     pub median_ns: f64,
@@ -64,7 +62,7 @@ pub struct CollectiveTime {
     pub p10_ns: f64,
     /// The ninetieth percentile.
     pub p90_ns: f64,
-    /// The number of times.
+    /// The number of runs.
     pub count: usize,
 }
 
@@ -86,27 +84,27 @@ pub enum CollectiveOperation {
 /// Why there are no figures by MPI.
 #[derive(Debug, thiserror::Error)]
 pub enum MpiError {
-    /// There is no such compiler.
+    /// The compiler cannot be started.
     #[error(
         "'{command}' cannot be started: --mpi builds a small program with the MPI's compiler; load \
          its module, or name one with --mpicc"
     )]
     NoCompiler {
-        /// The command.
+        /// The compiler's command.
         command: String,
-        /// Why.
+        /// The system's error.
         #[source]
         source: std::io::Error,
     },
-    /// The compiler's command has a quote without an end.
+    /// The compiler's command contains an unclosed quote.
     #[error("the command of the MPI's compiler ends within quotes: {0}")]
     Quotes(String),
-    /// It refused the program.
+    /// The compiler rejected the program.
     #[error("'{command}' does not build the program for MPI: {said}")]
     Compiler {
-        /// The command.
+        /// The compiler's command.
         command: String,
-        /// The first lines that it said.
+        /// The compiler's first lines of output.
         said: String,
     },
     /// The compiler did not end.
@@ -115,26 +113,26 @@ pub enum MpiError {
     /// A file could not be written or read.
     #[error("the program for MPI cannot be kept")]
     File(#[from] std::io::Error),
-    /// A rank has no such program.
+    /// A rank could not build the program.
     #[error("on {node}: {why}")]
     Unbuilt {
-        /// The node.
+        /// The rank's node.
         node: String,
-        /// Why.
+        /// The reason.
         why: String,
     },
-    /// A rank could not run it to its end.
+    /// A rank's program failed.
     #[error("on {node}, the program for MPI failed: {why}")]
     Failed {
-        /// The node.
+        /// The rank's node.
         node: String,
-        /// Why.
+        /// The reason.
         why: String,
     },
-    /// Its output cannot be read.
+    /// The output of the program is malformed.
     #[error("the output of the program for MPI cannot be read: {0}")]
     Printed(String),
-    /// Each rank was a job of its own.
+    /// Each rank ran as a separate job.
     #[error(
         "{0}: this MPI is not the launcher's, or the launcher was not told of it (srun --mpi=list \
          says what it knows)"
@@ -143,7 +141,6 @@ pub enum MpiError {
 }
 
 impl Mpi {
-    /// Whether the figures can be those of a cluster of so many nodes.
     pub(crate) fn check(&self, nodes: usize) -> Result<(), String> {
         let mut seen = BTreeSet::new();
         for pair in &self.pairs {
@@ -169,8 +166,8 @@ impl Mpi {
 }
 
 impl Cluster {
-    /// The cluster with the round trips and rates of MPI in place of those of TCP; `None` where
-    /// they were not measured for all pairs that TCP was.
+    /// The cluster with MPI's round trips and rates instead of TCP's; `None` if MPI lacks some
+    /// pairs.
     #[must_use]
     pub fn by_mpi(&self) -> Option<Cluster> {
         let mpi = self.mpi.as_ref()?;

@@ -1,11 +1,10 @@
-//! Names of nodes in little room, told apart where they differ.
+//! Shortens node names but keeps them distinguishable.
 
-/// The sign for letters that are left out.
+/// Marks omitted letters.
 const LEFT_OUT: &str = "..";
 
-/// Names in at most `width` letters where that is enough to tell them apart:
-/// `compute-standard-0003` among its like is `..0003`. Letters that all names begin or end with are
-/// left out; where that is not enough, names stay longer.
+/// Shortens names to `width` letters as far as they stay different: `compute-standard-0003` becomes
+/// `..0003`. It omits letters with which all names begin or end.
 ///
 /// ```
 /// use seatmap_cluster::names::apart;
@@ -23,7 +22,7 @@ pub fn apart(names: &[&str], width: usize) -> Vec<String> {
     let end = common(&rest, |name, at| name.len().checked_sub(at + 1).map(|at| name[at]));
     rest.iter()
         .map(|name| {
-            // Letters that all end with stay where there is room for them.
+            // A common ending stays if there is room.
             let whole: String = name.iter().collect();
             let sign = if begin > 0 { LEFT_OUT } else { "" };
             if name.len() + sign.len() <= width {
@@ -35,7 +34,6 @@ pub fn apart(names: &[&str], width: usize) -> Vec<String> {
         .collect()
 }
 
-/// The number of letters that all names have in common, and that no name is without.
 fn common(names: &[Vec<char>], letter: impl Fn(&Vec<char>, usize) -> Option<char>) -> usize {
     let shortest = names.iter().map(Vec::len).min().unwrap_or(0);
     // The last letter stays, so that no name is empty.
@@ -44,7 +42,7 @@ fn common(names: &[Vec<char>], letter: impl Fn(&Vec<char>, usize) -> Option<char
         .count()
 }
 
-/// A number that differs is not cut in its middle.
+/// Moves the cut in front of a number.
 fn whole_number(names: &[Vec<char>], begin: usize) -> usize {
     let Some(first) = names.first() else { return begin };
     begin - first[..begin].iter().rev().take_while(|letter| letter.is_ascii_digit()).count()

@@ -1,18 +1,17 @@
-//! The core distances of this rank's own node, measured by another process.
+//! Core distances of this rank's own node, measured by another process.
 
 use seatmap_data::machine::Profile;
 use seatmap_os::limited::{self, LimitedError};
 use std::process::Command;
 use std::time::Duration;
 
-/// More CPUs than this take longer to measure than anybody waits before he is answered.
+/// With more CPUs a measurement takes too long to wait for.
 const MOST_MEASURED: usize = 64;
 
-/// The longest that somebody waits for a quick measurement.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// The profile that is remembered of this computer, or the one that a command measures where that
-/// is quick: where none is remembered, or one without wakeups. `None` where neither is there.
+/// The remembered profile if it has wakeups or the computer is too large to measure; otherwise the
+/// profile that `command` measures, or the remembered one if that fails.
 pub fn remembered_or_measured(
     remembered: Option<Profile>,
     pus: usize,
@@ -22,22 +21,22 @@ pub fn remembered_or_measured(
     if has_wakeups || pus > MOST_MEASURED {
         return remembered;
     }
-    // A measurement that fails is none: what needs it says so.
+    // A later step reports the missing profile.
     let measured = measured_by(command, PATIENCE).ok();
     measured.and_then(|(profile, _)| profile).or(remembered)
 }
 
-/// Runs a command that measures this node and prints the profile as JSON, while rank 0 waits for so
-/// long. Returns the profile, and the command's words for people. Without a profile, where the
-/// command failed, the result shows a node without core distances.
+/// Runs a command that measures this node and prints the profile as JSON, while rank 0 waits for
+/// `timeout`. Returns the profile, or `None` if the command failed, and its messages.
 ///
 /// # Errors
-/// [`LimitedError`]: it does not start, or takes too long.
+///
+/// [`LimitedError`]: the command does not start or takes too long.
 pub fn measured_by(
     command: &mut Command,
     timeout: Duration,
 ) -> Result<(Option<Profile>, String), LimitedError> {
-    // Rank 0 waits for the whole time: a node that has given up by then is not lost.
+    // It gives up before rank 0 counts this node as lost.
     let limit = 2 * timeout / 3;
     let output = limited::output("seatmap measure --quick", command, limit)?;
     let printed = String::from_utf8_lossy(&output.stdout);

@@ -1,4 +1,4 @@
-//! Why a rank cannot take part, whatever the ranks are there to do.
+//! Why a rank cannot take part, in any kind of work.
 
 use crate::meeting::MeetingError;
 use crate::wire;
@@ -11,20 +11,20 @@ pub enum RankError {
     /// The ranks cannot meet.
     #[error(transparent)]
     Meeting(#[from] MeetingError),
-    /// Two ranks have one number.
+    /// Two ranks have the same number.
     #[error("two processes say that they are rank {rank}: one on {first}, one on {second}")]
     Twice {
-        /// The number.
+        /// The number of both.
         rank: usize,
-        /// The node of the first one.
+        /// The node of the first rank.
         first: String,
-        /// The node of the second one.
+        /// The node of the second rank.
         second: String,
     },
-    /// Rank 0 went away, or somebody interferes with the connection to it.
+    /// Rank 0 has ended, or its connection is manipulated.
     #[error("{}", lost(.0))]
     Lead(io::Error),
-    /// Rank 0 orders what this rank was not started for.
+    /// Rank 0 orders something that this rank's command line does not allow.
     #[error(
         "rank 0 asks for {0}, for which this rank was not started: start all ranks with the same \
          command line"
@@ -36,12 +36,12 @@ pub enum RankError {
          --mpi): start all ranks with the same command line"
     )]
     Other {
-        /// Its number.
+        /// The number of the rank.
         rank: usize,
         /// Its node.
         node: String,
     },
-    /// This process has no thread or port for itself.
+    /// This process cannot start a thread or open a port.
     #[error("this rank cannot serve others")]
     Own(#[source] io::Error),
 }

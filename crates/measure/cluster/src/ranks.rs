@@ -8,12 +8,12 @@ use seatmap_data::pattern::Pattern;
 use seatmap_data::statistics::median;
 use seatmap_place::ranks::ClusterNodes;
 
-/// Two ranks of a node whose core distances nobody measured are taken to be so far apart, in
-/// nanoseconds: about what two cores of one package are.
+/// The assumed distance of two ranks on a node without measured core distances, in nanoseconds:
+/// about that of two cores of one package.
 const INSIDE_NS: f64 = 100.0;
 
-/// The mean size of a pattern's messages in bytes. A generated pattern has messages of one byte,
-/// which stand for no size: then the size that tells near nodes from far ones best.
+/// The mean message size of a pattern in bytes. Generated patterns have messages of one byte; the
+/// default is then the size that best separates near nodes from far ones.
 #[must_use]
 pub fn message_bytes(pattern: &Pattern) -> f64 {
     let bytes: f64 = pattern.edges.iter().map(|edge| edge.bytes).sum();
@@ -25,10 +25,10 @@ pub fn message_bytes(pattern: &Pattern) -> f64 {
 /// Why a cluster has no places for ranks.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoPlaces {
-    /// Nothing was measured between the nodes.
+    /// No pair of nodes was measured.
     #[error("no pair of nodes was measured; 'seatmap cluster measure' does that")]
     NoPairs,
-    /// Several ranks of a node spoke for themselves.
+    /// Several ranks of one node count as nodes.
     #[error(
         "{0} and {1} are one node, measured with --each-rank; measure without that to place ranks \
          on nodes"
@@ -37,9 +37,8 @@ pub enum NoPlaces {
 }
 
 impl Cluster {
-    /// The nodes as places, with the round trips of messages of the measured size that is nearest
-    /// to this one, in bytes; those of MPI where all pairs have them. Pairs that were not measured
-    /// are predicted.
+    /// The nodes as places, with round trips of the measured message size nearest to
+    /// `message_bytes`; those of MPI if all pairs have them. Unmeasured pairs are predicted.
     ///
     /// # Errors
     /// [`NoPlaces`].
@@ -56,7 +55,6 @@ impl Cluster {
         self.check_nodes()?;
         let size_bytes = self.measured_size(message_bytes);
         let fit = match self.nodes.len() {
-            // A single node has no pairs, and its ranks talk inside it.
             1 => None,
             _ => Some(self.fit(SymmetricMetric::Trip(size_bytes)).ok_or(NoPlaces::NoPairs)?),
         };
@@ -75,7 +73,7 @@ impl Cluster {
     fn check_nodes(&self) -> Result<(), NoPlaces> {
         let mut hosts = std::collections::BTreeMap::new();
         for node in &self.nodes {
-            // With --each-rank, several nodes have the address of one host.
+            // With --each-rank, several nodes share a host's address.
             if let Some(other) = hosts.insert(&node.address, &node.name) {
                 return Err(NoPlaces::EachRank(other.clone(), node.name.clone()));
             }
@@ -83,7 +81,6 @@ impl Cluster {
         Ok(())
     }
 
-    /// The measured size whose logarithm is nearest.
     fn measured_size(&self, wanted_bytes: f64) -> u32 {
         let sizes = self.pairs.iter().flat_map(|pair| &pair.trips).map(|trip| trip.size_bytes);
         let mut sizes: Vec<u32> = sizes.collect();
@@ -105,7 +102,6 @@ fn place(node: &Node) -> seatmap_place::ranks::RankNode {
     }
 }
 
-/// The median round trip between two CPUs of a node.
 fn inside_ns(node: &Node) -> f64 {
     let known = node.profile.as_ref().and_then(|profile| profile.core_distance.as_ref());
     let distances =

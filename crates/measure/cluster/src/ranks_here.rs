@@ -1,4 +1,4 @@
-//! The ranks of a job on this computer, and the seats that a plan has for them.
+//! The ranks of a job on this computer and their planned seats.
 
 use crate::launcher::{LauncherError, Rank};
 use seatmap_data::statistics::words::counted;
@@ -7,7 +7,7 @@ use seatmap_os::{CpuSet, Tid, host_names, task};
 use seatmap_place::ranks::RankPlan;
 use seatmap_watch::{RankPlace, RankSeats};
 
-/// Why a plan has no seat for the rank that this process is.
+/// Why a plan has no seat for this process.
 #[derive(Debug, thiserror::Error)]
 pub enum OwnSeatError {
     /// No launcher gave this process a rank.
@@ -19,9 +19,9 @@ pub enum OwnSeatError {
         counted(*.planned, "rank")
     )]
     Size {
-        /// Ranks of the plan.
+        /// Ranks in the plan.
         planned: usize,
-        /// Ranks that were started.
+        /// Started ranks.
         started: usize,
     },
     /// The plan has this rank on another node.
@@ -39,8 +39,8 @@ pub enum OwnSeatError {
     },
 }
 
-/// The rank that a process is on this computer, by what its launcher put into its environment. This
-/// program's own processes, which seat ranks, are none.
+/// The rank of a process on this computer, from its launcher's variables. Seatmap's own processes
+/// are not ranks.
 #[must_use]
 pub fn rank_of(pid: Tid) -> Option<usize> {
     let root = Root::new("/");
@@ -49,12 +49,12 @@ pub fn rank_of(pid: Tid) -> Option<usize> {
         environment.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone())
     });
     let rank = rank.ok()?.rank;
-    // A computer that plays several nodes gives each a host name of its own.
+    // A computer that simulates several nodes gives each its own host name.
     (task::shares_host_name(&root, pid) && !task::runs_this_program(&root, pid)).then_some(rank)
 }
 
-/// The seats that a plan has for the ranks of a job, seen from the computer `here`; with
-/// `any_machine`, all of them are on it.
+/// The planned seats of a job's ranks, seen from the computer `here`; with `any_machine`, all ranks
+/// are here.
 #[must_use]
 pub fn seats(plan: &RankPlan, here: &str, any_machine: bool) -> RankSeats {
     let own = host_names::node_of(here, &plan.nodes);
@@ -73,8 +73,8 @@ pub fn seats(plan: &RankPlan, here: &str, any_machine: bool) -> RankSeats {
     RankSeats { seats, rank_of }
 }
 
-/// The CPUs of the rank that this process is, on the computer `here`. `variable` looks up a
-/// variable of the launcher.
+/// The planned CPUs of this process's rank on the computer `here`. `variable` looks up a launcher's
+/// variable.
 ///
 /// # Errors
 /// [`OwnSeatError`].
@@ -104,7 +104,6 @@ mod tests {
     use seatmap_data::pattern::generate;
     use seatmap_place::ranks::{ClusterNodes, RankNode, RankRequest};
 
-    /// Two ranks on each of two nodes.
     fn plan() -> RankPlan {
         let node = |name: &str| RankNode { name: name.to_owned(), cpus: 2, profile: None };
         let nodes = ClusterNodes {
@@ -160,7 +159,6 @@ mod tests {
 
     #[test]
     fn this_test_is_not_a_rank() {
-        // It runs this program itself, whatever its environment says.
         assert_eq!(rank_of(std::process::id() as Tid), None);
     }
 }

@@ -1,8 +1,7 @@
-//! The secret that the ranks of one start share, and the proofs that a peer knows it.
+//! The secret of the ranks of one start, and proofs of knowing it.
 //!
-//! A caller at a port of a rank has to answer a number that was never used before with its
-//! HMAC-SHA256 (RFC 2104) under the secret, and gets the same proof back. The secret itself never
-//! travels.
+//! A caller must answer a fresh number with its HMAC-SHA256 (RFC 2104) under the secret, and
+//! receives the same kind of proof. The secret itself is never sent.
 
 use crate::wire::is_same;
 use hmac_sha256::HMAC;
@@ -11,10 +10,10 @@ use std::fmt::Write;
 use std::io;
 use std::path::Path;
 
-/// The fewest characters of a secret, which is not a password that people guess at.
+/// A secret must not be guessable like a password.
 const FEWEST: usize = 16;
 
-/// A secret that all ranks know.
+/// A secret shared by all ranks.
 #[derive(Clone)]
 pub struct Secret(Vec<u8>);
 
@@ -27,19 +26,19 @@ impl std::fmt::Debug for Secret {
 /// Why there is no secret.
 #[derive(Debug, thiserror::Error)]
 pub enum SecretError {
-    /// It is too short.
+    /// The secret is too short.
     #[error("a secret has at least {FEWEST} characters, and {0} has {1}")]
     Short(String, usize),
-    /// Its file cannot be read, or others can read or change it.
+    /// The secret file cannot be read, or others can read or change it.
     #[error("the secret file")]
     File(#[source] TrustError),
-    /// Its file is not text.
+    /// The secret is not text.
     #[error("the secret of {0} is not text")]
     NotText(String),
 }
 
 impl Secret {
-    /// A secret from a text that somebody gave; `from` names it in errors.
+    /// A given secret; `from` names its source in errors.
     ///
     /// # Errors
     /// [`SecretError::Short`].
@@ -51,8 +50,7 @@ impl Secret {
         Ok(Secret(text.as_bytes().to_vec()))
     }
 
-    /// The secret in a file that only its owner may read. It is judged and read on one open
-    /// descriptor.
+    /// Reads a file that only its owner may read. It is checked and read on one open descriptor.
     ///
     /// # Errors
     /// [`SecretError`].
@@ -63,7 +61,7 @@ impl Secret {
         Secret::given(&text, &name)
     }
 
-    /// A new one.
+    /// Generates a secret.
     ///
     /// # Errors
     /// The kernel has no random numbers.
@@ -71,37 +69,36 @@ impl Secret {
         Ok(Secret(nonce()?.into_bytes()))
     }
 
-    /// The text that goes into a file which only its owner may read.
+    /// The text for a private file.
     #[must_use]
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.0).into_owned()
     }
 
-    /// The proof of somebody in this role that it knows the secret, for these texts.
+    /// Proves knowledge of the secret, for this role and these texts.
     #[must_use]
     pub fn proof(&self, role: &str, texts: &[&str]) -> String {
         hex(&self.mac(role, texts))
     }
 
-    /// The bytes of such a proof, as a key for this role and these texts.
     pub(crate) fn mac(&self, role: &str, texts: &[&str]) -> [u8; 32] {
         let mut mac = HMAC::new(&self.0);
         for text in [role].iter().chain(texts) {
-            // The length before each text: no two lists of texts give the same bytes.
+            // The length comes first, so that different lists have different bytes.
             mac.update((text.len() as u64).to_be_bytes());
             mac.update(text);
         }
         mac.finalize()
     }
 
-    /// Whether a proof is right. It takes as long for a wrong one, however much of it is right.
+    /// Checks a proof in constant time.
     #[must_use]
     pub fn accepts(&self, proof: &str, role: &str, texts: &[&str]) -> bool {
         is_same(self.proof(role, texts).as_bytes(), proof.as_bytes())
     }
 }
 
-/// A number that was never used before: 256 random bits.
+/// A fresh number: 256 random bits.
 ///
 /// # Errors
 /// The kernel has no random numbers.
@@ -113,7 +110,7 @@ pub(crate) fn nonce() -> io::Result<String> {
 
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a `String` does not fail.
+        // Writing to a `String` cannot fail.
         let _ = write!(text, "{byte:02x}");
         text
     })

@@ -1,10 +1,8 @@
-//! Work in parts, spread over the ranks of one start.
+//! Distributes divisible work over the ranks of one start.
 //!
-//! Rank 0 hands out the parts, and works itself. The other ranks come when they come, ask for a
-//! part, and bring its result. A part of a rank that goes away is done by another; at the end,
-//! ranks that have nothing to do take over parts that take much longer than others. So a part may
-//! be done twice, and must have one result whoever does it. The ranks meet as those of a
-//! measurement do, with a secret.
+//! Rank 0 hands out parts and works itself. The other ranks may join at any time, request parts and
+//! return results. If a rank is lost, another does its part; at the end, idle ranks take over
+//! overdue parts. A part may therefore run twice, and its result must not depend on the rank.
 
 mod board;
 mod jobs;
@@ -28,27 +26,26 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::Duration;
 
-/// Where ranks meet, and how long they wait for each other.
+/// How ranks meet and how long they wait for each other.
 #[derive(Clone, Debug)]
 pub struct Meet {
-    /// The place.
+    /// The meeting place.
     pub meeting: Meeting,
-    /// Their secret; a meeting by file needs none.
+    /// The ranks' secret; not needed to meet by file.
     pub secret: Option<Secret>,
-    /// How long rank 0 waits for a rank to come, and the others for rank 0.
+    /// How long rank 0 waits for ranks to join, and the others for rank 0.
     pub timeout: Duration,
 }
 
 /// Work that a rank can do.
 #[derive(Clone, Copy)]
 pub struct SpreadWork<'a> {
-    /// All that the results depend on besides the part, as a text. Ranks that differ in it would
-    /// bring other results.
+    /// Everything except the part on which results depend, as a text. Ranks with another name are
+    /// refused.
     pub name: &'a str,
     /// The name of this rank's node.
     pub node: &'a str,
-    /// Does a part: its text, to the result's. Once the flag is set, nobody wants the result any
-    /// more.
+    /// Turns a part's text into the result's. Once the flag is set, the result is no longer needed.
     pub part: &'a (dyn Fn(&str, &AtomicBool) -> Result<String, String> + Sync),
 }
 
@@ -61,7 +58,7 @@ impl std::fmt::Debug for SpreadWork<'_> {
     }
 }
 
-/// Why the work is not done.
+/// Why the work failed.
 #[derive(Debug, thiserror::Error)]
 pub enum SpreadError {
     /// A rank cannot take part.
@@ -73,7 +70,7 @@ pub enum SpreadError {
          command line"
     )]
     Other {
-        /// Its number.
+        /// The number of the rank.
         rank: usize,
         /// Its node.
         node: String,
@@ -81,14 +78,14 @@ pub enum SpreadError {
     /// A part failed.
     #[error("rank {rank} on {node}: {why}")]
     Part {
-        /// The rank that had it.
+        /// The number of the rank.
         rank: usize,
         /// Its node.
         node: String,
-        /// Why.
+        /// The reason.
         why: String,
     },
-    /// A rank brought a result that cannot be one.
+    /// A rank returned an invalid result.
     #[error("a rank brought numbers that are not those of its part")]
     Numbers,
 }
@@ -103,7 +100,6 @@ impl Blame for SpreadError {
     }
 }
 
-/// The words of a rank about itself when it comes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Coming {
     rank: usize,
@@ -112,21 +108,19 @@ struct Coming {
     work: String,
 }
 
-/// The orders of rank 0.
 #[derive(Debug, Serialize, Deserialize)]
 enum Order {
     Part(String),
     End,
 }
 
-/// The answers of a rank.
 #[derive(Debug, Serialize, Deserialize)]
 enum Answer {
     Done(String),
     Failed(String),
 }
 
-/// Works as a rank other than 0 until nothing is left to do. Returns how many parts it did.
+/// Works as a rank other than 0 until nothing is left. Returns the number of parts it did.
 ///
 /// # Errors
 /// [`SpreadError`].
@@ -154,13 +148,13 @@ pub fn follow(rank: &Rank, meet: &Meet, work: SpreadWork<'_>) -> Result<usize, S
             .spawn_scoped(scope, move || read_orders(reading, is_over, &sender))
             .map_err(RankError::Own)?;
         let ended = obey(&mut channel, &orders, work, is_over);
-        // The reader waits for another order.
+        // Ends the reader, which waits for another order.
         let _ = channel.stream().shutdown(Shutdown::Both);
         ended
     })
 }
 
-/// Reads orders beside the work, so that the end of all stops it.
+/// Reads orders during the work, so that the end of everything interrupts it.
 fn read_orders(
     mut channel: RankConnection,
     is_over: &AtomicBool,
@@ -170,7 +164,7 @@ fn read_orders(
         let order = receive(&mut channel);
         let is_last = !matches!(order, Ok(Order::Part(_)));
         if is_last {
-            // Relaxed: the flag carries nothing but itself.
+            // Relaxed: the flag guards no other data.
             is_over.store(true, Ordering::Relaxed);
         }
         if orders.send(order).is_err() || is_last {

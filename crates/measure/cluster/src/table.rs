@@ -1,13 +1,12 @@
-//! The round trips of all pairs as a table, as other programs read it.
+//! Writes the round trips of all pairs for other programs.
 
 use crate::choice::SIZE_BYTES;
 use crate::cluster::Cluster;
 use crate::fit::SymmetricMetric;
 use seatmap_data::document::visible;
 
-/// The round trips of 64 KiB in nanoseconds as CSV: a first line with the names of the nodes, and a
-/// line for each node, in their order. A pair that was not measured has its prediction. `None`
-/// where no pair was measured.
+/// The round trips of 64 KiB messages in nanoseconds as CSV: the node names, then one line per
+/// node. Unmeasured pairs are predicted. `None` if no pair was measured.
 ///
 /// ```
 /// # let text = r#"{ "format": "seatmap-cluster/1", "pairs": [],
@@ -28,7 +27,6 @@ pub fn csv(cluster: &Cluster) -> Option<String> {
     Some(names.join(",") + "\n" + &rows)
 }
 
-/// A name as a cell: in quotes where it would end one, and on one line.
 fn cell(name: &str) -> String {
     let name = visible(name);
     if name.contains([',', '"']) { format!("\"{}\"", name.replace('"', "\"\"")) } else { name }

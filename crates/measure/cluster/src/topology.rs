@@ -1,5 +1,5 @@
-//! The groups that were found, as Slurm's description of the network (topology.conf(5),
-//! topology.yaml(5)): one switch for each group, and one above them.
+//! The groups as Slurm's network description (topology.conf(5), topology.yaml(5)): one switch for
+//! each group, and one above them.
 
 use crate::cluster::Cluster;
 use seatmap_data::document::visible;
@@ -9,12 +9,12 @@ use std::collections::BTreeMap;
 /// Why a cluster cannot be described.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadName {
-    /// A name that would be read as something else.
+    /// The name has a special meaning in the file.
     #[error("'{0}' is not the name of a host, which has letters, digits, dots and dashes")]
     Host(String),
 }
 
-/// `topology.conf`.
+/// Writes `topology.conf`.
 ///
 /// # Errors
 /// [`BadName`].
@@ -30,7 +30,7 @@ pub fn conf(cluster: &Cluster) -> Result<String, BadName> {
     Ok(text)
 }
 
-/// `topology.yaml`, which Slurm reads from 25.05 on.
+/// Writes `topology.yaml`, which Slurm reads since 25.05.
 ///
 /// # Errors
 /// [`BadName`].
@@ -55,14 +55,12 @@ fn head(cluster: &Cluster, file: &str) -> String {
     )
 }
 
-/// Whether Slurm's files can hold the name: brackets, commas, blanks, `#` and `=`
-/// have a meaning there.
+/// Brackets, commas, blanks, `#` and `=` have a meaning in Slurm's files.
 fn is_good(name: &str) -> bool {
     !name.is_empty()
         && name.chars().all(|letter| letter.is_ascii_alphanumeric() || "._-".contains(letter))
 }
 
-/// The nodes of each group in Slurm's short form.
 fn switches(cluster: &Cluster) -> Result<Vec<String>, BadName> {
     if let Some(node) = cluster.nodes.iter().find(|node| !is_good(&node.name)) {
         return Err(BadName::Host(node.name.clone()));
@@ -74,8 +72,7 @@ fn switches(cluster: &Cluster) -> Result<Vec<String>, BadName> {
     Ok(groups.into_values().map(|names| short(&names)).collect())
 }
 
-/// Names in short: `n[0-3,7],login`. Numbers with leading zeros keep them, as `Slurm` takes
-/// `n[01-03]`.
+/// Shortens names: `n[0-3,7],login`. Leading zeros stay, as in Slurm's `n[01-03]`.
 #[must_use]
 pub fn short(names: &[&str]) -> String {
     let mut by_stem = BTreeMap::<(&str, usize), Vec<u64>>::new();
@@ -83,11 +80,11 @@ pub fn short(names: &[&str]) -> String {
     for name in names {
         let digits = name.len() - name.bytes().rev().take_while(u8::is_ascii_digit).count();
         let (stem, number) = name.split_at(digits);
-        // A width matters only where zeros lead.
+        // The width matters only with leading zeros.
         let width = if number.starts_with('0') && number.len() > 1 { number.len() } else { 0 };
         match number.parse() {
             Ok(number) => by_stem.entry((stem, width)).or_default().push(number),
-            // It has no digits, or more than 64 bits hold.
+            // No digits, or more than 64 bits.
             Err(_) => plain.push((*name).to_owned()),
         }
     }
@@ -95,7 +92,7 @@ pub fn short(names: &[&str]) -> String {
     stems.chain(plain).collect::<Vec<_>>().join(",")
 }
 
-/// A number with the zeros that lead it. The standard library's formats end at 65,535 digits.
+/// The standard library's formats end at 65,535 digits.
 fn with_zeros(number: u64, width: usize) -> String {
     let digits = number.to_string();
     "0".repeat(width.saturating_sub(digits.len())) + &digits

@@ -1,18 +1,16 @@
-//! Messages between ranks: a length of four bytes, as many bytes of JSON, and a tag.
+//! Messages between ranks: a length of four bytes, JSON of this length, and a tag.
 //!
-//! The handshake ends with a key for each direction of the connection. From then on every message
-//! carries a tag, the HMAC-SHA256 (RFC 2104) of its number in this direction and of its bytes,
-//! under that direction's key. A message that somebody changed, repeated, left out, put in another
-//! order, sent back, or took from another connection has a wrong tag, and the connection ends
-//! there.
+//! The handshake ends with one key per direction. From then on every message carries a tag: the
+//! HMAC-SHA256 (RFC 2104) of its number in this direction and of its bytes. A changed, repeated,
+//! omitted, reordered or reflected message, or one from another connection, has a wrong tag and
+//! ends the connection.
 //!
-//! Why HMAC and not Noise (the crate `snow`) or TLS: the messages are not secret, so nothing has to
-//! be encrypted, and the ranks share a key from the beginning, so nothing has to be agreed on. This
-//! leaves one hash function, which the handshake uses already; Noise would bring a cipher and an
-//! elliptic curve into the binary.
+//! Why HMAC and not Noise (the crate `snow`) or TLS: the messages are not secret and the ranks
+//! already share a key. HMAC uses the handshake's hash function; Noise would add a cipher and an
+//! elliptic curve to the binary.
 //!
-//! The payload of a measurement carries no tag: nobody reads it, and its time is what is measured.
-//! The orders that frame it have one ([`RankConnection::send_frame`]).
+//! The payload of a measurement has no tag: its time is measured and its content ignored. The
+//! orders around it have one ([`RankConnection::send_frame`]).
 
 use hmac_sha256::HMAC;
 use seatmap_data::document::visible;
@@ -22,35 +20,29 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-/// The version of the messages. Ranks of another one are refused by name.
+/// The version of the messages. Ranks with another version are refused with an error that names it.
 pub(crate) const PROTOCOL: &str =
     concat!("seatmap-cluster-wire/3 of seatmap ", env!("CARGO_PKG_VERSION"));
 
-/// A rank whose computer answers nothing for so long has gone: its end of a connection may never be
-/// heard of.
+/// After this long without an answer a rank is lost: a dead computer does not close its
+/// connections.
 pub(crate) const GONE: Duration = Duration::from_secs(60);
 
-/// The longest message, in bytes: a profile of a node with a thousand CPUs has less.
+/// The longest message, in bytes. The profile of a node with a thousand CPUs is shorter.
 const LONGEST: u32 = 64 << 20;
 
-/// The bytes of a tag.
 const TAG_BYTES: usize = 32;
 
-/// The words for a message with a wrong tag.
 const FORGED: &str = "a message does not come from the other rank, or was changed on its way: \
                       somebody interferes with this connection";
 
-/// The words for a connection that ended where a message should come.
 const CLOSED: &str = "the other side closed the connection";
 
-/// The words for a connection on which nothing comes.
 const SILENT: &str = "the other side was silent for too long";
 
-/// The tags of one direction of a connection.
 #[derive(Clone)]
 pub(crate) struct Seal {
     key: [u8; TAG_BYTES],
-    /// The number of the next message.
     count: u64,
 }
 
@@ -59,8 +51,8 @@ impl Seal {
         Seal { key, count: 0 }
     }
 
-    /// The tag of the next message. A frame and a message with a length are never mistaken for each
-    /// other, as a connection has a key of its own and both ends know which of them comes when.
+    /// Frames and messages with a length cannot be confused: each connection has its own key, and
+    /// both ends know which kind comes next.
     fn next_tag(&mut self, bytes: &[&[u8]]) -> [u8; TAG_BYTES] {
         let mut mac = HMAC::new(self.key);
         mac.update(self.count.to_be_bytes());
@@ -79,25 +71,22 @@ impl Seal {
     }
 }
 
-/// Whether two texts are the same. It takes as long for different ones, however much of them is the
-/// same.
+/// Compares in constant time: a difference takes equally long at any position.
 pub(crate) fn is_same(a: &[u8], b: &[u8]) -> bool {
     let differs = a.iter().zip(b).fold(0, |differs, (a, b)| differs | (a ^ b));
     a.len() == b.len() && std::hint::black_box(differs) == 0
 }
 
-/// The tags of both directions, as one end of a connection has them.
 #[derive(Clone)]
 pub(crate) struct Seals {
     pub sending: Seal,
     pub receiving: Seal,
 }
 
-/// A connection to a rank that has proved to know the secret.
 pub(crate) struct RankConnection {
     stream: TcpStream,
     seals: Seals,
-    /// How long a whole message may take to come.
+    /// The limit for a whole message.
     limit: Option<Duration>,
 }
 
@@ -106,46 +95,42 @@ impl RankConnection {
         RankConnection { stream, seals, limit: None }
     }
 
-    /// The connection itself, for payload and for questions to the kernel.
     pub(crate) fn stream(&self) -> &TcpStream {
         &self.stream
     }
 
-    /// Limits the time that a whole message may take to come, and that any single part of a payload
-    /// may.
+    /// Limits a whole message, and each read of a payload.
     pub(crate) fn set_read_timeout(&mut self, limit: Option<Duration>) -> io::Result<()> {
         self.limit = limit;
         self.stream.set_read_timeout(limit)
     }
 
-    /// A second handle of the connection that takes the messages, while this one goes on sending.
     pub(crate) fn for_reading(&self) -> io::Result<Self> {
         Ok(RankConnection {
             stream: self.stream.try_clone()?,
-            // Each handle uses one direction of its copy, so that no number is used twice.
+            // Each handle uses one direction, so that no number is used twice.
             seals: self.seals.clone(),
             limit: self.limit,
         })
     }
 
-    /// Sends an order or an answer of a length that both ends know, in one piece.
+    /// Sends an order or an answer of a known length in one piece.
     pub(crate) fn send_frame(&mut self, bytes: &[u8]) -> io::Result<()> {
         let frame = self.sealed_frame(bytes);
         self.write_payload(&frame)
     }
 
-    /// The bytes that [`RankConnection::send_frame`] would send, so that their tag is made before a
-    /// clock is read. They are the next that has to be sent.
+    /// The next bytes for [`RankConnection::send_frame`], made before a clock is read. They must be
+    /// sent next.
     pub(crate) fn sealed_frame(&mut self, bytes: &[u8]) -> Vec<u8> {
         let tag = self.seals.sending.next_tag(&[bytes]);
         [bytes, &tag].concat()
     }
 
-    /// Takes a frame of this length; `None` where the other side has closed the connection before
-    /// it.
+    /// Receives a frame; `None` if the other side closed the connection before it.
     pub(crate) fn receive_frame<const BYTES: usize>(&mut self) -> io::Result<Option<[u8; BYTES]>> {
         let mut bytes = [0; BYTES];
-        // A first read alone tells a closed connection from one that breaks within a frame.
+        // Only a separate first read distinguishes a closed connection from a broken frame.
         let first = loop {
             match self.stream.read(&mut bytes) {
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
@@ -162,18 +147,15 @@ impl RankConnection {
         Ok(Some(bytes))
     }
 
-    /// Sends bytes without a tag, which nobody reads as an order.
     pub(crate) fn write_payload(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.stream.write_all(bytes).map_err(in_words)
     }
 
-    /// Takes bytes without a tag, in place of those.
     pub(crate) fn read_payload(&mut self, bytes: &mut [u8]) -> io::Result<()> {
         read_whole(&mut &self.stream, bytes)
     }
 }
 
-/// Sends a message.
 pub(crate) fn send(channel: &mut RankConnection, message: &impl Serialize) -> io::Result<()> {
     let text = encoded(message)?;
     let tag = channel.seals.sending.next_tag(&[&text]);
@@ -181,12 +163,11 @@ pub(crate) fn send(channel: &mut RankConnection, message: &impl Serialize) -> io
     channel.stream.write_all(&[&text[..], &tag].concat()).map_err(in_words)
 }
 
-/// Takes a message.
 pub(crate) fn receive<T: DeserializeOwned>(channel: &mut RankConnection) -> io::Result<T> {
     let RankConnection { stream, seals, limit } = channel;
     let Some(limit) = *limit else { return receive_sealed(&mut &*stream, &mut seals.receiving) };
     let message = receive_sealed(&mut TimedStream::new(stream, limit), &mut seals.receiving);
-    // The clock of a message leaves what is left of its time behind.
+    // The message's deadline changed the socket's timeout.
     stream.set_read_timeout(Some(limit))?;
     message
 }
@@ -199,13 +180,11 @@ fn receive_sealed<T: DeserializeOwned>(stream: &mut impl Read, seal: &mut Seal) 
     parsed(&text)
 }
 
-/// Sends a message of the handshake, before there is a key.
 pub(crate) fn send_plain(stream: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
     stream.write_all(&encoded(message)?).map_err(in_words)?;
     stream.flush()
 }
 
-/// Takes a message of the handshake, of at most so many bytes.
 pub(crate) fn receive_plain<T: DeserializeOwned>(
     stream: &mut impl Read,
     most: u32,
@@ -213,7 +192,7 @@ pub(crate) fn receive_plain<T: DeserializeOwned>(
     parsed(&read_text(stream, most)?.1)
 }
 
-/// The message at the beginning of these bytes, once it is there as a whole.
+/// The message at the beginning, once it is complete.
 pub(crate) fn parse_plain<T: DeserializeOwned>(bytes: &[u8], most: u32) -> io::Result<Option<T>> {
     let Some((length, text)) = bytes.split_first_chunk::<4>() else { return Ok(None) };
     let length = checked_length(*length, most)?;
@@ -247,7 +226,7 @@ fn read_text(stream: &mut impl Read, most: u32) -> io::Result<([u8; 4], Vec<u8>)
     let mut length = [0; 4];
     read_whole(stream, &mut length)?;
     let count = checked_length(length, most)?;
-    // The length is only what the other side says: what has not come takes no memory.
+    // The length is only a claim, so memory grows as bytes arrive.
     let mut text = Vec::new();
     stream.take(count as u64).read_to_end(&mut text).map_err(in_words)?;
     if text.len() < count {
@@ -260,7 +239,6 @@ fn read_whole(stream: &mut impl Read, bytes: &mut [u8]) -> io::Result<()> {
     stream.read_exact(bytes).map_err(in_words)
 }
 
-/// The error of a read or a write as a user understands it, of the same kind.
 fn in_words(error: io::Error) -> io::Error {
     match error.kind() {
         ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => {
@@ -271,8 +249,7 @@ fn in_words(error: io::Error) -> io::Error {
     }
 }
 
-/// The words for a connection that broke; of one that was silent for too long, the caller knows for
-/// how long.
+/// Words for a broken connection. For a silent one the caller knows the duration.
 pub(crate) fn sentence(error: &io::Error) -> String {
     if has_ended(error) {
         return "its connection broke: the process or the node has ended".to_owned();
@@ -280,7 +257,6 @@ pub(crate) fn sentence(error: &io::Error) -> String {
     visible(&error.to_string())
 }
 
-/// Whether the error is the end of the other side.
 pub(crate) fn has_ended(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -288,8 +264,8 @@ pub(crate) fn has_ended(error: &io::Error) -> bool {
     )
 }
 
-/// A connection on which all that is read and written together has to come about within a time: a
-/// peer that sends a byte now and then takes no longer than one that is silent.
+/// One deadline for all reads and writes: a peer that sends a byte now and then gets no more time
+/// than a silent one.
 pub(crate) struct TimedStream<'a> {
     stream: &'a TcpStream,
     until: Instant,
@@ -298,7 +274,7 @@ pub(crate) struct TimedStream<'a> {
 impl<'a> TimedStream<'a> {
     pub(crate) fn new(stream: &'a TcpStream, limit: Duration) -> Self {
         let now = Instant::now();
-        // A time that no clock reaches is an hour from now: a message takes less.
+        // Beyond the clock's range an hour is enough.
         let until = now.checked_add(limit).unwrap_or(now + Duration::from_secs(3600));
         TimedStream { stream, until }
     }

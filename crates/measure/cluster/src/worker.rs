@@ -1,4 +1,4 @@
-//! A rank that does as rank 0 says: it answers other nodes, and measures those that it is told to.
+//! A rank that follows rank 0: it answers other nodes and measures pairs.
 
 use crate::drive::{PairFigures, RankRoute, drive, stream as send_for};
 use crate::echo::{PairEnds, serve};
@@ -18,35 +18,31 @@ use serde::{Deserialize, Serialize};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::Duration;
 
-/// The words of a rank about itself when it comes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Introduction {
     pub rank: usize,
     pub size: usize,
     pub node: String,
-    /// Where other ranks reach it.
+    /// The address for other ranks.
     pub address: SocketAddr,
     pub facts: NodeConfiguration,
     pub duties: Duties,
-    /// Why it has no program for MPI, where it should.
+    /// Why the required MPI program could not be built.
     pub unbuilt: Option<String>,
 }
 
 impl Introduction {
-    /// Where others reach it.
     pub(crate) fn peer(&self) -> PeerRank {
         PeerRank { rank: self.rank, address: self.address }
     }
 }
 
-/// The kinds of orders that a rank was started for, by its own command line. It obeys no others.
+/// The orders that this rank's own command line allows. It refuses all others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Duties {
-    /// It measures its own core distances.
+    /// It measures its core distances.
     pub nodes: bool,
-    /// It sends while others send.
     pub loaded: bool,
-    /// It runs its own program for MPI.
     pub mpi: bool,
 }
 
@@ -59,7 +55,6 @@ impl Duties {
         }
     }
 
-    /// Whether an order is one of these.
     fn check(self, order: &RankInstruction) -> Result<(), RankError> {
         match order {
             RankInstruction::Profile if !self.nodes => {
@@ -76,42 +71,38 @@ impl Duties {
     }
 }
 
-/// A rank to which another one measures its way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct PeerRank {
     pub rank: usize,
     pub address: SocketAddr,
 }
 
-/// The orders of rank 0. None of them brings a program or a command: each rank has its own.
+/// Orders from rank 0. None contains a program or a command: each rank has its own.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum RankInstruction {
     /// Measure this node's core distances.
     Profile,
-    /// Measure the way to this rank; trips of each size take so many ms. Rank 0 waits for longer
-    /// than `limit_ms`.
+    /// Measure the connection to this rank. Rank 0 waits for longer than `limit_ms`.
     Pair { to: PeerRank, trips_ms: u64, limit_ms: u64 },
-    /// Send to this rank for so many ms, with the same limit.
+    /// Send to this rank.
     Stream { to: PeerRank, ms: u64, limit_ms: u64 },
-    /// Run this rank's own program for MPI in its place.
+    /// Run this rank's own MPI program.
     Mpi(mpi::MpiTask),
-    /// It is done.
+    /// The work is done.
     End,
 }
 
-/// The answers of a rank.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum RankReply {
     Profile(Option<Box<Profile>>),
     Pair(Box<PairFigures>),
     /// The rate of a stream, in Mbit/s.
     Rate(f64),
-    /// The text that the program for MPI printed.
+    /// The output of the MPI program.
     Mpi(String),
     Failed(String),
 }
 
-/// Runs a rank other than 0 until rank 0 says that it is done.
 pub(crate) fn run(
     rank: &Rank,
     own: Own,
@@ -131,11 +122,10 @@ pub(crate) fn run(
     );
     let (mut channel, secret) = found.map_err(RankError::from)?;
     let obeyed = worker.obey(&mut channel, &secret);
-    // It said at once what it lacks, and rank 0 then ends the measurement.
+    // Rank 0 knows the error from the introduction.
     unbuilt.map_or(obeyed, |error| Err(error.into()))
 }
 
-/// The program for MPI, where this rank needs one, or why it cannot be built.
 pub(crate) fn built(options: &ClusterOptions) -> (Option<MpiProgram>, Option<MpiError>) {
     match options.mpicc.as_deref().map(mpi::build).transpose() {
         Ok(program) => (program, None),
@@ -143,7 +133,6 @@ pub(crate) fn built(options: &ClusterOptions) -> (Option<MpiProgram>, Option<Mpi
     }
 }
 
-/// A rank that obeys.
 pub(crate) struct Worker {
     pub rank: usize,
     pub size: usize,
@@ -153,14 +142,13 @@ pub(crate) struct Worker {
 }
 
 impl Worker {
-    /// Comes to rank 0, with a port at which others are answered.
     pub(crate) fn introduce(
         &self,
         stream: TcpStream,
         secret: &Secret,
         unbuilt: Option<String>,
     ) -> Result<RankConnection, Greeting> {
-        // The interface that leads to rank 0 is the one that others use.
+        // Other ranks use the same interface as rank 0.
         let ip = plain(stream.local_addr().map_err(Greeting::again)?.ip());
         let listener = TcpListener::bind((ip, 0)).map_err(Greeting::again)?;
         let introduction = Introduction {
@@ -174,12 +162,11 @@ impl Worker {
         };
         let channel = call(stream, secret, ConnectionPurpose::Measurement, &introduction)?;
         tcp::end_if_gone(channel.stream(), GONE).map_err(Greeting::again)?;
-        // Peers that call earlier wait in the kernel, as the port is open already.
+        // The port is open already: earlier callers wait in the kernel.
         serve(listener, secret, self.rank).map_err(Greeting::again)?;
         Ok(channel)
     }
 
-    /// Does what rank 0 asks for.
     pub(crate) fn obey(
         &mut self,
         channel: &mut RankConnection,

@@ -1,4 +1,4 @@
-//! The file of a cluster: its JSON Schema in `docs/formats/` key by key, and texts that are none.
+//! The cluster file: every key against its JSON Schema in `docs/formats/`, and invalid texts.
 #![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
 
 use proptest::prelude::*;
@@ -19,8 +19,7 @@ fn schema() -> Value {
         .unwrap()
 }
 
-/// A cluster with every field filled. No `..Default`: a new field must be added here, and so to the
-/// schema.
+/// A cluster with every field. No `..Default`: a new field must be added here and to the schema.
 fn full() -> Cluster {
     let node = |rank: usize| Node {
         name: format!("n{rank}"),
@@ -146,7 +145,6 @@ fn figures_that_contradict_each_other_are_refused() {
 }
 
 proptest! {
-    /// A document with any value somewhere is read or refused, and one that is read can be judged.
     #[test]
     fn any_value_anywhere_is_read_or_refused(at in 0..12usize, value in any::<f64>(), index in 0..5usize) {
         let mut document: Value = serde_json::from_str(&full().to_json()).unwrap();
@@ -177,7 +175,6 @@ proptest! {
     }
 }
 
-/// Figures by MPI of both nodes.
 fn mpi() -> Mpi {
     let trip = Trip {
         size_bytes: 8,

@@ -1,13 +1,13 @@
-//! Finds what will disturb a measurement or a cell on this computer, and names the remedies.
+//! Finds disturbances of measurements and cells on this computer, and names remedies.
 //!
 //! | module | examines |
 //! |---|---|
 //! | [`measuring`] | influences that blur a measurement: governor, clock, stolen time, neighbours |
-//! | [`isolation`] | the disturbances that a set of CPUs is exposed to |
-//! | [`seats`] | what moves threads from their seats: schedulers, their settings, variables |
-//! | [`diagnosis`] | one finding, with its remedy |
-//! | [`report`] | all of these, for this computer, and the document of them |
-//! | [`remedy`] | the ways to mend a finding |
+//! | [`isolation`] | disturbances of a set of CPUs |
+//! | [`seats`] | influences that move threads from their seats: schedulers, settings, variables |
+//! | [`diagnosis`] | a finding and its remedy |
+//! | [`report`] | all findings of this computer, as a document |
+//! | [`remedy`] | ways to fix a finding |
 
 pub mod diagnosis;
 #[cfg(test)]

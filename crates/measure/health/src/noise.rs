@@ -1,24 +1,22 @@
 //! Noise: time that the system takes from a program for its own work.
 //!
 //! Each CPU gets one pinned thread with two meters that take turns. The **detour loop** reads the
-//! clock without pause and keeps every gap between two readings that is longer than the loop itself
-//! can explain; it sees when and for how long a program stood still. **Fixed work quanta** time the
-//! same integer work again and again; they also see what makes a program slow without stopping it
-//! (a busy SMT sibling, a falling frequency). One needs both: a gap says what to look for, a
-//! quantum says what it costs. After Petrini, Kerbyson & Pakin 2003 ("The case of the missing
-//! supercomputer performance"), and Sottile & Minnich 2004 ("Analysis of microbenchmarks for
-//! performance tuning of clusters") for the quanta; Beckman et al. 2006 ("The influence of
-//! operating systems on the performance of collective operations at extreme scale") for the loop.
+//! clock continuously and records every gap between two readings that exceeds the loop's own time:
+//! it shows when and for how long a program stood still. **Fixed work quanta** time the same
+//! integer work repeatedly: they also show slowdowns without a stop (a busy SMT sibling, a lower
+//! frequency). A gap suggests the cause, a quantum shows the cost. Quanta follow Petrini, Kerbyson
+//! & Pakin 2003 ("The case of the missing supercomputer performance") and Sottile & Minnich 2004
+//! ("Analysis of microbenchmarks for performance tuning of clusters"), the loop Beckman et al. 2006
+//! ("The influence of operating systems on the performance of collective operations at extreme
+//! scale").
 //!
 //! **Turns.** A turn lasts 5 to 15 ms, drawn from a fixed sequence so that neither meter follows
-//! the tick. The next turn begins with the last reading of the one before: no time is left out, and
-//! a gap belongs to the meter that it hit. The time in which a meter writes its results down is
-//! measured, and left out of both.
+//! the tick. It begins with the last reading of the previous one, so no time is lost and every gap
+//! belongs to the meter that it hit. Both exclude the time for recording results.
 //!
-//! **Sources.** The kernel counts the events on each CPU; the counters are read once before and
-//! once after. The thread that waits for the meters wakes a few times a second, on an idle CPU
-//! where there is one. On request, the kernel's trace tells for each long gap which task or handler
-//! had the CPU in it.
+//! **Sources.** The kernel counts the events on each CPU; the counters are read before and after.
+//! The waiting thread wakes a few times a second, if possible on an idle CPU. On request, the
+//! kernel's trace shows for each long gap which task or handler had the CPU.
 //!
 //! ```no_run
 //! use seatmap_health::noise::NoiseOptions;

@@ -1,9 +1,8 @@
-//! The Mandelbrot renderer of Liu et al. 2015 (section IV.B) for real: four coordinators with eight
-//! workers each render a zoom as PNG frames, first as the kernel seats them, and then on the seats
-//! that Seatmap gives them.
+//! The Mandelbrot renderer of Liu et al. 2015 (section IV.B): four coordinators with eight workers
+//! each render a zoom as PNG frames, first as the kernel seats them, then on Seatmap's seats.
 //!
-//! `mandelbrot FOLDER [FRAMES [SIDE]]`; with `--once` it renders as it was started, for `seatmap
-//! run --skip 1 --plan PLAN`: the main thread only waits.
+//! `mandelbrot FOLDER [FRAMES [SIDE]]`; with `--once` it renders only as started, for `seatmap run
+//! --skip 1 --plan PLAN` (the main thread only waits).
 
 use seatmap_data::port::{Addr, Workload};
 use seatmap_machines::host::HostClock;
@@ -58,7 +57,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A zoom; channels lie one a line.
 fn renderer(frames: u32, side: u32) -> Mandelbrot {
     Mandelbrot {
         coordinators: COORDINATORS,
@@ -67,7 +65,7 @@ fn renderer(frames: u32, side: u32) -> Mandelbrot {
         frames,
         most_iterations: MOST_ITERATIONS,
         view: MandelbrotView { centre: (-0.743_643_887, 0.131_825_904), width: 3.0, zoom: 0.9 },
-        // Whole messages: with fewer CPUs than threads each hand-over is a switch of threads.
+        // Large messages: with fewer CPUs than threads, each hand-over switches threads.
         points: seatmap_machines::workload::mandelbrot::MOST_POINTS,
         cycles_per_iteration: 0,
         channels: (0..(COORDINATORS * WORKERS) as u32)
@@ -76,9 +74,8 @@ fn renderer(frames: u32, side: u32) -> Mandelbrot {
     }
 }
 
-/// The CPU of each thread: each coordinator and its workers in a slice, where the host has cores
-/// for all; else the groups are dealt over the CPUs that there are, so that who talks to whom still
-/// sits together.
+/// The CPU of each thread: a slice for each coordinator and its workers, or shared CPUs if the host
+/// has too few cores.
 fn seats() -> Result<(Vec<u32>, String), PlaceError> {
     let threads = COORDINATORS * (1 + WORKERS);
     match channels().seats() {
@@ -110,7 +107,6 @@ fn channels() -> ProgramChannels {
     channels
 }
 
-/// Renders, each task on a thread, pinned where seats are given.
 fn render(renderer: &Mandelbrot, seats: Option<&[u32]>) -> Result<Vec<Rendered>, Box<dyn Error>> {
     let arena = Arena::new(renderer.lines())?;
     let clock = HostClock::calibrated();
@@ -137,7 +133,7 @@ fn render(renderer: &Mandelbrot, seats: Option<&[u32]>) -> Result<Vec<Rendered>,
     })
 }
 
-/// Each frame as a grey PNG: black in the set, and the brighter the sooner a point leaves.
+/// Writes each frame as a grey PNG: black in the set, brighter for points that leave sooner.
 fn write(
     renderer: &Mandelbrot,
     rendered: &[Rendered],

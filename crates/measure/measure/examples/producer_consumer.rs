@@ -1,6 +1,6 @@
-//! A producer and a consumer over one channel: as the kernel seats them, and then on the seats that
-//! Seatmap gives them, in one process. Asking for the seats counts in the speed-up, as in Liu et
-//! al. 2015 (figure 11).
+//! A producer and a consumer over one channel: first as the kernel seats them, then on Seatmap's
+//! seats, in one process. The speed-up includes the time to find the seats, as in Liu et al. 2015
+//! (figure 11).
 
 use seatmap_data::port::{Addr, Port};
 use seatmap_machines::host::HostClock;
@@ -15,7 +15,6 @@ use std::time::Instant;
 mod yielding;
 use yielding::Yielding;
 
-/// Lines that the channel may lie in: a page of them.
 const LINES: u32 = 64;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -41,7 +40,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Hands values over, each side where its attributes say.
 fn run(
     words: &[AtomicU64],
     clock: &HostClock,

@@ -1,16 +1,16 @@
-//! Places a pattern on a machine, and appraises the placement by what the machine has.
+//! Places a pattern on a machine and appraises the placement.
 //!
-//! [`seatmap_place`] answers by distances alone. Here the answer meets the machine: its model runs
-//! the pattern's messages where runs are to judge, its links show where traffic gathers, and the
-//! placement stands beside what would have been without it.
+//! [`seatmap_place`] uses distances only. This module adds the machine: its model runs the
+//! pattern's messages if runs are the objective, its links show where traffic concentrates, and the
+//! placement is compared with an unplanned one.
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`request`] | the request, and its appraisal: a plan, remarks, the comparison |
-//! | [`rehearsal`] | the pattern's messages on a model: the judge of placements |
+//! | [`request`] | the request and its appraisal: a plan, remarks, the comparison |
+//! | [`rehearsal`] | the pattern's messages on a model, as a judge of placements |
 //! | [`links`], [`ways`] | the links of a machine and their loads |
 //! | [`nested`] | the PUs inside cores, caches, dies, nodes and packages |
-//! | [`drawn`] | a placement as it is drawn beside another |
+//! | [`drawn`] | a placement as drawn next to another |
 //! | [`qap`] | two matrices of QAPLIB instead of a machine and a pattern |
 
 pub mod drawn;

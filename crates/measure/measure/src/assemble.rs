@@ -11,10 +11,9 @@ use seatmap_data::statistics::{Summary, quantile_sorted, sorted, summarise};
 use seatmap_os::pool;
 use std::convert::Infallible;
 
-/// Decimals kept at most: a hundredth of a nanosecond is below every clock's resolution.
+/// The largest number of decimals: 0.01 ns is below every clock's resolution.
 const MOST_DECIMALS: i32 = 2;
 
-/// The result of one pair.
 struct PairResult {
     summary: Summary,
     status: PairStatus,
@@ -22,7 +21,7 @@ struct PairResult {
     deciles: Deciles,
 }
 
-/// The core distances that a finished run measured. Digits below the resolution are dropped.
+/// The core distances from a finished run, rounded to the resolution.
 #[must_use]
 pub fn core_distance(
     outcome: &MatrixOutcome,
@@ -33,7 +32,7 @@ pub fn core_distance(
     let samples = &outcome.samples;
     let resolution_ns = plan.resolution_ns(clock_step_ns);
     let pairs = schedule::all_pairs(samples.pus().len());
-    // The bootstrap intervals take the time here, and no pair needs another one.
+    // In parallel, because the bootstrap intervals take time.
     let Ok(results) = pool::try_map::<_, _, _, Infallible>(
         &pairs,
         || (),
@@ -66,7 +65,6 @@ pub fn core_distance(
     }
 }
 
-/// The figures of all pairs, which are given out a matrix at a time.
 struct Cells<'a> {
     pus: usize,
     results: &'a [((usize, usize), Option<PairResult>)],
@@ -77,7 +75,7 @@ impl Cells<'_> {
     fn matrix(&self, value: impl Fn(&Summary) -> f64) -> Matrix {
         let mut matrix = Matrix::filled(self.pus, 0.0);
         for ((i, j), result) in self.results {
-            // The distance of a pair without a batch is not known.
+            // A pair without batches has no known distance.
             let cell = result.as_ref().map_or(f64::NAN, |result| value(&result.summary));
             matrix.set_both(*i, *j, rounded(cell, self.resolution_ns));
         }
@@ -142,10 +140,9 @@ fn protocol(
     }
 }
 
-/// A value without the digits below the resolution.
+/// Rounds a value to the resolution.
 #[must_use]
 pub fn rounded(value: f64, resolution_ns: f64) -> f64 {
-    // A resolution of 0.2 ns leaves one decimal, one of 5 ns none.
     let decimals = (-resolution_ns.log10()).ceil().clamp(0.0, f64::from(MOST_DECIMALS)) as i32;
     let scale = 10f64.powi(decimals);
     (value * scale).round() / scale
@@ -169,8 +166,7 @@ mod tests {
 
     #[test]
     fn a_median_that_may_be_another_by_a_factor_is_never_stable() {
-        // Nine passes scattered around 400 ns and eight around 70, too widely for a mixture to tell
-        // them apart.
+        // Nine passes around 400 ns and eight around 70, too scattered for a mixture to separate.
         let mut samples = Samples::new(vec![0, 1]);
         let mut rng = fastrand::Rng::with_seed(9);
         for pass in 0..17 {

@@ -1,9 +1,8 @@
-//! Candidate lines measured while all PUs communicate, as on a busy machine (Liu et al. 2015,
+//! Measures candidate lines while all PUs communicate, as on a busy machine (Liu et al. 2015,
 //! figure 7).
 //!
-//! Pairs are drawn at random again and again. All of them run at once, each over a line of its own,
-//! and all of them are measured. So one round brings as many round trips as there are pairs, each
-//! of them in different company.
+//! All pairs, drawn anew each round, run simultaneously over separate lines and are measured, so
+//! one round yields a round trip of each pair in different company.
 
 use crate::error::MeasureError;
 use crate::fit::siblings;
@@ -16,41 +15,41 @@ use seatmap_data::machine::{CoreDistance, Topology};
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
-/// Round trips of each core over each line, a pass of the plan.
+/// Round trips of each core over each line, per pass of the plan.
 const LOOKS: usize = 24;
-/// Round trips of each pair in a round: only those count in which all pairs still run, and the
-/// slowest take several times as long as the fastest.
+/// Only round trips during which all pairs run count, and the slowest take several times as long as
+/// the fastest.
 const BATCHES: u32 = 12;
 
-/// One in `SHARE` candidate lines is used in a round. If all were, lines of one home would always
-/// load their home together, and would never be measured as near as they are.
+/// One in `SHARE` candidate lines is used per round. If all were, lines of one home would always
+/// load it together.
 const SHARE: u32 = 2;
 
 /// The PUs and lines of the scan.
 pub struct BusyScan<'a> {
     /// The PUs.
     pub distance: &'a CoreDistance,
-    /// All PUs of the machine, and their cores, where known.
+    /// All PUs of the machine, with their cores if known.
     pub topology: &'a Topology,
     /// The number of candidate lines.
     pub lines: u32,
-    /// Pairs that talk at once.
+    /// Simultaneous pairs.
     pub pairs: usize,
-    /// The number of measurements, and the seed of the random orders.
+    /// The number of measurements and the seed.
     pub plan: &'a SurveyPlan,
 }
 
-/// Lines of a probe: the candidates, and how many there are in all.
 struct Lines {
     candidates: Vec<u32>,
     all: u32,
 }
 
 impl BusyScan<'_> {
-    /// Talks of random pairs about random candidate lines, each core as often about each line.
-    /// `observe` hears of rounds made and rounds in all; if it breaks, the scan ends with `None`.
+    /// Measures random pairs over random candidate lines, each core equally often over each line.
+    /// `observe` receives the rounds made and all rounds; if it breaks, the result is `None`.
     ///
     /// # Errors
+    ///
     /// [`MeasureError`].
     pub fn measure<P: Probe>(
         &self,
@@ -75,17 +74,14 @@ impl BusyScan<'_> {
         Ok(Some(talks))
     }
 
-    /// The rounds that it takes for each core to have its looks at each line.
     fn rounds(&self, core: &[usize]) -> u64 {
         let cores = core.iter().max().map_or(0, |last| last + 1);
         let looks = LOOKS * self.plan.passes.least() as usize * cores * self.lines as usize;
-        // A pair takes two PUs and a line of its own.
+        // A pair takes two PUs and a line.
         let at_once = self.pairs.min(core.len() / 2).min(self.at_once());
-        // Each talk is a look of two cores.
         looks.div_ceil(2 * at_once.max(1)) as u64
     }
 
-    /// Candidate lines that are talked about in one round.
     fn at_once(&self) -> usize {
         (self.lines / SHARE) as usize
     }
@@ -102,28 +98,24 @@ impl BusyScan<'_> {
         let about: Vec<usize> = rng.choose_multiple(0..self.lines as usize, measured);
         let others = self.others(self.pairs - rows.len(), rng);
         let seats = rows.iter().map(|rows| rows.map(|row| self.distance.pus[row])).chain(others);
-        // Pairs beyond the candidates of this round load the machine all the same, over lines that
-        // nobody asks about.
+        // Other pairs load the machine over lines that are not measured.
         let spare = spare(&lines.candidates, lines.all, self.pairs, rng);
         let over = about.iter().map(|line| lines.candidates[*line]).chain(spare);
         let pairs = seats.zip(over).map(|([a, b], line)| PairAt { a, b, line }).collect();
-        // Single round trips: among the others there is always one that is delayed, so that the
-        // mean of a longer batch would never show the undisturbed distance.
+        // Single round trips: in a longer batch one is always delayed.
         let visit = Visit { pairs, batches: BATCHES, round_trips: 1 };
         let brought = probe.visit(&visit).map_err(MeasureError::Machine)?;
         let mut talks = Vec::new();
         for (((rows, line), batches), pair) in rows.iter().zip(about).zip(brought).zip(&visit.pairs)
         {
             refuse_impossible([pair.a, pair.b], &batches, probe.clock_step_ns())?;
-            // Other load only lengthens a round trip.
             let shortest = batches.round_trip_ns.into_iter().min_by(f64::total_cmp);
             talks.extend(shortest.map(|ns| CrowdRoundTrip { line, rows: *rows, ns }));
         }
         Ok(talks)
     }
 
-    /// Pairs of those that are measured, on two cores each: a pair on one would be done ten times
-    /// as fast.
+    /// Pairs on two cores each: a pair on one core would finish ten times as fast.
     fn rows(&self, core: &[usize], rng: &mut Rng) -> Vec<[usize; 2]> {
         let mut rows: Vec<usize> = (0..core.len()).collect();
         rng.shuffle(&mut rows);
@@ -131,7 +123,6 @@ impl BusyScan<'_> {
         pairs.filter(|[i, j]| core[*i] != core[*j]).take(self.pairs).collect()
     }
 
-    /// Pairs of PUs that are not.
     fn others(&self, count: usize, rng: &mut Rng) -> Vec<[u32; 2]> {
         let mut free: Vec<u32> =
             self.topology.os_indices().filter(|os| self.distance.index_of(*os).is_none()).collect();
@@ -141,8 +132,8 @@ impl BusyScan<'_> {
     }
 }
 
-/// `count` random lines, all different, that are not candidates; fewer where there are fewer. A
-/// replayed machine has four billion lines, so they are drawn and not listed.
+/// `count` random lines other than candidates, or fewer if there are too few; drawn, because a
+/// replayed machine has four billion.
 fn spare(candidates: &[u32], lines: u32, count: usize, rng: &mut Rng) -> Vec<u32> {
     let count = count.min((lines as usize).saturating_sub(candidates.len()));
     let mut taken: HashSet<u32> = candidates.iter().copied().collect();

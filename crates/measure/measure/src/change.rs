@@ -1,16 +1,16 @@
-//! The differences between two measurements of one machine.
+//! Changes between two measurements of one machine.
 
 use crate::regimes::WIDEST_STABLE;
 use seatmap_data::machine::CoreDistance;
 use seatmap_data::statistics::words::counted;
 use std::fmt;
 
-/// Pairs whose distance has changed. `Display` says it in one sentence without a full stop.
+/// Changed distances. `Display` writes one sentence without a full stop.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DistanceChange {
-    /// Pairs that changed.
+    /// The number of changed pairs.
     pub pairs: usize,
-    /// Pairs that both measurements know.
+    /// The number of pairs in both measurements.
     pub of: usize,
     /// The pair that changed most, by OS index.
     pub widest: [u32; 2],
@@ -20,9 +20,8 @@ pub struct DistanceChange {
     pub now_ns: f64,
 }
 
-/// How the distances of one machine changed from `before` to `now`: the pairs whose medians differ
-/// as much as two levels of one pair do, and whose 95 % intervals, where known, do not overlap.
-/// `None` where no pair did.
+/// The pairs whose medians differ as much as two levels of one pair and whose 95 % intervals, if
+/// known, do not overlap. `None` if there are none.
 #[must_use]
 pub fn change(before: &CoreDistance, now: &CoreDistance) -> Option<DistanceChange> {
     let both: Vec<Both> =
@@ -39,7 +38,7 @@ pub fn change(before: &CoreDistance, now: &CoreDistance) -> Option<DistanceChang
     })
 }
 
-/// A pair that both know: each time its median, and the 95 % interval or the median again.
+/// Medians and 95 % intervals (or the median again).
 struct Both {
     pus: [u32; 2],
     medians: [(f64, [f64; 2]); 2],
@@ -48,7 +47,7 @@ struct Both {
 impl Both {
     fn of(before: &CoreDistance, now: &CoreDistance, (i, j): (usize, usize)) -> Option<Self> {
         let pus = [now.pus[i], now.pus[j]];
-        // The earlier measurement may have had other PUs, in another order.
+        // The earlier measurement may have other PUs in another order.
         let at = [before.index_of(pus[0])?, before.index_of(pus[1])?];
         let medians = [figures(before, at), figures(now, [i, j])];
         medians.iter().all(|(median_ns, _)| *median_ns > 0.0).then_some(Both { pus, medians })
@@ -110,7 +109,6 @@ mod tests {
     #[test]
     fn the_pair_that_changed_most_is_named_with_both_figures() {
         let before = distance(&[0, 1, 2, 3], |_, _| 80.0);
-        // Other rows, and a CPU that was not there.
         let now = distance(&[3, 1, 0, 9], |a, b| match (a, b) {
             (0, 1) => 400.0,
             (1, 3) => 120.0,

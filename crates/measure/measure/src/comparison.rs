@@ -1,19 +1,17 @@
-//! Two profiles side by side: how far apart their distance classes are, and which facts of the
-//! machines differ.
+//! Compares two profiles: their distance classes and the machines' differing facts.
 
 use crate::classes::{DistanceClass, classes_with_distances};
 use seatmap_data::machine::Profile;
 use seatmap_data::statistics::signed_rank::between;
 use serde::Serialize;
 
-/// The confidence of an interval.
 const CONFIDENCE: f64 = 0.95;
 
-/// The pairs of a class that the interval is computed from: the estimate looks at every two of
-/// both machines, and more of them make it no narrower than a clock resolves.
+/// The estimate compares every two pairs of both machines, and more would not narrow the interval
+/// below the clock's resolution.
 const MOST_PAIRS: usize = 500;
 
-/// The name and version of the document.
+/// Name and version of the format.
 pub const FORMAT: &str = "seatmap-comparison/1";
 
 /// Two machines compared: the output of `seatmap compare --json`.
@@ -29,7 +27,7 @@ pub struct ProfileComparison {
     pub same_processor: bool,
     /// The distance classes of both, nearest first.
     pub classes: Vec<ClassComparison>,
-    /// The facts that differ, each in the words of both; null where one profile does not say.
+    /// The differing facts in both profiles' words; null if one lacks it.
     pub differences: Vec<FactDifference>,
 }
 
@@ -37,32 +35,32 @@ pub struct ProfileComparison {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClassComparison {
-    /// The relation of its pairs: `same L3`, `other package`...
+    /// The relation of the pairs: `same L3`, `other package`...
     pub name: String,
-    /// The pairs of each machine; 0 where a machine has none.
+    /// The number of pairs on each machine.
     pub pairs: [usize; 2],
-    /// The median of each machine, round trip; null where it has no such pair.
+    /// The median round trip on each machine; null without such pairs.
     pub median_ns: [Option<f64>; 2],
-    /// How many times as far the second machine's pairs are apart: the Hodges-Lehmann estimate of
-    /// the ratio, or the ratio of the medians where there are fewer than six pairs; null where one
-    /// machine has none.
+    /// The second machine's distances relative to the first's: the Hodges-Lehmann estimate of the
+    /// ratio; with fewer than six pairs the ratio of the medians; null if one machine has no such
+    /// pairs.
     pub ratio: Option<f64>,
-    /// The 95 % interval of the ratio over pairs; null for fewer than six pairs.
+    /// The 95 % confidence interval of the ratio; null with fewer than six pairs.
     pub ratio_ci95: Option<[f64; 2]>,
 }
 
-/// A fact that the profiles do not agree on.
+/// A fact that differs between the profiles.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FactDifference {
     /// The fact: `firmware`, `kernel`...
     pub fact: String,
-    /// The words of both profiles.
+    /// The fact in both profiles' words.
     pub values: [Option<String>; 2],
 }
 
 impl ProfileComparison {
-    /// Compares two profiles. Classes and facts that neither has are left out.
+    /// Compares two profiles. Omits classes and facts that neither has.
     #[must_use]
     pub fn of(first: &Profile, second: &Profile) -> Self {
         let [processor, other] = [first, second].map(|one| one.environment.cpu_model.as_ref());
@@ -75,7 +73,7 @@ impl ProfileComparison {
         }
     }
 
-    /// The class whose distances differ most; `None` where no class is on both machines.
+    /// The class whose distances differ most; `None` without a common class.
     #[must_use]
     pub fn widest(&self) -> Option<&ClassComparison> {
         let known = self.classes.iter().filter(|class| class.ratio.is_some());
@@ -84,7 +82,6 @@ impl ProfileComparison {
 }
 
 impl ClassComparison {
-    /// How far the ratio is from 1, whichever machine is the slower one.
     fn distance(&self) -> f64 {
         self.ratio.map_or(0.0, |ratio| ratio.ln().abs())
     }
@@ -93,7 +90,7 @@ impl ClassComparison {
         self.median_ns.iter().flatten().copied().fold(f64::INFINITY, f64::min)
     }
 
-    /// Whether the whole interval lies on one side of 1.
+    /// Whether the whole interval is on one side of 1.
     #[must_use]
     pub fn is_shown(&self) -> bool {
         self.ratio_ci95.is_some_and(|[low, high]| low > 1.0 || high < 1.0)
@@ -114,7 +111,6 @@ fn classes(first: &Profile, second: &Profile) -> Vec<ClassComparison> {
     classes
 }
 
-/// The class of this name on both machines.
 fn class(name: &str, sides: &[Vec<(DistanceClass, Vec<f64>)>; 2]) -> ClassComparison {
     let found = sides.each_ref().map(|side| side.iter().find(|(class, _)| class.name == name));
     let medians = found.map(|class| class.map(|(class, _)| class.median_ns));
@@ -130,7 +126,6 @@ fn class(name: &str, sides: &[Vec<(DistanceClass, Vec<f64>)>; 2]) -> ClassCompar
     }
 }
 
-/// The ratio of two samples with its interval; `None` for too few values.
 fn shift_of_logarithms(distances: [&[f64]; 2]) -> Option<[f64; 3]> {
     let [first, second] = distances.map(|values| {
         let positive = values.iter().filter(|value| **value > 0.0);
@@ -140,7 +135,6 @@ fn shift_of_logarithms(distances: [&[f64]; 2]) -> Option<[f64; 3]> {
     Some([shift.centre, shift.low, shift.high].map(f64::exp))
 }
 
-/// At most so many of ascending values, evenly from the first to the last.
 fn thinned(ascending: Vec<f64>) -> Vec<f64> {
     let count = ascending.len();
     if count <= MOST_PAIRS {
@@ -157,7 +151,6 @@ fn differences(first: &Profile, second: &Profile) -> Vec<FactDifference> {
         .collect()
 }
 
-/// The facts of a profile about its machine, always in this order.
 fn facts(profile: &Profile) -> Vec<(&'static str, Option<String>)> {
     let around = &profile.environment;
     let topology = &profile.topology;
@@ -182,12 +175,10 @@ fn facts(profile: &Profile) -> Vec<(&'static str, Option<String>)> {
     ]
 }
 
-/// A number of parts; `None` where the topology does not name them.
 fn level(count: usize) -> Option<String> {
     (count > 0).then(|| count.to_string())
 }
 
-/// The mitigations in force, as one text: all others say that the processor is not affected.
 fn mitigations(profile: &Profile) -> String {
     let known = profile.environment.mitigations.iter();
     let affected = known.filter(|(_, word)| *word != "Not affected");

@@ -12,10 +12,10 @@ pub enum MeasureError<E: std::error::Error + 'static> {
     /// The machine failed.
     #[error(transparent)]
     Machine(E),
-    /// The journal failed.
+    /// The journal cannot be written.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// A value that no cache can deliver.
+    /// A value is faster than any cache.
     #[error(
         "CPUs {a} and {b} read {round_trip_ns:.2} ns a round trip, less than two first-level cache \
          hits take: the clock or the pinning is broken, and nothing was kept"
@@ -23,29 +23,29 @@ pub enum MeasureError<E: std::error::Error + 'static> {
     BelowFloor {
         /// One PU.
         a: u32,
-        /// The other.
+        /// The other PU.
         b: u32,
-        /// The value that was read.
+        /// The value read.
         round_trip_ns: f64,
     },
-    /// Every batch of a pair was thrown away, again and again.
+    /// All batches of a pair were discarded, repeatedly.
     #[error(
         "no undisturbed batch between CPUs {a} and {b} in {visits}: too much else runs on them; \
          'seatmap doctor' tells what", visits = counted(*.visits, "visit"))]
     Disturbed {
         /// One PU.
         a: u32,
-        /// The other.
+        /// The other PU.
         b: u32,
         /// Visits made.
         visits: u32,
     },
-    /// More lines were asked for than the machine offers.
+    /// The machine offers too few lines.
     #[error("{wanted} candidate lines were asked for, and this machine offers {offered}")]
     TooFewLines {
-        /// Lines wanted.
+        /// Requested lines.
         wanted: u32,
-        /// Lines there are.
+        /// Offered lines.
         offered: u32,
     },
 }

@@ -1,4 +1,4 @@
-//! The lower limit on the round trip of any machine.
+//! The lower limit of a round trip on any machine.
 
 use crate::error::MeasureError;
 use crate::probe::VisitBatches;
@@ -8,16 +8,16 @@ use seatmap_data::statistics::median;
 /// 6.2 GHz, the highest clock sold. A round trip between cores cannot be faster.
 pub const FLOOR_NS: f64 = 1.3;
 
-/// The figure of a visit that no machine can deliver: a batch that lies further below [`FLOOR_NS`]
-/// than one step of the clock, or a median below it. Round-trip nanoseconds.
+/// A figure that no machine can deliver, in round-trip nanoseconds: a batch further below
+/// [`FLOOR_NS`] than a step of the clock, or a median below it.
 pub fn impossible_ns(round_trip_ns: &[f64], resolution_ns: f64) -> Option<f64> {
-    // A step of the clock can shorten a single batch, and not the median of all.
+    // A clock step can shorten a batch, but not the median.
     let fastest = round_trip_ns.iter().copied().min_by(f64::total_cmp);
     let fastest = fastest.filter(|ns| *ns + resolution_ns < FLOOR_NS);
     fastest.or_else(|| median(round_trip_ns).filter(|ns| *ns < FLOOR_NS))
 }
 
-/// An error for such a visit to these two PUs.
+/// Returns an error for such a visit.
 pub fn refuse_impossible<E: std::error::Error>(
     [a, b]: [u32; 2],
     batches: &VisitBatches,
@@ -38,7 +38,6 @@ mod tests {
         assert_eq!(impossible_ns(&[0.5; 64], 0.01), Some(0.5));
         assert_eq!(impossible_ns(&[80.0, 0.5, 80.0], 0.01), Some(0.5));
         assert_eq!(impossible_ns(&[80.0, 1.3, 80.0], 0.01), None);
-        // A clock with a coarse step reads single batches too short, and the median right.
         assert_eq!(impossible_ns(&[10.0, 0.0, 10.0], 10.0), None);
         assert_eq!(impossible_ns(&[0.0, 0.0, 10.0], 10.0), Some(0.0));
         assert_eq!(impossible_ns(&[], 0.01), None);

@@ -1,4 +1,4 @@
-//! Candidate lines measured from a few hubs to all PUs, so that they can be sorted by home.
+//! Measures candidate lines from a few hubs to all PUs, to sort them by home.
 
 use crate::error::MeasureError;
 use crate::fit::{hubs, siblings};
@@ -10,35 +10,35 @@ use seatmap_data::machine::{CoreDistance, HomeModel, Topology};
 use seatmap_data::statistics::{mad, median};
 use std::ops::ControlFlow;
 
-/// Hubs, if the machine has that many cores: enough for noise of 2 ns in a visit's median.
+/// Six hubs suffice for 2 ns of noise in a visit's median.
 const HUBS: usize = 6;
 
-/// Visits to each line from each hub to each PU, a new random order each; fewer where the matrix
-/// has fewer.
+/// Visits to each line from each hub to each PU, in a new random order; fewer if the matrix has
+/// fewer.
 const PASSES: u32 = 3;
 
 /// The PUs and lines of the scan.
 pub struct HomeScan<'a> {
-    /// The PUs, and their distances at one line.
+    /// The PUs and their distances at one line.
     pub distance: &'a CoreDistance,
     /// Their groups.
     pub model: &'a HomeModel,
-    /// Their cores, where known.
+    /// Their cores, if known.
     pub topology: &'a Topology,
     /// The number of candidate lines.
     pub lines: u32,
-    /// Batches a visit, and where the random orders start.
+    /// The batches per visit and the seed.
     pub plan: &'a SurveyPlan,
 }
 
-/// One thing to visit, by its places in [`LineSamples`].
 type Cell = (u32, usize, usize);
 
 impl HomeScan<'_> {
-    /// Visits every candidate line from each hub to each PU of another core. `observe` hears of
-    /// visits made and visits in all; if it breaks, the scan ends with `None`.
+    /// Visits every candidate line from each hub to each PU of another core. `observe` receives the
+    /// visits made and all visits; if it breaks, the result is `None`.
     ///
     /// # Errors
+    ///
     /// [`MeasureError`].
     pub fn measure<P: Probe>(
         &self,
@@ -57,8 +57,8 @@ impl HomeScan<'_> {
         let mut rng = fastrand::Rng::with_seed(self.plan.seed);
         let mut done = 0;
         for _ in 0..passes {
-            // A new order each time: a drift of the machine must not look like a difference between
-            // the lines that are visited early and those that are visited late.
+            // A new order each time, so that drift does not look like a difference between early
+            // and late lines.
             rng.shuffle(&mut cells);
             for (line, hub, pu) in &cells {
                 let pair = PairAt {
@@ -76,14 +76,13 @@ impl HomeScan<'_> {
         Ok(Some(self.samples(&hubs, &seen)))
     }
 
-    /// The hubs, as rows, and all that is to be visited.
     fn cells(&self) -> (Vec<usize>, Vec<Cell>) {
         let core = siblings::cores(self.distance, self.topology);
         let group: Vec<usize> = self
             .model
             .group_of(&self.distance.pus)
             .into_iter()
-            // A PU that the model does not know only weighs a little in the choice of hubs.
+            // A PU unknown to the model only slightly affects the choice of hubs.
             .map(|group| group.unwrap_or(0))
             .collect();
         let hubs = hubs::choose(&group, &core, HUBS);
@@ -97,7 +96,6 @@ impl HomeScan<'_> {
         (hubs, cells)
     }
 
-    /// The median of a visit.
     fn visit<P: Probe>(
         &self,
         probe: &mut P,
@@ -129,7 +127,6 @@ impl HomeScan<'_> {
     }
 }
 
-/// One figure for the visits of each line, hub and PU.
 fn summarised(seen: &[Vec<Vec<Vec<f64>>>], of: fn(&[f64]) -> Option<f64>) -> Vec<Vec<Vec<f64>>> {
     seen.iter()
         .map(|hubs| {

@@ -1,4 +1,4 @@
-//! Whether pairs in different groups leave each other alone.
+//! Whether pairs in different groups disturb each other.
 
 use crate::error::MeasureError;
 use crate::matrix::LINE_SPACING;
@@ -7,30 +7,30 @@ use crate::probe::{PairAt, Probe, Visit, VisitBatches};
 use crate::schedule;
 use seatmap_data::statistics::median;
 
-/// The largest difference at which a parallel run is believed: 2 %.
+/// The largest accepted difference of a parallel run: 2 %.
 pub const TOLERANCE: f64 = 0.02;
 
-/// Rounds that are measured both ways.
 const ROUNDS: usize = 12;
 
 /// Visits to each round, each way, interleaved.
 const REPEATS: usize = 5;
 
-/// How pairs measured together compare with the same pairs measured alone.
+/// The comparison of pairs measured together and alone.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Interference {
     /// No two pairs can run together.
     Impossible,
     /// The median relative difference.
     Differs(f64),
-    /// All batches of one of the two ways were disturbed, so that nothing can be compared.
+    /// All batches of one of the two ways were disturbed.
     Unseen,
 }
 
-/// Compares pairs measured together with the same pairs measured alone, over a dozen random rounds,
-/// the two ways taking turns.
+/// Compares pairs measured together with the same pairs measured alone, alternating, in up to
+/// twelve random rounds.
 ///
 /// # Errors
+///
 /// The machine's.
 pub fn of_pairs<P: Probe>(
     probe: &mut P,

@@ -1,9 +1,8 @@
-//! Finished pairs on file, so that no interruption loses them.
+//! A file of finished pairs, so that an interruption does not lose them.
 //!
-//! A journal is believed only as far as a run can have written it: its header says of which
-//! computer, boot, processor and options it is, its format's version is this one's, no figure lies
-//! below what a cache can deliver, and no visit counts twice. Figures come back as they were to the
-//! last bit, so that a run that goes on ends with the figures of one that was never interrupted.
+//! A journal is accepted only if this run could have written it: the header matches the computer,
+//! boot, processor and options, no figure is faster than a cache, and no visit occurs twice.
+//! Figures are stored exactly, so that a resumed run ends with the figures of an uninterrupted one.
 
 mod error;
 mod exact;
@@ -20,27 +19,27 @@ use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::path::Path;
 
-/// The format's name.
+/// Name and version of the format.
 const FORMAT: &str = "seatmap-journal/2";
 
-/// One visit, as it stands on its line.
+/// One visit, as on its line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PairVisit {
     /// The pass, from 0.
     pub pass: usize,
-    /// One row of the matrix.
+    /// A row of the matrix.
     pub i: usize,
     /// A later row.
     pub j: usize,
-    /// Round-trip nanoseconds, a value a batch.
+    /// Nanoseconds per round trip, one value per batch.
     #[serde(with = "exact")]
     pub ns: Vec<f64>,
-    /// Batches thrown away: gap, switched, moved.
+    /// Discarded batches: gap, switched, moved.
     pub discarded: [u64; 3],
 }
 
-/// A journal open for appending: one JSON line a visit, so that a SIGKILL loses at most the visit
-/// under way.
+/// A journal open for appending, one JSON line per visit: a SIGKILL loses at most the current
+/// visit.
 #[derive(Debug)]
 pub struct Journal(JsonLines);
 
@@ -52,7 +51,7 @@ struct Head<'a> {
 }
 
 impl Journal {
-    /// Begins a journal in a file open for reading and writing; its former contents are lost.
+    /// Starts a journal in a file open for reading and writing, and discards its contents.
     ///
     /// # Errors
     /// [`JournalError::Io`], [`JournalError::Busy`].
@@ -60,12 +59,12 @@ impl Journal {
         Ok(Journal(JsonLines::create(path, file, &Head { format: FORMAT, header })?))
     }
 
-    /// Goes on with the journal in a file open for reading and writing, and returns what it holds,
-    /// from a clock with this resolution. A last line cut short is dropped; an empty file becomes a
-    /// new journal.
+    /// Resumes the journal in a file open for reading and writing, and returns its visits. An
+    /// incomplete last line is dropped; an empty file becomes a new journal.
     ///
     /// # Errors
-    /// A journal of another run or another version, or with contents that no run can have written.
+    ///
+    /// The journal belongs to another run or version, or no run could have written its contents.
     pub fn resume(
         path: &Path,
         file: File,
@@ -103,7 +102,7 @@ impl Journal {
         })
     }
 
-    /// Deletes the journal, once its contents are safe elsewhere.
+    /// Deletes the journal, once its contents are saved.
     ///
     /// # Errors
     /// [`JournalError::Io`].

@@ -1,25 +1,25 @@
-//! How far apart cores are: protocols that measure it, statistics that summarise it, and fits that
-//! explain it.
+//! Measures how far apart cores are: protocols, statistics that summarise the results, and fits
+//! that explain them.
 //!
 //! All protocols use [`probe::Probe`], a source of round trips, so that the host, a simulator, a
 //! recorded profile and a synthetic machine go through the same protocol.
 //!
 //! | module | does |
 //! |---|---|
-//! | [`measurement`], [`source`] | a measurement as it is meant, from the machine to the profile |
+//! | [`measurement`], [`source`] | a whole measurement, from the machine to the profile |
 //! | [`probe`], [`testbed_probe`] | sources of round trips; a testbed as one |
 //! | [`replay`], [`synthetic`] | a profile as one; a mesh with published address hashes as one |
 //! | [`plan`], [`schedule`] | how much to measure, and in which order |
-//! | [`matrix`], [`samples`], [`journal`] | every pair, pass by pass, kept on file as it comes |
-//! | [`screen`], [`regimes`] | which batches can be trusted; pairs that drift or flip |
+//! | [`matrix`], [`samples`], [`journal`] | every pair in passes; all batches; a resumable file |
+//! | [`screen`], [`regimes`] | trustworthy batches; drifting or flipping pairs |
 //! | [`assemble`] | the matrices of a profile: medians and their intervals |
 //! | [`fit`], [`homes`] | groups of PUs, d = B + a_i + a_j; lines sorted by home |
 //! | [`home_scan`], [`busy_scan`] | candidate lines from a few hubs; while all PUs communicate |
 //! | [`load`], [`interference`] | many pairs at once |
 //! | [`speed`] | how fast each PU works, alone and together |
-//! | [`wakeups`] | what threads that sleep pay, on one CPU and across |
-//! | [`survey`], [`error`] | all of it in one go; why it ended |
-//! | [`past`] | the change since this host's remembered measurement; the next one to remember |
+//! | [`wakeups`] | the cost of waking sleeping threads, on one CPU and across |
+//! | [`survey`], [`error`] | a whole survey; why it failed |
+//! | [`past`] | the change since this host's remembered measurement; remembering the next |
 //! | [`classes`], [`findings`], [`change`] | a profile in short, and compared with an earlier one |
 //! | [`appraise`], [`seats`] | a placement on its machine; seats for a program's own threads |
 //! | [`gallery`] | many machines side by side: like ones compared, all ranked for a pattern |

@@ -11,25 +11,25 @@ use seatmap_data::machine::LoadedPoint;
 use seatmap_data::statistics::quantile;
 use std::ops::ControlFlow;
 
-/// Points of the curve on a large machine: every K up to here, then evenly spread.
+/// The largest number of points: every K up to here, otherwise evenly spaced.
 const MOST_POINTS: usize = 24;
 
-/// Random pairings behind each point.
+/// Random pairings per point.
 const DRAWS: u32 = 20;
 
-/// The batches asked of each pair are this multiple of the plan's: only those count in which all
-/// pairs still run, and the slowest pair may take several times as long as the fastest.
+/// Only batches during which all pairs run count, and the slowest pair takes several times as long
+/// as the fastest.
 const LONGER: u32 = 4;
 
-/// Batches of a plan with fewer, one batch of a noiseless machine say: siblings are done ten times
-/// as fast as others.
+/// Siblings finish ten times as fast as others, even on a noiseless machine.
 const LEAST_BATCHES: u32 = 8;
 
-/// The loaded curve of Liu et al. 2015 (figure 7): K = 1 .. N/2 disjoint pairs at once, in random
-/// pairings drawn anew, and the distances that all of them see. `observe` hears of every point and
-/// ends the curve by breaking.
+/// The loaded curve of Liu et al. 2015 (figure 7): the distances of K = 1 .. N/2 simultaneous pairs
+/// in random pairings. `observe` receives every point and the number of remaining ones; it ends the
+/// curve by breaking.
 ///
 /// # Errors
+///
 /// [`MeasureError`].
 pub fn curve<P: Probe>(
     probe: &mut P,
@@ -47,7 +47,7 @@ pub fn curve<P: Probe>(
     curve_at(probe, pus, &points(pus.len() / 2), plan, observe)
 }
 
-/// The loaded curve at these numbers of pairs only.
+/// The loaded curve at these numbers of pairs.
 ///
 /// # Errors
 /// [`MeasureError`].
@@ -69,13 +69,13 @@ pub fn curve_at<P: Probe>(
     Ok(curve)
 }
 
-/// The number of candidate lines that the curve of this many PUs uses.
+/// The number of candidate lines for the curve of this many PUs.
 #[must_use]
 pub fn lines_needed(pus: usize) -> u32 {
     LINE_SPACING * (pus / 2) as u32
 }
 
-/// The numbers of pairs measured: all where they are few, else spread evenly, the ends included.
+/// Takes all if few, otherwise evenly spaced ones, including both ends.
 fn points(most: usize) -> Vec<usize> {
     if most <= MOST_POINTS {
         return (1..=most).collect();
@@ -100,7 +100,6 @@ fn point<P: Probe>(
             seen.extend(batches.round_trip_ns);
         }
     }
-    // Only batches count during which all pairs ran, and there may have been none.
     if seen.is_empty() {
         return Err(MeasureError::Disturbed { a: pus[0], b: pus[1], visits: DRAWS });
     }
@@ -116,7 +115,7 @@ fn point<P: Probe>(
     })
 }
 
-/// Each point draws for itself, so that any of them can be drawn again without the others.
+/// Each point has its own seed, so that it can be repeated alone.
 fn draws_of(seed: u64, pairs: usize) -> fastrand::Rng {
     let mut of_curve = fastrand::Rng::with_seed(seed);
     fastrand::Rng::with_seed(of_curve.u64(..).wrapping_add(pairs as u64))

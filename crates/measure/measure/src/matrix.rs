@@ -1,5 +1,5 @@
-//! The matrix protocol: every pair, several passes, a new random order each; and again the pairs
-//! whose passes disagree.
+//! The matrix protocol: passes over all pairs, each in a new random order, then more visits to
+//! pairs whose passes disagree.
 
 mod further;
 mod stacked;
@@ -14,42 +14,42 @@ use crate::schedule;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-/// Visits to a pair whose batches are all thrown away, before giving up.
+/// After this many visits without a usable batch, the pair is given up.
 pub(crate) const MOST_VISITS: u32 = 20;
 
 /// The progress of a matrix.
 pub struct MatrixProgress<'a> {
-    /// Visits made, those of an earlier run included.
+    /// Finished visits, including those of an earlier run.
     pub done: u64,
-    /// Visits planned, as far as known now.
+    /// Planned visits, as currently known.
     pub total: u64,
     /// The PUs of the latest pair.
     pub pair: (u32, u32),
-    /// Time spent by this run.
+    /// Elapsed time of this run.
     pub elapsed: Duration,
-    /// Visits made by this run, for the pace.
+    /// Visits of this run, for the pace.
     pub visited: u64,
     /// The samples so far.
     pub samples: &'a Samples,
 }
 
-/// The result of a measurement.
+/// The result of a matrix run.
 #[derive(Debug)]
 pub struct MatrixOutcome {
-    /// Every batch.
+    /// All batches.
     pub samples: Samples,
-    /// Passes made, the last one perhaps in part.
+    /// The number of passes, including an incomplete last one.
     pub passes: u32,
-    /// Further visits to the pairs whose passes disagreed.
+    /// Further visits to pairs whose passes disagreed.
     pub further_passes: u32,
-    /// False where the observer ended it early.
+    /// False if the observer ended the run.
     pub finished: bool,
-    /// Wall-clock time of this run.
+    /// Elapsed time of this run.
     pub elapsed: Duration,
 }
 
 impl MatrixOutcome {
-    /// Visits to pairs that brought batches, in all passes.
+    /// The number of visits with batches.
     #[must_use]
     pub fn visits(&self) -> u64 {
         let pairs = schedule::all_pairs(self.samples.pus().len());
@@ -61,21 +61,21 @@ impl MatrixOutcome {
     }
 }
 
-/// A matrix to be measured.
+/// A matrix to measure.
 pub struct MatrixRun<'a, P> {
-    /// Where.
+    /// The source of round trips.
     pub probe: &'a mut P,
-    /// The amount to measure.
+    /// How much to measure.
     pub plan: &'a SurveyPlan,
-    /// Where traffic of each PU stays, in matrix order: pairs that share no group may run at once.
+    /// The traffic group of each PU, in matrix order: pairs without a common group may run
+    /// simultaneously.
     pub group_of: &'a [usize],
-    /// The most pairs at once; 1 for a serial run.
+    /// The largest number of simultaneous pairs; 1 for a serial run.
     pub together: usize,
-    /// Where finished pairs are kept.
+    /// The journal for finished pairs.
     pub journal: Option<&'a mut Journal>,
 }
 
-/// The progress of a run, and the observer that it is reported to.
 struct Course<'a> {
     samples: Samples,
     pace: Pace,
@@ -83,11 +83,12 @@ struct Course<'a> {
 }
 
 impl<P: Probe> MatrixRun<'_, P> {
-    /// Measures the pairs that `samples` lacks. `observe` is called after every visit, between
-    /// measurements, and ends the run by breaking.
+    /// Measures the pairs missing in `samples`. `observe` runs after every visit and ends the run
+    /// by breaking.
     ///
     /// # Errors
-    /// [`MeasureError`]. All visits finished until then are in the journal.
+    ///
+    /// [`MeasureError`]. The journal keeps finished visits.
     pub fn measure(
         mut self,
         samples: Samples,
@@ -100,8 +101,7 @@ impl<P: Probe> MatrixRun<'_, P> {
         let pairs = schedule::all_pairs(n);
         let mut course = Course { samples, pace: Pace::start(pairs.len() as u64), observe };
         let mut pass = 0;
-        // The number of passes is asked for each time, as the pace is known after the first one
-        // only.
+        // The pace is known only after the first pass.
         while (pass as u32) < course.pace.passes(self.plan) {
             if self.pass(&pairs, pass, &mut course)?.is_break() {
                 return Ok(course.ended(pass + 1, None));
@@ -112,23 +112,21 @@ impl<P: Probe> MatrixRun<'_, P> {
         Ok(course.ended(pass, further))
     }
 
-    /// One pass over these pairs, in an order of its own; broken off where the observer ends the
-    /// run.
     fn pass(
         &mut self,
         pairs: &[(usize, usize)],
         pass: usize,
         course: &mut Course,
     ) -> Result<ControlFlow<()>, MeasureError<P::Error>> {
-        // Each pass has an order of its own, which is the same in a run that goes on.
+        // A resumed run repeats the order.
         let seed = self.plan.seed.wrapping_add(pass as u64);
         for round in schedule::rounds(pairs, self.group_of, self.together, seed) {
             let (there, missing): (Vec<_>, Vec<_>) =
                 round.into_iter().partition(|(i, j)| course.samples.pair(*i, *j).has(pass));
             for pair in &there {
                 let at = self.at(*pair, course.samples.pus());
-                // A source that draws its noise draws that of visits made earlier, so that a run
-                // that goes on ends with the figures of one that was never interrupted.
+                // Random noise is drawn for earlier visits too, so that a resumed run ends with the
+                // figures of an uninterrupted one.
                 self.probe.passed_over(at);
             }
             course.pace.done += there.len() as u64;
@@ -143,7 +141,7 @@ impl<P: Probe> MatrixRun<'_, P> {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Visits the pairs of a round together, and again alone those that brought no batch.
+    /// Visits the pairs of a round together, and those without a batch again alone.
     fn visit(
         &mut self,
         round: &[(usize, usize)],
@@ -162,7 +160,7 @@ impl<P: Probe> MatrixRun<'_, P> {
                 if visits == MOST_VISITS {
                     return Err(MeasureError::Disturbed { a, b, visits });
                 }
-                // Alone, since the others of its round may be what disturbed it.
+                // Other pairs of the round may have disturbed it.
                 let more = self.batches(&[*pair], samples.pus())?.pop().unwrap_or_default();
                 batches.round_trip_ns = more.round_trip_ns;
                 batches.discards += more.discards;
@@ -173,7 +171,7 @@ impl<P: Probe> MatrixRun<'_, P> {
                 &batches,
                 self.plan.resolution_ns(self.probe.clock_step_ns()),
             )?;
-            // First the file: a visit that is not there is made again after an interruption.
+            // The file first: an interruption then only repeats a visit.
             if let Some(journal) = self.journal.as_mut() {
                 journal.record(pass, *pair, &batches)?;
             }
@@ -182,8 +180,8 @@ impl<P: Probe> MatrixRun<'_, P> {
         Ok(())
     }
 
-    /// One line for all, or, where pairs run together, one for each group: a pair keeps its line
-    /// from pass to pass, since another line may have another home.
+    /// With simultaneous pairs each group has a line. A pair keeps its line in all passes, because
+    /// another may have another home.
     fn line_of(&self, i: usize, j: usize) -> u32 {
         match self.together {
             0 | 1 => 0,
@@ -206,7 +204,7 @@ impl<P: Probe> MatrixRun<'_, P> {
     }
 }
 
-/// Candidate lines that a run with these groups uses.
+/// The number of candidate lines that such a run needs.
 #[must_use]
 pub fn lines_needed(group_of: &[usize], together: usize) -> u32 {
     match together {
@@ -215,10 +213,9 @@ pub fn lines_needed(group_of: &[usize], together: usize) -> u32 {
     }
 }
 
-/// Lines in use at the same time lie two apart, so that adjacent-line prefetchers keep out of it.
+/// Simultaneous lines are two apart, to avoid adjacent-line prefetchers.
 pub(crate) const LINE_SPACING: u32 = 2;
 
-/// The speed of the run, and so the number of passes that fit.
 struct Pace {
     started: Instant,
     pairs: u64,
@@ -237,7 +234,6 @@ impl Pace {
     }
 
     fn passes(&self, plan: &SurveyPlan) -> u32 {
-        // The pace is known after one pass.
         if self.visited < self.pairs {
             return plan.passes.least();
         }
@@ -252,7 +248,7 @@ impl Pace {
     ) -> MatrixProgress<'a> {
         MatrixProgress {
             done: self.done,
-            // A journal may hold more passes than there is time for now.
+            // A journal may have more passes than now fit.
             total: (self.pairs * u64::from(self.passes(plan))).max(self.done),
             pair: (samples.pus()[i], samples.pus()[j]),
             elapsed: self.started.elapsed(),
@@ -263,7 +259,7 @@ impl Pace {
 }
 
 impl Course<'_> {
-    /// The result of the run; `further` is `None` where the observer ended the run.
+    /// `further` is `None` if the observer ended the run.
     fn ended(self, passes: usize, further: Option<u32>) -> MatrixOutcome {
         MatrixOutcome {
             passes: passes as u32,

@@ -1,4 +1,4 @@
-//! A measurement as it is meant, from its source to the profile that came of it.
+//! A whole measurement, from its source to the profile.
 
 use crate::homes;
 use crate::journal::{Journal, JournalError};
@@ -23,68 +23,66 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The rounds in which speeds are measured, quickly and thoroughly.
 const QUICK_ROUNDS: u32 = 9;
 const THOROUGH_ROUNDS: u32 = 101;
 
-/// The passes in which wakeups are measured: quickly, as usual, and thoroughly.
+/// Passes of a wakeup measurement: quick, usual, thorough.
 const WAKEUP_PASSES: [u32; 3] = [3, 9, 31];
 
-/// A machine to be measured.
+/// A measurement request.
 #[derive(Clone, Debug)]
 pub struct MeasurementRequest {
     /// The machine and its CPUs.
     pub source: RoundTripSource,
     /// The thoroughness.
     pub effort: Effort,
-    /// The number of visits to each pair, where it was given.
+    /// The number of visits to each pair, if given.
     pub passes: Option<u32>,
-    /// Where random orders start.
+    /// The seed of random orders.
     pub seed: u64,
-    /// Measure pairs of different cache groups at once, where that changes no figure.
+    /// Measure pairs of different cache groups simultaneously, if that does not change the figures.
     pub parallel: bool,
-    /// Candidate lines to sort by home; below 2, no lines are sorted.
+    /// Candidate lines to sort by home; below 2, none are sorted.
     pub homes: u32,
-    /// The share of a model's PUs, in percent, that communicates in random pairs meanwhile.
+    /// The share of a model's PUs, in percent, that communicate in random pairs meanwhile.
     pub utilisation_percent: u32,
     /// Measure the loaded curve.
     pub loaded: bool,
     /// Time work on each CPU of this host.
     pub speed: bool,
-    /// Pairs of each distance between which sleeping threads of this host wake each other.
+    /// The number of pairs per distance for wakeups between sleeping threads on this host.
     pub wakeup_pairs: u32,
-    /// The journal that keeps finished pairs, where there is one.
+    /// The journal of finished pairs, if any.
     pub journal: Option<PathBuf>,
-    /// Whether an interrupted run goes on.
+    /// Whether to resume an interrupted run.
     pub resume: bool,
     /// The program and the day, for the profile.
     pub by: MeasuredBy,
 }
 
-/// News of a measurement under way.
+/// Progress of a measurement.
 pub enum MeasureNews<'a> {
-    /// Another process measures this host, where the kernel tells which; it is waited for. Said
-    /// once, however often the lock is looked at.
+    /// Another process (if known) measures this host, and this one waits. Reported once.
     Waits(Option<u32>),
-    /// An interrupted run goes on behind so many visits of its journal.
+    /// The run resumes after this many visits of its journal.
     Resumes(usize, &'a Path),
     /// The survey begins.
     Begins {
-        /// The PUs.
+        /// The measured PUs.
         pus: &'a [u32],
-        /// The difference that a batch can show, in nanoseconds a round trip.
+        /// The smallest visible difference, in nanoseconds per round trip.
         resolution_ns: f64,
     },
-    /// The survey has come this far.
+    /// The survey has progressed.
     Step(&'a SurveyProgress<'a>),
     /// The survey has ended.
     Ends,
-    /// The wait, or the measurement of speeds and wakeups, goes on.
+    /// The wait, or the measurement of speeds and wakeups, continues.
     GoesOn,
 }
 
 impl MeasureNews<'_> {
-    /// A sentence for the user; `None` where a picture shows it, or where it was said.
+    /// A sentence for the user; `None` if a picture shows the progress or it was already reported.
     #[must_use]
     pub fn sentence(&self) -> Option<String> {
         match self {
@@ -105,17 +103,17 @@ impl MeasureNews<'_> {
     }
 }
 
-/// A listener to a measurement, which ends it by breaking.
+/// Breaking ends the measurement.
 type Listener<'a> = dyn FnMut(MeasureNews<'_>) -> ControlFlow<()> + 'a;
 
-/// The outcome of a measurement.
+/// The result of a measurement.
 #[derive(Debug)]
 pub struct Measurement {
     /// The profile.
     pub profile: Profile,
-    /// Wishes that the survey could not meet.
+    /// Requests that the survey could not meet.
     pub warnings: Vec<Warning>,
-    /// The quotas of CPU time that were used up meanwhile, so that the figures are partly theirs.
+    /// CPU quotas that were used up meanwhile and distort the figures.
     pub used_up: Option<String>,
     journal: Option<Journal>,
 }
@@ -123,7 +121,7 @@ pub struct Measurement {
 /// Why there is no profile.
 #[derive(Debug, thiserror::Error)]
 pub enum MeasurementError {
-    /// The journal cannot be gone on with, or cannot be written.
+    /// The journal cannot be resumed or written.
     #[error(transparent)]
     Journal(#[from] JournalError),
     /// The journal's file cannot be trusted.
@@ -141,9 +139,9 @@ pub enum MeasurementError {
     /// The user ended the survey.
     #[error("{}", farewell(*.visits, .journal.as_deref()))]
     Early {
-        /// The visits to pairs that were made.
+        /// The number of finished visits.
         visits: u64,
-        /// The journal that keeps them.
+        /// The journal with these visits.
         journal: Option<PathBuf>,
     },
     /// The user ended the measurement of speeds or wakeups.
@@ -182,7 +180,7 @@ impl Blame for MeasurementError {
 }
 
 impl Measurement {
-    /// Deletes the journal, once the profile is safe elsewhere.
+    /// Deletes the journal, once the profile is saved.
     ///
     /// # Errors
     /// [`JournalError::Io`].
@@ -200,10 +198,11 @@ impl Measurement {
 }
 
 impl MeasurementRequest {
-    /// Measures. `hear` is called between measurements, and ends them by breaking; finished pairs
-    /// are in the journal then.
+    /// Measures. `hear` runs between measurements and ends them by breaking; the journal then has
+    /// the finished pairs.
     ///
     /// # Errors
+    ///
     /// [`MeasurementError`].
     pub fn run(&self, hear: &mut Listener<'_>) -> Result<Measurement, MeasurementError> {
         match &self.source {
@@ -223,8 +222,7 @@ impl MeasurementRequest {
         pus: &[u32],
         hear: &mut Listener<'_>,
     ) -> Result<Measurement, MeasurementError> {
-        // Two measurements at once would disturb each other: it is held to the end, speeds and
-        // wakeups included.
+        // Held until the end, because simultaneous measurements would disturb each other.
         let mut has_said = false;
         let claim = ComputerClaim::wait(&mut |process| {
             let is_known = std::mem::replace(&mut has_said, true);
@@ -233,7 +231,6 @@ impl MeasurementRequest {
         let _claim = claim.ok_or(MeasurementError::NotBegun)?;
         let before = CpuTime::now();
         let quotas = QuotaWatch::begin();
-        // The clock's step does not bear on how many lines are needed.
         let probe =
             source::host_probe(topology, &self.request(1.0)).map_err(MeasurementError::failed)?;
         let clock = probe.testbed().clock().describe();
@@ -269,7 +266,6 @@ impl MeasurementRequest {
         Ok(measurement)
     }
 
-    /// The survey, with the journal to remove once its contents are safe.
     fn survey<P: Probe>(
         &self,
         mut probe: P,
@@ -278,7 +274,7 @@ impl MeasurementRequest {
         let request = self.request(probe.clock_step_ns());
         let resolution_ns = request.plan.resolution_ns(probe.clock_step_ns());
         let (mut journal, samples) = self.open_journal(&request, resolution_ns, hear)?;
-        // A user who ends it here is heard at the first step.
+        // A break here takes effect at the first step.
         let _ = hear(MeasureNews::Begins { pus: &request.pus, resolution_ns });
         let ended = survey::survey(
             &mut probe,
@@ -297,7 +293,6 @@ impl MeasurementRequest {
         }
     }
 
-    /// The journal, and what it holds already, read from a clock with this resolution.
     fn open_journal(
         &self,
         request: &SurveyRequest,
@@ -320,8 +315,7 @@ impl MeasurementRequest {
         Ok((Some(journal), samples))
     }
 
-    /// The survey for a clock with this step, which does not bear on the lines that are needed.
-    /// A simulated machine has no noise, and a replayed one has no clock.
+    /// A simulated machine has no noise, a replayed one no clock.
     fn request(&self, clock_step_ns: f64) -> SurveyRequest {
         let plan = SurveyPlan { seed: self.seed, ..SurveyPlan::new(self.effort, clock_step_ns) };
         let plan = match &self.source {
@@ -343,7 +337,6 @@ impl MeasurementRequest {
         }
     }
 
-    /// The speed of each CPU of this host.
     fn speeds(&self, pus: &[u32], hear: &mut Listener<'_>) -> Result<SeatSpeed, MeasurementError> {
         let rounds = match self.effort {
             Effort::Quick => QUICK_ROUNDS,
@@ -356,7 +349,6 @@ impl MeasurementRequest {
         speeds.map_err(MeasurementError::failed)?.ok_or(MeasurementError::Further("speeds"))
     }
 
-    /// The wakeups between CPUs of this host; `None` where no pair was asked for.
     fn wakeups(
         &self,
         topology: &Topology,
@@ -478,7 +470,6 @@ mod tests {
         );
     }
 
-    /// The claim of this computer, if nobody has it.
     fn claim_now() -> Option<ComputerClaim> {
         ComputerClaim::wait(&mut |_| ControlFlow::Break(()))
     }

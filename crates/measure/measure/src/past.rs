@@ -1,4 +1,4 @@
-//! Earlier measurements of this host: the change since, and the one that is remembered.
+//! Earlier measurements of this host.
 
 use crate::change;
 use seatmap_data::machine::{CoreDistance, PairStatus, Profile};
@@ -10,21 +10,21 @@ use seatmap_os::state::host_profile;
 use seatmap_os::trusted::{TrustError, TrustedFolder};
 use std::path::Path;
 
-/// Whether a profile is remembered now as this host's.
+/// Whether a profile is remembered as this host's.
 #[derive(Debug)]
 pub enum Remembrance {
-    /// It is. Of some pairs no steady distance is known: so many of so many.
+    /// It is remembered, though some pairs have no steady distance.
     Kept {
-        /// The pairs without a steady distance.
+        /// The number of pairs without a steady distance.
         unsteady: usize,
-        /// All pairs.
+        /// The number of pairs.
         pairs: usize,
     },
-    /// It is one of a part of this host.
+    /// It covers only a part of this host.
     Unkept,
-    /// Neither XDG_STATE_HOME nor HOME names a folder for it.
+    /// Neither XDG_STATE_HOME nor HOME is set.
     Homeless,
-    /// The remembered one has CPUs as well that the kernel was started to set apart.
+    /// The remembered profile also has CPUs set apart at boot.
     Poorer {
         /// These CPUs.
         lost: CpuList,
@@ -36,7 +36,7 @@ pub enum Remembrance {
 }
 
 impl Remembrance {
-    /// A sentence for the user; `None` where nothing is to be known.
+    /// A sentence for the user, if needed.
     #[must_use]
     pub fn remark(&self) -> Option<String> {
         match self {
@@ -60,8 +60,8 @@ impl Remembrance {
     }
 }
 
-/// A sentence about the pairs that are now far from what was remembered of this host, or about why
-/// they are not known; `None` where there are none, or where nothing is remembered.
+/// A sentence about pairs that differ from the remembered profile, or why there is no comparison;
+/// `None` if all are equal or none is remembered.
 #[must_use]
 pub fn remark_on_change(profile: &Profile) -> Option<String> {
     match remembered::latest() {
@@ -79,22 +79,21 @@ fn change_since(before: &Profile, now: &Profile) -> Option<String> {
     ))
 }
 
-/// The remembered profile, unless it is another computer's.
 fn of_this_computer(before: Option<Profile>) -> Option<Profile> {
     before.filter(|before| remembered::of_this_computer(before).is_ok())
 }
 
-/// Keeps the profile of the whole host for `seatmap show host`: of all CPUs that this process runs
-/// on unasked.
+/// Remembers a profile of the whole host for `seatmap show host`: of all CPUs on which this process
+/// runs by default.
 #[must_use]
 pub fn remember(profile: &Profile, pus: &[u32]) -> Remembrance {
-    // Without them nothing says whether these are all CPUs.
+    // Without them it is unknown whether these are all CPUs.
     let Ok(here) = Cpus::read() else { return Remembrance::Unkept };
     if !here.allowed.iter().all(|os| pus.contains(os)) {
         return Remembrance::Unkept;
     }
     let Some(path) = host_profile() else { return Remembrance::Homeless };
-    // A new one takes the place of one that is damaged, or another computer's.
+    // A damaged file, or another computer's, is replaced.
     let before = remembered::latest().ok().and_then(of_this_computer);
     let lost = before.as_ref().map(|before| lost(before, profile, &here.set_apart));
     if let Some(lost) = lost.filter(|lost| !lost.is_empty()) {
@@ -110,7 +109,6 @@ pub fn remember(profile: &Profile, pus: &[u32]) -> Remembrance {
     }
 }
 
-/// The CPUs set apart whose distances are remembered, and that a new profile does not have.
 fn lost(before: &Profile, now: &Profile, set_apart: &[u32]) -> Vec<u32> {
     let before = measured(before);
     let now = measured(now);
@@ -121,8 +119,7 @@ fn measured(profile: &Profile) -> &[u32] {
     profile.core_distance.as_ref().map_or(&[], |known| &known.pus)
 }
 
-/// The profile with the speeds and wakeups that are remembered of this computer, where it has none
-/// of its own: distances are measured more often.
+/// Adds remembered speeds and wakeups, because distances are measured more often.
 fn with_remembered(profile: &Profile, before: Option<Profile>) -> Profile {
     let mut with = profile.clone();
     let Some(before) = before else { return with };
@@ -134,15 +131,14 @@ fn with_remembered(profile: &Profile, before: Option<Profile>) -> Profile {
     with
 }
 
-/// Writes safely: no other user can redirect this write into another file or another folder.
+/// Other users cannot redirect this write.
 fn keep(path: &Path, profile: &Profile) -> Result<(), TrustError> {
     let folder = path.parent().unwrap_or(Path::new("/"));
     let name = path.file_name().unwrap_or_default();
     TrustedFolder::create(folder)?.replace(name, profile.to_json().as_bytes())
 }
 
-/// The pairs without a steady distance, which readers of the profile that take one median for each
-/// pair should know of; and all pairs.
+/// Counts pairs without a steady distance, and all pairs.
 fn unsteady(distance: &CoreDistance) -> (usize, usize) {
     let statuses: Vec<PairStatus> =
         distance.status.pairs().filter_map(|(_, _, status)| *status).collect();

@@ -1,29 +1,29 @@
-//! The amount to measure.
+//! How much to measure.
 
 use std::time::Duration;
 
-/// The difference that a batch must be able to show: 0.2 ns a round trip.
+/// The difference that a batch must show, per round trip.
 const WANTED_RESOLUTION_NS: f64 = 0.2;
 
-/// Round trips a batch: below 50 single transfers show, above 200 most batches are interrupted.
+/// Round trips per batch: below 50 single transfers show, above 200 most batches are interrupted.
 const ROUND_TRIPS: std::ops::RangeInclusive<u32> = 50..=200;
 
-/// The round trips of a batch where there is no noise: the second differs from the first where two
-/// polls have to synchronise.
+/// Round trips per batch without noise: the second may differ from the first if two polls have to
+/// synchronise.
 const ROUND_TRIPS_WITHOUT_NOISE: u32 = 2;
 
-/// The amount to measure, and the order.
+/// How much to measure, and the order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SurveyPlan {
     /// Visits to each pair.
     pub passes: Passes,
     /// Further visits to the pairs whose passes disagree.
     pub further: Further,
-    /// Timed batches a visit.
+    /// Timed batches per visit.
     pub batches: u32,
-    /// Round trips a batch.
+    /// Round trips per batch.
     pub round_trips: u32,
-    /// Where the random orders start.
+    /// The seed of random orders.
     pub seed: u64,
 }
 
@@ -32,25 +32,25 @@ pub struct SurveyPlan {
 pub enum Passes {
     /// Exactly this many passes.
     Fixed(u32),
-    /// At least `least` passes, and more while the time lasts: few PUs are visited often, so that
-    /// their regimes show.
+    /// At least `least` passes, more while time is left: few PUs are visited often, so that their
+    /// regimes show.
     Filling {
-        /// The least.
+        /// The minimum.
         least: u32,
-        /// The most.
+        /// The maximum.
         most: u32,
-        /// Time that may be filled.
+        /// The available time.
         budget: Duration,
     },
 }
 
-/// Further visits to the pairs whose passes disagree. A vCPU keeps its place for seconds, so many
-/// visits in a row may all see one place: these are spread over time.
+/// Further visits to pairs whose passes disagree. A vCPU stays in place for seconds, so immediate
+/// visits may all see one place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Further {
     /// The number of further visits.
     pub passes: u32,
-    /// From the begin of one to the begin of the next, at least.
+    /// The minimum time from one start to the next.
     pub period: Duration,
 }
 
@@ -66,18 +66,18 @@ impl Further {
 /// The thoroughness of a measurement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Effort {
-    /// 33 batches a pair: enough for the median.
+    /// 33 batches per pair: enough for the median.
     Quick,
-    /// At least 48, more where there are few PUs.
+    /// At least 48 batches per pair, more on few PUs.
     #[default]
     Usual,
-    /// Nine passes of 64.
+    /// At least nine passes of 64 batches.
     Thorough,
 }
 
 impl SurveyPlan {
-    /// A plan for a clock with this step: batches are made long enough that a step is 0.2 ns a
-    /// round trip.
+    /// A plan for a clock with this step: batches of 50 to 200 round trips, long enough that a step
+    /// is 0.2 ns per round trip.
     ///
     /// ```
     /// use seatmap_measure::plan::{Effort, SurveyPlan};
@@ -101,8 +101,7 @@ impl SurveyPlan {
         }
     }
 
-    /// Fits the plan to a machine that repeats itself exactly: one visit of one batch, of few round
-    /// trips.
+    /// For a machine that repeats itself exactly.
     #[must_use]
     pub fn without_noise(self) -> Self {
         let plan = self.with_passes(1);
@@ -115,8 +114,7 @@ impl SurveyPlan {
         SurveyPlan { passes: Passes::Fixed(passes), further: Further::NONE, ..self }
     }
 
-    /// The same without a look at the clock, for machines on which no time passes: the measurement
-    /// then depends only on the machine and the seed.
+    /// For machines on which no time passes.
     #[must_use]
     pub fn without_clock(self) -> Self {
         let least = self.passes.least();
@@ -141,20 +139,20 @@ fn filling(least: u32, most: u32, ms: u64) -> Passes {
 }
 
 impl Passes {
-    /// The number of passes, once the duration of one is known.
+    /// The number of passes, given the duration of one.
     #[must_use]
     pub fn settled(self, one_pass: Duration) -> u32 {
         match self {
             Passes::Fixed(passes) => passes,
             Passes::Filling { least, most, budget } => {
-                // A pass may take no time that the clock shows.
+                // A pass may take less than the clock shows.
                 let fitting = budget.as_secs_f64() / one_pass.as_secs_f64().max(1e-9);
                 (fitting.min(f64::from(u32::MAX)) as u32).clamp(least, most)
             }
         }
     }
 
-    /// The fewest that it can come to.
+    /// The minimum number of passes.
     #[must_use]
     pub fn least(self) -> u32 {
         match self {
@@ -163,7 +161,7 @@ impl Passes {
         }
     }
 
-    /// The most.
+    /// The maximum number of passes.
     #[must_use]
     pub fn most(self) -> u32 {
         match self {

@@ -1,13 +1,13 @@
 //! Sources of round trips: they send a cache line back and forth between PUs.
 
-/// One visit to one or more disjoint pairs at the same time.
+/// One visit to disjoint pairs, simultaneously.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Visit {
-    /// The pairs; no PU and no line stands in two of them.
+    /// The pairs; no two share a PU or a line.
     pub pairs: Vec<PairAt>,
-    /// Timed batches wanted of each.
+    /// Timed batches per pair.
     pub batches: u32,
-    /// Round trips in a batch.
+    /// Round trips per batch.
     pub round_trips: u32,
 }
 
@@ -16,29 +16,29 @@ pub struct Visit {
 pub struct PairAt {
     /// One PU, by OS index.
     pub a: u32,
-    /// The other.
+    /// The other PU.
     pub b: u32,
-    /// Which candidate line; their homes are unknown until grouped.
+    /// The candidate line; its home is unknown before grouping.
     pub line: u32,
 }
 
-/// The result of one visit to one pair: nanoseconds a round trip, one value a batch, in time order.
+/// The batches of one visit to one pair: nanoseconds per round trip, in time order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct VisitBatches {
-    /// Batches kept.
+    /// Kept batches.
     pub round_trip_ns: Vec<f64>,
-    /// Batches thrown away, by reason.
+    /// Discarded batches, by reason.
     pub discards: Discards,
 }
 
-/// Batches thrown away.
+/// Numbers of discarded batches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Discards {
-    /// Interrupted: far longer than the others of the visit.
+    /// Interrupted: far longer than others of the visit.
     pub gap: u64,
-    /// A thread was taken off its PU.
+    /// A thread lost its PU.
     pub switched: u64,
-    /// A thread was seen on another PU.
+    /// A thread was on another PU.
     pub moved: u64,
 }
 
@@ -50,35 +50,33 @@ impl std::ops::AddAssign for Discards {
     }
 }
 
-/// A source of round trips: the host, a simulator, a recorded or synthetic machine. All protocols
-/// are written over it.
+/// A source of round trips, used by all protocols.
 pub trait Probe {
     /// Why a visit failed.
     type Error: std::error::Error + Send + Sync + 'static;
 
-    /// Visits pairs together and returns the batches of each, in the order asked.
+    /// Visits pairs together and returns their batches in the same order.
     ///
     /// # Errors
     /// The machine's own.
     fn visit(&mut self, visit: &Visit) -> Result<Vec<VisitBatches>, Self::Error>;
 
-    /// Learns of a visit that an earlier run made in its place. Sources that draw noise draw that
-    /// of later visits as if they had made this one.
+    /// Skips a visit that an earlier run made. Later visits draw their noise as if it had been
+    /// made.
     fn passed_over(&mut self, _pair: PairAt) {}
 
-    /// Whether a hypervisor may run two of the PUs on one CPU of its own. A model has no
-    /// hypervisor.
+    /// Whether a hypervisor may run two of the PUs on one CPU.
     fn has_hosts(&self) -> bool {
         false
     }
 
-    /// The smallest step of the clock behind the figures, in nanoseconds.
+    /// The smallest step of the clock, in nanoseconds.
     fn clock_step_ns(&self) -> f64;
 
-    /// The number of candidate lines that can be asked for.
+    /// The number of available candidate lines.
     fn lines(&self) -> u32;
 
-    /// This many candidate lines, spread over all possible homes.
+    /// This many candidate lines, spread over all homes.
     fn spread(&self, count: u32) -> Vec<u32> {
         (0..count).collect()
     }

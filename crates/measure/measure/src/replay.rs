@@ -1,4 +1,4 @@
-//! A profile that answers as if it were a machine.
+//! A profile that answers like a machine.
 
 use crate::fit::predict;
 use crate::fit::siblings;
@@ -7,17 +7,16 @@ use seatmap_data::machine::{CoreDistance, HomeModel, Profile};
 use seatmap_data::statistics::normal;
 use std::collections::HashMap;
 
-/// The noise of a replayed batch where the profile knows none: 1 % of the distance, as quiet
-/// bare-metal pairs show.
+/// The default noise of a replayed batch: 1 % of the distance, as on quiet bare metal.
 const USUAL_NOISE: f64 = 0.01;
 
-/// Scales a median absolute deviation to the standard deviation of a normal distribution.
+/// Converts to the standard deviation of a normal distribution.
 const MAD_TO_SIGMA: f64 = 1.4826;
 
-/// A profile as a source of round trips: its medians with normal noise of its own size, on a clock
-/// with its own step. Pairs measured together do not disturb each other. The figures of a visit
-/// depend on the seed, the pair, its line, and how often the pair was visited before, and on
-/// nothing else: an interrupted run that goes on draws the same.
+/// A profile as a source of round trips: its medians with normal noise of their measured size, on a
+/// clock with its step. Simultaneous pairs do not disturb each other. The figures of a visit depend
+/// only on the seed, the pair, its line and the number of earlier visits, so that a resumed run
+/// draws the same.
 #[derive(Debug)]
 pub struct Replay {
     distance: CoreDistance,
@@ -28,19 +27,19 @@ pub struct Replay {
     visits: HashMap<PairAt, u64>,
 }
 
-/// Why a profile cannot be replayed, or a visit not made.
+/// Why a profile cannot be replayed or a visit failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReplayError {
     /// The profile has no distances.
     #[error("{0} holds no core distances, so nothing can be measured on it")]
     NoDistances(String),
-    /// It does not know this pair.
+    /// The profile lacks this pair.
     #[error("the profile does not know the distance between CPUs {0} and {1}")]
     UnknownPair(u32, u32),
 }
 
 impl Replay {
-    /// Makes a machine of a profile.
+    /// Turns a profile into a machine.
     ///
     /// # Errors
     /// [`ReplayError::NoDistances`].
@@ -63,7 +62,6 @@ impl Replay {
         if median_ns.is_nan() || median_ns <= 0.0 {
             return Err(unknown);
         }
-        // Imported matrices have no deviations.
         let known = self
             .distance
             .mad_ns
@@ -76,14 +74,12 @@ impl Replay {
         let round_trip_ns = (0..visit.batches)
             .map(|_| {
                 let read_ns = (median_ns + sigma_ns * normal(&mut rng)).max(0.5 * median_ns);
-                // A clock with steps shows itself in batches of few round trips.
                 (read_ns / step_ns).round() * step_ns
             })
             .collect();
         Ok(VisitBatches { round_trip_ns, discards: Discards::default() })
     }
 
-    /// The noise of the pair's next visit.
     fn noise_of_next(&mut self, pair: PairAt) -> fastrand::Rng {
         let visits = self.visits.entry(pair).or_default();
         let numbers = [u64::from(pair.a), u64::from(pair.b), u64::from(pair.line), *visits];
@@ -94,9 +90,8 @@ impl Replay {
         fastrand::Rng::with_seed(mixed)
     }
 
-    /// The distance by the home model, where it tells homes apart and knows the pair; otherwise by
-    /// the matrix, which holds the distances over one home. Siblings exchange a line inside their
-    /// core, whichever home it has.
+    /// Uses the home model if it has several homes and knows the pair, otherwise the matrix.
+    /// Siblings exchange a line inside their core, regardless of its home.
     fn median_ns(&self, i: usize, j: usize, line: u32) -> f64 {
         let by_home =
             self.model.as_ref().filter(|_| self.core[i] != self.core[j]).and_then(|model| {

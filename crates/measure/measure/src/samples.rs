@@ -1,10 +1,10 @@
-//! Every batch of every pair, as it came.
+//! All batches of all pairs.
 
 use crate::probe::{Discards, VisitBatches};
 use seatmap_data::machine::Matrix;
 use seatmap_data::statistics::median;
 
-/// Every batch of every pair, pass by pass; a matrix is computed from them.
+/// All batches of all pairs by pass, the input of the matrices.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Samples {
     pus: Vec<u32>,
@@ -14,14 +14,14 @@ pub struct Samples {
 /// The batches of one pair.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PairSamples {
-    /// Nanoseconds a round trip, by pass and in time order; a pass not made yet is empty.
+    /// Nanoseconds per round trip, by pass and in time order; empty before the pass.
     pub passes: Vec<Vec<f64>>,
     /// The counts of discarded batches.
     pub discards: Discards,
 }
 
 impl PairSamples {
-    /// Whether this pass has brought batches.
+    /// Whether this pass has batches.
     #[must_use]
     pub fn has(&self, pass: usize) -> bool {
         self.passes.get(pass).is_some_and(|batches| !batches.is_empty())
@@ -42,7 +42,7 @@ impl Samples {
         &self.pus
     }
 
-    /// The batches of the pair at these two rows, in either order.
+    /// The batches of the pair at these rows, in either order.
     #[must_use]
     pub fn pair(&self, i: usize, j: usize) -> &PairSamples {
         &self.pairs[self.at(i, j)]
@@ -57,13 +57,13 @@ impl Samples {
         pair.discards += batches.discards;
     }
 
-    /// Passes in which any pair was visited.
+    /// The number of passes with visits.
     #[must_use]
     pub fn passes(&self) -> usize {
         self.pairs.iter().map(|pair| pair.passes.len()).max().unwrap_or(0)
     }
 
-    /// All that was thrown away.
+    /// All discarded batches.
     #[must_use]
     pub fn discards(&self) -> Discards {
         self.pairs.iter().fold(Discards::default(), |mut sum, pair| {
@@ -72,13 +72,13 @@ impl Samples {
         })
     }
 
-    /// Batches kept.
+    /// The number of kept batches.
     #[must_use]
     pub fn kept(&self) -> u64 {
         self.pairs.iter().flat_map(|pair| &pair.passes).map(|batches| batches.len() as u64).sum()
     }
 
-    /// Medians so far, round-trip nanoseconds; NaN where a pair has not been visited.
+    /// The current medians, round-trip nanoseconds; NaN for unvisited pairs.
     #[must_use]
     pub fn medians_ns(&self) -> Matrix {
         let mut medians = Matrix::filled(self.pus.len(), 0.0);
@@ -94,7 +94,6 @@ impl Samples {
         medians
     }
 
-    /// Pairs above the diagonal stand row by row.
     fn at(&self, i: usize, j: usize) -> usize {
         let low = i.min(j);
         let high = i.max(j);

@@ -1,19 +1,17 @@
-//! The order in which pairs are visited.
+//! The order of visits to pairs.
 
 use std::collections::HashSet;
 
-/// Every unordered pair of n PUs, as indices.
+/// All unordered pairs of n PUs, as indices.
 pub fn all_pairs(n: usize) -> Vec<(usize, usize)> {
     (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j))).collect()
 }
 
-/// The rounds of one pass, in a random order of its own: each pair once, and only pairs that share
-/// no group run together.
+/// The rounds of one pass in random order: each pair once, and simultaneous pairs share no group.
 ///
-/// `group_of[i]` is where traffic of PU i stays, its cache group say; two pairs may run at once if
-/// they touch different groups. With `together` at 1, or a single group, each round holds one pair.
-/// Pairs are packed first fit into the latest rounds, so memory and time stay linear in the number
-/// of pairs.
+/// `group_of[i]` is the traffic group of PU i, for example its cache group. If `together` is 1, or
+/// with a single group, each round has one pair. First-fit packing into the latest rounds keeps
+/// memory and time linear.
 pub fn rounds(
     pairs: &[(usize, usize)],
     group_of: &[usize],
@@ -37,7 +35,7 @@ pub fn rounds(
     rounds.into_iter().map(|round| round.pairs).collect()
 }
 
-/// Rounds that are still looked at for room.
+/// The number of latest rounds considered.
 const OPEN_ROUNDS: usize = 64;
 
 struct Round {
@@ -56,7 +54,7 @@ impl Round {
     }
 }
 
-/// `pairs` disjoint pairs drawn at random from n PUs.
+/// `pairs` random disjoint pairs of n PUs.
 pub fn random_pairing(n: usize, pairs: usize, rng: &mut fastrand::Rng) -> Vec<(usize, usize)> {
     let mut order: Vec<usize> = (0..n).collect();
     rng.shuffle(&mut order);

@@ -1,4 +1,4 @@
-//! From the traces of a pair to batches that can be trusted.
+//! Turns the traces of a pair into trustworthy batches.
 
 use crate::probe::{Discards, VisitBatches};
 use crate::regimes::STACKED_NS;
@@ -6,27 +6,25 @@ use seatmap_data::port::Stamp;
 use seatmap_data::statistics::median;
 use seatmap_machines::workload::PingPongTimes;
 
-/// A batch this many times longer than the visit's median was interrupted: no cache line changes
-/// its distance that much between two batches, while the regimes of a moved vCPU (a factor of four
-/// in the recorded trace) stay well below.
+/// A batch this many times longer than the visit's median was interrupted; the regimes of a moved
+/// vCPU (a factor of four in the recorded trace) stay well below.
 pub const GAP_FACTOR: f64 = 8.0;
 
-/// The screening of the two traces of a pair.
+/// Screens the two traces of a pair.
 pub struct Screen {
     /// The PUs of the two tasks.
     pub seats: [u32; 2],
-    /// Round trips in a batch.
+    /// Round trips per batch.
     pub round_trips: u32,
-    /// Nanoseconds a tick.
+    /// Nanoseconds per tick.
     pub ns_per_tick: f64,
-    /// Batches that end later than this tick are not used (others had stopped by then); `u64::MAX`
-    /// for all.
+    /// Batches that end later are ignored, because other pairs had stopped; `u64::MAX` for all.
     pub until_ticks: u64,
 }
 
 impl Screen {
     /// Turns traces into batches. The clock of the later starter counts (Liu et al. 2015, section
-    /// III.A); its first batch warms up and is not used.
+    /// III.A); its first batch is a warm-up.
     pub fn pass(&self, traces: &[PingPongTimes; 2]) -> VisitBatches {
         let later = usize::from(started(&traces[1]) > started(&traces[0]));
         let mut batches = Vec::new();
@@ -47,7 +45,6 @@ impl Screen {
         VisitBatches { round_trip_ns: batches, discards }
     }
 
-    /// Whether both tasks sat on their seats before and after batch `at`.
     fn stayed(&self, traces: &[PingPongTimes; 2], at: usize) -> bool {
         traces
             .iter()
@@ -64,9 +61,8 @@ fn started(trace: &PingPongTimes) -> u64 {
     trace.stamps.first().map_or(0, |stamp| stamp.ticks)
 }
 
-/// Throws away batches with a gap, and as many of the slowest as there were interruptions that no
-/// gap accounts for. Where even the fastest batch is longer than any line takes, interruptions are
-/// not the reason, but what happens while one waits for the hypervisor.
+/// Discards batches with a gap, and the slowest for the interruptions without one. If even the
+/// fastest exceeds what any line takes, the hypervisor is the cause.
 fn drop_interrupted(batches: &mut Vec<f64>, interruptions: u64, discards: &mut Discards) {
     let Some(typical) = median(batches) else { return };
     let before = batches.len();

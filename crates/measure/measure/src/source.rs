@@ -1,4 +1,4 @@
-//! The sources of round trips: this host, a model in virtual time, or the figures of a profile.
+//! Sources of round trips: this host, a model in virtual time, or a profile.
 
 use crate::journal::MachineIdentity;
 use crate::replay::{Replay, ReplayError};
@@ -20,23 +20,23 @@ use std::sync::Arc;
 pub enum RoundTripSource {
     /// This computer.
     Host {
-        /// All PUs that this process may use.
+        /// All PUs available to this process.
         topology: Topology,
-        /// The PUs to be measured.
+        /// The PUs to measure.
         pus: Vec<u32>,
     },
-    /// A model, in virtual time.
+    /// A model in virtual time.
     Simulated {
         /// The machine.
         model: Arc<CoherentModel>,
-        /// The PUs to be measured.
+        /// The PUs to measure.
         pus: Vec<u32>,
     },
-    /// The figures of a profile on file.
+    /// A profile on file.
     Replayed {
-        /// The figures.
+        /// The profile.
         profile: Box<Profile>,
-        /// The PUs to be measured.
+        /// The PUs to measure.
         pus: Vec<u32>,
     },
 }
@@ -44,17 +44,17 @@ pub enum RoundTripSource {
 /// Why a machine cannot be measured on these CPUs.
 #[derive(Debug, thiserror::Error)]
 pub enum SourceError {
-    /// A model does not have a CPU.
+    /// A model lacks a CPU.
     #[error("{machine} has no CPU {cpu}; its CPUs are {present}")]
     Absent {
         /// The model.
         machine: String,
         /// The CPU.
         cpu: u32,
-        /// Those that it has.
+        /// The model's CPUs.
         present: CpuList,
     },
-    /// A profile does not know a CPU.
+    /// A profile lacks a CPU.
     #[error("{machine} has no distances from CPU {cpu}")]
     Unmeasured {
         /// The profile.
@@ -62,10 +62,10 @@ pub enum SourceError {
         /// The CPU.
         cpu: u32,
     },
-    /// A distance needs two.
+    /// A distance needs two CPUs.
     #[error("need at least two CPUs; only CPU {0} was given (--cpus 0,1 measures a pair)")]
     TooFew(CpuList),
-    /// The parts of this computer could not be read.
+    /// This computer's topology cannot be read.
     #[error(transparent)]
     Topology(#[from] TopologyError),
 }
@@ -77,7 +77,7 @@ impl Blame for SourceError {
 }
 
 impl RoundTripSource {
-    /// These CPUs of this host, which this process may use.
+    /// These CPUs of this host.
     ///
     /// # Errors
     /// [`SourceError`].
@@ -105,7 +105,7 @@ impl RoundTripSource {
         }
     }
 
-    /// These CPUs of a profile, or all whose distances it has.
+    /// These CPUs of a profile, or all with distances.
     ///
     /// # Errors
     /// [`SourceError`].
@@ -131,15 +131,16 @@ impl RoundTripSource {
         matches!(self, RoundTripSource::Host { .. })
     }
 
-    /// The file that keeps finished pairs until the profile is safe: beside the profile's own file;
-    /// else, for this host, with what is remembered of it; else there is none.
+    /// The file that keeps finished pairs until the profile is saved: next to the output file or,
+    /// for this host, in the state folder.
     ///
     /// # Errors
-    /// [`TrustError`]: others than this user can write where this host is remembered.
+    ///
+    /// [`TrustError`]: other users can write to the state folder.
     pub fn journal(&self, output: Option<&Path>) -> Result<Option<PathBuf>, TrustError> {
         let output = output.filter(|path| *path != Path::new("-"));
         if let Some(output) = output.filter(|path| !path.exists() || path.is_file()) {
-            // Not for a stream such as `/dev/stdout` or a pipe, beside which no file belongs.
+            // Not next to a stream such as `/dev/stdout` or a pipe.
             return Ok(Some(output.with_added_extension("journal")));
         }
         let Some(folder) = state::folder().filter(|_| self.is_host()) else { return Ok(None) };
@@ -147,7 +148,7 @@ impl RoundTripSource {
         Ok(Some(folder.path().join(format!("{}.journal", host_name()))))
     }
 
-    /// The model, where it is one.
+    /// The model of a simulated source.
     #[must_use]
     pub fn model(&self) -> Option<&Arc<CoherentModel>> {
         match self {
@@ -156,7 +157,7 @@ impl RoundTripSource {
         }
     }
 
-    /// The PUs to be measured.
+    /// The PUs to measure.
     #[must_use]
     pub fn pus(&self) -> &[u32] {
         match self {
@@ -166,7 +167,7 @@ impl RoundTripSource {
         }
     }
 
-    /// The machine's topology, as far as it is known.
+    /// The known topology of the machine.
     #[must_use]
     pub fn topology(&self) -> &Topology {
         match self {
@@ -176,7 +177,7 @@ impl RoundTripSource {
         }
     }
 
-    /// The machine, with everything that distinguishes it from others of its name.
+    /// The machine, distinguished from others of its name.
     #[must_use]
     pub fn machine(&self) -> MachineIdentity {
         let named = MachineIdentity { name: self.name(), ..MachineIdentity::default() };
@@ -209,7 +210,6 @@ impl RoundTripSource {
     }
 }
 
-/// The host as a source of round trips for this request.
 pub(crate) fn host_probe(
     topology: &Topology,
     request: &SurveyRequest,
@@ -219,7 +219,6 @@ pub(crate) fn host_probe(
     TestbedProbe::new(HostTestbed::new(request.pus.clone(), shared)?, topology, lines)
 }
 
-/// A model as a source of round trips for this request.
 pub(crate) fn model_probe(
     model: &Arc<CoherentModel>,
     request: &SurveyRequest,
@@ -228,17 +227,16 @@ pub(crate) fn model_probe(
     TestbedProbe::new(CoherentBed::new(Arc::clone(model)), &model.topology, lines)
 }
 
-/// A profile as a source of round trips.
 pub(crate) fn replay(profile: &Profile, seed: u64) -> Result<Replay, ReplayError> {
     Replay::new(profile, seed)
 }
 
-/// The program that measures, and the day.
+/// The measuring program and the day.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MeasuredBy {
     /// The program with its version.
     pub tool: String,
-    /// The day, as `YYYY-MM-DD`.
+    /// The day, `YYYY-MM-DD`.
     pub date: String,
 }
 
@@ -247,7 +245,6 @@ impl MeasuredBy {
         Origin { kind, source, date: Some(self.date.clone()), tool: Some(self.tool.clone()) }
     }
 
-    /// The host's profile without distances.
     pub(crate) fn host_profile(&self, topology: &Topology, clock: Clock) -> Profile {
         let origin = self.origin(OriginKind::Measured, host_name());
         let mut profile = Profile::new(host_name(), origin, topology.clone());
@@ -256,7 +253,6 @@ impl MeasuredBy {
         profile
     }
 
-    /// A model's profile without distances.
     pub(crate) fn model_profile(&self, model: &CoherentModel) -> Profile {
         let sources = model.sources.join("; ");
         let source = format!("the model {}, measured in virtual time ({sources})", model.name);
@@ -267,7 +263,6 @@ impl MeasuredBy {
         profile
     }
 
-    /// A replayed machine's profile without distances.
     pub(crate) fn replayed_profile(&self, of: &Profile) -> Profile {
         let source = format!("the profile {}, replayed ({})", of.name, of.origin.source);
         let origin = self.origin(OriginKind::Model, source);

@@ -1,5 +1,4 @@
-//! How fast each PU works: a fixed piece of work, timed on each PU alone and on all of them
-//! together.
+//! Times a fixed piece of work on each PU alone, and on all of them together.
 
 use seatmap_data::machine::{SeatSpeed, WorkTimes};
 use seatmap_data::statistics::{Xoshiro, median, quantile};
@@ -7,13 +6,13 @@ use seatmap_machines::host::HostWork;
 use seatmap_machines::host::crew::CrewError;
 use std::ops::ControlFlow;
 
-/// A source of times for one fixed piece of work.
+/// A source of times for a fixed piece of work.
 pub trait WorkTimer {
-    /// Why no time could be taken.
+    /// Why no time could be measured.
     type Error;
 
-    /// The time of the work on each of these PUs at once, in nanoseconds, while all other PUs are
-    /// idle.
+    /// The time of the work on each of these PUs simultaneously, in nanoseconds, while all other
+    /// PUs are idle.
     ///
     /// # Errors
     /// The work could not be done there.
@@ -28,26 +27,24 @@ impl WorkTimer for HostWork {
     }
 }
 
-/// The fewest visits to a PU.
 const LEAST_ROUNDS: u32 = 9;
-/// The most where nobody asks for more.
 const USUAL_ROUNDS: u32 = 31;
-/// The visits of one kind that fit into a few seconds.
+/// The number of visits that take a few seconds.
 const USUAL_VISITS: u32 = 1500;
 
-/// The rounds for this many PUs: fewer on large machines, so that it takes a few seconds
-/// everywhere.
+/// The rounds for this many PUs: fewer on large machines, so that each takes a few seconds.
 #[must_use]
 pub fn rounds(pus: usize) -> u32 {
     (USUAL_VISITS / (pus.max(1) as u32)).clamp(LEAST_ROUNDS, USUAL_ROUNDS)
 }
 
-/// The speeds of PUs over this many rounds; `None` where `go_on` ended it.
+/// The speeds of PUs over this many rounds; `None` if `go_on` ended it.
 ///
-/// Each round visits every PU once in a new random order, and times all of them together once in
-/// between: whatever changes while it is measured meets all PUs alike.
+/// Each round visits every PU once in a new random order, then times all together once, so that
+/// changes meanwhile affect all PUs alike.
 ///
 /// # Errors
+///
 /// The source's.
 pub fn speeds<T: WorkTimer>(
     timed: &mut T,
@@ -82,7 +79,7 @@ pub fn speeds<T: WorkTimer>(
 }
 
 fn each(times: &[Vec<f64>], of: fn(&[f64]) -> Option<f64>) -> Vec<f64> {
-    // A list without times stays, as NaN: the figures run along the PUs.
+    // A PU without times gets NaN, to keep the positions.
     times.iter().map(|ns| of(ns).unwrap_or(f64::NAN)).collect()
 }
 
@@ -90,8 +87,6 @@ fn each(times: &[Vec<f64>], of: fn(&[f64]) -> Option<f64>) -> Vec<f64> {
 mod tests {
     use super::*;
 
-    /// PUs of known speed whose machine slows down while it is measured, and where something runs
-    /// now and then.
     struct MadeUp {
         speed_of: Vec<f64>,
         visits: u32,

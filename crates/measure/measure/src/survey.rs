@@ -1,5 +1,5 @@
-//! A survey of a whole machine: the matrix, its explanation, and on request its homes and its
-//! behaviour under load.
+//! The survey of a whole machine: the matrix, its explanation and, on request, homes and behaviour
+//! under load.
 
 use crate::busy_scan::BusyScan;
 use crate::error::MeasureError;
@@ -16,25 +16,25 @@ use crate::{assemble, fit, homes, load};
 use seatmap_data::machine::{CoreDistance, HomeModel, LoadedPoint, Topology};
 use std::ops::ControlFlow;
 
-/// The measurements to make.
+/// A survey request.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SurveyRequest {
-    /// OS indices, in the matrix order wanted.
+    /// OS indices, in matrix order.
     pub pus: Vec<u32>,
-    /// The amount to measure.
+    /// How much to measure.
     pub plan: SurveyPlan,
-    /// Measure pairs of different cache groups at once, where that changes no figure.
+    /// Measure pairs of different cache groups simultaneously, if that does not change the figures.
     pub parallel: bool,
-    /// Candidate lines to sort by home; below 2, no lines are sorted.
+    /// Candidate lines to sort by home; below 2, none are sorted.
     pub homes: u32,
-    /// The share of all PUs, in percent, that communicates in random pairs while lines are sorted.
+    /// The share of all PUs, in percent, that communicate in random pairs during the sorting.
     pub utilisation_percent: u32,
     /// Measure the loaded curve.
     pub loaded: bool,
 }
 
 impl SurveyRequest {
-    /// The header that the journal of such a run has.
+    /// The journal header of such a run.
     #[must_use]
     pub fn header(&self, machine: MachineIdentity) -> JournalHeader {
         let options = JournalOptions {
@@ -56,27 +56,27 @@ impl SurveyRequest {
 pub struct Survey {
     /// Core distances at one line.
     pub core_distance: CoreDistance,
-    /// The distances explained; `None` where they could not be.
+    /// The explanation of the distances, if found.
     pub home_model: Option<HomeModel>,
-    /// The loaded curve, if asked for.
+    /// The loaded curve, if requested.
     pub loaded: Vec<LoadedPoint>,
-    /// Where its random pairs start.
+    /// The seed of its random pairs.
     pub loaded_seed: Option<u64>,
-    /// The warnings for the reader.
+    /// Unmet requests.
     pub warnings: Vec<Warning>,
 }
 
-/// Something that did not go as asked.
+/// A request that could not be met.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Warning {
-    /// Pairs measured at once disturb each other.
+    /// Simultaneous pairs disturb each other.
     ParallelDisturbs {
-        /// Median relative difference between pairs measured together and alone.
+        /// The median relative difference between pairs measured together and alone.
         difference: f64,
     },
-    /// Pairs measured at once could not be compared with the same pairs alone.
+    /// Simultaneous pairs could not be compared with the same pairs alone.
     ParallelUnseen,
-    /// There is only one group, so pairs cannot run at once.
+    /// With a single group, pairs cannot run simultaneously.
     ParallelNeedsGroups,
 }
 
@@ -108,43 +108,40 @@ impl std::fmt::Display for Warning {
 pub enum SurveyProgress<'a> {
     /// The matrix.
     Matrix(&'a MatrixProgress<'a>),
-    /// The homes: visits made, and visits in all.
+    /// Homes: visits made and visits in total.
     Homes(u64, u64),
-    /// The loaded curve: the latest point, and how many are left.
+    /// The loaded curve: the latest point and the number of remaining ones.
     Loaded(&'a LoadedPoint, usize),
 }
 
-/// The end of a survey.
+/// How a survey ended.
 #[derive(Debug)]
 pub enum SurveyOutcome {
-    /// All that was asked for.
+    /// Everything requested.
     Whole(Box<Survey>),
-    /// The observer ended it; this many visits to pairs are in the journal.
+    /// The observer ended it; this many visits are in the journal.
     Early(u64),
 }
 
-/// Candidate lines that a probe must offer for this request.
+/// The number of candidate lines that a probe must offer.
 #[must_use]
 pub fn lines_needed(request: &SurveyRequest, topology: &Topology) -> u32 {
     let groups = traffic_groups(topology, &request.pus);
     let matrix = matrix::lines_needed(&groups, together(request, &groups));
     let loaded = if request.loaded { load::lines_needed(request.pus.len()) } else { 1 };
-    // While lines are sorted on a busy machine, pairs beyond the candidates need lines of their
-    // own.
+    // On a busy machine other pairs need their own lines.
     let homes = request.homes + 2 * pairs_at_once(request, topology) as u32;
     matrix.max(loaded).max(homes)
 }
 
-/// Pairs that talk at once while lines are sorted; 0 on a quiet machine.
 fn pairs_at_once(request: &SurveyRequest, topology: &Topology) -> usize {
     let share = request.utilisation_percent as usize;
-    // Two PUs make a pair, so that half of this share of the PUs is the number of pairs; a share
-    // above 0 has one at least.
+    // Two PUs form a pair; at least one pair if the share is above 0.
     (topology.pus.len() * share / 200).max(share.min(1))
 }
 
-/// Measures the request, beginning with the pairs that `samples` lacks. `observe` is called between
-/// measurements, and ends the survey by breaking.
+/// Measures the request, starting with the pairs missing in `samples`. `observe` runs between
+/// measurements and ends the survey by breaking.
 ///
 /// # Errors
 /// [`MeasureError`]; finished pairs are in the journal.
@@ -188,7 +185,6 @@ pub fn survey<P: Probe>(
     })))
 }
 
-/// Sorts candidate lines by home; `None` where the observer ended it.
 fn sort_homes<P: Probe>(
     probe: &mut P,
     topology: &Topology,
@@ -217,7 +213,6 @@ fn sort_homes<P: Probe>(
     }
 }
 
-/// The loaded curve, empty where it is not asked for; `None` where the observer ended it.
 fn loaded<P: Probe>(
     probe: &mut P,
     request: &SurveyRequest,
@@ -235,8 +230,7 @@ fn loaded<P: Probe>(
     Ok((!stopped).then_some(curve))
 }
 
-/// The number of pairs that may run at once: one, unless more are requested and shown to change no
-/// figure.
+/// Allows one, unless more are requested and do not change the figures.
 fn permitted<P: Probe>(
     probe: &mut P,
     request: &SurveyRequest,
@@ -261,19 +255,17 @@ fn permitted<P: Probe>(
     }
 }
 
-/// Pairs inside one group each, so as many as there are groups.
 fn together(request: &SurveyRequest, group_of: &[usize]) -> usize {
     if request.parallel { group_of.iter().max().map_or(1, |largest| largest + 1) } else { 1 }
 }
 
-/// The number of the group in which traffic of each PU stays: its level-3 cache, else its package,
-/// else one for all.
+/// The traffic group of each PU: its L3 cache, otherwise its package, otherwise one group for all.
 fn traffic_groups(topology: &Topology, pus: &[u32]) -> Vec<usize> {
     let keys: Vec<_> = pus
         .iter()
         .map(|os| topology.pu(*os).map(|pu| (pu.l3.is_none().then_some(pu.package), pu.l3)))
         .collect();
-    // Numbered as they come, as the numbers of caches may have holes.
+    // Cache numbers may have gaps.
     let mut seen = Vec::new();
     for key in &keys {
         if !seen.contains(key) {

@@ -7,51 +7,50 @@ use seatmap_data::port::{Addr, Testbed};
 use seatmap_machines::workload::{PingPong, PingPongTimes, Touch};
 use std::collections::BTreeMap;
 
-/// The page size that candidate lines are counted in: first touch places 4 KiB pages everywhere
-/// that Seatmap runs, or multiples of them.
+/// Candidate lines are counted in 4 KiB pages: first touch places these, or multiples of them, on
+/// all supported systems.
 const LINES_PER_PAGE: u32 = 64;
 
-/// Where tasks meet before they start: a page of its own before the candidate lines.
+/// The line at which tasks meet before they start, on a page before the candidates.
 const GATE: Addr = Addr::line(0);
 
-/// A testbed as a source of round trips: candidate lines lie in consecutive pages, which are spread
-/// over the NUMA nodes by first touch. One page holds lines of every home slice on Intel's and
-/// Arm's meshes; where the home is the node, as on AMD, it takes a page on each.
+/// A testbed as a source of round trips. Candidate lines are in consecutive pages, spread over the
+/// NUMA nodes. On Intel's and Arm's meshes one page has lines of every home slice; if the node is
+/// the home, as on AMD, each node needs a page.
 pub struct TestbedProbe<T> {
     testbed: T,
     pages: u32,
 }
 
 impl<T: Testbed> TestbedProbe<T> {
-    /// The lines of shared memory that a testbed on these PUs must have to offer this many
-    /// candidates.
+    /// The number of shared lines that a testbed on these PUs needs for this many candidates.
     #[must_use]
     pub fn shared_lines(candidates: u32, topology: &Topology, pus: &[u32]) -> u32 {
         LINES_PER_PAGE * (1 + pages(candidates, touchers(topology, pus).len()))
     }
 
-    /// Takes a testbed with at least [`TestbedProbe::shared_lines`] lines, and has each page of
-    /// candidates touched first by a PU of the node that it is meant for, node after node.
+    /// Takes a testbed with at least [`TestbedProbe::shared_lines`] lines and touches each
+    /// candidate page first from a PU of its node.
     ///
     /// # Errors
+    ///
     /// The testbed's.
     pub fn new(mut testbed: T, topology: &Topology, candidates: u32) -> Result<Self, T::Error> {
         let touchers = touchers(topology, testbed.pus());
         let pages = pages(candidates, touchers.len());
         for (page, toucher) in (0..pages).zip(touchers.iter().cycle()) {
-            // One word of a page places the whole of it.
+            // One word places the whole page.
             testbed.run(&[*toucher], &Touch { words: vec![candidate(page * LINES_PER_PAGE)] })?;
         }
         Ok(TestbedProbe { testbed, pages })
     }
 
-    /// The testbed itself.
+    /// The testbed.
     pub fn testbed(&self) -> &T {
         &self.testbed
     }
 
     fn batches(&self, visit: &Visit, traces: &[PingPongTimes]) -> Vec<VisitBatches> {
-        // A pair alone counts to its own end; of several, all count until the first ends.
         let until_ticks = match visit.pairs.len() {
             1 => u64::MAX,
             _ => traces
@@ -79,22 +78,20 @@ impl<T: Testbed> TestbedProbe<T> {
     }
 }
 
-/// Whole pages for this many candidates; on several nodes, at least one page a node.
 fn pages(candidates: u32, nodes: usize) -> u32 {
     let needed = candidates.div_ceil(LINES_PER_PAGE).max(1);
     if candidates > 1 { needed.max(nodes as u32) } else { needed }
 }
 
-/// The first of these PUs on each NUMA node, by node; the first of all where the nodes are not
-/// known.
+/// The first of these PUs on each NUMA node; the first of all if nodes are unknown.
 fn touchers(topology: &Topology, pus: &[u32]) -> Vec<u32> {
     let first_of: BTreeMap<Option<u32>, u32> =
-        // In reverse, so that the first PU of a node is the one that stays in the map.
+        // Reversed, so that the first PU of a node remains in the map.
         pus.iter().rev().map(|os| (topology.pu(*os).and_then(|pu| pu.numa), *os)).collect();
     first_of.into_values().collect()
 }
 
-/// Where a candidate line lies in the testbed's shared memory.
+/// The address of a candidate line in shared memory.
 #[must_use]
 pub const fn candidate(line: u32) -> Addr {
     Addr::line(LINES_PER_PAGE + line)
@@ -107,7 +104,7 @@ impl<T: Testbed> Probe for TestbedProbe<T> {
         let workload = PingPong {
             lines: visit.pairs.iter().map(|pair| candidate(pair.line)).collect(),
             gate: GATE,
-            // One more, to warm up.
+            // One more to warm up.
             batches: visit.batches + 1,
             round_trips: visit.round_trips,
         };
@@ -128,7 +125,7 @@ impl<T: Testbed> Probe for TestbedProbe<T> {
         self.pages * LINES_PER_PAGE
     }
 
-    /// Page by page in turn, so that every node has its share.
+    /// Page by page in turn, so that every node gets its share.
     fn spread(&self, count: u32) -> Vec<u32> {
         (0..count).map(|at| at % self.pages * LINES_PER_PAGE + at / self.pages).collect()
     }
@@ -143,8 +140,6 @@ mod tests {
     use std::collections::HashMap;
     use std::convert::Infallible;
 
-    /// Remembers the task that wrote each word; tasks run one after the other, which makes no
-    /// difference to first touch.
     #[derive(Default)]
     struct Remembering {
         pus: Vec<u32>,
@@ -210,7 +205,6 @@ mod tests {
         }
     }
 
-    /// Two PUs on each of four nodes.
     fn topology() -> Topology {
         Topology { pus: (0..8).map(|os| Pu { os, numa: Some(os / 2), ..Pu::default() }).collect() }
     }
@@ -223,7 +217,6 @@ mod tests {
     #[test]
     fn few_candidates_still_have_a_page_on_every_node() {
         let probe = probe(64);
-        // Page 0 is the gate's.
         assert_eq!(
             [1, 2, 3, 4].map(|page| probe.testbed().toucher_of_page.get(&page).copied()),
             [Some(0), Some(2), Some(4), Some(6)]

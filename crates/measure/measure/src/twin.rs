@@ -1,7 +1,7 @@
-//! A twin: a machine that the simulator runs, fitted to the measurements of a real one.
+//! A twin: a simulated machine fitted to the measurements of a real one.
 //!
-//! With no other load its distances are the profile's. Its behaviour under load follows the
-//! profile's loaded curve, where there is one, and stated assumptions where there is none.
+//! Without other load its distances are the profile's. Under load it follows the profile's loaded
+//! curve or, without one, stated assumptions.
 //!
 //! | module | does |
 //! |---|---|
@@ -22,15 +22,15 @@ use seatmap_sim::coherent::Hierarchy;
 use seatmap_sim::{CoherentModel, ModelError, SimError};
 use serde::Serialize;
 
-/// The name and version of the format of [`TwinReport`] on file.
+/// Name and version of the format of [`TwinReport`].
 pub const FORMAT: &str = "seatmap-fit/1";
 
-/// A twin, and how like its original it is.
+/// A twin and how similar it is to its original.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Twin {
-    /// The machine, to be written on file.
+    /// The machine description, for a file.
     pub levels: Hierarchy,
-    /// The model that reading that file gives.
+    /// The model from that file.
     pub model: CoherentModel,
     /// The comparison with the profile.
     pub report: TwinReport,
@@ -45,46 +45,45 @@ pub struct TwinReport {
     pub format: &'static str,
     /// The name of the twin.
     pub name: String,
-    /// The name of the machine that it is a twin of; older documents do not say.
+    /// The name of the original machine; missing in older documents.
     #[cfg_attr(feature = "schema", schemars(default))]
     pub machine: String,
-    /// Cores.
+    /// The number of cores.
     pub cores: usize,
-    /// Hardware threads.
+    /// The number of hardware threads.
     pub pus: usize,
-    /// Groups of cores that settle lines among themselves.
+    /// The number of groups of cores that exchange lines directly.
     pub groups: usize,
-    /// Homes of lines; 1 where the profile knows one line only.
+    /// The number of homes; 1 if the profile has one line.
     pub homes: usize,
-    /// Whether single pairs carry the residuals of groups and offsets.
+    /// Whether residuals of groups and offsets are stored per pair.
     pub has_rest: bool,
     /// The length of a tick, in nanoseconds.
     pub tick_ns: f64,
-    /// Unloaded distances, all of them.
+    /// All unloaded distances.
     pub all: Fidelity,
-    /// Unloaded distances of a twin without the residuals of single pairs: how much the structure
-    /// explains.
+    /// Unloaded distances without the residuals of single pairs: how much the structure explains.
     pub structure: Fidelity,
     /// Unloaded distances by distance class, nearest first.
     pub by_class: Vec<Fidelity>,
-    /// Distances for lines of every home; null where there is one.
+    /// Distances for lines of every home; null with one home.
     pub by_home: Option<Fidelity>,
-    /// The twin's match with the loaded curve; null where the profile has none.
+    /// The match with the loaded curve; null if the profile has none.
     pub loaded: Option<Followed>,
 }
 
 /// Why a profile has no twin.
 #[derive(Debug, thiserror::Error)]
 pub enum TwinError {
-    /// The profile holds no distances, or the wrong ones.
+    /// The profile lacks suitable distances.
     #[error("{name} {problem}")]
     Unfit {
-        /// The profile.
+        /// The name of the profile.
         name: String,
-        /// The data that it lacks.
+        /// The missing data.
         problem: &'static str,
     },
-    /// The model made of it cannot be run.
+    /// The fitted model is invalid.
     #[error(transparent)]
     Model(#[from] ModelError),
     /// The twin failed under load.
@@ -94,7 +93,7 @@ pub enum TwinError {
 
 impl Blame for TwinError {
     fn is_input(&self) -> bool {
-        // The profile lacks what a twin needs: another file helps, and another run does not.
+        // Another profile may help, another run does not.
         !matches!(self, TwinError::Load(_))
     }
 }
@@ -105,7 +104,7 @@ impl TwinError {
     }
 }
 
-/// The abilities that a twin must have.
+/// Requirements for a twin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
     /// Homes of lines.
@@ -117,8 +116,7 @@ pub struct Needs {
 /// Fits a twin.
 ///
 /// # Errors
-/// [`TwinError`]: a profile without distances between two cores, or without other data that a twin
-/// needs.
+/// [`TwinError`]: the profile lacks distances between two cores, or other required data.
 pub fn fit(profile: &Profile, needs: Needs) -> Result<Twin, TwinError> {
     check(profile, needs)?;
     let mut levels = explain::parts(profile)?.levels(profile)?;
@@ -129,7 +127,7 @@ pub fn fit(profile: &Profile, needs: Needs) -> Result<Twin, TwinError> {
     } else {
         Some(capacity::follow(&mut levels, profile)?)
     };
-    // The report judges the twin as it is on file, to the last digit.
+    // Judges the twin as stored on file.
     let model = CoherentModel::from_toml(&levels.name, &levels.to_toml())?;
     let report = TwinReport {
         format: FORMAT,
@@ -150,7 +148,6 @@ pub fn fit(profile: &Profile, needs: Needs) -> Result<Twin, TwinError> {
     Ok(Twin { levels, model, report })
 }
 
-/// How far the distances are from groups and offsets alone.
 fn structure(levels: &Hierarchy, profile: &Profile) -> Result<Fidelity, TwinError> {
     let mut bare = levels.clone();
     bare.distances.rest_ns.clear();

@@ -1,4 +1,4 @@
-//! The cost of waking a thread that sleeps, on its waker's CPU and on others.
+//! The cost of waking a sleeping thread, on its waker's CPU and on others.
 
 use seatmap_data::machine::{Nearness, Topology, WakeupPair, Wakeups};
 use seatmap_data::statistics::{Xoshiro, summarise};
@@ -7,13 +7,13 @@ use seatmap_machines::host::primitives::PrimitiveError;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-/// A source of round trips between threads that sleep.
+/// A source of round trips between sleeping threads.
 pub trait Woken {
     /// Why no round trip could be timed.
     type Error;
 
-    /// Batches of round trips of two threads on these CPUs, in nanoseconds a round trip. The two
-    /// CPUs may be one.
+    /// Batches of round trips between two threads on these CPUs (possibly the same), in nanoseconds
+    /// per round trip.
     ///
     /// # Errors
     /// The threads could not run there.
@@ -38,24 +38,21 @@ impl Woken for HostWakeups {
     }
 }
 
-/// The pairs of each nearness that are measured where nobody asks for another number.
+/// The default number of pairs per nearness.
 pub const USUAL_PAIRS: u32 = 2;
 
-/// Round trips of a batch: enough for the step of any clock beside wakeups of a microsecond or
-/// more.
+/// Round trips per batch: enough for any clock, because a wakeup takes at least a microsecond.
 const ROUND_TRIPS: u32 = 40;
-/// Batches of a visit.
 const BATCHES: u32 = 8;
 
-/// The pairs to measure: this many of each nearness that the CPUs have, drawn by a seed, and as
-/// many CPUs with themselves.
+/// Random pairs to measure: this many of each nearness, including CPUs with themselves.
 #[must_use]
 pub fn pairs(topology: &Topology, pus: &[u32], most: u32, seed: u64) -> Vec<[u32; 2]> {
     let mut order = pus.to_vec();
     Xoshiro::new(seed).shuffle(&mut order);
     let mut taken: BTreeMap<Nearness, Vec<[u32; 2]>> = BTreeMap::new();
     for (at, a) in order.iter().enumerate() {
-        // From itself on: a CPU and itself are a pair as well.
+        // Includes the pair of a CPU with itself.
         for b in &order[at..] {
             let found = taken.entry(Nearness::of(topology, [*a, *b])).or_default();
             if found.len() < most as usize {
@@ -66,10 +63,11 @@ pub fn pairs(topology: &Topology, pus: &[u32], most: u32, seed: u64) -> Vec<[u32
     taken.into_values().flatten().collect()
 }
 
-/// The round trips of these pairs over this many passes; `None` where `go_on` ended it. Each pass
-/// visits every pair once in a new random order: whatever changes meanwhile meets all pairs alike.
+/// The round trips of these pairs over this many passes; `None` if `go_on` ended it. Each pass
+/// visits every pair once in a new random order, so that changes meanwhile affect all pairs alike.
 ///
 /// # Errors
+///
 /// The source's.
 pub fn wakeups<W: Woken>(
     woken: &mut W,
@@ -112,8 +110,6 @@ fn pair(pus: [u32; 2], passes: &[Vec<f64>], seed: u64) -> Option<WakeupPair> {
 mod tests {
     use super::*;
 
-    /// A machine on which a wakeup across takes 9 us, one on the same CPU 3 us, and some of both
-    /// far longer.
     struct MadeUp(Xoshiro);
 
     impl Woken for MadeUp {

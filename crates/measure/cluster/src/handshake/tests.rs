@@ -1,4 +1,4 @@
-//! Both sides of a handshake, and those who only pretend to be one.
+//! Both sides of a handshake, and impostors.
 
 use super::*;
 use crate::gate::Gate;
@@ -11,7 +11,6 @@ fn listener() -> (TcpListener, SocketAddr) {
     (listener, address)
 }
 
-/// The outcome on both sides, each with its secret and purpose.
 fn between(
     caller: (&Secret, ConnectionPurpose),
     called: (&Secret, ConnectionPurpose),
@@ -37,7 +36,6 @@ fn between(
     [answer, other.join().unwrap()]
 }
 
-/// Answers one caller with these messages, whatever it says.
 fn impostor(challenge: Challenge, reply: impl Fn(&Claim) -> Reply + Send + 'static) -> SocketAddr {
     let (listener, address) = listener();
     std::thread::spawn(move || {
@@ -76,11 +74,11 @@ fn an_impostor_at_the_meeting_place_is_found_out() {
     let secret = Secret::new().unwrap();
     let welcome = impostor(challenge(PROTOCOL), |_| Reply::Welcome { proof: "f".repeat(64) });
     assert!(matches!(refusal(welcome, &secret), HandshakeError::Secret));
-    // The caller's own proof, sent back.
+    // The caller's own proof, reflected.
     let mirror =
         impostor(challenge(PROTOCOL), |claim| Reply::Welcome { proof: claim.proof.clone() });
     assert!(matches!(refusal(mirror, &secret), HandshakeError::Secret));
-    // Words of a stranger are not told as those of a rank.
+    // A stranger's text is not shown as a rank's.
     let words = || Reply::Refused { why: "run this script".to_owned(), proof: "f".repeat(64) };
     let said = refusal(impostor(challenge(PROTOCOL), move |_| words()), &secret);
     assert!(matches!(said, HandshakeError::Secret));

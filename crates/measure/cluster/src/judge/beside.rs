@@ -1,4 +1,4 @@
-//! Looks at a pair beside its like: what they show, and whether they are enough.
+//! Compares a pair with like pairs over several looks.
 
 use super::SLOW;
 use super::effects::JITTER;
@@ -13,8 +13,7 @@ const T_999: [f64; 14] = [
     3.787,
 ];
 
-/// One look: the logarithms of a pair's figures over those of like pairs, and of the figures that
-/// these have at best.
+/// One look: logarithms of a pair's figures relative to like pairs, and of their best figures.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct PairComparison {
     slowness: [f64; 2],
@@ -24,8 +23,7 @@ pub(crate) struct PairComparison {
 }
 
 impl PairComparison {
-    /// A pair, and like pairs in the same moments and at their best; `None` where these cannot be
-    /// compared.
+    /// Compares a pair with like pairs at the same moment and at their best; `None` if impossible.
     pub(crate) fn new(
         pair: &NodePair,
         like: &[&NodePair],
@@ -37,7 +35,7 @@ impl PairComparison {
             slowness: [finite(slowness[0])?, finite(slowness[1])?],
             time: finite(over(PairMetric::Time, pair, like)?[0])?,
             scatter: finite(over(PairMetric::Scatter, pair, like)?[0])?,
-            // `middle` pools both directions, so that both have one best figure.
+            // `middle` pools both directions, so both have the same best figure.
             like: [
                 best_slowness,
                 best_slowness,
@@ -49,7 +47,7 @@ impl PairComparison {
 }
 
 impl Beside {
-    /// The factors that some looks show; `None` before the second one.
+    /// The factors that the looks show; `None` before the second look.
     pub(crate) fn of(looks: &[PairComparison]) -> Option<Beside> {
         let slowness = [
             of_figure(looks, |look| look.slowness[0], 0)?,
@@ -60,7 +58,7 @@ impl Beside {
         Some(Beside { looks: looks.len(), slowness, time, scatter })
     }
 
-    /// Whether some figure looks bad, and the looks do not show it yet.
+    /// Whether a figure looks bad but the looks do not prove it yet.
     pub(crate) fn is_open(&self) -> bool {
         let [there, back] = self.slowness;
         is_in_doubt(there, SLOW)
@@ -70,7 +68,6 @@ impl Beside {
     }
 }
 
-/// Whether looks have a bad mean, and do not show yet that it is bad.
 fn is_in_doubt(shown: ExcessFactor, bad: f64) -> bool {
     shown.factor >= bad && shown.at_least < bad
 }
@@ -79,10 +76,9 @@ fn middle(figure: PairMetric, pairs: &[&NodePair]) -> Option<f64> {
     median(&pairs.iter().filter_map(|pair| figure.of(pair)).flatten().collect::<Vec<f64>>())
 }
 
-/// The logarithms of both ends' figures over those of like pairs.
 fn over(figure: PairMetric, pair: &NodePair, like: &[&NodePair]) -> Option<[f64; 2]> {
     let like = middle(figure, like)?;
-    // Of times, a pair's tenth percentile is held against the medians of others.
+    // The tenth percentile of a pair's times is compared with the medians of others.
     Some(figure.held(pair)?.map(|value| (value / like).ln()))
 }
 
@@ -91,13 +87,12 @@ fn finite(logarithm: f64) -> Option<f64> {
     logarithm.is_finite().then_some(logarithm)
 }
 
-/// A figure of the looks, with that of like pairs, which stands in place `like` of each look.
+/// The factor of one figure; `like` is its index in the best figures of each look.
 fn of_figure(
     looks: &[PairComparison],
     figure: fn(&PairComparison) -> f64,
     like: usize,
 ) -> Option<ExcessFactor> {
-    // The mean of logarithms is the logarithm of the geometric mean.
     let best = looks.iter().map(|look| look.like[like]).sum::<f64>() / looks.len() as f64;
     let shown = shown(&looks.iter().map(figure).collect::<Vec<_>>())?;
     Some(ExcessFactor {
@@ -106,16 +101,15 @@ fn of_figure(
     })
 }
 
-/// The mean of logarithms, and its lower bound.
 fn shown(logarithms: &[f64]) -> Option<ExcessFactor> {
     let count = logarithms.len() as f64;
-    // Two looks have one degree of freedom, the first entry. Beyond the table the last entry is a
-    // little too strict.
+    // Two looks have one degree of freedom, the first entry. Beyond the table the last entry is
+    // slightly too strict.
     let t = T_999.get(logarithms.len().checked_sub(2)?).or(T_999.last())?;
     let mean = logarithms.iter().sum::<f64>() / count;
     let variance =
         logarithms.iter().map(|each| (each - mean) * (each - mean)).sum::<f64>() / (count - 1.0);
-    // An infinite bound cannot stand in a file.
+    // A file cannot hold an infinite bound.
     let least = (mean - t * (variance / count).sqrt()).max(-700.0);
     Some(ExcessFactor { factor: mean.exp(), at_least: least.exp(), like: None })
 }

@@ -1,4 +1,4 @@
-//! The effects of a part on the figures of its ways, as far as they are bad enough to be a fault.
+//! How a part changes the figures of its paths, and whether that is a fault.
 
 use super::explain::Cause;
 use super::figures::PairMetric;
@@ -9,47 +9,45 @@ use crate::cluster::Trip;
 use seatmap_data::statistics::median;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The link of a node or of a switch is slow from this factor on: all of its ways say so.
+/// The link of a node or switch is slow from this factor on; all of its paths confirm it.
 const SLOW_PART: f64 = 1.42;
 
-/// A way is slow beside other slow ways of its part, or in the other direction, from this factor
-/// on.
+/// The factor from which other paths or the other direction of a slow part are slow as well.
 const SLOW_TOO: f64 = 1.25;
 
-/// A part of several pairs shows on at least this number of them: one alone may have a bad route.
+/// A part with several pairs is blamed only if this many show it: a single pair may have a bad
+/// route.
 const FEWEST_PAIRS: usize = 2;
 
-/// A way is jittery if its small messages scatter (from the tenth to the ninetieth percentile) so
-/// many times as much as those of like pairs, and by at least this share of their usual median.
+/// A path is jittery if its small messages scatter (tenth to ninetieth percentile) this many times
+/// as much as those of like pairs, and by at least this share of their median.
 pub(super) const JITTER: f64 = 5.0;
 const JITTER_SHARE: f64 = 2.0;
 
-/// A process waits for a CPU for at least this share of the time, and so many times as long as
-/// others.
+/// A process is starved if it waits for a CPU this share of the time, and this many times as long
+/// as others.
 const WAITS: f64 = 0.25;
 const WAITS_FACTOR: f64 = 3.0;
 
-/// A part loses packets if at least so many segments of round trips were sent again, and this share
-/// of all, and so many times the usual share: busy computers send up to 0.15 % again without a
-/// loss, as answers come late.
+/// A part is lossy if at least this many segments of round trips were retransmitted, this share of
+/// all, and this many times the usual share. Busy computers retransmit up to 0.15 % without a loss,
+/// because answers come late.
 const FEWEST_RESENT: u64 = 5;
 const LOST_SHARE: f64 = 0.003;
 const LOST_FACTOR: f64 = 4.0;
 
-/// The other direction loses packets, too, from this share of the losses of the first one.
+/// The other direction is lossy as well from this share of the first one's losses.
 const LOST_OTHER_WAY: f64 = 0.3;
 
-/// A delay scatters less than this many times what nine of ten messages are late: hardly at all on
-/// an idle computer. Two uniform delays, one each way, scatter 2.5 times as much, from the tenth to
-/// the ninetieth percentile of a triangular distribution; 24 messages a pair through the relay of
-/// `scripts/cluster` showed 1.1 to 1.9.
+/// A delay is steady if its scatter is below this many times the least delay of nine in ten
+/// messages. Two uniform delays, one each way, scatter 2.5 times as much (triangular distribution);
+/// 24 messages per pair through the relay of `scripts/cluster` showed 1.1 to 1.9.
 const STEADY: f64 = 1.2;
 
-/// A delay makes streams slow, too, and a slow link makes messages late: it is a delay if messages
-/// are worse than streams by this factor.
+/// A delay also slows streams, and a slow link delays messages: it is a delay if messages are worse
+/// by this factor.
 const LATER_THAN_SLOW: f64 = 2.0;
 
-/// The segments of a way that went twice, of all.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Losses {
     pub resent: u64,
@@ -66,14 +64,11 @@ impl Losses {
     }
 }
 
-/// Late small messages, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Late {
-    /// By how much in the median.
     pub excess_ns: f64,
-    /// By how much nine of ten messages are late at least.
+    /// The least excess of nine in ten messages.
     pub always_ns: f64,
-    /// The usual time.
     pub usual_ns: f64,
 }
 
@@ -83,37 +78,31 @@ impl Late {
     }
 }
 
-/// Small messages that scatter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Jitter {
-    /// How far, in nanoseconds, as it was measured.
     pub scatter_ns: f64,
     pub factor: f64,
-    /// On how many pairs of how many.
+    /// Jittery pairs, out of all.
     pub pairs: [usize; 2],
 }
 
-/// The effects of a part, as far as they are bad.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Effects {
-    /// The share of the time that its process waits for a CPU, and that of the others.
+    /// The waiting shares of its process and of the others.
     pub waits: Option<[f64; 2]>,
-    /// The losses on each side.
     pub losses: [Option<Losses>; 2],
-    /// How slow streams are on each side.
+    /// The slowdown of streams on each side.
     pub slow: Option<[Option<f64>; 2]>,
     pub late: Option<Late>,
     pub jitter: Option<Jitter>,
-    /// How many figures it explains.
     pub ways: usize,
-    /// The figures that it gives, by their place among all.
+    /// The values that it explains, by index in the items.
     pub model: Vec<(usize, f64)>,
 }
 
-/// A part, and the figures that come from it, by their place among all.
 pub(super) struct Covered {
     pub part: NetworkPart,
-    /// By kind and side.
+    /// Indices by metric and side.
     at: BTreeMap<(PairMetric, usize), Vec<usize>>,
 }
 
@@ -129,12 +118,11 @@ impl Covered {
     }
 }
 
-/// The figures of one kind on one side of a part.
 struct Side<'a> {
     court: &'a Court<'a>,
     part: NetworkPart,
     at: &'a [usize],
-    /// All figures without the part.
+    /// All figures as they would be without the part.
     without: &'a [f64],
 }
 
@@ -147,15 +135,13 @@ impl Side<'_> {
         self.court.trip(&self.court.network.items[at])
     }
 
-    /// Whether looks have shown this factor over the figures without the part on some way. Ways of
-    /// a larger part confirm each other.
+    /// Whether looks confirm this factor on some path. Paths of a larger part confirm each other.
     fn is_shown(&self, least: f64) -> bool {
         let shown = &self.court.network.shown;
         !matches!(self.part, NetworkPart::Pair(_))
             || self.at.iter().any(|at| shown[*at] >= least * self.without[*at])
     }
 
-    /// Whether bad ways are those of enough pairs to blame the part.
     fn is_enough(&self, ways: &[usize]) -> bool {
         let items = &self.court.network.items;
         let pairs: BTreeSet<[usize; 2]> = ways
@@ -165,7 +151,6 @@ impl Side<'_> {
         matches!(self.part, NetworkPart::Pair(_)) || pairs.len() >= FEWEST_PAIRS
     }
 
-    /// The ways whose figures are so many times as high as without the part.
     fn above(&self, factor: f64) -> Vec<usize> {
         self.at.iter().copied().filter(|at| self.value(*at) >= factor * self.without[*at]).collect()
     }
@@ -180,7 +165,6 @@ impl Side<'_> {
 }
 
 impl Effects {
-    /// Notes that a part gives these figures.
     fn explain(&mut self, figures: impl Iterator<Item = (usize, f64)>, ways: usize) {
         self.model.extend(figures);
         self.ways += ways;
@@ -198,7 +182,7 @@ impl Effects {
     fn lose(&mut self, sides: &[Side<'_>; 2]) {
         let both = sides.each_ref().map(losses);
         let most = both.into_iter().flatten().map(Losses::share).fold(0.0, f64::max);
-        // Lost acknowledgements make the other end send again as well, now and then.
+        // Lost acknowledgements make the other end retransmit now and then.
         self.losses = both.map(|one| one.filter(|one| one.share() >= LOST_OTHER_WAY * most));
         for (side, losses) in sides.iter().zip(self.losses) {
             let Some(share) = losses.map(Losses::share) else { continue };
@@ -207,7 +191,7 @@ impl Effects {
         }
     }
 
-    /// A stream is as fast as the slowest part of its way, and a part as fast as its best stream.
+    /// A stream is as fast as the slowest part of its path, and a part as fast as its best stream.
     fn slow_down(&mut self, sides: &[Side<'_>; 2]) {
         let limits = sides.each_ref().map(|side| side.least(|at| side.value(at)));
         let mut factors = [None; 2];
@@ -253,7 +237,7 @@ impl Effects {
     fn scatter(&mut self, side: &Side<'_>) {
         let mut wide = side.above(JITTER);
         wide.retain(|at| side.value(*at) >= JITTER_SHARE * side.court.usual_time_ns(*at));
-        // If most of a part's pairs are steady, the part is not what makes the others scatter.
+        // If most pairs of a part are steady, it is not the cause of the scatter.
         if 2 * wide.len() <= side.at.len() || !side.is_enough(&wide) || !side.is_shown(JITTER) {
             return;
         }
@@ -272,7 +256,7 @@ impl Effects {
     }
 }
 
-/// The losses on one side of a part, if they are bad, and most of its ways have some.
+/// `None` unless they are bad and most of its paths have some.
 fn losses(side: &Side<'_>) -> Option<Losses> {
     let items = &side.court.network.items;
     let all = side.at.iter().fold(Losses::default(), |sum, at| Losses {
@@ -286,7 +270,6 @@ fn losses(side: &Side<'_>) -> Option<Losses> {
 }
 
 impl Court<'_> {
-    /// The effects of a part, given the figures that there would be without it.
     pub(super) fn effects(&self, covered: &Covered, without: &[f64]) -> Effects {
         let mut effects = Effects::default();
         effects.slow_down(&self.sides(PairMetric::Slowness, covered, without));
@@ -311,11 +294,10 @@ impl Court<'_> {
         })
     }
 
-    /// The fault that a cause is.
     pub(super) fn fault_of(&self, cause: &Cause) -> Option<ClusterFault> {
         let Effects { waits, losses, slow, late, jitter, .. } = &cause.effects;
-        // A process without a CPU is slow and late on all ways, and losses slow streams down: a
-        // cause is told before its effects.
+        // The cause precedes its effects: a process without a CPU is slow and late on all paths,
+        // and losses slow streams.
         if let Some([own, others]) = *waits {
             return Some(self.starved_fault(cause, own, others));
         }
@@ -325,7 +307,7 @@ impl Court<'_> {
         let slow_factor =
             slow.map_or(1.0, |factors| factors.into_iter().flatten().fold(1.0, f64::max));
         let scatter_ns = jitter.map_or(0.0, |jitter| jitter.scatter_ns);
-        // Messages that scatter by more than they are late are jittery.
+        // Messages that scatter by more than their delay are jittery.
         let late = late.filter(|late| STEADY * late.always_ns > scatter_ns);
         match (slow, late.filter(|late| late.factor() >= LATER_THAN_SLOW * slow_factor), jitter) {
             (_, Some(late), _) => Some(self.late_fault(cause, &late, scatter_ns)),
@@ -335,7 +317,7 @@ impl Court<'_> {
         }
     }
 
-    /// The usual time of small messages on the way of an item; infinite if none was measured.
+    /// An unmeasured time is infinite.
     fn usual_time_ns(&self, at: usize) -> f64 {
         let item = &self.network.items[at];
         let time = self.network.items.iter().position(|other| {

@@ -1,21 +1,17 @@
-//! The bad parts that explain the figures: first the part that explains most of them, then the one
-//! that explains most of the rest, and last single pairs.
-//!
-//! Noise makes no figure better than its way, so a part is as good as the best of its ways: it is
-//! bad only if all of them are.
+//! Finds the bad parts: first the one that explains most figures, then the one that explains most
+//! of the rest, and last single pairs.
 
 use super::Court;
 use super::effects::{Covered, Effects};
 use super::part::NetworkPart;
 
-/// A bad part, with what it does.
 pub(super) struct Cause {
     pub part: NetworkPart,
     pub effects: Effects,
 }
 
 impl Court<'_> {
-    /// The bad parts, without the groups that are farther apart than others: these are built so.
+    /// Groups that are farther apart than others are not faults.
     pub(super) fn causes(&self) -> Vec<Cause> {
         let mut model = self.network.usual.clone();
         let mut open: Vec<Covered> =
@@ -23,7 +19,7 @@ impl Court<'_> {
         let mut causes: Vec<Cause> = Vec::new();
         loop {
             let tried = open.iter().map(|part| self.effects(part, &model)).enumerate();
-            // The last one of equal parts is the smallest.
+            // Among equals `max_by_key` takes the last part, which is the smallest.
             let Some((at, effects)) = tried.max_by_key(|(_, effects)| effects.ways) else { break };
             if effects.ways == 0 {
                 break;
@@ -32,7 +28,7 @@ impl Court<'_> {
             causes.push(Cause { part: open.remove(at).part, effects });
         }
         causes.retain(|cause| !matches!(cause.part, NetworkPart::Tier(_)));
-        // A way through a bad part is not blamed as well.
+        // A connection through a bad part is not blamed as well.
         let group = &self.network.group;
         let others: Vec<[usize; 2]> = self
             .pairs
@@ -48,17 +44,17 @@ impl Court<'_> {
         causes
     }
 
-    /// All parts with several ways, the larger ones first.
+    /// All parts with several paths, the larger ones first.
     fn parts(&self) -> Vec<NetworkPart> {
         let group = &self.network.group;
         let mut groups: Vec<usize> = group.clone();
         groups.sort_unstable();
         groups.dedup();
-        // The uplink and the links of a group of one are those of its node.
+        // In a group of one, the uplink and the switch are the node's own link.
         let several: Vec<usize> =
             groups.iter().copied().filter(|group| self.network.members(*group).len() > 1).collect();
         let mut parts = Vec::new();
-        // Two groups have one distance, which is the usual one between groups.
+        // Two groups have a single distance, which is the usual one between groups.
         if groups.len() > 2 {
             let tiers = several
                 .iter()
@@ -67,7 +63,7 @@ impl Court<'_> {
         }
         if groups.len() > 1 {
             parts.extend(several.iter().map(|group| NetworkPart::Switch(*group)));
-            // Of two groups, the way out of one is the way into the other.
+            // With two groups, the path out of one is the path into the other.
             let most = if groups.len() == 2 { 1 } else { several.len() };
             parts.extend(several.iter().take(most).map(|group| NetworkPart::Uplink(*group)));
         }

@@ -1,20 +1,20 @@
-//! The figures of pairs, and what each says of one way or one end.
+//! The figures of pairs, each assigned to one path or one end.
 
 use super::SMALL_BYTES;
 use crate::cluster::{Beside, Cluster, ExcessFactor, NodePair};
 
-/// A figure of a way; the lower, the better.
+/// A metric of a path; lower is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum PairMetric {
-    /// The time that a stream needs for a bit, in microseconds: one over its rate.
+    /// Microseconds per bit of a stream: one over its rate.
     Slowness,
-    /// The time of small messages, in nanoseconds; a round trip, so the same both ways.
+    /// The round trip of small messages, in nanoseconds; the same both ways.
     Time,
-    /// Their scatter, from the tenth to the ninetieth percentile.
+    /// The scatter of small messages, from the tenth to the ninetieth percentile.
     Scatter,
-    /// The share of segments that an end sent again.
+    /// The share of segments that an end retransmitted.
     Lost,
-    /// The share of the time in which an end could have run and had no CPU.
+    /// The share of the time in which an end waited for a CPU.
     Wait,
 }
 
@@ -27,14 +27,14 @@ impl PairMetric {
         PairMetric::Wait,
     ];
 
-    /// The figures of a pair, from its first node and from the second.
+    /// The figures from the first node, and from the second.
     pub(crate) fn of(self, pair: &NodePair) -> Option<[f64; 2]> {
         let small = pair.trip(SMALL_BYTES);
         match self {
-            // Microseconds for a bit: more is worse, as of all figures.
+            // The inverse, because more is worse in every metric.
             PairMetric::Slowness => Some(pair.rate_mbps.map(|rate| 1.0 / rate)),
             PairMetric::Time => Some([small?.median_ns; 2]),
-            // Factors of it are taken, so that it must not be 0.
+            // At least 1, because factors of it are computed.
             PairMetric::Scatter => Some([(small?.p90_ns - small?.p10_ns).max(1.0); 2]),
             PairMetric::Lost => Some(
                 [0, 1].map(|end| pair.retransmits[end] as f64 / pair.segments[end].max(1) as f64),
@@ -46,8 +46,8 @@ impl PairMetric {
         }
     }
 
-    /// The figures that are held against the usual ones. Of times it is the tenth percentile: even
-    /// the fastest tenth takes longer than others usually do, so that no busy moment makes it late.
+    /// For times this is the tenth percentile: if even the fastest tenth is slower than usual, a
+    /// busy moment is not the reason.
     pub(super) fn held(self, pair: &NodePair) -> Option<[f64; 2]> {
         match self {
             PairMetric::Time => Some([pair.trip(SMALL_BYTES)?.p10_ns; 2]),
@@ -55,7 +55,6 @@ impl PairMetric {
         }
     }
 
-    /// How a pair that was looked at again compares with its like in these moments.
     fn beside(self, beside: &Beside) -> Option<[ExcessFactor; 2]> {
         match self {
             PairMetric::Slowness => Some(beside.slowness),
@@ -65,32 +64,29 @@ impl PairMetric {
         }
     }
 
-    /// Whether both directions have one figure.
     pub(super) fn is_of_pair(self) -> bool {
         matches!(self, PairMetric::Time | PairMetric::Scatter)
     }
 
-    /// Whether ways inside switches and between them usually differ in it.
+    /// Whether paths inside switches usually differ from those between switches.
     pub(super) fn has_distance(self) -> bool {
         matches!(self, PairMetric::Slowness | PairMetric::Time)
     }
 }
 
-/// One figure of one way. A figure of a pair stands once, from its first node to its second; that
-/// of an end from this end.
+/// One figure of one path. A figure of a pair exists once, from its first node; a figure of an end
+/// starts at this end.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Item {
     pub figure: PairMetric,
     pub from: usize,
     pub to: usize,
     pub value: f64,
-    /// How it compares with like ways, where it was measured beside these.
     pub beside: Option<ExcessFactor>,
-    /// The segments that were sent, for [`PairMetric::Lost`].
+    /// The number of segments sent, for [`PairMetric::Lost`].
     pub segments: f64,
 }
 
-/// All figures of all pairs.
 pub(super) fn items(cluster: &Cluster) -> Vec<Item> {
     let mut items = Vec::new();
     for pair in &cluster.pairs {
@@ -114,7 +110,7 @@ pub(super) fn items(cluster: &Cluster) -> Vec<Item> {
             }
         }
     }
-    // Without a segment there is no share of losses.
+    // Without segments there is no share of losses.
     items.retain(|item| item.figure != PairMetric::Lost || item.segments > 0.0);
     items
 }

@@ -1,8 +1,8 @@
-//! The group that a node is held against, which need not be the one that it seems to be in: large
-//! messages of a node behind a bad cable are as late as those over a second switch.
+//! The group with which each node is compared. It may differ from the group on file, because a bad
+//! cable delays large messages as much as a second switch does.
 //!
-//! Its fastest small messages tell the two apart. Busy moments make messages later and none
-//! earlier, so the fastest of all its pairs shows what the way itself takes.
+//! The fastest small messages distinguish the two: busy moments only delay messages, so the fastest
+//! show the path itself.
 
 use super::SMALL_BYTES;
 use crate::choice::SIZE_BYTES;
@@ -10,26 +10,27 @@ use crate::cluster::{Cluster, NodePair};
 use seatmap_data::statistics::median;
 use std::collections::BTreeMap;
 
-/// The bytes of Ethernet, IP and TCP around a message.
+/// Ethernet, IP and TCP headers of a message.
 const HEADER_BYTES: u32 = 66;
 
-/// The time of the fastest messages over a second switch, as a multiple of the time inside one
-/// group. Below this range two nodes share a switch; above it the path is delayed. The bounds are
-/// an assumption: the simulated clusters of the tests have 1.22.
+/// The fastest messages over a second switch, as a multiple of those inside one group: below this
+/// range two nodes share a switch, above it the path is delayed. An assumption; the simulated
+/// clusters of the tests have 1.22.
 const FARTHER: std::ops::Range<f64> = 1.15..2.5;
 
-/// The group of each node. Nodes that seem to be alone join each other and the group of others that
-/// their fastest messages reach without a second switch, or any if these are later than over one.
+/// The group of each node. Nodes that seem to be alone join each other and the group that their
+/// fastest messages reach without a second switch, or any group if even these are slower than over
+/// one.
 pub(super) fn groups(cluster: &Cluster) -> Vec<usize> {
     let own = cluster.group_of();
     let alone = lone(&own);
-    // Nodes of which no two are in one group have no groups.
+    // Every node is alone, so there are no groups.
     if alone.len() == own.len() {
         return vec![0; own.len()];
     }
     let floors: Vec<([usize; 2], f64)> =
         cluster.pairs.iter().filter_map(|pair| Some((pair.nodes, floor_ns(pair)?))).collect();
-    // The fastest of all are inside a switch.
+    // The fastest messages stay inside a switch.
     let inside_ns = floors.iter().map(|(_, ns)| *ns).fold(f64::INFINITY, f64::min);
     let mut group = own.clone();
     for (nodes, floor_ns) in &floors {
@@ -47,7 +48,7 @@ pub(super) fn groups(cluster: &Cluster) -> Vec<usize> {
         }
         let mut groups = BTreeMap::<usize, Vec<&Way>>::new();
         ways.iter().for_each(|way| groups.entry(own[way.to]).or_default().push(way));
-        // Large messages choose among the groups that small ones do not tell apart.
+        // Small messages may allow several groups; large messages decide.
         let near = groups.values().filter(|ways| {
             least >= FARTHER.end || ways.iter().any(|way| way.floor_ns < FARTHER.start * inside_ns)
         });
@@ -59,7 +60,6 @@ pub(super) fn groups(cluster: &Cluster) -> Vec<usize> {
     group
 }
 
-/// A way from a node to another that is not alone.
 struct Way {
     to: usize,
     floor_ns: f64,
@@ -81,21 +81,19 @@ fn middle_ns(ways: &[&Way]) -> f64 {
     median(&ways.iter().map(|way| way.large_ns).collect::<Vec<f64>>()).unwrap_or(f64::MAX)
 }
 
-/// Makes one group of those of two nodes.
 fn join(group: &mut [usize], nodes: [usize; 2]) {
     let [from, to] = nodes.map(|node| group[node]);
     group.iter_mut().filter(|own| **own == from).for_each(|own| *own = to);
 }
 
-/// The nodes that are the only ones of their groups.
 pub(super) fn lone(group: &[usize]) -> Vec<usize> {
     let mut sizes = BTreeMap::<usize, usize>::new();
     group.iter().for_each(|own| *sizes.entry(*own).or_default() += 1);
     (0..group.len()).filter(|node| sizes[&group[*node]] == 1).collect()
 }
 
-/// The time of a pair's fastest small messages without that which links need for their bits: a slow
-/// link sends the same message for longer. Those bits show in larger messages.
+/// The time of a pair's fastest small messages minus their transmission time, estimated from a
+/// larger message because it depends on the link's rate.
 fn floor_ns(pair: &NodePair) -> Option<f64> {
     let small = pair.trip(SMALL_BYTES)?;
     let larger = pair.trips.iter().filter(|trip| trip.size_bytes > SMALL_BYTES);
@@ -104,7 +102,7 @@ fn floor_ns(pair: &NodePair) -> Option<f64> {
         let more_ns = (larger.p10_ns - small.p10_ns).max(0.0);
         more_ns * f64::from(SMALL_BYTES + HEADER_BYTES) / more_bytes
     });
-    // Noise in the larger ones must not make a small one come at once.
+    // Noise in the larger ones must not reduce the time to zero.
     let floor_ns = (small.p10_ns - sending_ns).max(small.p10_ns / 2.0);
     (floor_ns > 0.0).then_some(floor_ns)
 }

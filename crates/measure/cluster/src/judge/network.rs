@@ -1,30 +1,28 @@
-//! The network as it would be if nothing were bad: the group of each node, and the usual figures.
+//! The network as if it had no faults.
 
 use super::figures::{Item, PairMetric};
 use super::groups::lone;
 use seatmap_data::statistics::quantile;
 use std::collections::BTreeMap;
 
-/// The share of segments of round trips that healthy links send again, at least.
+/// Healthy links retransmit at least this share of the segments of round trips.
 const LEAST_LOST: f64 = 0.0002;
 
-/// Fewer figures than this say nothing of what is usual.
+/// Fewer figures than this do not show the usual value.
 const FEWEST: usize = 3;
 
-/// The usual rate and time are this quantile of all like ones, best first, since noise makes none
-/// better: of three nodes on a switch, a bad one spoils two pairs of three.
+/// The usual rate and time are this quantile, best first, because noise improves none: of three
+/// nodes on a switch, a bad one spoils two of three pairs.
 const BEST: f64 = 0.15;
 
-/// A network without a fault, and all figures beside it.
 pub(super) struct HealthyNetwork<'a> {
     pub items: &'a [Item],
-    /// The group of each node.
     pub group: Vec<usize>,
     /// The usual value of each item.
     pub usual: Vec<f64>,
-    /// The value of each item: the better of what was measured, and of what it is beside its like.
+    /// The value as measured, or by comparison with like pairs if better.
     pub value: Vec<f64>,
-    /// The part of it that the looks show; all of it if there was no second look.
+    /// The value as far as the looks confirm it.
     pub shown: Vec<f64>,
 }
 
@@ -40,13 +38,12 @@ impl<'a> HealthyNetwork<'a> {
         HealthyNetwork { items, group, usual, value, shown }
     }
 
-    /// The nodes of a group.
     pub(super) fn members(&self, group: usize) -> Vec<usize> {
         (0..self.group.len()).filter(|node| self.group[*node] == group).collect()
     }
 }
 
-/// The usual figure of each kind: that of nodes with neighbours, if there are enough of them.
+/// Nodes with neighbours decide, if there are enough.
 fn usual_by_kind(items: &[Item], group: &[usize]) -> BTreeMap<(PairMetric, bool), f64> {
     let alone = lone(group);
     let mut like = BTreeMap::<(PairMetric, bool), Vec<f64>>::new();
@@ -68,13 +65,12 @@ fn usual_by_kind(items: &[Item], group: &[usize]) -> BTreeMap<(PairMetric, bool)
         .collect()
 }
 
-/// The items that are like one another: of figures that a distance changes, inside groups and
-/// between them.
+/// Items of one kind are comparable. Metrics that depend on distance have a kind inside groups and
+/// one between them.
 fn kind(item: &Item, group: &[usize]) -> (PairMetric, bool) {
     (item.figure, item.figure.has_distance() && group[item.from] != group[item.to])
 }
 
-/// Each item's value, or what it is beside its like if that is better.
 fn values(items: &[Item], usual: &[f64], factor: fn(&crate::ExcessFactor) -> f64) -> Vec<f64> {
     items
         .iter()

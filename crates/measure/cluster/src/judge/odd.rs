@@ -1,4 +1,4 @@
-//! Faults that a node's own figures show: its packets, its clock, and the facts of its kind.
+//! Faults in a node's own figures: packets, clock and hardware.
 
 use super::{ClusterFault, ClusterFaultKind, Court, SMALL_BYTES};
 use crate::cluster::NodePair;
@@ -6,13 +6,11 @@ use seatmap_data::statistics::median;
 use seatmap_data::statistics::words::counted;
 use std::collections::BTreeMap;
 
-/// Clocks are apart if they differ by more than this and more than a round trip takes, in
-/// nanoseconds.
+/// A clock is wrong if it differs by more than this (in nanoseconds) and by more than a round trip.
 const CLOCK_NS: f64 = 50e6;
 
 impl Court<'_> {
-    /// Nodes whose packets differ in size from those of most. Each end tells its own; where no size
-    /// has a majority, nobody is named.
+    /// Nodes whose packet size differs from that of most; without a majority none is named.
     pub(super) fn mtu(&self) -> Vec<ClusterFault> {
         let sizes: BTreeMap<usize, u32> = (0..self.cluster.nodes.len())
             .filter_map(|node| Some((node, self.packet_bytes(node)?)))
@@ -39,9 +37,8 @@ impl Court<'_> {
             .collect()
     }
 
-    /// The size of a node's packets, if it is the same on most of its ways. A file without figures
-    /// of the ends has one size for both: the node's is the one that all of its pairs have, or else
-    /// the largest.
+    /// The packet size on most of a node's connections. A file without figures of the ends has one
+    /// size per pair; the node's is then that of all, or else most, of its pairs.
     fn packet_bytes(&self, node: usize) -> Option<u32> {
         let own = self.cluster.pairs.iter().filter(|pair| pair.nodes.contains(&node));
         let mut ends = Vec::new();
@@ -53,12 +50,11 @@ impl Court<'_> {
         match (ends.len(), pairs.as_slice()) {
             (1.., _) => majority(&ends),
             (0, [first, others @ ..]) if others.iter().all(|other| other == first) => Some(*first),
-            // The pairs with the node that differs have its size.
+            // Pairs with a different node have its size.
             _ => majority(&pairs),
         }
     }
 
-    /// Nodes whose clock differs from most others.
     pub(super) fn clocks(&self) -> Vec<ClusterFault> {
         (0..self.cluster.nodes.len())
             .filter_map(|node| {
@@ -74,10 +70,10 @@ impl Court<'_> {
             .collect()
     }
 
-    /// How far a node's clock is ahead of those of its partners.
+    /// How far a node's clock is ahead of the others' (median).
     fn clock_offset_ns(&self, node: usize) -> Option<f64> {
         let ahead = self.cluster.pairs.iter().filter_map(|pair| match pair.nodes {
-            // The offset is the second node's over the first's.
+            // The offset is the second node's clock minus the first's.
             [a, _] if a == node => shown_offset_ns(pair).map(|ns| -ns),
             [_, b] if b == node => shown_offset_ns(pair),
             _ => None,
@@ -85,7 +81,6 @@ impl Court<'_> {
         median(&ahead.collect::<Vec<_>>())
     }
 
-    /// Nodes that differ from a majority in what their kind has in common.
     pub(super) fn different(&self) -> Vec<ClusterFault> {
         let kinds: Vec<_> = self.cluster.nodes.iter().map(|node| node.facts.kind()).collect();
         let mut faults = Vec::new();
@@ -114,14 +109,13 @@ impl Court<'_> {
     }
 }
 
-/// How far apart a pair's clocks are, as far as that is known: a message that is late one way looks
-/// like a clock that is wrong by half of it.
+/// A pair's clock offset, or 0 within a round trip, because a delay in one direction shifts it by
+/// half.
 fn shown_offset_ns(pair: &NodePair) -> Option<f64> {
     let trip_ns = pair.trip(SMALL_BYTES).map_or(0.0, |trip| trip.median_ns);
     pair.clock_offset_ns.map(|ns| if ns.abs() > trip_ns { ns } else { 0.0 })
 }
 
-/// The value that more than half have.
 fn majority(values: &[u32]) -> Option<u32> {
     values
         .iter()

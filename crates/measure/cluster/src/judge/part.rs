@@ -1,33 +1,30 @@
-//! The parts of a cluster that figures come from, any of which may be bad.
+//! The parts of a cluster that can be bad.
 
 use super::figures::{Item, PairMetric};
 
-/// A part of the way between two nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NetworkPart {
-    /// A node with its link.
+    /// A node and its link.
     Node(usize),
-    /// The connection of a group's nodes with the others.
+    /// The connection of a group to the others.
     Uplink(usize),
     /// All links of a group.
     Switch(usize),
-    /// A way that only two nodes use, such as a route.
+    /// A path that only two nodes use, such as a route.
     Pair([usize; 2]),
-    /// The distance between two groups: farther than others, and not a fault.
+    /// The distance between two groups, which is not a fault if it exceeds others.
     Tier([usize; 2]),
 }
 
-/// The directions of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PartDirection {
     Both,
     /// Out of the part, or from the first node of a pair to the second.
     From,
-    /// Into the part, or back.
+    /// Into the part, or from the second node to the first.
     To,
 }
 
-/// A part and its direction: a place for a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FaultLocation {
     pub part: NetworkPart,
@@ -45,7 +42,7 @@ impl PartDirection {
 }
 
 impl NetworkPart {
-    /// The side of this part that a way uses: 0 out of it, 1 into it; `None` where it uses none.
+    /// The side of this part that a path uses: 0 outwards, 1 inwards.
     fn side(self, group: &[usize], from: usize, to: usize) -> Option<usize> {
         match self {
             NetworkPart::Node(node) => side_of(from == node, to == node),
@@ -59,14 +56,13 @@ impl NetworkPart {
         }
     }
 
-    /// The side of this part that a figure comes from, if it comes from this part.
     pub(super) fn side_of(self, group: &[usize], item: &Item) -> Option<usize> {
         match (item.figure, self) {
-            // Waiting is an end's own.
+            // Waiting concerns one end only.
             (PairMetric::Wait, NetworkPart::Node(node)) => (item.from == node).then_some(0),
             (PairMetric::Wait, _)
             | (PairMetric::Lost | PairMetric::Scatter, NetworkPart::Tier(_)) => None,
-            // A figure of both ways together stands once, so that it is on side 0 of every part.
+            // A figure of both directions exists once, on side 0 of every part.
             (figure, part) if figure.is_of_pair() => {
                 part.side(group, item.from, item.to).map(|_| 0)
             }
@@ -74,13 +70,12 @@ impl NetworkPart {
         }
     }
 
-    /// Whether the figures of a pair come from this part.
     pub(crate) fn covers(self, group: &[usize], [a, b]: [usize; 2]) -> bool {
         self.side(group, a, b).is_some()
     }
 }
 
-/// 0 for a way out of a part, 1 for one into it; a way that does both or neither has no side.
+/// 0 for a path out of a part, 1 for one into it, `None` for both or neither.
 fn side_of(is_out: bool, is_in: bool) -> Option<usize> {
     match (is_out, is_in) {
         (true, false) => Some(0),

@@ -1,4 +1,4 @@
-//! The sentences about causes.
+//! The sentence for each cause.
 
 use super::effects::{Jitter, Late, Losses};
 use super::explain::Cause;
@@ -10,12 +10,11 @@ use crate::topology::short;
 use seatmap_data::statistics::median;
 use seatmap_data::statistics::words::counted;
 
-/// The clocks tell a direction where they seem wrong by half of the delay, to this share of it: a
-/// packet that is late on one way moves the middle of a round trip by half of that.
+/// Clocks show the direction of a delay if they seem wrong by half of it, within this share,
+/// because a delay in one direction shifts the middle of the round trip.
 const HALF: f64 = 0.4;
 
 impl Court<'_> {
-    /// The nodes of a part.
     fn nodes(&self, part: NetworkPart) -> Vec<usize> {
         match part {
             NetworkPart::Node(node) => vec![node],
@@ -37,7 +36,7 @@ impl Court<'_> {
         sentence: String,
     ) -> ClusterFault {
         let mut nodes = self.nodes(place.part);
-        // The sender stands first.
+        // The sender comes first.
         if matches!(place.part, NetworkPart::Pair(_)) && place.direction == PartDirection::To {
             nodes.reverse();
         }
@@ -59,8 +58,8 @@ impl Court<'_> {
             .iter()
             .flat_map(|pair| nodes.iter().filter_map(|node| pair.end_of(*node)))
             .peekable();
-        // Kernels differ in whether a process that a quota stopped waits for a CPU. Only a process
-        // that tells its stops is known to have none.
+        // Kernels differ in whether a process stopped by a quota counts as waiting for a CPU. Only
+        // a process that reports its stops is known to have none.
         let is_told = ends.peek().is_some() && ends.all(|end| end.stops.is_some());
         let why = if is_told { "another program is" } else { "a quota, or another program" };
         let sentence = format!(
@@ -123,7 +122,7 @@ impl Court<'_> {
         let each = factors.into_iter().flatten();
         let most = each.clone().fold(1.0, f64::max);
         let least = each.fold(f64::INFINITY, f64::min);
-        // Where both ways are slow by different factors, both are measured.
+        // Two different factors are both reported.
         let factor = match direction {
             PartDirection::Both if most >= 1.15 * least => {
                 let [there, back] = factors.map(|factor| factor.unwrap_or(1.0));
@@ -195,14 +194,14 @@ impl Court<'_> {
         self.fault_at(ClusterFaultKind::Jittery, place, factor, sentence)
     }
 
-    /// A delay, with the scatter of its messages where that is unusual.
+    /// A delay, with the scatter of its messages if that is unusual.
     pub(super) fn late_fault(&self, cause: &Cause, late: &Late, scatter_ns: f64) -> ClusterFault {
         let factor = late.factor();
         let ms = late.excess_ns / 1e6;
         let part = cause.part;
         let direction = match self.half_ahead(part, late) {
             None => PartDirection::Both,
-            // The receiver's clock seems ahead where messages to it are late; on a pair these come
+            // The receiver's clock seems ahead if messages to it are late; on a pair these come
             // from the first node.
             Some(true) if matches!(part, NetworkPart::Pair(_)) => PartDirection::From,
             Some(false) if matches!(part, NetworkPart::Pair(_)) => PartDirection::To,
@@ -245,9 +244,9 @@ impl Court<'_> {
         self.fault_at(ClusterFaultKind::Slow, place, Some(factor), sentence)
     }
 
-    /// Whether the clock of the node, or of the second one, seems ahead by half of the delay
-    /// (`true`: what comes to it is late) or behind (`false`); `None` where it seems neither, or
-    /// clocks differ by as much anyway.
+    /// Whether the clock of the node, or of the pair's second node, seems ahead by half of the
+    /// delay (`true`: messages to it are late) or behind. `None` if neither, or if clocks differ by
+    /// this much anyway.
     fn half_ahead(&self, part: NetworkPart, late: &Late) -> Option<bool> {
         let last = match part {
             NetworkPart::Node(node) => node,
@@ -278,7 +277,6 @@ impl Court<'_> {
     }
 }
 
-/// The losses on both sides of a part, with the words that name each side.
 fn of_sides(losses: [Option<Losses>; 2], words: [&str; 2]) -> String {
     let each = losses.into_iter().zip(words).filter_map(|(losses, words)| {
         let losses = losses?;

@@ -1,23 +1,22 @@
-//! Faults of all kinds in clusters of several shapes, on idle and on busy computers: the cause is
-//! named, once, and nothing else; and nothing at all in healthy ones.
+//! Faults of all kinds in simulated clusters: exactly the cause is named, once. Healthy clusters
+//! have no faults.
 
 use super::*;
 use tests::cluster_model::{LINK_MBPS, SimulatedCluster, WayModel};
 
-/// Nodes on each switch.
+/// The number of nodes on each switch.
 const SHAPES: [&[usize]; 6] = [&[8], &[4, 4], &[3, 3, 3], &[4, 4, 1], &[6, 2], &[2, 2, 2, 2]];
 
-/// Shapes whose uplinks and nodes can be told apart.
+/// Shapes whose uplinks and nodes can be distinguished.
 const SEVERAL: [&[usize]; 3] = [&[4, 4], &[3, 3, 3], &[2, 2, 2, 2]];
 
-/// Draws of each fault in each shape. A hundred were tried when the rules were made.
+/// Seeds for each fault and shape; the rules were developed with a hundred.
 const SEEDS: u64 = 1;
 
 const WAY: WayModel =
     WayModel { from: 0, to: 0, rate_mbps: f64::INFINITY, delay_ns: 0.0, lost_share: 0.0 };
 
-/// Puts a fault into a cluster, given a node and another one; returns the nodes to be named and
-/// words of the sentence.
+/// Puts a fault into a cluster; returns the nodes to name and words of the sentence.
 type Fault = fn(&mut SimulatedCluster, usize, usize) -> (Vec<usize>, &'static str);
 
 fn on_one_switch(cluster: &SimulatedCluster, node: usize) -> Vec<usize> {
@@ -33,7 +32,7 @@ const FAULTS: [(&str, Fault); 18] = [
     ("link a little", |it, node, _| {
         it.nodes[node].link_mbps = [LINK_MBPS / 1.69; 2];
         match &on_one_switch(it, node)[..] {
-            // The way between switches is slower: only the neighbour's streams show it.
+            // The connection between switches is slower, so only the neighbour's streams show it.
             [a, b] => (vec![*a, *b], "this way is slow, a stream has 1/1."),
             _ => (vec![node], "streams both ways have 1/1."),
         }
@@ -110,7 +109,6 @@ const FAULTS: [(&str, Fault); 18] = [
     }),
 ];
 
-/// Words about wrong findings; `None` where they are right.
 fn verdict(cluster: &Cluster, nodes: &[usize], words: &str) -> Option<String> {
     let names: Vec<String> = nodes.iter().map(|node| format!("n{node}")).collect();
     let found = faults(cluster);
@@ -120,8 +118,6 @@ fn verdict(cluster: &Cluster, nodes: &[usize], words: &str) -> Option<String> {
     (!is_right).then(|| format!("{names:?} {words}: {sentences:#?} groups {:?}", cluster.groups))
 }
 
-/// Puts each fault into clusters of each shape, and returns how many there were, and what went
-/// wrong.
 fn trials(busy: f64, shapes: &[&[usize]], seeds: u64) -> (usize, Vec<String>) {
     let mut count = 0;
     let mut wrong = Vec::new();
@@ -130,7 +126,7 @@ fn trials(busy: f64, shapes: &[&[usize]], seeds: u64) -> (usize, Vec<String>) {
             for seed in 0..seeds {
                 let mut cluster = SimulatedCluster::new(shape, 400.0, busy, seed * 31 + at as u64);
                 let nodes = cluster.nodes.len();
-                // The node that stands alone has no neighbour to compare it with.
+                // The lone node has no neighbour for comparison.
                 let node = (seed as usize * 5 + at) % (nodes - 1);
                 let other = (node + 1 + seed as usize % (nodes - 2)) % nodes;
                 let (named, words) = put(&mut cluster, node, other);
@@ -192,7 +188,6 @@ fn a_slow_uplink_is_told_of_its_switch() {
     }
 }
 
-/// A node that sends slowly says nothing of the switch next door.
 #[test]
 fn a_slow_node_makes_no_fault_next_door() {
     for seed in 0..4 {
@@ -205,7 +200,7 @@ fn a_slow_node_makes_no_fault_next_door() {
     }
 }
 
-/// A quota is told even where it slows nothing that is measured; one that is used up once is not.
+/// A binding quota is reported even if it slows nothing measured; a quota used up once is not.
 #[test]
 fn a_quota_is_told_by_its_stops() {
     let mut cluster = SimulatedCluster::new(&[4, 4], 400.0, 0.0, 3);
@@ -229,7 +224,6 @@ fn a_quota_is_told_by_its_stops() {
     assert_eq!(faults(&cluster), []);
 }
 
-/// All nodes of a job that the scheduler gave one quota are one finding.
 #[test]
 fn one_quota_on_all_nodes_is_told_once() {
     let mut cluster = SimulatedCluster::new(&[4, 4], 400.0, 0.0, 3);
@@ -242,14 +236,13 @@ fn one_quota_on_all_nodes_is_told_once() {
     assert!(told.is_none(), "{told:?}");
 }
 
-/// On a busy computer most messages inside a switch may be as late as those over two. The fastest
-/// ones still tell a node behind a switch of its own from one behind a bad cable.
+/// The fastest messages distinguish a node on its own switch from one with a bad cable.
 #[test]
 fn a_node_on_its_own_switch_has_no_bad_cable() {
     for shape in [&[4, 1][..], &[4, 4, 1]] {
         let mut cluster = SimulatedCluster::new(shape, 400.0, 0.0, 11).measured();
         let lone = cluster.nodes.len() - 1;
-        // Of the messages inside switches, two of three are late.
+        // Two of three messages inside switches are late.
         for (at, pair) in cluster.pairs.iter_mut().enumerate() {
             let is_inside = pair.nodes[0] / 4 == pair.nodes[1] / 4 && pair.nodes[1] != lone;
             if is_inside && at % 3 > 0 {

@@ -1,5 +1,4 @@
-//! Nodes whose process the kernel stopped, as a quota of CPU time was used up. Each end counts its
-//! own stops.
+//! Nodes stopped by a used-up quota of CPU time. Each end counts its own stops.
 
 use super::part::{FaultLocation, NetworkPart, PartDirection};
 use super::{ClusterFault, ClusterFaultKind, Court};
@@ -8,14 +7,14 @@ use crate::topology::short;
 use seatmap_data::statistics::words::{counted, counted_number};
 use std::collections::BTreeMap;
 
-/// A quota binds if it was used up in at least this number of periods, and stopped the process for
-/// this share of those in which it ran. The start of a program uses up a small quota once.
+/// A quota binds if it was used up in this number of periods and stopped the process for this share
+/// of those in which it ran. A starting program uses up a small quota once.
 const FEWEST_STOPS: u64 = 2;
 const STOPPED_SHARE: f64 = 0.05;
 
 impl QuotaStop {
     fn binds(&self) -> bool {
-        // Without counted times, whole periods.
+        // Without measured times, count whole periods.
         let whole_ms = self.stopped_periods as f64 * self.period_ms;
         let stopped_ms = if self.stopped_ms > 0.0 { self.stopped_ms } else { whole_ms };
         let share = stopped_ms / (self.periods.max(1) as f64 * self.period_ms);
@@ -34,7 +33,6 @@ impl QuotaStop {
     }
 }
 
-/// The quota that stopped each node most, where one did.
 pub(super) fn stops(cluster: &Cluster) -> BTreeMap<usize, QuotaStop> {
     let mut all = BTreeMap::<usize, Vec<QuotaStop>>::new();
     for pair in &cluster.pairs {
@@ -52,11 +50,11 @@ pub(super) fn stops(cluster: &Cluster) -> BTreeMap<usize, QuotaStop> {
 }
 
 impl Court<'_> {
-    /// A fault for each quota that stopped nodes. Nodes in groups of one name have one.
+    /// One fault for each quota; nodes with the same file and quota share it.
     pub(super) fn stopped(&self) -> Vec<ClusterFault> {
         let mut by_quota = BTreeMap::<(&str, String), Vec<usize>>::new();
         for (node, stop) in &self.stops {
-            // Files of one name may hold different quotas on two nodes.
+            // On two nodes the same file may hold different quotas.
             let quota = (stop.file.as_str(), format!("{} {}", stop.cpus, stop.period_ms));
             by_quota.entry(quota).or_default().push(*node);
         }
@@ -66,7 +64,7 @@ impl Court<'_> {
     fn stopped_fault(&self, nodes: &[usize]) -> ClusterFault {
         let mut all = Vec::new();
         nodes.iter().for_each(|node| self.stops[node].add_to(&mut all));
-        // All of these nodes have one file, so that their stops add up to one entry.
+        // These nodes share one file, so their stops add up.
         let stop = &all[0];
         let names = short(&nodes.iter().map(|node| self.name(*node)).collect::<Vec<_>>());
         let (processes, container) = match nodes {
@@ -91,8 +89,8 @@ impl Court<'_> {
         ClusterFault { place, ..fault }
     }
 
-    /// Whether stops are enough of a reason for a fault that figures of pairs show: a process that
-    /// is stopped is slow with all others, and loses nothing.
+    /// Whether a quota explains a fault: a stopped process is slow with all others but loses no
+    /// packets.
     pub(super) fn is_by_stops(&self, fault: &ClusterFault) -> bool {
         let is_of_time = matches!(
             fault.kind,
@@ -109,8 +107,8 @@ impl Court<'_> {
             })
     }
 
-    /// Whether at least half of a switch's nodes were stopped: the best of all its ways is then
-    /// theirs.
+    /// Whether at least half of a switch's nodes were stopped: then even the best of its paths is
+    /// affected.
     fn are_half_stopped(&self, group: usize) -> bool {
         let members = self.network.members(group);
         let stopped = members.iter().filter(|node| self.stops.contains_key(node)).count();

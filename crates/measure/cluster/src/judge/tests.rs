@@ -1,4 +1,4 @@
-//! Faults put into made clusters of two-level trees, with the noise of a shared computer.
+//! Faults in synthetic two-level trees with the noise of a shared computer.
 
 pub(super) mod cluster_model;
 
@@ -8,31 +8,29 @@ use crate::cluster::{FORMAT, Missing, Node, Trip};
 use crate::facts::NodeConfiguration;
 use std::collections::BTreeMap;
 
-/// A fault that is put in.
 #[derive(Clone, Copy, Debug)]
 enum Put {
     Nothing,
-    /// A node's link, both ways, slower by this factor.
+    /// A node's link is slower by this factor, both ways.
     Link(usize, f64),
-    /// All that a node sends.
+    /// All streams from a node are slower.
     Upload(usize, f64),
-    /// One way between two nodes.
+    /// One direction between two nodes is slower.
     Way(usize, usize, f64),
-    /// A share of what a node sends is lost.
+    /// This share of a node's packets is lost.
     Loss(usize, f64),
-    /// All that a node does takes longer.
+    /// Everything on a node takes longer.
     Node(usize, f64),
-    /// The small messages of a node scatter.
     Jitter(usize),
-    /// The packets of a node arrive so much later, and those to it, in nanoseconds.
+    /// Packets from a node, and to it, are late by this many nanoseconds.
     Late(usize, [f64; 2]),
-    /// The same between two nodes, one way and the other.
+    /// Packets between two nodes are late, in each direction.
     LateWay(usize, usize, [f64; 2]),
-    /// The link of the first switch to the others, one way and the other.
+    /// The first switch's uplink is slower, in each direction.
     Uplink([f64; 2]),
 }
 
-/// Nodes of a tree, so many on a switch, measured as `seatmap cluster measure` does.
+/// Measures as `seatmap cluster measure` does.
 fn cluster(nodes: usize, on_a_switch: usize, put: Put, all: bool, seed: u64) -> Cluster {
     let names: Vec<String> = (0..nodes).map(|node| format!("n{node}")).collect();
     let mut measured = BTreeMap::new();
@@ -72,17 +70,14 @@ fn cluster(nodes: usize, on_a_switch: usize, put: Put, all: bool, seed: u64) -> 
     }
 }
 
-/// The rate between switches.
 const BETWEEN_MBPS: f64 = 190.0;
 
-/// A pair as it would be measured: rates within 10 %, round trips within 15 %, a few segments sent
-/// again.
+/// Rates within 10 %, round trips within 15 %, a few retransmitted segments.
 fn made([a, b]: [usize; 2], on_a_switch: usize, put: Put, seed: u64) -> NodePair {
     let mut rng = fastrand::Rng::with_seed(seed.wrapping_mul(7919) ^ (a * 1009 + b) as u64);
     let mut noise = |share: f64| 1.0 + share * (2.0 * rng.f64() - 1.0);
     let is_near = a / on_a_switch == b / on_a_switch;
-    // The rate of the slowest part of the way: the links of the nodes, and what lies between
-    // switches.
+    // The rate of the slowest part: the nodes' links and the connection between switches.
     let rate = |from: usize, to: usize| {
         let rate = if is_near { 5000.0 } else { BETWEEN_MBPS };
         match put {
@@ -145,7 +140,6 @@ fn made([a, b]: [usize; 2], on_a_switch: usize, put: Put, seed: u64) -> NodePair
     }
 }
 
-/// The nodes that are named, most often first, and the sentences.
 fn named(cluster: &Cluster) -> (Vec<Vec<String>>, String) {
     let found = faults(cluster);
     let sentences = found.iter().map(|fault| format!("{}\n", fault.sentence)).collect();
@@ -180,7 +174,6 @@ fn fifty_faults_are_named_and_twenty_healthy_clusters_are_not() {
     }
 }
 
-/// A link slower than the one between switches makes its node a group of its own.
 #[test]
 fn a_link_slower_than_all_others_is_one_fault() {
     for seed in 0..10 {
@@ -213,8 +206,6 @@ fn one_direction_and_jitter_are_told_as_such() {
     assert_eq!(jitter[0].sentence, "n5: the times of its small messages scatter, on 7 of 7 pairs");
 }
 
-/// A relay that keeps each packet for a while of its own makes the middle of all messages late, and
-/// the last more so.
 #[test]
 fn messages_that_scatter_by_more_than_all_are_late_are_jitter() {
     let mut cluster = cluster(8, 4, Put::Nothing, true, 1);
@@ -237,7 +228,7 @@ fn messages_that_scatter_by_more_than_all_are_late_are_jitter() {
 #[test]
 fn the_few_trips_of_a_lossy_link_are_no_norm_for_others() {
     let mut cluster = cluster(8, 4, Put::Loss(0, 0.02), true, 1);
-    // Half of the pairs of its switch are those of n0, which had luck between two losses.
+    // Half of the pairs of its switch belong to n0, which was lucky between two losses.
     for pair in cluster.pairs.iter_mut().filter(|pair| pair.nodes[0] == 0) {
         let trip = &mut pair.trips[0];
         (trip.p10_ns, trip.p90_ns, trip.count) = (trip.median_ns * 0.99, trip.median_ns * 1.01, 48);
@@ -279,8 +270,7 @@ fn facts_clocks_and_packets_that_differ_are_told() {
     );
 }
 
-/// Eight nodes on two switches with links of 1 Gbit/s and 400 Mbit/s between: each stream has the
-/// slowest part of its way. `port` is the rate of one node's link from it, and to it.
+/// Eight nodes on two switches; `port` is the rate of one node's link, from it and to it.
 fn ported(node: usize, port: [f64; 2]) -> Cluster {
     let base = cluster(8, 4, Put::Nothing, true, 3);
     let end = |at: usize, way: usize| if at == node { port[way] } else { 1000.0 };
@@ -330,7 +320,6 @@ fn a_port_as_slow_as_the_way_between_switches_is_named() {
     }
 }
 
-/// A node that is late for all seems to stand alone on a switch. The clocks tell the direction.
 #[test]
 fn late_nodes_and_pairs_are_told_with_the_direction_that_the_clocks_show() {
     for seed in 0..10 {
@@ -387,7 +376,6 @@ fn a_slow_way_between_switches_is_told_of_the_switch() {
     }
 }
 
-/// A pair that looks slow, and has compared well with its like in the same moments, was busy.
 #[test]
 fn a_pair_that_is_as_good_as_its_like_in_the_same_moments_is_well() {
     let mut cluster = cluster(8, 4, Put::Way(1, 2, 3.0), true, 1);
@@ -409,7 +397,6 @@ fn a_pair_that_is_as_good_as_its_like_in_the_same_moments_is_well() {
     assert_eq!((faults(&cluster), unsettled(&cluster)), (Vec::new(), vec![[1, 2]]));
 }
 
-/// A pair is as good as itself: beside itself, nothing would ever look bad.
 #[test]
 fn no_pair_is_looked_at_beside_itself() {
     let cluster = cluster(3, 3, Put::Nothing, true, 1);
@@ -423,8 +410,6 @@ fn no_pair_is_looked_at_beside_itself() {
     }
 }
 
-/// A way that is late in one direction moves the clock of a node by half of it, as far as anybody
-/// can measure.
 #[test]
 fn a_clock_is_not_told_by_less_than_a_round_trip() {
     let found = faults(&cluster(8, 4, Put::Late(3, [200e6, 0.0]), true, 1));

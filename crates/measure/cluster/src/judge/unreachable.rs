@@ -1,16 +1,15 @@
-//! Nodes and pairs that could not be measured: a node that none of its partners reaches is blamed,
-//! and not these.
+//! Nodes and pairs that could not be measured. If no partner reaches a node, the node is blamed,
+//! not its partners.
 
 use super::{ClusterFault, ClusterFaultKind, Court};
 use crate::cluster::{Missing, NodePair};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A node is blamed from so many partners on that miss it.
+/// The smallest number of partners that miss a blamed node.
 const FEWEST_PARTNERS: usize = 2;
 
-/// Puts one entry for a node in the place of those of its pairs, where most of them are missing:
-/// the fewest nodes that explain what is missing. `measured` is the number of a node's pairs that
-/// were measured: a node that was well before it failed has some.
+/// Replaces a node's missing pairs by one entry if most of its pairs are missing, with as few nodes
+/// as possible. `measured` counts a node's measured pairs: a node that failed late has some.
 pub(crate) fn explained(missing: &[Missing], measured: impl Fn(&str) -> usize) -> Vec<Missing> {
     let mut left: Vec<Missing> = missing.to_vec();
     let gone: BTreeSet<String> = missing
@@ -18,7 +17,7 @@ pub(crate) fn explained(missing: &[Missing], measured: impl Fn(&str) -> usize) -
         .filter(|one| one.nodes.len() == 1)
         .flat_map(|one| one.nodes.clone())
         .collect();
-    // A node that never came misses all of its pairs already.
+    // A node that never connected already accounts for its pairs.
     left.retain(|one| one.nodes.len() == 1 || !one.nodes.iter().any(|node| gone.contains(node)));
     loop {
         let mut partners = BTreeMap::<&str, BTreeSet<&str>>::new();
@@ -28,7 +27,7 @@ pub(crate) fn explained(missing: &[Missing], measured: impl Fn(&str) -> usize) -
                 partners.entry(b).or_default().insert(a);
             }
         }
-        // The greedy cover: the node that explains most, then the next.
+        // Greedy: first the node that explains most.
         let most = partners
             .iter()
             .filter(|(node, all)| all.len() >= FEWEST_PARTNERS && all.len() > measured(node))
@@ -46,7 +45,6 @@ pub(crate) fn explained(missing: &[Missing], measured: impl Fn(&str) -> usize) -
     }
 }
 
-/// Words for a node that some others miss.
 pub(crate) fn unreached(partners: &[String], why: &str) -> String {
     let names: Vec<&str> = partners.iter().map(String::as_str).collect();
     format!("{} cannot measure the way to it: {why}", crate::topology::short(&names))
@@ -74,7 +72,6 @@ impl Court<'_> {
             .collect()
     }
 
-    /// The pairs of a node that were measured.
     fn measured(&self, name: &str) -> impl Iterator<Item = &NodePair> {
         let pairs = self.cluster.pairs.iter();
         pairs.filter(move |pair| pair.nodes.iter().any(|node| self.name(*node) == name))

@@ -1,8 +1,8 @@
-//! Pairs that look bad are looked at again, beside like pairs in the same moments.
+//! Measures bad-looking pairs again, together with like pairs at the same moments.
 //!
-//! A busy moment makes a way look slow, and nothing makes it look faster than it is: the better
-//! figures count. A computer that stays busy makes all of them slow: a pair is bad if it is worse
-//! than its like, look after look. A bad one stays bad.
+//! A busy moment makes a connection look slow, and nothing makes it look too fast, so the better
+//! figures count. A busy computer slows all of its connections, so a pair is bad only if it is
+//! worse than like pairs, look after look.
 
 use crate::choice::{self, PairValues, SIZE_BYTES};
 use crate::cluster::{Beside, Cluster, NodePair};
@@ -10,32 +10,28 @@ use crate::judge::beside::PairComparison;
 use crate::judge::{ClusterFault, ClusterJudgement};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Looks at a pair that looks bad: at least so many, and so many more where these do not show it.
+/// Looks per pair: the minimum, and the maximum if they are not conclusive.
 const FEWEST_LOOKS: usize = 3;
 const MOST_LOOKS: usize = 12;
 
-/// Rounds that are made whatever time they take: by less than two looks nothing can be said.
+/// These rounds ignore the time limit: a verdict needs at least two looks.
 const FEWEST_ROUNDS: usize = 2;
 
-/// Like pairs that are measured beside those of the same groups.
 const LIKE: usize = 3;
 
-/// A node that looks bad is judged by so many pairs of its group.
+/// A bad-looking node is judged by at least this many pairs of its group.
 const NEAR: usize = 3;
 
-/// A cluster whose pairs can be measured again.
 pub(crate) trait Again {
     fn cluster(&mut self) -> &mut Cluster;
 
-    /// Measures a pair once more, and adds it to the cluster; nothing where it cannot be measured.
     fn measure(&mut self, pair: [usize; 2]);
 
-    /// Whether there is time for another look, after so many of so many pairs of a round.
+    /// Whether time is left for another look, after `done` of `of` pairs in this round.
     fn may_go_on(&mut self, done: usize, of: usize) -> bool;
 }
 
-/// Looks at the pairs that look bad until they are well, or have had all their looks, or the time
-/// is over.
+/// Looks at bad-looking pairs until they are fine, have had all their looks, or the time is over.
 pub(crate) fn look_again(again: &mut dyn Again) {
     let mut looks = BTreeMap::<[usize; 2], Vec<PairComparison>>::new();
     let mut tries = BTreeMap::<[usize; 2], usize>::new();
@@ -52,14 +48,14 @@ pub(crate) fn look_again(again: &mut dyn Again) {
         }
         suspects.iter().for_each(|pair| *tries.entry(*pair).or_default() += 1);
         let mut bad = judgement.suspects(again.cluster());
-        // A pair that is in doubt itself is not one to compare others with.
+        // Doubtful pairs are not used for comparison.
         bad.extend(&suspects);
         let like = like(again.cluster(), &judgement, [&suspects, &bad], &mut rng);
         let mut order: Vec<[usize; 2]> =
             suspects.iter().chain(like.values().flatten()).copied().collect();
         order.sort_unstable();
         order.dedup();
-        // A busy moment then hits suspects and their like by chance.
+        // Shuffled, so that a busy moment hits suspects and like pairs by chance.
         rng.shuffle(&mut order);
         let is_limited = round >= FEWEST_ROUNDS;
         let Some(seen) = look(again, &order, is_limited) else { return };
@@ -82,7 +78,7 @@ pub(crate) fn look_again(again: &mut dyn Again) {
     }
 }
 
-/// Finds the groups anew by the figures that count now: a busy moment may have hidden one.
+/// A busy moment may have hidden a group.
 fn regroup(cluster: &mut Cluster) {
     let mut known: PairValues = cluster
         .pairs
@@ -94,8 +90,7 @@ fn regroup(cluster: &mut Cluster) {
     }
 }
 
-/// The pairs to look at once more: better figures of some make others look worse, which then get as
-/// many looks.
+/// Better figures of some pairs make others look worse; these get as many looks.
 fn suspects(
     cluster: &Cluster,
     judgement: &ClusterJudgement,
@@ -114,8 +109,7 @@ fn suspects(
     open.chain(bad).collect()
 }
 
-/// Measures these pairs once more; the cluster keeps the better figures, and those of now are
-/// returned; `None` where the time ends before all are measured.
+/// Measures these pairs again; the cluster keeps the better figures. `None` if the time ends first.
 fn look(
     again: &mut dyn Again,
     pairs: &[[usize; 2]],
@@ -123,12 +117,11 @@ fn look(
 ) -> Option<BTreeMap<[usize; 2], NodePair>> {
     let mut seen = BTreeMap::new();
     for (at, pair) in pairs.iter().enumerate() {
-        // It shows the progress as well, so that it is called in rounds without a limit, too.
+        // Called without a limit as well, because it also shows the progress.
         if !again.may_go_on(at, pairs.len()) && is_limited {
             return None;
         }
         let known = &mut again.cluster().pairs;
-        // The old figures are taken out, as the measurement adds the new ones.
         let first = known.iter().position(|known| known.nodes == *pair).map(|at| known.remove(at));
         again.measure(*pair);
         let known = &mut again.cluster().pairs;
@@ -146,12 +139,12 @@ fn look(
     Some(seen)
 }
 
-/// Measures more pairs of the nodes that look bad with others of their groups: by one slow way a
-/// node cannot be told from the other. Whether some were measured.
+/// Measures more pairs of bad-looking nodes within their groups, because one slow connection does
+/// not show which of its nodes is bad.
 fn look_near(again: &mut dyn Again, faults: &[ClusterFault]) -> bool {
     let before = again.cluster().pairs.len();
     let groups = again.cluster().groups.clone();
-    // A fault with more nodes is a switch's, which their other pairs show.
+    // A fault with more nodes concerns a switch, and their other pairs show it.
     for name in faults.iter().filter(|fault| fault.nodes.len() <= 2).flat_map(|fault| &fault.nodes)
     {
         let Some(node) = again.cluster().nodes.iter().position(|known| known.name == *name) else {
@@ -172,8 +165,7 @@ fn look_near(again: &mut dyn Again, faults: &[ClusterFault]) -> bool {
     again.cluster().pairs.len() > before
 }
 
-/// Pairs to look at beside each suspect: a few of the same groups that are not bad, drawn anew for
-/// each look.
+/// Healthy pairs of the same groups, drawn anew for each look.
 pub(crate) fn like(
     cluster: &Cluster,
     judgement: &ClusterJudgement,
@@ -185,12 +177,13 @@ pub(crate) fn like(
         .iter()
         .map(|pair| {
             let (block, mut like) = judgement.like(cluster, *pair, bad);
-            // All suspects of a block share the like pairs, so that these are measured once.
+            // Suspects of the same groups share like pairs, which are measured once.
             let all = drawn.entry(block).or_insert_with(|| {
                 rng.shuffle(&mut like);
                 like
             });
-            // Where all are suspect, the pair is one of them: beside itself it would look well.
+            // If all pairs are suspects, the list contains the pair itself, which would equal
+            // itself.
             let others = all.iter().filter(|like| *like != pair);
             (*pair, others.take(LIKE).copied().collect())
         })

@@ -1,9 +1,8 @@
-//! Streams of many nodes at a time.
+//! Patterns of simultaneous streams.
 
 use crate::cluster::StreamPattern;
 
-/// The arrangements of streams, each with its ways. In the order of the groups, so that the first
-/// half of the nodes is as far from the second as it can be.
+/// Nodes are ordered by group, so that the two halves are as far apart as possible.
 pub(super) fn arrangements(
     groups: &[Vec<usize>],
     nodes: usize,
@@ -14,7 +13,7 @@ pub(super) fn arrangements(
     let mut order = groups.concat();
     order.extend((0..nodes).filter(|node| groups.iter().all(|group| !group.contains(node))));
     let half = nodes / 2;
-    // With an odd number of nodes, the last one has no partner.
+    // With an odd number of nodes, the last has no partner.
     let across = (0..half).flat_map(|at| {
         let [a, b] = [order[at], order[at + half]];
         [[a, b], [b, a]]

@@ -1,4 +1,4 @@
-//! The measurement through MPI: all ranks run the program at a time, and rank 0 has the figures.
+//! The measurement through MPI: all ranks run the program, and rank 0 receives the figures.
 
 use super::{Lead, Member, sentence};
 use crate::measure::ClusterProgress;
@@ -7,19 +7,17 @@ use crate::wire::{receive, send};
 use crate::worker::{RankInstruction, RankReply};
 use std::time::{Duration, Instant};
 
-/// The time for the start of a job of MPI and its collectives, and that for a pair besides its
-/// trips.
+/// The time to start an MPI job and run its collectives, and the time for a pair besides its trips.
 const START: Duration = Duration::from_secs(90);
 const PER_PAIR: Duration = Duration::from_secs(2);
 
-/// Trips and streams of a pair take so many times the time for the trips of a size.
+/// All trips and streams of a pair take this many times the time for one message size.
 const TIMES: u32 = 20;
 
 /// How much longer rank 0 waits than the others let their programs run.
 const GRACE: Duration = Duration::from_secs(10);
 
 impl Lead<'_> {
-    /// Measures the pairs that TCP measured through MPI as well, and what all nodes do together.
     pub(super) fn measure_mpi(
         &mut self,
         progress: &mut dyn FnMut(ClusterProgress),
@@ -39,10 +37,9 @@ impl Lead<'_> {
         Ok(())
     }
 
-    /// Lets every rank of the job run its own program, and returns the text of rank 0's.
     fn all_run(&mut self, order: &RankInstruction, limit: Duration) -> Result<String, MpiError> {
         let mut all: Vec<&mut Member> = self.members.iter_mut().chain(&mut self.others).collect();
-        // A job of MPI begins when all its ranks have: without one, the others would wait for it.
+        // An MPI job starts only when all of its ranks have started.
         if let Some(lost) = all.iter().find(|member| member.lost.is_some()) {
             return Err(failed(lost, lost.lost.clone().unwrap_or_default()));
         }
@@ -53,7 +50,7 @@ impl Lead<'_> {
         let mut printed = String::new();
         let mut failure = None;
         for member in &mut all {
-            // The standard library refuses a timeout of zero.
+            // The standard library rejects a timeout of zero.
             let left =
                 until.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
             let answer = member
@@ -63,9 +60,8 @@ impl Lead<'_> {
             match answer {
                 Ok(RankReply::Mpi(text)) if member.said.rank == 0 => printed = text,
                 Ok(RankReply::Mpi(_)) => {}
-                // The reason of the first one stands in rank 0's text, where it is known. One that
-                // waited for another rank has failed as well: the one that does not answer at all
-                // is named.
+                // Rank 0's output has the cause of the first failure, if known. A rank that waited
+                // for another has failed as well; the error names the silent one.
                 Ok(RankReply::Failed(why)) => {
                     failure = failure.or(Some((member.said.node.clone(), why)))
                 }

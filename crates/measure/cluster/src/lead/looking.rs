@@ -1,4 +1,4 @@
-//! Rank 0 while it measures bad pairs again, for a limited time.
+//! Rank 0 while it measures bad-looking pairs again, for a limited time.
 
 use super::Lead;
 use super::again::Again;
@@ -6,26 +6,23 @@ use crate::cluster::Cluster;
 use crate::measure::ClusterProgress;
 use std::time::{Duration, Instant};
 
-/// Pairs that look bad are measured again for at most this time, or for as long as all pairs took
-/// at first.
+/// The time limit for measuring again; if the first measurement of all pairs took longer, that
+/// time.
 const AGAIN: Duration = Duration::from_secs(20);
 
-/// The time for the trips of one size when a pair is measured again; as long as at first, if that
-/// was shorter.
+/// The time per message size when a pair is measured again; shorter if the first measurement's was.
 const AGAIN_TRIPS: Duration = Duration::from_millis(20);
 
-/// Rank 0 while it measures bad pairs again.
 pub(super) struct Looking<'l, 'a> {
     lead: &'l mut Lead<'a>,
     until: Instant,
     at_most: Duration,
-    /// Whether it was said that pairs are measured again.
     has_said: bool,
     progress: &'l mut dyn FnMut(ClusterProgress),
 }
 
 impl<'l, 'a> Looking<'l, 'a> {
-    /// After pairs took this time at first.
+    /// `first` is how long the first measurement of all pairs took.
     pub(super) fn new(
         lead: &'l mut Lead<'a>,
         first: Duration,

@@ -1,4 +1,4 @@
-//! Rank 0 and its ranks, as threads of one process that speak over TCP.
+//! Rank 0 and its ranks as threads of one process, connected over TCP.
 
 use super::*;
 use crate::cluster::{Beside, ConnectionEnd, ExcessFactor};
@@ -14,7 +14,6 @@ fn rank(rank: usize, size: usize) -> Rank {
     Rank { rank, size, launcher: "test", job: None }
 }
 
-/// A rank without duties, on a node of its own.
 fn worker(rank: usize, size: usize) -> Worker {
     Worker { rank, size, own: own(&format!("n{rank}")), duties: Duties::default(), program: None }
 }
@@ -35,7 +34,7 @@ fn options(folder: &Path) -> ClusterOptions {
     }
 }
 
-/// Runs ranks with these numbers, each as a node of its own name, and returns what rank 0 says.
+/// The ranks are nodes with different names.
 fn started(
     options: &ClusterOptions,
     size: usize,
@@ -59,7 +58,6 @@ fn started(
         .collect();
     let cluster = crate::measure::run(&rank(0, size), own("n0"), options, &mut |_| {}, &mut |_| {});
     for other in others {
-        // Where rank 0 fails, the others fail too.
         let _ = other.join().unwrap();
     }
     cluster.map(Option::unwrap)
@@ -78,8 +76,7 @@ fn four_ranks_measure_their_six_pairs_and_leave_no_file() {
     let again = Cluster::from_json(&cluster.to_json()).unwrap();
     assert_eq!(again, cluster);
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
-    // Another start goes on from it: it has no pairs to choose, only those to look at again that
-    // look bad.
+    // A resumed start chooses no pairs; it only looks again at bad-looking ones.
     let resumed = ClusterOptions { earlier: Some(again), ..options(folder.path()) };
     let mut chosen = 0;
     let others: Vec<_> = (1..4)
@@ -143,7 +140,6 @@ fn ranks_of_one_node_count_once_unless_each_is_wanted() {
     );
 }
 
-/// A rank that comes, and ends when it is asked for something.
 #[test]
 fn a_node_that_dies_midway_is_missing_and_the_rest_is_kept() {
     let folder = tempfile::tempdir().unwrap();
@@ -162,7 +158,7 @@ fn a_node_that_dies_midway_is_missing_and_the_rest_is_kept() {
     assert_eq!(cluster.missing[0].nodes, ["n1"]);
     assert!(cluster.missing[0].why.contains("its connection broke"), "{:?}", cluster.missing);
     assert!(cluster.pairs.iter().any(|pair| pair.nodes == [0, 2]));
-    // The earlier result of other nodes is refused.
+    // An earlier result of other nodes is refused.
     let mut other = cluster.clone();
     other.nodes[2].name = "elsewhere".to_owned();
     let told = started(&ClusterOptions { earlier: Some(other), ..options }, 2, &[1])
@@ -211,7 +207,6 @@ fn rounds_have_no_node_twice() {
     }
 }
 
-/// Each figure of a direction or an end changes its place with the nodes.
 #[test]
 fn a_pair_seen_from_its_other_node_has_everything_the_other_way_round() {
     let shown = |factor: f64| ExcessFactor { factor, at_least: factor, like: None };
@@ -242,7 +237,6 @@ fn a_pair_seen_from_its_other_node_has_everything_the_other_way_round() {
     assert_eq!(turned(&other, [0, 1]), pair);
 }
 
-/// A rank of another command line would not do what rank 0 asks for, or more.
 #[test]
 fn ranks_of_different_options_do_not_work_together() {
     let folder = tempfile::tempdir().unwrap();
@@ -261,11 +255,10 @@ fn ranks_of_different_options_do_not_work_together() {
     assert!(other.contains("refused: rank 0 has other options"), "{other}");
 }
 
-/// A rank whose node has no compiler says so at once, and all ranks end.
 #[test]
 fn a_rank_that_cannot_build_its_program_is_named() {
     let folder = tempfile::tempdir().unwrap();
-    // It builds whatever stands after -o.
+    // This compiler creates the file named after -o.
     let compiler = folder.path().join("mpicc");
     std::fs::write(&compiler, "while [ \"$1\" != -o ]; do shift; done; : > \"$2\"").unwrap();
     let first = ClusterOptions {

@@ -1,4 +1,4 @@
-//! Builds the program with the site's compiler.
+//! Builds the MPI program with the site's compiler.
 
 use super::MpiError;
 use seatmap_os::limited::{self, LimitedError};
@@ -7,17 +7,14 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-/// The program.
 const SOURCE: &str = include_str!("probe.c");
 
-/// How long a compiler may take: it builds one file in a second, and may wait for the file system
-/// of a cluster.
+/// One file takes a second, but a cluster's file system may be slow.
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// The lines of a compiler that are told.
 const LINES: usize = 3;
 
-/// The program for MPI, in a folder that only this user may enter, until this is dropped.
+/// The MPI program, in a private folder until this is dropped.
 #[derive(Debug)]
 pub struct MpiProgram {
     folder: Scratch,
@@ -25,28 +22,26 @@ pub struct MpiProgram {
 }
 
 impl MpiProgram {
-    /// The executable file.
     pub(crate) fn file(&self) -> &Path {
         &self.file
     }
 
-    /// The folder, for files that the program reads.
     pub(crate) fn folder(&self) -> &Path {
         self.folder.path()
     }
 }
 
-/// The command that builds: the one that was named, or that of `MPICC`, or `mpicc`.
+/// The compiler's command: the given one, `MPICC`, or `mpicc`.
 #[must_use]
 pub fn compiler(named: Option<&str>) -> String {
     let command = named.map(str::to_owned).or_else(|| std::env::var("MPICC").ok());
     command.filter(|command| !command.trim().is_empty()).unwrap_or_else(|| "mpicc".to_owned())
 }
 
-/// The program for MPI, built with a command such as `mpicc`, which may have options.
+/// Builds the MPI program with a command such as `mpicc`, which may have options.
 ///
 /// # Errors
-/// [`MpiError`]: there is no such command, it refused, or it did not end.
+/// [`MpiError`]: the compiler cannot be started, rejects the program or does not end.
 pub fn build(command: &str) -> Result<MpiProgram, MpiError> {
     built_within(command, LIMIT)
 }
@@ -66,12 +61,12 @@ fn built_within(command: &str, limit: Duration) -> Result<MpiProgram, MpiError> 
     })?;
     if !output.status.success() {
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
-        // The first error is the cause, and those after it often follow from it.
+        // Later errors often follow from the first.
         let said: Vec<&str> =
             text.lines().filter(|line| !line.trim().is_empty()).take(LINES).collect();
         return Err(MpiError::Compiler { command: command.to_owned(), said: said.join(" | ") });
     }
-    // A compiler may say that all is well, and build nothing.
+    // A compiler may report success without building anything.
     std::fs::metadata(&program)?;
     Ok(MpiProgram { folder, file: program })
 }
@@ -81,8 +76,8 @@ mod tests {
     use super::*;
 
     impl MpiProgram {
-        /// A script in place of the program. Another process writes it: what this one writes while
-        /// another thread starts a program stays open in there for a moment, and is then busy.
+        /// A script instead of the program, written by another process: a file of this process may
+        /// stay open in another thread's child for a moment, and then cannot be executed.
         pub(crate) fn script(text: &str) -> MpiProgram {
             let folder = Scratch::new("mpi").unwrap();
             let file = folder.path().join("probe");
@@ -109,7 +104,6 @@ mod tests {
             matches!(build("false"), Err(MpiError::Compiler { command, .. }) if command == "false")
         );
         assert!(matches!(build(""), Err(MpiError::NoCompiler { .. })));
-        // A compiler that says yes and builds nothing.
         assert!(matches!(build("true"), Err(MpiError::File(_))));
     }
 }

@@ -1,4 +1,4 @@
-//! The lines that the program prints on its first rank.
+//! Parses the program's output on its first rank.
 
 use super::{CollectiveTime, Mpi, MpiError, MpiPair};
 use seatmap_data::document::json_problem;
@@ -14,11 +14,11 @@ enum Line {
     End { end: bool },
 }
 
-/// The figures of a whole output, for a cluster of so many nodes. Lines of others, such as a
-/// launcher's, are left out.
+/// The figures of a complete output for a cluster of this size. Other lines, such as a launcher's,
+/// are ignored.
 ///
 /// # Errors
-/// [`MpiError`]: it is cut off, or says that something went wrong, or its figures are impossible.
+/// [`MpiError`]: the output is incomplete, reports an error or contains impossible figures.
 pub fn read(text: &str, nodes: usize) -> Result<Mpi, MpiError> {
     let mut mpi = Mpi { library: String::new(), pairs: Vec::new(), collectives: Vec::new() };
     let mut is_whole = false;
@@ -84,7 +84,6 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever is printed, it is figures or an error.
         #[test]
         fn any_text_is_read_or_refused(cut in 0..700_usize, with in "[{}\"a-z0-9:,\\[\\]]{0,40}") {
             let text = printed();

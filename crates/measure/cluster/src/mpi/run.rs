@@ -1,4 +1,4 @@
-//! Runs the program in the place of this rank.
+//! Runs the MPI program as this rank.
 
 use super::{MOST_PRINTED, MpiProgram};
 use seatmap_os::Ending;
@@ -8,21 +8,17 @@ use std::io::{Read, Seek};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// How often a wait looks at the program. It may take minutes, and the CPUs are its own.
+/// How often the program's end is checked. It may take minutes and needs the CPUs itself.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// The part that a rank has in a measurement by MPI. It has numbers only: the program is the rank's
-/// own.
+/// A task contains only numbers: each rank runs its own program.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct MpiTask {
-    /// The ranks and pairs, as the program reads them.
+    /// The ranks and pairs, in the program's format.
     pub plan: String,
-    /// How long it may take.
     pub limit_ms: u64,
 }
 
-/// The plan of a measurement: the time for the trips of a size, the ranks that count, and the pairs
-/// of these.
 pub(crate) fn plan(trips: Duration, ranks: &[usize], pairs: &[[usize; 2]]) -> String {
     let pairs: Vec<String> = pairs.iter().map(|pair| words(pair) + "\n").collect();
     format!(
@@ -39,16 +35,16 @@ fn words(numbers: &[usize]) -> String {
     numbers.iter().map(usize::to_string).collect::<Vec<_>>().join(" ")
 }
 
-/// Runs the program as this rank, and returns what it printed.
+/// Runs the program as this rank and returns its output.
 ///
 /// # Errors
-/// Words for why it has no figures.
+/// Why it has no figures.
 pub(crate) fn run(program: &MpiProgram, task: &MpiTask, rank: usize) -> Result<String, String> {
     let folder = program.folder().display();
     let plan = program.folder().join("plan");
     fs::write(&plan, &task.plan).map_err(|error| format!("{folder}: {error}"))?;
-    // A pipe would be open, and its reader would wait, as long as any process that the program left
-    // behind.
+    // A pipe stays open as long as any process that the program leaves behind, and blocks its
+    // reader.
     let printed = File::options()
         .read(true)
         .write(true)
@@ -68,7 +64,7 @@ pub(crate) fn run(program: &MpiProgram, task: &MpiTask, rank: usize) -> Result<S
         printed.rewind().and_then(|()| printed.by_ref().take(MOST_PRINTED).read_to_end(&mut bytes));
     read.map_err(|error| format!("what it printed cannot be read in {folder}: {error}"))?;
     let printed = String::from_utf8_lossy(&bytes).into_owned();
-    // A program that found itself alone says so on stdout, and ends with an error.
+    // A program that finds itself alone says so on stdout and ends with an error.
     if ending.is_success() || printed.contains("\"error\"") {
         Ok(printed)
     } else {
@@ -76,7 +72,6 @@ pub(crate) fn run(program: &MpiProgram, task: &MpiTask, rank: usize) -> Result<S
     }
 }
 
-/// Waits for the end of the program, and ends it itself if it takes too long.
 fn ended(mut child: Child, limit: Duration) -> Result<Ending, String> {
     let began = Instant::now();
     loop {
@@ -106,7 +101,6 @@ mod tests {
             run_script("echo rank $1; cat $2; test ! -e \"$0.other\"", 10_000, 3).unwrap();
         assert_eq!(printed, "rank 3\nx");
         let left = run_script("sleep 1000 & echo $!", 10_000, 0).unwrap();
-        // The program has ended, and its figures do not wait for what it left behind.
         assert!(
             Command::new("sh").args(["-c", &format!("kill -9 {left}")]).status().unwrap().success()
         );

@@ -1,17 +1,16 @@
-//! The parts that are open, that somebody has, and that are done.
+//! The open, running and finished parts.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How often one that waits for a part looks whether another takes too long.
+/// How often a waiting rank checks for overdue parts.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// A part is taken over once it takes so many times as long as the longest one that is done.
+/// Another rank takes over a part that takes this many times as long as the longest finished one.
 const TOO_LONG: u32 = 3;
 
-/// A part that is done at least once at the moment.
 #[derive(Debug)]
 struct Running {
     ranks: BTreeSet<usize>,
@@ -26,17 +25,15 @@ struct State {
     longest: Option<Duration>,
 }
 
-/// The parts to be done, for all who do them.
 #[derive(Debug)]
 pub(super) struct Board {
     state: Mutex<State>,
     changed: Condvar,
-    /// All is done, or nobody is to go on.
+    /// Everything is done or cancelled.
     pub(super) is_over: AtomicBool,
 }
 
 impl Board {
-    /// So many parts, all open.
     pub(super) fn new(parts: usize) -> Self {
         let state = State {
             open: (0..parts).collect(),
@@ -51,7 +48,7 @@ impl Board {
         }
     }
 
-    /// A part for a rank; waits where none is open. `None` once nothing is left.
+    /// A part for a rank; waits if none is open. `None` once nothing is left.
     pub(super) fn take(&self, rank: usize) -> Option<usize> {
         let mut state = self.state();
         loop {
@@ -66,7 +63,7 @@ impl Board {
         }
     }
 
-    /// A part is done. Whether it is the first time.
+    /// Returns whether it is the first result.
     pub(super) fn done(&self, part: usize) -> bool {
         let mut state = self.state();
         if let Some(running) = state.running.remove(&part) {
@@ -80,7 +77,7 @@ impl Board {
         is_first
     }
 
-    /// A rank has gone: what it had and nobody else has is open again.
+    /// Reopens the parts that only this lost rank had.
     pub(super) fn lost(&self, rank: usize) {
         let mut state = self.state();
         for part in state.of(rank) {
@@ -90,27 +87,26 @@ impl Board {
             });
             if is_alone {
                 state.running.remove(&part);
-                // It was begun before those that are still open.
+                // It started before the parts that are still open.
                 state.open.push_front(part);
             }
         }
         self.changed.notify_all();
     }
 
-    /// Nobody gets another part.
     pub(super) fn stop(&self) {
         self.is_over.store(true, Ordering::Relaxed);
-        // This call may come between a waiter's look and its wait; it looks again after `PAUSE`.
+        // A waiter may miss this call between its check and its wait; it checks again after
+        // `PAUSE`.
         self.changed.notify_all();
     }
 
-    /// Whether all is done, or nobody is to go on.
     pub(super) fn is_over(&self) -> bool {
         self.is_over.load(Ordering::Relaxed)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // No step of it leaves it half changed.
+        // Every critical section leaves the state consistent.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -122,14 +118,14 @@ impl State {
                 .insert(part, Running { ranks: BTreeSet::from([rank]), since: Instant::now() });
             return Some(part);
         }
-        // Before the first part is done, nobody knows how long one takes.
+        // Until the first part is done, the usual time is unknown.
         let limit = self.longest? * TOO_LONG;
         let late = self.running.iter_mut().filter(|(_, running)| {
             running.since.elapsed() > limit && !running.ranks.contains(&rank)
         });
         let (part, running) = late.min_by_key(|(_, running)| running.ranks.len())?;
         running.ranks.insert(rank);
-        // The time starts anew, so that idle ranks do not all take over the same part at once.
+        // The time restarts, so that idle ranks do not all take over the same part.
         running.since = Instant::now();
         Some(*part)
     }
@@ -163,7 +159,6 @@ mod tests {
         let board = Board::new(2);
         assert_eq!([board.take(1), board.take(0)], [Some(0), Some(1)]);
         assert!(board.done(1));
-        // Rank 1 holds the last one, longer than the first took: rank 0 takes it over.
         assert_eq!(board.take(0), Some(0));
         assert!(board.done(0) && !board.done(0));
         assert_eq!(board.take(1), None);

@@ -1,4 +1,4 @@
-//! Jobs of which each has a number as its result, spread over the ranks in parts.
+//! Distributes jobs with one number each as the result.
 
 use super::{Meet, SpreadError, SpreadOutcome, SpreadWork, follow, lead};
 use crate::launcher::Rank;
@@ -9,18 +9,17 @@ use serde::de::DeserializeOwned;
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 
-/// Parts for each rank: enough that all end at about the same time, and that little is lost with a
-/// rank.
+/// Parts per rank: enough that all ranks end at about the same time and a lost rank costs little.
 const PARTS_A_RANK: usize = 32;
 
-/// The jobs of a part, at least, so that each CPU of a node has some.
+/// The minimum number of jobs in a part, so that each CPU of a node has some.
 const FEWEST_JOBS: usize = 16;
 
-/// Does jobs: a number for each, in their order, or why there are none. Once the flag is set,
-/// nobody wants them any more.
+/// Computes the number of each job, in order, or an error. Once the flag is set, the numbers are no
+/// longer needed.
 pub type JobEvaluator<'a, J> = dyn Fn(&[J], &AtomicBool) -> Result<Vec<f64>, String> + Sync + 'a;
 
-/// Takes jobs with their numbers, and says whether to go on.
+/// Receives jobs with their numbers and decides whether to continue.
 pub type Keep<'a, J> = dyn FnMut(&[J], &[f64]) -> ControlFlow<()> + 'a;
 
 /// The ranks of a start, seen from one of them.
@@ -28,19 +27,19 @@ pub type Keep<'a, J> = dyn FnMut(&[J], &[f64]) -> ControlFlow<()> + 'a;
 pub struct Ranks<'a> {
     /// This rank.
     pub rank: &'a Rank,
-    /// Where it meets the others.
+    /// How the ranks meet.
     pub meet: &'a Meet,
-    /// The name of its node.
+    /// The name of this rank's node.
     pub node: &'a str,
 }
 
 impl Ranks<'_> {
-    /// Has the jobs done by all ranks, as rank 0. `name` is all that the numbers depend on besides
-    /// the job. `keep` gets each job once, part by part as they come; `look` is called again and
-    /// again meanwhile. Both can break off.
+    /// Distributes the jobs, as rank 0. `name` is everything except the job on which the numbers
+    /// depend. `keep` receives each job once; `look` runs repeatedly meanwhile. Both can cancel.
     ///
     /// # Errors
-    /// [`SpreadError`]. A rank that goes away is none: others do its jobs.
+    ///
+    /// [`SpreadError`]. A lost rank is not an error.
     pub fn lead<J: Serialize + DeserializeOwned>(
         &self,
         name: &str,
@@ -66,8 +65,8 @@ impl Ranks<'_> {
         if is_wrong { Err(SpreadError::Numbers) } else { Ok(spread) }
     }
 
-    /// Does the jobs that rank 0 hands out, as another rank, until nothing is left. The number of
-    /// parts that it did.
+    /// Does jobs for rank 0, as another rank, until nothing is left. Returns the number of parts it
+    /// did.
     ///
     /// # Errors
     /// [`SpreadError`].
@@ -81,7 +80,6 @@ impl Ranks<'_> {
     }
 }
 
-/// The numbers of a part's jobs, as text.
 fn done<J: DeserializeOwned>(
     numbers: &JobEvaluator<'_, J>,
     text: &str,

@@ -1,4 +1,4 @@
-//! Rank 0: lets the others in, hands out parts, and takes their results.
+//! Rank 0: admits ranks, hands out parts and collects results.
 
 use super::board::Board;
 use super::{Answer, Coming, Meet, Order, SpreadError, SpreadWork};
@@ -18,32 +18,31 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Scope;
 use std::time::{Duration, Instant};
 
-/// How long rank 0 sleeps where nothing comes, before it looks for callers.
+/// The longest wait for an event before rank 0 checks for callers.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// The outcome.
+/// The outcome of spread work.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SpreadOutcome {
-    /// Whether all parts are done; not where the caller broke off.
+    /// Whether all parts are done; false if the caller cancelled.
     pub is_whole: bool,
-    /// The parts that each node did, in the order of their ranks.
+    /// The number of parts that each node did, by rank.
     pub done: Vec<(String, usize)>,
-    /// The ranks that went away, or never came.
+    /// Ranks that were lost or never joined.
     pub lost: Vec<LostRank>,
-    /// Words about callers that are none of the ranks.
+    /// The text about refused callers.
     pub refused: Vec<String>,
 }
 
-/// A rank that others worked for.
+/// A rank whose parts others did.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LostRank {
-    /// The rank and its node, as far as it is known.
+    /// The rank and, if known, its node.
     pub rank: String,
-    /// Why.
+    /// The reason.
     pub why: String,
 }
 
-/// Something that a rank has done.
 struct Event {
     rank: usize,
     what: What,
@@ -55,19 +54,18 @@ enum What {
     Lost(String),
 }
 
-/// A rank that has come.
 struct Member {
     node: String,
     channel: Option<Arc<Mutex<RankConnection>>>,
     done: usize,
 }
 
-/// Has the parts done by all ranks, this one among them. `take` gets each part's number and result,
-/// once, in the order in which they come, and can break off; `look` is called again and again
-/// meanwhile, and can break off as well.
+/// Distributes the parts over all ranks, including this one. `take` receives each part's number and
+/// result once, in the order of arrival; `look` runs repeatedly meanwhile. Both can cancel.
 ///
 /// # Errors
-/// [`SpreadError`]. A rank that goes away is none; it stands in [`SpreadOutcome::lost`].
+///
+/// [`SpreadError`]. A lost rank is not an error.
 pub fn lead(
     rank: &Rank,
     meet: &Meet,
@@ -96,7 +94,7 @@ pub fn lead(
         };
         lead.begin_own(scope).map_err(RankError::Own)?;
         let ended = lead.run(scope, &mut gate, &events, take, look);
-        // The scope waits for its threads, which take parts until the board is over.
+        // The scope waits for its threads, which take parts until the board ends.
         board.stop();
         lead.dismiss(matches!(ended, Ok(true)));
         let is_whole = ended?;
@@ -117,7 +115,6 @@ struct Lead<'a> {
 }
 
 impl<'a> Lead<'a> {
-    /// Works in a thread of this process.
     fn begin_own<'scope>(&mut self, scope: &'scope Scope<'scope, '_>) -> io::Result<()>
     where
         'a: 'scope,
@@ -132,11 +129,11 @@ impl<'a> Lead<'a> {
                 while let Some(part) = board.take(0) {
                     let what = match (work.part)(&parts[part], &board.is_over) {
                         Ok(text) => What::Done(part, text),
-                        // A part that the end of all breaks off has not failed.
+                        // Interrupted, not failed.
                         Err(_) if board.is_over() => return,
                         Err(why) => What::Failed(why),
                     };
-                    // If nobody listens, all is over.
+                    // Without a receiver everything is over.
                     let _ = sender.send(Event { rank: 0, what });
                 }
             })
@@ -155,15 +152,15 @@ impl<'a> Lead<'a> {
         'a: 'scope,
     {
         let begun = Instant::now();
-        // One that comes when all is done has to be told, too: it would look for this rank until
-        // its time is over.
+        // Ranks that join after the end need an answer too; otherwise they search for this rank
+        // until their timeout.
         while !self.board.is_over()
             || self.members.len() < self.rank.size && begun.elapsed() < self.meet.timeout
         {
             if look().is_break() {
                 return Ok(false);
             }
-            // The wait is that for events, below.
+            // The wait for events is below.
             for heard in gate.look(Duration::ZERO) {
                 match heard {
                     Ok(called) => self.admit(scope, called)?,
@@ -211,7 +208,6 @@ impl<'a> Lead<'a> {
         Ok(())
     }
 
-    /// Gives a rank its parts, in a thread of this process.
     fn begin<'scope>(
         &mut self,
         scope: &'scope Scope<'scope, '_>,
@@ -234,7 +230,6 @@ impl<'a> Lead<'a> {
             .map(drop)
     }
 
-    /// Takes note of something that a rank did.
     fn note(
         &mut self,
         event: Event,
@@ -249,7 +244,7 @@ impl<'a> Lead<'a> {
                 Ok(ControlFlow::Continue(()))
             }
             What::Done(part, text) => {
-                // Another rank took the part over, and was faster.
+                // Another rank was faster.
                 if !self.board.done(part) {
                     return Ok(ControlFlow::Continue(()));
                 }
@@ -265,7 +260,6 @@ impl<'a> Lead<'a> {
         self.lost.push(LostRank { rank: format!("rank {rank} on {node}"), why });
     }
 
-    /// Notes who went away at the end, and who never came.
     fn end(&mut self, events: &Receiver<Event>) {
         while let Ok(Event { rank, what }) = events.try_recv() {
             if let What::Lost(why) = what {
@@ -281,11 +275,11 @@ impl<'a> Lead<'a> {
         }
     }
 
-    /// Tells all ranks that it is over; where it has failed, by the end of their connections.
+    /// Ends all ranks: with an order, or after a failure by closing the connections.
     fn dismiss(&self, is_well: bool) {
         for channel in self.members.values().filter_map(|member| member.channel.as_ref()) {
             let mut channel = channel.lock().unwrap_or_else(PoisonError::into_inner);
-            // One that has gone needs no word. The reader of this end waits for no more.
+            // The rank may have ended. The shutdown ends this side's reader.
             let _ = if is_well { send(&mut channel, &Order::End) } else { Ok(()) };
             let _ =
                 channel.stream().shutdown(if is_well { Shutdown::Read } else { Shutdown::Both });
@@ -298,7 +292,6 @@ impl<'a> Lead<'a> {
     }
 }
 
-/// Gives a rank one part after the other.
 fn serve(
     channel: &Mutex<RankConnection>,
     mut reading: RankConnection,
@@ -315,7 +308,6 @@ fn serve(
             Err(error) => What::Lost(sentence(&error)),
         };
         let is_last = !matches!(what, What::Done(..));
-        // If nobody listens, all is over.
         if sender.send(Event { rank, what }).is_err() || is_last {
             return;
         }

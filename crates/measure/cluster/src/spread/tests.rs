@@ -1,4 +1,4 @@
-//! Ranks as threads of one process that speak over TCP.
+//! Ranks as threads of one process, connected over TCP.
 
 use super::*;
 use std::ops::ControlFlow;
@@ -30,7 +30,6 @@ fn work<'a>(
     SpreadWork { name, node: "here", part }
 }
 
-/// Squares of numbers by rank 0, with what the others do beside it.
 fn led(
     meet: &Meet,
     size: usize,
@@ -81,7 +80,6 @@ fn all_parts_come_back_whoever_does_them() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
-/// A rank takes a part and ends; another never comes.
 #[test]
 fn the_part_of_a_lost_rank_is_done_by_another() {
     let folder = tempfile::tempdir().unwrap();
@@ -98,7 +96,7 @@ fn the_part_of_a_lost_rank_is_done_by_another() {
             .unwrap();
         assert!(matches!(receive(&mut channel), Ok(Order::Part(_))));
     });
-    // Rank 0 leaves something to do until the other has it.
+    // Rank 0 keeps work open until the other has a part.
     let has_come = AtomicUsize::new(0);
     let parts: Vec<String> = (0..30).map(|number| number.to_string()).collect();
     let mut results = vec![String::new(); 30];

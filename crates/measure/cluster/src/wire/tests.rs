@@ -1,4 +1,4 @@
-//! Messages on their way, and what somebody in between can do to them.
+//! Messages on their way, and attacks on them.
 
 use super::*;
 use proptest::prelude::*;
@@ -8,7 +8,6 @@ fn seal(of: u8) -> Seal {
     Seal::new([of; TAG_BYTES])
 }
 
-/// Both ends of a connection.
 fn ends() -> [RankConnection; 2] {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let one = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
@@ -17,7 +16,6 @@ fn ends() -> [RankConnection; 2] {
     [RankConnection::new(one, seals(1, 2)), RankConnection::new(other, seals(2, 1))]
 }
 
-/// The bytes of these messages, one after the other, as the first end sends them.
 fn sent(messages: &[&str]) -> Vec<Vec<u8>> {
     let mut sealing = seal(1);
     messages
@@ -30,8 +28,6 @@ fn sent(messages: &[&str]) -> Vec<Vec<u8>> {
         .collect()
 }
 
-/// The messages that the second end reads from these bytes before the first that it refuses, and
-/// why it does.
 fn taken(bytes: &[u8]) -> (Vec<String>, String) {
     let mut bytes = bytes;
     let mut sealing = seal(1);
@@ -80,7 +76,7 @@ fn a_message_that_is_not_the_next_one_is_refused() {
         (first.0, CLOSED.to_owned()),
         "cut off"
     );
-    // The message of another connection, and one that came from this end, have other keys.
+    // Another connection and the other direction have other keys.
     let text = encoded(&"one").unwrap();
     let other = seal(2).next_tag(&[&text]);
     assert_eq!(taken(&[&text[..], &other].concat()), (Vec::new(), FORGED.to_owned()));
@@ -91,7 +87,7 @@ fn a_peer_that_sends_a_byte_now_and_then_has_no_more_time_than_others() {
     let [mut one, mut other] = ends();
     one.set_read_timeout(Some(Duration::from_millis(300))).unwrap();
     let trickle = std::thread::spawn(move || {
-        // Until the other end has gone.
+        // Until the other end closes.
         while other.write_payload(&[0]).is_ok() {
             std::thread::sleep(Duration::from_millis(20));
         }
@@ -103,7 +99,6 @@ fn a_peer_that_sends_a_byte_now_and_then_has_no_more_time_than_others() {
 }
 
 proptest! {
-    /// Whatever comes, the answer is a message or an error, and no more is kept than came.
     #[test]
     fn any_bytes_are_read_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
         let _ = receive_plain::<serde_json::Value>(&mut &bytes[..], 100);
@@ -111,7 +106,6 @@ proptest! {
         prop_assert!(receive_sealed::<serde_json::Value>(&mut &bytes[..], &mut seal(1)).is_err());
     }
 
-    /// A byte that was changed anywhere is noticed, and nothing after it is taken.
     #[test]
     fn a_changed_byte_is_refused(at in 0_usize..200, by in 1_u8..) {
         let mut bytes = sent(&["one", "another message", "a third"]).concat();

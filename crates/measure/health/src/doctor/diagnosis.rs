@@ -1,19 +1,19 @@
-//! One finding: the subject that was examined, its state, and the remedy.
+//! One finding: its subject, state and remedy.
 
 use crate::doctor::Remedy;
 
 /// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
-    /// It is as it should be.
+    /// As it should be.
     Ok,
-    /// Worth knowing; no remedy is needed.
+    /// Worth knowing; no remedy needed.
     Info,
-    /// Can be mended on the running system.
+    /// Can be fixed on the running system.
     Fix,
-    /// Can be fixed by an argument on the kernel's command line, which is the remedy.
+    /// Can be fixed by an argument on the kernel's command line.
     Boot,
-    /// Cannot be mended from here.
+    /// Cannot be fixed from here.
     No,
 }
 
@@ -31,21 +31,20 @@ impl Severity {
     }
 }
 
-/// One thing examined.
+/// The examination of one subject.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnosis {
-    /// The subject that was examined: `governor`, `clock`...
+    /// The subject: `governor`, `clock`...
     pub subject: &'static str,
     /// The severity.
     pub level: Severity,
-    /// The state that was found, and its effect on a measurement.
+    /// The state found and its effect on a measurement.
     pub found: String,
-    /// The remedy, where there is one.
+    /// The remedy, if any.
     pub remedy: Option<Remedy>,
 }
 
 impl Diagnosis {
-    /// A finding on a subject.
     pub(crate) fn new(
         subject: &'static str,
         level: Severity,
@@ -56,9 +55,9 @@ impl Diagnosis {
     }
 }
 
-/// Subjects in the order of the time that they can take from a program, the most first: whole
-/// periods that others or a quota take, then clocks and memory, then the kernel's own work of
-/// microseconds, then settings that matter to a cell alone.
+/// Subjects by the time that they can take from a program: whole periods taken by other programs or
+/// a quota, then clocks and memory, then microseconds of kernel work, then settings that affect
+/// only cells.
 const BY_EFFECT: [&str; 24] = [
     "load",
     "quota",
@@ -86,8 +85,7 @@ const BY_EFFECT: [&str; 24] = [
     "cpuset backend",
 ];
 
-/// The findings to begin with, at most so many: those that can be mended, in the order of their
-/// effect, and then those that cannot.
+/// At most `most` findings: first those that can be fixed, by their effect, then the others.
 #[must_use]
 pub fn gravest(found: &[Diagnosis], most: usize) -> Vec<&Diagnosis> {
     let mut bad: Vec<&Diagnosis> = found
@@ -95,7 +93,7 @@ pub fn gravest(found: &[Diagnosis], most: usize) -> Vec<&Diagnosis> {
         .filter(|one| matches!(one.level, Severity::Fix | Severity::Boot | Severity::No))
         .filter(|one| one.remedy.is_some())
         .collect();
-    // Stable: subjects that are not listed stand behind, as they were examined.
+    // A stable sort: unlisted subjects come last, in the order of examination.
     bad.sort_by_key(|one| {
         let effect = BY_EFFECT.iter().position(|subject| *subject == one.subject);
         (one.level == Severity::No, effect.unwrap_or(BY_EFFECT.len()))

@@ -1,9 +1,8 @@
-//! Files of an imagined computer, for tests.
+//! Files of a fictitious computer for tests.
 
 use seatmap_os::Root;
 use std::process::Command;
 
-/// A computer below a temporary folder.
 pub(crate) struct Fixture {
     folder: tempfile::TempDir,
     pub(crate) root: Root,
@@ -18,14 +17,12 @@ impl Fixture {
         fixture
     }
 
-    /// Makes a file, or gives it another text.
     pub(crate) fn put(&self, path: &str, text: &str) {
         let path = self.root.path(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, format!("{text}\n")).unwrap();
     }
 
-    /// Executes a command with its paths below this folder.
     pub(crate) fn execute(&self, command: &str) {
         let folder = self.folder.path().display().to_string();
         let here = command

@@ -1,19 +1,17 @@
-//! The disturbances that a set of CPUs is exposed to, and the remedies.
+//! Disturbances of a set of CPUs, and remedies.
 //!
-//! | module | looks at |
+//! | module | examines |
 //! |---|---|
-//! | `backend` | what keeps threads off a CPU: a v2 partition, a v1 exclusive cpuset, or nothing |
-//! | `boot` | settings that only the kernel's command line changes, with the line to add |
+//! | `backend` | protection from other threads: a v2 partition, a v1 exclusive cpuset, or none |
+//! | `boot` | settings on the kernel's command line, with the argument to add |
 //! | `irqs` | which interrupts can be moved away |
 //! | `settings` | throttling, workqueues, watchdog, statistics, huge pages |
 //! | `surroundings` | SMT siblings, daemons that move interrupts, the clock |
-//! | `remains` | the noise that stays after all remedies |
+//! | `remains` | the noise that remains after all remedies |
 //!
-//! Versions and names of kernels say little about the settings that a container or a hypervisor
-//! lets through. Only a try tells: a value is written, read back, and restored. The caller must ask
-//! for tries. Every function that tries takes the [lock](settings_lock) that all code holds which
-//! changes the same settings. Without a request to try, the lock is not taken and the computer's
-//! files are only read.
+//! Kernel versions do not show which settings a container or hypervisor permits, only a trial does:
+//! write a value, read it back, restore it. Trials need the caller's permission and the
+//! [lock](settings_lock) shared by all code that changes these settings.
 
 mod backend;
 mod boot;
@@ -32,8 +30,8 @@ use seatmap_data::machine::Topology;
 use seatmap_os::cpus::Cpus;
 use seatmap_os::{CpuList, Root};
 
-/// Examines this computer for the needs of isolating these CPUs; takes several milliseconds.
-/// Settings are written, and restored, only where `may_try` says so.
+/// Examines this computer for isolating these CPUs, in several milliseconds. Writes settings, and
+/// restores them, only if `may_try` is set.
 #[must_use]
 pub fn examine(topology: &Topology, cpus: &[u32], may_try: bool) -> Vec<Diagnosis> {
     let online = Cpus::read().map(|cpus| cpus.online).unwrap_or_default();
@@ -90,8 +88,8 @@ fn examine_with(
     found
 }
 
-/// The CPUs that a cell could have: all that are online but those of the first core, where the
-/// system stays.
+/// The default CPUs of a cell: all online CPUs except those of the first core, where the system
+/// stays.
 #[must_use]
 pub fn usual_cpus(topology: &Topology, online: &[u32]) -> Vec<u32> {
     let Some(first) = online.first().copied() else { return Vec::new() };
@@ -100,7 +98,7 @@ pub fn usual_cpus(topology: &Topology, online: &[u32]) -> Vec<u32> {
         .iter()
         .copied()
         .filter(|cpu| *cpu != first)
-        // Where the core of the first CPU is not known, that CPU alone is left out.
+        // If the first CPU's core is unknown, only this CPU is excluded.
         .filter(|cpu| first_core.is_none() || core_of(topology, *cpu) != first_core)
         .collect()
 }
@@ -135,9 +133,8 @@ mod tests {
         }
     }
 
-    /// Every function that tries is given the lock, which only [`settings_lock::take`] makes. Here
-    /// another process holds it: the examination reports at once all that can be read, and does not
-    /// wait.
+    /// Another process has the lock. Without trials, the examination still reports everything
+    /// readable at once.
     #[test]
     fn who_does_not_try_needs_no_lock() {
         let online = Cpus::read().unwrap().online;

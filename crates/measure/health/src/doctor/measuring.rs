@@ -1,4 +1,4 @@
-//! Finds what will disturb a measurement on this computer, and names the remedies.
+//! Finds influences that blur a measurement on this computer, and names remedies.
 
 use crate::doctor::{Diagnosis, DoctorRemedyKind, Remedy, Severity};
 use seatmap_cell::standing;
@@ -17,18 +17,17 @@ use seatmap_os::{CpuList, CpuSet};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// The time for which stolen time is watched.
 const STEAL_WATCH: Duration = Duration::from_millis(500);
 
-/// Whether the second threads of cores run: `on`, `off`, `forceoff` (Documentation/ABI,
+/// Whether the cores' second threads run: `on`, `off`, `forceoff` (Documentation/ABI,
 /// sysfs-devices-system-cpu).
 const SMT_CONTROL: &str = "/sys/devices/system/cpu/smt/control";
 
-/// Clock steps from which single batches blur: at 50 round trips a batch, 10 ns are the 0.2 ns that
-/// a figure may hide.
+/// With coarser clock steps single batches blur: in batches of 50 round trips, 10 ns are the 0.2 ns
+/// that a figure may hide.
 const COARSE_STEP_NS: f64 = 10.0;
 
-/// Examines this computer; takes about half a second, in which stolen time is watched.
+/// Examines this computer, in about half a second while it observes stolen time.
 #[must_use]
 pub fn examine(topology: &Topology) -> Vec<Diagnosis> {
     let before = CpuTime::now();
@@ -60,7 +59,6 @@ pub fn examine(topology: &Topology) -> Vec<Diagnosis> {
     found
 }
 
-/// Settings of the frequency and of the memory.
 pub(crate) fn of_settings(root: &Root, topology: &Topology) -> [Diagnosis; 3] {
     [
         governor(root, environment::governor(root).as_deref()),
@@ -172,7 +170,7 @@ fn turbo(root: &Root, allowed: Option<bool>) -> Diagnosis {
         Some(true) => {
             let found = "on: a distance measured with few busy cores is shorter than with many";
             let of_intel = "/sys/devices/system/cpu/intel_pstate/no_turbo";
-            // The switch of intel_pstate turns turbo off, and that of other drivers turns it on.
+            // intel_pstate's switch disables turbo, that of other drivers enables it.
             let (path, off) = if root.has(of_intel) {
                 (of_intel, "1")
             } else {
@@ -238,7 +236,7 @@ fn numa_balancing(root: &Root, topology: &Topology) -> Diagnosis {
             None,
         );
     }
-    // A kernel that is built without it has no such file.
+    // A kernel without NUMA balancing lacks this file.
     if topology.count(|pu| pu.numa) < 2 || matches!(setting.as_deref(), None | Some("0")) {
         return Diagnosis::new(subject, Severity::Ok, "off, or one node", None);
     }
@@ -251,7 +249,6 @@ fn numa_balancing(root: &Root, topology: &Topology) -> Diagnosis {
     )
 }
 
-/// A quota of CPU time stops whatever is measured, a moment in each period.
 fn quota(quotas: &Quotas, cpus: usize) -> Diagnosis {
     let subject = "quota";
     let Some(tightest) = quotas.tightest() else {
@@ -276,13 +273,13 @@ fn quota(quotas: &Quotas, cpus: usize) -> Diagnosis {
         "the control group {group} may use {words}: the kernel stops its members when it is used \
          up{used_up}; measure no more CPUs at once than it has, or raise it"
     );
-    // The kernel gives a group of version 1 no more than the group above it has: the outermost is
-    // raised first.
+    // The kernel limits a version 1 group to the quota of its parent, so the outermost is raised
+    // first.
     let low: Vec<&GroupQuota> =
         quotas.all.iter().rev().filter(|quota| quota.cpus < cpus as f64).collect();
     if low.is_empty() {
         let found = format!("{words}, and {cpus} run", cpus = counted(cpus, "CPU"));
-        // A group above those that can be seen may have a lower quota.
+        // A hidden outer group may have a lower quota.
         return match &quotas.unseen {
             None => Diagnosis::new(subject, Severity::Ok, found, None),
             Some(why) => {
@@ -314,7 +311,6 @@ fn quota(quotas: &Quotas, cpus: usize) -> Diagnosis {
     Diagnosis::new(subject, Severity::Fix, found, Some(remedy))
 }
 
-/// Another setting of a control group that holds its members back.
 fn brake(brake: &Brake) -> Diagnosis {
     let found = format!("the control group {} is {}", brake.group, brake.words());
     let remedy = if brake.is_read_only {
@@ -326,8 +322,7 @@ fn brake(brake: &Brake) -> Diagnosis {
     Diagnosis::new("group", Severity::Fix, found, Some(remedy))
 }
 
-/// The CPUs that this process may use, and the reason why others are missing: a cell that stands,
-/// or else a taskset or a control group.
+/// The CPUs of this process, and why others are missing.
 fn cpuset(cpus: &Cpus, cells: &BTreeMap<String, CpuSet>) -> Diagnosis {
     let allowed = CpuList(cpus.allowed.clone());
     let set_apart = CpuList(cpus.set_apart.clone());
@@ -344,7 +339,7 @@ fn cpuset(cpus: &Cpus, cells: &BTreeMap<String, CpuSet>) -> Diagnosis {
         let missing = cpus.online.iter().filter(|cpu| !cpus.allowed.contains(cpu));
         let missing: CpuSet = missing.copied().collect();
         let holder = Holder::among(cells, &missing);
-        // Outside its control group this process would break the promise of the cell.
+        // Leaving the control group would break the cell's guarantee.
         if !holder.is_unknown() {
             let found = format!("{found}: {}", holder.cells());
             let remedy = Remedy::advice("measure after the cell has ended ('seatmap cell list')");
@@ -366,7 +361,7 @@ pub(crate) fn offline(root: &Root, cpus: &Cpus) -> Diagnosis {
     let are = agreeing(offline.len(), "is", "are");
     let switches: Vec<String> =
         offline.iter().map(|cpu| format!("/sys/devices/system/cpu/cpu{cpu}/online")).collect();
-    // While SMT is off the kernel refuses to start the second threads of cores one by one.
+    // With SMT off, the kernel refuses to start single second threads.
     let remedy = match root.read(SMT_CONTROL).as_deref() {
         Ok("off") => Remedy::write(root, DoctorRemedyKind::AllowSmt, SMT_CONTROL, "on"),
         Ok("forceoff") => {
@@ -410,7 +405,6 @@ mod tests {
         assert_eq!((apart.level, apart.remedy), (Severity::Ok, None));
     }
 
-    /// Each remedy is executed, and the same look at the same files is then clean.
     #[test]
     fn a_quota_is_raised_by_its_remedy() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,8 +1,8 @@
-//! The ways to mend a finding.
+//! Ways to fix a finding.
 //!
-//! A command works as it is printed, and after it the same check finds nothing. A word for the
-//! kernel's command line does the same after the next start. Something that neither can do is
-//! advice: a sentence. A test executes each kind.
+//! A command works as printed, and afterwards the same check finds nothing. An argument for the
+//! kernel's command line has this effect after the next start. Everything else is advice. A test
+//! executes each kind.
 
 use seatmap_os::Root;
 use seatmap_os::mounts::is_read_only;
@@ -18,37 +18,37 @@ pub enum DoctorRemedyKind {
     SetGovernor,
     /// Turns off the speeds that depend on the number of busy cores.
     TurnTurboOff,
-    /// Keeps the kernel from moving pages between nodes.
+    /// Stops the kernel from moving pages between nodes.
     TurnNumaBalancingOff,
-    /// Raises quotas of CPU time.
+    /// Raises CPU quotas.
     RaiseQuota,
-    /// Takes away another setting of a control group that holds its members back.
+    /// Removes another control group setting that slows its members.
     ReleaseGroup,
-    /// Starts CPUs that are offline.
+    /// Starts offline CPUs.
     BringOnline,
-    /// Starts the second threads of all cores, which the kernel was told to leave offline.
+    /// Starts the second threads of all cores, which the kernel keeps offline.
     AllowSmt,
-    /// Lets real-time threads run without end.
+    /// Lets real-time threads run without limit.
     TurnThrottlingOff,
-    /// Sends work that the kernel puts off to other CPUs.
+    /// Moves deferred kernel work to other CPUs.
     MoveWorkqueues,
-    /// Sends the watchdog to other CPUs.
+    /// Moves the watchdog to other CPUs.
     MoveWatchdog,
-    /// Lets the kernel gather statistics less often.
+    /// Makes the kernel gather statistics less often.
     GatherSeldom,
-    /// Leaves transparent huge pages to programs that ask for them.
+    /// Gives transparent huge pages only to programs that request them.
     HugePagesOnRequest,
-    /// Adds huge pages to the pool of a node.
+    /// Adds huge pages to a node's pool.
     FillHugePages,
     /// Stops CPUs that share cores with others.
     TakeOffline,
-    /// Ends daemons that change settings.
+    /// Stops daemons that change settings.
     StopDaemon,
-    /// Chooses a clock that is read without a system call.
+    /// Selects a clock that is read without a system call.
     ChooseClock,
-    /// Turns off the servers that interrupt real-time threads.
+    /// Turns off the fair servers that interrupt real-time threads.
     StopFairServer,
-    /// Removes variables from the environment of a shell.
+    /// Removes variables from a shell's environment.
     UnsetVariables,
     /// `nohz_full=` on the kernel's command line.
     BootNohzFull,
@@ -58,7 +58,7 @@ pub enum DoctorRemedyKind {
     BootIsolcpus,
     /// `irqaffinity=` on the kernel's command line.
     BootIrqaffinity,
-    /// A sentence: neither a command nor a word on the command line does it.
+    /// A sentence: no command or kernel argument helps.
     Advice,
 }
 
@@ -91,12 +91,12 @@ impl DoctorRemedyKind {
     ];
 }
 
-/// A way to mend a finding, with its kind.
+/// A way to fix a finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remedy {
-    /// The kind.
+    /// Its kind.
     pub kind: DoctorRemedyKind,
-    /// The command, the word for the kernel's command line, or the sentence.
+    /// The command, the kernel argument or the sentence.
     pub text: String,
 }
 
@@ -109,12 +109,10 @@ impl Remedy {
         Remedy::new(DoctorRemedyKind::Advice, sentence)
     }
 
-    /// Writes a value to a file of the kernel.
     pub(crate) fn write(root: &Root, kind: DoctorRemedyKind, path: &str, value: &str) -> Self {
         Remedy::write_all(root, kind, &[path.to_owned()], value)
     }
 
-    /// Writes a value to several files of the kernel.
     pub(crate) fn write_all(
         root: &Root,
         kind: DoctorRemedyKind,
@@ -129,7 +127,6 @@ impl Remedy {
         Remedy::new(kind, commands.join("; "))
     }
 
-    /// Writes a value to all files of the kernel whose paths match a pattern of the shell.
     pub(crate) fn write_matching(
         root: &Root,
         kind: DoctorRemedyKind,
@@ -142,8 +139,8 @@ impl Remedy {
         Remedy::new(kind, format!("for file in {pattern}; do echo {value} > $file; done"))
     }
 
-    /// Most containers and user namespaces see the kernel's files and cannot write to them: no
-    /// command given inside helps there.
+    /// In most containers and user namespaces the kernel's files are read-only, so no command
+    /// inside helps.
     fn ask_outside(root: &Root, value: &str, paths: &str) -> Self {
         Remedy::advice(format!("ask {} to write {value} to {paths}", rights::whom_to_ask(root)))
     }

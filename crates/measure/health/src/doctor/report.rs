@@ -1,4 +1,4 @@
-//! The examination of this computer, and the document of it.
+//! Examines this computer and writes the report.
 
 use crate::doctor::diagnosis::Diagnosis;
 use crate::doctor::remedy::DoctorRemedyKind;
@@ -15,20 +15,19 @@ pub enum ExamineError {
     /// Its CPUs cannot be read.
     #[error(transparent)]
     Topology(#[from] TopologyError),
-    /// A CPU that was named is not there.
+    /// A requested CPU does not exist.
     #[error(transparent)]
     Cpu(#[from] CpuError),
 }
 
 impl Blame for ExamineError {
-    /// The user named CPUs that cannot be examined.
     fn is_input(&self) -> bool {
         matches!(self, ExamineError::Cpu(_))
     }
 }
 
-/// Examines this computer for measurements, seats and a cell. The cell has the CPUs that are named,
-/// which must be there and online; else all that a cell could have.
+/// Examines this computer for measurements, seats and a cell. The cell gets the requested CPUs,
+/// which must be online; by default all CPUs that a cell could have.
 ///
 /// # Errors
 /// [`ExamineError`].
@@ -38,20 +37,20 @@ pub fn examine(named: Option<&[u32]>, may_try: bool) -> Result<Vec<Diagnosis>, E
     let chosen = match named {
         None => isolation::usual_cpus(&topology, &cpus.online),
         Some(named) => {
-            // A CPU that is isolated from this process can be asked about as well.
+            // Also accepts CPUs isolated from this process.
             Cpus { allowed: cpus.online.clone(), ..cpus }.check(named)?;
             named.to_vec()
         }
     };
     let mut found = measuring::examine(&topology);
     found.extend(seats::examine(&Root::new("/"), std::env::vars_os()));
-    // Last, as a try takes a CPU for a moment, which the other looks would see.
+    // Last, because a trial takes a CPU for a moment.
     found.extend(isolation::examine(&topology, &chosen, may_try));
     Ok(found)
 }
 
-/// The things on a host that disturb a measurement or a quiet program: the output of
-/// `seatmap doctor --json`.
+/// Disturbances of a measurement or a quiet program on this host: the output of `seatmap doctor
+/// --json`.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DoctorReport<'a> {
@@ -60,32 +59,33 @@ pub struct DoctorReport<'a> {
     format: &'static str,
     /// The host's name.
     machine: &'a str,
-    /// Everything that was examined.
+    /// All findings.
     findings: Vec<DoctorFinding<'a>>,
 }
 
-/// One thing that was examined.
+/// The examination of one subject.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Finding"))]
 struct DoctorFinding<'a> {
-    /// The thing that was examined.
+    /// The subject.
     subject: &'a str,
-    /// `OK`: as it should be. `INFO`: nothing to mend. `FIX`: can be mended on the running system.
-    /// `BOOT`: by a word on the kernel's command line. `NO`: cannot be mended from here.
+    /// `OK`: as it should be. `INFO`: nothing to fix. `FIX`: can be fixed on the running system.
+    /// `BOOT`: can be fixed by an argument on the kernel's command line. `NO`: cannot be fixed from
+    /// here.
     #[cfg_attr(feature = "schema", schemars(extend("enum" = ["OK", "INFO", "FIX", "BOOT", "NO"])))]
     level: &'a str,
-    /// The state in which it was found.
+    /// The state found.
     found: &'a str,
-    /// The remedy; null where there is nothing to mend, or no way to do it.
+    /// The remedy; null if there is nothing to fix, or no way to fix it.
     remedy: Option<&'a str>,
-    /// The kind of the remedy: a command for a shell, a word for the kernel's command line
-    /// (`boot-...`), or advice, a sentence. Older documents do not say.
+    /// The kind of the remedy: a shell command, an argument for the kernel's command line
+    /// (`boot-...`) or advice in a sentence. Missing in older documents.
     #[cfg_attr(feature = "schema", schemars(default))]
     remedy_kind: Option<DoctorRemedyKind>,
 }
 
 impl<'a> DoctorReport<'a> {
-    /// The document of what was found on this machine.
+    /// The report of these findings.
     #[must_use]
     pub fn new(machine: &'a str, found: &'a [Diagnosis]) -> Self {
         let findings = found.iter().map(|diagnosis| DoctorFinding {

@@ -1,5 +1,4 @@
-//! Finds what moves threads from their seats on this computer, or seats them otherwise: the
-//! scheduler, its settings, and variables of the environment.
+//! Finds influences that move threads from their seats.
 
 use crate::doctor::{Diagnosis, DoctorRemedyKind, Remedy, Severity};
 use seatmap_data::statistics::words::agreeing;
@@ -10,23 +9,22 @@ use seatmap_watch::variables;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
-/// The folder of the servers that give other threads time beside real-time ones (Linux 6.12), for
-/// root alone.
+/// The fair servers, which give other threads time alongside real-time ones (Linux 6.12); readable
+/// only by root.
 const FAIR_SERVERS: &str = "/sys/kernel/debug/sched/fair_server";
 
-/// The two reasons for which a file of debugfs cannot be read. Only one of them means that all is
-/// well.
+/// Two reasons why a debugfs file is unreadable; only the first means that all is well.
 const UNANSWERED: &str =
     "not known: this kernel does not have it, or only root of the host may ask";
 
-/// Examines the kernel below a root, and the environment that programs would be started with.
+/// Examines the kernel below a root and the environment for new programs.
 #[must_use]
 pub fn examine(
     root: &Root,
     environment: impl IntoIterator<Item = (OsString, OsString)>,
 ) -> Vec<Diagnosis> {
     let kernel = SchedulerSettings::read(root);
-    // The form of `/proc/PID/environ`, which `variables::binding` reads.
+    // The format of `/proc/PID/environ`, for `variables::binding`.
     let environ: Vec<u8> = environment
         .into_iter()
         .flat_map(|(name, value)| [name.as_bytes(), b"=", value.as_bytes(), b"\0"].concat())
@@ -34,8 +32,8 @@ pub fn examine(
     vec![scheduler(&kernel), cache_aware(&kernel), fair_server(root, &kernel), bound_by(&environ)]
 }
 
-/// A loaded scheduler moves threads by rules of its own. It keeps to masks, but may leave a CPU
-/// with a bound thread waiting longer than the kernel's own would.
+/// A loaded scheduler keeps to masks, but a bound thread may wait longer than with the kernel's
+/// own.
 fn scheduler(kernel: &SchedulerSettings) -> Diagnosis {
     match &kernel.sched_ext {
         None => Diagnosis::new("scheduler", Severity::Ok, "the kernel's own", None),
@@ -63,8 +61,8 @@ fn cache_aware(kernel: &SchedulerSettings) -> Diagnosis {
     }
 }
 
-/// A fair server takes a CPU from a real-time thread for a share of each period. On a CPU without a
-/// tick its timer is noise.
+/// A fair server takes part of each period from real-time threads. On a CPU without a tick its
+/// timer is noise.
 fn fair_server(root: &Root, kernel: &SchedulerSettings) -> Diagnosis {
     let subject = "fair server";
     let quiet = CpuSet::of_list(&kernel.no_hz_full).unwrap_or_default();
@@ -110,12 +108,12 @@ fn words(cpus: &CpuSet) -> String {
     cpus.iter().map(|cpu| cpu.to_string()).collect::<Vec<_>>().join(" ")
 }
 
-/// Runtimes that find such a variable bind their threads themselves, after the launcher has.
+/// With such a variable a runtime binds its threads itself, after the launcher.
 fn bound_by(environ: &[u8]) -> Diagnosis {
     let found = variables::binding(environ);
     let binding: Vec<&str> = found
         .iter()
-        // A variable with a number of threads alone binds none of them.
+        // A variable with only a thread count binds none.
         .filter(|variable| variable.threads.is_none())
         .map(|variable| variable.name.as_str())
         .collect();

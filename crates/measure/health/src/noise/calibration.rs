@@ -1,44 +1,36 @@
-//! The meters' calibration: the period, the step and the threshold that they measure on themselves.
+//! Calibration: each meter measures its own period, step and threshold.
 
 use super::cpu::MeteredCpu;
 
-/// Readings of one block; some microseconds, so that many blocks pass undisturbed on a CPU that is
-/// shared.
+/// Readings in a block: so few that many blocks pass undisturbed on a shared CPU.
 const BLOCK: u32 = 256;
-/// Blocks of which the quickest counts.
+/// The quickest of this many blocks counts.
 const BLOCKS: u32 = 400;
 
-/// Gaps begin at this many periods of the loop: a shorter one may come from a branch or a cache
-/// miss of the loop itself.
+/// A shorter gap, in periods of the loop, may be its branch or cache miss.
 const THRESHOLD_PERIODS: f64 = 9.0;
-/// A clock that advances in steps makes gaps of one step by itself, and of two by rounding. Gaps
-/// begin at this many steps.
+/// A coarse clock produces gaps of one step, and of two by rounding.
 const THRESHOLD_STEPS: f64 = 2.0;
 
-/// Steps of work that are timed, and how often.
 const TRIAL_STEPS: u64 = 4096;
 const TRIALS: u32 = 200;
-/// The target length of a quantum: long beside a reading, short beside a tick, so that most quanta
-/// are undisturbed.
+/// The target length of a quantum: long compared with a reading, short compared with a tick, so
+/// that most are undisturbed.
 const QUANTUM_NS: f64 = 32_000.0;
 
-/// The meters' own figures on one CPU.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Calibration {
-    /// The loop's shortest period, in ticks.
     pub(super) loop_ticks: f64,
-    /// The difference between two readings above which it is a gap, in ticks.
+    /// A larger difference between two readings is a gap, in ticks.
     pub(super) threshold_ticks: u64,
-    /// Steps of work in a quantum.
     pub(super) quantum_steps: u64,
 }
 
 impl Calibration {
-    /// Watches the loop and the work where they are undisturbed. Takes some milliseconds.
     pub(super) fn of(cpu: &mut impl MeteredCpu) -> Self {
         let loop_ticks = quickest(BLOCKS, || period(cpu));
         let steps_ticks = THRESHOLD_STEPS * cpu.step_ns() / cpu.ns_per_tick();
-        // A clock of coarse steps may show no time at all.
+        // A coarse clock may show zero.
         let trial_ticks = quickest(TRIALS, || trial(cpu)).max(1.0);
         let quanta = QUANTUM_NS / cpu.ns_per_tick() / trial_ticks;
         Calibration {
@@ -53,7 +45,6 @@ fn quickest(times: u32, mut take: impl FnMut() -> f64) -> f64 {
     (0..times).map(|_| take()).fold(f64::INFINITY, f64::min)
 }
 
-/// Ticks from one reading to the next, over a block.
 fn period(cpu: &mut impl MeteredCpu) -> f64 {
     let first = cpu.ticks();
     let mut last = first;

@@ -4,25 +4,20 @@ use super::calibration::Calibration;
 use super::cpu::MeteredCpu;
 use super::gaps::{Gap, Gaps};
 
-/// Gaps from here on are worth asking the kernel whether another task ran, which takes a
-/// microsecond.
+/// For gaps of at least this length the loop asks the kernel whether another task ran, which takes
+/// a microsecond.
 const LONG_NS: u64 = 50_000;
 
-/// Reads the clock without pause and keeps every gap.
 pub(super) struct Detour {
-    /// The reading at which the measurement began.
     pub(super) origin: u64,
-    /// The time for which the thread had waited for its CPU at the last look.
+    /// The thread's waiting time at the last check.
     waited_ns: Option<u64>,
     pub(super) gaps: Gaps,
-    /// Ticks in which the loop watched.
     pub(super) watched_ticks: u64,
-    /// Ticks in which it wrote down gaps instead.
     pub(super) recording_ticks: u64,
 }
 
 impl Detour {
-    /// A meter that has seen no gap yet.
     pub(super) fn new() -> Self {
         Detour {
             origin: 0,
@@ -33,22 +28,20 @@ impl Detour {
         }
     }
 
-    /// Counts time from this reading on.
     pub(super) fn begin_at(&mut self, origin: u64) {
         self.origin = origin;
     }
 
-    /// Whether the kernel says how long the thread waited.
     pub(super) fn counts_waits(&self) -> bool {
         self.waited_ns.is_some()
     }
 
-    /// The time taken before a turn is in none of its gaps.
+    /// Excludes waits before this turn from its gaps.
     pub(super) fn settle(&mut self, cpu: &mut impl MeteredCpu) {
         self.waited_ns = cpu.waited_ns();
     }
 
-    /// Watches from a reading on until the clock shows `until`, and returns the last reading.
+    /// Watches from a reading until the clock shows `until`; returns the last reading.
     #[inline(never)]
     pub(super) fn watch(
         &mut self,
@@ -57,7 +50,7 @@ impl Detour {
         from: u64,
         until: u64,
     ) -> u64 {
-        // Locals: the loop must not read memory that `self` points to.
+        // Locals: the loop must not read memory through `self`.
         let threshold = own.threshold_ticks;
         let mut last = from;
         let mut recording = 0;
@@ -67,8 +60,8 @@ impl Detour {
             last = now;
             if ticks > threshold {
                 self.record(cpu, own, now - ticks, ticks);
-                // The time for writing a gap down, with all the cache misses after a long gap, is
-                // not a gap.
+                // Recording a gap takes time, with cache misses after a long one. That time is not
+                // a gap.
                 last = cpu.ticks();
                 recording += last.saturating_sub(now);
             }
@@ -88,8 +81,7 @@ impl Detour {
         self.gaps.record(Gap { start_ns, length_ns, preempted_ns });
     }
 
-    /// The time for which the thread has waited since the last look; short gaps since then are part
-    /// of it.
+    /// The waiting time since the last check, including shorter gaps.
     fn waited(&mut self, cpu: &mut impl MeteredCpu) -> Option<u64> {
         let now_ns = cpu.waited_ns();
         let before_ns = std::mem::replace(&mut self.waited_ns, now_ns);
@@ -113,7 +105,7 @@ mod tests {
 
     #[test]
     fn known_gaps_are_found_exactly() {
-        // Too short to tell from the loop; at the threshold; above; within a reading; two in one;
+        // In this order: shorter than the threshold; at it; above; within a reading; two in one;
         // long.
         let taken = [
             (105, 50),
@@ -155,7 +147,7 @@ mod tests {
     fn only_what_another_task_took_is_preemption() {
         let taken = [(105, 60_000), (100_005, 90_000), (300_005, 70_000)];
         let mut cpu = SyntheticCpu::new(&taken);
-        // The second gap belongs to no task; another task has a part of the third.
+        // No task has the second gap; another task has a part of the third.
         cpu.preempted = vec![60_000, 0, 50_000];
         let mut detour = Detour::new();
         detour.settle(&mut cpu);

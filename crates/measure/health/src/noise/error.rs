@@ -1,4 +1,4 @@
-//! Why noise could not be measured.
+//! Errors of a noise measurement.
 
 use seatmap_data::document::Blame;
 use seatmap_os::holder::Holder;
@@ -6,20 +6,19 @@ use seatmap_os::{CpuError, cpu_list};
 use std::io;
 use std::path::PathBuf;
 
-/// The reason why noise could not be measured. No figure comes from a thread that was not where it
-/// should have been.
+/// Why noise could not be measured. Figures from a moved thread are discarded.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The list of CPUs is empty.
     #[error("there is no CPU to measure on")]
     Nothing,
-    /// A CPU that is named twice.
+    /// A CPU is listed twice.
     #[error("CPU {0} is named twice, and holds one meter")]
     Twice(u32),
-    /// A CPU that does not exist or is offline.
+    /// A CPU does not exist or is offline.
     #[error(transparent)]
     Cpu(CpuError),
-    /// A CPU outside the cpuset that the meters are in.
+    /// A CPU is outside the meters' cpuset.
     #[error(
         "CPU {cpu} is outside the cpuset {cpuset} that the meter is in: {}",
         .holder.or("measure from a cpuset that holds it")
@@ -27,12 +26,12 @@ pub enum Error {
     Cpuset {
         /// The CPU.
         cpu: u32,
-        /// Its path below the hierarchy's root.
+        /// The cpuset's path below the root of the hierarchy.
         cpuset: String,
-        /// The cell that has the CPU, if one does.
+        /// The cell with this CPU, if any.
         holder: Holder,
     },
-    /// The kernel refuses a thread, or its seat, for another reason.
+    /// The kernel refuses a thread or its pinning for another reason.
     #[error("no meter could be seated on CPU {cpu}")]
     Seat {
         /// The CPU.
@@ -45,13 +44,12 @@ pub enum Error {
     Enter {
         /// The CPU.
         cpu: u32,
-        /// The file that was written to.
+        /// The file written to.
         path: PathBuf,
         /// The kernel's error.
         source: io::Error,
     },
-    /// A meter was not on its CPU in the end: the CPU went offline, or another process moved the
-    /// thread.
+    /// A meter is no longer on its CPU.
     #[error(
         "the meter was moved off CPU {cpu} while it measured, to {}; nothing measured there is \
          kept",
@@ -60,10 +58,10 @@ pub enum Error {
     Moved {
         /// The CPU.
         cpu: u32,
-        /// Where it may run now.
+        /// The thread's CPUs now.
         found: String,
     },
-    /// A meter was on its CPU in the end, and had been elsewhere.
+    /// A meter was moved away from its CPU and back.
     #[error(
         "the meter was moved off CPU {cpu} while it measured, and back; nothing measured there is \
          kept"
@@ -72,7 +70,7 @@ pub enum Error {
         /// The CPU.
         cpu: u32,
     },
-    /// The kernel's trace cannot be had.
+    /// The kernel's trace is unavailable.
     #[error(
         "the kernel's trace cannot be had; it takes root of the host and a kernel with tracefs \
          (CONFIG_FTRACE)"

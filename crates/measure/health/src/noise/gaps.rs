@@ -1,43 +1,43 @@
-//! The gaps that the detour loop keeps.
+//! The gaps found by the detour loop.
 
 use super::histogram::Histogram;
 use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Gaps that are kept one by one: the longest. All others are in the histogram and the sums.
+/// The number of gaps kept individually: the longest. The histogram and the sums include all.
 pub(super) const MOST_KEPT: usize = 1024;
 
-/// Bins an octave: 2^2, so that a bin's ends are a fifth apart, as finely as gaps of one source are
-/// alike.
+/// 2^2 bins per octave: a bin is at most a quarter wider than its start, about the spread of gaps
+/// from one source.
 const SUB_BITS: u32 = 2;
 
 /// A time in which the program stood still.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Gap {
-    /// The time from the begin of the measurement to the begin of the gap, in nanoseconds.
+    /// From the start of the measurement to the start of the gap, in nanoseconds.
     pub start_ns: u64,
-    /// The time taken: the difference of the readings around it, less the loop's own period.
+    /// The length of the gap: the difference of the readings around it, minus the loop's own
+    /// period.
     pub length_ns: u64,
-    /// The most of it for which another task had the CPU; the rest went to interrupts, the
-    /// hypervisor, the firmware or the hardware. Null for gaps below 50 us, which are not worth
-    /// asking, and where the kernel does not say.
+    /// The largest part of the gap in which another task had the CPU; the rest went to interrupts,
+    /// the hypervisor, the firmware or the hardware. Null for gaps below 50 us and if the kernel
+    /// does not count it.
     pub preempted_ns: Option<u64>,
 }
 
-/// All gaps of one CPU. Memory is taken and touched when this is made, and never again.
+/// All gaps of one CPU. Memory is allocated and touched only at creation.
 pub(super) struct Gaps {
     longest: BinaryHeap<Reverse<(u64, u64, Option<u64>)>>,
     histogram: Histogram,
     stolen_ns: u64,
-    /// The longest part of a gap in which another task had the CPU.
     pub(super) longest_preemption_ns: u64,
 }
 
 impl Gaps {
     pub(super) fn new() -> Self {
-        // Written once and cleared, so that its memory is there.
+        // Written once and cleared, so that the memory is mapped.
         let mut longest = BinaryHeap::from(vec![Reverse((0, 0, None)); MOST_KEPT]);
         longest.clear();
         Gaps {
@@ -48,7 +48,6 @@ impl Gaps {
         }
     }
 
-    /// Keeps one.
     pub(super) fn record(&mut self, gap: Gap) {
         self.histogram.record(gap.length_ns);
         self.stolen_ns += gap.length_ns;
@@ -63,7 +62,7 @@ impl Gaps {
         }
     }
 
-    /// The number of gaps, the sum of their lengths in nanoseconds, and the longest.
+    /// The number of gaps, their total length and the longest, in nanoseconds.
     pub(super) fn sums(&self) -> (u64, u64, u64) {
         (self.histogram.count(), self.stolen_ns, self.histogram.max())
     }
@@ -72,7 +71,6 @@ impl Gaps {
         &self.histogram
     }
 
-    /// The longest, by their begin.
     pub(super) fn timeline(&self) -> Vec<Gap> {
         let gaps = self.longest.iter().map(|Reverse(gap)| *gap);
         let mut gaps: Vec<Gap> = gaps

@@ -1,7 +1,5 @@
-//! The interruptions of CPUs while a program ran on them.
-//!
-//! The program has the CPUs to itself, so that no meter may run there: its noise is known only from
-//! the kernel's counters.
+//! Interruptions of CPUs while a program ran on them, from the kernel's counters. No meter may run
+//! there, because the program has the CPUs to itself.
 
 use super::sources::{NoiseSource, Snapshot, WatchedGaps};
 use seatmap_data::statistics::words::counted_figure;
@@ -10,51 +8,48 @@ use seatmap_os::usage::ResourceUsage;
 use serde::Serialize;
 use std::fmt;
 
-/// Interrupts that a line names.
 const MOST_NAMED: usize = 3;
 
-/// Listens from the program's begin on.
+/// Counts interruptions from the program's start.
 pub struct NoiseListener {
     before: Snapshot,
     usage: ResourceUsage,
 }
 
-/// The noise that a program had.
+/// The noise during a program.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProgramNoise {
-    /// The running time of the program, in seconds.
+    /// How long the program ran, in seconds.
     pub seconds: f64,
-    /// The number of times that one of its threads had to leave a CPU to something else; processes
-    /// that have not been waited for do not count.
+    /// How often one of its threads was preempted. Processes without a completed wait are excluded.
     pub preemptions: u64,
     /// Each CPU of its cell.
     pub cpus: Vec<OnCpu>,
 }
 
-/// The interruptions of one CPU.
+/// Interruptions of one CPU.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OnCpu {
-    /// Its OS index.
+    /// The CPU's OS index.
     pub cpu: u32,
-    /// Interrupts a second.
+    /// Interrupts per second.
     pub interrupts_per_second: f64,
-    /// Share of the time that a hypervisor took; null where the kernel does not say.
+    /// The share of the time taken by a hypervisor; null if the kernel does not count it.
     pub steal_percent: Option<f64>,
     /// The sources of the interruptions, the most frequent first.
     pub sources: Vec<NoiseSource>,
 }
 
 impl NoiseListener {
-    /// Begins.
+    /// Starts counting.
     #[must_use]
     pub fn begin() -> Self {
         NoiseListener { before: Snapshot::now(), usage: ResourceUsage::of_children() }
     }
 
-    /// The interruptions of these CPUs, and of the processes that have been waited for, since the
-    /// beginning.
+    /// The interruptions of these CPUs, and of all waited-for children, since the start.
     #[must_use]
     pub fn end(&self, cpus: &[u32]) -> ProgramNoise {
         let now = Snapshot::now();
@@ -66,7 +61,6 @@ impl NoiseListener {
     }
 
     fn on(&self, now: &Snapshot, cpu: u32) -> OnCpu {
-        // No meter saw gaps, so that the counts are not compared with any.
         let found = now.since(
             &self.before,
             cpu,
@@ -84,7 +78,7 @@ impl NoiseListener {
     }
 }
 
-/// Softirqs run inside of interrupts; stolen time is not an interrupt.
+/// Softirqs run inside interrupts; stolen time is not an interrupt.
 fn is_interrupt(source: &NoiseSource) -> bool {
     !source.name.starts_with("softirq ") && !source.name.starts_with("steal,")
 }

@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-/// Counts of values in bins that grow with the value: each octave is cut into the same number of
-/// equal bins, and values below that number have a bin each. The relative width of a bin is at most
-/// 2^-sub_bits. As HdrHistogram does it (Tene), over all of `u64`, in memory that is taken once.
+/// Counts values in logarithmic bins: each octave has the same number of equal bins, and each
+/// smaller value its own. The relative width of a bin is at most 2^-sub_bits. Like HdrHistogram
+/// (Tene), but over all of `u64` and without later allocation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Histogram {
     sub_bits: u32,
@@ -14,30 +14,30 @@ pub struct Histogram {
     max: u64,
 }
 
-/// One bin: values from `from` to below `to`, both in nanoseconds.
+/// One bin: values from `from_ns` to below `to_ns`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Bin {
-    /// The smallest value in it.
+    /// The smallest value of the bin.
     pub from_ns: u64,
-    /// The smallest value above it.
+    /// The smallest value above the bin.
     pub to_ns: u64,
     /// The number of values.
     pub count: u64,
 }
 
 impl Histogram {
-    /// An empty one with 2^`sub_bits` bins an octave; at most 2^16.
+    /// An empty histogram with 2^`sub_bits` bins per octave; at most 2^16.
     #[must_use]
     pub fn new(sub_bits: u32) -> Self {
         let sub_bits = sub_bits.min(16);
         let mut counts = vec![1; index(sub_bits, u64::MAX) + 1];
-        // Zeroed memory comes untouched; written memory is there.
+        // Written memory is mapped; zeroed memory may not be.
         counts.fill(0);
         Histogram { sub_bits, counts, count: 0, min: u64::MAX, max: 0 }
     }
 
-    /// Counts one value.
+    /// Counts a value.
     pub fn record(&mut self, value: u64) {
         self.counts[index(self.sub_bits, value)] += 1;
         self.count += 1;
@@ -45,26 +45,26 @@ impl Histogram {
         self.max = self.max.max(value);
     }
 
-    /// Values so far.
+    /// The number of values.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// The smallest value, exactly; 0 where there are no values.
+    /// The smallest value, exact; 0 without values.
     #[must_use]
     pub fn min(&self) -> u64 {
         if self.count == 0 { 0 } else { self.min }
     }
 
-    /// The largest value, exactly; 0 where there are no values.
+    /// The largest value, exact; 0 without values.
     #[must_use]
     pub fn max(&self) -> u64 {
         self.max
     }
 
-    /// The value that this share of the values does not exceed, by nearest rank: the upper end of
-    /// its bin, and never more than the largest. 0 where there are no values.
+    /// The quantile by nearest rank: the upper end of its bin, at most the largest value. 0 without
+    /// values.
     #[must_use]
     pub fn quantile(&self, share: f64) -> u64 {
         let rank = ((share * self.count as f64).ceil() as u64).max(1);
@@ -76,7 +76,7 @@ impl Histogram {
         at.map_or(self.max, |at| (self.end(at) - 1).min(self.max))
     }
 
-    /// The bins that hold anything, ascending.
+    /// The nonempty bins, ascending.
     #[must_use]
     pub fn bins(&self) -> Vec<Bin> {
         self.counts
@@ -91,13 +91,12 @@ impl Histogram {
             .collect()
     }
 
-    /// The last bin ends at the largest number there is.
+    /// The last bin ends at the largest number.
     fn end(&self, at: usize) -> u64 {
         if at + 1 < self.counts.len() { start(self.sub_bits, at + 1) } else { u64::MAX }
     }
 }
 
-/// The bin of a value: its octave, and the bits that follow the highest.
 fn index(sub_bits: u32, value: u64) -> usize {
     let subs = 1u64 << sub_bits;
     if value < subs {
@@ -107,7 +106,6 @@ fn index(sub_bits: u32, value: u64) -> usize {
     ((u64::from(octave) << sub_bits) + (value >> octave)) as usize
 }
 
-/// The smallest value of a bin.
 fn start(sub_bits: u32, at: usize) -> u64 {
     let at = at as u64;
     let subs = 1u64 << sub_bits;
@@ -123,7 +121,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn values() -> impl Strategy<Value = Vec<u64>> {
-        // Octaves alike, so that small and large values both come.
+        // All octaves are equally likely.
         proptest::collection::vec(
             (0u32..64, any::<u64>()).prop_map(|(shift, value)| value >> shift),
             1..200,

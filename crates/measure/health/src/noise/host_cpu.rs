@@ -1,4 +1,4 @@
-//! The CPU that the calling thread is pinned to.
+//! The CPU of the calling, pinned thread.
 
 use super::cpu::MeteredCpu;
 use seatmap_machines::host::HostClock;
@@ -6,22 +6,20 @@ use std::fs::File;
 use std::hint::black_box;
 use std::os::unix::fs::FileExt;
 
-/// Knuth's MMIX generator (The Art of Computer Programming, vol. 2, 3.3.4): each step waits for the
-/// one before, so that no compiler and no processor makes them overlap.
+/// Knuth's MMIX generator (The Art of Computer Programming, vol. 2, 3.3.4): each step needs the
+/// previous result, so neither compiler nor processor can overlap them.
 const MULTIPLIER: u64 = 6_364_136_223_846_793_005;
 const INCREMENT: u64 = 1_442_695_040_888_963_407;
 
-/// The host's clock, and integer work in registers: it touches no memory, so that only time is
-/// taken from it.
+/// The host's clock, and integer work in registers, which uses no memory.
 pub(super) struct HostCpu {
     clock: HostClock,
-    /// The scheduler's counts for the thread that made this, where the kernel keeps them: time on a
-    /// CPU, time ready for one, time slices (Documentation/scheduler/sched-stats.rst).
+    /// The scheduler's counts for the creating thread, if kept: time on a CPU, time ready for one,
+    /// time slices (Documentation/scheduler/sched-stats.rst).
     schedstat: Option<File>,
 }
 
 impl HostCpu {
-    /// With a calibrated clock, for the calling thread.
     pub(super) fn new(clock: HostClock) -> Self {
         HostCpu { clock, schedstat: File::open("/proc/thread-self/schedstat").ok() }
     }
@@ -37,7 +35,7 @@ impl MeteredCpu for HostCpu {
     fn work(&mut self, steps: u64) {
         let mut value = black_box(1u64);
         for _ in 0..steps {
-            // Without the second black box the compiler could jump ahead in a linear sequence.
+            // Without the second black box the compiler could skip ahead in a linear sequence.
             value = black_box(value.wrapping_mul(MULTIPLIER).wrapping_add(INCREMENT));
         }
         black_box(value);

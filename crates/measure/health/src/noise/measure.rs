@@ -1,4 +1,4 @@
-//! One meter a CPU, all at once.
+//! Runs one meter per CPU, all at once.
 
 use super::error::Error;
 use super::host_cpu::HostCpu;
@@ -18,21 +18,22 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{Builder, Scope, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
-/// The period at which `watch` is called: long, since each call wakes a CPU.
+/// How often `watch` runs. Rarely, because each call wakes a CPU.
 const WATCH: Duration = Duration::from_millis(250);
 
-/// Long enough to see a busy CPU, and short enough for a person who waits for a cell.
+/// Long enough to notice a busy CPU.
 const BRIEF: Duration = Duration::from_millis(250);
 
-/// Measures the noise of these CPUs, all at once, each with a thread of its own that is pinned
-/// there. Blocks until done.
+/// Measures the noise of these CPUs simultaneously, each with its own pinned thread. Blocks until
+/// done.
 ///
-/// The CPUs need not be in the process's affinity mask; the cpuset of the thread, after it has
-/// entered [`NoiseOptions::enter`], must hold them. `watch` is told several times a second how long
-/// the measurement has been running, and can end it; the report then covers the time until the end.
+/// The CPUs need not be in the process's affinity mask, but the thread's cpuset must contain them
+/// after it has entered [`NoiseOptions::enter`]. `watch` receives the elapsed time several times a
+/// second and can stop the measurement.
 ///
 /// # Errors
-/// [`Error`] where a meter cannot be seated, in which case none runs, or did not stay where it was.
+///
+/// [`Error`] if a meter cannot be pinned (then none runs) or was moved.
 pub fn measure(
     cpus: &[u32],
     options: &NoiseOptions,
@@ -53,38 +54,34 @@ pub fn measure(
 /// Measures the noise of these CPUs for a quarter of a second.
 ///
 /// # Errors
-/// The same errors as [`measure`].
+/// As [`measure`].
 pub fn measure_briefly(cpus: &[u32]) -> Result<NoiseReport, Error> {
     let options = NoiseOptions { duration: BRIEF, ..NoiseOptions::default() };
     measure(cpus, &options, &mut |_| ControlFlow::Continue(()))
 }
 
-/// The state that all meters share.
 struct Room<'a> {
     options: &'a NoiseOptions,
     clock: HostClock,
     stop: AtomicBool,
 }
 
-/// A meter's thread, seated or not yet.
 struct Hired<'s> {
     cpu: u32,
-    /// Lets it begin, and leave its mark in the trace; dropped, it goes home.
+    /// Starts the meter and passes its trace marker; dropping it ends the thread.
     go: Sender<Option<File>>,
     thread: ScopedJoinHandle<'s, Option<Brought>>,
 }
 
-/// The result of a meter's thread.
 struct Brought {
     metered: Metered,
     usage: ResourceUsage,
     marks: Marks,
-    /// Whether it stayed where it was.
     stayed: Result<(), Error>,
 }
 
-/// Whether a thread sits. Its sender lives as long as the thread, so that all have ended when no
-/// sender is left.
+/// Whether a thread is pinned. Each thread keeps its sender until then, so the channel ends when
+/// all are.
 type Seated = Result<(), Error>;
 
 impl Room<'_> {
@@ -99,7 +96,6 @@ impl Room<'_> {
             .iter()
             .map(|cpu| self.hire(scope, *cpu, seated.clone()))
             .collect::<Result<_, _>>()?;
-        // With this sender gone, the channel ends with the last meter.
         drop(seated);
         for hired in &hired {
             seats.recv().unwrap_or(Err(Error::Lost(hired.cpu)))?;
@@ -114,7 +110,7 @@ impl Room<'_> {
         let before = Snapshot::now();
         let begin = Instant::now();
         for (hired, marker) in hired.iter().zip(markers) {
-            // A thread that has ended is noticed when it is joined.
+            // Joining reveals a thread that has ended.
             let _ = hired.go.send(marker);
         }
         self.wait(begin, &seats, watch);
@@ -145,7 +141,6 @@ impl Room<'_> {
         thread.map(|thread| Hired { cpu, go, thread }).map_err(|source| Error::Seat { cpu, source })
     }
 
-    /// The life of a meter's thread.
     fn meter(
         &self,
         cpu: u32,
@@ -155,7 +150,7 @@ impl Room<'_> {
         let seat = seat::take(cpu, &self.options.enter);
         let sits = seat.is_ok();
         let mut host = HostCpu::new(self.clock.clone());
-        // Memory is taken before the begin, so that no page fault of its own falls into the time.
+        // Allocated before the start, so that the measurement has no page faults.
         let metered = sits.then(|| Metered::new(&mut host));
         seated.send(seat).ok()?;
         let mut metered = metered?;
@@ -166,13 +161,11 @@ impl Room<'_> {
         metered.run(&mut host, self.options.duration, &|| self.stop.load(Ordering::Relaxed));
         let usage = ResourceUsage::of_thread().since(before);
         let marks = Marks { begin, end: Mark::now(&self.clock) };
-        // Last, so that no event of the time itself writes over it. A mark that cannot be left is
-        // missed later.
+        // Written last, so that no later event overwrites it. A missing mark is reported later.
         let _ = marker.map(|mut marker| marker.write_all(b"seatmap"));
         Some(Brought { metered, usage, marks, stayed: seat::check_since(cpu, moves) })
     }
 
-    /// Sleeps until every meter has ended.
     fn wait(
         &self,
         begin: Instant,
@@ -207,7 +200,6 @@ impl Room<'_> {
 }
 
 impl Brought {
-    /// Names the tasks and handlers that had the CPU in its gaps.
     fn explain(&self, recording: &CpuTrace) -> io::Result<Traced> {
         let detour = &self.metered.detour;
         let ns_per_tick = self.metered.ns_per_tick;
@@ -222,7 +214,6 @@ impl Brought {
     }
 }
 
-/// Gaps, and the detour loop's share of the metered time.
 fn watched(metered: &Metered) -> WatchedGaps {
     let detour = metered.detour.watched_ticks as f64;
     let quanta = metered.quanta.worked_ticks as f64;
@@ -246,7 +237,7 @@ mod tests {
     fn this_computer_is_measured_on_each_cpu() {
         let cpus = affinity::current().unwrap();
         let report = match on(&cpus, &short()) {
-            // Another process is making a cell here: the test can report no figure.
+            // Another process is creating a cell here, which moves the meters.
             Err(
                 error @ (Error::Moved { .. } | Error::MovedAndBack { .. } | Error::Cpuset { .. }),
             ) => {

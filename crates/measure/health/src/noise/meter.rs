@@ -1,4 +1,4 @@
-//! Both meters on one CPU, taking turns.
+//! The two meters of a CPU, in turns.
 
 use super::calibration::Calibration;
 use super::cpu::MeteredCpu;
@@ -7,13 +7,13 @@ use super::quanta::Quanta;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-/// A turn's length in microseconds: some ticks of any kernel (1 to 10 ms each), many quanta.
+/// The length of a turn in microseconds: some ticks of any kernel (1 to 10 ms each) and many
+/// quanta.
 const TURN_US: RangeInclusive<u64> = 5_000..=15_000;
 
-/// Where the lengths of turns start; the same for all CPUs, so that all run the same meter at once.
+/// The seed of the turns' lengths, equal on all CPUs, so that they run the same meter at once.
 const SEED: u64 = 1;
 
-/// Both meters of one CPU, and their results.
 pub(super) struct Metered {
     pub(super) own: Calibration,
     pub(super) ns_per_tick: f64,
@@ -22,7 +22,6 @@ pub(super) struct Metered {
 }
 
 impl Metered {
-    /// Calibrates both, and takes all the memory that they will need.
     pub(super) fn new(cpu: &mut impl MeteredCpu) -> Self {
         Metered {
             own: Calibration::of(cpu),
@@ -32,8 +31,8 @@ impl Metered {
         }
     }
 
-    /// Runs both until the time is over and each has had a turn, or `stop` says so, which is asked
-    /// between turns.
+    /// Runs until the time is over and each meter has had a turn, or until `stop`, checked between
+    /// turns.
     pub(super) fn run(
         &mut self,
         cpu: &mut impl MeteredCpu,
@@ -48,8 +47,7 @@ impl Metered {
         let mut turns = 0u64;
         while (now < end || turns < 2) && !stop() {
             let until = now + self.ticks(lengths.u64(TURN_US) as f64);
-            // One gap can be longer than the whole time; the meter that comes after it still gets a
-            // whole turn.
+            // If one gap exceeds the whole time, the other meter still gets a whole turn.
             let until = if now < end { until.min(end) } else { until };
             now = match turns % 2 {
                 0 => {
@@ -84,7 +82,7 @@ mod tests {
 
     #[test]
     fn both_meters_see_the_same_ticks() {
-        // 250 ticks a second of 20 us each: half a percent.
+        // 250 ticks of 20 us per second: half a percent.
         let metered = run(SyntheticCpu::ticking(4_000_000, 20_000, 250), || false);
         let (gaps, stolen_ns, longest_ns) = metered.detour.gaps.sums();
         assert!((90..160).contains(&gaps), "{gaps}");

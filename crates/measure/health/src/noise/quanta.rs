@@ -4,25 +4,21 @@ use super::calibration::Calibration;
 use super::cpu::MeteredCpu;
 use super::histogram::Histogram;
 
-/// Bins an octave: 2^10, so that a time is known to a thousandth.
+/// 2^10 bins per octave: times are accurate to a thousandth.
 const SUB_BITS: u32 = 10;
 
-/// Times the same work again and again.
 pub(super) struct Quanta {
-    /// Their times in nanoseconds.
     pub(super) times: Histogram,
-    /// Ticks of all of them together.
     pub(super) worked_ticks: u64,
     shortest_ticks: u64,
 }
 
 impl Quanta {
-    /// No quantum done yet.
     pub(super) fn new() -> Self {
         Quanta { times: Histogram::new(SUB_BITS), worked_ticks: 0, shortest_ticks: u64::MAX }
     }
 
-    /// Works from a reading on until the clock shows `until`, and returns the last reading.
+    /// Works from a reading until the clock shows `until`; returns the last reading.
     #[inline(never)]
     pub(super) fn work(
         &mut self,
@@ -36,7 +32,7 @@ impl Quanta {
             cpu.work(own.quantum_steps);
             let ticks = cpu.ticks().saturating_sub(last);
             self.record(ticks, cpu.ns_per_tick());
-            // A second reading leaves out the time for writing the first one down.
+            // A second reading excludes the time for recording.
             last = cpu.ticks();
         }
         last
@@ -48,8 +44,8 @@ impl Quanta {
         self.shortest_ticks = self.shortest_ticks.min(ticks);
     }
 
-    /// The excess over the time that all quanta would have taken at the length of the shortest, in
-    /// percent of the time that they took.
+    /// The share of the time, in percent, that would be saved if every quantum were as quick as the
+    /// shortest.
     pub(super) fn excess_percent(&self) -> f64 {
         let ideal = self.shortest_ticks as f64 * self.times.count() as f64;
         if self.worked_ticks == 0 { 0.0 } else { 100.0 * (1.0 - ideal / self.worked_ticks as f64) }
@@ -67,7 +63,8 @@ mod tests {
     #[test]
     fn known_gaps_lengthen_their_quanta_and_no_others() {
         let mut quanta = Quanta::new();
-        // The first and third quantum; each takes 1000 ticks, and a reading of 10 lies between two.
+        // Gaps in the first and third quantum. Each takes 1000 ticks, with a reading of 10 in
+        // between.
         let mut cpu = SyntheticCpu::new(&[(500, 300), (2500, 4000)]);
         quanta.work(&mut cpu, &OWN, 0, 1_000_000);
         let quiet = quanta

@@ -8,24 +8,24 @@ use super::trace::Traced;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// The format of a report as JSON.
+/// Name and version of the JSON format.
 pub const FORMAT: &str = "seatmap-noise/1";
 
-/// The noise of some CPUs, all measured at once.
+/// The noise of some CPUs, measured simultaneously.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NoiseReport {
     /// Name and version of the format.
     #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: &'static str,
-    /// The running time of the meters, in seconds.
+    /// How long the meters ran, in seconds.
     pub seconds: f64,
-    /// Whether that is less than was asked for, because the user asked to stop.
+    /// Whether the user stopped the measurement early.
     pub interrupted: bool,
-    /// The clock that was read: `tsc`, `cntvct` or `clock_gettime`.
+    /// The clock used: `tsc`, `cntvct` or `clock_gettime`.
     #[cfg_attr(feature = "schema", schemars(extend("enum" = ["tsc", "cntvct", "clock_gettime"])))]
     pub clock: &'static str,
-    /// Each CPU, in the order asked for.
+    /// Each CPU, in the requested order.
     pub cpus: Vec<CpuNoise>,
 }
 
@@ -33,24 +33,24 @@ pub struct NoiseReport {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CpuNoise {
-    /// Its OS index.
+    /// The CPU's OS index.
     pub cpu: u32,
-    /// Share of the time that the detour loop lost in gaps.
+    /// The share of the time that the detour loop lost in gaps.
     pub stolen_percent: f64,
-    /// Gaps that the loop saw.
+    /// The number of gaps.
     pub gaps: u64,
-    /// Gaps a second of watching.
+    /// Gaps per second of watching.
     pub gaps_per_second: f64,
-    /// The longest gap; 0 where there is none.
+    /// The longest gap; 0 without gaps.
     pub longest_gap_us: f64,
-    /// The longest time in a gap that another task had the CPU, by gaps of 50 us and more; null
-    /// where the kernel does not count it. The rest of a longer gap was not taken by the scheduler.
+    /// The longest time in a gap of at least 50 us for which another task had the CPU; null if the
+    /// kernel does not count it.
     pub longest_preemption_us: Option<f64>,
-    /// All gaps by length, in bins of a quarter octave; empty bins are left out.
+    /// All gaps by length, in bins of a quarter octave; empty bins are omitted.
     pub histogram: Vec<Bin>,
-    /// The longest 1024 gaps, by their begin.
+    /// The longest 1024 gaps, in order of time.
     pub timeline: Vec<Gap>,
-    /// Quanta of fixed work that were done.
+    /// The number of quanta of fixed work.
     pub fwq_quanta: u64,
     /// The quickest quantum.
     pub fwq_min_us: f64,
@@ -62,19 +62,19 @@ pub struct CpuNoise {
     pub fwq_p999_us: f64,
     /// The slowest quantum.
     pub fwq_max_us: f64,
-    /// The share of the quanta's time that they would not have needed, had each been as quick as
-    /// the quickest. Unlike `stolen_percent` it includes slowdowns without a stop.
+    /// The share of the quanta's time that would be saved if each were as quick as the quickest.
+    /// Unlike `stolen_percent` it includes slowdowns without a stop.
     pub fwq_excess_percent: f64,
-    /// Share of the time that a hypervisor says it took; null where `/proc/stat` cannot be read.
+    /// The share of the time taken by a hypervisor, as it reports; null if `/proc/stat` cannot be
+    /// read.
     pub steal_percent: Option<f64>,
-    /// The kernel's counts on this CPU during the measurement, the most frequent first.
+    /// The kernel's event counts on this CPU during the measurement, the most frequent first.
     pub sources: Vec<NoiseSource>,
-    /// The share of the gaps for which there was not even one interrupt, context switch or page
-    /// fault each: they come from the hypervisor, the firmware or the hardware. Null with fewer
-    /// than 100 gaps, where chance decides.
+    /// The share of the gaps without enough interrupts, context switches and page faults to explain
+    /// one each: these come from the hypervisor, the firmware or the hardware. Null with fewer than
+    /// 100 gaps.
     pub unexplained_at_least_percent: Option<f64>,
-    /// The tasks and handlers that had the CPU in the long gaps; null where the kernel's trace
-    /// was not asked for.
+    /// The tasks and handlers that had the CPU in long gaps; null without a trace.
     pub trace: Option<Traced>,
     /// The calibration of the meters.
     pub meter: MeterCalibration,
@@ -84,30 +84,29 @@ pub struct CpuNoise {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MeterCalibration {
-    /// The uncertainty of the begin and the length of a gap: the loop's period, or the clock's step
-    /// where that is more.
+    /// The uncertainty of a gap's start and length: the loop's period or, if larger, the clock's
+    /// step.
     pub resolution_ns: f64,
-    /// The shortest gap that can be told from the loop itself.
+    /// The shortest gap distinguishable from the loop itself.
     pub threshold_ns: f64,
-    /// The time to write down one gap; 0 where there was none. The meter sees no other gap
-    /// meanwhile.
+    /// The time to record a gap, in which other gaps are missed; 0 without gaps.
     pub record_ns: f64,
-    /// Share of the loop's time that went into writing; in no other figure.
+    /// The share of the loop's time spent on recording; excluded from all other figures.
     pub overhead_percent: f64,
-    /// The time that the loop watched.
+    /// How long the loop watched.
     pub detour_seconds: f64,
-    /// The time that quanta took.
+    /// How long the quanta took.
     pub fwq_seconds: f64,
 }
 
 impl NoiseReport {
-    /// The share of the time that is stolen from the noisiest CPU.
+    /// The stolen share of the noisiest CPU.
     #[must_use]
     pub fn worst_stolen_percent(&self) -> f64 {
         self.cpus.iter().map(|cpu| cpu.stolen_percent).fold(0.0, f64::max)
     }
 
-    /// The share of the time that the hypervisor takes from each CPU, where it says so.
+    /// The share that the hypervisor takes from each CPU, if reported.
     #[must_use]
     pub fn steal_percent(&self) -> BTreeMap<u32, f64> {
         self.cpus.iter().filter_map(|cpu| Some((cpu.cpu, cpu.steal_percent?))).collect()
@@ -115,7 +114,6 @@ impl NoiseReport {
 }
 
 impl CpuNoise {
-    /// Figures from ticks.
     pub(super) fn new(
         cpu: u32,
         step_ns: f64,
@@ -176,7 +174,7 @@ impl MeterCalibration {
     }
 }
 
-/// 0 where the whole is 0.
+/// 0 if the whole is 0.
 fn share_percent(part: f64, whole: f64) -> f64 {
     if whole > 0.0 { 100.0 * part / whole } else { 0.0 }
 }

@@ -1,4 +1,4 @@
-//! The seat of a meter's thread: taken before, checked after.
+//! Pins a meter's thread, and checks afterwards that it stayed.
 
 use super::error::Error;
 use seatmap_os::affinity;
@@ -8,13 +8,11 @@ use seatmap_os::sched;
 use seatmap_os::{CpuList, CpuSet};
 use std::path::PathBuf;
 
-/// Enters the groups, sits on the CPU, and checks that both took effect.
-///
-/// The process's own affinity mask is not asked: an isolated CPU is in no such mask, and can be sat
-/// on all the same.
+/// Enters the groups, pins the thread and checks both. The process's own affinity mask never
+/// contains an isolated CPU, but a thread can still be pinned there.
 pub(super) fn take(cpu: u32, enter: &[PathBuf]) -> Result<(), Error> {
     for path in enter {
-        // The kernel takes 0 for the thread that writes.
+        // 0 means the writing thread.
         std::fs::write(path, "0").map_err(|source| Error::Enter {
             cpu,
             path: path.clone(),
@@ -24,8 +22,8 @@ pub(super) fn take(cpu: u32, enter: &[PathBuf]) -> Result<(), Error> {
     affinity::pin(&[cpu]).map_err(|source| refused(cpu, source))
 }
 
-/// Sorts CPUs into those that a meter can be seated on from here, and why not on the others. Takes
-/// a thread, which tries.
+/// Divides CPUs into those on which a meter can be pinned from here, and errors for the others, by
+/// trying it.
 #[must_use]
 pub fn reachable(cpus: &[u32]) -> (Vec<u32>, Vec<Error>) {
     let mut open = Vec::new();
@@ -51,12 +49,11 @@ pub fn reachable(cpus: &[u32]) -> (Vec<u32>, Vec<Error>) {
     (open, closed)
 }
 
-/// Copies an error, which the standard library does not.
+/// The standard library cannot copy an error.
 fn copy(error: &std::io::Error) -> std::io::Error {
     error.raw_os_error().map_or_else(|| error.kind().into(), std::io::Error::from_raw_os_error)
 }
 
-/// Whether the thread still sits there, and nowhere else.
 pub(super) fn check(cpu: u32) -> Result<(), Error> {
     let found = affinity::current().map_err(|source| Error::Seat { cpu, source })?;
     if found == [cpu] {
@@ -66,23 +63,22 @@ pub(super) fn check(cpu: u32) -> Result<(), Error> {
     }
 }
 
-/// The changes of CPU of the calling thread so far; `None` where the kernel does not count them.
+/// How often the calling thread has changed CPU; `None` if the kernel does not count it.
 pub(super) fn moves() -> Option<u64> {
     sched::migrations(&std::fs::read("/proc/thread-self/sched").ok()?)
 }
 
-/// Whether the thread sits there and, as far as the kernel counts, has done so since it had moved
-/// this often.
+/// Whether the thread is pinned and, as far as the kernel counts, has not moved since.
 pub(super) fn check_since(cpu: u32, moves_before: Option<u64>) -> Result<(), Error> {
     check(cpu)?;
     let has_moved = moves_before.zip(moves()).is_some_and(|(before, now)| now > before);
     if has_moved { Err(Error::MovedAndBack { cpu }) } else { Ok(()) }
 }
 
-/// The reason behind the kernel's "invalid argument".
+/// Finds the reason behind the kernel's "invalid argument".
 fn refused(cpu: u32, source: std::io::Error) -> Error {
     let Ok(cpus) = Cpus::read() else { return Error::Seat { cpu, source } };
-    // The own mask does not count here; the rest of the check tells of CPUs that do not run.
+    // Without the own mask, the check finds only CPUs that do not run.
     let open = Cpus { allowed: Vec::new(), ..cpus };
     match open.check(&[cpu]) {
         Err(seatmap_os::CpuError::Forbidden { .. }) | Ok(()) => outside(cpu, source),
@@ -90,7 +86,6 @@ fn refused(cpu: u32, source: std::io::Error) -> Error {
     }
 }
 
-/// The CPU runs, so that only the cpuset can forbid it.
 fn outside(cpu: u32, source: std::io::Error) -> Error {
     match std::fs::read_to_string("/proc/thread-self/cpuset") {
         Ok(cpuset) if source.raw_os_error() == Some(libc::EINVAL) => {
@@ -144,7 +139,7 @@ mod tests {
             matches!(told, Error::Cpu(seatmap_os::CpuError::Absent { cpu: 500_000, .. })),
             "{told}"
         );
-        // A file has no files below it, on any computer.
+        // Below a file there are no files.
         let nowhere = PathBuf::from("/proc/version/tasks");
         let told = aside(|| take(0, &[nowhere])).unwrap_err().to_string();
         assert_eq!(told, "the meter of CPU 0 could not enter /proc/version/tasks");
@@ -157,8 +152,6 @@ mod tests {
         assert_eq!((open, closed.len()), (vec![cpus[0]], 1));
     }
 
-    /// A narrow mask of the process must not limit the meters: they must reach CPUs that were
-    /// isolated from it.
     #[test]
     fn a_narrow_mask_is_left_behind() {
         let cpus = affinity::current().unwrap();

@@ -1,4 +1,4 @@
-//! Where noise comes from, by the kernel's own counters.
+//! The sources of noise, from the kernel's counters.
 
 use seatmap_os::cpu_time::CpuTimes;
 use seatmap_os::interrupts::{InterruptCount, Interrupts};
@@ -6,54 +6,47 @@ use seatmap_os::usage::ResourceUsage;
 use serde::Serialize;
 use std::time::Instant;
 
-/// Gaps below which their sources are not weighed: with 100, chance moves a share by a tenth.
+/// With fewer gaps, sources are not weighed: even with 100, chance shifts a share by a tenth.
 const FEWEST_GAPS: u64 = 100;
 
-/// One kind of event, as often as it came to a CPU while both meters ran.
+/// One kind of event on a CPU during the measurement.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NoiseSource {
-    /// The kernel's name for it: `LOC Local timer interrupts`, `IRQ 36 virtio1-req.0`, `softirq
-    /// TIMER`, `context switches, involuntary`, `page faults`, `steal, clock ticks`.
+    /// The kernel's name: `LOC Local timer interrupts`, `IRQ 36 virtio1-req.0`, `softirq TIMER`,
+    /// `context switches, involuntary`, `page faults`, `steal, clock ticks`.
     pub name: String,
     /// The number of events.
     pub count: u64,
-    /// Events a second.
+    /// Events per second.
     pub per_second: f64,
-    /// The largest share of the gaps that it can be behind: each event stops a program at most
-    /// once. Null where that cannot be said: a softirq runs inside an interrupt's gap, stolen
-    /// time comes in no countable pieces, and few gaps are chance.
+    /// The largest share of the gaps that this source can explain: each event stops a program at
+    /// most once. Null for softirqs, which run inside an interrupt's gap, for stolen time, which is
+    /// not counted in events, and with few gaps.
     pub explains_at_most_percent: Option<f64>,
 }
 
 impl NoiseSource {
-    /// A source of which it cannot be said what it explains.
     fn counted(name: String, count: u64, seconds: f64) -> Self {
         let per_second = count as f64 / seconds;
         NoiseSource { name, count, per_second, explains_at_most_percent: None }
     }
 }
 
-/// All counters at one time.
 pub(super) struct Snapshot {
     interrupts: Interrupts,
-    /// `/proc/softirqs` has the shape of `/proc/interrupts`.
+    /// `/proc/softirqs` has the format of `/proc/interrupts`.
     softirqs: Interrupts,
     times: CpuTimes,
     at: Instant,
 }
 
-/// The events on one CPU.
 pub(super) struct CpuEvents {
-    /// The most frequent first.
     pub(super) sources: Vec<NoiseSource>,
-    /// Share of the time that a hypervisor took, in percent.
     pub(super) steal_percent: Option<f64>,
-    /// Share of the gaps for which there were not even enough events, in percent.
     pub(super) unexplained_at_least_percent: Option<f64>,
 }
 
-/// Gaps of one CPU, and how much of the time they were watched for.
 #[derive(Clone, Copy)]
 pub(super) struct WatchedGaps {
     pub(super) gaps: u64,
@@ -61,7 +54,7 @@ pub(super) struct WatchedGaps {
 }
 
 impl Snapshot {
-    /// Reads the counters. Those that cannot be read stay empty.
+    /// Unreadable counters stay empty.
     pub(super) fn now() -> Self {
         Snapshot {
             interrupts: Interrupts::parse(&read("/proc/interrupts")),
@@ -71,13 +64,11 @@ impl Snapshot {
         }
     }
 
-    /// Seconds from an earlier reading to this one.
     pub(super) fn seconds_since(&self, earlier: &Snapshot) -> f64 {
-        // Two readings may show the same time, by which counts are divided.
+        // Two readings may show the same time, and counts are divided by it.
         (self.at - earlier.at).as_secs_f64().max(f64::MIN_POSITIVE)
     }
 
-    /// The events on this CPU since an earlier reading.
     pub(super) fn since(
         &self,
         earlier: &Snapshot,
@@ -120,14 +111,12 @@ fn read(path: &str) -> Vec<u8> {
 }
 
 impl WatchedGaps {
-    /// The largest share of the gaps that this many events can explain.
     fn explained(self, events: u64) -> Option<f64> {
         let while_watched = events as f64 * self.share;
         (self.gaps >= FEWEST_GAPS).then(|| (100.0 * while_watched / self.gaps as f64).min(100.0))
     }
 }
 
-/// `LOC Local timer interrupts`, `IRQ 36 virtio1-req.0`, `TIMER`.
 fn counted(came: InterruptCount) -> (String, u64) {
     let label = if came.irq.parse::<u32>().is_ok() { "IRQ " } else { "" };
     (format!("{label}{} {}", came.irq, came.name).trim_end().to_owned(), came.count)
@@ -141,7 +130,7 @@ fn switches(usage: ResourceUsage) -> [(String, u64); 3] {
     ]
 }
 
-/// Clock ticks a second, in which `/proc/stat` counts.
+/// The unit of `/proc/stat`, per second.
 fn clock_ticks() -> f64 {
     // SAFETY: takes a number and returns one.
     let ticks = unsafe { libc::sysconf(libc::_SC_CLK_TCK) };

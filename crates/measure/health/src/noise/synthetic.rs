@@ -1,20 +1,17 @@
-//! A CPU in virtual time whose gaps are known.
+//! A CPU in virtual time with known gaps.
 
 use super::cpu::MeteredCpu;
 
-/// One tick is one nanosecond, a reading takes ten, a step of work one; at known times time is
-/// taken away.
+/// One tick is a nanosecond, a reading takes ten, a step of work one.
 pub(super) struct SyntheticCpu {
     now: u64,
-    /// Begin and length of the gaps, in order.
+    /// Start and length of each gap, in order.
     taken: Vec<(u64, u64)>,
     at: usize,
-    /// The part of each gap that another task had; where this is empty, the kernel does not count
-    /// it.
+    /// Another task's part of each gap; empty if the kernel does not count it.
     pub(super) preempted: Vec<u64>,
 }
 
-/// The duration of a reading of the clock.
 pub(super) const READING: u64 = 10;
 
 impl SyntheticCpu {
@@ -22,12 +19,11 @@ impl SyntheticCpu {
         SyntheticCpu { now: 0, taken: taken.to_vec(), at: 0, preempted: Vec::new() }
     }
 
-    /// The same length taken at every multiple of a period, from the first on.
+    /// A gap of this length at every multiple of a period.
     pub(super) fn ticking(period: u64, length: u64, ticks: u64) -> Self {
         SyntheticCpu::new(&(1..=ticks).map(|tick| (tick * period, length)).collect::<Vec<_>>())
     }
 
-    /// Lets this much time of the program's own pass.
     fn pass(&mut self, mut own: u64) {
         while let Some((begin, length)) =
             self.taken.get(self.at).filter(|(begin, _)| *begin < self.now + own)

@@ -1,4 +1,4 @@
-//! All integration tests of the library in one binary, which is linked once.
+//! All integration tests in one binary, which links only once.
 
 mod doctor;
 mod noise;

@@ -1,20 +1,17 @@
-//! A port for plain threads that may be more than there are CPUs: who waits spins for a little, and
-//! then yields.
+//! A port for plain threads, possibly more than CPUs: a waiting thread spins briefly, then yields.
 
 use seatmap_data::port::{Addr, Port, Stamp};
 use seatmap_machines::host::{HostClock, port::HostPort};
 use std::sync::atomic::AtomicU64;
 
-/// Looks before a waiting thread lets others run: some microseconds, as long as a partner on
-/// another CPU takes to answer.
+/// Loads before a waiting thread yields: some microseconds, the answering time of a partner on
+/// another CPU.
 const LOOKS: u32 = 200;
 
-/// A port that yields while it waits.
 #[derive(Clone, Copy)]
 pub struct Yielding<'a>(HostPort<'a>);
 
 impl<'a> Yielding<'a> {
-    /// A port onto these words.
     pub fn new(words: &'a [AtomicU64], clock: &'a HostClock) -> Self {
         Yielding(HostPort::new(words, clock))
     }

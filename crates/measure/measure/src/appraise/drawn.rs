@@ -1,4 +1,4 @@
-//! A placement as it is drawn: the PU of each task and the lines that tasks talk over.
+//! A placement for a picture: the PU of each task and the lines between tasks.
 
 use seatmap_data::machine::Profile;
 use seatmap_data::pattern::{Edge, Pattern};
@@ -11,17 +11,16 @@ pub struct DrawnPlacement {
     pub title: String,
     /// The PU of each task.
     pub placement: Vec<u32>,
-    /// The objective.
+    /// The objective's value.
     pub cost: Option<f64>,
-    /// The home of each edge's line, where that is known: in the order of the pattern's edges, or
-    /// nothing.
+    /// The home of each edge's line, if known, in the pattern's order; or empty.
     pub homes: Vec<Option<usize>>,
-    /// The traffic that a simulator counted on each link, in the order of its fabric's links.
+    /// The simulator's traffic count of each link, in the fabric's order.
     pub counted: Option<Vec<f64>>,
 }
 
 impl DrawnPlacement {
-    /// Without a plan: tasks in the order of these PUs.
+    /// An unplanned placement: tasks in the order of these PUs.
     #[must_use]
     pub fn in_order(
         profile: &Profile,
@@ -36,7 +35,7 @@ impl DrawnPlacement {
         }
     }
 
-    /// A random placement: the one with the median cost of this many, and that cost.
+    /// A random placement, with the median cost of `drawn` placements.
     #[must_use]
     pub fn at_random(
         profile: &Profile,
@@ -52,8 +51,7 @@ impl DrawnPlacement {
         }
     }
 
-    /// Channels on the candidate lines as they come. Homes are known only if the plan beside it
-    /// knows them too, so that the two can be compared.
+    /// Channels use candidate lines in order. Homes are known only if the plan has them too.
     fn unplanned(
         title: &str,
         profile: &Profile,
@@ -69,13 +67,13 @@ impl DrawnPlacement {
         let homes = if plan.channels.is_empty() {
             Vec::new()
         } else {
-            // With fewer lines than edges, lines are used again.
+            // With fewer lines than edges, lines repeat.
             lines.cycle().take(pattern.edges.len()).collect()
         };
         DrawnPlacement { title: title.to_owned(), placement, cost: None, homes, counted: None }
     }
 
-    /// The seating of a plan.
+    /// The placement of a plan.
     #[must_use]
     pub fn planned(pattern: &Pattern, plan: &Plan) -> Self {
         let homes = if plan.channels.is_empty() {
@@ -88,22 +86,21 @@ impl DrawnPlacement {
         DrawnPlacement { title: "as planned".to_owned(), placement, cost, homes, counted: None }
     }
 
-    /// The PUs of an edge's tasks; `None` where the placement does not seat both.
+    /// The PUs of an edge's tasks; `None` if the placement lacks one.
     #[must_use]
     pub fn ends(&self, edge: &Edge) -> Option<[u32; 2]> {
         Some([*self.placement.get(edge.from)?, *self.placement.get(edge.to)?])
     }
 
-    /// The home of an edge's line, where it is known; edges by their number in the pattern.
+    /// The home of an edge's line, if known; edges by index in the pattern.
     #[must_use]
     pub fn home(&self, edge: usize) -> Option<usize> {
         self.homes.get(edge).copied().flatten()
     }
 }
 
-/// The home of the line that a pair of tasks uses in a plan, whichever of the two sends.
 fn home(plan: &Plan, edge: &Edge) -> Option<usize> {
-    // A plan has one channel for each pair, and a pattern may have an edge each way.
+    // A plan has one channel per pair; a pattern may have an edge each way.
     let ends = [(edge.from, edge.to), (edge.to, edge.from)];
     plan.channels
         .iter()

@@ -1,4 +1,4 @@
-//! The links of a machine, and what each carries under a placement.
+//! The links of a machine and their loads under a placement.
 
 use crate::appraise::nested::{self, PuGroup};
 use crate::appraise::{DrawnPlacement, Ways};
@@ -7,18 +7,18 @@ use seatmap_data::pattern::Pattern;
 use seatmap_sim::CoherentModel;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The links of a machine: those of its fabric where its model knows one, else the ways in and out
-/// of groups of PUs.
+/// The links of a machine: those of its fabric if its model has one, otherwise the borders of
+/// groups of PUs.
 #[derive(Clone, Debug, PartialEq)]
 pub enum MachineLinks {
     /// The links of a ring or mesh.
     Fabric(Ways),
-    /// The outermost name and the PUs of each group of a machine of levels.
+    /// The outermost name and the PUs of each group of a hierarchical machine.
     Borders(Vec<(String, Vec<u32>)>),
 }
 
 impl MachineLinks {
-    /// The links of a machine; the model is its own, where it has one.
+    /// The links of a machine and its model, if any.
     #[must_use]
     pub fn of(profile: &Profile, model: Option<&CoherentModel>) -> Self {
         match model.and_then(|model| Ways::of(model, profile.topology.os_indices())) {
@@ -31,8 +31,8 @@ impl MachineLinks {
         }
     }
 
-    /// The busiest link under a placement: its name, and its load in bytes or in what a simulator
-    /// counted. `None` on a machine without links.
+    /// The busiest link under a placement: its name and its load in bytes or simulator counts.
+    /// `None` without links.
     #[must_use]
     pub fn busiest(&self, pattern: &Pattern, seating: &DrawnPlacement) -> Option<(String, f64)> {
         match self {
@@ -49,16 +49,15 @@ impl MachineLinks {
     }
 }
 
-/// Every group with a name that holds others, the outer ones first.
 fn add_borders(group: &PuGroup, borders: &mut Vec<(String, Vec<u32>)>) {
-    // A group of one PU has no border worth a name: all that it sends crosses it.
+    // Everything that a single PU sends crosses its border.
     if let Some(name) = group.names.first().filter(|_| !group.inside.is_empty()) {
         borders.push((name.clone(), group.pus.clone()));
     }
     group.inside.iter().for_each(|inner| add_borders(inner, borders));
 }
 
-/// The bytes that cross the border of each group of PUs under a placement, in or out.
+/// The bytes that cross the border of each group of PUs, in or out.
 #[must_use]
 pub fn border_loads(groups: &[&[u32]], pattern: &Pattern, seating: &DrawnPlacement) -> Vec<f64> {
     let mut around: BTreeMap<u32, BTreeSet<usize>> = BTreeMap::new();
@@ -70,13 +69,13 @@ pub fn border_loads(groups: &[&[u32]], pattern: &Pattern, seating: &DrawnPlaceme
     for edge in &pattern.edges {
         let Some(ends) = seating.ends(edge) else { continue };
         let [here, there] = ends.map(|os| around.get(&os).unwrap_or(&nowhere));
-        // Borders around both ends are not crossed; those around one end are, in or out.
+        // An edge crosses the borders around exactly one of its ends.
         here.symmetric_difference(there).for_each(|border| loads[*border] += edge.bytes);
     }
     loads
 }
 
-/// The most loaded link and its load; of several, the first.
+/// The index and load of the most loaded link; the first of several.
 #[must_use]
 pub fn heaviest(loads: &[f64]) -> Option<(usize, f64)> {
     let most = loads.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(&a.0)));

@@ -2,8 +2,8 @@
 
 use seatmap_data::machine::{CoreKind, Level, Profile, Pu};
 
-/// The levels, from the outside. A node usually lies inside a package; where it does not, a package
-/// lies inside it once for each.
+/// The levels from the outside. A node is usually inside a package; otherwise the package appears
+/// inside each of its nodes.
 const LEVELS: [Level; 9] = [
     Level::Drawer,
     Level::Book,
@@ -19,24 +19,24 @@ const LEVELS: [Level; 9] = [
 /// A group of PUs, or one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PuGroup {
-    /// The group's name at each level at which it is a whole group, from the outside.
+    /// The group's names, one for each level at which it is a whole group, from the outside.
     pub names: Vec<String>,
-    /// The innermost of these levels; `None` for the machine itself, groups of near cores, and PUs.
+    /// The innermost of these levels; `None` for the machine, groups of near cores, and PUs.
     pub level: Option<Level>,
     /// The OS indices, in order.
     pub pus: Vec<u32>,
-    /// The groups inside; none in a single PU.
+    /// Inner groups; none for a single PU.
     pub inside: Vec<PuGroup>,
 }
 
-/// The machine as nested groups. Levels that the topology does not know are left out; where it
-/// knows none, the groups of near cores that the distances show take their place.
+/// The machine as nested groups without unknown levels; if no level is known, the groups of near
+/// cores replace them.
 #[must_use]
 pub fn machine(profile: &Profile) -> PuGroup {
     let mut pus: Vec<&Pu> = profile.topology.pus.iter().collect();
     let within =
         |pu: &Pu| (pu.package, pu.numa, pu.die, pu.l3, pu.cluster, pu.l2, pu.core, pu.smt, pu.os);
-    // Groups appear in this order, which is that of the picture.
+    // The order of groups in the picture.
     pus.sort_by_key(|pu| (pu.drawer, pu.book, within(pu)));
     let mut all = group(&pus, &LEVELS);
     let is_flat = all.inside.len() == pus.len() && all.names.is_empty();
@@ -48,8 +48,8 @@ pub fn machine(profile: &Profile) -> PuGroup {
     all
 }
 
-/// The PUs of one group, divided by the first level that divides them; levels that hold all of them
-/// are names of it.
+/// The PUs of one group, divided by the first level that divides them; the levels before it add
+/// names.
 fn group(pus: &[&Pu], levels: &[Level]) -> PuGroup {
     let mut here = PuGroup {
         names: Vec::new(),
@@ -57,7 +57,7 @@ fn group(pus: &[&Pu], levels: &[Level]) -> PuGroup {
         pus: pus.iter().map(|pu| pu.os).collect(),
         inside: Vec::new(),
     };
-    // A single PU is named for itself, and not for the cache that it has alone.
+    // A single PU has its own name instead of its cache's.
     if pus.len() == 1 {
         here.names = vec![of_pu(pus[0])];
         return here;
@@ -65,8 +65,7 @@ fn group(pus: &[&Pu], levels: &[Level]) -> PuGroup {
     for (at, level) in levels.iter().enumerate() {
         let Some(parts) = divided(pus, *level) else { continue };
         match parts.as_slice() {
-            // The level holds all of these PUs: it divides nothing, and is one more name of the
-            // group.
+            // This level divides nothing and adds a name.
             [whole] => {
                 here.names.push(name(*level, whole[0]));
                 here.level = Some(*level);
@@ -91,7 +90,7 @@ fn named(pus: &[&Pu], level: Level, below: &[Level]) -> PuGroup {
     part
 }
 
-/// The groups in order of appearance; `None` where the level is not known of all PUs.
+/// `None` if the level is unknown for some PU.
 fn divided<'a>(pus: &[&'a Pu], level: Level) -> Option<Vec<Vec<&'a Pu>>> {
     let mut parts: Vec<(u32, Vec<&Pu>)> = Vec::new();
     for pu in pus {
@@ -104,7 +103,6 @@ fn divided<'a>(pus: &[&'a Pu], level: Level) -> Option<Vec<Vec<&'a Pu>>> {
     Some(parts.into_iter().map(|(_, part)| part).collect())
 }
 
-/// Groups that distances alone show.
 fn near(groups: &[Vec<u32>], pus: &[&Pu]) -> Vec<PuGroup> {
     let several = groups
         .iter()
@@ -120,7 +118,6 @@ fn near(groups: &[Vec<u32>], pus: &[&Pu]) -> Vec<PuGroup> {
                 .collect(),
         })
         .filter(|group| !group.inside.is_empty());
-    // A PU that no group holds is drawn all the same.
     let alone = pus.iter().filter(|pu| !groups.iter().any(|group| group.contains(&pu.os)));
     several.chain(alone.map(|pu| group(&[pu], &[]))).collect()
 }
@@ -154,7 +151,6 @@ fn name(level: Level, pu: &Pu) -> String {
 mod tests {
     use super::*;
 
-    /// Names with what is inside, in brackets.
     fn text(group: &PuGroup) -> String {
         let inside: Vec<String> = group.inside.iter().map(text).collect();
         if inside.is_empty() {

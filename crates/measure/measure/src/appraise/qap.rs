@@ -7,60 +7,59 @@ use seatmap_place::solve::solve;
 use serde::Serialize;
 use std::time::Instant;
 
-/// The format of a solved instance.
 const FORMAT: &str = "seatmap-qap/1";
 
-/// A request: which permutation makes the sum of products least?
+/// A request for the permutation with the smallest sum of products.
 #[derive(Clone, Debug)]
 pub struct QapRequest {
-    /// The name of the instance; `None` where its file has none.
+    /// The name of the instance, if its file has one.
     pub name: Option<String>,
     /// The two matrices.
     pub instance: Instance,
     /// How long to search.
     pub time: SearchTime,
-    /// Searches side by side.
+    /// The number of parallel searches.
     pub threads: usize,
-    /// Where random choices start.
+    /// The seed of random choices.
     pub seed: u64,
-    /// The tool that asks, with its version.
+    /// The requesting tool with its version.
     pub tool: String,
 }
 
-/// A solved instance, as it is written: `seatmap-qap/1`.
+/// A solved instance as a document, `seatmap-qap/1`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct QapSolution {
     /// The cost of the permutation.
     pub cost: f64,
-    /// The name of the format.
+    /// Name and version of the format.
     pub format: &'static str,
     /// The name of the instance.
     pub instance: Option<String>,
-    /// Every permutation costs at least this.
+    /// A lower bound on the cost of every permutation.
     pub lower_bound: f64,
-    /// The method that found it.
+    /// The method of the search.
     pub method: String,
     /// The size of the matrices.
     pub n: usize,
-    /// Whether it is proven that no permutation costs less.
+    /// Whether the permutation is proven optimal.
     pub optimal: bool,
     /// The place of each item, from 0.
     pub permutation: Vec<u32>,
     /// How long the search took.
     pub seconds: f64,
-    /// Where random choices started.
+    /// The seed of random choices.
     pub seed: u64,
-    /// The tool that asked, with its version.
+    /// The requesting tool with its version.
     pub tool: String,
 }
 
 impl QapRequest {
-    /// Searches until the time is over, or until the answer is proven.
+    /// Searches until the time is over or the result is proven optimal.
     #[must_use]
     pub fn solve(self) -> QapSolution {
         let n = self.instance.n;
         let qap = Qap::new(square(n, &self.instance.a), square(n, &self.instance.b));
-        // Putting the matrices together is not a part of the search.
+        // Excludes the preparation of the matrices.
         let began = Instant::now();
         let solved = solve(&qap, &self.time.limit(), self.threads, self.seed);
         QapSolution {

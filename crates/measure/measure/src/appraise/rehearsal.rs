@@ -1,4 +1,4 @@
-//! A pattern's messages on a model: the judge of placements where runs decide.
+//! Runs a pattern's messages on a model to judge placements.
 
 use crate::appraise::DrawnPlacement;
 use seatmap_machines::catalog::{Capability, Lacks, Machine, Runner};
@@ -7,13 +7,13 @@ use seatmap_place::{PlaceMethod, PlaceRequest, TrialJudge};
 use seatmap_sim::{CoherentBed, CoherentModel, SimError};
 use std::sync::Arc;
 
-/// How often all messages are sent by default.
+/// The default number of times that all messages are sent.
 pub const ROUNDS: u32 = 4;
 
-/// Why the messages of a pattern cannot be run.
+/// Why a pattern's messages cannot be run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RehearsalError {
-    /// The machine runs no programs.
+    /// The machine cannot run programs.
     #[error(transparent)]
     Lacks(#[from] Lacks),
     /// The machine is this computer.
@@ -22,23 +22,23 @@ pub enum RehearsalError {
          'seatmap model fit host -o twin.toml' makes one of this host"
     )]
     Host,
-    /// Nothing is sent.
+    /// The pattern sends nothing.
     #[error("--objective simulated takes a pattern of tasks that send something")]
     Silent,
 }
 
-/// The messages of a pattern over cache lines, ready to be run on a model under any placement.
+/// The messages of a pattern over cache lines, ready to run under any placement.
 #[derive(Clone, Debug)]
 pub struct Rehearsal {
     model: Arc<CoherentModel>,
     handoffs: Handoffs,
-    /// Whether each channel has the line with the best home that is left of a quarter more lines
-    /// than channels (Liu et al. 2015), and not just the next line.
+    /// Whether channels take the lines with the best homes, from a quarter more lines than channels
+    /// (Liu et al. 2015), instead of the next line.
     chooses_homes: bool,
 }
 
 impl Rehearsal {
-    /// The messages of a request's pattern on a machine, all sent `rounds` times.
+    /// The messages of a request's pattern, all sent `rounds` times.
     ///
     /// # Errors
     /// [`RehearsalError`].
@@ -54,13 +54,11 @@ impl Rehearsal {
         if handoffs.handoffs.is_empty() {
             return Err(RehearsalError::Silent);
         }
-        // Pizza slices keep a channel's line in the slice, and the method includes the choice of
-        // lines (Liu et al. 2015).
+        // Pizza slices keep a channel's line in its slice, so the method chooses lines.
         let is_pizza = matches!(request.method, PlaceMethod::Pizza(_));
         Ok(Rehearsal { model, handoffs, chooses_homes: request.homes || is_pizza })
     }
 
-    /// The messages over the lines that channels have under a placement.
     fn under(&self, placement: &[u32]) -> Handoffs {
         if self.chooses_homes {
             self.handoffs.near(placement, |pu, line| self.model.ways_to_home(pu, line))
@@ -69,11 +67,11 @@ impl Rehearsal {
         }
     }
 
-    /// The result of `work` with runs as its judge.
+    /// Calls `work` with runs as the judge.
     pub fn judged<T>(&self, work: impl FnOnce(TrialJudge) -> T) -> T {
         let time_ns =
             |placement: &[u32]| self.time_ns(placement).map_err(|error| error.to_string());
-        // No time is known that every placement takes.
+        // No lower bound on the time is known.
         work(TrialJudge { time_ns: &time_ns, floor_ns: 0.0 })
     }
 
@@ -82,12 +80,12 @@ impl Rehearsal {
         handoffs_ns(&mut bed, &self.under(placement), placement)
     }
 
-    /// Runs a placement once more, for what its links carry and where its lines are at home.
+    /// Runs a placement again to count its links' traffic and find its lines' homes.
     ///
     /// # Errors
     /// The model cannot run it.
     pub fn count(&self, seating: &mut DrawnPlacement) -> Result<(), SimError> {
-        // A run of its own: the judge's runs are many, and keep no counters.
+        // A separate run, because the judge's runs keep no counters.
         let mut bed = CoherentBed::new(Arc::clone(&self.model));
         let handoffs = self.under(&seating.placement);
         handoffs_ns(&mut bed, &handoffs, &seating.placement)?;
@@ -108,7 +106,6 @@ mod tests {
     use seatmap_data::machine::Profile;
     use seatmap_data::pattern::generate;
 
-    /// A bundled machine and its profile.
     fn machine(name: &str) -> (Machine, Profile) {
         let machine = Machine::bundled(name).unwrap();
         let surroundings = seatmap_machines::catalog::Surroundings {

@@ -1,4 +1,4 @@
-//! From a request to its appraisal.
+//! A placement request and its appraisal.
 
 use crate::appraise::rehearsal::RehearsalError;
 use crate::appraise::{DrawnPlacement, MachineLinks, Rehearsal};
@@ -13,77 +13,75 @@ use seatmap_place::{OTHER_WAY_PART, PlaceError, PlaceRequest, PlacementRemark, P
 use seatmap_sim::SimError;
 use std::time::Instant;
 
-/// Edges beyond which following each over the machine's links takes longer than a search does.
+/// With more edges, tracing each over the links takes longer than a search.
 const MOST_EDGES: usize = 100_000;
 
-/// A request: where should the tasks of a pattern sit on a machine?
+/// A request for the seats of a pattern's tasks on a machine.
 #[derive(Clone, Debug)]
 pub struct AppraisalRequest<'a> {
     /// The machine.
     pub machine: &'a Machine,
-    /// The placement that is wished for. Its limit is made of `time`.
+    /// The requested placement. `time` replaces its limit.
     pub place: PlaceRequest<'a>,
     /// How long to search.
     pub time: SearchTime,
-    /// Another thread may end the search, which is then an error.
+    /// Lets another thread end the search, with an error.
     pub stop: Option<SearchStop>,
-    /// How often all messages are sent where runs judge.
+    /// How often all messages are sent in a run.
     pub rounds: u32,
     /// Each task may run on all CPUs of this group around its own.
     pub widen: Option<Level>,
-    /// Each task takes its memory from the NUMA node of its CPU.
+    /// Each task uses memory of its CPU's NUMA node.
     pub near_memory: bool,
-    /// Whether somebody reads the remarks. Looking at the other use of SMT takes a part of the
-    /// time.
+    /// Whether remarks are requested. Trying the other use of SMT takes part of the time.
     pub with_remarks: bool,
-    /// The placement to stand beside the plan in a picture, if one is drawn.
+    /// The placement to draw next to the plan, if a picture is requested.
     pub before: Option<BeforePlan>,
-    /// Today, as `YYYY-MM-DD`.
+    /// Today, `YYYY-MM-DD`.
     pub date: String,
-    /// The tool that asks, with its version.
+    /// The requesting tool with its version.
     pub tool: String,
 }
 
-/// The placement that stands beside a plan.
+/// The placement drawn next to a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BeforePlan {
-    /// Tasks on CPUs in the order of their numbers.
+    /// Tasks in order on CPUs in order.
     InOrder,
     /// The random placement with the median cost of [`DRAWN`].
     Random,
 }
 
-/// A plan, and what is to be said of it.
+/// A plan with remarks.
 #[derive(Clone, Debug)]
 pub struct Appraisal {
-    /// Where the tasks should sit.
+    /// The seats of the tasks.
     pub plan: Plan,
-    /// Things to know of it, in the order in which they are read.
+    /// Remarks in reading order.
     pub remarks: Vec<PlacementRemark>,
-    /// Before and after, where a picture is drawn. Links carry what a run counted, where runs
-    /// judge.
+    /// Before and after, for a picture. Links have simulator counts if runs are the objective.
     pub before_and_after: Option<[DrawnPlacement; 2]>,
 }
 
 /// Why there is no plan.
 #[derive(Debug, thiserror::Error)]
 pub enum AppraisalError {
-    /// The placement cannot be had.
+    /// The placement is impossible.
     #[error(transparent)]
     Place(#[from] PlaceError),
     /// The pattern's messages cannot be run.
     #[error(transparent)]
     Rehearsal(#[from] RehearsalError),
-    /// A program whose tasks were seen to do nothing that a seat changes.
+    /// An observed program did nothing that depends on seats.
     #[error(
         "nothing to place: no work and no message was seen in {0}, so that all placements cost \
          the same, 0; 'seatmap observe --method tsan' may see more of its talk"
     )]
     NothingToPlace(String),
-    /// A placement that is drawn could not be run.
+    /// A drawn placement could not be run.
     #[error(transparent)]
     Count(SimError),
-    /// The request's switch was used.
+    /// Another thread ended the search.
     #[error("the search was ended before its time")]
     Stopped,
 }
@@ -98,16 +96,16 @@ impl Blame for AppraisalError {
 }
 
 impl AppraisalRequest<'_> {
-    /// Searches until the time is over, until the answer is proven, or until the request is
-    /// stopped.
+    /// Searches until the time is over, the result is proven optimal, or another thread ends the
+    /// search.
     ///
     /// # Errors
+    ///
     /// [`AppraisalError`].
     pub fn appraise(&self) -> Result<Appraisal, AppraisalError> {
         let began = Instant::now();
         let mut request = self.place.clone().settled()?;
-        // The remarks search for the other use of SMT: both searches share the time that the user
-        // gave.
+        // The remarks search with the other use of SMT, so both searches share the user's time.
         request.limit = if self.with_remarks && request.has_other_way() {
             self.time.without_part(OTHER_WAY_PART)
         } else {
@@ -138,7 +136,6 @@ impl AppraisalRequest<'_> {
         Ok(Appraisal { plan, remarks, before_and_after })
     }
 
-    /// Refuses to go on with an answer of a search that was ended.
     fn check_goes_on(&self) -> Result<(), AppraisalError> {
         match &self.stop {
             Some(stop) if stop.is_stopped() => Err(AppraisalError::Stopped),
@@ -172,9 +169,8 @@ impl AppraisalRequest<'_> {
         Ok(remarks)
     }
 
-    /// A link that is clearly busier than without a plan, where distances alone were the objective.
-    /// `time` does not see links either, but the objectives that do know no loads: there is nothing
-    /// to propose.
+    /// A link clearly busier than without a plan, if distances were the objective. `time` ignores
+    /// links too, but objectives with links ignore loads, so no alternative can be proposed.
     fn busier_link(
         &self,
         request: &PlaceRequest,
@@ -197,21 +193,18 @@ impl AppraisalRequest<'_> {
     }
 }
 
-/// Whether a program was observed in which no task worked, and none sent.
 fn did_nothing(pattern: &Pattern) -> bool {
     pattern.observation.is_some()
         && pattern.loads.iter().all(|load| *load == 0.0)
         && pattern.edges.iter().all(|edge| edge.messages == 0.0)
 }
 
-/// Whether the usual placements cost as little as the best one: nothing.
 fn costs_nothing_anywhere(answer: &PlacementResult) -> bool {
     let usual = answer.baselines;
     let costs = [answer.cost, usual.os, usual.compact, usual.scatter, usual.random.mean];
     costs.iter().all(|cost| *cost == 0.0)
 }
 
-/// The tasks on CPUs in the OS's order.
 fn in_order(request: &PlaceRequest, plan: &Plan) -> Result<DrawnPlacement, PlaceError> {
     let placement = request.in_order()?;
     Ok(DrawnPlacement::in_order(request.profile, request.pattern, plan, placement))
@@ -250,7 +243,6 @@ mod tests {
     use seatmap_machines::catalog::Surroundings;
     use seatmap_place::SmtUse;
 
-    /// A pattern on a bundled machine, with the request changed.
     fn appraisal(
         name: &str,
         pattern: &str,

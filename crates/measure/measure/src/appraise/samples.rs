@@ -1,8 +1,7 @@
-//! Profiles for the tests of this crate, built by hand.
+//! Profiles for tests.
 
 use seatmap_data::machine::{HomeModel, Matrix, Origin, OriginKind, Profile, Pu, Topology};
 
-/// A machine of which this topology and these groups of near cores are known.
 pub(crate) fn of_groups(topology: Topology, groups: &[&[u32]]) -> Profile {
     let origin =
         Origin { kind: OriginKind::Imported, source: "sample".into(), date: None, tool: None };

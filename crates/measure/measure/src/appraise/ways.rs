@@ -1,4 +1,4 @@
-//! The links that data passes between two PUs of a ring or mesh.
+//! The links between two PUs of a ring or mesh.
 
 use crate::appraise::DrawnPlacement;
 use seatmap_data::pattern::Pattern;
@@ -7,24 +7,24 @@ use seatmap_sim::coherent::NetworkShape;
 use seatmap_sim::coherent::fabric::Fabric;
 use std::collections::BTreeMap;
 
-/// A fabric, and where PUs and homes are on it.
+/// A fabric with the nodes of PUs and homes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ways {
-    /// The nodes and the links between them.
+    /// The nodes and their links.
     pub fabric: Fabric,
     /// The node of each PU, by its OS index.
     pub node_of_pu: BTreeMap<u32, u16>,
-    /// The node of each home, where homes are nodes.
+    /// The node of each home, if homes are nodes.
     pub node_of_home: Vec<u16>,
     /// The name of each link, in the order of the fabric's links.
     pub names: Vec<String>,
 }
 
 impl Ways {
-    /// The ring or mesh of a model; `None` for one of levels.
+    /// The ring or mesh of a model; `None` for hierarchical ones.
     #[must_use]
     pub fn of(model: &CoherentModel, pus: impl Iterator<Item = u32>) -> Option<Self> {
-        // A machine of levels has no shape: its links are the borders of groups.
+        // A hierarchical machine has no shape.
         let word = match model.shape.as_ref()? {
             NetworkShape::Mesh { .. } => "tile",
             _ => "stop",
@@ -42,18 +42,18 @@ impl Ways {
         })
     }
 
-    /// The load of each link under a placement: the bytes that cross it or, where a simulator
-    /// counted, its count.
+    /// The load of each link under a placement: the simulator's count if available, otherwise the
+    /// bytes that cross it.
     #[must_use]
     pub fn loads(&self, pattern: &Pattern, seating: &DrawnPlacement) -> Vec<f64> {
         let links = self.fabric.links().len();
-        // A count of another machine's links would not fit this fabric.
+        // Another machine's counts do not fit this fabric.
         if let Some(counted) = seating.counted.as_ref().filter(|counted| counted.len() == links) {
             return counted.clone();
         }
         let mut loads = vec![0.0; links];
         for (at, edge) in pattern.edges.iter().enumerate() {
-            // A placement on file may have fewer tasks than the pattern beside it.
+            // A placement on file may have fewer tasks than the pattern.
             if let Some([from, to]) = seating.ends(edge) {
                 let links = self.links(from, to, seating.home(at));
                 links.into_iter().for_each(|link| loads[link] += edge.bytes);
@@ -62,21 +62,20 @@ impl Ways {
         loads
     }
 
-    /// The links from one PU to another in turn, over the home of their line where that is known;
-    /// as indices into the fabric's links.
+    /// The links from one PU to another, via the home of their line if known; as indices into the
+    /// fabric's links.
     #[must_use]
     pub fn links(&self, from: u32, to: u32, home: Option<usize>) -> Vec<usize> {
         let (Some(from), Some(to)) = (self.node_of_pu.get(&from), self.node_of_pu.get(&to)) else {
             return Vec::new();
         };
-        // Without a home, or on a machine whose homes are not nodes, data takes the direct way.
+        // Without a home, data takes the direct way.
         let over = home.and_then(|home| self.node_of_home.get(home)).unwrap_or(from);
         self.between(*from, *over).chain(self.between(*over, *to)).collect()
     }
 
     fn between(&self, from: u16, to: u16) -> impl Iterator<Item = usize> {
         let step = move |at: u16| (at != to).then(|| self.fabric.next(at, to));
-        // The fabric's own routing, link by link, until the end is reached.
         std::iter::successors(step(from), move |link| step(self.fabric.links()[*link].to))
     }
 }
@@ -89,7 +88,6 @@ mod tests {
     fn a_line_at_home_elsewhere_takes_data_there() {
         let model = seatmap_sim::catalog::load("xeon-phi-5110p").unwrap().unwrap();
         let ways = Ways::of(&model, 0..240).unwrap();
-        // PUs 1 to 4 sit at stop 0, the next four at stop 1.
         assert_eq!(ways.links(1, 5, None), [0]);
         assert_eq!(ways.links(1, 5, Some(3)), [0, 1, 2, 64 + 3, 64 + 2]);
         assert!(ways.links(1, 2, None).is_empty());

@@ -1,21 +1,21 @@
-//! Whether pairs differ by more than their own measurements do.
+//! Whether pairs differ by more than their measurement error.
 
 use seatmap_data::machine::CoreDistance;
 use seatmap_data::statistics::median;
 
-/// The distance of a pair, as far as it is known, in round-trip nanoseconds.
+/// The distance of a pair with its uncertainty, in round-trip nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PairInterval {
     /// The median.
     pub median_ns: f64,
-    /// The lower end of its 95 % interval; the median itself if the profile has no intervals.
+    /// The lower end of the 95 % interval; the median without intervals.
     pub low_ns: f64,
-    /// The upper end.
+    /// The upper end of the interval.
     pub high_ns: f64,
 }
 
 impl PairInterval {
-    /// That of the PUs in these rows.
+    /// The interval of the PUs in these rows.
     #[must_use]
     pub fn of(distance: &CoreDistance, i: usize, j: usize) -> Self {
         let median_ns = distance.median_ns[(i, j)];
@@ -27,9 +27,8 @@ impl PairInterval {
     }
 }
 
-/// Whether the first pairs are shown to be nearer than the others: their intervals lie below those
-/// of the others, in the median of each. A pair is not nearer than itself, and nothing is nearer
-/// than no pair.
+/// Whether the first pairs are significantly nearer: the median upper end of their intervals is
+/// below the others' median lower end. False if either list is empty.
 #[must_use]
 pub fn are_apart(near: &[PairInterval], far: &[PairInterval]) -> bool {
     let high_ns = median(&near.iter().map(|pair| pair.high_ns).collect::<Vec<_>>());

@@ -1,8 +1,7 @@
-//! Distance classes, and the order that shows them.
+//! Distance classes, and the order to show them.
 //!
-//! A class gathers the pairs with the same relation: on one core, one cache, one package. It is
-//! named by the topology where that is known, and by the groups found in the distances where it is
-//! not.
+//! A class contains all pairs with the same relation, such as a shared core, cache or package. The
+//! topology names it if known, otherwise the groups found in the distances.
 
 mod interval;
 mod order;
@@ -17,25 +16,25 @@ use seatmap_data::machine::{CoreDistance, Deciles, Profile};
 use seatmap_data::statistics::quantile_sorted;
 use serde::Serialize;
 
-/// The values that the quantiles of a class are taken over.
+/// The values behind the quantiles of a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum QuantilesOf {
-    /// All batches of its pairs, each pair counting alike.
+    /// All batches of its pairs, each pair with equal weight.
     Samples,
-    /// The medians of its pairs: files of other tools, and models, hold only these.
+    /// The medians of its pairs: models and files of other tools contain only these.
     PairMedians,
 }
 
-/// One distance class of a machine, over all its pairs. Round-trip nanoseconds.
+/// One distance class of a machine. Round-trip nanoseconds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DistanceClass {
-    /// The relation of the pairs, in the topology's words: `SMT siblings`, `same L3`, `other
+    /// The relation of the pairs in the topology's words: `SMT siblings`, `same L3`, `other
     /// package`...
     pub name: String,
-    /// Unordered pairs in it.
+    /// The number of unordered pairs.
     pub pairs: usize,
     /// The median.
     pub median_ns: f64,
@@ -43,19 +42,18 @@ pub struct DistanceClass {
     pub p10_ns: f64,
     /// The ninetieth percentile.
     pub p90_ns: f64,
-    /// The values that these three are taken over.
+    /// The values behind these quantiles.
     pub quantiles_of: QuantilesOf,
 }
 
-/// The classes of a profile, nearest first; empty where there are no distances. Pairs of unknown
-/// distance do not count.
+/// The classes of a profile, nearest first; empty without distances. Pairs of unknown distance are
+/// excluded.
 #[must_use]
 pub fn classes(profile: &Profile) -> Vec<DistanceClass> {
     classes_with_distances(profile).into_iter().map(|(class, _)| class).collect()
 }
 
-/// The distance classes, each with the medians of its pairs in ascending order, from which a
-/// histogram is drawn.
+/// The distance classes with the ascending medians of their pairs, for a histogram.
 #[must_use]
 pub fn classes_with_distances(profile: &Profile) -> Vec<(DistanceClass, Vec<f64>)> {
     classes_with_pairs(profile)
@@ -64,7 +62,7 @@ pub fn classes_with_distances(profile: &Profile) -> Vec<(DistanceClass, Vec<f64>
         .collect()
 }
 
-/// The distance classes, each with its pairs by ascending medians.
+/// The distance classes with their pairs, by ascending medians.
 #[must_use]
 pub fn classes_with_pairs(profile: &Profile) -> Vec<(DistanceClass, Vec<PairInterval>)> {
     let Some(distance) = &profile.core_distance else { return Vec::new() };
@@ -89,21 +87,18 @@ pub fn classes_with_pairs(profile: &Profile) -> Vec<(DistanceClass, Vec<PairInte
     classes
 }
 
-/// A pair of a class.
 struct Member {
     interval: PairInterval,
     deciles: Option<Deciles>,
 }
 
-/// The deciles of the pair at this index.
 fn deciles(distance: &CoreDistance, at: usize) -> Option<Deciles> {
     distance.deciles_ns.as_ref()?.get(at).copied().flatten()
 }
 
-/// The class of these pairs, which are in the order of their medians.
 fn class(name: String, members: &[Member]) -> Option<DistanceClass> {
     let ascending: Vec<f64> = members.iter().map(|member| member.interval.median_ns).collect();
-    // A single pair without deciles makes the class one of medians, as the two do not mix.
+    // Deciles and medians do not mix: if one pair lacks deciles, all count by their medians.
     let deciles: Option<Vec<Deciles>> = members.iter().map(|member| member.deciles).collect();
     let quantiles_of =
         if deciles.is_some() { QuantilesOf::Samples } else { QuantilesOf::PairMedians };

@@ -1,13 +1,11 @@
-//! The order in which heatmaps show PUs.
+//! The order of PUs in heatmaps.
 
 use super::Relations;
 use seatmap_data::machine::Profile;
 use std::collections::HashMap;
 
-/// The order in which heatmaps show PUs: indices into `core_distance.pus`, group by group, siblings
-/// side by side.
-///
-/// Spheres, groups and cores come in the order of their first PU.
+/// The order of PUs in heatmaps, as indices into `core_distance.pus`: group by group, siblings side
+/// by side. Spheres, groups and cores are in the order of their first PU.
 #[must_use]
 pub fn grouped_order(profile: &Profile) -> Vec<usize> {
     let Some(distance) = &profile.core_distance else { return Vec::new() };
@@ -19,7 +17,7 @@ pub fn grouped_order(profile: &Profile) -> Vec<usize> {
     order
 }
 
-/// For each PU the first that has the same label.
+/// The first PU with the same label, for each PU.
 fn first_of(labels: &[usize]) -> Vec<usize> {
     let mut first = HashMap::new();
     labels.iter().enumerate().map(|(at, label)| *first.entry(*label).or_insert(at)).collect()

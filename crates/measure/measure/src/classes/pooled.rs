@@ -1,17 +1,17 @@
 //! Quantiles of the batches of many pairs, from the deciles of each.
 //!
-//! A profile keeps the deciles of each pair and not its batches. Between two deciles a pair's
-//! batches are taken to lie evenly, and each pair counts alike, however often it was visited.
+//! Between two deciles the batches are assumed to be evenly distributed. Each pair has equal
+//! weight, however often it was visited.
 
 use seatmap_data::machine::Deciles;
 
 /// The smallest value that at least this share (0 to 1) of the batches does not exceed; `None`
-/// where there are no pairs. Deciles must be finite and ascend.
+/// without pairs. Deciles must be finite and ascending.
 pub fn quantile(pairs: &[Deciles], share: f64) -> Option<f64> {
     let mut knots: Vec<f64> = pairs.iter().flatten().copied().collect();
     knots.sort_unstable_by(f64::total_cmp);
-    // The quantile lies at the first decile by which the share is reached, or between this one and
-    // the one before, where the share grows evenly.
+    // The first decile that reaches the share, or between it and the previous one, because the
+    // share grows linearly there.
     let upper = knots.partition_point(|knot| share_below(pairs, *knot, true) < share);
     let at = *knots.get(upper.min(knots.len().checked_sub(1)?))?;
     let reached = share_below(pairs, at, false);
@@ -23,7 +23,7 @@ pub fn quantile(pairs: &[Deciles], share: f64) -> Option<f64> {
     Some(before + (at - before) * (share - begun) / (reached - begun))
 }
 
-/// The share of all batches below a value, those at the value included or not.
+/// The share of all batches below a value, or at it if `included`.
 fn share_below(pairs: &[Deciles], value: f64, included: bool) -> f64 {
     let tenths: f64 = pairs.iter().map(|deciles| tenths_below(deciles, value, included)).sum();
     tenths / (10.0 * pairs.len() as f64)
@@ -44,8 +44,6 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The batches between two deciles are unknown; a quantile is never off by more than half of
-    /// that distance.
     const HALF_A_DECILE: f64 = 0.05;
 
     fn deciles(samples: &[f64]) -> Deciles {

@@ -6,10 +6,10 @@ use seatmap_data::machine::{CoreDistance, Profile, Pu, Topology};
 use seatmap_data::statistics::median;
 use std::collections::HashMap;
 
-/// Packages whose own pairs differ by more than this ratio get a class each.
+/// Packages get separate classes if their own pairs differ by more than this ratio.
 const UNEQUAL: f64 = 1.25;
 
-/// A level of the topology: how people call it, and which number of a PU it is.
+/// A level of the topology: its name, and a PU's number in it.
 pub type NamedLevel = (&'static str, fn(&Pu) -> Option<u32>);
 
 /// The levels above the core, from the finest.
@@ -21,15 +21,15 @@ pub const LEVELS: [NamedLevel; 5] = [
     ("package", |pu| pu.package),
 ];
 
-/// The relation of any two PUs of a profile. PUs are given by their rows.
+/// The relation of any two PUs of a profile, given by their rows.
 #[derive(Clone, Debug)]
 pub struct Relations {
     /// The core of each PU.
     pub core: Vec<usize>,
-    /// The group of each PU by the home model; all PUs are in one group where there is no model.
+    /// The group of each PU in the home model; one group without a model.
     pub group: Vec<usize>,
-    /// The sphere of each PU: its package, else the groups that are nearer to each other than to
-    /// the rest.
+    /// The sphere of each PU: its package, otherwise the groups nearer to each other than to the
+    /// rest.
     pub sphere: Vec<usize>,
     pus: Vec<Pu>,
     levels: Vec<NamedLevel>,
@@ -38,7 +38,7 @@ pub struct Relations {
 }
 
 impl Relations {
-    /// Takes the relations from the topology and the home model of this profile.
+    /// The relations in a profile, from its topology and home model.
     #[must_use]
     pub fn of(profile: &Profile, distance: &CoreDistance) -> Self {
         let model =
@@ -105,8 +105,8 @@ impl Relations {
         }
     }
 
-    /// The finest level that two PUs share, else the coarsest, which they do not; `None` where no
-    /// level is known.
+    /// The finest shared level with `true`, otherwise the coarsest with `false`; `None` without
+    /// known levels.
     fn level(&self, i: usize, j: usize) -> Option<(&'static str, bool)> {
         let shared = self
             .levels
@@ -116,12 +116,11 @@ impl Relations {
         shared.or_else(|| self.levels.last().map(|level| (level.0, false)))
     }
 
-    /// The levels that are known of every PU and join other PUs than the next finer one does.
+    /// Levels known for every PU that differ from the next finer one.
     fn telling_levels(&self) -> Vec<NamedLevel> {
         let mut levels: Vec<NamedLevel> = Vec::new();
         let mut parts = self.core.iter().collect::<std::collections::BTreeSet<_>>().len();
-        // The package is the coarsest level, so a die or a NUMA node as large as it adds no
-        // information.
+        // An equally large die or NUMA node adds nothing to the package, the coarsest level.
         let packages = self.count(LEVELS[4]);
         for level in LEVELS {
             let Some(count) = self.count(level) else { continue };
@@ -134,14 +133,12 @@ impl Relations {
         levels
     }
 
-    /// The number of parts of a level; `None` where it is not known for every PU.
     fn count(&self, level: NamedLevel) -> Option<usize> {
         let numbers: Option<std::collections::BTreeSet<u32>> =
             self.pus.iter().map(level.1).collect();
         numbers.map(|numbers| numbers.len())
     }
 
-    /// The packages as spheres, where there are several.
     fn packages(&self) -> Option<Vec<usize>> {
         self.count(LEVELS[4]).filter(|count| *count > 1)?;
         self.pus.iter().map(|pu| pu.package.map(|package| package as usize)).collect()
@@ -152,7 +149,7 @@ impl Relations {
         self.group.iter().map(|group| spheres.get(*group).copied().unwrap_or(0)).collect()
     }
 
-    /// The levels inside which some pairs are of one group and some are not.
+    /// Levels that contain pairs both within one group and across groups.
     fn mixed_levels(&self) -> Vec<&'static str> {
         let mut seen = HashMap::<&'static str, [bool; 2]>::new();
         for i in 0..self.pus.len() {
@@ -168,8 +165,6 @@ impl Relations {
         seen.into_iter().filter(|(_, seen)| seen[0] && seen[1]).map(|(level, _)| level).collect()
     }
 
-    /// Whether the spheres' own pairs between groups, or inside them where each is one group, have
-    /// unequal medians.
     fn spheres_differ(&self, distance: &CoreDistance) -> bool {
         let medians: Vec<f64> = self.inside_spheres(distance).into_values().collect();
         let (low, high) = medians
@@ -178,7 +173,7 @@ impl Relations {
         medians.len() > 1 && high > UNEQUAL * low
     }
 
-    /// The median distance inside each sphere between its groups.
+    /// The median distance between groups, inside each sphere.
     pub fn inside_spheres(&self, distance: &CoreDistance) -> HashMap<usize, f64> {
         let mut inside = HashMap::<usize, Vec<f64>>::new();
         for (i, j, value) in distance.median_ns.pairs() {
@@ -190,7 +185,6 @@ impl Relations {
     }
 }
 
-/// The place of each PU in the topology.
 fn pus(topology: &Topology, os: &[u32]) -> Vec<Pu> {
     let known: HashMap<u32, &Pu> = topology.pus.iter().map(|pu| (pu.os, pu)).collect();
     os.iter()

@@ -1,4 +1,4 @@
-//! Distance classes of machines made by hand.
+//! Distance classes of synthetic machines.
 
 use super::*;
 use seatmap_data::machine::{CoreDistance, Matrix, Origin, OriginKind, Pu, Topology};
@@ -13,7 +13,6 @@ fn profile(topology: Topology, cell: impl Fn(usize, usize) -> f64) -> Profile {
     profile
 }
 
-/// Two packages of two L3s of two cores of two siblings, siblings numbered last.
 fn eight_cores() -> Topology {
     Topology {
         pus: (0..16)

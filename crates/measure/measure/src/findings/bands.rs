@@ -4,9 +4,9 @@ use super::{ProfileFinding, View};
 use seatmap_data::machine::{OriginKind, PairStatus, Pu};
 use seatmap_data::statistics::median;
 
-/// The levels that two PUs share by the topology, and the round trips that such pairs take on
-/// published machines, in nanoseconds: core-to-core-latency results from Haswell to Sapphire Rapids
-/// and Zen to Zen 4, Graviton and Kunpeng, each band widened by half.
+/// Shared levels, and their round trips on published machines in nanoseconds: core-to-core-latency
+/// results from Haswell to Sapphire Rapids and Zen to Zen 4, Graviton and Kunpeng, each band
+/// widened by half.
 const BANDS: [(&str, Shares, f64, f64); 3] = [
     ("SMT siblings", |a, b| a.core.is_some() && a.core == b.core, 5.0, 40.0),
     ("PUs under one L3", |a, b| a.core != b.core && a.l3.is_some() && a.l3 == b.l3, 20.0, 180.0),
@@ -18,11 +18,9 @@ const BANDS: [(&str, Shares, f64, f64); 3] = [
     ),
 ];
 
-/// Whether two PUs share this level and no nearer one.
 type Shares = fn(&Pu, &Pu) -> bool;
 
-/// The class farthest outside its band. A simulated model is never implausible: its distances are
-/// those of its file, however slow its cores are.
+/// The class farthest outside its band. Simulated models may have any distances.
 pub fn implausible(view: &View) -> Option<ProfileFinding> {
     if view.profile.origin.kind == OriginKind::Model {
         return None;
@@ -31,7 +29,6 @@ pub fn implausible(view: &View) -> Option<ProfileFinding> {
         .into_iter()
         .filter_map(|(pairs, shares, low_ns, high_ns)| {
             let median_ns = class_median_ns(view, shares)?;
-            // How far outside, be it below or above.
             let factor = (low_ns / median_ns).max(median_ns / high_ns);
             let finding =
                 ProfileFinding::Implausible { pairs: pairs.to_owned(), median_ns, low_ns, high_ns };
@@ -51,7 +48,7 @@ fn class_median_ns(view: &View, shares: Shares) -> Option<f64> {
         .median_ns
         .pairs()
         .filter(|(i, j, _)| shares(pus[*i], pus[*j]))
-        // A stacked pair has a finding of its own, and its figure is a time slice.
+        // A stacked pair has its own finding.
         .filter(|(i, j, _)| view.distance.status[(*i, *j)] != Some(PairStatus::Stacked));
     median(&shared.map(|(_, _, value)| *value).collect::<Vec<_>>())
 }

@@ -1,23 +1,22 @@
-//! Blocks of the matrix that should be equal and are not.
+//! Blocks of the matrix that should be equal but differ.
 
 use super::{ProfileFinding, View};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Two blocks of one class that differ by more than this ratio. The wires of a large package alone
-/// make 1.15.
+/// Two blocks of a class differ from this ratio on. The wires of a large package alone cause 1.15.
 const UNEQUAL: f64 = 1.2;
 
-/// Two groups, each by the row of its first PU, and their distance.
+/// The rows of two groups' first PUs, and their distance.
 type Block = (usize, usize, f64);
 
-/// The class of pairs of groups whose blocks differ most, if they differ enough, and by more than
-/// their measurements do. `None` if a far home explains the difference already.
+/// The class with the largest significant difference between its blocks; `None` if a far home
+/// already explains it.
 pub fn asymmetric(view: &View, explained: bool) -> Option<ProfileFinding> {
     let mut of_class = BTreeMap::<String, Vec<Block>>::new();
     for (a, b, between) in
         view.model.between_ns.pairs().filter(|(_, _, between)| between.is_finite())
     {
-        // All pairs between two groups have the same class, so one row stands for each.
+        // All pairs between two groups have the same class, so one row represents each group.
         let i = first_row(view, a)?;
         let j = first_row(view, b)?;
         of_class.entry(view.relations.name(i, j)).or_default().push((i, j, *between));

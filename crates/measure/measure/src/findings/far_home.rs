@@ -1,18 +1,17 @@
-//! A slow part that is really a far home.
+//! A part of the machine that looks slow because of a far home.
 
 use super::{ProfileFinding, View};
 use seatmap_data::statistics::median;
 use std::collections::BTreeMap;
 
-/// The ratio of the distances on the far side to those on the near side from which it is reported:
-/// the published case has 1.8.
+/// The smallest reported ratio of distances on the far side to those on the near side; the
+/// published case has 1.8.
 const SLOWER: f64 = 1.25;
-/// The sides are built alike when the distances inside their groups agree to this.
+/// Two sides are built alike if the distances inside their groups differ by less than this.
 const ALIKE: f64 = 0.1;
 
-/// Two halves of the machine, of equally many groups that are equally near inside: hardware like
-/// that is symmetric. Where one half is much slower between its groups, the line's home is in the
-/// other, and every transfer goes there and back.
+/// Two halves of equally many groups with equal inner distances are symmetric hardware. If one half
+/// is much slower between its groups, the line's home is in the other.
 pub fn find(view: &View) -> Option<ProfileFinding> {
     let (near, far) = halves(view)?;
     let near_ns = between(view, &near)?;
@@ -21,8 +20,7 @@ pub fn find(view: &View) -> Option<ProfileFinding> {
         if near_ns <= far_ns { (near, far, near_ns, far_ns) } else { (far, near, far_ns, near_ns) };
     let inside_near = inside(view, &near)?;
     let inside_far = inside(view, &far)?;
-    // Inside a group a line does not pass its home, so that equal distances there mean that both
-    // halves are built alike.
+    // Inside a group a line does not pass its home, so equal distances mean equal hardware.
     let alike = (inside_far / inside_near - 1.0).abs() < ALIKE;
     (alike && far_ns > SLOWER * near_ns).then(|| ProfileFinding::FarHome {
         pus: pus(view, &far),
@@ -31,8 +29,8 @@ pub fn find(view: &View) -> Option<ProfileFinding> {
     })
 }
 
-/// The groups of the two halves: those of two packages; or, where no package is known, the groups
-/// near to each other, and an equal number of groups that are near to no other.
+/// The groups of two packages or, if unknown, the largest set of near groups and an equal number of
+/// isolated ones.
 fn halves(view: &View) -> Option<(Vec<usize>, Vec<usize>)> {
     let mut of_sphere = BTreeMap::<usize, Vec<usize>>::new();
     for group in 0..view.model.groups.len() {
@@ -42,7 +40,6 @@ fn halves(view: &View) -> Option<(Vec<usize>, Vec<usize>)> {
     let largest = of_sphere.values().max_by_key(|groups| groups.len())?.clone();
     let others: Vec<usize> =
         of_sphere.values().filter(|groups| **groups != largest).flatten().copied().collect();
-    // The largest sphere against one other, or against groups that are each alone.
     let scattered = of_sphere.len() == 2 || of_sphere.len() == 1 + others.len();
     (scattered && largest.len() > 1 && largest.len() == others.len()).then_some((largest, others))
 }

@@ -1,11 +1,11 @@
-//! Groups in the distances against the levels of the topology.
+//! Compares the groups in the distances with the levels of the topology.
 
 use super::{ProfileFinding, View};
 use crate::classes::{LEVELS, NamedLevel};
 use crate::fit::linkage::{renumbered, sizes};
 
-/// Speaks up where the groups are the parts of no level that is known of every PU. Groups whose own
-/// pairs are not shown to be nearer than the others may be noise.
+/// Reports groups that match no level known for every PU. Groups whose own pairs are not
+/// significantly nearer may be noise.
 pub fn disagree(view: &View) -> Option<ProfileFinding> {
     let parts: Vec<(&str, Vec<usize>)> =
         LEVELS.iter().filter_map(|level| Some((level.0, parts(view, level)?))).collect();
@@ -20,7 +20,6 @@ pub fn disagree(view: &View) -> Option<ProfileFinding> {
     Some(ProfileFinding::GroupsDisagree { groups: sizes(&group).len(), levels })
 }
 
-/// The part of a level to which each measured PU belongs.
 fn parts(view: &View, level: &NamedLevel) -> Option<Vec<usize>> {
     view.distance
         .pus

@@ -1,7 +1,7 @@
-//! The findings about a profile, as values.
+//! Findings about a profile, as values.
 //!
-//! Each finding says what was seen, why it matters and what to do about it. Findings are computed
-//! from the profile alone, so a file measured elsewhere gets the same ones as this machine.
+//! Each says what was seen, why it matters and what to do. It depends only on the profile, so a
+//! file measured elsewhere gets the same findings.
 
 mod bands;
 mod blocks;
@@ -16,13 +16,12 @@ use crate::fit;
 use seatmap_data::machine::{CoreDistance, HomeModel, OriginKind, Profile};
 use serde::Serialize;
 
-/// One thing that a reader of the profile should know. `Display` gives it as a few sentences: the
-/// observation, the reason, and the remedy.
+/// A finding about a profile. `Display` writes the observation, the reason and the remedy.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ProfileFinding {
-    /// The values are multiples of a clock step too coarse for them.
+    /// The clock's step is too coarse for the values.
     ClockQuantised {
         /// The step, in round-trip nanoseconds.
         step_ns: Option<f64>,
@@ -33,28 +32,28 @@ pub enum ProfileFinding {
         pairs: usize,
         /// Their share of the measured pairs, in percent.
         percent: f64,
-        /// The pair that has the widest levels, where they are on file.
+        /// The pair with the widest levels, if recorded.
         widest: Option<Flip>,
     },
-    /// The distances of pairs moved one way while they were measured.
+    /// Distances moved one way during the measurement.
     Drifting {
         /// The number of such pairs.
         pairs: usize,
         /// Their share of the measured pairs, in percent.
         percent: f64,
     },
-    /// The 95 % intervals of pairs are too wide for one distance, and their passes show no levels.
+    /// The 95 % intervals are too wide for one distance, and the passes show no levels.
     Unsteady {
-        /// The number of pairs.
+        /// The number of such pairs.
         pairs: usize,
         /// Their share of the measured pairs, in percent.
         percent: f64,
-        /// The pair with the widest interval, where intervals are on file.
+        /// The pair with the widest interval, if recorded.
         widest: Option<Wide>,
     },
-    /// The host runs the vCPUs of pairs on one CPU, in turn.
+    /// The host runs both vCPUs of a pair on one CPU, in turn.
     Stacked {
-        /// The number of pairs.
+        /// The number of such pairs.
         pairs: usize,
         /// Their share of the measured pairs, in percent.
         percent: f64,
@@ -69,70 +68,70 @@ pub enum ProfileFinding {
         pairs: String,
         /// Their median.
         median_ns: f64,
-        /// The least that is usual.
+        /// The lowest usual value.
         low_ns: f64,
-        /// The most.
+        /// The highest usual value.
         high_ns: f64,
     },
-    /// All PUs come in pairs as near as the hardware threads of one core, and the topology calls
-    /// each a core.
+    /// All PUs form pairs as near as hardware threads of one core, but the topology calls each a
+    /// core.
     HiddenSiblings {
         /// The number of such pairs.
         pairs: usize,
-        /// One of them, by OS indices.
+        /// One of the pairs, by OS indices.
         example: [u32; 2],
         /// Their median, in round-trip nanoseconds.
         near_ns: f64,
         /// The median of all other pairs.
         far_ns: f64,
     },
-    /// The groups found in the distances do not match any level of the topology.
+    /// The groups in the distances match no level of the topology.
     GroupsDisagree {
-        /// Groups found.
+        /// The number of groups.
         groups: usize,
         /// The number of parts of each known level, from the finest.
         levels: Vec<(String, usize)>,
     },
-    /// One part of the machine looks slow among itself because the line's home is in another.
+    /// Part of the machine looks slow because the line's home is in another part.
     FarHome {
         /// The PUs that look slow.
         pus: Vec<u32>,
-        /// The median distance between groups on the other side.
+        /// The median distance between groups of the other part.
         near_ns: f64,
-        /// The distance between groups among the PUs that look slow.
+        /// The median distance between groups of the slow-looking part.
         far_ns: f64,
     },
-    /// The star a_i + a_j explains the pairs inside the groups: the matrix says which PU is near
-    /// the line's home and no more.
+    /// The star a_i + a_j explains the pairs inside the groups: the matrix shows only which PUs are
+    /// near the line's home.
     PairViewEmpty {
-        /// Share of the variance that the star explains.
+        /// The share of the variance that the star explains.
         star_r2: f64,
     },
-    /// Pairs of groups that are related alike are unequally far.
+    /// Pairs of groups with the same relation have different distances.
     AsymmetricBlocks {
-        /// Their relation, as the distance classes name it.
+        /// Their relation, as in the distance classes.
         class: String,
         /// The nearest two groups, each by its first PU.
         nearest: [u32; 2],
         /// Their distance.
         nearest_ns: f64,
-        /// The farthest two.
+        /// The farthest two groups.
         farthest: [u32; 2],
         /// Their distance.
         farthest_ns: f64,
     },
-    /// The distances are those of one cache line.
+    /// All distances are for one cache line.
     SingleHome,
-    /// Several lines were tried, and their homes could not be told apart.
+    /// The homes of several lines could not be distinguished.
     HomesNotResolvable {
         /// The number of lines.
         lines: usize,
-        /// From how many PUs.
+        /// The number of PUs.
         pus: usize,
     },
 }
 
-/// Two levels of one pair.
+/// Two levels of a pair.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Flip {
@@ -142,11 +141,11 @@ pub struct Flip {
     pub fast_ns: f64,
     /// The slow level.
     pub slow_ns: f64,
-    /// The share of the samples at levels other than the fast one, in percent.
+    /// The share of samples above the fast level, in percent.
     pub slow_percent: f64,
 }
 
-/// A pair's median with its 95 % interval, round-trip nanoseconds.
+/// A pair's median and 95 % interval, round-trip nanoseconds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Wide {
@@ -154,13 +153,12 @@ pub struct Wide {
     pub pus: [u32; 2],
     /// The median.
     pub median_ns: f64,
-    /// The lower end.
+    /// The lower end of the interval.
     pub low_ns: f64,
-    /// The upper end.
+    /// The upper end of the interval.
     pub high_ns: f64,
 }
 
-/// The data that the searches for findings look at.
 struct View<'a> {
     profile: &'a Profile,
     distance: &'a CoreDistance,
@@ -169,8 +167,6 @@ struct View<'a> {
 }
 
 impl View<'_> {
-    /// Whether the pairs that are near are shown to be nearer than those that are far, each pair
-    /// given by its rows.
     fn are_apart(
         &self,
         is_near: impl Fn(usize, usize) -> bool,
@@ -187,8 +183,8 @@ impl View<'_> {
     }
 }
 
-/// All findings about a profile, most important first: those that cast doubt on the figures, then
-/// those about what the figures hide.
+/// All findings about a profile, the most important first: those that cast doubt on the figures,
+/// then those about hidden structure.
 #[must_use]
 pub fn findings(profile: &Profile) -> Vec<ProfileFinding> {
     let Some(distance) = &profile.core_distance else { return Vec::new() };
@@ -208,12 +204,11 @@ pub fn findings(profile: &Profile) -> Vec<ProfileFinding> {
         passes::unsteady(distance),
         passes::drifting(distance),
         bands::implausible(&view),
-        // Hidden siblings make groups of two that no level of the topology has: one finding is
-        // enough.
+        // Hidden siblings also form groups of two that match no level.
         levels::disagree(&view).filter(|_| hidden.is_none()),
         hidden,
         pair_view_empty(&model),
-        // A far home makes the blocks unequal, and is said already.
+        // A far home explains unequal blocks.
         blocks::asymmetric(&view, far_home.is_some()),
         far_home,
         single_home(profile, &model),
@@ -237,7 +232,7 @@ fn pair_view_empty(model: &HomeModel) -> Option<ProfileFinding> {
     })
 }
 
-/// A simulated model has no measured lines, and two PUs do not allow a choice between homes.
+/// Excludes simulated models, whose lines are not measured, and machines of two PUs.
 fn single_home(profile: &Profile, model: &HomeModel) -> Option<ProfileFinding> {
     let measured = profile.origin.kind != OriginKind::Model;
     (measured && model.homes() == 1 && model.offset_ns.len() > 2 && model.lines.is_none())

@@ -1,4 +1,4 @@
-//! Pairs whose passes do not agree.
+//! Pairs whose passes disagree.
 
 use super::{Flip, ProfileFinding, Wide};
 use seatmap_data::machine::{CoreDistance, PairRegimes, PairStatus};
@@ -44,8 +44,7 @@ fn wide(distance: &CoreDistance, i: usize, j: usize) -> Option<Wide> {
     })
 }
 
-/// The number of pairs with this status, and their percentage of all pairs that have one; `None`
-/// where no pair has it.
+/// The pairs with this status, and their percentage; `None` if there are none.
 fn count(distance: &CoreDistance, status: PairStatus) -> Option<(usize, f64)> {
     let known = distance.status.pairs().filter_map(|(_, _, status)| *status);
     let (found, all) =

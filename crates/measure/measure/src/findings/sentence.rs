@@ -1,4 +1,4 @@
-//! Findings in words.
+//! The sentences of findings.
 
 use super::{Flip, ProfileFinding, Wide};
 use seatmap_data::statistics::words::counted;
@@ -233,12 +233,10 @@ fn not_resolvable(out: &mut fmt::Formatter<'_>, lines: usize, pus: usize) -> fmt
     }
 }
 
-/// The words before the pair that shows it best; a single one has no rivals.
 fn of_several(pairs: usize, most: &str) -> String {
     if pairs > 1 { format!("{most} of all ") } else { String::new() }
 }
 
-/// The number of pairs as a subject, with the verb in the right number.
 fn subject(pairs: usize, percent: f64, one: &str, many: &str) -> String {
     let percent = if percent < 1.0 { "less than 1".to_owned() } else { format!("{percent:.0}") };
     match pairs {

@@ -1,4 +1,4 @@
-//! Hardware threads of one core that the topology calls cores, as guests often see them.
+//! Hardware threads of one core that the topology lists as cores, as in many guests.
 
 use super::{ProfileFinding, View};
 use seatmap_data::machine::{OriginKind, Pu};
@@ -8,20 +8,18 @@ use seatmap_data::statistics::median;
 /// nanoseconds: the band of [`super::bands`].
 const SIBLINGS_NS: f64 = 40.0;
 
-/// Siblings are at most this far compared with the other pairs: 0.27 to 0.45 on published machines
-/// with SMT.
+/// The largest ratio of siblings' distances to others': 0.27 to 0.45 on published machines with
+/// SMT.
 const SHARE: f64 = 0.6;
 
-/// Speaks up where the distances show nothing but pairs as near as siblings, and the topology gives
-/// each PU of such a pair a core of its own. One pair alone has nothing that it could be nearer
-/// than.
+/// Reports machines whose near PUs all form pairs as near as siblings, though the topology gives
+/// each PU a separate core.
 pub fn hidden(view: &View) -> Option<ProfileFinding> {
     let group = &view.relations.group;
     let pus: Vec<&Pu> =
         view.distance.pus.iter().map(|os| view.profile.topology.pu(*os)).collect::<Option<_>>()?;
     let (near, far): (Vec<_>, Vec<_>) =
         view.distance.median_ns.pairs().partition(|(i, j, _)| group[*i] == group[*j]);
-    // Every group is a pair, so that there are half as many near pairs as PUs.
     let pairs_only =
         near.len() * 2 == pus.len() && group.iter().all(|own| members(group, *own) == 2);
     let are_other_cores = near.iter().all(|(i, j, _)| {

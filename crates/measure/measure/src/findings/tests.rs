@@ -1,4 +1,4 @@
-//! Snapshot tests of the sentences of findings.
+//! Snapshots of the sentences of findings.
 
 use super::*;
 use crate::regimes::judge;
@@ -6,7 +6,7 @@ use seatmap_data::machine::{
     Matrix, Origin, OriginKind, PairRegimes, PairStatus, Pu, Topology, import,
 };
 
-/// The sentences about a published matrix, one a line; `None`, and a skipped test, without it.
+/// `None`, and a skipped test, without the matrix.
 fn published(name: &str) -> Option<String> {
     let path = seatmap_needs::published(&format!("core-to-core/{name}.csv"))?;
     let bytes = std::fs::read(&path).unwrap();
@@ -115,7 +115,6 @@ fn an_interval_that_spans_a_factor_is_told() {
     ");
 }
 
-/// PUs of a guest that has a core for each, by its own words.
 fn cores(pus: u32) -> Topology {
     Topology {
         pus: (0..pus).map(|os| Pu { os, core: Some(os), l3: Some(0), ..Pu::default() }).collect(),

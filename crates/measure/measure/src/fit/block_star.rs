@@ -9,9 +9,9 @@ use seatmap_data::statistics::median;
 pub struct HomeDistance {
     /// Row of one PU.
     pub i: usize,
-    /// Row of the other.
+    /// Row of the other PU.
     pub j: usize,
-    /// The home of the line it was measured with.
+    /// The home of its line.
     pub home: usize,
     /// Round-trip nanoseconds.
     pub value: f64,
@@ -19,34 +19,33 @@ pub struct HomeDistance {
     pub weight: f64,
 }
 
-/// The machine to explain: the group of each of `n` PUs, and the number of homes.
+/// The machine to explain.
 #[derive(Clone, Copy, Debug)]
 pub struct GroupedMachine<'a> {
-    /// The group of each PU, from 0 without holes.
+    /// The group of each PU, numbered from 0 without gaps.
     pub group: &'a [usize],
-    /// PUs.
+    /// The number of PUs.
     pub n: usize,
-    /// Homes.
+    /// The number of homes.
     pub homes: usize,
 }
 
-/// B, a, and how well they fit.
+/// The fitted B and a, and their quality.
 #[derive(Clone, Debug)]
 pub struct BlockStarFit {
-    /// B: the typical distance inside and between groups, NaN where no cell was to be fitted.
+    /// B: the typical distance inside and between groups, NaN without cells.
     pub between_ns: Matrix,
-    /// B inside each group (row) for each home (column), NaN where there was nothing to fit; `None`
-    /// with one home or few groups, where the diagonal of B says it.
+    /// B inside a group (row) for each home (column), NaN without cells; `None` with one home or
+    /// few groups: the diagonal of B then suffices.
     pub inside_ns: Option<Vec<Vec<f64>>>,
-    /// a: one row a PU, one column a home; over each group and all homes they average to zero.
+    /// a: one row per PU, one column per home, with zero mean over each group and all homes.
     pub offset_ns: Vec<Vec<f64>>,
-    /// The share of the variance that is explained; 1 where the distances do not vary.
+    /// The explained share of the variance; 1 if the distances do not vary.
     pub r2: f64,
     /// The root mean square of the residuals.
     pub residual_ns: f64,
 }
 
-/// A machine with the number of its groups, which every cell needs.
 struct Counted<'a> {
     group: &'a [usize],
     n: usize,
@@ -60,13 +59,12 @@ impl<'a> Counted<'a> {
         Counted { group, n, homes, groups: group.iter().max().map_or(0, |last| last + 1) }
     }
 
-    /// Whether a group has a B of its own for each home: the offsets are then told by the pairs
-    /// between groups, which takes three of them.
+    /// Whether a group has a B for each home: pairs between groups then determine the offsets,
+    /// which takes three groups.
     fn inside_by_home(&self) -> bool {
         self.homes > 1 && self.groups > 2
     }
 
-    /// The number of B's unknown for a cell.
     fn block(&self, cell: &HomeDistance) -> usize {
         let a = self.group[cell.i];
         let b = self.group[cell.j];
@@ -77,7 +75,6 @@ impl<'a> Counted<'a> {
         }
     }
 
-    /// The number of the unknown of B inside a group for a home.
     fn inside(&self, group: usize, home: usize) -> usize {
         self.offset(self.n, 0) + group * self.homes + home
     }
@@ -86,7 +83,6 @@ impl<'a> Counted<'a> {
         self.inside(self.groups, 0)
     }
 
-    /// The number of a's unknown.
     fn offset(&self, pu: usize, home: usize) -> usize {
         self.groups * self.groups + pu * self.homes + home
     }
@@ -101,14 +97,14 @@ impl<'a> Counted<'a> {
     }
 }
 
-/// Fits the model. B is moved to the median of the residuals in each block, so that a few wrong
-/// cells shift the offsets a little and B not at all.
+/// Fits the model. B becomes the median residual of each block, so that a few wrong cells do not
+/// shift it.
 #[must_use]
 pub fn fit(machine: &GroupedMachine, cells: &[HomeDistance]) -> BlockStarFit {
     let machine = &Counted::of(machine);
     let groups = machine.groups;
     let rows: Vec<Equation> = cells.iter().map(|cell| machine.row(cell)).collect();
-    // No ridge: a constant can move between B and a, which `centre` settles.
+    // Without a ridge: `centre` settles the constant that can move between B and a.
     let unknowns = solve(&rows, &vec![0.0; machine.unknowns()]);
     let mut offset_ns: Vec<Vec<f64>> = (0..machine.n)
         .map(|pu| (0..machine.homes).map(|home| unknowns[machine.offset(pu, home)]).collect())
@@ -126,7 +122,6 @@ pub fn fit(machine: &GroupedMachine, cells: &[HomeDistance]) -> BlockStarFit {
             .collect()
     });
     let between_ns = Matrix::from_fn(groups, |a, b| match inside_ns.as_ref().filter(|_| a == b) {
-        // The diagonal speaks for no home in particular.
         Some(inside) => median(&inside[a]).unwrap_or(f64::NAN),
         None => base[a.min(b) * groups + a.max(b)],
     });
@@ -134,8 +129,7 @@ pub fn fit(machine: &GroupedMachine, cells: &[HomeDistance]) -> BlockStarFit {
     BlockStarFit { between_ns, inside_ns, offset_ns, r2, residual_ns }
 }
 
-/// Makes the offsets of each group average to zero over its PUs and all homes; B takes up the rest.
-/// Offsets without a cell become zero.
+/// Gives the offsets of each group zero mean over its PUs and homes; B absorbs the rest.
 fn centre(machine: &Counted, cells: &[HomeDistance], offset_ns: &mut [Vec<f64>]) {
     let mut seen = vec![vec![false; machine.homes]; machine.n];
     for cell in cells {
@@ -171,7 +165,7 @@ fn quality(
         (cell.value - base_ns(cell) - a - b).powi(2)
     });
     let all = weighted_sum(cells, |cell| (cell.value - mean).powi(2));
-    // Rounding alone leaves about 1e-12 of a variance that is zero.
+    // Rounding leaves about 1e-12 of a zero variance.
     let r2 = if all > 1e-9 * weight * mean.abs().max(1.0) { 1.0 - left / all } else { 1.0 };
     (r2, if weight > 0.0 { (left / weight).sqrt() } else { 0.0 })
 }

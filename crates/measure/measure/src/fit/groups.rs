@@ -1,10 +1,9 @@
-//! Which cores form a group, from the distances alone.
+//! Groups of cores, from the distances alone.
 //!
-//! Two things make a group. *Nearness*: core complexes, dies, tiles and sockets are nearer inside
-//! than to others, and the first wide gap in the clustering of the cores shows them. *Equality*:
-//! some groups are not nearer inside at all. The four cores of a Kunpeng cluster, or of a cluster
-//! of Intel's efficiency cores, are only alike: they are equally far from every other core, up to
-//! an offset of their own. In the model d = B + a_i + a_j this is what a group means, so each near
+//! *Nearness*: core complexes, dies, tiles and sockets are nearer inside than to others; the first
+//! wide gap in the clustering shows them. *Equality*: the four cores of a Kunpeng cluster, or of a
+//! cluster of Intel's efficiency cores, are not nearer to each other, but equally far from every
+//! other core, up to an offset. In the model d = B + a_i + a_j this defines a group, so each near
 //! group is searched for parts whose rows differ by constants.
 
 use super::linkage::{Merges, average, renumbered, sizes};
@@ -12,29 +11,28 @@ use super::star;
 use seatmap_data::machine::Matrix;
 use seatmap_data::statistics::median;
 
-/// Clusters that are joined at this multiple of the distance inside them are apart. The published
-/// machines have 1.8 and more between their classes and 1.15 at most inside of one.
+/// Clusters are separate if they join at this multiple of the distance inside them. Published
+/// machines have at least 1.8 between classes and at most 1.15 inside one.
 const GAP: f64 = 1.35;
-/// Rows that deviate by this multiple of the deviation inside one part belong to different parts.
+/// Rows belong to different parts if they deviate by this multiple of the deviation inside one
+/// part.
 const DEVIATION_GAP: f64 = 3.0;
 /// Deviations below this share of the distance are noise.
 const NOISE: f64 = 0.003;
-/// The share of the cores that must be in company for a partition to mean anything: by nearness,
-/// and by equality.
+/// The minimum share of cores in groups of two or more, by nearness and by equality.
 const IN_COMPANY_NEAR: f64 = 0.5;
 const IN_COMPANY_EQUAL: f64 = 0.9;
-/// Fewer cores than this cannot be told apart by their rows.
+/// Rows of fewer cores do not distinguish parts.
 const FEWEST_CORES: usize = 6;
-/// Rows are compared in all their columns up to this number of cores. Of more, the first so many
-/// must show parts, and rows are compared in a number of columns that are spread evenly: otherwise
-/// the time would grow with the cube of the cores.
+/// Up to this many cores, all columns are compared; with more, only evenly spaced ones if the first
+/// `EXACT_TO` cores show parts, because the time grows with the cube of the cores.
 const EXACT_TO: usize = 256;
 const COLUMNS: usize = 64;
-/// Cores between which a star explains this share of the variance are one part.
+/// A star that explains this share of the variance makes its cores one part.
 const ONE_PART: f64 = 0.95;
 
-/// The group of each PU, numbered by first appearance. `core` says which PUs are siblings; they
-/// share a group.
+/// The group of each PU, numbered by first appearance. `core` identifies siblings, which share a
+/// group.
 #[must_use]
 pub fn find(d: &Matrix, core: &[usize]) -> Vec<usize> {
     let between = between_cores(d, core);
@@ -51,7 +49,6 @@ pub fn find(d: &Matrix, core: &[usize]) -> Vec<usize> {
     renumbered(&core.iter().map(|core| group[*core]).collect::<Vec<_>>())
 }
 
-/// Median distances between cores; NaN on the diagonal.
 pub(super) fn between_cores(d: &Matrix, core: &[usize]) -> Matrix {
     let mut pus = vec![Vec::new(); sizes(core).len()];
     core.iter().enumerate().for_each(|(pu, core)| pus[*core].push(pu));
@@ -67,10 +64,10 @@ pub(super) fn between_cores(d: &Matrix, core: &[usize]) -> Matrix {
 }
 
 /// The partition at the lowest wide gap that leaves most members in clusters of two or more; one
-/// part where there is no such gap.
+/// part without such a gap.
 pub(crate) fn partition(between: &Matrix) -> Vec<usize> {
     let merges = average(between);
-    // Heights never fall, so that the first wide gap is that around the nearest cores.
+    // Heights never fall, so the first wide gap surrounds the nearest cores.
     let joins = (1..merges.heights.len()).find(|joins| {
         let inside = merges.heights[joins - 1];
         let outside = merges.heights[*joins];
@@ -82,8 +79,7 @@ pub(crate) fn partition(between: &Matrix) -> Vec<usize> {
     merges.labels(joins)
 }
 
-/// The partition into cores whose rows differ by constants; one part where there is no clear
-/// partition.
+/// The partition into cores whose rows differ by constants; one part if none is clear.
 fn alike(between: &Matrix) -> Vec<usize> {
     let whole = vec![0; between.n()];
     let own: Vec<usize> = (0..between.n()).collect();
@@ -98,10 +94,10 @@ fn alike(between: &Matrix) -> Vec<usize> {
         }
     }
     let cells: Vec<f64> = between.pairs().map(|(_, _, cell)| *cell).collect();
-    // Below the noise, the ratio of two deviations says nothing.
+    // Below the noise, ratios of deviations mean nothing.
     let floor = NOISE * median(&cells).unwrap_or(f64::NAN);
     let merges = average(&deviations(between));
-    // The gap behind each number of joins; behind none there is no height to compare with.
+    // After no join there is no height to compare.
     let gaps: Vec<f64> = std::iter::once(f64::NEG_INFINITY)
         .chain(merges.heights.windows(2).map(|pair| pair[1] / pair[0].max(floor)))
         .collect();
@@ -116,8 +112,8 @@ fn alike(between: &Matrix) -> Vec<usize> {
     clear.map_or(whole, |joins| merges.labels(joins))
 }
 
-/// How far two cores' rows are from differing by a constant: the third largest deviation of the
-/// difference from its median, so that two wrong cells do not part them.
+/// How much two rows deviate from a constant difference: the third largest deviation from its
+/// median, to ignore two wrong cells.
 fn deviations(between: &Matrix) -> Matrix {
     let n = between.n();
     let columns: Vec<usize> = if n <= EXACT_TO {
@@ -135,7 +131,6 @@ fn deviations(between: &Matrix) -> Matrix {
             apart.retain(|value| value.is_finite());
             let Some(centre) = median(&apart) else { continue };
             apart.iter_mut().for_each(|value| *value = (*value - centre).abs());
-            // The two largest deviations may be wrong cells.
             let third = apart.len().saturating_sub(3);
             let (_, third, _) = apart.select_nth_unstable_by(third, f64::total_cmp);
             deviations.set_both(a, b, *third);
@@ -144,7 +139,6 @@ fn deviations(between: &Matrix) -> Matrix {
     deviations
 }
 
-/// Whether this share of the members is in clusters of two or more after `joins` joins.
 fn in_company(merges: &Merges, joins: usize, share: f64) -> bool {
     let labels = merges.labels(joins);
     let sizes = sizes(&labels);

@@ -1,29 +1,25 @@
-//! All distances from the rows of a few PUs, the hubs.
+//! Predicts all distances from the rows of a few PUs, the hubs.
 //!
-//! A machine of 512 PUs has 130 816 pairs, and its rows have 511 cells each. Where distances follow
-//! the model of this module, few rows tell all the others: one hub a group, and a second in one of
-//! them, determine every block.
+//! A machine of 512 PUs has 130 816 pairs; a row has 511 cells. If this model holds, one hub per
+//! group and a second in one group determine every block.
 //!
 //! The prediction is the best linear unbiased one (Henderson 1975; Robinson 1991) of d(i, j) =
-//! B\[g, g'\] + a_i + a_j + e_i(g') + e_j(g) + noise, where e is what a PU's offset differs by
-//! towards each group. B is free; a and e are random with the sizes below. Where the hubs determine
-//! an offset, they win; where they do not, the PU's offsets towards other groups stand in.
+//! B\[g, g'\] + a_i + a_j + e_i(g') + e_j(g) + noise, where e is the deviation of a PU's offset
+//! towards each group. B is free; a and e are random with the sizes below. If hubs do not determine
+//! an offset, the PU's offsets towards other groups replace it.
 
 use super::least_squares::{Equation, solve};
 use seatmap_data::machine::Matrix;
 
-/// Standard deviations of a and of e in those of the noise: 6 and 1.5 ns against 0.4 ns on a
-/// two-socket Xeon 8375C.
+/// Standard deviation of a relative to the noise, and of e in the next constant: 6 and 1.5 ns
+/// against 0.4 ns on a two-socket Xeon 8375C.
 const OFFSET_SIZE: f64 = 16.0;
 /// See [`OFFSET_SIZE`].
 const GROUP_OFFSET_SIZE: f64 = 4.0;
 
-/// The PUs that make good hubs, as rows: `count` of them, in the order in which they help most.
-///
-/// They go round the groups, beginning with the last. The line's home is as a rule in the first
-/// group, where the memory is first touched, so the last group's own rows and its rows towards the
-/// others agree least, and it needs its second hub most. Inside a group they are spread evenly over
-/// the cores; no two of them are siblings.
+/// The rows of `count` good hubs, the most helpful first. They alternate between the groups, from
+/// the last: the line's home is usually in the first, so the last group's rows agree least and most
+/// need a second hub. Inside a group, hubs are evenly spread over the cores; none are siblings.
 #[must_use]
 pub fn choose(group: &[usize], core: &[usize], count: usize) -> Vec<usize> {
     let groups = group.iter().max().map_or(0, |last| last + 1);
@@ -38,9 +34,9 @@ pub fn choose(group: &[usize], core: &[usize], count: usize) -> Vec<usize> {
         .iter()
         .enumerate()
         .map(|(at, pus)| {
-            // Hubs that do not divide evenly go to the groups that come first.
+            // The first groups take the remainder.
             let share = count / groups + usize::from(at < count % groups);
-            // Evenly spread over the group, with a part of it before the first and behind the last.
+            // With a margin before the first and after the last.
             (0..share.min(pus.len())).map(|k| pus[(k + 1) * pus.len() / (share + 1)]).collect()
         })
         .collect();
@@ -50,8 +46,8 @@ pub fn choose(group: &[usize], core: &[usize], count: usize) -> Vec<usize> {
         .collect()
 }
 
-/// The whole matrix from the rows of `hubs`; only these rows of `measured` are looked at. NaN on
-/// the diagonal, for SMT siblings, and between groups of which no hub tells anything.
+/// The whole matrix from the rows of `hubs`. NaN on the diagonal, for SMT siblings, and between
+/// groups without information from a hub.
 #[must_use]
 pub fn predict(measured: &Matrix, hubs: &[usize], group: &[usize], core: &[usize]) -> Matrix {
     let unknowns = Unknowns { group, groups: group.iter().max().map_or(0, |last| last + 1) };
@@ -71,8 +67,8 @@ pub fn predict(measured: &Matrix, hubs: &[usize], group: &[usize], core: &[usize
     })
 }
 
-/// The root mean square of predicted minus measured round trips, over the pairs without a hub in
-/// them; `None` where there is no such pair.
+/// The root mean square of predicted minus measured round trips over pairs without hubs; `None`
+/// without such pairs.
 #[must_use]
 pub fn rmse_ns(predicted: &Matrix, measured: &Matrix, hubs: &[usize]) -> Option<f64> {
     let fresh = measured.pairs().filter(|(i, j, _)| !hubs.contains(i) && !hubs.contains(j));
@@ -83,7 +79,6 @@ pub fn rmse_ns(predicted: &Matrix, measured: &Matrix, hubs: &[usize]) -> Option<
     (count > 0.0).then(|| f64::sqrt(squares / count))
 }
 
-/// The known cells of the hubs' rows, each once.
 fn cells<'a>(
     measured: &'a Matrix,
     hubs: &'a [usize],
@@ -99,7 +94,6 @@ fn cells<'a>(
     })
 }
 
-/// The numbering of B, a and e.
 struct Unknowns<'a> {
     group: &'a [usize],
     groups: usize,
@@ -113,7 +107,6 @@ impl Unknowns<'_> {
     }
 
     fn terms(&self, i: usize, j: usize) -> Vec<(usize, f64)> {
-        // The unknowns are the blocks, then a number a PU, then a number a PU and group.
         let first_offset = self.groups * self.groups;
         let first_of_group = first_offset + self.group.len();
         vec![

@@ -1,21 +1,21 @@
 //! Sparse linear least squares, by conjugate gradients on the normal equations.
 //!
-//! The fits here have a few hundred to a few ten thousand unknowns and rows with three to five
-//! entries each. Conjugate gradients (Hestenes and Stiefel 1952; Björck 1996, section 7.4) need no
-//! more memory than the rows and take a few dozen iterations. Started from zero, they find the
-//! smallest of several solutions, so that a shift that the data leave open stays small.
+//! These fits have some ten thousand unknowns, and rows of three to five entries. Conjugate
+//! gradients (Hestenes and Stiefel 1952; Björck 1996, section 7.4) need only the rows and a few
+//! dozen iterations. Started from zero, they find the smallest of several solutions, so an
+//! undetermined shift stays small.
 
-/// Iterations at most; the fits here end long before.
+/// These fits end long before.
 const MOST_ITERATIONS: usize = 2000;
-/// The gradient is small enough when it has fallen by this factor.
+/// The iteration ends when the gradient has fallen by this factor.
 const ENOUGH: f64 = 1e-11;
 
-/// One equation: the sum of coefficient times unknown should be `value`.
+/// One equation: a sum of coefficients times unknowns equals `value`.
 #[derive(Clone, Debug)]
 pub struct Equation {
-    /// Unknowns by number, with their coefficients.
+    /// Indices of unknowns with their coefficients.
     pub terms: Vec<(usize, f64)>,
-    /// The value that the sum should have.
+    /// The right-hand side.
     pub value: f64,
     /// The weight of this equation.
     pub weight: f64,
@@ -26,20 +26,19 @@ impl Equation {
         self.terms.iter().map(|(at, coefficient)| coefficient * unknowns[*at]).sum()
     }
 
-    /// The residual of this equation for these unknowns.
+    /// The residual for these unknowns.
     #[must_use]
     pub fn left(&self, unknowns: &[f64]) -> f64 {
         self.value - self.sum(unknowns)
     }
 }
 
-/// The unknowns that leave the least weighted squares. `ridge` is added to the square of each
-/// unknown: zero leaves it free, one ties it to zero as firmly as one equation of weight one would.
+/// Minimises the weighted squares. `ridge` adds a multiple of each unknown's square: zero leaves it
+/// free, one ties it to zero like an equation of weight one.
 #[must_use]
 pub fn solve(rows: &[Equation], ridge: &[f64]) -> Vec<f64> {
     let mut unknowns = vec![0.0; ridge.len()];
     let mut gradient = vec![0.0; ridge.len()];
-    // At the start all unknowns are zero, so that the residual of each row is its value.
     for row in rows {
         add(row, row.weight * row.value, &mut gradient);
     }
@@ -51,7 +50,7 @@ pub fn solve(rows: &[Equation], ridge: &[f64]) -> Vec<f64> {
             break;
         }
         let image = normal_matrix(rows, ridge, &direction);
-        // A direction that no row sees has no length to go.
+        // A direction without effect on any row.
         let step = size / dot(&direction, &image);
         if !step.is_finite() {
             break;
@@ -61,7 +60,6 @@ pub fn solve(rows: &[Equation], ridge: &[f64]) -> Vec<f64> {
             gradient[at] -= step * image[at];
         }
         let before = std::mem::replace(&mut size, dot(&gradient, &gradient));
-        // The next direction is conjugate to all before it, so that none is searched twice.
         for (along, downhill) in direction.iter_mut().zip(&gradient) {
             *along = downhill + size / before * *along;
         }
@@ -69,7 +67,6 @@ pub fn solve(rows: &[Equation], ridge: &[f64]) -> Vec<f64> {
     unknowns
 }
 
-/// The normal equations' matrix times a vector.
 fn normal_matrix(rows: &[Equation], ridge: &[f64], vector: &[f64]) -> Vec<f64> {
     let mut image: Vec<f64> =
         ridge.iter().zip(vector).map(|(ridge, value)| ridge * value).collect();

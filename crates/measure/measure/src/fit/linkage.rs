@@ -1,26 +1,23 @@
-//! Average-linkage clustering.
-//!
-//! Single linkage would chain groups together over one wrong cell, complete linkage tears them
-//! apart over one; the average over all pairs between two clusters (Sokal and Michener 1958)
-//! forgives both, and cells that are not known simply do not count.
+//! Average-linkage clustering (Sokal and Michener 1958). One wrong cell would chain groups in
+//! single linkage, or split them in complete linkage; the average tolerates both, and ignores
+//! unknown cells.
 
 use seatmap_data::machine::Matrix;
 
-/// The order in which clusters were joined, nearest first.
+/// The order of joins, nearest first.
 #[derive(Clone, Debug)]
 pub struct Merges {
     n: usize,
     pairs: Vec<(usize, usize)>,
-    /// The distance, or the cost, at each join, never falling.
+    /// The distance or cost at each join, never falling.
     pub heights: Vec<f64>,
 }
 
 /// Joins the nearest two clusters until one is left.
 ///
-/// The order is found along chains of nearest neighbours (Benzecri 1982; Murtagh 1983): two
-/// clusters that are each other's nearest join, whatever the others do, as a mean of distances is
-/// never below the least of them. Each step looks at one row, so that the time grows with the size
-/// of the matrix also where many distances are equal.
+/// Chains of nearest neighbours give the order (Benzecri 1982; Murtagh 1983): two clusters that are
+/// each other's nearest can join at once, because a mean of distances is never below their minimum.
+/// Each step looks at one row, so the time grows with the size of the matrix.
 #[must_use]
 pub fn average(distance: &Matrix) -> Merges {
     let mut clusters = Clusters::of(distance);
@@ -50,20 +47,18 @@ fn is_known(distance: &Matrix, i: usize, j: usize) -> bool {
     i != j && distance[(i, j)].is_finite()
 }
 
-/// Two clusters, each by its first member, and the distance at which they join.
 struct Join {
     keep: usize,
     drop: usize,
     height: f64,
 }
 
-/// Clusters that are not joined yet, each by its first member.
 struct Clusters {
     alive: Vec<usize>,
-    /// A mean over pairs is kept as sum and count, so that joining two clusters adds two rows.
+    /// Means as sums and counts, so that a join adds two rows.
     sum: Matrix,
     count: Matrix,
-    /// The height of the join that made each cluster.
+    /// The height of each cluster's last join.
     height: Vec<f64>,
 }
 
@@ -83,7 +78,7 @@ impl Clusters {
         }
     }
 
-    /// The nearest other cluster: among equals `first`, so that a chain ends, then the lowest.
+    /// The nearest other cluster; among equals `first`, so that chains end, then the lowest.
     fn nearest_of(&self, cluster: usize, first: Option<usize>) -> (f64, usize) {
         let sum = self.sum.row(cluster);
         let count = self.count.row(cluster);
@@ -98,7 +93,6 @@ impl Clusters {
         nearest
     }
 
-    /// Adds `drop` to `keep`.
     fn join(&mut self, keep: usize, drop: usize, distance: f64) -> Join {
         self.alive.retain(|cluster| *cluster != drop);
         for &other in self.alive.iter().filter(|other| **other != keep) {
@@ -107,7 +101,6 @@ impl Clusters {
             self.sum.set_both(keep, other, both);
             self.count.set_both(keep, other, pairs);
         }
-        // Rounding can make a join cheaper by a hair than one inside it, which comes first.
         let height = distance.max(self.height[keep]).max(self.height[drop]);
         self.height[keep] = height;
         Join { keep, drop, height }
@@ -115,21 +108,19 @@ impl Clusters {
 }
 
 impl Merges {
-    /// Starts with every member in a cluster of its own.
     pub(crate) fn new(n: usize) -> Self {
         Merges { n, pairs: Vec::new(), heights: Vec::new() }
     }
 
-    /// The cluster called `drop` becomes part of `keep`.
     pub(crate) fn push(&mut self, keep: usize, drop: usize, height: f64) {
         let floor = self.heights.last().copied().unwrap_or(f64::NEG_INFINITY);
         self.pairs.push((keep, drop));
-        // Rounding can make a join cheaper by a hair than the one before, and a cut needs an order.
+        // Rounding can make a join slightly cheaper than the previous one, but heights must not
+        // fall.
         self.heights.push(height.max(floor));
     }
 
-    /// The cluster of each member after `joins` joins, numbered in the order of their first
-    /// members.
+    /// The cluster of each member after `joins` joins, numbered by first member.
     #[must_use]
     pub fn labels(&self, joins: usize) -> Vec<usize> {
         let mut root: Vec<usize> = (0..self.n).collect();
@@ -142,7 +133,7 @@ impl Merges {
     }
 }
 
-/// Numbers the labels of a partition 0, 1, 2... in the order of first appearance.
+/// Numbers the labels 0, 1, 2... by first appearance.
 #[must_use]
 pub fn renumbered(labels: &[usize]) -> Vec<usize> {
     let mut number = std::collections::HashMap::new();

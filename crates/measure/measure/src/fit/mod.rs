@@ -1,17 +1,17 @@
 //! Fits that explain distances: d(i, j, home) = B\[group(i), group(j)\] + a_i(home) + a_j(home).
 //!
-//! A line's coherence is kept at its home, and a transfer goes there and back. So on a machine with
-//! distributed tag directories a PU's distance to every other PU is, up to a constant, its distance
-//! to the home (Liu et al. 2015). B is the part that depends on where two PUs are relative to each
-//! other. It depends on their groups alone: core complexes, clusters or sockets.
+//! The home of a line keeps it coherent, and every transfer goes there and back. With distributed
+//! tag directories a PU's distance to any other is therefore, up to a constant, its distance to the
+//! home (Liu et al. 2015). B depends only on the groups of the two PUs: core complexes, clusters or
+//! sockets.
 //!
 //! | module | does |
 //! |---|---|
 //! | [`siblings`] | which PUs are hardware threads of one core |
 //! | [`groups`], [`linkage`] | which cores form a group |
 //! | [`block_star`], [`least_squares`] | B and a by least squares |
-//! | [`quantile`] | the same without the delays that other load on a busy machine adds |
-//! | [`star`] | the share of the distances inside the groups that the home alone explains |
+//! | [`quantile`] | the same without the delays from other load |
+//! | [`star`] | how much of the distances inside the groups the home alone explains |
 //! | [`hubs`] | all distances from the rows of a few PUs |
 
 pub mod block_star;
@@ -27,15 +27,13 @@ use block_star::{GroupedMachine, HomeDistance};
 use seatmap_data::machine::{CoreDistance, HomeModel, Matrix, Topology};
 use seatmap_data::statistics::median;
 
-/// From this share of the variance inside the groups upwards, the star explains the pairs
-/// completely.
+/// From this share of the variance inside the groups on, the star explains the pairs.
 const EMPTY_FROM: f64 = 0.95;
 
-/// Explains the median distances; `None` where no distance is known.
+/// Explains the median distances; `None` without distances.
 ///
-/// The groups come from the distances alone. The topology, where it is known, says which PUs are
-/// SMT siblings; otherwise that comes from the distances too. Distances of siblings stay out of the
-/// fit, and their median is kept beside it. The distances are those of one line, so there is one
+/// The groups come from the distances alone, SMT siblings from the topology if known. The fit
+/// excludes siblings; only their median is kept. All distances are for one line, so there is one
 /// home.
 #[must_use]
 pub fn explain(distance: &CoreDistance, topology: &Topology) -> Option<HomeModel> {
@@ -44,7 +42,7 @@ pub fn explain(distance: &CoreDistance, topology: &Topology) -> Option<HomeModel
     let core = siblings::cores(distance, topology);
     let group = groups::find(d, &core);
     let machine = GroupedMachine { group: &group, n: d.n(), homes: 1 };
-    // Siblings talk through their own first-level cache, and say nothing of the way to a home.
+    // Siblings share a first-level cache, so their distance does not depend on the home.
     let cells: Vec<HomeDistance> = apart(d, &core)
         .map(|(i, j, value)| HomeDistance { i, j, home: 0, value, weight: 1.0 })
         .collect();
@@ -68,14 +66,12 @@ pub fn explain(distance: &CoreDistance, topology: &Topology) -> Option<HomeModel
     })
 }
 
-/// The known distances of PUs of different cores, as (row, column, nanoseconds).
 fn apart<'a>(d: &'a Matrix, core: &'a [usize]) -> impl Iterator<Item = (usize, usize, f64)> + 'a {
     d.pairs()
         .filter(|(i, j, cell)| core[*i] != core[*j] && cell.is_finite())
         .map(|(i, j, cell)| (i, j, *cell))
 }
 
-/// The OS indices in each group.
 fn members(group: &[usize], pus: &[u32]) -> Vec<Vec<u32>> {
     let groups = group.iter().max().map_or(0, |last| last + 1);
     let mut members = vec![Vec::new(); groups];
@@ -85,9 +81,8 @@ fn members(group: &[usize], pus: &[u32]) -> Vec<Vec<u32>> {
     members
 }
 
-/// The round trip between the PUs in rows `i` and `j` of `pus` by the model, in nanoseconds.
-/// Meaningless for SMT siblings, which the model leaves out. `None` for a PU with itself, and where
-/// the model does not know.
+/// The model's round trip between the PUs in rows `i` and `j` of `pus`, in nanoseconds; meaningless
+/// for SMT siblings. `None` for a PU with itself, or if unknown.
 #[must_use]
 pub fn predict(model: &HomeModel, pus: &[u32], i: usize, j: usize, home: usize) -> Option<f64> {
     model.round_trip_ns(pus, i, j, home).filter(|_| i != j)

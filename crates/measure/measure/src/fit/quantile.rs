@@ -1,25 +1,22 @@
 //! Linear fits to a quantile instead of the mean.
 //!
-//! Other load on a busy machine can only lengthen a round trip. A fit that leaves a small share q
-//! of the values below it follows the round trips as they would be without that load (Koenker and
-//! Bassett 1978). It is found by iterated least squares, each time with weights that turn the
-//! squared residuals into their absolute values (Schlossmacher 1973).
+//! Other load only lengthens round trips, so a fit with few values below it approximates undelayed
+//! ones (Koenker and Bassett 1978). Iterated least squares find it, with weights that turn squares
+//! into absolute values (Schlossmacher 1973).
 
 use super::least_squares::{Equation, solve};
 
-/// Repetitions: the fits here stand still after a dozen.
+/// Iterations: these fits converge after a dozen.
 const REPETITIONS: usize = 20;
-/// The first repetitions, which weigh residuals coarsely, so that a few rows that fit by accident
-/// do not decide.
+/// The first iterations weigh residuals coarsely, so that a few accidental fits do not decide.
 const COARSE: usize = 4;
-/// Residuals below this count as zero: in the coarse steps, and at the end. Nanoseconds.
+/// Smaller residuals count as zero, in the coarse iterations and in the others. Nanoseconds.
 const LEAST_LEFT: [f64; 2] = [30.0, 1.0];
-/// The strength that holds unknowns at zero where the rows leave them open, in weights of a row at
-/// [`LEAST_LEFT`].
+/// The weight that ties undetermined unknowns to zero, relative to a row at [`LEAST_LEFT`].
 const HOLD: f64 = 1e-5;
 
 /// The unknowns for which this share of the rows' values is below the sum of their terms. The first
-/// `free` unknowns may have any value; where the rows leave the others open, they are small.
+/// `free` unknowns are free; undetermined others stay small.
 #[must_use]
 pub fn fit(rows: &[Equation], unknowns: usize, free: usize, quantile: f64) -> Vec<f64> {
     let ridge: Vec<f64> = (0..unknowns).map(|at| if at < free { 0.0 } else { HOLD }).collect();
@@ -29,8 +26,8 @@ pub fn fit(rows: &[Equation], unknowns: usize, free: usize, quantile: f64) -> Ve
         let least = LEAST_LEFT[usize::from(repetition >= COARSE)];
         for row in &mut rows {
             let left = row.left(&found);
-            // Values above the fit weigh little and those below much, until the wanted share is
-            // below; dividing by the residual makes the squares absolute values.
+            // Values above the fit weigh little, those below much; division by the residual turns
+            // squares into absolute values.
             let side = if left > 0.0 { quantile } else { 1.0 - quantile };
             row.weight = side * least / left.abs().max(least);
         }

@@ -4,24 +4,22 @@ use super::linkage::renumbered;
 use seatmap_data::machine::{CoreDistance, Matrix, Topology};
 use seatmap_data::statistics::median;
 
-/// The round trip above which two PUs do not share a first-level cache. SMT siblings take 8-20 ns
-/// on today's parts, 25 ns at worst in the published matrices, and PUs of different cores 30 ns and
-/// more.
+/// Two PUs with a longer round trip do not share a first-level cache. SMT siblings take 8-20 ns on
+/// today's parts, at most 25 ns in the published matrices; different cores take at least 30 ns.
 const MOST_NS: f64 = 30.0;
-/// Siblings are this much nearer to each other than to the nearest third PU: each pair of them, and
-/// all in the median.
+/// The largest ratio of siblings' distance to that of the nearest third PU: for each pair, and for
+/// the median.
 const NEARER: f64 = 0.85;
 const NEARER_IN_THE_MEDIAN: f64 = 0.67;
-/// Partners within this of the nearest are as near: a clock's step may hide the difference.
+/// Partners within this factor are equally near: a clock's step may hide the difference.
 const AS_NEAR: f64 = 1.05;
 
-/// The number of the core of each PU, in the order of `distance.pus`: from the topology where it
-/// knows the cores, else from the distances.
+/// The core of each PU, in the order of `distance.pus`: from the topology if it knows the cores,
+/// otherwise from the distances.
 #[must_use]
 pub fn cores(distance: &CoreDistance, topology: &Topology) -> Vec<usize> {
     if distance.pus.iter().any(|os| core_of(topology, *os).is_some()) {
-        // A PU whose core is not known gets one of its own, numbered down from the far end, where
-        // no real core is.
+        // A PU of unknown core gets its own, numbered from the far end to avoid real cores.
         let first_alone = usize::MAX - topology.pus.len() - distance.pus.len();
         return renumbered(
             &distance
@@ -41,9 +39,8 @@ fn core_of(topology: &Topology, os: u32) -> Option<u32> {
     topology.pu(os).and_then(|pu| pu.core)
 }
 
-/// Pairs of PUs that are each other's nearest by far. This finds two PUs to a core only: on parts
-/// with four hardware threads a core, or with slower clocks than the bounds are made for, the
-/// topology has to tell the siblings.
+/// Pairs of PUs that are each other's nearest by far. With four hardware threads per core, or
+/// slower clocks, the topology must list the siblings.
 fn from_distances(d: &Matrix) -> Vec<usize> {
     let pairs = matched(d);
     let between = median(&pairs.iter().map(|pair| pair.distance).collect::<Vec<_>>());
@@ -53,8 +50,7 @@ fn from_distances(d: &Matrix) -> Vec<usize> {
         _ => false,
     };
     let mut core: Vec<usize> = (0..d.n()).collect();
-    // All pairs are siblings or none: on a machine without SMT a few neighbours may be as near by
-    // chance.
+    // All or none: without SMT a few neighbours may be near by chance.
     for pair in pairs.iter().filter(|_| believed) {
         core[pair.j] = pair.i;
     }
@@ -68,7 +64,6 @@ struct Pair {
     to_third: f64,
 }
 
-/// Candidate siblings, every PU in one pair at most, the nearest matched first.
 fn matched(d: &Matrix) -> Vec<Pair> {
     let nearest: Vec<f64> = (0..d.n()).map(|i| nearest(d, i)).collect();
     let mut pairs: Vec<Pair> = d
@@ -79,7 +74,6 @@ fn matched(d: &Matrix) -> Vec<Pair> {
         .map(|(i, j, distance)| Pair { i, j, distance: *distance, to_third: to_third(d, i, j) })
         .filter(|pair| pair.distance <= NEARER * pair.to_third && pair.to_third.is_finite())
         .collect();
-    // Among equals, the neighbours in number.
     pairs.sort_by(|a, b| {
         (a.distance, (a.j - a.i) as f64)
             .partial_cmp(&(b.distance, (b.j - b.i) as f64))
@@ -100,7 +94,6 @@ fn nearest(d: &Matrix, i: usize) -> f64 {
     others.map(|(_, cell)| *cell).fold(f64::INFINITY, f64::min)
 }
 
-/// The distance of two PUs to the third that is nearest to both.
 fn to_third(d: &Matrix, i: usize, j: usize) -> f64 {
     let both = (0..d.n()).filter(|k| *k != i && *k != j).map(|k| 0.5 * (d[(i, k)] + d[(j, k)]));
     both.filter(|mean| mean.is_finite()).fold(f64::INFINITY, f64::min)

@@ -1,4 +1,4 @@
-//! The share of the distances inside the groups that the home alone explains.
+//! How much of the distances inside the groups the home alone explains.
 
 use super::block_star::{GroupedMachine, HomeDistance, fit};
 use super::groups::between_cores;
@@ -6,17 +6,15 @@ use super::linkage::renumbered;
 use seatmap_data::machine::Matrix;
 use seatmap_data::statistics::{MAD_TO_SIGMA, mad, median};
 
-/// Distances inside a group that scatter by less than this share of their median do not vary: that
-/// is what a good measurement repeats to.
+/// With less scatter, as a share of the median, distances do not vary: a good measurement repeats
+/// to that.
 const NOTHING_VARIES: f64 = 0.005;
 
-/// The share of the variance of the distances inside the groups that stars a_i + a_j explain, one
-/// star a group.
+/// The share of the variance inside the groups that stars a_i + a_j explain, one star per group.
 ///
-/// Cores count and not PUs, for siblings repeat each other. A star of n cores has n unknowns, so it
-/// is charged for them (adjusted R2: variances by degrees of freedom), and groups of three and
-/// fewer, where it fits anything, do not count. `None` where no group is large enough or the
-/// distances do not vary.
+/// Cores count instead of PUs, because siblings repeat each other. A star of n cores is charged for
+/// its n unknowns (adjusted R2); it fits groups of up to three exactly, so these are excluded.
+/// `None` without a large enough group, or if the distances do not vary.
 #[must_use]
 pub fn r2(d: &Matrix, core: &[usize], group: &[usize]) -> Option<f64> {
     let between = between_cores(d, core);
@@ -31,7 +29,6 @@ pub fn r2(d: &Matrix, core: &[usize], group: &[usize]) -> Option<f64> {
     pooled.r2()
 }
 
-/// Squares, and the degrees of freedom behind them.
 #[derive(Default)]
 struct Pooled {
     all: f64,
@@ -47,7 +44,6 @@ impl Pooled {
         let cells: Vec<HomeDistance> = known
             .map(|(i, j, value)| HomeDistance { i, j, home: 0, value: *value, weight: 1.0 })
             .collect();
-        // A star has as many unknowns as PUs and would fit these exactly.
         if cells.len() <= inside.n() {
             return;
         }
@@ -59,7 +55,7 @@ impl Pooled {
         );
         self.all += values.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
         self.left += fit.residual_ns.powi(2) * values.len() as f64;
-        // The mean takes one degree of freedom, the star one a PU.
+        // The mean takes one degree of freedom, the star one per PU.
         self.freedom += values.len() as f64 - 1.0;
         self.freedom_left += (values.len() - inside.n()) as f64;
         let scatter = MAD_TO_SIGMA * mad(&values).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Parameters put in come out again, and odd machines do no harm.
+//! Fits recover the parameters of synthetic machines.
 
 use super::*;
 use proptest::prelude::*;
@@ -15,7 +15,6 @@ fn explained(d: Matrix) -> HomeModel {
     explain(&imported(d), &Topology::default()).unwrap()
 }
 
-/// Groups of `size` PUs, with an offset for each PU.
 fn grouped(offset: &[f64], size: usize) -> Matrix {
     Matrix::from_fn(offset.len(), |i, j| {
         if i == j {

@@ -5,23 +5,23 @@ use seatmap_machines::catalog::{Machine, MachineEntry};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Endings of names that say the kind of a file and nothing about its machine.
+/// File endings without information about the machine.
 const ENDINGS: [&str; 6] = [".json", ".csv", ".toml", ".mct", ".xml", ".txt"];
 
-/// The name that the page of all machines has, so that no machine can have it.
+/// The name of the page of all machines, not available for a machine.
 const TAKEN: &str = "index";
 
-/// Why the files of a gallery cannot be listed.
+/// A gallery's files cannot be listed.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: cannot list the profiles in this folder", .folder.display())]
 pub struct GalleryError {
     /// The folder.
     pub folder: PathBuf,
-    /// The error of the operating system.
+    /// The operating system's error.
     pub source: io::Error,
 }
 
-/// Machines side by side, each with a name that no other one has.
+/// Machines side by side, each with a unique name.
 #[derive(Clone, Debug, Default)]
 pub struct Gallery {
     machines: Vec<GalleryMachine>,
@@ -30,22 +30,22 @@ pub struct Gallery {
 /// A machine in a gallery.
 #[derive(Clone, Debug)]
 pub struct GalleryMachine {
-    /// Its name in the gallery: letters, digits, dots and single hyphens, as in a file's name.
+    /// Its name in the gallery: letters, digits, dots and single hyphens.
     pub name: String,
-    /// The name or path by which a command line chooses it.
+    /// The name or path on the command line.
     pub given_name: String,
     /// The machine.
     pub machine: Machine,
     /// Its topology, distances and origin.
     pub profile: Profile,
-    /// A description in one line, where it comes with Seatmap.
+    /// A one-line description, for bundled machines.
     pub summary: Option<String>,
-    /// The publications and files that its figures stand on, where it comes with Seatmap.
+    /// The sources of its figures, for bundled machines.
     pub sources: Vec<String>,
 }
 
 impl Gallery {
-    /// Adds a machine that comes with Seatmap.
+    /// Adds a bundled machine.
     pub fn add_bundled(&mut self, entry: MachineEntry, machine: Machine, profile: Profile) {
         self.add(machine, profile);
         if let Some(added) = self.machines.last_mut() {
@@ -54,7 +54,7 @@ impl Gallery {
         }
     }
 
-    /// Adds a machine. Its name is made of its file's, with a number where another one has it.
+    /// Adds a machine. Its name comes from its file, with a number if it is taken.
     pub fn add(&mut self, machine: Machine, profile: Profile) {
         let given_name = machine.given_name().to_owned();
         let wanted = file_name(&given_name);
@@ -72,15 +72,14 @@ impl Gallery {
         });
     }
 
-    /// The machines, in the order in which they were added.
+    /// The machines, in the order of addition.
     #[must_use]
     pub fn machines(&self) -> &[GalleryMachine] {
         &self.machines
     }
 }
 
-/// The files of a folder that hold machines, by name: all but hidden ones and pages of text
-/// (`.md`).
+/// The machine files of a folder, by name: all except hidden files and text pages (`.md`).
 ///
 /// # Errors
 /// The folder cannot be read.
@@ -101,8 +100,8 @@ fn listed(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// A name as a file of a site can have it, from the path of a machine. Two hyphens in a row stand
-/// between the names of a pair, and no single name has them.
+/// A name for a file, from a machine's path. Double hyphens separate the names of a pair, so a
+/// single name has none.
 fn file_name(given_name: &str) -> String {
     let last = given_name.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
     let stem = ENDINGS.iter().find_map(|ending| last.strip_suffix(ending)).unwrap_or(last);

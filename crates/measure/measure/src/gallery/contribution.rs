@@ -2,28 +2,28 @@
 
 use seatmap_data::machine::{OriginKind, PairStatus, Profile, SharedProfile};
 
-/// CPU time that a hypervisor may have given to others during a measurement, in percent. With more,
-/// a round trip often contains another computer's work; [`PairStatus`] sees only some of these.
+/// The largest share of CPU time that a hypervisor may have taken, in percent. Above it, round
+/// trips often include another computer's work; [`PairStatus`] reveals only part of these.
 const MOST_STEAL_PERCENT: f64 = 5.0;
 
-/// A reason against publishing a profile.
+/// A reason not to publish a profile.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ContributionFault {
-    /// It names a person or a host.
+    /// The profile names a person or a host.
     #[error(
         "it holds {0}; write it with 'seatmap measure --share FILE', which leaves such names out"
     )]
     Names(&'static str),
-    /// It was not measured.
+    /// The figures were not measured.
     #[error("its figures were not measured by Seatmap: the origin is '{0}'")]
     NotMeasured(&'static str),
-    /// It has no distances.
+    /// The profile has no distances.
     #[error("it holds no core distances")]
     NoDistances,
     /// A pair has no distance.
     #[error("the distance between CPUs {} and {} is missing; measure all pairs", .0[0], .0[1])]
     Missing([u32; 2]),
-    /// Two CPUs of it ran on one.
+    /// Two CPUs ran on one.
     #[error("CPUs {} and {} ran on one CPU of the hypervisor; measure again", .0[0], .0[1])]
     Stacked([u32; 2]),
     /// The clock was too coarse.
@@ -37,7 +37,7 @@ pub enum ContributionFault {
     Steal(f64),
 }
 
-/// The reasons against publishing a profile; empty where there are none.
+/// The reasons not to publish a profile.
 #[must_use]
 pub fn faults(profile: &Profile) -> Vec<ContributionFault> {
     let mut faults: Vec<ContributionFault> =

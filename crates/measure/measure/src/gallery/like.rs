@@ -1,4 +1,4 @@
-//! Machines with the same processor, compared.
+//! Compares machines with the same processor.
 
 use crate::comparison::ProfileComparison;
 use crate::gallery::Gallery;
@@ -6,13 +6,13 @@ use crate::gallery::Gallery;
 /// Two machines of a gallery with the same processor.
 #[derive(Clone, Debug)]
 pub struct LikePair {
-    /// The places of both in the gallery.
+    /// Their indices in the gallery.
     pub places: [usize; 2],
-    /// How far apart their classes are, and which facts differ.
+    /// The comparison of their classes and facts.
     pub comparison: ProfileComparison,
 }
 
-/// All pairs of machines whose profiles name the same processor and have distances.
+/// All pairs of machines with distances and the same processor.
 #[must_use]
 pub fn like_pairs(gallery: &Gallery) -> Vec<LikePair> {
     let machines = gallery.machines();
@@ -26,7 +26,7 @@ pub fn like_pairs(gallery: &Gallery) -> Vec<LikePair> {
                 && b.core_distance.is_some();
             if is_like {
                 let mut comparison = ProfileComparison::of(a, b);
-                // Shared profiles are named after their processor, which both have.
+                // Shared profiles have only their processor's name.
                 comparison.machines = [one.name.clone(), other.name.clone()];
                 pairs.push(LikePair { places: [first, second], comparison });
             }

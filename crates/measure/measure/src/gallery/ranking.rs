@@ -1,8 +1,8 @@
-//! The machines of a gallery in the order of the time that a pattern takes on each.
+//! Ranks the machines of a gallery by the time of a pattern.
 //!
-//! Costs can be compared across machines only if they are times. So each message counts with a
-//! round trip, whatever its bytes; loads count with the time that they take; and a machine that
-//! lacks a figure of which such a time is made is not ranked among those that have it.
+//! Costs are comparable across machines only as times. Each message therefore counts with a round
+//! trip, whatever its bytes, and loads with their time; a machine without a required figure is
+//! listed separately.
 
 mod document;
 #[cfg(test)]
@@ -22,16 +22,16 @@ use seatmap_data::plan::Objective;
 use seatmap_place::search::SearchTime;
 use seatmap_place::{MessageWait, PlaceRequest, SmtUse, Weight, knows_wakeups};
 
-/// A request: which machine of a gallery suits a pattern?
+/// A request for the machine that suits a pattern.
 #[derive(Clone, Debug)]
 pub struct RankingRequest<'a> {
     /// The machines.
     pub gallery: &'a Gallery,
-    /// The traffic between the tasks, and their loads where these are known.
+    /// The traffic between the tasks, and their loads if known.
     pub pattern: &'a Pattern,
-    /// The time that judges: `Distance` for the sum of all round trips, `Time` for the slowest
-    /// seat, `Simulated` for a run. By default the slowest seat where loads are known, and else
-    /// round trips.
+    /// The time for the ranking: `Distance` is the sum of all round trips, `Time` the slowest seat,
+    /// `Simulated` a run. The default is the slowest seat if loads are known, otherwise round
+    /// trips.
     pub objective: Option<Objective>,
     /// How tasks wait for a message.
     pub waiting: MessageWait,
@@ -39,26 +39,26 @@ pub struct RankingRequest<'a> {
     pub smt: SmtUse,
     /// Use only PUs of this kind of core.
     pub kind: Option<CoreKind>,
-    /// Use only PUs of one kind and nearly one speed.
+    /// Use only PUs of one kind and about equal speed.
     pub equal_seats: bool,
     /// How long to search on each machine.
     pub time: SearchTime,
-    /// How often all messages are sent where runs judge.
+    /// How often all messages are sent in a run.
     pub rounds: u32,
-    /// Searches side by side.
+    /// The number of parallel searches.
     pub threads: usize,
-    /// Where random choices start.
+    /// The seed of random choices.
     pub seed: u64,
-    /// Today, as `YYYY-MM-DD`.
+    /// Today, `YYYY-MM-DD`.
     pub date: String,
-    /// The tool that asks, with its version.
+    /// The requesting tool with its version.
     pub tool: String,
 }
 
 /// Why machines cannot be ranked.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RankingError {
-    /// There are no machines.
+    /// The gallery is empty.
     #[error("the gallery holds no machines")]
     Empty,
     /// The objective is not a time.
@@ -79,12 +79,12 @@ impl Blame for RankingError {
 }
 
 impl RankingRequest<'_> {
-    /// Places the pattern on each machine, and puts the machines in order. `news` hears the number
-    /// of machines that are done, and the number of all.
+    /// Places the pattern on each machine and sorts the machines. `news` receives the number of
+    /// finished machines and of all.
     ///
     /// # Errors
-    /// [`RankingError`]. A machine on which the pattern cannot be placed is not an error: the
-    /// document says why it is left out.
+    ///
+    /// [`RankingError`]. If a single machine fails, the document gives the reason.
     pub fn rank(&self, news: &mut dyn FnMut(usize, usize)) -> Result<MachineRanking, RankingError> {
         let machines = self.gallery.machines();
         let first = machines.first().ok_or(RankingError::Empty)?;
@@ -107,10 +107,9 @@ impl RankingRequest<'_> {
         Ok(ranking)
     }
 
-    /// The request to place the pattern on one machine.
     fn place<'b>(&'b self, machine: &'b GalleryMachine) -> PlaceRequest<'b> {
         PlaceRequest {
-            // Bytes have no time of their own: a distance is that of one cache line.
+            // A distance is for one cache line.
             weight: Some(Weight::Messages),
             waiting: self.waiting,
             kind: self.kind,
@@ -122,7 +121,6 @@ impl RankingRequest<'_> {
         }
     }
 
-    /// Places the pattern on one machine, and enters what came of it.
     fn add(&self, machine: &GalleryMachine, objective: Objective, ranking: &mut MachineRanking) {
         let mut place = PlaceRequest { objective, ..self.place(machine) };
         if let Some(reason) = unsuitable(machine, &place) {
@@ -131,7 +129,7 @@ impl RankingRequest<'_> {
         }
         let missing = missing(&place, ranking.waits);
         if missing.contains(&MissingFigure::Wakeups) {
-            // Its time is that of tasks that spin, which is said beside it.
+            // The time is for spinning tasks.
             place.waiting = MessageWait::Spinning;
         }
         let request = AppraisalRequest {
@@ -163,19 +161,17 @@ impl RankingRequest<'_> {
     }
 }
 
-/// The reason why a pattern is not placed on a machine, where that is known beforehand.
 fn unsuitable(machine: &GalleryMachine, place: &PlaceRequest) -> Option<LeftOutReason> {
     let Some(distance) = &machine.profile.core_distance else {
         return Some(LeftOutReason::NoDistances);
     };
     let pus = distance.pus.len();
-    // Tasks that sleep take turns on a CPU, and the time of the slowest seat counts that. Elsewhere
-    // a task too many would cost nothing.
+    // Sleeping tasks share a CPU in turns, which only the time of the slowest seat includes;
+    // otherwise surplus tasks would cost nothing.
     let may_share = place.objective == Objective::Time && place.counts_wakeups();
     (place.pattern.tasks > pus && !may_share).then_some(LeftOutReason::TooSmall { pus })
 }
 
-/// The figures that the time on a machine would need, and that its profile lacks.
 fn missing(place: &PlaceRequest, waits: bool) -> Vec<MissingFigure> {
     let is_sum = matches!(place.objective, Objective::Distance | Objective::Time);
     let speed = place.objective == Objective::Time && place.profile.speed.is_none();
@@ -184,7 +180,6 @@ fn missing(place: &PlaceRequest, waits: bool) -> Vec<MissingFigure> {
     found.into_iter().filter(|(_, is_missing)| *is_missing).map(|(figure, _)| figure).collect()
 }
 
-/// The time on one machine; `None` for a plan without a cost, which no search makes.
 fn time(machine: &GalleryMachine, appraisal: &Appraisal) -> Option<MachineTime> {
     let plan = &appraisal.plan;
     Some(MachineTime {
@@ -198,7 +193,6 @@ fn time(machine: &GalleryMachine, appraisal: &Appraisal) -> Option<MachineTime> 
     })
 }
 
-/// The widest difference between machines with the same processor.
 fn widest_difference(gallery: &Gallery) -> Option<LikeDifference> {
     let pairs = like_pairs(gallery);
     let found = pairs.iter().filter_map(|pair| {

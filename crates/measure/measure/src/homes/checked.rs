@@ -1,13 +1,12 @@
-//! Compares the homes found with a model that knows them.
+//! Compares the found homes with a model that knows them.
 
 use crate::schedule::all_pairs;
 use crate::testbed_probe::candidate;
 use seatmap_data::machine::{HomeLines, HomesChecked, Rate};
 use seatmap_sim::CoherentModel;
 
-/// Counts how many pairs of lines were sorted rightly, and how many nearest PUs are right.
-/// `candidates` are the probe's lines, in the order of `lines.home_of_line`, and `pus` the measured
-/// PUs. Where homes are not resolvable, none counts as right.
+/// Counts the correctly sorted pairs of lines and the correct nearest PUs; none if homes are not
+/// resolvable. `candidates` are the probe's lines, in the order of `lines.home_of_line`.
 #[must_use]
 pub fn checked(
     lines: &HomeLines,
@@ -22,7 +21,7 @@ pub fn checked(
     for (a, b) in all_pairs(simulated.len().min(lines.home_of_line.len())) {
         let together = lines.resolvable && lines.home_of_line[a] == lines.home_of_line[b];
         let truly = model.home_of(simulated[a]) == model.home_of(simulated[b]);
-        // Recall is over the pairs that share a home, precision over those that are said to.
+        // Recall: of pairs that share a home. Precision: of pairs reported to share one.
         if truly {
             found.count(together);
         }

@@ -1,9 +1,8 @@
-//! Homes from measurements made while all PUs communicate.
+//! Homes from measurements while all PUs communicate.
 //!
-//! Where all pairs are measured at once, each over a line of its own, a round trip is d(i, j, home)
-//! plus the delay that the others add. The offsets of each line are fitted to a low quantile of the
-//! round trips, at which the others added next to nothing. Lines are sorted by these offsets, and
-//! the offsets of each home are then fitted to all round trips over its lines.
+//! A round trip is then d(i, j, home) plus a delay from the others. The offsets of each line are
+//! fitted to a low quantile of its round trips, which has almost no delay, and sort the lines; then
+//! the offsets of each home are fitted to all round trips over its lines.
 
 use super::features::Features;
 use super::grouping::{Grouping, group_by};
@@ -14,23 +13,21 @@ use crate::fit::{hubs, quantile as at_quantile};
 use seatmap_data::machine::{HomeLines, HomeModel};
 use seatmap_data::statistics::{MAD_TO_SIGMA, median, quantile};
 
-/// The share of the round trips that others are assumed not to delay: one in ten at half of the PUs
-/// communicating in the simulated Xeon Phi.
+/// The assumed share of undelayed round trips: one in ten with half of the PUs communicating, on
+/// the simulated Xeon Phi.
 const UNDISTURBED: f64 = 0.1;
-/// Lines are taken to be as noisy as this share of them at most is, the one under which they are
-/// sorted with more confidence: lines of crowded homes are few and the noisiest, and too narrow a
-/// bound takes a home apart. A few lines may be beyond all measure, and as wide a bound joins
-/// homes.
+/// The assumed noise is this quantile over the lines; the sorting with the higher confidence wins.
+/// Lines of crowded homes are few and noisiest: a low bound splits their home, and a bound raised
+/// by a few extreme lines joins homes.
 const NOISIEST: [f64; 2] = [0.9, 0.97];
-/// Noise is taken to be at least this.
 const LEAST_NS: f64 = 0.1;
-/// Cores whose rows stand for a home in the fit of B.
+/// The number of cores whose rows represent a home in the fit of B.
 const HUBS: usize = 6;
 
-/// The round trips of one pair while others communicate.
+/// A round trip while others communicate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CrowdRoundTrip {
-    /// The candidate line, by number.
+    /// The index of the candidate line.
     pub line: usize,
     /// The rows of the two PUs.
     pub rows: [usize; 2],
@@ -38,29 +35,27 @@ pub struct CrowdRoundTrip {
     pub ns: f64,
 }
 
-/// All round trips, and the PUs that took part.
+/// All round trips and their PUs.
 #[derive(Clone, Copy, Debug)]
 pub struct Crowd<'a> {
     /// The PUs, by OS index, in the order of the profile's `core_distance.pus`.
     pub pus: &'a [u32],
-    /// The core of each, from 0 without holes.
+    /// The core of each PU, from 0 without gaps.
     pub core: &'a [usize],
-    /// Candidate lines.
+    /// The number of candidate lines.
     pub lines: usize,
-    /// The talks.
+    /// The round trips.
     pub talks: &'a [CrowdRoundTrip],
 }
 
-/// A line's or home's fit: the part that all pairs have in common, and then the offset of each
-/// core.
+/// The common part, then the offset of each core.
 type Offsets = Vec<f64>;
 
 impl Crowd<'_> {
-    /// Sorts the lines by home and gives the model one column of offsets a home, as
-    /// [`super::fit_homes`] does.
+    /// Sorts the lines by home and gives the model a column of offsets per home, like
+    /// [`super::fit_homes`].
     pub fn fit_homes(&self, model: &mut HomeModel) {
         let group: Option<Vec<usize>> = model.group_of(self.pus).into_iter().collect();
-        // Where the model does not know a PU, all of them count as one group.
         let group = group.unwrap_or_else(|| vec![0; self.pus.len()]);
         let talks = self.between_groups(model, &group);
         let grouping = self.grouped(&talks);
@@ -84,8 +79,8 @@ impl Crowd<'_> {
         self.core.iter().max().map_or(0, |last| last + 1)
     }
 
-    /// By line, without B: pairs inside groups tell nothing of homes where there are groups enough
-    /// to do without them.
+    /// The round trips of each line minus B; with enough groups without pairs inside them, which do
+    /// not depend on the home.
     fn between_groups(&self, model: &HomeModel, group: &[usize]) -> Vec<Vec<CrowdRoundTrip>> {
         let inside_tells = group.iter().max().is_none_or(|last| *last < 2);
         let mut of_line = vec![Vec::new(); self.lines];
@@ -100,8 +95,7 @@ impl Crowd<'_> {
     }
 
     fn offsets<'t>(&self, talks: impl Iterator<Item = &'t CrowdRoundTrip>) -> Offsets {
-        // The first unknown is the part that all pairs of the line have in common; it alone is
-        // free, and the offsets are what differs from it.
+        // The first unknown is the common part and free.
         at_quantile::fit(
             &talks
                 .map(|talk| {
@@ -115,8 +109,8 @@ impl Crowd<'_> {
         )
     }
 
-    /// Lines by their offsets. Half of how far two halves of a line's talks disagree is its noise;
-    /// lines that often share their home with others have more of it, and those decide.
+    /// Groups lines by offsets. A line's noise is half the difference between the fits of two
+    /// halves of its round trips; that of lines in crowded homes is larger and decides.
     fn grouped(&self, talks: &[Vec<CrowdRoundTrip>]) -> Grouping {
         let raw: Vec<Vec<f64>> = talks.iter().map(|talks| self.of_cores(talks.iter())).collect();
         let noise: Vec<f64> = talks.iter().filter_map(|talks| self.noise_ns(talks)).collect();
@@ -135,7 +129,7 @@ impl Crowd<'_> {
         self.offsets(talks)[1..].to_vec()
     }
 
-    /// The noise of a line's offsets: how far those of every second talk are from the others.
+    /// Half the difference between the fits of every second round trip and the rest.
     fn noise_ns(&self, talks: &[CrowdRoundTrip]) -> Option<f64> {
         let [one, other] = [0, 1].map(|from| self.of_cores(talks.iter().skip(from).step_by(2)));
         let apart: Vec<f64> =
@@ -143,7 +137,6 @@ impl Crowd<'_> {
         Some(0.5 * MAD_TO_SIGMA * median(&apart)?)
     }
 
-    /// The predictions of each home's fit for a few rows.
     fn cells(
         &self,
         model: &HomeModel,
@@ -151,7 +144,6 @@ impl Crowd<'_> {
         grouping: &Grouping,
         group: &[usize],
     ) -> Vec<HomeDistance> {
-        // A few rows determine B; all of them would be the same equations again and again.
         let hubs = hubs::choose(group, self.core, HUBS.max(model.groups.len()));
         let mut cells = Vec::new();
         for (home, lines) in grouping.lines_of_homes().iter().enumerate() {
@@ -179,7 +171,7 @@ mod tests {
     const HOMES: usize = 8;
     const LINES: usize = 24;
 
-    /// A ring: so far from a core to a home, a hop 18 ns.
+    /// The cores form a ring with 18 ns per hop.
     fn way(core: usize, home: usize) -> f64 {
         let around = (core * HOMES).abs_diff(home * CORES) % (CORES * HOMES);
         18.0 * around.min(CORES * HOMES - around) as f64 / HOMES as f64
@@ -189,7 +181,7 @@ mod tests {
         line * 5 % HOMES
     }
 
-    /// Random pairs over every line, to most of which others add up to `added_ns`.
+    /// Most round trips are delayed by up to `added_ns`.
     fn talks(looks: usize, added_ns: f64, seed: u64) -> Vec<CrowdRoundTrip> {
         let mut rng = fastrand::Rng::with_seed(seed);
         let mut talk = |line: usize| {

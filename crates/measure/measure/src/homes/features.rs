@@ -1,40 +1,37 @@
-//! The features of a line: its offsets, and how noisy they are.
+//! The offsets of a line and their noise.
 
 use super::LineSamples;
 use seatmap_data::statistics::{MAD_TO_SIGMA, mad, median, sorted};
 
-/// Hubs that are off by more than this many standard deviations do not count.
+/// Hubs further off than this many standard deviations are ignored.
 const REACH_SIGMAS: f64 = 4.0;
 /// Values of a row further from its median than this many median absolute deviations are wrong.
 const FAR_OUT: f64 = 8.0;
-/// Noise is taken to be at least this: half of the finest resolution that a measurement claims, and
-/// more than zero for a simulated machine, which has no noise.
+/// The minimum assumed noise: half of the finest resolution of a measurement, and above zero for
+/// simulated machines without noise.
 const LEAST_NS: f64 = 0.1;
 
-/// The offsets of all lines towards all PUs, relative to the part that the lines have in common.
+/// The offsets of all lines towards all PUs, relative to the part common to all lines.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Features {
-    /// `offset_ns[line][pu]`, with a mean of about zero over the PUs of a line; zero where nothing
-    /// was measured. A PU that fewer hubs reach, as a hub does not reach itself, is scaled down
-    /// until its noise is that of the others.
+    /// `offset_ns[line][pu]`, with a mean of about zero per line; zero if not measured. Offsets of
+    /// PUs that fewer hubs reach are scaled down to equal noise.
     pub offset_ns: Vec<Vec<f64>>,
-    /// The standard deviation of any of them by chance.
+    /// The standard deviation of each offset.
     pub sigma_ns: f64,
 }
 
 impl Features {
-    /// The offsets of these lines. `None` where the samples do not tell how noisy they are.
+    /// The offsets of these lines; `None` if the noise is unknown.
     ///
-    /// The mean over all lines is subtracted from each median, which leaves a_hub + a_pu of this
-    /// line. The mean of each hub's row is subtracted from it, which leaves a_pu. The hubs then
-    /// agree up to noise, and the noise is estimated from their disagreement.
+    /// The mean over all lines is subtracted from each median, which leaves a_hub + a_pu of the
+    /// line, then the mean of each hub's row, which leaves a_pu. The hubs now agree up to noise.
     #[must_use]
     pub fn of(samples: &LineSamples) -> Option<Self> {
         let rows = centred(samples);
         let sigma_of_one = disagreement(&rows).or_else(|| stated_noise(samples))?.max(LEAST_NS);
         let hubs = rows.first()?.len() as f64;
-        // The mean of fewer hubs is noisier by the square root, and the sorting takes all columns
-        // for equally noisy.
+        // Means over fewer hubs are noisier, but the sorting assumes equal noise in all columns.
         let scale: Vec<f64> =
             (0..samples.pus.len()).map(|pu| (reached(&rows, pu) / hubs).sqrt()).collect();
         Some(Features {
@@ -50,8 +47,7 @@ impl Features {
     }
 }
 
-/// `rows[line][hub][pu]`: the samples without the part that the lines, and the PUs of a row, have
-/// in common.
+/// `rows[line][hub][pu]`: the samples without the common parts.
 fn centred(samples: &LineSamples) -> Vec<Vec<Vec<f64>>> {
     let hubs = samples.hubs.len();
     let pus = samples.pus.len();
@@ -71,17 +67,14 @@ fn centred(samples: &LineSamples) -> Vec<Vec<Vec<f64>>> {
         .collect()
 }
 
-/// The part of a distance that most lines share.
 fn common_ns(samples: &LineSamples, hub: usize, pu: usize) -> f64 {
     let values: Vec<f64> = (0..samples.lines()).map(|line| samples.ns(line, hub, pu)).collect();
     usual_mean(&values).unwrap_or(f64::NAN)
 }
 
-/// Subtracts from each hub's row of one line the part that its PUs have in common, which leaves
-/// a_pu.
-///
-/// Hubs may reach different PUs, so the means of their rows are means of different things: the rows
-/// are first levelled against the first one, by the PUs that both reach, and then all by one mean.
+/// Subtracts the common part from each hub's row of one line. Hubs may reach different PUs, and
+/// their means then differ, so rows are first aligned to the first one by the PUs that both reach,
+/// then all shifted by one mean.
 fn levelled(mut rows: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
     let Some((first, others)) = rows.split_first_mut() else { return rows };
     for row in others {
@@ -97,9 +90,8 @@ fn levelled(mut rows: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
     rows
 }
 
-/// The mean of the values that are not far out. A median would not do: offsets towards homes are
-/// whole hops, and where half of the PUs are a hop nearer and half a hop farther, noise flips it
-/// from one to the other.
+/// The mean without far outliers. A median would not work: offsets are whole hops, and if half of
+/// the PUs are a hop nearer, noise flips it.
 fn usual_mean(row: &[f64]) -> Option<f64> {
     let middle = median(row)?;
     let reach = FAR_OUT * mad(row)?.max(LEAST_NS);
@@ -108,7 +100,6 @@ fn usual_mean(row: &[f64]) -> Option<f64> {
     Some(usual.iter().sum::<f64>() / usual.len() as f64)
 }
 
-/// The number of hubs that reach a PU, on most lines.
 fn reached(rows: &[Vec<Vec<f64>>], pu: usize) -> f64 {
     median(
         &rows
@@ -119,14 +110,13 @@ fn reached(rows: &[Vec<Vec<f64>>], pu: usize) -> f64 {
     .unwrap_or_default()
 }
 
-/// The standard deviation of one sample, from how far two hubs differ about the same line and PU.
+/// Compares two hubs for the same line and PU.
 fn disagreement(rows: &[Vec<Vec<f64>>]) -> Option<f64> {
     let differences: Vec<f64> = rows
         .iter()
         .flat_map(|hubs| hubs.windows(2))
         .flat_map(|two| two[0].iter().zip(&two[1]).map(|(a, b)| (a - b).abs()))
         .collect();
-    // The difference of two samples has twice the variance of one.
     median(&differences).map(|middle| MAD_TO_SIGMA * middle / std::f64::consts::SQRT_2)
 }
 
@@ -135,13 +125,11 @@ fn stated_noise(samples: &LineSamples) -> Option<f64> {
     median(&all).map(|noise| MAD_TO_SIGMA * noise)
 }
 
-/// One line's offsets: the mean over the hubs that agree.
 fn joined(hubs: &[Vec<f64>], pus: usize, sigma: f64) -> Vec<f64> {
     let reach = REACH_SIGMAS * sigma;
     (0..pus).map(|pu| agreed(hubs, pu, reach).unwrap_or_default()).collect()
 }
 
-/// The mean of the offsets on which most hubs agree.
 fn agreed(hubs: &[Vec<f64>], pu: usize, reach: f64) -> Option<f64> {
     let values = sorted(&hubs.iter().filter_map(|row| row.get(pu).copied()).collect::<Vec<_>>());
     let middle = middle(&values, reach)?;
@@ -150,8 +138,7 @@ fn agreed(hubs: &[Vec<f64>], pu: usize, reach: f64) -> Option<f64> {
     Some(agreeing.iter().sum::<f64>() / agreeing.len() as f64)
 }
 
-/// The median; where two middle values are out of each other's reach, the more usual of them, which
-/// is nearer to zero.
+/// The median; if the two middle values disagree, the one nearer to zero, which is more usual.
 fn middle(ascending: &[f64], reach: f64) -> Option<f64> {
     let lower = *ascending.get(ascending.len().checked_sub(1)? / 2)?;
     let upper = *ascending.get(ascending.len() / 2)?;

@@ -1,4 +1,4 @@
-//! Which lines share a home, and how sure that is.
+//! Which lines share a home, and with what confidence.
 
 use super::LineSamples;
 use super::features::Features;
@@ -8,21 +8,20 @@ use crate::fit::linkage::{renumbered, sizes};
 
 /// The fewest PUs for which a_i + a_j has a single solution.
 const FEWEST_PUS: usize = 3;
-/// Standard deviations at which a join costs more than noise usually does, and more than noise ever
-/// does.
+/// The standard deviations of a join's cost that noise usually stays below, and always.
 const USUAL_SIGMAS: f64 = 2.0;
 /// See [`USUAL_SIGMAS`].
 const MOST_SIGMAS: f64 = 3.5;
-/// The amount that each further line of a home adds to the cost of joining its halves, in squares
-/// of the noise: 4 at most in simulations.
+/// How much each further line of a home adds to the cost of joining its halves, in squares of the
+/// noise: at most 4 in simulations.
 const HALVES: f64 = 5.0;
-/// A gap narrower than this shows no homes; noise alone makes 1.3.
+/// A narrower gap shows no homes; noise alone makes 1.3.
 const LEAST_GAP: f64 = 1.5;
-/// The quantile of chi-square at which the pairs said to share a home are counted.
+/// Reported pairs are checked at this chi-square quantile.
 const CHECKED: f64 = 0.75;
 /// The standard normal value at that quantile.
 const CHECKED_SIGMAS: f64 = 0.6745;
-/// A grouping with less confidence than this is not resolvable.
+/// Groupings with less confidence are not resolvable.
 const LEAST_CONFIDENCE: f64 = 0.8;
 
 /// Candidate lines sorted by home.
@@ -30,11 +29,10 @@ const LEAST_CONFIDENCE: f64 = 0.8;
 pub struct Grouping {
     /// The home of each line, numbered by first appearance.
     pub home_of_line: Vec<u32>,
-    /// Probability that two lines said to share a home do, 0 to 1; an estimate from how far the
-    /// homes lie apart in noise.
+    /// The estimated probability, 0 to 1, that two lines reported to share a home do.
     pub confidence: f64,
-    /// False where the lines' differences drown in noise: then all lines have home 0, and the
-    /// confidence is 0.
+    /// False if noise hides the lines' differences: then all lines have home 0, and the confidence
+    /// is 0.
     pub resolvable: bool,
 }
 
@@ -61,17 +59,15 @@ impl Grouping {
     }
 }
 
-/// Sorts candidate lines by home.
-///
-/// Homes are not resolvable with fewer than three PUs, whose single distance cannot be split into
-/// offsets, with fewer than two lines, and where the lines differ by no more than noise.
+/// Sorts candidate lines by home. Homes are not resolvable with fewer than three PUs, because a
+/// single distance cannot be split into offsets, with fewer than two lines, or if only noise
+/// distinguishes the lines.
 #[must_use]
 pub fn group_lines(samples: &LineSamples) -> Grouping {
     Features::of(samples)
         .map_or(Grouping::unresolved(samples.lines()), |features| group_by(&features))
 }
 
-/// Sorts lines whose offsets are known already.
 pub(super) fn group_by(features: &Features) -> Grouping {
     let lines = features.offset_ns.len();
     let unresolved = Grouping::unresolved(lines);
@@ -80,17 +76,15 @@ pub(super) fn group_by(features: &Features) -> Grouping {
     }
     let places = principal::coordinates(&features.offset_ns, features.sigma_ns);
     let directions = places.first().map_or(0, Vec::len);
-    // Noise explains all that the lines differ by.
     if directions == 0 {
         return unresolved;
     }
     let merges = ward(&places);
     let labels = renumbered(&merges.labels(joins(&merges.heights, directions, features.sigma_ns)));
     let confidence =
-        // The first says how sure the sorting is of itself, the second whether the offsets that
-        // were left out of it agree.
+        // The confidence of the sorting, and the agreement of the offsets excluded from it.
         separation(&places, &labels, features.sigma_ns).min(agreement(features, &labels));
-    // A home is one when two lines agree on it: a lone line may be an accident.
+    // A home needs two lines: a lone line may be an accident.
     let homes = sizes(&labels).into_iter().filter(|lines| *lines > 1).count();
     if homes > 1 && confidence >= LEAST_CONFIDENCE {
         let home_of_line = labels.iter().map(|label| *label as u32).collect();
@@ -100,19 +94,16 @@ pub(super) fn group_by(features: &Features) -> Grouping {
     }
 }
 
-/// The number of the ascending costs that join lines of one home: those below the widest gap in
+/// The number of ascending costs that join lines of one home: those below the widest gap in the
 /// reach of noise.
 ///
-/// The gap begins where noise alone may still cost as much. Joining two halves of a home of n lines
-/// costs more than joining two lines of it, by a few times n / 2, since the clustering seeks the
-/// halves that differ most; so the reach grows with the lines a home would have. The gap ends above
-/// what noise costs as a rule.
+/// The gap must start where noise may still cost as much, and end above its usual cost. Joining two
+/// halves of a home costs more than joining two of its lines, the more lines it has, because the
+/// clustering chooses the most different halves; so the reach grows with the lines per home.
 fn joins(costs: &[f64], directions: usize, sigma: f64) -> usize {
     let [typical, usual, most] =
         [0.0, USUAL_SIGMAS, MOST_SIGMAS].map(|sigmas| chi_square(directions, sigmas, sigma));
     let lines = costs.len() + 1;
-    // The cost of the dearest join inside the homes after each number of joins, and how much dearer
-    // the next one is.
     let inside: Vec<f64> =
         std::iter::once(typical).chain(costs.iter().map(|cost| cost.max(typical))).collect();
     let gaps: Vec<f64> =
@@ -127,19 +118,17 @@ fn joins(costs: &[f64], directions: usize, sigma: f64) -> usize {
     widest.filter(|joins| gaps[*joins] >= LEAST_GAP).unwrap_or(costs.len())
 }
 
-/// The highest cost of joining lines of one home, at a chance given in standard deviations of a
-/// normal: over sigma^2 the cost is chi-square distributed with as many degrees of freedom as there
-/// are directions (Wilson and Hilferty 1931). The squared distance of two lines is twice that.
+/// The highest cost of joining lines of one home, at a probability given in normal standard
+/// deviations: over sigma^2 it is chi-square distributed with one degree of freedom per direction
+/// (Wilson and Hilferty 1931). The squared distance of two lines is twice the cost.
 fn chi_square(directions: usize, sigmas: f64, sigma: f64) -> f64 {
     let freedom = directions as f64;
     let ninth = 2.0 / (9.0 * freedom);
     sigma * sigma * freedom * (1.0 - ninth + sigmas * ninth.sqrt()).powi(3)
 }
 
-/// The share of the pairs said to share a home that does. All their offsets are judged, including
-/// those left out of the sorting. With right homes, a known share of the pairs is nearer than this
-/// quantile of chance. Fewer pairs are nearer where several homes were taken for one. The
-/// uncertainty that the number of pairs leaves is granted.
+/// The share of reported pairs that do share a home, from all offsets. With correct homes a known
+/// share of the pairs is nearer than the quantile; if several homes were taken for one, fewer are.
 fn agreement(features: &Features, labels: &[usize]) -> f64 {
     let lines = &features.offset_ns;
     let freedom = lines.first().map_or(0, Vec::len).saturating_sub(1);
@@ -152,13 +141,13 @@ fn agreement(features: &Features, labels: &[usize]) -> f64 {
             all += 1.0;
         }
     }
-    // Two standard deviations of a share that is counted over so many pairs.
+    // Two standard deviations of a share over this many pairs.
     let open = 2.0 * f64::sqrt(CHECKED * (1.0 - CHECKED) / f64::max(all, 1.0));
     ((near / f64::max(all, 1.0) + open) / CHECKED).min(1.0)
 }
 
-/// The mean, over pairs of lines said to share a home, of the probability that both are where they
-/// belong. A line strays to another home when noise carries it half way there.
+/// The mean probability, over reported pairs, that both lines belong to their home. Noise that
+/// reaches half way to another home moves a line there.
 fn separation(places: &[Vec<f64>], labels: &[usize], sigma: f64) -> f64 {
     let sizes = sizes(labels);
     let centres: Vec<Vec<f64>> =
@@ -168,7 +157,7 @@ fn separation(places: &[Vec<f64>], labels: &[usize], sigma: f64) -> f64 {
     let mut all = 0.0;
     for home in 0..sizes.len() {
         let strays = (0..sizes.len()).filter(|other| *other != home).map(|other| {
-            // The part that noise adds to the squared distance of two centres is subtracted.
+            // Without the part of the squared distance that noise adds.
             let noise =
                 sigma * sigma * directions * (1.0 / sizes[home] as f64 + 1.0 / sizes[other] as f64);
             let apart = (squared(&centres[home], &centres[other]) - noise).max(0.0).sqrt();
@@ -176,15 +165,14 @@ fn separation(places: &[Vec<f64>], labels: &[usize], sigma: f64) -> f64 {
         });
         let stays = (1.0 - strays.sum::<f64>()).max(0.0);
         let pairs = (sizes[home] * (sizes[home] - 1)).max(1) as f64;
-        // Both lines of a pair have to stay.
         sure += pairs * stays.powi(2);
         all += pairs;
     }
     sure / all
 }
 
-/// The chance that a standard normal value exceeds x: the upper bound of Birnbaum's kind (Sampford
-/// 1953), a few percent above the truth.
+/// The probability that a standard normal value exceeds x: an upper bound of Birnbaum's kind
+/// (Sampford 1953), a few percent too high.
 fn normal_tail(x: f64) -> f64 {
     use std::f64::consts::PI;
     (-0.5 * x * x).exp() * (2.0 / PI).sqrt() / (x + (x * x + 8.0 / PI).sqrt())

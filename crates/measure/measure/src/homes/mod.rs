@@ -1,12 +1,11 @@
-//! Candidate lines sorted by home, without privileges.
+//! Sorts candidate lines by home, without privileges.
 //!
-//! Liu et al.'s FindTD looks for the PU from which one line is nearest, for that is where its tag
-//! directory is. Two lines with the same home are equally far from everywhere, so with N candidate
-//! lines the homes can be found without knowing the hash, the physical address or the floor plan:
-//! measure each line from a few hubs to all PUs, take the offsets a_i that are left when what all
-//! lines share is gone ([`features`]), and gather the lines whose offsets agree ([`grouping`]). On
-//! a busy machine all pairs are measured at once instead ([`crowd`]). One 4 KiB page has a line at
-//! every home on the processors whose hashes are published.
+//! FindTD of Liu et al. searches for the PU nearest to a line, because its tag directory is there.
+//! Two lines with the same home are equally far from everywhere, so measuring lines from a few hubs
+//! to all PUs reveals the homes without the hash, physical addresses or floor plan: compute the
+//! offsets a_i without the common part ([`features`]), and group lines with equal offsets
+//! ([`grouping`]). On a busy machine all pairs are measured simultaneously ([`crowd`]). On
+//! processors with published hashes, one 4 KiB page has a line at every home.
 
 mod checked;
 pub mod crowd;
@@ -24,11 +23,11 @@ use crate::fit::block_star::{BlockStarFit, GroupedMachine, HomeDistance, fit};
 use seatmap_data::machine::{HomeLines, HomeModel};
 use seatmap_data::statistics::median;
 
-/// Sorts the lines by home and gives the model one column of offsets a home, refitting B where the
-/// samples reach.
+/// Sorts the lines by home and gives the model a column of offsets per home; refits B as far as the
+/// samples allow.
 ///
-/// `r2` and `residual_ns` then speak of the medians over the lines of each home. Where the homes
-/// cannot be told apart, the model keeps its single home, and says so in `lines`.
+/// `r2` and `residual_ns` then describe the medians over the lines of each home. If the homes
+/// cannot be distinguished, the model keeps its single home.
 pub fn fit_homes(model: &mut HomeModel, samples: &LineSamples) {
     let group: Option<Vec<usize>> = model.group_of(&samples.pus).into_iter().collect();
     let grouping = match &group {
@@ -51,10 +50,9 @@ pub fn fit_homes(model: &mut HomeModel, samples: &LineSamples) {
     });
 }
 
-/// The samples without the pairs inside groups, where there are enough groups to do without them:
-/// PUs that share a cache exchange a line inside it, independent of its home, so such pairs tell
-/// nothing about the home or mislead. Two groups are not enough: pairs between them leave open
-/// which of the two a home is nearer to.
+/// The samples without pairs inside groups, which exchange a line independent of its home. Two
+/// groups are too few for this, because pairs between them do not show which one a home is nearer
+/// to.
 fn between_groups(samples: &LineSamples, group: &[usize]) -> LineSamples {
     let mut between = samples.clone();
     if group.iter().max().is_none_or(|last| *last < 2) {
@@ -71,7 +69,7 @@ fn between_groups(samples: &LineSamples, group: &[usize]) -> LineSamples {
     between
 }
 
-/// Puts a fit into the model. B stays where the hubs' rows do not determine it.
+/// Keeps B if the hubs' rows do not determine it.
 fn take(model: &mut HomeModel, fit: BlockStarFit, group: &[usize]) {
     let old = model.clone();
     for (a, b, new) in fit.between_ns.pairs().filter(|(_, _, new)| new.is_finite()) {
@@ -91,9 +89,8 @@ fn take(model: &mut HomeModel, fit: BlockStarFit, group: &[usize]) {
     model.residual_ns = fit.residual_ns;
 }
 
-/// B inside each group for each home, also of groups that no hub is in: their distances at the one
-/// line of the matrix are known, and they are taken to change with the home as those of the other
-/// groups do.
+/// B inside each group for each home. Groups without a hub are assumed to change with the home like
+/// the others.
 fn filled(
     mut inside: Vec<Vec<f64>>,
     old: &HomeModel,
@@ -105,7 +102,6 @@ fn filled(
             .iter()
             .enumerate()
             .map(|(at, homes)| {
-                // In the mean, the two PUs of a pair add the group's mean offset twice.
                 let level = homes[home] + 2.0 * mean_of_group(offset_ns, group, at, home);
                 level - level_before(old, group, at)
             })
@@ -122,7 +118,6 @@ fn filled(
     inside
 }
 
-/// The usual distance inside a group at the one line of the matrix.
 fn level_before(old: &HomeModel, group: &[usize], at: usize) -> f64 {
     old.between_ns[(at, at)] + 2.0 * mean_of_group(&old.offset_ns, group, at, 0)
 }
@@ -133,7 +128,6 @@ fn mean_of_group(offsets: &[Vec<f64>], group: &[usize], at: usize, home: usize) 
     of_group.iter().sum::<f64>() / of_group.len().max(1) as f64
 }
 
-/// The PU with the smallest offset towards each home.
 fn nearest_pus(model: &HomeModel, pus: &[u32]) -> Vec<u32> {
     (0..model.homes())
         .filter_map(|home| {
@@ -146,14 +140,13 @@ fn nearest_pus(model: &HomeModel, pus: &[u32]) -> Vec<u32> {
         .collect()
 }
 
-/// The median over the lines of each home, from each hub to each PU.
 fn cells(samples: &LineSamples, grouping: &Grouping) -> Vec<HomeDistance> {
     let mut cells = Vec::new();
     for (home, lines) in grouping.lines_of_homes().iter().enumerate() {
         for (at, hub) in samples.hub_rows() {
             for pu in (0..samples.pus.len()).filter(|pu| *pu != hub) {
                 let values: Vec<f64> = lines.iter().map(|line| samples.ns(*line, at, pu)).collect();
-                // Lines of a home are repetitions of one distance.
+                // Lines of a home repeat one distance.
                 let Some(value) = median(&values) else { continue };
                 cells.push(HomeDistance { i: hub, j: pu, home, value, weight: lines.len() as f64 });
             }

@@ -1,37 +1,33 @@
 //! The few directions in which lines differ by more than noise.
 //!
-//! A line has as many offsets as there are PUs, but they follow from the place of its home, so
-//! lines differ in few directions. Keeping only those (principal components, Pearson 1901) throws
-//! away the noise of all others: with 64 PUs and half a dozen directions, nine tenths of it.
+//! A line has one offset per PU, but all follow from its home. Keeping only a few directions
+//! (principal components, Pearson 1901) removes most noise: nine tenths with 64 PUs and half a
+//! dozen directions.
 
 use seatmap_data::statistics::{MAD_TO_SIGMA, median};
 
-/// Directions at most.
 const MOST: usize = 16;
 const ITERATIONS: usize = 200;
-/// A direction counts when the variance along it is this many times the most that noise alone
-/// shows.
+/// A direction counts if its variance is this many times the maximum of pure noise.
 const ABOVE_NOISE: f64 = 1.3;
-/// Times that rows are cleaned.
 const CLEANINGS: usize = 8;
 /// Values further than this many standard deviations from the directions are wrong.
 const REACH: f64 = 2.5;
 
-/// The coordinates of each row along the principal directions whose variance noise does not
-/// explain; empty where there is no such direction. `sigma` is the noise of one entry.
+/// The coordinates of each row along the significant principal directions; empty without any.
+/// `sigma` is the noise of one entry.
 ///
-/// The largest variance along any direction of pure noise is sigma^2 (1 + sqrt(columns / rows))^2
+/// The largest variance of pure noise along any direction is sigma^2 (1 + sqrt(columns / rows))^2
 /// (Marchenko and Pastur 1967).
 pub fn coordinates(rows: &[Vec<f64>], sigma: f64) -> Vec<Vec<f64>> {
     parted(rows, sigma).0
 }
 
-/// The rows with outliers, the values far from the few directions, brought near to them; and the
-/// noise that is left. `sigma` is the noise before the cleaning.
+/// Moves outliers near to the directions; returns the rows and the remaining noise. `sigma` is the
+/// noise before.
 ///
-/// Values that are wrong by much would make directions of their own. They are cut down to a
-/// multiple of the usual residual, again and again (Huber's weights for principal components; De la
-/// Torre and Black 2003).
+/// Very wrong values would create directions, so they are repeatedly limited to a multiple of the
+/// usual residual (Huber's weights for principal components; De la Torre and Black 2003).
 pub fn cleaned(rows: &[Vec<f64>], sigma: f64) -> (Vec<Vec<f64>>, f64) {
     let mut clean = rows.to_vec();
     let mut noise = sigma;
@@ -40,7 +36,6 @@ pub fn cleaned(rows: &[Vec<f64>], sigma: f64) -> (Vec<Vec<f64>>, f64) {
         let off: Vec<Vec<f64>> =
             clean.iter().zip(rows).zip(&left).map(|((c, r), l)| further(c, r, l)).collect();
         let all: Vec<f64> = off.iter().flatten().map(|off| off.abs()).collect();
-        // The usual residual comes from the median, which wrong values do not move.
         let reach = REACH * MAD_TO_SIGMA * median(&all).unwrap_or(0.0);
         for ((clean, off), left) in clean.iter_mut().zip(&off).zip(&left) {
             clean
@@ -55,13 +50,10 @@ pub fn cleaned(rows: &[Vec<f64>], sigma: f64) -> (Vec<Vec<f64>>, f64) {
     (clean, noise)
 }
 
-/// The distance of each value of a row from the directions: the residual of the cleaned row, plus
-/// the amount that cleaning took away.
 fn further(clean: &[f64], row: &[f64], left: &[f64]) -> Vec<f64> {
     clean.iter().zip(row).zip(left).map(|((clean, row), left)| left + row - clean).collect()
 }
 
-/// The coordinates, and the residuals of the rows.
 fn parted(rows: &[Vec<f64>], sigma: f64) -> (Vec<Vec<f64>>, Vec<Vec<f64>>) {
     let columns = rows.first().map_or(0, Vec::len);
     let mut left = centred(rows, columns);
@@ -72,7 +64,7 @@ fn parted(rows: &[Vec<f64>], sigma: f64) -> (Vec<Vec<f64>>, Vec<Vec<f64>>) {
         let direction = strongest(&left, columns);
         let along: Vec<f64> = left.iter().map(|row| dot(row, &direction)).collect();
         let variance = dot(&along, &along) / rows.len() as f64;
-        // Directions come in the order of their variance, so that all others are noise as well.
+        // The others have less variance.
         if variance <= edge || variance <= f64::EPSILON {
             break;
         }
@@ -93,9 +85,8 @@ fn centred(rows: &[Vec<f64>], columns: usize) -> Vec<Vec<f64>> {
         .collect()
 }
 
-/// The direction of the largest variance, by power iteration.
+/// Uses power iteration.
 fn strongest(rows: &[Vec<f64>], columns: usize) -> Vec<f64> {
-    // Any start that no symmetry of a machine is likely to make orthogonal to it.
     let mut direction: Vec<f64> =
         (0..columns).map(|at| 1.0 + (at as f64 * 0.618).fract()).collect();
     for _ in 0..ITERATIONS {
@@ -109,7 +100,7 @@ fn strongest(rows: &[Vec<f64>], columns: usize) -> Vec<f64> {
             break;
         }
         image.iter_mut().for_each(|value| *value /= length);
-        // The direction repeats with either sign.
+        // The sign does not matter.
         let turned = 1.0 - dot(&image, &direction).abs();
         direction = image;
         if turned.abs() < 1e-9 {

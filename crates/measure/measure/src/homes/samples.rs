@@ -3,17 +3,16 @@
 /// Medians of visits to candidate lines, from a few hubs to all PUs. Round-trip nanoseconds.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LineSamples {
-    /// All PUs, by OS index, in the order of the profile's `core_distance.pus`.
+    /// All PUs by OS index, in the order of the profile's `core_distance.pus`.
     pub pus: Vec<u32>,
-    /// The PUs at the other end, by OS index; three are enough for noise up to 1.5 ns, six for 2
-    /// ns, and with one the noise has to be believed as given.
+    /// The PUs at the other end, by OS index. Three suffice for noise up to 1.5 ns, six for 2 ns;
+    /// with one, the stated noise is used.
     pub hubs: Vec<u32>,
-    /// `median_ns[line][hub][pu]`: the median of the visit; NaN for a hub with itself or with its
-    /// SMT sibling, and where the pair was not measured.
+    /// `median_ns[line][hub][pu]`: the median of the visit; NaN for a hub with itself or its SMT
+    /// sibling, or if not measured.
     pub median_ns: Vec<Vec<Vec<f64>>>,
-    /// In the same order, how far such a median is off by chance: the median absolute deviation
-    /// between visits, or of the batches over the square root of their number. Used only where
-    /// there is one hub.
+    /// The noise of each median: the median absolute deviation between visits, or of the batches
+    /// over the square root of their number. Used only with one hub.
     pub noise_ns: Vec<Vec<Vec<f64>>>,
 }
 
@@ -24,19 +23,19 @@ impl LineSamples {
         self.median_ns.len()
     }
 
-    /// One median; NaN where it was not measured.
+    /// One median; NaN if not measured.
     #[must_use]
     pub fn ns(&self, line: usize, hub: usize, pu: usize) -> f64 {
         cell(&self.median_ns, line, hub, pu)
     }
 
-    /// Its noise; NaN where that is not known.
+    /// The noise of a median; NaN if unknown.
     #[must_use]
     pub fn noise(&self, line: usize, hub: usize, pu: usize) -> f64 {
         cell(&self.noise_ns, line, hub, pu)
     }
 
-    /// The hubs' places in `hubs` with their rows in `pus`.
+    /// Each hub's index in `hubs` and its row in `pus`.
     pub fn hub_rows(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         self.hubs
             .iter()

@@ -1,4 +1,4 @@
-//! Lines sorted by home, against meshes whose homes are known.
+//! Sorts lines of meshes with known homes.
 
 use super::*;
 use crate::fit::{explain, hubs, predict};
@@ -9,12 +9,10 @@ use seatmap_data::statistics::mad;
 
 const BATCHES: u32 = 8;
 
-/// A hash like any: 64 lines spread over the slices.
 fn plain_hash(slices: u32) -> AddressHash {
     AddressHash::new((0..64).map(|line| (line * 29 + line / 7) % slices).collect(), vec![]).unwrap()
 }
 
-/// Every line from `hubs` hubs to all PUs, one visit each.
 fn scan(probe: &mut MeshProbe, lines: u32, hubs: usize) -> LineSamples {
     let pus = probe.pus();
     let hubs: Vec<u32> =
@@ -41,7 +39,7 @@ fn scan(probe: &mut MeshProbe, lines: u32, hubs: usize) -> LineSamples {
     samples
 }
 
-/// Pairs of lines: said to share a home, doing so, and both.
+/// Pairs reported to share a home, pairs sharing one, and both.
 #[derive(Clone, Copy, Default)]
 struct Pairs {
     said: f64,
@@ -65,15 +63,12 @@ impl Pairs {
     }
 }
 
-/// The share of the pairs said to share a home that does; and the share of the pairs sharing a home
-/// that is said to.
 fn pairwise(probe: &MeshProbe, home_of_line: &[u32]) -> (f64, f64) {
     let mut pairs = Pairs::default();
     pairs.add(probe, home_of_line);
     (pairs.both / pairs.said, pairs.both / pairs.are)
 }
 
-/// One line about several scans that differ in where the pages lie and in the noise.
 fn sorted_by_home(name: &str, mesh: &Mesh, lines: u32, visit_ns: f64, hubs: usize) -> bool {
     let Some(hash) = published(name) else { return false };
     let scans = if lines > 128 { 2 } else { 10 };
@@ -273,9 +268,8 @@ fn an_unresolvable_machine_keeps_its_model() {
     assert_eq!(model, before);
 }
 
-/// Two packages of three complexes of four cores, and two homes, one on each. PUs of a complex
-/// settle a line between them; to all others it goes by way of its home, which is far from the
-/// other package.
+/// Two packages of three complexes of four cores, and a home on each package. PUs of a complex
+/// exchange a line directly.
 fn two_packages(i: u32, j: u32, home: u32) -> f64 {
     let far = |pu: u32| if pu / 12 == home { 0.0 } else { 93.0 };
     let crossing = if i / 12 == j / 12 { 215.0 } else { 300.0 };

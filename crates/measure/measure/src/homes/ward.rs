@@ -1,9 +1,6 @@
-//! Ward's clustering.
-//!
-//! Joining two clusters of m and n points adds mn / (m + n) times the squared distance of their
-//! centres to the squares inside the clusters (Ward 1963). For points that differ by noise alone
-//! this cost has the same distribution for all sizes, so one limit serves for lone lines and for
-//! large homes; between different homes it grows with the sizes.
+//! Ward's clustering (Ward 1963): joining clusters of m and n points adds mn / (m + n) times the
+//! squared distance of their centres to the squares inside. For points that differ only by noise,
+//! this cost has the same distribution at all sizes, so one limit suits lone lines and large homes.
 
 use crate::fit::linkage::Merges;
 
@@ -46,7 +43,6 @@ fn nearest_of(cluster: usize, alive: &[usize], clusters: &[Cluster]) -> (f64, us
 
 fn cost(a: &Cluster, b: &Cluster) -> f64 {
     let squared: f64 = a.centre.iter().zip(&b.centre).map(|(a, b)| (a - b).powi(2)).sum();
-    // The increase of the squared distances from the centres (Ward 1963).
     a.size * b.size / (a.size + b.size) * squared
 }
 

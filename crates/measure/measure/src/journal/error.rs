@@ -15,7 +15,7 @@ pub enum JournalError {
         /// The system's error.
         source: io::Error,
     },
-    /// Another process measures into it now.
+    /// Another process is using the journal.
     #[error(
         "{}: another measurement is under way; two at once would disturb each other",
         path.display()
@@ -24,7 +24,7 @@ pub enum JournalError {
         /// The journal.
         path: PathBuf,
     },
-    /// It belongs to another run.
+    /// The journal belongs to another run.
     #[error(
         "{}: it belongs to another run ({what}); give what it was begun with, or run without \
          --resume to start anew",
@@ -33,10 +33,10 @@ pub enum JournalError {
     OtherRun {
         /// The journal.
         path: PathBuf,
-        /// The differences, in words.
+        /// The differences in words.
         what: String,
     },
-    /// It has a format that another version of this program wrote.
+    /// Another version of this program wrote the format.
     #[error(
         "{}: its format is '{found}', and only {known} can be gone on with; run without --resume \
          to start anew",
@@ -47,10 +47,10 @@ pub enum JournalError {
         path: PathBuf,
         /// Its format.
         found: String,
-        /// Ours.
+        /// This version's format.
         known: &'static str,
     },
-    /// The file is not a journal, or it is damaged elsewhere than at its end.
+    /// The file is not a journal, or damaged before its end.
     #[error(
         "{}:{line}: {problem}; delete it, or run without --resume to start anew",
         path.display()
@@ -58,15 +58,15 @@ pub enum JournalError {
     Damaged {
         /// The journal.
         path: PathBuf,
-        /// Counted from 1.
+        /// The line, from 1.
         line: usize,
-        /// The problem, in words.
+        /// The problem in words.
         problem: String,
     },
 }
 
 impl Blame for JournalError {
-    // A journal of another run was named by mistake; one that is in use or unreadable was not.
+    // A journal of another run is a user's mistake.
     fn is_input(&self) -> bool {
         !matches!(self, JournalError::Busy { .. } | JournalError::Io { .. })
     }

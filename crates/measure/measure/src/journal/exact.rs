@@ -1,5 +1,5 @@
-//! Figures as text that comes back to the last bit: the shortest decimals that do, with blanks
-//! between them, in one string. (A JSON number is read to within one unit of its last place.)
+//! Stores figures exactly: the shortest decimals that restore every bit, in one string. (JSON
+//! numbers may lose the last bit.)
 
 use serde::{Deserialize, Deserializer, Serializer, de};
 

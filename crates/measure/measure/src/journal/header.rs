@@ -1,12 +1,11 @@
-//! The run that a journal belongs to.
+//! The run of a journal.
 
 use seatmap_data::statistics::words::counted;
 use seatmap_os::CpuList;
 use serde::{Deserialize, Serialize};
 use std::fmt::Display;
 
-/// The run that a journal belongs to. A run may continue a journal only where all of this is the
-/// same.
+/// The run of a journal. Only an equal run may resume it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JournalHeader {
     /// The machine.
@@ -15,51 +14,49 @@ pub struct JournalHeader {
     pub pus: Vec<u32>,
     /// The options of the run.
     pub options: JournalOptions,
-    /// Where random orders start.
+    /// The seed of random orders.
     pub seed: u64,
 }
 
-/// A machine, by all that tells it from another of its name.
+/// A machine, distinguished from others of its name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MachineIdentity {
-    /// The host's name, or the profile's.
+    /// The host's or profile's name.
     pub name: String,
-    /// The processor's model; `None` where it is not known.
+    /// The processor's model, if known.
     #[serde(default)]
     pub cpu_model: Option<String>,
-    /// The kernel's identifier of this boot; `None` where nothing boots. After another boot pages
-    /// lie elsewhere, and so do the homes of the lines in them.
+    /// The kernel's boot identifier, if any. After a reboot, lines have other addresses and homes.
     #[serde(default)]
     pub boot_id: Option<String>,
-    /// A hash of the figures behind a machine that is replayed or simulated.
+    /// A hash of a replayed or simulated machine's figures.
     #[serde(default)]
     pub figures: Option<String>,
 }
 
-/// The options of the run, as far as figures depend on them.
+/// The options that affect figures.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JournalOptions {
-    /// The fewest visits to each pair.
+    /// The minimum number of visits to each pair.
     pub least_passes: u32,
-    /// The most.
+    /// The maximum number of visits to each pair.
     pub most_passes: u32,
-    /// Timed batches a visit.
+    /// Timed batches per visit.
     pub batches: u32,
-    /// Round trips a batch.
+    /// Round trips per batch.
     pub round_trips: u32,
     /// `--parallel`.
     pub parallel: bool,
     /// `--homes`.
     pub homes: u32,
-    /// `--utilisation`; 0 where lines are sorted on a quiet machine.
+    /// `--utilisation`; 0 if lines are sorted on a quiet machine.
     pub utilisation_percent: u32,
     /// `--loaded`.
     pub loaded: bool,
 }
 
 impl JournalHeader {
-    /// The differences to another run's header, `theirs`, as `seed 7 there, 8 here`; `None` where
-    /// all is the same.
+    /// The differences to another header, such as `seed 7 there, 8 here`; `None` if equal.
     #[must_use]
     pub fn difference(&self, theirs: &JournalHeader) -> Option<String> {
         let there = &theirs.machine;
@@ -71,7 +68,6 @@ impl JournalHeader {
                 known(there.cpu_model.as_ref()),
                 known(here.cpu_model.as_ref()),
             ),
-            // After a boot the kernel lays out memory anew, and with it the homes of lines.
             difference("boot", known(there.boot_id.as_ref()), known(here.boot_id.as_ref())),
             difference(
                 "the machine's figures, hash",

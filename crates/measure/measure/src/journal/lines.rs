@@ -1,4 +1,4 @@
-//! A file of JSON lines that no interruption spoils; every journal is one.
+//! A file of JSON lines that survives interruptions.
 
 use super::JournalError;
 use serde::Serialize;
@@ -6,9 +6,9 @@ use std::fs::{File, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// A file open for appending: a header, then one JSON line a record. Each line is handed to the
-/// kernel before the next one is made, so that a SIGKILL loses at most the unfinished one. (The
-/// file is not synced: it may lose lines in a power cut.)
+/// A file open for appending: a header, then one JSON line per record. The kernel has each line
+/// before the next is made, so a SIGKILL loses at most one. (A power cut may lose more: the file is
+/// not synced.)
 #[derive(Debug)]
 pub struct JsonLines {
     path: PathBuf,
@@ -16,7 +16,7 @@ pub struct JsonLines {
 }
 
 impl JsonLines {
-    /// Begins anew in this file; its former contents are lost.
+    /// Starts anew and discards the file's contents.
     pub fn create(path: &Path, file: File, head: &impl Serialize) -> Result<Self, JournalError> {
         let mut lines = Self::locked(path, file)?;
         lines.cut("")?;
@@ -24,7 +24,7 @@ impl JsonLines {
         Ok(lines)
     }
 
-    /// Goes on where this file ends, and returns its whole lines. A last one cut short is dropped.
+    /// Resumes a file and returns its complete lines; an incomplete last one is dropped.
     pub fn resume(path: &Path, file: File) -> Result<(Self, String), JournalError> {
         let mut lines = Self::locked(path, file)?;
         let mut bytes = Vec::new();
@@ -32,7 +32,7 @@ impl JsonLines {
             .file
             .read_to_end(&mut bytes)
             .map_err(|source| JournalError::Io { path: path.to_owned(), source })?;
-        // A line that was cut short is measured again and written over.
+        // An incomplete line is measured again and overwritten.
         bytes.truncate(bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1));
         let text = String::from_utf8(bytes).map_err(|error| {
             let line = 1 + error.as_bytes()[..error.utf8_error().valid_up_to()]
@@ -48,20 +48,19 @@ impl JsonLines {
         Ok((lines, text))
     }
 
-    /// Cuts the file to the lines that [`JsonLines::resume`] returned: only once the caller knows
-    /// that the file is its own.
+    /// Truncates the file to the lines from [`JsonLines::resume`], once the caller has accepted
+    /// them.
     pub fn cut(&mut self, text: &str) -> Result<(), JournalError> {
         let cut =
             self.file.set_len(text.len() as u64).and_then(|()| self.file.seek(SeekFrom::End(0)));
         cut.map(|_| ()).map_err(|source| JournalError::Io { path: self.path.clone(), source })
     }
 
-    /// Locks the file for as long as this process lives; its contents are left alone.
+    /// Locks the file until this process ends, without changing it.
     fn locked(path: &Path, file: File) -> Result<Self, JournalError> {
         match file.try_lock() {
             Ok(()) => Ok(JsonLines { path: path.to_owned(), file }),
-            // The lock goes with its process, so that a run that was killed does not stand in the
-            // way.
+            // The kernel releases the lock of a killed process.
             Err(TryLockError::WouldBlock) => Err(JournalError::Busy { path: path.to_owned() }),
             Err(TryLockError::Error(source)) => {
                 Err(JournalError::Io { path: path.to_owned(), source })
@@ -73,7 +72,7 @@ impl JsonLines {
     pub fn write(&mut self, line: &impl Serialize) -> Result<(), JournalError> {
         let written = serde_json::to_vec(line).map_err(io::Error::from).and_then(|mut bytes| {
             bytes.push(b'\n');
-            // In one write: a line is there whole, or torn at the end.
+            // One write: the line is complete, or cut at the end.
             self.file.write_all(&bytes)
         });
         written.map_err(|source| JournalError::Io { path: self.path.clone(), source })

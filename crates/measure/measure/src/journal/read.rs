@@ -1,4 +1,4 @@
-//! Reads a journal, and accepts only records that this run can have written.
+//! Reads a journal and accepts only records that this run could have written.
 
 use super::{FORMAT, JournalError, JournalHeader, PairVisit};
 use crate::floor::impossible_ns;
@@ -9,27 +9,21 @@ use serde::de::DeserializeOwned;
 use std::collections::HashSet;
 use std::path::Path;
 
-/// A second each way, beyond any memory.
+/// A second each way, longer than any memory access.
 const MOST_NS: f64 = 2e9;
 
-/// Reads a journal's lines.
 pub(super) struct JournalReader<'a> {
-    /// The journal, for errors.
     pub path: &'a Path,
-    /// The header of this run.
     pub header: &'a JournalHeader,
-    /// The smallest difference that a batch shows.
     pub resolution_ns: f64,
 }
 
-/// The field that every version has.
 #[derive(Deserialize)]
 struct Format {
     format: String,
 }
 
 impl JournalReader<'_> {
-    /// The visits in whole lines.
     pub fn records(&self, text: &str) -> Result<Vec<PairVisit>, JournalError> {
         let mut lines = text.lines();
         self.check_head(lines.next().unwrap_or_default())?;
@@ -59,7 +53,7 @@ impl JournalReader<'_> {
                 known: FORMAT,
             });
         }
-        // The format first: another version may have other keys.
+        // The format first, because another version may have other keys.
         let theirs: JournalHeader = self.parsed(1, line)?;
         match self.header.difference(&theirs) {
             Some(what) => Err(JournalError::OtherRun { path: self.path.to_owned(), what }),
@@ -76,7 +70,6 @@ impl JournalReader<'_> {
         JournalError::Damaged { path: self.path.to_owned(), line, problem }
     }
 
-    /// Why this run cannot have made a visit.
     fn doubt(&self, record: &PairVisit) -> Option<&'static str> {
         let options = &self.header.options;
         let is_pair = record.i < record.j && record.j < self.header.pus.len();
@@ -89,7 +82,7 @@ impl JournalReader<'_> {
             && record.ns.len() <= options.batches as usize
             && batches <= u64::from(MOST_VISITS) * u64::from(options.batches);
         let is_finite = record.ns.iter().all(|ns| (0.0..=MOST_NS).contains(ns));
-        // A journal must not let in what the measurement itself refuses.
+        // As in the measurement itself.
         let is_possible = impossible_ns(&record.ns, self.resolution_ns).is_none();
         [
             (is_pair, "a pair that is not measured here"),

@@ -1,4 +1,4 @@
-//! Journals of honest runs and of other runs, and files that are not journals.
+//! Journals of this run and of others, and invalid files.
 
 use super::*;
 use crate::floor::FLOOR_NS;
@@ -48,7 +48,6 @@ fn journal() -> (tempfile::TempDir, PathBuf) {
     (folder, path)
 }
 
-/// The error for a journal whose text was changed.
 fn told(change: impl Fn(&str) -> String) -> String {
     let (_folder, path) = journal();
     std::fs::write(&path, change(&std::fs::read_to_string(&path).unwrap())).unwrap();
@@ -215,7 +214,6 @@ fn bytes_that_are_not_text_are_damage_with_a_line() {
     assert!(error.contains("journal:4: not UTF-8 text"), "{error}");
 }
 
-/// Lines that look like a journal's, right and wrong.
 fn line() -> impl Strategy<Value = String> {
     let figure = prop_oneof![
         4 => (0.0f64..500.0).prop_map(|ns| ns.to_string()),

@@ -1,4 +1,4 @@
-//! Further visits, spread over time, to the pairs whose passes disagree.
+//! Further visits, spread over time, to pairs whose passes disagree.
 
 use super::{Course, MatrixRun};
 use crate::error::MeasureError;
@@ -7,20 +7,19 @@ use crate::samples::Samples;
 use crate::{regimes, schedule};
 use std::time::{Duration, Instant};
 
-/// Where many pairs disagree a pass takes long: this many passes are made however long they take.
+/// The minimum number of such passes, even if they take long.
 const FEWEST: u32 = 3;
 
 impl<P: Probe> MatrixRun<'_, P> {
-    /// Visits the pairs whose passes disagree again and again, as the plan says. Returns the number
-    /// of such passes; `None` where the observer ended the run.
+    /// Visits disagreeing pairs again and returns the number of passes; `None` if the observer
+    /// ended the run.
     pub(super) fn further(
         &mut self,
         course: &mut Course,
     ) -> Result<Option<u32>, MeasureError<P::Error>> {
         let first = course.samples.passes();
         let further = self.plan.further;
-        // An interrupted run may have made some already, and no journal holds more than the plan
-        // allows.
+        // An interrupted run may have made some.
         let passes = further.passes.min(self.plan.most_passes().saturating_sub(first as u32));
         let pairs = disagreeing(&course.samples);
         if pairs.is_empty() {
@@ -31,8 +30,7 @@ impl<P: Probe> MatrixRun<'_, P> {
             if pass >= FEWEST && begun.elapsed() >= further.period * passes {
                 return Ok(Some(pass));
             }
-            // A vCPU keeps its place for seconds, so that visits in a row would all see the same
-            // one.
+            // A vCPU stays in place for seconds.
             wait_until(begun + further.period * (pass + 1));
             if self.pass(&pairs, first + pass as usize, course)?.is_break() {
                 return Ok(None);

@@ -1,8 +1,8 @@
-//! Pairs whose vCPUs the host runs on one CPU, in turn.
+//! Pairs whose vCPUs share one CPU of the host.
 //!
-//! A round trip between them takes as long as a slice of the host's scheduler, milliseconds, and a
-//! usual visit to them a minute. So a visit of a few round trips comes before the first usual one.
-//! Where all of these are far too long, and again a few times, they are what is kept of the pair.
+//! A round trip between them takes a slice of the host's scheduler, milliseconds, and a usual visit
+//! a minute. Therefore short visits precede the first usual one. If all of their round trips are
+//! far too long, they are kept as the pair's batches.
 
 use super::MatrixRun;
 use crate::error::MeasureError;
@@ -10,16 +10,15 @@ use crate::probe::{Probe, Visit, VisitBatches};
 use crate::regimes::STACKED_NS;
 use crate::samples::Samples;
 
-/// Batches of a short visit, and the round trips of each.
+/// Batches of a short visit, and round trips per batch.
 const BATCHES: u32 = 3;
 const ROUND_TRIPS: u32 = 2;
 
-/// Short visits to a pair that looks stacked: an interruption makes one of them long, not all.
+/// Short visits to a pair that looks stacked: an interruption prolongs one, not all.
 const VISITS: usize = 5;
 
 impl<P: Probe> MatrixRun<'_, P> {
-    /// The pairs of a round that are worth a usual visit; the batches of the stacked ones are added
-    /// to the samples.
+    /// The pairs worth a usual visit; keeps the batches of stacked pairs.
     pub(super) fn without_stacked(
         &mut self,
         round: &[(usize, usize)],
@@ -30,8 +29,8 @@ impl<P: Probe> MatrixRun<'_, P> {
             .iter()
             .map(|(i, j)| crate::regimes::is_stacked(&samples.pair(*i, *j).passes.concat()))
             .collect();
-        // Only a hypervisor stacks vCPUs. Where the first pass has found none, later ones save the
-        // looks.
+        // Only a hypervisor stacks vCPUs. Later passes skip the short visits if the first found
+        // none.
         if !self.probe.has_hosts() || (pass > 0 && !known.contains(&true)) {
             return Ok(round.to_vec());
         }
@@ -46,7 +45,6 @@ impl<P: Probe> MatrixRun<'_, P> {
         Ok(left)
     }
 
-    /// The batches of a pair all of whose short visits are long.
     fn stacked(
         &mut self,
         pair: (usize, usize),
@@ -61,8 +59,7 @@ impl<P: Probe> MatrixRun<'_, P> {
             all.round_trip_ns.extend(visit.round_trip_ns);
             all.discards += visit.discards;
         }
-        // A journal holds no more batches of a visit than the plan has, and `--quick` has fewer
-        // than these visits bring.
+        // With `--quick` short visits have more batches than a journal allows.
         all.round_trip_ns.truncate(self.plan.batches as usize);
         Ok(Some(all))
     }
@@ -92,7 +89,6 @@ impl<P: Probe> MatrixRun<'_, P> {
     }
 }
 
-/// Whether a visit has batches, and none that a cache line explains.
 fn is_long(batches: &VisitBatches) -> bool {
     !batches.round_trip_ns.is_empty() && batches.round_trip_ns.iter().all(|ns| *ns >= STACKED_NS)
 }

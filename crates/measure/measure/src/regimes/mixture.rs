@@ -1,39 +1,35 @@
-//! Two levels or one?
+//! Decides between one level and two.
 //!
-//! The samples' logarithms are fitted by two normal levels of equal relative width over a thin
-//! uniform background that takes up outliers, by expectation-maximisation (Dempster, Laird and
-//! Rubin 1977). The two levels are believed when they lie clearly apart (Ashman, Bird and Zepf
-//! 1994) and beat every single level of `single` by a likelihood ratio. Where the flips come in
-//! runs, as those of a moved vCPU do and independent noise does not (Wald and Wolfowitz 1940), the
-//! skewed single levels need not be beaten: the tail of one distribution has no memory.
+//! Expectation-maximisation (Dempster, Laird and Rubin 1977) fits two normal levels of equal width,
+//! over a thin uniform background for outliers, to the samples' logarithms. The levels must be
+//! clearly apart (Ashman, Bird and Zepf 1994) and beat every single level of `single` by a
+//! likelihood ratio. If flips come in runs, like those of a moved vCPU but unlike independent noise
+//! (Wald and Wolfowitz 1940), they need not beat the skewed single levels, because the tail of one
+//! distribution has no memory.
 
 use super::single;
 use seatmap_data::statistics::{median, sorted};
 
-/// Levels nearer to each other than this ratio are one level with noise.
+/// Nearer levels are one level with noise.
 pub const SMALLEST_RATIO: f64 = 1.2;
-/// Levels are at least this many of their standard deviations apart; splitting one normal in two
-/// halves makes 2.7.
+/// The minimum distance of two levels, in standard deviations; a normal split in half has 2.7.
 const SEPARATION_SIGMAS: f64 = 3.5;
-/// Fewer samples than this are outliers and no level.
+/// Fewer samples are outliers, not a level.
 const FEWEST: usize = 4;
-/// The fewest samples of a level as a share of all.
 const SMALLEST_SHARE: f64 = 0.05;
-/// Log-likelihood by which two levels must beat the best single one; and the plain single one where
-/// flips come in runs. Both set by simulation so that at 48 samples one level is taken for two in
-/// fewer than 1 % of cases.
+/// The log-likelihood by which two levels must beat the best single level, and the plain one if
+/// flips come in runs. By simulation: with 48 samples, one level is taken for two in fewer than 1 %
+/// of cases.
 const EVIDENCE: f64 = 6.0;
 /// See [`EVIDENCE`].
 const EVIDENCE_IN_RUNS: f64 = 5.0;
-/// Standard deviations by which there are fewer runs than independent samples would give.
+/// Significantly few runs, in standard deviations relative to independent samples.
 const RUNS_SIGMAS: f64 = 3.0;
-/// Levels of a quantised clock that must lie between two regimes.
+/// The minimum distance of two levels, in steps of a quantised clock.
 const CLOCK_STEPS: f64 = 3.0;
-/// A level's members lie within this many standard deviations of its centre.
 const REACH_SIGMAS: f64 = 3.0;
 const ITERATIONS: usize = 30;
 
-/// Two levels of equal width in the logarithm.
 #[derive(Clone, Copy)]
 struct Levels {
     centre: [f64; 2],
@@ -42,22 +38,22 @@ struct Levels {
     log_likelihood: f64,
 }
 
-/// The value that parts two levels; `None` where one level explains the samples (positive, in the
-/// order of time).
+/// The value between two levels; `None` if one level explains the samples (positive, in order of
+/// time).
 pub fn bound(samples: &[f64]) -> Option<f64> {
     let ascending = sorted(samples);
     let n = ascending.len();
     let fewest = FEWEST.max((SMALLEST_SHARE * n as f64).ceil() as usize);
-    // Most pairs end here: where the tails are within the smallest ratio, no fit could part them.
+    // Most pairs end here: with tails within the smallest ratio, no fit separates them.
     if n < 3 * FEWEST || ascending[n - fewest] < SMALLEST_RATIO * ascending[fewest - 1] {
         return None;
     }
     let logs: Vec<f64> = ascending.iter().map(|value| value.ln()).collect();
     let step = clock_step(&ascending);
-    // Samples that fall on the steps of a clock scatter by about half of one at least.
+    // Samples on clock steps scatter by about half a step.
     let floor = single::SIGMA_FLOOR.max(0.5 * step / ascending[n / 2]);
-    // The likelihood has several peaks. Otsu's split finds levels of like size, the widest gap
-    // finds a rare one.
+    // The likelihood has several peaks. Otsu's split finds levels of similar size, the widest gap a
+    // rare one.
     let starts = [two_means(&logs, fewest), widest_gap(&logs, fewest)];
     let fits = starts.map(|at| fit(&logs, at, floor));
     let levels = fits.into_iter().max_by(|a, b| a.log_likelihood.total_cmp(&b.log_likelihood))?;
@@ -77,7 +73,6 @@ impl Levels {
             && slow.exp() - fast.exp() >= CLOCK_STEPS * step
     }
 
-    /// Whether both levels have members enough, and more than lie scattered outside of both.
     fn hold(&self, logs: &[f64], fewest: usize) -> bool {
         let members = self.centre.map(|centre| {
             logs.iter().filter(|log| (*log - centre).abs() < REACH_SIGMAS * self.sigma).count()
@@ -86,12 +81,11 @@ impl Levels {
         smaller >= fewest && smaller > 2 * logs.len().saturating_sub(members[0] + members[1])
     }
 
-    /// Where both levels are equally likely.
     fn boundary(&self) -> f64 {
         let [fast, slow] = self.centre;
         let towards_slow =
             self.sigma.powi(2) * (self.weight[0] / self.weight[1]).ln() / (slow - fast);
-        // With very unequal weights the point where both are as likely lies beyond a centre.
+        // Very unequal weights would move it beyond a centre.
         let margin = 0.1 * (slow - fast);
         (0.5 * (fast + slow) + towards_slow).clamp((fast + margin).min(slow), slow)
     }
@@ -104,8 +98,7 @@ fn is_evident(levels: &Levels, samples: &[f64], logs: &[f64], bound: f64, floor:
         || (by > EVIDENCE_IN_RUNS && come_in_runs(samples, bound))
 }
 
-/// Whether the samples change sides much less often than independent ones would (Wald and Wolfowitz
-/// 1940).
+/// Whether flips are significantly rare (Wald and Wolfowitz 1940).
 fn come_in_runs(samples: &[f64], bound: f64) -> bool {
     let slow: Vec<bool> = samples.iter().map(|value| *value >= bound).collect();
     let runs = 1.0 + slow.windows(2).filter(|pair| pair[0] != pair[1]).count() as f64;
@@ -118,8 +111,8 @@ fn come_in_runs(samples: &[f64], bound: f64) -> bool {
     expected - runs > RUNS_SIGMAS * variance.max(0.0).sqrt()
 }
 
-/// The split with the least squares left inside the two parts (Otsu 1979, Jenks 1967): how many
-/// samples lie below.
+/// The split with the least squares inside its parts (Otsu 1979, Jenks 1967), as the number of
+/// samples below.
 fn two_means(logs: &[f64], fewest: usize) -> usize {
     let total: f64 = logs.iter().sum();
     let n = logs.len();
@@ -127,7 +120,7 @@ fn two_means(logs: &[f64], fewest: usize) -> usize {
     let mut best = (f64::NEG_INFINITY, fewest);
     for at in fewest..=n - fewest {
         below += logs[at - 1];
-        // The squares that are left are those of all samples less this.
+        // The remaining squares are those of all samples minus this.
         let between = below.powi(2) / at as f64 + (total - below).powi(2) / (n - at) as f64;
         if between > best.0 {
             best = (between, at);
@@ -136,7 +129,6 @@ fn two_means(logs: &[f64], fewest: usize) -> usize {
     best.1
 }
 
-/// The split at the widest gap between neighbours.
 fn widest_gap(logs: &[f64], fewest: usize) -> usize {
     (fewest..=logs.len() - fewest)
         .max_by(|a, b| {
@@ -146,7 +138,6 @@ fn widest_gap(logs: &[f64], fewest: usize) -> usize {
         .unwrap_or(fewest)
 }
 
-/// Fits two levels, beginning with the lowest `at` samples in the first.
 fn fit(logs: &[f64], at: usize, floor: f64) -> Levels {
     let n = logs.len() as f64;
     let background = single::background(logs);
@@ -170,7 +161,6 @@ fn squares(part: &[f64], centre: f64) -> f64 {
     part.iter().map(|log| (log - centre).powi(2)).sum::<f64>()
 }
 
-/// One step of expectation-maximisation. The likelihood is that of the levels it began with.
 fn improved(levels: Levels, logs: &[f64], background: f64, floor: f64) -> Levels {
     let n = logs.len() as f64;
     let outliers =
@@ -198,8 +188,8 @@ fn improved(levels: Levels, logs: &[f64], background: f64, floor: f64) -> Levels
     Levels { centre, weight: weight.map(|weight| (weight / n).max(1e-9)), sigma, log_likelihood }
 }
 
-/// The step of the clock that the values fall on: the median distance of neighbouring values, where
-/// most samples share theirs with another; zero where they do not.
+/// The clock's step: the median distance between different values; zero unless most samples
+/// coincide with another.
 fn clock_step(ascending: &[f64]) -> f64 {
     let mut distinct = ascending.to_vec();
     distinct.dedup_by(|a, b| (*a - *b).abs() < 1e-6 * *b);

@@ -1,21 +1,17 @@
 //! Whether a pair is stable, drifts, or flips between levels.
 //!
-//! On bare metal a pair has one distance. In a virtual machine it has several: the host moves the
-//! vCPUs about, and two of them pinned by their guest were seen to flip between 80 and 297 ns, 26 %
-//! of the time slow. A median over both describes neither, so the levels are told apart and
-//! reported with their shares.
+//! On bare metal a pair has one distance. In a virtual machine it has several, because the host
+//! moves the vCPUs: two vCPUs pinned by their guest flipped between 80 and 297 ns, 26 % of the time
+//! slow. A median describes neither, so the levels are reported with their shares.
 //!
 //! - **Multi-regime**: two levels at least 20 % apart explain the samples better than any single
-//!   level does, however skewed or heavy its tail (`mixture`, `single`). Each side is then looked
-//!   at again, so there may be more than two.
+//!   level (`mixture`, `single`). Each side is examined again.
 //! - **Drifting**: the medians of the passes move one way, beyond their noise (`drift`), or each
-//!   pass has a level of its own, in order.
+//!   pass has its own level, in order.
 //! - **Stable**: neither, and the 95 % interval of the median ends less than 20 % above its start.
-//! - **Unsteady**: the interval is wider than that, and the passes show no levels either
-//!   (`between`).
-//! - **Stacked**: nine in ten samples are longer than any cache line takes, because the host runs
-//!   both vCPUs on one CPU in turn. A pair whose vCPUs are only preempted now and then has fast
-//!   samples too.
+//! - **Unsteady**: the interval is wider, and the passes show no levels (`between`).
+//! - **Stacked**: nine in ten samples exceed what any cache line takes, because the host runs both
+//!   vCPUs on one CPU in turn. A sometimes preempted pair has fast samples too.
 
 mod between;
 mod drift;
@@ -25,38 +21,35 @@ mod single;
 use seatmap_data::machine::{PairStatus, Regime};
 use seatmap_data::statistics::{median, quantile_sorted, sorted};
 
-/// The widest 95 % interval of a stable median, as its end over its start. Two levels are told
-/// apart from this ratio on, so a wider interval leaves room for both.
+/// The widest 95 % interval of a stable median, as its end over its start: a wider one leaves room
+/// for two levels.
 pub const WIDEST_STABLE: f64 = mixture::SMALLEST_RATIO;
 
-/// The round trip from which no cache line is what takes the time, in nanoseconds. The longest
-/// published distance between two PUs is about 2,000 ns, and a change between two threads of a
-/// hypervisor takes 10,000 ns and more where it yields at once, and milliseconds where a slice of
-/// its scheduler has to end.
+/// The round trip from which a cache line is not the cause, in nanoseconds. The longest published
+/// distance is about 2,000 ns. A switch between two threads of a hypervisor takes at least 10,000
+/// ns if the first yields at once, and milliseconds if its time slice has to end.
 pub const STACKED_NS: f64 = 10_000.0;
 
-/// Samples below which no pair is called stacked.
 const FEWEST_STACKED: usize = 8;
 
-/// Passes from which the fastest and the slowest do not count in [`passes_disagree`]: among this
-/// many passes, about one is a visit that something else disturbed.
+/// From this number of passes on, [`passes_disagree`] ignores the fastest and the slowest: about
+/// one visit is disturbed.
 const PASSES_WITH_OUTLIERS: usize = 10;
 
-/// Levels at most; a pair with more is noise, not regimes.
+/// The maximum number of levels; more are noise.
 const MOST_LEVELS: usize = 4;
 
-/// The verdict on one pair: whether its samples are constant.
+/// The verdict on one pair.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PairVerdict {
     /// Stable, drifting, multi-regime or unsteady.
     pub status: PairStatus,
-    /// The levels from fast to slow, with the share of the samples in each: a single one where
-    /// there is one level, empty where there are no samples.
+    /// The levels from fast to slow with their shares of the samples; empty without samples.
     pub regimes: Vec<Regime>,
 }
 
-/// Judges one pair from its samples, pass by pass and in the order of time. Values that are not
-/// positive and finite do not count.
+/// Judges one pair from its samples by pass, in order of time. Ignores values that are not positive
+/// and finite.
 #[must_use]
 pub fn judge(passes: &[Vec<f64>]) -> PairVerdict {
     let passes = usable(passes);
@@ -67,8 +60,8 @@ pub fn judge(passes: &[Vec<f64>]) -> PairVerdict {
     let mut bounds = Vec::new();
     find_bounds(&samples, &mut bounds);
     bounds.sort_unstable_by(f64::total_cmp);
-    // Levels that follow each other without coming back are a drift: a warming machine and not a
-    // moved vCPU.
+    // Levels that follow each other without returning are a drift: a warming machine, not a moved
+    // vCPU.
     let status = if bounds.is_empty() {
         if drift::is_drifting(&passes) { PairStatus::Drifting } else { PairStatus::Stable }
     } else if is_staircase(&passes, &bounds) {
@@ -79,16 +72,14 @@ pub fn judge(passes: &[Vec<f64>]) -> PairVerdict {
     PairVerdict { status, regimes: levels(&samples, &bounds) }
 }
 
-/// Whether the two PUs of a pair run in turn and never at once.
+/// Whether the two PUs of a pair run only in turn.
 #[must_use]
 pub fn is_stacked(samples: &[f64]) -> bool {
     samples.len() >= FEWEST_STACKED
         && quantile_sorted(&sorted(samples), 0.1).is_some_and(|p10| p10 >= STACKED_NS)
 }
 
-/// Judges one pair where the 95 % interval of the median, from `low` to `high`, is known: a median
-/// that
-/// leaves room for two levels is never called stable.
+/// Judges one pair with the 95 % interval of its median, from `low` to `high`.
 #[must_use]
 pub fn judge_with_interval(passes: &[Vec<f64>], (low, high): (f64, f64)) -> PairVerdict {
     let verdict = judge(passes);
@@ -101,8 +92,8 @@ pub fn judge_with_interval(passes: &[Vec<f64>], (low, high): (f64, f64)) -> Pair
     }
 }
 
-/// Whether the medians of the passes are further apart than two levels are. This needs no model and
-/// hardly any time, so that a measurement can ask while it runs.
+/// Whether the medians of the passes are as far apart as two levels. Cheap enough to check during a
+/// measurement.
 #[must_use]
 pub fn passes_disagree(passes: &[Vec<f64>]) -> bool {
     let medians = sorted(&passes.iter().filter_map(|pass| median(pass)).collect::<Vec<f64>>());
@@ -123,7 +114,6 @@ fn usable(passes: &[Vec<f64>]) -> Vec<Vec<f64>> {
         .collect()
 }
 
-/// The values that part the levels, by splitting in two as long as that explains more.
 fn find_bounds(samples: &[f64], bounds: &mut Vec<f64>) {
     if bounds.len() + 1 >= MOST_LEVELS {
         return;
@@ -150,8 +140,8 @@ fn level_of(value: f64, bounds: &[f64]) -> usize {
     bounds.partition_point(|bound| *bound <= value)
 }
 
-/// Every pass keeps to a level of its own, and the levels rise or fall from pass to pass: no level
-/// came back, so this is a drift in steps. Two passes cannot tell.
+/// Whether every pass has its own level and the levels rise or fall: a drift in steps. Two passes
+/// are not enough.
 fn is_staircase(passes: &[Vec<f64>], bounds: &[f64]) -> bool {
     let levels: Option<Vec<usize>> = passes
         .iter()

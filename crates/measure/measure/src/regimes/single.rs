@@ -1,25 +1,23 @@
-//! How well one level explains the samples: the hypotheses that two levels have to beat.
+//! How well one level explains the samples: the rivals of two levels.
 //!
-//! All likelihoods are of the samples' logarithms. Distances are skewed (no round trip is faster
-//! than the hardware, many are slower) and heavy-tailed (interrupts), so a plain normal is too easy
-//! a rival: a shifted lognormal, a normal of the values themselves and Student's t are tried as
-//! well.
+//! Distances are skewed (the hardware limits only fast round trips) and heavy-tailed (interrupts),
+//! so a plain normal is too weak a rival: a shifted lognormal, a normal of the values and Student's
+//! t are tried as well. All likelihoods are of the samples' logarithms.
 
 use seatmap_data::statistics::{mad, median};
 use std::f64::consts::{PI, TAU};
 
-/// The share of samples first taken for outliers, and the least that is always left to them.
+/// The initial share of outliers, and the minimum in the next constant.
 pub const OUTLIERS: f64 = 0.03;
 /// See [`OUTLIERS`].
 pub const FEWEST_OUTLIERS: f64 = 1e-3;
-/// The smallest relative width of a level, so that equal samples do not make it infinitely likely.
+/// The minimum relative width of a level, so that equal samples do not make it infinitely likely.
 pub const SIGMA_FLOOR: f64 = 2e-3;
 
-/// Outliers are up to this many times slower than the rest, at least: a guess.
+/// Outliers are assumed to be at least up to this many times slower; a guess.
 const OUTLIER_REACH: f64 = 16.0;
 const ITERATIONS: usize = 30;
-/// Where a shifted lognormal may begin: so far below the fastest sample, in distances from there to
-/// the median.
+/// Starts of a shifted lognormal below the fastest sample, in distances from there to the median.
 const SHIFTS: [f64; 4] = [0.03, 0.1, 0.3, 1.0];
 
 /// The density of a normal distribution at a distance from its centre.
@@ -27,13 +25,13 @@ pub fn normal(distance: f64, sigma: f64) -> f64 {
     (-0.5 * (distance / sigma).powi(2)).exp() / (sigma * TAU.sqrt())
 }
 
-/// The density of the uniform background that takes up outliers.
+/// The density of the uniform background for outliers.
 pub fn background(ascending: &[f64]) -> f64 {
     let range = ascending.last().zip(ascending.first()).map_or(0.0, |(last, first)| last - first);
     1.0 / range.max(OUTLIER_REACH.ln())
 }
 
-/// The log-likelihood of the best single level. `logs` ascend.
+/// The log-likelihood of the best single level. `logs` are ascending.
 pub fn best(logs: &[f64], floor: f64) -> f64 {
     let plain = with_background(logs, floor);
     let normal_values = shifted(logs, f64::INFINITY, floor);
@@ -52,7 +50,7 @@ pub fn with_background(logs: &[f64], floor: f64) -> f64 {
     let mut log_likelihood = 0.0;
     for _ in 0..ITERATIONS {
         let before = log_likelihood;
-        // Without a share of their own, a few outliers would widen the level until two fit better.
+        // Without their own share, a few outliers would widen the level.
         let outliers = (1.0 - weight).max(FEWEST_OUTLIERS) * density;
         let mut count = 0.0;
         let mut sum = 0.0;
@@ -75,7 +73,7 @@ pub fn with_background(logs: &[f64], floor: f64) -> f64 {
     log_likelihood
 }
 
-/// A lognormal that begins below the fastest sample; with an infinite shift, a normal of the
+/// A lognormal that starts below the fastest sample; with an infinite shift, a normal of the
 /// values.
 fn shifted(logs: &[f64], shift: f64, floor: f64) -> f64 {
     let (Some(middle), Some(fastest)) = (median(logs), logs.first()) else {
@@ -83,14 +81,13 @@ fn shifted(logs: &[f64], shift: f64, floor: f64) -> f64 {
     };
     let middle = middle.exp();
     let fastest = fastest.exp();
-    // A thousandth below, or the fastest sample would have an infinite logarithm.
+    // The fastest sample must have a finite logarithm.
     let start = fastest - shift * (middle - fastest) - 1e-3 * middle;
 
     if start.is_finite() && start <= 0.0 {
         return f64::NEG_INFINITY;
     }
-    // The density moves from the new coordinate to the logarithm by the derivative of one by the
-    // other.
+    // Converts the density from the new coordinate to the logarithm.
     let (values, derivatives): (Vec<f64>, Vec<f64>) = logs
         .iter()
         .map(|log| log.exp())

@@ -1,11 +1,11 @@
-//! Simulated pairs of known constancy, and the recorded trace of one that flips.
+//! Simulated pairs of known regimes, and a recorded pair that flips.
 
 use super::*;
 use fastrand::Rng;
 
 const DRAWS: usize = 1000;
 
-/// A standard normal value (Box and Muller 1958).
+/// The method of Box and Muller 1958.
 fn normal(rng: &mut Rng) -> f64 {
     (-2.0 * (1.0 - rng.f64()).ln()).sqrt() * (std::f64::consts::TAU * rng.f64()).cos()
 }
@@ -14,7 +14,7 @@ fn in_passes(samples: &[f64]) -> Vec<Vec<f64>> {
     samples.chunks(16).map(<[f64]>::to_vec).collect()
 }
 
-/// The share of 48-sample draws, in percent, that are judged multi-regime.
+/// The percentage of 48-sample draws judged multi-regime.
 fn multi_percent(draw: impl Fn(&mut Rng) -> f64) -> f64 {
     let mut rng = Rng::with_seed(1);
     let judged = (0..DRAWS).filter(|_| {
@@ -49,7 +49,7 @@ fn one_noisy_level_is_one_regime() {
     }
 }
 
-/// Samples of two levels, the slow one in an episode (`in_runs`) or scattered.
+/// Samples of two levels, the slow one in one run (`in_runs`) or scattered.
 fn two_levels(rng: &mut Rng, share: f64, ratio: f64, in_runs: bool) -> Vec<f64> {
     let slow = (48.0 * share).round() as usize;
     let start = rng.usize(..=48 - slow);
@@ -61,8 +61,8 @@ fn two_levels(rng: &mut Rng, share: f64, ratio: f64, in_runs: bool) -> Vec<f64> 
     levels.iter().map(|level| 100.0 * level + 5.0 * normal(rng)).collect()
 }
 
-/// The share of draws, in percent, in which exactly the two levels are found, each within 10 % and
-/// the share within 6 points.
+/// The percentage of draws with exactly the two levels, each within 10 % and the share within 6
+/// points.
 fn found_percent(share: f64, ratio: f64, in_runs: bool) -> f64 {
     let mut rng = Rng::with_seed(2);
     let found = (0..200).filter(|_| {
@@ -151,7 +151,7 @@ fn a_wide_interval_is_never_stable() {
     assert_eq!(judge_with_interval(&steady, (80.0, 96.0)).status, PairStatus::Stable);
     let unsteady = judge_with_interval(&steady, (80.0, 96.1));
     assert_eq!((unsteady.status, unsteady.regimes.len()), (PairStatus::Unsteady, 1));
-    // Each pass is at one of two places, with too few batches for a mixture.
+    // Too few batches for a mixture.
     let flips = vec![
         vec![66.0, 67.0],
         vec![410.0, 417.0],
@@ -182,7 +182,7 @@ fn passes_disagree_from_the_ratio_of_two_levels_on() {
         !passes_disagree(&passes(&[80.0, 90.0, 96.0]))
             && passes_disagree(&passes(&[80.0, 90.0, 96.1]))
     );
-    // Of twelve passes, one disturbed visit does not count; two do.
+    // In twelve passes, one disturbed visit is ignored; two are not.
     assert!(!passes_disagree(&passes(&[[80.0; 11].as_slice(), &[300.0]].concat())));
     assert!(passes_disagree(&passes(&[[80.0; 10].as_slice(), &[300.0; 2]].concat())));
 }
@@ -190,11 +190,11 @@ fn passes_disagree_from_the_ratio_of_two_levels_on() {
 #[test]
 fn two_vcpus_on_one_cpu_are_stacked_and_preempted_ones_are_not() {
     let mut rng = fastrand::Rng::with_seed(7);
-    // Round trips that wait for slices of 3 ms, and half of them for a second one.
+    // Round trips wait for one slice of 3 ms, half of them for two.
     let mut stacked = |_: usize| 3e6 * (1.0 + rng.f64().round()) + 1e4 * rng.f64();
     assert_eq!(judge(&[(0..15).map(&mut stacked).collect()]).status, PairStatus::Stacked);
     assert_eq!(judge(&[vec![12_000.0; 15], vec![3e6; 15]]).status, PairStatus::Stacked);
-    // A neighbour takes the CPU for three visits of four; the fourth one tells what the line takes.
+    // A neighbour takes the CPU during three of four visits; the other shows the line's time.
     let preempted: Vec<Vec<f64>> =
         (0..4).map(|pass| vec![if pass == 0 { 90.0 } else { 3e6 }; 16]).collect();
     assert_ne!(judge(&preempted).status, PairStatus::Stacked);

@@ -1,5 +1,4 @@
-//! Seats for a program's own threads: it declares channels, and gets a CPU and a line for each
-//! side.
+//! Seats for a program's own threads: a CPU and a line for each side of its channels.
 
 mod over;
 
@@ -26,65 +25,62 @@ use seatmap_place::{Level, PlaceError, PlaceMethod, PlaceRequest};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// A real program asks [`ProgramChannels::seats_over`] the memory that its channels will live in:
-/// on this host, as `seatmap measure` remembers it, and the CPUs that the process may use. Without
-/// memory to measure there is [`ProgramChannels::seats`].
+/// A real program calls [`ProgramChannels::seats_over`] with the memory for its channels: on this
+/// host, as remembered by `seatmap measure`, and on the CPUs available to the process. Without
+/// memory to measure, use [`ProgramChannels::seats`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ProgramChannels {
     pairs: Vec<(usize, usize)>,
-    /// Slices of the ring or mesh, for programs of several groups of threads (the Pizza Slice
-    /// algorithm); without, threads sit next to the home of their channel's line (`GetCore`).
+    /// The number of slices of the ring or mesh, for programs with several groups of threads (the
+    /// Pizza Slice algorithm). By default threads sit next to the home of their channel's line
+    /// (`GetCore`).
     pub sections: Option<usize>,
-    /// At most one thread on a core.
+    /// At most one thread per core.
     pub one_per_core: bool,
 }
 
-/// The attributes that a thread is created with.
+/// Attributes for creating a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ThreadAttributes {
-    /// The CPU to pin it to, by the operating system's number.
+    /// The CPU to pin it to, by OS index.
     pub cpu: u32,
-    /// The line that its channel should use. From [`ProgramChannels::seats_over`]: counted in cache
-    /// lines into the memory that was handed in. Otherwise one of the lines that the profile lists,
-    /// counted in cache lines into memory that begins with a page. The profile saw another
-    /// process's memory, so the line carries over to this one's only where homes repeat from page
-    /// to page. `None` where lines are alike: then any will do.
+    /// The line for its channel, counted in cache lines. From [`ProgramChannels::seats_over`]: a
+    /// line of the given memory. Otherwise a line from the profile, in memory that starts with a
+    /// page, which is valid here only if homes repeat from page to page. `None` if any line will
+    /// do.
     pub line: Option<usize>,
 }
 
-/// Where the threads of a program should sit, and which lines their channels should use.
+/// Seats for the threads of a program, and lines for its channels.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProgramSeats {
-    /// The CPU of each thread, by the operating system's number.
+    /// The CPU of each thread, by OS index.
     pub cpus: Vec<u32>,
-    /// The channels' threads.
     pairs: Vec<(usize, usize)>,
-    /// The line of each channel.
     lines: Vec<Option<usize>>,
 }
 
-/// The host was not measured, or its profile cannot be used.
 fn unfit(error: RememberedError) -> PlaceError {
     PlaceError::Unfit(error.to_string())
 }
 
 impl ProgramChannels {
-    /// No channels yet.
+    /// Starts without channels.
     #[must_use]
     pub fn new() -> Self {
         ProgramChannels::default()
     }
 
-    /// Declares a channel between two threads, which are counted from 0, and returns its number.
+    /// Declares a channel between two threads, numbered from 0, and returns its number.
     pub fn between(&mut self, first: usize, second: usize) -> usize {
         self.pairs.push((first, second));
         self.pairs.len() - 1
     }
 
-    /// Seats on this host, as it was measured, on the CPUs that this process may use.
+    /// Seats on this host, as measured, on the CPUs available to this process.
     ///
     /// # Errors
-    /// A host that was not measured, and those of [`ProgramChannels::seats_on`].
+    /// The host was not measured, or an error of [`ProgramChannels::seats_on`].
     pub fn seats(&self) -> Result<ProgramSeats, PlaceError> {
         self.seats_on(&remembered::host().map_err(unfit)?, affinity::current().ok().as_deref())
     }
@@ -92,9 +88,9 @@ impl ProgramChannels {
     /// Seats on a machine, on these of its CPUs, or all.
     ///
     /// # Errors
-    /// A thread with a channel to itself, fewer lines than channels, sections that do not divide
-    /// the cores or with fewer CPUs than threads. Without sections, threads beyond the number of
-    /// CPUs share them.
+    /// A thread has a channel to itself, there are fewer lines than channels, or sections do not
+    /// divide the cores or have fewer CPUs than threads. Without sections, surplus threads share
+    /// CPUs.
     pub fn seats_on(
         &self,
         profile: &Profile,
@@ -110,8 +106,7 @@ impl ProgramChannels {
             None if tells_homes(profile) => PlaceMethod::GetCore,
             None => PlaceMethod::Auto,
         };
-        // Limited by kicks and not by the clock, so that a program gets the same seats in every
-        // run.
+        // Limited by kicks, so that every run gets the same seats.
         request.limit = SearchLimit::kicks(KICKS);
         let answer = request.place()?;
         Ok(ProgramSeats {
@@ -131,7 +126,6 @@ impl ProgramChannels {
         })
     }
 
-    /// A line for each channel, where lines are known.
     fn enough_lines(&self, profile: &Profile) -> Result<(), PlaceError> {
         let lines = profile
             .home_model
@@ -152,7 +146,6 @@ impl ProgramChannels {
         }
     }
 
-    /// The channels as a pattern.
     fn pattern(&self) -> Result<Pattern, PlaceError> {
         let mut edges: Vec<Edge> = Vec::new();
         for (first, second) in &self.pairs {
@@ -186,12 +179,10 @@ fn tells_homes(profile: &Profile) -> bool {
     profile.home_model.as_ref().is_some_and(|model| model.homes() > 1)
 }
 
-/// Kicks of the search where there is one.
 const KICKS: u64 = 200;
 
 impl ProgramSeats {
-    /// The attributes that the first (0) or second (1) thread of a channel is created with; `None`
-    /// where there is no such channel.
+    /// The attributes of a channel's first (0) or second (1) thread; `None` without such a channel.
     #[must_use]
     pub fn side(&self, channel: usize, side: usize) -> Option<ThreadAttributes> {
         let (first, second) = *self.pairs.get(channel)?;
@@ -199,7 +190,7 @@ impl ProgramSeats {
         Some(ThreadAttributes { cpu: *self.cpus.get(thread)?, line: *self.lines.get(channel)? })
     }
 
-    /// Whether the machine tells no homes of lines apart, so that any line will do.
+    /// Whether any line will do, because the machine does not distinguish homes.
     #[must_use]
     pub fn lines_are_alike(&self) -> bool {
         self.lines.iter().all(Option::is_none)

@@ -1,47 +1,46 @@
-//! Physical address to home slice.
+//! Maps physical addresses to home slices.
 
-/// Bytes in a cache line.
 const LINE_BYTES: u64 = 64;
 
 /// How a processor spreads cache lines over its slices (McCalpin 2021, "Mapping Addresses to L3/CHA
 /// Slices in Intel Processors", TACC TR-2021-03).
 ///
-/// The slices of the first lines of memory form the base sequence, a power of two long. Higher up
-/// it repeats, permuted: the line's place in it is combined by exclusive or with a number whose
-/// bits are parities of the address under masks.
+/// The slices of the first lines form the base sequence. At higher addresses it repeats, permuted:
+/// a line's position in it is XORed with a number whose bits are parities of the address under
+/// masks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AddressHash {
     base: Vec<u32>,
     masks: Vec<u64>,
 }
 
-/// Why the text of a hash was refused.
+/// Why the text of a hash was rejected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HashError {
-    /// The base sequence is not one decimal number a line.
+    /// A line of the base sequence is not a decimal number.
     #[error("line {line} of the base sequence is not a slice number: '{text}'")]
     Slice {
-        /// Counted from 1.
+        /// The line, from 1.
         line: usize,
-        /// The text that was read.
+        /// The text read.
         text: String,
     },
-    /// The base sequence is not a power of two long.
+    /// The length of the base sequence is not a power of two.
     // Plural: one is a power of two.
     #[error("the base sequence has {0} lines, which is not a power of two")]
     Length(usize),
-    /// The second line of the masks is not hexadecimal numbers.
+    /// A mask is not a hexadecimal number.
     #[error("permutation mask {place} is not a hexadecimal number: '{text}'")]
     Mask {
-        /// Counted from 1.
+        /// The position, from 1.
         place: usize,
-        /// The text that was read.
+        /// The text read.
         text: String,
     },
 }
 
 impl AddressHash {
-    /// A hash from its base sequence and its masks, the mask of the lowest bit first.
+    /// Builds a hash from its base sequence and its masks, the lowest bit's first.
     ///
     /// # Errors
     /// [`HashError::Length`].
@@ -53,11 +52,11 @@ impl AddressHash {
         }
     }
 
-    /// Reads the two files that McCalpin publishes for each processor: `BaseSequence_*.tbl`, and
+    /// Parses the two files that McCalpin publishes for each processor: `BaseSequence_*.tbl`, and
     /// `PermSelectMasks_*.tbl` whose first line is the range of address bits.
     ///
     /// # Errors
-    /// [`HashError`] with the first thing found wrong.
+    /// The first [`HashError`].
     pub fn parse(base: &str, masks: &str) -> Result<Self, HashError> {
         let base = base
             .lines()
@@ -82,14 +81,13 @@ impl AddressHash {
         )
     }
 
-    /// The slice that is home to the line at this physical address.
+    /// The home slice of the line at this physical address.
     #[must_use]
     pub fn slice(&self, address: u64) -> u32 {
         let permutation: u64 = self
             .masks
             .iter()
             .enumerate()
-            // The parity of the address bits under the mask.
             .map(|(bit, mask)| u64::from((address & mask).count_ones() & 1) << bit)
             .sum();
         let place = (address / LINE_BYTES) ^ permutation;
@@ -103,7 +101,6 @@ impl AddressHash {
     }
 }
 
-/// A published hash, by the name of its files, if these are there.
 #[cfg(test)]
 pub(crate) fn published(name: &str) -> Option<AddressHash> {
     let folder = seatmap_needs::published("intel-address-hash")?;
@@ -142,7 +139,6 @@ mod tests {
         assert!(AddressHash::new(vec![], vec![]).is_err());
     }
 
-    /// `FindTD` works without privileges because any one page has a line at every home.
     #[test]
     fn a_page_covers_every_home() {
         for (name, slices) in [("KNL_38", 38), ("SKX_28", 28)] {

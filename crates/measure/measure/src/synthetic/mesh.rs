@@ -1,6 +1,6 @@
 //! Tiles on a mesh.
 
-/// The places of tiles on a rectangular mesh, tile 0 first, with distances in hops.
+/// The positions of tiles on a rectangular mesh, with distances in hops.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mesh {
     places: Vec<(u32, u32)>,
@@ -15,16 +15,15 @@ impl Mesh {
         Mesh { places: all.filter(|place| !blanks.contains(place)).collect() }
     }
 
-    /// 38 tiles as on Knights Landing, 6 columns of 7 rows with 4 places taken by other things.
-    /// Which ones, and how the slices are numbered, is a guess: for sorting lines only the shape
-    /// matters.
+    /// 38 tiles as on Knights Landing: 6 columns of 7 rows without 4 positions. These, and the
+    /// numbering of slices, are a guess; only the shape matters.
     #[must_use]
     pub fn knl_38() -> Self {
         Mesh::new(6, 7, &[(0, 3), (5, 3), (2, 6), (3, 6)])
     }
 
-    /// 28 tiles as on the largest Skylake servers: 6 columns of 5 rows with one memory controller
-    /// on each side.
+    /// 28 tiles as on the largest Skylake servers: 6 columns of 5 rows with a memory controller on
+    /// each side.
     #[must_use]
     pub fn skx_28() -> Self {
         Mesh::new(6, 5, &[(0, 2), (5, 2)])
@@ -36,8 +35,7 @@ impl Mesh {
         self.places.len()
     }
 
-    /// Hops between two tiles, along one side and then the other; `None` for a tile that is not
-    /// there.
+    /// Hops between two tiles, along one side and then the other; `None` for a missing tile.
     #[must_use]
     pub fn hops(&self, a: usize, b: usize) -> Option<u32> {
         let a = self.places.get(a)?;

@@ -5,36 +5,32 @@ use crate::probe::{Discards, PairAt, Probe, Visit, VisitBatches};
 use fastrand::Rng;
 use seatmap_data::statistics::normal;
 
-/// The round trip of two PUs on the home's own tile.
+/// The round trip of two PUs on the home's tile.
 const BASE_NS: f64 = 60.0;
-/// The nanoseconds that one more hop to the home adds to a round trip, for each of the two PUs. On
-/// the published Xeon 8375C the offsets scatter by 5.4 ns, and positions on such a mesh by two
-/// hops.
+/// The time per hop to the home, for each PU. On the published Xeon 8375C the offsets scatter by
+/// 5.4 ns, and positions on such a mesh by two hops.
 const HOP_NS: f64 = 2.5;
 const LINES_A_PAGE: u64 = 64;
 const PAGE_BYTES: u64 = 4096;
-/// Pages of the 256 GiB for which the published masks hold.
+/// The pages of the 256 GiB for which the published masks are valid.
 const PAGES: u64 = 1 << 26;
 
-/// The scatter of the round trips, as standard deviations of normal noise, in nanoseconds.
+/// The noise of round trips: normal standard deviations in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ProbeNoise {
-    /// The part that all batches of a visit share; a median over them does not remove it.
+    /// The part common to all batches of a visit, which a median does not remove.
     pub visit_ns: f64,
-    /// The part that each batch has of its own.
+    /// The part of each batch.
     pub batch_ns: f64,
 }
 
-/// A PU that the mesh does not have was asked for.
+/// The mesh lacks a PU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the mesh has no PU {0}")]
 pub struct UnknownPu(pub u32);
 
-/// A machine with one PU a tile, numbered like the tiles, whose round trips cost
-/// base + hop x (hops from one PU to the line's home + hops from the other), plus noise.
-///
-/// Candidate lines fill whole pages, one after the other; the pages lie anywhere in memory, as
-/// those of a process do.
+/// A machine with one PU per tile. A round trip costs base + hop x (hops from both PUs to the
+/// line's home) + noise. Candidate lines fill pages at random addresses, like those of a process.
 #[derive(Clone, Debug)]
 pub struct MeshProbe {
     hash: AddressHash,
@@ -45,23 +41,23 @@ pub struct MeshProbe {
 }
 
 impl MeshProbe {
-    /// A machine whose slices are spread by `hash` over the tiles of `mesh`; slices beyond the last
-    /// tile start again at the first. The seed decides where the pages lie, and the noise.
+    /// `hash` spreads slices over the tiles of `mesh`; surplus slices start again at the first
+    /// tile. The seed determines pages and noise.
     #[must_use]
     pub fn new(hash: AddressHash, mesh: Mesh, noise: ProbeNoise, seed: u64) -> Self {
         MeshProbe { hash, mesh, noise, rng: Rng::with_seed(seed), seed }
     }
 
-    /// The PUs that it has.
+    /// The PUs of the mesh.
     #[must_use]
     pub fn pus(&self) -> Vec<u32> {
         (0..self.mesh.tiles() as u32).collect()
     }
 
-    /// The truth: the tile that is home to a candidate line.
+    /// The true home tile of a candidate line.
     #[must_use]
     pub fn home(&self, line: u32) -> usize {
-        // Drawn from the page's number alone, so that a line has its home in any order of asking.
+        // From the page's number, so that the order of calls does not matter.
         let page = Rng::with_seed(self.seed ^ (u64::from(line) / LINES_A_PAGE)).u64(..PAGES);
         let address =
             page * PAGE_BYTES + PAGE_BYTES / LINES_A_PAGE * (u64::from(line) % LINES_A_PAGE);

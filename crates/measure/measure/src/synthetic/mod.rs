@@ -1,10 +1,8 @@
-//! A simulated ping-pong source: a mesh of tiles whose lines have their homes where published
-//! address hashes put them.
+//! A simulated source of round trips: a mesh of tiles with published address hashes.
 //!
-//! Real hardware does not reveal the home of a line without privileges, so FindTD is tested here,
-//! where the home is known: a line's address goes through McCalpin's measured hash to a slice
-//! ([`AddressHash`]), the slices sit on a mesh ([`Mesh`]), and a round trip costs the way to the
-//! home and back for both PUs ([`MeshProbe`]).
+//! Hardware does not reveal a line's home without privileges, so FindTD is tested here with known
+//! homes: McCalpin's hash maps a line's address to a slice ([`AddressHash`]), the slices are on a
+//! mesh ([`Mesh`]), and a round trip costs both PUs' ways to the home and back ([`MeshProbe`]).
 
 mod address_hash;
 mod mesh;

@@ -1,9 +1,8 @@
-//! How long links and directories are busy, from the loaded curve.
+//! Estimates how long links and directories are busy, from the loaded curve.
 //!
-//! A curve tells one thing: how much longer round trips take as more of them run. So a single
-//! factor is fitted: it scales all the times for which parts are assumed to be busy with a message.
-//! The result also depends on which pairs are near and which are far, and which of them share a
-//! link; so the twin runs the pairs that the profile was measured with.
+//! A curve shows only how much longer round trips take as more of them run. Therefore a single
+//! factor is fitted, which scales all assumed busy times. Which pairs share a link matters too, so
+//! the twin runs the profile's pairs.
 
 use super::TwinError;
 use crate::load;
@@ -19,19 +18,18 @@ use serde::Serialize;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// Points of the curve that are looked at, spread evenly, the ends included. Every other one is
-/// held out of the fit.
+/// The number of points used, evenly spaced, including both ends. Every other one is held out of
+/// the fit.
 const POINTS: usize = 9;
-/// Factors that are tried, as powers of two: all of these, and then their neighbourhood, cut in
-/// three so often.
+/// The tried factors as powers of two, then the number of ternary steps around the best.
 const FACTORS: std::ops::RangeInclusive<i32> = -2..=8;
 const CUTS: usize = 5;
-/// Costs that differ by less, as shares of a distance, are the same.
+/// Costs that differ by less, as shares of a distance, are equal.
 const AS_GOOD: f64 = 1e-4;
-/// The most that unloaded distances may lose by it, in percent of their median.
+/// The maximum error of unloaded distances, in percent of their median.
 const MOST_LOST_PERCENT: f64 = 1.0;
-/// Where pairs are drawn from if the profile does not tell which ones it drew: they decide as much
-/// as capacities do, so it takes several draws, and their spread is told.
+/// Seeds for profiles without a recorded one. Pairs matter as much as capacities, so several draws
+/// show the spread.
 const ANY_DRAWS: [u64; 3] = [1, 2, 3];
 
 /// The twin's match with the loaded curve.
@@ -40,18 +38,16 @@ const ANY_DRAWS: [u64; 3] = [1, 2, 3];
 pub struct Followed {
     /// The factor on the assumed busy times.
     pub busy_factor: f64,
-    /// The least and the largest factor that follow the curve as well, of those tried: far apart
-    /// where it leaves it open.
+    /// The range of tried factors that fit equally well; wide if the curve does not determine the
+    /// factor.
     pub busy_range: [f64; 2],
-    /// Points of both curves, by pairs at once.
+    /// Points of both curves, by simultaneous pairs.
     pub points: Vec<CapacityPoint>,
-    /// The root mean square of the relative differences at the points that the factor was fitted
-    /// to, in percent.
+    /// The root mean square of the relative differences at the fitted points, in percent.
     pub rmse_percent: f64,
-    /// The root mean square at the points that were held out of the fit; null where there is but
-    /// one point.
+    /// The root mean square at the held-out points, in percent; null with a single point.
     pub held_out_percent: Option<f64>,
-    /// Whether the twin ran the very pairs that the profile was measured with.
+    /// Whether the twin ran the same pairs as the profile's measurement.
     pub same_pairs: bool,
 }
 
@@ -59,15 +55,16 @@ pub struct Followed {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CapacityPoint {
-    /// Pairs at once.
+    /// The number of simultaneous pairs.
     pub pairs: u32,
     /// The profile's median round trip.
     pub measured_ns: f64,
-    /// The twin's; the median over several draws where the profile's pairs are not known.
+    /// The twin's median round trip; the median over several draws if the profile's pairs are
+    /// unknown.
     pub twin_ns: f64,
-    /// The least and the largest over these draws; the same as `twin_ns` where there is one.
+    /// The range over these draws; equal to `twin_ns` with one draw.
     pub twin_range_ns: [f64; 2],
-    /// Whether the fit did without it.
+    /// Whether the fit excluded this point.
     pub held_out: bool,
 }
 
@@ -77,14 +74,12 @@ impl CapacityPoint {
     }
 }
 
-/// Fits how long links and directories of a twin are busy, so that it follows the profile's loaded
-/// curve.
+/// Fits the busy times of a twin's links and directories to the profile's loaded curve.
 ///
 /// # Errors
-/// [`TwinError`], where the twin cannot be run.
+/// [`TwinError`] if the twin cannot be run.
 pub fn follow(levels: &mut Hierarchy, profile: &Profile) -> Result<Followed, TwinError> {
     let chosen = chosen(profile);
-    // Every second point is held out, and tells whether the fit means anything between the others.
     let fitted: Vec<LoadedPoint> = chosen.iter().step_by(2).copied().collect();
     let (busy_factor, busy_range) =
         cheapest(|power: f64| cost(&busier(levels, power.exp2()), profile, &fitted))?;
@@ -104,15 +99,15 @@ pub fn follow(levels: &mut Hierarchy, profile: &Profile) -> Result<Followed, Twi
     })
 }
 
-/// The factor that costs least, and the least and largest of those that cost no more to speak of.
-/// All whole powers of two are tried, and then the neighbourhood of the best by thirds. Where the
-/// curve leaves it open, what is assumed stays.
+/// The cheapest factor, and the range that costs about the same. If the curve does not determine
+/// the factor, the assumption stays.
 fn cheapest(cost: impl Fn(f64) -> Result<f64, TwinError>) -> Result<(f64, [f64; 2]), TwinError> {
     let mut tried = Vec::new();
     for power in FACTORS {
         tried.push((cost(power.into())?, f64::from(power)));
     }
-    // Powers of two find the valley, and a ternary search its bottom: a simulation takes seconds.
+    // Powers of two find the valley, a ternary search its bottom, because a simulation takes
+    // seconds.
     let middle = least_changed(&tried).0;
     let mut low = middle - 1.0;
     let mut high = middle + 1.0;
@@ -131,8 +126,7 @@ fn cheapest(cost: impl Fn(f64) -> Result<f64, TwinError>) -> Result<(f64, [f64; 
     Ok((best.exp2(), range.map(f64::exp2)))
 }
 
-/// Of the powers that cost no more than the best, as far as the figures tell: the nearest to zero,
-/// the least and the largest.
+/// Returns the nearest to zero, the lowest and the highest.
 fn least_changed(tried: &[(f64, f64)]) -> (f64, [f64; 2]) {
     let least = tried.iter().map(|(cost, _)| *cost).fold(f64::INFINITY, f64::min);
     let as_good: Vec<f64> = tried
@@ -140,7 +134,6 @@ fn least_changed(tried: &[(f64, f64)]) -> (f64, [f64; 2]) {
         .filter(|(cost, _)| *cost <= least + AS_GOOD)
         .map(|(_, power)| *power)
         .collect();
-    // Where several factors explain the curve as well, the assumption is changed the least.
     let nearest = as_good.iter().copied().min_by(|a, b| a.abs().total_cmp(&b.abs())).unwrap_or(0.0);
     let range = as_good
         .iter()
@@ -154,14 +147,14 @@ fn rms(values: impl Iterator<Item = f64>) -> Option<f64> {
     (count > 0.0).then(|| f64::sqrt(squares / count))
 }
 
-/// The points to look at; none where a curve by hand has none that could be measured.
+/// Returns nothing if no point of the curve can be measured.
 pub(super) fn chosen(profile: &Profile) -> Vec<LoadedPoint> {
     let pus = profile.core_distance.as_ref().map_or(0, |distance| distance.pus.len());
     let possible: Vec<LoadedPoint> = profile
         .loaded
         .iter()
         .filter(|point| (1..=pus / 2).contains(&(point.pairs as usize)))
-        // The twin's round trips are shown as shares of these.
+        // These are divisors.
         .filter(|point| point.median_ns > 0.0)
         .copied()
         .collect();
@@ -169,7 +162,7 @@ pub(super) fn chosen(profile: &Profile) -> Vec<LoadedPoint> {
     (0..count).map(|index| possible[index * (possible.len() - 1) / (count - 1).max(1)]).collect()
 }
 
-/// The hierarchy with its busy times multiplied by a factor; a busy time stays at least one tick.
+/// Multiplies the busy times by a factor; each stays at least one tick and half a cycle.
 pub(super) fn busier(levels: &Hierarchy, factor: f64) -> Hierarchy {
     let mut levels = levels.clone();
     let tick = 1.0 / f64::from(levels.ticks_per_cycle);
@@ -181,8 +174,6 @@ pub(super) fn busier(levels: &Hierarchy, factor: f64) -> Hierarchy {
         &mut figures.directory_busy_cycles,
     ];
     for figure in busy {
-        // Two decimals, as the file has them, and at least a tick: time that a component is busy
-        // for cannot be less.
         figure.value = (100.0 * (figure.value * factor).max(tick).max(0.5)).round() / 100.0;
         figure.kind = Basis::Calibration;
         figure.source = format!(
@@ -201,26 +192,22 @@ pub(super) fn busier(levels: &Hierarchy, factor: f64) -> Hierarchy {
     levels
 }
 
-/// The deviation of a machine from the curve; infinite where its distances suffer.
+/// The cost is infinite if unloaded distances suffer.
 fn cost(levels: &Hierarchy, profile: &Profile, points: &[LoadedPoint]) -> Result<f64, TwinError> {
     let model = Arc::new(levels.clone().model(&levels.name)?);
-    // Busy components lengthen single round trips as well, and those are known better than the
-    // curve.
+    // Unloaded round trips are known better than the curve.
     if fidelity::all(profile, &model).rmse_percent > MOST_LOST_PERCENT {
         return Ok(f64::INFINITY);
     }
     Ok(rms(curve(&model, profile, points)?.iter().map(CapacityPoint::off)).unwrap_or(0.0))
 }
 
-/// The twin's own curve at these points, by the protocol that measures every profile's, and with
-/// the profile's own pairs.
+/// The curve is measured like the profile's, with its pairs.
 fn curve(
     model: &Arc<CoherentModel>,
     profile: &Profile,
     points: &[LoadedPoint],
 ) -> Result<Vec<CapacityPoint>, TwinError> {
-    // The same pairs as were measured, where the profile says which those were; else several draws
-    // show how much that matters.
     let seeds = profile.loaded_seed.map_or(ANY_DRAWS.to_vec(), |seed| vec![seed]);
     let curves = seeds
         .iter()

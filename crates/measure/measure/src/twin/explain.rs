@@ -1,4 +1,4 @@
-//! Cores, groups, offsets and homes of a profile, as the twin takes them.
+//! Extracts the cores, groups, offsets and homes of a profile for a twin.
 
 use super::TwinError;
 use crate::classes::Relations;
@@ -12,15 +12,14 @@ use seatmap_sim::coherent::{DistanceParts, HierarchyHomes, MEASURED_LINE};
 use seatmap_sim::figure::ModelFigure;
 use std::collections::BTreeMap;
 
-/// Ticks of a nanosecond, at least: distances come back to a twentieth of one.
+/// Distances are accurate to 0.05 ns.
 const TICKS_PER_NS: f64 = 10.0;
-/// The clock where the profile does not tell it.
 const USUAL_GHZ: f64 = 3.0;
 
 /// The parts of a profile.
 ///
 /// # Errors
-/// A profile without distances.
+/// The profile has no distances.
 pub fn parts(profile: &Profile) -> Result<DistanceParts, TwinError> {
     let distance = profile
         .core_distance
@@ -50,8 +49,7 @@ pub fn parts(profile: &Profile) -> Result<DistanceParts, TwinError> {
     })
 }
 
-/// The homes that were told apart, and the one of the line that the distances are of; `None` where
-/// there is one.
+/// The resolved homes, and the home of the distances' line; `None` with a single home.
 pub fn homes(profile: &Profile) -> Option<(HierarchyHomes, usize)> {
     let model = profile.home_model.as_ref().filter(|model| model.homes() > 1)?;
     let count = model.homes();
@@ -60,14 +58,13 @@ pub fn homes(profile: &Profile) -> Option<(HierarchyHomes, usize)> {
         .as_ref()
         .and_then(|lines| lines.home_of_line.first())
         .map_or(0, |home| *home as usize);
-    // The model spreads lines over homes by a hash. A seed is sought that puts the measured line on
-    // the home that it has.
+    // The model hashes lines to homes: find a seed that gives the measured line its home.
     let seed = (1..1 << 20).find(|seed| hashed(MEASURED_LINE, *seed, count) == first)?;
     let settled_in_groups = model.inside_ns.is_some();
     Some((HierarchyHomes { count: count as u32, hash_seed: seed as u32, settled_in_groups }, first))
 }
 
-/// The group of each core: those found in the distances, as far as they share a level-3 cache.
+/// Groups in the distances, split by L3 cache.
 fn groups(
     profile: &Profile,
     distance: &CoreDistance,
@@ -80,13 +77,11 @@ fn groups(
     let mut group_of = vec![0; cores];
     for (row, os) in distance.pus.iter().enumerate() {
         let l3 = profile.topology.pu(*os).and_then(|pu| pu.l3);
-        // PUs that are as near as others but have an L3 cache of their own are a group of their
-        // own.
+        // Equally near PUs with a different L3 cache form another group.
         let next = numbers.len() as u32;
         group_of[core_of[row]] = *numbers.entry((found[row], l3)).or_insert(next);
     }
 
-    // Siblings of two groups leave unused group numbers.
     let mut seen = Vec::new();
     for group in &group_of {
         if !seen.contains(group) {
@@ -97,16 +92,14 @@ fn groups(
     dense.map(|at| at as u32).collect()
 }
 
-/// Cores that are nearer to each other than to the rest form a package. Cores that only seem far
-/// from each other, since the line's home is with the others, are one package.
+/// The package of each core: cores nearer to each other than to the rest.
 fn packages(
     profile: &Profile,
     distance: &CoreDistance,
     core_of: &[usize],
     cores: usize,
 ) -> Vec<Option<u32>> {
-    // Where the home is far from one half, its distances look like those of another package, and
-    // are not.
+    // A far home makes one half look like several packages.
     let far = findings(profile).into_iter().find_map(|finding| match finding {
         ProfileFinding::FarHome { pus, .. } => Some(pus),
         _ => None,
@@ -120,14 +113,13 @@ fn packages(
     package_of
 }
 
-/// The mean offset of each core's threads, by home, to a hundredth of a nanosecond.
 fn offsets(model: &HomeModel, core_of: &[usize], cores: usize, homes: usize) -> Vec<Vec<f64>> {
     (0..cores)
         .map(|core| (0..homes).map(|home| mean_offset_ns(model, core_of, core, home)).collect())
         .collect()
 }
 
-/// The mean over the threads of a core, to hundredths.
+/// The unit is a hundredth of a nanosecond; a core's threads are averaged.
 fn mean_offset_ns(model: &HomeModel, core_of: &[usize], core: usize, home: usize) -> f64 {
     let all: Vec<f64> = core_of
         .iter()
@@ -142,10 +134,10 @@ fn mean_offset_ns(model: &HomeModel, core_of: &[usize], core: usize, home: usize
     (100.0 * all.iter().sum::<f64>() / all.len() as f64).round() / 100.0
 }
 
-/// The core clock: the rate of a TSC, or the usual one.
+/// The rate of a TSC, or the default.
 fn clock(profile: &Profile) -> ModelFigure {
     let ghz = profile.clock.frequency_hz.map(|hz| (hz / 1e7).round() / 100.0);
-    // The counter of Arm processors runs at a rate of its own, tens of MHz to 1 GHz.
+    // Arm's counter has a separate rate, tens of MHz to 1 GHz.
     let is_core_clock = profile.clock.source.as_deref() != Some("cntvct");
     match ghz.filter(|ghz| is_core_clock && (0.5..=10.0).contains(ghz)) {
         Some(value) => ModelFigure {

@@ -9,13 +9,13 @@ use seatmap_sim::coherent::MEASURED_LINE;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// How far apart two sets of distances are.
+/// The difference between two sets of distances.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Fidelity {
     /// The relation of the pairs.
     pub name: String,
-    /// Pairs that were compared.
+    /// The number of compared pairs.
     pub pairs: usize,
     /// The profile's median round trip.
     pub median_ns: f64,
@@ -27,7 +27,6 @@ pub struct Fidelity {
     pub worst_ns: f64,
 }
 
-/// A profile's distance, and the twin's.
 type Both = (f64, f64);
 
 fn fidelity(name: &str, both: &[Both]) -> Option<Fidelity> {
@@ -44,7 +43,6 @@ fn fidelity(name: &str, both: &[Both]) -> Option<Fidelity> {
     })
 }
 
-/// Every pair whose distance is known, by row.
 fn compared(profile: &Profile, model: &CoherentModel) -> Vec<(usize, usize, Both)> {
     let Some(distance) = &profile.core_distance else { return Vec::new() };
     let known = distance.median_ns.pairs().filter(|(_, _, ns)| ns.is_finite());
@@ -56,7 +54,7 @@ fn compared(profile: &Profile, model: &CoherentModel) -> Vec<(usize, usize, Both
         .collect()
 }
 
-/// All pairs.
+/// Compares all pairs.
 #[must_use]
 pub fn all(profile: &Profile, model: &CoherentModel) -> Fidelity {
     let both: Vec<Both> = compared(profile, model).into_iter().map(|(_, _, both)| both).collect();
@@ -71,7 +69,7 @@ pub fn all(profile: &Profile, model: &CoherentModel) -> Fidelity {
     fidelity("all pairs", &both).unwrap_or(none)
 }
 
-/// Each distance class, nearest first.
+/// Compares each distance class, nearest first.
 #[must_use]
 pub fn by_class(profile: &Profile, model: &CoherentModel) -> Vec<Fidelity> {
     let Some(distance) = &profile.core_distance else { return Vec::new() };
@@ -86,15 +84,14 @@ pub fn by_class(profile: &Profile, model: &CoherentModel) -> Vec<Fidelity> {
     classes
 }
 
-/// Every pair of cores for a line of every home, compared with the predictions of the profile's
-/// fit; `None` with one home.
+/// Compares every pair of cores for lines of every home with the profile's fit; `None` with one
+/// home.
 #[must_use]
 pub fn by_home(profile: &Profile, model: &CoherentModel) -> Option<Fidelity> {
     let homes = profile.home_model.as_ref().filter(|_| model.homes() > 1)?;
     let pus = &profile.core_distance.as_ref()?.pus;
     let mut both = Vec::new();
     for home in 0..homes.homes() {
-        // Any line of the home will do.
         let line = (MEASURED_LINE..).find(|line| model.home_of(*line) == Some(home as u32))?;
         for (i, j) in (0..pus.len()).flat_map(|i| (0..i).map(move |j| (i, j))) {
             let [one, other] = [i, j].map(|at| model.topology.pu(pus[at]).and_then(|pu| pu.core));

@@ -1,4 +1,4 @@
-//! Twins of synthetic machines, of a simulated one, and of profiles that lack data.
+//! Twins of synthetic and simulated machines, and profiles that lack data.
 
 use super::*;
 use crate::load;
@@ -18,8 +18,6 @@ fn profile(n: usize, ns: impl FnMut(usize, usize) -> f64) -> Profile {
     profile
 }
 
-/// Four groups of four on two packages, near and far, each core with an offset, in hundredths of a
-/// nanosecond.
 fn groups(i: usize, j: usize) -> f64 {
     let offset = |at: usize| [0.0, 1.25, 4.5, 2.75][at % 4];
     let base = match (i == j, i / 4 == j / 4, i / 8 == j / 8) {
@@ -31,8 +29,6 @@ fn groups(i: usize, j: usize) -> f64 {
     base + offset(i) + offset(j)
 }
 
-/// The same with the line's home on the first package: the others' groups are as far from each
-/// other as from the home.
 #[test]
 fn a_far_home_makes_no_packages() {
     let far_home = |i: usize, j: usize| match (i.min(j) >= 8, i / 4 == j / 4) {
@@ -72,14 +68,13 @@ fn homes_come_back_by_their_offsets() {
     let twin = fit(&profile, Needs { homes: true, loaded: false }).unwrap();
     let all = twin.report.all;
     let by_home = twin.report.by_home.unwrap();
-    // Groups and offsets are rounded apart, and half a tick is lost in each.
+    // Groups and offsets are rounded separately; each loses up to half a tick.
     assert!(all.worst_ns <= 1.01 * twin.report.tick_ns + 0.01, "{all:?}");
     // Twelve ways of a tick each.
     assert!(by_home.worst_ns <= 12.5 * twin.report.tick_ns, "{by_home:?}");
     assert_eq!((twin.report.homes, by_home.pairs), (64, 64 * (240 * 239 / 2 - 60 * 6)));
 }
 
-/// The loaded curve of a machine, by the protocol that measures every profile's.
 fn measured(model: CoherentModel, seed: u64) -> Vec<LoadedPoint> {
     let plan =
         SurveyPlan { seed, ..SurveyPlan::new(Effort::Quick, model.ns_per_tick()).without_noise() };
@@ -90,8 +85,6 @@ fn measured(model: CoherentModel, seed: u64) -> Vec<LoadedPoint> {
     load::curve(&mut probe, &pus, &plan, &mut |_, _| ControlFlow::Continue(())).unwrap()
 }
 
-/// A machine whose links and directories are busy `factor` times as long as assumed, and its
-/// profile.
 fn busy(factor: f64, seed: u64) -> Profile {
     let mut profile = profile(16, groups);
     let assumed = fit(&profile, Needs::default()).unwrap().levels;

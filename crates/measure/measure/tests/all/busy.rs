@@ -1,4 +1,4 @@
-//! Lines sorted by home on a simulated chip, half of whose threads talk.
+//! Sorts lines by home on a simulated chip while half of its threads communicate.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a helper of tests fails as a test does")]
 
@@ -13,7 +13,6 @@ use seatmap_sim::{CoherentBed, catalog};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// The lines of a survey from a quarter of the chip's cores.
 fn lines(utilisation_percent: u32, seed: u64) -> HomeLines {
     let model = catalog::load("xeon-phi-5110p").unwrap().unwrap();
     let plan =

@@ -1,4 +1,4 @@
-//! All integration tests of the library in one binary: one link instead of several.
+//! All integration tests in one binary, which links only once.
 
 mod busy;
 mod published;

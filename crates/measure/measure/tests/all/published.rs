@@ -1,22 +1,21 @@
 //! The fits on published matrices (core-to-core-latency results, one cache line at an unknown
 //! home).
 //!
-//! One line a file is printed: groups, R2 and residual of the model, the star inside the groups,
-//! the prediction from hubs. Run with `--nocapture` to see them.
+//! Prints a line per file: groups, R2 and residual of the model, the star inside the groups, the
+//! prediction from hubs. Run with `--nocapture` to see them.
 
 #![expect(clippy::unwrap_used, reason = "a helper of tests fails as a test does")]
 
 use seatmap_data::machine::{CoreDistance, HomeModel, Topology, import};
 use seatmap_measure::fit::{explain, hubs, siblings};
 
-/// A published matrix with the figures computed from it.
 struct Published {
     distance: CoreDistance,
     model: HomeModel,
 }
 
 impl Published {
-    /// Reads and explains a file; `None`, and a skipped test, without it.
+    /// `None`, and a skipped test, without the file.
     fn read(name: &str) -> Option<Self> {
         let path = seatmap_needs::published(&format!("core-to-core/{name}.csv"))?;
         let bytes = std::fs::read(&path).unwrap();
@@ -51,7 +50,7 @@ impl Published {
         self.model.group_of(&self.distance.pus).into_iter().map(Option::unwrap).collect()
     }
 
-    /// One-way error of the prediction from this many hubs: over all pairs, and inside the groups.
+    /// One-way: over all pairs, and inside the groups.
     fn hub_error_ns(&self, count: usize) -> (f64, f64) {
         let measured = &self.distance.median_ns;
         let core = self.core();
@@ -77,7 +76,6 @@ impl Published {
         format!("{all:.2} ns ({count} hubs; inside groups {inside:.2} ns)")
     }
 
-    /// Checks that the groups are those that `expected` numbers the PUs by.
     fn assert_groups(&self, expected: impl Fn(u32) -> u32) {
         let mut groups = std::collections::BTreeMap::<u32, Vec<u32>>::new();
         self.distance.pus.iter().for_each(|os| groups.entry(expected(*os)).or_default().push(*os));
@@ -117,7 +115,7 @@ fn threadripper_3960x_has_eight_complexes_of_three_cores() {
     let Some(published) = Published::read("threadripper-3960x-48") else { return };
     published.assert_siblings(|os| os % 24);
     published.assert_groups(|os| os % 24 / 3);
-    // Three cores a complex: a star fits anything, so the fit is meaningless.
+    // Three cores per complex: a star fits anything, so the fit is meaningless.
     assert_eq!(published.model.star_r2, None);
 }
 
@@ -161,9 +159,8 @@ fn xeon_8375c_is_two_sockets_of_stars() {
     assert!(published.hub_error_ns(3).0 <= 0.6);
 }
 
-/// Between the sockets this file scatters by 0.69 ns one-way around any model made of one offset a
-/// PU and side, fitted to all of its cells, so no prediction from three rows of it comes below that
-/// there; inside the sockets it does.
+/// Between the sockets this file scatters by 0.69 ns one-way around the best model with one offset
+/// per PU and side, so three rows cannot predict better there; inside the sockets they do.
 #[test]
 fn xeon_e5_2695v4_is_two_sockets_of_stars() {
     let Some(published) = Published::read("xeon-e5-2695v4-72") else { return };

@@ -1,4 +1,4 @@
-//! Whole surveys over sources whose truth is known.
+//! Whole surveys over sources with known results.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a helper of tests fails as a test does")]
 
@@ -43,16 +43,14 @@ fn machine() -> Profile {
     catalog::load("xeon-e5-2680-2s").unwrap()
 }
 
-/// Two PUs to a cache, one distance inside and one between, and the factor on it when pairs run
-/// together.
+/// Two PUs per cache, with one distance inside and one between.
 struct Caches {
-    /// Added to each of several pairs at once.
+    /// Added to each of several simultaneous pairs.
     disturbance_ns: f64,
-    /// Pairs that ran with others so far.
     together: usize,
-    /// The number of visits, from the first, that bring no batch.
+    /// The number of first visits without batches.
     deaf: u32,
-    /// Whether several pairs at once bring no batch, as each is interrupted.
+    /// Whether simultaneous pairs yield no batches, as if interrupted.
     is_deaf_to_several: bool,
 }
 
@@ -161,8 +159,7 @@ fn homes_of_a_mesh_are_found_by_the_whole_protocol() {
         let together = lines.home_of_line[a] == lines.home_of_line[b];
         assert_eq!(together, probe.home(a as u32) == probe.home(b as u32), "lines {a} and {b}");
     }
-    // FindTD: the PU nearest to a line's home sits on the home's own tile, on this mesh without
-    // asymmetries.
+    // FindTD: on this symmetric mesh, the PU nearest to a line's home is on the home's tile.
     let near = lines.nearest_pu.iter().zip(0..).filter(|(pu, home)| {
         let line = lines.home_of_line.iter().position(|of_line| of_line == home).unwrap();
         probe.home(line as u32) == **pu as usize
@@ -272,7 +269,6 @@ fn a_disturbed_pair_is_visited_again_and_then_given_up() {
     assert!(matches!(error, Err(MeasureError::Disturbed { a: 0, b: 1, .. })));
 }
 
-/// A clock that stands still, or a pin without effect.
 struct Impossible;
 
 impl Probe for Impossible {
@@ -313,7 +309,7 @@ fn what_no_cache_can_deliver_is_refused() {
     assert!(matches!(alone, Err(MeasureError::TooFew(1))));
 }
 
-/// A pair that changes places with every visit, and one that does not.
+/// One pair flips with every visit, another does not.
 struct Flipping {
     visits: [u32; 3],
 }
@@ -373,7 +369,6 @@ fn further_visits_are_spread_over_time() {
     assert!(begun.elapsed() >= Duration::from_millis(20));
 }
 
-/// The matrix of a replayed machine, with the run broken off after each of these numbers of visits.
 fn replayed(breaks: &[u64]) -> Survey {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal");
@@ -428,10 +423,9 @@ fn a_run_broken_off_again_and_again_ends_with_the_same_bits() {
     assert_eq!(bits(replayed(&[44, 1])), once);
 }
 
-/// Four vCPUs: the host runs 0 and 1 on one CPU in turn, and takes 2 away in the first visit.
+/// Four vCPUs: the host runs 0 and 1 on one CPU in turn, and preempts 2 during the first visit.
 #[derive(Default)]
 struct Stacked {
-    /// Round trips that 0 and 1 have made.
     waited: u32,
     visits: u32,
 }

@@ -1,30 +1,26 @@
-//! A model of a cluster for tests: parts with rates, delays and losses, any of which may be bad,
-//! and pairs as they would be measured through them, with the noise of a computer that is idle or
-//! busy. No test on it depends on real time.
+//! A simulated cluster for tests: parts with rates, delays and losses, any of which may be bad, on
+//! an idle or busy computer. Tests on it do not depend on real time.
 
 use crate::choice::{PairValues, SIZE_BYTES, choose};
 use crate::cluster::{Cluster, ConnectionEnd, FORMAT, Node, NodePair, QuotaStop, Trip};
 use crate::facts::NodeConfiguration;
 use crate::lead::again::{Again, look_again};
 
-/// One node with its link.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NodeModel {
     pub switch: usize,
-    /// The rate out of it, and into it, in Mbit/s.
+    /// The rate out and in, in Mbit/s.
     pub link_mbps: [f64; 2],
     pub delay_ns: [f64; 2],
-    /// Packets are later by a random time up to this.
+    /// The largest random delay of a packet.
     pub jitter_ns: f64,
     pub lost_share: [f64; 2],
-    /// The share of a CPU that its process may use.
     pub cpu_share: f64,
     /// The share of periods in which a quota stops it.
     pub stopped_share: f64,
     pub mtu_bytes: u32,
 }
 
-/// A way between two nodes with a fault of its own, in one direction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WayModel {
     pub from: usize,
@@ -34,26 +30,24 @@ pub(crate) struct WayModel {
     pub lost_share: f64,
 }
 
-/// A cluster that is measured again and again, each time with new noise.
+/// Every measurement of this cluster has new noise.
 pub(crate) struct SimulatedCluster {
     pub nodes: Vec<NodeModel>,
-    /// The rate out of each switch, and into it, in Mbit/s.
+    /// The rate out and in, in Mbit/s.
     pub uplinks: Vec<[f64; 2]>,
     pub ways: Vec<WayModel>,
-    /// The share of figures that a busy computer spoils: 0 on an idle one.
+    /// The share of figures that a busy computer spoils; 0 if idle.
     pub busy: f64,
     rng: fastrand::Rng,
     cluster: Option<Cluster>,
 }
 
-/// The bytes of Ethernet, IP and TCP around a message.
 const HEADER_BYTES: u32 = 66;
 
-/// The rate of a healthy link, in Mbit/s.
+/// A healthy link, in Mbit/s.
 pub(crate) const LINK_MBPS: f64 = 1000.0;
 
 impl SimulatedCluster {
-    /// So many nodes on each switch.
     pub(crate) fn new(switches: &[usize], uplink_mbps: f64, busy: f64, seed: u64) -> Self {
         SimulatedCluster {
             nodes: switches
@@ -79,7 +73,6 @@ impl SimulatedCluster {
         }
     }
 
-    /// Measures the cluster as rank 0 does, with second looks.
     pub(crate) fn measured(mut self) -> Cluster {
         let names: Vec<String> = (0..self.nodes.len()).map(|node| format!("n{node}")).collect();
         let mut pairs = Vec::new();
@@ -122,8 +115,7 @@ impl SimulatedCluster {
         self.cluster.unwrap()
     }
 
-    /// A factor that noise makes a figure worse by: a little, and on a busy computer now and then a
-    /// lot.
+    /// How much noise worsens a figure: slightly, or on a busy computer sometimes a lot.
     fn worse(&mut self, little: f64, lot: f64) -> f64 {
         let small = 1.0 + little * (self.rng.f64() + self.rng.f64()) / 2.0;
         // The logarithm of a uniform number is exponential: a few figures are very late.
@@ -143,13 +135,13 @@ impl SimulatedCluster {
             rate = rate.min(self.uplinks[a.switch][0]).min(self.uplinks[b.switch][1]);
         }
         rate = self.way(from, to).map_or(rate, |way| rate.min(way.rate_mbps));
-        // A stream takes some 40 % of a CPU at this rate.
+        // A stream takes about 40 % of a CPU at this rate.
         let cpu = a.cpu_share.min(b.cpu_share);
         rate = rate.min(LINK_MBPS * cpu / 0.4);
         let lost = a.lost_share[0]
             .max(b.lost_share[1])
             .max(self.way(from, to).map_or(0.0, |way| way.lost_share));
-        // A stream slows down at each loss, as TCP halves its window.
+        // TCP halves its window at each loss.
         let slower = if lost > 0.0 { 1.0 + 100.0 * lost * self.rng.f64() } else { 1.0 };
         // The best of three streams counts.
         let noise =
@@ -191,7 +183,6 @@ impl SimulatedCluster {
         ConnectionEnd { mtu_bytes: Some(self.nodes[node].mtu_bytes), wait_share: Some(wait), stops }
     }
 
-    /// The quota of a node, if it was used up in the five periods that a pair takes.
     fn stops(&mut self, node: usize) -> Vec<QuotaStop> {
         let share = self.nodes[node].stopped_share;
         let stopped_periods =
@@ -212,7 +203,6 @@ impl SimulatedCluster {
     fn resent(&mut self, from: usize, to: usize, sent: u64) -> u64 {
         let way = self.way(from, to).map_or(0.0, |way| way.lost_share);
         let share = self.nodes[from].lost_share[0] + self.nodes[to].lost_share[1] + way;
-        // Busy computers send a segment again now and then though none is lost.
         let usual = u64::from(self.rng.f64() < 0.1 + self.busy / 2.0);
         usual + (share * sent as f64 * (0.6 + 0.8 * self.rng.f64())).round() as u64
     }

@@ -1,4 +1,4 @@
-//! Whether a cpuset can keep other threads away from a CPU.
+//! Whether a cpuset can keep other threads off a CPU.
 
 use super::pinned::last_free;
 use super::text::named;
@@ -12,35 +12,32 @@ use seatmap_os::{CpuSet, Root};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The mechanisms that can keep other threads off CPUs, the best first.
+/// Mechanisms that keep other threads off CPUs, the best first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum IsolationBackend {
-    /// A cgroup v2 partition of type `isolated`: no other threads, and no load balancing.
+    /// A cgroup v2 partition of type `isolated`: no other threads and no load balancing.
     V2Isolated(IsolationEvidence),
-    /// A cgroup v1 cpuset with `cpu_exclusive`: no other threads, once those that were there have
-    /// been moved.
+    /// A cgroup v1 cpuset with `cpu_exclusive`: no other threads, once the existing ones have been
+    /// moved.
     V1Exclusive(IsolationEvidence),
-    /// Only the affinity of one's own threads; any other thread may run there too. Holds the reason
-    /// why there is nothing better.
+    /// Only affinity: other threads may run there too. Contains the reason.
     Affinity(String),
 }
 
-/// The evidence that a mechanism works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum IsolationEvidence {
-    /// One was made and removed again.
+    /// A group was created and removed.
     Tried,
-    /// A partition could be made, but was not: on this kernel threads would lose their masks.
+    /// A partition is possible but was not created: on this kernel threads would lose their masks.
     Spared,
-    /// Its hierarchy is mounted; the caller did not ask for a try.
+    /// The hierarchy is mounted; trials were not permitted.
     Read,
 }
 
 impl IsolationBackend {
-    /// Where the lock is held, tries the mechanisms on one of these CPUs, in a control group that
-    /// is removed again. A v2 partition is tried only on a CPU that no thread is pinned to, and
-    /// only with a kernel that then leaves threads their masks. Otherwise reads which hierarchies
-    /// are mounted.
+    /// With the lock, tries the mechanisms on one of these CPUs in a temporary control group; a v2
+    /// partition only on a CPU without pinned threads, and only if the kernel preserves masks.
+    /// Without the lock it reads which hierarchies are mounted.
     pub(super) fn examine(cpus: &[u32], held: Option<&SettingsLock>) -> Self {
         let layout = CpusetMounts::read(&Root::new("/"));
         let v2 = layout.v2.ok_or("v2: not mounted with the cpuset controller".to_owned());
@@ -69,7 +66,7 @@ impl IsolationBackend {
         }
     }
 
-    /// Whether it was tried, or need not be.
+    /// Whether it was tried, or needs no trial.
     pub(super) fn is_known(&self) -> bool {
         !matches!(
             self,
@@ -122,9 +119,9 @@ fn unproven(word: &str) -> Diagnosis {
     Diagnosis::new("cpuset backend", Severity::Info, found, None)
 }
 
-/// Whether threads keep their CPU masks when a partition comes or goes: since Linux 6.2 those that
-/// they chose (8f9ea86fdf99, "sched: Always preserve the user requested cpumask"), but not those
-/// that they have because `isolcpus=` set CPUs apart: the kernel then lets them run there, too.
+/// Whether threads keep their CPU masks when a partition is created or removed. Since Linux 6.2 the
+/// kernel keeps masks that threads chose (8f9ea86fdf99, "sched: Always preserve the user requested
+/// cpumask"), but not those from `isolcpus=`: threads may then run on the isolated CPUs, too.
 fn keeps_masks(release: &str, isolated: &CpuSet) -> bool {
     version(release).is_some_and(|version| version >= (6, 2)) && isolated.is_empty()
 }
@@ -133,18 +130,16 @@ fn text(path: &Path) -> io::Result<String> {
     std::fs::read_to_string(path).map(|text| text.trim().to_owned())
 }
 
-/// A control group that is removed when it is dropped.
 struct Throwaway(PathBuf);
 
 impl Throwaway {
     fn new(root: &Path) -> io::Result<Self> {
-        // The process's number keeps two examinations apart.
+        // The process ID separates simultaneous examinations.
         let folder = root.join(format!("seatmap-doctor-{}", std::process::id()));
         std::fs::create_dir(&folder)?;
         Ok(Throwaway(folder))
     }
 
-    /// Writes a setting and reads it back.
     fn set(&self, file: &str, value: &str) -> io::Result<String> {
         let path = self.0.join(file);
         std::fs::write(&path, value)
@@ -152,10 +147,9 @@ impl Throwaway {
         text(&path)
     }
 
-    /// Writes a file whose value must come back as it was written.
+    /// Writes a setting that must read back unchanged.
     fn keep(&self, file: &str, value: &str) -> io::Result<()> {
-        // A partition that the kernel does not grant reads `isolated invalid (...)`
-        // (cgroup-v2.rst).
+        // A refused partition reads `isolated invalid (...)` (cgroup-v2.rst).
         let got = self.set(file, value)?;
         if got == value { Ok(()) } else { Err(io::Error::other(format!("{file} became '{got}'"))) }
     }
@@ -163,12 +157,12 @@ impl Throwaway {
 
 impl Drop for Throwaway {
     fn drop(&mut self) {
-        // The group never held a process, so the kernel has no reason to keep it.
+        // The group never had a process, so the kernel can remove it.
         let _ = std::fs::remove_dir(&self.0);
     }
 }
 
-/// The controller, lent to the root's children while this lives, where it was not before.
+/// Enables the controller for the root's children while this lives, if it was disabled.
 struct Lent(Option<PathBuf>);
 
 impl Lent {
@@ -192,17 +186,16 @@ fn has_cpuset(file: &Path) -> bool {
 impl Drop for Lent {
     fn drop(&mut self) {
         if let Some(control) = &self.0 {
-            // The kernel refuses this only where another process has begun to use the controller
-            // meanwhile, and then needs it.
+            // The kernel refuses this only if another process now uses the controller.
             let _ = std::fs::write(control, "-cpuset");
         }
     }
 }
 
-/// Makes a partition of one CPU, which must say that it is one; on a kernel that forgets masks, a
-/// group that could become one.
+/// Creates a partition of one CPU; if the kernel does not preserve masks, only a group that could
+/// become one.
 fn try_v2(_held: &SettingsLock, root: &Path, cpus: &[u32]) -> io::Result<IsolationEvidence> {
-    // It is dropped last, when the group that uses the controller is gone.
+    // Dropped last, after the group that uses the controller.
     let _lent = Lent::new(root)?;
     let cpu = last_free(cpus)
         .ok_or_else(|| io::Error::other("not tried, since threads are pinned to each CPU"))?;
@@ -219,10 +212,10 @@ fn try_v2(_held: &SettingsLock, root: &Path, cpus: &[u32]) -> io::Result<Isolati
     Ok(evidence)
 }
 
-/// A cpuset of one CPU that no sibling may share. Its memory comes from the root's first node.
+/// Creates a cpuset of one exclusive CPU, with the memory of the root's first node.
 fn try_v1(_held: &SettingsLock, root: &Path, cpus: &[u32]) -> io::Result<IsolationEvidence> {
     let cpu = cpus.last().ok_or_else(|| io::Error::other("no CPU was named"))?;
-    // A hierarchy that is mounted with `noprefix` has files without it.
+    // Mounted with `noprefix`, the files have no prefix.
     let prefix = if root.join("cpuset.cpus").exists() { "cpuset." } else { "" };
     let group = Throwaway::new(root)?;
     group.set(&format!("{prefix}mems"), &text(&root.join(format!("{prefix}mems")))?)?;
@@ -242,7 +235,7 @@ mod tests {
         assert!(!["6.1.0-56-cloud-amd64", "5.15.0", "", "x"].into_iter().any(keeps));
     }
 
-    /// The first process of a computer with `isolcpus=8-31` had CPUs 0 to 63 after a partition.
+    /// On a computer with `isolcpus=8-31`, the first process had CPUs 0 to 63 after a partition.
     #[test]
     fn no_kernel_keeps_the_masks_of_isolcpus() {
         assert!(!keeps_masks("6.12.117+deb12-rt-amd64", &CpuSet::of_list("8-31,40-63").unwrap()));

@@ -6,19 +6,17 @@ use super::text::{list, mask, read};
 use crate::doctor::{Diagnosis, DoctorRemedyKind, Remedy, Severity};
 use seatmap_os::{CpuSet, Root, isolated};
 
-/// The CPU that starts the computer. It keeps the time for all others, and the kernel lets
-/// interrupts come to it whatever its command line says (`tick_nohz_init`, `irq_affinity_setup`).
+/// The boot CPU keeps the time for all others and always accepts interrupts (`tick_nohz_init`,
+/// `irq_affinity_setup`).
 const BOOT_CPU: u32 = 0;
 
-/// The command line that this kernel was started with.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Boot {
-    /// CPUs without a tick while one thread runs; `None` where the kernel was built without
-    /// NO_HZ_FULL.
+    /// CPUs without a tick while one thread runs; `None` if the kernel lacks NO_HZ_FULL.
     nohz_full: Option<Vec<u32>>,
     /// CPUs outside load balancing.
     isolated: Vec<u32>,
-    /// CPUs that new interrupts may come to; `None` where the kernel does not say.
+    /// CPUs for new interrupts; `None` if unknown.
     irq_default: Option<Vec<u32>>,
     command_line: String,
 }
@@ -33,7 +31,7 @@ impl Boot {
         }
     }
 
-    /// Whether these CPUs have a tick even when one thread runs alone.
+    /// Whether these CPUs have a tick even with a single thread.
     pub(super) fn ticks(&self, cpus: &[u32]) -> bool {
         !covers(self.nohz_full.as_deref().unwrap_or_default(), cpus)
     }
@@ -70,12 +68,11 @@ impl Boot {
         Diagnosis::new(subject, Severity::Boot, found, Some(remedy))
     }
 
-    /// Callbacks of read-copy-update; `nohz_full=` hands them over as well (kernel-parameters.txt).
+    /// Read-copy-update callbacks; `nohz_full=` also moves them away (kernel-parameters.txt).
     pub(super) fn callbacks(&self, cpus: &[u32]) -> Diagnosis {
         let name = "rcu_nocbs";
         let handed_over =
             self.argument(name).is_some_and(|named| named == "all" || covers(&list(named), cpus));
-        // The kernel hands over the callbacks of CPUs in nohz_full= as well.
         if handed_over || !self.ticks(cpus) {
             return Diagnosis::new("rcu callbacks", Severity::Ok, "run elsewhere", None);
         }
@@ -84,7 +81,7 @@ impl Boot {
         Diagnosis::new("rcu callbacks", Severity::Boot, found, Some(remedy))
     }
 
-    /// `isolcpus=` is worth a reboot only for effects that a cpuset does not have.
+    /// `isolcpus=` is worth a reboot only for effects that a cpuset lacks.
     pub(super) fn isolation(
         &self,
         cpus: &[u32],
@@ -135,7 +132,6 @@ impl Boot {
         }
     }
 
-    /// Where interrupts of new devices go.
     pub(super) fn interrupts(&self, cpus: &[u32], online: &[u32]) -> Diagnosis {
         let subject = "irqaffinity";
         let Some(default) = &self.irq_default else {
@@ -163,7 +159,7 @@ impl Boot {
                 Some(Remedy::advice(without_boot_cpu())),
             );
         }
-        // A CPU that was isolated for somebody else is to be left alone as well.
+        // Excludes CPUs isolated for other purposes.
         let others: Vec<u32> = online
             .iter()
             .filter(|cpu| !cpus.contains(cpu) && !self.is_quiet(**cpu))
@@ -185,33 +181,31 @@ impl Boot {
         )
     }
 
-    /// Whether a CPU is isolated or without a tick.
     fn is_quiet(&self, cpu: u32) -> bool {
         self.isolated.contains(&cpu)
             || self.nohz_full.as_ref().is_some_and(|cpus| cpus.contains(&cpu))
     }
 
-    /// The value of an argument `name=value`. Of several the kernel takes the last, or refuses all
-    /// but the first.
+    /// The value of `name=value`. Of several, the kernel takes the last, or refuses all but the
+    /// first.
     fn argument(&self, name: &str) -> Option<&str> {
         self.command_line
             .split_whitespace()
             .find_map(|word| word.strip_prefix(name)?.strip_prefix('='))
     }
 
-    /// The argument with these CPUs beside those that it names already: a second argument of the
-    /// same name does not add to the first.
+    /// The argument with these CPUs added: a second argument of the same name would not add to the
+    /// first.
     fn extended(&self, kind: DoctorRemedyKind, name: &str, cpus: &[u32]) -> Remedy {
         let present = list(self.argument(name).unwrap_or_default());
         let mut all = [&present, cpus].concat();
         if kind == DoctorRemedyKind::BootNohzFull {
-            // Where somebody has named it, the kernel has cleared it.
+            // The kernel ignores the boot CPU here.
             all.retain(|cpu| *cpu != BOOT_CPU);
         }
         Remedy::new(kind, format!("{name}={}", set(&all)))
     }
 
-    /// Says that an argument of this name is there and has to be replaced.
     fn instead_of(&self, name: &str) -> String {
         self.argument(name).map_or_else(String::new, |value| {
             format!("; replace {name}={value} of the command line")
@@ -219,7 +213,7 @@ impl Boot {
     }
 }
 
-/// The value of `isolcpus=`: flags, and the CPUs that they are for (kernel-parameters.txt).
+/// The value of `isolcpus=`: flags and their CPUs (kernel-parameters.txt).
 struct Isolcpus<'a> {
     flags: Vec<&'a str>,
     cpus: Vec<u32>,
@@ -232,7 +226,7 @@ impl<'a> Isolcpus<'a> {
             .take_while(|word| word.starts_with(|first: char| first.is_ascii_alphabetic()))
             .collect();
         let cpus: Vec<&str> = value.split(',').skip(flags.len()).collect();
-        // Without a flag the CPUs are outside load balancing.
+        // Without flags the CPUs are outside load balancing.
         if flags.is_empty() && !value.is_empty() {
             flags.push("domain");
         }
@@ -243,7 +237,6 @@ impl<'a> Isolcpus<'a> {
         self.flags.contains(&"managed_irq") && covers(&self.cpus, cpus)
     }
 
-    /// The argument with these flags and CPUs beside those that are there.
     fn with(&self, flags: &[&str], cpus: &[u32]) -> String {
         let new = flags.iter().filter(|flag| !self.flags.contains(flag));
         let flags: Vec<&str> = self.flags.iter().chain(new).copied().collect();
@@ -255,7 +248,6 @@ fn without_boot_cpu() -> String {
     format!("choose CPUs without CPU {BOOT_CPU}, and leave it to the system")
 }
 
-/// The CPUs in ascending order, as a list for the command line.
 fn set(cpus: &[u32]) -> CpuSet {
     cpus.iter().copied().collect()
 }
@@ -283,8 +275,7 @@ mod tests {
         Irqs { unmovable: vec![bound], ..Irqs::default() }
     }
 
-    /// A computer with four CPUs that starts with these words on its command line, as the kernel
-    /// takes them.
+    /// Interprets this command line on four CPUs as the kernel does.
     fn started_with(line: &str) -> Boot {
         let of = |name: &str| {
             line.split(' ').find_map(|word| word.strip_prefix(name)?.strip_prefix('='))
@@ -318,8 +309,7 @@ mod tests {
         ]
     }
 
-    /// Starts the computer with the words of the remedies until there are none; gives its last
-    /// command line.
+    /// Restarts with the remedies until none is left; returns the last command line.
     fn restarted(line: &str, cpus: &[u32], backend: &IsolationBackend, irqs: &Irqs) -> String {
         let mut line = line.to_owned();
         for _ in 0..4 {
@@ -362,8 +352,8 @@ mod tests {
         assert_eq!(line, "nohz_full=2,3 rcu_nocbs=2,3 isolcpus=managed_irq,2,3 irqaffinity=0,1");
     }
 
-    /// The kernel refuses a second `isolcpus=`, and takes the last `rcu_nocbs=` alone: the words
-    /// name all CPUs.
+    /// The kernel refuses a second `isolcpus=` and takes only the last `rcu_nocbs=`, so the remedy
+    /// names all CPUs.
     #[test]
     fn words_that_are_there_are_extended() {
         let nothing = IsolationBackend::Affinity(String::new());
@@ -405,11 +395,10 @@ mod tests {
         );
     }
 
-    /// No word on the command line frees the first CPU of its tick and of interrupts.
     #[test]
     fn the_first_cpu_is_not_sent_to_reboot() {
         let boot = started_with("");
-        // One more without NO_HZ_FULL: a kernel that has it would not take CPU 0 either.
+        // The last one lacks NO_HZ_FULL, which would not accept CPU 0 either.
         let each =
             [boot.tick(&[0, 1]), boot.interrupts(&[0, 1], &ONLINE), Boot::default().tick(&[0])];
         for found in each {

@@ -6,46 +6,34 @@ use seatmap_cell::settings_lock::SettingsLock;
 use seatmap_os::{CpuSet, Root, irq, rights};
 use std::io;
 
-/// Interrupts that are named one by one.
 const NAMED: usize = 6;
 
-/// One that stays.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Unmovable {
-    /// The number of the interrupt, and the device or driver that asked for it.
     pub(super) name: String,
-    /// The CPUs in question that it comes to.
     pub(super) cpus: Vec<u32>,
 }
 
-/// The interrupts that go to the CPUs in question.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Irqs {
-    /// The number of interrupts that can be moved.
     pub(super) movable: usize,
-    /// Interrupts that cannot be moved: the kernel manages them itself (one queue a CPU), or the
-    /// hardware leaves no choice.
+    /// Managed by the kernel (one queue per CPU) or fixed by the hardware.
     pub(super) unmovable: Vec<Unmovable>,
-    /// The number of interrupts not tried, for want of rights or because the caller did not ask for
-    /// a try.
+    /// The number of interrupts not tried, for lack of rights or permission.
     pub(super) untried: usize,
-    /// Whether it was asked for.
     pub(super) may_try: bool,
-    /// Whether the kernel lists no interrupt at all, or the list cannot be read, as where
-    /// `/proc/irq` is covered in a container.
+    /// Whether no interrupt is visible, for example because a container hides `/proc/irq`.
     pub(super) is_hidden: bool,
 }
 
 impl Irqs {
-    /// Finds the interrupts that go to these CPUs, and tries which of them can be moved while the
-    /// lock is held.
     pub(super) fn examine(cpus: &[u32], held: Option<&SettingsLock>) -> Self {
         let (root, cpus): (_, CpuSet) = (Root::new("/"), cpus.iter().copied().collect());
         let mut irqs = Irqs { may_try: held.is_some(), ..Irqs::default() };
         irqs.is_hidden = irq::all(&root).map_or(true, |all| all.is_empty());
-        // Each CPU has its timer, which neither moves nor belongs to a device.
+        // Timers cannot move and belong to no device.
         let mut all = irq::of_devices(&root).unwrap_or_default();
-        // By number: as texts, 10 would come before 9.
+        // By number: as texts, 10 would precede 9.
         all.sort_by_key(|number| number.parse::<u32>().ok());
         for number in all {
             let here = irq::goes_to(&root, &number).within(&cpus).list().0;
@@ -64,8 +52,8 @@ impl Irqs {
     fn count(&mut self, written: io::Result<()>, irq: impl FnOnce() -> Unmovable) {
         match written {
             Ok(()) => self.movable += 1,
-            // EACCES: another user owns the file; EROFS: it is a container's. A process that may
-            // write gets EIO or, lately, EPERM.
+            // EACCES: another user's file; EROFS: a container's file. A process with write access
+            // gets EIO or, on newer kernels, EPERM.
             Err(error) if matches!(error.raw_os_error(), Some(libc::EACCES | libc::EROFS)) => {
                 self.untried += 1
             }
@@ -128,7 +116,6 @@ impl Irqs {
         Diagnosis::new(subject, Severity::No, found, Some(Remedy::advice(remedy)))
     }
 
-    /// The CPUs that interrupts are bound to.
     pub(super) fn bound_cpus(&self) -> Vec<u32> {
         let mut cpus: Vec<u32> =
             self.unmovable.iter().flat_map(|irq| irq.cpus.iter().copied()).collect();
@@ -185,7 +172,6 @@ mod tests {
         assert!(after(&[Some(libc::EIO); 9]).diagnosis().found.ends_with(", and 3 more"));
     }
 
-    /// A try leaves the affinities as they were.
     #[test]
     fn affinities_stay_as_they_were() {
         let held = settings_lock::take().unwrap();
@@ -201,7 +187,7 @@ mod tests {
             Irqs::examine(&[0, 1], Some(&held));
             all().eq(before)
         };
-        // Others may move one meanwhile.
+        // Other processes may move one meanwhile.
         assert!((0..3).any(|_| unchanged()));
     }
 

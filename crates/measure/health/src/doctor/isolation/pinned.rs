@@ -1,22 +1,18 @@
-//! CPUs that a thread is pinned to.
+//! CPUs with pinned threads.
 
 use seatmap_os::root::FileError;
 use seatmap_os::task::{self, ThreadStat};
 use seatmap_os::{CpuSet, Root};
 use std::collections::BTreeSet;
 
-/// The last of these CPUs that no thread of a program is pinned to alone.
-///
-/// To isolate a CPU for a moment moves such threads away, and kernels before 6.2 forget where they
-/// were.
-///
-/// `None` also where the threads cannot be listed: any CPU may have such a thread then.
+/// The last of these CPUs to which no program's thread is pinned. Isolating a CPU even for a moment
+/// moves such threads away, and kernels before 6.2 forget their masks. `None` also if the threads
+/// cannot be listed.
 pub(super) fn last_free(cpus: &[u32]) -> Option<u32> {
     let pinned = taken().ok()?;
     cpus.iter().rev().find(|cpu| !pinned.contains(cpu)).copied()
 }
 
-/// CPUs that are the only one of some program's thread.
 fn taken() -> Result<BTreeSet<u32>, FileError> {
     Ok(task::all(&Root::new("/"))?
         .iter()

@@ -1,4 +1,4 @@
-//! The noise that stays after all other remedies, and its causes.
+//! The noise that remains after all other remedies, and its causes.
 
 use super::boot::Boot;
 use super::irqs::Irqs;
@@ -9,18 +9,16 @@ use seatmap_data::machine::Topology;
 use seatmap_data::statistics::words::agreeing;
 use seatmap_machines::host::environment;
 
-/// The disturbances that no cell removes.
 struct Remains<'a> {
     cpus: &'a [u32],
     has_tick: bool,
     bound: Vec<u32>,
     untried: usize,
     neighbours: Vec<u32>,
-    /// Its name, or that nobody says whether there is one.
+    /// Its name, or that it is unknown.
     hypervisor: Option<String>,
 }
 
-/// The closing line.
 pub(super) fn diagnosis(topology: &Topology, cpus: &[u32], boot: &Boot, irqs: &Irqs) -> Diagnosis {
     let hypervisor = environment::read()
         .hypervisor
@@ -29,7 +27,7 @@ pub(super) fn diagnosis(topology: &Topology, cpus: &[u32], boot: &Boot, irqs: &I
     let neighbours = neighbours(topology, cpus);
     let has_tick = boot.ticks(cpus);
     let bound = irqs.bound_cpus();
-    // A list that is hidden may hold interrupts that cannot be moved.
+    // A hidden list may contain unmovable interrupts.
     let untried = irqs.untried + usize::from(irqs.is_hidden);
     Remains { cpus, has_tick, bound, untried, neighbours, hypervisor }.diagnosis()
 }

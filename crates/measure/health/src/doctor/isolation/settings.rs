@@ -6,16 +6,15 @@ use seatmap_cell::settings_lock::SettingsLock;
 use seatmap_os::kernel::limits_real_time;
 use seatmap_os::{Root, layout};
 
-/// Seconds between two rounds of gathering statistics that count as seldom.
+/// Statistics at least this many seconds apart are infrequent enough.
 const SELDOM_S: u64 = 10;
 
 const WORKQUEUE: &str = "/sys/devices/virtual/workqueue/cpumask";
 
-/// The memory of the pages that [`huge_pages`] asks for. The kernel has to find them in one piece
-/// each, and so needs more that is free.
+/// The number of pages that [`huge_pages`] requests.
 const POOL_PAGES: u64 = 32;
 
-/// Looks at all of them, and tries those that need the lock where it is held.
+/// Examines all settings; with the lock, also tries them.
 pub(crate) fn examine(root: &Root, cpus: &[u32], held: Option<&SettingsLock>) -> Vec<Diagnosis> {
     let online = layout::online(root).map(|online| online.list().0).unwrap_or_default();
     let others: Vec<u32> = online.into_iter().filter(|cpu| !cpus.contains(cpu)).collect();
@@ -34,8 +33,7 @@ fn unknown(subject: &'static str) -> Diagnosis {
     Diagnosis::new(subject, Severity::Info, "not known: this kernel does not say", None)
 }
 
-/// Real-time throttling (sched(7)): it stops threads, and only those of SCHED_FIFO, SCHED_RR and
-/// SCHED_DEADLINE.
+/// Real-time throttling (sched(7)) stops only threads of SCHED_FIFO, SCHED_RR and SCHED_DEADLINE.
 fn throttling(root: &Root) -> Diagnosis {
     let subject = "rt throttling";
     let path = "/proc/sys/kernel/sched_rt_runtime_us";
@@ -60,8 +58,8 @@ fn throttling(root: &Root) -> Diagnosis {
     }
 }
 
-/// Work that the kernel puts off goes to any CPU of this mask. Where the lock is held, the mask is
-/// written over itself to see whether it can be set.
+/// Deferred kernel work goes to any CPU of this mask. With the lock, rewriting the mask shows
+/// whether it can be set.
 fn workqueues(root: &Root, cpus: &[u32], others: &[u32], held: Option<&SettingsLock>) -> Diagnosis {
     let subject = "workqueues";
     let own = read(root, WORKQUEUE).and_then(|own| Some((mask(&own)?, own)));
@@ -70,7 +68,7 @@ fn workqueues(root: &Root, cpus: &[u32], others: &[u32], held: Option<&SettingsL
         return Diagnosis::new(subject, Severity::Ok, "run elsewhere", None);
     }
     let tried = held.map(|_| {
-        // Writing what is there changes nothing, and shows whether the mask can be set.
+        // Rewriting the present value changes nothing.
         root.write(WORKQUEUE, &own).is_ok() && read(root, WORKQUEUE).as_ref() == Some(&own)
     });
     let found = match tried {
@@ -95,7 +93,7 @@ fn watchdog(root: &Root, cpus: &[u32], others: &[u32]) -> Diagnosis {
     let path = "/proc/sys/kernel/watchdog_cpumask";
     let Some(on) = read(root, "/proc/sys/kernel/watchdog") else { return unknown(subject) };
     let Some(watched) = read(root, path) else { return unknown(subject) };
-    // The mask stays when the watchdog is off, and does nothing.
+    // With the watchdog off, the mask remains without effect.
     if on == "0" || !list(&watched).iter().any(|cpu| cpus.contains(cpu)) {
         return Diagnosis::new(subject, Severity::Ok, "leaves these CPUs alone", None);
     }
@@ -127,7 +125,7 @@ fn thp(root: &Root) -> Diagnosis {
     let path = "/sys/kernel/mm/transparent_hugepage/enabled";
     match read(root, path) {
         None => unknown(subject),
-        // `always [madvise] never`: the brackets mark the setting in force (transhuge.rst).
+        // `always [madvise] never`: brackets mark the current setting (transhuge.rst).
         Some(text) if text.contains("[always]") => {
             let found = "always: page faults and khugepaged compact memory at times";
             let remedy = Remedy::write(root, DoctorRemedyKind::HugePagesOnRequest, path, "madvise");
@@ -137,18 +135,17 @@ fn thp(root: &Root) -> Diagnosis {
     }
 }
 
-/// Huge pages of one NUMA node.
 struct Node {
     name: String,
     total: u64,
     free: u64,
-    /// Free memory in KiB; `None` where the kernel does not say.
+    /// Free memory in KiB, if known.
     free_kib: Option<u64>,
 }
 
 const NODES: &str = "/sys/devices/system/node";
 
-/// The nodes of these CPUs, where they have a pool of 2 MiB pages.
+/// The nodes of these CPUs that support 2 MiB pages.
 fn nodes(root: &Root, cpus: &[u32]) -> Vec<Node> {
     // The kernel refuses huge pages on a node without memory.
     let has_memory = read(root, &format!("{NODES}/has_memory")).map(|text| list(&text));
@@ -165,7 +162,6 @@ fn nodes(root: &Root, cpus: &[u32]) -> Vec<Node> {
         .collect()
 }
 
-/// The node, if some of these CPUs belong to it.
 fn node_near(root: &Root, cpus: &[u32], name: String) -> Option<Node> {
     let near = list(&read(root, &format!("{NODES}/{name}/cpulist"))?);
     let free_kib = read(root, &format!("{NODES}/{name}/meminfo")).and_then(|text| free_kib(&text));
@@ -176,10 +172,10 @@ fn node_near(root: &Root, cpus: &[u32], name: String) -> Option<Node> {
     is_near.then_some(Node { name, total: total?, free: free?, free_kib })
 }
 
-/// The free memory in a node's `meminfo`: `Node 0 MemFree: 11796480 kB`.
+/// The free memory from a node's `meminfo`: `Node 0 MemFree: 11796480 kB`.
 fn free_kib(meminfo: &str) -> Option<u64> {
     let line = meminfo.lines().find(|line| line.contains(" MemFree:"))?;
-    // The unit stands last, and the number before it.
+    // The number precedes the unit.
     line.split_whitespace().rev().nth(1)?.parse().ok()
 }
 
@@ -189,7 +185,7 @@ fn huge_pages(root: &Root, node: &Node) -> Diagnosis {
     if node.free > 0 {
         return Diagnosis::new(subject, Severity::Ok, found, None);
     }
-    // Pages of 2048 KiB each; twice as much has to be free, as each lies in one piece.
+    // Each page has 2048 KiB, contiguous, so twice as much memory must be free.
     let needed_kib = 2 * POOL_PAGES * 2048;
     if node.free_kib.is_some_and(|free| free < needed_kib) {
         let advice = format!("{} needs {} MiB of free memory first", node.name, needed_kib >> 10);
@@ -271,7 +267,7 @@ mod tests {
         assert_eq!(level(thp, &[]), Severity::Info);
     }
 
-    /// In a container `/proc/sys` takes no writes: a command there cannot work.
+    /// In a container `/proc/sys` is read-only.
     #[test]
     fn a_file_that_takes_no_writes_is_for_those_outside() {
         let mounts = "1 0 0:1 / / rw - overlay o rw\n2 1 0:5 / /proc rw - proc p rw\n3 2 0:5 /sys /proc/sys ro - proc p rw\n";

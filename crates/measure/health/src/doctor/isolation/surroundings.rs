@@ -1,4 +1,4 @@
-//! Neighbours, daemons and the clock.
+//! SMT siblings, daemons and the clock.
 
 use super::text::{read, shown};
 use crate::doctor::{Diagnosis, DoctorRemedyKind, Remedy, Severity};
@@ -8,19 +8,18 @@ use seatmap_os::CpuList;
 use seatmap_os::root::FileError;
 use seatmap_os::{Root, Tid, rights, task, visibility};
 
-/// Daemons that move interrupts or reset settings without notice. Their units have the same names.
+/// Daemons that move interrupts or reset settings without notice; also the names of their units.
 const DAEMONS: [&str; 2] = ["irqbalance", "tuned"];
 
-/// The folder that is there where systemd runs the computer (sd_booted(3)).
+/// Exists if systemd runs the computer (sd_booted(3)).
 const SYSTEMD: &str = "/run/systemd/system";
 
 const CLOCKS: &str = "/sys/devices/system/clocksource/clocksource0";
 
-/// Clocks that a program reads without a system call (vDSO of x86-64 and 64-bit Arm).
+/// Clocks readable without a system call (vDSO of x86-64 and 64-bit Arm).
 const QUICK_CLOCKS: [&str; 4] =
     ["tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter"];
 
-/// Looks at all of them.
 pub(crate) fn examine(root: &Root, topology: &Topology, cpus: &[u32]) -> Vec<Diagnosis> {
     let hidden = visibility::hidden(root).or_else(|| {
         visibility::is_in_container(root)
@@ -40,7 +39,7 @@ pub(crate) fn examine(root: &Root, topology: &Topology, cpus: &[u32]) -> Vec<Dia
     vec![siblings(root, topology, cpus), daemons, clocksource(root)]
 }
 
-/// PUs outside the set that share a core with one inside it.
+/// PUs outside the set that share a core with one inside.
 pub(super) fn neighbours(topology: &Topology, cpus: &[u32]) -> Vec<u32> {
     let cores: Vec<_> =
         topology.pus.iter().filter(|pu| cpus.contains(&pu.os)).filter_map(|pu| pu.core).collect();
@@ -79,8 +78,7 @@ fn siblings(root: &Root, topology: &Topology, cpus: &[u32]) -> Diagnosis {
     );
     let switches: Vec<String> =
         outside.0.iter().map(|cpu| format!("/sys/devices/system/cpu/cpu{cpu}/online")).collect();
-    // The kernel lets no program stop the first CPU of most computers, nor any CPU of some virtual
-    // ones.
+    // On most computers the first CPU cannot be stopped, on some virtual ones no CPU.
     let remedy = if switches.iter().all(|switch| root.has(switch)) {
         Remedy::write_all(root, DoctorRemedyKind::TakeOffline, &switches, "0")
     } else {
@@ -94,12 +92,11 @@ fn siblings(root: &Root, topology: &Topology, cpus: &[u32]) -> Diagnosis {
     Diagnosis::new(subject, Severity::Fix, found, Some(remedy))
 }
 
-/// All processes, with their names.
 fn running(root: &Root) -> Result<Vec<(Tid, String)>, FileError> {
     Ok(task::processes(root)?.filter_map(|pid| Some((pid, task::name(root, pid)?))).collect())
 }
 
-/// Daemons among the programs that run; `hidden` says why some of these may not be shown.
+/// Running daemons; `hidden` says why some may be invisible.
 fn daemons(running: &[(Tid, String)], hidden: Option<&str>, has_systemd: bool) -> Diagnosis {
     let subject = "daemons";
     let names: Vec<&str> =
@@ -107,7 +104,7 @@ fn daemons(running: &[(Tid, String)], hidden: Option<&str>, has_systemd: bool) -
     if !names.is_empty() {
         // Plural: "runs" is a verb here.
         let found = format!("{} runs and may undo what a cell sets", names.join(" and "));
-        // 'tuned-adm off' is not enough: the daemon stays, and sets everything again with the next
+        // 'tuned-adm off' is not enough: the daemon remains and changes everything with the next
         // profile.
         let command = if has_systemd {
             format!("systemctl stop {}", names.join(" "))
@@ -161,7 +158,7 @@ fn clocksource(root: &Root) -> Diagnosis {
             Diagnosis::new(subject, Severity::Fix, found, Some(remedy))
         }
         None => {
-            // On Arm the counter is left out where the firmware does not describe it.
+            // On Arm the kernel omits the counter if the firmware does not describe it.
             let advice = if cfg!(target_arch = "x86_64") {
                 "start the kernel with tsc=reliable, if the processor's counter is"
             } else {

@@ -1,4 +1,4 @@
-//! Each kind of remedy, executed: after it the same look at the same files is clean.
+//! Executes each kind of remedy; afterwards the same examination finds nothing.
 
 use super::DoctorRemedyKind;
 use crate::doctor::fixture::Fixture;
@@ -6,11 +6,10 @@ use crate::doctor::{Diagnosis, Severity, isolation, measuring, seats};
 use seatmap_data::machine::{Pu, Topology};
 use seatmap_os::cpus::Cpus;
 
-/// The way in which a test executes a kind.
 enum Execution {
-    /// On these files, by the command as it is printed.
+    /// By the printed command, on these files.
     Files(&'static [(&'static str, &'static str)]),
-    /// By a test with this name.
+    /// By the test of this name.
     Test(&'static str),
 }
 
@@ -71,8 +70,7 @@ fn execution(kind: DoctorRemedyKind) -> Execution {
     }
 }
 
-/// Everything that is examined in files, for CPU 1 of four CPUs with two threads a core, on two
-/// nodes.
+/// Examines CPU 1 of four, with two threads per core and two nodes.
 fn examined(fixture: &Fixture) -> Vec<Diagnosis> {
     let root = &fixture.root;
     let is_stopped = |cpu: u32| {
@@ -96,7 +94,7 @@ fn examined(fixture: &Fixture) -> Vec<Diagnosis> {
     all
 }
 
-/// A new kind does not compile until it stands above, and does not pass until it is executed.
+/// A new kind fails to compile until added above, and fails here until executed.
 #[test]
 fn every_kind_of_remedy_is_executed() {
     let tests = [
@@ -124,7 +122,7 @@ fn is_mended(kind: DoctorRemedyKind, files: &[(&str, &str)]) {
     let found = of_kind.next().unwrap_or_else(|| panic!("{kind:?}: {before:?}"));
     assert!(of_kind.next().is_none(), "{kind:?}");
     fixture.execute(&found.remedy.as_ref().unwrap().text);
-    // The kernel answers with all choices, and the one that was made in brackets.
+    // The kernel answers with all choices and the current one in brackets.
     if kind == DoctorRemedyKind::HugePagesOnRequest {
         assert_eq!(fixture.root.read(THP).unwrap(), "madvise");
         fixture.put(THP, "always [madvise] never");

@@ -1,33 +1,29 @@
-//! Shares gaps out among the tasks and handlers that had the CPU in them.
+//! Divides gaps among the tasks and handlers that had the CPU.
 
 use super::spans::TraceSpans;
 use crate::noise::gaps::Gap;
 use serde::Serialize;
 use std::cmp::Reverse;
 
-/// Shorter gaps are not explained: the trace is written in microseconds.
+/// Shorter gaps are not explained, because the trace's unit is a microsecond.
 const SHORTEST_NS: u64 = 5_000;
 
-/// The largest distance between the begin of a gap and the event at its begin, two roundings to
-/// microseconds included.
+/// The largest difference between a gap and its event, including two roundings to microseconds.
 const SLACK_NS: u64 = 3_000;
 
-/// The number of gaps that are reported one by one.
 const MOST_TOLD: usize = 10;
 
-/// The trace's explanation of the gaps of one CPU: of those of 5 us and more among the longest
-/// 1024.
+/// The trace's explanation of one CPU's gaps, of at least 5 us and among the longest 1024.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Traced {
-    /// Gaps that it was asked about.
+    /// The number of gaps examined.
     pub gaps: u64,
-    /// Gaps from before its begin, where more happened than it can hold.
+    /// The number of gaps before the start of the trace, if it overflowed.
     pub gaps_before_trace: u64,
-    /// The tasks and handlers that had the CPU in them, the one with the most time first.
+    /// The tasks and handlers that had the CPU, the longest total first.
     pub takers: Vec<GapCause>,
-    /// The time that the kernel cannot explain: taken by the hypervisor, the firmware or the
-    /// hardware.
+    /// Unexplained time: taken by the hypervisor, the firmware or the hardware.
     pub unexplained: GapCause,
     /// The longest gaps, the longest first.
     pub longest: Vec<TracedGap>,
@@ -37,25 +33,25 @@ pub struct Traced {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GapCause {
-    /// A task by its name, or a handler by the kernel's name of it; empty for unexplained time.
+    /// The name of the task or handler; empty for unexplained time.
     pub who: String,
-    /// The number of gaps that it had a part of.
+    /// The number of gaps with a part of it.
     pub gaps: u64,
-    /// The time that it had in all of them.
+    /// Its total time in all gaps.
     pub total_us: f64,
-    /// The most time that it had in one of them.
+    /// Its longest time in one gap.
     pub longest_us: f64,
 }
 
-/// A gap, and the tasks and handlers that had the CPU in it.
+/// A gap and the tasks and handlers that had the CPU in it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TracedGap {
-    /// The time from the begin of the measurement to the gap, in nanoseconds.
+    /// From the start of the measurement to the gap, in nanoseconds.
     pub start_ns: u64,
-    /// Its length.
+    /// The length of the gap.
     pub length_ns: u64,
-    /// The tasks and handlers that had the CPU, the one with the most time first.
+    /// The tasks and handlers that had the CPU, the longest time first.
     pub takers: Vec<GapShare>,
     /// The unexplained rest of the gap.
     pub unexplained_us: f64,
@@ -65,13 +61,12 @@ pub struct TracedGap {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GapShare {
-    /// The task or handler, as in a taker.
+    /// The name of the task or handler.
     pub who: String,
-    /// The time that it had.
+    /// Its time.
     pub us: f64,
 }
 
-/// Asks the spans about the gaps that begin at `from_ns` or later.
 pub(super) fn traced(
     gaps: &[Gap],
     spans: &TraceSpans,
@@ -106,13 +101,12 @@ pub(super) fn traced(
     found
 }
 
-/// The shares of a period that tasks and handlers had, the largest first.
 fn parts(spans: &TraceSpans, from_ns: u64, to_ns: u64) -> Vec<(usize, u64)> {
     let mut parts: Vec<(usize, u64)> = Vec::new();
     let first = spans.spans.partition_point(|span| span.to_ns <= from_ns);
     let overlapping = spans.spans[first..].iter().take_while(|span| span.from_ns < to_ns);
-    // One with an unknown end is over when the meter goes on: it is in the gap of its known end and
-    // in no other.
+    // A span with an unknown end is over when the meter continues: it belongs only to the gap of
+    // its known end.
     let here = overlapping.filter(|span| {
         span.known_ns.is_none_or(|ns| from_ns <= ns + SLACK_NS && ns <= to_ns + SLACK_NS)
     });
@@ -148,7 +142,6 @@ impl GapCause {
         }
     }
 
-    /// Sums of nanoseconds have no digits below a nanosecond.
     fn round(&mut self) {
         self.total_us = (self.total_us * 1e3).round() / 1e3;
     }
@@ -188,8 +181,7 @@ mod tests {
 
     #[test]
     fn a_gap_is_shared_out() {
-        // The timer's begin is before the gap, the hog's end behind it; the third span is in no
-        // gap.
+        // The timer begins before the gap, the hog ends after it; the third span is in no gap.
         let spans = spans(&[(8, 13, 1), (15, 30, 0), (60, 70, 0)]);
         let traced = found(&[gap(10, 10), gap(100, 50)], &spans, 0);
         insta::assert_snapshot!(serde_json::to_string(&traced).unwrap(), @r#"{"gaps":2,"gaps_before_trace":0,"takers":[{"who":"hog","gaps":1,"total_us":5.0,"longest_us":5.0},{"who":"local_timer","gaps":1,"total_us":3.0,"longest_us":3.0}],"unexplained":{"who":"","gaps":2,"total_us":52.0,"longest_us":50.0},"longest":[{"start_ns":100000,"length_ns":50000,"takers":[],"unexplained_us":50.0},{"start_ns":10000,"length_ns":10000,"takers":[{"who":"hog","us":5.0},{"who":"local_timer","us":3.0}],"unexplained_us":2.0}]}"#);

@@ -1,4 +1,4 @@
-//! A trace of our own in the kernel.
+//! Seatmap's own trace instance in the kernel.
 
 use super::CpuTrace;
 use seatmap_os::CpuSet;
@@ -8,13 +8,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Instances of ours begin with it.
 const PREFIX: &str = "seatmap-noise-";
 
-/// For each metered CPU, in KiB: a quarter of a million events, a minute of a busy CPU.
+/// KiB per measured CPU: a quarter of a million events, a minute of a busy CPU.
 const BUFFER_KIB: &str = "8192";
 
-/// The events of every kernel with tracing.
+/// Events of every kernel with tracing.
 const EVENTS: [&str; 5] = [
     "sched/sched_switch",
     "irq/irq_handler_entry",
@@ -23,25 +22,22 @@ const EVENTS: [&str; 5] = [
     "irq/softirq_exit",
 ];
 
-/// The events of some architectures: x86's vectors, Arm's interrupts between CPUs.
+/// Events of some architectures: x86's vectors, Arm's interprocessor interrupts.
 const EVENTS_OF_SOME: [&str; 3] = ["irq_vectors", "ipi/ipi_entry", "ipi/ipi_exit"];
 
-/// A trace that runs until it is dropped.
 pub(in super::super) struct Instance {
     folder: PathBuf,
-    /// Marks the instance as in use, for as long as this process lives.
+    /// Marks the instance as in use while this process lives.
     _lock: File,
-    /// It may be without a place in the file system, and gone with this.
+    /// The mount may exist only through this.
     _tracefs: Tracefs,
 }
 
 impl Instance {
-    /// Begins to trace these CPUs.
     pub(in super::super) fn begin(cpus: &[u32]) -> io::Result<Self> {
         let tracefs = Tracefs::open()?;
         let instances = tracefs.folder().join("instances");
-        // One process at a time: no process may take another's instance for an abandoned one before
-        // it is locked.
+        // Serialises processes, so that none removes a new, still unlocked instance.
         let turn = File::open(&instances)?;
         turn.lock()?;
         sweep(&instances)?;
@@ -57,7 +53,7 @@ impl Instance {
     }
 
     fn start(&self, cpus: &[u32]) -> io::Result<()> {
-        // A new instance traces at once: off, until all of it is set.
+        // A new instance traces at once, so it is off until completely set.
         self.write("tracing_on", "0")?;
         self.write("trace_clock", "mono")?;
         for cpu in cpus {
@@ -75,12 +71,12 @@ impl Instance {
         self.write("tracing_on", "1")
     }
 
-    /// Where a meter says that it is one. The trace cannot be removed while it is open.
+    /// The file through which a meter identifies itself. The trace cannot be removed while it is
+    /// open.
     pub(in super::super) fn marker(&self) -> io::Result<File> {
         OpenOptions::new().write(true).open(self.folder.join("trace_marker"))
     }
 
-    /// Writes no more.
     pub(in super::super) fn stop(&self) -> io::Result<()> {
         self.write("tracing_on", "0")
     }
@@ -89,7 +85,7 @@ impl Instance {
     pub(in super::super) fn recording(&self, cpu: u32) -> io::Result<CpuTrace> {
         let folder = self.folder.join(format!("per_cpu/cpu{cpu}"));
         let stats = std::fs::read_to_string(folder.join("stats"))?;
-        // The kernel counts the events that were written over (ftrace.rst).
+        // The kernel counts overwritten events (ftrace.rst).
         let is_cut = !stats.lines().any(|line| line == "overrun: 0");
         Ok(CpuTrace { text: std::fs::read(folder.join("trace"))?, is_cut })
     }
@@ -101,18 +97,18 @@ impl Instance {
 
 impl Drop for Instance {
     fn drop(&mut self) {
-        // An instance that cannot be removed now is removed with the next trace.
+        // If it cannot be removed now, the next trace removes it.
         let _ = self.stop();
         let _ = std::fs::remove_dir(&self.folder);
     }
 }
 
-/// Removes the instances of killed processes: no process holds their locks.
+/// Removes instances of killed processes, whose locks are free.
 fn sweep(instances: &Path) -> io::Result<()> {
     for entry in std::fs::read_dir(instances)?.flatten() {
         let is_ours = entry.file_name().to_string_lossy().starts_with(PREFIX);
         if is_ours && File::open(entry.path()).is_ok_and(|folder| folder.try_lock().is_ok()) {
-            // Another process may be looking into it just now: the next trace removes it.
+            // If another process is reading it, the next trace removes it.
             let _ = std::fs::remove_dir(entry.path());
         }
     }
@@ -123,7 +119,7 @@ fn sweep(instances: &Path) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    /// `None`, with a message, where this computer does not allow tracing.
+    /// `None`, with a message, if this computer does not allow tracing.
     fn begun() -> Option<Instance> {
         Instance::begin(&[0])
             .inspect_err(|error| seatmap_needs::skipped!("no trace here: {error}"))
@@ -156,7 +152,7 @@ mod tests {
         let tracefs = Tracefs::open().unwrap();
         let instances = tracefs.folder().join("instances");
         let left = instances.join(format!("{PREFIX}read"));
-        // In its turn, as other tests sweep too.
+        // Locked, because other tests sweep too.
         let turn = File::open(&instances).unwrap();
         turn.lock().unwrap();
         std::fs::create_dir(&left).unwrap();
@@ -164,7 +160,6 @@ mod tests {
         drop(turn);
         Instance::begin(&[0]).unwrap();
         drop(reader);
-        // Another sweep may have been quicker.
         let _ = std::fs::remove_dir(&left);
         assert!(!left.exists());
     }

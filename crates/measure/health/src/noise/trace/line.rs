@@ -1,38 +1,33 @@
-//! One event of a trace: a line, or more where a task has a line's end in its name.
+//! One event of a trace: a line, or more if a task's name contains a line break.
 
-/// Bytes of a task's name, before its number (`trace_print_context` in the kernel's
-/// `trace_output.c`: `%16s-%-7d`). Names are 15 bytes at most and may hold anything, so only the
-/// width tells where one ends.
+/// Bytes of a task's name before its number (`trace_print_context` in the kernel's
+/// `trace_output.c`: `%16s-%-7d`). Names have at most 15 bytes and may contain anything, so only
+/// the width shows the end.
 const NAME_WIDTH: usize = 16;
 
-/// Something that began or ended on a CPU.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct TraceEvent {
-    /// When, by `CLOCK_MONOTONIC`; the trace writes microseconds.
+    /// By `CLOCK_MONOTONIC`; the trace has microseconds.
     pub(super) at_ns: u64,
-    /// The task that it came upon.
     pub(super) task: u32,
-    /// Its name.
     pub(super) name: String,
     pub(super) what: TraceEventKind,
 }
 
-/// The event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum TraceEventKind {
     /// A handler begins.
     Enter(String),
     /// A handler ends.
     Exit(String),
-    /// Another task has the CPU from now on.
+    /// Another task gets the CPU.
     Switch { to: u32, name: String },
-    /// The meter says that it is this task.
+    /// The meter identifies itself as this task.
     Mark,
 }
 
-/// Splits a trace into its events, and the other text between them. Names may hold line ends. An
-/// event ends where the next one begins; a name cannot look like the begin of an event, as it would
-/// have to be longer.
+/// Splits a trace into events and other text. Names may contain line breaks, so an event ends where
+/// the next begins; a name is too short to look like one.
 pub(super) fn split(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -49,13 +44,13 @@ fn is_begin(text: &[u8]) -> bool {
     matches!(text.get(NAME_WIDTH..NAME_WIDTH + 2), Some([b'-', digit]) if digit.is_ascii_digit())
 }
 
-/// Reads one event; `None` for a comment, for an event that takes no time, and for an unknown one.
+/// `None` for comments, unknown events and those without a duration.
 pub(super) fn event(line: &[u8]) -> Option<TraceEvent> {
     let (name, rest) = line.split_at_checked(NAME_WIDTH)?;
     let rest = String::from_utf8_lossy(rest);
     let rest = rest.strip_prefix('-')?;
     let task = rest.split(' ').next()?.parse().ok()?;
-    // `[001] d.h.. 70628.260013: local_timer_entry: vector=236`; the flags can be switched off.
+    // `[001] d.h.. 70628.260013: local_timer_entry: vector=236`; the flags are optional.
     let (_, rest) = rest.split_once("] ")?;
     let mut words = rest.trim_start().splitn(2, ": ");
     let at_ns = time_ns(words.next()?.rsplit(' ').next()?)?;
@@ -64,7 +59,7 @@ pub(super) fn event(line: &[u8]) -> Option<TraceEvent> {
     Some(TraceEvent { at_ns, task, name, what: what(event, fields.trim())? })
 }
 
-/// A task's name; a task without one gets `(no name)`.
+/// A task's name, or `(no name)`.
 fn named(name: &str) -> String {
     match name.trim_start() {
         "" => "(no name)".to_owned(),
@@ -76,7 +71,7 @@ fn what(event: &str, fields: &str) -> Option<TraceEventKind> {
     match event {
         "sched_switch" => {
             let (both, next) = fields.rsplit_once(" next_pid=")?;
-            // A name of the full length can look like the text between the two.
+            // A name of full length can look like the text in between.
             let both = both.strip_prefix("prev_comm= ==> next_comm=").unwrap_or(both);
             let (_, name) = both.split_once(" ==> next_comm=")?;
             Some(TraceEventKind::Switch {
@@ -88,7 +83,7 @@ fn what(event: &str, fields: &str) -> Option<TraceEventKind> {
             let (irq, name) = fields.lines().next()?.split_once(" name=")?;
             Some(TraceEventKind::Enter(format!("IRQ {} {name}", irq.strip_prefix("irq=")?)))
         }
-        // The end of a handler has its result and not its name, and handlers of one line do not
+        // The end of a handler contains its result instead of its name; handlers of one line do not
         // nest.
         "irq_handler_exit" => Some(TraceEventKind::Exit(format!(
             "IRQ {} ",
@@ -115,7 +110,6 @@ fn inner<'f>(fields: &'f str, open: &str, close: &str) -> Option<&'f str> {
     fields.split_once(open).and_then(|(_, rest)| rest.split_once(close)).map(|(inner, _)| inner)
 }
 
-/// Seconds with six digits behind the point.
 fn time_ns(text: &str) -> Option<u64> {
     let (seconds, micros) = text.split_once('.')?;
     let is_micros = micros.len() == 6;

@@ -1,39 +1,35 @@
-//! The task or handler that had a CPU at each time.
+//! Which task or handler had a CPU at each time.
 
 use super::line::{self, TraceEvent, TraceEventKind};
 use std::collections::HashMap;
 
-/// Times in which another task or handler than the meter had the CPU, in order and without overlap.
+/// Times when another task or handler than the meter had the CPU, in order, without overlap.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct TraceSpans {
-    /// The tasks and handlers of the spans, each once.
     pub(super) names: Vec<String>,
     pub(super) spans: Vec<CpuSpan>,
-    /// The first event of all.
     pub(super) first_ns: u64,
 }
 
-/// One such time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct CpuSpan {
     pub(super) from_ns: u64,
     pub(super) to_ns: u64,
-    /// Index into the names.
     pub(super) who: usize,
-    /// The end that is known, where the change of task at the other is missing from the trace.
+    /// The known end, if the task switch at the other end is missing.
     pub(super) known_ns: Option<u64>,
 }
 
-/// Reads the trace of one CPU. A handler that interrupts another, or a task, has the CPU until it
-/// ends. Kernels do not show every change of task; where one is missing, the time between two
-/// events is of the one that is not the meter. `None` where the meter has left no mark.
+/// Parses the trace of one CPU. A handler has the CPU until it ends. Kernels do not show every task
+/// switch; if one is missing, the time between two events belongs to the task other than the meter.
+/// `None` without the meter's mark.
 pub(super) fn of(text: &[u8]) -> Option<TraceSpans> {
     let mut reader = Reader { meter: meter(text)?, ..Reader::default() };
     line::split(text).filter_map(line::event).for_each(|event| reader.read(event));
     Some(reader.found)
 }
 
-/// The meter's number, by its last mark. Inside a container the meter knows itself by another one.
+/// The last mark shows the number; in a container the meter knows another one.
 fn meter(text: &[u8]) -> Option<u32> {
     let events = text.rsplit(|byte| *byte == b'\n').filter_map(line::event);
     events.filter(|event| event.what == TraceEventKind::Mark).map(|event| event.task).next()
@@ -42,9 +38,8 @@ fn meter(text: &[u8]) -> Option<u32> {
 #[derive(Default)]
 struct Reader {
     meter: u32,
-    /// The task that has the CPU when no handler interrupts it, and its name.
+    /// The task that has the CPU outside handlers, and its name.
     task: Option<(u32, String)>,
-    /// Handlers under way, the innermost last.
     handlers: Vec<String>,
     last_ns: u64,
     index: HashMap<String, usize>,
@@ -57,37 +52,33 @@ impl Reader {
             (self.found.first_ns, self.last_ns) = (event.at_ns, event.at_ns);
         }
         self.close(&event);
-        // The name in a change of task is the one of that time; the others are of the end, or
-        // forgotten.
+        // A task switch contains the name at that time; other events show a later name or none.
         if self.task.as_ref().is_none_or(|(task, _)| *task != event.task) {
             self.task = Some((event.task, event.name));
         }
         match event.what {
             TraceEventKind::Enter(handler) => {
-                // A handler does not interrupt itself: the end of the one before is missing.
+                // A handler does not interrupt itself: the previous end is missing.
                 self.end(&handler);
                 self.handlers.push(handler);
             }
             TraceEventKind::Exit(handler) => self.end(&handler),
             TraceEventKind::Mark => {}
             TraceEventKind::Switch { to, name } => {
-                // The scheduler runs outside handlers: the end of one still open is missing.
+                // The scheduler runs outside handlers: the end of an open one is missing.
                 self.handlers.clear();
                 self.task = Some((to, name));
             }
         }
     }
 
-    /// Ends a handler, and those that interrupted it.
     fn end(&mut self, handler: &str) {
         let began = self.handlers.iter().rposition(|begun| is_end_of(handler, begun));
         self.handlers.truncate(began.unwrap_or(self.handlers.len()));
     }
 
-    /// Attributes the time since the last event to the task or handler that had it.
     fn close(&mut self, event: &TraceEvent) {
-        // The clock of traces may step back a little where it is slewed
-        // (Documentation/trace/ftrace.rst).
+        // A slewed trace clock may step back slightly (Documentation/trace/ftrace.rst).
         let now_ns = event.at_ns.max(self.last_ns);
         let from_ns = std::mem::replace(&mut self.last_ns, now_ns);
         let (who, known_ns) = match (self.handlers.last(), &self.task) {
@@ -115,7 +106,7 @@ impl Reader {
     }
 }
 
-/// The end of a device's handler names its line alone.
+/// The end of a device's handler names only its line.
 fn is_end_of(end: &str, begun: &str) -> bool {
     end == begun || end.ends_with(' ') && begun.starts_with(end)
 }
@@ -125,7 +116,6 @@ mod tests {
     use super::*;
     use std::fmt::Write;
 
-    /// A trace of CPU 1 from `task-pid us: event` lines.
     fn trace(lines: &[(&str, u32, u64, &str)]) -> Vec<u8> {
         let mut text = String::from("# tracer: nop\n");
         for (name, task, us, event) in lines {

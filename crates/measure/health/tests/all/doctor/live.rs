@@ -1,4 +1,4 @@
-//! Remedies that are executed on the computer that runs the tests.
+//! Remedies, executed on the testing computer.
 
 use seatmap_cell::settings_lock;
 use seatmap_health::doctor::{Diagnosis, DoctorRemedyKind, Severity, isolation};
@@ -6,17 +6,16 @@ use seatmap_os::CpuSet;
 use seatmap_os::cpus::Cpus;
 use std::process::Command;
 
-/// A setting of the kernel; it gets its value back when this is dropped.
 struct Setting {
     path: &'static str,
     before: String,
 }
 
 impl Setting {
-    /// Gives a setting another value; `None` where there is no such setting, or this user may not.
+    /// `None` if it does not exist or this user may not.
     fn set(path: &'static str, value: &str) -> Option<Self> {
         let text = std::fs::read_to_string(path).ok()?;
-        // Of several choices the one in brackets is made.
+        // The current choice is in brackets.
         let chosen = text.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
         let before = chosen.map_or(text.trim(), |(word, _)| word).to_owned();
         std::fs::write(path, format!("{value}\n")).ok()?;
@@ -40,8 +39,8 @@ fn of_kind(all: &[Diagnosis], kind: DoctorRemedyKind) -> Option<&Diagnosis> {
     all.iter().find(|found| found.remedy.as_ref().is_some_and(|remedy| remedy.kind == kind))
 }
 
-/// Each setting is made wrong, mended by the command as it is printed, and put back. A cell changes
-/// some of them too: none is made meanwhile.
+/// Breaks each setting, applies the printed command and restores the setting. The lock prevents new
+/// cells, which change some settings too.
 #[test]
 fn settings_of_this_computer_are_mended() {
     let online = Cpus::read().unwrap().online;

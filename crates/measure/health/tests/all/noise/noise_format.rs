@@ -1,5 +1,4 @@
-//! Checks the JSON Schema in `docs/formats/` against a report as it is written, key by key in both
-//! directions.
+//! Compares the JSON Schema in `docs/formats/` with a written report, in both directions.
 #![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
 
 use seatmap_data::document::schema::{never_written, refused};
@@ -16,8 +15,7 @@ fn schema() -> Value {
 
 const NOTHING: [&str; 0] = [];
 
-/// A report with every field filled. No `..Default`: a new field must be added here, and so to the
-/// schema.
+/// A report with every field. No `..Default`: a new field must be added here and to the schema.
 fn full() -> NoiseReport {
     let cpu = CpuNoise {
         cpu: 3,
@@ -78,13 +76,11 @@ fn traced() -> Traced {
     }
 }
 
-/// All keys are required, so that a valid report has each of them, and the closed schema allows no
-/// others.
 #[test]
 fn reports_have_the_keys_of_the_schema_and_no_others() {
     let mut report = serde_json::to_value(full()).unwrap();
     assert_eq!(refused(&schema(), &report), NOTHING);
-    // The command line adds which machine it was.
+    // The command line adds the machine.
     report["machine"] = "desk".into();
     assert_eq!(refused(&schema(), &report), NOTHING);
     assert_eq!(never_written(&schema(), std::slice::from_ref(&report)), NOTHING);
@@ -102,7 +98,6 @@ fn reports_have_the_keys_of_the_schema_and_no_others() {
     }
 }
 
-/// The part that `seatmap cell run` adds to the report of a seating.
 #[test]
 fn what_a_program_heard_is_as_the_schema_of_seatings_says() {
     let text = include_str!("../../../../../../docs/formats/seatmap-seating-1.schema.json");

@@ -1,4 +1,4 @@
-//! `seatmap-ranking/1`: machines in the order of the time that a pattern takes on each.
+//! `seatmap-ranking/1`: machines ranked by the time of a pattern.
 
 use super::RankingRequest;
 use seatmap_data::machine::OriginKind;
@@ -7,7 +7,7 @@ use seatmap_place::MessageWait;
 use serde::Serialize;
 use std::fmt;
 
-/// The name and version of the document.
+/// Name and version of the format.
 pub const FORMAT: &str = "seatmap-ranking/1";
 
 /// The machines of a gallery ranked for a pattern: the output of `seatmap place --on gallery
@@ -20,25 +20,25 @@ pub struct MachineRanking {
     format: String,
     /// The pattern's name.
     pub pattern: String,
-    /// The pattern's tasks.
+    /// The number of tasks.
     pub tasks: usize,
-    /// The time that ranks: `distance` is the sum of the round trips of all messages, `time` that
-    /// of the slowest seat, `simulated` that of a run.
+    /// The time for the ranking: `distance` is the sum of the round trips of all messages, `time`
+    /// that of the slowest seat, `simulated` that of a run.
     pub objective: Objective,
-    /// Whether the tasks sleep until a message comes, so that a message costs a wakeup.
+    /// Whether tasks sleep until a message arrives, so that each message costs a wakeup.
     pub waits: bool,
-    /// The machines with all figures that the time needs, fastest first.
+    /// The machines with all required figures, fastest first.
     pub ranked: Vec<RankedMachine>,
-    /// The machines that lack some of these figures, fastest first. Their times are not those of
-    /// `ranked`.
+    /// The machines that lack some of these figures, fastest first. Their times are not comparable
+    /// with those of `ranked`.
     pub incomplete: Vec<IncompleteMachine>,
     /// The machines without a time.
     pub left_out: Vec<LeftOutMachine>,
-    /// How far profiles of one processor differ in this gallery; null where no two have the same.
+    /// How far profiles of one processor differ in this gallery; null if all processors differ.
     pub like_machines: Option<LikeDifference>,
-    /// The day, as `YYYY-MM-DD`.
+    /// The day, `YYYY-MM-DD`.
     pub date: String,
-    /// The program that searched, with its version.
+    /// The searching program with its version.
     pub tool: String,
 }
 
@@ -46,44 +46,44 @@ pub struct MachineRanking {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RankedMachine {
-    /// The time and what stands beside it.
+    /// The time and its details.
     #[serde(flatten)]
     pub time: MachineTime,
-    /// How many times as long as on the fastest machine it takes.
+    /// The time relative to the fastest machine's.
     pub times_best: f64,
-    /// Whether even its lower bound is above the time on the fastest machine. Else a longer search
-    /// may change the order of the two.
+    /// Whether its lower bound exceeds the time on the fastest machine. If not, a longer search may
+    /// change their order.
     pub is_apart: bool,
 }
 
-/// A machine that is not ranked, since figures are missing.
+/// A machine not ranked because figures are missing.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct IncompleteMachine {
-    /// The time without these figures, and what stands beside it.
+    /// The time without these figures, and its details.
     #[serde(flatten)]
     pub time: MachineTime,
-    /// The figures that the time does not consider.
+    /// The missing figures.
     pub not_considered: Vec<MissingFigure>,
 }
 
-/// The time that a pattern takes on a machine, from the figures of its profile.
+/// The time of a pattern on a machine, from the figures of its profile.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MachineTime {
     /// The machine's name in the gallery.
     pub machine: String,
-    /// How its figures came to be.
+    /// The origin of its figures.
     pub origin: OriginKind,
-    /// Its hardware threads.
+    /// The number of its hardware threads.
     pub pus: usize,
-    /// The time on the best seats that were found.
+    /// The time on the best seats found.
     pub time_ns: f64,
-    /// The time below which no seats are.
+    /// A lower bound on the time for all seats.
     pub bound_ns: f64,
-    /// The time with the tasks in order on the CPUs in order.
+    /// The time with tasks in order on CPUs in order.
     pub in_order_ns: f64,
-    /// Whether it is proven that no seats are better.
+    /// Whether the seats are proven optimal.
     pub is_optimal: bool,
 }
 
@@ -103,16 +103,16 @@ pub struct LeftOutMachine {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "reason", rename_all = "kebab-case")]
 pub enum LeftOutReason {
-    /// It has fewer hardware threads than the pattern has tasks.
+    /// The pattern has more tasks than the machine has hardware threads.
     TooSmall {
-        /// The hardware threads whose distances are known.
+        /// The number of hardware threads with known distances.
         pus: usize,
     },
-    /// Its profile holds no core distances.
+    /// The profile has no core distances.
     NoDistances,
     /// The pattern cannot be placed there.
     Refused {
-        /// The error, in words.
+        /// The error message.
         error: String,
     },
 }
@@ -129,12 +129,12 @@ impl fmt::Display for LeftOutReason {
     }
 }
 
-/// A figure that a profile lacks.
+/// A figure missing in a profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum MissingFigure {
-    /// How fast its CPUs are beside each other.
+    /// The relative speed of its CPUs.
     Speed,
     /// The cost of waking a thread.
     Wakeups,
@@ -155,18 +155,17 @@ impl MissingFigure {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LikeDifference {
-    /// The pairs of machines with the same processor in the gallery.
+    /// The number of pairs of machines with the same processor.
     pub pairs: usize,
     /// The two that differ most.
     pub machines: [String; 2],
-    /// The distance class in which they do.
+    /// The distance class in which they differ most.
     pub class: String,
-    /// How many times as far apart the cores of the slower one are there.
+    /// The ratio of the larger distance to the smaller one in this class.
     pub ratio: f64,
 }
 
 impl MachineRanking {
-    /// A ranking without machines.
     pub(super) fn new(request: &RankingRequest, objective: Objective) -> Self {
         let waits = match request.waiting {
             MessageWait::AsObserved => request.pattern.waits(),
@@ -178,7 +177,7 @@ impl MachineRanking {
             pattern: request.pattern.name.clone(),
             tasks: request.pattern.tasks,
             objective,
-            // A run spins: wakeups belong to times that are added up.
+            // A run spins: wakeups belong only to added times.
             waits: waits && objective != Objective::Simulated,
             ranked: Vec::new(),
             incomplete: Vec::new(),
@@ -189,14 +188,12 @@ impl MachineRanking {
         }
     }
 
-    /// Puts both lists in order, and compares each machine with the fastest.
     pub(super) fn sort(&mut self) {
-        // Equal times keep the gallery's order.
         self.ranked.sort_by(|a, b| a.time.time_ns.total_cmp(&b.time.time_ns));
         self.incomplete.sort_by(|a, b| a.time.time_ns.total_cmp(&b.time.time_ns));
         let Some(best_ns) = self.ranked.first().map(|first| first.time.time_ns) else { return };
         for machine in &mut self.ranked {
-            // Work that costs nothing anywhere has no ratio.
+            // Free work has no ratio.
             machine.times_best = if best_ns > 0.0 { machine.time.time_ns / best_ns } else { 1.0 };
             machine.is_apart = machine.time.bound_ns > best_ns;
         }

@@ -1,4 +1,4 @@
-//! Rankings of made-up machines, whose order is known.
+//! Rankings of synthetic machines with a known order.
 
 use super::*;
 use seatmap_data::machine::{
@@ -7,7 +7,6 @@ use seatmap_data::machine::{
 use seatmap_data::pattern::generate;
 use seatmap_machines::catalog::{Machine, MachineKind};
 
-/// A machine whose pairs are all this far apart.
 fn even(name: &str, pus: u32, ns: f64) -> Profile {
     let origin =
         Origin { kind: OriginKind::Measured, source: "test".into(), date: None, tool: None };
@@ -95,11 +94,10 @@ fn a_machine_without_the_figures_that_a_time_needs_is_not_ranked() {
     assert_eq!((ranking.objective, names(&ranking)), (Objective::Time, vec!["known"]));
     assert_eq!(ranking.incomplete[0].time.machine, "unknown");
     assert_eq!(ranking.incomplete[0].not_considered, [MissingFigure::Speed]);
-    // Without loads no speed is needed.
     pattern.load_ns = None;
     let ranking = request(&gallery, &pattern).rank(&mut |_, _| {}).unwrap();
     assert_eq!((names(&ranking), ranking.incomplete.len()), (vec!["unknown", "known"], 0));
-    // No profile here knows wakeups, which are far longer than any distance.
+    // Wakeups are far longer than any distance, and no profile here has them.
     let asleep = RankingRequest { waiting: MessageWait::Asleep, ..request(&gallery, &pattern) };
     let ranking = asleep.rank(&mut |_, _| {}).unwrap();
     assert!(ranking.ranked.is_empty() && ranking.waits);

@@ -2,22 +2,20 @@
 
 use super::DistanceReading;
 
-/// The error of a visit, independent of its batches: visits to one line of a quiet mesh read 1 to 2
-/// ns apart.
+/// The error of a visit, independent of its batches: on a quiet mesh, visits to one line differ by
+/// 1 to 2 ns.
 const VISIT_ERROR_NS: f64 = 1.5;
-/// The share by which all distances may be longer or shorter than in the profile: clocks of cores
-/// and fabrics step up and down with the load. It is a wide guess; it costs one more visit, and
-/// makes no difference where the profile's clock still holds.
+/// The share by which all distances may differ from the profile, because clocks follow the load. A
+/// wide guess costs one more visit, and nothing if the clock is unchanged.
 const SCALE: f64 = 0.05;
-/// Readings before anything is sure: two can be explained by the wrong home and another clock.
+/// The fewest readings for certainty: a wrong home and another clock can explain two.
 const LEAST_READINGS: u32 = 3;
-/// The probability that makes a home sure.
+/// The probability at which a home is certain.
 const SURE: f64 = 0.99;
-/// Mean squared misfit, in squared errors, beyond which a line fits none of the homes: three errors
+/// The mean squared misfit, in squared errors, above which a line fits no home: three errors
 /// everywhere.
 const WORST_FIT: f64 = 9.0;
 
-/// The belief about a line's home from all its readings; it starts with all homes possible.
 #[derive(Clone, Debug)]
 pub(super) struct Belief {
     readings: u32,
@@ -25,7 +23,6 @@ pub(super) struct Belief {
     sums: Vec<Sums>,
 }
 
-/// Sums over the readings, all in errors.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sums {
     /// (Read - predicted)^2.
@@ -37,23 +34,20 @@ struct Sums {
 }
 
 impl Sums {
-    /// The misfit that the likeliest scale of all distances leaves, and the penalty of that scale
-    /// itself.
+    /// The misfit at the likeliest common scale, including its penalty.
     fn left(&self) -> f64 {
         self.misfit - self.along.powi(2) / (self.predicted + SCALE.powi(-2))
     }
 }
 
 impl Belief {
-    /// The belief before any reading, over this many homes.
     pub fn new(homes: usize) -> Self {
         Belief { readings: 0, sums: vec![Sums::default(); homes] }
     }
 
-    /// Adds one reading. `predicted_ns` is its prediction for each home; `residual_ns` is the error
+    /// Adds a reading. `predicted_ns` has its prediction for each home; `residual_ns` is the error
     /// of the profile's model.
     pub fn learn(&mut self, predicted_ns: &[f64], reading: DistanceReading, residual_ns: f64) {
-        // Independent errors add as squares: of the batches, of the model, and of one visit.
         let error_ns = reading.error_ns.hypot(residual_ns).hypot(VISIT_ERROR_NS);
         self.readings += 1;
         for (sums, predicted) in self.sums.iter_mut().zip(predicted_ns) {
@@ -65,9 +59,8 @@ impl Belief {
         }
     }
 
-    /// The probability of each home.
     pub fn probabilities(&self) -> Vec<f64> {
-        // Likelihoods are relative to the best one: as they are, all of them would round to zero.
+        // Relative to the best likelihood; otherwise all would round to zero.
         let least = self.sums.iter().map(Sums::left).fold(f64::INFINITY, f64::min);
         let likelihoods: Vec<f64> =
             self.sums.iter().map(|sums| (0.5 * (least - sums.left())).exp()).collect();
@@ -81,7 +74,7 @@ impl Belief {
             && self.likeliest().is_some_and(|(_, probability)| probability >= SURE)
     }
 
-    /// The home, where it is sure and the readings fit it.
+    /// The home, if it is certain and fits the readings.
     pub fn home(&self) -> Option<u32> {
         let (home, _) = self.likeliest().filter(|_| self.is_sure())?;
         let misfit = self.sums.get(home)?.left() / f64::from(self.readings);
@@ -97,7 +90,6 @@ impl Belief {
 mod tests {
     use super::*;
 
-    /// Distances of three homes from five pairs.
     const PREDICTED: [[f64; 3]; 5] = [
         [200.0, 210.0, 240.0],
         [210.0, 200.0, 240.0],
@@ -106,7 +98,7 @@ mod tests {
         [230.0; 3],
     ];
 
-    /// After readings of a line of this home, all longer by a share, in this many pairs.
+    /// Learns readings in this many pairs, all longer by a share.
     fn after(home: usize, longer: f64, pairs: usize) -> Belief {
         let mut belief = Belief::new(3);
         for predicted in &PREDICTED[..pairs] {

@@ -1,33 +1,29 @@
-//! Pairs of PUs, and the profile's predictions for them.
+//! Pairs of PUs and the profile's predictions for them.
 
 use super::Belief;
 use seatmap_data::machine::Profile;
 use seatmap_place::PlaceError;
 use seatmap_place::pus::Predictions;
 
-/// PUs that pairs are made of: 2016 pairs, of which a few are taken.
+/// The largest number of PUs to pair: 2016 pairs, of which a few are used.
 const MOST_PUS: usize = 64;
-/// Open lines that are asked which pair they want; all of them would hardly want another.
+/// The number of open lines that decide on the next pair; more would hardly change it.
 const ASKED: usize = 8;
 
-/// Pairs of PUs on different cores that may measure.
 pub(super) struct Candidates {
     pairs: Vec<CpuPair>,
     homes: usize,
     residual_ns: f64,
 }
 
-/// Two PUs.
 pub(super) struct CpuPair {
-    /// By OS index.
     pub cpus: [u32; 2],
-    /// Their distance over a line of each home.
     pub predicted_ns: Vec<f64>,
 }
 
 impl Candidates {
-    /// All pairs of these CPUs, one of each core, for which the profile predicts a distance over
-    /// every home.
+    /// All pairs of these CPUs, one per core, for which the profile predicts a distance over every
+    /// home.
     pub fn new(profile: &Profile, cpus: Option<&[u32]>) -> Result<Self, PlaceError> {
         let (known, model, predictions) =
             match (&profile.core_distance, &profile.home_model, Predictions::new(profile)) {
@@ -47,7 +43,7 @@ impl Candidates {
         let both =
             rows.iter().enumerate().flat_map(|(at, i)| rows[at + 1..].iter().map(|j| (*i, *j)));
         let pairs: Vec<CpuPair> = both
-            // Where caches are shared by groups, a line between two PUs of one tells of the group.
+            // Inside a group with a cache the distance does not depend on the home.
             .filter(|(i, j)| model.groups.len() < 3 || group[*i] != group[*j])
             .filter_map(|(i, j)| {
                 let predicted_ns: Option<Vec<f64>> =
@@ -63,18 +59,16 @@ impl Candidates {
         Ok(Candidates { pairs, homes: model.homes(), residual_ns: model.residual_ns.max(0.0) })
     }
 
-    /// The number of homes.
     pub fn homes(&self) -> usize {
         self.homes
     }
 
-    /// The residual of the model.
     pub fn residual_ns(&self) -> f64 {
         self.residual_ns
     }
 
-    /// Takes the pair about which the homes that these lines may have differ most; `None` without
-    /// lines, or pairs.
+    /// Takes the pair whose predictions differ most between the possible homes of these lines;
+    /// `None` without lines or pairs.
     pub fn take<'a>(&mut self, lines: impl Iterator<Item = &'a Belief>) -> Option<CpuPair> {
         let beliefs: Vec<Vec<f64>> = lines.take(ASKED).map(Belief::probabilities).collect();
         let each = self
@@ -85,12 +79,12 @@ impl Candidates {
             })
             .enumerate();
         let (best, _) = each.max_by(|a, b| a.1.total_cmp(&b.1)).filter(|_| !beliefs.is_empty())?;
-        // No pair is asked twice: another one tells something new.
+        // Another pair gives new information.
         Some(self.pairs.swap_remove(best))
     }
 }
 
-/// One row of each core of these CPUs, evenly over the machine where there are many.
+/// One row per core, evenly spaced if there are many.
 fn rows(profile: &Profile, cpus: Option<&[u32]>, pus: &[u32]) -> Vec<usize> {
     let mut rows: Vec<usize> = Vec::new();
     for (row, os) in
@@ -100,12 +94,10 @@ fn rows(profile: &Profile, cpus: Option<&[u32]>, pus: &[u32]) -> Vec<usize> {
             rows.push(row);
         }
     }
-    // Pairs are as many as the square of the PUs, and a few dozen PUs tell all homes apart.
     let step = rows.len().div_ceil(MOST_PUS).max(1);
     rows.into_iter().step_by(step).collect()
 }
 
-/// The variance of values with these probabilities.
 fn variance(probabilities: &[f64], values: &[f64]) -> f64 {
     let mean: f64 = probabilities.iter().zip(values).map(|(p, value)| p * value).sum();
     probabilities.iter().zip(values).map(|(p, value)| p * (value - mean).powi(2)).sum()

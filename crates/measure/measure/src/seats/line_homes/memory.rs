@@ -1,4 +1,4 @@
-//! The program's memory as a machine that threads of this process run on.
+//! The program's memory as a testbed for threads of this process.
 
 use super::{CandidateLines, find};
 use seatmap_data::machine::Profile;
@@ -11,22 +11,21 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
-/// Reading the clock takes about 20 to 40 ns on x86-64, and Arm's counter often takes steps of 40
-/// ns.
+/// Reading the clock takes about 20 to 40 ns on x86-64, and Arm's counter often has steps of 40 ns.
 const CLOCK_STEP_NS: f64 = 32.0;
-/// When to give up: several times what a line takes on a machine with nothing else to do, and as
-/// long as a program's user may wonder besides.
+/// The time limit: several times the time of a line on an idle machine, plus a delay that users
+/// accept.
 const MOST_TIME: Duration = Duration::from_secs(1);
 const MOST_TIME_A_LINE: Duration = Duration::from_millis(4);
-/// Looks of a waiting thread between two at the clock, about a tenth of a millisecond.
+/// Loads of a waiting thread between two readings of the clock, about a tenth of a millisecond.
 const LOOKS: u32 = 1 << 12;
 
-/// The home of each line of this memory, as [`find`] tells it; the memory's contents stay. No other
-/// thread may use it meanwhile.
+/// The home of each line of this memory, as from [`find`]; restores its contents. No other thread
+/// may use it meanwhile.
 ///
 /// # Errors
-/// Memory that does not begin with a line, or is larger than can be addressed, and the errors of
-/// [`find`].
+///
+/// The memory does not start at a line or is too large, or an error of [`find`].
 pub(crate) fn homes_of(
     memory: &[AtomicU64],
     profile: &Profile,
@@ -44,7 +43,6 @@ pub(crate) fn homes_of(
     })?;
     let words: Vec<Addr> = (1..=count / WORDS_PER_LINE).map(Addr::line).collect();
     let mut own = OwnMemory::new(memory, MOST_TIME + MOST_TIME_A_LINE * words.len() as u32);
-    // The program gets its memory back as it was.
     let before: Vec<u64> = words.iter().map(|word| own.at(*word).load(Ordering::Acquire)).collect();
     let found = find(
         &mut own,
@@ -59,14 +57,13 @@ pub(crate) fn homes_of(
     found
 }
 
-/// Memory of this process, from line 1 on; line 0 stands for a word of its own where threads meet.
+/// Memory of this process, from line 1 on; line 0 is a separate word for the threads' meeting.
 #[repr(align(128))]
 struct OwnMemory<'a> {
     meeting: AtomicU64,
     words: &'a [AtomicU64],
     start: Instant,
     most: Duration,
-    /// Set when the waiting threads must stop.
     is_over: AtomicBool,
 }
 
@@ -82,8 +79,6 @@ impl<'a> OwnMemory<'a> {
     }
 
     fn at(&self, word: Addr) -> &AtomicU64 {
-        // The first line is the one where the threads meet; it is not part of the memory that is
-        // measured.
         word.0.checked_sub(WORDS_PER_LINE).map_or(&self.meeting, |at| &self.words[at as usize])
     }
 }
@@ -91,8 +86,7 @@ impl<'a> OwnMemory<'a> {
 impl Testbed for OwnMemory<'_> {
     type Error = io::Error;
 
-    /// Each task on a thread made for it, so that the calling thread stays where it is; none begins
-    /// before all are seated.
+    /// Uses new threads, so that the calling thread stays in place; all start once all are pinned.
     fn run<W: Workload>(&mut self, seats: &[u32], workload: &W) -> io::Result<Vec<W::Output>> {
         let own = &*self;
         let all_sit = &OnceLock::<bool>::new();
@@ -106,7 +100,6 @@ impl Testbed for OwnMemory<'_> {
                     std::thread::Builder::new().name(format!("seatmap-home{rank}")).spawn_scoped(
                         scope,
                         move || {
-                            // The receiver outlives the threads.
                             let _ = pinned.send(affinity::pin(&[cpu]));
                             all_sit.wait().then(|| workload.task(own, rank))
                         },
@@ -116,7 +109,7 @@ impl Testbed for OwnMemory<'_> {
             let started = threads.iter().filter(|thread| thread.is_ok()).count();
             let refused =
                 pins.iter().take(started).filter_map(Result::err).reduce(|first, _| first);
-            // Released one way or the other, or the threads that sit would wait for ever.
+            // Always set, because the pinned threads wait for it.
             let _ = all_sit.set(refused.is_none() && started == seats.len());
             let outputs: io::Result<Vec<W::Output>> = threads
                 .into_iter()
@@ -167,11 +160,11 @@ impl Port for OwnMemory<'_> {
         self.at(word).compare_exchange(current, new, Ordering::AcqRel, Ordering::Acquire)
     }
 
-    /// Once the time is over this returns at once, and with a value that ends every wait.
+    /// After the time limit, returns at once with a value that ends any wait.
     fn wait_while(&self, word: Addr, value: u64) -> u64 {
         let word = self.at(word);
         while !self.is_over.load(Ordering::Relaxed) {
-            // The clock is read once in a while only: reading it would be part of each round trip.
+            // Reading the clock lengthens round trips.
             for _ in 0..LOOKS {
                 let found = word.load(Ordering::Acquire);
                 if found != value {
@@ -181,7 +174,7 @@ impl Port for OwnMemory<'_> {
             }
             self.is_over.fetch_or(self.start.elapsed() > self.most, Ordering::Relaxed);
         }
-        // Any other value lets the task go on; its result is thrown away.
+        // Any other value lets the task continue; its result is discarded.
         !value
     }
 

@@ -1,18 +1,17 @@
-//! Finds the home of each of a program's own lines, in the program itself.
+//! Finds the home of each of a program's own lines, inside the program.
 //!
-//! A home belongs to a physical address, so a profile's homes of the lines of one process do not
-//! hold for another. The distance of each PU from each home does carry over. `FindTD` (algorithm 2
-//! of Liu et al. 2015) has one thread visit every core to find the home of a line. With the
-//! distances known, a few pairs of PUs are enough: each distance is compared with the profile's
-//! prediction for every home, and the next pair is the one whose predictions differ most between
-//! the homes that are still possible.
+//! A home belongs to a physical address, so the homes of one process's lines are not valid for
+//! another; but the distance of each PU from each home is. In `FindTD` (algorithm 2 of Liu et al.
+//! 2015) one thread visits every core. With known distances a few pairs of PUs suffice: each
+//! measured distance is compared with the profile's prediction for every home, and the next pair is
+//! the one whose predictions differ most between the possible homes.
 //!
 //! | module | holds |
 //! |---|---|
-//! | `candidates` | pairs of PUs, and the profile's predictions for them |
-//! | `reading` | the result of a pair's turns over a line |
+//! | `candidates` | pairs of PUs and the profile's predictions for them |
+//! | `reading` | the result of a pair's visit to a line |
 //! | `belief` | the probability of each home of a line, from all its readings |
-//! | `memory` | the program's memory as a machine that threads of this process run on |
+//! | `memory` | the program's memory as a testbed for threads of this process |
 
 mod belief;
 mod candidates;
@@ -30,35 +29,34 @@ pub(crate) use memory::homes_of;
 pub use reading::DistanceReading;
 pub use seatmap_data::port::LINE_BYTES;
 
-/// The most pairs of PUs that visit a line. A simulated Xeon Phi needs three, meshes with reading
-/// errors of 1.5 ns need eight to twelve (`seatmap-bench own-lines`), and a line still open after
+/// The largest number of pairs that visit a line. A simulated Xeon Phi needs three, meshes with
+/// reading errors of 1.5 ns eight to twelve (`seatmap-bench own-lines`); a line still open after
 /// twice as many stays open.
 pub const MOST_PAIRS: usize = 24;
-/// Timed batches of a visit, besides one to warm up.
+/// Timed batches per visit, besides one warm-up.
 pub const BATCHES: u32 = 8;
-/// A batch is so long that a step of the clock is no more than this in a round trip. Homes differ
-/// by several.
+/// A clock step is at most this per round trip of a batch. Homes differ by several ns.
 const RESOLUTION_NS: f64 = 1.0;
-/// Round trips of a batch, at least and at most.
 const ROUND_TRIPS: [f64; 2] = [4.0, 32.0];
 
-/// Lines whose homes are wanted, as a testbed has them.
+/// Lines in a testbed whose homes are requested.
 #[derive(Clone, Debug)]
 pub struct CandidateLines {
-    /// A word on each.
+    /// A word on each line.
     pub words: Vec<Addr>,
-    /// Where threads meet: a word on a line of its own.
+    /// A word on a separate line, where threads meet.
     pub meeting: Addr,
 }
 
-/// For each line the home that it has, by its column in the profile's `offset_ns`; `None` where the
-/// readings fit no home of the profile, or more than one. Only these CPUs measure, or all. A line
-/// takes [`MOST_PAIRS`] visits at most, of nine batches of 4 to 32 round trips each: a millisecond
-/// where a round trip takes 150 ns, and mostly a fraction of it.
+/// The home of each line, as a column of the profile's `offset_ns`; `None` if the readings fit no
+/// home or several. Only these CPUs measure, or all. A line takes at most [`MOST_PAIRS`] visits of
+/// nine batches with 4 to 32 round trips each: a millisecond if a round trip takes 150 ns, usually
+/// a fraction of it.
 ///
 /// # Errors
-/// A profile that tells no homes apart, CPUs on fewer than two cores that it knows, and errors of
-/// the testbed.
+///
+/// The profile does not distinguish homes, the CPUs are on fewer than two known cores, or the
+/// testbed fails.
 pub fn find<T: Testbed>(
     bed: &mut T,
     profile: &Profile,
@@ -78,11 +76,11 @@ pub fn find<T: Testbed>(
     })
 }
 
-/// [`find`] for this many lines over any source of readings: `read` is given two PUs and a list of
-/// lines, and returns a reading of each, in that order.
+/// [`find`] for this many lines over any source of readings: `read` receives two PUs and a list of
+/// lines, and returns a reading of each, in order.
 ///
 /// # Errors
-/// Those of [`find`], and those of `read`.
+/// Those of [`find`] and of `read`.
 pub fn find_by(
     profile: &Profile,
     cpus: Option<&[u32]>,
@@ -92,7 +90,6 @@ pub fn find_by(
     let mut candidates = Candidates::new(profile, cpus)?;
     let mut beliefs = vec![Belief::new(candidates.homes()); lines];
     for _ in 0..MOST_PAIRS {
-        // Lines whose home is sure are not asked any more, so that the last ones are asked often.
         let open: Vec<usize> = (0..lines).filter(|line| !beliefs[*line].is_sure()).collect();
         let Some(pair) = candidates.take(open.iter().map(|line| &beliefs[*line])) else { break };
         for (line, reading) in open.iter().zip(read(pair.cpus, &open)?) {
@@ -104,11 +101,10 @@ pub fn find_by(
     Ok(beliefs.iter().map(Belief::home).collect())
 }
 
-/// Turns over these of the lines.
 fn visit<T: Testbed>(bed: &T, lines: &CandidateLines, open: &[usize]) -> LineByLine {
     let [least, most] = ROUND_TRIPS;
     let round_trips = (bed.clock_step_ns() / RESOLUTION_NS).ceil().clamp(least, most) as u32;
     let words = open.iter().map(|line| lines.words[*line]).collect();
-    // The first batch warms up.
+    // The first batch is a warm-up.
     LineByLine { words, meeting: lines.meeting, batches: 1 + BATCHES, round_trips }
 }

@@ -1,24 +1,23 @@
-//! The result of a pair's turns over a line.
+//! The result of a pair's visit to a line.
 
 use seatmap_data::statistics::{mad, median};
 use seatmap_machines::workload::PingPongTimes;
 
-/// Scales the median absolute deviation of normal batches to the standard error of their median,
-/// times the root of their number: 1.4826 to their standard deviation, and 1.2533 from that to the
-/// median's.
+/// Converts the median absolute deviation of normal batches to the standard error of their median,
+/// times the root of their number: 1.4826 to their standard deviation, 1.2533 to the median's.
 const MAD_TO_ERROR: f64 = 1.4826 * 1.2533;
 
 /// A core distance over one line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DistanceReading {
-    /// The median of the batches, in nanoseconds a round trip.
+    /// The median of the batches, in nanoseconds per round trip.
     pub ns: f64,
-    /// The possible error, by the differences between the batches.
+    /// The standard error, from the differences between the batches.
     pub error_ns: f64,
 }
 
 impl DistanceReading {
-    /// The median of batches, in nanoseconds a round trip; `None` without any.
+    /// The median of batches, in nanoseconds per round trip; `None` without any.
     #[must_use]
     pub fn of_batches(batches_ns: &[f64]) -> Option<DistanceReading> {
         let ns = median(batches_ns)?;
@@ -28,8 +27,8 @@ impl DistanceReading {
         })
     }
 
-    /// By the clock of the task that came later, without its first batch, which fills the caches
-    /// (Liu et al. 2015, section III.A).
+    /// Uses the clock of the later starter, without its first batch, which fills the caches (Liu et
+    /// al. 2015, section III.A).
     pub(super) fn of_traces(
         traces: (&PingPongTimes, &PingPongTimes),
         round_trips: u32,
@@ -37,7 +36,6 @@ impl DistanceReading {
     ) -> Option<DistanceReading> {
         let [first, second] =
             [traces.0, traces.1].map(|trace| trace.stamps.first().map(|stamp| stamp.ticks));
-        // The clock of the later starter counts (Liu et al. 2015, section III.A).
         let later = if first >= second { traces.0 } else { traces.1 };
         let timed = later.stamps.get(1..)?.windows(2);
         let batches: Vec<f64> = timed

@@ -11,13 +11,13 @@ use seatmap_place::PlaceError;
 use std::sync::atomic::AtomicU64;
 
 impl ProgramChannels {
-    /// Seats on this host next to lines of this memory, in which the channels will live.
+    /// Seats on this host next to lines of this memory, which will hold the channels.
     ///
-    /// Where the profile of the host tells homes apart, two threads at a time, pinned to CPUs that
-    /// this process may use, first find the home of each line ([`line_homes`]); the calling thread
-    /// waits and stays where it is. That takes a fraction of a millisecond a line. Where other
-    /// programs keep the CPUs busy, the search gives up after 1 s and 4 ms a line. No other thread
-    /// may use the memory meanwhile; its contents stay. Where lines are alike nothing is measured.
+    /// If the host's profile distinguishes homes, pairs of threads, pinned to CPUs available to
+    /// this process, first find the home of each line ([`line_homes`]) in a fraction of a
+    /// millisecond per line; the calling thread stays in place. If other programs keep the CPUs
+    /// busy, the search ends after 1 s plus 4 ms per line. No other thread may use the memory
+    /// meanwhile; its contents are restored. If any line will do, nothing is measured.
     ///
     /// ```no_run
     /// use seatmap_measure::seats::ProgramChannels;
@@ -37,8 +37,8 @@ impl ProgramChannels {
     /// ```
     ///
     /// # Errors
-    /// Memory that does not begin with a line, one allowed core, busy CPUs, fewer lines with a
-    /// known home than channels; and the errors of [`ProgramChannels::seats`].
+    /// The memory does not start at a line, only one core is available, CPUs are busy, or fewer
+    /// lines than channels have a known home; and the errors of [`ProgramChannels::seats`].
     pub fn seats_over(&self, memory: &[AtomicU64]) -> Result<ProgramSeats, PlaceError> {
         self.seats_over_on(
             memory,
@@ -47,8 +47,7 @@ impl ProgramChannels {
         )
     }
 
-    /// [`ProgramChannels::seats_over`] with a profile of this host that is kept elsewhere, on these
-    /// CPUs, or all.
+    /// [`ProgramChannels::seats_over`] with another profile of this host, on these CPUs, or all.
     ///
     /// # Errors
     /// Those of [`ProgramChannels::seats_over`].
@@ -65,7 +64,7 @@ impl ProgramChannels {
         }
     }
 
-    /// ProgramSeats on a machine next to lines of these homes, as [`line_homes::find`] tells them.
+    /// Seats on a machine next to lines of these homes, as from [`line_homes::find`].
     ///
     /// # Errors
     /// Those of [`ProgramChannels::seats_on`].
@@ -94,7 +93,6 @@ impl ProgramChannels {
     }
 }
 
-/// The profile with other lines than it was measured with.
 fn with_lines(profile: &Profile, home_of_line: Vec<u32>) -> Profile {
     let mut profile = profile.clone();
     if let Some(model) = &mut profile.home_model {
@@ -115,7 +113,6 @@ mod tests {
     use crate::seats::samples::homely;
     use seatmap_data::machine::catalog;
 
-    /// Four CPUs at the corners of a square and a home at each.
     fn square() -> Profile {
         let corner = |at: usize| (at % 2, at / 2);
         let way = |from: usize, to: usize| {

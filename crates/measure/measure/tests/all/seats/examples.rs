@@ -1,16 +1,16 @@
-//! The examples do what their first lines say.
+//! Runs the examples and checks what their first lines promise.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// Iterations after which the example takes a point to belong to the set.
+/// The example takes a point with this many iterations as part of the set.
 const MOST: u16 = 256;
 const SIDE: u32 = 24;
 
-/// An example's program. `make test` builds all examples beside the tests, and says so; a test that
-/// is run alone builds the one it needs.
+/// An example's program. `make test` builds all examples in advance and sets a variable; a single
+/// test builds the one it needs.
 fn program(name: &str) -> PathBuf {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
     if std::env::var_os("SEATMAP_EXAMPLES_BUILT").is_none() {
@@ -36,12 +36,10 @@ fn program(name: &str) -> PathBuf {
         .join(name)
 }
 
-/// Runs an example on a host without a profile.
 fn run(name: &str, arguments: &[&str], state: &Path) -> Output {
     Command::new(program(name)).args(arguments).env("XDG_STATE_HOME", state).output().unwrap()
 }
 
-/// A grey image as it was written.
 fn decoded(path: &Path) -> Vec<u8> {
     let file = std::io::BufReader::new(std::fs::File::open(path).unwrap());
     let mut reader = png::Decoder::new(file).read_info().unwrap();
@@ -54,12 +52,10 @@ fn decoded(path: &Path) -> Vec<u8> {
     pixels
 }
 
-/// The same image without threads.
 fn plain(frame: i32) -> Vec<u8> {
     let step = 3.0 * 0.9_f64.powi(frame) / f64::from(SIDE);
     let from_middle = |at: u32| (f64::from(at) - 0.5 * f64::from(SIDE - 1)) * step;
     let count = |row: u32, column: u32| {
-        // Points of a message are counted from its first one.
         let first = column / seatmap_machines::workload::mandelbrot::MOST_POINTS
             * seatmap_machines::workload::mandelbrot::MOST_POINTS;
         let re = -0.743_643_887 + from_middle(first) + f64::from(column - first) * step;

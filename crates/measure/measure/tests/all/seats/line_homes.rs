@@ -1,5 +1,5 @@
-//! Homes of a program's own lines on a simulated chip, which knows them: the profile knows how far
-//! homes are, and is told nothing of these lines.
+//! Homes of a program's own lines on a simulated chip, which knows them. The profile has only the
+//! distances of homes.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
@@ -10,7 +10,6 @@ use seatmap_sim::{CoherentBed, CoherentModel, SimError, catalog, coherent};
 use std::cell::RefCell;
 use std::sync::{Arc, LazyLock};
 
-/// Lines of the program, beyond those that the profile lists.
 const LINES: std::ops::Range<u32> = 1000..1096;
 
 static CHIP: LazyLock<(Arc<CoherentModel>, Profile)> = LazyLock::new(|| {
@@ -19,8 +18,7 @@ static CHIP: LazyLock<(Arc<CoherentModel>, Profile)> = LazyLock::new(|| {
     (model, profile)
 });
 
-/// A simulated chip whose clock is off by a share and reads each time as many nanoseconds too many
-/// as chance has it, and which counts what it runs for.
+/// Has a clock error and random noise; counts its visits and busy time.
 struct Chip {
     bed: CoherentBed,
     share: f64,
@@ -34,8 +32,7 @@ impl Chip {
         Chip { bed: CoherentBed::new(Arc::clone(&CHIP.0)), share, noise_ns, runs: 0, busy_ns: 0.0 }
     }
 
-    /// The number of lines whose home was told rightly, the number told wrongly, and the time for a
-    /// line.
+    /// Correct and wrong homes, and the time per line.
     fn told(&mut self, profile: &Profile, cpus: Option<&[u32]>) -> (usize, usize, f64) {
         let lines =
             CandidateLines { words: LINES.map(Addr::line).collect(), meeting: Addr::line(0) };
@@ -53,13 +50,11 @@ impl Chip {
     }
 }
 
-/// A workload with a noisy clock.
 struct Noisily<'a, W> {
     inner: &'a W,
     noise_ticks: f64,
 }
 
-/// A port with a noisy clock.
 struct Noisy<'a, P> {
     inner: &'a P,
     noise_ticks: f64,

@@ -1,4 +1,4 @@
-//! Seats for a program's own threads, as the program sees them.
+//! Seats for a program's own threads, from the program's view.
 
 mod examples;
 mod line_homes;

@@ -6,17 +6,14 @@ use crate::seats::samples::homely;
 #[repr(align(64))]
 struct Memory([AtomicU64; 64]);
 
-/// Each word holds its number.
 fn memory() -> Memory {
     Memory(std::array::from_fn(|word| AtomicU64::new(word as u64)))
 }
 
-/// Where each of two homes is next to one of these CPUs.
 fn two_homes(cpus: [u32; 2]) -> Profile {
     homely(&cpus, vec![vec![0.0, 20.0], vec![20.0, 0.0]])
 }
 
-/// Waits for a value that never comes.
 struct Waits;
 
 impl Workload for Waits {
@@ -44,7 +41,7 @@ fn measuring_leaves_memory_and_the_calling_thread_as_they_were() {
     };
     let memory = memory();
     match homes_of(&memory.0, &two_homes(*two), None) {
-        // With one pair of CPUs no home can be sure.
+        // One pair cannot determine a home.
         Ok(homes) => assert_eq!(homes, [None; 8]),
         Err(error) => assert!(error.to_string().contains("keeps the CPUs busy"), "{error}"),
     }
