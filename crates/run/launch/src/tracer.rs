@@ -1,19 +1,19 @@
-//! Stops threads before their first instruction, and lets them go as soon as order no longer
+//! Stops threads before their first instruction, and releases them as soon as order no longer
 //! matters.
 //!
-//! Every thread that may create a thread which needs a seat is traced (ptrace(2)): creating one
-//! stops the creator and the new thread until the tracer has seen both. A traced thread runs at
-//! full speed; it stops only where it creates a thread, executes a program or is sent a signal.
+//! The tracer traces (ptrace(2)) every thread that may create a thread in need of a seat. A
+//! creation stops the creator and the new thread until the tracer has seen both. A traced thread
+//! runs at full speed; it stops only when it creates a thread, executes a program or receives a
+//! signal.
 //!
-//! When the last seat of a plan is taken, the tracer lets go of the threads without a seat at once:
-//! the threads that they create inherit the right mask. A seated thread must be watched while it
-//! creates threads, which would otherwise share its CPU. The tracer lets go of it at its second
-//! signal since it last created one, or after several looks without a new thread. After that
-//! nothing of it is traced.
+//! When the last seat of a plan is taken, the tracer releases the threads without a seat at once:
+//! the threads that they create inherit the right mask. A seated thread stays traced while it
+//! creates threads, which would otherwise share its CPU. The tracer releases it at the second
+//! signal since its last creation, or after several looks without a new thread.
 //!
-//! A list that cycles has no last seat, and its threads stay traced. The tracer also lets go of a
-//! thread that is sent so many signals that tracing would slow it; threads that it creates after
-//! that are found a little late.
+//! A cycling list has no last seat, so its threads stay traced. The tracer also releases a thread
+//! with so many signals that tracing would slow it; it finds that thread's later creations a little
+//! late.
 
 use crate::Ending;
 use crate::allowance::Allowance;
@@ -29,16 +29,16 @@ use seatmap_os::traced::{self, SeccompFilters};
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-/// The most reports handled before signals get their turn.
+/// Reports handled before signals get their turn.
 const BURST: usize = 64;
 
-/// The number of looks at a seated thread since it last created a thread, after which the tracer
-/// lets go of it: two seconds at the pace of a quiet program.
+/// Looks at a seated thread since its last creation, after which the tracer releases it: two
+/// seconds at the pace of a quiet program.
 const PATIENCE: u32 = 24;
 
-/// The number of signals at once that a traced thread may be sent, and the time that allows one
-/// more; at the next the tracer lets go of it. A stop for a signal costs the thread 10 to 40 us.
-/// Go's runtime preempts a busy thread 100 times a second and may do so all the time.
+/// A traced thread may receive this many signals at once, and one more per [`SIGNALS_PACE`]; at the
+/// next the tracer releases it. A signal stop costs the thread 10 to 40 us. Go's runtime preempts a
+/// busy thread 100 times a second and may do so all the time.
 const SIGNALS: u32 = 50;
 const SIGNALS_PACE: Duration = Duration::from_millis(10);
 
@@ -55,36 +55,35 @@ const RESUMED: [libc::c_long; 8] = [
     libc::SYS_rt_sigsuspend,
 ];
 
-/// The name of this part in a report of a mistake.
 const TRACER: &str = "tracer";
 
-/// The traced threads, and the program's first process, which is our child.
+/// The traced threads and the program's first process, which is this process's child.
 #[derive(Debug)]
 pub(crate) struct Tracer {
     leader: Tid,
     traced: HashMap<Tid, Traced>,
-    /// Threads that stopped before their creators did. They may be gone when the creator reports
+    /// Threads that stopped before their creators did. They may have ended when the creator reports
     /// them.
     early: HashSet<Tid>,
-    /// The same, where the creator's report alone says which task a thread is.
+    /// Early threads under a plan with paths: only the creator's report says which task a thread
+    /// is.
     awaiting: HashSet<Tid>,
     /// The signal that holds the first process in a group stop.
     pub stopped: Option<i32>,
-    /// Whether the first process went on after a stop since this was asked last. It may have
-    /// stopped again meanwhile.
+    /// Whether the first process continued after a stop since the last query. It may have stopped
+    /// again.
     went_on: bool,
     /// How the first process ended.
     pub ending: Option<Ending>,
-    /// Programs that tracing kept from something.
+    /// Programs hampered by tracing.
     pub hampered: Hampered,
-    /// The looks at the program's pages, where these are wanted: also when a process is about to
-    /// end.
+    /// Looks at the program's pages, if requested, including one when a process is about to end.
     pub verifier: Option<Verifier>,
     /// The seccomp filters of this process.
     filters: Option<SeccompFilters>,
 }
 
-/// The facts that decide how long a thread stays traced.
+/// Decides how long a thread stays traced.
 #[derive(Debug)]
 struct Traced {
     /// Looks left, once order is closed.
@@ -99,7 +98,7 @@ impl Traced {
 }
 
 impl Tracer {
-    /// The tracer of a child, which traces nothing until [`Tracer::seize`].
+    /// Traces nothing until [`Tracer::seize`].
     pub fn new(leader: Tid, verifier: Option<Verifier>) -> Self {
         let traced = HashMap::new();
         let early = HashSet::new();
@@ -121,39 +120,35 @@ impl Tracer {
         }
     }
 
-    /// Begins to trace the child.
     pub fn seize(&mut self) -> std::io::Result<()> {
         tracee::seize(self.leader, self.verifier.is_some())?;
         self.traced.insert(self.leader, Traced::new());
         Ok(())
     }
 
-    /// Whether this thread is traced.
     pub fn expects(&self, tid: Tid) -> bool {
         self.traced.contains_key(&tid)
     }
 
-    /// The traced threads whose creators have not reported them.
+    /// The traced threads not yet reported by their creators.
     pub fn awaiting(&self) -> impl Iterator<Item = Tid> + '_ {
         self.awaiting.iter().copied().filter(|tid| self.expects(*tid))
     }
 
-    /// Whether a thread is traced and its creator has not reported it.
     pub fn awaits_creator(&self, tid: Tid) -> bool {
         self.awaiting.contains(&tid) && self.expects(tid)
     }
 
-    /// Whether anything is traced.
     pub fn is_tracing(&self) -> bool {
         !self.traced.is_empty()
     }
 
-    /// Takes the reports of threads, a burst at most. Returns whether there may be more.
+    /// Handles at most a burst of reports. Returns whether there may be more.
     pub fn hear(&mut self, pinner: &mut Pinner) -> bool {
         for _ in 0..BURST {
             let Some((tid, ended)) = tracee::next_report() else { return false };
             if ended {
-                // First: when its report is taken, nothing of it is left in `/proc`.
+                // Comes first: once the report is taken, `/proc` has nothing of the thread.
                 pinner.last_look(tid);
             }
             let Some(status) = tracee::take_report(tid) else { return false };
@@ -162,15 +157,15 @@ impl Tracer {
         true
     }
 
-    /// Interrupts the threads that need not be traced any more and will not notice, to let go of
-    /// them.
+    /// Interrupts threads that need no more tracing and will not notice, so that they can be
+    /// released.
     pub fn let_go(&mut self, pinner: &Pinner) {
         for tid in self.traced.keys().filter(|tid| pinner.policies.due(**tid).is_some()) {
             if would_not_notice(*tid) {
                 tracee::interrupt(*tid);
             }
         }
-        // Pages are looked at when a process is about to end, so that all stay traced.
+        // The verifier reads pages when a process is about to end, so all threads stay traced.
         if self.verifier.is_some() {
             return;
         }
@@ -200,8 +195,7 @@ impl Tracer {
                 }
             }
             WaitStatus::Continued => self.note_stop(tid, None),
-            // A child that is not traced only reports its stop; the tracer has nothing to do about
-            // it.
+            // An untraced child only reports its stop, which needs no action.
             WaitStatus::Stopped(TraceeStop::Signal(signal))
                 if tid == self.leader && !self.expects(tid) =>
             {
@@ -214,14 +208,13 @@ impl Tracer {
     /// Handles the stop of a traced thread, and resumes it.
     fn pass(&mut self, tid: Tid, stop: TraceeStop, pinner: &mut Pinner) {
         if !self.expects(tid) {
-            // An orphan that became a child of this process: its stops are reported, but it is not
-            // traced.
+            // An orphan adopted by this process: its stops are reported, but it is not traced.
             if matches!(stop, TraceeStop::Signal(_)) {
                 return;
             }
             self.traced.insert(tid, Traced::new());
-            // Its creator's own report is still to come. It alone says which thread that was, so
-            // that a plan with paths waits for it.
+            // Its creator's report is still to come. Only that says which thread this is, so a plan
+            // with paths waits for it.
             if pinner.seating.has_paths() {
                 self.awaiting.insert(tid);
             } else {
@@ -246,8 +239,8 @@ impl Tracer {
         }
     }
 
-    /// Makes a thread set the memory policy that is due, where this stop allows that; in the middle
-    /// of a system call it is stopped again at the end.
+    /// Makes a thread set its pending memory policy, if this stop allows that. A thread in the
+    /// middle of a system call is stopped again at the end of the call.
     fn give_policy(&mut self, tid: Tid, stop: TraceeStop, pinner: &mut Pinner) -> InjectionOutcome {
         let Some(policy) = pinner.policies.due(tid) else { return InjectionOutcome::AsFound };
         match stop {
@@ -269,7 +262,7 @@ impl Tracer {
         }
     }
 
-    /// A process that is about to end shows its pages for the last time.
+    /// Reads the pages of an ending process for the last time.
     fn look_at_end(&mut self, tid: Tid, pinner: &mut Pinner) {
         let pid = pinner.threads.living(tid).map_or(tid, |living| living.pid);
         if let Some(verifier) = &mut self.verifier {
@@ -277,8 +270,7 @@ impl Tracer {
         }
     }
 
-    /// The new thread is stopped, or about to stop: it is handled now, in the order in which its
-    /// creator made it.
+    /// Handles the new thread now, stopped or about to stop, in the order of creation.
     fn created(&mut self, creator: Tid, stop: TraceeStop, pinner: &mut Pinner) {
         invariant!(
             self.expects(creator),
@@ -289,8 +281,8 @@ impl Tracer {
             let process = pinner.threads.living(creator).map_or(creator, |living| living.pid);
             let is_thread = stop == TraceeStop::Cloned && task::is_thread_of(new, process);
             let pid = if is_thread { process } else { new };
-            // One that stopped first may have been let go since, or have ended. Its end would never
-            // be reported then, and waited for without an end.
+            // A thread that stopped first may have been released since, or have ended. Its end
+            // would not be reported again, so the tracer must not wait for it.
             if !self.awaiting.remove(&new) {
                 self.traced.insert(new, Traced::new());
             }
@@ -318,7 +310,7 @@ impl Tracer {
         }
     }
 
-    /// Whether this thread no longer needs to be traced.
+    /// Whether this thread no longer needs tracing.
     fn may_go(&mut self, tid: Tid, stop: TraceeStop, pinner: &mut Pinner) -> bool {
         let signal = matches!(stop, TraceeStop::Signal(_));
         let seated = pinner.threads.living(tid).is_some_and(|living| living.seat.is_some());
@@ -333,8 +325,8 @@ impl Tracer {
         if signal {
             traced.patience = 0;
         }
-        // A thread without a seat hands the right mask down; one with a seat is let go when it has
-        // not created a thread for long.
+        // A thread without a seat passes on the right mask. A seated one is released if it has not
+        // created a thread for long.
         !seated || patience == 0
     }
 
@@ -362,7 +354,7 @@ impl Tracer {
         }
     }
 
-    /// Whether the first process went on after a stop since this was called last.
+    /// Whether the first process continued after a stop since the last call.
     pub fn take_went_on(&mut self) -> bool {
         std::mem::take(&mut self.went_on)
     }
@@ -388,7 +380,7 @@ mod tests {
     use std::process::{Child, Command, Stdio};
     use std::time::Instant;
 
-    /// Set where this test runs alone in a process: the tracer takes the reports of all children.
+    /// Set if this test has the process to itself: the tracer takes the reports of all children.
     const ALONE: &str = "SEATMAP_TEST_ALONE";
 
     const LONGEST_WAIT: Duration = Duration::from_secs(20);
@@ -411,7 +403,7 @@ mod tests {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
 
-    /// A shell that is stopped where it has created a process, under a plan with paths.
+    /// A shell stopped at the creation of a process, under a plan with paths.
     struct Creation {
         creator: Tid,
         created: Tid,
@@ -421,7 +413,7 @@ mod tests {
     }
 
     impl Creation {
-        /// `None` where nothing may be traced. The process executes these commands.
+        /// Lets the process execute these commands. `None` if nothing may be traced.
         fn begin(commands: &str) -> Option<Self> {
             crate::front::adopt_orphans();
             let cpus: CpuSet = seatmap_os::affinity::current().unwrap().into_iter().collect();
@@ -434,8 +426,7 @@ mod tests {
                 .stdout(Stdio::piped())
                 .spawn()
                 .unwrap();
-            // A spawned process may still be in the middle of execve(2), which would be its first
-            // stop.
+            // A spawned process may still be in execve(2), which would be its first stop.
             BufReader::new(shell.stdout.take().unwrap()).read_line(&mut String::new()).unwrap();
             let creator = shell.id() as Tid;
             let mut tracer = Tracer::new(creator, None);
@@ -484,7 +475,7 @@ mod tests {
             made.hear_until("it goes on", |_| {
                 ThreadStat::of(created).is_some_and(|task| task.state == 'S')
             });
-            // SAFETY: this process traces it, so that no other can have its number.
+            // SAFETY: this process traces it, so no other process can have its number.
             unsafe { libc::kill(created, libc::SIGKILL) };
             made.hear_until("the tracer hears of its end", |tracer| !tracer.expects(created));
             assert!(is_seated && !made.pinner.threads.knows(created));
