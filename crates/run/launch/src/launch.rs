@@ -27,39 +27,38 @@ use std::time::{Duration, Instant};
 /// The time between two checks whether the child has become the program.
 const STARTING: Duration = Duration::from_millis(1);
 
-/// The options of a launch, beside the program and the seats.
+/// The options of a launch, besides the program and the seats.
 #[derive(Debug, Default)]
 pub struct LaunchOptions<'a> {
-    /// Seat no thread before a process executes a program of this name; `*` stands for any text.
+    /// Seats no thread before a process executes a program of this name; `*` stands for any text.
     pub start_at: Option<String>,
-    /// The mask of threads that have no seat, and of all when seating ends; `None` is the calling
-    /// process's own.
+    /// The mask of threads without a seat, and of all threads when seating ends; by default the
+    /// calling process's.
     pub home: Option<CpuSet>,
-    /// Let threads that wait for a seat they share run on all seats, where the kernel divides the
-    /// CPUs among them. Do not set this in a cell: the kernel does not balance load there.
+    /// Lets threads that wait for a shared seat run on all seats. Do not set this in a cell: the
+    /// kernel does not balance load there.
     pub widens: bool,
-    /// Where the program's memory is to come from; by the kernel's own choice where nothing is
-    /// said.
+    /// The source of the program's memory; by default the kernel's choice.
     pub memory: Option<ProgramMemory>,
-    /// Look where its pages are, each time this has passed and when a process is about to end.
+    /// Looks up the places of the program's pages at this interval, and when a process is about to
+    /// end.
     pub verify_memory: Option<Duration>,
-    /// A watch over the cell in which the program runs, whose end the report tells.
+    /// Watches the program's cell, whose end is reported.
     pub cell: Option<CellWatch>,
-    /// The line to the process that the caller waits for, where it is not this one.
+    /// The connection to the front, if the caller waits for another process than this one.
     pub link: Option<&'a mut FrontLink>,
 }
 
 /// Runs a program to its end, seats its threads, and reports. Standard streams, terminal and
-/// process group are the caller's; signals sent to the calling process are passed on while it runs.
-/// Threads that outlive the program's first process get back the mask that they would have without
-/// Seatmap.
+/// process group are the caller's; signals to the calling process are forwarded meanwhile. Threads
+/// that outlive the program's first process get the mask that they would have without Seatmap.
 ///
 /// The calling process should have one thread and no other children: their ends would be reported
 /// here.
 ///
 /// # Errors
-/// [`LaunchError`] where the program could not be started. That a thread could not be seated is in
-/// the report.
+/// [`LaunchError`] if the program could not be started. The report says which threads could not be
+/// seated.
 pub fn run(
     program: &Executable,
     seating: SeatAllocator,
@@ -75,7 +74,7 @@ pub fn run(
     Ok((ending, report))
 }
 
-/// A program under way.
+/// A running program.
 #[derive(Debug)]
 pub struct Launch<'a> {
     signals: Signals,
@@ -87,17 +86,16 @@ pub struct Launch<'a> {
     cell: Option<CellWatch>,
     link: Option<&'a mut FrontLink>,
     shown: LivingReport,
-    /// The quotas of CPU time on the program, from its beginning.
+    /// The quotas of CPU time on the program, from its start.
     quotas: QuotaWatch,
-    /// The signal that holds the program in a stop, as the front has heard of it.
+    /// The signal that stopped the program, as last reported to the front.
     stopped: Option<i32>,
-    /// Whether this process was asked to stop, and stops as soon as the program has.
+    /// Whether this process received a stop signal, and stops as soon as the program has.
     asked_to_stop: bool,
 }
 
 impl<'a> Launch<'a> {
-    /// Starts a program. It runs, and its threads are seated while [`Launch::attend`] and
-    /// [`Launch::stay`] are called.
+    /// Starts a program. Its threads are seated while [`Launch::attend`] or [`Launch::stay`] runs.
     ///
     /// # Errors
     /// [`LaunchError`]; the program does not run then.
@@ -175,7 +173,7 @@ impl<'a> Launch<'a> {
         }
     }
 
-    /// Seats the program's threads until its first process ends, or this time is over; then `None`.
+    /// Like [`Launch::attend`], but returns `None` after this time.
     pub fn attend_for(&mut self, time: Duration) -> Option<Ending> {
         let begun = Instant::now();
         loop {
@@ -190,7 +188,7 @@ impl<'a> Launch<'a> {
         }
     }
 
-    /// The processes and threads of the program that live.
+    /// The living processes and threads of the program.
     pub fn behind(&mut self) -> Behind {
         self.tracer.hear(&mut self.pinner);
         let processes = self.watch.living(&mut self.pinner, &self.tracer);
@@ -201,8 +199,8 @@ impl<'a> Launch<'a> {
         Behind { processes: processes.len(), threads, supervisor: None, freed: 0, waiter: None }
     }
 
-    /// Seats the threads that outlive the first process, until none is left, or until a signal asks
-    /// this process to end. Returns whether it was a signal.
+    /// Seats the threads that outlive the first process, until the last one ends or a signal
+    /// requests this process's end. Returns whether it was a signal.
     pub fn stay(&mut self) -> bool {
         self.watch.slow_down();
         while !self.pinner.threads.is_empty() || self.watch.knows_processes() {
@@ -214,22 +212,23 @@ impl<'a> Launch<'a> {
         false
     }
 
-    /// Ends the seating: all threads get the mask that they would have without Seatmap, unless they
-    /// chose another one themselves. Where they lack CPUs of it that are offline, a process stays
-    /// that gives it once more when these come. Returns what is known of them then.
+    /// Ends the seating: restores the masks that the threads would have without Seatmap, unless
+    /// they chose their own. If offline CPUs are missing from these, a waiting process restores
+    /// them later.
     pub fn give_masks_back(&mut self, behind: Behind) -> Behind {
         let freed = self.pinner.give_masks_back(|| self.watch.processes().collect());
         let waiter = front::wait_behind(self.pinner.take_owed());
         Behind { freed, waiter, ..behind }
     }
 
-    /// The CPUs of threads that have no other one, on which other runs have seated threads as well.
+    /// The CPUs of threads without a free alternative, on which other runs have seated threads as
+    /// well.
     #[must_use]
     pub fn shared_cpus(&self) -> CpuSet {
         self.pinner.seating.leases().shared()
     }
 
-    /// The report on the threads known by now.
+    /// The report on the threads known so far.
     pub fn report(&mut self) -> Report {
         self.watch.last_look(&mut self.pinner);
         let report = Report::of(&self.pinner, Some(self.child.pid), self.tracer.hampered.clone());
@@ -241,7 +240,6 @@ impl<'a> Launch<'a> {
         report
     }
 
-    /// The report on its memory, where something was asked about it.
     fn memory_report(&self) -> Option<MemoryReport> {
         let wish = self.memory.as_ref();
         match &self.tracer.verifier {
@@ -250,7 +248,7 @@ impl<'a> Launch<'a> {
         }
     }
 
-    /// The line to the process that the caller waits for.
+    /// The connection to the front.
     pub fn link(&mut self) -> Option<&mut FrontLink> {
         self.link.as_deref_mut()
     }
@@ -261,7 +259,7 @@ impl<'a> Launch<'a> {
         self.child.pid
     }
 
-    /// Until the child is the program.
+    /// Waits until the child has become the program.
     fn start(&mut self, program: &Executable) -> Result<(), LaunchError> {
         loop {
             self.tracer.hear(&mut self.pinner);
@@ -290,7 +288,7 @@ impl<'a> Launch<'a> {
         }
     }
 
-    /// Shows the seating to those who check the program.
+    /// Publishes the seating for commands that check the program.
     fn show(&mut self, has_news: bool) {
         if self.shown.is_due(has_news) {
             let report =
@@ -299,7 +297,7 @@ impl<'a> Launch<'a> {
         }
     }
 
-    /// Looks at the program if it is time to, and waits for a signal until it is time again.
+    /// Looks at the program if a look is due, and waits for a signal until the next is.
     fn wait(&mut self, is_busy: bool) -> Option<ReceivedSignal> {
         if self.watch.wait().is_zero() {
             let has_news = self.watch.look(&mut self.pinner, &mut self.tracer);
@@ -314,7 +312,7 @@ impl<'a> Launch<'a> {
         self.signals.next(if is_busy { Duration::ZERO } else { self.watch.wait() })
     }
 
-    /// Passes a signal on where the program has not got it already.
+    /// Forwards a signal unless the program already has it.
     fn pass_on(&mut self, came: ReceivedSignal) {
         let wakes = came.signal == libc::SIGCONT;
         self.asked_to_stop = !wakes && (self.asked_to_stop || came.asks_to_stop());
@@ -326,18 +324,17 @@ impl<'a> Launch<'a> {
         }
     }
 
-    /// The shell sees a job as stopped when the process that it started is stopped. The program
-    /// stops first: it may want to restore the terminal, or not stop at all. A process without a
-    /// front must not stop when the program stops by itself: no process would continue it, and the
-    /// program with it.
+    /// The shell shows a job as stopped when its process stops. The program stops first: it may
+    /// want to restore the terminal, or not stop at all. A process without a front must not stop
+    /// when the program stops by itself, because nothing would continue it and the program.
     fn stop_with_the_program(&mut self) {
         let before = std::mem::replace(&mut self.stopped, self.tracer.stopped);
         let went_on = self.tracer.take_went_on();
         match (before, self.stopped, &mut self.link) {
             (None, Some(signal), Some(link)) => link.stopped(signal),
             (Some(_), None, Some(link)) => link.continued(),
-            // It went on and stopped again between two looks; a front that went on with it stops
-            // again too.
+            // The program continued and stopped again between two looks; if the front continued
+            // too, it stops again.
             (Some(_), Some(signal), Some(link)) if went_on && !link.front_has_stopped() => {
                 link.stopped(signal)
             }
