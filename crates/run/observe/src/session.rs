@@ -17,10 +17,10 @@ use std::collections::BTreeSet;
 use std::process::Child;
 use std::time::{Duration, Instant};
 
-/// The initial length of a window.
+/// The time between two checks for the end of a started command.
 const WINDOW: Duration = Duration::from_millis(100);
 
-/// How often the session looks whether a command that it started is over.
+/// The same for programs that were already running.
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// The same for programs that ran before it.
