@@ -1,13 +1,13 @@
 //! Makes a stopped thread of the program set its memory policy.
 //!
-//! set_mempolicy(2) sets the policy of the thread that calls it, so the thread itself must call it.
-//! The tracer points the stopped thread to an instruction that calls the kernel: the one that it
-//! comes from, or one of the vDSO. It lets the thread run to the end of that one call, and puts
-//! everything back: registers, signal mask, and the bytes below the stack that held the node mask.
-//! No other instruction of the program runs, and no signal is delivered meanwhile.
+//! set_mempolicy(2) acts on the calling thread, so the thread itself must call it. The tracer
+//! points the stopped thread to a system call instruction, either the one from which it comes or
+//! one of the vDSO. It lets the thread run to the end of that one call, and then restores
+//! registers, signal mask, and the bytes below the stack that held the node mask. No other
+//! instruction of the program runs, and no signal is delivered meanwhile.
 //!
 //! The thread is left alone, and the report says why, if it runs 32-bit code, ignores `SIGTRAP`, or
-//! has a seccomp filter that the launcher does not have: that might end the program for the call.
+//! has a seccomp filter that the launcher lacks, which might end the program for the call.
 
 use crate::tracee::{self, TraceeStop, WaitStatus};
 use seatmap_os::Tid;
@@ -15,18 +15,18 @@ use seatmap_os::mempolicy::PolicyCall;
 use seatmap_os::traced::{self, SeccompFilters};
 use std::io;
 
-/// The stack below the stack pointer that a function may use without a word (System V ABI for
-/// x86-64, 3.2.2), rounded up; enough for every architecture.
+/// The stack below the stack pointer that a function may use (System V ABI for x86-64, 3.2.2),
+/// rounded up; enough for every architecture.
 const RED_ZONE_BYTES: u64 = 256;
 
-/// The signal that ends a step, in the kernel's signal mask. Blocked, it would lose the program's
-/// handler for it.
+/// The signal that ends a step, in the kernel's signal mask. If it were blocked, the program would
+/// lose its handler.
 const SIGTRAP: u64 = 1 << (libc::SIGTRAP - 1);
 
-/// The most bytes of the vDSO that are searched: it has two pages of code on today's kernels.
+/// The most bytes of the vDSO to search: current kernels have two pages of code there.
 const VDSO_BYTES: usize = 8192;
 
-/// Registers, as `PTRACE_GETREGSET` gives them.
+/// Registers, as in `PTRACE_GETREGSET`.
 type Registers = [u64; arch::REGISTERS];
 
 #[cfg(target_arch = "x86_64")]
@@ -38,8 +38,7 @@ mod arch {
     pub const ARGUMENTS: [usize; 3] = [14, 13, 12];
     pub const NEXT: usize = 16;
     pub const STACK: usize = 19;
-    /// The number of the system call that the thread comes from: -1 keeps the kernel from calling
-    /// it again.
+    /// The number of the interrupted system call: -1 keeps the kernel from restarting it.
     pub const CAME_FROM: Option<usize> = Some(15);
     pub const INSTRUCTION: &[u8] = &[0x0f, 0x05];
 }
@@ -70,24 +69,22 @@ mod arch {
     pub const INSTRUCTION: &[u8] = &[];
 }
 
-/// The outcome of an injection.
 #[derive(Debug)]
 pub(crate) struct Injected {
-    /// Whether the policy is set; `None` where something came before the call, which can be tried
-    /// again.
+    /// Whether the policy is set; `None` if another report came before the call, which can be
+    /// retried.
     pub outcome: Option<Result<(), String>>,
-    /// The state of the thread.
     pub thread: InjectionOutcome,
 }
 
 /// The state of a thread after an injection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum InjectionOutcome {
-    /// It is stopped as it was found.
+    /// Stopped as before.
     AsFound,
-    /// Another report came, which is still to be handled.
+    /// Another report came, which still needs handling.
     Reported(WaitStatus),
-    /// It has died; its end is reported like every other.
+    /// Dead; its end is reported as usual.
     Gone,
 }
 
@@ -132,7 +129,7 @@ pub(crate) fn set_policy(
     Injection { tid, is_first, before, at }.run(call)
 }
 
-/// The address of an instruction of the process that calls the kernel.
+/// The address of a system call instruction in the process.
 fn instruction(tid: Tid, registers: &Registers) -> Option<u64> {
     let length = arch::INSTRUCTION.len();
     let before = registers[arch::NEXT].wrapping_sub(length as u64);
@@ -143,7 +140,7 @@ fn instruction(tid: Tid, registers: &Registers) -> Option<u64> {
     let vdso = traced::vdso(tid)?;
     let mut code = vec![0; VDSO_BYTES];
     if tracee::read_memory(tid, vdso, &mut code).is_err() {
-        // It may have one page only.
+        // The vDSO may have only one page.
         code.truncate(VDSO_BYTES / 2);
         tracee::read_memory(tid, vdso, &mut code).ok()?;
     }
@@ -153,9 +150,8 @@ fn instruction(tid: Tid, registers: &Registers) -> Option<u64> {
 struct Injection {
     tid: Tid,
     is_first: bool,
-    /// The registers that the program left.
     before: Registers,
-    /// The address of the instruction that calls the kernel.
+    /// The address of the system call instruction.
     at: u64,
 }
 
@@ -182,7 +178,6 @@ impl Injection {
         injected
     }
 
-    /// The registers with which the thread calls the kernel.
     fn with(&self, call: &PolicyCall, pointer: u64) -> Registers {
         let mut registers = self.before;
         registers[arch::NEXT] = self.at;
@@ -195,9 +190,8 @@ impl Injection {
         registers
     }
 
-    /// Lets the thread execute the one instruction: the call from its beginning to its end. The
-    /// stop behind it is like the first, on the way to user mode: from there the kernel calls again
-    /// what it interrupted, where it did.
+    /// Lets the thread execute the system call instruction. The next stop, on the way to user mode,
+    /// is like the first: from there the kernel restarts the call that it interrupted, if any.
     fn execute(&self) -> Injected {
         tracee::step(self.tid);
         match tracee::wait_for(self.tid, self.is_first) {
@@ -209,7 +203,7 @@ impl Injection {
         }
         let Some(after) = read_registers(self.tid) else { return Injected::gone() };
         if after[arch::NEXT] == self.at {
-            // The program's own signal, which came before the call.
+            // The program's own signal, from before the call.
             let own = WaitStatus::Stopped(TraceeStop::Signal(libc::SIGTRAP));
             return Injected { outcome: None, thread: InjectionOutcome::Reported(own) };
         }
@@ -224,15 +218,15 @@ impl Injection {
     }
 }
 
-/// A place for so many bytes below a stack pointer, beyond those that a function may use there.
+/// An address for this many bytes below the stack's red zone.
 fn below_stack(stack: u64, bytes: u64) -> u64 {
-    // The register may hold any number. Nothing of a program is mapped where this wraps around, so
-    // that writing there is refused.
+    // The register may contain any number. If this wraps around, nothing is mapped there, and the
+    // write is refused.
     stack.wrapping_sub(bytes + RED_ZONE_BYTES) & !15
 }
 
-/// Whether the thread is the one that was found, and stopped: one that died, or was replaced by
-/// another that executed a program, has nothing to be put back.
+/// Whether this is still the same stopped thread. A dead one, or one replaced by another that
+/// executed a program, needs no restoring.
 fn is_itself(thread: InjectionOutcome) -> bool {
     match thread {
         InjectionOutcome::AsFound => true,
@@ -245,7 +239,7 @@ fn is_itself(thread: InjectionOutcome) -> bool {
 fn read_registers(tid: Tid) -> Option<Registers> {
     let mut registers = [0; arch::REGISTERS];
     let length_bytes = tracee::registers(tid, &mut registers).ok()?;
-    // Those of 32-bit code are fewer.
+    // 32-bit code has fewer registers.
     (length_bytes == size_of::<Registers>()).then_some(registers)
 }
 

@@ -15,7 +15,7 @@
 //! | [`seats`], [`sets`] | the available seats; their notation |
 //! | [`rule`] | the threads that may take them |
 //! | [`share`] | the seats of this start, if a launcher starts several here |
-//! | [`allocator`] | decides from the events of threads which one gets which seat; no system calls |
+//! | [`allocator`] | decides from the events of threads which gets which seat; no system calls |
 //! | `pinner` | carries out the decisions, and checks that they hold |
 //! | `runtime`, `runtimes` | languages whose threads need other treatment; their programs |
 //! | `tracer`, `tracee` | stops threads before their first instruction, by ptrace(2) |

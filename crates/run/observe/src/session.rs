@@ -17,13 +17,13 @@ use std::collections::BTreeSet;
 use std::process::Child;
 use std::time::{Duration, Instant};
 
-/// The time between two checks for the end of a started command.
+/// The initial length of a window.
 const WINDOW: Duration = Duration::from_millis(100);
 
-/// The same for programs that were already running.
+/// The time between two checks for the end of a started command.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// The same for programs that ran before it.
+/// The same for programs that were already running.
 const LONG_PAUSE: Duration = Duration::from_millis(20);
 
 /// Below this CPU time of the program, in seconds, the overhead is not meaningful.

@@ -136,7 +136,7 @@ impl Transcript {
     }
 }
 
-/// Makes lines of looks, each of which watches from the one before it.
+/// Turns consecutive looks into lines.
 #[derive(Clone, Debug, Default)]
 pub struct RecordingWriter {
     /// The time since the start.
