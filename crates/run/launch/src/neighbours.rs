@@ -128,7 +128,6 @@ struct OthersThread {
     tid: Tid,
 }
 
-/// The masks of threads that a run has seated.
 #[derive(Default)]
 struct Seats {
     all: CpuSet,

@@ -45,9 +45,9 @@ pub struct PretendReport {
     pub lasted_s: f64,
     /// The number of calls answered for the machine, by name.
     pub calls: BTreeMap<String, u64>,
-    /// The threads, in order of their arrival.
+    /// The threads, in order of arrival.
     pub threads: Vec<PretendedThread>,
-    /// The ranges of memory with policies of their own, in order.
+    /// Memory ranges with separate policies, in order.
     pub ranges: Vec<PretendedRange>,
     /// The judged moment, in seconds since the program began: one with the most living threads.
     pub judged_at_s: f64,
