@@ -26,9 +26,9 @@ const SHARE: u32 = 50;
 /// Decides when to look next, and at which processes.
 #[derive(Debug)]
 pub(crate) struct ProcessWatch {
-    /// The processes, with the clock ticks after the boot at which each started: between two looks
-    /// one may end, and its number go to a process that is not of the program. `None` where this
-    /// could not be read, and then the number alone counts.
+    /// The processes with their starts, in clock ticks after the boot: between two looks one may
+    /// end, and another program's process get its number. If the start is `None`, it was not
+    /// readable, and the number decides.
     processes: BTreeMap<Tid, Option<u64>>,
     interval: Duration,
     longest: Duration,

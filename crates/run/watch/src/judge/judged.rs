@@ -13,10 +13,10 @@ use seatmap_os::{CpuSet, Tid};
 use serde::Serialize;
 use std::collections::{BTreeSet, HashMap};
 
-/// The most programs with nothing wrong that get a line each.
+/// The most healthy programs with a line each.
 const MOST_HEALTHY: usize = 40;
 
-/// The width of the word and the rule before a finding.
+/// The width of verdict and rule before a finding.
 const MARGIN: usize = 21;
 
 /// A seating with its judgement: `seatmap-seating/1` with three more keys.
@@ -26,19 +26,19 @@ pub struct Judged<'a> {
     /// The seating.
     #[serde(flatten)]
     pub seating: &'a Seating,
-    /// Everything that is wrong with it or worth knowing, the gravest first.
+    /// Everything wrong or worth knowing, most serious first.
     pub findings: Vec<Finding>,
     /// The result in one word.
     pub verdict: Verdict,
     /// The seats that threads should have.
     pub seats: Vec<ThreadSeat>,
-    /// The things that the rules need and that could not be seen.
+    /// Things needed by the rules that could not be read.
     #[serde(skip)]
     pub missed: Vec<&'a Unseen>,
-    /// The processes with seats or rules, which can be as asked; `None` means all of them.
+    /// The processes with requested seats or rules; `None` means all.
     #[serde(skip)]
     pub asked_of: Option<BTreeSet<Tid>>,
-    /// The units beside their good states, where such are on file.
+    /// The units compared with their recorded good states.
     #[serde(skip)]
     pub units: Vec<JudgedUnit>,
     /// Whether the check fails.
@@ -46,16 +46,15 @@ pub struct Judged<'a> {
     pub fails: bool,
 }
 
-/// A look as a document: a seating with its judgement, and the rates.
+/// A look as a document: a judged seating with rates.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LookDocument<'a> {
     #[serde(flatten)]
     judged: Judged<'a>,
-    /// The events of each thread in a second, in the order of the threads.
+    /// The events of each thread per second, in the order of the threads.
     rates: &'a [Rates],
-    /// The wakeups of threads by each other, the most frequent first; null where they were not
-    /// counted.
+    /// The wakeups between threads, most frequent first; null if not counted.
     wakes: Option<&'a [Wakes]>,
 }
 
@@ -72,7 +71,7 @@ impl SeatingFrame {
 }
 
 impl<'a> Judged<'a> {
-    /// A seating, judged by these criteria.
+    /// Judges a seating by these criteria.
     #[must_use]
     pub fn new(seating: &'a Seating, topology: &Topology, criteria: &Criteria) -> Self {
         let findings = judge(seating, topology, criteria);
@@ -84,7 +83,7 @@ impl<'a> Judged<'a> {
         Judged { seating, findings, verdict, seats, missed, asked_of, units: Vec::new(), fails }
     }
 
-    /// The same with findings of somebody who saw more than the seating holds, the gravest first.
+    /// Adds findings based on more than the seating, most serious first.
     #[must_use]
     pub fn with(self, findings: Vec<Finding>, strict: bool) -> Self {
         let mut findings = [findings, self.findings].concat();
@@ -93,14 +92,14 @@ impl<'a> Judged<'a> {
         Judged { findings, verdict, fails: verdict.fails(strict), ..self }
     }
 
-    /// The same with the units beside their good states.
+    /// Adds units compared with their good states.
     #[must_use]
     pub fn beside(self, units: Vec<JudgedUnit>, strict: bool) -> Self {
         let findings = units.iter().filter_map(|one| one.finding.clone()).collect();
         Judged { units, ..self.with(findings, strict) }
     }
 
-    /// A line for each program, then the findings, then the things that could not be seen.
+    /// A line for each program, then the findings, then the things that could not be read.
     #[must_use]
     pub fn table(&self, coloured: bool) -> String {
         let mut text = self.programs();
@@ -124,7 +123,7 @@ impl<'a> Judged<'a> {
         text
     }
 
-    /// A line for each program. Of the healthy ones, only the first get one.
+    /// A line for each program, except for healthy ones beyond the limit.
     fn programs(&self) -> String {
         let mut of: HashMap<Tid, Vec<&WatchedThread>> = HashMap::new();
         self.seating
@@ -155,7 +154,7 @@ impl<'a> Judged<'a> {
         text
     }
 
-    /// The findings about a process: those that are wrong, and remarks.
+    /// The numbers of wrong findings and of remarks about a process.
     fn counts(&self, process: &Process, threads: &[&WatchedThread]) -> [usize; 2] {
         let own: Vec<&Finding> = self
             .findings
@@ -184,7 +183,7 @@ impl<'a> Judged<'a> {
                 let concerns = finding.pid.is_none_or(|pid| pid == process.pid);
                 finding.gravity == Gravity::Unseen && concerns
             });
-        // A fault of its CPUs stands below, and is not its own doing.
+        // A fault of its CPUs is listed below; the program did not cause it.
         let is_beset =
             self.findings.iter().any(|finding| finding.pid.is_none() && finding.is_wrong());
         let is_asked = self.asked_of.as_ref().is_none_or(|pids| pids.contains(&process.pid));
@@ -195,7 +194,7 @@ impl<'a> Judged<'a> {
             (false, true) => "nothing is wrong with its own seats",
         };
         match (wrong, remarks) {
-            // A clean bill must not be given where something was not seen.
+            // A program with unread parts must not count as healthy.
             (0, 0) if is_hidden || threads.iter().any(|thread| thread.mask.is_empty()) => {
                 format!("{well}, as far as could be seen")
             }
@@ -222,8 +221,7 @@ fn program(process: &Process, threads: &[&WatchedThread], state: &str) -> String
     )
 }
 
-/// A line for each thread that the scheduler has counted: the CPUs that it ran on. Of many, the
-/// busiest get one.
+/// The CPUs of each traced thread, a line each for the busiest.
 fn traced(threads: &[&WatchedThread]) -> String {
     let mut ran: Vec<&&WatchedThread> =
         threads.iter().filter(|thread| thread.is_traced && !thread.ran_on.is_empty()).collect();
@@ -247,16 +245,16 @@ fn traced_line(thread: &WatchedThread) -> String {
     format!("  {:>7} {name:<15} {:>7}  {}\n", thread.tid, share(thread.run_percent), on.join(", "))
 }
 
-/// A share in percent; a very small one is not told as none.
+/// A share in percent; a very small one is not printed as 0.
 fn share(percent: f64) -> String {
     if percent > 0.0 && percent < 0.1 { "<0.1 %".to_owned() } else { format!("{percent:.1} %") }
 }
 
-/// A finding in two lines or more: what, how bad, what can be done, and the command that mends it.
+/// A finding in two or more lines: what is wrong, its measure, advice, and a remedy command.
 #[must_use]
 pub fn entry(finding: &Finding, coloured: bool) -> String {
     let word = match finding.gravity {
-        // Red, cyan and yellow: the words say the same without colours.
+        // Red, cyan and yellow; the words are enough without colours.
         Gravity::Wrong => painted("WRONG ", "31", coloured),
         Gravity::Unseen => painted("UNSEEN", "36", coloured),
         Gravity::Remark => painted("NOTE  ", "33", coloured),
@@ -272,7 +270,7 @@ pub fn entry(finding: &Finding, coloured: bool) -> String {
     if !figures.is_empty() {
         text.push_str(&format!("{:MARGIN$}{}\n", "", figures.join(", ")));
     }
-    // A sentence beside a command says what comes before it.
+    // A sentence next to a command describes the step before it.
     if let Some(advice) = &finding.advice {
         text.push_str(&format!("{:MARGIN$}{}\n", "", visible(advice)));
     }
@@ -286,8 +284,7 @@ fn painted(word: &str, sgr: &str, coloured: bool) -> String {
     if coloured { format!("\x1b[{sgr}m{word}\x1b[0m") } else { word.to_owned() }
 }
 
-/// The differences between two checks of the same programs: findings that are new, and those that
-/// are gone.
+/// The differences between two checks of the same programs: new and ended findings.
 #[must_use]
 pub fn changes(before: &[Finding], now: &[Finding], coloured: bool) -> String {
     let new = now
