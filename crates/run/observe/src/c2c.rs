@@ -64,7 +64,7 @@ pub enum PerfDataError {
 /// A program's threads and the lines that moved between them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sampled {
-    /// The threads, and who sent lines to whom.
+    /// The threads and their messages.
     pub observation: Observation,
     /// The lines, most frequently moved first.
     pub lines: Vec<SharedLine>,

@@ -77,7 +77,7 @@ fn begin(elf: &Elf, table: &Table<'_>, first: u64, name: &str) -> Option<u64> {
     elf.place(first.checked_add(table.function(name)?.into())?)
 }
 
-/// The instruction of a function's begin at which a stop costs least.
+/// The first instructions' offset at which a stop costs least.
 fn stop(elf: &Elf, begin: u64) -> Result<u64, FunctionsError> {
     let bytes: [u8; 6] = elf.bytes_at(begin)?;
     let behind = bytes.strip_prefix(&LOOK);

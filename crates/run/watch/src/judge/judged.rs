@@ -108,7 +108,6 @@ impl<'a> Judged<'a> {
         text
     }
 
-    /// The things that could not be seen, a line each.
     fn unseen(&self, coloured: bool) -> String {
         let mut text = String::new();
         for unseen in &self.missed {
