@@ -2,9 +2,9 @@
 //!
 //! | started by | this start takes |
 //! |---|---|
-//! | `mpirun`, `srun`, `torchrun`, with one rank here per task | the task of its rank on this node |
+//! | `mpirun`, `srun`, `torchrun`, with a rank here per task | the task of its rank on this node |
 //! | the same, with a list or a multiple of tasks | an equal part, in order |
-//! | `xargs -P N --process-slot-var=SLOT`, GNU parallel | the same by the worker's slot |
+//! | `xargs -P N --process-slot-var=SLOT`, GNU parallel | as above, by the worker's slot |
 //!
 //! A start that would share its seats with another one is refused, because each would assume that
 //! it has its CPU to itself.

@@ -1,4 +1,4 @@
-//! The messages and bytes that this rank sent, by communicator, call and rank.
+//! Counts the messages and bytes sent by this rank, by communicator, call and rank.
 
 use super::call::MpiCall;
 use super::library::{MpiFunction, library};
@@ -18,26 +18,26 @@ pub struct RankTraffic {
     pub bytes: u64,
 }
 
-/// A communicator, and what was sent in it.
+/// A communicator with its counts.
 pub struct Communicator {
     handle: Option<MpiHandle>,
-    /// Its name, if the program or MPI gave it one.
+    /// Its name, if it has one.
     pub name: String,
-    /// This rank in it.
+    /// This rank's number in it.
     pub own: usize,
     /// Whether it connects two groups.
     pub is_inter: bool,
-    /// The ranks in `MPI_COMM_WORLD` of its ranks; negative for processes that are not in it.
+    /// The `MPI_COMM_WORLD` ranks of its ranks; negative for outside processes.
     pub world: Vec<c_int>,
-    /// Sums by call and rank; empty for calls that were not made.
+    /// Sums by call and rank; empty for unused calls.
     pub sums: Vec<Vec<RankTraffic>>,
 }
 
-/// Everything that this rank counted.
+/// All counts of this rank.
 pub struct Book {
     /// Communicators, in the order of their first use.
     pub communicators: Vec<Communicator>,
-    /// Calls whose messages were not counted, each with a number of times.
+    /// Calls with uncounted messages, each with the number of times.
     pub unseen: Vec<(&'static str, u64)>,
     last: usize,
 }
@@ -56,15 +56,15 @@ impl Book {
         self.find(word, Communicator::ask)
     }
 
-    /// The place of the communicator with this handle in the list. It stays when the program frees
-    /// the handle, as it may while requests still use the communicator.
+    /// The index of the communicator with this handle. It stays valid after the program frees the
+    /// handle, because requests may still use the communicator.
     pub fn place(&mut self, word: ArgumentWord) -> usize {
         self.communicator(word);
         self.last
     }
 
-    /// The ranks that share the window with this handle. No window has the handle of a
-    /// communicator.
+    /// The ranks that share the window with this handle, which differs from all communicators'
+    /// handles.
     pub fn window(&mut self, word: ArgumentWord) -> &mut Communicator {
         self.find(word, Communicator::ask_window)
     }
@@ -85,7 +85,7 @@ impl Book {
         &mut self.communicators[self.last]
     }
 
-    /// Forgets a handle, which the MPI library may give to another communicator; the sums stay.
+    /// Forgets a handle, which the MPI library may reuse; the sums stay.
     pub fn forget(&mut self, word: ArgumentWord) {
         let handle = Some(library().handle(word));
         self.communicators
@@ -94,7 +94,7 @@ impl Book {
             .for_each(|known| known.handle = None);
     }
 
-    /// Notes a call whose messages are not counted.
+    /// Records a call with uncounted messages.
     pub fn miss(&mut self, what: &'static str) {
         match self.unseen.iter_mut().find(|(known, _)| *known == what) {
             Some((_, times)) => *times += 1,
@@ -141,7 +141,7 @@ impl Communicator {
         self.world.len()
     }
 
-    /// Counts one message to, or for `MPI_Get` from, a rank.
+    /// Counts one message to a rank, or, for `MPI_Get`, from it.
     pub fn add(&mut self, call: MpiCall, rank: c_int, bytes: u64) {
         let Some(rank) = usize::try_from(rank).ok().filter(|rank| *rank < self.size()) else {
             return;
@@ -163,7 +163,7 @@ impl Communicator {
     }
 }
 
-/// Asks the MPI library for an integer.
+/// Gets an integer from the MPI library.
 pub fn ask(function: &MpiFunction, word: ArgumentWord) -> c_int {
     let mut answer: c_int = 0;
     // SAFETY: these functions take a handle and the address of an integer.
@@ -171,7 +171,6 @@ pub fn ask(function: &MpiFunction, word: ArgumentWord) -> c_int {
     if status == 0 { answer } else { 0 }
 }
 
-/// A name that MPI or the program gave.
 fn name(function: &MpiFunction, word: ArgumentWord) -> String {
     // MPI_MAX_OBJECT_NAME is 64 in Open MPI and 128 in MPICH; the last byte stays zero.
     let mut bytes = [0_u8; 256];
@@ -194,7 +193,7 @@ fn group(word: ArgumentWord, is_inter: bool) -> ArgumentWord {
     group
 }
 
-/// The ranks in `MPI_COMM_WORLD` of a group's ranks; frees the group.
+/// The `MPI_COMM_WORLD` ranks of a group's ranks. Frees the group.
 pub fn world_ranks(mut from: ArgumentWord, size: usize) -> Vec<c_int> {
     let mut world = group(library().world().0, false);
     let ranks: Vec<c_int> = (0..size as c_int).collect();

@@ -81,7 +81,6 @@ impl Finding {
         }
     }
 
-    /// A finding that fails no check.
     pub(crate) fn remark(rule: &str, what: impl Into<String>) -> Self {
         Finding { gravity: Gravity::Remark, ..Finding::wrong(rule, what) }
     }
@@ -90,7 +89,7 @@ impl Finding {
         Finding { gravity: Gravity::Unseen, ..Finding::wrong(rule, what) }
     }
 
-    /// The same finding, grave only if that holds.
+    /// Makes it wrong if the condition holds, otherwise a remark.
     #[must_use]
     pub fn grave_if(self, holds: bool) -> Self {
         Finding { gravity: if holds { Gravity::Wrong } else { Gravity::Remark }, ..self }

@@ -47,9 +47,8 @@ pub(crate) struct GoroutineHandoffs {
     goroutines: Goroutines,
     programs: [EbpfProgram; 2],
     files: HashMap<FileId, Found>,
-    /// The process of each thread.
     threads: HashMap<Tid, Tid>,
-    /// The processes whose goroutines are watched.
+    /// Processes with watched goroutines.
     pids: HashSet<Tid>,
 }
 
