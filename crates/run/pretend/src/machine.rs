@@ -1,26 +1,26 @@
-//! The machine that a program is shown.
+//! The pretended machine.
 
 use crate::error::PretendError;
 use seatmap_data::machine::{Pu, Topology};
 use seatmap_os::CpuSet;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Distances of NUMA nodes as firmware gives them (ACPI's SLIT): the node itself, another one of
-/// the same package, and one of another package.
+/// Distances of NUMA nodes in firmware (ACPI's SLIT): the node itself, one in the same package, and
+/// one in another.
 const OWN_DISTANCE: u32 = 10;
 const PACKAGE_DISTANCE: u32 = 12;
 const FAR_DISTANCE: u32 = 32;
 
-/// A machine with the state in which a program finds it.
+/// A machine in the state that a program sees.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PretendedMachine {
     /// Its name.
     pub name: String,
-    /// All its CPUs, those that are offline included.
+    /// All its CPUs, including offline ones.
     pub topology: Topology,
-    /// The CPUs that run.
+    /// The online CPUs.
     pub online: CpuSet,
-    /// The CPUs that the program may use: those of its container.
+    /// The CPUs that the program may use, like those of a container.
     pub allowed: CpuSet,
     /// The NUMA nodes.
     pub nodes: Vec<PretendedNode>,
@@ -31,17 +31,16 @@ pub struct PretendedMachine {
 pub struct PretendedNode {
     /// Its OS index.
     pub os: u32,
-    /// Its CPUs that run.
+    /// Its online CPUs.
     pub cpus: CpuSet,
     /// Whether it has memory.
     pub has_memory: bool,
-    /// The package of its CPUs; `None` for a node without CPUs.
+    /// The package of its CPUs, if it has any.
     package: Option<u32>,
 }
 
 impl PretendedMachine {
-    /// A machine of which these CPUs are offline. The program may use `cpus`, and all that run
-    /// where there are none given.
+    /// A machine with these offline CPUs. The program may use `cpus`, by default all online ones.
     ///
     /// # Errors
     /// [`PretendError`]: the topology is unknown, or has no such CPUs.
@@ -71,8 +70,7 @@ impl PretendedMachine {
         Ok(PretendedMachine { name: name.to_owned(), topology, online, allowed, nodes })
     }
 
-    /// The number of CPUs for which the kernel of such a machine has bits: one more than the
-    /// largest index.
+    /// The number of CPU bits in such a machine's kernel: one more than the largest index.
     #[must_use]
     pub fn cpu_bits(&self) -> u32 {
         self.topology.os_indices().max().unwrap_or_default() + 1
@@ -91,19 +89,19 @@ impl PretendedMachine {
         self.topology.pu(cpu).and_then(|pu| pu.numa).unwrap_or_default()
     }
 
-    /// The nodes that have memory.
+    /// The nodes with memory.
     #[must_use]
     pub fn memory_nodes(&self) -> CpuSet {
         self.nodes.iter().filter(|node| node.has_memory).map(|node| node.os).collect()
     }
 
-    /// The number of nodes for which the kernel has bits.
+    /// The number of node bits in the kernel.
     #[must_use]
     pub fn node_bits(&self) -> u32 {
         self.nodes.iter().map(|node| node.os).max().unwrap_or_default() + 1
     }
 
-    /// The parts of a level, each with its CPUs that run.
+    /// The parts of a level, each with its online CPUs.
     pub(crate) fn parts(&self, part: fn(&Pu) -> Option<u32>) -> BTreeMap<u32, CpuSet> {
         let mut parts: BTreeMap<u32, CpuSet> = BTreeMap::new();
         for pu in self.topology.pus.iter().filter(|pu| self.online.contains(pu.os)) {
@@ -116,7 +114,7 @@ impl PretendedMachine {
 }
 
 impl PretendedNode {
-    /// The distance to another node, as the firmware of a usual server has it.
+    /// The distance to another node, as in a typical server's firmware.
     pub(crate) fn distance(&self, other: &PretendedNode) -> u32 {
         if self.os == other.os {
             OWN_DISTANCE
@@ -128,8 +126,7 @@ impl PretendedNode {
     }
 }
 
-/// The nodes of a topology. CPUs of which no node is known are on node 0, as on a computer without
-/// NUMA.
+/// The nodes of a topology. CPUs without a known node are on node 0, as on a computer without NUMA.
 fn nodes(topology: &Topology, online: &CpuSet) -> Vec<PretendedNode> {
     let mut nodes: BTreeMap<u32, PretendedNode> = BTreeMap::new();
     for pu in &topology.pus {
@@ -159,7 +156,7 @@ fn nodes(topology: &Topology, online: &CpuSet) -> Vec<PretendedNode> {
 pub(crate) mod made {
     use super::*;
 
-    /// Two packages of two cores with two hardware threads each, a node a package.
+    /// Two packages of two cores with two hardware threads each, one node per package.
     pub(crate) fn small() -> PretendedMachine {
         PretendedMachine::new("small", topology(), None, &CpuSet::default()).unwrap()
     }
