@@ -13,9 +13,9 @@ use std::process::Child;
 /// The observed program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Subject {
-    /// Running processes, with their future descendants.
+    /// A command from its first instruction, with all its descendants.
     Command(SubjectCommand),
-    /// Processes that run, with everything that they start meanwhile.
+    /// Running processes, with their future descendants.
     Processes(Vec<Tid>),
     /// Running programs, each by the number of one process, with its existing and future
     /// descendants. A forking server needs this.
