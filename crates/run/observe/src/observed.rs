@@ -26,10 +26,10 @@ pub struct Sighting {
 /// The outcome of an observation.
 #[derive(Debug)]
 pub struct ObservationOutcome {
-    /// The sighting, or why there is none. `Ok(None)` where another rank of the job has it, and
-    /// where the command failed, which is reason enough.
+    /// The result, or the reason for its absence. `Ok(None)` if another rank of the job has it, or
+    /// if the command failed, which is reason enough.
     pub sighting: Result<Option<Sighting>, ObserveError>,
-    /// The command's end, which may still have to come.
+    /// The command's end, which may be still to come.
     pub end: CommandEnd,
 }
 

@@ -45,7 +45,7 @@ struct Turn {
 }
 
 impl Turn {
-    /// A look: whether bytes went through pipes since the one before, and whether a pipe woke a
+    /// Handles a look: whether pipes carried bytes since the last one, and whether a pipe woke a
     /// thread.
     fn look(&mut self, has_bytes: bool, is_pipe_seen: bool) -> Step {
         self.quiet = if has_bytes { 0 } else { self.quiet + 1 };

@@ -1,10 +1,9 @@
-//! A step of a check, and what its reader is shown.
+//! A step of a check, and its text.
 
 use crate::Finding;
 use crate::judge::judged::{Judged, changes};
 use std::time::Duration;
 
-/// The words for a computer on which nobody has bound a program.
 const NOTHING_BOUND: &str = "no program is bound; --pid PID, --name GLOB and --all check others\n";
 
 /// A step of a check.
@@ -13,11 +12,11 @@ pub enum CheckStep<'a> {
     NothingBound(Judged<'a>),
     /// The first check.
     First(Judged<'a>),
-    /// A later check with the findings of the one before.
+    /// A later check with unchanged findings.
     Unchanged,
     /// A later check with other findings.
     Again {
-        /// The findings of the check before.
+        /// The previous check's findings.
         before: &'a [Finding],
         /// This check.
         judged: Judged<'a>,
@@ -26,19 +25,19 @@ pub enum CheckStep<'a> {
     },
 }
 
-/// The way in which a check is read.
+/// How to present a check.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CheckView {
     /// Whether words have colours.
     pub is_coloured: bool,
-    /// Whether each step is written as a document as well, so that its text is whole too.
+    /// Whether each step is also written as a document, so that its text is complete too.
     pub is_document: bool,
-    /// Whether there is a text only where something is wrong.
+    /// Whether to print text only if something is wrong.
     pub is_quiet: bool,
 }
 
 impl CheckStep<'_> {
-    /// The judgement that a document holds; `None` where nothing has changed since the step before.
+    /// The judgement for a document; `None` if nothing has changed.
     #[must_use]
     pub fn judged(&self) -> Option<&Judged<'_>> {
         match self {
@@ -49,7 +48,7 @@ impl CheckStep<'_> {
         }
     }
 
-    /// The text for a person; `None` where there is nothing to say.
+    /// The text for people, if there is anything to say.
     #[must_use]
     pub fn text(&self, view: CheckView) -> Option<String> {
         let judged = self.judged()?;

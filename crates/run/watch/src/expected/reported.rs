@@ -16,7 +16,7 @@ const SAME_TIME: Duration = Duration::from_secs(2);
 pub struct ReportedProgram {
     /// Its first process.
     pub pid: Tid,
-    /// The name of that process; empty where it ended too soon to have one.
+    /// That process's name; empty if it ended too soon.
     pub name: String,
     /// Its processes, by number.
     pub processes: BTreeSet<Tid>,
