@@ -1,4 +1,4 @@
-//! The begin and the end of MPI, and of communicators.
+//! The start and end of MPI, and of communicators.
 
 use super::book::{ask, book};
 use super::library::library;
@@ -9,20 +9,19 @@ use core::ffi::c_int;
 use core::sync::atomic::AtomicI64;
 use core::sync::atomic::Ordering::Relaxed;
 
-/// When MPI was initialised, in nanoseconds of `CLOCK_REALTIME`, which all computers of a job
-/// share.
+/// The time of MPI's initialisation, in nanoseconds of `CLOCK_REALTIME`, which all computers of a
+/// job share.
 static BEGAN_NS: AtomicI64 = AtomicI64::new(0);
 
-/// The CPU time of this process when MPI was initialised, in nanoseconds.
+/// This process's CPU time by then, in nanoseconds.
 static BEGAN_CPU_NS: AtomicI64 = AtomicI64::new(0);
 
-/// When MPI was initialised, in nanoseconds since 1970.
 pub fn began_ns() -> i64 {
     BEGAN_NS.load(Relaxed)
 }
 
-/// The CPU time of this process since MPI was initialised, in nanoseconds: starting a short job
-/// takes more of it than the job.
+/// This process's CPU time since then, in nanoseconds: starting a short job takes longer than the
+/// job.
 pub fn used_ns() -> i64 {
     clock_ns(PROCESS_CPU_TIME) - BEGAN_CPU_NS.load(Relaxed)
 }
