@@ -29,7 +29,7 @@ use seatmap_data::invariant;
 use seatmap_os::{CpuSet, Root, Tid, affinity};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-/// The seat of a thread, or its absence.
+/// A thread's seat, or its absence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SeatAssignment {
     /// The thread's number.
@@ -49,53 +49,47 @@ pub enum SeatChange {
     Stay,
     /// It moves to this seat.
     Sit(Seat),
-    /// It leaves its seat and gets no other.
+    /// It loses its seat.
     Leave,
 }
 
 #[derive(Clone, Debug, Default)]
 struct Guest {
     seat: Option<Seat>,
-    /// `None` if the seat was taken in order.
+    /// `None` for a seat in order.
     rule: Option<usize>,
-    /// Whether it runs on the whole set for now.
+    /// Whether it uses the whole set for now.
     waits: bool,
 }
 
-/// Gives seats to threads, in order of creation, by name or by path.
+/// Gives seats to threads in order of creation, by name or by path.
 #[derive(Debug)]
 pub struct SeatAllocator {
     seats: SeatList,
     whole: CpuSet,
     rules: Vec<SeatRule>,
     strict: bool,
-    /// Threads still to skip.
     skip: usize,
-    /// The tasks given in order of creation.
+    /// Tasks in order of creation.
     order: Vec<usize>,
-    /// Free positions in `order`.
     free: BTreeSet<usize>,
-    /// Positions in `order` not yet given in this round of a cycling list with choices.
+    /// Positions in `order` left in this round of a cycling list with choices.
     round: BTreeSet<usize>,
-    /// Seats given from a cycling list.
     given: usize,
-    /// Each task in use by a rule, with that rule: two rules may share a task.
+    /// Tasks in use by rules, with the rule: two rules may share a task.
     taken: HashSet<(usize, usize)>,
     first: Option<Tid>,
     guests: HashMap<Tid, Guest>,
     task_of_path: HashMap<String, usize>,
     lineage: Lineage<Tid>,
-    /// Threads without a task of their path.
     strangers: usize,
     leases: Leases,
-    /// Rules that some thread matched, even if it got no seat.
+    /// Matched rules, even those without a free seat.
     met: BTreeSet<usize>,
 }
 
-/// The name of this component in reports of internal errors.
 const SEATS: &str = "seats in order";
 
-/// The path of the program's first process.
 const FIRST_PATH: &str = "0";
 
 impl SeatAllocator {
@@ -149,7 +143,7 @@ impl SeatAllocator {
         &self.leases
     }
 
-    /// Seats each thread and process when it is created, without waiting.
+    /// Seats each thread and process at its creation.
     #[must_use]
     pub fn strict(mut self, strict: bool) -> Self {
         self.strict = strict;
@@ -162,14 +156,14 @@ impl SeatAllocator {
         &self.seats
     }
 
-    /// The union of all seats. Threads without a seat wait there.
+    /// The union of all seats, where unseated threads wait.
     #[must_use]
     pub fn whole(&self) -> &CpuSet {
         &self.whole
     }
 
-    /// The CPUs that threads use: those of all seats and rules. If only rules seat threads, the
-    /// other threads run anywhere, so the CPUs in `allowed` are included.
+    /// The CPUs of all seats and rules. If only rules seat threads, other threads run anywhere, so
+    /// `allowed` is included.
     #[must_use]
     pub fn cpus(&self, allowed: &CpuSet) -> CpuSet {
         let of_rules = self.rules.iter().flat_map(|rule| &rule.seats);
@@ -177,37 +171,35 @@ impl SeatAllocator {
         if self.whole.is_empty() { named.with(allowed) } else { named }
     }
 
-    /// A sentence for each rule without a matching thread: its name may be misspelt.
+    /// A sentence for each unmatched rule: its name may be misspelt.
     #[must_use]
     pub fn unmet_rules(&self) -> Vec<String> {
         let rules = self.rules.iter().enumerate().filter(|(at, _)| !self.met.contains(at));
         rules.map(|(_, rule)| format!("--match {}: no thread fitted it", rule.who)).collect()
     }
 
-    /// Whether there are rules, so that names matter.
+    /// Whether there are rules by name.
     #[must_use]
     pub fn has_rules(&self) -> bool {
         !self.rules.is_empty()
     }
 
-    /// Whether tasks have paths, so that the creator of a thread matters.
+    /// Whether tasks have paths.
     #[must_use]
     pub fn has_paths(&self) -> bool {
         !self.task_of_path.is_empty()
     }
 
-    /// The number of threads seated in order because the plan has no free task for their path.
+    /// The number of threads without a free task of their path.
     #[must_use]
     pub fn strangers(&self) -> usize {
         self.strangers
     }
 
-    /// Records the creator of a thread, before either of them takes a seat. Every creation counts,
-    /// as it does while a program is observed.
+    /// Records a creation, before creator or created take a seat.
     pub fn born(&mut self, tid: Tid, creator: Tid) {
         let is_known = self.lineage.path(creator).is_some();
-        // A plan's paths begin with the program's first process, so a thread from outside has no
-        // path.
+        // A plan's paths begin with the first process, so a thread from outside has none.
         if self.has_paths() && (is_known || self.lineage.is_empty()) {
             self.lineage.born(tid, Some(creator));
         }
@@ -222,14 +214,13 @@ impl SeatAllocator {
         }
     }
 
-    /// The number of tasks given in order of creation.
+    /// The number of tasks in order of creation.
     #[must_use]
     pub fn ordered_tasks(&self) -> usize {
         self.order.len()
     }
 
-    /// The task of the program's first process, which takes the first seat in order, if that is
-    /// known before it begins.
+    /// The task of the program's first process, if known before it begins.
     #[must_use]
     pub fn first_task(&self) -> Option<usize> {
         let of_path =
@@ -237,7 +228,7 @@ impl SeatAllocator {
         of_path.or(self.order.first().copied()).filter(|_| self.skip == 0)
     }
 
-    /// Whether a seat, or a waiting thread, has this mask, apart from offline CPUs.
+    /// Whether this is a seat's or waiting thread's mask, apart from offline CPUs.
     #[must_use]
     pub fn is_a_seat(&self, mask: &CpuSet) -> bool {
         let of_rules = self.rules.iter().flat_map(|rule| &rule.seats).map(|seat| &seat.cpus);
@@ -245,13 +236,13 @@ impl SeatAllocator {
         seats.any(|seat| affinity::is_as_given(seat, mask))
     }
 
-    /// Whether this process waits on the whole set.
+    /// Whether this process waits.
     #[must_use]
     pub fn waits(&self, tid: Tid) -> bool {
         self.guests.get(&tid).is_some_and(|guest| guest.waits)
     }
 
-    /// Whether this is the program's first process, which takes no seat because of its age.
+    /// Whether this is the first process, which never takes a seat because of its age.
     #[must_use]
     pub fn is_first(&self, tid: Tid) -> bool {
         self.first == Some(tid)
@@ -267,21 +258,20 @@ impl SeatAllocator {
         None
     }
 
-    /// Handles a new thread of this process. Returns the threads to seat now, in order.
+    /// Handles a new thread. Returns the threads to seat now, in order.
     pub fn thread(&mut self, tid: Tid, pid: Tid) -> Vec<SeatAssignment> {
         let mut steps = self.settle(pid);
         steps.push(self.in_order(tid));
         steps
     }
 
-    /// Ends the waiting of a process. Returns the threads to seat now, the program's first process
-    /// first.
+    /// Ends a process's waiting. Returns the threads to seat now, the first process first.
     pub fn settle(&mut self, tid: Tid) -> Vec<SeatAssignment> {
         let first = self.first.filter(|first| *first != tid && self.waits(tid));
         first.into_iter().chain([tid]).filter_map(|tid| self.sit_down(tid)).collect()
     }
 
-    /// Seats an existing thread by its name, or else on the next seat in order.
+    /// Seats an existing thread by name, or else in order.
     pub fn seat_existing(&mut self, tid: Tid, pid: Tid, name: &str) -> SeatAssignment {
         self.guests.insert(tid, Guest::default());
         match self.named(tid, pid, name) {
@@ -295,7 +285,7 @@ impl SeatAllocator {
         }
     }
 
-    /// Handles a thread's name. Returns whether the name moves the thread.
+    /// Handles a thread's name.
     pub fn named(&mut self, tid: Tid, pid: Tid, name: &str) -> SeatChange {
         let Some(guest) = self.guests.get(&tid).cloned() else { return SeatChange::Stay };
         let rules = self.rules.iter().enumerate();
@@ -317,21 +307,21 @@ impl SeatAllocator {
         }
     }
 
-    /// Handles a thread that executed a program and so became its process's first thread. Returns
-    /// whether it starts to wait on the whole set.
+    /// Handles a thread that executed a program and so became its process's first. Returns whether
+    /// it starts to wait.
     pub fn executed(&mut self, former: Tid, tid: Tid) -> bool {
         if former != tid {
-            // The kernel has ended all other threads of the process, including its first.
+            // The kernel has ended the process's other threads.
             let was_first = self.is_first(tid);
             self.exited(tid);
             if let Some(guest) = self.guests.remove(&former) {
                 self.leases.renumber(former, tid);
                 self.guests.insert(tid, guest);
-                // Go programs execute from any thread; the process stays the first one.
+                // Go programs execute from any thread.
                 self.first = if was_first { Some(tid) } else { self.first };
             }
         }
-        // A shell that executes the real program is not yet the program to seat.
+        // A shell that executes the real program is not the program to seat.
         let may_wait = !self.strict && self.order_is_open();
         let Some(guest) = self.guests.get_mut(&tid) else { return false };
         let begins = may_wait && !guest.waits && guest.rule.is_none() && guest.seat.is_some();
@@ -355,7 +345,6 @@ impl SeatAllocator {
         }
     }
 
-    /// Ends a process's waiting, on its kept seat or on the next in order.
     fn sit_down(&mut self, tid: Tid) -> Option<SeatAssignment> {
         let guest = self.guests.get_mut(&tid).filter(|guest| guest.waits)?;
         guest.waits = false;
@@ -369,8 +358,8 @@ impl SeatAllocator {
 
     fn in_order(&mut self, tid: Tid) -> SeatAssignment {
         let skipped = self.skip > 0;
-        // The list has started again, so another thread has this seat too. A list that does not
-        // cycle gives a seat again only if its thread has moved to a rule's seat.
+        // The list has started again, so another thread has this seat too. Without cycling, a seat
+        // is free again only if its thread has moved to a rule's seat.
         let has_gone_round = self.given >= self.order.len();
         let shares = !skipped && self.seats.beyond == Beyond::Cycle && has_gone_round;
         let seat = if skipped {
@@ -383,14 +372,13 @@ impl SeatAllocator {
         SeatAssignment { tid, seat, skipped, shares }
     }
 
-    /// The seat of the task with this thread's path, if it is free.
     fn seat_of_path(&mut self, tid: Tid) -> Option<Seat> {
         let task = *self.task_of_path.get(&self.lineage.path(tid)?.to_string())?;
         self.take(task, tid)
     }
 
-    /// The first free seat of a task with this name, in a plan of an observed program: a program
-    /// that already runs does not show the paths of its threads.
+    /// The first free seat of a task with this name. A running program does not show its threads'
+    /// paths.
     fn seat_called(&mut self, tid: Tid, name: &str) -> Option<Seat> {
         if !self.has_paths() || self.skip > 0 {
             return None;
@@ -442,7 +430,7 @@ impl SeatAllocator {
         self.seats.of(self.order[at])
     }
 
-    /// This position, or a free one among the equally good positions not yet given.
+    /// This position, or a free, equally good one.
     fn chosen(&mut self, next: usize, tid: Tid) -> usize {
         let choice = self.seats.choice(self.order[next]);
         let left = match self.seats.beyond {

@@ -1,16 +1,15 @@
-//! The process that the caller sees, in front of the process that traces the program.
+//! The process for which the caller waits, in front of the one that traces the program.
 //!
-//! One process must trace a program's threads for as long as they are seated, and a daemon's
-//! threads outlive the command that started it. So the launcher is two processes. The *supervisor*
-//! runs the program, traces it and stays while any of its processes lives. The caller waits for the
-//! *front*, which ends with the program's first process. Front and program are in the caller's
-//! process group, so that the terminal and job control work as without a launcher; the supervisor
-//! is in its own session, out of the terminal's reach.
+//! One process must trace a program's threads while they are seated, and a daemon's threads outlive
+//! the command that started it. So the launcher is two processes. The *supervisor* runs the
+//! program, traces it and stays while any of its processes lives. The *front*, for which the caller
+//! waits, ends with the program's first process. Front and program are in the caller's process
+//! group, so that the terminal and job control work as without a launcher; the supervisor is in its
+//! own session, out of the terminal's reach.
 //!
-//! The supervisor reports to the front through a pipe; the front forwards signals from other
-//! processes to the supervisor. After a stop signal the front waits for the supervisor's
-//! confirmation before it stops. Otherwise the signal would reach the program after the `SIGCONT`
-//! that ends the stop.
+//! The supervisor reports to the front through a pipe; the front forwards other processes' signals
+//! to it. After a stop signal the front waits for the supervisor's confirmation before it stops.
+//! Otherwise the signal would reach the program after the `SIGCONT` that ends the stop.
 
 use crate::Ending;
 use crate::signals::{self, ReceivedSignal, Signals};
@@ -27,7 +26,7 @@ use std::time::Duration;
 pub enum ForkSide {
     /// The caller's own process.
     Front(Front),
-    /// Its child, which will run the program.
+    /// Its child, for the program.
     Supervisor(FrontLink),
 }
 
@@ -39,8 +38,7 @@ pub struct Front {
     signals: Signals,
     /// Can be polled together with the pipe.
     pending: OwnedFd,
-    /// Whether a forwarded stop signal is unconfirmed. Further stop signals ask for the same, and
-    /// the kernel would merge them.
+    /// Whether a forwarded stop signal is unconfirmed. The kernel would merge further ones.
     awaits_answer: bool,
 }
 
@@ -51,13 +49,12 @@ pub struct FrontLink {
     pipe: Option<PipeWriter>,
     /// Signals blocked since before the split.
     signals: Option<Signals>,
-    /// Whether the front was ordered to stop and not yet to continue.
+    /// Whether the front must be stopped.
     is_stopped: bool,
-    /// Whether the front forwarded a `SIGCONT` since the program stopped.
+    /// Whether the front forwarded a `SIGCONT` since the stop.
     front_is_awake: bool,
 }
 
-/// A kind with a number.
 const MESSAGE_BYTES: usize = 1 + size_of::<i32>();
 
 /// The supervisor's messages.
@@ -66,11 +63,11 @@ enum News {
     /// This signal stopped the program.
     Stopped(i32),
     Continued,
-    /// The supervisor has passed on a stop signal.
+    /// A stop signal was passed on.
     PassedOn,
-    /// The front must end like this, and the supervisor ends too.
+    /// Front and supervisor end like this.
     Ended(Ending),
-    /// The front must end like this; the supervisor stays.
+    /// Only the front ends like this.
     Left(Ending),
 }
 
@@ -108,8 +105,7 @@ pub fn split() -> io::Result<ForkSide> {
     }
 }
 
-/// Makes this process the parent of its orphaned descendants, so that it still learns of their
-/// ends.
+/// Makes this process adopt its orphaned descendants, to learn of their ends.
 pub(crate) fn adopt_orphans() {
     // If the kernel does not support this, init adopts the orphans, and the traced ones are still
     // known. SAFETY: sets an attribute of this process.
@@ -117,22 +113,22 @@ pub(crate) fn adopt_orphans() {
 }
 
 impl Front {
-    /// Waits for the end of the program's first process, or until the supervisor releases the
-    /// caller. Forwards signals, and stops and continues with the program. `None` if the supervisor
-    /// was killed.
+    /// Waits until the program's first process ends, or the supervisor releases the caller.
+    /// Forwards signals, and stops and continues with the program. `None` if the supervisor was
+    /// killed.
     #[must_use]
     pub fn wait(mut self) -> Option<Ending> {
         let mut stopped: Option<i32> = None;
         loop {
-            // A message in the pipe may say that the program continues. Until the supervisor has
-            // confirmed a stop signal, the front does not stop.
+            // An unread message may say that the program continues. An unconfirmed stop signal
+            // delays this stop.
             if let Some(signal) = stopped.filter(|_| !self.awaits_answer)
                 && self.signals.stop_unless(signal, || self.has_news())
             {
                 stopped = None;
             }
             if let Some(came) = self.signals.next(Duration::ZERO) {
-                // Signals from the supervisor only wake this process from a stop.
+                // The supervisor's signals only wake this process.
                 if !came.to_group && came.sender != self.supervisor {
                     self.send_on(came);
                 }
@@ -163,7 +159,7 @@ impl Front {
         signals::send(self.supervisor, came.signal);
     }
 
-    /// Waits for a signal or a message. Returns whether there are messages.
+    /// Returns whether there are messages.
     fn wait_for_message(&self) -> bool {
         let both = [Awaited::data(&self.messages), Awaited::data(&self.pending)];
         ready::wait(both, None).is_ok_and(|[messages, _]| messages.is_any())
@@ -182,7 +178,7 @@ impl Front {
 }
 
 impl FrontLink {
-    /// Stops the front because this signal stopped the program, so that the shell shows its prompt.
+    /// Stops the front like the program, so that the shell shows its prompt.
     pub fn stopped(&mut self, signal: i32) {
         self.is_stopped = true;
         self.front_is_awake = false;
@@ -194,16 +190,15 @@ impl FrontLink {
         if came.asks_to_stop() && came.sender == self.front {
             self.tell(News::PassedOn);
         }
-        // If the front forwards `SIGCONT`, it is awake. A second one could cancel a stop requested
-        // meanwhile.
+        // A front that forwards `SIGCONT` is awake. A second one could cancel another stop.
         self.front_is_awake |= came.signal == libc::SIGCONT && came.sender == self.front;
     }
 
-    /// Continues the front because the program continued.
+    /// Continues the front with the program.
     pub fn continued(&mut self) {
         if std::mem::take(&mut self.is_stopped) {
             // The message comes first: a front about to stop reads it, and the signal wakes a
-            // stopped one. If the message arrives, the front lives and its number is not reused.
+            // stopped one. Its arrival shows that the front's number is not reused.
             self.tell(News::Continued);
             if self.pipe.is_some() && !self.front_is_awake {
                 signals::send(self.front, libc::SIGCONT);
@@ -220,36 +215,35 @@ impl FrontLink {
         self.signals.take()
     }
 
-    /// Makes the front end like this while this process stays. No message follows.
+    /// Ends the front like this, without this process. No message follows.
     pub fn leave(&mut self, ending: Ending) {
         self.tell(News::Left(ending));
         self.pipe = None;
     }
 
-    /// Makes the front end like this after this process's end. No message follows.
+    /// Ends the front like this, after this process. No message follows.
     pub fn end(&mut self, ending: Ending) {
         self.tell(News::Ended(ending));
         self.pipe = None;
     }
 
     fn tell(&mut self, news: News) {
-        // A failure means that the front was killed; the program continues without it. Another
-        // process may get its number.
+        // A failure means that the front was killed. The program continues, and the number may be
+        // reused.
         if self.pipe.as_mut().is_some_and(|pipe| pipe.write_all(&news.bytes()).is_err()) {
             self.pipe = None;
         }
     }
 }
 
-/// Leaves the caller's session, and with it the signals of its terminal. An already started program
-/// stays there.
+/// Leaves the caller's session and its terminal's signals; an already started program stays.
 pub fn leave_session() {
     // SAFETY: acts on this process alone. As its front's child it leads no process group; if it
     // already has its own session, nothing changes.
     unsafe { libc::setsid() };
 }
 
-/// Detaches the program to be started from the terminal's input.
+/// Detaches the future program from the terminal's input.
 pub fn leave_terminal_input() {
     if std::io::stdin().is_terminal() {
         silence(&[0]);
@@ -263,15 +257,13 @@ pub fn go_to_the_background() {
     silence(&[0, 1, 2]);
 }
 
-/// Closes this process's copies of standard input and output, so that the other end sees them close
-/// when the program closes them.
+/// Closes standard input and output here, so that the other end sees the program close them.
 pub fn leave_streams() {
     silence(&[0, 1]);
 }
 
-/// Starts a process that restores masks when their missing CPUs come online, and then ends. Returns
-/// it, or `None` if no mask lacks a CPU or the system refuses a process. This process must have one
-/// thread; it does not wait.
+/// Starts a process that restores masks when their missing CPUs come online, and then ends. `None`
+/// if no mask lacks a CPU or the system refuses. This process must have one thread.
 pub(crate) fn wait_behind(owed: OwedMasks) -> Option<Tid> {
     if owed.is_empty() {
         return None;
@@ -291,8 +283,7 @@ pub(crate) fn wait_behind(owed: OwedMasks) -> Option<Tid> {
     }
 }
 
-/// Closes all files except the standard streams: a lease on CPUs ends with the last copy of its
-/// file.
+/// A lease on CPUs ends with the last copy of its file, so all but the standard streams are closed.
 fn let_go() {
     // Kernels before 5.9 lack this call, and leases end with the process. SAFETY: this process no
     // longer uses any object that owns a descriptor.

@@ -24,41 +24,38 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// The time between two checks whether the child has become the program.
+/// Between two checks for the child's start.
 const STARTING: Duration = Duration::from_millis(1);
 
-/// The options of a launch, besides the program and the seats.
+/// The options of a launch, without program and seats.
 #[derive(Debug, Default)]
 pub struct LaunchOptions<'a> {
-    /// Seats no thread before a process executes a program of this name; `*` stands for any text.
+    /// Seats no thread before this program (`*` stands for any text).
     pub start_at: Option<String>,
-    /// The mask of threads without a seat, and of all threads when seating ends; by default the
-    /// calling process's.
+    /// The mask of unseated threads, and of all after seating; by default this process's.
     pub home: Option<CpuSet>,
-    /// Lets threads that wait for a shared seat run on all seats. Do not set this in a cell: the
-    /// kernel does not balance load there.
+    /// Lets threads that wait for a shared seat use all seats. Not for cells, where the kernel
+    /// balances no load.
     pub widens: bool,
     /// The source of the program's memory; by default the kernel's choice.
     pub memory: Option<ProgramMemory>,
-    /// Looks up the places of the program's pages at this interval, and when a process is about to
-    /// end.
+    /// Locates the program's pages at this interval, and at each process's end.
     pub verify_memory: Option<Duration>,
-    /// Watches the program's cell, whose end is reported.
+    /// Watches the program's cell, to report its end.
     pub cell: Option<CellWatch>,
-    /// The connection to the front, if the caller waits for another process than this one.
+    /// The connection to the front, if the caller waits for one.
     pub link: Option<&'a mut FrontLink>,
 }
 
-/// Runs a program to its end, seats its threads, and reports. Standard streams, terminal and
-/// process group are the caller's; signals to the calling process are forwarded meanwhile. Threads
-/// that outlive the program's first process get the mask that they would have without Seatmap.
+/// Runs a program to its end, seats its threads, and reports. Streams, terminal and process group
+/// are the caller's; signals are forwarded. Threads that outlive the first process get the mask
+/// that they would have without Seatmap.
 ///
-/// The calling process should have one thread and no other children: their ends would be reported
+/// The calling process should have one thread and no other children, whose ends would be reported
 /// here.
 ///
 /// # Errors
-/// [`LaunchError`] if the program could not be started. The report says which threads could not be
-/// seated.
+/// [`LaunchError`] if the program could not be started. The report lists unseated threads.
 pub fn run(
     program: &Executable,
     seating: SeatAllocator,
@@ -86,11 +83,10 @@ pub struct Launch<'a> {
     cell: Option<CellWatch>,
     link: Option<&'a mut FrontLink>,
     shown: LivingReport,
-    /// The quotas of CPU time on the program, from its start.
     quotas: QuotaWatch,
-    /// The signal that stopped the program, as last reported to the front.
+    /// The stop signal last reported to the front.
     stopped: Option<i32>,
-    /// Whether this process received a stop signal, and stops as soon as the program has.
+    /// Whether to stop with the program, after a stop signal.
     asked_to_stop: bool,
 }
 
@@ -123,7 +119,7 @@ impl<'a> Launch<'a> {
         if link.is_some() {
             front::leave_session();
         }
-        // Returning closes the child's pipe, which ends the child.
+        // Returning ends the child.
         program
             .group()
             .map_or(Ok(()), |members: &Path| {
@@ -188,7 +184,7 @@ impl<'a> Launch<'a> {
         }
     }
 
-    /// The living processes and threads of the program.
+    /// Living processes and threads.
     pub fn behind(&mut self) -> Behind {
         self.tracer.hear(&mut self.pinner);
         let processes = self.watch.living(&mut self.pinner, &self.tracer);
@@ -199,8 +195,8 @@ impl<'a> Launch<'a> {
         Behind { processes: processes.len(), threads, supervisor: None, freed: 0, waiter: None }
     }
 
-    /// Seats the threads that outlive the first process, until the last one ends or a signal
-    /// requests this process's end. Returns whether it was a signal.
+    /// Seats remaining threads until the last one ends, or a signal requests this process's end.
+    /// Returns whether it was a signal.
     pub fn stay(&mut self) -> bool {
         self.watch.slow_down();
         while !self.pinner.threads.is_empty() || self.watch.knows_processes() {
@@ -212,23 +208,21 @@ impl<'a> Launch<'a> {
         false
     }
 
-    /// Ends the seating: restores the masks that the threads would have without Seatmap, unless
-    /// they chose their own. If offline CPUs are missing from these, a waiting process restores
-    /// them later.
+    /// Ends the seating: restores masks as without Seatmap, except those chosen by threads. A
+    /// waiting process restores offline CPUs later.
     pub fn give_masks_back(&mut self, behind: Behind) -> Behind {
         let freed = self.pinner.give_masks_back(|| self.watch.processes().collect());
         let waiter = front::wait_behind(self.pinner.take_owed());
         Behind { freed, waiter, ..behind }
     }
 
-    /// The CPUs of threads without a free alternative, on which other runs have seated threads as
-    /// well.
+    /// The CPUs of threads bound to one CPU on which other runs have also seated threads.
     #[must_use]
     pub fn shared_cpus(&self) -> CpuSet {
         self.pinner.seating.leases().shared()
     }
 
-    /// The report on the threads known so far.
+    /// The report so far.
     pub fn report(&mut self) -> Report {
         self.watch.last_look(&mut self.pinner);
         let report = Report::of(&self.pinner, Some(self.child.pid), self.tracer.hampered.clone());
@@ -259,7 +253,6 @@ impl<'a> Launch<'a> {
         self.child.pid
     }
 
-    /// Waits until the child has become the program.
     fn start(&mut self, program: &Executable) -> Result<(), LaunchError> {
         loop {
             self.tracer.hear(&mut self.pinner);
@@ -288,7 +281,6 @@ impl<'a> Launch<'a> {
         }
     }
 
-    /// Publishes the seating for commands that check the program.
     fn show(&mut self, has_news: bool) {
         if self.shown.is_due(has_news) {
             let report =
@@ -297,7 +289,7 @@ impl<'a> Launch<'a> {
         }
     }
 
-    /// Looks at the program if a look is due, and waits for a signal until the next is.
+    /// Looks if due, and waits for a signal until the next look.
     fn wait(&mut self, is_busy: bool) -> Option<ReceivedSignal> {
         if self.watch.wait().is_zero() {
             let has_news = self.watch.look(&mut self.pinner, &mut self.tracer);
@@ -312,7 +304,6 @@ impl<'a> Launch<'a> {
         self.signals.next(if is_busy { Duration::ZERO } else { self.watch.wait() })
     }
 
-    /// Forwards a signal unless the program already has it.
     fn pass_on(&mut self, came: ReceivedSignal) {
         let wakes = came.signal == libc::SIGCONT;
         self.asked_to_stop = !wakes && (self.asked_to_stop || came.asks_to_stop());

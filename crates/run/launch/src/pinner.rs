@@ -1,12 +1,12 @@
 //! Pins threads to their seats and checks that they stay there.
 //!
 //! A process without a seat runs on the whole set of CPUs. It takes a seat when it creates a
-//! thread, or when it has lived for [`SETTLES_AFTER`]; a process that ends earlier is a short-lived
-//! helper. Many programs count the CPUs after they have created their first thread, so the creator
-//! takes its seat [`ASKED_AFTER`] later. Some runtimes count even later, in the created thread
-//! ([`asks_late`](crate::runtime::Runtime::asks_late)): both threads take their seats
+//! thread, or after [`SETTLES_AFTER`]; a process that ends earlier is a short-lived helper. Many
+//! programs count the CPUs after they have created a thread, so the creator takes its seat
+//! [`ASKED_AFTER`] later. Some runtimes count even later, in the created thread
+//! ([`asks_late`](crate::runtime::LanguageRuntime::asks_late)): both threads take their seats
 //! [`ASKED_LATE_AFTER`] later. Others count at any time, in any thread: all their threads may run
-//! on all seats, unless each thread must have its own ([`fit`]).
+//! on all seats, unless each must have its own ([`fit`]).
 
 use crate::allocator::{SeatAllocator, SeatAssignment, SeatChange};
 use crate::allowance::Allowance;
@@ -25,27 +25,24 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// A burst of this many last looks is allowed, and one more in each such time. A look takes about
-/// 20 us, so looks take at most a twentieth of the time.
+/// The burst of last looks, and the time for one more. A look takes about 20 us, a twentieth of it.
 const LAST_LOOKS: u32 = 256;
 const LAST_LOOKS_PACE: Duration = Duration::from_micros(400);
 
-/// The age at which a process no longer counts as a short-lived helper. The helpers of shell
-/// scripts (`sed`, `cut`, `readlink`) live for 1 to 10 ms; a worker can wait 50 ms for its seat.
+/// A younger process may be a short-lived helper: those of shell scripts (`sed`, `cut`, `readlink`)
+/// live for 1 to 10 ms. A worker can wait 50 ms for its seat.
 const SETTLES_AFTER: Duration = Duration::from_millis(50);
 
-/// The time for which the first two threads of a runtime that counts CPUs late keep the whole set.
-/// A Java virtual machine is ready after 0.1 s on an idle computer.
+/// The first two threads of a runtime that counts CPUs late keep the whole set for this time. A
+/// Java virtual machine is ready after 0.1 s on an idle computer.
 const ASKED_LATE_AFTER: Duration = Duration::from_secs(1);
 
-/// The time for which a process's first thread keeps the whole set after it has created another.
-/// x264 creates a reader thread, and some milliseconds later counts the CPUs for its encoder
-/// threads.
+/// A first thread keeps the whole set for this time after it has created another. x264 creates a
+/// reader thread, and counts the CPUs for its encoder threads some milliseconds later.
 const ASKED_AFTER: Duration = Duration::from_millis(250);
 
-/// A thread that waits for its shared seat for more than this share of a [`LOOKED_AT_FOR`] may run
-/// on all seats. If a program has more busy threads than CPUs, the kernel divides the CPUs better
-/// than a cycling list.
+/// A thread that waits for its shared seat for more than this share of [`LOOKED_AT_FOR`] may run on
+/// all seats. With more busy threads than CPUs, the kernel divides the CPUs better than a list.
 const WAITS_TOO_MUCH: f64 = 0.1;
 const LOOKED_AT_FOR: Duration = Duration::from_millis(20);
 
@@ -54,10 +51,10 @@ const ROUNDS: usize = 8;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Birth {
-    /// Its process, or its own number if it is a process's first thread.
+    /// Its process, or itself if it is the first thread.
     pub pid: Tid,
     pub creator: Tid,
-    /// Whether it had run when it was found in `/proc`. If not, it is stopped at its first
+    /// Whether it had run when it was found in `/proc`, instead of being stopped at its first
     /// instruction.
     pub is_late: bool,
 }
@@ -68,15 +65,15 @@ pub(crate) struct Pinner {
     pub seating: SeatAllocator,
     pub threads: ThreadTable,
     pub policies: Policies,
-    /// The mask of threads without a seat: the mask that the program would have had.
+    /// The mask of threads without a seat, as without Seatmap.
     home: CpuSet,
     /// The program at which seating starts (`*` stands for any text), if not at once.
     start_at: Option<String>,
     runtimes: Runtimes,
-    /// Whether threads that wait for a shared seat may run on all seats, and how many do.
+    /// Whether threads that wait for a shared seat may use all seats, and how many do.
     widens: bool,
     widened: usize,
-    /// Limits the looks at ended threads, because the program waits for each look.
+    /// Limits looks at ended threads, for which the program waits.
     allowance: Allowance,
     /// Masks without their offline CPUs, which Linux before 6.3 does not restore.
     owed: OwedMasks,
@@ -116,7 +113,6 @@ impl Pinner {
         self.widened
     }
 
-    /// Handles a new thread, which waits, takes a seat, or leaves an inherited seat.
     pub fn arrive(&mut self, tid: Tid, birth: Birth) {
         if self.threads.knows(tid) {
             return;
@@ -150,7 +146,7 @@ impl Pinner {
     }
 
     /// Checks a thread's name, mask and CPU. Returns whether anything changed. If it `is_traced`,
-    /// the tracer reports its end, because its number may change.
+    /// the tracer reports its end.
     pub fn look(&mut self, tid: Tid, is_traced: bool) -> bool {
         let Some(task) = ThreadStat::of(tid) else {
             if !is_traced {
@@ -185,12 +181,12 @@ impl Pinner {
         }
     }
 
-    /// Hands over the masks that lack CPUs to a waiting process.
+    /// Hands over the masks that lack CPUs.
     pub fn take_owed(&mut self) -> OwedMasks {
         std::mem::take(&mut self.owed)
     }
 
-    /// Records that the seated threads of a process do not run.
+    /// Records that a process's seated threads do not run.
     pub fn note_halted(&mut self, pid: Tid, reason: &str) {
         for tid in self.threads.tids() {
             let Some(living) = self.threads.living(tid) else { continue };
@@ -204,7 +200,7 @@ impl Pinner {
         }
     }
 
-    /// Checks an ended thread before it is reaped, unless thousands end at once.
+    /// Checks an ended, unreaped thread, unless thousands end at once.
     pub fn last_look(&mut self, tid: Tid) {
         if self.threads.record(tid).is_none() || !self.allowance.take() {
             return;
@@ -238,12 +234,11 @@ impl Pinner {
         self.runtimes.remove(tid);
     }
 
-    /// Restores the masks that the seated and waiting threads of these processes would have without
-    /// Seatmap. Returns the number of these threads.
+    /// Restores the masks of seated and waiting threads, as without Seatmap. Returns their number.
     pub fn give_masks_back(&mut self, processes: impl Fn() -> Vec<Tid>) -> usize {
         let mut freed = HashSet::new();
         for _ in 0..ROUNDS {
-            // If the threads of a process cannot be listed now, the next round tries again.
+            // An unlistable process is tried again in the next round.
             let tids = processes().into_iter().filter_map(|pid| task::threads(pid).ok()).flatten();
             let new: Vec<Tid> = tids.filter(|tid| self.free(*tid)).collect();
             if new.is_empty() {
@@ -261,8 +256,7 @@ impl Pinner {
         self.threads.living(birth.creator).is_none_or(|creator| creator.is_outside)
     }
 
-    /// Starts the seating if this is the program at which it starts. A script matches by its own
-    /// name and by that of its interpreter.
+    /// Starts the seating at its program. A script matches by its own name or its interpreter's.
     fn start(&mut self, tid: Tid, file: &Path) {
         let script = ThreadStat::of(tid).map(|task| task.name);
         let file = file.file_name().map(|name| name.to_string_lossy().into_owned());
@@ -303,8 +297,7 @@ impl Pinner {
         }
     }
 
-    /// Lets a process wait on the whole set. If it is the first process it may stay there, and the
-    /// report says so.
+    /// Lets a process wait on the whole set, where a first process may stay, and be reported so.
     fn wait(&mut self, tid: Tid) {
         let seat = Seat::shared(self.seating.whole().clone());
         let is_first = self.seating.is_first(tid);
@@ -343,8 +336,7 @@ impl Pinner {
         }
         self.choose_policy(*tid, seat.as_ref());
         match seat {
-            // If the program has chosen a mask while it waited, the mask stays, and the report says
-            // so.
+            // A mask chosen by the program meanwhile stays, and is reported.
             Some(_) if has_waited && !self.is_on(*tid, self.seating.whole()) => {
                 self.check_mask(*tid, None);
             }
@@ -365,7 +357,7 @@ impl Pinner {
         self.note_waiting(step.tid);
     }
 
-    /// Records that a thread has not taken its seat yet, unless the whole set is the only seat.
+    /// Records that a thread waits, unless the whole set is the only seat.
     fn note_waiting(&mut self, tid: Tid) {
         let seats = self.seating.seats();
         let waits = seats.own().iter().any(|seat| seat != self.seating.whole());
@@ -374,7 +366,7 @@ impl Pinner {
         }
     }
 
-    /// Returns whether the thread had waited long enough and was seated.
+    /// Returns whether it had waited long enough and was seated.
     fn sit_in_time(&mut self, tid: Tid) -> bool {
         let now = Instant::now();
         let Some(living) = self.threads.living(tid) else { return false };
@@ -405,7 +397,7 @@ impl Pinner {
         };
         living.shares = Some(Waited { at: now, waited_ns });
         let waited = waited_ns.saturating_sub(before.waited_ns) as f64;
-        // The seat of a rule may be outside the list; it stays.
+        // A rule's seat may be outside the list; it stays.
         let whole = self.seating.whole();
         let is_narrow = seat.cpus != *whole && seat.cpus.is_subset(whole);
         let is_narrow = is_narrow && self.is_on(tid, &seat.cpus);
@@ -420,8 +412,7 @@ impl Pinner {
         }
     }
 
-    /// Removes a problem seen while another thread replaced this one: the look read the other's
-    /// mask.
+    /// Removes a problem from a look that read another thread's mask while it replaced this one.
     fn ignore_look(&mut self, tid: Tid, other: Tid) {
         let Some(seat) = self.threads.living(other).and_then(|living| living.seat.clone()) else {
             return;
@@ -432,7 +423,7 @@ impl Pinner {
     }
 
     fn sit(&mut self, tid: Tid, seat: &Seat) {
-        // Most helpers inherit the whole set, and reading the mask is cheaper than setting it.
+        // Most helpers inherit the whole set. Reading is cheaper than setting.
         let is_there = self.is_on(tid, &seat.cpus);
         let given = if is_there { Ok(()) } else { seat.cpus.give(tid) };
         let Some(record) = self.threads.record(tid) else { return };
@@ -442,31 +433,29 @@ impl Pinner {
                 let cpus = seat.cpus.list();
                 record.trouble = Some(Trouble::Changed { cpus, to: found.list(), holder });
             }
-            // If the thread has ended since, it had its mask.
+            // An already ended thread had its mask.
             Ok(found) => {
                 record.confirmed = true;
                 if !self.owed.is_empty() || found.is_ok_and(|found| found != seat.cpus) {
                     self.owed.note(&RunningKernel, tid, &seat.cpus);
                 }
             }
-            // The thread ended before it got the seat.
             Err(error) if error.raw_os_error() == Some(libc::ESRCH) => {}
             Err(error) => record.trouble = Some(Trouble::refused(tid, &seat.cpus, &error)),
         }
     }
 
-    /// Restores the program's usual mask of a thread without a seat, because a thread inherits its
-    /// creator's mask. A mask chosen by the program stays. Returns whether the mask was changed.
+    /// A thread inherits its creator's mask; without a seat it gets the usual one, unless the
+    /// program chose its own. Returns whether the mask was changed.
     fn free(&mut self, tid: Tid) -> bool {
-        // The system call is cheaper than the thread's file, and most threads have this process's
-        // mask.
+        // This is cheaper than a file, and most threads have this process's mask.
         if CpuSet::of_thread(tid).is_ok_and(|mask| mask == self.home) {
             return false;
         }
         let Ok(inherited) = affinity::whole(tid) else { return false };
-        // If setting the mask fails, the thread has ended.
+        // A failure means that it has ended.
         let is_given = self.seating.is_a_seat(&inherited) && self.home.give(tid).is_ok();
-        // If a thread's creator lacks CPUs of this mask, the thread lacks them too.
+        // A thread lacks the CPUs that its creator lacks.
         if is_given || !self.owed.is_empty() && affinity::is_as_given(&self.home, &inherited) {
             self.owed.note(&RunningKernel, tid, &self.home);
         }
@@ -530,8 +519,8 @@ impl Pinner {
         }
     }
 
-    /// Checks for the seat's mask. If the thread has it, an earlier report of another mask is
-    /// withdrawn: programs that examine the machine bind themselves to single CPUs for a moment.
+    /// Checks for the seat's mask. If it is there, a report of another one is withdrawn: programs
+    /// that examine the machine bind themselves elsewhere for a moment.
     fn check_mask(&mut self, tid: Tid, ran_on: Option<u32>) -> bool {
         let Some(living) = self.threads.living(tid) else { return false };
         let (has_waited, Some(seat)) = (living.waits_since.is_some(), living.seat.clone()) else {
@@ -545,7 +534,7 @@ impl Pinner {
             return true;
         }
         if has_waited && affinity::is_as_given(self.seating.whole(), &mask) {
-            // The thread took its seat and then restored the mask from its start.
+            // It restored its initial mask after it took the seat.
             self.sit(tid, &seat);
         } else if let Some(record) = self.threads.record(tid) {
             record.is_elsewhere(

@@ -11,79 +11,75 @@ use seatmap_os::{CpuList, Tid};
 use serde::{Deserialize, Serialize};
 use std::time::SystemTime;
 
-/// The value of the `format` key.
+/// The `format` key.
 pub const FORMAT: &str = "seatmap-seating/1";
 
 /// The seating of one run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Report {
-    /// The name and version of the format.
+    /// The format's name and version.
     #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: &'static str,
-    /// The first process, by its kernel number; null if it did not start.
+    /// The first process; null if it did not start.
     pub pid: Option<Tid>,
-    /// The number of threads to seat, including those of child processes.
+    /// The number of threads to seat, including child processes'.
     pub created: usize,
-    /// Short-lived processes that ended before they could take a seat; not part of `created`.
+    /// Short-lived processes without a seat; not part of `created`.
     pub helpers: usize,
-    /// The number of threads allowed on all seats because they had to wait for a shared seat.
+    /// The number of threads allowed on all seats because they had to wait for a shared one.
     pub widened: usize,
-    /// The files of programs that count the CPUs of any thread at any time. Each of their threads
-    /// may run on all seats.
+    /// Programs that count the CPUs of any thread at any time, so that each thread may use all
+    /// seats.
     pub roaming: Vec<String>,
-    /// The files of such programs whose threads have one seat each, so that they count fewer CPUs
-    /// than there are seats.
+    /// Such programs with one seat per thread, which count fewer CPUs than there are seats.
     pub narrowed: Vec<String>,
-    /// Sentences about the narrowed programs, except the started one: the launcher prints that
-    /// sentence before it starts the program.
+    /// Sentences about these, except the started program: the launcher prints that one earlier.
     #[serde(skip)]
     pub narrowed_lines: Vec<String>,
-    /// Used-up quotas of CPU time during the run, a sentence each.
+    /// Quotas of CPU time used up during the run, a sentence each.
     #[serde(skip)]
     pub throttled: Vec<String>,
-    /// Lines about seats also used by other runs.
+    /// Lines about unavoidable seats of other runs.
     #[serde(skip)]
     pub crowding: Vec<String>,
     /// Lines about rules without a matching thread.
     #[serde(skip)]
     pub unmet_rules: Vec<String>,
-    /// The number of threads skipped on request.
+    /// Threads skipped on request.
     pub skipped: usize,
-    /// The number of threads without a seat, except the skipped ones.
+    /// Threads without a seat, except skipped ones.
     pub unseated: usize,
-    /// The number of tasks to seat.
+    /// The number of tasks.
     pub tasks: usize,
-    /// The number of tasks given in order of creation; the others belong to rules.
+    /// The number of tasks in order of creation; the others belong to rules.
     pub ordered_tasks: usize,
-    /// The number of threads that took a seat in order because no task of the plan has their path.
+    /// Threads seated in order because no task of the plan has their path.
     pub strangers: usize,
-    /// The tasks that no thread took.
+    /// Tasks without a thread.
     pub empty_tasks: Vec<usize>,
-    /// Whether the list of seats starts again at its end.
+    /// Whether the list of seats cycles.
     pub cyclic: bool,
     /// The first 10,000 threads, in order of creation.
     pub threads: Vec<SeatedThread>,
     /// Programs hampered by tracing.
     pub hampered: Hampered,
-    /// The processes and threads that outlived the program's first process; null if there were
-    /// none.
+    /// Processes and threads that outlived the program's first process; null if none.
     pub behind: Option<Behind>,
-    /// The end of the program's cell; absent if the cell lasted until the program ended. Figures of
-    /// the whole run include the time after it.
+    /// The end of the program's cell, if before the program's. Figures of the whole run include the
+    /// time after it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(default))]
     pub cell_end: Option<CellEnd>,
-    /// The program's memory; null if not requested, absent in older documents.
+    /// The program's memory; null if not requested, missing in older documents.
     #[cfg_attr(feature = "schema", schemars(default))]
     pub memory: Option<MemoryReport>,
-    /// Whether seating had ended when this was written. It is false in the document from the run's
-    /// start, which remains if the process that seats the threads is killed. Missing in older
-    /// documents.
+    /// Whether seating had ended. The document from the run's start says false, and remains if the
+    /// supervisor is killed. Missing in older documents.
     #[cfg_attr(feature = "schema", schemars(default))]
     pub complete: bool,
-    /// The time of writing, in seconds since 1970. A process that started later only reuses a
-    /// number in this document. Missing in older documents.
+    /// The time of writing, in seconds since 1970. Later processes only reuse its numbers. Missing
+    /// in older documents.
     #[cfg_attr(feature = "schema", schemars(default))]
     pub taken_at_s: f64,
 }
@@ -99,8 +95,7 @@ pub fn is_seating(bytes: &[u8]) -> bool {
     seatmap_data::document::is_kind(bytes, "seatmap-seating/")
 }
 
-/// Explains what to do with a seating, for a command that would draw it: it lists running threads
-/// and has no picture.
+/// Explains a seating to a command that would draw it.
 #[must_use]
 pub fn where_to_look(text: &str) -> String {
     let unfinished = unfinished(text).map(|sentence| format!("; {sentence}")).unwrap_or_default();
@@ -110,7 +105,7 @@ pub fn where_to_look(text: &str) -> String {
     )
 }
 
-/// A sentence for a seating written before the end of its run; `None` for any other document.
+/// A sentence about a seating from before its run's end.
 fn unfinished(text: &str) -> Option<&'static str> {
     let end = seatmap_data::document::read::<SeatingEnd>(text, FORMAT).ok()?;
     (end.complete == Some(false)).then_some(
@@ -119,7 +114,7 @@ fn unfinished(text: &str) -> Option<&'static str> {
     )
 }
 
-/// The processes and threads that outlived the program's first process.
+/// Processes and threads that outlived the program's first process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Behind {
@@ -127,12 +122,12 @@ pub struct Behind {
     pub processes: usize,
     /// The number of their threads.
     pub threads: usize,
-    /// The process that continues to seat them; null if seating has ended.
+    /// The process that still seats them, if any.
     pub supervisor: Option<Tid>,
-    /// The number of threads with a restored mask: the one they would have without Seatmap.
+    /// The number of threads with their mask restored, as without Seatmap.
     pub freed: usize,
-    /// The process that restores masks when missing CPUs come online (Linux before 6.3 removes
-    /// offline CPUs from masks); absent if not needed.
+    /// The process that restores masks when missing CPUs come online (Linux before 6.3 drops
+    /// offline CPUs), if needed.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(default))]
     pub waiter: Option<Tid>,
@@ -142,38 +137,35 @@ pub struct Behind {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SeatedThread {
-    /// The position in the order of seating over all processes, counted from 0.
+    /// Its position in the order of seating, from 0.
     pub order: usize,
-    /// The thread's process; null if the thread ended too soon.
+    /// Its process; null if it ended too soon.
     pub pid: Option<Tid>,
     /// The thread's number.
     pub tid: Tid,
-    /// The last seen name, at most 15 bytes; empty if the thread ended too soon.
+    /// Its last seen name, at most 15 bytes; empty if it ended too soon.
     pub name: String,
-    /// The thread's task; null if the thread has no seat, or a shared one without a task.
+    /// Its task; null without a seat, or on a shared one without a task.
     pub task: Option<usize>,
     /// The name of the task.
     pub task_name: Option<String>,
-    /// The CPUs of the seat; empty without a seat.
+    /// Its seat's CPUs; empty without a seat.
     pub cpus: Vec<u32>,
-    /// The CPUs on which the thread was seen afterwards, in order of appearance; empty if the
-    /// thread ended too soon.
+    /// The CPUs on which it was seen later, in order of appearance.
     pub seen_on: Vec<u32>,
-    /// Whether the thread took its seat, the kernel confirmed it, and no look found the thread
-    /// elsewhere for longer than 0.5 s.
+    /// Whether the kernel confirmed its seat, and no look found it elsewhere for longer than 0.5 s.
     pub verified: bool,
-    /// Whether the thread waited on the whole set of CPUs to the end; missing in older documents.
+    /// Whether it waited on the whole set to the end; missing in older documents.
     #[cfg_attr(feature = "schema", schemars(default))]
     pub waiting: bool,
-    /// For how long the thread was away from its seat before it returned, in milliseconds; missing
-    /// in older documents.
+    /// Its time away from its seat before it returned, in milliseconds; missing in older documents.
     #[cfg_attr(feature = "schema", schemars(default))]
     pub elsewhere_ms: u64,
-    /// Whether the thread had run with its creator's mask before it was found.
+    /// Whether it ran with its creator's mask before it was found.
     pub late: bool,
-    /// The problem, in words; null if there was none.
+    /// The problem, in words, if any.
     pub trouble: Option<String>,
-    /// The thread's memory policy, if the plan has one for it; absent in older documents.
+    /// Its planned memory policy, if any; missing in older documents.
     #[cfg_attr(feature = "schema", schemars(default))]
     pub memory: Option<ThreadMemory>,
 }
@@ -219,8 +211,7 @@ impl Report {
         }
     }
 
-    /// Records that the cell ended while the program ran, which most likely moved the threads from
-    /// their seats.
+    /// Records that the cell ended meanwhile, which most likely moved the threads.
     pub(crate) fn lose_the_cell(&mut self, end: CellEnd, pinner: &Pinner) {
         for (thread, record) in self.threads.iter_mut().zip(pinner.threads.records()) {
             let is_moved = match &record.trouble {
@@ -235,21 +226,20 @@ impl Report {
         self.cell_end = Some(end);
     }
 
-    /// The threads away from their seats.
+    /// Threads off their seats.
     pub fn troubled(&self) -> impl Iterator<Item = &SeatedThread> {
         self.threads.iter().filter(|thread| thread.is_troubled())
     }
 }
 
 impl SeatedThread {
-    /// Whether the thread has a seat, its task's or a shared one.
+    /// Whether it has a seat, its task's or a shared one.
     #[must_use]
     pub fn has_seat(&self) -> bool {
         !self.cpus.is_empty()
     }
 
-    /// Whether the thread was seen away from its seat. A thread that ended before it had a seat was
-    /// not.
+    /// Whether it was seen off its seat, not just ended before it had one.
     #[must_use]
     pub fn is_troubled(&self) -> bool {
         self.trouble.is_some()

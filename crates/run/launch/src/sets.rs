@@ -12,11 +12,11 @@
 //! | `numa:0+1` | one, anywhere on both nodes |
 //! | `socket:0`, `node:1` | `package:0`, `numa:1` |
 //!
-//! Cores, caches and dies have the numbers printed by `seatmap show host`, which count the parts of
-//! the whole machine even if a cpuset or taskset restricts this process. Nodes and packages have
-//! the operating system's numbers. A seat contains only CPUs that this process may use. An isolated
-//! CPU (`isolcpus=`) belongs to a seat only if it is named, or if all CPUs of the named part are
-//! isolated, because the kernel moves no thread between isolated and other CPUs.
+//! Cores, caches and dies have the numbers of `seatmap show host`, which count the whole machine
+//! even under a cpuset or taskset. Nodes and packages have the operating system's numbers. A seat
+//! contains only CPUs allowed to this process. An isolated CPU (`isolcpus=`) belongs to a seat only
+//! if it is named, or if its whole part is isolated, because the kernel moves no thread between
+//! isolated and other CPUs.
 
 use seatmap_data::machine::{Level, Topology};
 use seatmap_machines::host::topology;
@@ -26,16 +26,16 @@ use seatmap_os::holder::Holder;
 use seatmap_os::{CpuList, CpuListError, CpuSet, Root};
 use std::collections::BTreeMap;
 
-/// The parts of this computer that seats can name.
+/// This computer's parts.
 #[derive(Clone, Debug, Default)]
 pub struct ComputerCpus {
     /// The CPUs shown by the kernel.
     pub topology: Topology,
-    /// The CPUs that this process may use, including isolated ones.
+    /// This process's CPUs, including isolated ones.
     pub usable: CpuSet,
     /// The isolated CPUs (`isolcpus=`).
     pub set_apart: CpuSet,
-    /// Present CPUs missing from the topology: offline, or hidden by a container.
+    /// Present CPUs that are offline, or hidden by a container.
     pub unseen: CpuSet,
 }
 
@@ -47,7 +47,7 @@ impl ComputerCpus {
     pub fn read() -> Result<Self, String> {
         let cpus = Cpus::read().map_err(|error| error.to_string())?;
         let usable: CpuSet = cpus.reachable().into_iter().collect();
-        // A sandbox without sysfs shows no parts; only the mask is known.
+        // Without sysfs, as in a sandbox, only the mask is known.
         let topology = topology::whole().unwrap_or_else(|_| topology::showing(&usable));
         let present: CpuSet = cpus.present.into_iter().collect();
         let unseen = present.without(&topology.os_indices().collect());
@@ -56,12 +56,11 @@ impl ComputerCpus {
     }
 }
 
-/// The CPUs that share the last-level cache with this one, or, without known caches, its NUMA node
-/// or package.
+/// The CPUs with the same last-level cache, or, without known caches, NUMA node or package.
 #[must_use]
 pub fn around(topology: &Topology, cpu: u32) -> CpuSet {
     let Some(own) = topology.pu(cpu) else { return CpuSet::single(cpu) };
-    // A virtual machine may show no caches, and a small computer no nodes.
+    // Virtual machines may show no caches, and small computers no nodes.
     let level = if own.l3.is_some() {
         Level::L3
     } else if own.numa.is_some() {
@@ -73,17 +72,16 @@ pub fn around(topology: &Topology, cpu: u32) -> CpuSet {
     around.map(|pu| pu.os).collect()
 }
 
-/// The word before a list of CPUs that forms one seat.
 const CPUS: &str = "cpus";
 
-/// The most CPUs in a list of seats: every possible CPU once.
+/// Every possible CPU once.
 const MOST_CPUS: usize = MAX_CPU as usize + 1;
 
 const EXPECTED: &str =
     "expected CPUs such as 0-3,8, or a seat such as cpus:14-15, l3:0, numa:1, core:3, l3:*";
 
-/// Members of other tools' lists, each with advice. A member that ends in punctuation, or `0x`, is
-/// a prefix. Sources: taskset(1), numactl(8), hwloc(7), likwid-pin(1) and srun(1).
+/// Other tools' members, with advice; those ending in punctuation, or `0x`, are prefixes. Sources:
+/// taskset(1), numactl(8), hwloc(7), likwid-pin(1) and srun(1).
 const FOREIGN: [(&[&str], &str); 7] = [
     (&["0x"], "this is a mask in hexadecimal; write its CPUs as a list, such as 0-3,8"),
     (
@@ -118,7 +116,7 @@ const FOREIGN: [(&[&str], &str); 7] = [
     (&["p", "ap"], "-cp of taskset is written -c 0-3 -p PID"),
 ];
 
-/// Whether this is a member of a likwid list: `S0:0-3`, `N:0`, `E:N:2:1:2`, `0@S1:0`.
+/// Members of likwid's lists: `S0:0-3`, `N:0`, `E:N:2:1:2`, `0@S1:0`.
 fn is_of_likwid(member: &str) -> bool {
     let domain = member.split_once(':').map(|(domain, _)| domain);
     let domain = domain.and_then(|domain| domain.strip_prefix(['S', 'M', 'D', 'C', 'N', 'E', 'L']));
@@ -131,7 +129,7 @@ fn is_like(member: &str, known: &str) -> bool {
     member == known || is_beginning && member.starts_with(known)
 }
 
-/// Advice for a member of another tool's list; `None` for other text.
+/// Advice for another tool's member.
 #[must_use]
 pub fn foreign(member: &str) -> Option<&'static str> {
     let member = member.trim();
@@ -158,7 +156,7 @@ fn quoted_or_nothing(member: &str) -> String {
     if member.is_empty() { "nothing beside a comma".to_owned() } else { format!("'{member}'") }
 }
 
-/// The reason for refusing a list of seats.
+/// Why a list of seats was refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SetError {
     /// The text is neither a list of CPUs nor a level.
@@ -167,59 +165,58 @@ pub enum SetError {
     /// The list of CPUs is malformed.
     #[error("'{text}'")]
     Cpus {
-        /// The member of the list.
+        /// The member.
         text: String,
-        /// The problem with it.
+        /// The problem.
         source: CpuListError,
     },
-    /// The list names too many CPUs, each counted as often as it occurs.
+    /// There are too many CPUs, including repetitions.
     #[error("the list of seats names more than {MOST_CPUS} CPUs, the last in '{text}'")]
     TooMany {
-        /// The member that exceeds the limit.
+        /// The member.
         text: String,
     },
-    /// The machine lacks this level, or this number of it.
+    /// The machine lacks this level or number.
     #[error("'{text}': this machine has {present}; 'seatmap show host' lists them")]
     Absent {
-        /// The member of the list.
+        /// The member.
         text: String,
         /// The existing parts.
         present: String,
     },
-    /// This process may use no CPU of the named part.
+    /// This process may use no CPU of the part.
     #[error(
         "'{text}' has {}, which this process may not use: {}; it may use {usable}, which 'seatmap \
          show host' lists",
         .cpus.named(), .holder.or("its cpuset or a taskset forbids it")
     )]
     Forbidden {
-        /// The member of the list.
+        /// The member.
         text: String,
-        /// The CPUs of the part.
+        /// The part's CPUs.
         cpus: CpuSet,
-        /// The parts that it may use.
+        /// The allowed parts.
         usable: String,
-        /// The cell with some of these CPUs, if any.
+        /// The cell with some of these, if any.
         holder: Holder,
     },
-    /// The topology is needed and cannot be read.
+    /// The topology is unreadable.
     #[error("'{text}': {reason}")]
     Unknown {
-        /// The member of the list.
+        /// The member.
         text: String,
         /// The reason.
         reason: String,
     },
 }
 
-/// Whether a member names a set of CPUs (`cpus:14-15`, `l3:0`), rather than a CPU or a task.
+/// Whether a member names a set of CPUs (`cpus:14-15`, `l3:0`).
 #[must_use]
 pub fn is_set(member: &str) -> bool {
     member.split_once(':').is_some_and(|(word, _)| word == CPUS || Level::named(word).is_some())
 }
 
-/// Parses a list of seats. Reads the computer only if the list names a level, because that takes
-/// milliseconds.
+/// Parses a list of seats. Reads the computer only for levels, because that takes milliseconds.
 ///
 /// # Errors
 /// [`SetError`] for the first wrong member.
@@ -230,7 +227,7 @@ pub fn parse(
     members(text, computer).map(|members| members.concat())
 }
 
-/// Like [`parse`], with the seats of each member separate.
+/// Like [`parse`], member by member.
 ///
 /// # Errors
 /// [`SetError`] for the first wrong member.
@@ -242,7 +239,7 @@ pub fn members(
     let mut count = 0;
     for member in text.split(',').map(str::trim) {
         let seats = seats(member, computer)?;
-        // A short text that repeats a long range would take gigabytes.
+        // A short text could repeat a long range for gigabytes.
         count += seats.iter().map(CpuSet::len).sum::<usize>();
         if count > MOST_CPUS {
             return Err(SetError::TooMany { text: member.to_owned() });
@@ -296,7 +293,7 @@ fn joined(lists: &str, member: &str) -> Result<Vec<Vec<u32>>, SetError> {
 #[derive(Clone, Debug, Default)]
 struct Part {
     all: CpuSet,
-    /// The CPUs for a seat: usable ones, and isolated ones only if all are isolated.
+    /// Allowed CPUs; isolated ones only if all are.
     usable: CpuSet,
 }
 
@@ -317,8 +314,8 @@ fn parts(level: Level, computer: &ComputerCpus) -> BTreeMap<u32, Part> {
     parts
 }
 
-/// The seats on a level: `*` and ranges give one for each part, `+` joins parts. `*` skips isolated
-/// parts, unless all are isolated.
+/// `*` and ranges give one seat per part, `+` joins parts. `*` skips isolated parts, unless all
+/// are.
 fn of_level(
     member: &str,
     level: Level,
@@ -367,7 +364,7 @@ impl NumberedParts<'_> {
         parts.filter(|(_, cpus)| !cpus.is_empty())
     }
 
-    /// The level and these numbers: `l3 0-3`.
+    /// `l3 0-3`.
     fn named(&self, numbers: impl Iterator<Item = u32>) -> String {
         format!("{} {}", self.level.name(), CpuList(numbers.collect()))
     }
@@ -389,7 +386,7 @@ impl NumberedParts<'_> {
         SetError::Forbidden { text, cpus: part.all.clone(), usable, holder: Holder::of(&part.all) }
     }
 
-    /// Says which CPUs the numbers count, if not those of the whole machine.
+    /// The counted CPUs, if not the whole machine's.
     fn counted_among(&self) -> String {
         if self.computer.unseen.is_empty() {
             return String::new();

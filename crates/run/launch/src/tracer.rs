@@ -1,15 +1,13 @@
-//! Stops threads before their first instruction, and releases them as soon as order no longer
-//! matters.
+//! Stops threads before their first instruction, and releases them when order no longer matters.
 //!
 //! The tracer traces (ptrace(2)) every thread that may create a thread in need of a seat. A
-//! creation stops the creator and the new thread until the tracer has seen both. A traced thread
-//! runs at full speed; it stops only when it creates a thread, executes a program or receives a
-//! signal.
+//! creation stops both threads until the tracer has seen them. A traced thread runs at full speed;
+//! it stops only when it creates a thread, executes a program or receives a signal.
 //!
-//! When the last seat of a plan is taken, the tracer releases the threads without a seat at once:
-//! the threads that they create inherit the right mask. A seated thread stays traced while it
-//! creates threads, which would otherwise share its CPU. The tracer releases it at the second
-//! signal since its last creation, or after several looks without a new thread.
+//! When the last seat of a plan is taken, the tracer releases unseated threads at once: those that
+//! they create inherit the right mask. A seated thread stays traced while it creates threads, which
+//! would otherwise share its CPU. The tracer releases it at the second signal since its last
+//! creation, or after several looks.
 //!
 //! A cycling list has no last seat, so its threads stay traced. The tracer also releases a thread
 //! with so many signals that tracing would slow it; it finds that thread's later creations a little
@@ -29,21 +27,20 @@ use seatmap_os::traced::{self, SeccompFilters};
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-/// Reports handled before signals get their turn.
 const BURST: usize = 64;
 
-/// Looks at a seated thread since its last creation, after which the tracer releases it: two
-/// seconds at the pace of a quiet program.
+/// After this many looks without a creation, a seated thread is released: two seconds at a quiet
+/// program's pace.
 const PATIENCE: u32 = 24;
 
-/// A traced thread may receive this many signals at once, and one more per [`SIGNALS_PACE`]; at the
-/// next the tracer releases it. A signal stop costs the thread 10 to 40 us. Go's runtime preempts a
-/// busy thread 100 times a second and may do so all the time.
+/// A traced thread may receive this many signals at once, and one more per [`SIGNALS_PACE`]; the
+/// next one releases it. A signal stop costs it 10 to 40 us, and Go's runtime may preempt a busy
+/// thread 100 times a second all the time.
 const SIGNALS: u32 = 50;
 const SIGNALS_PACE: Duration = Duration::from_millis(10);
 
 /// System calls that resume by themselves after an interruption (signal(7)). Others, such as
-/// `epoll_wait`, would return `EINTR`, which not every program expects.
+/// `epoll_wait`, would return an unexpected `EINTR`.
 const RESUMED: [libc::c_long; 8] = [
     libc::SYS_futex,
     libc::SYS_nanosleep,
@@ -57,33 +54,28 @@ const RESUMED: [libc::c_long; 8] = [
 
 const TRACER: &str = "tracer";
 
-/// The traced threads and the program's first process, which is this process's child.
+/// The traced threads and the program's first process, a child of this one.
 #[derive(Debug)]
 pub(crate) struct Tracer {
     leader: Tid,
     traced: HashMap<Tid, Traced>,
-    /// Threads that stopped before their creators did. They may have ended when the creator reports
-    /// them.
+    /// Threads that stopped before their creators did, and may have ended when reported.
     early: HashSet<Tid>,
-    /// Early threads under a plan with paths: only the creator's report says which task a thread
-    /// is.
+    /// The same under a plan with paths: only the creator's report identifies a thread's task.
     awaiting: HashSet<Tid>,
-    /// The signal that holds the first process in a group stop.
+    /// The signal that stopped the first process.
     pub stopped: Option<i32>,
-    /// Whether the first process continued after a stop since the last query. It may have stopped
-    /// again.
+    /// Whether the first process continued since the last query; it may have stopped again.
     went_on: bool,
     /// How the first process ended.
     pub ending: Option<Ending>,
     /// Programs hampered by tracing.
     pub hampered: Hampered,
-    /// Looks at the program's pages, if requested, including one when a process is about to end.
+    /// Looks at pages, if requested, also at a process's end.
     pub verifier: Option<Verifier>,
-    /// The seccomp filters of this process.
     filters: Option<SeccompFilters>,
 }
 
-/// Decides how long a thread stays traced.
 #[derive(Debug)]
 struct Traced {
     /// Looks left, once order is closed.
@@ -130,7 +122,7 @@ impl Tracer {
         self.traced.contains_key(&tid)
     }
 
-    /// The traced threads not yet reported by their creators.
+    /// Traced threads without their creators' reports.
     pub fn awaiting(&self) -> impl Iterator<Item = Tid> + '_ {
         self.awaiting.iter().copied().filter(|tid| self.expects(*tid))
     }
@@ -143,12 +135,12 @@ impl Tracer {
         !self.traced.is_empty()
     }
 
-    /// Handles at most a burst of reports. Returns whether there may be more.
+    /// Handles a burst of reports. Returns whether there may be more.
     pub fn hear(&mut self, pinner: &mut Pinner) -> bool {
         for _ in 0..BURST {
             let Some((tid, ended)) = tracee::next_report() else { return false };
             if ended {
-                // Comes first: once the report is taken, `/proc` has nothing of the thread.
+                // Comes first: the report's removal clears `/proc`.
                 pinner.last_look(tid);
             }
             let Some(status) = tracee::take_report(tid) else { return false };
@@ -157,15 +149,14 @@ impl Tracer {
         true
     }
 
-    /// Interrupts threads that need no more tracing and will not notice, so that they can be
-    /// released.
+    /// Interrupts releasable threads that will not notice.
     pub fn let_go(&mut self, pinner: &Pinner) {
         for tid in self.traced.keys().filter(|tid| pinner.policies.due(**tid).is_some()) {
             if would_not_notice(*tid) {
                 tracee::interrupt(*tid);
             }
         }
-        // The verifier reads pages when a process is about to end, so all threads stay traced.
+        // The verifier reads pages at each process's end, so all threads stay traced.
         if self.verifier.is_some() {
             return;
         }
@@ -195,7 +186,7 @@ impl Tracer {
                 }
             }
             WaitStatus::Continued => self.note_stop(tid, None),
-            // An untraced child only reports its stop, which needs no action.
+            // An untraced child only reports its stop.
             WaitStatus::Stopped(TraceeStop::Signal(signal))
                 if tid == self.leader && !self.expects(tid) =>
             {
@@ -205,16 +196,15 @@ impl Tracer {
         }
     }
 
-    /// Handles the stop of a traced thread, and resumes it.
     fn pass(&mut self, tid: Tid, stop: TraceeStop, pinner: &mut Pinner) {
         if !self.expects(tid) {
-            // An orphan adopted by this process: its stops are reported, but it is not traced.
+            // An untraced orphan, adopted by this process.
             if matches!(stop, TraceeStop::Signal(_)) {
                 return;
             }
             self.traced.insert(tid, Traced::new());
-            // Its creator's report is still to come. Only that says which thread this is, so a plan
-            // with paths waits for it.
+            // Only its creator's later report identifies this thread, so a plan with paths waits
+            // for it.
             if pinner.seating.has_paths() {
                 self.awaiting.insert(tid);
             } else {
@@ -239,8 +229,8 @@ impl Tracer {
         }
     }
 
-    /// Makes a thread set its pending memory policy, if this stop allows that. A thread in the
-    /// middle of a system call is stopped again at the end of the call.
+    /// Makes a thread set its pending memory policy, if this stop allows that. A system call is
+    /// interrupted again at its end.
     fn give_policy(&mut self, tid: Tid, stop: TraceeStop, pinner: &mut Pinner) -> InjectionOutcome {
         let Some(policy) = pinner.policies.due(tid) else { return InjectionOutcome::AsFound };
         match stop {
@@ -262,7 +252,6 @@ impl Tracer {
         }
     }
 
-    /// Reads the pages of an ending process for the last time.
     fn look_at_end(&mut self, tid: Tid, pinner: &mut Pinner) {
         let pid = pinner.threads.living(tid).map_or(tid, |living| living.pid);
         if let Some(verifier) = &mut self.verifier {
@@ -270,7 +259,7 @@ impl Tracer {
         }
     }
 
-    /// Handles the new thread now, stopped or about to stop, in the order of creation.
+    /// Handles the new thread in the order of creation.
     fn created(&mut self, creator: Tid, stop: TraceeStop, pinner: &mut Pinner) {
         invariant!(
             self.expects(creator),
@@ -281,8 +270,8 @@ impl Tracer {
             let process = pinner.threads.living(creator).map_or(creator, |living| living.pid);
             let is_thread = stop == TraceeStop::Cloned && task::is_thread_of(new, process);
             let pid = if is_thread { process } else { new };
-            // A thread that stopped first may have been released since, or have ended. Its end
-            // would not be reported again, so the tracer must not wait for it.
+            // A thread that stopped first may have been released since, or have ended, without
+            // another report to wait for.
             if !self.awaiting.remove(&new) {
                 self.traced.insert(new, Traced::new());
             }
@@ -310,7 +299,6 @@ impl Tracer {
         }
     }
 
-    /// Whether this thread no longer needs tracing.
     fn may_go(&mut self, tid: Tid, stop: TraceeStop, pinner: &mut Pinner) -> bool {
         let signal = matches!(stop, TraceeStop::Signal(_));
         let seated = pinner.threads.living(tid).is_some_and(|living| living.seat.is_some());
@@ -325,8 +313,8 @@ impl Tracer {
         if signal {
             traced.patience = 0;
         }
-        // A thread without a seat passes on the right mask. A seated one is released if it has not
-        // created a thread for long.
+        // An unseated thread passes on the right mask. A seated one must not have created a thread
+        // for long.
         !seated || patience == 0
     }
 
@@ -354,7 +342,6 @@ impl Tracer {
         }
     }
 
-    /// Whether the first process continued after a stop since the last call.
     pub fn take_went_on(&mut self) -> bool {
         std::mem::take(&mut self.went_on)
     }
@@ -380,7 +367,7 @@ mod tests {
     use std::process::{Child, Command, Stdio};
     use std::time::Instant;
 
-    /// Set if this test has the process to itself: the tracer takes the reports of all children.
+    /// Set if this test has a process alone: the tracer takes all children's reports.
     const ALONE: &str = "SEATMAP_TEST_ALONE";
 
     const LONGEST_WAIT: Duration = Duration::from_secs(20);
@@ -403,7 +390,7 @@ mod tests {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
 
-    /// A shell stopped at the creation of a process, under a plan with paths.
+    /// A shell stopped at a creation, under a plan with paths.
     struct Creation {
         creator: Tid,
         created: Tid,
@@ -413,7 +400,7 @@ mod tests {
     }
 
     impl Creation {
-        /// Lets the process execute these commands. `None` if nothing may be traced.
+        /// Executes these commands. `None` if nothing may be traced.
         fn begin(commands: &str) -> Option<Self> {
             crate::front::adopt_orphans();
             let cpus: CpuSet = seatmap_os::affinity::current().unwrap().into_iter().collect();

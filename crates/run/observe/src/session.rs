@@ -17,16 +17,15 @@ use std::collections::BTreeSet;
 use std::process::Child;
 use std::time::{Duration, Instant};
 
-/// The initial length of a window.
 const WINDOW: Duration = Duration::from_millis(100);
 
-/// The time between two checks for the end of a started command.
+/// Between two checks for a started command's end.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// The same for programs that were already running.
+/// The same for running programs.
 const LONG_PAUSE: Duration = Duration::from_millis(20);
 
-/// Below this CPU time of the program, in seconds, the overhead is not meaningful.
+/// Below this CPU time, in seconds, the overhead is meaningless.
 pub(crate) const LEAST_S: f64 = 0.05;
 
 /// Windows between two readings of names and CPU times.
@@ -55,12 +54,12 @@ pub enum ObservationEnd {
     Stopped,
 }
 
-/// A running observation. Dropping it removes everything from the kernel.
+/// A running observation. Dropping it cleans up the kernel.
 pub struct ObservationSession {
     source: Box<dyn MessageSource>,
     /// Why no better source is in use.
     better: Option<String>,
-    /// The started command, if any. It outlives the session unless the caller ends it.
+    /// The started command, which outlives the session unless the caller ends it.
     pub child: Option<Child>,
     child_lived: bool,
     roster: Roster,
@@ -73,16 +72,15 @@ pub struct ObservationSession {
     messages: f64,
     /// When the observation restarted.
     since: Duration,
-    /// Messages from before the first window.
     early: Vec<ThreadMessages>,
     go_programs: GoPrograms,
 }
 
 impl ObservationSession {
-    /// Begins to observe a program, and starts it if it is a command.
+    /// Begins to observe a program, and starts a command.
     ///
     /// # Errors
-    /// [`ObserveError`]: the kernel is unchanged then, and no command runs.
+    /// [`ObserveError`]: the kernel is unchanged, and no command runs.
     pub fn begin(
         method: Option<Method>,
         means: TracingMechanism,
@@ -116,7 +114,7 @@ impl ObservationSession {
             early: Vec::new(),
             go_programs: GoPrograms::default(),
         };
-        // Reads the CPU times of running threads before they add up.
+        // CPU times from before the observation do not count.
         let look = session.source.look()?;
         session.roster.update(look.threads);
         session.early = look.talk;
@@ -126,7 +124,7 @@ impl ObservationSession {
     /// Observes until the program ends, the time is over, or `stop` returns true.
     ///
     /// # Errors
-    /// [`ObserveError::Kernel`]: earlier results are kept.
+    /// [`ObserveError::Kernel`]: earlier results stay.
     pub fn watch(
         &mut self,
         time: Option<Duration>,
@@ -135,8 +133,8 @@ impl ObservationSession {
         self.pass(time, stop, true)
     }
 
-    /// Like [`ObservationSession::watch`], for a caller with its own work at short intervals: the
-    /// results may be older than the time.
+    /// Like [`ObservationSession::watch`], for callers with frequent work of their own: results may
+    /// be older.
     ///
     /// # Errors
     /// As [`ObservationSession::watch`].
@@ -181,16 +179,15 @@ impl ObservationSession {
         let is_late = time.is_some_and(|time| self.begun.elapsed() >= time);
         Ok(match () {
             () if stop() => Some(ObservationEnd::Stopped),
-            // Comes before the time, so that a caller that waits in short slices also learns of the
-            // end.
+            // Before the time, so that short waits also see the end.
             () if self.is_over(child_lives, is_late)? => Some(ObservationEnd::Program),
             () if is_late => Some(ObservationEnd::Time),
             () => None,
         })
     }
 
-    /// Whether no followed process lives. The source is asked only with each look, and when the
-    /// command has just ended.
+    /// Whether no followed process lives. Asks the source only at looks, and when the command has
+    /// just ended.
     fn is_over(&mut self, child_lives: bool, is_look: bool) -> Result<bool, ObserveError> {
         let is_news = std::mem::replace(&mut self.child_lived, child_lives) && !child_lives;
         let is_due = is_look || is_news || self.begun.elapsed() >= self.looked + WINDOW;
@@ -209,11 +206,11 @@ impl ObservationSession {
         let placed =
             talk.into_iter().map(|talk| (roster.place(talk.from), roster.place(talk.to), talk));
         self.stretches.take(self.looked, placed);
-        // If the source does not report CPU times, the CPU time of a thread is lost at its end.
+        // Without the source's report, a thread's CPU time is lost at its end.
         if self.looks.is_multiple_of(NAMES_EVERY) || !self.source.tells_cpu_times() {
             self.roster.look();
         }
-        // At the second look the command has become its program.
+        // By the second look the command has become its program.
         if self.looks.is_multiple_of(NAMES_EVERY) || self.looks == 1 {
             self.go_programs.look(self.roster.living().into_iter().map(|(pid, _)| pid));
         }
@@ -227,27 +224,26 @@ impl ObservationSession {
         self.begun.elapsed()
     }
 
-    /// The messages between the program's threads from the session's start to the last look.
+    /// The messages between the program's threads until the last look.
     #[must_use]
     pub fn messages(&self) -> f64 {
         self.messages
     }
 
-    /// The mechanism, and why no better one is in use.
+    /// The mechanism, and the reason against a better one.
     #[must_use]
     pub fn mechanism(&self) -> String {
         self.means()
     }
 
-    /// The process and number of each thread living at the last look, in the order of first sight.
+    /// Process and number of each thread at the last look, by first sight.
     #[must_use]
     pub fn threads(&self) -> Vec<(Tid, Tid)> {
         self.roster.living()
     }
 
-    /// Pauses or resumes the observation of messages; a pause costs the program almost nothing.
-    /// Starts and ends of threads are always observed. Records of each event cannot be paused:
-    /// messages are still observed there.
+    /// Pauses or resumes the observation of messages, almost without cost while paused. Starts and
+    /// ends of threads are always observed. Records of each event cannot be paused.
     ///
     /// # Errors
     /// [`ObserveError::Kernel`].
@@ -255,7 +251,7 @@ impl ObservationSession {
         Ok(self.source.pause(pauses)?)
     }
 
-    /// Forgets the results so far; the program is still followed.
+    /// Forgets the results so far, but still follows the program.
     pub fn forget(&mut self) {
         self.roster.forget();
         self.stretches = Stretches::default();
@@ -263,11 +259,11 @@ impl ObservationSession {
         self.since = self.looked;
     }
 
-    /// Ends the observation and returns its result. A living command continues unobserved.
+    /// Ends the observation. A living command continues.
     #[must_use]
     pub fn finish(mut self) -> (Observation, Option<Child>) {
-        // CPU times are read below. On a crowded computer that may be long after the last look, and
-        // the times would be attributed to a shorter period.
+        // The CPU times below may be read long after the last look on a crowded computer, and would
+        // count for a shorter time.
         if self.source.has_processes().unwrap_or(false) {
             // An error does not invalidate earlier looks.
             let _ = self.look();
@@ -296,7 +292,7 @@ impl ObservationSession {
             windows.push(Window { from_s, to_s: stretch.to.as_secs_f64(), edges });
             from_s = stretch.to.as_secs_f64();
         }
-        // A process of the program that ends is no longer followed when it wakes its parent.
+        // An ending process is no longer followed when it wakes its parent.
         let is_own = |one: &Outsider| tasks.iter().any(|task| task.pid == one.pid);
         let (ended, outsiders): (Vec<_>, Vec<_>) =
             self.source.outsiders().into_iter().partition(is_own);
@@ -306,7 +302,7 @@ impl ObservationSession {
         unseen.extend(ends(&ended));
         let counts_goroutines = self.source.methods().contains(&Method::Goroutines);
         unseen.extend(self.go_programs.unseen(counts_goroutines));
-        // The absence of messages means nothing if a program does not run.
+        // A halted program's silence means nothing.
         if shares.is_empty() {
             let pids: BTreeSet<Tid> = tasks.iter().map(|task| task.pid).collect();
             let halted = halted::among(&Root::new("/"), pids);
@@ -355,8 +351,7 @@ impl ObservationSession {
         shares
     }
 
-    /// The time spent by the kernel and this thread, relative to the program's CPU time since the
-    /// session began.
+    /// The observation's CPU time relative to the program's.
     fn overhead(&mut self, program_s: f64) -> Option<f64> {
         if self.since > Duration::ZERO {
             return None;
@@ -367,20 +362,20 @@ impl ObservationSession {
     }
 }
 
-/// Counts wakeups by ending processes of the program, which woke their parents.
+/// Wakeups of parents by ending processes.
 fn ends(ended: &[Outsider]) -> Option<String> {
     let wakeups: f64 = ended.iter().map(|one| one.wakeups).sum();
     let several = "came from processes of the program that ended";
     count_of(wakeups as u64, "wakeup", ["came from a process of the program that ended", several])
 }
 
-/// The tasks of two threads; `None` if one of them was not observed.
+/// The tasks of two threads, if both were observed.
 fn program_ends(task_of: &[usize], from: usize, to: usize) -> Option<[usize; 2]> {
     let ends = [task_of[from], task_of[to]];
     (!ends.contains(&usize::MAX)).then_some(ends)
 }
 
-/// The best source permitted to this user, and the reasons against better ones.
+/// The best permitted source, and the reasons against better ones.
 fn source(
     method: Option<Method>,
     means: TracingMechanism,
@@ -442,12 +437,11 @@ fn unavailable(method: Method, reason: &str) -> Result<(), ObserveError> {
 }
 
 fn joined(mut reasons: Vec<String>) -> Option<String> {
-    // All parts often fail for the same reason.
     reasons.dedup();
     (!reasons.is_empty()).then(|| reasons.join("; "))
 }
 
-/// The CPU time of this thread, in nanoseconds.
+/// This thread's CPU time, in nanoseconds.
 pub(crate) fn own_ns() -> u64 {
     let times = std::fs::read("/proc/thread-self/schedstat")
         .ok()
@@ -477,7 +471,7 @@ mod tests {
         let until = std::sync::Arc::downgrade(&goes_on);
         std::thread::spawn(move || while until.strong_count() > 0 && ask.send(()).is_ok() {});
         std::thread::spawn(move || while asked.recv().is_ok() {});
-        // On a busy computer it may take a while until the two threads communicate.
+        // On a busy computer this may take a while.
         assert!((0..1000).any(|_| watch(&mut session, 10) > 0.0));
         session.pause(true).unwrap();
         let paused = watch(&mut session, 10);

@@ -1,19 +1,17 @@
 //! The program's threads and the CPUs to which each would have been bound.
 //!
-//! A state machine: threads arrive, get masks, and end. A thread inherits its creator's mask. The
-//! kernel does not report the creator, so each creation is recorded before the kernel carries it
-//! out; the next look at the process matches the new thread with it.
+//! Threads arrive, get masks, and end. A thread inherits its creator's mask. The kernel does not
+//! report creators, so each creation is recorded in advance; the next look at the process matches
+//! the new thread with it.
 
 use crate::policy::PretendedPolicy;
 use seatmap_os::task::{self, Family, ThreadStat};
 use seatmap_os::{CpuSet, Root, Tid};
 use std::collections::HashMap;
 
-/// The search for a known ancestor ends after this many.
 const MOST_ANCESTORS: usize = 64;
 
-/// If more threads than this have announced their end, the ended ones are removed: numbers are
-/// reused.
+/// With more announced ends than this, ended threads are removed, because numbers are reused.
 const MOST_LEAVING: usize = 256;
 
 /// Masks kept of one thread.
@@ -28,7 +26,7 @@ pub struct MaskChange {
     pub cpus: CpuSet,
 }
 
-/// A thread of the program, kept after its end.
+/// A thread of the program, also after its end.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecordedThread {
     /// The number of its process.
@@ -37,9 +35,9 @@ pub struct RecordedThread {
     pub tid: Tid,
     /// The name at its end or at the last look.
     pub name: String,
-    /// The time of its creation, in seconds since the program began.
+    /// Its creation, in seconds since the program began.
     pub born_s: f64,
-    /// The time of its end, in the same seconds; `None` while it lives.
+    /// Its end, in the same seconds; `None` while it lives.
     pub ended_s: Option<f64>,
     /// The mask inherited from its creator.
     pub inherited: CpuSet,
@@ -51,7 +49,7 @@ pub struct RecordedThread {
     pub policy: PretendedPolicy,
     /// Time on a CPU, in nanoseconds.
     pub run_ns: u64,
-    /// Time waiting for a CPU of this computer, in nanoseconds.
+    /// Time waiting for a real CPU, in nanoseconds.
     pub wait_ns: u64,
 }
 
@@ -92,7 +90,6 @@ pub struct RecordedProcess {
     pub parent: Tid,
 }
 
-/// A pending creation of a thread or process.
 #[derive(Clone, Debug)]
 struct Creation {
     creator: Tid,
@@ -110,10 +107,9 @@ pub struct ProgramRecord {
     pub threads: Vec<RecordedThread>,
     /// The processes, in order of arrival.
     pub processes: Vec<RecordedProcess>,
-    /// Indexes of living threads.
     living: HashMap<Tid, usize>,
-    /// Indexes of threads that have announced their end. The kernel lists them as living until it
-    /// has ended them and their parents have reaped them.
+    /// Threads that have announced their end; listed until the kernel has ended them and their
+    /// parents have reaped them.
     leaving: HashMap<Tid, usize>,
     creations: Vec<Creation>,
 }
@@ -161,7 +157,7 @@ impl ProgramRecord {
         self.living.values().any(|at| self.threads[*at].pid == pid)
     }
 
-    /// The index of a calling thread, which therefore belongs to the program.
+    /// The index of a calling thread, which is the program's.
     pub fn caller(&mut self, tid: Tid, at_s: f64) -> Option<usize> {
         if let Some(at) = self.leaving.get(&tid) {
             // Another thread of the process is just ending it.
@@ -174,7 +170,7 @@ impl ProgramRecord {
         self.place(tid, at_s, true)
     }
 
-    /// The index of a thread named by a call; `None` for a thread of another program.
+    /// The index of a thread named by a call, unless it is a stranger.
     pub fn subject(&mut self, tid: Tid, at_s: f64) -> Option<usize> {
         let leaving = self.leaving.get(&tid).copied();
         leaving.or_else(|| self.place(tid, at_s, false))
@@ -201,7 +197,6 @@ impl ProgramRecord {
         self.living(tid)
     }
 
-    /// The nearest ancestor in the program.
     fn known_ancestor(&self, parent: Tid) -> Option<Tid> {
         let above = std::iter::successors(Some(parent), |pid| {
             Family::of(*pid).map(|family| family.parent).filter(|parent| *parent > 1)
@@ -209,7 +204,7 @@ impl ProgramRecord {
         above.take(MOST_ANCESTORS).find(|pid| self.has_process(*pid))
     }
 
-    /// Adds a process with the mask and policy of its creator.
+    /// Adds a process with its creator's mask and policy.
     fn arrive_process(&mut self, pid: Tid, parent: Tid, at_s: f64) {
         let noted = self.creations.iter().position(|one| !one.is_thread && one.pid == parent);
         let (mask, policy, born_s) = match noted.map(|at| self.creations.remove(at)) {
@@ -220,14 +215,14 @@ impl ProgramRecord {
         self.arrive(pid, pid, mask, policy, born_s);
     }
 
-    /// The state of a process's first thread, or of the program's if that is unknown.
+    /// The state of a process's first thread, or else of the program's.
     fn of_first_thread(&self, pid: Tid, at_s: f64) -> (CpuSet, PretendedPolicy, f64) {
         let of_process = self.threads.iter().find(|thread| thread.pid == pid);
         let thread = of_process.unwrap_or(&self.threads[0]);
         (thread.mask().clone(), thread.policy.clone(), at_s)
     }
 
-    /// Adds unseen threads of a process, each with the mask and policy of its creator.
+    /// Adds a process's unseen threads, with their creators' masks and policies.
     pub fn look_at_threads(&mut self, pid: Tid, at_s: f64) {
         let tids = task::threads(pid).unwrap_or_default();
         let threads = &self.threads;
@@ -245,7 +240,6 @@ impl ProgramRecord {
         }
     }
 
-    /// Adds unseen children of a process.
     fn look_at_children(&mut self, pid: Tid) {
         let creators: Vec<Tid> = self
             .creations
@@ -261,7 +255,7 @@ impl ProgramRecord {
                 }
                 let noted =
                     self.creations.iter().position(|one| !one.is_thread && one.creator == creator);
-                // A child whose creation was already matched with another process.
+                // Its creation was matched with another process.
                 let Some(noted) = noted else { continue };
                 let creation = self.creations.remove(noted);
                 self.processes.push(RecordedProcess { pid: child, parent: pid });
@@ -270,8 +264,7 @@ impl ProgramRecord {
         }
     }
 
-    /// Records that a thread is about to create another, or a process. All its earlier creations
-    /// exist by now, or have ended.
+    /// Records a coming creation. The thread's earlier creations exist by now, or have ended.
     pub fn creates(&mut self, at: usize, is_thread: bool, at_s: f64) {
         let creator = self.threads[at].tid;
         let pid = self.threads[at].pid;
@@ -289,7 +282,7 @@ impl ProgramRecord {
         self.creations.push(Creation { creator, pid, is_thread, mask, policy, at_s });
     }
 
-    /// Records the end of a thread just before it, so that its name and times can still be read.
+    /// Records a thread's end in advance, to read its name and times.
     pub fn thread_ends(&mut self, at: usize, at_s: f64) {
         self.refresh(at);
         self.threads[at].ended_s = Some(at_s);
@@ -298,7 +291,7 @@ impl ProgramRecord {
         self.leaving.insert(tid, at);
     }
 
-    /// Records the end of a process with all its threads.
+    /// Records the end of a process and its threads.
     pub fn process_ends(&mut self, pid: Tid, at_s: f64) {
         self.look_at_threads(pid, at_s);
         self.look_at_children(pid);
@@ -308,7 +301,7 @@ impl ProgramRecord {
         self.creations.retain(|one| one.pid != pid || !one.is_thread);
     }
 
-    /// Reads names and times of all living threads, and records those ended by a signal.
+    /// Reads all living threads, and records those ended by a signal.
     pub fn refresh_all(&mut self, at_s: f64) {
         self.leaving.retain(|tid, _| task::exists(*tid));
         let living: Vec<usize> = self.living.values().copied().collect();
@@ -320,7 +313,7 @@ impl ProgramRecord {
         }
     }
 
-    /// Reads a thread's name and times; false if it has ended.
+    /// False if it has ended.
     fn refresh(&mut self, at: usize) -> bool {
         let tid = self.threads[at].tid;
         let Some(task) = ThreadStat::of(tid).filter(|task| !task.has_ended()) else { return false };
@@ -334,7 +327,7 @@ impl ProgramRecord {
         true
     }
 
-    /// Changes a thread's mask. Of very many masks, the first and the last are kept.
+    /// Changes a mask. Of very many, the first and the last are kept.
     pub fn seat(&mut self, at: usize, cpus: CpuSet, at_s: f64) {
         keep(&mut self.threads[at].changes, MaskChange { at_s, cpus });
     }
@@ -344,17 +337,17 @@ impl ProgramRecord {
         keep(&mut self.threads[at].refused, MaskChange { at_s, cpus });
     }
 
-    /// The CPU on which a thread runs: threads with one mask take its CPUs in turn.
+    /// A thread's CPU: threads with one mask take its CPUs in turn.
     #[must_use]
     pub fn cpu_of(&self, at: usize) -> u32 {
         let mask = self.threads[at].mask();
         mask.iter().nth(at % mask.len().max(1)).unwrap_or_default()
     }
 
-    /// A moment with the most living threads; of several, one with the fewest threads that still
-    /// await their first mask, because that delay depends on the computer's load. States shorter
-    /// than a hundredth of the run count only if the longer ones have fewer than half as many
-    /// threads: a script's short-lived helpers do not show the program at work.
+    /// A moment with the most living threads and the fewest awaited first masks, because that wait
+    /// depends on the computer's load. States shorter than a hundredth of the run count only if
+    /// longer ones have fewer than half as many threads: a script's helpers do not show the program
+    /// at work.
     #[must_use]
     pub fn fullest_s(&self, end_s: f64) -> f64 {
         let states = self.states(end_s);
@@ -368,7 +361,6 @@ impl ProgramRecord {
         }
     }
 
-    /// The states between consecutive starts, ends and mask changes.
     fn states(&self, end_s: f64) -> Vec<State> {
         let mut events = vec![Event { at_s: end_s, ..Event::default() }];
         for thread in &self.threads {
@@ -400,26 +392,23 @@ fn keep(changes: &mut Vec<MaskChange>, change: MaskChange) {
     changes.push(change);
 }
 
-/// A state that lasts at least this share of the run takes precedence.
+/// A state with this share of the run takes precedence.
 const SETTLED_SHARE: f64 = 0.01;
 
-/// A thread's start, end, or change of mask.
 #[derive(Default)]
 struct Event {
     at_s: f64,
-    /// The change of the number of threads.
     count: i64,
-    /// The change of the number of threads that still await their first mask.
+    /// The change of the number of awaited first masks.
     unplaced: i64,
 }
 
-/// A time without starts, ends and changes of masks.
+/// A time without events.
 #[derive(Clone, Copy, Default)]
 struct State {
     begun_s: f64,
     ended_s: f64,
     count: i64,
-    /// Threads that still await their first mask.
     unplaced: i64,
 }
 
@@ -433,7 +422,7 @@ impl State {
     }
 }
 
-/// The state with the most threads; of those, the one with the most placed, and then the longest.
+/// The state with the most threads, then the most placed, then the longest.
 fn fullest<'a>(states: impl Iterator<Item = &'a State>) -> Option<&'a State> {
     states.filter(|state| state.lasts_s() > 0.0).max_by(|a, b| {
         let by_threads = a.count.cmp(&b.count).then(b.unplaced.cmp(&a.unplaced));

@@ -1,10 +1,10 @@
 //! Looks at running programs repeatedly, cheaply enough for a screen.
 //!
-//! A look reads one small file of each thread, which stays open. It reads the thread's other files
-//! only if the thread has run since the last look or waits for a CPU, because they cannot have
-//! changed otherwise. For a thread that has hardly run, every sixth look reads them. The mask is
-//! read at every look, by one system call, because other programs may change it. Threads of other
-//! programs are read while a chosen thread waits for its only CPU.
+//! A look reads one small, open file of each thread. It reads the other files only if the thread
+//! has run since the last look or waits for a CPU; otherwise they cannot have changed. For a thread
+//! that has hardly run, every sixth look reads them. The mask is read at every look, by one system
+//! call, because other programs may change it. Other programs' threads are read while a chosen
+//! thread waits for its only CPU.
 
 use crate::choice::{ChoiceError, ProcessChoice};
 use crate::files::SystemFiles;
@@ -28,32 +28,31 @@ use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::time::SystemTime;
 
-/// A look reads the changes of CPU of this many threads, the busiest: `sched` is longer than a
-/// thread's other files together.
+/// Changes of CPU are read for this many busiest threads: `sched` is longer than all their other
+/// files.
 const MOST_MOVES: usize = 64;
 
-/// A thread that ran for less than this share of the time is read in full every [`REST_EVERY`]
-/// looks.
+/// A thread with a smaller share of the time is read in full every [`REST_EVERY`] looks.
 const LEAST_PERCENT: f64 = 0.1;
 const REST_EVERY: u64 = 6;
 
-/// Program, environment and group of a process are read every 8 looks, because they hardly change.
+/// Program, environment and group are read every 8 looks, because they hardly change.
 const FACTS_EVERY: u64 = 8;
 
-/// Threads of other programs are read for this many looks after a chosen thread waited: their
-/// shares need two readings, and waits come and go.
+/// Other programs are read for this many looks after a chosen thread waited: shares need two
+/// readings, and waits come and go.
 const STRANGERS_FOR: u64 = 4;
 
 /// The result of one look.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SeatingFrame {
-    /// The threads and processes, with shares of the time since the last look. Memory, devices and
-    /// interrupts are missing because reading them costs more than all else; other programs are
-    /// missing while no thread waits for them.
+    /// The threads and processes, with shares since the last look. Without memory, devices and
+    /// interrupts, which cost more than all else; without other programs while no thread waits for
+    /// them.
     pub seating: Seating,
-    /// The rates of each thread, in the order of the seating's threads.
+    /// The threads' rates, in the seating's order.
     pub rates: Vec<Rates>,
-    /// Wakeups between threads, most frequent first; `None` unless the caller counts them.
+    /// Wakeups, most frequent first; `None` unless the caller counts them.
     pub wakes: Option<Vec<Wakes>>,
 }
 
@@ -75,13 +74,12 @@ pub struct Wakes {
 pub struct Rates {
     /// How often it left a CPU, voluntarily or not.
     pub switches: f64,
-    /// How often it left a CPU voluntarily, which is how often something woke it.
+    /// How often something woke it.
     pub wakeups: f64,
     /// How often it changed its CPU; null if not read.
     pub migrations: Option<f64>,
 }
 
-/// A thread with the counts of the latest look.
 #[derive(Debug)]
 struct Seen {
     thread: WatchedThread,
@@ -90,12 +88,12 @@ struct Seen {
     started_ticks: u64,
     times: ThreadTimes,
     at_ns: u64,
-    /// When its other files were read, and whether it has run since.
+    /// When its other files were read, and whether it ran since.
     whole_ns: u64,
     has_run: bool,
     /// The last look that found it alive.
     look: u64,
-    /// Its switches and changes of CPU, with the time of the latter reading.
+    /// Its switches, and its changes of CPU with the time of reading.
     switches: [u64; 2],
     moves: Option<(u64, u64)>,
 }
@@ -115,7 +113,7 @@ pub struct LiveWatch {
     has_devices: bool,
     cpu_times: CpuTimes,
     others: Others,
-    /// The look that read the other programs, and the last look that will.
+    /// The look that read other programs, and the last one that will.
     others_at: u64,
     others_until: u64,
     kernel: KernelSettings,
@@ -139,7 +137,7 @@ impl std::fmt::Debug for LiveWatch {
 }
 
 impl LiveWatch {
-    /// Takes the first look, which finds the threads. Their shares come with the next look.
+    /// Takes the first look, without shares.
     ///
     /// # Errors
     /// [`ChoiceError`]: there is nothing to look at.
@@ -165,7 +163,6 @@ impl LiveWatch {
             cpu_times: cpu_times(&mut files),
             others: Others::default(),
             others_at: 0,
-            // The first seating may be the only one.
             others_until: 1,
             files,
             choice: choice.clone(),
@@ -188,19 +185,18 @@ impl LiveWatch {
         Ok(live)
     }
 
-    /// Takes a look. A result without threads means that all chosen programs have ended.
+    /// Takes a look. Without threads, all chosen programs have ended.
     pub fn look(&mut self) -> SeatingFrame {
         let began_ns = self.at_ns;
         self.before_ns = began_ns;
         self.looks += 1;
         self.at_ns = (self.clock)();
-        // If the choice finds nothing now, the living processes chosen so far stay.
+        // If the choice fails now, its living processes stay.
         let pids = self
             .choice
             .processes(&mut self.files)
             .unwrap_or_else(|_| self.leaders.keys().copied().collect());
-        // Without processes, `All` means that no other program is visible. Under any other choice,
-        // the programs have ended.
+        // An empty `All` means that no other program is visible; other choices have ended.
         let is_alone = self.choice == ProcessChoice::All && pids.is_empty();
         self.read_threads(&pids);
         self.read_moves();
@@ -255,8 +251,7 @@ impl LiveWatch {
         let Some(times) = self.files.times(pid, tid) else { return };
         let now_ns = (self.clock)();
         let key = (pid, tid);
-        // Each look reads a part of the resting threads, so that all looks take about the same
-        // time.
+        // Resting threads are spread over looks of equal length.
         let is_due = (self.looks + u64::from(tid.unsigned_abs())).is_multiple_of(REST_EVERY);
         let seen = self.seen.get_mut(&key).filter(|seen| seen.rests(times, now_ns, is_due));
         if let Some(seen) = seen {
@@ -274,7 +269,7 @@ impl LiveWatch {
         }
     }
 
-    /// Reads all small files of a thread that is new or has run. False: it has ended.
+    /// Reads all small files of a thread. False: it has ended.
     fn read_whole(&mut self, (pid, tid): (Tid, Tid), times: ThreadTimes, now_ns: u64) -> bool {
         let read = self.files.stat(pid, tid, |stat| {
             let thread = WatchedThread {
@@ -309,7 +304,7 @@ impl LiveWatch {
             before.as_ref().is_some_and(|before| before.starves(&thread, times, now_ns, has_tick));
         let is_new = before.is_none() && self.looks > 0;
         if is_new && self.files.nanoseconds(started_ticks) >= self.before_ns {
-            // The thread began after the last look, so all of its time belongs to this one.
+            // All of its time is since the last look.
             thread.run_percent = percent(times.run_ns, now_ns.saturating_sub(self.before_ns));
         }
         let mut seen = Seen::next(before, thread, started_ticks, times, [now_ns, self.looks]);
@@ -320,7 +315,7 @@ impl LiveWatch {
         true
     }
 
-    /// Adds the switches, and the mask in case the system call fails. Returns the user.
+    /// Adds the switches, and the mask if the system call fails. Returns the user.
     fn read_status(&mut self, thread: &mut WatchedThread) -> Option<u32> {
         let text = self
             .files
@@ -338,13 +333,13 @@ impl LiveWatch {
         let is_first = self.looks == 0;
         let ran = self.seen.values_mut().filter(|seen| is_first || seen.thread.run_percent > 0.0);
         let mut ran: Vec<&mut Seen> = ran.collect();
-        // Before shares are known, threads that ran most since their start are likely busy.
+        // Before shares are known, the longest-running threads are likely busy.
         ran.sort_by(|a, b| {
             let [a, b] = [a, b]
                 .map(|seen| if is_first { seen.thread.run_s } else { seen.thread.run_percent });
             b.total_cmp(&a)
         });
-        // `sched` is the longest file of a thread, and most threads do not move.
+        // `sched` is a thread's longest file.
         let most = MOST_MOVES.min(ran.len());
         let (busiest, others) = ran.split_at_mut(most);
         for seen in busiest {
@@ -364,7 +359,7 @@ impl LiveWatch {
         }
         for (pid, leader) in &self.leaders {
             let known = self.processes.get(pid).is_some_and(|process| process.name == leader.name);
-            // These change slowly and are costly to read. A new name means another program.
+            // These change slowly and cost much. A new name means a new program.
             if is_due || !known {
                 let tids: Vec<Tid> = self
                     .seen
@@ -391,8 +386,6 @@ impl LiveWatch {
         }
     }
 
-    /// Checks that all threads are of this look, and that each process has a first thread and the
-    /// right number of threads.
     fn check(&self) {
         for ((pid, tid), seen) in &self.seen {
             invariant!(
@@ -416,8 +409,7 @@ impl LiveWatch {
         }
     }
 
-    /// The threads of other programs by their last CPU, while a chosen thread may have to wait for
-    /// one.
+    /// Other programs' threads by last CPU, while a chosen thread may wait for one.
     fn strangers(&mut self, pids: &BTreeSet<Tid>) -> BTreeMap<u32, Vec<Stranger>> {
         if self.seen.values().any(|seen| may_be_kept_waiting(&seen.thread)) {
             self.others_until = self.looks + STRANGERS_FOR;
@@ -425,13 +417,13 @@ impl LiveWatch {
         if self.looks > self.others_until {
             return BTreeMap::new();
         }
-        // Shares of a longer time would look like shares of this look.
+        // Only shares of one look's time are valid.
         let is_before = self.others_at + 1 == self.looks;
         let before = self.read_others(pids);
         if is_before { self.others.since(&before, &mut self.files) } else { BTreeMap::new() }
     }
 
-    /// Reads the threads of other programs. Returns the previous reading.
+    /// Returns the previous reading.
     fn read_others(&mut self, pids: &BTreeSet<Tid>) -> Others {
         if self.choice == ProcessChoice::All {
             return Others::default();
@@ -497,11 +489,10 @@ impl Seen {
                 percent(times.run_ns.saturating_sub(before.times.run_ns), watched_ns);
             thread.wait_percent = waited(before.times, times, watched_ns);
             thread.migrations = before.thread.migrations;
-            // The mask is read separately, in `read_thread`.
+            // `read_thread` changes the mask.
             if !before.mask.is_empty() {
                 thread.mask = before.thread.mask;
             }
-            // Older figures stay until they are read again.
             (moves, mask) = (before.moves, before.mask);
         }
         let whole_ns = at_ns;
@@ -521,10 +512,9 @@ impl Seen {
         }
     }
 
-    /// Whether the thread has not run since the last look, or so little that its other files need
-    /// no reading.
+    /// Whether the thread ran so little that its other files need no reading.
     fn rests(&self, times: ThreadTimes, at_ns: u64, is_due: bool) -> bool {
-        // A thread that is still ready is waiting; its other files have changed.
+        // A still ready thread is waiting, so its other files have changed.
         if self.is_ready() && times == self.times {
             return false;
         }
@@ -533,12 +523,10 @@ impl Seen {
         share.is_some_and(|share| share == 0.0 && !self.has_run || share < LEAST_PERCENT && !is_due)
     }
 
-    /// Whether it ran or waited for a CPU at this look.
     fn is_ready(&self) -> bool {
         self.thread.state == char::from(starved::RUNNABLE)
     }
 
-    /// Whether it has waited for a CPU since this look.
     fn starves(&self, now: &WatchedThread, times: ThreadTimes, at_ns: u64, has_tick: bool) -> bool {
         let is_ready = self.is_ready() && now.state == self.thread.state;
         is_ready
@@ -555,7 +543,7 @@ impl Seen {
         self.thread.wait_s = times.wait_ns.map(seconds);
         self.thread.age_s += seconds(watched_ns);
         self.has_run |= times.run_ns > self.times.run_ns;
-        // A thread that has not run has neither left nor changed its CPU.
+        // Without running it has not left its CPU.
         if !self.has_run {
             self.rates = Rates { migrations: Some(0.0), ..Rates::default() };
         }

@@ -9,33 +9,32 @@ use seatmap_os::{CpuSet, Tid};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-/// A thread with at least this share of its time on a CPU is busy.
+/// A thread on a CPU for this share of the time is busy.
 const RUNS_PERCENT: f64 = 20.0;
 
-/// A thread with at least this share of its time on a CPU or waiting for one is also busy. The
-/// limit is higher because on a busy computer a thread that wakes often and runs briefly waits each
-/// time.
+/// A thread on a CPU or waiting for this share of the time is busy. Higher, because a thread that
+/// wakes often and runs briefly waits each time on a busy computer.
 const WANTS_PERCENT: f64 = 80.0;
 
-/// A CPU busy for at most this share of the time counts as idle: it has room for another thread.
+/// A CPU busy for less than this share of the time counts as idle.
 pub const IDLE_PERCENT: f64 = 20.0;
 
-/// A CPU busy for at least this share of the time counts as never idle.
+/// A CPU busy for this share of the time is never idle.
 const FULL_PERCENT: f64 = 90.0;
 
-/// A thread with at least this share of its time on a full CPU, or waiting for it, shares that CPU.
+/// A thread with this share of its time on a full CPU, or waiting for it, shares that CPU.
 const SHARES_PERCENT: f64 = 10.0;
 
-/// If two threads differ less in age, their numbers give the order of creation. The value covers
-/// some clock ticks and a slow look.
+/// Below this difference in age, numbers give the order of creation. Covers clock ticks and a slow
+/// look.
 const SAME_AGE_S: f64 = 0.05;
 
 pub(crate) struct SeatingFacts<'a> {
     pub seating: &'a Seating,
     pub topology: &'a Topology,
-    /// The CPUs known to be online.
+    /// The known online CPUs.
     pub online: CpuSet,
-    /// The CPUs that an unbound thread may use: online, not isolated and not in a cell.
+    /// The CPUs of an unbound thread: online, not isolated, not in a cell.
     pub usual: CpuSet,
     cells: Vec<CpuSet>,
     pub isolated: CpuSet,
@@ -47,46 +46,40 @@ pub(crate) struct SeatingFacts<'a> {
     promised: RefCell<Promised>,
 }
 
-/// The CPUs that the remedies so far use. The user runs them in turn, so no remedy may undo
-/// another.
+/// The CPUs used by remedies so far. They run in turn, so none may undo another.
 #[derive(Debug, Default)]
 struct Promised {
-    /// The CPUs of each thread or program moved by a remedy.
+    /// The CPUs of each moved thread or program.
     cpus: BTreeMap<Tid, CpuSet>,
-    /// The CPUs of each control group file.
     groups: BTreeMap<String, CpuSet>,
 }
 
 pub(crate) struct Sitter<'a> {
     pub thread: &'a WatchedThread,
     pub mask: CpuSet,
-    /// Whether the thread is bound: it may not use all usual CPUs.
+    /// Whether it may not use all usual CPUs.
     pub is_bound: bool,
-    /// Whether a plan puts the thread exactly here, so that no rule of thumb may contradict.
+    /// Whether a plan puts it exactly here, against any rule of thumb.
     pub is_as_planned: bool,
-    /// The share of the time for which quotas of its control groups stopped it, in percent. The
-    /// kernel counts this time as waiting for a CPU.
+    /// The percentage of the time for which quotas stopped it, counted as waiting by the kernel.
     pub stopped_percent: f64,
 }
 
-/// The unit of [`Sitter::demand_percent`] in a finding. Threads waiting for one CPU can demand more
-/// than 100 percent together.
+/// The unit of [`Sitter::demand_percent`]. Threads waiting for one CPU can demand more than it has.
 pub const WANTED: &str = "percent of one CPU wanted";
 
 impl Sitter<'_> {
-    /// Time on a CPU and waiting for one, as a share of one CPU. Without counted waits, time on a
-    /// CPU only.
+    /// The share of one CPU for running and waiting, or only running without counted waits.
     pub fn wanted_percent(&self) -> f64 {
         self.thread.run_percent + self.thread.wait_percent.unwrap_or(0.0)
     }
 
-    /// [`Sitter::wanted_percent`] without the time for which quotas stopped the thread.
+    /// The same without stops by quotas.
     pub fn demand_percent(&self) -> f64 {
         self.thread.run_percent + self.waits_percent().unwrap_or(0.0)
     }
 
-    /// The share of the time in which it waited while another thread had its CPU, if the kernel
-    /// counts waits.
+    /// The share of the time waiting for another thread on its CPU, if counted.
     pub fn waits_percent(&self) -> Option<f64> {
         self.thread.wait_percent.map(|percent| (percent - self.stopped_percent).max(0.0))
     }
@@ -114,13 +107,13 @@ impl<'a> SeatingFacts<'a> {
         topology: &'a Topology,
         expected: Option<&'a Expected>,
     ) -> Self {
-        // A CPU missing from the topology is online if the kernel has figures for it.
+        // A CPU with kernel figures is online.
         let listed = seating.cpus.iter().map(|cpu| cpu.cpu);
         let online: CpuSet = topology.os_indices().chain(listed).collect();
         let isolated = CpuSet::of_list(&seating.kernel.isolated).unwrap_or_default();
         let cells: Vec<CpuSet> = seating.cells.iter().map(CellCpus::set).collect();
         let left = cells.iter().fold(online.without(&isolated), |left, cell| left.without(cell));
-        // If all CPUs are isolated or in cells, all of them are usual.
+        // If all CPUs are isolated or in cells, all are usual.
         let usual = Some(left).filter(|usual| !usual.is_empty()).unwrap_or_else(|| online.clone());
         let mut sitters: Vec<Sitter> =
             seating.threads.iter().filter_map(|thread| sitter(thread, &usual)).collect();
@@ -144,7 +137,7 @@ impl<'a> SeatingFacts<'a> {
             busy_percent,
             promised: RefCell::default(),
         };
-        // The plan is compared with the masks, so the sitters come first.
+        // This compares masks, so the sitters come first.
         let planned = facts.planned();
         facts
             .sitters
@@ -159,9 +152,8 @@ impl<'a> SeatingFacts<'a> {
         fits.map(|(sitter, _)| sitter.tid()).collect()
     }
 
-    /// Pairs each thread with its planned seat. Numbers decide if the file has numbers of living
-    /// threads; names, if each task has a name and one thread with this name is on the task's seat;
-    /// the order of creation otherwise.
+    /// Pairs threads with planned seats: by number, if the file has numbers of living threads; by
+    /// name, if each task has a unique name and its thread is there; else in order of creation.
     pub fn seated<'e>(&self, expected: &'e Expected) -> Vec<(&Sitter<'a>, &'e ExpectedSeat)> {
         let by_number = self.by_number(expected);
         if !by_number.is_empty() || expected.is_numbered {
@@ -198,8 +190,8 @@ impl<'a> SeatingFacts<'a> {
             .collect()
     }
 
-    /// The threads in order of creation over all processes. Ages are read one after the other, so
-    /// they do not order threads created together: these go by number.
+    /// The threads in order of creation over all processes. Ages are read in turn, so threads
+    /// created together go by number.
     pub fn in_order(&self) -> Vec<&Sitter<'a>> {
         let mut sitters: Vec<&Sitter> = self.sitters.iter().collect();
         sitters.sort_by(|a, b| b.thread.age_s.total_cmp(&a.thread.age_s));
@@ -224,14 +216,13 @@ impl<'a> SeatingFacts<'a> {
         self.processes.get(&pid).copied()
     }
 
-    /// The CPUs allowed by a process's control group.
     pub fn allowed(&self, pid: Tid) -> CpuSet {
         let listed =
             self.process(pid).and_then(|process| process.group.as_ref()).and_then(group_cpus);
         listed.unwrap_or_else(|| self.online.clone())
     }
 
-    /// The CPUs allowed by a thread's own control group, or else by its process's.
+    /// The CPUs allowed by a thread's group, or else by its process's.
     pub fn allowed_to(&self, sitter: &Sitter) -> CpuSet {
         let own = sitter.thread.group.as_ref().and_then(group_cpus);
         own.unwrap_or_else(|| self.allowed(sitter.thread.pid))
@@ -241,8 +232,7 @@ impl<'a> SeatingFacts<'a> {
         sitter.thread.group.as_ref().or_else(|| self.process(sitter.thread.pid)?.group.as_ref())
     }
 
-    /// The CPUs on which a process may be seated: those of its cell, or the usual ones allowed by
-    /// its control group.
+    /// The CPUs for seating a process: its cell's, or usual ones that its control group allows.
     pub fn seats_of(&self, pid: Tid) -> CpuSet {
         let allowed = self.allowed(pid);
         let masks = self
@@ -251,7 +241,6 @@ impl<'a> SeatingFacts<'a> {
             .filter(|sitter| sitter.thread.pid == pid)
             .map(|sitter| &sitter.mask);
         let whole = masks.fold(CpuSet::default(), |whole, mask| whole.with(mask));
-        // A process wholly inside a cell was started there.
         match self.cells.iter().find(|cell| !whole.is_empty() && whole.is_subset(cell)) {
             Some(cell) => allowed.within(cell),
             None => allowed.within(&self.usual),
@@ -264,7 +253,7 @@ impl<'a> SeatingFacts<'a> {
             .collect()
     }
 
-    /// The CPUs of bound threads; if no thread is bound, of all threads.
+    /// The CPUs of bound threads, or else of all.
     pub fn seats(&self) -> CpuSet {
         let bound: Vec<&Sitter> = self.sitters.iter().filter(|sitter| sitter.is_bound).collect();
         if bound.is_empty() {
@@ -274,16 +263,14 @@ impl<'a> SeatingFacts<'a> {
         }
     }
 
-    /// The CPUs to which a remedy may move other programs and interrupts: no seat is there, and no
-    /// other remedy adds one.
+    /// CPUs without present or future seats, for other programs and interrupts.
     pub fn refuge(&self) -> CpuSet {
         let promised = self.promised.borrow();
         let seats = promised.cpus.values().fold(self.seats(), |all, cpus| all.with(cpus));
         self.usual.without(&seats)
     }
 
-    /// Reserves the first `count` CPUs among these that no remedy gives to another thread or
-    /// program; `None` if there are fewer.
+    /// Reserves the first `count` CPUs among these that no other remedy uses, if there are enough.
     pub fn promise(&self, to: Tid, count: usize, among: &CpuSet) -> Option<CpuSet> {
         let mut promised = self.promised.borrow_mut();
         let own = promised.cpus.get(&to);
@@ -300,8 +287,7 @@ impl<'a> SeatingFacts<'a> {
         Some(cpus)
     }
 
-    /// Reserves, as [`SeatingFacts::promise`] does, the first CPU among these in a part without a
-    /// CPU of another thread.
+    /// Reserves the first CPU among these in a part without another remedy's CPU.
     pub fn promise_part(
         &self,
         to: Tid,
@@ -321,7 +307,7 @@ impl<'a> SeatingFacts<'a> {
         self.promise(to, 1, &free.collect())
     }
 
-    /// Adds CPUs to a control group's file, on top of those that other remedies add.
+    /// Adds CPUs to a control group's file, on top of other remedies' ones.
     pub fn widened(&self, file: &str, has: &CpuSet, needs: &CpuSet) -> CpuSet {
         let mut promised = self.promised.borrow_mut();
         let cpus = promised.groups.entry(file.to_owned()).or_default();
@@ -329,8 +315,8 @@ impl<'a> SeatingFacts<'a> {
         cpus.clone()
     }
 
-    /// Whether a thread needs much of a CPU: it is busy, or it is one of several on a CPU that is
-    /// never idle. Each of those gets little of the CPU because it waits for the others.
+    /// Whether a thread needs much of a CPU: it is busy, or one of several on a CPU that is never
+    /// idle, where each gets little.
     pub fn is_demanding(&self, sitter: &Sitter) -> bool {
         let cpu_percent = sitter.seat().and_then(|cpu| self.busy_percent(cpu));
         let is_on_full_cpu = cpu_percent.is_some_and(|percent| percent >= FULL_PERCENT);
@@ -341,7 +327,6 @@ impl<'a> SeatingFacts<'a> {
         self.busy_percent.get(&cpu).copied()
     }
 
-    /// The values of a level over these CPUs, if all are known.
     pub fn parts(
         &self,
         cpus: &CpuSet,
@@ -350,7 +335,7 @@ impl<'a> SeatingFacts<'a> {
         cpus.iter().map(|cpu| self.topology.pu(cpu).and_then(&level)).collect()
     }
 
-    /// The CPUs among these whose part the kernel does not report.
+    /// The CPUs among these with an unknown part.
     pub fn unknown(&self, cpus: &CpuSet, level: impl Fn(&Pu) -> Option<u32>) -> CpuSet {
         cpus.iter().filter(|cpu| self.topology.pu(*cpu).and_then(&level).is_none()).collect()
     }
@@ -364,14 +349,13 @@ impl<'a> SeatingFacts<'a> {
         self.topology.pus.iter().filter(|pu| level(pu) == Some(part)).map(|pu| pu.os).collect()
     }
 
-    /// The number of NUMA nodes of the computer; CPUs with an unknown node may be on one more.
+    /// The number of NUMA nodes, with one more for CPUs of unknown node.
     pub fn nodes(&self) -> usize {
         let unknown = self.topology.pus.iter().any(|pu| pu.numa.is_none());
         let known = self.topology.count(|pu| pu.numa);
         known + usize::from(unknown && known > 0)
     }
 
-    /// Whether a NUMA node has memory; true if the kernel does not say.
     pub fn has_memory(&self, node: u32) -> bool {
         let nodes = self.seating.kernel.memory_nodes.as_deref().and_then(CpuSet::of_list);
         nodes.is_none_or(|nodes| nodes.contains(node))
@@ -381,14 +365,14 @@ impl<'a> SeatingFacts<'a> {
         self.topology.pus.iter().filter(|pu| pu.kind == Some(kind)).map(|pu| pu.os).collect()
     }
 
-    /// The topmost ancestor of a process among the chosen processes, or the process itself.
-    /// Processes with the same one belong to one program.
+    /// The topmost chosen ancestor of a process, or itself; the same for all processes of a
+    /// program.
     pub fn family(&self, pid: Tid) -> Tid {
         let mut at = pid;
-        // Every step leads to an older process; the limit protects against a damaged seating.
+        // Each step leads to an older process; the limit is for damaged seatings.
         for _ in 0..self.processes.len() {
             match self.process(at).and_then(|process| self.process(process.parent)) {
-                // Process 1 adopts the orphans of all programs.
+                // Process 1 adopts all orphans.
                 Some(parent) if parent.pid != 1 && parent.pid != at => at = parent.pid,
                 _ => break,
             }
@@ -411,8 +395,7 @@ pub(crate) fn union<'a, 'b: 'a>(sitters: impl IntoIterator<Item = &'a &'a Sitter
     sitters.into_iter().fold(CpuSet::default(), |all, sitter| all.with(&sitter.mask))
 }
 
-/// Threads in a sentence: `thread 12 'a' and thread 13 'b'`, or the first of them and the number of
-/// others.
+/// `thread 12 'a' and thread 13 'b'`, or the first of them and the number of others.
 pub(crate) fn listed(sitters: &[&Sitter]) -> String {
     const MOST: usize = 3;
     let named: Vec<String> = sitters.iter().take(MOST).map(|sitter| sitter.named()).collect();

@@ -1,9 +1,8 @@
-//! `quota`: a control group that takes the CPU from threads that are ready to run.
+//! `quota`: a control group that takes the CPU from ready threads.
 //!
-//! The rule judges by the time for which the kernel stopped a group (`cpu.stat`). The threads' CPU
-//! times do not show it, because a large group leaves little to each thread. The number of periods
-//! does not show it either, because a group that lacks a hundredth of its time is stopped in each
-//! period.
+//! The rule judges by the time for which the kernel stopped a group (`cpu.stat`). CPU times do not
+//! show it, because a large group leaves little to each thread; nor does the number of periods,
+//! because a group that lacks a hundredth of its time is stopped in each.
 
 use super::brake;
 use super::facts::{SeatingFacts, Sitter, count};
@@ -14,27 +13,24 @@ use seatmap_data::statistics::words::{agreeing, counted_figure, counted_number};
 use seatmap_os::{CpuSet, Tid};
 use std::collections::{HashMap, HashSet};
 
-/// A quota is wrong if it stopped the group for at least this percentage of the time in which its
-/// threads could run. Measured under a quota of one CPU (Linux 6.18): one busy thread with 64 that
-/// wake for a moment is stopped for 3 % of the time, in 16 of 20 periods; programs with more busy
-/// threads than CPUs in the quota for 27 % and more.
+/// A quota is wrong if it stopped a group for this percentage of its runnable time. Measured under
+/// a quota of one CPU (Linux 6.18): one busy thread with 64 brief ones is stopped for 3 % of the
+/// time, in 16 of 20 periods; programs with more busy threads than CPUs for 27 % and more.
 const STOPPED_PERCENT: f64 = 10.0;
 
 /// Shorter stops are not reported.
 const LEAST_STOPPED_PERCENT: f64 = 1.0;
 
-/// A group that used this share of its quota has used it up, if the kernel does not count the time
-/// for which it stopped the group.
+/// Without the kernel's count, a group with this share of its quota has used it up.
 const USED_UP: f64 = 0.95;
 
-/// A thread with this share of one CPU needs some of the quota.
+/// A thread with this share of a CPU needs some quota.
 const LIGHT_PERCENT: f64 = 1.0;
 
-/// A ready thread with this share of one CPU counts as one too many.
+/// A thread with this demand may be one too many.
 const WANTING_PERCENT: f64 = 30.0;
 
-/// Control groups stopped by their quota during the watch. The kernel counts at each level, so the
-/// responsible level is known.
+/// Reports control groups stopped by their own quota; the kernel counts each level.
 pub(super) fn judge(facts: &SeatingFacts) -> Vec<Finding> {
     let quotas = facts.seating.quotas.iter().filter_map(|quota| of_quota(facts, quota));
     quotas.chain(brake::judge(facts)).collect()
@@ -56,7 +52,7 @@ fn of_quota(facts: &SeatingFacts, quota: &WatchedQuota) -> Option<Finding> {
         agreeing(members.len(), "it", "they")
     );
     let finding = Finding::remark("quota", what).tids(members.iter().map(|one| one.tid()));
-    // A group may hold several programs; then the finding is about the group.
+    // A finding about several programs names no process.
     let pid = members.first()?.thread.pid;
     let finding =
         if members.iter().all(|one| one.thread.pid == pid) { finding.of(pid) } else { finding };
@@ -68,13 +64,11 @@ fn of_quota(facts: &SeatingFacts, quota: &WatchedQuota) -> Option<Finding> {
     Some(mended(facts, quota, finding.grave_if(true)))
 }
 
-/// The number and demand of the threads, and the number of periods in which the kernel stopped
-/// them.
 fn stops(quota: &WatchedQuota, members: &[&Sitter]) -> String {
     let wanted_percent: f64 = members.iter().map(|sitter| sitter.wanted_percent()).sum();
     let wanting = members.iter().filter(|one| one.wanted_percent() >= LIGHT_PERCENT).count();
     let [want, them] = match wanting {
-        // The work is done by short-lived children.
+        // Short-lived children do the work.
         0 => [String::new(), "its threads".to_owned()],
         1.. => {
             let threads = count(wanting, "thread");
@@ -91,21 +85,20 @@ fn stops(quota: &WatchedQuota, members: &[&Sitter]) -> String {
     format!("{want}: the kernel stopped {them} {often}")
 }
 
-/// The part of the time in which a group could run for which its quota stopped it, in percent;
-/// `None` if it did not.
+/// The percentage of its runnable time for which a quota stopped a group, if it did.
 fn stopped_percent(seating: &Seating, quota: &WatchedQuota, members: &[&Sitter]) -> Option<f64> {
     let run_percent: f64 = members.iter().map(|sitter| sitter.thread.run_percent).sum();
     match (quota.throttled_watched, quota.stopped_watched_s) {
         (Some(0), _) => None,
         (Some(periods), Some(stopped_s)) => {
-            // In each period in which it was stopped, the group had used up its quota.
+            // A stopped group has used up the period's quota.
             let used_up_s = periods as f64 * period_s(quota) * quota.cpus;
             let used_s = used_up_s.max(run_percent / 100.0 * active_s(seating, quota));
             Some(100.0 * stopped_s / (stopped_s + used_s).max(f64::MIN_POSITIVE))
         }
         _ if run_percent < USED_UP * 100.0 * quota.cpus => None,
-        // Cgroup version 1 may count nothing. Then a group that used its whole quota and has
-        // waiting threads counts as stopped.
+        // Cgroup version 1 may count nothing. Then waiting threads at a used-up quota count as
+        // stopped.
         _ => {
             let busy = members.iter().filter(|sitter| sitter.is_busy());
             let wanted =
@@ -119,12 +112,11 @@ fn period_s(quota: &WatchedQuota) -> f64 {
     quota.period_us as f64 / 1e6
 }
 
-/// The time in which a group had something to run, in seconds.
 fn active_s(seating: &Seating, quota: &WatchedQuota) -> f64 {
     quota.periods_watched.map_or(seating.watched_s, |periods| periods as f64 * period_s(quota))
 }
 
-/// Whether these threads, of several in a group, were among the waiting ones.
+/// Whether these threads of a larger group had to wait.
 fn waits(members: &[&Sitter]) -> bool {
     let wanted_percent: f64 = members.iter().map(|sitter| sitter.wanted_percent()).sum();
     let run_percent: f64 = members.iter().map(|sitter| sitter.thread.run_percent).sum();
@@ -134,8 +126,8 @@ fn waits(members: &[&Sitter]) -> bool {
         && (!is_counted || waited_percent >= STOPPED_PERCENT / 100.0 * wanted_percent)
 }
 
-/// The share of the time for which quotas stopped each thread, in percent. The kernel counts for a
-/// whole group and adds up the CPUs; it stops the threads of a CPU together.
+/// The percentage of the time for which quotas stopped each thread. The kernel counts whole groups
+/// and adds up CPUs; it stops a CPU's threads together.
 pub(super) fn stopped_threads(
     seating: &Seating,
     sitters: &[Sitter],
@@ -166,8 +158,7 @@ fn members<'f, 'a>(facts: &'f SeatingFacts<'a>, quota: &WatchedQuota) -> Vec<&'f
     facts.sitters.iter().filter(|sitter| tids.contains(&sitter.tid())).collect()
 }
 
-/// Advises fewer threads, and raises this quota and those above and below it that would stop the
-/// same threads next.
+/// Advises fewer threads, and raises this quota and related ones that would stop the threads next.
 fn mended(facts: &SeatingFacts, quota: &WatchedQuota, finding: Finding) -> Finding {
     let members = members(facts, quota);
     let wanting = members.iter().filter(|one| one.wanted_percent() >= WANTING_PERCENT).count();
@@ -192,8 +183,8 @@ fn mended(facts: &SeatingFacts, quota: &WatchedQuota, finding: Finding) -> Findi
         .collect();
     low.retain(|other| other.file != quota.file && other.cpus < needed_cpus(facts, other) as f64);
     low.push(quota);
-    // From the outermost group inwards, because cgroup version 1 refuses a group more than its
-    // parent has. The path `/` has as many slashes as its children's.
+    // Outermost first, because cgroup version 1 refuses a group more than its parent has. `/` has
+    // as many slashes as its children's paths.
     low.sort_by_key(|other| (other.group != "/", other.group.matches('/').count()));
     let then = if let Some(locked) = low.iter().find(|other| other.is_read_only) {
         let group = &locked.group;
@@ -230,9 +221,9 @@ fn is_below(inner: &str, outer: &str) -> bool {
     outer == "/" || inner.starts_with(&format!("{outer}/"))
 }
 
-/// The CPUs to which a quota is raised: one for each busy thread, and enough for all light ones. If
-/// the group lacks time only for moments, one for each thread that may be ready then. Never more
-/// than are online; all of them if others share the group, because their need is unknown.
+/// The CPUs for a raised quota: one per busy thread, plus enough for light ones; if time is short
+/// only for moments, one per thread that may be ready. At most those online; all of them if others
+/// share the group.
 fn needed_cpus(facts: &SeatingFacts, quota: &WatchedQuota) -> usize {
     let members = members(facts, quota);
     let busy = members.iter().filter(|sitter| sitter.is_busy()).count();
@@ -259,7 +250,6 @@ mod tests {
         Made::new(4).busy(7, 7, "0-3", 50.0, 40.0).busy(7, 8, "0-3", 50.0, 40.0)
     }
 
-    /// Quotas of one chain of groups, each with its CPUs and its used-up periods.
     fn chain(groups: &[(&str, f64, u64)]) -> Made {
         let mut made = busy();
         for (group, cpus, periods) in groups {
@@ -291,7 +281,7 @@ mod tests {
         assert!(found[0].what.contains("8 threads want 3.7 CPUs there"), "{found:?}");
     }
 
-    /// A computing thread and 64 brief ones lack a hundredth of the time, in nearly every period.
+    /// Stopped for a hundredth of the time, in nearly every period.
     #[test]
     fn the_time_decides_and_not_the_number_of_periods() {
         let sleepers = (8..72).fold(Made::new(4).busy(7, 7, "0-3", 95.0, 3.0), |made, tid| {
@@ -316,7 +306,7 @@ mod tests {
         assert!(found(0.2)[0].is_wrong());
     }
 
-    /// Threads that each need part of a CPU and wake at the same moment.
+    /// They wake at the same moment.
     #[test]
     fn a_quota_that_is_enough_on_average_is_not_raised_to_itself() {
         let found = judge(&busy().group(None, Some(2.0), 4).facts());
